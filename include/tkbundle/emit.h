@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_EMIT_H
+#define TKBUNDLE_EMIT_H
+
+#include <tkbundle/bundle.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/emit.h
+ * Put a bundle's entries where a compiler looks for them.
+ *
+ * Each entry appears by one rename of a finished folder, so that nobody ever
+ * sees a part of one, whatever happens to this process. What is there
+ * already and whole is kept; what is torn is repaired, file by file, in a
+ * way that a compiler at work there does not notice. A frame is checked
+ * before it is decoded: of a damaged one nothing appears, and the rest goes
+ * on. Any number of processes may emit to one place at once.
+ *
+ * In the cache root, the folder `.tkbundle` holds what tkbundle needs there.
+ * Nothing is synced to disk unless asked for: after a power failure, the
+ * next emit hashes what it finds, once per boot.
+ */
+
+/** How the destination is laid out. */
+enum tkb_layout {
+	TKB_LAYOUT_AUTO,    /**< Inductor if it has `triton/`, or if the
+	                         bundle is of several devices; else Triton */
+	TKB_LAYOUT_TRITON,  /**< a folder of keys */
+	TKB_LAYOUT_INDUCTOR /**< `triton/<device>/`, a folder of keys each */
+};
+
+/** Choices for tkb_emit(). Zero means the default. */
+struct tkb_emit_options {
+	const char *const *keys; /**< only these, or unique prefixes */
+	size_t key_count;        /**< 0: all */
+	const uint32_t *devices; /**< emit for these, whatever was recorded */
+	size_t device_count;     /**< 0: those that each entry names */
+	const struct tkb_target *targets; /**< kernels for these alone; an
+	                                       empty arch, or a warp size of
+	                                       0, fits any */
+	size_t target_count;              /**< 0: all */
+	enum tkb_layout layout;
+	bool sync;        /**< sync the file system, before and after */
+	bool dry_run;     /**< look, write nothing */
+	uint32_t threads; /**< 0: the cores of the affinity mask */
+	struct tkb_watch watch;
+};
+
+/** What an emit did; counts are of entries and places. */
+struct tkb_emit_report {
+	bool is_inductor; /**< the layout that was taken */
+	uint64_t emitted_count;
+	uint64_t present_count;
+	uint64_t repaired_count;
+	uint64_t busy_count;    /**< skipped: a compiler is writing there */
+	uint64_t skipped_count; /**< skipped: not wanted here */
+	uint64_t failed_count;  /**< the system refused */
+	uint64_t damaged_count; /**< failed: their frame is damaged */
+	uint64_t unsafe_count;  /**< failed: a link or a file in the way */
+	uint64_t size;          /**< bytes written */
+};
+
+/**
+ * Emit `bundle` to the cache at `cache_root`, which is made if need be.
+ *
+ * Paths in the entries' files become `cache_root` as it is given here, made
+ * absolute, without resolving links.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in on success and on TKB_ERR_CORRUPT; may be NULL
+ * @return 0, also where single entries failed: see the report;
+ *         TKB_ERR_CORRUPT (some part is damaged or unsafe; the rest was
+ *         emitted), TKB_MISS (no entry has a key asked for),
+ *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int
+tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
+         const struct tkb_emit_options *options, struct tkb_emit_report *report,
+         struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

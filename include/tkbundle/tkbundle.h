@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_TKBUNDLE_H
+#define TKBUNDLE_TKBUNDLE_H
+
+/**
+ * @file tkbundle/tkbundle.h
+ * All of libtkbundle.
+ *
+ *   error.h    how functions say what went wrong
+ *   entry.h    what caches and bundles hold
+ *   cache.h    look into a compiler's cache
+ *   collect.h  pack a cache into a bundle
+ *   bundle.h   read and verify a bundle
+ *   emit.h     put a bundle's entries into a cache
+ *
+ * The library never prints, exits or aborts, keeps no state outside the
+ * handles that it gives, and changes no signal dispositions.
+ */
+
+#include <tkbundle/bundle.h>
+#include <tkbundle/cache.h>
+#include <tkbundle/collect.h>
+#include <tkbundle/emit.h>
+#include <tkbundle/entry.h>
+#include <tkbundle/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TKB_VERSION_MAJOR 0
+#define TKB_VERSION_MINOR 1
+#define TKB_VERSION_PATCH 0
+
+/** The library's version, "0.1.0". Static storage. */
+TKB_API const char *tkb_version(void);
+
+/** What the library was built with: "libzstd 1.5.4, ...". Static storage. */
+TKB_API const char *tkb_version_libraries(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_ARENA_H
+#define TKB_BASE_ARENA_H
+
+/*
+ * Memory for many small things that live and die together: what a manifest or
+ * a cache holds. Nothing in it is freed alone. Zeroed is empty.
+ */
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+struct tkb_arena {
+	struct tkb_arena_block *blocks; /* owned */
+	size_t used;                    /* in the first block */
+};
+
+void tkb_arena_release(struct tkb_arena *arena);
+
+/* `count` zeroed items of `size` bytes, aligned for any type; or NULL. */
+void *tkb_arena_alloc(struct tkb_arena *arena, size_t count, size_t size);
+
+/* A copy of `bytes` and a terminating zero; or NULL. */
+char *tkb_arena_string(struct tkb_arena *arena, struct tkb_bytes bytes);
+
+#endif

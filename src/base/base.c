@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tkb_free_at(void *pointer_to_pointer)
+{
+	void *memory;
+
+	memcpy(&memory, pointer_to_pointer, sizeof(memory));
+	free(memory);
+}
+
+void *tkb_alloc_array(size_t count, size_t size)
+{
+	return calloc(count == 0 ? 1 : count, size);
+}
+
+int tkb_grow(void *items, size_t *capacity, size_t count, size_t size,
+             struct tkb_error *err)
+{
+	size_t wanted;
+	void *old;
+	void *grown;
+
+	if (count < *capacity)
+		return 0;
+
+	wanted = *capacity == 0 ? 16 : *capacity;
+	if (wanted > SIZE_MAX / 2 / size)
+		return tkb_fail_nomem(err);
+	if (*capacity != 0)
+		wanted *= 2;
+
+	memcpy(&old, items, sizeof(old));
+	grown = realloc(old, wanted * size);
+	if (grown == NULL)
+		return tkb_fail_nomem(err);
+	memcpy(items, &grown, sizeof(grown));
+	*capacity = wanted;
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_BASE_H
+#define TKB_BASE_BASE_H
+
+/*
+ * Words that every file of the library uses.
+ *
+ * TKB_AUTO(fn) calls fn(&variable) when the variable's scope ends. A variable
+ * that has it is initialised on its declaration line; ownership leaves it only
+ * through tkb_take().
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define TKB_AUTO(fn) __attribute__((cleanup(fn)))
+
+/* Move a pointer out of `*variable`, which becomes NULL. */
+#define tkb_take(variable)                                                     \
+	__extension__({                                                        \
+		__typeof__(variable) tkb_taken_ = (variable);                  \
+		(variable) = NULL;                                             \
+		tkb_taken_;                                                    \
+	})
+
+#define TKB_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define TKB_KIB ((size_t)1024)
+#define TKB_MIB ((size_t)1024 * 1024)
+
+/* free() for TKB_AUTO, on a variable of any pointer type. */
+void tkb_free_at(void *pointer_to_pointer);
+
+/*
+ * Zeroed memory for `count` items of `size` bytes, never NULL for zero items;
+ * NULL when there is none or the product overflows.
+ */
+void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
+
+/*
+ * Make room for one more item in the array `*items` of `count` items of
+ * `size` bytes. On failure nothing changes.
+ */
+TKB_NODISCARD int tkb_grow(void *items, size_t *capacity, size_t count,
+                           size_t size, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/digest.h"
+
+#include <string.h>
+
+#include <openssl/evp.h>
+
+int tkb_hasher_open(struct tkb_hasher *out, struct tkb_error *err)
+{
+	EVP_MD_CTX *context = EVP_MD_CTX_new();
+	EVP_MD *md = EVP_MD_fetch(NULL, "SHA256", NULL);
+
+	if (context == NULL || md == NULL) {
+		EVP_MD_CTX_free(context);
+		EVP_MD_free(md);
+		return tkb_fail(err, TKB_ERR_NOMEM, "OpenSSL gives no SHA-256");
+	}
+	*out = (struct tkb_hasher){ .context = context, .md = md };
+	return 0;
+}
+
+void tkb_hasher_close(struct tkb_hasher *hasher)
+{
+	EVP_MD_CTX_free(hasher->context);
+	EVP_MD_free(hasher->md);
+	*hasher = (struct tkb_hasher){ 0 };
+}
+
+int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
+                      struct tkb_digest *out, struct tkb_error *err)
+{
+	if (EVP_DigestInit_ex2(hasher->context, hasher->md, NULL) != 1 ||
+	    EVP_DigestUpdate(hasher->context, bytes.data, bytes.size) != 1 ||
+	    EVP_DigestFinal_ex(hasher->context, out->bytes, NULL) != 1)
+		return tkb_fail(err, TKB_ERR_NOMEM, "OpenSSL cannot hash");
+	return 0;
+}
+
+int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	int rc;
+
+	rc = tkb_hasher_open(&hasher, err);
+	if (rc < 0)
+		return rc;
+	return tkb_hasher_digest(&hasher, bytes, out, err);
+}
+
+static int digit_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return -1;
+}
+
+bool tkb_digest_from_hex(struct tkb_bytes hex, struct tkb_digest *out)
+{
+	const char *digits = hex.data;
+	struct tkb_digest digest;
+
+	if (hex.size != 2 * sizeof(digest.bytes))
+		return false;
+	for (size_t i = 0; i < sizeof(digest.bytes); i++) {
+		const int high = digit_value(digits[2 * i]);
+		const int low = digit_value(digits[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		digest.bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	*out = digest;
+	return true;
+}
+
+void tkb_digest_to_hex(const struct tkb_digest *digest,
+                       char out[TKB_DIGEST_HEX_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < sizeof(digest->bytes); i++) {
+		out[2 * i] = digits[digest->bytes[i] >> 4];
+		out[2 * i + 1] = digits[digest->bytes[i] & 15];
+	}
+	out[2 * sizeof(digest->bytes)] = '\0';
+}
+
+bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b)
+{
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}

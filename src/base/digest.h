@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_DIGEST_H
+#define TKB_BASE_DIGEST_H
+
+/*
+ * SHA-256. A hasher can be used again and again by one thread; that saves
+ * OpenSSL's set-up, which costs more than hashing a small file.
+ */
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+struct tkb_hasher {
+	void *context; /* owned */
+	void *md;      /* owned */
+};
+
+TKB_NODISCARD int
+tkb_hasher_open(struct tkb_hasher *out, struct tkb_error *err);
+void tkb_hasher_close(struct tkb_hasher *hasher);
+
+/* The digest of `bytes`. */
+TKB_NODISCARD int
+tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
+                  struct tkb_digest *out, struct tkb_error *err);
+
+/* The same without a hasher, for a single digest. */
+TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
+                                struct tkb_error *err);
+
+/* Read 64 lower-case hexadecimal digits; false if they are anything else. */
+bool tkb_digest_from_hex(struct tkb_bytes hex, struct tkb_digest *out);
+
+bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b);
+
+#endif

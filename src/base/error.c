@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Names from outside may hold anything; a message is one line of text. */
+static void hide_control_characters(char *text)
+{
+	for (; *text != '\0'; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte < 0x20 || byte == 0x7f)
+			*text = '?';
+	}
+}
+
+static void set(struct tkb_error *err, int status, enum tkb_reason reason,
+                const char *format, va_list arguments)
+{
+	if (err == NULL)
+		return;
+
+	err->status = status;
+	err->reason = (int32_t)reason;
+	(void)vsnprintf(err->message, sizeof(err->message), format, arguments);
+	hide_control_characters(err->message);
+}
+
+int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	set(err, status, TKB_REASON_NONE, format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
+                   const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	set(err, TKB_ERR_CORRUPT, reason, format, arguments);
+	va_end(arguments);
+	return TKB_ERR_CORRUPT;
+}
+
+int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
+{
+	const int number = errno;
+	va_list arguments;
+	size_t used;
+
+	va_start(arguments, format);
+	set(err, TKB_ERR_IO, TKB_REASON_IO, format, arguments);
+	va_end(arguments);
+
+	if (err != NULL) {
+		char text[128] = "";
+
+		used = strlen(err->message);
+		(void)snprintf(err->message + used, sizeof(err->message) - used,
+		               ": %s", strerror_r(number, text, sizeof(text)));
+	}
+	errno = number;
+	return number == ENOMEM ? TKB_ERR_NOMEM : TKB_ERR_IO;
+}
+
+int tkb_fail_nomem(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
+{
+	char inner[sizeof(err->message)];
+	va_list arguments;
+	size_t used;
+
+	if (err == NULL)
+		return status;
+
+	memcpy(inner, err->message, sizeof(inner));
+	va_start(arguments, format);
+	set(err, status, (enum tkb_reason)err->reason, format, arguments);
+	va_end(arguments);
+
+	used = strlen(err->message);
+	(void)snprintf(err->message + used, sizeof(err->message) - used, ": %s",
+	               inner);
+	return status;
+}
+
+const char *tkb_reason_name(enum tkb_reason reason)
+{
+	static const char *const names[] = {
+		[TKB_REASON_NONE] = "",
+		[TKB_REASON_GROUP] = "group",
+		[TKB_REASON_MISSING] = "missing",
+		[TKB_REASON_OUTSIDE] = "outside",
+		[TKB_REASON_SENTINEL] = "sentinel",
+		[TKB_REASON_METADATA] = "metadata",
+		[TKB_REASON_HASH] = "hash",
+		[TKB_REASON_BINARY] = "binary",
+		[TKB_REASON_BUSY] = "busy",
+		[TKB_REASON_UNREADABLE] = "unreadable",
+		[TKB_REASON_UNSAFE] = "unsafe",
+		[TKB_REASON_NAME] = "name",
+		[TKB_REASON_LIMIT] = "limit",
+		[TKB_REASON_DAMAGED] = "damaged",
+		[TKB_REASON_IO] = "io",
+		[TKB_REASON_TARGET] = "target",
+		[TKB_REASON_PLATFORM] = "platform",
+		[TKB_REASON_TWIN] = "twin",
+	};
+
+	if ((size_t)reason >= sizeof(names) / sizeof(names[0]))
+		return "";
+	return names[reason];
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_ERROR_H
+#define TKB_BASE_ERROR_H
+
+/*
+ * How an error is made. It is made once, where it is found:
+ *
+ *     return tkb_fail(err, TKB_ERR_CORRUPT, "bad magic in '%s'", name);
+ *
+ * passed on unchanged (`if (rc < 0) return rc;`), and given context only
+ * where it crosses a layer, by tkb_fail_while(). All of them return the
+ * status, and accept a NULL err. Bytes from outside that are printed into a
+ * message have their control characters replaced.
+ */
+
+#include <tkbundle/error.h>
+
+int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A failure that is about one entry: status and reason. */
+int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
+                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* TKB_ERR_IO, and what errno says behind the sentence. */
+int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+int tkb_fail_nomem(struct tkb_error *err);
+
+/* Put "<context>: " before the sentence that is there; returns `status`. */
+int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tkb_fd_close_at(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+void tkb_dir_close_at(DIR **dir)
+{
+	if (*dir != NULL)
+		(void)closedir(*dir);
+	*dir = NULL;
+}
+
+int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode)
+{
+	int fd;
+
+	do {
+		fd = openat(dir_fd, name, flags | O_CLOEXEC, mode);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+int tkb_fd_open_quietly(int dir_fd, const char *name)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd;
+
+	fd = tkb_fd_open(dir_fd, name, flags | O_NOATIME, 0);
+	if (fd < 0 && errno == EPERM)
+		fd = tkb_fd_open(dir_fd, name, flags, 0);
+	return fd;
+}
+
+int tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+	DIR *dir;
+	int fd;
+
+	fd = tkb_fd_open(dir_fd, name, flags, 0);
+	if (fd < 0)
+		return tkb_fail_errno(err, "cannot open folder '%s'", name);
+	dir = fdopendir(fd);
+	if (dir == NULL) {
+		tkb_fd_close_at(&fd);
+		return tkb_fail_errno(err, "cannot list folder '%s'", name);
+	}
+	*out = dir;
+	return 0;
+}
+
+ssize_t tkb_fd_read_full(int fd, void *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = read(fd, (char *)data + done, size - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(fd, (char *)data + done, size - done,
+		                    (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+int tkb_fd_write_all(int fd, struct tkb_bytes bytes, const char *what,
+                     struct tkb_error *err)
+{
+	size_t done = 0;
+
+	while (done < bytes.size) {
+		ssize_t put = write(fd, (const char *)bytes.data + done,
+		                    bytes.size - done);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return tkb_fail_errno(err, "cannot write '%s'", what);
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+static int fail_open(const char *name, struct tkb_error *err)
+{
+	switch (errno) {
+	case ENOENT:
+		return tkb_fail_entry(err, TKB_REASON_MISSING,
+		                      "'%s' is not there", name);
+	case ELOOP:
+		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
+		                      "'%s' is a symbolic link", name);
+	default:
+		(void)tkb_fail_errno(err, "cannot read '%s'", name);
+		if (err != NULL)
+			err->reason = TKB_REASON_UNREADABLE;
+		return TKB_ERR_IO;
+	}
+}
+
+static int check_regular(const struct stat *status, const char *name,
+                         uint64_t limit, struct tkb_error *err)
+{
+	if (!S_ISREG(status->st_mode))
+		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
+		                      "'%s' is not a regular file", name);
+	if ((uint64_t)status->st_size > limit)
+		return tkb_fail_entry(err, TKB_REASON_LIMIT,
+		                      "'%s' has %lld bytes, more than %llu",
+		                      name, (long long)status->st_size,
+		                      (unsigned long long)limit);
+	return 0;
+}
+
+/* One read more than the size says shows a file that grows. */
+static int read_open_file(int fd, const char *name, struct tkb_buf *buf,
+                          const struct stat *status, struct tkb_error *err)
+{
+	const size_t wanted = (size_t)status->st_size + 1;
+	unsigned char *place = tkb_buf_reserve(buf, wanted);
+	ssize_t got;
+
+	if (place == NULL)
+		return tkb_buf_check(buf, err);
+	got = tkb_fd_read_full(fd, place, wanted);
+	if (got < 0)
+		return fail_open(name, err);
+	if (got != status->st_size)
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "'%s' changed while it was read", name);
+	buf->size += (size_t)got;
+	return 0;
+}
+
+int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
+                     struct tkb_buf *buf, struct stat *stat_out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = tkb_fd_open_quietly(dir_fd, name);
+	int rc;
+
+	if (fd < 0)
+		return fail_open(name, err);
+	if (fstat(fd, stat_out) < 0)
+		return fail_open(name, err);
+	rc = check_regular(stat_out, name, limit, err);
+	if (rc < 0)
+		return rc;
+	return read_open_file(fd, name, buf, stat_out, err);
+}
+
+/* For file systems without O_TMPFILE (NFS, old overlayfs). */
+static int make_and_unlink(const char *dir, int *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf path = TKB_BUF_INIT(4096);
+	int fd;
+	int rc;
+
+	tkb_buf_add_text(&path, dir);
+	tkb_buf_add_text(&path, "/.tkbundle-XXXXXX");
+	tkb_buf_add_byte(&path, '\0');
+	rc = tkb_buf_check(&path, err);
+	if (rc < 0)
+		return rc;
+
+	fd = mkostemp((char *)path.data, O_CLOEXEC);
+	if (fd < 0)
+		return tkb_fail_errno(err, "cannot make a file in '%s'", dir);
+	(void)unlink((const char *)path.data);
+	*out = fd;
+	return 0;
+}
+
+int tkb_fd_unlinked(const char *dir, int *out, struct tkb_error *err)
+{
+	int fd;
+
+	if (dir == NULL)
+		dir = getenv("TMPDIR");
+	if (dir == NULL || dir[0] == '\0')
+		dir = "/tmp";
+
+	fd = tkb_fd_open(AT_FDCWD, dir, O_TMPFILE | O_RDWR, 0600);
+	if (fd < 0)
+		return make_and_unlink(dir, out, err);
+	*out = fd;
+	return 0;
+}

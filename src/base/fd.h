@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_FD_H
+#define TKB_BASE_FD_H
+
+/*
+ * File descriptors. Everything is close-on-exec from birth, and names are
+ * looked up below a descriptor of their folder, so that a renamed parent or a
+ * planted link leads nowhere else. EINTR is handled here and nowhere else.
+ */
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+/* For TKB_AUTO; -1 is closed. */
+void tkb_fd_close_at(int *fd);
+
+/* For TKB_AUTO; NULL is closed. */
+void tkb_dir_close_at(DIR **dir);
+
+/* openat() with O_CLOEXEC, again after EINTR. -1 and errno on failure. */
+int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode);
+
+/*
+ * Open a file for reading: no link is followed, a FIFO does not block, the
+ * access time stays (where we may ask for that). -1 and errno on failure.
+ */
+int tkb_fd_open_quietly(int dir_fd, const char *name);
+
+/* Open the folder `name` for listing; not through a link. */
+TKB_NODISCARD int
+tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err);
+
+/* Read until `size` bytes are there or the file ends; -1 and errno. */
+ssize_t tkb_fd_read_full(int fd, void *data, size_t size);
+ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset);
+
+TKB_NODISCARD int tkb_fd_write_all(int fd, struct tkb_bytes bytes,
+                                   const char *what, struct tkb_error *err);
+
+/*
+ * Append the regular file `name` to `buf`; its stat goes to `stat_out`. A
+ * failure says which file, and has a reason: missing, unsafe, limit,
+ * unreadable.
+ */
+TKB_NODISCARD int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
+                                   struct tkb_buf *buf, struct stat *stat_out,
+                                   struct tkb_error *err);
+
+/* An empty file without a name, in folder `dir` or, if NULL, in $TMPDIR. */
+TKB_NODISCARD int
+tkb_fd_unlinked(const char *dir, int *out, struct tkb_error *err);
+
+#endif

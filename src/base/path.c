@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+enum {
+	PATH_LIMIT = 4096
+};
+
+bool tkb_name_is_valid(struct tkb_bytes name)
+{
+	const unsigned char *bytes = name.data;
+
+	if (name.size == 0 || name.size > TKB_NAME_LIMIT)
+		return false;
+	if (tkb_bytes_equal(name, tkb_text(".")) ||
+	    tkb_bytes_equal(name, tkb_text("..")))
+		return false;
+	for (size_t i = 0; i < name.size; i++) {
+		if (bytes[i] < 0x20 || bytes[i] == 0x7f || bytes[i] == '/')
+			return false;
+	}
+	return tkb_utf8_is_valid(name);
+}
+
+static void add_components(const char *path, struct tkb_buf *out)
+{
+	while (*path != '\0') {
+		const size_t length = strcspn(path, "/");
+		const struct tkb_bytes component = { path, length };
+
+		if (length != 0 && !tkb_bytes_equal(component, tkb_text("."))) {
+			tkb_buf_add_byte(out, '/');
+			tkb_buf_add(out, component);
+		}
+		path += length;
+		if (*path == '/')
+			path++;
+	}
+}
+
+static int add_working_directory(struct tkb_buf *out, struct tkb_error *err)
+{
+	char here[PATH_LIMIT];
+
+	if (getcwd(here, sizeof(here)) == NULL)
+		return tkb_fail_errno(err, "cannot tell the working directory");
+	add_components(here, out);
+	return 0;
+}
+
+int tkb_path_absolute(const char *path, struct tkb_buf *out,
+                      struct tkb_error *err)
+{
+	const size_t start = out->size;
+	int rc;
+
+	if (path[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
+	if (path[0] != '/') {
+		rc = add_working_directory(out, err);
+		if (rc < 0)
+			return rc;
+	}
+	add_components(path, out);
+	if (out->size == start)
+		tkb_buf_add_byte(out, '/');
+	return tkb_buf_check(out, err);
+}
+
+int tkb_path_make_folders(const char *path, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
+	char *text;
+	int rc;
+
+	tkb_buf_add_text(&buf, path);
+	tkb_buf_add_byte(&buf, '\0');
+	rc = tkb_buf_check(&buf, err);
+	if (rc < 0)
+		return rc;
+
+	text = (char *)buf.data;
+	for (char *at = text + 1; *at != '\0'; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		(void)mkdir(text, 0777); /* the last one tells */
+		*at = '/';
+	}
+	if (mkdir(text, 0777) < 0 && errno != EEXIST)
+		return tkb_fail_errno(err, "cannot make folder '%s'", path);
+	return 0;
+}

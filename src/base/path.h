@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_PATH_H
+#define TKB_BASE_PATH_H
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum {
+	TKB_NAME_LIMIT = 255
+};
+
+/*
+ * May `name` be the name of a file in a bundle? UTF-8, no control characters,
+ * no slash, not "." or "..", at most 255 bytes, not empty.
+ */
+bool tkb_name_is_valid(struct tkb_bytes name);
+
+/*
+ * Append `path` made absolute: the working directory before a relative one;
+ * no link is resolved. Empty and "." components and slashes at the end go.
+ */
+TKB_NODISCARD int
+tkb_path_absolute(const char *path, struct tkb_buf *out, struct tkb_error *err);
+
+/* Make the folder `path` and those above it, as mkdir -p does. */
+TKB_NODISCARD int
+tkb_path_make_folders(const char *path, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_UTF8_H
+#define TKB_BASE_UTF8_H
+
+/* UTF-8 as in RFC 3629: no overlong forms, no surrogates, up to U+10FFFF. */
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+/*
+ * Decode the code point at the start of `bytes`; its length in bytes is
+ * returned, or 0 where there is none.
+ */
+size_t tkb_utf8_decode(struct tkb_bytes bytes, uint32_t *out);
+
+/*
+ * Encode `code` into `out`, which has room for 4; its length is returned. A
+ * surrogate is encoded as if it were a code point (three bytes).
+ */
+size_t tkb_utf8_encode(uint32_t code, char *out);
+
+bool tkb_utf8_is_valid(struct tkb_bytes bytes);
+
+#endif

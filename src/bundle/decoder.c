@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/fd.h"
+#include "bundle/names.h"
+#include "bundle/reader.h"
+#include "bundle/tar.h"
+
+#define BUFFER_LIMIT ((size_t)2048 * TKB_MIB)
+
+int tkb_decoder_open(struct tkb_decoder *decoder, struct tkb_error *err)
+{
+	*decoder = (struct tkb_decoder){ .packed = TKB_BUF_INIT(BUFFER_LIMIT),
+		                         .tar = TKB_BUF_INIT(BUFFER_LIMIT) };
+	return tkb_hasher_open(&decoder->hasher, err);
+}
+
+void tkb_decoder_close(struct tkb_decoder *decoder)
+{
+	tkb_hasher_close(&decoder->hasher);
+	tkb_unpacker_close(&decoder->unpacker);
+	tkb_buf_release(&decoder->packed);
+	tkb_buf_release(&decoder->tar);
+	free(decoder->members);
+	free(decoder->files);
+	free(decoder->firsts);
+	*decoder = (struct tkb_decoder){ 0 };
+}
+
+static int read_packed(struct tkb_decoder *decoder,
+                       const struct tkb_bundle *bundle,
+                       const struct tkb_frame *frame, struct tkb_error *err)
+{
+	const size_t size = (size_t)frame->packed_size;
+	struct tkb_digest digest;
+	unsigned char *place;
+	ssize_t got;
+	int rc;
+
+	tkb_buf_reset(&decoder->packed);
+	place = tkb_buf_reserve(&decoder->packed, size);
+	if (place == NULL)
+		return tkb_buf_check(&decoder->packed, err);
+	got = tkb_fd_pread_full(bundle->fd, place, size, frame->offset);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
+	if ((size_t)got != size)
+		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
+	decoder->packed.size = size;
+
+	rc = tkb_hasher_digest(&decoder->hasher,
+	                       tkb_buf_bytes(&decoder->packed), &digest, err);
+	if (rc < 0)
+		return rc;
+	if (!tkb_digest_equal(&digest, &frame->digest))
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "its bytes have another digest than the "
+		                "bundle says");
+	return 0;
+}
+
+/* Which members must be there, in which order; and where their bytes go. */
+static int expect_members(struct tkb_decoder *decoder,
+                          const struct tkb_bundle *bundle,
+                          const struct tkb_frame *frame, struct tkb_error *err)
+{
+	size_t count = 0;
+	int rc;
+
+	for (size_t i = 0; i < frame->entry_count; i++) {
+		const struct tkb_entry *entry =
+		    &bundle->manifest.entries[frame->entries[i]];
+
+		rc = tkb_grow(&decoder->firsts, &decoder->first_capacity, i,
+		              sizeof(*decoder->firsts), err);
+		if (rc < 0)
+			return rc;
+		decoder->firsts[i] = count;
+		for (size_t j = 0; j < entry->file_count; j++) {
+			rc = tkb_grow(&decoder->members,
+			              &decoder->member_capacity, count,
+			              sizeof(*decoder->members), err);
+			if (rc < 0)
+				return rc;
+			rc = tkb_grow(&decoder->files, &decoder->file_capacity,
+			              count, sizeof(*decoder->files), err);
+			if (rc < 0)
+				return rc;
+			decoder->members[count++] = (struct tkb_member){
+				.entry = entry, .entry_index = i, .file = j
+			};
+		}
+	}
+	tkb_members_sort(decoder->members, count);
+	decoder->member_count = count;
+	return 0;
+}
+
+static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
+                       const struct tkb_member *member, struct tkb_error *err)
+{
+	const struct tkb_file *file = &member->entry->files[member->file];
+	char wanted[TKB_MEMBER_PATH_SIZE];
+	const char *path = NULL;
+	struct tkb_bytes bytes;
+	int rc;
+
+	tkb_member_path(member, wanted);
+	rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+	if (rc < 0)
+		return rc;
+	if (rc == TKB_MISS)
+		return tkb_fail(err, TKB_ERR_CORRUPT, "'%s' is not there",
+		                wanted);
+	if (strcmp(path, wanted) != 0)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%.300s' stands where '%s' should", path,
+		                wanted);
+	if (bytes.size != file->size)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%s' has %zu bytes, the manifest says %llu",
+		                wanted, bytes.size,
+		                (unsigned long long)file->size);
+	decoder->files[decoder->firsts[member->entry_index] + member->file] =
+	    bytes;
+	return 0;
+}
+
+static int read_members(struct tkb_decoder *decoder, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_tar_reader_close) struct tkb_tar_reader tar = { 0 };
+	int rc;
+
+	rc = tkb_tar_reader_open(&tar, tkb_buf_bytes(&decoder->tar), err);
+	for (size_t i = 0; i < decoder->member_count && rc == 0; i++)
+		rc = read_member(decoder, &tar, &decoder->members[i], err);
+	if (rc < 0)
+		return rc;
+	return tkb_tar_reader_finish(&tar, err);
+}
+
+static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,
+                  const struct tkb_frame *frame, struct tkb_error *err)
+{
+	int rc;
+
+	rc = read_packed(decoder, bundle, frame, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_reset(&decoder->tar);
+	rc = tkb_unpacker_unpack(&decoder->unpacker,
+	                         tkb_buf_bytes(&decoder->packed),
+	                         (size_t)frame->size, &decoder->tar, err);
+	if (rc < 0)
+		return rc;
+	rc = expect_members(decoder, bundle, frame, err);
+	if (rc < 0)
+		return rc;
+	return read_members(decoder, err);
+}
+
+int tkb_decoder_decode(struct tkb_decoder *decoder,
+                       const struct tkb_bundle *bundle, size_t index,
+                       struct tkb_error *err)
+{
+	const struct tkb_frame *frame = &bundle->frames[index];
+	int rc;
+
+	decoder->frame = NULL;
+	rc = decode(decoder, bundle, frame, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s', frame %zu", bundle->name,
+		                      index);
+	decoder->frame = frame;
+	return 0;
+}
+
+struct tkb_bytes
+tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth, size_t file)
+{
+	return decoder->files[decoder->firsts[nth] + file];
+}
+
+static void find_frame(const struct tkb_bundle *bundle, size_t entry,
+                       size_t *frame_out, size_t *nth_out)
+{
+	for (size_t i = 0; i < bundle->frame_count; i++) {
+		for (size_t j = 0; j < bundle->frames[i].entry_count; j++) {
+			if (bundle->frames[i].entries[j] == entry) {
+				*frame_out = i;
+				*nth_out = j;
+				return;
+			}
+		}
+	}
+}
+
+int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
+                    const struct tkb_sink *sink, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_decoder_close) struct tkb_decoder decoder = { 0 };
+	const struct tkb_file *wanted =
+	    &bundle->manifest.entries[index].files[file];
+	struct tkb_digest digest;
+	struct tkb_bytes bytes;
+	size_t frame = 0;
+	size_t nth = 0;
+	int rc;
+
+	find_frame(bundle, index, &frame, &nth);
+	rc = tkb_decoder_open(&decoder, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_decoder_decode(&decoder, bundle, frame, err);
+	if (rc < 0)
+		return rc;
+	bytes = tkb_decoder_file(&decoder, nth, file);
+	rc = tkb_hasher_digest(&decoder.hasher, bytes, &digest, err);
+	if (rc < 0)
+		return rc;
+	if (!tkb_digest_equal(&digest, &wanted->digest))
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%s': '%s' has another digest than the "
+		                "manifest says",
+		                bundle->name, wanted->name);
+	return sink->write(sink->self, bytes, err);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BUNDLE_MANIFEST_H
+#define TKB_BUNDLE_MANIFEST_H
+
+/*
+ * The manifest: what a bundle holds, as canonical JSON, its first member. Its
+ * SHA-256 is the bundle's id. docs/format.md has every rule; a reader refuses
+ * whatever breaks one.
+ */
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+
+#define TKB_MANIFEST_SIZE_LIMIT ((size_t)32 * 1024 * 1024)
+
+enum {
+	TKB_FORMAT_VERSION = 1
+};
+
+struct tkb_manifest {
+	struct tkb_arena arena;    /* owns what the entries point to */
+	struct tkb_entry *entries; /* in the arena */
+	size_t entry_count;
+	const char *profile; /* in the arena */
+};
+
+void tkb_manifest_release(struct tkb_manifest *manifest);
+
+/*
+ * Read the manifest in `text`. Returns 0, TKB_ERR_CORRUPT,
+ * TKB_ERR_UNSUPPORTED (a higher version, or something required that this one
+ * does not know) or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_manifest_parse(struct tkb_bytes text,
+                                     struct tkb_manifest *out,
+                                     struct tkb_error *err);
+
+/* Append the manifest of `entries`, which are in order. */
+void tkb_manifest_write(const struct tkb_entry *const *entries, size_t count,
+                        const char *profile, struct tkb_buf *out);
+
+/* The order of entries: kind, name, key, platform, first device. */
+int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b);
+
+/* The bytes that an entry takes in a frame, tar headers aside. */
+uint64_t tkb_entry_tar_size(const struct tkb_entry *entry);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bundle/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "bundle/elf.h"
+#include "bundle/kernel.h"
+#include "bundle/key.h"
+#include "bundle/names.h"
+
+enum {
+	PLACE_LIMIT = 64 * 1024,
+	PATH_SIZE = TKB_KEY_SIZE + TKB_NAME_LIMIT + 2,
+	YOUNG_S = 600 /* a compile takes minutes at most */
+};
+
+/* An entry, at a root. */
+struct spot {
+	struct tkb_loader *loader;
+	const struct tkb_root *root;
+	const struct tkb_entry *entry;
+	struct tkb_bytes place; /* its path, escaped */
+	bool is_trusted;
+};
+
+static void format_path(char out[PATH_SIZE], const char *key, const char *name)
+{
+	(void)snprintf(out, PATH_SIZE, "%s/%s", key, name);
+}
+
+/* The size of `file` once its sentinels are replaced. */
+static uint64_t
+restored_size(const struct spot *spot, const struct tkb_file *file)
+{
+	return file->size - file->sentinels * strlen(TKB_SENTINEL) +
+	       file->sentinels * spot->place.size;
+}
+
+/*
+ * Put the sentinel in for each `place` in `text`. This may replace too much;
+ * then the digest is another, and the entry is looked at closely.
+ */
+static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
+                          struct tkb_buf *out)
+{
+	const char *at = text.data;
+	const char *end = at + text.size;
+
+	while (at < end) {
+		const char *found =
+		    memmem(at, (size_t)(end - at), place.data, place.size);
+
+		if (found == NULL)
+			break;
+		tkb_buf_add(out,
+		            (struct tkb_bytes){ at, (size_t)(found - at) });
+		tkb_buf_add_text(out, TKB_SENTINEL);
+		at = found + place.size;
+	}
+	tkb_buf_add(out, (struct tkb_bytes){ at, (size_t)(end - at) });
+}
+
+/* Is the file there, byte for byte? A failure to read it means no. */
+static int has_bytes(const struct spot *spot, const struct tkb_file *file,
+                     bool *out, struct tkb_error *err)
+{
+	struct tkb_buf *scratch = &spot->loader->scratch;
+	struct tkb_buf *text = &spot->loader->text;
+	struct tkb_error fault = { 0 };
+	struct tkb_digest digest;
+	char path[PATH_SIZE];
+	struct stat status;
+	int rc;
+
+	*out = false;
+	format_path(path, spot->entry->key, file->name);
+	tkb_buf_reset(scratch);
+	rc = tkb_fd_read_file(spot->root->fd, path, TKB_FILE_SIZE_LIMIT,
+	                      scratch, &status, &fault);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc < 0 || scratch->size != restored_size(spot, file))
+		return 0;
+
+	tkb_buf_reset(text);
+	if (file->sentinels != 0)
+		put_sentinels(tkb_buf_bytes(scratch), spot->place, text);
+	rc = tkb_buf_check(text, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_hasher_digest(
+	    &spot->loader->hasher,
+	    tkb_buf_bytes(file->sentinels != 0 ? text : scratch), &digest, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_digest_equal(&digest, &file->digest);
+	return 0;
+}
+
+static bool has_size(const struct spot *spot, const struct tkb_file *file)
+{
+	char path[PATH_SIZE];
+	struct stat status;
+
+	format_path(path, spot->entry->key, file->name);
+	return fstatat(spot->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) ==
+	           0 &&
+	       S_ISREG(status.st_mode) &&
+	       (uint64_t)status.st_size == restored_size(spot, file);
+}
+
+/* Is what is there what the bundle holds? */
+static int is_same(const struct spot *spot, bool *out, struct tkb_error *err)
+{
+	const struct tkb_entry *entry = spot->entry;
+	const size_t group = tkb_kernel_group_index(entry);
+	int rc;
+
+	*out = true;
+	if (group != entry->file_count) {
+		rc = has_bytes(spot, &entry->files[group], out, err);
+		if (rc < 0 || !*out)
+			return rc;
+	}
+	for (size_t i = 0; i < entry->file_count && *out; i++) {
+		if (i != group)
+			*out = has_size(spot, &entry->files[i]);
+	}
+	return 0;
+}
+
+static int
+has_all_bytes(const struct spot *spot, bool *out, struct tkb_error *err)
+{
+	int rc;
+
+	*out = true;
+	for (size_t i = 0; i < spot->entry->file_count && *out; i++) {
+		rc = has_bytes(spot, &spot->entry->files[i], out, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static bool is_young(int dir_fd, const char *name)
+{
+	const time_t now = time(NULL);
+	struct stat status;
+
+	return fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       status.st_mtim.tv_sec > now - YOUNG_S;
+}
+
+/* Is there a temporary folder of a Triton that is at work? */
+static bool has_writer(const struct spot *spot)
+{
+	static const char prefix[] = "tmp.pid_";
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+
+	if (tkb_dir_open(spot->root->fd, spot->entry->key, &dir, NULL) < 0)
+		return false;
+	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+		if (strncmp(item->d_name, prefix, strlen(prefix)) == 0 &&
+		    is_young(dirfd(dir), item->d_name))
+			return true;
+	}
+	return false;
+}
+
+/* After a power failure a text may be nothing but zero bytes. */
+static bool looks_written(const char *name, struct tkb_bytes bytes)
+{
+	if (tkb_name_is_lean_drop(name))
+		return bytes.size != 0 &&
+		       memchr(bytes.data, '\0', bytes.size) == NULL;
+	return bytes.size != 0;
+}
+
+/* The files that tkb_found_load() only looked at. */
+static int check_rest(const struct spot *spot, const struct tkb_found *found,
+                      struct tkb_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < found->entry.file_count; i++) {
+		const char *name = found->files[i].name;
+		struct tkb_bytes bytes;
+
+		if (found->found[i].bytes.data != NULL ||
+		    (spot->is_trusted && tkb_name_is_lean_drop(name)))
+			continue;
+		rc = tkb_found_read(spot->loader, found, i, &bytes, err);
+		if (rc < 0)
+			return rc;
+		if (!looks_written(name, bytes))
+			return tkb_fail_entry(err, TKB_REASON_BINARY,
+			                      "'%s' was never written", name);
+	}
+	return 0;
+}
+
+static bool kind_fits(const struct spot *spot, const struct tkb_found *found)
+{
+	return found->entry.kind == spot->entry->kind &&
+	       tkb_platform_fits(found->entry.platform);
+}
+
+/* Something is there that is not what the bundle holds. Is it whole? */
+static int look_closely(const struct spot *spot, enum tkb_place_state *out,
+                        struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	struct tkb_found found = { 0 };
+	int rc;
+
+	rc = tkb_found_load(spot->loader, spot->root, spot->entry->key, &found,
+	                    &fault);
+	if (rc == 0 && kind_fits(spot, &found)) {
+		rc = check_rest(spot, &found, &fault);
+		if (rc == 0) {
+			*out = found.is_moved ? TKB_PLACE_MOVED
+			                      : TKB_PLACE_PRESENT;
+			return 0;
+		}
+	}
+	if (rc < 0 && !tkb_failure_is_of_entry(rc, &fault)) {
+		if (err != NULL)
+			*err = fault;
+		return rc;
+	}
+	*out = has_writer(spot) ? TKB_PLACE_BUSY : TKB_PLACE_BROKEN;
+	return 0;
+}
+
+static int
+look(const struct spot *spot, enum tkb_place_state *out, struct tkb_error *err)
+{
+	bool same = false;
+	int rc;
+
+	rc = is_same(spot, &same, err);
+	if (rc < 0)
+		return rc;
+	if (!same)
+		return look_closely(spot, out, err);
+	if (!spot->is_trusted) {
+		rc = has_all_bytes(spot, &same, err);
+		if (rc < 0)
+			return rc;
+	}
+	*out = same ? TKB_PLACE_PRESENT : TKB_PLACE_BROKEN;
+	return 0;
+}
+
+int tkb_place_look(struct tkb_loader *loader, const struct tkb_root *root,
+                   const struct tkb_entry *entry, bool is_trusted,
+                   enum tkb_place_state *out, struct tkb_error *err)
+{
+	struct tkb_buf *place = &loader->place;
+	struct spot spot = { .loader = loader,
+		             .root = root,
+		             .entry = entry,
+		             .is_trusted = is_trusted };
+	struct stat status;
+	int rc;
+
+	if (fstatat(root->fd, entry->key, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			return tkb_fail_errno(err, "cannot look at '%s/%s'",
+			                      root->path, entry->key);
+		*out = TKB_PLACE_ABSENT;
+		return 0;
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		*out = TKB_PLACE_UNSAFE;
+		return 0;
+	}
+	tkb_buf_reset(place);
+	rc = tkb_root_place(root, entry->key, place, err);
+	if (rc < 0)
+		return rc;
+	spot.place = tkb_buf_bytes(place);
+	return look(&spot, out, err);
+}

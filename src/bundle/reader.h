@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BUNDLE_READER_H
+#define TKB_BUNDLE_READER_H
+
+/*
+ * What stands behind struct tkb_bundle, for emit and verify.
+ *
+ * A frame is decoded by a decoder, of which each thread has its own: its bytes
+ * are read, held against their digest, decompressed, and each member held
+ * against the manifest. Then every file's bytes can be asked for.
+ */
+
+#include <tkbundle/bundle.h>
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "bundle/frame.h"
+#include "bundle/manifest.h"
+#include "bundle/writer.h"
+
+struct tkb_bundle {
+	int fd;
+	bool owns_fd;
+	char *name; /* owned; for messages */
+	struct tkb_digest id;
+	struct tkb_manifest manifest;
+	struct tkb_frame *frames; /* in the manifest's arena */
+	size_t frame_count;
+	struct tkb_error fault; /* what is wrong behind the data frames */
+};
+
+struct tkb_decoder {
+	struct tkb_hasher hasher;
+	struct tkb_unpacker unpacker;
+	struct tkb_buf packed;
+	struct tkb_buf tar;
+	struct tkb_member *members; /* owned */
+	size_t member_capacity;
+	size_t member_count;
+	struct tkb_bytes *files; /* owned; of the frame's entries, in order */
+	size_t file_capacity;
+	size_t *firsts; /* owned; of an entry of the frame, in `files` */
+	size_t first_capacity;
+	const struct tkb_frame *frame; /* the one that is decoded */
+};
+
+TKB_NODISCARD int
+tkb_decoder_open(struct tkb_decoder *decoder, struct tkb_error *err);
+void tkb_decoder_close(struct tkb_decoder *decoder);
+
+/* Decode frame `index`. Returns 0, TKB_ERR_CORRUPT, _IO or _NOMEM. */
+TKB_NODISCARD int tkb_decoder_decode(struct tkb_decoder *decoder,
+                                     const struct tkb_bundle *bundle,
+                                     size_t index, struct tkb_error *err);
+
+/* File `file` of the frame's entry number `nth`; valid until the next frame. */
+struct tkb_bytes
+tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth, size_t file);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bundle/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/fd.h"
+
+enum {
+	OLD_S = 24 * 60 * 60, /* dead for sure where locks do not tell */
+	MARK_LIMIT = 1024 * 1024
+};
+
+static const char stage_prefix[] = "stage-";
+static const char mark_prefix[] = "trusted-";
+
+void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
+{
+	*stage = (struct tkb_stage){
+		.root = root, .own_fd = -1, .fd = -1, .lock_fd = -1
+	};
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Remove the files in folder `name`, and the folder. */
+static void remove_folder(int dir_fd, const char *name)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+
+	if (tkb_dir_open(dir_fd, name, &dir, NULL) == 0) {
+		for (item = readdir(dir); item != NULL; item = readdir(dir))
+			(void)unlinkat(dirfd(dir), item->d_name, 0);
+	}
+	(void)unlinkat(dir_fd, name, AT_REMOVEDIR);
+}
+
+/* A stage holds folders of files. What cannot be removed, the next one can. */
+static void remove_stage(int own_fd, const char *name)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+
+	if (tkb_dir_open(own_fd, name, &dir, NULL) < 0)
+		return;
+	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+		if (strcmp(item->d_name, ".") == 0 ||
+		    strcmp(item->d_name, "..") == 0 ||
+		    strcmp(item->d_name, "lock") == 0)
+			continue;
+		if (unlinkat(dirfd(dir), item->d_name, 0) < 0)
+			remove_folder(dirfd(dir), item->d_name);
+	}
+	/* The lock goes last: without it the rest would look dead. */
+	(void)unlinkat(dirfd(dir), "lock", 0);
+	(void)unlinkat(own_fd, name, AT_REMOVEDIR);
+}
+
+static bool is_old(int dir_fd)
+{
+	struct stat status;
+
+	return fstat(dir_fd, &status) == 0 &&
+	       status.st_mtim.tv_sec < time(NULL) - OLD_S;
+}
+
+static bool lacks_locks(int number)
+{
+	return number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS ||
+	       number == EINVAL;
+}
+
+/*
+ * With the root's lock held (`is_locked`) nobody is just making it; without,
+ * only its age tells.
+ */
+static bool is_dead(int own_fd, const char *name, bool is_locked)
+{
+	TKB_AUTO(tkb_fd_close_at) int dir = -1;
+	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+
+	dir = tkb_fd_open(own_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (dir < 0)
+		return false;
+	lock = tkb_fd_open(dir, "lock", O_RDONLY | O_NOFOLLOW, 0);
+	if (lock < 0)
+		return errno == ENOENT && (is_locked || is_old(dir));
+	if (flock(lock, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	return lacks_locks(errno) && is_old(dir);
+}
+
+static void remove_dead_stages(int own_fd, bool is_locked)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+
+	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
+		return;
+	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+		if (begins_with(item->d_name, stage_prefix) &&
+		    is_dead(own_fd, item->d_name, is_locked))
+			remove_stage(own_fd, item->d_name);
+	}
+}
+
+static bool has_stages(int own_fd)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+
+	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
+		return false;
+	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+		if (begins_with(item->d_name, stage_prefix))
+			return true;
+	}
+	return false;
+}
+
+/* A shared root may have a lock that another user made: reading will do. */
+static int open_lock(int own_fd)
+{
+	int fd =
+	    tkb_fd_open(own_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+
+	if (fd < 0)
+		fd = tkb_fd_open(own_fd, "lock", O_RDONLY | O_NOFOLLOW, 0);
+	return fd;
+}
+
+int tkb_stage_lock(const struct tkb_stage *stage)
+{
+	int fd = open_lock(stage->own_fd);
+	int rc;
+
+	if (fd < 0)
+		return -1;
+	do {
+		rc = flock(fd, LOCK_EX);
+	} while (rc < 0 && errno == EINTR);
+	if (rc < 0)
+		tkb_fd_close_at(&fd);
+	return fd;
+}
+
+/* "trusted-<boot id>", or "" where the system does not tell. */
+static void mark_name(char out[64])
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	char boot_id[37] = "";
+
+	out[0] = '\0';
+	fd = tkb_fd_open(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY,
+	                 0);
+	if (fd < 0 || tkb_fd_read_full(fd, boot_id, 36) != 36)
+		return;
+	(void)snprintf(out, 64, "%s%s", mark_prefix, boot_id);
+}
+
+/* A mark is a list of bundle ids, a line each. */
+static bool is_marked(int own_fd, const struct tkb_digest *id)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(MARK_LIMIT + 1);
+	char line[TKB_DIGEST_HEX_SIZE + 1];
+	char name[64];
+	struct stat status;
+
+	mark_name(name);
+	if (name[0] == '\0' || tkb_fd_read_file(own_fd, name, MARK_LIMIT, &text,
+	                                        &status, NULL) < 0)
+		return false;
+	tkb_digest_to_hex(id, line);
+	line[TKB_DIGEST_HEX_SIZE - 1] = '\n';
+	return memmem(text.data, text.size, line, TKB_DIGEST_HEX_SIZE) != NULL;
+}
+
+/* A mark of another boot says nothing any more. */
+static void remove_old_marks(int own_fd, const char *current)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+
+	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
+		return;
+	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+		if (begins_with(item->d_name, mark_prefix) &&
+		    strcmp(item->d_name, current) != 0)
+			(void)unlinkat(own_fd, item->d_name, 0);
+	}
+}
+
+void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	char line[TKB_DIGEST_HEX_SIZE + 1];
+	char name[64];
+
+	mark_name(name);
+	if (stage->own_fd < 0 || name[0] == '\0' || stage->is_trusted)
+		return;
+	fd = tkb_fd_open(stage->own_fd, name,
+	                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0666);
+	if (fd < 0)
+		return;
+	tkb_digest_to_hex(id, line);
+	line[TKB_DIGEST_HEX_SIZE - 1] = '\n';
+	/* One append is one line, whoever else appends; a lost one only means
+	 * that the next emit looks again. */
+	if (write(fd, line, TKB_DIGEST_HEX_SIZE) == TKB_DIGEST_HEX_SIZE)
+		remove_old_marks(stage->own_fd, name);
+}
+
+void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
+                     bool clean)
+{
+	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+
+	stage->own_fd = tkb_fd_open(stage->root->fd, TKB_ROOT_OWN_FOLDER,
+	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (stage->own_fd < 0)
+		return;
+	stage->is_trusted = is_marked(stage->own_fd, id);
+	if (!clean || !has_stages(stage->own_fd))
+		return;
+	lock = tkb_stage_lock(stage);
+	remove_dead_stages(stage->own_fd, lock >= 0);
+}
+
+static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
+{
+	const int root = stage->root->fd;
+
+	if (stage->own_fd >= 0)
+		return 0;
+	if (mkdirat(root, TKB_ROOT_OWN_FOLDER, 0777) < 0 && errno != EEXIST)
+		return tkb_fail_errno(err, "cannot write in '%s'",
+		                      stage->root->path);
+	stage->own_fd = tkb_fd_open(root, TKB_ROOT_OWN_FOLDER,
+	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (stage->own_fd < 0)
+		return tkb_fail_errno(err, "cannot open '%s/%s'",
+		                      stage->root->path, TKB_ROOT_OWN_FOLDER);
+	return 0;
+}
+
+/* In the root's lock: nobody takes for dead what has no lock yet. */
+static int give_birth(struct tkb_stage *stage, struct tkb_error *err)
+{
+	if (mkdirat(stage->own_fd, stage->name, 0777) < 0)
+		return tkb_fail_errno(err, "cannot write in '%s'",
+		                      stage->root->path);
+	stage->fd = tkb_fd_open(stage->own_fd, stage->name,
+	                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (stage->fd >= 0)
+		stage->lock_fd =
+		    tkb_fd_open(stage->fd, "lock",
+		                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+	if (stage->lock_fd < 0 ||
+	    (flock(stage->lock_fd, LOCK_EX | LOCK_NB) < 0 &&
+	     !lacks_locks(errno)))
+		return tkb_fail_errno(err, "cannot write in '%s/%s'",
+		                      stage->root->path, TKB_ROOT_OWN_FOLDER);
+	return 0;
+}
+
+int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	char random[TKB_RANDOM_NAME_SIZE];
+	int rc;
+
+	rc = tkb_random_name(random, err);
+	if (rc < 0)
+		return rc;
+	rc = open_own_folder(stage, err);
+	if (rc < 0)
+		return rc;
+	lock = tkb_stage_lock(stage);
+	(void)snprintf(stage->name, sizeof(stage->name), "%s%s", stage_prefix,
+	               random);
+	rc = give_birth(stage, err);
+	if (rc < 0) {
+		remove_stage(stage->own_fd, stage->name);
+		tkb_fd_close_at(&stage->fd);
+		tkb_fd_close_at(&stage->lock_fd);
+	}
+	return rc;
+}
+
+void tkb_stage_close(struct tkb_stage *stage)
+{
+	if (stage->fd >= 0)
+		remove_stage(stage->own_fd, stage->name);
+	tkb_fd_close_at(&stage->lock_fd);
+	tkb_fd_close_at(&stage->fd);
+	tkb_fd_close_at(&stage->own_fd);
+}

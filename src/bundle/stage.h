@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BUNDLE_STAGE_H
+#define TKB_BUNDLE_STAGE_H
+
+/*
+ * Where entries are made before they appear: `<root>/.tkbundle`.
+ *
+ *   stage-<random>/       one for each emit that writes; its file `lock` is
+ *                         locked by its owner from birth to death, so that
+ *                         anybody can tell a dead one and remove it
+ *   lock                  held by who makes or removes stages, and by who
+ *                         installs an entry file by file
+ *   trusted-<boot id>     the ids of bundles whose entries here were written
+ *                         or verified since the machine started; a power
+ *                         failure cannot have touched those
+ *
+ *     tkb_stage_init(&stage, root);
+ *     rc = tkb_stage_begin(&stage, &id, true, err);   // look, clean up
+ *     rc = tkb_stage_open(&stage, err);               // only if one writes
+ *     ...
+ *     tkb_stage_close(&stage);
+ */
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "base/random.h"
+#include "bundle/root.h"
+
+struct tkb_stage {
+	const struct tkb_root *root;
+	int own_fd;  /* owned; `.tkbundle`, or -1 */
+	int fd;      /* owned; `stage-<random>`, or -1 */
+	int lock_fd; /* owned; its lock */
+	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
+	bool is_trusted;          /* for the bundle that is emitted */
+	atomic_bool no_noreplace; /* the file system cannot RENAME_NOREPLACE */
+};
+
+void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root);
+
+/*
+ * Look what is there: is bundle `id` trusted? With `clean`, remove the stages
+ * of the dead. A root without our folder is left as it is.
+ */
+void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
+                     bool clean);
+
+/* Make a stage. Returns 0, TKB_ERR_IO (see errno) or TKB_ERR_NOMEM. */
+TKB_NODISCARD int
+tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err);
+
+/*
+ * Wait for the root's lock; closing the descriptor gives it back. -1 where the
+ * file system has no locks.
+ */
+int tkb_stage_lock(const struct tkb_stage *stage);
+
+/* Note that all of bundle `id` that belongs here is here. */
+void tkb_stage_trust(const struct tkb_stage *stage,
+                     const struct tkb_digest *id);
+
+/* Remove the stage and all in it. */
+void tkb_stage_close(struct tkb_stage *stage);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BUNDLE_WATCH_H
+#define TKB_BUNDLE_WATCH_H
+
+/* Calls a caller's struct tkb_watch from several threads, one at a time. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+struct tkb_watcher {
+	const struct tkb_watch *watch; /* kept by reference */
+	pthread_mutex_t lock;
+	uint64_t done;
+	uint64_t total;
+};
+
+void tkb_watcher_init(struct tkb_watcher *watcher,
+                      const struct tkb_watch *watch, uint64_t total);
+void tkb_watcher_release(struct tkb_watcher *watcher);
+
+void tkb_watcher_result(struct tkb_watcher *watcher,
+                        const struct tkb_result *result);
+void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done);
+
+/* 0, or TKB_ERR_CANCELLED. */
+TKB_NODISCARD int
+tkb_watcher_check(struct tkb_watcher *watcher, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ARGS_H
+#define TKBUNDLE_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tkbundle/entry.h>
+
+#include "cli.h"
+
+/*
+ * A verb and its options are constants; how they are parsed, shown by help,
+ * and complained about is derived from those.
+ *
+ * Options may stand before and after operands; "--" ends them. A value is
+ * written `--key X`, `--key=X`, `-o X` or `-oX`; switches of one letter may
+ * be joined. Every verb knows --help and -h.
+ */
+
+/* What kind of value an option has, and the type of what it is kept in. */
+enum option_kind {
+	OPTION_SWITCH,  /* bool */
+	OPTION_TEXT,    /* const char *, NULL if not given; the last counts */
+	OPTION_TEXTS,   /* struct texts */
+	OPTION_NUMBER,  /* struct number; the last counts */
+	OPTION_NUMBERS, /* struct numbers */
+	OPTION_WORD,    /* struct number: which of the words in `value` */
+	OPTION_TARGETS  /* struct targets */
+};
+
+struct option_spec {
+	const char *name; /* the long one, without dashes */
+	char letter;      /* the short one, or 0 */
+	enum option_kind kind;
+	const char *value; /* as in a synopsis, "KEY"; or "full|lean" */
+	bool is_required;  /* in the synopsis; the verb checks it */
+	size_t offset;     /* into struct arguments */
+	uint32_t min;      /* of a number */
+	uint32_t max;
+	const char *help; /* one line, imperative, no full stop */
+};
+
+struct texts {
+	const char **items;
+	size_t count;
+};
+
+struct number {
+	bool is_set;
+	uint32_t value;
+};
+
+struct numbers {
+	uint32_t *items; /* no value twice */
+	size_t count;
+};
+
+struct targets {
+	struct tkb_target *items;
+	size_t count;
+};
+
+/* A parsed command line. A verb reads what its own options fill in. */
+struct arguments {
+	struct texts operands;
+	struct texts keys;
+	struct numbers devices;
+	struct targets targets;
+	struct number device;
+	struct number jobs;
+	struct number profile;
+	struct number layout;
+	struct number stage;
+	const char *output;
+	const char *file;
+	bool has_files;
+	bool is_dry_run;
+	bool is_help;
+	bool is_json;
+	bool is_strict;
+	bool is_sync;
+	bool is_verbose;
+	bool no_modules;
+};
+
+struct command {
+	const char *name;
+	const char *operands[3];  /* as in a synopsis; ends with NULL */
+	size_t required_operands; /* so many of them */
+	const char *summary;      /* one line, imperative, no full stop */
+	const char *details;      /* paragraphs, or NULL */
+	const struct option_spec *options;
+	size_t option_count;
+	enum status (*run)(struct cli *cli, const struct arguments *args);
+};
+
+/* What every verb knows. */
+extern const struct option_spec args_help_option;
+
+/* Options that several verbs have: elements of their tables. */
+#define ARGS_KEYS                                                              \
+	{                                                                      \
+		.name = "key", .kind = OPTION_TEXTS, .value = "KEY",           \
+		.offset = offsetof(struct arguments, keys),                    \
+		.help = "only this key, or the one that begins so"             \
+	}
+#define ARGS_JOBS                                                              \
+	{                                                                      \
+		.name = "jobs", .letter = 'j', .kind = OPTION_NUMBER,          \
+		.value = "N", .offset = offsetof(struct arguments, jobs),      \
+		.min = 1, .max = 256,                                          \
+		.help = "use N threads, not one for each core"                 \
+	}
+#define ARGS_JSON                                                              \
+	{                                                                      \
+		.name = "json", .kind = OPTION_SWITCH,                         \
+		.offset = offsetof(struct arguments, is_json),                 \
+		.help = "print one JSON document"                              \
+	}
+#define ARGS_DRY_RUN                                                           \
+	{                                                                      \
+		.name = "dry-run", .letter = 'n', .kind = OPTION_SWITCH,       \
+		.offset = offsetof(struct arguments, is_dry_run),              \
+		.help = "check everything, write nothing"                      \
+	}
+
+/*
+ * Parse what follows the verb cli->command. Complaints go to the log.
+ *
+ * @param argv  borrowed until args_release(); may be cut into pieces
+ * @param out   released by the caller, also after a failure
+ * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED (memory). With
+ *         out->is_help nothing after it was looked at.
+ */
+enum status
+args_parse(const struct cli *cli, int argc, char **argv, struct arguments *out);
+
+void args_release(struct arguments *args);
+
+/* Word number `index` of "full|lean": its length, and where it begins. */
+size_t args_word(const char *words, uint32_t index, const char **begin_out);
+
+/* Operand number `index`, or NULL if there are not so many. */
+const char *args_operand(const struct arguments *args, size_t index);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "entry_out.h"
+#include "source.h"
+#include "text.h"
+
+#define KEY_WIDTH 12  /* 60 bits of a key's hash */
+#define NAME_WIDTH 40 /* longer names push the rest of their line */
+
+static const struct option_spec options[] = {
+	{ .name = "files",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, has_files),
+	  .help = "list each entry's files" },
+	ARGS_JSON,
+};
+
+struct totals {
+	uint64_t file_count;
+	uint64_t size;
+	uint64_t moved_count;
+};
+
+static struct totals add_up(const struct source *source)
+{
+	struct totals totals = { .size = 0 };
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		totals.file_count += entry->file_count;
+		totals.size += tkb_entry_size(entry);
+		totals.moved_count += source_is_moved(source, i) ? 1 : 0;
+	}
+
+	return totals;
+}
+
+static int name_width(const struct source *source)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const size_t length = strlen(source_entry(source, i)->name);
+
+		if (length > width && length <= NAME_WIDTH)
+			width = length;
+	}
+
+	return (int)width;
+}
+
+static void
+print_entry(const struct cli *cli, const struct tkb_entry *entry, int width)
+{
+	char size[TEXT_SIZE_SIZE];
+	char target[64];
+	char devices[24];
+
+	text_size(tkb_entry_size(entry), size);
+	entry_out_target(entry, target, sizeof(target));
+	entry_out_devices(entry, devices, sizeof(devices));
+	text_line(cli->out, "%-*.*s  %-8s  %-*s  %-9s  %-3s  %2zu  %6s",
+	          KEY_WIDTH, KEY_WIDTH, entry->key, tkb_kind_name(entry->kind),
+	          width, entry->name, target, devices, entry->file_count, size);
+}
+
+static void print_totals(const struct cli *cli, const struct source *source,
+                         const struct totals *totals)
+{
+	const struct tkb_cache *const cache = source->cache;
+	const size_t count = source_entry_count(source);
+	struct text_count counts[] = {
+		{ "moved", totals->moved_count },
+		{ "unfinished", 0 },
+		{ "stray", 0 },
+		{ "left out", 0 },
+	};
+	char size[TEXT_SIZE_SIZE];
+	char rest[160];
+
+	if (cache != NULL) {
+		counts[1].count = tkb_cache_unfinished_count(cache);
+		counts[2].count = tkb_cache_stray_count(cache);
+		counts[3].count = tkb_cache_left_out_count(cache);
+	}
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_size(totals->size, size);
+	text_line(cli->out, "%zu %s, %" PRIu64 " %s, %s%s%s%s", count,
+	          text_plural(count, "entry", "entries"), totals->file_count,
+	          text_plural(totals->file_count, "file", "files"), size,
+	          cache == NULL ? ", " : "",
+	          cache == NULL ? tkb_bundle_profile(source->bundle) : "",
+	          rest);
+}
+
+static void print(const struct cli *cli, const struct arguments *args,
+                  const struct source *source)
+{
+	const struct totals totals = add_up(source);
+	const int width = name_width(source);
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		print_entry(cli, entry, width);
+		if (args->has_files)
+			entry_out_files(cli->out, entry, false);
+	}
+
+	print_totals(cli, source, &totals);
+}
+
+/* Left out is no failure of a list; but it is never left unsaid. */
+static void report_left_out(struct cli *cli, const struct tkb_cache *cache)
+{
+	json_out_open_array(&cli->json, "left_out");
+	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
+		const struct tkb_left_out *const left_out =
+		    tkb_cache_left_out(cache, i);
+		const char *const reason = tkb_reason_name(left_out->reason);
+
+		cli_say(cli, "left out %s: %s: %s", left_out->key, reason,
+		        left_out->message);
+		json_out_open_object(&cli->json, NULL);
+		json_out_text(&cli->json, "key", left_out->key);
+		json_out_text(&cli->json, "name", "");
+		json_out_text(&cli->json, "root", left_out->root);
+		json_out_text(&cli->json, "reason", reason);
+		json_out_text(&cli->json, "message", left_out->message);
+		json_out_close(&cli->json);
+	}
+	json_out_close(&cli->json);
+}
+
+static void
+head_json(struct json_out *json, const struct source *source, const char *path)
+{
+	char id[TKB_DIGEST_HEX_SIZE];
+
+	json_out_text(json, source->bundle != NULL ? "bundle" : "root", path);
+	if (source->bundle == NULL) {
+		json_out_text(json, "layout",
+		              tkb_cache_is_inductor(source->cache) ? "inductor"
+		                                                   : "triton");
+		return;
+	}
+
+	tkb_digest_to_hex(tkb_bundle_id(source->bundle), id);
+	json_out_text(json, "id", id);
+	json_out_text(json, "profile", tkb_bundle_profile(source->bundle));
+	json_out_number(json, "frames", tkb_bundle_frame_count(source->bundle));
+}
+
+static void
+fill_json(struct json_out *json, const struct source *source, bool has_files)
+{
+	const struct totals totals = add_up(source);
+	const struct tkb_cache *const cache = source->cache;
+
+	json_out_open_array(json, "entries");
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const bool is_moved = source_is_moved(source, i);
+
+		entry_out_json(json, source_entry(source, i),
+		               cache != NULL ? &is_moved : NULL, has_files);
+	}
+	json_out_close(json);
+
+	json_out_number(json, "entry_count", source_entry_count(source));
+	json_out_number(json, "files", totals.file_count);
+	json_out_number(json, "size", totals.size);
+	if (cache == NULL)
+		return;
+
+	json_out_number(json, "moved", totals.moved_count);
+	json_out_number(json, "unfinished", tkb_cache_unfinished_count(cache));
+	json_out_number(json, "stray", tkb_cache_stray_count(cache));
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	const char *const path = args_operand(args, 0);
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	json_out_text(&cli->json, "verb", "ls");
+	rc = source_open(path, &source, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	head_json(&cli->json, &source, path);
+	fill_json(&cli->json, &source, args->has_files);
+	if (!args->is_json)
+		print(cli, args, &source);
+	if (source.cache != NULL)
+		report_left_out(cli, source.cache);
+	return STATUS_DONE;
+}
+
+const struct command command_ls = {
+	.name = "ls",
+	.operands = { "FILE|CACHE_ROOT" },
+	.required_operands = 1,
+	.summary = "list the entries of a bundle or a cache",
+	.details =
+	    "Prints key, kind, name, target, GPUs, number of files and\n"
+	    "size of each, and a line of totals. A folder is a cache;\n"
+	    "anything else is a bundle, and '-' one on standard input.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

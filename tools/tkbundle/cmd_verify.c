@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include <inttypes.h>
+
+#include "follow.h"
+#include "source.h"
+#include "text.h"
+
+static const struct option_spec options[] = {
+	ARGS_JOBS,
+	ARGS_JSON,
+};
+
+static void summarize(const struct cli *cli, const char *path,
+                      uint64_t entry_count, uint64_t file_count,
+                      uint64_t total_size, const char *rest)
+{
+	char size[TEXT_SIZE_SIZE];
+
+	text_size(total_size, size);
+	text_line(cli->out,
+	          "verified %" PRIu64 " %s (%" PRIu64 " %s, %s) in %s%s",
+	          entry_count, text_plural(entry_count, "entry", "entries"),
+	          file_count, text_plural(file_count, "file", "files"), size,
+	          path, rest);
+}
+
+static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
+                        const struct tkb_verify_report *report, bool is_intact)
+{
+	char id[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(tkb_bundle_id(bundle), id);
+	json_out_text(json, "id", id);
+	json_out_text(json, "profile", tkb_bundle_profile(bundle));
+	json_out_flag(json, "intact", is_intact);
+	json_out_number(json, "verified", report->verified_count);
+	json_out_number(json, "failed_count", report->failed_count);
+	json_out_number(json, "files", report->file_count);
+	json_out_number(json, "size", report->size);
+}
+
+static enum status
+verify_bundle(struct cli *cli, const struct arguments *args, const char *path)
+{
+	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
+	struct tkb_verify_options chosen = { .threads = args->jobs.value };
+	struct tkb_verify_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	struct text_count failed = { .word = "failed" };
+	struct follow follow;
+	char rest[48];
+	int rc;
+
+	json_out_text(&cli->json, "bundle", path);
+	rc = source_open_bundle(path, &bundle, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	follow_begin(&follow, cli, "failed", FOLLOW_BAD);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_bundle_verify(bundle, &chosen, &report, &err);
+	follow_end(&follow);
+
+	if (rc != 0)
+		(void)cli_failed(cli, rc, &err, path);
+	if (rc != 0 && rc != TKB_ERR_CORRUPT)
+		return status_of(rc);
+
+	bundle_json(&cli->json, bundle, &report, rc == 0);
+	if (args->is_json)
+		return status_of(rc);
+
+	failed.count = report.failed_count;
+	text_counts(&failed, 1, rest, sizeof(rest));
+	summarize(cli, path, report.verified_count, report.file_count,
+	          report.size, rest);
+	return status_of(rc);
+}
+
+static void
+cache_json(struct json_out *json, const struct tkb_collect_report *report)
+{
+	json_out_text(json, "layout",
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_flag(json, "intact", report->left_out_count == 0);
+	json_out_number(json, "verified", report->collected_count);
+	json_out_number(json, "left_out_count", report->left_out_count);
+	json_out_number(json, "unfinished", report->unfinished_count);
+	json_out_number(json, "stray", report->stray_count);
+	json_out_number(json, "moved", report->moved_count);
+	json_out_number(json, "files", report->file_count);
+	json_out_number(json, "size", report->size);
+}
+
+static void summarize_cache(const struct cli *cli, const char *path,
+                            const struct tkb_collect_report *report)
+{
+	const struct text_count counts[] = {
+		{ "left out", report->left_out_count },
+		{ "unfinished", report->unfinished_count },
+		{ "stray", report->stray_count },
+		{ "moved", report->moved_count },
+	};
+	char rest[160];
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	summarize(cli, path, report->collected_count, report->file_count,
+	          report->size, rest);
+	if (report->moved_count > 0)
+		text_line(cli->out,
+		          "what is moved is recorded at another place: Triton "
+		          "would not find it here");
+}
+
+/* A cache is verified by doing all of a collect but the writing. */
+static enum status
+verify_cache(struct cli *cli, const struct arguments *args, const char *path)
+{
+	struct tkb_collect_options chosen = { .dry_run = true,
+		                              .threads = args->jobs.value };
+	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	struct follow follow;
+	int rc;
+
+	json_out_text(&cli->json, "root", path);
+	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_collect(path, &chosen, NULL, &report, &err);
+	follow_end(&follow);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	cache_json(&cli->json, &report);
+	if (!args->is_json)
+		summarize_cache(cli, path, &report);
+
+	if (follow.has_untrusted)
+		return STATUS_UNTRUSTED;
+	return report.left_out_count > 0 ? STATUS_PARTIAL : STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	const char *const path = args_operand(args, 0);
+
+	json_out_text(&cli->json, "verb", "verify");
+	if (source_is_cache(path))
+		return verify_cache(cli, args, path);
+	return verify_bundle(cli, args, path);
+}
+
+const struct command command_verify = {
+	.name = "verify",
+	.operands = { "FILE|CACHE_ROOT" },
+	.required_operands = 1,
+	.summary = "check every byte of a bundle or a cache",
+	.details =
+	    "A bundle is held against its manifest. A cache's entries must\n"
+	    "be whole, their metadata must have the key's hash, and their\n"
+	    "binaries must fit. The exit status is 5 for what is damaged,\n"
+	    "4 for what is only busy or cannot be read.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

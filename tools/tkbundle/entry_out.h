@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENTRY_OUT_H
+#define TKBUNDLE_ENTRY_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <tkbundle/entry.h>
+
+#include "json_out.h"
+
+/* How an entry is shown, in words and in JSON. */
+
+/* Write "cuda:90", or "-" where there is no target. */
+void entry_out_target(const struct tkb_entry *entry, char *out, size_t size);
+
+/* Write "0-3,7"; what has no room becomes "...". `size` is at least 8. */
+void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size);
+
+/* Print a line for each file; with its digest, if it has one. */
+void entry_out_files(FILE *to, const struct tkb_entry *entry, bool has_digests);
+
+/*
+ * Add an object to the open array.
+ *
+ * @param is_moved  NULL where that has no meaning: in a bundle
+ */
+void entry_out_json(struct json_out *json, const struct tkb_entry *entry,
+                    const bool *is_moved, bool has_files);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_JSON_OUT_H
+#define TKBUNDLE_JSON_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * The one document of --json. jansson is used here and nowhere else.
+ *
+ *     json_out_init(&json, is_wanted);
+ *     json_out_text(&json, "verb", "ls");
+ *     json_out_open_array(&json, "entries");
+ *     json_out_open_object(&json, NULL);
+ *     json_out_close(&json);
+ *     json_out_close(&json);
+ *     written = json_out_write(&json, stdout);
+ *     json_out_release(&json);
+ *
+ * Where no document is wanted, everything does nothing, so that callers need
+ * not ask. A failure (memory) is kept until json_out_write() reports it. In
+ * an array, names are ignored. Members come out in the order they came in.
+ */
+struct json_t; /* jansson's */
+
+/* A document, an array, an object of it, an array of that, and one more. */
+#define JSON_OUT_DEPTH 6
+
+struct json_out {
+	bool is_wanted;
+	bool is_failed;
+	size_t depth; /* of what is open; stack[0] is the document */
+	struct json_t *stack[JSON_OUT_DEPTH];
+};
+
+void json_out_init(struct json_out *json, bool is_wanted);
+void json_out_release(struct json_out *json);
+
+/* Bytes that are not UTF-8 become U+FFFD, one for each. */
+void json_out_text(struct json_out *json, const char *name, const char *text);
+void json_out_number(struct json_out *json, const char *name, uint64_t value);
+void json_out_flag(struct json_out *json, const char *name, bool value);
+void json_out_null(struct json_out *json, const char *name);
+
+void json_out_open_object(struct json_out *json, const char *name);
+void json_out_open_array(struct json_out *json, const char *name);
+void json_out_close(struct json_out *json);
+
+/*
+ * Write the document in one line; nothing if nothing is in it. What is still
+ * open is closed.
+ *
+ * @return false if it could not be made or written
+ */
+bool json_out_write(struct json_out *json, FILE *to);
+
+#endif

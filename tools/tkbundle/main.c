@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "signals.h"
+
+/* Sorted by name; `tkbundle help` prints it as it stands. */
+static const struct command *const commands[] = {
+	&command_version, &command_collect, &command_emit,   &command_help,
+	&command_ls,      &command_show,    &command_verify,
+};
+
+/*
+ * Where we were started without standard files, hold their numbers, lest the
+ * next file that is opened gets what is printed. Using them still fails.
+ */
+static bool hold_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		const int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags) != fd)
+			return false;
+	}
+
+	return true;
+}
+
+static bool is_set(const char *name)
+{
+	const char *const value = getenv(name);
+
+	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+static bool is_drawable(FILE *log)
+{
+	const char *const terminal = getenv("TERM");
+
+	return isatty(fileno(log)) && terminal != NULL &&
+	       strcmp(terminal, "dumb") != 0;
+}
+
+/* Run the verb cli->command; `argv` is what follows it. */
+static enum status run(struct cli *cli, int argc, char **argv)
+{
+	TKB_AUTO(args_release) struct arguments args = { .is_help = false };
+	enum status status = args_parse(cli, argc, argv, &args);
+
+	if (status != STATUS_DONE)
+		return status;
+	if (args.is_help) {
+		help_print_command(cli, cli->command);
+		return STATUS_DONE;
+	}
+
+	json_out_init(&cli->json, args.is_json);
+	status = cli->command->run(cli, &args);
+	if (!json_out_write(&cli->json, cli->out) && !ferror(cli->out)) {
+		cli_say(cli, "cannot make the JSON document: out of memory");
+		status = status_merge(status, STATUS_FAILED);
+	}
+
+	json_out_release(&cli->json);
+	return status;
+}
+
+static enum status dispatch(struct cli *cli, int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (name == NULL)
+		return cli_misused(cli, "no verb");
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+
+	cli->command = cli_find_command(cli, name);
+	if (cli->command == NULL)
+		return cli_misused(cli, "unknown %s '%s'",
+		                   name[0] == '-' ? "option" : "verb", name);
+	return run(cli, argc - 2, argv + 2);
+}
+
+/* What was printed must have arrived: on a full disk it has not. */
+static enum status flush(const struct cli *cli, enum status status)
+{
+	const bool has_failed = ferror(cli->out) != 0;
+	struct tkb_error err = { .message = "cannot write to standard output" };
+
+	if (cli_flush(cli, &err) == 0 && !has_failed)
+		return status;
+
+	/* A sink that could not write has failed its verb, and said so. */
+	if (status != STATUS_FAILED)
+		cli_say(cli, "%s", err.message);
+	return status_merge(status, STATUS_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {
+		.out = stdout,
+		.log = stderr,
+		.is_disabled = is_set("TKBUNDLE_DISABLE"),
+		.commands = commands,
+		.command_count = sizeof(commands) / sizeof(commands[0]),
+	};
+	enum status status;
+
+	if (!hold_standard_files())
+		return STATUS_FAILED;
+
+	cli.is_tty = is_drawable(cli.log);
+	status = dispatch(&cli, argc, argv);
+	status = flush(&cli, status);
+	signals_die_if_caught();
+	return (int)status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ROOT_H
+#define TKBUNDLE_ROOT_H
+
+#include <stdbool.h>
+
+#include <tkbundle/error.h>
+
+/*
+ * Which cache is meant.
+ *
+ * Where none is named: $TRITON_CACHE_DIR; else $TORCHINDUCTOR_CACHE_DIR;
+ * else $TRITON_HOME/.triton/cache; else ~/.triton/cache. An empty variable
+ * counts as none.
+ */
+struct root {
+	char *path;       /* owned */
+	bool is_inductor; /* by its name, for it need not exist yet: it is
+	                      $TORCHINDUCTOR_CACHE_DIR, or is called
+	                      torchinductor... as PyTorch calls it */
+};
+
+/*
+ * Choose the root.
+ *
+ * @param given  what the user named, or NULL; not kept
+ * @param out    released by the caller
+ * @return 0, TKB_ERR_INVALID (no home folder) or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int
+root_choose(const char *given, struct root *out, struct tkb_error *err);
+
+void root_release(struct root *root);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SIGNALS_H
+#define TKBUNDLE_SIGNALS_H
+
+#include <stdbool.h>
+
+/*
+ * SIGINT, SIGTERM and SIGHUP end long work cleanly.
+ *
+ * They are caught only while there is work that asks signals_is_caught()
+ * between its pieces; everything else they kill at once, as always. So does
+ * the second one of a kind: to be killed is safe too, only less tidy.
+ */
+void signals_catch(void);
+
+/* Has one come? */
+bool signals_is_caught(void);
+
+/* Die of the one that came, so that the shell sees it; else do nothing. */
+void signals_die_if_caught(void);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SOURCE_H
+#define TKBUNDLE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tkbundle/tkbundle.h>
+
+/*
+ * What ls, show and verify look into: a folder is a cache, anything else a
+ * bundle, "-" the bundle on standard input.
+ *
+ *     TKB_AUTO(source_close) struct source source = { 0 };
+ *
+ *     rc = source_open("kernels.tkb", &source, &err);
+ */
+struct source {
+	struct tkb_bundle *bundle; /* or NULL: then it is a cache */
+	struct tkb_cache *cache;
+};
+
+/* Is `path` a folder, and so a cache? */
+bool source_is_cache(const char *path);
+
+/* Open a bundle; "-" is standard input. Codes as of tkb_bundle_open(). */
+TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
+                                     struct tkb_error *err);
+
+/* Codes as of tkb_bundle_open() and tkb_cache_open(). */
+TKB_NODISCARD int
+source_open(const char *path, struct source *out, struct tkb_error *err);
+
+/* For TKB_AUTO; a zeroed source is allowed. */
+void source_close(struct source *source);
+void source_close_bundle(struct tkb_bundle **bundle);
+
+size_t source_entry_count(const struct source *source);
+const struct tkb_entry *source_entry(const struct source *source, size_t index);
+
+/* Is the entry recorded at another place than where it lies? */
+bool source_is_moved(const struct source *source, size_t index);
+
+/* Codes as of tkb_bundle_find(). */
+TKB_NODISCARD int source_find(const struct source *source, const char *prefix,
+                              size_t *index_out, struct tkb_error *err);
+
+/* Codes as of tkb_bundle_read(). */
+TKB_NODISCARD int source_read(const struct source *source, size_t index,
+                              size_t file, const struct tkb_sink *sink,
+                              struct tkb_error *err);
+
+#endif

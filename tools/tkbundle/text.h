@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_TEXT_H
+#define TKBUNDLE_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Text for people.
+ *
+ * Keys, names and paths come from outside and may hold anything. Whole lines
+ * are made harmless on their way out, so that nobody has to remember to do
+ * it for one part of them.
+ */
+
+/* How many bytes the character at `text` has: 1 to 4, or 0: not UTF-8. */
+size_t text_utf8_length(const char *text);
+
+/*
+ * Print a line. Control characters, and bytes that are not UTF-8, come out
+ * as "\x1b"; the newline is added.
+ */
+__attribute__((format(printf, 2, 3))) void
+text_line(FILE *to, const char *format, ...);
+
+/* The same between `prefix` and `suffix`, which may be empty. */
+__attribute__((format(printf, 4, 0))) void
+text_line_around(FILE *to, const char *prefix, const char *suffix,
+                 const char *format, va_list values);
+
+/* Room for what text_size() writes. */
+#define TEXT_SIZE_SIZE 16
+
+/* Write "913 B", "1.2 kB", "64 MB": powers of 1000, as disks are sold. */
+void text_size(uint64_t size, char out[TEXT_SIZE_SIZE]);
+
+/* What was counted, and how often it was met. */
+struct text_count {
+	const char *word;
+	uint64_t count;
+};
+
+/* Write ", skipped 2, busy 1": the counts that are not 0. */
+void text_counts(const struct text_count *counts, size_t count, char *out,
+                 size_t size);
+
+/* "entry" for 1, "entries" for any other number. */
+const char *text_plural(uint64_t count, const char *one, const char *many);
+
+/* For TKB_AUTO: free what a `char *` points to. */
+void text_free(char **text);
+
+#endif
