@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	TESTS_LIMIT = 512,
+	ARGUMENTS_LIMIT = 64
+};
+
+extern char **environ;
+
+static struct CMUnitTest tests[TESTS_LIMIT];
+static size_t test_count;
+static char folder[4096];
+
+struct block {
+	struct block *next;
+	max_align_t data[];
+};
+
+static struct block *blocks;
+
+void *test_alloc(size_t size)
+{
+	struct block *block = calloc(1, sizeof(*block) + size + 1);
+
+	assert_non_null(block);
+	block->next = blocks;
+	blocks = block;
+	return block->data;
+}
+
+const char *text(const char *format, ...)
+{
+	va_list arguments;
+	char *out;
+	int size;
+
+	va_start(arguments, format);
+	size = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	out = test_alloc((size_t)size + 1);
+	va_start(arguments, format);
+	(void)vsnprintf(out, (size_t)size + 1, format, arguments);
+	va_end(arguments);
+	return out;
+}
+
+void check_status(int got, int wanted, const struct tkb_error *err,
+                  const char *call, const char *file, int line)
+{
+	if (got == wanted)
+		return;
+	print_error("%s\n  returned %d, not %d: %s\n", call, got, wanted,
+	            err == NULL ? "" : err->message);
+	_fail(file, line);
+}
+
+void check_contains(const char *haystack, const char *part, const char *file,
+                    int line)
+{
+	if (strstr(haystack, part) != NULL)
+		return;
+	print_error("'%s'\n  does not say '%s'\n", haystack, part);
+	_fail(file, line);
+}
+
+const char *test_folder(void)
+{
+	return folder;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *where)
+{
+	(void)status;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static int make_readable(const char *path, const struct stat *status, int type,
+                         struct FTW *where)
+{
+	(void)where;
+	if (type == FTW_D || type == FTW_DNR)
+		(void)chmod(path, status->st_mode | 0700);
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	const char *base = getenv("TMPDIR");
+
+	(void)state;
+	(void)snprintf(folder, sizeof(folder), "%s/tkb-test-XXXXXX",
+	               base == NULL || base[0] == '\0' ? "/tmp" : base);
+	if (mkdtemp(folder) == NULL || chdir(folder) < 0)
+		return -1;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	while (blocks != NULL) {
+		struct block *next = blocks->next;
+
+		free(blocks);
+		blocks = next;
+	}
+	if (chdir("/") < 0)
+		return -1;
+	(void)nftw(folder, make_readable, 16, FTW_PHYS);
+	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void test_register(const char *name, void (*test)(void **state))
+{
+	if (test_count == TESTS_LIMIT)
+		abort();
+	tests[test_count++] = (struct CMUnitTest){ .name = name,
+		                                   .test_func = test,
+		                                   .setup_func = set_up,
+		                                   .teardown_func = tear_down };
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return _cmocka_run_group_tests("tkbundle", tests, test_count, NULL,
+	                               NULL);
+}
+
+static const char *slurp(int fd, size_t *size_out)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
+	char chunk[65536];
+	ssize_t got;
+	char *kept;
+
+	(void)lseek(fd, 0, SEEK_SET);
+	for (got = read(fd, chunk, sizeof(chunk)); got > 0;
+	     got = read(fd, chunk, sizeof(chunk)))
+		tkb_buf_add(&buf, (struct tkb_bytes){ chunk, (size_t)got });
+	assert_int_equal(got, 0);
+	kept = test_alloc(buf.size + 1);
+	if (buf.size != 0)
+		memcpy(kept, buf.data, buf.size);
+	if (size_out != NULL)
+		*size_out = buf.size;
+	return kept;
+}
+
+static int nameless_file(void)
+{
+	char path[] = "/tmp/tkb-out-XXXXXX";
+	const int fd = mkostemp(path, O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	(void)unlink(path);
+	return fd;
+}
+
+struct outcome run(const char *name, ...)
+{
+	const char *arguments[ARGUMENTS_LIMIT] = { name };
+	struct outcome outcome = { 0 };
+	posix_spawn_file_actions_t actions;
+	const int out = nameless_file();
+	const int err = nameless_file();
+	size_t count = 1;
+	va_list rest;
+	pid_t child;
+	int status;
+
+	va_start(rest, name);
+	do {
+		assert_true(count < ARGUMENTS_LIMIT);
+		arguments[count] = va_arg(rest, const char *);
+	} while (arguments[count++] != NULL);
+	va_end(rest);
+
+	(void)posix_spawn_file_actions_init(&actions);
+	(void)posix_spawn_file_actions_addopen(&actions, 0, "/dev/null",
+	                                       O_RDONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&actions, out, 1);
+	(void)posix_spawn_file_actions_adddup2(&actions, err, 2);
+	assert_int_equal(posix_spawnp(&child, name, &actions, NULL,
+	                              (char *const *)(uintptr_t)arguments,
+	                              environ),
+	                 0);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	while (waitpid(child, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+
+	outcome.status =
+	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	outcome.out = slurp(out, &outcome.out_size);
+	outcome.err = slurp(err, NULL);
+	(void)close(out);
+	(void)close(err);
+	return outcome;
+}
+
+static void must_run(const struct outcome *outcome, const char *what)
+{
+	if (outcome->status != 0)
+		fail_msg("%s: %s", what, outcome->err);
+}
+
+void unpack(const char *name, const char *into)
+{
+	const char *archive = text("%s/%s.tar.gz", TKB_FIXTURES, name);
+	struct outcome outcome;
+
+	assert_int_equal(mkdir(into, 0777), 0);
+	outcome = run("tar", "-xzf", archive, "-C", into, NULL);
+	must_run(&outcome, archive);
+}
+
+void copy_folder(const char *from, const char *to)
+{
+	struct outcome outcome;
+
+	assert_false(exists(to));
+	outcome = run("cp", "-a", from, to, NULL);
+	must_run(&outcome, from);
+}
+
+struct tkb_bytes read_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct tkb_bytes bytes;
+
+	if (fd < 0)
+		fail_msg("cannot open '%s': %s", path, strerror(errno));
+	bytes.data = slurp(fd, &bytes.size);
+	(void)close(fd);
+	return bytes;
+}
+
+void write_file(const char *path, struct tkb_bytes bytes)
+{
+	FILE *file = fopen(path, "we");
+
+	if (file == NULL)
+		fail_msg("cannot write '%s': %s", path, strerror(errno));
+	if (bytes.size != 0)
+		assert_int_equal(fwrite(bytes.data, 1, bytes.size, file),
+		                 bytes.size);
+	assert_int_equal(fclose(file), 0);
+}
+
+void write_text(const char *path, const char *contents)
+{
+	write_file(path, tkb_text(contents));
+}
+
+bool exists(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0;
+}
+
+void edit_file(const char *path, const char *from, const char *to)
+{
+	const struct tkb_bytes old = read_file(path);
+	const char *start = old.data;
+	const char *found = memmem(start, old.size, from, strlen(from));
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf edited = TKB_BUF_INIT((size_t)1 << 30);
+
+	if (found == NULL)
+		fail_msg("'%s' does not hold '%s'", path, from);
+	tkb_buf_add(&edited,
+	            (struct tkb_bytes){ start, (size_t)(found - start) });
+	tkb_buf_add_text(&edited, to);
+	found += strlen(from);
+	tkb_buf_add(&edited, (struct tkb_bytes){
+				 found, (size_t)(start + old.size - found) });
+	write_file(path, tkb_buf_bytes(&edited));
+}
+
+static int not_a_dot(const struct dirent *item)
+{
+	return strcmp(item->d_name, ".") != 0 &&
+	       strcmp(item->d_name, "..") != 0;
+}
+
+const char **list(const char *path)
+{
+	struct dirent **items = NULL;
+	const int count = scandir(path, &items, not_a_dot, alphasort);
+	const char **names;
+
+	if (count < 0)
+		fail_msg("cannot list '%s': %s", path, strerror(errno));
+	names = test_alloc(((size_t)count + 1) * sizeof(*names));
+	for (int i = 0; i < count; i++) {
+		names[i] = text("%s", items[i]->d_name);
+		free(items[i]);
+	}
+	free(items);
+	return names;
+}
+
+size_t count_names(const char *path)
+{
+	const char **names = list(path);
+	size_t count = 0;
+
+	while (names[count] != NULL)
+		count++;
+	return count;
+}
+
+const char *program(void)
+{
+	return TKB_PROGRAM;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_HARNESS_H
+#define TKB_TESTS_HARNESS_H
+
+/*
+ * What every test program is made of.
+ *
+ *     TEST(key, of_md5_has_32_digits)
+ *     {
+ *             CHECK(tkb_key_is_valid("..."));
+ *     }
+ *
+ * A test registers itself; its name is its subject and a sentence that must
+ * hold. It runs in an empty folder of its own, which goes away with it, as does
+ * every byte that the helpers below give. cmocka reports.
+ */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <tkbundle/tkbundle.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+#define TEST(subject, sentence)                                                \
+	static void subject##_##sentence(void **state);                        \
+	__attribute__((                                                        \
+	    constructor)) static void register_##subject##_##sentence(void)    \
+	{                                                                      \
+		test_register(#subject ": " #sentence, subject##_##sentence);  \
+	}                                                                      \
+	static void subject##_##sentence(void **state __attribute__((unused)))
+
+#define CHECK(condition) assert_true(condition)
+#define CHECK_INT(got, wanted)                                                 \
+	assert_int_equal((long long)(got), (long long)(wanted))
+#define CHECK_STR(got, wanted) assert_string_equal(got, wanted)
+
+/* A call that must return 0; its error is shown where it does not. */
+#define CHECK_OK(call, err)                                                    \
+	check_status((call), TKB_OK, (err), #call, __FILE__, __LINE__)
+
+/* A call that must fail with `status`, and say `part`. */
+#define CHECK_FAILS(call, status, err, part)                                   \
+	do {                                                                   \
+		check_status((call), (status), (err), #call, __FILE__,         \
+		             __LINE__);                                        \
+		check_contains((err)->message, (part), __FILE__, __LINE__);    \
+	} while (0)
+
+#define CHECK_CONTAINS(text, part)                                             \
+	check_contains((text), (part), __FILE__, __LINE__)
+
+void test_register(const char *name, void (*test)(void **state));
+
+void check_status(int got, int wanted, const struct tkb_error *err,
+                  const char *call, const char *file, int line);
+void check_contains(const char *text, const char *part, const char *file,
+                    int line);
+
+/* The test's own folder, absolute. It is also the working directory. */
+const char *test_folder(void);
+
+/* Memory that is freed with the test; a text made as by printf. */
+void *test_alloc(size_t size);
+const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Unpack fixtures/<name>.tar.gz into the new folder `into`. */
+void unpack(const char *name, const char *into);
+
+/* Copy folder `from`, with all in it, to `to`, which must not be there. */
+void copy_folder(const char *from, const char *to);
+
+/* A file's bytes; a zero stands behind them. The file must be there. */
+struct tkb_bytes read_file(const char *path);
+void write_file(const char *path, struct tkb_bytes bytes);
+void write_text(const char *path, const char *contents);
+bool exists(const char *path);
+
+/* Replace the first `from` in a file by `to`; it must be there. */
+void edit_file(const char *path, const char *from, const char *to);
+
+/* The names in a folder, sorted, without "." and ".."; ends with NULL. */
+const char **list(const char *folder);
+size_t count_names(const char *folder);
+
+/* What a program did. */
+struct outcome {
+	int status; /* exit status, or 128 and the signal */
+	const char *out;
+	size_t out_size;
+	const char *err;
+};
+
+/* Run a program without a shell; arguments end with NULL. */
+struct outcome run(const char *program, ...) __attribute__((sentinel));
+
+/* The path of the `tkbundle` that was built with these tests. */
+const char *program(void);
+
+#endif
