@@ -6,6 +6,7 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -32,6 +33,50 @@ static int private_name(const char *path, char **out, struct tkb_error *err)
 		return rc;
 	}
 	*out = (char *)name.data;
+	return 0;
+}
+
+/* Is `name` "<base>.<random>.tmp"? */
+static bool is_private_name(const char *name, const char *base)
+{
+	const size_t length = strlen(base);
+	const size_t digits = TKB_RANDOM_NAME_SIZE - 1;
+
+	return strncmp(name, base, length) == 0 && name[length] == '.' &&
+	       strspn(name + length + 1, "0123456789abcdef") == digits &&
+	       strcmp(name + length + 1 + digits, ".tmp") == 0;
+}
+
+/* A draft is locked by its writer for as long as that lives. */
+static void remove_if_dead(int dir_fd, const char *name)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(dir_fd, name, O_RDONLY | O_NOFOLLOW, 0);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)unlinkat(dir_fd, name, 0);
+}
+
+/* What a writer of this file left that was killed while it published. */
+static int remove_dead_drafts(const char *path, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *for_folder = strdup(path);
+	TKB_AUTO(tkb_free_at) char *for_base = strdup(path);
+	const struct dirent *item;
+	const char *base;
+	DIR *dir;
+
+	if (for_folder == NULL || for_base == NULL)
+		return tkb_fail_nomem(err);
+	base = basename(for_base);
+	dir = opendir(dirname(for_folder));
+	if (dir == NULL)
+		return 0; /* to open the draft will tell why */
+	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+		if (is_private_name(item->d_name, base))
+			remove_if_dead(dirfd(dir), item->d_name);
+	}
+	tkb_dir_close_at(&dir);
 	return 0;
 }
 
@@ -87,9 +132,14 @@ int tkb_draft_open(struct tkb_draft *draft, const char *path,
 	made.path = strdup(path);
 	if (made.path == NULL)
 		return tkb_fail_nomem(err);
+	rc = remove_dead_drafts(path, err);
+	if (rc < 0)
+		return rc;
 	rc = open_hidden(&made, err);
 	if (rc < 0)
 		return rc;
+	/* Without locks (some NFS) a dead draft stays; nothing else is lost. */
+	(void)flock(made.fd, LOCK_EX | LOCK_NB);
 	*draft = made;
 	made = (struct tkb_draft)TKB_DRAFT_INIT;
 	return 0;

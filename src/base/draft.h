@@ -14,6 +14,9 @@
  * A destination that is there and no regular file (a pipe, /dev/null) is
  * written to as it is: to replace it would destroy it.
  *
+ * A draft is locked while its writer lives; to open one removes what dead
+ * writers of the same file left.
+ *
  * Declare it with TKB_AUTO(tkb_draft_discard) and every early return is right.
  */
 

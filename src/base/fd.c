@@ -59,6 +59,20 @@ int tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err)
 	return 0;
 }
 
+int tkb_dir_next(DIR *dir, const struct dirent **out, struct tkb_error *err)
+{
+	const struct dirent *item;
+
+	errno = 0;
+	item = readdir(dir);
+	if (item == NULL && errno != 0)
+		return tkb_fail_errno(err, "cannot list a folder");
+	if (item == NULL)
+		return TKB_MISS;
+	*out = item;
+	return 0;
+}
+
 ssize_t tkb_fd_read_full(int fd, void *data, size_t size)
 {
 	size_t done = 0;

@@ -34,6 +34,11 @@ int tkb_fd_open_quietly(int dir_fd, const char *name);
 TKB_NODISCARD int
 tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err);
 
+/* The next item of a folder. Returns 0, TKB_MISS behind the last, or an error:
+ * a folder that cannot be read to its end must not pass for a short one. */
+TKB_NODISCARD int
+tkb_dir_next(DIR *dir, const struct dirent **out, struct tkb_error *err);
+
 /* Read until `size` bytes are there or the file ends; -1 and errno. */
 ssize_t tkb_fd_read_full(int fd, void *data, size_t size);
 ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset);

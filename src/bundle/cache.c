@@ -114,18 +114,16 @@ static int list_root(struct candidates *candidates, const struct tkb_root *root,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
-	const struct dirent *item;
+	const struct dirent *item = NULL;
 	int rc;
 
 	rc = tkb_dir_open(root->fd, ".", &dir, err);
-	if (rc < 0)
-		return tkb_fail_while(err, rc, "'%s'", root->path);
-	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		rc = add_item(candidates, root, item, err);
-		if (rc < 0)
-			return rc;
+	while (rc == 0) {
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == 0)
+			rc = add_item(candidates, root, item, err);
 	}
-	return 0;
+	return rc < 0 ? tkb_fail_while(err, rc, "'%s'", root->path) : 0;
 }
 
 static const char *candidate_key(const void *list, size_t index)

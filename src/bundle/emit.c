@@ -220,13 +220,22 @@ static bool has_several_devices(const struct tkb_manifest *manifest)
 	return false;
 }
 
-static bool wants_inductor(const struct emitter *emitter, const char *path)
+static int
+choose_layout(struct emitter *emitter, const char *path, struct tkb_error *err)
 {
-	if (emitter->options->layout != TKB_LAYOUT_AUTO)
-		return emitter->options->layout == TKB_LAYOUT_INDUCTOR;
-	return tkb_roots_is_inductor(path) ||
-	       emitter->options->device_count > 1 ||
-	       has_several_devices(&emitter->bundle->manifest);
+	bool is_inductor = emitter->options->layout == TKB_LAYOUT_INDUCTOR;
+	int rc;
+
+	if (emitter->options->layout == TKB_LAYOUT_AUTO) {
+		rc = tkb_roots_probe(path, &is_inductor, err);
+		if (rc < 0)
+			return rc;
+		is_inductor |= emitter->options->device_count > 1 ||
+		               has_several_devices(&emitter->bundle->manifest);
+	}
+	emitter->roots.is_inductor = is_inductor;
+	emitter->report.is_inductor = is_inductor;
+	return 0;
 }
 
 /* The root for `device`, which is opened or made. */
@@ -788,8 +797,9 @@ emit(struct emitter *emitter, const char *path, struct tkb_error *err)
 	const struct tkb_parallel_work look = { look_one, emitter };
 	int rc;
 
-	emitter->roots.is_inductor = wants_inductor(emitter, path);
-	emitter->report.is_inductor = emitter->roots.is_inductor;
+	rc = choose_layout(emitter, path, err);
+	if (rc < 0)
+		return rc;
 	rc = plan(emitter, path, err);
 	if (rc != 0)
 		return rc;

@@ -99,26 +99,33 @@ static bool is_module(const char *name)
 	return tkb_name_ends_with(name, ".so");
 }
 
+static void
+add_name(struct tkb_loader *loader, struct folder *folder, const char *name)
+{
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return;
+	folder->name_count++;
+	folder->group_count += tkb_name_is_group(name);
+	folder->module_count += is_module(name);
+	folder->autotune_count += is_autotune(name);
+	tkb_buf_add(&loader->names,
+	            (struct tkb_bytes){ name, strlen(name) + 1 });
+}
+
 static int list_folder(struct tkb_loader *loader, struct folder *folder,
                        struct tkb_error *err)
 {
-	const struct dirent *item;
+	const struct dirent *item = NULL;
+	int rc;
 
 	tkb_buf_reset(&loader->names);
-	for (item = readdir(folder->dir); item != NULL;
-	     item = readdir(folder->dir)) {
-		const char *name = item->d_name;
-
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-			continue;
-		folder->name_count++;
-		folder->group_count += tkb_name_is_group(name);
-		folder->module_count += is_module(name);
-		folder->autotune_count += is_autotune(name);
-		tkb_buf_add(&loader->names,
-		            (struct tkb_bytes){ name, strlen(name) + 1 });
+	for (;;) {
+		rc = tkb_dir_next(folder->dir, &item, err);
+		if (rc != 0)
+			break;
+		add_name(loader, folder, item->d_name);
 	}
-	return tkb_buf_check(&loader->names, err);
+	return rc < 0 ? rc : tkb_buf_check(&loader->names, err);
 }
 
 static int open_folder(struct tkb_loader *loader, const struct tkb_root *root,
@@ -128,14 +135,14 @@ static int open_folder(struct tkb_loader *loader, const struct tkb_root *root,
 	int rc;
 
 	rc = tkb_dir_open(root->fd, key, &folder->dir, err);
-	if (rc < 0) {
-		if (err != NULL)
-			err->reason = TKB_REASON_UNREADABLE;
-		return rc;
+	if (rc == 0) {
+		folder->key = key;
+		folder->fd = dirfd(folder->dir);
+		rc = list_folder(loader, folder, err);
 	}
-	folder->key = key;
-	folder->fd = dirfd(folder->dir);
-	return list_folder(loader, folder, err);
+	if (rc == TKB_ERR_IO && err != NULL)
+		err->reason = TKB_REASON_UNREADABLE;
+	return rc;
 }
 
 /* The name behind `name` in the loader's list; NULL behind the last. */

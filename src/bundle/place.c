@@ -174,13 +174,18 @@ static bool has_writer(const struct spot *spot)
 	return false;
 }
 
-/* After a power failure a text may be nothing but zero bytes. */
+/*
+ * After a power failure a text may be cut short, or nothing but zero bytes. A
+ * compiler ends each with a line break.
+ */
 static bool looks_written(const char *name, struct tkb_bytes bytes)
 {
-	if (tkb_name_is_lean_drop(name))
-		return bytes.size != 0 &&
-		       memchr(bytes.data, '\0', bytes.size) == NULL;
-	return bytes.size != 0;
+	if (bytes.size == 0)
+		return false;
+	if (!tkb_name_is_lean_drop(name))
+		return true;
+	return ((const char *)bytes.data)[bytes.size - 1] == '\n' &&
+	       memchr(bytes.data, '\0', bytes.size) == NULL;
 }
 
 /* The files that tkb_found_load() only looked at. */

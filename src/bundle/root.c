@@ -99,14 +99,21 @@ static int open_root(const char *path, const char *below, uint32_t device,
 	return add_root(roots, capacity, tkb_take(full), fd, device, err);
 }
 
-/* The folder "triton" below `path`, or NULL. */
-static DIR *open_triton(const char *path)
+/* The folder "triton" below `path`; TKB_MISS if there is none. */
+static int open_triton(const char *path, DIR **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
+	int rc;
 
-	if (join(path, "triton", &full, NULL) < 0)
-		return NULL;
-	return opendir(full);
+	rc = join(path, "triton", &full, err);
+	if (rc < 0)
+		return rc;
+	*out = opendir(full);
+	if (*out != NULL)
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return TKB_MISS;
+	return tkb_fail_errno(err, "cannot list folder '%s'", full);
 }
 
 static int compare_roots(const void *a, const void *b)
@@ -122,42 +129,57 @@ static void format_below(char out[32], uint32_t device)
 	(void)snprintf(out, 32, "triton/%u", (unsigned)device);
 }
 
+static int open_device(const char *path, const char *name,
+                       struct tkb_roots *roots, size_t *capacity,
+                       struct tkb_error *err)
+{
+	const int32_t device = device_of(name);
+	char below[32];
+
+	if (device < 0)
+		return 0;
+	format_below(below, (uint32_t)device);
+	return open_root(path, below, (uint32_t)device, roots, capacity, err);
+}
+
 static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
                         size_t *capacity, struct tkb_error *err)
 {
-	const struct dirent *item;
-	int rc;
+	const struct dirent *item = NULL;
+	int rc = 0;
 
-	for (item = readdir(triton); item != NULL; item = readdir(triton)) {
-		const int32_t device = device_of(item->d_name);
-		char below[32];
-
-		if (device < 0)
-			continue;
-		format_below(below, (uint32_t)device);
-		rc = open_root(path, below, (uint32_t)device, roots, capacity,
-		               err);
-		if (rc < 0)
-			return rc;
+	while (rc == 0) {
+		rc = tkb_dir_next(triton, &item, err);
+		if (rc == 0)
+			rc = open_device(path, item->d_name, roots, capacity,
+			                 err);
 	}
+	if (rc < 0)
+		return rc;
 	if (roots->count > 1)
 		qsort(roots->items, roots->count, sizeof(*roots->items),
 		      compare_roots);
 	return 0;
 }
 
-bool tkb_roots_is_inductor(const char *path)
+int tkb_roots_probe(const char *path, bool *is_inductor_out,
+                    struct tkb_error *err)
 {
-	TKB_AUTO(tkb_dir_close_at) DIR *triton = open_triton(path);
-	const struct dirent *item;
+	TKB_AUTO(tkb_dir_close_at) DIR *triton = NULL;
+	const struct dirent *item = NULL;
+	bool found = false;
+	int rc;
 
-	if (triton == NULL)
-		return false;
-	for (item = readdir(triton); item != NULL; item = readdir(triton)) {
-		if (device_of(item->d_name) >= 0)
-			return true;
+	rc = open_triton(path, &triton, err);
+	while (rc == 0 && !found) {
+		rc = tkb_dir_next(triton, &item, err);
+		if (rc == 0)
+			found = device_of(item->d_name) >= 0;
 	}
-	return false;
+	if (rc < 0)
+		return rc;
+	*is_inductor_out = found;
+	return 0;
 }
 
 int tkb_roots_open(const char *path, struct tkb_roots *out,
@@ -176,13 +198,12 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 		return TKB_MISS;
 	}
 
-	triton = open_triton(path);
-	if (triton != NULL) {
+	rc = open_triton(path, &triton, err);
+	if (rc == 0)
 		rc = open_devices(path, triton, &roots, &capacity, err);
-		if (rc < 0)
-			return rc;
-		roots.is_inductor = roots.count != 0;
-	}
+	if (rc < 0)
+		return rc;
+	roots.is_inductor = roots.count != 0;
 	if (roots.count == 0) {
 		rc = open_root(path, "", 0, &roots, &capacity, err);
 		if (rc < 0)

@@ -35,7 +35,8 @@ TKB_NODISCARD int
 tkb_roots_open(const char *path, struct tkb_roots *out, struct tkb_error *err);
 
 /* Is there a folder `triton` with a device's folder in it? */
-bool tkb_roots_is_inductor(const char *path);
+TKB_NODISCARD int
+tkb_roots_probe(const char *path, bool *is_inductor_out, struct tkb_error *err);
 
 /*
  * Add the one at `path`; for Inductor, of `device`. What is not there is made
