@@ -428,6 +428,11 @@ tkb_json_raw(const struct tkb_json *json, const struct tkb_json_token *token)
 	return tkb_bytes_slice(json->text, token->start + 1, token->end - 1);
 }
 
+static bool has_escapes(struct tkb_bytes raw)
+{
+	return memchr(raw.data, '\\', raw.size) != NULL;
+}
+
 /* What a string is made of: raw bytes `took` that mean `size` bytes. */
 struct unit {
 	size_t took;
@@ -479,7 +484,7 @@ static struct unit unit_at(struct tkb_bytes raw, size_t at)
 
 void tkb_json_decode(struct tkb_bytes raw, struct tkb_buf *out)
 {
-	if (memchr(raw.data, '\\', raw.size) == NULL) {
+	if (!has_escapes(raw)) {
 		tkb_buf_add(out, raw);
 		return;
 	}
@@ -498,6 +503,11 @@ bool tkb_json_begins(struct tkb_bytes raw, struct tkb_bytes prefix,
 	size_t matched = 0;
 	size_t at = 0;
 
+	if (!has_escapes(raw)) {
+		*end_out = prefix.size;
+		return raw.size >= prefix.size &&
+		       memcmp(raw.data, prefix.data, prefix.size) == 0;
+	}
 	while (matched < prefix.size) {
 		struct unit unit;
 
@@ -516,8 +526,15 @@ bool tkb_json_begins(struct tkb_bytes raw, struct tkb_bytes prefix,
 
 size_t tkb_json_last_slash(struct tkb_bytes raw, size_t *length_out)
 {
+	const char *slash;
 	size_t found = SIZE_MAX;
 
+	if (!has_escapes(raw)) {
+		*length_out = 1;
+		slash = memrchr(raw.data, '/', raw.size);
+		return slash == NULL ? SIZE_MAX
+		                     : (size_t)(slash - (const char *)raw.data);
+	}
 	for (size_t at = 0; at < raw.size;) {
 		const struct unit unit = unit_at(raw, at);
 
