@@ -48,29 +48,27 @@ int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
 	return tkb_hasher_digest(&hasher, bytes, out, err);
 }
 
-static int digit_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	return -1;
-}
+/* The value of each lower-case digit, plus one; 0 is no digit. */
+static const unsigned char digit_values[256] = {
+	['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
 bool tkb_digest_from_hex(struct tkb_bytes hex, struct tkb_digest *out)
 {
-	const char *digits = hex.data;
+	const unsigned char *digits = hex.data;
 	struct tkb_digest digest;
 
 	if (hex.size != 2 * sizeof(digest.bytes))
 		return false;
 	for (size_t i = 0; i < sizeof(digest.bytes); i++) {
-		const int high = digit_value(digits[2 * i]);
-		const int low = digit_value(digits[2 * i + 1]);
+		const unsigned high = digit_values[digits[2 * i]];
+		const unsigned low = digit_values[digits[2 * i + 1]];
 
-		if (high < 0 || low < 0)
+		if (high == 0 || low == 0)
 			return false;
-		digest.bytes[i] = (unsigned char)(high << 4 | low);
+		digest.bytes[i] = (unsigned char)((high - 1) << 4 | (low - 1));
 	}
 	*out = digest;
 	return true;

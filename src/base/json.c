@@ -127,10 +127,23 @@ static size_t character_length(const struct tkb_json *json, size_t at)
 	                       &code);
 }
 
+/* Go over what needs no second look: most of what there is. */
+static void skip_plain(struct tkb_json *json)
+{
+	const unsigned char *text = json->text.data;
+	size_t at = json->at;
+
+	while (at < json->text.size && text[at] >= 0x20 && text[at] < 0x80 &&
+	       text[at] != '"' && text[at] != '\\')
+		at++;
+	json->at = at;
+}
+
 static int read_string(struct tkb_json *json, struct tkb_error *err)
 {
 	json->at++;
-	while (byte_at(json, json->at) != '"') {
+	for (skip_plain(json); byte_at(json, json->at) != '"';
+	     skip_plain(json)) {
 		const size_t length = character_length(json, json->at);
 
 		if (length == 0)

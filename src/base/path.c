@@ -16,6 +16,7 @@ enum {
 bool tkb_name_is_valid(struct tkb_bytes name)
 {
 	const unsigned char *bytes = name.data;
+	unsigned all = 0;
 
 	if (name.size == 0 || name.size > TKB_NAME_LIMIT)
 		return false;
@@ -25,8 +26,9 @@ bool tkb_name_is_valid(struct tkb_bytes name)
 	for (size_t i = 0; i < name.size; i++) {
 		if (bytes[i] < 0x20 || bytes[i] == 0x7f || bytes[i] == '/')
 			return false;
+		all |= bytes[i];
 	}
-	return tkb_utf8_is_valid(name);
+	return all < 0x80 || tkb_utf8_is_valid(name);
 }
 
 static void add_components(const char *path, struct tkb_buf *out)

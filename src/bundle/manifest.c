@@ -70,6 +70,16 @@ static bool token_is(const struct parser *parser, const char *text)
 	                       tkb_text(text));
 }
 
+/* They stand in a string only as escapes. */
+static bool has_control_character(struct tkb_bytes text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (((const unsigned char *)text.data)[i] < 0x20)
+			return true;
+	}
+	return false;
+}
+
 /* The text of the string just read, kept. */
 static int
 keep_text(struct parser *parser, const char **out, struct tkb_error *err)
@@ -85,9 +95,7 @@ keep_text(struct parser *parser, const char **out, struct tkb_error *err)
 	if (memchr(raw.data, '\\', raw.size) != NULL) {
 		tkb_json_decode(raw, &decoded);
 		value = tkb_buf_bytes(&decoded);
-	}
-	for (size_t i = 0; i < value.size; i++) {
-		if (((const unsigned char *)value.data)[i] < 0x20) {
+		if (has_control_character(value)) {
 			tkb_buf_release(&decoded);
 			return refuse(parser, "a control character", err);
 		}

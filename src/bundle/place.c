@@ -28,9 +28,13 @@ struct spot {
 	bool is_trusted;
 };
 
+/* Keys and names of a manifest are no longer than they may be. */
 static void format_path(char out[PATH_SIZE], const char *key, const char *name)
 {
-	(void)snprintf(out, PATH_SIZE, "%s/%s", key, name);
+	char *end = stpcpy(out, key);
+
+	*end++ = '/';
+	(void)stpcpy(end, name);
 }
 
 /* The size of `file` once its sentinels are replaced. */
