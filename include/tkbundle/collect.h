@@ -62,10 +62,12 @@ struct tkb_collect_report {
  * first byte to its last; nothing is sent before everything was read.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success and on TKB_ERR_LEFT_OUT; may be NULL
- * @return 0, TKB_MISS (no such cache or key), TKB_ERR_INVALID,
- *         TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM, TKB_ERR_TOO_LARGE,
- *         TKB_ERR_CANCELLED, or what the sink returned
+ * @param sink     not kept; may be NULL in a dry run
+ * @param report   filled in on success and on TKB_ERR_LEFT_OUT; may be NULL.
+ *                 In a dry run its id is that of the bundle not written
+ * @return 0, TKB_MISS (no such cache or key; the message tells which),
+ *         TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
+ *         TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink returned
  */
 TKB_API TKB_NODISCARD int
 tkb_collect(const char *cache_root, const struct tkb_collect_options *options,
@@ -73,8 +75,9 @@ tkb_collect(const char *cache_root, const struct tkb_collect_options *options,
             struct tkb_error *err);
 
 /**
- * The same, into the file `path`, which appears whole by one rename; a file
- * of that name is replaced. On failure nothing is left.
+ * The same, into the file `path`, which appears whole at once; a file of that
+ * name is replaced. On failure nothing is left. What is no regular file (a
+ * pipe, /dev/null) is written to.
  */
 TKB_API TKB_NODISCARD int
 tkb_collect_to_file(const char *cache_root,

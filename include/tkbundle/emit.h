@@ -26,8 +26,9 @@ extern "C" {
 
 /** How the destination is laid out. */
 enum tkb_layout {
-	TKB_LAYOUT_AUTO,    /**< Inductor if it has `triton/`, or if the
-	                         bundle is of several devices; else Triton */
+	TKB_LAYOUT_AUTO,    /**< Inductor if it has `triton/<device>/`, or if
+	                         the bundle or the caller names several
+	                         devices; else Triton */
 	TKB_LAYOUT_TRITON,  /**< a folder of keys */
 	TKB_LAYOUT_INDUCTOR /**< `triton/<device>/`, a folder of keys each */
 };
@@ -49,7 +50,7 @@ struct tkb_emit_options {
 	struct tkb_watch watch;
 };
 
-/** What an emit did; counts are of entries and places. */
+/** What an emit did. Each entry counts once at each place that it goes to. */
 struct tkb_emit_report {
 	bool is_inductor; /**< the layout that was taken */
 	uint64_t emitted_count;
