@@ -66,8 +66,8 @@ TKB_API size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle);
 TKB_API size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle);
 
 /** Entry `index`, which must be below the count. Borrowed. */
-TKB_API const struct tkb_entry *
-tkb_bundle_entry(const struct tkb_bundle *bundle, size_t index);
+TKB_API const struct tkb_entry *tkb_bundle_entry(
+	const struct tkb_bundle *bundle, size_t index);
 
 /**
  * Find the entry whose key is `prefix` or begins with it. Of several entries
@@ -86,9 +86,10 @@ TKB_API TKB_NODISCARD int tkb_bundle_find(const struct tkb_bundle *bundle,
  * @return 0, TKB_ERR_CORRUPT, TKB_ERR_IO, TKB_ERR_NOMEM, or what the sink
  *         returned
  */
-TKB_API TKB_NODISCARD int
-tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
-                const struct tkb_sink *sink, struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_bundle_read(const struct tkb_bundle *bundle,
+                                          size_t index, size_t file,
+                                          const struct tkb_sink *sink,
+                                          struct tkb_error *err);
 
 /** Choices for tkb_bundle_verify(). Zero means the default. */
 struct tkb_verify_options {
@@ -114,10 +115,10 @@ struct tkb_verify_report {
  *         goes to options->watch), TKB_ERR_CANCELLED, TKB_ERR_IO,
  *         TKB_ERR_NOMEM
  */
-TKB_API TKB_NODISCARD int
-tkb_bundle_verify(const struct tkb_bundle *bundle,
-                  const struct tkb_verify_options *options,
-                  struct tkb_verify_report *report, struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_bundle_verify(
+	const struct tkb_bundle *bundle,
+	const struct tkb_verify_options *options,
+	struct tkb_verify_report *report, struct tkb_error *err);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@ struct tkb_cache;
 /** Choices for tkb_cache_open(). Zero means the default. */
 struct tkb_cache_options {
 	const char *const
-	    *keys;        /**< only these, or unique prefixes; not kept */
+		*keys;    /**< only these, or unique prefixes; not kept */
 	size_t key_count; /**< 0: all */
 	bool has_device;  /**< only `device`; names it in a Triton root */
 	uint32_t device;
@@ -59,9 +59,9 @@ struct tkb_left_out {
  *         message says which), TKB_ERR_INVALID (a prefix of several keys,
  *         not a folder), TKB_ERR_IO or TKB_ERR_NOMEM
  */
-TKB_API TKB_NODISCARD int
-tkb_cache_open(const char *path, const struct tkb_cache_options *options,
-               struct tkb_cache **out, struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_cache_open(
+	const char *path, const struct tkb_cache_options *options,
+	struct tkb_cache **out, struct tkb_error *err);
 
 /** Release a cache and all that it gave. Never fails; NULL is allowed. */
 TKB_API void tkb_cache_close(struct tkb_cache *cache);
@@ -73,8 +73,8 @@ TKB_API bool tkb_cache_is_inductor(const struct tkb_cache *cache);
 TKB_API size_t tkb_cache_entry_count(const struct tkb_cache *cache);
 
 /** Entry `index`, which must be below the count. Borrowed. */
-TKB_API const struct tkb_entry *
-tkb_cache_entry(const struct tkb_cache *cache, size_t index);
+TKB_API const struct tkb_entry *tkb_cache_entry(const struct tkb_cache *cache,
+                                                size_t index);
 
 /** Does the group file of entry `index` name another place than this one? */
 TKB_API bool tkb_cache_is_moved(const struct tkb_cache *cache, size_t index);
@@ -83,8 +83,8 @@ TKB_API bool tkb_cache_is_moved(const struct tkb_cache *cache, size_t index);
 TKB_API size_t tkb_cache_left_out_count(const struct tkb_cache *cache);
 
 /** What was left out, and why. Borrowed. */
-TKB_API const struct tkb_left_out *
-tkb_cache_left_out(const struct tkb_cache *cache, size_t index);
+TKB_API const struct tkb_left_out *tkb_cache_left_out(
+	const struct tkb_cache *cache, size_t index);
 
 /** Folders in which a compile was stopped or goes on: no error. */
 TKB_API size_t tkb_cache_unfinished_count(const struct tkb_cache *cache);
@@ -106,9 +106,10 @@ TKB_API TKB_NODISCARD int tkb_cache_find(const struct tkb_cache *cache,
  *
  * @return 0, TKB_ERR_IO, or what the sink returned
  */
-TKB_API TKB_NODISCARD int
-tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
-               const struct tkb_sink *sink, struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_cache_read(const struct tkb_cache *cache,
+                                         size_t index, size_t file,
+                                         const struct tkb_sink *sink,
+                                         struct tkb_error *err);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ enum tkb_profile {
 /** Choices for tkb_collect(). Zero means the default. */
 struct tkb_collect_options {
 	const char *const
-	    *keys;        /**< only these, or unique prefixes; not kept */
+		*keys;    /**< only these, or unique prefixes; not kept */
 	size_t key_count; /**< 0: all */
 	bool has_device;  /**< only `device`; names it in a Triton root */
 	uint32_t device;
@@ -69,20 +69,21 @@ struct tkb_collect_report {
  *         TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
  *         TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink returned
  */
-TKB_API TKB_NODISCARD int
-tkb_collect(const char *cache_root, const struct tkb_collect_options *options,
-            const struct tkb_sink *sink, struct tkb_collect_report *report,
-            struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,
+                                      const struct tkb_collect_options *options,
+                                      const struct tkb_sink *sink,
+                                      struct tkb_collect_report *report,
+                                      struct tkb_error *err);
 
 /**
  * The same, into the file `path`, which appears whole at once; a file of that
  * name is replaced. On failure nothing is left. What is no regular file (a
  * pipe, /dev/null) is written to.
  */
-TKB_API TKB_NODISCARD int
-tkb_collect_to_file(const char *cache_root,
-                    const struct tkb_collect_options *options, const char *path,
-                    struct tkb_collect_report *report, struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_collect_to_file(
+	const char *cache_root, const struct tkb_collect_options *options,
+	const char *path, struct tkb_collect_report *report,
+	struct tkb_error *err);
 
 #ifdef __cplusplus
 }

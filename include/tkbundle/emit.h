@@ -78,10 +78,11 @@ struct tkb_emit_report {
  *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
-TKB_API TKB_NODISCARD int
-tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
-         const struct tkb_emit_options *options, struct tkb_emit_report *report,
-         struct tkb_error *err);
+TKB_API TKB_NODISCARD int tkb_emit(const struct tkb_bundle *bundle,
+                                   const char *cache_root,
+                                   const struct tkb_emit_options *options,
+                                   struct tkb_emit_report *report,
+                                   struct tkb_error *err);
 
 #ifdef __cplusplus
 }

@@ -47,8 +47,8 @@ void tkb_buf_add_text(struct tkb_buf *buf, const char *text);
 void tkb_buf_add_byte(struct tkb_buf *buf, char byte);
 void tkb_buf_add_number(struct tkb_buf *buf, uint64_t number);
 
-TKB_NODISCARD int
-tkb_buf_check(const struct tkb_buf *buf, struct tkb_error *err);
+TKB_NODISCARD int tkb_buf_check(const struct tkb_buf *buf,
+                                struct tkb_error *err);
 
 static inline struct tkb_bytes tkb_buf_bytes(const struct tkb_buf *buf)
 {
@@ -67,8 +67,8 @@ static inline bool tkb_bytes_equal(struct tkb_bytes a, struct tkb_bytes b)
 }
 
 /* Bytes `from` to `to` of `bytes`. */
-static inline struct tkb_bytes
-tkb_bytes_slice(struct tkb_bytes bytes, size_t from, size_t to)
+static inline struct tkb_bytes tkb_bytes_slice(struct tkb_bytes bytes,
+                                               size_t from, size_t to)
 {
 	return (struct tkb_bytes){ (const char *)bytes.data + from, to - from };
 }

@@ -16,14 +16,15 @@ struct tkb_hasher {
 	void *md;      /* owned */
 };
 
-TKB_NODISCARD int
-tkb_hasher_open(struct tkb_hasher *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_hasher_open(struct tkb_hasher *out,
+                                  struct tkb_error *err);
 void tkb_hasher_close(struct tkb_hasher *hasher);
 
 /* The digest of `bytes`. */
-TKB_NODISCARD int
-tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
-                  struct tkb_digest *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_hasher_digest(struct tkb_hasher *hasher,
+                                    struct tkb_bytes bytes,
+                                    struct tkb_digest *out,
+                                    struct tkb_error *err);
 
 /* The same without a hasher, for a single digest. */
 TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,

@@ -87,8 +87,8 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-static int
-open_special(struct tkb_draft *draft, const char *path, struct tkb_error *err)
+static int open_special(struct tkb_draft *draft, const char *path,
+                        struct tkb_error *err)
 {
 	const int fd = tkb_fd_open(AT_FDCWD, path, O_WRONLY | O_NOCTTY, 0);
 
@@ -106,7 +106,7 @@ static int open_hidden(struct tkb_draft *draft, struct tkb_error *err)
 	if (copy == NULL)
 		return tkb_fail_nomem(err);
 	draft->fd =
-	    tkb_fd_open(AT_FDCWD, dirname(copy), O_TMPFILE | O_RDWR, 0666);
+		tkb_fd_open(AT_FDCWD, dirname(copy), O_TMPFILE | O_RDWR, 0666);
 	if (draft->fd >= 0)
 		return 0;
 

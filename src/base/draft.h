@@ -38,8 +38,8 @@ struct tkb_draft {
 
 TKB_NODISCARD int tkb_draft_open(struct tkb_draft *draft, const char *path,
                                  struct tkb_error *err);
-TKB_NODISCARD int
-tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err);
+TKB_NODISCARD int tkb_draft_publish(struct tkb_draft *draft,
+                                    struct tkb_error *err);
 void tkb_draft_discard(struct tkb_draft *draft);
 
 #endif

@@ -16,21 +16,21 @@
 #include <tkbundle/error.h>
 
 int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 /* A failure that is about one entry: status and reason. */
 int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
                    const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 /* TKB_ERR_IO, and what errno says behind the sentence. */
 int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3)));
 
 int tkb_fail_nomem(struct tkb_error *err);
 
 /* Put "<context>: " before the sentence that is there; returns `status`. */
 int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -31,13 +31,13 @@ int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode);
 int tkb_fd_open_quietly(int dir_fd, const char *name);
 
 /* Open the folder `name` for listing; not through a link. */
-TKB_NODISCARD int
-tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err);
+TKB_NODISCARD int tkb_dir_open(int dir_fd, const char *name, DIR **out,
+                               struct tkb_error *err);
 
 /* The next item of a folder. Returns 0, TKB_MISS behind the last, or an error:
  * a folder that cannot be read to its end must not pass for a short one. */
-TKB_NODISCARD int
-tkb_dir_next(DIR *dir, const struct dirent **out, struct tkb_error *err);
+TKB_NODISCARD int tkb_dir_next(DIR *dir, const struct dirent **out,
+                               struct tkb_error *err);
 
 /* Read until `size` bytes are there or the file ends; -1 and errno. */
 ssize_t tkb_fd_read_full(int fd, void *data, size_t size);
@@ -56,7 +56,7 @@ TKB_NODISCARD int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
                                    struct tkb_error *err);
 
 /* An empty file without a name, in folder `dir` or, if NULL, in $TMPDIR. */
-TKB_NODISCARD int
-tkb_fd_unlinked(const char *dir, int *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_fd_unlinked(const char *dir, int *out,
+                                  struct tkb_error *err);
 
 #endif

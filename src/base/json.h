@@ -78,8 +78,8 @@ TKB_NODISCARD int tkb_json_skip(struct tkb_json *json,
                                 struct tkb_error *err);
 
 /* What stands between the quotes of a key or string, escapes and all. */
-struct tkb_bytes
-tkb_json_raw(const struct tkb_json *json, const struct tkb_json_token *token);
+struct tkb_bytes tkb_json_raw(const struct tkb_json *json,
+                              const struct tkb_json_token *token);
 
 /*
  * Append the value of the string whose raw text is `raw`. The escape of a

@@ -27,8 +27,8 @@ struct worker {
 	pthread_t thread;
 };
 
-static void
-note_failure(struct shared *shared, int rc, const struct tkb_error *err)
+static void note_failure(struct shared *shared, int rc,
+                         const struct tkb_error *err)
 {
 	(void)pthread_mutex_lock(&shared->lock);
 	if (!atomic_exchange(&shared->failed, true)) {

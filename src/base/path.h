@@ -19,11 +19,11 @@ bool tkb_name_is_valid(struct tkb_bytes name);
  * Append `path` made absolute: the working directory before a relative one;
  * no link is resolved. Empty and "." components and slashes at the end go.
  */
-TKB_NODISCARD int
-tkb_path_absolute(const char *path, struct tkb_buf *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_path_absolute(const char *path, struct tkb_buf *out,
+                                    struct tkb_error *err);
 
 /* Make the folder `path` and those above it, as mkdir -p does. */
-TKB_NODISCARD int
-tkb_path_make_folders(const char *path, struct tkb_error *err);
+TKB_NODISCARD int tkb_path_make_folders(const char *path,
+                                        struct tkb_error *err);
 
 #endif

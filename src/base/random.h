@@ -10,7 +10,7 @@ enum {
 };
 
 /* A name that nobody else has taken or can guess. */
-TKB_NODISCARD int
-tkb_random_name(char out[TKB_RANDOM_NAME_SIZE], struct tkb_error *err);
+TKB_NODISCARD int tkb_random_name(char out[TKB_RANDOM_NAME_SIZE],
+                                  struct tkb_error *err);
 
 #endif

@@ -109,8 +109,8 @@ int tkb_spool_send(const struct tkb_spool *spool, const struct tkb_piece *piece,
 {
 	if (piece->data != NULL)
 		return sink->write(
-		    sink->self, (struct tkb_bytes){ piece->data, piece->size },
-		    err);
+			sink->self,
+			(struct tkb_bytes){ piece->data, piece->size }, err);
 	return send_from_file(spool, piece, sink, err);
 }
 

@@ -36,9 +36,10 @@ void tkb_spool_release(struct tkb_spool *spool);
 TKB_NODISCARD int tkb_spool_put(struct tkb_spool *spool, struct tkb_bytes bytes,
                                 struct tkb_piece *out, struct tkb_error *err);
 
-TKB_NODISCARD int
-tkb_spool_send(const struct tkb_spool *spool, const struct tkb_piece *piece,
-               const struct tkb_sink *sink, struct tkb_error *err);
+TKB_NODISCARD int tkb_spool_send(const struct tkb_spool *spool,
+                                 const struct tkb_piece *piece,
+                                 const struct tkb_sink *sink,
+                                 struct tkb_error *err);
 
 void tkb_piece_release(struct tkb_piece *piece);
 

@@ -76,7 +76,7 @@ static int add_candidate(struct candidates *candidates,
 	int rc;
 
 	candidate.key =
-	    tkb_arena_string(&candidates->cache->arena, tkb_text(key));
+		tkb_arena_string(&candidates->cache->arena, tkb_text(key));
 	if (candidate.key == NULL)
 		return tkb_fail_nomem(err);
 	rc = tkb_grow(&candidates->items, &candidates->capacity,
@@ -148,9 +148,9 @@ static int select_keys(struct candidates *candidates,
 	for (size_t i = 0; i < options->key_count; i++) {
 		size_t index = 0;
 
-		rc =
-		    tkb_select_key(candidates, candidates->count, candidate_key,
-		                   options->keys[i], &index, err);
+		rc = tkb_select_key(candidates, candidates->count,
+		                    candidate_key, options->keys[i], &index,
+		                    err);
 		if (rc != 0)
 			return rc;
 		for (size_t j = 0; j < candidates->count; j++) {
@@ -167,15 +167,15 @@ static int select_keys(struct candidates *candidates,
 	return 0;
 }
 
-static int
-load_one(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int load_one(void *self, size_t worker, size_t index,
+                    struct tkb_error *err)
 {
 	struct candidates *candidates = self;
 	struct candidate *candidate = &candidates->items[index];
 
-	candidate->rc =
-	    tkb_found_load(&candidates->cache->loaders[worker], candidate->root,
-	                   candidate->key, &candidate->found, &candidate->err);
+	candidate->rc = tkb_found_load(&candidates->cache->loaders[worker],
+	                               candidate->root, candidate->key,
+	                               &candidate->found, &candidate->err);
 	if (candidate->rc < 0 &&
 	    !tkb_failure_is_of_entry(candidate->rc, &candidate->err)) {
 		*err = candidate->err;
@@ -211,7 +211,7 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 	int rc;
 
 	cache->found =
-	    tkb_alloc_array(candidates->count, sizeof(*cache->found));
+		tkb_alloc_array(candidates->count, sizeof(*cache->found));
 	if (cache->found == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < candidates->count; i++) {
@@ -258,8 +258,8 @@ static bool has_twin(const struct tkb_cache *cache, size_t index)
 }
 
 /* What several devices hold under one key can be told apart only by digest. */
-static int
-hash_one(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int hash_one(void *self, size_t worker, size_t index,
+                    struct tkb_error *err)
 {
 	struct candidates *work = self;
 	struct tkb_cache *cache = work->cache;
@@ -272,7 +272,7 @@ hash_one(void *self, size_t worker, size_t index, struct tkb_error *err)
 		return 0;
 	for (size_t i = 0; i < found->entry.file_count && result->rc == 0; i++)
 		result->rc =
-		    tkb_found_read(loader, found, i, &bytes, &result->err);
+			tkb_found_read(loader, found, i, &bytes, &result->err);
 	if (result->rc == 0)
 		result->rc = tkb_found_check(loader, found, &result->err);
 	if (result->rc < 0 &&
@@ -306,7 +306,7 @@ static int join_devices(struct tkb_cache *cache, struct tkb_found *into,
 {
 	const size_t count = into->entry.device_count;
 	uint32_t *devices =
-	    tkb_arena_alloc(&cache->arena, count + 1, sizeof(*devices));
+		tkb_arena_alloc(&cache->arena, count + 1, sizeof(*devices));
 
 	if (devices == NULL)
 		return tkb_fail_nomem(err);
@@ -377,7 +377,7 @@ static int merge_devices(struct tkb_cache *cache, struct tkb_error *err)
 	if (cache->roots.count < 2)
 		return 0;
 	hashed.items =
-	    tkb_alloc_array(cache->found_count, sizeof(*hashed.items));
+		tkb_alloc_array(cache->found_count, sizeof(*hashed.items));
 	if (hashed.items == NULL)
 		return tkb_fail_nomem(err);
 	rc = tkb_parallel(cache->found_count, cache->loader_count, &work, err);
@@ -494,8 +494,8 @@ size_t tkb_cache_entry_count(const struct tkb_cache *cache)
 	return cache->found_count;
 }
 
-const struct tkb_entry *
-tkb_cache_entry(const struct tkb_cache *cache, size_t index)
+const struct tkb_entry *tkb_cache_entry(const struct tkb_cache *cache,
+                                        size_t index)
 {
 	return &cache->found[index].entry;
 }
@@ -510,8 +510,8 @@ size_t tkb_cache_left_out_count(const struct tkb_cache *cache)
 	return cache->left_out_count;
 }
 
-const struct tkb_left_out *
-tkb_cache_left_out(const struct tkb_cache *cache, size_t index)
+const struct tkb_left_out *tkb_cache_left_out(const struct tkb_cache *cache,
+                                              size_t index)
 {
 	return &cache->left_out[index];
 }

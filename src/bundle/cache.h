@@ -23,9 +23,10 @@ struct tkb_cache {
 };
 
 /* Note that `entry` is to be left out, as `err` says. */
-TKB_NODISCARD int
-tkb_cache_leave_out(struct tkb_cache *cache, const struct tkb_root *root,
-                    const char *key, const struct tkb_error *why,
-                    struct tkb_error *err);
+TKB_NODISCARD int tkb_cache_leave_out(struct tkb_cache *cache,
+                                      const struct tkb_root *root,
+                                      const char *key,
+                                      const struct tkb_error *why,
+                                      struct tkb_error *err);
 
 #endif

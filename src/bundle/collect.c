@@ -44,7 +44,7 @@ struct collector {
 	struct packing *packings;         /* owned; one a loader */
 	const struct tkb_entry **entries; /* owned */
 	struct tkb_error
-	    *faults;          /* owned; of an entry that fails, its reason */
+		*faults;      /* owned; of an entry that fails, its reason */
 	struct tkb_cut *cuts; /* owned */
 	struct tkb_frame *frames; /* owned */
 	struct tkb_piece *pieces; /* owned */
@@ -84,9 +84,10 @@ static void collector_close(struct collector *collector)
 	tkb_watcher_release(&collector->watcher);
 }
 
-static int
-add_members(struct packing *packing, const struct collector *collector,
-            const struct tkb_cut *cut, size_t *count_out, struct tkb_error *err)
+static int add_members(struct packing *packing,
+                       const struct collector *collector,
+                       const struct tkb_cut *cut, size_t *count_out,
+                       struct tkb_error *err)
 {
 	size_t count = 0;
 	int rc;
@@ -130,7 +131,7 @@ static int pack_member(struct collector *collector, struct tkb_loader *loader,
                        const struct tkb_member *member, struct tkb_error *err)
 {
 	const struct tkb_found *found =
-	    &collector->cache->found[member->entry_index];
+		&collector->cache->found[member->entry_index];
 	char path[TKB_MEMBER_PATH_SIZE];
 	struct tkb_error fault = { 0 };
 	struct tkb_bytes bytes;
@@ -158,7 +159,7 @@ static int check_frame(struct collector *collector, struct tkb_loader *loader,
 
 		if (collector->faults[i].status == 0) {
 			rc = tkb_found_check(
-			    loader, &collector->cache->found[i], &fault);
+				loader, &collector->cache->found[i], &fault);
 			rc = note_fault(collector, i, rc, &fault, err);
 			if (rc < 0)
 				return rc;
@@ -193,8 +194,8 @@ static int pack_tar(struct collector *collector, struct tkb_loader *loader,
 	                     &collector->pieces[index], err);
 }
 
-static int
-pack_frame(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int pack_frame(void *self, size_t worker, size_t index,
+                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_tar_writer_close) struct tkb_tar_writer tar = { 0 };
 	struct collector *collector = self;
@@ -230,10 +231,10 @@ static int plan_frames(struct collector *collector, struct tkb_error *err)
 	int rc;
 
 	collector->entries =
-	    tkb_alloc_array(count, sizeof(*collector->entries));
+		tkb_alloc_array(count, sizeof(*collector->entries));
 	collector->faults = tkb_alloc_array(count, sizeof(*collector->faults));
 	collector->indices =
-	    tkb_alloc_array(count, sizeof(*collector->indices));
+		tkb_alloc_array(count, sizeof(*collector->indices));
 	if (collector->entries == NULL || collector->faults == NULL ||
 	    collector->indices == NULL)
 		return tkb_fail_nomem(err);
@@ -246,17 +247,17 @@ static int plan_frames(struct collector *collector, struct tkb_error *err)
 	                    &collector->frame_count, err);
 	if (rc < 0)
 		return rc;
-	collector->frames =
-	    tkb_alloc_array(collector->frame_count, sizeof(*collector->frames));
-	collector->pieces =
-	    tkb_alloc_array(collector->frame_count, sizeof(*collector->pieces));
+	collector->frames = tkb_alloc_array(collector->frame_count,
+	                                    sizeof(*collector->frames));
+	collector->pieces = tkb_alloc_array(collector->frame_count,
+	                                    sizeof(*collector->pieces));
 	if (collector->frames == NULL || collector->pieces == NULL) {
 		collector->frame_count = 0;
 		return tkb_fail_nomem(err);
 	}
 	for (size_t i = 0; i < collector->frame_count; i++) {
 		collector->frames[i].entries =
-		    collector->indices + collector->cuts[i].first;
+			collector->indices + collector->cuts[i].first;
 		collector->frames[i].entry_count = collector->cuts[i].count;
 	}
 	return 0;
@@ -321,8 +322,8 @@ struct meter {
 	uint64_t size;
 };
 
-static int
-meter_write(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+static int meter_write(void *self, struct tkb_bytes bytes,
+                       struct tkb_error *err)
 {
 	struct meter *meter = self;
 
@@ -390,9 +391,10 @@ static int send_bundle(struct collector *collector, struct tkb_bytes manifest,
 	                   sink, err);
 }
 
-static int
-write_bundle(struct collector *collector, const struct tkb_sink *sink,
-             struct tkb_collect_report *report, struct tkb_error *err)
+static int write_bundle(struct collector *collector,
+                        const struct tkb_sink *sink,
+                        struct tkb_collect_report *report,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf manifest = TKB_BUF_INIT(TKB_MANIFEST_SIZE_LIMIT);
@@ -487,7 +489,7 @@ static int open_collector(struct collector *collector, const char *cache_root,
 		return rc;
 	count = collector->cache->loader_count;
 	collector->packings =
-	    tkb_alloc_array(count, sizeof(*collector->packings));
+		tkb_alloc_array(count, sizeof(*collector->packings));
 	if (collector->packings == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
@@ -496,7 +498,7 @@ static int open_collector(struct collector *collector, const char *cache_root,
 	}
 	for (size_t i = 0; i < collector->cache->found_count; i++)
 		collector->watcher.total +=
-		    tkb_entry_size(&collector->cache->found[i].entry);
+			tkb_entry_size(&collector->cache->found[i].entry);
 	return 0;
 }
 
@@ -549,8 +551,8 @@ struct file_sink {
 	const char *path;
 };
 
-static int
-write_to_draft(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+static int write_to_draft(void *self, struct tkb_bytes bytes,
+                          struct tkb_error *err)
 {
 	const struct file_sink *file = self;
 

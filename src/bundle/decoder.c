@@ -69,7 +69,7 @@ static int expect_members(struct tkb_decoder *decoder,
 
 	for (size_t i = 0; i < frame->entry_count; i++) {
 		const struct tkb_entry *entry =
-		    &bundle->manifest.entries[frame->entries[i]];
+			&bundle->manifest.entries[frame->entries[i]];
 
 		rc = tkb_grow(&decoder->firsts, &decoder->first_capacity, i,
 		              sizeof(*decoder->firsts), err);
@@ -122,7 +122,7 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 		                wanted, bytes.size,
 		                (unsigned long long)file->size);
 	decoder->files[decoder->firsts[member->entry_index] + member->file] =
-	    bytes;
+		bytes;
 	return 0;
 }
 
@@ -175,8 +175,8 @@ int tkb_decoder_decode(struct tkb_decoder *decoder,
 	return 0;
 }
 
-struct tkb_bytes
-tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth, size_t file)
+struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
+                                  size_t file)
 {
 	return decoder->files[decoder->firsts[nth] + file];
 }
@@ -200,7 +200,7 @@ int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
 {
 	TKB_AUTO(tkb_decoder_close) struct tkb_decoder decoder = { 0 };
 	const struct tkb_file *wanted =
-	    &bundle->manifest.entries[index].files[file];
+		&bundle->manifest.entries[index].files[file];
 	struct tkb_digest digest;
 	struct tkb_bytes bytes;
 	size_t frame = 0;

@@ -38,8 +38,8 @@ static bool is_within(const struct elf *elf, uint64_t offset, uint64_t size)
 }
 
 /* Copy what lies at `offset`: an ELF file's parts need not be aligned. */
-static bool
-copy_at(const struct elf *elf, uint64_t offset, void *out, size_t size)
+static bool copy_at(const struct elf *elf, uint64_t offset, void *out,
+                    size_t size)
 {
 	if (!is_within(elf, offset, size))
 		return false;
@@ -63,8 +63,8 @@ static bool read_section(const struct elf *elf, uint64_t index, Elf64_Shdr *out)
 }
 
 /* The text at `offset` of string table `table`, or NULL. */
-static const char *
-string_at(const struct elf *elf, const Elf64_Shdr *table, uint64_t offset)
+static const char *string_at(const struct elf *elf, const Elf64_Shdr *table,
+                             uint64_t offset)
 {
 	const char *text = (const char *)elf->bytes.data + table->sh_offset;
 
@@ -175,8 +175,8 @@ static bool has_function(const struct elf *elf, const char *wanted)
 	return false;
 }
 
-static int
-check_arch(const struct elf *elf, uint64_t arch, struct tkb_error *err)
+static int check_arch(const struct elf *elf, uint64_t arch,
+                      struct tkb_error *err)
 {
 	const uint32_t flags = le32toh(elf->header.e_flags);
 	const unsigned abi = elf->header.e_ident[EI_ABIVERSION];
@@ -248,14 +248,14 @@ static unsigned newest_glibc(const struct elf *elf, const Elf64_Shdr *needs,
 		Elf64_Vernaux version;
 
 		while (copy_at(elf, at, &version, sizeof(version))) {
-			const char *text =
-			    string_at(elf, strings, le32toh(version.vna_name));
+			const char *text = string_at(elf, strings,
+			                             le32toh(version.vna_name));
 			unsigned major;
 			unsigned minor;
 
 			if (text != NULL &&
 			    sscanf(text, "GLIBC_%5u.%5u", &major, &minor) ==
-			        2 &&
+			            2 &&
 			    (major << 16 | minor) > newest)
 				newest = major << 16 | minor;
 			if (version.vna_next == 0 || ++steps > VERSION_LIMIT)

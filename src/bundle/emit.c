@@ -64,14 +64,14 @@ static void emitter_close(struct emitter *emitter)
 	tkb_watcher_release(&emitter->watcher);
 }
 
-static const struct tkb_entry *
-entry_of(const struct emitter *emitter, const struct job *job)
+static const struct tkb_entry *entry_of(const struct emitter *emitter,
+                                        const struct job *job)
 {
 	return &emitter->bundle->manifest.entries[job->entry];
 }
 
-static void
-count_failure(struct tkb_emit_report *report, enum tkb_reason reason)
+static void count_failure(struct tkb_emit_report *report,
+                          enum tkb_reason reason)
 {
 	switch (reason) {
 	case TKB_REASON_UNSAFE:
@@ -87,8 +87,8 @@ count_failure(struct tkb_emit_report *report, enum tkb_reason reason)
 	}
 }
 
-static void
-count(struct tkb_emit_report *report, const struct tkb_result *result)
+static void count(struct tkb_emit_report *report,
+                  const struct tkb_result *result)
 {
 	switch (result->outcome) {
 	case TKB_EMITTED:
@@ -156,14 +156,14 @@ static int fail_job(struct emitter *emitter, struct job *job, int rc,
 	}
 	finish_job(emitter, job, TKB_FAILED,
 	           fault->reason == TKB_REASON_NONE
-	               ? TKB_REASON_IO
-	               : (enum tkb_reason)fault->reason,
+	                   ? TKB_REASON_IO
+	                   : (enum tkb_reason)fault->reason,
 	           fault->message);
 	return 0;
 }
 
-static bool
-is_target(const struct tkb_entry *entry, const struct tkb_emit_options *options)
+static bool is_target(const struct tkb_entry *entry,
+                      const struct tkb_emit_options *options)
 {
 	if (options->target_count == 0 || entry->kind != TKB_KIND_KERNEL)
 		return true;
@@ -220,8 +220,8 @@ static bool has_several_devices(const struct tkb_manifest *manifest)
 	return false;
 }
 
-static int
-choose_layout(struct emitter *emitter, const char *path, struct tkb_error *err)
+static int choose_layout(struct emitter *emitter, const char *path,
+                         struct tkb_error *err)
 {
 	bool is_inductor = emitter->options->layout == TKB_LAYOUT_INDUCTOR;
 	int rc;
@@ -269,7 +269,7 @@ static int add_job(struct emitter *emitter, size_t entry, size_t root,
 	if (rc < 0)
 		return rc;
 	emitter->jobs[emitter->job_count++] =
-	    (struct job){ .entry = entry, .root = root };
+		(struct job){ .entry = entry, .root = root };
 	return 0;
 }
 
@@ -279,11 +279,11 @@ static int add_jobs(struct emitter *emitter, const char *path, size_t index,
 {
 	const struct tkb_emit_options *options = emitter->options;
 	const struct tkb_entry *entry =
-	    &emitter->bundle->manifest.entries[index];
+		&emitter->bundle->manifest.entries[index];
 	const bool chosen = options->device_count != 0;
 	const uint32_t *devices = chosen ? options->devices : entry->devices;
 	size_t device_count =
-	    chosen ? options->device_count : entry->device_count;
+		chosen ? options->device_count : entry->device_count;
 	int rc;
 
 	if (!emitter->roots.is_inductor)
@@ -301,8 +301,8 @@ static int add_jobs(struct emitter *emitter, const char *path, size_t index,
 	return 0;
 }
 
-static int
-plan(struct emitter *emitter, const char *path, struct tkb_error *err)
+static int plan(struct emitter *emitter, const char *path,
+                struct tkb_error *err)
 {
 	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
 	TKB_AUTO(tkb_free_at)
@@ -361,7 +361,7 @@ static int skip_twins(struct emitter *emitter, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at)
 	struct sorted_job *sorted =
-	    tkb_alloc_array(emitter->job_count, sizeof(*sorted));
+		tkb_alloc_array(emitter->job_count, sizeof(*sorted));
 
 	if (sorted == NULL)
 		return tkb_fail_nomem(err);
@@ -369,7 +369,7 @@ static int skip_twins(struct emitter *emitter, struct tkb_error *err)
 		struct job *job = &emitter->jobs[i];
 
 		sorted[i] =
-		    (struct sorted_job){ entry_of(emitter, job)->key, job };
+			(struct sorted_job){ entry_of(emitter, job)->key, job };
 	}
 	qsort(sorted, emitter->job_count, sizeof(*sorted), compare_jobs);
 	for (size_t i = 1; i < emitter->job_count; i++) {
@@ -385,7 +385,7 @@ static int skip_twins(struct emitter *emitter, struct tkb_error *err)
 static int open_stages(struct emitter *emitter, struct tkb_error *err)
 {
 	emitter->stages =
-	    tkb_alloc_array(emitter->roots.count, sizeof(*emitter->stages));
+		tkb_alloc_array(emitter->roots.count, sizeof(*emitter->stages));
 	if (emitter->stages == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < emitter->roots.count; i++) {
@@ -418,7 +418,7 @@ static int open_loaders(struct emitter *emitter, struct tkb_error *err)
 	}
 	while (emitter->decoder_count < wanted) {
 		rc = tkb_decoder_open(
-		    &emitter->decoders[emitter->decoder_count], err);
+			&emitter->decoders[emitter->decoder_count], err);
 		if (rc < 0)
 			return rc;
 		emitter->decoder_count++;
@@ -427,8 +427,8 @@ static int open_loaders(struct emitter *emitter, struct tkb_error *err)
 }
 
 /* Settle what needs no bytes of the bundle. */
-static int
-note_state(struct emitter *emitter, struct job *job, struct tkb_error *err)
+static int note_state(struct emitter *emitter, struct job *job,
+                      struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
 	int rc;
@@ -462,8 +462,8 @@ note_state(struct emitter *emitter, struct job *job, struct tkb_error *err)
 	return 0;
 }
 
-static int
-look_one(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int look_one(void *self, size_t worker, size_t index,
+                    struct tkb_error *err)
 {
 	struct emitter *emitter = self;
 	struct job *job = &emitter->jobs[index];
@@ -520,8 +520,8 @@ static int prepare_stages(struct emitter *emitter, struct tkb_error *err)
 	return 0;
 }
 
-static struct tkb_install
-install_of(struct emitter *emitter, const struct job *job)
+static struct tkb_install install_of(struct emitter *emitter,
+                                     const struct job *job)
 {
 	return (struct tkb_install){
 		.stage = &emitter->stages[job->root],
@@ -538,8 +538,8 @@ static int publish_job(struct emitter *emitter, struct tkb_loader *loader,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc =
-	    tkb_install_publish(&install, loader, job->state, &outcome, &fault);
+	rc = tkb_install_publish(&install, loader, job->state, &outcome,
+	                         &fault);
 	if (rc < 0)
 		return fail_job(emitter, job, rc, &fault, err);
 	if (outcome == TKB_SKIPPED)
@@ -668,8 +668,8 @@ static int emit_decoded(struct emitter *emitter, size_t worker,
 	return 0;
 }
 
-static int
-emit_frame(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int emit_frame(void *self, size_t worker, size_t index,
+                      struct tkb_error *err)
 {
 	struct emitter *emitter = self;
 	const struct tkb_frame *frame = &emitter->bundle->frames[index];
@@ -694,8 +694,8 @@ emit_frame(void *self, size_t worker, size_t index, struct tkb_error *err)
 	return emit_decoded(emitter, worker, frame, err);
 }
 
-static int
-readdress_one(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int readdress_one(void *self, size_t worker, size_t index,
+                         struct tkb_error *err)
 {
 	struct emitter *emitter = self;
 	struct job *job = &emitter->jobs[index];
@@ -712,8 +712,8 @@ readdress_one(void *self, size_t worker, size_t index, struct tkb_error *err)
 	return 0;
 }
 
-static int
-publish_one(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int publish_one(void *self, size_t worker, size_t index,
+                       struct tkb_error *err)
 {
 	struct emitter *emitter = self;
 
@@ -791,8 +791,8 @@ static uint64_t job_bytes(const struct emitter *emitter)
 	return total;
 }
 
-static int
-emit(struct emitter *emitter, const char *path, struct tkb_error *err)
+static int emit(struct emitter *emitter, const char *path,
+                struct tkb_error *err)
 {
 	const struct tkb_parallel_work look = { look_one, emitter };
 	int rc;
@@ -813,8 +813,8 @@ emit(struct emitter *emitter, const char *path, struct tkb_error *err)
 	rc = open_loaders(emitter, err);
 	if (rc < 0)
 		return rc;
-	rc =
-	    tkb_parallel(emitter->job_count, emitter->thread_count, &look, err);
+	rc = tkb_parallel(emitter->job_count, emitter->thread_count, &look,
+	                  err);
 	if (rc < 0 || is_settled(emitter))
 		return rc;
 	return write_all(emitter, err);

@@ -99,8 +99,8 @@ static bool is_module(const char *name)
 	return tkb_name_ends_with(name, ".so");
 }
 
-static void
-add_name(struct tkb_loader *loader, struct folder *folder, const char *name)
+static void add_name(struct tkb_loader *loader, struct folder *folder,
+                     const char *name)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return;
@@ -166,9 +166,9 @@ static int alloc_files(struct tkb_loader *loader, struct tkb_found *found,
                        size_t count, struct tkb_error *err)
 {
 	found->files =
-	    tkb_arena_alloc(&loader->arena, count, sizeof(*found->files));
+		tkb_arena_alloc(&loader->arena, count, sizeof(*found->files));
 	found->found =
-	    tkb_arena_alloc(&loader->arena, count, sizeof(*found->found));
+		tkb_arena_alloc(&loader->arena, count, sizeof(*found->found));
 	if (found->files == NULL || found->found == NULL)
 		return tkb_fail_nomem(err);
 	found->entry.files = found->files;
@@ -332,8 +332,8 @@ static int keep_group(struct tkb_loader *loader, struct tkb_found *found,
 	                  err);
 }
 
-static int
-index_of(const struct tkb_found *found, const char *name, size_t *out)
+static int index_of(const struct tkb_found *found, const char *name,
+                    size_t *out)
 {
 	for (size_t i = 0; i < found->entry.file_count; i++) {
 		if (strcmp(found->files[i].name, name) == 0) {
@@ -380,15 +380,15 @@ static int load_files(struct tkb_loader *loader, const struct folder *folder,
 }
 
 /* One of the files must be a binary that the backend can load. */
-static int
-check_has_binary(const struct tkb_found *found, struct tkb_error *err)
+static int check_has_binary(const struct tkb_found *found,
+                            struct tkb_error *err)
 {
 	const char *const *binaries =
-	    tkb_metadata_binaries(found->metadata.target.backend);
+		tkb_metadata_binaries(found->metadata.target.backend);
 
 	for (size_t i = 0; i < found->entry.file_count; i++) {
 		const char *extension =
-		    tkb_name_extension(found->files[i].name);
+			tkb_name_extension(found->files[i].name);
 
 		for (size_t j = 0; binaries[j] != NULL; j++) {
 			if (strcmp(extension, binaries[j]) == 0)
@@ -475,7 +475,7 @@ static int keep_name(struct tkb_loader *loader, struct tkb_found *found,
 		                      "'%s' cannot be a file's name",
 		                      file_name);
 	found->entry.name = tkb_arena_string(
-	    &loader->arena, (struct tkb_bytes){ start, length });
+		&loader->arena, (struct tkb_bytes){ start, length });
 	return found->entry.name == NULL ? tkb_fail_nomem(err) : 0;
 }
 
@@ -508,7 +508,7 @@ static int load_kernel(struct tkb_loader *loader, const struct folder *folder,
 	if (rc < 0)
 		return rc;
 	found->is_moved =
-	    !tkb_group_names(&group, tkb_buf_bytes(&loader->place));
+		!tkb_group_names(&group, tkb_buf_bytes(&loader->place));
 
 	rc = list_children(loader, folder->fd, found, &group, err);
 	if (rc < 0)
@@ -576,7 +576,7 @@ static int load_module(struct tkb_loader *loader, const struct folder *folder,
 			return rc;
 	}
 	found->entry.platform =
-	    tkb_arena_string(&loader->arena, tkb_buf_bytes(&platform));
+		tkb_arena_string(&loader->arena, tkb_buf_bytes(&platform));
 	return found->entry.platform == NULL ? tkb_fail_nomem(err) : 0;
 }
 
@@ -692,8 +692,8 @@ int tkb_found_read(struct tkb_loader *loader, const struct tkb_found *found,
 	                                 err);
 }
 
-static int
-check_file(const struct tkb_found *found, size_t index, struct tkb_error *err)
+static int check_file(const struct tkb_found *found, size_t index,
+                      struct tkb_error *err)
 {
 	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
 	struct stat status;

@@ -22,13 +22,13 @@ static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 		return tkb_fail_nomem(err);
 	packer->context = context;
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(
-		context, ZSTD_c_compressionLevel, TKB_FRAME_LEVEL)) ||
+		    context, ZSTD_c_compressionLevel, TKB_FRAME_LEVEL)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog,
 	                                        TKB_FRAME_WINDOW_LOG)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag,
+	                                        1)) ||
 	    ZSTD_isError(
-		ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1)) ||
-	    ZSTD_isError(
-		ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
+		    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "libzstd refuses the format's settings");
 	return 0;
@@ -148,14 +148,15 @@ int tkb_unpacker_stream(struct tkb_unpacker *unpacker, int fd, uint64_t offset,
 	rc = open_unpacker(unpacker, err);
 	if (rc < 0)
 		return rc;
-	if (ZSTD_isError(ZSTD_DCtx_setParameter(
-		unpacker->context, ZSTD_d_windowLogMax, TKB_FRAME_WINDOW_LOG)))
+	if (ZSTD_isError(ZSTD_DCtx_setParameter(unpacker->context,
+	                                        ZSTD_d_windowLogMax,
+	                                        TKB_FRAME_WINDOW_LOG)))
 		return tkb_fail_nomem(err);
 
 	while (left != 0) {
 		ZSTD_inBuffer input = { .src = chunk };
 		const ssize_t got =
-		    tkb_fd_pread_full(fd, chunk, STREAM_CHUNK, offset);
+			tkb_fd_pread_full(fd, chunk, STREAM_CHUNK, offset);
 
 		if (got < 0)
 			return tkb_fail_errno(err, "cannot read");

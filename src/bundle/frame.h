@@ -38,9 +38,10 @@ void tkb_unpacker_close(struct tkb_unpacker *unpacker);
  * Decode `frame`, which must be exactly one frame of exactly `size` bytes, and
  * append them. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM.
  */
-TKB_NODISCARD int
-tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
-                    size_t size, struct tkb_buf *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
+                                      struct tkb_bytes frame, size_t size,
+                                      struct tkb_buf *out,
+                                      struct tkb_error *err);
 
 /*
  * Decode the frame that begins at `offset` of `fd`, whose sizes nobody knows,

@@ -206,8 +206,8 @@ static int settle(const struct tkb_install *install, struct tkb_loader *loader,
 		return 0;
 	case TKB_PLACE_UNSAFE:
 		return tkb_fail_entry(
-		    err, TKB_REASON_UNSAFE, "'%s/%s' is not a folder",
-		    install->stage->root->path, install->entry->key);
+			err, TKB_REASON_UNSAFE, "'%s/%s' is not a folder",
+			install->stage->root->path, install->entry->key);
 	case TKB_PLACE_ABSENT:
 	case TKB_PLACE_BROKEN:
 		break;

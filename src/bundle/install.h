@@ -27,19 +27,22 @@ struct tkb_install {
  * are the same for every root are linked from `twin`, a stage that has this
  * entry already (under `twin_number`), where that can be done.
  */
-TKB_NODISCARD int
-tkb_install_stage(const struct tkb_install *install, struct tkb_loader *loader,
-                  const struct tkb_bytes *files, const struct tkb_install *twin,
-                  uint64_t *written_out, struct tkb_error *err);
+TKB_NODISCARD int tkb_install_stage(const struct tkb_install *install,
+                                    struct tkb_loader *loader,
+                                    const struct tkb_bytes *files,
+                                    const struct tkb_install *twin,
+                                    uint64_t *written_out,
+                                    struct tkb_error *err);
 
 /*
  * Move the staged entry into place. `*outcome` is TKB_EMITTED, TKB_PRESENT
  * (somebody else was first), TKB_REPAIRED or TKB_SKIPPED (busy).
  */
-TKB_NODISCARD int
-tkb_install_publish(const struct tkb_install *install,
-                    struct tkb_loader *loader, enum tkb_place_state state,
-                    enum tkb_outcome *outcome, struct tkb_error *err);
+TKB_NODISCARD int tkb_install_publish(const struct tkb_install *install,
+                                      struct tkb_loader *loader,
+                                      enum tkb_place_state state,
+                                      enum tkb_outcome *outcome,
+                                      struct tkb_error *err);
 
 /* Let the group file of an entry that was moved name where it lies now. */
 TKB_NODISCARD int tkb_install_readdress(const struct tkb_install *install,

@@ -9,7 +9,7 @@
 static const char hex_digits[] = "0123456789abcdef";
 static const char base32_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 static const char base64_digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /* The digits that a key of `length` characters is made of, or NULL. */
 static const char *digits_of(size_t length)

@@ -41,9 +41,10 @@ static int read_text(struct parser *parser, const struct tkb_json_token *token,
 	if (token->type == TKB_JSON_STRING)
 		text = keep_string(parser, tkb_json_raw(&parser->json, token));
 	else if (token->type == TKB_JSON_NUMBER)
-		text = tkb_arena_string(
-		    parser->arena, tkb_bytes_slice(parser->json.text,
-		                                   token->start, token->end));
+		text = tkb_arena_string(parser->arena,
+		                        tkb_bytes_slice(parser->json.text,
+		                                        token->start,
+		                                        token->end));
 	else
 		text = "";
 	if (text == NULL)
@@ -205,8 +206,8 @@ int tkb_metadata_check_binary(const struct tkb_metadata *metadata,
 
 	if (strcmp(extension, "cubin") == 0)
 		return tkb_elf_check_cubin(
-		    bytes, name, strtoull(metadata->target.arch, NULL, 10),
-		    symbol[0] == '\0' ? NULL : symbol, err);
+			bytes, name, strtoull(metadata->target.arch, NULL, 10),
+			symbol[0] == '\0' ? NULL : symbol, err);
 	if (strcmp(extension, "hsaco") == 0)
 		return tkb_elf_check_hsaco(bytes, name, err);
 	if (bytes.size == 0 &&

@@ -39,8 +39,9 @@ const char *const *tkb_metadata_binaries(const char *backend);
  * Is file `name`, holding `bytes`, as a binary of this kernel must be? True of
  * files that are no binary. The failure has the reason "binary".
  */
-TKB_NODISCARD int
-tkb_metadata_check_binary(const struct tkb_metadata *metadata, const char *name,
-                          struct tkb_bytes bytes, struct tkb_error *err);
+TKB_NODISCARD int tkb_metadata_check_binary(const struct tkb_metadata *metadata,
+                                            const char *name,
+                                            struct tkb_bytes bytes,
+                                            struct tkb_error *err);
 
 #endif

@@ -38,8 +38,8 @@ static void format_path(char out[PATH_SIZE], const char *key, const char *name)
 }
 
 /* The size of `file` once its sentinels are replaced. */
-static uint64_t
-restored_size(const struct spot *spot, const struct tkb_file *file)
+static uint64_t restored_size(const struct spot *spot,
+                              const struct tkb_file *file)
 {
 	return file->size - file->sentinels * strlen(TKB_SENTINEL) +
 	       file->sentinels * spot->place.size;
@@ -57,7 +57,7 @@ static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
 
 	while (at < end) {
 		const char *found =
-		    memmem(at, (size_t)(end - at), place.data, place.size);
+			memmem(at, (size_t)(end - at), place.data, place.size);
 
 		if (found == NULL)
 			break;
@@ -98,8 +98,9 @@ static int has_bytes(const struct spot *spot, const struct tkb_file *file,
 	if (rc < 0)
 		return rc;
 	rc = tkb_hasher_digest(
-	    &spot->loader->hasher,
-	    tkb_buf_bytes(file->sentinels != 0 ? text : scratch), &digest, err);
+		&spot->loader->hasher,
+		tkb_buf_bytes(file->sentinels != 0 ? text : scratch), &digest,
+		err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_digest_equal(&digest, &file->digest);
@@ -113,7 +114,7 @@ static bool has_size(const struct spot *spot, const struct tkb_file *file)
 
 	format_path(path, spot->entry->key, file->name);
 	return fstatat(spot->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) ==
-	           0 &&
+	               0 &&
 	       S_ISREG(status.st_mode) &&
 	       (uint64_t)status.st_size == restored_size(spot, file);
 }
@@ -138,8 +139,8 @@ static int is_same(const struct spot *spot, bool *out, struct tkb_error *err)
 	return 0;
 }
 
-static int
-has_all_bytes(const struct spot *spot, bool *out, struct tkb_error *err)
+static int has_all_bytes(const struct spot *spot, bool *out,
+                         struct tkb_error *err)
 {
 	int rc;
 
@@ -248,8 +249,8 @@ static int look_closely(const struct spot *spot, enum tkb_place_state *out,
 	return 0;
 }
 
-static int
-look(const struct spot *spot, enum tkb_place_state *out, struct tkb_error *err)
+static int look(const struct spot *spot, enum tkb_place_state *out,
+                struct tkb_error *err)
 {
 	bool same = false;
 	int rc;

@@ -26,9 +26,10 @@ enum tkb_place_state {
  * Look at where `entry` goes in `root`. Unless `is_trusted`, every byte of what
  * is there is read and compared: it may be what a power failure left.
  */
-TKB_NODISCARD int
-tkb_place_look(struct tkb_loader *loader, const struct tkb_root *root,
-               const struct tkb_entry *entry, bool is_trusted,
-               enum tkb_place_state *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_place_look(struct tkb_loader *loader,
+                                 const struct tkb_root *root,
+                                 const struct tkb_entry *entry, bool is_trusted,
+                                 enum tkb_place_state *out,
+                                 struct tkb_error *err);
 
 #endif

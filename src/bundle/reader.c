@@ -79,7 +79,7 @@ static int read_first_line(struct lines *lines, struct tkb_error *err)
 	static const char known[] = "frames 1 zstd ";
 	const size_t length = strlen(known);
 	const char *newline =
-	    memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
+		memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
 
 	if (newline == NULL || newline - lines->at > LINE_LIMIT)
 		return refuse(err, "'" TKB_FRAMES_MEMBER "' has no first line");
@@ -138,15 +138,15 @@ static bool take_ranges(struct lines *lines, size_t entry_count,
 }
 
 /* A frame cannot be smaller than its files, nor much larger. */
-static bool
-size_fits(const struct tkb_bundle *bundle, const struct tkb_frame *frame)
+static bool size_fits(const struct tkb_bundle *bundle,
+                      const struct tkb_frame *frame)
 {
 	uint64_t least = 0;
 	uint64_t files = 0;
 
 	for (size_t i = 0; i < frame->entry_count; i++) {
 		const struct tkb_entry *entry =
-		    &bundle->manifest.entries[frame->entries[i]];
+			&bundle->manifest.entries[frame->entries[i]];
 
 		least += tkb_entry_tar_size(entry);
 		files += entry->file_count;
@@ -212,7 +212,7 @@ static int read_frames(struct tkb_bundle *bundle, struct tkb_bytes text,
 	int rc;
 
 	claims.entries =
-	    tkb_arena_alloc(arena, entry_count, sizeof(*claims.entries));
+		tkb_arena_alloc(arena, entry_count, sizeof(*claims.entries));
 	bundle->frames = tkb_arena_alloc(arena, count_lines(&lines),
 	                                 sizeof(*bundle->frames));
 	if (taken == NULL || claims.entries == NULL || bundle->frames == NULL)
@@ -354,8 +354,8 @@ static void close_at(struct tkb_bundle **bundle)
 }
 
 /* A pipe cannot be read twice, nor from several threads. */
-static int
-copy_to_file(int fd, const char *name, int *out, struct tkb_error *err)
+static int copy_to_file(int fd, const char *name, int *out,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int copy = -1;
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(TKB_MIB);
@@ -477,8 +477,8 @@ size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle)
 	return bundle->manifest.entry_count;
 }
 
-const struct tkb_entry *
-tkb_bundle_entry(const struct tkb_bundle *bundle, size_t index)
+const struct tkb_entry *tkb_bundle_entry(const struct tkb_bundle *bundle,
+                                         size_t index)
 {
 	return &bundle->manifest.entries[index];
 }

@@ -44,8 +44,8 @@ struct tkb_decoder {
 	const struct tkb_frame *frame; /* the one that is decoded */
 };
 
-TKB_NODISCARD int
-tkb_decoder_open(struct tkb_decoder *decoder, struct tkb_error *err);
+TKB_NODISCARD int tkb_decoder_open(struct tkb_decoder *decoder,
+                                   struct tkb_error *err);
 void tkb_decoder_close(struct tkb_decoder *decoder);
 
 /* Decode frame `index`. Returns 0, TKB_ERR_CORRUPT, _IO or _NOMEM. */
@@ -54,7 +54,7 @@ TKB_NODISCARD int tkb_decoder_decode(struct tkb_decoder *decoder,
                                      size_t index, struct tkb_error *err);
 
 /* File `file` of the frame's entry number `nth`; valid until the next frame. */
-struct tkb_bytes
-tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth, size_t file);
+struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
+                                  size_t file);
 
 #endif

@@ -51,13 +51,13 @@ static int add_root(struct tkb_roots *roots, size_t *capacity, char *path,
 		return rc;
 	}
 	roots->items[roots->count++] =
-	    (struct tkb_root){ .path = path, .fd = fd, .device = device };
+		(struct tkb_root){ .path = path, .fd = fd, .device = device };
 	return 0;
 }
 
 /* "<path>/triton/<device>", or just "<path>"; owned by the caller. */
-static int
-join(const char *path, const char *below, char **out, struct tkb_error *err)
+static int join(const char *path, const char *below, char **out,
+                struct tkb_error *err)
 {
 	struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;

@@ -31,12 +31,12 @@ void tkb_roots_release(struct tkb_roots *roots);
  * Open what is there below `path`. Returns 0, TKB_MISS (nothing is),
  * TKB_ERR_INVALID (not a folder), TKB_ERR_IO or TKB_ERR_NOMEM.
  */
-TKB_NODISCARD int
-tkb_roots_open(const char *path, struct tkb_roots *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_roots_open(const char *path, struct tkb_roots *out,
+                                 struct tkb_error *err);
 
 /* Is there a folder `triton` with a device's folder in it? */
-TKB_NODISCARD int
-tkb_roots_probe(const char *path, bool *is_inductor_out, struct tkb_error *err);
+TKB_NODISCARD int tkb_roots_probe(const char *path, bool *is_inductor_out,
+                                  struct tkb_error *err);
 
 /*
  * Add the one at `path`; for Inductor, of `device`. What is not there is made

@@ -22,8 +22,8 @@ static int fail_group(struct tkb_error *err, const char *what)
 }
 
 /* The tokenizer's sentence, as a fault of the group file. */
-static int
-next(struct parser *parser, struct tkb_json_token *out, struct tkb_error *err)
+static int next(struct parser *parser, struct tkb_json_token *out,
+                struct tkb_error *err)
 {
 	struct tkb_error inner = { 0 };
 	int rc;
@@ -119,8 +119,8 @@ static int read_dict_child(struct parser *parser,
                            const struct tkb_json_token *key_token,
                            struct tkb_error *err)
 {
-	struct tkb_child child = { .member =
-		                       tkb_json_raw(&parser->json, key_token) };
+	struct tkb_child child = { .member = tkb_json_raw(&parser->json,
+		                                          key_token) };
 	struct tkb_json_token value;
 	struct tkb_bytes raw;
 	size_t slash = 0;
@@ -194,8 +194,8 @@ static int read_children(struct parser *parser, struct tkb_error *err)
 		    token.type == TKB_JSON_ARRAY_END)
 			return 0;
 		rc = parser->group.is_list
-		         ? read_list_child(parser, &token, err)
-		         : read_dict_child(parser, &token, err);
+		             ? read_list_child(parser, &token, err)
+		             : read_dict_child(parser, &token, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -263,7 +263,7 @@ int tkb_group_parse(struct tkb_bytes text, const char *key,
 	parser.group.text = text;
 	parser.group.child_count = parser.child_count;
 	parser.group.children =
-	    tkb_arena_alloc(arena, parser.child_count, size);
+		tkb_arena_alloc(arena, parser.child_count, size);
 	if (parser.group.children == NULL)
 		return tkb_fail_nomem(err);
 	memcpy(parser.group.children, parser.children,

@@ -11,9 +11,10 @@
  * key stands several times, of the first. key_at(list, index) gives a key.
  * Returns 0, TKB_MISS or TKB_ERR_INVALID (several keys begin so).
  */
-TKB_NODISCARD int
-tkb_select_key(const void *list, size_t count,
-               const char *(*key_at)(const void *list, size_t index),
-               const char *prefix, size_t *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_select_key(const void *list, size_t count,
+                                 const char *(*key_at)(const void *list,
+                                                       size_t index),
+                                 const char *prefix, size_t *out,
+                                 struct tkb_error *err);
 
 #endif

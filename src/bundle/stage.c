@@ -130,8 +130,8 @@ static bool has_stages(int own_fd)
 /* A shared root may have a lock that another user made: reading will do. */
 static int open_lock(int own_fd)
 {
-	int fd =
-	    tkb_fd_open(own_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+	int fd = tkb_fd_open(own_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW,
+	                     0666);
 
 	if (fd < 0)
 		fd = tkb_fd_open(own_fd, "lock", O_RDONLY | O_NOFOLLOW, 0);
@@ -263,9 +263,9 @@ static int give_birth(struct tkb_stage *stage, struct tkb_error *err)
 	stage->fd = tkb_fd_open(stage->own_fd, stage->name,
 	                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (stage->fd >= 0)
-		stage->lock_fd =
-		    tkb_fd_open(stage->fd, "lock",
-		                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+		stage->lock_fd = tkb_fd_open(
+			stage->fd, "lock",
+			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
 	if (stage->lock_fd < 0 ||
 	    (flock(stage->lock_fd, LOCK_EX | LOCK_NB) < 0 &&
 	     !lacks_locks(errno)))

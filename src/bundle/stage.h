@@ -47,8 +47,8 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
                      bool clean);
 
 /* Make a stage. Returns 0, TKB_ERR_IO (see errno) or TKB_ERR_NOMEM. */
-TKB_NODISCARD int
-tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err);
+TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,
+                                 struct tkb_error *err);
 
 /*
  * Wait for the root's lock; closing the descriptor gives it back. -1 where the

@@ -4,8 +4,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-static la_ssize_t
-append(struct archive *archive, void *self, const void *data, size_t size)
+static la_ssize_t append(struct archive *archive, void *self, const void *data,
+                         size_t size)
 {
 	struct tkb_tar_writer *writer = self;
 
@@ -30,11 +30,12 @@ static int open_archive(struct tkb_tar_writer *writer, void **out,
 		return tkb_fail_nomem(err);
 	*out = archive;
 	if (archive_write_set_format_pax_restricted(archive) != ARCHIVE_OK ||
-	    (is_binary && archive_write_set_options(
-			      archive, "hdrcharset=BINARY") != ARCHIVE_OK) ||
+	    (is_binary &&
+	     archive_write_set_options(archive, "hdrcharset=BINARY") !=
+	             ARCHIVE_OK) ||
 	    archive_write_set_bytes_per_block(archive, 0) != ARCHIVE_OK ||
 	    archive_write_open(archive, writer, NULL, append, NULL) !=
-	        ARCHIVE_OK)
+	            ARCHIVE_OK)
 		return fail(archive, err);
 	return 0;
 }
@@ -42,8 +43,8 @@ static int open_archive(struct tkb_tar_writer *writer, void **out,
 int tkb_tar_writer_open(struct tkb_tar_writer *writer, struct tkb_buf *out,
                         struct tkb_error *err)
 {
-	*writer =
-	    (struct tkb_tar_writer){ .entry = archive_entry_new(), .out = out };
+	*writer = (struct tkb_tar_writer){ .entry = archive_entry_new(),
+		                           .out = out };
 	if (writer->entry == NULL)
 		return tkb_fail_nomem(err);
 	return open_archive(writer, &writer->archive, false, err);
@@ -99,7 +100,7 @@ int tkb_tar_writer_add(struct tkb_tar_writer *writer, const char *path,
 		return fail(archive, err);
 	if (bytes.size != 0 &&
 	    archive_write_data(archive, bytes.data, bytes.size) !=
-	        (la_ssize_t)bytes.size)
+	            (la_ssize_t)bytes.size)
 		return fail(archive, err);
 	if (archive_write_finish_entry(archive) != ARCHIVE_OK)
 		return fail(archive, err);
@@ -131,7 +132,7 @@ int tkb_tar_reader_open(struct tkb_tar_reader *reader, struct tkb_bytes bytes,
 		return tkb_fail_nomem(err);
 	if (archive_read_support_format_tar(reader->archive) != ARCHIVE_OK ||
 	    archive_read_open_memory(reader->archive, bytes.data, bytes.size) !=
-	        ARCHIVE_OK)
+	            ARCHIVE_OK)
 		return refuse("it holds no tar", err);
 	return 0;
 }
@@ -149,7 +150,7 @@ static int read_data(struct tkb_tar_reader *reader, size_t size,
 		return 0;
 	}
 	if (archive_read_data_block(reader->archive, &data, &got, &offset) !=
-	        ARCHIVE_OK ||
+	            ARCHIVE_OK ||
 	    got != size || offset != 0)
 		return refuse("a member is cut short", err);
 	*out = (struct tkb_bytes){ data, size };

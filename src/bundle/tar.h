@@ -53,13 +53,14 @@ TKB_NODISCARD int tkb_tar_reader_open(struct tkb_tar_reader *reader,
  *
  * Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT.
  */
-TKB_NODISCARD int
-tkb_tar_reader_next(struct tkb_tar_reader *reader, const char **path_out,
-                    struct tkb_bytes *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_tar_reader_next(struct tkb_tar_reader *reader,
+                                      const char **path_out,
+                                      struct tkb_bytes *out,
+                                      struct tkb_error *err);
 
 /* Nothing may stand behind the last member. */
-TKB_NODISCARD int
-tkb_tar_reader_finish(struct tkb_tar_reader *reader, struct tkb_error *err);
+TKB_NODISCARD int tkb_tar_reader_finish(struct tkb_tar_reader *reader,
+                                        struct tkb_error *err);
 
 void tkb_tar_reader_close(struct tkb_tar_reader *reader);
 

@@ -141,8 +141,8 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 		.key = entry->key,
 		.name = entry->name,
 		.outcome = rc == 0 ? TKB_VERIFIED : TKB_FAILED,
-		.reason =
-		    rc == 0 ? TKB_REASON_NONE : (enum tkb_reason)fault->reason,
+		.reason = rc == 0 ? TKB_REASON_NONE
+		                  : (enum tkb_reason)fault->reason,
 		.message = rc == 0 ? "" : fault->message,
 	};
 
@@ -161,8 +161,8 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 	tkb_watcher_progress(&verifier->watcher, tkb_entry_size(entry));
 }
 
-static int
-verify_frame(void *self, size_t worker, size_t index, struct tkb_error *err)
+static int verify_frame(void *self, size_t worker, size_t index,
+                        struct tkb_error *err)
 {
 	struct verifier *verifier = self;
 	struct checker *checker = &verifier->checkers[worker];
@@ -202,18 +202,18 @@ verify_frame(void *self, size_t worker, size_t index, struct tkb_error *err)
 	return 0;
 }
 
-static int
-open_checkers(struct verifier *verifier, size_t count, struct tkb_error *err)
+static int open_checkers(struct verifier *verifier, size_t count,
+                         struct tkb_error *err)
 {
 	int rc;
 
 	verifier->checkers =
-	    tkb_alloc_array(count, sizeof(*verifier->checkers));
+		tkb_alloc_array(count, sizeof(*verifier->checkers));
 	if (verifier->checkers == NULL)
 		return tkb_fail_nomem(err);
 	while (verifier->checker_count < count) {
 		struct checker *checker =
-		    &verifier->checkers[verifier->checker_count];
+			&verifier->checkers[verifier->checker_count];
 
 		checker->text.limit = 2 * TKB_FILE_SIZE_LIMIT;
 		rc = tkb_decoder_open(&checker->decoder, err);

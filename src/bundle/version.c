@@ -11,7 +11,7 @@
 const char *tkb_version(void)
 {
 	return TEXT_OF(TKB_VERSION_MAJOR) "." TEXT_OF(
-	    TKB_VERSION_MINOR) "." TEXT_OF(TKB_VERSION_PATCH);
+		TKB_VERSION_MINOR) "." TEXT_OF(TKB_VERSION_PATCH);
 }
 
 const char *tkb_version_libraries(void)

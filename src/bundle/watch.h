@@ -27,7 +27,7 @@ void tkb_watcher_result(struct tkb_watcher *watcher,
 void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done);
 
 /* 0, or TKB_ERR_CANCELLED. */
-TKB_NODISCARD int
-tkb_watcher_check(struct tkb_watcher *watcher, struct tkb_error *err);
+TKB_NODISCARD int tkb_watcher_check(struct tkb_watcher *watcher,
+                                    struct tkb_error *err);
 
 #endif

@@ -14,8 +14,8 @@
 #define SMALLEST_FRAME ((uint64_t)4 * TKB_MIB)
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
 
-static uint64_t
-frame_target(const struct tkb_entry *const *entries, size_t count)
+static uint64_t frame_target(const struct tkb_entry *const *entries,
+                             size_t count)
 {
 	uint64_t total = 0;
 

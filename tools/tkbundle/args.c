@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct option_spec args_help_option = { .name = "help",
-	                                      .letter = 'h',
-	                                      .kind = OPTION_SWITCH,
-	                                      .offset = offsetof(
-						  struct arguments, is_help),
-	                                      .help = "explain this verb" };
+const struct option_spec args_help_option = {
+	.name = "help",
+	.letter = 'h',
+	.kind = OPTION_SWITCH,
+	.offset = offsetof(struct arguments, is_help),
+	.help = "explain this verb"
+};
 
 /* Where the parser stands. */
 struct parser {
@@ -40,8 +41,8 @@ const char *args_operand(const struct arguments *args, size_t index)
 	                                    : NULL;
 }
 
-static bool
-is_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
+static bool is_number(const char *text, uint32_t min, uint32_t max,
+                      uint32_t *out)
 {
 	const size_t length = strlen(text);
 	unsigned long value;
@@ -181,8 +182,8 @@ static enum status store_text(const struct parser *parser,
 }
 
 /* Keep the value of an option; a switch has none. */
-static enum status
-store(const struct parser *parser, const struct option_spec *spec, char *text)
+static enum status store(const struct parser *parser,
+                         const struct option_spec *spec, char *text)
 {
 	void *const to = (char *)parser->out + spec->offset;
 
@@ -206,8 +207,8 @@ store(const struct parser *parser, const struct option_spec *spec, char *text)
 }
 
 /* Store what is joined to the option, or else the next word. */
-static enum status
-store_value(struct parser *parser, const struct option_spec *spec, char *joined)
+static enum status store_value(struct parser *parser,
+                               const struct option_spec *spec, char *joined)
 {
 	if (joined != NULL)
 		return store(parser, spec, joined);
@@ -226,8 +227,8 @@ static const struct option_spec *find_option(const struct command *command,
 {
 	for (size_t i = 0; i <= command->option_count; i++) {
 		const struct option_spec *spec = i < command->option_count
-		                                     ? &command->options[i]
-		                                     : &args_help_option;
+		                                         ? &command->options[i]
+		                                         : &args_help_option;
 
 		if (letter != '\0' && spec->letter == letter)
 			return spec;
@@ -245,7 +246,7 @@ static enum status take_long(struct parser *parser, char *word)
 	const size_t length = strcspn(name, "=");
 	char *const value = word[2 + length] != '\0' ? word + 3 + length : NULL;
 	const struct option_spec *const spec =
-	    find_option(parser->cli->command, name, length, '\0');
+		find_option(parser->cli->command, name, length, '\0');
 
 	if (spec == NULL)
 		return cli_misused(parser->cli, "unknown option '%.*s'",
@@ -267,7 +268,7 @@ static enum status take_letters(struct parser *parser, char *word)
 
 	for (char *at = word + 1; status == STATUS_DONE && *at != '\0'; at++) {
 		const struct option_spec *const spec =
-		    find_option(parser->cli->command, "", 0, *at);
+			find_option(parser->cli->command, "", 0, *at);
 
 		if (spec == NULL)
 			return cli_misused(parser->cli, "unknown option '-%c'",
@@ -338,8 +339,8 @@ static bool allocate(struct arguments *args, int argc)
 	       args->devices.items != NULL && args->targets.items != NULL;
 }
 
-enum status
-args_parse(const struct cli *cli, int argc, char **argv, struct arguments *out)
+enum status args_parse(const struct cli *cli, int argc, char **argv,
+                       struct arguments *out)
 {
 	struct parser parser = {
 		.cli = cli, .argv = argv, .argc = argc, .out = out

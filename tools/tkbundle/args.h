@@ -134,8 +134,8 @@ extern const struct option_spec args_help_option;
  * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED (memory). With
  *         out->is_help nothing after it was looked at.
  */
-enum status
-args_parse(const struct cli *cli, int argc, char **argv, struct arguments *out);
+enum status args_parse(const struct cli *cli, int argc, char **argv,
+                       struct arguments *out);
 
 void args_release(struct arguments *args);
 

@@ -53,16 +53,16 @@ enum status status_of(int rc);
 enum status status_merge(enum status one, enum status other);
 
 /* Print "tkbundle: ..." to the log. */
-__attribute__((format(printf, 2, 3))) void
-cli_say(const struct cli *cli, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
+                                                   const char *format, ...);
 
 /*
  * Print "tkbundle VERB: ...; see 'tkbundle help VERB'" to the log.
  *
  * @return STATUS_USAGE
  */
-__attribute__((format(printf, 2, 3))) enum status
-cli_misused(const struct cli *cli, const char *format, ...);
+__attribute__((format(printf, 2, 3))) enum status cli_misused(
+	const struct cli *cli, const char *format, ...);
 
 /*
  * Report that the library returned `rc` and `err`, in words and as the

@@ -110,8 +110,8 @@ static int collect(struct cli *cli, const struct arguments *args,
 	return rc;
 }
 
-static void
-fill_json(struct json_out *json, const struct tkb_collect_report *report)
+static void fill_json(struct json_out *json,
+                      const struct tkb_collect_report *report)
 {
 	char id[TKB_DIGEST_HEX_SIZE];
 
@@ -205,11 +205,13 @@ const struct command command_collect = {
 	.required_operands = 0,
 	.summary = "pack a cache into a bundle",
 	.details =
-	    "CACHE_ROOT is a Triton cache root or an Inductor cache folder;\n"
-	    "by default $TRITON_CACHE_DIR, $TORCHINDUCTOR_CACHE_DIR,\n"
-	    "$TRITON_HOME/.triton/cache or ~/.triton/cache, the first that\n"
-	    "is set. An entry is packed whole or left out with a reason;\n"
-	    "then the exit status is 4. Nothing in the cache is changed.\n",
+		"CACHE_ROOT is a Triton cache root or an Inductor cache "
+	        "folder;\n"
+		"by default $TRITON_CACHE_DIR, $TORCHINDUCTOR_CACHE_DIR,\n"
+		"$TRITON_HOME/.triton/cache or ~/.triton/cache, the first "
+	        "that\n"
+		"is set. An entry is packed whole or left out with a reason;\n"
+		"then the exit status is 4. Nothing in the cache is changed.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

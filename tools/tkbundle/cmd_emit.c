@@ -38,8 +38,8 @@ static const struct option_spec options[] = {
 };
 
 /* An Inductor folder that is yet to be made can only be told by its name. */
-static enum tkb_layout
-choose_layout(const struct arguments *args, const struct root *root)
+static enum tkb_layout choose_layout(const struct arguments *args,
+                                     const struct root *root)
 {
 	/* The words of --layout stand in the enum's order. */
 	const enum tkb_layout given = (enum tkb_layout)args->layout.value;
@@ -75,8 +75,8 @@ static int emit(struct cli *cli, const struct arguments *args,
 	return rc;
 }
 
-static void
-fill_json(struct json_out *json, const struct tkb_emit_report *report)
+static void fill_json(struct json_out *json,
+                      const struct tkb_emit_report *report)
 {
 	json_out_text(json, "layout",
 	              report->is_inductor ? "inductor" : "triton");
@@ -170,12 +170,16 @@ const struct command command_emit = {
 	.required_operands = 1,
 	.summary = "put a bundle's entries where a compiler finds them",
 	.details =
-	    "CACHE_ROOT is made if need be; without it, the one that collect\n"
-	    "takes by default. What is there and whole is kept, what is torn\n"
-	    "is repaired, and each entry appears in one step. The layout is\n"
-	    "Inductor's for $TORCHINDUCTOR_CACHE_DIR, for a folder called\n"
-	    "torchinductor..., for one that has triton/, and for a bundle of\n"
-	    "several GPUs.\n",
+		"CACHE_ROOT is made if need be; without it, the one that "
+	        "collect\n"
+		"takes by default. What is there and whole is kept, what is "
+	        "torn\n"
+		"is repaired, and each entry appears in one step. The layout "
+	        "is\n"
+		"Inductor's for $TORCHINDUCTOR_CACHE_DIR, for a folder called\n"
+		"torchinductor..., for one that has triton/, and for a bundle "
+	        "of\n"
+		"several GPUs.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -26,14 +26,15 @@ static void put_part(struct synopsis *synopsis, const char *part)
 
 	if (synopsis->column + 1 + length >= COLUMNS) {
 		synopsis->column =
-		    fprintf(synopsis->to, "\n%*s", synopsis->indent, "") - 1;
+			fprintf(synopsis->to, "\n%*s", synopsis->indent, "") -
+			1;
 	}
 
 	synopsis->column += fprintf(synopsis->to, " %s", part);
 }
 
-static void
-put_option(struct synopsis *synopsis, const struct option_spec *spec)
+static void put_option(struct synopsis *synopsis,
+                       const struct option_spec *spec)
 {
 	const bool is_list = spec->kind == OPTION_TEXTS ||
 	                     spec->kind == OPTION_NUMBERS ||

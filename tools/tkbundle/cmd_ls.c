@@ -54,8 +54,8 @@ static int name_width(const struct source *source)
 	return (int)width;
 }
 
-static void
-print_entry(const struct cli *cli, const struct tkb_entry *entry, int width)
+static void print_entry(const struct cli *cli, const struct tkb_entry *entry,
+                        int width)
 {
 	char size[TEXT_SIZE_SIZE];
 	char target[64];
@@ -123,7 +123,7 @@ static void report_left_out(struct cli *cli, const struct tkb_cache *cache)
 	json_out_open_array(&cli->json, "left_out");
 	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
 		const struct tkb_left_out *const left_out =
-		    tkb_cache_left_out(cache, i);
+			tkb_cache_left_out(cache, i);
 		const char *const reason = tkb_reason_name(left_out->reason);
 
 		cli_say(cli, "left out %s: %s: %s", left_out->key, reason,
@@ -139,8 +139,8 @@ static void report_left_out(struct cli *cli, const struct tkb_cache *cache)
 	json_out_close(&cli->json);
 }
 
-static void
-head_json(struct json_out *json, const struct source *source, const char *path)
+static void head_json(struct json_out *json, const struct source *source,
+                      const char *path)
 {
 	char id[TKB_DIGEST_HEX_SIZE];
 
@@ -158,8 +158,8 @@ head_json(struct json_out *json, const struct source *source, const char *path)
 	json_out_number(json, "frames", tkb_bundle_frame_count(source->bundle));
 }
 
-static void
-fill_json(struct json_out *json, const struct source *source, bool has_files)
+static void fill_json(struct json_out *json, const struct source *source,
+                      bool has_files)
 {
 	const struct totals totals = add_up(source);
 	const struct tkb_cache *const cache = source->cache;
@@ -211,9 +211,9 @@ const struct command command_ls = {
 	.required_operands = 1,
 	.summary = "list the entries of a bundle or a cache",
 	.details =
-	    "Prints key, kind, name, target, GPUs, number of files and\n"
-	    "size of each, and a line of totals. A folder is a cache;\n"
-	    "anything else is a bundle, and '-' one on standard input.\n",
+		"Prints key, kind, name, target, GPUs, number of files and\n"
+		"size of each, and a line of totals. A folder is a cache;\n"
+		"anything else is a bundle, and '-' one on standard input.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

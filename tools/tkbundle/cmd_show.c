@@ -117,8 +117,8 @@ static enum status find_file(const struct cli *cli, const struct shown *shown,
 	return STATUS_ABSENT;
 }
 
-static enum status
-write_file(struct cli *cli, const struct shown *shown, size_t file)
+static enum status write_file(struct cli *cli, const struct shown *shown,
+                              size_t file)
 {
 	const struct tkb_sink out = cli_sink(cli);
 	struct tkb_error err = { .status = 0 };
@@ -130,8 +130,8 @@ write_file(struct cli *cli, const struct shown *shown, size_t file)
 	return STATUS_DONE;
 }
 
-static enum status
-write_sass(struct cli *cli, const struct shown *shown, size_t file)
+static enum status write_sass(struct cli *cli, const struct shown *shown,
+                              size_t file)
 {
 	struct tkb_error err = { .status = 0 };
 	int rc = sass_print(cli, &shown->source, shown->index, file, &err);
@@ -142,8 +142,8 @@ write_sass(struct cli *cli, const struct shown *shown, size_t file)
 	return STATUS_DONE;
 }
 
-static enum status
-show(struct cli *cli, const struct arguments *args, const struct shown *shown)
+static enum status show(struct cli *cli, const struct arguments *args,
+                        const struct shown *shown)
 {
 	char suffix[16];
 	const char *stage;
@@ -208,10 +208,11 @@ const struct command command_show = {
 	.required_operands = 2,
 	.summary = "look at one entry, or at one of its files",
 	.details =
-	    "KEY may be cut short as long as only one begins so; before one\n"
-	    "that begins with a dash write '--'. Stage sass is the cubin,\n"
-	    "disassembled by nvdisasm or cuobjdump, from the PATH,\n"
-	    "$CUDA_HOME/bin or /usr/local/cuda/bin.\n",
+		"KEY may be cut short as long as only one begins so; before "
+	        "one\n"
+		"that begins with a dash write '--'. Stage sass is the cubin,\n"
+		"disassembled by nvdisasm or cuobjdump, from the PATH,\n"
+		"$CUDA_HOME/bin or /usr/local/cuda/bin.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

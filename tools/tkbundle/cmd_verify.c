@@ -41,8 +41,8 @@ static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
 	json_out_number(json, "size", report->size);
 }
 
-static enum status
-verify_bundle(struct cli *cli, const struct arguments *args, const char *path)
+static enum status verify_bundle(struct cli *cli, const struct arguments *args,
+                                 const char *path)
 {
 	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
 	struct tkb_verify_options chosen = { .threads = args->jobs.value };
@@ -79,8 +79,8 @@ verify_bundle(struct cli *cli, const struct arguments *args, const char *path)
 	return status_of(rc);
 }
 
-static void
-cache_json(struct json_out *json, const struct tkb_collect_report *report)
+static void cache_json(struct json_out *json,
+                       const struct tkb_collect_report *report)
 {
 	json_out_text(json, "layout",
 	              report->is_inductor ? "inductor" : "triton");
@@ -116,8 +116,8 @@ static void summarize_cache(const struct cli *cli, const char *path,
 }
 
 /* A cache is verified by doing all of a collect but the writing. */
-static enum status
-verify_cache(struct cli *cli, const struct arguments *args, const char *path)
+static enum status verify_cache(struct cli *cli, const struct arguments *args,
+                                const char *path)
 {
 	struct tkb_collect_options chosen = { .dry_run = true,
 		                              .threads = args->jobs.value };
@@ -159,10 +159,11 @@ const struct command command_verify = {
 	.required_operands = 1,
 	.summary = "check every byte of a bundle or a cache",
 	.details =
-	    "A bundle is held against its manifest. A cache's entries must\n"
-	    "be whole, their metadata must have the key's hash, and their\n"
-	    "binaries must fit. The exit status is 5 for what is damaged,\n"
-	    "4 for what is only busy or cannot be read.\n",
+		"A bundle is held against its manifest. A cache's entries "
+	        "must\n"
+		"be whole, their metadata must have the key's hash, and their\n"
+		"binaries must fit. The exit status is 5 for what is damaged,\n"
+		"4 for what is only busy or cannot be read.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -25,8 +25,8 @@ static void say(const struct follow *follow, const struct tkb_result *result)
 
 	cli_say(follow->cli, "%s %s%s%s%s%s%s%s%s",
 	        result->outcome == TKB_LEFT_OUT
-	            ? "left out"
-	            : tkb_outcome_name(result->outcome),
+	                ? "left out"
+	                : tkb_outcome_name(result->outcome),
 	        result->key, is_named ? " (" : "", result->name,
 	        is_named ? ")" : "", has_reason ? ": " : "",
 	        has_reason ? tkb_reason_name(result->reason) : "",

@@ -106,8 +106,8 @@ void json_out_null(struct json_out *json, const char *name)
 }
 
 /* `container` belongs to what it is put into; the stack borrows it. */
-static void
-open_container(struct json_out *json, const char *name, json_t *container)
+static void open_container(struct json_out *json, const char *name,
+                           json_t *container)
 {
 	assert(json->depth < JSON_OUT_DEPTH);
 	put(json, name, container);

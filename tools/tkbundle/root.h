@@ -27,8 +27,8 @@ struct root {
  * @param out    released by the caller
  * @return 0, TKB_ERR_INVALID (no home folder) or TKB_ERR_NOMEM
  */
-TKB_NODISCARD int
-root_choose(const char *given, struct root *out, struct tkb_error *err);
+TKB_NODISCARD int root_choose(const char *given, struct root *out,
+                              struct tkb_error *err);
 
 void root_release(struct root *root);
 

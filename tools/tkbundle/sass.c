@@ -67,8 +67,8 @@ static int relay(int fd, const struct tkb_sink *to, struct tkb_error *err)
 			return 0;
 		if (size > 0)
 			rc = to->write(
-			    to->self, (struct tkb_bytes){ bytes, (size_t)size },
-			    err);
+				to->self,
+				(struct tkb_bytes){ bytes, (size_t)size }, err);
 		else if (errno != EINTR)
 			rc = cli_error(err, TKB_ERR_IO,
 			               "cannot read what it prints: %s",

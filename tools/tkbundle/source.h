@@ -28,8 +28,8 @@ TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
                                      struct tkb_error *err);
 
 /* Codes as of tkb_bundle_open() and tkb_cache_open(). */
-TKB_NODISCARD int
-source_open(const char *path, struct source *out, struct tkb_error *err);
+TKB_NODISCARD int source_open(const char *path, struct source *out,
+                              struct tkb_error *err);
 
 /* For TKB_AUTO; a zeroed source is allowed. */
 void source_close(struct source *source);

@@ -138,9 +138,9 @@ void text_counts(const struct text_count *counts, size_t count, char *out,
 	for (size_t i = 0; i < count && used < size; i++) {
 		if (counts[i].count == 0)
 			continue;
-		used +=
-		    (size_t)snprintf(out + used, size - used, ", %s %" PRIu64,
-		                     counts[i].word, counts[i].count);
+		used += (size_t)snprintf(out + used, size - used,
+		                         ", %s %" PRIu64, counts[i].word,
+		                         counts[i].count);
 	}
 }
 

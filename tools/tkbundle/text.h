@@ -22,13 +22,15 @@ size_t text_utf8_length(const char *text);
  * Print a line. Control characters, and bytes that are not UTF-8, come out
  * as "\x1b"; the newline is added.
  */
-__attribute__((format(printf, 2, 3))) void
-text_line(FILE *to, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void text_line(FILE *to,
+                                                     const char *format, ...);
 
 /* The same between `prefix` and `suffix`, which may be empty. */
-__attribute__((format(printf, 4, 0))) void
-text_line_around(FILE *to, const char *prefix, const char *suffix,
-                 const char *format, va_list values);
+__attribute__((format(printf, 4, 0))) void text_line_around(FILE *to,
+                                                            const char *prefix,
+                                                            const char *suffix,
+                                                            const char *format,
+                                                            va_list values);
 
 /* Room for what text_size() writes. */
 #define TEXT_SIZE_SIZE 16
