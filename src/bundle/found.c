@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "bundle/elf.h"
+#include "bundle/folder.h"
 #include "bundle/key.h"
 #include "bundle/names.h"
 #include "bundle/scrub.h"
@@ -20,23 +21,6 @@ enum {
 	NAMES_LIMIT = 16 * 1024 * 1024, /* of all names in one folder */
 	PREFIX_LIMIT = 64 * 1024
 };
-
-/* What a folder holds, before anything in it is read. */
-struct folder {
-	DIR *dir; /* owned */
-	int fd;   /* the dir's */
-	const char *key;
-	const char *group; /* these three are in the loader's names */
-	size_t group_count;
-	size_t module_count;
-	size_t autotune_count;
-	size_t name_count;
-};
-
-static void folder_close(struct folder *folder)
-{
-	tkb_dir_close_at(&folder->dir);
-}
 
 int tkb_loader_open(struct tkb_loader *loader, bool lean, bool no_modules,
                     struct tkb_error *err)
@@ -67,93 +51,6 @@ void tkb_loader_close(struct tkb_loader *loader)
 bool tkb_failure_is_of_entry(int rc, const struct tkb_error *err)
 {
 	return rc != TKB_ERR_NOMEM && err->reason != TKB_REASON_NONE;
-}
-
-static struct tkb_stamp stamp_of(const struct stat *status)
-{
-	return (struct tkb_stamp){ .inode = status->st_ino,
-		                   .size = status->st_size,
-		                   .modified = status->st_mtim,
-		                   .changed = status->st_ctim };
-}
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool stamp_equal(const struct tkb_stamp *a, const struct tkb_stamp *b)
-{
-	return a->inode == b->inode && a->size == b->size &&
-	       same_time(&a->modified, &b->modified) &&
-	       same_time(&a->changed, &b->changed);
-}
-
-static bool is_autotune(const char *name)
-{
-	return tkb_name_ends_with(name, ".autotune.json");
-}
-
-static bool is_module(const char *name)
-{
-	return tkb_name_ends_with(name, ".so");
-}
-
-static void add_name(struct tkb_loader *loader, struct folder *folder,
-                     const char *name)
-{
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return;
-	folder->name_count++;
-	folder->group_count += tkb_name_is_group(name);
-	folder->module_count += is_module(name);
-	folder->autotune_count += is_autotune(name);
-	tkb_buf_add(&loader->names,
-	            (struct tkb_bytes){ name, strlen(name) + 1 });
-}
-
-static int list_folder(struct tkb_loader *loader, struct folder *folder,
-                       struct tkb_error *err)
-{
-	const struct dirent *item = NULL;
-	int rc;
-
-	tkb_buf_reset(&loader->names);
-	for (;;) {
-		rc = tkb_dir_next(folder->dir, &item, err);
-		if (rc != 0)
-			break;
-		add_name(loader, folder, item->d_name);
-	}
-	return rc < 0 ? rc : tkb_buf_check(&loader->names, err);
-}
-
-static int open_folder(struct tkb_loader *loader, const struct tkb_root *root,
-                       const char *key, struct folder *folder,
-                       struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_dir_open(root->fd, key, &folder->dir, err);
-	if (rc == 0) {
-		folder->key = key;
-		folder->fd = dirfd(folder->dir);
-		rc = list_folder(loader, folder, err);
-	}
-	if (rc == TKB_ERR_IO && err != NULL)
-		err->reason = TKB_REASON_UNREADABLE;
-	return rc;
-}
-
-/* The name behind `name` in the loader's list; NULL behind the last. */
-static const char *next_name(const struct tkb_loader *loader, const char *name)
-{
-	const char *all = (const char *)loader->names.data;
-
-	if (name == NULL)
-		return loader->names.size == 0 ? NULL : all;
-	name += strlen(name) + 1;
-	return name < all + loader->names.size ? name : NULL;
 }
 
 static char *keep(struct tkb_loader *loader, const char *text)
@@ -194,26 +91,11 @@ static void sort_files(struct tkb_found *found)
 	      compare_files);
 }
 
-/* Read file `name` into `buf`. */
-static int read_into(struct tkb_buf *buf, int dir_fd, const char *name,
-                     struct tkb_stamp *stamp_out, struct tkb_error *err)
-{
-	struct stat status;
-	int rc;
-
-	tkb_buf_reset(buf);
-	rc = tkb_fd_read_file(dir_fd, name, TKB_FILE_SIZE_LIMIT, buf, &status,
-	                      err);
-	if (rc < 0)
-		return rc;
-	*stamp_out = stamp_of(&status);
-	return 0;
-}
-
 static int read_scratch(struct tkb_loader *loader, int dir_fd, const char *name,
                         struct tkb_stamp *stamp_out, struct tkb_error *err)
 {
-	return read_into(&loader->scratch, dir_fd, name, stamp_out, err);
+	return tkb_found_read_into(&loader->scratch, dir_fd, name, stamp_out,
+	                           err);
 }
 
 /* Keep `bytes` as what file `index` is in a bundle. */
@@ -255,7 +137,7 @@ static int look_at(int dir_fd, struct tkb_found *found, size_t index,
 		                      "'%s' has %lld bytes, more than %llu",
 		                      file->name, (long long)status.st_size,
 		                      (unsigned long long)TKB_FILE_SIZE_LIMIT);
-	found->found[index].stamp = stamp_of(&status);
+	found->found[index].stamp = tkb_stamp_of(&status);
 	file->size = (uint64_t)status.st_size;
 	return 0;
 }
@@ -344,8 +226,9 @@ static int index_of(const struct tkb_found *found, const char *name,
 	return TKB_MISS;
 }
 
-static int load_files(struct tkb_loader *loader, const struct folder *folder,
-                      struct tkb_found *found, const struct tkb_group *group,
+static int load_files(struct tkb_loader *loader,
+                      const struct tkb_folder *folder, struct tkb_found *found,
+                      const struct tkb_group *group,
                       const struct tkb_stamp *group_stamp,
                       struct tkb_error *err)
 {
@@ -479,20 +362,32 @@ static int keep_name(struct tkb_loader *loader, struct tkb_found *found,
 	return found->entry.name == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int load_kernel(struct tkb_loader *loader, const struct folder *folder,
-                       struct tkb_found *found, struct tkb_error *err)
+/* The name of its one group file. */
+static const char *group_name(const struct tkb_folder *folder)
+{
+	const char *name = tkb_folder_next(folder, NULL);
+
+	while (!tkb_name_is_group(name))
+		name = tkb_folder_next(folder, name);
+	return name;
+}
+
+static int load_kernel(struct tkb_loader *loader,
+                       const struct tkb_folder *folder, struct tkb_found *found,
+                       struct tkb_error *err)
 {
 	struct tkb_stamp stamp = { 0 };
 	struct tkb_group group = { 0 };
 	int rc;
 
-	found->group_name = keep(loader, folder->group);
+	found->group_name = keep(loader, group_name(folder));
 	if (found->group_name == NULL)
 		return tkb_fail_nomem(err);
-	rc = keep_name(loader, found, folder->group, err);
+	rc = keep_name(loader, found, found->group_name, err);
 	if (rc < 0)
 		return rc;
-	rc = read_into(&loader->group, folder->fd, folder->group, &stamp, err);
+	rc = tkb_found_read_into(&loader->group, folder->fd, found->group_name,
+	                         &stamp, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_hasher_digest(&loader->hasher, tkb_buf_bytes(&loader->group),
@@ -520,8 +415,10 @@ static int load_kernel(struct tkb_loader *loader, const struct folder *folder,
 }
 
 /* The names for which `wanted` is true are the entry's files. */
-static int list_matching(struct tkb_loader *loader, struct tkb_found *found,
-                         size_t count, bool (*wanted)(const char *name),
+static int list_matching(struct tkb_loader *loader,
+                         const struct tkb_folder *folder,
+                         struct tkb_found *found, size_t count,
+                         bool (*wanted)(const char *name),
                          struct tkb_error *err)
 {
 	int rc;
@@ -533,8 +430,8 @@ static int list_matching(struct tkb_loader *loader, struct tkb_found *found,
 	rc = alloc_files(loader, found, count, err);
 	if (rc < 0)
 		return rc;
-	for (const char *name = next_name(loader, NULL); name != NULL;
-	     name = next_name(loader, name)) {
+	for (const char *name = tkb_folder_next(folder, NULL); name != NULL;
+	     name = tkb_folder_next(folder, name)) {
 		const char *kept;
 
 		if (!wanted(name))
@@ -549,13 +446,15 @@ static int list_matching(struct tkb_loader *loader, struct tkb_found *found,
 	return keep_name(loader, found, found->files[0].name, err);
 }
 
-static int load_module(struct tkb_loader *loader, const struct folder *folder,
-                       struct tkb_found *found, struct tkb_error *err)
+static int load_module(struct tkb_loader *loader,
+                       const struct tkb_folder *folder, struct tkb_found *found,
+                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf platform = TKB_BUF_INIT(256);
 	int rc;
 
-	rc = list_matching(loader, found, folder->module_count, is_module, err);
+	rc = list_matching(loader, folder, found, folder->module_count,
+	                   tkb_name_is_module, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < found->entry.file_count; i++) {
@@ -580,19 +479,20 @@ static int load_module(struct tkb_loader *loader, const struct folder *folder,
 	return found->entry.platform == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int load_autotune(struct tkb_loader *loader, const struct folder *folder,
+static int load_autotune(struct tkb_loader *loader,
+                         const struct tkb_folder *folder,
                          struct tkb_found *found, struct tkb_error *err)
 {
 	int rc;
 
-	rc = list_matching(loader, found, folder->autotune_count, is_autotune,
-	                   err);
+	rc = list_matching(loader, folder, found, folder->autotune_count,
+	                   tkb_name_is_autotune, err);
 	if (rc < 0)
 		return rc;
 	return load_files(loader, folder, found, NULL, NULL, err);
 }
 
-static int load_kind(struct tkb_loader *loader, struct folder *folder,
+static int load_kind(struct tkb_loader *loader, struct tkb_folder *folder,
                      struct tkb_found *found, struct tkb_error *err)
 {
 	if (folder->group_count > 1)
@@ -600,9 +500,6 @@ static int load_kind(struct tkb_loader *loader, struct folder *folder,
 		                      "the folder holds %zu group files",
 		                      folder->group_count);
 	if (folder->group_count == 1) {
-		folder->group = next_name(loader, NULL);
-		while (!tkb_name_is_group(folder->group))
-			folder->group = next_name(loader, folder->group);
 		found->entry.kind = TKB_KIND_KERNEL;
 		return load_kernel(loader, folder, found, err);
 	}
@@ -621,7 +518,7 @@ int tkb_found_load(struct tkb_loader *loader, const struct tkb_root *root,
                    const char *key, struct tkb_found *out,
                    struct tkb_error *err)
 {
-	TKB_AUTO(folder_close) struct folder folder = { 0 };
+	TKB_AUTO(tkb_folder_close) struct tkb_folder folder = { 0 };
 	struct tkb_found found = {
 		.root = root,
 		.entry = { .name = "",
@@ -634,7 +531,7 @@ int tkb_found_load(struct tkb_loader *loader, const struct tkb_root *root,
 	};
 	int rc;
 
-	rc = open_folder(loader, root, key, &folder, err);
+	rc = tkb_folder_open(root->fd, key, &loader->names, &folder, err);
 	if (rc < 0)
 		return rc;
 	out->stray_count = folder.name_count;
@@ -655,98 +552,4 @@ int tkb_found_load(struct tkb_loader *loader, const struct tkb_root *root,
 		return rc;
 	*out = found;
 	return 0;
-}
-
-/* "<key>/<name>": one look-up saves opening the folder again. */
-static void format_path(char *out, size_t size, const struct tkb_found *found,
-                        const char *name)
-{
-	(void)snprintf(out, size, "%s/%s", found->entry.key, name);
-}
-
-int tkb_found_read(struct tkb_loader *loader, const struct tkb_found *found,
-                   size_t index, struct tkb_bytes *out, struct tkb_error *err)
-{
-	struct tkb_file *file = &found->files[index];
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
-	struct tkb_stamp stamp = { 0 };
-	int rc;
-
-	if (found->found[index].bytes.data != NULL) {
-		*out = found->found[index].bytes;
-		return 0;
-	}
-	format_path(path, sizeof(path), found, file->name);
-	rc = read_scratch(loader, found->root->fd, path, &stamp, err);
-	if (rc < 0)
-		return rc;
-	if (!stamp_equal(&stamp, &found->found[index].stamp))
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' changed while it was read",
-		                      file->name);
-	*out = tkb_buf_bytes(&loader->scratch);
-	rc = tkb_hasher_digest(&loader->hasher, *out, &file->digest, err);
-	if (rc < 0 || found->entry.kind != TKB_KIND_KERNEL)
-		return rc;
-	return tkb_metadata_check_binary(&found->metadata, file->name, *out,
-	                                 err);
-}
-
-static int check_file(const struct tkb_found *found, size_t index,
-                      struct tkb_error *err)
-{
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
-	struct stat status;
-	struct tkb_stamp stamp;
-
-	format_path(path, sizeof(path), found, found->files[index].name);
-	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' vanished while it was read",
-		                      found->files[index].name);
-	stamp = stamp_of(&status);
-	if (!stamp_equal(&stamp, &found->found[index].stamp))
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' changed while it was read",
-		                      found->files[index].name);
-	return 0;
-}
-
-/* A group file that is written twice in one tick has one time stamp. */
-static int check_group(struct tkb_loader *loader, const struct tkb_found *found,
-                       struct tkb_error *err)
-{
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
-	struct tkb_stamp stamp = { 0 };
-	struct tkb_digest digest;
-	int rc;
-
-	format_path(path, sizeof(path), found, found->group_name);
-	rc = read_scratch(loader, found->root->fd, path, &stamp, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_hasher_digest(&loader->hasher, tkb_buf_bytes(&loader->scratch),
-	                       &digest, err);
-	if (rc < 0)
-		return rc;
-	if (!tkb_digest_equal(&digest, &found->group_digest))
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "the group file changed while the entry "
-		                      "was read");
-	return 0;
-}
-
-int tkb_found_check(struct tkb_loader *loader, const struct tkb_found *found,
-                    struct tkb_error *err)
-{
-	int rc;
-
-	for (size_t i = 0; i < found->entry.file_count; i++) {
-		rc = check_file(found, i, err);
-		if (rc < 0)
-			return rc;
-	}
-	if (found->group_name == NULL)
-		return 0;
-	return check_group(loader, found, err);
 }

@@ -76,6 +76,14 @@ TKB_NODISCARD int tkb_found_load(struct tkb_loader *loader,
                                  const struct tkb_root *root, const char *key,
                                  struct tkb_found *out, struct tkb_error *err);
 
+struct tkb_stamp tkb_stamp_of(const struct stat *status);
+
+/* Read file `name` into `buf`, which is emptied before. */
+TKB_NODISCARD int tkb_found_read_into(struct tkb_buf *buf, int dir_fd,
+                                      const char *name,
+                                      struct tkb_stamp *stamp_out,
+                                      struct tkb_error *err);
+
 /*
  * File `index`, read, checked and hashed; valid until the loader is used
  * again. Its digest is put into the entry.

@@ -27,6 +27,16 @@ bool tkb_name_is_group(const char *name)
 	       tkb_name_ends_with(name + strlen(group_prefix), ".json");
 }
 
+bool tkb_name_is_module(const char *name)
+{
+	return tkb_name_ends_with(name, ".so");
+}
+
+bool tkb_name_is_autotune(const char *name)
+{
+	return tkb_name_ends_with(name, autotune_ending);
+}
+
 size_t tkb_name_stem(const char *name, const char **start_out)
 {
 	*start_out = name;
@@ -34,7 +44,7 @@ size_t tkb_name_stem(const char *name, const char **start_out)
 		*start_out = name + strlen(group_prefix);
 		return strlen(*start_out) - strlen(".json");
 	}
-	if (tkb_name_ends_with(name, autotune_ending))
+	if (tkb_name_is_autotune(name))
 		return strlen(name) - strlen(autotune_ending);
 	return strcspn(name, ".");
 }

@@ -25,6 +25,10 @@ bool tkb_name_ends_with(const char *name, const char *ending);
 /* "__grp__<name>.json" */
 bool tkb_name_is_group(const char *name);
 
+/* "*.so", and "*.autotune.json" */
+bool tkb_name_is_module(const char *name);
+bool tkb_name_is_autotune(const char *name);
+
 /* The `<name>` of a group file, module or autotune file; its length. */
 size_t tkb_name_stem(const char *name, const char **start_out);
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BUNDLE_EMITTER_H
+#define TKB_BUNDLE_EMITTER_H
+
+/* What an emit works with: its jobs, what became of them, and its plan. */
+
+#include <tkbundle/emit.h>
+
+#include "bundle/place.h"
+#include "bundle/reader.h"
+#include "bundle/stage.h"
+#include "bundle/watch.h"
+
+/* One entry, at one root. */
+struct tkb_job {
+	size_t entry;
+	size_t root;
+	enum tkb_place_state state;
+	bool is_staged;
+	bool is_done; /* its outcome was told */
+};
+
+struct tkb_emitter {
+	const struct tkb_bundle *bundle;
+	const struct tkb_emit_options *options;
+	struct tkb_roots roots;
+	struct tkb_stage *stages; /* owned; one a root */
+	size_t stage_count;
+	struct tkb_job *jobs; /* owned; by entry, then root */
+	size_t job_count;
+	size_t job_capacity;
+	size_t *first_jobs; /* owned; of each entry, and behind the last */
+	struct tkb_loader *loaders;   /* owned; one a thread */
+	struct tkb_decoder *decoders; /* owned; one a thread */
+	size_t thread_count;
+	size_t decoder_count;
+	struct tkb_watcher watcher; /* its lock guards what follows */
+	struct tkb_emit_report report;
+	struct tkb_error first_damage;
+};
+
+void tkb_emitter_close(struct tkb_emitter *emitter);
+
+const struct tkb_entry *tkb_emitter_entry(const struct tkb_emitter *emitter,
+                                          const struct tkb_job *job);
+
+/* Tell what became of `entry` at `root`. */
+void tkb_emitter_tell(struct tkb_emitter *emitter,
+                      const struct tkb_entry *entry, const char *root,
+                      enum tkb_outcome outcome, enum tkb_reason reason,
+                      const char *message);
+
+/* The same of a job, which is done then. */
+void tkb_emitter_finish(struct tkb_emitter *emitter, struct tkb_job *job,
+                        enum tkb_outcome outcome, enum tkb_reason reason,
+                        const char *message);
+
+/*
+ * A job has failed with `rc` and `fault`: tell, and return 0. What concerns them
+ * all is passed on.
+ */
+TKB_NODISCARD int tkb_emitter_fail(struct tkb_emitter *emitter,
+                                   struct tkb_job *job, int rc,
+                                   const struct tkb_error *fault,
+                                   struct tkb_error *err);
+
+/* Is `path` to be laid out for Triton or for Inductor? */
+TKB_NODISCARD int tkb_emitter_choose_layout(struct tkb_emitter *emitter,
+                                            const char *path,
+                                            struct tkb_error *err);
+
+/*
+ * Make the jobs: what was asked for, fits this machine, and has a root, which
+ * is opened or made. Returns 0, TKB_MISS (no such key), or an error.
+ */
+TKB_NODISCARD int tkb_emitter_plan(struct tkb_emitter *emitter,
+                                   const char *path, struct tkb_error *err);
+
+/* Of several variants of a key at one root, the first is taken. */
+TKB_NODISCARD int tkb_emitter_skip_twins(struct tkb_emitter *emitter,
+                                         struct tkb_error *err);
+
+#endif
