@@ -85,7 +85,7 @@ static bool sections_are_within(const struct elf *elf)
 	if (!is_within(elf, offset, count * sizeof(Elf64_Shdr)))
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
-		Elf64_Shdr section;
+		Elf64_Shdr section = { 0 };
 
 		if (!read_section(elf, i, &section))
 			return false;
@@ -108,7 +108,7 @@ static bool segments_are_within(const struct elf *elf)
 	if (!is_within(elf, offset, count * sizeof(Elf64_Phdr)))
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
-		Elf64_Phdr segment;
+		Elf64_Phdr segment = { 0 };
 
 		if (!copy_at(elf, offset + i * sizeof(segment), &segment,
 		             sizeof(segment)) ||
@@ -149,8 +149,8 @@ static bool find_section(const struct elf *elf, uint32_t type, Elf64_Shdr *out)
 
 static bool has_function(const struct elf *elf, const char *wanted)
 {
-	Elf64_Shdr symbols;
-	Elf64_Shdr strings;
+	Elf64_Shdr symbols = { 0 };
+	Elf64_Shdr strings = { 0 };
 	uint64_t count;
 
 	if (!find_section(elf, SHT_SYMTAB, &symbols) ||
@@ -159,7 +159,7 @@ static bool has_function(const struct elf *elf, const char *wanted)
 
 	count = symbols.sh_size / sizeof(Elf64_Sym);
 	for (uint64_t i = 0; i < count && i < SYMBOL_LIMIT; i++) {
-		Elf64_Sym symbol;
+		Elf64_Sym symbol = { 0 };
 		const char *name;
 
 		if (!copy_at(elf, symbols.sh_offset + i * sizeof(symbol),
@@ -241,11 +241,11 @@ static unsigned newest_glibc(const struct elf *elf, const Elf64_Shdr *needs,
 	uint64_t need_at = needs->sh_offset;
 	unsigned newest = 0;
 	unsigned steps = 0;
-	Elf64_Verneed need;
+	Elf64_Verneed need = { 0 };
 
 	while (copy_at(elf, need_at, &need, sizeof(need))) {
 		uint64_t at = need_at + le32toh(need.vn_aux);
-		Elf64_Vernaux version;
+		Elf64_Vernaux version = { 0 };
 
 		while (copy_at(elf, at, &version, sizeof(version))) {
 			const char *text = string_at(elf, strings,
@@ -272,14 +272,14 @@ static unsigned newest_glibc(const struct elf *elf, const Elf64_Shdr *needs,
 /* Is there a needed library whose name begins with `prefix`? */
 static bool needs_library(const struct elf *elf, const char *prefix)
 {
-	Elf64_Shdr dynamic;
-	Elf64_Shdr strings;
+	Elf64_Shdr dynamic = { 0 };
+	Elf64_Shdr strings = { 0 };
 
 	if (!find_section(elf, SHT_DYNAMIC, &dynamic) ||
 	    !read_section(elf, dynamic.sh_link, &strings))
 		return false;
 	for (uint64_t i = 0; i < dynamic.sh_size / sizeof(Elf64_Dyn); i++) {
-		Elf64_Dyn item;
+		Elf64_Dyn item = { 0 };
 		const char *name;
 
 		if (!copy_at(elf, dynamic.sh_offset + i * sizeof(item), &item,
@@ -310,8 +310,8 @@ static void add_machine(const struct elf *elf, struct tkb_buf *out)
 
 static void add_libc(const struct elf *elf, struct tkb_buf *out)
 {
-	Elf64_Shdr needs;
-	Elf64_Shdr strings;
+	Elf64_Shdr needs = { 0 };
+	Elf64_Shdr strings = { 0 };
 	unsigned newest = 0;
 
 	if (needs_library(elf, "libc.musl")) {
