@@ -201,7 +201,7 @@ static int check_arch(const struct elf *elf, uint64_t arch,
 int tkb_elf_check_cubin(struct tkb_bytes bytes, const char *name, uint64_t arch,
                         const char *symbol, struct tkb_error *err)
 {
-	struct elf elf;
+	struct elf elf = { .name = name };
 	int rc;
 
 	rc = open_elf(bytes, name, &elf, err);
@@ -223,7 +223,7 @@ int tkb_elf_check_cubin(struct tkb_bytes bytes, const char *name, uint64_t arch,
 int tkb_elf_check_hsaco(struct tkb_bytes bytes, const char *name,
                         struct tkb_error *err)
 {
-	struct elf elf;
+	struct elf elf = { .name = name };
 	int rc;
 
 	rc = open_elf(bytes, name, &elf, err);
@@ -345,7 +345,7 @@ static void add_python_tag(const char *name, struct tkb_buf *out)
 int tkb_elf_check_module(struct tkb_bytes bytes, const char *name,
                          struct tkb_buf *platform, struct tkb_error *err)
 {
-	struct elf elf;
+	struct elf elf = { .name = name };
 	int rc;
 
 	rc = open_elf(bytes, name, &elf, err);
