@@ -288,6 +288,14 @@ static int drop_bad_entries(struct collector *collector, bool *dropped,
 	return 0;
 }
 
+/* Each round is as much work as there are entries left. */
+static void add_to_total(struct collector *collector)
+{
+	for (size_t i = 0; i < collector->cache->found_count; i++)
+		collector->watcher.total +=
+			tkb_entry_size(&collector->cache->found[i].entry);
+}
+
 static int pack(struct collector *collector, struct tkb_error *err)
 {
 	const struct tkb_parallel_work work = { pack_frame, collector };
@@ -295,6 +303,7 @@ static int pack(struct collector *collector, struct tkb_error *err)
 	int rc;
 
 	while (again) {
+		add_to_total(collector);
 		drop_frames(collector);
 		rc = plan_frames(collector, err);
 		if (rc < 0)
@@ -331,54 +340,60 @@ static int meter_write(void *self, struct tkb_bytes bytes,
 	return meter->sink->write(meter->sink->self, bytes, err);
 }
 
-static int send_packed(struct collector *collector, struct tkb_bytes bytes,
-                       const struct tkb_sink *sink, struct tkb_error *err)
-{
-	struct packing *packing = &collector->packings[0];
-	int rc;
-
-	tkb_buf_reset(&packing->packed);
-	rc = tkb_packer_pack(&packing->packer, bytes, &packing->packed, err);
-	if (rc < 0)
-		return rc;
-	return sink->write(sink->self, tkb_buf_bytes(&packing->packed), err);
-}
-
-static int send_header(struct collector *collector, struct tkb_bytes manifest,
-                       const struct tkb_sink *sink, struct tkb_error *err)
+/* The header frame's tar. */
+static int write_header(struct collector *collector, struct tkb_bytes manifest,
+                        struct tkb_buf *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_tar_writer_close) struct tkb_tar_writer tar = { 0 };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf frames = TKB_BUF_INIT(TKB_FRAMES_SIZE_LIMIT);
-	struct tkb_buf *header = &collector->packings[0].tar;
 	int rc;
 
 	tkb_frames_write(collector->frames, collector->frame_count, &frames);
 	rc = tkb_buf_check(&frames, err);
 	if (rc < 0)
 		return rc;
-
-	tkb_buf_reset(header);
-	rc = tkb_tar_writer_open(&tar, header, err);
+	tkb_buf_reset(out);
+	rc = tkb_tar_writer_open(&tar, out, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_tar_writer_add(&tar, TKB_MANIFEST_MEMBER, manifest, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_tar_writer_add(&tar, TKB_FRAMES_MEMBER, tkb_buf_bytes(&frames),
-	                        err);
+	return tkb_tar_writer_add(&tar, TKB_FRAMES_MEMBER,
+	                          tkb_buf_bytes(&frames), err);
+}
+
+static int send_header(struct collector *collector, struct tkb_bytes manifest,
+                       const struct tkb_sink *sink,
+                       struct tkb_digest *digest_out, struct tkb_error *err)
+{
+	struct packing *packing = &collector->packings[0];
+	int rc;
+
+	rc = write_header(collector, manifest, &packing->tar, err);
 	if (rc < 0)
 		return rc;
-	return send_packed(collector, tkb_buf_bytes(header), sink, err);
+	tkb_buf_reset(&packing->packed);
+	rc = tkb_packer_pack(&packing->packer, tkb_buf_bytes(&packing->tar),
+	                     &packing->packed, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_digest_of(tkb_buf_bytes(&packing->packed), digest_out, err);
+	if (rc < 0)
+		return rc;
+	return sink->write(sink->self, tkb_buf_bytes(&packing->packed), err);
 }
 
 static int send_bundle(struct collector *collector, struct tkb_bytes manifest,
                        const struct tkb_sink *sink, struct tkb_error *err)
 {
-	static const char end[TKB_END_SIZE];
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf end = TKB_BUF_INIT(TKB_END_SIZE);
+	struct tkb_digest header;
 	int rc;
 
-	rc = send_header(collector, manifest, sink, err);
+	rc = send_header(collector, manifest, sink, &header, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < collector->frame_count; i++) {
@@ -387,8 +402,11 @@ static int send_bundle(struct collector *collector, struct tkb_bytes manifest,
 		if (rc < 0)
 			return rc;
 	}
-	return send_packed(collector, (struct tkb_bytes){ end, sizeof(end) },
-	                   sink, err);
+	tkb_end_write(&header, &end);
+	rc = tkb_buf_check(&end, err);
+	if (rc < 0)
+		return rc;
+	return sink->write(sink->self, tkb_buf_bytes(&end), err);
 }
 
 static int write_bundle(struct collector *collector,
@@ -480,6 +498,7 @@ static int open_collector(struct collector *collector, const char *cache_root,
 		.no_modules = options->no_modules,
 		.lean = options->profile == TKB_PROFILE_LEAN,
 		.threads = options->threads,
+		.watch = &options->watch,
 	};
 	size_t count;
 	int rc;
@@ -496,9 +515,6 @@ static int open_collector(struct collector *collector, const char *cache_root,
 		collector->packings[i].tar.limit = FRAME_LIMIT;
 		collector->packings[i].packed.limit = FRAME_LIMIT;
 	}
-	for (size_t i = 0; i < collector->cache->found_count; i++)
-		collector->watcher.total +=
-			tkb_entry_size(&collector->cache->found[i].entry);
 	return 0;
 }
 
@@ -526,7 +542,9 @@ static int collect(const char *cache_root,
 	tell_results(&collector);
 	if (options->strict && own.left_out_count != 0)
 		rc = tkb_fail(err, TKB_ERR_LEFT_OUT,
-		              "%llu entries would be left out",
+		              own.left_out_count == 1
+		                      ? "%llu entry would be left out"
+		                      : "%llu entries would be left out",
 		              (unsigned long long)own.left_out_count);
 	else
 		rc = write_bundle(&collector, sink, &own, err);

@@ -167,11 +167,13 @@ static bool take_frame(struct lines *lines, const struct tkb_bundle *bundle,
 	       take_char(lines, '\n') && size_fits(bundle, frame);
 }
 
-static size_t count_lines(const struct lines *lines)
+/* As many frames as there are lines, but not more than entries. */
+static size_t count_frames(const struct lines *lines, size_t entry_count)
 {
 	size_t count = 0;
 
-	for (const char *at = lines->at; at != lines->end; at++)
+	for (const char *at = lines->at;
+	     at != lines->end && count < entry_count; at++)
 		count += *at == '\n';
 	return count;
 }
@@ -185,7 +187,8 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 	while (lines->at != lines->end) {
 		struct tkb_frame *frame = &bundle->frames[bundle->frame_count];
 
-		if (entry_count == 0 ||
+		/* No frame is without an entry. */
+		if (bundle->frame_count == entry_count ||
 		    !take_frame(lines, bundle, claims, frame))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                "line %zu of '" TKB_FRAMES_MEMBER
@@ -211,10 +214,13 @@ static int read_frames(struct tkb_bundle *bundle, struct tkb_bytes text,
 	struct claims claims = { .taken = taken };
 	int rc;
 
+	if (text.size > TKB_FRAMES_SIZE_LIMIT)
+		return refuse(err, "'" TKB_FRAMES_MEMBER "' is too large");
 	claims.entries =
 		tkb_arena_alloc(arena, entry_count, sizeof(*claims.entries));
-	bundle->frames = tkb_arena_alloc(arena, count_lines(&lines),
-	                                 sizeof(*bundle->frames));
+	bundle->frames =
+		tkb_arena_alloc(arena, count_frames(&lines, entry_count),
+	                        sizeof(*bundle->frames));
 	if (taken == NULL || claims.entries == NULL || bundle->frames == NULL)
 		return tkb_fail_nomem(err);
 	rc = read_first_line(&lines, err);
@@ -289,34 +295,72 @@ static int read_header(struct tkb_bundle *bundle, struct tkb_bytes header,
 	return read_frames(bundle, frames, offset, err);
 }
 
-/* What must stand behind the data frames: the end of the tar, then nothing. */
-static int check_end(const struct tkb_bundle *bundle, uint64_t offset,
-                     struct tkb_unpacker *unpacker, struct tkb_error *err)
+/* The digest of the file's first `size` bytes, the header frame. */
+static int hash_header(const struct tkb_bundle *bundle, uint64_t size,
+                       struct tkb_digest *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf end = TKB_BUF_INIT(TKB_END_SIZE + 1);
-	struct stat status;
-	uint64_t after = 0;
+	struct tkb_buf header = TKB_BUF_INIT(HEADER_LIMIT);
+	unsigned char *place = tkb_buf_reserve(&header, (size_t)size);
+
+	if (place == NULL)
+		return tkb_buf_check(&header, err);
+	if (tkb_fd_pread_full(bundle->fd, place, (size_t)size, 0) !=
+	    (ssize_t)size)
+		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
+	return tkb_digest_of((struct tkb_bytes){ place, (size_t)size }, out,
+	                     err);
+}
+
+/* What must stand behind the data frames; and nothing behind that. */
+static int check_end(const struct tkb_bundle *bundle, uint64_t header_size,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf wanted = TKB_BUF_INIT(TKB_END_SIZE);
+	unsigned char found[TKB_END_SIZE + 1];
+	struct tkb_digest header;
+	uint64_t offset = header_size;
+	ssize_t got;
 	int rc;
 
 	for (size_t i = 0; i < bundle->frame_count; i++)
 		offset += bundle->frames[i].packed_size;
-	if (fstat(bundle->fd, &status) < 0)
+	got = tkb_fd_pread_full(bundle->fd, found, sizeof(found), offset);
+	if (got < 0)
 		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
-	if ((uint64_t)status.st_size <= offset)
-		return refuse(err, "it is cut short");
-	rc = tkb_unpacker_stream(unpacker, bundle->fd, offset, &end, &after,
-	                         err);
-	if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_IO)
+	rc = hash_header(bundle, header_size, &header, err);
+	if (rc < 0)
 		return rc;
-	if (rc < 0 || end.size != TKB_END_SIZE)
-		return refuse(err, "its last frame is damaged");
-	for (size_t i = 0; i < end.size; i++) {
-		if (end.data[i] != 0)
-			return refuse(err, "its last frame is damaged");
-	}
-	if (after != (uint64_t)status.st_size)
+	tkb_end_write(&header, &wanted);
+	rc = tkb_buf_check(&wanted, err);
+	if (rc < 0)
+		return rc;
+
+	if (got < TKB_END_SIZE)
+		return refuse(err, "it is cut short");
+	if (memcmp(found, wanted.data, TKB_END_SIZE) != 0)
+		return refuse(err, "its last frame does not fit its first");
+	if (got > TKB_END_SIZE)
 		return refuse(err, "there are bytes behind its end");
+	return 0;
+}
+
+/* Say it plainly if there is no bundle at all. */
+static int check_magic(const struct tkb_bundle *bundle, struct tkb_error *err)
+{
+	static const unsigned char magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	unsigned char found[sizeof(magic)];
+	const ssize_t got =
+		tkb_fd_pread_full(bundle->fd, found, sizeof(found), 0);
+
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read");
+	if (got == 0)
+		return refuse(err, "it is empty");
+	if (got != (ssize_t)sizeof(found) ||
+	    memcmp(found, magic, sizeof(magic)) != 0)
+		return refuse(err, "it is not a bundle");
 	return 0;
 }
 
@@ -329,6 +373,9 @@ static int open_bundle(struct tkb_bundle *bundle, struct tkb_error *err)
 	uint64_t offset = 0;
 	int rc;
 
+	rc = check_magic(bundle, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_unpacker_stream(&unpacker, bundle->fd, 0, &header, &offset,
 	                         err);
 	if (rc < 0)
@@ -338,7 +385,7 @@ static int open_bundle(struct tkb_bundle *bundle, struct tkb_error *err)
 		return rc;
 
 	/* Whole frames can be used though the end is damaged. */
-	rc = check_end(bundle, offset, &unpacker, &fault);
+	rc = check_end(bundle, offset, &fault);
 	if (rc == TKB_ERR_CORRUPT) {
 		bundle->fault = fault;
 		return 0;
@@ -415,8 +462,6 @@ static int open_from(int fd, bool owns_fd, const char *name,
 			tkb_fd_close_at(&bundle->fd);
 		bundle->fd = fd;
 		bundle->owns_fd = true;
-	} else if (status.st_size == 0) {
-		return tkb_fail(err, TKB_ERR_CORRUPT, "'%s' is empty", name);
 	}
 
 	rc = open_bundle(bundle, err);

@@ -4,6 +4,10 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+enum {
+	BLOCK = 512
+};
+
 static la_ssize_t append(struct archive *archive, void *self, const void *data,
                          size_t size)
 {
@@ -146,6 +150,7 @@ static int read_data(struct tkb_tar_reader *reader, size_t size,
 	la_int64_t offset = 0;
 
 	if (size == 0) {
+		reader->end = (size_t)archive_filter_bytes(reader->archive, 0);
 		*out = (struct tkb_bytes){ NULL, 0 };
 		return 0;
 	}
@@ -153,6 +158,8 @@ static int read_data(struct tkb_tar_reader *reader, size_t size,
 	            ARCHIVE_OK ||
 	    got != size || offset != 0)
 		return refuse("a member is cut short", err);
+	got = (size_t)((const char *)data - (const char *)reader->bytes.data);
+	reader->end = (got + size + BLOCK - 1) / BLOCK * BLOCK;
 	*out = (struct tkb_bytes){ data, size };
 	return 0;
 }
@@ -166,10 +173,8 @@ int tkb_tar_reader_next(struct tkb_tar_reader *reader, const char **path_out,
 	int rc;
 
 	rc = archive_read_next_header(reader->archive, &entry);
-	if (rc == ARCHIVE_EOF) {
-		reader->is_at_end = true;
+	if (rc == ARCHIVE_EOF)
 		return TKB_MISS;
-	}
 	if (rc != ARCHIVE_OK)
 		return refuse("a member's header is damaged", err);
 
@@ -189,16 +194,11 @@ int tkb_tar_reader_next(struct tkb_tar_reader *reader, const char **path_out,
 	return 0;
 }
 
-int tkb_tar_reader_finish(struct tkb_tar_reader *reader, struct tkb_error *err)
+int tkb_tar_reader_finish(const struct tkb_tar_reader *reader,
+                          struct tkb_error *err)
 {
-	struct archive_entry *entry = NULL;
-
-	if (!reader->is_at_end &&
-	    archive_read_next_header(reader->archive, &entry) != ARCHIVE_EOF)
-		return refuse("there is more than the manifest says", err);
-	/* The end may have come from zero blocks with something behind. */
-	if (archive_filter_bytes(reader->archive, 0) !=
-	    (la_int64_t)reader->bytes.size)
+	/* Zero blocks count too: they would end the whole tar too early. */
+	if (reader->end != reader->bytes.size)
 		return refuse("there is something behind the last member", err);
 	return 0;
 }

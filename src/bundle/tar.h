@@ -40,7 +40,7 @@ void tkb_tar_writer_close(struct tkb_tar_writer *writer);
 struct tkb_tar_reader {
 	void *archive;          /* owned */
 	struct tkb_bytes bytes; /* kept by reference */
-	bool is_at_end;
+	size_t end;             /* of the last member, with its padding */
 };
 
 TKB_NODISCARD int tkb_tar_reader_open(struct tkb_tar_reader *reader,
@@ -59,7 +59,7 @@ TKB_NODISCARD int tkb_tar_reader_next(struct tkb_tar_reader *reader,
                                       struct tkb_error *err);
 
 /* Nothing may stand behind the last member. */
-TKB_NODISCARD int tkb_tar_reader_finish(struct tkb_tar_reader *reader,
+TKB_NODISCARD int tkb_tar_reader_finish(const struct tkb_tar_reader *reader,
                                         struct tkb_error *err);
 
 void tkb_tar_reader_close(struct tkb_tar_reader *reader);

@@ -132,3 +132,22 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count,
 		tkb_buf_add_byte(out, '\n');
 	}
 }
+
+/*
+ * RFC 8878: magic number; one segment, its size in two bytes less 256, no
+ * checksum; a block of 1024 times one byte; a raw block, the last, of 72 bytes.
+ */
+void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out)
+{
+	static const unsigned char before[] = {
+		0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x48, 0x03,
+		0x02, 0x20, 0x00, 0x00, 0x41, 0x02, 0x00,
+	};
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(header, hex);
+	tkb_buf_add(out, (struct tkb_bytes){ before, sizeof(before) });
+	tkb_buf_add_text(out, "header ");
+	tkb_buf_add_text(out, hex);
+	tkb_buf_add_byte(out, '\n');
+}

@@ -63,9 +63,17 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count,
 #define TKB_FRAMES_MEMBER "tkbundle.frames"
 #define TKB_SIGNATURE_MEMBER "tkbundle.sig"
 
-/* The last frame's content: what ends a tar. */
+/*
+ * Append the last frame: the two zero blocks that end a tar, and behind them a
+ * line with the digest of the header frame's bytes. It is not compressed, so
+ * that there is one way to write it, and a reader can compare bytes: the header
+ * pins the data frames, this pins the header, and nothing is left unpinned.
+ */
+void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out);
+
+/* The size of the last frame. */
 enum {
-	TKB_END_SIZE = 1024
+	TKB_END_SIZE = 86
 };
 
 #endif
