@@ -37,8 +37,10 @@ struct tkb_cache_options {
 	bool has_device;  /**< only `device`; names it in a Triton root */
 	uint32_t device;
 	bool no_modules;
-	bool lean;        /**< see TKB_PROFILE_LEAN in collect.h */
-	uint32_t threads; /**< 0: the cores of the affinity mask */
+	bool lean;                     /**< see TKB_PROFILE_LEAN in collect.h */
+	uint32_t threads;              /**< 0: the cores of the affinity mask */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
+	                                    it cannot be cancelled */
 };
 
 /** An entry that cannot be packed, and why. */
@@ -55,9 +57,9 @@ struct tkb_left_out {
  * @param path     not kept
  * @param options  not kept; NULL means all defaults
  * @param out      receives a cache that the caller closes
- * @return 0, TKB_MISS (no such folder, or no entry has a key asked for; the
- *         message says which), TKB_ERR_INVALID (a prefix of several keys,
- *         not a folder), TKB_ERR_IO or TKB_ERR_NOMEM
+ * @return 0, TKB_MISS (no such folder, device, or finished entry with a key
+ *         asked for; the message says which), TKB_ERR_INVALID (a prefix of several keys,
+ *         not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_cache_open(
 	const char *path, const struct tkb_cache_options *options,

@@ -26,9 +26,10 @@ extern "C" {
 
 /** How the destination is laid out. */
 enum tkb_layout {
-	TKB_LAYOUT_AUTO,    /**< Inductor if it has `triton/<device>/`, or if
-	                         the bundle or the caller names several
-	                         devices; else Triton */
+	TKB_LAYOUT_AUTO,    /**< Inductor if it has `triton/<device>/`; where
+	                         it has no entries yet, also if the bundle or
+	                         the caller names several devices; else
+	                         Triton */
 	TKB_LAYOUT_TRITON,  /**< a folder of keys */
 	TKB_LAYOUT_INDUCTOR /**< `triton/<device>/`, a folder of keys each */
 };

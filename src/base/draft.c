@@ -51,9 +51,11 @@ static bool is_private_name(const char *name, const char *base)
 static void remove_if_dead(int dir_fd, const char *name)
 {
 	TKB_AUTO(tkb_fd_close_at)
-	int fd = tkb_fd_open(dir_fd, name, O_RDONLY | O_NOFOLLOW, 0);
+	int fd = tkb_fd_open_quietly(dir_fd, name); /* does not wait */
+	struct stat status;
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
 		(void)unlinkat(dir_fd, name, 0);
 }
 
@@ -98,6 +100,28 @@ static int open_special(struct tkb_draft *draft, const char *path,
 	return 0;
 }
 
+/* Somebody may take it for dead before it is locked: then once more. */
+static int open_named(struct tkb_draft *draft, struct tkb_error *err)
+{
+	struct stat status = { 0 };
+
+	while (status.st_nlink == 0) {
+		tkb_fd_close_at(&draft->fd);
+		draft->fd = tkb_fd_open(AT_FDCWD, draft->private_name,
+		                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+		                        0666);
+		if (draft->fd < 0)
+			return tkb_fail_errno(err, "cannot write '%s'",
+			                      draft->path);
+		draft->is_named = true;
+		(void)flock(draft->fd, LOCK_EX | LOCK_NB);
+		if (fstat(draft->fd, &status) < 0)
+			return tkb_fail_errno(err, "cannot write '%s'",
+			                      draft->path);
+	}
+	return 0;
+}
+
 /* Without a name if that can be done: a killed process leaves nothing. */
 static int open_hidden(struct tkb_draft *draft, struct tkb_error *err)
 {
@@ -110,12 +134,7 @@ static int open_hidden(struct tkb_draft *draft, struct tkb_error *err)
 	if (draft->fd >= 0)
 		return 0;
 
-	draft->fd = tkb_fd_open(AT_FDCWD, draft->private_name,
-	                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-	if (draft->fd < 0)
-		return tkb_fail_errno(err, "cannot write '%s'", draft->path);
-	draft->is_named = true;
-	return 0;
+	return open_named(draft, err);
 }
 
 int tkb_draft_open(struct tkb_draft *draft, const char *path,

@@ -47,7 +47,9 @@ int tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err)
 	DIR *dir;
 	int fd;
 
-	fd = tkb_fd_open(dir_fd, name, flags, 0);
+	fd = tkb_fd_open(dir_fd, name, flags | O_NOATIME, 0);
+	if (fd < 0 && errno == EPERM)
+		fd = tkb_fd_open(dir_fd, name, flags, 0);
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open folder '%s'", name);
 	dir = fdopendir(fd);

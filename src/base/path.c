@@ -79,6 +79,7 @@ int tkb_path_absolute(const char *path, struct tkb_buf *out,
 int tkb_path_make_folders(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
+	struct stat status;
 	char *text;
 	int rc;
 
@@ -96,7 +97,12 @@ int tkb_path_make_folders(const char *path, struct tkb_error *err)
 		(void)mkdir(text, 0777); /* the last one tells */
 		*at = '/';
 	}
-	if (mkdir(text, 0777) < 0 && errno != EEXIST)
-		return tkb_fail_errno(err, "cannot make folder '%s'", path);
-	return 0;
+	if (mkdir(text, 0777) == 0)
+		return 0;
+	if (errno == EEXIST && stat(text, &status) == 0) {
+		if (S_ISDIR(status.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	return tkb_fail_errno(err, "cannot make folder '%s'", path);
 }

@@ -91,10 +91,15 @@ static int send_from_file(const struct tkb_spool *spool,
 		const size_t left = piece->size - done;
 		const size_t size = left < CHUNK ? left : CHUNK;
 
-		if (tkb_fd_pread_full(spool->fd, chunk, size,
-		                      piece->offset + done) != (ssize_t)size)
+		const ssize_t got = tkb_fd_pread_full(spool->fd, chunk, size,
+		                                      piece->offset + done);
+
+		if (got < 0)
 			return tkb_fail_errno(err,
 			                      "cannot read a temporary file");
+		if ((size_t)got != size)
+			return tkb_fail(err, TKB_ERR_IO,
+			                "a temporary file is cut short");
 		rc = sink->write(sink->self, (struct tkb_bytes){ chunk, size },
 		                 err);
 		if (rc < 0)

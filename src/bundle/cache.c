@@ -10,11 +10,13 @@
 #include "bundle/manifest.h"
 #include "bundle/names.h"
 #include "bundle/select.h"
+#include "bundle/watch.h"
 
 /* A folder that may be an entry, and what loading it gave. */
 struct candidate {
 	const struct tkb_root *root;
 	char *key; /* in the cache's arena */
+	bool is_link;
 	int rc;
 	struct tkb_error err;
 	struct tkb_found found;
@@ -22,7 +24,8 @@ struct candidate {
 
 struct candidates {
 	struct tkb_cache *cache;
-	struct candidate *items; /* owned */
+	struct tkb_watcher *watcher; /* by reference */
+	struct candidate *items;     /* owned */
 	size_t count;
 	size_t capacity;
 };
@@ -70,9 +73,9 @@ static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
 
 static int add_candidate(struct candidates *candidates,
                          const struct tkb_root *root, const char *key,
-                         struct tkb_error *err)
+                         bool is_link, struct tkb_error *err)
 {
-	struct candidate candidate = { .root = root };
+	struct candidate candidate = { .root = root, .is_link = is_link };
 	int rc;
 
 	candidate.key =
@@ -96,16 +99,9 @@ static int add_item(struct candidates *candidates, const struct tkb_root *root,
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	    strcmp(name, TKB_ROOT_OWN_FOLDER) == 0)
 		return 0;
-	if (is_folder(root->fd, item, &is_link))
-		return add_candidate(candidates, root, name, err);
-	if (is_link && tkb_key_is_valid(name)) {
-		struct tkb_error why = { 0 };
-
-		(void)tkb_fail_entry(&why, TKB_REASON_UNSAFE,
-		                     "the folder is a symbolic link");
-		return tkb_cache_leave_out(candidates->cache, root, name, &why,
-		                           err);
-	}
+	if (is_folder(root->fd, item, &is_link) ||
+	    (is_link && tkb_key_is_valid(name)))
+		return add_candidate(candidates, root, name, is_link, err);
 	candidates->cache->stray_count++;
 	return 0;
 }
@@ -172,7 +168,17 @@ static int load_one(void *self, size_t worker, size_t index,
 {
 	struct candidates *candidates = self;
 	struct candidate *candidate = &candidates->items[index];
+	int rc;
 
+	rc = tkb_watcher_check(candidates->watcher, err);
+	if (rc < 0)
+		return rc;
+	if (candidate->is_link) {
+		candidate->rc =
+			tkb_fail_entry(&candidate->err, TKB_REASON_UNSAFE,
+		                       "the folder is a symbolic link");
+		return 0;
+	}
 	candidate->rc = tkb_found_load(&candidates->cache->loaders[worker],
 	                               candidate->root, candidate->key,
 	                               &candidate->found, &candidate->err);
@@ -395,39 +401,40 @@ static int compare_left_out(const void *a, const void *b)
 	return order != 0 ? order : strcmp(left->root, right->root);
 }
 
-static int load(struct tkb_cache *cache,
-                const struct tkb_cache_options *options, struct tkb_error *err)
+/* List the roots that are wanted, and keep the keys that are. */
+static int list_candidates(struct candidates *candidates,
+                           const struct tkb_cache_options *options,
+                           struct tkb_error *err)
 {
-	TKB_AUTO(candidates_release)
-	struct candidates candidates = { .cache = cache };
-	const struct tkb_parallel_work work = { load_one, &candidates };
+	struct tkb_roots *roots = &candidates->cache->roots;
+	bool has_root = false;
 	int rc;
 
-	for (size_t i = 0; i < cache->roots.count; i++) {
-		struct tkb_root *root = &cache->roots.items[i];
+	for (size_t i = 0; i < roots->count; i++) {
+		struct tkb_root *root = &roots->items[i];
 
-		if (options->has_device && !cache->roots.is_inductor)
+		if (options->has_device && !roots->is_inductor)
 			root->device = options->device;
 		if (options->has_device && root->device != options->device)
 			continue;
-		rc = list_root(&candidates, root, err);
+		has_root = true;
+		rc = list_root(candidates, root, err);
 		if (rc < 0)
 			return rc;
 	}
-	if (options->key_count != 0) {
-		rc = select_keys(&candidates, options, err);
-		if (rc != 0)
-			return rc;
+	if (!has_root) {
+		(void)tkb_fail(err, TKB_MISS, "there is no device %u",
+		               (unsigned)options->device);
+		return TKB_MISS;
 	}
-	rc = open_loaders(cache, options, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parallel(candidates.count, cache->loader_count, &work, err);
-	if (rc < 0)
-		return rc;
-	rc = take_found(cache, &candidates, err);
-	if (rc < 0)
-		return rc;
+	return options->key_count == 0 ? 0
+	                               : select_keys(candidates, options, err);
+}
+
+static int sort_and_fold(struct tkb_cache *cache, struct tkb_error *err)
+{
+	int rc;
+
 	if (cache->found_count > 1)
 		qsort(cache->found, cache->found_count, sizeof(*cache->found),
 		      compare_found);
@@ -440,6 +447,36 @@ static int load(struct tkb_cache *cache,
 	return 0;
 }
 
+static int load(struct tkb_cache *cache,
+                const struct tkb_cache_options *options,
+                struct tkb_watcher *watcher, struct tkb_error *err)
+{
+	TKB_AUTO(candidates_release)
+	struct candidates candidates = { .cache = cache, .watcher = watcher };
+	const struct tkb_parallel_work work = { load_one, &candidates };
+	int rc;
+
+	rc = list_candidates(&candidates, options, err);
+	if (rc != 0)
+		return rc;
+	rc = open_loaders(cache, options, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_parallel(candidates.count, cache->loader_count, &work, err);
+	if (rc < 0)
+		return rc;
+	rc = take_found(cache, &candidates, err);
+	if (rc < 0)
+		return rc;
+	if (options->key_count != 0 &&
+	    cache->found_count + cache->left_out_count == 0) {
+		(void)tkb_fail(err, TKB_MISS, "there is no finished entry '%s'",
+		               options->keys[0]);
+		return TKB_MISS;
+	}
+	return sort_and_fold(cache, err);
+}
+
 static void close_at(struct tkb_cache **cache)
 {
 	tkb_cache_close(*cache);
@@ -449,6 +486,8 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
                    struct tkb_cache **out, struct tkb_error *err)
 {
 	static const struct tkb_cache_options defaults = { 0 };
+	static const struct tkb_watch nobody = { 0 };
+	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher = { 0 };
 	TKB_AUTO(close_at)
 	struct tkb_cache *cache = tkb_alloc_array(1, sizeof(*cache));
 	int rc;
@@ -460,10 +499,12 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
 	if (options->has_device && options->device >= TKB_DEVICE_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "no device has number %u",
 		                (unsigned)options->device);
+	tkb_watcher_init(&watcher,
+	                 options->watch != NULL ? options->watch : &nobody, 0);
 	rc = tkb_roots_open(path, &cache->roots, err);
 	if (rc != 0)
 		return rc;
-	rc = load(cache, options, err);
+	rc = load(cache, options, &watcher, err);
 	if (rc != 0)
 		return rc;
 	*out = tkb_take(cache);

@@ -16,6 +16,7 @@ enum {
 	ABI_CUDA_12 = 7, /* the architecture in bits 0 to 7 of the flags */
 	ABI_CUDA_13 = 8, /* in bits 8 to 15 */
 	SYMBOL_LIMIT = 1 << 20,
+	STRING_LIMIT = 4096, /* longer ones would make this quadratic */
 	VERSION_LIMIT = 4096
 };
 
@@ -62,16 +63,21 @@ static bool read_section(const struct elf *elf, uint64_t index, Elf64_Shdr *out)
 	return true;
 }
 
-/* The text at `offset` of string table `table`, or NULL. */
+/* The text at `offset` of string table `table`; NULL if none, or too long. */
 static const char *string_at(const struct elf *elf, const Elf64_Shdr *table,
                              uint64_t offset)
 {
-	const char *text = (const char *)elf->bytes.data + table->sh_offset;
+	const char *text = elf->bytes.data;
+	uint64_t left;
 
-	if (table->sh_type != SHT_STRTAB || offset >= table->sh_size ||
-	    memchr(text + offset, '\0', table->sh_size - offset) == NULL)
+	/* Only of this type is it known that it lies within the file. */
+	if (table->sh_type != SHT_STRTAB || offset >= table->sh_size)
 		return NULL;
-	return text + offset;
+	text += table->sh_offset + offset;
+	left = table->sh_size - offset;
+	if (left > STRING_LIMIT)
+		left = STRING_LIMIT;
+	return memchr(text, '\0', left) == NULL ? NULL : text;
 }
 
 static bool sections_are_within(const struct elf *elf)
@@ -278,7 +284,8 @@ static bool needs_library(const struct elf *elf, const char *prefix)
 	if (!find_section(elf, SHT_DYNAMIC, &dynamic) ||
 	    !read_section(elf, dynamic.sh_link, &strings))
 		return false;
-	for (uint64_t i = 0; i < dynamic.sh_size / sizeof(Elf64_Dyn); i++) {
+	for (uint64_t i = 0;
+	     i < dynamic.sh_size / sizeof(Elf64_Dyn) && i < SYMBOL_LIMIT; i++) {
 		Elf64_Dyn item = { 0 };
 		const char *name;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/parallel.h"
+#include "base/path.h"
 #include "bundle/emitter.h"
 #include "bundle/install.h"
 
@@ -430,12 +431,24 @@ static int emit(struct tkb_emitter *emitter, const char *path,
                 struct tkb_error *err)
 {
 	const struct tkb_parallel_work look = { look_one, emitter };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf full = TKB_BUF_INIT(64 * TKB_KIB);
+	const char *root;
 	int rc;
 
-	rc = tkb_emitter_choose_layout(emitter, path, err);
+	rc = tkb_path_absolute(path, &full, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_emitter_plan(emitter, path, err);
+	tkb_buf_add_byte(&full, '\0');
+	rc = tkb_buf_check(&full, err);
+	if (rc < 0)
+		return rc;
+	root = (const char *)full.data;
+
+	rc = tkb_emitter_choose_layout(emitter, root, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_emitter_plan(emitter, root, err);
 	if (rc != 0)
 		return rc;
 	emitter->watcher.total = job_bytes(emitter);

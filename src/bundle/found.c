@@ -347,19 +347,29 @@ static int list_children(struct tkb_loader *loader, int dir_fd,
 	return 0;
 }
 
+static int check_name(const char *name, struct tkb_error *err)
+{
+	if (!tkb_name_is_valid(tkb_text(name)))
+		return tkb_fail_entry(err, TKB_REASON_NAME,
+		                      "'%s' cannot be a file's name", name);
+	return 0;
+}
+
 static int keep_name(struct tkb_loader *loader, struct tkb_found *found,
                      const char *file_name, struct tkb_error *err)
 {
 	const char *start = NULL;
 	const size_t length = tkb_name_stem(file_name, &start);
 
-	if (!tkb_name_is_valid(tkb_text(file_name)))
-		return tkb_fail_entry(err, TKB_REASON_NAME,
-		                      "'%s' cannot be a file's name",
-		                      file_name);
 	found->entry.name = tkb_arena_string(
 		&loader->arena, (struct tkb_bytes){ start, length });
-	return found->entry.name == NULL ? tkb_fail_nomem(err) : 0;
+	if (found->entry.name == NULL)
+		return tkb_fail_nomem(err);
+	if (!tkb_name_is_valid(tkb_text(found->entry.name)))
+		return tkb_fail_entry(err, TKB_REASON_NAME,
+		                      "'%s' names no kernel or module",
+		                      file_name);
+	return 0;
 }
 
 /* The name of its one group file. */
@@ -383,6 +393,9 @@ static int load_kernel(struct tkb_loader *loader,
 	found->group_name = keep(loader, group_name(folder));
 	if (found->group_name == NULL)
 		return tkb_fail_nomem(err);
+	rc = check_name(found->group_name, err);
+	if (rc < 0)
+		return rc;
 	rc = keep_name(loader, found, found->group_name, err);
 	if (rc < 0)
 		return rc;
@@ -436,6 +449,9 @@ static int list_matching(struct tkb_loader *loader,
 
 		if (!wanted(name))
 			continue;
+		rc = check_name(name, err);
+		if (rc < 0)
+			return rc;
 		kept = keep(loader, name);
 		if (kept == NULL)
 			return tkb_fail_nomem(err);
@@ -446,37 +462,56 @@ static int list_matching(struct tkb_loader *loader,
 	return keep_name(loader, found, found->files[0].name, err);
 }
 
+/* All of an entry's modules are for one platform, or it fits none. */
+static int note_platform(struct tkb_loader *loader, struct tkb_found *found,
+                         struct tkb_bytes platform, struct tkb_error *err)
+{
+	if (found->entry.platform[0] != '\0' &&
+	    !tkb_bytes_equal(tkb_text(found->entry.platform), platform))
+		return tkb_fail_entry(err, TKB_REASON_BINARY,
+		                      "the folder holds modules for '%s' and "
+		                      "'%.*s'",
+		                      found->entry.platform, (int)platform.size,
+		                      (const char *)platform.data);
+	found->entry.platform = tkb_arena_string(&loader->arena, platform);
+	return found->entry.platform == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int load_module_file(struct tkb_loader *loader,
+                            const struct tkb_folder *folder,
+                            struct tkb_found *found, size_t index,
+                            struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf platform = TKB_BUF_INIT(512);
+	const char *name = found->files[index].name;
+	int rc;
+
+	rc = read_scratch(loader, folder->fd, name, &found->found[index].stamp,
+	                  err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_elf_check_module(tkb_buf_bytes(&loader->scratch), name,
+	                          &platform, err);
+	if (rc < 0)
+		return rc;
+	rc = note_platform(loader, found, tkb_buf_bytes(&platform), err);
+	if (rc < 0)
+		return rc;
+	return keep_bytes(loader, found, index, tkb_buf_bytes(&loader->scratch),
+	                  err);
+}
+
 static int load_module(struct tkb_loader *loader,
                        const struct tkb_folder *folder, struct tkb_found *found,
                        struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf platform = TKB_BUF_INIT(256);
 	int rc;
 
 	rc = list_matching(loader, folder, found, folder->module_count,
 	                   tkb_name_is_module, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < found->entry.file_count; i++) {
-		const char *name = found->files[i].name;
-
-		rc = read_scratch(loader, folder->fd, name,
-		                  &found->found[i].stamp, err);
-		if (rc < 0)
-			return rc;
-		tkb_buf_reset(&platform);
-		rc = tkb_elf_check_module(tkb_buf_bytes(&loader->scratch), name,
-		                          &platform, err);
-		if (rc < 0)
-			return rc;
-		rc = keep_bytes(loader, found, i,
-		                tkb_buf_bytes(&loader->scratch), err);
-		if (rc < 0)
-			return rc;
-	}
-	found->entry.platform =
-		tkb_arena_string(&loader->arena, tkb_buf_bytes(&platform));
-	return found->entry.platform == NULL ? tkb_fail_nomem(err) : 0;
+	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++)
+		rc = load_module_file(loader, folder, found, i, err);
+	return rc;
 }
 
 static int load_autotune(struct tkb_loader *loader,
@@ -532,6 +567,8 @@ int tkb_found_load(struct tkb_loader *loader, const struct tkb_root *root,
 	int rc;
 
 	rc = tkb_folder_open(root->fd, key, &loader->names, &folder, err);
+	if (rc < 0 && rc != TKB_ERR_NOMEM && !tkb_key_is_valid(key))
+		return TKB_MISS; /* "lost+found" */
 	if (rc < 0)
 		return rc;
 	out->stray_count = folder.name_count;

@@ -82,8 +82,9 @@ static int restore(const struct tkb_install *install, struct tkb_loader *loader,
 	if (!tkb_name_is_group(file->name))
 		return 0;
 	tkb_arena_release(&loader->arena);
-	return tkb_kernel_check_group(install->entry, *out, &loader->arena,
-	                              err);
+	return tkb_kernel_check_group(install->entry, *out,
+	                              tkb_buf_bytes(&loader->place),
+	                              &loader->arena, err);
 }
 
 static int open_staged(const struct tkb_install *install)

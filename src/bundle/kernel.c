@@ -28,7 +28,8 @@ static bool has_file(const struct tkb_entry *entry, const char *name)
 }
 
 int tkb_kernel_check_group(const struct tkb_entry *entry, struct tkb_bytes text,
-                           struct tkb_arena *arena, struct tkb_error *err)
+                           struct tkb_bytes place, struct tkb_arena *arena,
+                           struct tkb_error *err)
 {
 	struct tkb_group group = { 0 };
 	int rc;
@@ -48,6 +49,10 @@ int tkb_kernel_check_group(const struct tkb_entry *entry, struct tkb_bytes text,
 			                      "manifest does not",
 			                      group.children[i].name);
 	}
+	if (!tkb_group_names(&group, place))
+		return tkb_fail_entry(err, TKB_REASON_GROUP,
+		                      "the group file names another place "
+		                      "than its own");
 	return 0;
 }
 
@@ -67,7 +72,8 @@ static int check_packed_group(const struct tkb_entry *entry,
 	                 entry->files[index].sentinels, &text, err);
 	if (rc < 0)
 		return rc;
-	return tkb_kernel_check_group(entry, tkb_buf_bytes(&text), arena, err);
+	return tkb_kernel_check_group(entry, tkb_buf_bytes(&text),
+	                              tkb_text(place), arena, err);
 }
 
 static bool same_target(const struct tkb_target *a, const struct tkb_target *b)

@@ -8,11 +8,13 @@
 #include "base/base.h"
 
 /*
- * Does `group`, the group file of `entry` with its paths restored, list the
- * entry's other files and nothing else? The failure has the reason "group".
+ * Does `group`, the group file of `entry` with its paths restored to `place`
+ * (escaped), list the entry's other files there and nothing else? The failure
+ * has the reason "group".
  */
 TKB_NODISCARD int tkb_kernel_check_group(const struct tkb_entry *entry,
                                          struct tkb_bytes group,
+                                         struct tkb_bytes place,
                                          struct tkb_arena *arena,
                                          struct tkb_error *err);
 

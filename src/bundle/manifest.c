@@ -258,7 +258,7 @@ int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
 	int rc;
 
 	rc = parse(&parser, err);
-	if (rc == TKB_ERR_CORRUPT &&
+	if ((rc == TKB_ERR_CORRUPT || rc == TKB_ERR_UNSUPPORTED) &&
 	    check_version(text, &inner) == TKB_ERR_UNSUPPORTED) {
 		if (err != NULL)
 			*err = inner;

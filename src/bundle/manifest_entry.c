@@ -225,7 +225,15 @@ static int read_key(struct tkb_parser *parser, struct tkb_error *err)
 
 static int read_name(struct tkb_parser *parser, struct tkb_error *err)
 {
-	return tkb_parser_text(parser, &parser->entry.name, err);
+	int rc;
+
+	rc = tkb_parser_text(parser, &parser->entry.name, err);
+	if (rc < 0)
+		return rc;
+	if (!tkb_name_is_valid(tkb_text(parser->entry.name)))
+		return tkb_parser_refuse(parser,
+		                         "an entry's name is not allowed", err);
+	return 0;
 }
 
 static int read_platform(struct tkb_parser *parser, struct tkb_error *err)

@@ -4,9 +4,14 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "bundle/elf.h"
 #include "bundle/key.h"
 #include "bundle/names.h"
+
+enum {
+	TEXT_LIMIT = 1024 /* a manifest allows 4096, escapes and all */
+};
 
 static const char *const cuda_binaries[] = { "cubin", NULL };
 static const char *const hip_binaries[] = { "hsaco", NULL };
@@ -20,16 +25,31 @@ struct parser {
 	struct tkb_metadata metadata;
 };
 
-static const char *keep_string(struct parser *parser, struct tkb_bytes raw)
+/* Can a manifest hold this text? */
+static bool is_plain(struct tkb_bytes text)
 {
+	for (size_t i = 0; i < text.size; i++) {
+		if (((const unsigned char *)text.data)[i] < 0x20)
+			return false;
+	}
+	return text.size <= TEXT_LIMIT && tkb_utf8_is_valid(text);
+}
+
+static int keep_string(struct parser *parser, struct tkb_bytes raw,
+                       const char **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf decoded = TKB_BUF_INIT(raw.size + 1);
-	const char *kept = NULL;
 
 	tkb_json_decode(raw, &decoded);
-	if (decoded.failure == 0)
-		kept = tkb_arena_string(parser->arena, tkb_buf_bytes(&decoded));
-	tkb_buf_release(&decoded);
-	return kept;
+	if (decoded.failure != 0)
+		return tkb_fail_nomem(err);
+	if (!is_plain(tkb_buf_bytes(&decoded)))
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "no metadata: it has a text that no bundle "
+		                "can hold");
+	*out = tkb_arena_string(parser->arena, tkb_buf_bytes(&decoded));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
 /* A string, or a number as its digits; of anything else, "". */
@@ -39,8 +59,14 @@ static int read_text(struct parser *parser, const struct tkb_json_token *token,
 	const char *text;
 
 	if (token->type == TKB_JSON_STRING)
-		text = keep_string(parser, tkb_json_raw(&parser->json, token));
-	else if (token->type == TKB_JSON_NUMBER)
+		return keep_string(parser, tkb_json_raw(&parser->json, token),
+		                   out, err);
+	if (token->type == TKB_JSON_NUMBER &&
+	    token->end - token->start > TEXT_LIMIT)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "no metadata: it has a number of %zu digits",
+		                token->end - token->start);
+	if (token->type == TKB_JSON_NUMBER)
 		text = tkb_arena_string(parser->arena,
 		                        tkb_bytes_slice(parser->json.text,
 		                                        token->start,

@@ -66,14 +66,19 @@ int tkb_emitter_choose_layout(struct tkb_emitter *emitter, const char *path,
                               struct tkb_error *err)
 {
 	bool is_inductor = emitter->options->layout == TKB_LAYOUT_INDUCTOR;
+	struct tkb_probe probe = { 0 };
 	int rc;
 
 	if (emitter->options->layout == TKB_LAYOUT_AUTO) {
-		rc = tkb_roots_probe(path, &is_inductor, err);
+		rc = tkb_roots_probe(path, &probe, err);
 		if (rc < 0)
 			return rc;
-		is_inductor |= emitter->options->device_count > 1 ||
-		               has_several_devices(&emitter->bundle->manifest);
+		/* Beside `triton/<device>/`, keys would not be seen again. */
+		is_inductor =
+			probe.is_inductor ||
+			(!probe.has_keys &&
+		         (emitter->options->device_count > 1 ||
+		          has_several_devices(&emitter->bundle->manifest)));
 	}
 	emitter->roots.is_inductor = is_inductor;
 	emitter->report.is_inductor = is_inductor;

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "bundle/key.h"
 #include "bundle/names.h"
 
 enum {
@@ -25,14 +26,18 @@ void tkb_roots_release(struct tkb_roots *roots)
 	*roots = (struct tkb_roots){ 0 };
 }
 
-/* The device that folder `name` is for, or -1. */
-static int32_t device_of(const char *name)
+/* The device that folder `name` of `dir` is for, or -1. */
+static int32_t device_of(DIR *dir, const char *name)
 {
+	struct stat status;
 	const size_t length = strlen(name);
 	long device;
 
 	if (length == 0 || length > 4 || strspn(name, "0123456789") != length ||
 	    (name[0] == '0' && length > 1))
+		return -1;
+	if (fstatat(dirfd(dir), name, &status, 0) == 0 &&
+	    !S_ISDIR(status.st_mode))
 		return -1;
 	device = strtol(name, NULL, 10);
 	return device < TKB_DEVICE_LIMIT ? (int32_t)device : -1;
@@ -129,11 +134,11 @@ static void format_below(char out[32], uint32_t device)
 	(void)snprintf(out, 32, "triton/%u", (unsigned)device);
 }
 
-static int open_device(const char *path, const char *name,
+static int open_device(const char *path, DIR *triton, const char *name,
                        struct tkb_roots *roots, size_t *capacity,
                        struct tkb_error *err)
 {
-	const int32_t device = device_of(name);
+	const int32_t device = device_of(triton, name);
 	char below[32];
 
 	if (device < 0)
@@ -151,8 +156,8 @@ static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
 	while (rc == 0) {
 		rc = tkb_dir_next(triton, &item, err);
 		if (rc == 0)
-			rc = open_device(path, item->d_name, roots, capacity,
-			                 err);
+			rc = open_device(path, triton, item->d_name, roots,
+			                 capacity, err);
 	}
 	if (rc < 0)
 		return rc;
@@ -162,23 +167,55 @@ static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
 	return 0;
 }
 
-int tkb_roots_probe(const char *path, bool *is_inductor_out,
-                    struct tkb_error *err)
+static int probe_triton(const char *path, struct tkb_probe *probe,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *triton = NULL;
 	const struct dirent *item = NULL;
-	bool found = false;
 	int rc;
 
 	rc = open_triton(path, &triton, err);
-	while (rc == 0 && !found) {
+	while (rc == 0 && !probe->is_inductor) {
 		rc = tkb_dir_next(triton, &item, err);
 		if (rc == 0)
-			found = device_of(item->d_name) >= 0;
+			probe->is_inductor =
+				device_of(triton, item->d_name) >= 0;
 	}
+	return rc < 0 ? rc : 0;
+}
+
+static int probe_keys(const char *path, struct tkb_probe *probe,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = opendir(path);
+	const struct dirent *item = NULL;
+	int rc = 0;
+
+	if (dir == NULL && (errno == ENOENT || errno == ENOTDIR))
+		return 0; /* whoever opens it says more */
+	if (dir == NULL)
+		return tkb_fail_errno(err, "cannot list folder '%s'", path);
+	while (rc == 0 && !probe->has_keys) {
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == 0)
+			probe->has_keys = tkb_key_is_valid(item->d_name);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int tkb_roots_probe(const char *path, struct tkb_probe *out,
+                    struct tkb_error *err)
+{
+	struct tkb_probe probe = { 0 };
+	int rc;
+
+	rc = probe_triton(path, &probe, err);
 	if (rc < 0)
 		return rc;
-	*is_inductor_out = found;
+	rc = probe_keys(path, &probe, err);
+	if (rc < 0)
+		return rc;
+	*out = probe;
 	return 0;
 }
 

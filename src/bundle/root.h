@@ -34,8 +34,13 @@ void tkb_roots_release(struct tkb_roots *roots);
 TKB_NODISCARD int tkb_roots_open(const char *path, struct tkb_roots *out,
                                  struct tkb_error *err);
 
-/* Is there a folder `triton` with a device's folder in it? */
-TKB_NODISCARD int tkb_roots_probe(const char *path, bool *is_inductor_out,
+/* What is there already? */
+struct tkb_probe {
+	bool is_inductor; /* a folder `triton` with a device's folder in it */
+	bool has_keys;    /* a folder that is called as a key is */
+};
+
+TKB_NODISCARD int tkb_roots_probe(const char *path, struct tkb_probe *out,
                                   struct tkb_error *err);
 
 /*

@@ -21,31 +21,41 @@ static int fail_group(struct tkb_error *err, const char *what)
 	return tkb_fail_entry(err, TKB_REASON_GROUP, "the group file %s", what);
 }
 
-/* The tokenizer's sentence, as a fault of the group file. */
+/*
+ * The tokenizer's sentence, as a fault of the group file; which may hold the
+ * sentinel nowhere, or restoring would find more of them than were put in.
+ */
 static int next(struct parser *parser, struct tkb_json_token *out,
                 struct tkb_error *err)
 {
 	struct tkb_error inner = { 0 };
+	size_t end;
 	int rc;
 
 	rc = tkb_json_next(&parser->json, out, &inner);
-	if (rc == 0)
-		return 0;
-	return tkb_fail_entry(err, TKB_REASON_GROUP, "the group file is %s",
-	                      inner.message);
+	if (rc < 0)
+		return tkb_fail_entry(err, TKB_REASON_GROUP,
+		                      "the group file is %s", inner.message);
+	if (out->type == TKB_JSON_STRING &&
+	    tkb_json_begins(tkb_json_raw(&parser->json, out),
+	                    tkb_text(TKB_SENTINEL), &end))
+		return tkb_fail_entry(err, TKB_REASON_SENTINEL,
+		                      "the group file holds '%s' already",
+		                      TKB_SENTINEL);
+	return 0;
 }
 
-static int skip(struct parser *parser, const struct tkb_json_token *first,
-                struct tkb_error *err)
+/* Go behind the value that comes next. */
+static int skip(struct parser *parser, struct tkb_error *err)
 {
-	struct tkb_error inner = { 0 };
+	const unsigned depth = parser->json.depth;
+	struct tkb_json_token token;
 	int rc;
 
-	rc = tkb_json_skip(&parser->json, first, &inner);
-	if (rc == 0)
-		return 0;
-	return tkb_fail_entry(err, TKB_REASON_GROUP, "the group file is %s",
-	                      inner.message);
+	do {
+		rc = next(parser, &token, err);
+	} while (rc == 0 && parser->json.depth > depth);
+	return rc;
 }
 
 static int keep_name(struct parser *parser, struct tkb_bytes raw,
@@ -124,7 +134,6 @@ static int read_dict_child(struct parser *parser,
 	struct tkb_json_token value;
 	struct tkb_bytes raw;
 	size_t slash = 0;
-	size_t end;
 	int rc;
 
 	rc = keep_name(parser, child.member, &child.name, err);
@@ -137,10 +146,6 @@ static int read_dict_child(struct parser *parser,
 		return fail_group(err, "lists a path that is not a string");
 
 	raw = tkb_json_raw(&parser->json, &value);
-	if (tkb_json_begins(raw, tkb_text(TKB_SENTINEL), &end))
-		return tkb_fail_entry(err, TKB_REASON_SENTINEL,
-		                      "the group file holds '%s' already",
-		                      TKB_SENTINEL);
 	if (!is_own_path(raw, parser->key, child.name, &slash))
 		return tkb_fail_entry(err, TKB_REASON_OUTSIDE,
 		                      "the group file lists '%.*s', which is "
@@ -204,16 +209,10 @@ static int read_children(struct parser *parser, struct tkb_error *err)
 static int read_member(struct parser *parser, const struct tkb_json_token *key,
                        struct tkb_error *err)
 {
-	struct tkb_json_token value;
-	int rc;
-
 	if (tkb_json_equals(tkb_json_raw(&parser->json, key),
 	                    tkb_text("child_paths")))
 		return read_children(parser, err);
-	rc = next(parser, &value, err);
-	if (rc < 0)
-		return rc;
-	return skip(parser, &value, err);
+	return skip(parser, err);
 }
 
 static int read_group(struct parser *parser, struct tkb_error *err)

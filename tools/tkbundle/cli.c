@@ -61,13 +61,15 @@ enum status cli_misused(const struct cli *cli, const char *format, ...)
 {
 	const char *verb = cli->command != NULL ? cli->command->name : "";
 	const char *space = cli->command != NULL ? " " : "";
+	/* "--version" would be an option of help. */
+	const bool is_option = verb[0] == '-';
 	char prefix[64];
 	char suffix[64];
 	va_list values;
 
 	(void)snprintf(prefix, sizeof(prefix), "tkbundle%s%s: ", space, verb);
 	(void)snprintf(suffix, sizeof(suffix), "; see 'tkbundle help%s%s'",
-	               space, verb);
+	               is_option ? "" : space, is_option ? "" : verb);
 
 	va_start(values, format);
 	text_line_around(cli->log, prefix, suffix, format, values);

@@ -189,8 +189,11 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
 	rc = collect(cli, args, root.path, &report, &err);
-	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
+	if (rc == 0)
 		fill_json(&cli->json, &report);
+	else if (rc == TKB_ERR_LEFT_OUT)
+		json_out_number(&cli->json, "left_out_count",
+		                report.left_out_count);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root.path);
 
@@ -206,10 +209,10 @@ const struct command command_collect = {
 	.summary = "pack a cache into a bundle",
 	.details =
 		"CACHE_ROOT is a Triton cache root or an Inductor cache "
-	        "folder;\n"
+		"folder;\n"
 		"by default $TRITON_CACHE_DIR, $TORCHINDUCTOR_CACHE_DIR,\n"
 		"$TRITON_HOME/.triton/cache or ~/.triton/cache, the first "
-	        "that\n"
+		"that\n"
 		"is set. An entry is packed whole or left out with a reason;\n"
 		"then the exit status is 4. Nothing in the cache is changed.\n",
 	.options = options,

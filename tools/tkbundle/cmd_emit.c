@@ -171,15 +171,14 @@ const struct command command_emit = {
 	.summary = "put a bundle's entries where a compiler finds them",
 	.details =
 		"CACHE_ROOT is made if need be; without it, the one that "
-	        "collect\n"
+		"collect\n"
 		"takes by default. What is there and whole is kept, what is "
-	        "torn\n"
+		"torn\n"
 		"is repaired, and each entry appears in one step. The layout "
-	        "is\n"
+		"is\n"
 		"Inductor's for $TORCHINDUCTOR_CACHE_DIR, for a folder called\n"
-		"torchinductor..., for one that has triton/, and for a bundle "
-	        "of\n"
-		"several GPUs.\n",
+		"torchinductor..., for one that has triton/N/, and, where no\n"
+		"entries are yet, for a bundle of several GPUs.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -209,7 +209,7 @@ const struct command command_show = {
 	.summary = "look at one entry, or at one of its files",
 	.details =
 		"KEY may be cut short as long as only one begins so; before "
-	        "one\n"
+		"one\n"
 		"that begins with a dash write '--'. Stage sass is the cubin,\n"
 		"disassembled by nvdisasm or cuobjdump, from the PATH,\n"
 		"$CUDA_HOME/bin or /usr/local/cuda/bin.\n",

@@ -160,7 +160,7 @@ const struct command command_verify = {
 	.summary = "check every byte of a bundle or a cache",
 	.details =
 		"A bundle is held against its manifest. A cache's entries "
-	        "must\n"
+		"must\n"
 		"be whole, their metadata must have the key's hash, and their\n"
 		"binaries must fit. The exit status is 5 for what is damaged,\n"
 		"4 for what is only busy or cannot be read.\n",

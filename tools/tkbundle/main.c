@@ -40,7 +40,7 @@ static bool is_drawable(FILE *log)
 {
 	const char *const terminal = getenv("TERM");
 
-	return isatty(fileno(log)) && terminal != NULL &&
+	return isatty(fileno(log)) && terminal != NULL && terminal[0] != '\0' &&
 	       strcmp(terminal, "dumb") != 0;
 }
 
