@@ -408,7 +408,8 @@ static void mark_trusted(const struct tkb_emitter *emitter)
 {
 	const struct tkb_emit_report *report = &emitter->report;
 
-	if (emitter->options->dry_run || emitter->options->key_count != 0 ||
+	if (emitter->bundle->fault.status != 0 || emitter->options->dry_run ||
+	    emitter->options->key_count != 0 ||
 	    emitter->options->target_count != 0 || report->failed_count != 0 ||
 	    report->damaged_count != 0 || report->unsafe_count != 0 ||
 	    report->busy_count != 0)

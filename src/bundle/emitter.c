@@ -99,6 +99,20 @@ void tkb_emitter_finish(struct tkb_emitter *emitter, struct tkb_job *job,
 	                 message);
 }
 
+/* What is wrong with a frame says which; of an entry, this does. */
+static struct tkb_error damage_of(const struct tkb_emitter *emitter,
+                                  const struct tkb_job *job,
+                                  const struct tkb_error *fault)
+{
+	struct tkb_error damage = *fault;
+
+	if (fault->reason != TKB_REASON_DAMAGED)
+		(void)tkb_fail_while(&damage, TKB_ERR_CORRUPT,
+		                     "'%s', entry '%s'", emitter->bundle->name,
+		                     tkb_emitter_entry(emitter, job)->key);
+	return damage;
+}
+
 int tkb_emitter_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
                      const struct tkb_error *fault, struct tkb_error *err)
 {
@@ -109,7 +123,7 @@ int tkb_emitter_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 	if (rc == TKB_ERR_CORRUPT && fault->reason != TKB_REASON_UNSAFE) {
 		(void)pthread_mutex_lock(&emitter->watcher.lock);
 		if (emitter->first_damage.status == 0)
-			emitter->first_damage = *fault;
+			emitter->first_damage = damage_of(emitter, job, fault);
 		(void)pthread_mutex_unlock(&emitter->watcher.lock);
 	}
 	tkb_emitter_finish(emitter, job, TKB_FAILED,

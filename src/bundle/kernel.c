@@ -18,8 +18,11 @@ size_t tkb_kernel_group_index(const struct tkb_entry *entry)
 	return i;
 }
 
+/* The group file itself is none that a group file may list. */
 static bool has_file(const struct tkb_entry *entry, const char *name)
 {
+	if (tkb_name_is_group(name))
+		return false;
 	for (size_t i = 0; i < entry->file_count; i++) {
 		if (strcmp(entry->files[i].name, name) == 0)
 			return true;

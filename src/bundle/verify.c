@@ -133,8 +133,15 @@ static int check_entry(struct checker *checker, const struct view *view,
 	return 0;
 }
 
+static void name_entry(const struct verifier *verifier,
+                       const struct tkb_entry *entry, struct tkb_error *fault)
+{
+	(void)tkb_fail_while(fault, TKB_ERR_CORRUPT, "'%s', entry '%s'",
+	                     verifier->bundle->name, entry->key);
+}
+
 static void note(struct verifier *verifier, const struct tkb_entry *entry,
-                 int rc, const struct tkb_error *fault)
+                 int rc, bool is_of_frame, const struct tkb_error *fault)
 {
 	const struct tkb_result result = {
 		.root = "",
@@ -155,6 +162,9 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 		verifier->report.failed_count++;
 		if (verifier->first.status == 0)
 			verifier->first = *fault;
+		/* What is wrong with a frame says which already. */
+		if (verifier->report.failed_count == 1 && !is_of_frame)
+			name_entry(verifier, entry, &verifier->first);
 	}
 	(void)pthread_mutex_unlock(&verifier->watcher.lock);
 	tkb_watcher_result(&verifier->watcher, &result);
@@ -197,7 +207,7 @@ static int verify_frame(void *self, size_t worker, size_t index,
 			*err = fault;
 			return rc;
 		}
-		note(verifier, view.entry, rc, &fault);
+		note(verifier, view.entry, rc, frame_rc != 0, &fault);
 	}
 	return 0;
 }
