@@ -1,0 +1,439 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Write the seeds of the fuzz targets, corpus/<target>/seed-*.
+
+    make_seeds.py TKBUNDLE
+
+TKBUNDLE is the program; real files come from ../fixtures, the rest is made
+here. The same program gives the same seeds.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "fixtures"
+HASH = "e8d34b5e7ad06b1c3f5d73c38a09bf893b21c700a74a8fca828d56ee85d32e6e"
+KEY = base64.b32encode(bytes.fromhex(HASH)).decode().rstrip("=")
+KEY64 = base64.urlsafe_b64encode(bytes.fromhex(HASH)).decode().rstrip("=")
+FIRST_LINE = "frames 1 zstd 1.5.4 3\n"
+SENTINEL = "[REPLACE]"
+
+
+def write(target, name, data):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    data = data.encode() if isinstance(data, str) else data
+    (folder / f"seed-{name}").write_bytes(data)
+
+
+def canonical(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"),
+                      ensure_ascii=False)
+
+
+# Small ELF files: what the checks look at, and nothing else.
+
+def elf(machine, sections, *, kind=2, flags=0, abi=0, segments=(),
+        table_first=False):
+    """`sections`: (type, link, bytes) each, behind a null section."""
+    body = b"".join(data for _, _, data in sections)
+    start = 64 + 56 * len(segments)
+    table = start + len(body)
+    if table_first:
+        table, start = start, start + 64 * (len(sections) + 1)
+    ident = b"\x7fELF\x02\x01\x01" + bytes([0x33, abi]) + bytes(7)
+    out = ident + struct.pack("<HHIQQQIHHHHHH", kind, machine, 1, 0,
+                              64 if segments else 0, table, flags, 64, 56,
+                              len(segments), 64, len(sections) + 1, 0)
+    for offset, size in segments:
+        out += struct.pack("<IIQQQQQQ", 1, 5, offset, 0, 0, size, size, 1)
+    described = bytes(64)
+    for section_type, link, data in sections:
+        described += struct.pack("<IIQQQQIIQQ", 0, section_type, 0, 0, start,
+                                 len(data), link, 0, 1, 0)
+        start += len(data)
+    return out + (described + body if table_first else body + described)
+
+
+def cubin(*, arch=90, abi=7, symbol="add_kernel", end=b"\0",
+          table_first=False):
+    flags = arch if abi == 7 else arch << 8
+    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x12, 0, 1, 0, 0)
+    return elf(190, [(2, 2, symbols),
+                     (3, 0, b"\0" + symbol.encode() + end)], flags=flags,
+               abi=abi, segments=[(64, 16)], table_first=table_first)
+
+
+def patched(data, offset, number):
+    return data[:offset] + struct.pack("<Q", number) + data[offset + 8:]
+
+
+def module(*, machine=62, libc=b"libc.so.6", versions=(b"GLIBC_2.2.5",
+                                                       b"GLIBC_2.34")):
+    strings = b"\0" + libc + b"\0"
+    auxes = b""
+    for i, version in enumerate(versions):
+        following = 16 if i + 1 < len(versions) else 0
+        auxes += struct.pack("<IHHII", 0, 0, 2 + i, len(strings), following)
+        strings += version + b"\0"
+    needs = struct.pack("<HHIII", 1, len(versions), 1, 16, 0) + auxes
+    dynamic = struct.pack("<qQqQ", 1, 1, 0, 0)
+    return elf(machine, [(3, 0, strings), (6, 1, dynamic),
+                         (0x6ffffffe, 1, needs)], kind=3)
+
+
+# Entries, as a manifest has them, with the contents of their files.
+
+def by_extension(name):
+    return (name.rpartition(".")[2].encode() if "." in name else b"",
+            name.encode())
+
+
+def entry(kind, key, name, files, *, devices=(0,), platform="",
+          target=("", "", 0), version="3.6.0"):
+    names = sorted(files, key=by_extension)
+    listed = []
+    for file_name in names:
+        data = files[file_name]
+        item = [file_name, len(data), hashlib.sha256(data).hexdigest()]
+        count = data.count(b'"' + SENTINEL.encode())
+        listed.append(item + [count] if count else item)
+    described = {"devices": list(devices), "files": listed, "key": key,
+                 "kind": kind, "name": name, "platform": platform,
+                 "producer": ["triton", version], "target": list(target)}
+    return described, [files[file_name] for file_name in names]
+
+
+def metadata(**more):
+    return json.dumps({"hash": HASH, "target": {"backend": "cuda", "arch": 90,
+                       "warp_size": 32}, "triton_version": "3.6.0",
+                       "name": "add_kernel", **more}).encode()
+
+
+def group(names, prefix, **more):
+    paths = {name: f"{prefix}/{name}" for name in names}
+    return json.dumps({"child_paths": paths, **more}).encode()
+
+
+def kernel(*, key=KEY, more=None, group_more=None, **options):
+    files = {"add_kernel.json": metadata(), "add_kernel.cubin": cubin(),
+             **(more or {})}
+    files["__grp__add_kernel.json"] = group(files, SENTINEL,
+                                            **(group_more or {}))
+    return entry("kernel", key, "add_kernel", files,
+                 target=("cuda", "90", 32), **options)
+
+
+def autotune():
+    data = json.dumps({"key": [1024], "configs_timings": [
+        [{"kwargs": {"BLOCK": 512}, "num_warps": 4}, [0.01, 0.02, 0.03]]]})
+    return entry("autotune", hashlib.sha256(b"autotune").hexdigest(),
+                 "gelu_kernel", {"gelu_kernel.autotune.json": data.encode()})
+
+
+def a_module(**options):
+    name = "cuda_utils.cpython-312-x86_64-linux-gnu.so"
+    return entry("module", hashlib.sha256(b"module").hexdigest(),
+                 "cuda_utils", {name: module()},
+                 platform="x86_64-glibc2.34-cpython312", **options)
+
+
+def manifest(entries, profile="full", **more):
+    return canonical({"entries": [described for described, _ in entries],
+                      "format": "tkbundle", "launchers": [],
+                      "profile": profile, "requires": [], "trees": [],
+                      "version": 1, **more})
+
+
+def frames_input(entries, ranges, *, flags=0, contents=None, **more):
+    if contents is None:
+        contents = b"\n==\n".join(data for _, files in entries
+                                  for data in files)
+    lines = FIRST_LINE + "".join(f"# ~ @ {item}\n" for item in ranges)
+    head = chr(0x40 | flags) + manifest(entries, **more) + "\n" + lines + "\n"
+    return head.encode() + contents
+
+
+def tar_of(entries, layout):
+    members = [(f"triton/{described['key']}/{item[0]}", data)
+               for described, files in entries
+               for item, data in zip(described["files"], files)]
+    members.sort(key=lambda member: by_extension(
+        member[0].rpartition("/")[2]))
+    return tar_with(members, layout)
+
+
+def tar_with(members, layout=tarfile.USTAR_FORMAT):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=layout) as tar:
+        for path, data in members:
+            info = tarfile.TarInfo(path)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+        end = tar.offset
+    return out.getvalue()[:end]
+
+
+def write_frames():
+    one = [kernel()]
+    mixed = [autotune(), kernel(), a_module()]
+    twins = [kernel(devices=(0, 2)), kernel(devices=(1,))]
+    long_name = "x" * 120 + ".txt"
+    write("frames", "kernel", frames_input(one, ["0"]))
+    write("frames", "mixed", frames_input(mixed, ["0-2"]))
+    write("frames", "three-frames", frames_input(mixed, ["0", "1", "2"]))
+    write("frames", "odd-ranges", frames_input(mixed, ["0,2", "1"]))
+    write("frames", "devices", frames_input(twins, ["0-1"]))
+    write("frames", "lean", frames_input(one, ["0"], profile="lean"))
+    write("frames", "none", frames_input([], []))
+    write("frames", "escaped", frames_input(
+        [kernel(more={"\u00e9 \".json": b'["\\u005bREPLACE]/x", "a"]',
+                      "empty.txt": b""})], ["0"]))
+    files = {"add_kernel.json": metadata(), "add_kernel.cubin": cubin()}
+    files["__grp__add_kernel.json"] = group(files, f"/etc/{KEY}")
+    write("frames", "foreign-group", frames_input(
+        [entry("kernel", KEY, "add_kernel", files,
+               target=("cuda", "90", 32))], ["0"]))
+    files["__grp__add_kernel.json"] = group(
+        ["add_kernel.cubin", "__grp__add_kernel.json"], SENTINEL)
+    write("frames", "lists-itself", frames_input(
+        [entry("kernel", KEY, "add_kernel", files,
+               target=("cuda", "90", 32))], ["0"]))
+    files["__grp__add_kernel.json"] = json.dumps(
+        {"child_paths": ["add_kernel.json", "add_kernel.cubin"]}).encode()
+    write("frames", "list-group", frames_input(
+        [entry("kernel", hashlib.md5(b"").hexdigest(), "add_kernel",
+               {**files, "add_kernel.json": metadata(hash=hashlib.md5(
+                   b"").hexdigest())}, target=("cuda", "90", 32))], ["0"]))
+    write("frames", "signed", frames_input(one, ["0"], flags=4))
+    write("frames", "odd-end", frames_input(one, ["0"], flags=8))
+    write("frames", "behind", frames_input(one, ["0"], flags=16))
+    write("frames", "verbatim", frames_input(one, ["0"], flags=2))
+    write("frames", "unknown", frames_input(one, ["0"], flags=2, later=[{}]))
+    write("frames", "newer", frames_input([], [], flags=2, version=2))
+    wide = [kernel(more={long_name: b"text"})]
+    for name, entries, layout in [("ustar", one, tarfile.USTAR_FORMAT),
+                                  ("gnu", wide, tarfile.GNU_FORMAT),
+                                  ("pax", wide, tarfile.PAX_FORMAT)]:
+        write("frames", f"tar-{name}", frames_input(
+            entries, ["0"], flags=1, contents=tar_of(entries, layout)))
+    write("frames", "twice", frames_input(mixed, ["0-2", "1"]))
+    write("frames", "twice-and-none", frames_input(mixed, ["0-1", "1"]))
+    write("frames", "beyond", frames_input(one, ["0-9"]))
+    write("frames", "left-out", frames_input(mixed, ["0", "2"]))
+    write("frames", "wrong-digest", frames_input(one, ["0"]).replace(
+        b"\n#", b"\n" + 64 * b"0"))
+    described, files = kernel()
+    write("frames", "wrong-bytes", frames_input(
+        [(described, [*files[:2], files[2].replace(b"3.6.0", b"3.6.1")])],
+        ["0"], flags=2))
+    described["files"][2][1] -= 1
+    write("frames", "wrong-size", frames_input(
+        [(described, files)], ["0"], flags=2))
+    write("frames", "climbing", frames_input(
+        [kernel(more={"../../../../../../tmp/x": b"x"})], ["0"]))
+    write("frames", "tar-cut", frames_input(
+        one, ["0"], flags=1,
+        contents=tar_of(one, tarfile.USTAR_FORMAT)[:-400]))
+    write("frames", "not-packed", frames_input(one, ["0"]).replace(
+        b"\n#", b"\n!#"))
+    for name, members in [("unsigned", []),
+                          ("signed", [("tkbundle.sig", b"ed25519")]),
+                          ("other", [("tkbundle.txt", b"")]),
+                          ("large", [("tkbundle.sig", bytes(16385))])]:
+        write("frames", f"header-{name}", frames_input(
+            [], [], flags=32, contents=tar_with(
+                [("tkbundle.json", manifest([]).encode()),
+                 ("tkbundle.frames", FIRST_LINE.encode()), *members])))
+    write("frames", "tar-mixed", frames_input(
+        mixed, ["0-1", "2"], flags=1,
+        contents=tar_of(mixed[:2], tarfile.USTAR_FORMAT)))
+
+
+def write_manifests():
+    mixed = [autotune(), kernel(devices=(0, 1)), a_module()]
+    write("manifest", "mixed", manifest(mixed))
+    write("manifest", "none", manifest([]))
+    write("manifest", "twins", manifest(
+        [kernel(devices=(0,)), kernel(devices=(1,))]))
+    write("manifest", "unknown", manifest([], later={"a": [1, {"b": None}]}))
+    write("manifest", "newer", manifest([], version=2))
+    write("manifest", "requires", manifest([], requires=["trees"]))
+    write("manifest", "launchers", manifest([], launchers=[{}]))
+    write("manifest", "twice", manifest([kernel(), kernel()]))
+    write("manifest", "disordered", manifest([kernel(), autotune()]))
+    write("manifest", "climbing", manifest([kernel(more={"../x": b""})]))
+    write("manifest", "members-twice", '{"entries":[],' + manifest([])[1:])
+    described, files = kernel(more={"\u00e9\u20ac\U0001f600\".txt": b""})
+    write("manifest", "names", manifest([(described, files)], "lean"))
+
+
+def write_elfs(real):
+    write("elf", "cubin-7", cubin())
+    write("elf", "cubin-8", cubin(abi=8))
+    write("elf", "cubin-9", cubin(abi=9))
+    write("elf", "cubin-100", cubin(arch=100, abi=8))
+    write("elf", "cubin-other", cubin(symbol="other"))
+    write("elf", "hsaco", elf(224, [(3, 0, b"\0")], kind=3))
+    write("elf", "module", module())
+    write("elf", "module-musl", module(libc=b"libc.musl-x86_64.so.1"))
+    write("elf", "module-arm", module(machine=183))
+    write("elf", "module-riscv", module(machine=243, versions=()))
+    write("elf", "cut", cubin()[:-1])
+    first = cubin(table_first=True)
+    symbols, strings = 120 + 64, 120 + 128
+    write("elf", "table-first", first)
+    write("elf", "unended", cubin(table_first=True, end=b""))
+    write("elf", "wrapped-symbols", patched(first, symbols + 24, 2**64 - 16))
+    write("elf", "wrapped-strings", patched(first, strings + 24, 2**64 - 1))
+    write("elf", "strings-beyond", patched(first, strings + 32, 2**20))
+    name = 120 + 192 + 24
+    write("elf", "name-beyond", patched(patched(
+        first, name, 0x1001200000010), strings + 32, 2**20))
+    write("elf", "strings-elsewhere", patched(patched(
+        first, strings + 24, 2**64 - 1), strings, 8 << 32))
+    write("elf", "table-beyond", patched(first, 40, 2**64 - 64))
+    write("elf", "segment-beyond", patched(first, 64 + 8, 2**64 - 8))
+    write("elf", "real-cubin-7", real["h100"].read(
+        lambda name: "/KRJX2HQ7" in name and name.endswith(".cubin")))
+    write("elf", "real-cubin-8", real["inductor"].read(
+        lambda name: "/XPETVNBK" in name and name.endswith(".cubin")))
+    write("elf", "real-module", real["h100"].read(
+        lambda name: "/HEUKIG4J" in name and name.endswith(".so")))
+
+
+def write_scrubs(real):
+    root = "/home/serve/.triton/cache"
+    for name, source in real.items():
+        if name in ("h100", "inductor"):
+            continue
+        for kind in ("__grp__add_kernel.json", "add_kernel.json"):
+            text = source.read(lambda path, kind=kind: path.endswith(
+                "/" + kind)).decode()
+            key = source.key("/add_kernel.json")
+            write("scrub", f"{name}-{kind.strip('_').split('.')[0]}",
+                  root + "\n" + text.replace(key, KEY))
+    names = ["add_kernel.cubin", "add_kernel.ttir", "add_kernel.json"]
+    place = f"{root}/{KEY}"
+    write("scrub", "list", root + "\n" + json.dumps({"child_paths": names}))
+    write("scrub", "moved", "/mnt/cache\n" + group(names, place).decode())
+    write("scrub", "relative", root + "\n" + group(
+        names, f"./cache/{KEY}").decode())
+    write("scrub", "members", root + "\n" + group(
+        names, place, version=1, more=[{"a": [None, True, -1.5e3]}]).decode())
+    odd = "/srv/\u00e9 \"\\\U0001f600/\x01"
+    write("scrub", "escaped", odd + "\n" + group(
+        names, f"{odd}/{KEY}").decode())
+    write("scrub", "slashes", root + "\n" + group(
+        names, place).decode().replace("/", "\\/"))
+    write("scrub", "values", root + "\n" + json.dumps(
+        {"a": place, "b": place + "/x", "c": place + "x", "d": [place],
+         place: 1, "e": "x" + place}))
+    write("scrub", "sentinel", root + "\n" + group(
+        names, SENTINEL).decode())
+    write("scrub", "bytes", b"/srv/\xff\n" + group(
+        names, f"/srv/\udcff/{KEY}"))
+    write("scrub", "sentinel-in-member", root + "\n" + group(
+        names, place, more={"a": [SENTINEL + "/x"]}).decode())
+    write("scrub", "sentinel-in-list", root + "\n" + json.dumps(
+        {"child_paths": [*names, SENTINEL]}))
+    write("scrub", "long-number", root + "\n" + metadata().decode().replace(
+        ": 90,", ": 90." + 5000 * "0" + ","))
+    write("scrub", "long-text", root + "\n" + metadata().decode().replace(
+        "cuda", 5000 * "x"))
+    write("scrub", "control", root + "\n" + metadata().decode().replace(
+        "cuda", "\\n"))
+    write("scrub", "outside", root + "\n" + group(
+        names, "/etc").decode())
+    write("scrub", "top", "/\n" + group(names, f"/{KEY}").decode())
+
+
+def write_jsons():
+    write("json", "metadata", metadata(a=[None, True, 1.5e-7, float("nan")]))
+    write("json", "manifest", manifest([autotune(), kernel()]))
+    write("json", "group", group(["a.cubin"], "/x/\u00e9\U0001f600"))
+    write("json", "strings", '["\\u0000\\ud83d\\ude00\\ud800\\udcff\\/\\b'
+          '\\f\\n\\r\\t\\"\\\\", "\u00e9\u20ac\U0001f600"]')
+    for name, data in [("overlong", b"\xc0\x80"), ("tail", b"\x80"),
+                       ("surrogate", b"\xed\xa0\x80"), ("cut", b"\xe2\x82")]:
+        write("json", f"utf8-{name}", b'"' + data + b'"')
+    write("json", "numbers", "[-Infinity,Infinity,NaN,-0.0e+1,10,0,-1E5,"
+          "18446744073709551615,18446744073709551616]")
+    write("json", "deep", "[" * 63 + "{}" + "]" * 63)
+    write("json", "too-deep", "[" * 65 + "]" * 65)
+    write("json", "canonical", '{"a":[],"b":{"":"\\u0001\\"","z":0},"c":null}')
+    write("json", "spaces", ' { "a" : [ 1 , 2 ] ,\r\n\t"a" : { } } ')
+
+
+class Source:
+    """A fixture."""
+
+    def __init__(self, name):
+        self.path = FIXTURES / f"{name}.tar.gz"
+        with tarfile.open(self.path) as tar:
+            self.files = {member.name: tar.extractfile(member).read()
+                          for member in tar if member.isfile()}
+
+    def find(self, wanted):
+        return next(name for name in sorted(self.files) if wanted(name))
+
+    def read(self, wanted):
+        return self.files[self.find(wanted)]
+
+    def key(self, ending):
+        return self.find(lambda name: name.endswith(ending)).split("/")[-2]
+
+
+def write_bundles(program, folder):
+    for name in ("triton-3.0.0-cpu", "triton-3.6.0-cpu", "triton-3.6.0-h100"):
+        with tarfile.open(FIXTURES / f"{name}.tar.gz") as tar:
+            tar.extractall(folder / name)
+
+    def collect(seed, source, *arguments):
+        out = folder / "out.tkb"
+        subprocess.run([program, "collect", folder / source / ".triton/cache",
+                        "-o", out, *arguments], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        write("bundle", seed, out.read_bytes())
+        return out.read_bytes()
+
+    whole = collect("lean", "triton-3.6.0-cpu", "--profile", "lean",
+                    "--key", KEY)
+    collect("full", "triton-3.6.0-cpu", "--key", KEY)
+    collect("lean-all", "triton-3.0.0-cpu", "--profile", "lean")
+    collect("module", "triton-3.6.0-h100", "--key", "HEUKIG4J")
+    collect("autotune", "triton-3.6.0-cpu", "--key", "OHLECDAU")
+    write("bundle", "cut", whole[:-1])
+    write("bundle", "cut-half", whole[:len(whole) // 2])
+    write("bundle", "behind", whole + b"\0")
+    write("bundle", "flipped", whole[:-200] + bytes([whole[-200] ^ 1]) +
+          whole[-199:])
+    write("bundle", "empty", b"")
+    write("bundle", "skippable", struct.pack("<II", 0x184d2a50, 4) + b"skip")
+
+
+def main():
+    real = {name: Source(f"triton-{name}-cpu")
+            for name in ("3.0.0", "3.2.0", "3.6.0", "3.9.0")}
+    real["h100"] = Source("triton-3.6.0-h100")
+    real["inductor"] = Source("inductor-2.11-llama4-h100")
+    write_jsons()
+    write_manifests()
+    write_elfs(real)
+    write_scrubs(real)
+    write_frames()
+    with tempfile.TemporaryDirectory() as folder:
+        write_bundles(sys.argv[1], pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

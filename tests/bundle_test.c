@@ -1,0 +1,2009 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "forge.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
+enum {
+	SAMPLE = 61 /* one in so many; odd, so that each bit has its turn */
+};
+
+#define GIB ((uint64_t)1024 * 1024 * 1024)
+
+static const struct tkb_verify_options one_thread = { .threads = 1 };
+static const struct tkb_emit_options emit_alone = { .threads = 1 };
+
+static void close_at(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+/* A bundle that must open; the caller closes it. */
+static struct tkb_bundle *open_bundle(const char *path)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	return bundle;
+}
+
+static int write_to_buf(void *self, struct tkb_bytes bytes,
+                        struct tkb_error *err)
+{
+	struct tkb_buf *buf = self;
+
+	tkb_buf_add(buf, bytes);
+	return tkb_buf_check(buf, err);
+}
+
+/* The same names, with the same bytes. */
+static void check_same_files(const char *folder, const char *wanted)
+{
+	const char **names = list(folder);
+	const char **wanted_names = list(wanted);
+	size_t i = 0;
+
+	for (; names[i] != NULL && wanted_names[i] != NULL; i++) {
+		CHECK_STR(names[i], wanted_names[i]);
+		CHECK(tkb_bytes_equal(
+			read_file(text("%s/%s", folder, names[i])),
+			read_file(text("%s/%s", wanted, names[i]))));
+	}
+	CHECK(names[i] == NULL && wanted_names[i] == NULL);
+}
+
+/*
+ * What `root` shows must be entries of `good`, whole, and stages must be gone;
+ * how many there are is returned. `good` was emitted to the same path.
+ */
+static size_t check_only_whole(const char *root, const char *good)
+{
+	const char **names;
+	size_t count = 0;
+
+	if (!exists(root))
+		return 0;
+	names = list(root);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strcmp(names[i], ".tkbundle") == 0)
+			continue;
+		check_same_files(text("%s/%s", root, names[i]),
+		                 text("%s/%s", good, names[i]));
+		count++;
+	}
+	names = exists(text("%s/.tkbundle", root))
+	                ? list(text("%s/.tkbundle", root))
+	                : list(root);
+	for (size_t i = 0; names[i] != NULL; i++)
+		CHECK(strncmp(names[i], "stage-", 6) != 0);
+	return count;
+}
+
+static void remove_entries(const char *root)
+{
+	const char **keys = list(root);
+
+	for (size_t i = 0; keys[i] != NULL; i++) {
+		const char **names;
+
+		if (strcmp(keys[i], ".tkbundle") == 0)
+			continue;
+		names = list(text("%s/%s", root, keys[i]));
+		for (size_t j = 0; names[j] != NULL; j++)
+			CHECK_INT(unlink(text("%s/%s/%s", root, keys[i],
+			                      names[j])),
+			          0);
+		CHECK_INT(rmdir(text("%s/%s", root, keys[i])), 0);
+	}
+}
+
+/* Emit the sound bundle `path` to `out`, and move what appears to `good`. */
+static void emit_good(const char *path)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_emit(bundle, "out", &emit_alone, NULL, &err), &err);
+	CHECK_INT(rename("out", "good"), 0);
+}
+
+/*
+ * Bundle `path` must be found out, on opening or by verify; `part` is said.
+ * Emit must say so too, and let nothing appear.
+ */
+static void check_refused(const char *path, const char *part)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	size_t names;
+	int rc;
+
+	rc = tkb_bundle_open(path, &bundle, &err);
+	if (rc != 0) {
+		CHECK_FAILS(rc, TKB_ERR_CORRUPT, &err, part);
+		CHECK(bundle == NULL);
+		return;
+	}
+	CHECK_FAILS(tkb_bundle_verify(bundle, &one_thread, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, part);
+
+	CHECK(exists("victim") || mkdir("victim", 0777) == 0);
+	names = count_names(".");
+	CHECK_FAILS(tkb_emit(bundle, "victim/root", &emit_alone, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, part);
+	CHECK_INT(count_names("."), names);
+	CHECK_INT(count_names("victim"), 1);
+	CHECK_INT(check_only_whole("victim/root", "."), 0);
+}
+
+static void check_forge_refused(const struct forge *forge, const char *part)
+{
+	forge_write(forge, "hostile.tkb");
+	check_refused("hostile.tkb", part);
+}
+
+TEST(bundle, tells_its_entries)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	const struct tkb_entry *entry;
+
+	forge_pair("pair.tkb");
+	bundle = open_bundle("pair.tkb");
+
+	CHECK_STR(tkb_bundle_profile(bundle), "lean");
+	CHECK_INT(tkb_bundle_frame_count(bundle), 1);
+	CHECK_INT(tkb_bundle_entry_count(bundle), 2);
+	CHECK_INT(tkb_bundle_entry(bundle, 0)->kind, TKB_KIND_AUTOTUNE);
+	entry = tkb_bundle_entry(bundle, 1);
+	CHECK_STR(entry->key, FORGE_KERNEL);
+	CHECK_STR(entry->name, "add_kernel");
+	CHECK_INT(entry->kind, TKB_KIND_KERNEL);
+	CHECK_STR(entry->platform, "");
+	CHECK_STR(entry->target.backend, "cuda");
+	CHECK_STR(entry->target.arch, "90");
+	CHECK_INT(entry->target.warp_size, 32);
+	CHECK_STR(entry->producer, "triton");
+	CHECK_STR(entry->producer_version, "3.6.0");
+	CHECK_INT(entry->device_count, 1);
+	CHECK_INT(entry->devices[0], 0);
+	CHECK_INT(entry->file_count, 3);
+	CHECK_STR(entry->files[0].name, "add_kernel.cubin");
+	CHECK_INT(entry->files[0].size, 6936);
+	CHECK_INT(entry->files[0].sentinels, 0);
+	CHECK_STR(entry->files[1].name, "__grp__add_kernel.json");
+	CHECK_INT(entry->files[1].sentinels, 2);
+}
+
+TEST(bundle, id_is_the_digest_of_its_manifest)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	forge_single("a.tkb");
+	bundle = open_bundle("a.tkb");
+
+	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
+	CHECK_STR(hex, forge_digest(forge_open("a.tkb")->manifest));
+}
+
+TEST(bundle, gives_each_file_as_it_is_packed)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	const struct tkb_entry *entry;
+	struct tkb_error err = { 0 };
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+	bundle = open_bundle("a.tkb");
+
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		entry = tkb_bundle_entry(bundle, i);
+		for (size_t j = 0; j < entry->file_count; j++) {
+			TKB_AUTO(tkb_buf_release)
+			struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
+			const struct tkb_sink sink = { write_to_buf, &got };
+			const struct tkb_bytes file = read_file(
+				text("forged/.triton/cache/%s/%s", entry->key,
+			             entry->files[j].name));
+
+			CHECK_OK(tkb_bundle_read(bundle, i, j, &sink, &err),
+			         &err);
+			CHECK_INT(got.size, entry->files[j].size);
+			if (entry->files[j].sentinels == 0)
+				CHECK(tkb_bytes_equal(tkb_buf_bytes(&got),
+				                      file));
+			else
+				CHECK(memmem(got.data, got.size, "\"[REPLACE]/",
+				             11) != NULL);
+		}
+	}
+}
+
+static int refuse_bytes(void *self, struct tkb_bytes bytes,
+                        struct tkb_error *err)
+{
+	(void)self;
+	(void)bytes;
+	(void)err;
+	return TKB_ERR_IO;
+}
+
+TEST(bundle, read_returns_what_the_sink_returned)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	const struct tkb_sink sink = { refuse_bytes, NULL };
+	struct tkb_error err = { 0 };
+
+	forge_single("a.tkb");
+	bundle = open_bundle("a.tkb");
+
+	CHECK_INT(tkb_bundle_read(bundle, 0, 0, &sink, &err), TKB_ERR_IO);
+}
+
+TEST(bundle, finds_an_entry_by_a_unique_prefix)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct forge *forge;
+	struct tkb_error err = { 0 };
+	size_t index = 9;
+
+	forge_pair("pair.tkb");
+	forge = forge_open("pair.tkb");
+	forge_edit(forge, "OHLEC", "5DJEC");
+	forge_write(forge, "alike.tkb");
+	bundle = open_bundle("alike.tkb");
+
+	CHECK_OK(tkb_bundle_find(bundle, FORGE_KERNEL, &index, &err), &err);
+	CHECK_INT(index, 1);
+	CHECK_OK(tkb_bundle_find(bundle, "5DJE", &index, &err), &err);
+	CHECK_INT(index, 0);
+	index = 9;
+	CHECK_FAILS(tkb_bundle_find(bundle, "5DJ", &index, &err),
+	            TKB_ERR_INVALID, &err, "several keys begin with '5DJ'");
+	CHECK_FAILS(tkb_bundle_find(bundle, "", &index, &err), TKB_ERR_INVALID,
+	            &err, "the key is empty");
+	CHECK_INT(tkb_bundle_find(bundle, "OHL", &index, &err), TKB_MISS);
+	CHECK_INT(tkb_bundle_find(bundle, FORGE_KERNEL "A", &index, &err),
+	          TKB_MISS);
+	CHECK_INT(index, 9);
+}
+
+TEST(bundle, of_every_fixture_is_intact)
+{
+	static const char *const fixtures[] = {
+		"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
+		"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
+		"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
+		"triton-3.9.0-cpu", "triton-3.6.0-h100",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(fixtures) * 2; i++) {
+		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+		struct tkb_verify_report report = { 0 };
+		struct tkb_error err = { 0 };
+		const char *name = fixtures[i / 2];
+
+		if (i % 2 == 0)
+			unpack(name, name);
+		forge_collect(text("%s/.triton/cache", name), NULL, i % 2 == 1,
+		              "a.tkb");
+		bundle = open_bundle("a.tkb");
+
+		CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+		CHECK_INT(report.failed_count, 0);
+		CHECK_INT(report.verified_count,
+		          tkb_bundle_entry_count(bundle));
+		CHECK(report.verified_count >= 3);
+	}
+}
+
+TEST(bundle, of_inductor_is_intact_and_has_two_frames)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	unpack("inductor-2.11-llama4-h100", "ind");
+	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
+	bundle = open_bundle("a.tkb");
+
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+	CHECK_INT(report.verified_count, 26);
+	CHECK_INT(tkb_bundle_frame_count(bundle), 2);
+}
+
+/* What a thread reads, again and again. */
+struct reading {
+	const struct tkb_bundle *bundle;
+	bool is_good;
+};
+
+static void *read_all(void *argument)
+{
+	struct reading *reading = argument;
+
+	for (size_t i = 0; i < tkb_bundle_entry_count(reading->bundle); i++) {
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
+		const struct tkb_sink sink = { write_to_buf, &got };
+
+		if (tkb_bundle_read(reading->bundle, i, 0, &sink, NULL) != 0)
+			return NULL;
+	}
+	reading->is_good =
+		tkb_bundle_verify(reading->bundle, NULL, NULL, NULL) == 0;
+	return NULL;
+}
+
+TEST(bundle, can_be_read_from_several_threads)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct reading readings[4] = { 0 };
+	pthread_t threads[TKB_COUNT_OF(readings)];
+
+	forge_pair("pair.tkb");
+	bundle = open_bundle("pair.tkb");
+
+	for (size_t i = 0; i < TKB_COUNT_OF(readings); i++) {
+		readings[i].bundle = bundle;
+		CHECK_INT(pthread_create(&threads[i], NULL, read_all,
+		                         &readings[i]),
+		          0);
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(readings); i++) {
+		(void)pthread_join(threads[i], NULL);
+		CHECK(readings[i].is_good);
+	}
+}
+
+TEST(bundle, can_come_out_of_a_pipe)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+	struct tkb_bytes bytes;
+	int ends[2];
+
+	forge_single("a.tkb");
+	bytes = read_file("a.tkb");
+	CHECK_INT(pipe(ends), 0);
+	CHECK_INT(write(ends[1], bytes.data, bytes.size), bytes.size);
+	(void)close(ends[1]);
+
+	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", &bundle, &err), &err);
+	(void)close(ends[0]);
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+	CHECK_INT(report.verified_count, 1);
+}
+
+TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	int ends[2];
+
+	forge_single("a.tkb");
+	CHECK_INT(pipe(ends), 0);
+	CHECK_INT(write(ends[1], read_file("a.tkb").data, 100), 100);
+	(void)close(ends[1]);
+
+	CHECK_FAILS(tkb_bundle_open_fd(ends[0], "the pipe", &bundle, &err),
+	            TKB_ERR_CORRUPT, &err, "'the pipe'");
+	(void)close(ends[0]);
+}
+
+TEST(bundle, program_emits_what_comes_on_standard_input)
+{
+	struct outcome outcome;
+
+	forge_single("a.tkb");
+	emit_good("a.tkb");
+
+	outcome = run("sh", "-c", "cat a.tkb | \"$0\" emit - out", program(),
+	              NULL);
+	CHECK_STR(outcome.err, "");
+	CHECK_INT(outcome.status, 0);
+	CHECK_INT(check_only_whole("out", "good"), 1);
+}
+
+TEST(bundle, that_is_not_there_is_a_miss)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(tkb_bundle_open("none.tkb", &bundle, &err), TKB_MISS);
+	CHECK_INT(tkb_bundle_open("none/none.tkb", &bundle, &err), TKB_MISS);
+	CHECK(bundle == NULL);
+	CHECK_INT(run(program(), "verify", "none.tkb", NULL).status, 3);
+}
+
+TEST(bundle, that_is_a_folder_is_invalid)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_bundle_open(".", &bundle, &err), TKB_ERR_INVALID, &err,
+	            "is a folder");
+}
+
+TEST(bundle, that_is_something_else_is_refused)
+{
+	static const char *const paths[] = {
+		"empty", "text", "gzip", "zstd", "tar", "/dev/null", "elf",
+	};
+
+	forge_single("a.tkb");
+	write_text("empty", "");
+	write_text("text", "a text, of a few words, and no bundle\n");
+	write_file("zstd", forge_pack(tkb_text("{\"entries\":[]}")));
+	CHECK_INT(run("sh", "-c", "gzip -c text >gzip; tar -cf tar text", NULL)
+	                  .status,
+	          0);
+	write_file("elf", read_file("forged/.triton/cache/" FORGE_KERNEL
+	                            "/add_kernel.cubin"));
+
+	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
+		struct tkb_bundle *bundle = NULL;
+		struct tkb_error err = { 0 };
+		struct outcome outcome;
+
+		CHECK_FAILS(tkb_bundle_open(paths[i], &bundle, &err),
+		            TKB_ERR_CORRUPT, &err, text("'%s'", paths[i]));
+		outcome = run(program(), "emit", paths[i], "out", NULL);
+		CHECK_INT(outcome.status, 5);
+		CHECK_CONTAINS(outcome.err, paths[i]);
+		CHECK(!exists("out"));
+	}
+}
+
+/*
+ * Open, verify and emit what `fd` holds: a damaged copy of what was emitted to
+ * "good". Is the damage found? Whatever appears must be whole.
+ */
+static bool is_found_out(int fd, size_t *visible_out)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	bool found;
+	int rc;
+
+	*visible_out = 0;
+	rc = tkb_bundle_open_fd(fd, "damaged", &bundle, &err);
+	if (rc != 0) {
+		CHECK_INT(rc, TKB_ERR_CORRUPT);
+		CHECK_CONTAINS(err.message, "'damaged'");
+		return true;
+	}
+	rc = tkb_bundle_verify(bundle, &one_thread, NULL, &err);
+	CHECK(rc == 0 || rc == TKB_ERR_CORRUPT);
+	found = rc == TKB_ERR_CORRUPT;
+
+	rc = tkb_emit(bundle, "out", &emit_alone, NULL, &err);
+	CHECK(rc == 0 || rc == TKB_ERR_CORRUPT);
+	*visible_out = check_only_whole("out", "good");
+	if (*visible_out != 0)
+		remove_entries("out");
+	return found && rc == TKB_ERR_CORRUPT;
+}
+
+static bool verify_finds(int fd)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+
+	if (tkb_bundle_open_fd(fd, "damaged", &bundle, NULL) != 0)
+		return true;
+	return tkb_bundle_verify(bundle, &one_thread, NULL, NULL) ==
+	       TKB_ERR_CORRUPT;
+}
+
+/* Where the data frames of a sound bundle begin and end. */
+struct span {
+	off_t begin;
+	off_t end;
+	off_t size; /* of the bundle */
+};
+
+static struct span span_of(const char *path)
+{
+	struct tkb_bytes rest = read_file(path);
+	struct tkb_bytes frame;
+	struct span span = { .size = (off_t)rest.size };
+
+	span.begin = (off_t)forge_take_frame(&rest).size;
+	span.end = span.begin;
+	for (frame = forge_take_frame(&rest); rest.size != 0;
+	     frame = forge_take_frame(&rest))
+		span.end += (off_t)frame.size;
+	return span;
+}
+
+/*
+ * Each length for verify. For emit too, outside of the data frame; in there a
+ * sample will do, since one digest tells.
+ */
+TEST(bundle, cut_at_any_length_is_found_out)
+{
+	struct span span;
+	size_t visible = 0;
+	size_t with_entry = 0;
+	int fd;
+
+	forge_single("a.tkb");
+	emit_good("a.tkb");
+	span = span_of("a.tkb");
+	fd = open("a.tkb", O_RDWR | O_CLOEXEC);
+
+	for (off_t size = span.size - 1; size >= 0; size--) {
+		const bool is_data = size >= span.begin && size < span.end;
+		bool found;
+
+		CHECK_INT(ftruncate(fd, size), 0);
+		if (!is_data || size % SAMPLE == 0)
+			found = is_found_out(fd, &visible);
+		else
+			found = verify_finds(fd);
+		if (!found)
+			fail_msg("cut at %lld", (long long)size);
+		with_entry += visible;
+		CHECK_INT(visible, size >= span.end);
+		visible = 0;
+	}
+	(void)close(fd);
+
+	CHECK_INT(with_entry, span.size - span.end);
+}
+
+/* Two entries in two frames, the autotune file first. */
+static struct forge *split_pair(void)
+{
+	struct forge *forge;
+
+	forge_pair("pair.tkb");
+	forge = forge_open("pair.tkb");
+	forge_split(forge, FORGE_KERNEL);
+	forge->frames[0].entries = "0";
+	forge->frames[1].entries = "1";
+	return forge;
+}
+
+TEST(bundle, of_two_frames_cut_at_a_length_shows_whole_frames)
+{
+	size_t with[3] = { 0 };
+	size_t visible = 0;
+	struct span span;
+	int fd;
+
+	forge_write(split_pair(), "two.tkb");
+	emit_good("two.tkb");
+	span = span_of("two.tkb");
+	fd = open("two.tkb", O_RDWR | O_CLOEXEC);
+
+	for (off_t size = span.size - 1; size >= span.begin; size -= 13) {
+		CHECK_INT(ftruncate(fd, size), 0);
+		if (!is_found_out(fd, &visible))
+			fail_msg("cut at %lld", (long long)size);
+		with[visible]++;
+	}
+	(void)close(fd);
+
+	CHECK(with[0] > 0 && with[1] > 100 && with[2] > 0);
+}
+
+static void flip(int fd, off_t bit)
+{
+	unsigned char byte;
+
+	CHECK_INT(pread(fd, &byte, 1, bit / 8), 1);
+	byte ^= (unsigned char)(1u << bit % 8);
+	CHECK_INT(pwrite(fd, &byte, 1, bit / 8), 1);
+}
+
+/*
+ * Every bit for verify. For emit too, where it is outside of the data frame;
+ * in there a sample will do, since all are under one digest.
+ */
+TEST(bundle, with_any_bit_flipped_is_found_out)
+{
+	struct span span;
+	size_t visible = 0;
+	size_t unfound = 0;
+	int fd;
+
+	forge_single("a.tkb");
+	emit_good("a.tkb");
+	span = span_of("a.tkb");
+	fd = open("a.tkb", O_RDWR | O_CLOEXEC);
+
+	for (off_t bit = 0; bit < span.size * 8; bit++) {
+		const off_t at = bit / 8;
+		bool found;
+
+		flip(fd, bit);
+		if (bit % SAMPLE == 0 || at < span.begin || at >= span.end)
+			found = is_found_out(fd, &visible);
+		else
+			found = verify_finds(fd);
+		flip(fd, bit);
+		if (!found)
+			print_error("byte %lld, bit %lld\n", (long long)at,
+			            (long long)bit % 8);
+		unfound += !found;
+	}
+	(void)close(fd);
+
+	CHECK_INT(unfound, 0);
+}
+
+/* A change of the manifest, and what is said of it. */
+struct edit {
+	const char *from;
+	const char *to;
+	const char *part;
+};
+
+static void check_edits(const struct edit *edits, size_t count, int wanted)
+{
+	forge_single("a.tkb");
+	for (size_t i = 0; i < count; i++) {
+		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+		struct forge *forge = forge_open("a.tkb");
+		struct tkb_error err = { 0 };
+
+		forge_edit(forge, edits[i].from, edits[i].to);
+		forge_write(forge, "hostile.tkb");
+		CHECK_FAILS(tkb_bundle_open("hostile.tkb", &bundle, &err),
+		            wanted, &err, edits[i].part);
+		CHECK_CONTAINS(err.message, "'hostile.tkb'");
+		CHECK(bundle == NULL);
+	}
+}
+
+#define DIGEST                                                                 \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+TEST(bundle, with_a_manifest_that_is_not_canonical_is_refused)
+{
+	static const struct edit edits[] = {
+		{ "{\"entries\"", "{ \"entries\"", "manifest" },
+		{ "{\"entries\"", "\n{\"entries\"", "manifest" },
+		{ "\"version\":1}", "\"version\":1}\n", "manifest" },
+		{ "\"version\":1}", "\"version\":1} ", "manifest" },
+		{ "\"version\":1}", "\"version\":1}{}", "manifest" },
+		{ "\"version\":1}", "\"version\":1,\"version\":1}",
+		  "manifest" },
+		{ "\"platform\":\"\"", "\"platform\":\"\",\"platform\":\"\"",
+		  "manifest" },
+		{ "\"profile\":\"lean\",\"requires\":[]",
+		  "\"requires\":[],\"profile\":\"lean\"", "manifest" },
+		{ "\"version\":1", "\"version\":1.0", "manifest" },
+		{ "\"version\":1", "\"version\":1e0", "manifest" },
+		{ "\"version\":1", "\"version\":01", "manifest" },
+		{ "\"version\":1", "\"version\":-1", "manifest" },
+		{ ",6936,", ",+6936,", "manifest" },
+		{ "\"name\":\"add_kernel\"", "\"name\":\"add\\u005fkernel\"",
+		  "manifest" },
+		{ "\"name\":\"add_kernel\"", "\"name\":\"add\\/kernel\"",
+		  "manifest" },
+		{ "\"name\":\"add_kernel\"", "\"name\":\"add\xff\"",
+		  "manifest" },
+		{ "\"name\":\"add_kernel\"", "\"name\":\"add\\u0001\"",
+		  "control character" },
+		{ "\"version\":1}", "\"version\":1,}", "manifest" },
+		{ "{\"entries\"", "\xef\xbb\xbf{\"entries\"", "manifest" },
+	};
+
+	check_edits(edits, TKB_COUNT_OF(edits), TKB_ERR_CORRUPT);
+}
+
+TEST(bundle, with_a_manifest_that_breaks_a_rule_is_refused)
+{
+	static const struct edit edits[] = {
+		{ "\"version\":1", "\"version\":true", "a number is missing" },
+		{ "\"version\":1", "\"version\":0", "no such version" },
+		{ "\"format\":\"tkbundle\"", "\"format\":\"tar\"",
+		  "the format is another" },
+		{ "\"format\":\"tkbundle\",", "", "a member is missing" },
+		{ "\"trees\":[],", "", "a member is missing" },
+		{ "\"platform\":\"\",", "", "a member" },
+		{ "\"profile\":\"lean\"", "\"profile\":\"thin\"",
+		  "the profile is not known" },
+		{ "\"devices\":[0]", "\"devices\":[]", "no device" },
+		{ "\"devices\":[0]", "\"devices\":[0,0]", "do not ascend" },
+		{ "\"devices\":[0]", "\"devices\":[1,0]", "do not ascend" },
+		{ "\"devices\":[0]", "\"devices\":[1024]", "too large" },
+		{ "\"devices\":[0]", "\"devices\":[\"0\"]", "number" },
+		{ "\"devices\":[0]", "\"devices\":0", "no list" },
+		{ "\"key\":\"" FORGE_KERNEL, "\"key\":\"..", "key" },
+		{ "\"key\":\"" FORGE_KERNEL, "\"key\":\".tkbundle", "key" },
+		{ "\"key\":\"" FORGE_KERNEL, "\"key\":\"/" FORGE_KERNEL,
+		  "key" },
+		{ "\"key\":\"" FORGE_KERNEL, "\"key\":\"../" FORGE_KERNEL,
+		  "key" },
+		{ "\"key\":\"5DJ", "\"key\":\"5dj", "key" },
+		{ "\"key\":\"5DJ", "\"key\":\"5D/", "key" },
+		{ "[\"add_kernel.cubin\"", "[\"..\"", "name" },
+		{ "[\"add_kernel.cubin\"", "[\".\"", "name" },
+		{ "[\"add_kernel.cubin\"", "[\"\"", "name" },
+		{ "[\"add_kernel.cubin\"", "[\"../../evil.cubin\"", "name" },
+		{ "[\"add_kernel.cubin\"", "[\"/tmp/evil.cubin\"", "name" },
+		{ "[\"add_kernel.cubin\"", "[\"a/b.cubin\"", "name" },
+		{ "[\"add_kernel.cubin\"", "[\"a\\u0000.cubin\"", "control" },
+		{ "[\"add_kernel.cubin\"", "[\"__grp__b.json\"", "order" },
+		{ "[\"add_kernel.cubin\"", "[\"a\"],[\"add_kernel.cubin\"",
+		  "number" },
+		{ ",6936,", ",67108865,", "a number is too large" },
+		{ ",6936,", ",18446744073709551616,", "number" },
+		{ ",6936,", ",\"6936\",", "number" },
+		{ ",6936,", ",6936,\"" DIGEST "\"],[\"add_kernel.cubin\",6936,",
+		  "not in order" },
+		{ ",6936,\"", ",6936,\"F", "digest" },
+		{ ",6936,\"70", ",6936,\"7", "digest" },
+		{ "\",2]", "\",0]", "no sentinels" },
+		{ "\",2]", "\",2,2]", "too many parts" },
+		{ "\",2]", "\",4294967296]", "too large" },
+		{ "[\"__grp__add_kernel.json\"", "[\"add_kernel.j\"", "kind" },
+		{ "\"kind\":\"kernel\"", "\"kind\":\"module\"", "kind" },
+		{ "\"kind\":\"kernel\"", "\"kind\":\"tree\"", "kind" },
+		{ "\"producer\":[\"triton\"", "\"producer\":[\"a\",\"b\"",
+		  "producer" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",\"90\"]", "number" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",90,32]", "string" },
+		{ "\"requires\":[]", "\"requires\":{}", "requires" },
+		{ "\"trees\":[]", "\"trees\":{}", "list" },
+		{ "{\"entries\":[{", "{\"entries\":[0,{", "no object" },
+	};
+
+	check_edits(edits, TKB_COUNT_OF(edits), TKB_ERR_CORRUPT);
+}
+
+TEST(bundle, with_a_file_name_of_256_bytes_is_refused)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	struct forge *forge;
+	char name[257] = "";
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	memset(name, 'a', 256);
+	forge_edit(forge, "[\"add_kernel.cubin", text("[\"%s", name));
+	forge_write(forge, "hostile.tkb");
+
+	CHECK_FAILS(tkb_bundle_open("hostile.tkb", &bundle, &err),
+	            TKB_ERR_CORRUPT, &err, "name is not allowed");
+}
+
+TEST(bundle, with_a_manifest_nested_too_deep_is_refused)
+{
+	struct forge *forge;
+	char deep[10001] = "";
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	memset(deep, '[', sizeof(deep) - 1);
+	forge_edit(forge, "\"version\":1}",
+	           text("\"version\":1,\"zzz\":%s}", deep));
+
+	check_forge_refused(forge, "manifest");
+}
+
+TEST(bundle, with_an_entry_twice_is_refused)
+{
+	struct forge *forge;
+	const char *entry;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	entry = strstr(forge->manifest.data, "{\"devices\"");
+	entry = text("%.*s,", (int)(strstr(entry, "],\"format\"") - entry),
+	             entry);
+	forge_edit(forge, "{\"devices\"", text("%s{\"devices\"", entry));
+	forge->frames[0].entries = "0-1";
+
+	check_forge_refused(forge, "not in order");
+}
+
+TEST(bundle, with_one_key_twice_for_one_device_is_refused)
+{
+	struct forge *forge;
+
+	forge_pair("pair.tkb");
+	forge = forge_open("pair.tkb");
+	forge_edit(forge, FORGE_AUTOTUNE, FORGE_KERNEL);
+
+	check_forge_refused(forge, "twice for one device");
+}
+
+TEST(bundle, with_entries_in_another_order_is_refused)
+{
+	struct forge *forge;
+
+	forge_pair("pair.tkb");
+	forge = forge_open("pair.tkb");
+	forge_edit(forge, "{\"entries\":[{\"devices\":[0]",
+	           "{\"entries\":[{\"devices\":[1]");
+	forge_edit(forge, "\"kind\":\"autotune\"", "\"kind\":\"module\"");
+
+	check_forge_refused(forge, "not in order");
+}
+
+TEST(bundle, of_a_newer_format_is_refused_by_what_is_new)
+{
+	static const struct edit edits[] = {
+		{ "\"version\":1", "\"version\":2", "format version 2" },
+		{ "\"version\":1", "\"version\":4294967296",
+		  "format version 4294967296" },
+		{ "\"requires\":[]", "\"requires\":[\"teleport\"]",
+		  "'teleport'" },
+		{ "\"requires\":[]", "\"requires\":[\"a\",\"b\"]", "'a'" },
+		{ "\"launchers\":[]", "\"launchers\":[1]", "launchers" },
+		{ "\"trees\":[]", "\"trees\":[{}]", "trees" },
+	};
+
+	check_edits(edits, TKB_COUNT_OF(edits), TKB_ERR_UNSUPPORTED);
+}
+
+TEST(bundle, of_a_newer_format_may_have_entries_that_look_wrong)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	struct outcome outcome;
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge_edit(forge, "\"kind\":\"kernel\"", "\"kind\":\"tree\"");
+	forge_edit(forge, "\"requires\":[]", "\"requires\":[\"teleport\"]");
+	forge_write(forge, "new.tkb");
+
+	CHECK_FAILS(tkb_bundle_open("new.tkb", &bundle, &err),
+	            TKB_ERR_UNSUPPORTED, &err, "'teleport'");
+	outcome = run(program(), "emit", "new.tkb", "out", NULL);
+	CHECK_INT(outcome.status, 1);
+	CHECK_CONTAINS(outcome.err, "new.tkb");
+	CHECK_CONTAINS(outcome.err, "'teleport'");
+	CHECK(!exists("out"));
+}
+
+TEST(bundle, with_frames_of_another_kind_is_refused_by_it)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->first_line = "frames 2 lz4";
+	forge_write(forge, "new.tkb");
+
+	CHECK_FAILS(tkb_bundle_open("new.tkb", &bundle, &err),
+	            TKB_ERR_UNSUPPORTED, &err, "'frames 2 lz4'");
+}
+
+TEST(bundle, with_unknown_members_is_intact)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	emit_good("a.tkb");
+	forge = forge_open("a.tkb");
+	forge_edit(forge, "\"version\":1}",
+	           "\"version\":1,\"z\":{\"a\":[1,null,\"b\"]}}");
+	forge_edit(forge, "\"devices\":", "\"a\":[{}],\"devices\":");
+	forge_write(forge, "more.tkb");
+	bundle = open_bundle("more.tkb");
+
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	CHECK_OK(tkb_emit(bundle, "out", NULL, NULL, &err), &err);
+	CHECK_INT(check_only_whole("out", "good"), 1);
+}
+
+TEST(bundle, that_a_signature_goes_with_is_intact)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->header[forge->header_count++] =
+		(struct forge_member){ .path = "tkbundle.sig",
+		                       .bytes = tkb_text("signed") };
+	forge_write(forge, "signed.tkb");
+	bundle = open_bundle("signed.tkb");
+
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+}
+
+static void put_zeros(struct tkb_bytes *place, size_t size)
+{
+	*place = (struct tkb_bytes){ test_alloc(size), size };
+}
+
+TEST(bundle, with_something_else_in_the_header_is_refused)
+{
+	static const struct forge_member extras[] = {
+		{ .path = "tkbundle.evil" },
+		{ .path = "../evil" },
+		{ .path = "tkbundle.json" },
+		{ .path = "tkbundle.sig", .type = S_IFLNK, .target = "/etc" },
+		{ .path = "tkbundle.sig", .link = "tkbundle.json" },
+		{ .path = "tkbundle.sig", .type = S_IFIFO },
+		{ .path = "tkbundle.sig", .claimed = 10 * GIB },
+	};
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(extras); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		forge->header[forge->header_count++] = extras[i];
+		check_forge_refused(forge, "");
+	}
+}
+
+TEST(bundle, with_something_behind_the_signature_is_refused)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->header[0] = (struct forge_member){ .path = "tkbundle.sig" };
+	forge->header[1] = (struct forge_member){ .path = "evil" };
+	forge->header_count = 2;
+
+	check_forge_refused(forge, "there is");
+}
+
+TEST(bundle, with_anything_behind_the_last_member_of_its_header_is_refused)
+{
+	static const size_t sizes[] = { 512, 1024, 10240 };
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		put_zeros(&forge->header_behind, sizes[i]);
+		check_forge_refused(forge, "there is");
+	}
+}
+
+TEST(bundle, that_lies_about_sizes_is_refused)
+{
+	static const struct edit edits[] = {
+		{ ",6936,", ",6935,", "the manifest says 6935" },
+		{ ",6936,", ",6937,", "the manifest says 6937" },
+		{ ",6936,", ",0,", "the manifest says 0" },
+		{ ",6936,", ",67108864,", "tkbundle.frames" },
+		{ ",1108,", ",1,", "the manifest says 1" },
+	};
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(edits); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		forge_edit(forge, edits[i].from, edits[i].to);
+		check_forge_refused(forge, edits[i].part);
+	}
+}
+
+TEST(bundle, that_lies_about_counts_of_sentinels_is_refused)
+{
+	static const struct edit edits[] = {
+		{ "\",2]", "\",1]", "__grp__add_kernel.json" },
+		{ "\",2]", "\",3]", "__grp__add_kernel.json" },
+		{ "\",2]", "\",4294967295]", "__grp__add_kernel.json" },
+		{ "\",2]", "\"]", "__grp__add_kernel.json" },
+	};
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(edits); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		forge_edit(forge, edits[i].from, edits[i].to);
+		check_forge_refused(forge, i == 3 ? "" : edits[i].part);
+	}
+}
+
+TEST(bundle, that_claims_sentinels_where_there_are_none_is_refused)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge_edit(forge, "\"add_kernel.json\",1108,\"",
+	           "\"add_kernel.json\",1108,\"@");
+	forge_edit(forge, "\"@", "\"");
+	forge_edit(forge, "\"]],\"key\"", "\",1]],\"key\"");
+
+	check_forge_refused(forge, "add_kernel.json");
+}
+
+TEST(bundle, that_lies_about_a_digest_is_found_by_verify_and_by_read)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_sink sink = { write_to_buf, &got };
+	struct tkb_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge_edit(forge, ",6936,\"70", ",6936,\"71");
+	forge_write(forge, "lie.tkb");
+	bundle = open_bundle("lie.tkb");
+
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, &report, &err),
+	            TKB_ERR_CORRUPT, &err, "'add_kernel.cubin'");
+	CHECK_INT(report.failed_count, 1);
+	CHECK_INT(report.verified_count, 0);
+	CHECK_FAILS(tkb_bundle_read(bundle, 0, 0, &sink, &err), TKB_ERR_CORRUPT,
+	            &err, "'add_kernel.cubin'");
+	CHECK_INT(got.size, 0);
+}
+
+/* Put other bytes for a file, and let the manifest agree. */
+static void put_file(struct forge *forge, const char *name,
+                     struct tkb_bytes bytes)
+{
+	struct forge_member *member = forge_find(forge, 0, text("/%s", name));
+
+	forge_edit(forge,
+	           text("\"%s\",%zu,\"%s\"", name, member->bytes.size,
+	                forge_digest(member->bytes)),
+	           text("\"%s\",%zu,\"%s\"", name, bytes.size,
+	                forge_digest(bytes)));
+	member->bytes = bytes;
+}
+
+static struct tkb_bytes edited(struct tkb_bytes bytes, const char *from,
+                               const char *to)
+{
+	return tkb_text(forge_replace(
+		text("%.*s", (int)bytes.size, (const char *)bytes.data), from,
+		to));
+}
+
+TEST(bundle, whose_kernel_does_not_fit_is_found_by_verify)
+{
+	struct forge *forge[4];
+	static const char *const parts[] = { "add_kernel.cubin", "hash",
+		                             "target", "add_kernel.json" };
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(forge); i++)
+		forge[i] = forge_open("a.tkb");
+	put_file(forge[0], "add_kernel.cubin",
+	         tkb_bytes_slice(forge_find(forge[0], 0, ".cubin")->bytes, 0,
+	                         6000));
+	put_file(forge[1], "add_kernel.json",
+	         edited(forge_find(forge[1], 0, "/add_kernel.json")->bytes,
+	                "\"hash\": \"e8", "\"hash\": \"e9"));
+	forge_edit(forge[2], "\"cuda\",\"90\"", "\"cuda\",\"80\"");
+	put_file(forge[3], "add_kernel.json", tkb_text("{\"hash\": "));
+
+	for (size_t i = 0; i < TKB_COUNT_OF(forge); i++) {
+		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+		struct tkb_error err = { 0 };
+
+		forge_write(forge[i], "lie.tkb");
+		bundle = open_bundle("lie.tkb");
+		CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+		            TKB_ERR_CORRUPT, &err, parts[i]);
+	}
+}
+
+TEST(bundle, whose_module_is_of_another_platform_is_found_by_verify)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	struct forge *forge;
+
+	unpack("triton-3.6.0-h100", "h100");
+	forge_collect("h100/.triton/cache", "XU5DT2AO", false, "a.tkb");
+	forge = forge_open("a.tkb");
+	forge_edit(forge, "\"x86_64-", "\"riscv64-");
+	forge_write(forge, "lie.tkb");
+	bundle = open_bundle("lie.tkb");
+
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "riscv64-");
+}
+
+TEST(bundle, whose_group_file_lists_other_files_is_refused)
+{
+	struct forge *forge;
+	struct tkb_bytes group;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	group = forge_find(forge, 0, "__grp__add_kernel.json")->bytes;
+	group = edited(group, "add_kernel.cubin", "bad_kernel.cubin");
+	group = edited(group, "/add_kernel.cubin", "/bad_kernel.cubin");
+	put_file(forge, "__grp__add_kernel.json", group);
+	check_forge_refused(forge, "'bad_kernel.cubin'");
+
+	forge = forge_open("a.tkb");
+	group = edited(forge_find(forge, 0, "__grp__add_kernel.json")->bytes,
+	               "[REPLACE]/add_kernel.cubin",
+	               "[REPLACE]/../add_kernel.cubin");
+	put_file(forge, "__grp__add_kernel.json", group);
+	check_forge_refused(forge, "");
+}
+
+TEST(bundle, with_a_damaged_list_of_frames_is_refused)
+{
+	static const char *const entries[] = {
+		"",           "1",
+		"0,0",        "0-0",
+		"0-1",        "00",
+		"0-",         "-0",
+		"0,",         "+0",
+		" 0",         "0 ",
+		"0\n0",       "0-99999999999999999999",
+		"4294967296", "x",
+	};
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(entries); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		forge->frames[0].entries = entries[i];
+		check_forge_refused(forge, "tkbundle.frames");
+	}
+}
+
+/* Each is a format of a line, for a digest and a size. */
+TEST(bundle, with_a_wrong_line_for_a_frame_is_refused)
+{
+	static const char *const lines[] = {
+		"",
+		"\n",
+		"%s %zu 10752 0",
+		"%s %zu 10752 0\r\n",
+		"%s %zu 10752\n",
+		"%s %zu 10752 0\n\n",
+		"%s  %zu 10752 0\n",
+		"0%s %zu 10752 0\n",
+		"%s 0%zu 10752 0\n",
+		"%s 1%zu 10752 0\n",
+		"%s -%zu 10752 0\n",
+		"%s %zu00000000000000000000 10752 0\n",
+		"%s %zu 0 0\n",
+		"%s %zu 8192 0\n",
+		"%s %zu 10751 0\n",
+		"%s %zu 10753 0\n",
+		"%s %zu 10737418240 0\n",
+		"%s %zu 18446744073709551615 0\n",
+		"%s %zu 18446744073709562368 0\n",
+		"%s %zu 10752 0\n"
+		"0123456789012345678901234567890123456789012345678901234567890"
+		"123 1 1 0\n",
+	};
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(lines); i++) {
+		struct forge *forge = forge_open("a.tkb");
+		struct forge_frame *frame = &forge->frames[0];
+
+		frame->packed = forge_pack(
+			forge_tar(frame->members, frame->member_count));
+		frame->line = text(lines[i], forge_digest(frame->packed),
+		                   frame->packed.size);
+		check_forge_refused(forge, "");
+	}
+}
+
+TEST(bundle, whose_frames_do_not_share_out_the_entries_is_refused)
+{
+	static const char *const entries[][2] = {
+		{ "0", "0" }, { "0-1", "1" }, { "0", "0-1" },
+		{ "1", "1" }, { "1", "0" },   { "0", "2" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(entries); i++) {
+		struct forge *forge = i == 0 ? split_pair() : NULL;
+
+		if (i == 0)
+			forge_write(forge, "two.tkb");
+		forge = forge_open("two.tkb");
+		forge->frames[0].entries = entries[i][0];
+		forge->frames[1].entries = entries[i][1];
+		check_forge_refused(forge, "");
+	}
+}
+
+TEST(bundle, with_one_entry_in_two_frames_is_refused)
+{
+	struct forge *forge = split_pair();
+
+	forge->frames[1] = forge->frames[0];
+
+	check_forge_refused(forge, "line 3 of 'tkbundle.frames'");
+}
+
+TEST(bundle, whose_frame_has_another_digest_is_refused)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->frames[0].packed =
+		forge_pack(forge_tar(forge->frames[0].members, 3));
+	forge->frames[0].line =
+		text("%s %zu 10752 0\n", forge_digest(tkb_text("")),
+	             forge->frames[0].packed.size);
+
+	check_forge_refused(forge, "'hostile.tkb', frame 0: its bytes have "
+	                           "another digest");
+}
+
+TEST(bundle, with_an_entry_in_no_frame_is_refused)
+{
+	struct forge *forge = split_pair();
+
+	forge->frame_count = 1;
+
+	check_forge_refused(forge, "an entry is in no frame");
+}
+
+TEST(bundle, without_a_first_line_of_frames_is_refused)
+{
+	static const char *const lines[] = { "", "frames", "frames 1 zstd" };
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(lines); i++) {
+		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+		struct forge *forge = forge_open("a.tkb");
+		struct tkb_error err = { 0 };
+
+		forge->first_line = lines[i];
+		forge_write(forge, "hostile.tkb");
+		CHECK_FAILS(tkb_bundle_open("hostile.tkb", &bundle, &err),
+		            TKB_ERR_UNSUPPORTED, &err, "frames");
+	}
+}
+
+TEST(bundle, with_frames_for_no_entry_is_refused)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->manifest = tkb_text(
+		"{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"
+		"\"profile\":\"full\",\"requires\":[],\"trees\":[],"
+		"\"version\":1}");
+
+	check_forge_refused(forge, "line 2 of 'tkbundle.frames'");
+}
+
+/* Something that a test does to a frame of one kernel. */
+struct fault {
+	const char *part; /* what is said of it */
+	void (*plant)(struct forge_frame *frame);
+};
+
+static void remove_last(struct forge_frame *frame)
+{
+	frame->member_count--;
+}
+
+static void remove_first(struct forge_frame *frame)
+{
+	frame->member_count--;
+	memmove(frame->members, frame->members + 1,
+	        frame->member_count * sizeof(*frame->members));
+}
+
+static void add_extra(struct forge_frame *frame)
+{
+	frame->members[frame->member_count++] = (struct forge_member){
+		.path = "triton/" FORGE_KERNEL "/z.zz",
+		.bytes = tkb_text("more"),
+	};
+}
+
+static void add_passwd(struct forge_frame *frame)
+{
+	frame->members[frame->member_count++] =
+		(struct forge_member){ .path = "/etc/passwd" };
+}
+
+static void repeat_first(struct forge_frame *frame)
+{
+	frame->members[frame->member_count++] = frame->members[0];
+}
+
+static void double_first(struct forge_frame *frame)
+{
+	frame->members[1] = frame->members[0];
+}
+
+static void swap_members(struct forge_frame *frame)
+{
+	const struct forge_member first = frame->members[0];
+
+	frame->members[0] = frame->members[1];
+	frame->members[1] = first;
+}
+
+static void name_parent(struct forge_frame *frame)
+{
+	frame->members[0].path = "triton/" FORGE_KERNEL "/../../../evil.cubin";
+}
+
+static void name_absolute(struct forge_frame *frame)
+{
+	frame->members[0].path =
+		text("/triton/" FORGE_KERNEL "/add_kernel.cubin");
+}
+
+static void name_with_dot(struct forge_frame *frame)
+{
+	frame->members[0].path = "./triton/" FORGE_KERNEL "/add_kernel.cubin";
+}
+
+static void name_of_other_key(struct forge_frame *frame)
+{
+	frame->members[0].path = "triton/" FORGE_AUTOTUNE "/add_kernel.cubin";
+}
+
+/* A member that has no bytes leaves a gap, which padding fills. */
+static void be_type(struct forge_frame *frame, mode_t type)
+{
+	frame->members[1].type = type;
+	frame->members[1].is_padded = true;
+}
+
+static void be_symlink(struct forge_frame *frame)
+{
+	be_type(frame, S_IFLNK);
+	frame->members[1].target = "/etc/passwd";
+}
+
+static void be_hard_link(struct forge_frame *frame)
+{
+	be_type(frame, S_IFREG);
+	frame->members[1].link = frame->members[0].path;
+}
+
+/* In a pax archive, a hard link may have bytes of its own. */
+static void be_hard_link_with_bytes(struct forge_frame *frame)
+{
+	char *block = test_alloc(512);
+
+	be_hard_link(frame);
+	memcpy(block, frame->members[1].bytes.data,
+	       frame->members[1].bytes.size);
+	frame->members[1].claimed = frame->members[1].bytes.size;
+	frame->members[2].before = (struct tkb_bytes){ block, 512 };
+}
+
+static void be_character_device(struct forge_frame *frame)
+{
+	be_type(frame, S_IFCHR);
+}
+
+static void be_block_device(struct forge_frame *frame)
+{
+	be_type(frame, S_IFBLK);
+}
+
+static void be_fifo(struct forge_frame *frame)
+{
+	be_type(frame, S_IFIFO);
+}
+
+static void be_folder(struct forge_frame *frame)
+{
+	be_type(frame, S_IFDIR);
+}
+
+static void be_sparse(struct forge_frame *frame)
+{
+	frame->members[0].is_sparse = true;
+	frame->members[0].is_padded = true;
+}
+
+static void claim_ten_gib(struct forge_frame *frame)
+{
+	frame->members[0].claimed = 10 * GIB;
+}
+
+static void claim_ten_gib_last(struct forge_frame *frame)
+{
+	frame->members[frame->member_count - 1].claimed = 10 * GIB;
+}
+
+static void claim_one_more(struct forge_frame *frame)
+{
+	frame->members[frame->member_count - 1].claimed =
+		frame->members[frame->member_count - 1].bytes.size + 1;
+}
+
+static void cut_last(struct forge_frame *frame)
+{
+	frame->members[frame->member_count - 1].bytes.size--;
+}
+
+static void zeros_between(struct forge_frame *frame)
+{
+	put_zeros(&frame->members[1].before, 1024);
+}
+
+static void one_zero_block_between(struct forge_frame *frame)
+{
+	put_zeros(&frame->members[1].before, 512);
+}
+
+static void end_behind(struct forge_frame *frame)
+{
+	put_zeros(&frame->behind, 1024);
+}
+
+static void zero_block_behind(struct forge_frame *frame)
+{
+	put_zeros(&frame->behind, 512);
+}
+
+static void byte_behind(struct forge_frame *frame)
+{
+	put_zeros(&frame->behind, 1);
+}
+
+static void text_behind(struct forge_frame *frame)
+{
+	frame->behind = tkb_text("something");
+}
+
+static const struct fault member_faults[] = {
+	{ "line 2 of 'tkbundle.frames'", remove_last },
+	{ "line 2 of 'tkbundle.frames'", remove_first },
+	{ "there is", add_extra },
+	{ "there is", add_passwd },
+	{ "there is", repeat_first },
+	{ "stands where", double_first },
+	{ "stands where", swap_members },
+	{ "stands where", name_parent },
+	{ "stands where", name_absolute },
+	{ "stands where", name_with_dot },
+	{ "stands where", name_of_other_key },
+	{ "is not a plain file", be_symlink },
+	{ "is not a plain file", be_hard_link },
+	{ "is not a plain file", be_hard_link_with_bytes },
+	{ "is not a plain file", be_character_device },
+	{ "is not a plain file", be_block_device },
+	{ "is not a plain file", be_fifo },
+	{ "is not a plain file", be_folder },
+	{ "is not a plain file", be_sparse },
+	{ "a member is cut short", claim_ten_gib },
+	{ "a member is cut short", claim_ten_gib_last },
+	{ "add_kernel.json' has 1109 bytes", claim_one_more },
+	{ "add_kernel.json' has 1107 bytes", cut_last },
+	{ "is not there", zeros_between },
+	{ "is not there", one_zero_block_between },
+	{ "there is", end_behind },
+	{ "there is", zero_block_behind },
+	{ "there is", byte_behind },
+	{ "there is", text_behind },
+};
+
+TEST(bundle, with_any_wrong_member_is_refused)
+{
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(member_faults); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		member_faults[i].plant(&forge->frames[0]);
+		check_forge_refused(forge, member_faults[i].part);
+	}
+}
+
+TEST(bundle, whose_manifest_and_members_agree_on_a_bad_name_is_refused)
+{
+	static const char *const names[] = { "..", ".", "a/b", "../../evil",
+		                             "/tmp/evil" };
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		forge_edit(forge, "\"add_kernel.cubin\"",
+		           text("\"%s\"", names[i]));
+		forge->frames[0].members[0].path =
+			text("triton/" FORGE_KERNEL "/%s", names[i]);
+		check_forge_refused(forge, "name is not allowed");
+	}
+}
+
+static const char skippable[] = "\x50\x2a\x4d\x18\x04\0\0\0abcd";
+
+static struct tkb_bytes join(struct tkb_bytes one, struct tkb_bytes other)
+{
+	const size_t size = one.size + other.size;
+	char *joined = test_alloc(size);
+
+	memcpy(joined, one.data, one.size);
+	memcpy(joined + one.size, other.data, other.size);
+	return (struct tkb_bytes){ joined, size };
+}
+
+/* A frame whose header does not say how much is in it. */
+static struct tkb_bytes pack_unsized(struct tkb_bytes bytes)
+{
+	const size_t bound = ZSTD_compressBound(bytes.size);
+	char *packed = test_alloc(bound);
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	size_t size;
+
+	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+	size = ZSTD_compress2(context, packed, bound, bytes.data, bytes.size);
+	(void)ZSTD_freeCCtx(context);
+	CHECK(!ZSTD_isError(size));
+	return (struct tkb_bytes){ packed, size };
+}
+
+static void check_packed_refused(struct tkb_bytes packed, const char *part)
+{
+	struct forge *forge = forge_open("a.tkb");
+
+	forge->frames[0].packed = packed;
+	forge->frames[0].size = 10752;
+	check_forge_refused(forge, text("'hostile.tkb', frame 0: %s", part));
+}
+
+TEST(bundle, whose_frame_is_not_one_zstd_frame_is_refused)
+{
+	const struct tkb_bytes skip = { skippable, 12 };
+	struct tkb_bytes tar;
+	struct tkb_bytes good;
+
+	forge_single("a.tkb");
+	tar = forge_tar(forge_open("a.tkb")->frames[0].members, 3);
+	CHECK_INT(tar.size, 10752);
+	good = forge_pack(tar);
+
+	check_packed_refused(tar, "it is not one zstd frame");
+	check_packed_refused(skip, "it is not one zstd frame");
+	check_packed_refused(tkb_bytes_slice(good, 0, good.size - 1),
+	                     "it is not one zstd frame");
+	check_packed_refused(pack_unsized(tar), "it is not one zstd frame");
+	check_packed_refused(join(good, skip), "it is not one zstd frame");
+	check_packed_refused(join(skip, good), "it is not one zstd frame");
+	check_packed_refused(
+		join(forge_pack(tkb_bytes_slice(tar, 0, 5120)),
+	             forge_pack(tkb_bytes_slice(tar, 5120, tar.size))),
+		"it is not one zstd frame");
+	check_packed_refused(join(good, forge_pack(tkb_text(""))),
+	                     "it is not one zstd frame");
+	check_packed_refused(forge_bomb(10751, 10752), "cannot decompress");
+	check_packed_refused(forge_bomb(10753, 10752), "cannot decompress");
+}
+
+TEST(bundle, with_a_skippable_frame_before_it_is_refused)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->before = (struct tkb_bytes){ skippable, 12 };
+
+	check_forge_refused(forge, "");
+}
+
+/* Is the end found damaged, and the entry, which is whole, still emitted? */
+static void check_bad_end(const struct forge *forge, const char *part)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	forge_write(forge, "hostile.tkb");
+	bundle = open_bundle("hostile.tkb");
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, part);
+	CHECK_CONTAINS(err.message, "'hostile.tkb'");
+	CHECK_FAILS(tkb_emit(bundle, "out", NULL, NULL, &err), TKB_ERR_CORRUPT,
+	            &err, part);
+	CHECK_INT(check_only_whole("out", "good"), 1);
+}
+
+TEST(bundle, with_bytes_behind_its_end_is_untrusted)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	emit_good("a.tkb");
+	forge = forge_open("a.tkb");
+
+	forge->behind = tkb_text("x");
+	check_bad_end(forge, "behind its end");
+	forge->behind = (struct tkb_bytes){ "\0", 1 };
+	check_bad_end(forge, "behind its end");
+	forge->behind = forge_pack(tkb_text(""));
+	check_bad_end(forge, "behind its end");
+	forge->behind = read_file("a.tkb");
+	check_bad_end(forge, "behind its end");
+}
+
+/* The last frame of the bundle `path`. */
+static struct tkb_bytes end_of(const char *path)
+{
+	struct tkb_bytes rest = read_file(path);
+	struct tkb_bytes frame;
+
+	do {
+		frame = forge_take_frame(&rest);
+	} while (rest.size != 0);
+	return frame;
+}
+
+TEST(bundle, with_another_end_is_untrusted)
+{
+	static const char zeros[1096];
+	const char *fits = "its last frame does not fit its first";
+	struct forge *forge;
+	struct tkb_bytes end;
+	char content[1096];
+
+	forge_pair("pair.tkb");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "a.tkb");
+	emit_good("a.tkb");
+	forge = forge_open("a.tkb");
+	end = end_of("a.tkb");
+	CHECK_INT(ZSTD_decompress(content, sizeof(content), end.data, end.size),
+	          sizeof(content));
+
+	forge->end = end_of("pair.tkb");
+	check_bad_end(forge, fits);
+	forge->end = forge_pack((struct tkb_bytes){ content, sizeof(content) });
+	check_bad_end(forge, "it"); /* however well that packs */
+	forge->end = forge_pack((struct tkb_bytes){ zeros, 1024 });
+	check_bad_end(forge, "it is cut short");
+	forge->end = (struct tkb_bytes){ zeros, end.size };
+	check_bad_end(forge, fits);
+	forge->end = tkb_bytes_slice(end, 0, end.size - 1);
+	check_bad_end(forge, "it is cut short");
+	forge->end = tkb_bytes_slice(end, 0, 0);
+	check_bad_end(forge, "it is cut short");
+}
+
+TEST(bundle, with_another_header_is_untrusted)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	emit_good("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->end = end_of("a.tkb");
+	forge_edit(forge, "\"version\":1}", "\"version\":1,\"z\":0}");
+
+	check_bad_end(forge, "its last frame does not fit its first");
+}
+
+/* In a child: what is `work` worth, and how much memory does it take? */
+struct cost {
+	int rc;
+	struct tkb_error err;
+	uint64_t peak; /* bytes more than before */
+};
+
+static uint64_t peak_now(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static int open_verify_emit(const char *path, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open(path, &bundle, err);
+	if (rc != 0)
+		return rc;
+	rc = tkb_emit(bundle, "bombed", &emit_alone, NULL, err);
+	if (rc != TKB_ERR_CORRUPT)
+		return rc;
+	return tkb_bundle_verify(bundle, &one_thread, NULL, err);
+}
+
+/* Where no sanitizer needs the addresses, 2 GiB of them must do. */
+static struct cost cost_of(const char *path)
+{
+	const struct rlimit limit = { 2 * GIB, 2 * GIB };
+	struct cost cost = { 0 };
+	int ends[2];
+	int status;
+	pid_t child;
+
+	CHECK_INT(pipe(ends), 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		const uint64_t before = peak_now();
+
+		if (!IS_SANITIZED)
+			(void)setrlimit(RLIMIT_AS, &limit);
+		cost.rc = open_verify_emit(path, &cost.err);
+		cost.peak = peak_now() - before;
+		_exit(write(ends[1], &cost, sizeof(cost)) != sizeof(cost));
+	}
+	(void)close(ends[1]);
+	CHECK_INT(read(ends[0], &cost, sizeof(cost)), sizeof(cost));
+	(void)close(ends[0]);
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
+	return cost;
+}
+
+static void check_bomb(const struct forge *forge)
+{
+	struct cost cost;
+
+	forge_write(forge, "bomb.tkb");
+	cost = cost_of("bomb.tkb");
+	if (cost.rc != TKB_ERR_CORRUPT && cost.rc != TKB_ERR_TOO_LARGE)
+		fail_msg("returned %d: %s", cost.rc, cost.err.message);
+	CHECK(cost.peak <= 128 * TKB_MIB);
+	if (exists("bombed"))
+		CHECK_INT(check_only_whole("bombed", "."), 0);
+}
+
+TEST(bundle, with_a_frame_of_ten_gib_in_a_few_bytes_costs_no_memory)
+{
+	const uint64_t claims[] = { 0, 10752, 10 * GIB };
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(claims); i++) {
+		struct forge *forge = forge_open("a.tkb");
+
+		forge->frames[0].packed = forge_bomb(10 * GIB, claims[i]);
+		forge->frames[0].size = 10752;
+		check_bomb(forge);
+		forge->frames[0].size = 10 * GIB;
+		check_bomb(forge);
+	}
+}
+
+TEST(bundle, with_a_header_of_ten_gib_in_a_few_bytes_costs_little_memory)
+{
+	const uint64_t claims[] = { 0, 1024, 10 * GIB };
+	struct cost cost;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(claims); i++) {
+		write_file("bomb.tkb", forge_bomb(10 * GIB, claims[i]));
+		cost = cost_of("bomb.tkb");
+		CHECK(cost.rc == TKB_ERR_CORRUPT ||
+		      cost.rc == TKB_ERR_TOO_LARGE);
+		CHECK_CONTAINS(cost.err.message, "'bomb.tkb'");
+		CHECK(cost.peak <= 128 * TKB_MIB);
+	}
+}
+
+TEST(bundle, with_an_end_of_ten_gib_in_a_few_bytes_costs_no_memory)
+{
+	struct tkb_bytes whole;
+	struct tkb_bytes rest;
+	struct tkb_bytes bomb = forge_bomb(10 * GIB, 0);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(GIB);
+	struct cost cost;
+
+	forge_single("a.tkb");
+	whole = read_file("a.tkb");
+	rest = whole;
+	(void)forge_take_frame(&rest);
+	(void)forge_take_frame(&rest);
+	tkb_buf_add(&out, tkb_bytes_slice(whole, 0, whole.size - rest.size));
+	tkb_buf_add(&out, bomb);
+	write_file("bomb.tkb", tkb_buf_bytes(&out));
+
+	cost = cost_of("bomb.tkb");
+	CHECK_INT(cost.rc, TKB_ERR_CORRUPT);
+	CHECK_CONTAINS(cost.err.message, "its last frame does not fit");
+	CHECK(cost.peak <= 64 * TKB_MIB);
+}
+
+TEST(bundle, with_a_member_that_claims_ten_gib_costs_no_memory)
+{
+	struct forge *forge;
+
+	forge_single("a.tkb");
+	forge = forge_open("a.tkb");
+	forge->frames[0].members[0].claimed = 10 * GIB;
+	check_bomb(forge);
+
+	forge = forge_open("a.tkb");
+	forge->header[0] = (struct forge_member){ .path = "tkbundle.sig",
+		                                  .claimed = 10 * GIB };
+	forge->header_count = 1;
+	check_bomb(forge);
+}
+
+TEST(bundle, with_a_long_list_of_frames_is_refused_at_once)
+{
+	static const struct {
+		size_t size;
+		const char *part;
+	} cases[] = {
+		{ 4 * 1024 * 1024, "line 2 of 'tkbundle.frames'" },
+		{ 9 * 1024 * 1024, "'tkbundle.frames' is too large" },
+	};
+
+	forge_single("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct forge *forge = forge_open("a.tkb");
+		char *lines = test_alloc(cases[i].size);
+
+		memset(lines, '\n', cases[i].size);
+		forge->frames[0].line = lines;
+		check_forge_refused(forge, cases[i].part);
+		check_bomb(forge);
+	}
+}
+
+/* What was told of entries, by outcome. */
+struct told {
+	unsigned counts[TKB_VERIFIED + 1];
+	enum tkb_reason reason; /* of the last failure */
+	char message[512];      /* likewise */
+	uint64_t done;
+	uint64_t total;
+	bool went_wrong;  /* it went back, or too far */
+	unsigned allowed; /* questions until it is cancelled */
+};
+
+static void note_result(void *self, const struct tkb_result *result)
+{
+	struct told *told = self;
+
+	told->counts[result->outcome]++;
+	if (result->outcome == TKB_FAILED) {
+		told->reason = result->reason;
+		(void)snprintf(told->message, sizeof(told->message), "%s",
+		               result->message);
+	}
+}
+
+static void note_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct told *told = self;
+
+	told->went_wrong |= done < told->done || done > total;
+	told->done = done;
+	told->total = total;
+}
+
+static bool is_enough(void *self)
+{
+	struct told *told = self;
+
+	if (told->allowed == 0)
+		return true;
+	told->allowed--;
+	return false;
+}
+
+TEST(bundle, with_a_damaged_frame_gives_what_the_others_hold)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct told told = { 0 };
+	const struct tkb_watch watch = { .self = &told,
+		                         .on_result = note_result };
+	const struct tkb_verify_options verify = { .watch = watch };
+	const struct tkb_emit_options emit = { .watch = watch };
+	struct tkb_verify_report verified = { 0 };
+	struct tkb_emit_report emitted = { 0 };
+	struct tkb_error err = { 0 };
+	int fd;
+
+	forge_write(split_pair(), "two.tkb");
+	emit_good("two.tkb");
+	fd = open("two.tkb", O_RDWR | O_CLOEXEC);
+	flip(fd, 8 * (lseek(fd, 0, SEEK_END) - 1000));
+	(void)close(fd);
+	bundle = open_bundle("two.tkb");
+
+	CHECK_FAILS(tkb_bundle_verify(bundle, &verify, &verified, &err),
+	            TKB_ERR_CORRUPT, &err, "'two.tkb', frame 1");
+	CHECK_INT(verified.verified_count, 1);
+	CHECK_INT(verified.failed_count, 1);
+	CHECK_INT(told.counts[TKB_VERIFIED], 1);
+	CHECK_INT(told.counts[TKB_FAILED], 1);
+	CHECK_INT(told.reason, TKB_REASON_DAMAGED);
+
+	CHECK_FAILS(tkb_emit(bundle, "out", &emit, &emitted, &err),
+	            TKB_ERR_CORRUPT, &err, "'two.tkb', frame 1");
+	CHECK_INT(emitted.emitted_count, 1);
+	CHECK_INT(emitted.damaged_count, 1);
+	CHECK_INT(told.counts[TKB_EMITTED], 1);
+	CHECK_CONTAINS(told.message, "'two.tkb', frame 1");
+	CHECK(exists("out/" FORGE_AUTOTUNE));
+	CHECK_INT(check_only_whole("out", "good"), 1);
+}
+
+TEST(bundle, of_inductor_with_a_damaged_frame_gives_the_rest_and_exit_5)
+{
+	struct outcome outcome;
+	size_t appeared;
+	int fd;
+
+	unpack("inductor-2.11-llama4-h100", "ind");
+	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
+	emit_good("a.tkb");
+	fd = open("a.tkb", O_RDWR | O_CLOEXEC);
+	flip(fd, 8 * (lseek(fd, 0, SEEK_END) - 1000));
+	(void)close(fd);
+
+	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	CHECK_INT(outcome.status, 5);
+	CHECK_CONTAINS(outcome.err, "'a.tkb', frame 1");
+	appeared = check_only_whole("out", "good");
+	CHECK(appeared > 0 && appeared < 26);
+	outcome = run(program(), "verify", "a.tkb", NULL);
+	CHECK_INT(outcome.status, 5);
+	CHECK_CONTAINS(outcome.err, "'a.tkb', frame 1");
+}
+
+TEST(bundle, verify_tells_each_entry_and_how_far_it_is)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct told told = { 0 };
+	const struct tkb_verify_options options = {
+		.watch = { .self = &told,
+		           .on_result = note_result,
+		           .on_progress = note_progress },
+	};
+	struct tkb_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	forge_pair("pair.tkb");
+	bundle = open_bundle("pair.tkb");
+
+	CHECK_OK(tkb_bundle_verify(bundle, &options, &report, &err), &err);
+	CHECK_INT(told.counts[TKB_VERIFIED], 2);
+	CHECK(!told.went_wrong);
+	CHECK_INT(told.done, told.total);
+	CHECK_INT(told.total, report.size);
+	CHECK_INT(report.file_count, 4);
+}
+
+TEST(bundle, verify_ends_when_it_is_cancelled)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct told told = { 0 };
+	const struct tkb_verify_options options = {
+		.watch = { .self = &told, .is_cancelled = is_enough },
+	};
+	struct tkb_error err = { 0 };
+
+	forge_single("a.tkb");
+	bundle = open_bundle("a.tkb");
+
+	CHECK_INT(tkb_bundle_verify(bundle, &options, NULL, &err),
+	          TKB_ERR_CANCELLED);
+}

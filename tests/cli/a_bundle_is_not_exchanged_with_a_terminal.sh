@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+command -v script >/dev/null || skip "there is no script(1) to give a terminal"
+cache cache
+tkbundle collect cache -o a.tkb >/dev/null
+on_terminal() {
+	status=0
+	script -qec "$1" /dev/null </dev/null | tr -d '\r' || status=$?
+}
+on_terminal 'tkbundle collect cache -o -; echo "exit $?"'
+for verb in ls emit verify; do
+	on_terminal "tkbundle $verb -; echo \"exit \$?\""
+done
+on_terminal 'tkbundle show - 5D; echo "exit $?"'
+on_terminal 'tkbundle collect cache -o - -n; echo "exit $?"'

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+cache cache
+mv cache/5D* "$(printf 'cache/5D\033[1m\nX')"
+folder=$(printf 'red \033[31m')
+mv cache "$folder"
+try_line 'tkbundle verify "$folder"'
+try_line 'tkbundle collect "$folder" -o "$folder.tkb"'
+try_line 'tkbundle ls "$folder"'
+try_line 'tkbundle ls "$folder" --json 2>/dev/null >document'
+grep -c "$(printf '\033')" document || true
+json <document | grep -i u001b
+name=$(printf 'nowhere\377\302\233é')
+try_line 'tkbundle ls "$name"'
+verb=$(printf 'bad\033verb')
+try_line 'tkbundle "$verb"'

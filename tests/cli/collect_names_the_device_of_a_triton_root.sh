@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+cache cache
+tkbundle collect cache -o a.tkb --device 3
+tkbundle ls a.tkb

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+cache cache
+tkbundle collect cache -o a.tkb >/dev/null
+try_line 'tkbundle collect cache -o - >b.tkb'
+cmp a.tkb b.tkb
+try tkbundle collect cache --json -o -

@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Hold the program against snapshots.
+#
+#     run.sh [--update] PROGRAM [CASE]...
+#
+# A case is a file <sentence>.sh beside this one. It runs in an empty folder of
+# its own, which goes away with it. What it prints and how it ends must be
+# what <sentence>.stdout, .stderr and .exit say; one that is not there stands
+# for nothing, or for 0. --update writes them as they are now: read the diff.
+# Prints TAP; the exit status is 1 if a case failed.
+#
+# A case is plain POSIX sh under `set -eu`, with `tkbundle` on the PATH and:
+#
+#     fixture NAME FOLDER   unpack fixtures/NAME.tar.gz
+#     cache FOLDER          the Triton cache root that most cases use
+#     slow_cache FOLDER N   a root of N entries that take a while, 4 MB each
+#     try COMMAND...        a command that may fail, as a transcript on stdout:
+#                           "$ " it, its output, "2> " its errors, its status
+#     try_line TEXT         the same for a line of shell
+#     json                  print the document on standard input in many lines
+#     outline               the same without the entries in it
+#     damage FILE [OFFSET]  flip a byte, counted from the file's end
+#     powerless COMMAND...  run it bound by permissions, as root is not
+#     skip REASON           end the case: it cannot be told here
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+is_update=false
+if [ "${1-}" = --update ]; then
+	is_update=true
+	shift
+fi
+if [ $# -eq 0 ]; then
+	echo "usage: run.sh [--update] PROGRAM [CASE]..." >&2
+	exit 2
+fi
+program=$(cd "$(dirname "$1")" && pwd -P)/$(basename "$1")
+shift
+if [ ! -x "$program" ]; then
+	echo "run.sh: there is no program '$program'" >&2
+	exit 2
+fi
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-cli.XXXXXX") || exit 1
+work=$(cd "$work" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+mkdir "$work/bin"
+ln -s "$program" "$work/bin/tkbundle"
+python=$(python3 -c 'import sys; print(sys.executable)') || exit 1
+
+# What the program looks at, and what its words could depend on.
+unset TRITON_CACHE_DIR TRITON_HOME TORCHINDUCTOR_CACHE_DIR TKBUNDLE_DISABLE
+unset CUDA_HOME TERM
+export LC_ALL=C TZ=UTC PATH="$work/bin:$PATH"
+umask 022
+
+fixture() {
+	mkdir -p "$2"
+	tar -xzf "$here/../../fixtures/$1.tar.gz" -C "$2"
+}
+
+cache() {
+	fixture triton-3.6.0-cpu unpacked
+	mkdir -p "$(dirname "$1")"
+	mv unpacked/.triton/cache "$1"
+	rm -r unpacked
+}
+
+slow_cache() {
+	mkdir "$1"
+	{
+		printf '{"timings":"'
+		head -c 4000000 /dev/zero | tr '\0' 1
+		printf '"}'
+	} >timings
+	for number in $(seq "$2"); do
+		key=$(echo "$number" | sha256sum | tr 0-9a-f A-P | head -c 52)
+		mkdir "$1/$key"
+		ln timings "$1/$key/kernel.autotune.json"
+	done
+	rm timings
+}
+
+report() {
+	sed 's/^/2> /' "$own/errors"
+	[ "$1" -eq 0 ] || echo "exit $1"
+}
+
+try() {
+	echo "\$ $*"
+	status=0
+	"$@" 2>"$own/errors" || status=$?
+	report $status
+}
+
+try_line() {
+	echo "\$ $1"
+	status=0
+	eval "$1" 2>"$own/errors" || status=$?
+	report $status
+}
+
+json() {
+	"$python" -m json.tool
+}
+
+outline() {
+	json | grep -v '^     '
+}
+
+damage() {
+	"$python" - "$1" "${2-3000}" <<-'END'
+	import sys
+	with open(sys.argv[1], "r+b") as file:
+	    file.seek(-int(sys.argv[2]), 2)
+	    byte = file.read(1)[0]
+	    file.seek(-1, 1)
+	    file.write(bytes([byte ^ 1]))
+	END
+}
+
+powerless() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --inh-caps=-all --bounding-set=-all "$@"
+	else
+		"$@"
+	fi
+}
+
+skip() {
+	echo "$1" >"$own/skipped"
+	exit 0
+}
+
+# Replace what differs between machines: paths, and sizes that zstd decides.
+# shellcheck disable=SC2016 # $TMP and $SIZE are meant as they stand
+normalize() {
+	sed -e "s|$own/case|\$TMP|g" \
+		-e 's/\( into .*\) ([0-9.]* k*M*B)/\1 ($SIZE)/' \
+		-e 's/"bundle_size": [1-9][0-9]*/"bundle_size": $SIZE/' "$1"
+}
+
+run_case() {
+	(
+		cd "$own/case" || exit 1
+		export HOME="$own/case/home"
+		set -eu
+		# shellcheck source=/dev/null
+		. "$1"
+	) >"$own/out" 2>"$own/err" </dev/null
+	echo $? >"$own/got.exit"
+	normalize "$own/out" >"$own/got.stdout"
+	normalize "$own/err" >"$own/got.stderr"
+}
+
+# Print the snapshot that is meant where there is no file.
+expected() {
+	if [ -e "$1" ]; then
+		cat "$1"
+	elif [ "${1##*.}" = exit ]; then
+		echo 0
+	fi
+}
+
+update() {
+	for kind in stdout stderr exit; do
+		expected "none.$kind" >"$own/default"
+		if cmp -s "$own/got.$kind" "$own/default"; then
+			rm -f "$1.$kind"
+		else
+			cp "$own/got.$kind" "$1.$kind"
+		fi
+	done
+}
+
+compare() {
+	is_same=true
+	for kind in stdout stderr exit; do
+		expected "$1.$kind" >"$own/wanted.$kind"
+		diff -u -L "wanted $kind" -L "got $kind" \
+			"$own/wanted.$kind" "$own/got.$kind" \
+			>"$own/diff" && continue
+		is_same=false
+		sed 's/^/# /' "$own/diff"
+	done
+	$is_same
+}
+
+# Run case NAME, which is number NUMBER of all, and report.
+judge() {
+	own=$work/$1
+	sentence=$(echo "$2" | tr _ ' ')
+	mkdir "$own" "$own/case"
+	run_case "$here/$2.sh"
+
+	if [ -e "$own/skipped" ]; then
+		echo "ok $1 - $sentence # SKIP $(cat "$own/skipped")"
+	elif $is_update && update "$here/$2" || compare "$here/$2"; then
+		echo "ok $1 - $sentence"
+	else
+		echo "not ok $1 - $sentence"
+	fi
+	rm -rf "$own"
+}
+
+# Every one of `jobs` workers takes the cases whose turn it is.
+work_on() {
+	turn=$1
+	shift
+	number=0
+	for name in "$@"; do
+		number=$((number + 1))
+		[ $((number % jobs)) -ne "$turn" ] ||
+			judge $number "$(basename "$name" .sh)" \
+				>"$work/report.$number"
+	done
+}
+
+if [ $# -eq 0 ]; then
+	for path in "$here"/*.sh; do
+		name=$(basename "$path" .sh)
+		[ "$name" = run ] || set -- "$@" "$name"
+	done
+fi
+
+jobs=$(nproc)
+for turn in $(seq 0 $((jobs - 1))); do
+	work_on "$turn" "$@" &
+done
+wait
+
+echo "1..$#"
+for number in $(seq $#); do
+	cat "$work/report.$number"
+done
+! cat "$work"/report.* | grep -q '^not ok'

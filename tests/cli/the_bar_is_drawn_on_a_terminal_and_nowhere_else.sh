@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+command -v script >/dev/null || skip "there is no script(1) to give a terminal"
+on_terminal() {
+	TERM=$1 script -qec "$2" /dev/null </dev/null >shown
+}
+
+# Work that is over at once needs no bar: find how much is enough here.
+for count in 4 8 16 32 64 128 256; do
+	slow_cache cache$count $count
+	on_terminal xterm "tkbundle collect -j1 -n cache$count"
+	! grep -q '\[' shown || break
+done
+
+escape=$(printf '\033')
+tr '\r' '\n' <shown | grep '^\[' >bars
+grep -c -v -E "^\[#*\.*\] [0-9.]+ MB of [0-9]+ MB$escape\[K\$" bars || true
+grep -o "$(printf '\r')$escape\[Kwould collect" shown | tr -d '\r\033'
+
+on_terminal dumb "tkbundle collect -j1 -n cache$count"
+grep -c '\[' shown || true
+tkbundle collect -j1 -n cache$count >/dev/null

@@ -1,0 +1,1741 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "forge.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KERNEL_FOLDER "out/" FORGE_KERNEL
+#define GROUP_FILE KERNEL_FOLDER "/__grp__add_kernel.json"
+
+/* The fixture's kernel, full: all of its files. */
+static const char *const kernel_files[] = {
+	"__grp__add_kernel.json", "add_kernel.cubin", "add_kernel.json",
+	"add_kernel.llir",        "add_kernel.ptx",   "add_kernel.source",
+	"add_kernel.ttgir",       "add_kernel.ttir",
+};
+
+static const struct tkb_emit_options dry = { .dry_run = true };
+
+static void close_at(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+static struct tkb_bundle *open_bundle(const char *path)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	return bundle;
+}
+
+/* What an emit did, and what was told of its last entry that is no success. */
+struct did {
+	int rc;
+	struct tkb_error err;
+	struct tkb_emit_report report;
+	unsigned told;
+	struct tkb_result last;
+	const char *message;
+};
+
+static void note_result(void *self, const struct tkb_result *result)
+{
+	struct did *did = self;
+
+	did->told++;
+	if (result->outcome != TKB_SKIPPED && result->outcome != TKB_FAILED)
+		return;
+	did->last = *result;
+	did->message = text("%s", result->message);
+}
+
+static struct did emit_with(const char *path, const char *root,
+                            const struct tkb_emit_options *options)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_emit_options own = { 0 };
+	struct did did = { .message = "" };
+
+	if (options != NULL)
+		own = *options;
+	own.watch.self = &did;
+	own.watch.on_result = note_result;
+	did.rc = tkb_emit(bundle, root, &own, &did.report, &did.err);
+	return did;
+}
+
+static struct did emit(const char *path, const char *root)
+{
+	return emit_with(path, root, NULL);
+}
+
+#define CHECK_DID(did, emitted, present, repaired)                             \
+	check_did((did), (emitted), (present), (repaired), __FILE__, __LINE__)
+
+/* It went well: so many entries each, and none besides. */
+static void check_did(struct did did, uint64_t emitted, uint64_t present,
+                      uint64_t repaired, const char *file, int line)
+{
+	const struct tkb_emit_report *report = &did.report;
+
+	if (did.rc == 0 && report->emitted_count == emitted &&
+	    report->present_count == present &&
+	    report->repaired_count == repaired && report->busy_count == 0 &&
+	    report->skipped_count == 0 && report->failed_count == 0 &&
+	    report->damaged_count == 0 && report->unsafe_count == 0 &&
+	    did.told == emitted + present + repaired)
+		return;
+	print_error("returned %d (%s); emitted %d, present %d, repaired %d, "
+	            "busy %d, skipped %d, failed %d, damaged %d, unsafe %d; "
+	            "%s\n",
+	            did.rc, did.err.message, (int)report->emitted_count,
+	            (int)report->present_count, (int)report->repaired_count,
+	            (int)report->busy_count, (int)report->skipped_count,
+	            (int)report->failed_count, (int)report->damaged_count,
+	            (int)report->unsafe_count, did.message);
+	_fail(file, line);
+}
+
+static struct stat stat_of(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		fail_msg("'%s' is not there", path);
+	return status;
+}
+
+static void remove_folder(const char *path)
+{
+	CHECK_INT(run("rm", "-rf", path, NULL).status, 0);
+}
+
+static bool is_group(const char *name)
+{
+	return strncmp(name, "__grp__", 7) == 0;
+}
+
+/* `bytes` with each `from` replaced by `to`. */
+static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
+                                 const char *to)
+{
+	const char *old =
+		text("%.*s", (int)bytes.size, (const char *)bytes.data);
+	const char *done = "";
+	const char *found;
+
+	if (from[0] == '\0')
+		return bytes;
+	for (found = strstr(old, from); found != NULL;
+	     found = strstr(old, from)) {
+		done = text("%s%.*s%s", done, (int)(found - old), old, to);
+		old = found + strlen(from);
+	}
+	return tkb_text(text("%s%s", done, old));
+}
+
+/*
+ * Folder `entry` must hold what `wanted` holds, byte for byte; in the group
+ * file `to` stands where `from` does.
+ */
+static void check_entry(const char *entry, const char *wanted, const char *from,
+                        const char *to)
+{
+	const char **names = list(wanted);
+
+	CHECK_INT(count_names(entry), count_names(wanted));
+	for (size_t i = 0; names[i] != NULL; i++) {
+		struct tkb_bytes got =
+			read_file(text("%s/%s", entry, names[i]));
+		struct tkb_bytes bytes =
+			read_file(text("%s/%s", wanted, names[i]));
+
+		if (is_group(names[i]))
+			bytes = replaced(bytes, from, to);
+		if (!tkb_bytes_equal(got, bytes))
+			fail_msg("'%s/%s' differs", entry, names[i]);
+	}
+}
+
+/* The same for a root, less what is tkbundle's own. */
+static void check_root(const char *root, const char *wanted, const char *from,
+                       const char *to)
+{
+	const char **names = list(wanted);
+	size_t count = 0;
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (names[i][0] == '.')
+			continue;
+		check_entry(text("%s/%s", root, names[i]),
+		            text("%s/%s", wanted, names[i]), from, to);
+		count++;
+	}
+	CHECK_INT(count_names(root),
+	          count + exists(text("%s/.tkbundle", root)));
+}
+
+static size_t count_stages(const char *root)
+{
+	const char *own = text("%s/.tkbundle", root);
+	const char **names;
+	size_t count = 0;
+
+	if (!exists(own))
+		return 0;
+	names = list(own);
+	for (size_t i = 0; names[i] != NULL; i++)
+		count += strncmp(names[i], "stage-", 6) == 0;
+	return count;
+}
+
+/* All that tells whether something was written below a folder. */
+static struct tkb_buf *listing;
+
+static int list_one(const char *path, const struct stat *status, int type,
+                    struct FTW *where)
+{
+	(void)type;
+	(void)where;
+	tkb_buf_add_text(listing,
+	                 text("%s %o %lld %llu %lld.%09ld %lld.%09ld\n", path,
+	                      status->st_mode, (long long)status->st_size,
+	                      (unsigned long long)status->st_ino,
+	                      (long long)status->st_mtim.tv_sec,
+	                      status->st_mtim.tv_nsec,
+	                      (long long)status->st_ctim.tv_sec,
+	                      status->st_ctim.tv_nsec));
+	return 0;
+}
+
+static const char *state_of(const char *path)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf buf = TKB_BUF_INIT(16 * TKB_MIB);
+
+	listing = &buf;
+	CHECK_INT(nftw(path, list_one, 16, FTW_PHYS), 0);
+	return text("%.*s", (int)buf.size, (const char *)buf.data);
+}
+
+/*
+ * The full kernel is in "a.tkb", emitted to "out", and copied to "good"; the
+ * mark is gone, so that everything is looked at.
+ */
+static void distrust(void)
+{
+	remove_folder("out/.tkbundle");
+}
+
+static void arrange(void)
+{
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+	distrust();
+	copy_folder("out", "good");
+}
+
+static void check_good(void)
+{
+	check_root("out", "good", "", "");
+	CHECK_INT(count_stages("out"), 0);
+}
+
+static const char *const fixtures[] = {
+	"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
+	"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
+	"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
+	"triton-3.9.0-cpu", "triton-3.6.0-h100",
+};
+
+TEST(emit, of_every_fixture_gives_every_file_but_for_its_own_path)
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+		const char *cache = text("%s/.triton/cache", fixtures[i]);
+		struct did did;
+
+		unpack(fixtures[i], fixtures[i]);
+		forge_collect(cache, NULL, false, "a.tkb");
+		did = emit("a.tkb", "out");
+
+		CHECK_DID(did, count_names(cache), 0, 0);
+		CHECK(!did.report.is_inductor);
+		check_root("out", cache, "/home/serve/.triton/cache",
+		           text("%s/out", test_folder()));
+		CHECK_INT(count_stages("out"), 0);
+
+		forge_collect("out", NULL, false, "b.tkb");
+		CHECK(tkb_bytes_equal(read_file("a.tkb"), read_file("b.tkb")));
+		remove_folder("out");
+	}
+}
+
+TEST(emit, of_inductor_gives_each_device_its_entries)
+{
+	struct did did;
+
+	unpack("inductor-2.11-llama4-h100", "ind");
+	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
+	CHECK_INT(mkdir("torchinductor_x", 0777), 0);
+	CHECK_INT(mkdir("torchinductor_x/triton", 0777), 0);
+	CHECK_INT(mkdir("torchinductor_x/triton/0", 0777), 0);
+	did = emit("a.tkb", "torchinductor_x");
+
+	CHECK_DID(did, 26, 0, 0);
+	CHECK(did.report.is_inductor);
+	check_root("torchinductor_x/triton/0",
+	           "ind/.cache/torchinductor/triton/0",
+	           "/home/serve/.cache/torchinductor",
+	           text("%s/torchinductor_x", test_folder()));
+}
+
+TEST(emit, to_the_recorded_place_gives_the_recorded_bytes)
+{
+	unpack("triton-3.6.0-h100", "h100");
+	forge_collect("h100/.triton/cache", NULL, false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "recorded"), 17, 0, 0);
+	copy_folder("recorded", "copy");
+	forge_collect("recorded", NULL, false, "b.tkb");
+	CHECK_DID(emit("b.tkb", "elsewhere"), 17, 0, 0);
+	remove_folder("recorded");
+
+	CHECK_DID(emit("b.tkb", "recorded"), 17, 0, 0);
+	check_root("recorded", "copy", "", "");
+}
+
+TEST(emit, restores_paths_in_other_json_files_too)
+{
+	unpack("triton-3.6.0-cpu", "forged");
+	edit_file("forged/.triton/cache/" FORGE_KERNEL "/add_kernel.json",
+	          "{\"hash\"",
+	          "{\"dump\": \"/home/serve/.triton/cache/" FORGE_KERNEL
+	          "/x\", \"hash\"");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
+
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+	CHECK_CONTAINS(read_file(KERNEL_FOLDER "/add_kernel.json").data,
+	               text("{\"dump\": \"%s/" KERNEL_FOLDER "/x\", \"hash\"",
+	                    test_folder()));
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	distrust();
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+}
+
+TEST(emit, of_no_entries_does_nothing)
+{
+	CHECK_INT(mkdir("empty", 0777), 0);
+	forge_collect("empty", NULL, false, "a.tkb");
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 0);
+	CHECK_INT(run(program(), "emit", "a.tkb", "out", NULL).status, 0);
+}
+
+TEST(emit, leaves_a_whole_entry_alone)
+{
+	const char *before;
+
+	arrange();
+	before = state_of("out");
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_STR(state_of("out"), before);
+}
+
+TEST(emit, leaves_a_full_entry_where_a_lean_one_is_to_go)
+{
+	arrange();
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "lean.tkb");
+
+	CHECK_DID(emit("lean.tkb", "out"), 0, 1, 0);
+	check_good();
+}
+
+TEST(emit, leaves_a_lean_entry_where_a_full_one_is_to_go)
+{
+	arrange();
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "lean.tkb");
+	remove_folder("out");
+	CHECK_DID(emit("lean.tkb", "out"), 1, 0, 0);
+	CHECK_INT(count_names(KERNEL_FOLDER), 3);
+	distrust();
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_INT(count_names(KERNEL_FOLDER), 3);
+}
+
+TEST(emit, leaves_another_compile_of_the_kernel_alone)
+{
+	const char *before;
+
+	arrange();
+	edit_file(KERNEL_FOLDER "/add_kernel.ptx", "//", "// another\n//");
+	edit_file(KERNEL_FOLDER "/add_kernel.json", "\"num_stages\": 3",
+	          "\"num_stages\": 30");
+	before = state_of("out");
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_STR(state_of("out"), before);
+}
+
+TEST(emit, leaves_a_whole_entry_alone_though_a_compiler_writes_there)
+{
+	arrange();
+	CHECK_INT(mkdir(KERNEL_FOLDER "/tmp.pid_1_2", 0777), 0);
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK(exists(KERNEL_FOLDER "/tmp.pid_1_2"));
+}
+
+TEST(emit, rewrites_the_group_file_alone_of_what_was_moved)
+{
+	struct stat folder;
+	struct stat group;
+	struct stat cubin;
+
+	arrange();
+	CHECK_INT(rename("out", "moved"), 0);
+	folder = stat_of("moved/" FORGE_KERNEL);
+	group = stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json");
+	cubin = stat_of("moved/" FORGE_KERNEL "/add_kernel.cubin");
+
+	CHECK_DID(emit("a.tkb", "moved"), 0, 0, 1);
+	check_root("moved", "good", text("%s/out", test_folder()),
+	           text("%s/moved", test_folder()));
+	CHECK_INT(stat_of("moved/" FORGE_KERNEL).st_ino, folder.st_ino);
+	CHECK_INT(stat_of("moved/" FORGE_KERNEL "/add_kernel.cubin").st_ino,
+	          cubin.st_ino);
+	CHECK(stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json").st_ino !=
+	      group.st_ino);
+	CHECK_INT(count_stages("moved"), 0);
+}
+
+TEST(emit, readdresses_another_compile_that_was_moved)
+{
+	arrange();
+	edit_file(KERNEL_FOLDER "/add_kernel.ptx", "//", "// another\n//");
+	copy_folder("out", "moved");
+
+	CHECK_DID(emit("a.tkb", "moved"), 0, 0, 1);
+	check_root("moved", "out", text("%s/out", test_folder()),
+	           text("%s/moved", test_folder()));
+	CHECK_DID(emit("a.tkb", "moved"), 0, 1, 0);
+}
+
+/* A folder in which a compiler made its temporary one so long ago. */
+static void make_unfinished(time_t age)
+{
+	const char *path = KERNEL_FOLDER "/tmp.pid_77_abc";
+	const struct timespec times[] = { { .tv_sec = time(NULL) - age },
+		                          { .tv_sec = time(NULL) - age } };
+
+	remove_folder(KERNEL_FOLDER);
+	CHECK_INT(mkdir(KERNEL_FOLDER, 0777), 0);
+	CHECK_INT(mkdir(path, 0777), 0);
+	CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
+{
+	struct outcome outcome;
+	struct did did;
+
+	arrange();
+	make_unfinished(9 * 60);
+	did = emit("a.tkb", "out");
+
+	CHECK_INT(did.rc, 0);
+	CHECK_INT(did.report.busy_count, 1);
+	CHECK_INT(did.report.skipped_count, 0);
+	CHECK_INT(did.last.outcome, TKB_SKIPPED);
+	CHECK_INT(did.last.reason, TKB_REASON_BUSY);
+	CHECK_INT(count_names(KERNEL_FOLDER), 1);
+	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	CHECK_INT(outcome.status, 4);
+	CHECK_CONTAINS(outcome.err, FORGE_KERNEL);
+	CHECK_CONTAINS(outcome.err, "busy");
+	CHECK_INT(count_names(KERNEL_FOLDER), 1);
+}
+
+TEST(emit, fills_a_folder_that_a_compiler_left_long_ago)
+{
+	arrange();
+	make_unfinished(11 * 60);
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	CHECK(exists(KERNEL_FOLDER "/tmp.pid_77_abc"));
+	CHECK_INT(rmdir(KERNEL_FOLDER "/tmp.pid_77_abc"), 0);
+	check_good();
+}
+
+TEST(emit, fills_an_empty_folder_without_moving_it)
+{
+	struct stat folder;
+
+	arrange();
+	remove_folder(KERNEL_FOLDER);
+	CHECK_INT(mkdir(KERNEL_FOLDER, 0700), 0);
+	folder = stat_of(KERNEL_FOLDER);
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+	CHECK_INT(stat_of(KERNEL_FOLDER).st_ino, folder.st_ino);
+	CHECK_INT(stat_of(KERNEL_FOLDER).st_mode, folder.st_mode);
+}
+
+TEST(emit, repairs_an_entry_that_lacks_any_file)
+{
+	arrange();
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+		CHECK_INT(unlink(text(KERNEL_FOLDER "/%s", kernel_files[i])),
+		          0);
+
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		distrust();
+	}
+}
+
+TEST(emit, replaces_every_file_of_what_it_repairs)
+{
+	struct stat before[TKB_COUNT_OF(kernel_files)];
+
+	arrange();
+	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++)
+		before[i] = stat_of(text(
+			"%s/%s", i == 1 ? "good/" FORGE_KERNEL : KERNEL_FOLDER,
+			kernel_files[i]));
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++)
+		CHECK(stat_of(text(KERNEL_FOLDER "/%s", kernel_files[i]))
+		              .st_ino != before[i].st_ino);
+}
+
+TEST(emit, repairs_an_entry_of_which_any_file_is_empty)
+{
+	arrange();
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+		write_text(text(KERNEL_FOLDER "/%s", kernel_files[i]), "");
+
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		distrust();
+	}
+}
+
+/* A text that is cut short may be another compile's; these cannot. */
+TEST(emit, repairs_an_entry_of_which_a_file_is_cut_short)
+{
+	arrange();
+	for (size_t i = 0; i < 3; i++) {
+		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
+
+		CHECK_INT(truncate(path, stat_of(path).st_size / 2), 0);
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		distrust();
+
+		CHECK_INT(truncate(path, stat_of(path).st_size - 1), 0);
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		distrust();
+	}
+}
+
+TEST(emit, repairs_an_entry_of_which_a_text_was_never_written)
+{
+	char zeros[4000] = "";
+
+	arrange();
+	write_file(KERNEL_FOLDER "/add_kernel.ptx",
+	           (struct tkb_bytes){ zeros, sizeof(zeros) });
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+TEST(emit, repairs_an_entry_with_damaged_metadata)
+{
+	static const char *const texts[] = { "not JSON", "{}", "[]",
+		                             "{\"hash\": 1}" };
+
+	arrange();
+	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++) {
+		write_text(KERNEL_FOLDER "/add_kernel.json", texts[i]);
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		distrust();
+	}
+	edit_file(KERNEL_FOLDER "/add_kernel.json", "{\"hash\": \"e8d3",
+	          "{\"x\": 1, \"hash\": \"e8d4");
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+TEST(emit, repairs_an_entry_with_a_group_file_that_lists_files_elsewhere)
+{
+	arrange();
+	edit_file(GROUP_FILE, "add_kernel.ptx\": \"", "add_kernel.ptx\": \"/x");
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+TEST(emit, repairs_an_autotune_file_and_a_module)
+{
+	static const char *const keys[] = { "XU5DT2AO" };
+	const char *module;
+
+	unpack("triton-3.6.0-h100", "h100");
+	forge_collect("h100/.triton/cache", keys[0], false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+	copy_folder("out", "good");
+	module = text("out/%s", list("out")[1]);
+	module = text("%s/%s", module, list(module)[0]);
+	CHECK_INT(truncate(module, 1000), 0);
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+
+	unpack("triton-3.6.0-cpu", "forged");
+	remove_folder("out");
+	remove_folder("good");
+	forge_collect("forged/.triton/cache", FORGE_AUTOTUNE, false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+	copy_folder("out", "good");
+	write_text("out/" FORGE_AUTOTUNE "/gelu_kernel.autotune.json", "{");
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+/* Something that is no folder stands where the entry should. */
+static void check_unsafe(void)
+{
+	const struct stat before = stat_of(KERNEL_FOLDER);
+	struct outcome outcome;
+	struct did did = emit("a.tkb", "out");
+
+	CHECK_INT(did.rc, 0);
+	CHECK_INT(did.report.unsafe_count, 1);
+	CHECK_INT(did.report.emitted_count, 0);
+	CHECK_INT(did.last.outcome, TKB_FAILED);
+	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
+	CHECK_CONTAINS(did.message, FORGE_KERNEL "' is not a folder");
+	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	CHECK_INT(outcome.status, 5);
+	CHECK_CONTAINS(outcome.err, FORGE_KERNEL);
+	CHECK_INT(stat_of(KERNEL_FOLDER).st_ino, before.st_ino);
+	CHECK_INT(stat_of(KERNEL_FOLDER).st_mode, before.st_mode);
+}
+
+TEST(emit, refuses_a_file_in_the_place_of_an_entry)
+{
+	arrange();
+	remove_folder(KERNEL_FOLDER);
+	write_text(KERNEL_FOLDER, "mine");
+
+	check_unsafe();
+	CHECK_STR(read_file(KERNEL_FOLDER).data, "mine");
+}
+
+TEST(emit, refuses_a_link_to_a_folder_in_the_place_of_an_entry)
+{
+	arrange();
+	remove_folder(KERNEL_FOLDER);
+	CHECK_INT(mkdir("elsewhere", 0777), 0);
+	CHECK_INT(symlink("../elsewhere", KERNEL_FOLDER), 0);
+
+	check_unsafe();
+	CHECK_INT(count_names("elsewhere"), 0);
+}
+
+TEST(emit, refuses_a_dangling_link_in_the_place_of_an_entry)
+{
+	arrange();
+	remove_folder(KERNEL_FOLDER);
+	CHECK_INT(symlink("../elsewhere", KERNEL_FOLDER), 0);
+
+	check_unsafe();
+	CHECK(!exists("elsewhere"));
+}
+
+TEST(emit, replaces_links_among_the_files_and_writes_nothing_through_them)
+{
+	arrange();
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
+
+		copy_folder(path, text("kept%zu", i));
+		CHECK_INT(unlink(path), 0);
+		CHECK_INT(symlink(text("../../kept%zu", i), path), 0);
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		CHECK(S_ISREG(stat_of(path).st_mode));
+		CHECK(tkb_bytes_equal(read_file(text("kept%zu", i)),
+		                      read_file(text("good/" FORGE_KERNEL "/%s",
+		                                     kernel_files[i]))));
+		distrust();
+	}
+}
+
+/* With a mark, sizes alone are compared: those of links may be the same. */
+TEST(emit, with_a_mark_still_replaces_links_among_the_files)
+{
+	static const char path[] = KERNEL_FOLDER "/add_kernel.json";
+	char target[2048] = "";
+	size_t size;
+
+	arrange();
+	remove_folder("out");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+	size = (size_t)stat_of(path).st_size;
+	copy_folder(path, "kept");
+
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(symlink("../../kept", path), 0);
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+	CHECK(S_ISREG(stat_of(path).st_mode));
+
+	CHECK(size < sizeof(target));
+	memset(target, '/', size);
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(symlink(target, path), 0);
+	CHECK_INT(stat_of(path).st_size, size);
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+	CHECK(S_ISREG(stat_of(path).st_mode));
+}
+
+TEST(emit, does_not_hang_at_a_fifo_among_the_files)
+{
+	arrange();
+	for (size_t i = 0; i < 3; i++) {
+		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
+
+		CHECK_INT(unlink(path), 0);
+		CHECK_INT(mkfifo(path, 0666), 0);
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		distrust();
+	}
+}
+
+TEST(emit, refuses_a_folder_in_the_place_of_a_file)
+{
+	struct did did;
+
+	arrange();
+	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+	CHECK_INT(mkdir(KERNEL_FOLDER "/add_kernel.cubin", 0777), 0);
+	did = emit("a.tkb", "out");
+
+	CHECK_INT(did.report.unsafe_count, 1);
+	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
+	CHECK_CONTAINS(did.message, "add_kernel.cubin");
+	CHECK(!exists(GROUP_FILE));
+	CHECK_INT(count_stages("out"), 0);
+}
+
+TEST(emit, goes_on_with_the_others_where_one_place_is_unsafe)
+{
+	struct did did;
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+	CHECK_INT(mkdir("out", 0777), 0);
+	write_text(KERNEL_FOLDER, "mine");
+	did = emit("a.tkb", "out");
+
+	CHECK_INT(did.rc, 0);
+	CHECK_INT(did.report.emitted_count, 4);
+	CHECK_INT(did.report.unsafe_count, 1);
+	CHECK_INT(did.told, 5);
+}
+
+TEST(emit, writes_nothing_through_a_link_in_the_place_of_its_own_folder)
+{
+	struct did did;
+
+	arrange();
+	remove_folder(KERNEL_FOLDER);
+	CHECK_INT(mkdir("elsewhere", 0777), 0);
+	CHECK_INT(symlink("../elsewhere", "out/.tkbundle"), 0);
+	did = emit("a.tkb", "out");
+
+	CHECK_INT(did.rc, TKB_ERR_IO);
+	CHECK_CONTAINS(did.err.message, ".tkbundle");
+	CHECK_INT(count_names("elsewhere"), 0);
+	CHECK_INT(count_names("out"), 1);
+}
+
+/* What Python would have written: Triton's json.dumps of os.path.join. */
+static const char python[] =
+	"import json, os, sys\n"
+	"folder = os.fsdecode(os.fsencode(sys.argv[1]))\n"
+	"path = os.path.join(folder, '__grp__add_kernel.json')\n"
+	"text = open(path, 'rb').read()\n"
+	"names = json.loads(text)['child_paths']\n"
+	"paths = {name: os.path.join(folder, name) for name in names}\n"
+	"assert len(paths) == 7, paths\n"
+	"want = json.dumps({'child_paths': paths}).encode('ascii')\n"
+	"assert text == want, (text, want)\n"
+	"assert all(os.path.exists(p) for p in "
+	"json.loads(text)['child_paths'].values())\n";
+
+static void check_python(const char *folder)
+{
+	struct outcome outcome;
+
+	outcome = run("python3", "-c", python, folder, NULL);
+	if (outcome.status != 0)
+		fail_msg("%s", outcome.err);
+}
+
+TEST(emit, escapes_its_path_as_python_does)
+{
+	static const char *const names[] = {
+		"caf\xc3\xa9",       "a \"quoted\" name", "back\\slash",
+		"\xff\xfe not \xc3", "tab\tand\nnewline", "\x7f\x1b[0m",
+		"\xf0\x9f\x9a\x80",  "\xed\xa0\x80",      "slash\\u002f",
+	};
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		CHECK_DID(emit("a.tkb", names[i]), 1, 0, 0);
+		check_python(
+			text("%s/%s/" FORGE_KERNEL, test_folder(), names[i]));
+		CHECK_DID(emit("a.tkb", names[i]), 0, 1, 0);
+		remove_folder(text("%s/.tkbundle", names[i]));
+		CHECK_DID(emit("a.tkb", names[i]), 0, 1, 0);
+	}
+}
+
+TEST(emit, writes_its_root_absolute_however_it_is_given)
+{
+	static const char *const roots[] = {
+		"out", "out/", "./out", "out//", ".//out/.", "link/../out"
+	};
+	static const char *const places[] = { "out", "out", "out",
+		                              "out", "out", "link/../out" };
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
+	CHECK_INT(mkdir("link", 0777), 0);
+	for (size_t i = 0; i < TKB_COUNT_OF(roots); i++) {
+		CHECK_DID(emit("a.tkb", roots[i]), 1, 0, 0);
+		check_entry(KERNEL_FOLDER, "forged/.triton/cache/" FORGE_KERNEL,
+		            "/home/serve/.triton/cache",
+		            text("%s/%s", test_folder(), places[i]));
+		remove_folder("out");
+	}
+}
+
+TEST(emit, through_a_link_names_the_link)
+{
+	arrange();
+	CHECK_INT(mkdir("real", 0777), 0);
+	CHECK_INT(symlink("real", "link"), 0);
+
+	CHECK_DID(emit("a.tkb", "link"), 1, 0, 0);
+	check_root("real", "good", text("%s/out", test_folder()),
+	           text("%s/link", test_folder()));
+	CHECK_DID(emit("a.tkb", "link"), 0, 1, 0);
+}
+
+TEST(emit, makes_the_folders_above_its_root)
+{
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
+
+	CHECK_DID(emit("a.tkb", "a/b/c"), 1, 0, 0);
+	CHECK(exists("a/b/c/" FORGE_KERNEL));
+}
+
+TEST(emit, to_a_file_is_refused)
+{
+	struct did did;
+
+	arrange();
+	write_text("file", "mine");
+	did = emit("a.tkb", "file");
+
+	CHECK_INT(did.rc, TKB_ERR_INVALID);
+	CHECK_CONTAINS(did.err.message, "file' is not a folder");
+	CHECK_STR(read_file("file").data, "mine");
+	did = emit("a.tkb", "file/root");
+	CHECK(did.rc < 0);
+}
+
+static int check_mode(const char *path, const struct stat *status, int type,
+                      struct FTW *where)
+{
+	const mode_t mask = umask(0);
+
+	(void)umask(mask);
+	(void)where;
+	if (type != FTW_D && strstr(path, "/.tkbundle/") != NULL)
+		return 0;
+	CHECK_INT(status->st_mode & 07777,
+	          (type == FTW_D ? 0777 : 0666) & ~mask);
+	return 0;
+}
+
+TEST(emit, gives_the_modes_that_triton_gives)
+{
+	static const mode_t masks[] = { 0, 022, 027, 077 };
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(masks); i++) {
+		const mode_t old = umask(masks[i]);
+
+		CHECK_DID(emit("a.tkb", "out"), 5, 0, 0);
+		CHECK_INT(nftw("out", check_mode, 16, FTW_PHYS), 0);
+		CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+		CHECK_DID(emit("a.tkb", "out"), 0, 4, 1);
+		CHECK_INT(nftw("out", check_mode, 16, FTW_PHYS), 0);
+		(void)umask(old);
+		remove_folder("out");
+	}
+}
+
+TEST(emit, stamps_group_files_unused)
+{
+	const time_t now = time(NULL);
+	struct stat group;
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+
+	group = stat_of(GROUP_FILE);
+	CHECK_INT(group.st_atim.tv_sec, 0);
+	CHECK_INT(group.st_atim.tv_nsec, 0);
+	CHECK(group.st_mtim.tv_sec >= now - 2);
+
+	/* To look at it is not to use it. */
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	distrust();
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_INT(stat_of(GROUP_FILE).st_atim.tv_sec, 0);
+}
+
+TEST(emit, stamps_what_it_readdresses_unused)
+{
+	arrange();
+	CHECK_INT(rename("out", "moved"), 0);
+	CHECK_DID(emit("a.tkb", "moved"), 0, 0, 1);
+
+	CHECK_INT(stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json")
+	                  .st_atim.tv_sec,
+	          0);
+}
+
+/* An Inductor folder whose devices 0 and 1 have the same two entries. */
+static void make_two_devices(void)
+{
+	unpack("triton-3.6.0-cpu", "forged");
+	CHECK_INT(mkdir("ind", 0777), 0);
+	CHECK_INT(mkdir("ind/triton", 0777), 0);
+	for (int i = 0; i < 2; i++) {
+		const char *root = text("ind/triton/%d", i);
+
+		CHECK_INT(mkdir(root, 0777), 0);
+		copy_folder("forged/.triton/cache/" FORGE_KERNEL,
+		            text("%s/" FORGE_KERNEL, root));
+		copy_folder("forged/.triton/cache/" FORGE_AUTOTUNE,
+		            text("%s/" FORGE_AUTOTUNE, root));
+	}
+}
+
+TEST(emit, for_two_devices_links_all_that_holds_no_path)
+{
+	static const char one[] = "out/triton/0/" FORGE_KERNEL;
+	static const char other[] = "out/triton/1/" FORGE_KERNEL;
+	struct did did;
+
+	make_two_devices();
+	forge_collect("ind", NULL, false, "a.tkb");
+	did = emit("a.tkb", "out");
+
+	CHECK_DID(did, 4, 0, 0);
+	CHECK(did.report.is_inductor);
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+		const bool is_shared = !is_group(kernel_files[i]);
+		const struct stat a =
+			stat_of(text("%s/%s", one, kernel_files[i]));
+		const struct stat b =
+			stat_of(text("%s/%s", other, kernel_files[i]));
+
+		CHECK_INT(a.st_nlink, is_shared ? 2 : 1);
+		CHECK_INT(a.st_ino == b.st_ino, is_shared);
+	}
+	for (int i = 0; i < 2; i++)
+		check_root(text("out/triton/%d", i), text("ind/triton/%d", i),
+		           "/home/serve/.triton/cache",
+		           text("%s/out/triton/%d", test_folder(), i));
+	forge_collect("out", NULL, false, "b.tkb");
+	CHECK(tkb_bytes_equal(read_file("a.tkb"), read_file("b.tkb")));
+}
+
+TEST(emit, for_two_devices_copies_what_the_second_lacks)
+{
+	make_two_devices();
+	forge_collect("ind", NULL, false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "out"), 4, 0, 0);
+	remove_folder("out/triton/1/" FORGE_KERNEL);
+
+	CHECK_DID(emit("a.tkb", "out"), 1, 3, 0);
+	check_root("out/triton/1", "ind/triton/1", "/home/serve/.triton/cache",
+	           text("%s/out/triton/1", test_folder()));
+}
+
+TEST(emit, goes_to_the_devices_asked_for)
+{
+	static const uint32_t devices[] = { 3, 1023 };
+	struct tkb_emit_options options = { .devices = devices,
+		                            .device_count = 2 };
+
+	make_two_devices();
+	forge_collect("ind", NULL, false, "a.tkb");
+	CHECK_DID(emit_with("a.tkb", "out", &options), 4, 0, 0);
+	CHECK_INT(count_names("out"), 1);
+	CHECK_INT(count_names("out/triton"), 2);
+	CHECK(exists("out/triton/3/" FORGE_KERNEL));
+	CHECK(exists("out/triton/1023/" FORGE_KERNEL));
+
+	/* A bundle of one device, too, if several are asked for. */
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "b.tkb");
+	CHECK_DID(emit_with("b.tkb", "other", &options), 2, 0, 0);
+	CHECK(exists("other/triton/1023/" FORGE_KERNEL));
+}
+
+TEST(emit, chooses_the_layout)
+{
+	make_two_devices();
+	forge_collect("ind", NULL, false, "two.tkb");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "one.tkb");
+
+	CHECK_DID(emit("one.tkb", "plain"), 1, 0, 0);
+	CHECK(exists("plain/" FORGE_KERNEL));
+	CHECK_INT(mkdir("triton_only", 0777), 0);
+	CHECK_INT(mkdir("triton_only/triton", 0777), 0);
+	CHECK_INT(mkdir("triton_only/triton/x", 0777), 0);
+	CHECK_DID(emit("one.tkb", "triton_only"), 1, 0, 0);
+	CHECK(exists("triton_only/" FORGE_KERNEL));
+
+	CHECK_DID(emit("two.tkb", "several"), 4, 0, 0);
+	CHECK(exists("several/triton/1/" FORGE_KERNEL));
+	CHECK_INT(mkdir("inductor", 0777), 0);
+	CHECK_INT(mkdir("inductor/triton", 0777), 0);
+	CHECK_INT(mkdir("inductor/triton/5", 0777), 0);
+	CHECK_DID(emit("one.tkb", "inductor"), 1, 0, 0);
+	CHECK(exists("inductor/triton/0/" FORGE_KERNEL));
+}
+
+TEST(emit, takes_the_layout_that_is_asked_for)
+{
+	const struct tkb_emit_options triton = { .layout = TKB_LAYOUT_TRITON };
+	const struct tkb_emit_options inductor = {
+		.layout = TKB_LAYOUT_INDUCTOR
+	};
+
+	make_two_devices();
+	forge_collect("ind", NULL, false, "two.tkb");
+	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "one.tkb");
+
+	CHECK_DID(emit_with("two.tkb", "out", &triton), 2, 0, 0);
+	CHECK(exists(KERNEL_FOLDER));
+	CHECK_DID(emit_with("one.tkb", "ind2", &inductor), 1, 0, 0);
+	CHECK(exists("ind2/triton/0/" FORGE_KERNEL));
+}
+
+TEST(emit, takes_kernels_for_the_targets_asked_for_alone)
+{
+	static const struct {
+		struct tkb_target target;
+		bool fits;
+	} cases[] = {
+		{ { "cuda", "90", 32 }, true }, { { "cuda", "90", 0 }, true },
+		{ { "cuda", "", 0 }, true },    { { "cuda", NULL, 0 }, true },
+		{ { "cuda", "80", 0 }, false }, { { "cuda", "90", 64 }, false },
+		{ { "hip", "", 0 }, false },    { { "hip", "90", 32 }, false },
+	};
+
+	forge_pair("a.tkb");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_emit_options options = {
+			.targets = &cases[i].target, .target_count = 1
+		};
+		const struct did did = emit_with("a.tkb", "out", &options);
+
+		/* An autotune file is for any. */
+		CHECK_INT(did.rc, 0);
+		CHECK_INT(did.report.emitted_count, 1 + cases[i].fits);
+		CHECK_INT(did.report.skipped_count, !cases[i].fits);
+		CHECK_INT(exists(KERNEL_FOLDER), cases[i].fits);
+		if (!cases[i].fits)
+			CHECK_INT(did.last.reason, TKB_REASON_TARGET);
+		remove_folder("out");
+	}
+}
+
+TEST(emit, takes_the_keys_asked_for_alone)
+{
+	static const char *const keys[][2] = {
+		{ "5DJU", "OHLE" },
+		{ "5DJU", "ZZZ" },
+		{ "", "5DJU" },
+	};
+	struct tkb_emit_options options = { .keys = keys[0], .key_count = 1 };
+	struct did did;
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+	CHECK_DID(emit_with("a.tkb", "out", &options), 1, 0, 0);
+	CHECK_INT(count_names("out"), 2);
+	CHECK(exists(KERNEL_FOLDER));
+	options.key_count = 2;
+	CHECK_DID(emit_with("a.tkb", "out", &options), 1, 1, 0);
+
+	options.keys = keys[1];
+	did = emit_with("a.tkb", "none", &options);
+	CHECK_INT(did.rc, TKB_MISS);
+	CHECK_CONTAINS(did.err.message, "'ZZZ'");
+	CHECK(!exists("none"));
+	options.keys = keys[2];
+	CHECK_INT(emit_with("a.tkb", "none", &options).rc, TKB_ERR_INVALID);
+	CHECK(!exists("none"));
+}
+
+/* Emit the module, said to be for `platform`. */
+static struct did emit_module(const char *platform)
+{
+	struct forge *forge = forge_open("a.tkb");
+
+	forge_edit(forge, "\"x86_64-glibc2.34-cpython312\"",
+	           text("\"%s\"", platform));
+	forge_write(forge, "module.tkb");
+	remove_folder("out");
+	return emit("module.tkb", "out");
+}
+
+TEST(emit, skips_modules_for_another_machine_or_libc)
+{
+	struct utsname machine;
+	const char *platforms[5];
+
+	(void)uname(&machine);
+	unpack("triton-3.6.0-h100", "h100");
+	forge_collect("h100/.triton/cache", "XU5DT2AO", false, "a.tkb");
+	platforms[0] = "riscv32-glibc2.17-cpython312";
+	platforms[1] = text("%s-glibc9.99-cpython312", machine.machine);
+	platforms[2] = text("%s-musl-cpython312", machine.machine);
+	platforms[3] = text("%sx-glibc2.17-cpython312", machine.machine);
+	platforms[4] = "nonsense";
+
+	for (size_t i = 0; i < TKB_COUNT_OF(platforms); i++) {
+		const struct did did = emit_module(platforms[i]);
+
+		CHECK_INT(did.rc, 0);
+		CHECK_INT(did.report.skipped_count, 1);
+		CHECK_INT(did.report.emitted_count, 0);
+		CHECK_INT(did.last.reason, TKB_REASON_PLATFORM);
+		CHECK(!exists("out") || count_names("out") == 0);
+	}
+	CHECK_DID(emit_module(text("%s-glibc2.17-cpython312", machine.machine)),
+	          1, 0, 0);
+}
+
+TEST(emit, takes_the_first_of_two_entries_of_one_key_for_one_place)
+{
+	const struct tkb_emit_options triton = { .layout = TKB_LAYOUT_TRITON };
+	struct did did;
+
+	make_two_devices();
+	edit_file("ind/triton/1/" FORGE_KERNEL "/add_kernel.ptx", "//",
+	          "// another\n//");
+	forge_collect("ind", FORGE_KERNEL, false, "a.tkb");
+	did = emit_with("a.tkb", "out", &triton);
+
+	CHECK_INT(did.rc, 0);
+	CHECK_INT(did.report.emitted_count, 1);
+	CHECK_INT(did.report.skipped_count, 1);
+	CHECK_INT(did.last.reason, TKB_REASON_TWIN);
+	check_entry(KERNEL_FOLDER, "ind/triton/0/" FORGE_KERNEL,
+	            "/home/serve/.triton/cache", text("%s/out", test_folder()));
+
+	CHECK_DID(emit("a.tkb", "both"), 2, 0, 0);
+	check_entry("both/triton/1/" FORGE_KERNEL, "ind/triton/1/" FORGE_KERNEL,
+	            "/home/serve/.triton/cache",
+	            text("%s/both/triton/1", test_folder()));
+}
+
+TEST(emit, dry_writes_nothing)
+{
+	const char *before;
+
+	arrange();
+	CHECK_DID(emit_with("a.tkb", "none", &dry), 1, 0, 0);
+	CHECK(!exists("none"));
+
+	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+	before = state_of("out");
+	CHECK_DID(emit_with("a.tkb", "out", &dry), 0, 0, 1);
+	CHECK_STR(state_of("out"), before);
+
+	remove_folder(KERNEL_FOLDER);
+	before = state_of("out");
+	CHECK_DID(emit_with("a.tkb", "out", &dry), 1, 0, 0);
+	CHECK_STR(state_of("out"), before);
+
+	CHECK_DID(emit("a.tkb", "moved"), 1, 0, 0);
+	CHECK_INT(rename("moved", "again"), 0);
+	CHECK_INT(mkdir("again/.tkbundle/stage-0123456789abcdef", 0777), 0);
+	before = state_of("again");
+	CHECK_DID(emit_with("a.tkb", "again", &dry), 0, 0, 1);
+	CHECK_STR(state_of("again"), before);
+}
+
+TEST(emit, program_dry_writes_nothing)
+{
+	struct outcome outcome;
+
+	make_two_devices();
+	forge_collect("ind", NULL, false, "a.tkb");
+
+	outcome = run(program(), "emit", "-n", "a.tkb", "none", NULL);
+	CHECK_INT(outcome.status, 0);
+	CHECK_CONTAINS(outcome.out, "would have emitted 4");
+	CHECK(!exists("none"));
+}
+
+/* A stage as a killed emit leaves it; `lock` is its lock, opened. */
+static int make_stage(const char *name)
+{
+	const char *stage = text("out/.tkbundle/%s", name);
+	int lock;
+
+	CHECK_INT(mkdir(stage, 0777), 0);
+	CHECK_INT(mkdir(text("%s/0", stage), 0777), 0);
+	write_text(text("%s/0/add_kernel.cubin", stage), "half");
+	write_text(text("%s/__grp__1.json", stage), "{}");
+	lock = open(text("%s/lock", stage), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	CHECK(lock >= 0);
+	return lock;
+}
+
+TEST(emit, removes_the_stages_of_the_dead_and_leaves_those_of_the_living)
+{
+	int living;
+
+	arrange();
+	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	(void)close(make_stage("stage-0000000000000001"));
+	(void)close(make_stage("stage-0000000000000002"));
+	CHECK_INT(mkdir("out/.tkbundle/stage-0000000000000003", 0777), 0);
+	living = make_stage("stage-0000000000000004");
+	CHECK_INT(flock(living, LOCK_EX | LOCK_NB), 0);
+
+	/* Also where there is nothing to emit. */
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_INT(count_stages("out"), 1);
+	CHECK(exists(
+		"out/.tkbundle/stage-0000000000000004/0/add_kernel.cubin"));
+	(void)close(living);
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_INT(count_stages("out"), 0);
+}
+
+TEST(emit, follows_no_link_among_the_stages)
+{
+	arrange();
+	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	CHECK_INT(mkdir("elsewhere", 0777), 0);
+	write_text("elsewhere/kept", "");
+	CHECK_INT(symlink("../../elsewhere",
+	                  "out/.tkbundle/stage-0000000000000001"),
+	          0);
+	(void)close(make_stage("stage-0000000000000002"));
+	CHECK_INT(symlink("../../../elsewhere",
+	                  "out/.tkbundle/stage-0000000000000002/1"),
+	          0);
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK(exists("elsewhere/kept"));
+	CHECK(!exists("out/.tkbundle/stage-0000000000000002"));
+}
+
+/* The mark of this boot. */
+static const char *mark(void)
+{
+	const char *boot = read_file("/proc/sys/kernel/random/boot_id").data;
+
+	return text("out/.tkbundle/trusted-%.36s", boot);
+}
+
+static const char *id_of(const char *path)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
+	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
+
+	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
+	return hex;
+}
+
+TEST(emit, marks_each_bundle_as_trusted_since_this_boot)
+{
+	arrange();
+	forge_collect("forged/.triton/cache", NULL, false, "all.tkb");
+	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	write_text("out/.tkbundle/trusted-00000000-0000-0000-0000-000000000000",
+	           text("%s\n", id_of("a.tkb")));
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_STR(read_file(mark()).data, text("%s\n", id_of("a.tkb")));
+	CHECK_DID(emit("all.tkb", "out"), 4, 1, 0);
+	CHECK_STR(read_file(mark()).data,
+	          text("%s\n%s\n", id_of("a.tkb"), id_of("all.tkb")));
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+	CHECK_STR(read_file(mark()).data,
+	          text("%s\n%s\n", id_of("a.tkb"), id_of("all.tkb")));
+	CHECK(!exists("out/.tkbundle/"
+	              "trusted-00000000-0000-0000-0000-000000000000"));
+}
+
+TEST(emit, of_a_part_marks_nothing)
+{
+	static const char *const key = FORGE_KERNEL;
+	static const struct tkb_target target = { "cuda", "90", 32 };
+	const struct tkb_emit_options by_key = { .keys = &key, .key_count = 1 };
+	const struct tkb_emit_options by_target = { .targets = &target,
+		                                    .target_count = 1 };
+
+	arrange();
+	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	CHECK_DID(emit_with("a.tkb", "out", &by_key), 0, 1, 0);
+	CHECK(!exists(mark()));
+	CHECK_DID(emit_with("a.tkb", "out", &by_target), 0, 1, 0);
+	CHECK(!exists(mark()));
+
+	make_unfinished(0);
+	CHECK_INT(emit("a.tkb", "out").report.busy_count, 1);
+	CHECK(!exists(mark()));
+}
+
+static void corrupt(const char *path)
+{
+	const int fd = open(path, O_RDWR | O_CLOEXEC);
+	const off_t middle = stat_of(path).st_size / 2;
+	char byte = 0;
+
+	CHECK_INT(pread(fd, &byte, 1, middle), 1);
+	byte ^= 1;
+	CHECK_INT(pwrite(fd, &byte, 1, middle), 1);
+	(void)close(fd);
+}
+
+TEST(emit, without_a_mark_finds_any_damage_and_repairs_it)
+{
+	arrange();
+	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+		corrupt(text(KERNEL_FOLDER "/%s", kernel_files[i]));
+
+		CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+		check_good();
+		CHECK(exists(mark()));
+		distrust();
+	}
+}
+
+TEST(emit, with_a_mark_reads_the_group_file_alone)
+{
+	arrange();
+	remove_folder("out");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+	CHECK(exists(mark()));
+	corrupt(KERNEL_FOLDER "/add_kernel.cubin");
+	corrupt(KERNEL_FOLDER "/add_kernel.ptx");
+	CHECK_DID(emit("a.tkb", "out"), 0, 1, 0);
+
+	corrupt(GROUP_FILE);
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+TEST(emit, with_a_mark_of_another_bundle_trusts_nothing)
+{
+	arrange();
+	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	write_text(mark(), text("%s\n", forge_digest(tkb_text("another"))));
+	corrupt(KERNEL_FOLDER "/add_kernel.cubin");
+
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+TEST(emit, with_a_mark_still_finds_what_is_missing_or_cut_short)
+{
+	arrange();
+	remove_folder("out");
+	CHECK_DID(emit("a.tkb", "out"), 1, 0, 0);
+
+	CHECK_INT(truncate(KERNEL_FOLDER "/add_kernel.cubin", 100), 0);
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.ptx"), 0);
+	CHECK_DID(emit("a.tkb", "out"), 0, 0, 1);
+	check_good();
+}
+
+TEST(emit, can_sync)
+{
+	const struct tkb_emit_options options = { .sync = true };
+
+	make_two_devices();
+	forge_collect("ind", NULL, false, "a.tkb");
+
+	CHECK_DID(emit_with("a.tkb", "out", &options), 4, 0, 0);
+	CHECK_DID(emit_with("a.tkb", "out", &options), 0, 4, 0);
+	for (int i = 0; i < 2; i++) {
+		check_root(text("out/triton/%d", i), text("ind/triton/%d", i),
+		           "/home/serve/.triton/cache",
+		           text("%s/out/triton/%d", test_folder(), i));
+		CHECK_INT(count_stages(text("out/triton/%d", i)), 0);
+	}
+}
+
+enum {
+	NOBODY = 65534,
+	NO_ACCESS = 99
+};
+
+/* What an emit of "a.tkb" to "out" does for somebody who may not write. */
+struct refusal {
+	int rc;
+	struct tkb_error err;
+	struct tkb_emit_report report;
+};
+
+static int become_nobody(void)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+		return -1;
+	return 0;
+}
+
+static struct refusal emit_as_nobody(void)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
+	struct refusal refusal = { 0 };
+	int ends[2];
+	int status;
+	pid_t child;
+
+	CHECK_INT(chmod(test_folder(), 0755), 0);
+	CHECK_INT(pipe(ends), 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		refusal.rc = NO_ACCESS;
+		if (become_nobody() == 0 && access("out", X_OK) == 0)
+			refusal.rc = tkb_emit(bundle, "out", NULL,
+			                      &refusal.report, &refusal.err);
+		_exit(write(ends[1], &refusal, sizeof(refusal)) !=
+		      sizeof(refusal));
+	}
+	(void)close(ends[1]);
+	CHECK_INT(read(ends[0], &refusal, sizeof(refusal)), sizeof(refusal));
+	(void)close(ends[0]);
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
+	if (refusal.rc == NO_ACCESS) {
+		print_message("nobody cannot reach '%s'\n", test_folder());
+		skip();
+	}
+	return refusal;
+}
+
+TEST(emit, to_a_root_that_cannot_be_written_fails_and_says_so_once)
+{
+	struct refusal refusal;
+	struct outcome outcome;
+
+	arrange();
+	remove_folder(KERNEL_FOLDER);
+	CHECK_INT(chmod("out", 0555), 0);
+	refusal = emit_as_nobody();
+
+	CHECK_INT(refusal.rc, TKB_ERR_IO);
+	CHECK_CONTAINS(refusal.err.message, text("'%s/out'", test_folder()));
+	CHECK_CONTAINS(refusal.err.message, "Permission denied");
+	CHECK_INT(count_names("out"), 0);
+
+	if (geteuid() == 0)
+		outcome = run("setpriv", "--reuid=65534", "--regid=65534",
+		              "--clear-groups", program(), "emit", "a.tkb",
+		              "out", NULL);
+	else
+		outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	if (outcome.status >= 126) {
+		print_message("nobody cannot run '%s'\n", program());
+		skip();
+	}
+	CHECK_INT(outcome.status, 1);
+	CHECK_CONTAINS(outcome.err, "Permission denied");
+	CHECK(strchr(outcome.err, '\n') ==
+	      outcome.err + strlen(outcome.err) - 1);
+}
+
+TEST(emit, of_what_is_there_does_without_the_right_to_write)
+{
+	struct refusal refusal;
+	const char *before;
+
+	arrange();
+	CHECK_INT(chmod("out", 0555), 0);
+	before = state_of("out");
+	refusal = emit_as_nobody();
+
+	CHECK_INT(refusal.rc, 0);
+	CHECK_INT(refusal.report.present_count, 1);
+	CHECK_STR(state_of("out"), before);
+	CHECK_INT(chmod("out", 0777), 0);
+}
+
+TEST(emit, of_what_is_there_does_so_below_its_own_folder_too)
+{
+	struct refusal refusal;
+	const char *before;
+
+	arrange();
+	CHECK_INT(mkdir("out/.tkbundle", 0555), 0);
+	CHECK_INT(chmod("out", 0555), 0);
+	before = state_of("out");
+	refusal = emit_as_nobody();
+
+	CHECK_INT(refusal.rc, 0);
+	CHECK_INT(refusal.report.present_count, 1);
+	CHECK_STR(state_of("out"), before);
+	CHECK_INT(chmod("out", 0777), 0);
+}
+
+TEST(emit, of_what_is_there_writes_nothing_and_exits_0)
+{
+	struct outcome outcome;
+	const char *before;
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+	CHECK_DID(emit("a.tkb", "out"), 5, 0, 0);
+	before = state_of("out");
+
+	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	CHECK_INT(outcome.status, 0);
+	CHECK_CONTAINS(outcome.out, "emitted 0, present 5, repaired 0");
+	CHECK_STR(state_of("out"), before);
+}
+
+/* A thread that emits, when all are ready. */
+struct racer {
+	pthread_t thread;
+	pthread_barrier_t *barrier;
+	const struct tkb_bundle *bundle;
+	struct tkb_emit_report report;
+	int rc;
+};
+
+static void *race(void *argument)
+{
+	struct racer *racer = argument;
+	const struct tkb_emit_options options = { .threads = 2 };
+
+	(void)pthread_barrier_wait(racer->barrier);
+	racer->rc =
+		tkb_emit(racer->bundle, "out", &options, &racer->report, NULL);
+	return NULL;
+}
+
+static void run_race(struct racer *racers, size_t count)
+{
+	pthread_barrier_t barrier;
+
+	CHECK_INT(pthread_barrier_init(&barrier, NULL, (unsigned)count), 0);
+	for (size_t i = 0; i < count; i++) {
+		racers[i].barrier = &barrier;
+		CHECK_INT(pthread_create(&racers[i].thread, NULL, race,
+		                         &racers[i]),
+		          0);
+	}
+	for (size_t i = 0; i < count; i++) {
+		(void)pthread_join(racers[i].thread, NULL);
+		CHECK_INT(racers[i].rc, 0);
+	}
+	(void)pthread_barrier_destroy(&barrier);
+}
+
+TEST(emit, by_several_at_once_gives_each_entry_once)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+	bundle = open_bundle("a.tkb");
+	for (size_t round = 0; round < 10; round++) {
+		struct racer racers[4] = { 0 };
+		uint64_t emitted = 0;
+
+		for (size_t i = 0; i < TKB_COUNT_OF(racers); i++)
+			racers[i].bundle = bundle;
+		run_race(racers, TKB_COUNT_OF(racers));
+		for (size_t i = 0; i < TKB_COUNT_OF(racers); i++) {
+			emitted += racers[i].report.emitted_count;
+			CHECK_INT(racers[i].report.emitted_count +
+			                  racers[i].report.present_count,
+			          5);
+		}
+		CHECK_INT(emitted, 5);
+		check_root("out", "forged/.triton/cache",
+		           "/home/serve/.triton/cache",
+		           text("%s/out", test_folder()));
+		CHECK_INT(count_stages("out"), 0);
+		remove_folder("out");
+	}
+}
+
+TEST(emit, of_different_bundles_at_once_gives_whole_entries)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *full = NULL;
+	TKB_AUTO(close_at) struct tkb_bundle *lean = NULL;
+
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "full.tkb");
+	forge_collect("forged/.triton/cache", NULL, true, "lean.tkb");
+	full = open_bundle("full.tkb");
+	lean = open_bundle("lean.tkb");
+	for (size_t round = 0; round < 10; round++) {
+		struct racer racers[4] = { 0 };
+
+		/* Empty folders are filled file by file. */
+		CHECK_INT(mkdir("out", 0777), 0);
+		CHECK_INT(mkdir(KERNEL_FOLDER, 0777), 0);
+		for (size_t i = 0; i < TKB_COUNT_OF(racers); i++)
+			racers[i].bundle = i % 2 == 0 ? full : lean;
+		run_race(racers, TKB_COUNT_OF(racers));
+		forge_collect("out", NULL, false, "b.tkb");
+		CHECK_INT(forge_open("b.tkb")->frames[0].member_count >=
+		                  1 + 4 * 3,
+		          1);
+		CHECK_INT(count_stages("out"), 0);
+		remove_folder("out");
+	}
+}
+
+struct patience {
+	unsigned left; /* questions until it is cancelled */
+	uint64_t done;
+	uint64_t total;
+	bool went_wrong;
+};
+
+static bool is_enough(void *self)
+{
+	struct patience *patience = self;
+
+	if (patience->left == 0)
+		return true;
+	patience->left--;
+	return false;
+}
+
+static void note_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct patience *patience = self;
+
+	patience->went_wrong |= done < patience->done || done > total;
+	patience->done = done;
+	patience->total = total;
+}
+
+/* Cancel at each question in turn, until nobody asks so often. */
+static void check_cancelled(bool sync)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
+	unsigned patience = 0;
+	int rc = TKB_ERR_CANCELLED;
+
+	for (; rc == TKB_ERR_CANCELLED; patience++) {
+		struct patience own = { .left = patience };
+		const struct tkb_emit_options options = {
+			.watch = { .self = &own, .is_cancelled = is_enough },
+			.sync = sync,
+			.threads = patience % 2 + 1,
+		};
+		struct tkb_error err = { 0 };
+		const char **names;
+
+		rc = tkb_emit(bundle, "out", &options, NULL, &err);
+		CHECK(rc == 0 || rc == TKB_ERR_CANCELLED);
+		CHECK(patience < 100);
+		CHECK_INT(count_stages("out"), 0);
+		names = list("out");
+		for (size_t i = 0; names[i] != NULL; i++) {
+			if (names[i][0] != '.')
+				check_entry(text("out/%s", names[i]),
+				            text("forged/.triton/cache/%s",
+				                 names[i]),
+				            "/home/serve/.triton/cache",
+				            text("%s/out", test_folder()));
+		}
+		CHECK(rc == 0 || !exists(mark()));
+		remove_folder("out");
+	}
+	CHECK(patience > 5);
+}
+
+TEST(emit, cancelled_leaves_whole_entries_and_nothing_else)
+{
+	unpack("triton-3.6.0-cpu", "forged");
+	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
+
+	check_cancelled(false);
+	check_cancelled(true);
+}
+
+TEST(emit, tells_how_far_it_is)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct patience patience = { 0 };
+	const struct tkb_emit_options options = {
+		.watch = { .self = &patience, .on_progress = note_progress },
+	};
+	struct tkb_error err = { 0 };
+
+	make_two_devices();
+	forge_collect("ind", NULL, false, "a.tkb");
+	bundle = open_bundle("a.tkb");
+
+	CHECK_OK(tkb_emit(bundle, "out", &options, NULL, &err), &err);
+	CHECK(!patience.went_wrong);
+	CHECK(patience.total > 0);
+	CHECK_INT(patience.done, patience.total);
+}

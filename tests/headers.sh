@@ -1,0 +1,225 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Hold the house to its rules, those that no compiler checks for us.
+#
+#     headers.sh SOURCE_FOLDER LIBRARY OBJECT...
+#
+# The public headers are strict C99 and C++11, each by itself; the library
+# exports and needs what it may and does nothing that a library must not;
+# layers include only what they may. Prints TAP.
+
+if [ $# -lt 3 ]; then
+	echo "usage: headers.sh SOURCE_FOLDER LIBRARY OBJECT..." >&2
+	exit 2
+fi
+cd "$1" || exit 2
+library=$2
+shift 2
+objects=$*
+
+export LC_ALL=C
+work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-headers.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+number=0
+failed=0
+
+passed() {
+	number=$((number + 1))
+	echo "ok $number - $1"
+}
+
+missed() {
+	number=$((number + 1))
+	failed=$((failed + 1))
+	echo "not ok $number - $1"
+}
+
+# Rule $1 holds if $2, a command, finds nothing; what it finds is shown.
+none() {
+	"$2" >"$work/found" 2>&1
+	sed 's/^/# /' "$work/found"
+	if [ -s "$work/found" ]; then
+		missed "$1"
+	else
+		passed "$1"
+	fi
+}
+
+# The other way round: there is something that rules can be held against.
+some() {
+	"$2" >"$work/found"
+	if [ -s "$work/found" ]; then
+		passed "$1"
+	else
+		missed "$1"
+	fi
+}
+
+# What `compiler` says of `header`, included twice: a guard is a part of it.
+complaints() {
+	printf '#include <%s>\n#include <%s>\n' "$header" "$header" |
+		"$compiler" -std="$standard" -Wall -Wextra -Wpedantic -Werror \
+			-Wundef -fsyntax-only -Iinclude -x "$language" - 2>&1
+}
+
+headers=$(cd include && echo tkbundle/*.h)
+for compiler in gcc clang g++ clang++; do
+	case $compiler in
+	*++) language=c++ standard=c++11 ;;
+	*) language=c standard=c99 ;;
+	esac
+	if ! command -v $compiler >/dev/null; then
+		passed "headers for $compiler # SKIP there is none"
+		continue
+	fi
+	for header in $headers; do
+		none "$header is strict $standard for $compiler" complaints
+	done
+done
+
+# Of the files given, "file:what is included", one a line.
+includes() {
+	grep -H -E '^[[:space:]]*#[[:space:]]*include' "$@" |
+		sed 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*/:/'
+}
+
+public_strangers() {
+	includes include/tkbundle/*.h |
+		grep -v -E ':<(tkbundle/[a-z_]+|std(bool|def|int))\.h>'
+}
+
+base_strangers() {
+	includes src/base/*.[ch] | grep -v -E ':("base/|<)'
+}
+
+bundle_strangers() {
+	includes src/bundle/*.[ch] | grep -v -E ':("(base|bundle)/|<)'
+}
+
+tool_strangers() {
+	includes tools/*/*.[ch] | grep ':"[^"]*/'
+	includes tools/*/*.[ch] |
+		sed -n 's|^\(tools/[a-z-]*/\)[^:]*:"\([^"]*\)".*|\1\2|p' |
+		sort -u | while read -r own; do
+		[ -e "$own" ] || echo "$own"
+	done
+}
+
+none "public headers include each other and types" public_strangers
+none "src/base includes nothing of a later layer" base_strangers
+none "src/bundle includes base, itself and public headers" bundle_strangers
+none "a program includes its own and public headers" tool_strangers
+
+# A foreign library is touched in one folder; version.c only names them all.
+foreign() {
+	includes src/*/*.[ch] tools/*/*.[ch] include/tkbundle/*.h |
+		grep -E ":[<\"]($what)" | grep -v -E "^($where):"
+}
+
+what='archive(_entry)?\.h' where='src/bundle/[a-z_]*\.[ch]'
+none "libarchive is used in src/bundle" foreign
+what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
+none "libzstd is used in src/bundle" foreign
+what='openssl/' where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c'
+none "OpenSSL is used in src/base" foreign
+what='jansson\.h' where='tools/tkbundle/json_out\.c'
+none "jansson is used in json_out.c" foreign
+what='(llvm|cuda|nv(rtc|JitLink|ml)|hiredis|curl)' where='nowhere'
+none "no other library is used" foreign
+
+# The code alone, for comments may name what is forbidden.
+code() {
+	for file in "$@"; do
+		"${CC:-cc}" -w -fpreprocessed -dD -E -P -x c "$file" |
+			sed "s|^|$file: |"
+	done
+}
+
+called() {
+	grep -E "(^|[^A-Za-z0-9_.>])($1)[[:space:]]*\\("
+}
+
+banned='strcpy|strcat|v?sprintf|gets|strtok(_r)?|ato(i|l|ll|f)'
+banned="$banned|gmtime|localtime|asctime|ctime|system|popen|alloca"
+loud='v?f?printf|v?dprintf|puts|putchar|perror|fputs|fputc|putc|fwrite'
+loud="$loud|v?syslog|v?warnx?|v?errx?|_?exit|_Exit|quick_exit|abort|raise"
+loud="$loud|kill|signal|sigaction|setlocale|setenv|putenv|unsetenv|umask"
+loud="$loud|chdir|fork|exec[lv]p?e?|posix_spawnp?"
+
+banned_calls() {
+	code src/*/*.[ch] tools/*/*.[ch] | called "$banned"
+}
+
+loud_calls() {
+	code src/*/*.[ch] | called "$loud"
+}
+
+none "no banned function is called" banned_calls
+none "the library does not print, end or change its process" loud_calls
+
+undefined() {
+	nm -D --undefined-only "$library" |
+		sed -e 's/.* //' -e 's/@.*//' -e 's/_chk$//' -e 's/^__//'
+}
+
+loud_symbols() {
+	undefined | grep -x -E "$loud|$banned|stdin|stdout|stderr"
+}
+
+some "the library has undefined symbols to look at" undefined
+none "the library links to nothing that prints or ends" loud_symbols
+
+exported() {
+	nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//'
+}
+
+foreign_exports() {
+	exported | grep -v '^tkb_'
+}
+
+undeclared_exports() {
+	code include/tkbundle/*.h | grep -o 'tkb_[a-z0-9_]*(' >"$work/declared"
+	exported | while read -r symbol; do
+		grep -q -x "$symbol(" "$work/declared" || echo "$symbol"
+	done
+}
+
+some "the library exports something" exported
+none "the library exports only tkb_*" foreign_exports
+none "what is exported is declared in a public header" undeclared_exports
+
+needed() {
+	readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
+}
+
+strange_needs() {
+	allowed='lib(archive|zstd|crypto|c|m|pthread|gcc_s)|ld-linux[a-z0-9-]*'
+	allowed="$allowed|lib(a|t|l|ub)san|libclang_rt[a-z0-9_.-]*"
+	needed | grep -v -E "^($allowed)\\.so"
+}
+
+some "the library needs others" needed
+none "neither LLVM nor CUDA is needed, nor what is not known" strange_needs
+
+# shellcheck disable=SC2086 # the objects are many words
+variables() {
+	nm -A -f sysv $objects | awk -F '|' '
+		$7 ~ /^ *\.(data|bss|tdata|tbss)/ && $7 !~ /\.data\.rel\.ro/ ||
+		$7 ~ /\*COM\*/ { print $1, $7 }'
+}
+
+# A sanitizer keeps variables of its own beside ours.
+rule="the library has no variable outside a function"
+# shellcheck disable=SC2086 # the objects are many words
+if nm -u $objects | grep -q -E '__(asan|tsan|ubsan|msan)_'; then
+	passed "$rule # SKIP a sanitizer has some"
+else
+	none "$rule" variables
+fi
+
+echo "1..$number"
+[ $failed -eq 0 ]

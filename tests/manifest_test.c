@@ -1,0 +1,762 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bundle/manifest.h"
+
+#include <stdio.h>
+
+#include "base/digest.h"
+#include "bundle/names.h"
+
+#include "harness.h"
+
+#define DIGEST                                                                 \
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define KEY_A "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+#define KEY_B "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
+#define KEY_C "CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC"
+
+#define AUTOTUNE                                                               \
+	"{\"devices\":[0],\"files\":[[\"gelu.autotune.json\",7,\"" DIGEST      \
+	"\"]],\"key\":\"" KEY_A "\",\"kind\":\"autotune\","                    \
+	"\"name\":\"gelu\",\"platform\":\"\","                                 \
+	"\"producer\":[\"triton\",\"\"],\"target\":[\"\",\"\",0]}"
+
+#define KERNEL                                                                 \
+	"{\"devices\":[0,3],\"files\":[[\"add.cubin\",10,\"" DIGEST            \
+	"\"],[\"__grp__add.json\",20,\"" DIGEST                                \
+	"\",2],[\"add.json\",30,\"" DIGEST "\"]],\"key\":\"" KEY_B             \
+	"\",\"kind\":\"kernel\",\"name\":\"add\",\"platform\":\"\","           \
+	"\"producer\":[\"triton\",\"3.6.0\"],"                                 \
+	"\"target\":[\"cuda\",\"90\",32]}"
+
+#define MODULE                                                                 \
+	"{\"devices\":[0],\"files\":[[\"utils.so\",40,\"" DIGEST               \
+	"\"]],\"key\":\"" KEY_C "\",\"kind\":\"module\",\"name\":\"utils\","   \
+	"\"platform\":\"x86_64-glibc2.34\","                                   \
+	"\"producer\":[\"triton\",\"\"],\"target\":[\"\",\"\",0]}"
+
+#define WITH(entries)                                                          \
+	"{\"entries\":[" entries "],\"format\":\"tkbundle\",\"launchers\":[]," \
+	"\"profile\":\"full\",\"requires\":[],\"trees\":[],\"version\":1}"
+
+static const char valid[] = WITH(AUTOTUNE "," KERNEL "," MODULE);
+
+/* `base` with the first `from` replaced by `to`; it must be there. */
+static const char *edited(const char *base, const char *from, const char *to)
+{
+	const char *found = strstr(base, from);
+
+	if (found == NULL)
+		fail_msg("there is no <%s>", from);
+	return text("%.*s%s%s", (int)(found - base), base, to,
+	            found + strlen(from));
+}
+
+static int parse(const char *json, struct tkb_manifest *out,
+                 struct tkb_error *err)
+{
+	return tkb_manifest_parse(tkb_text(json), out, err);
+}
+
+static void must_accept(const char *json)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(parse(json, &manifest, &err), &err);
+}
+
+static void must_fail(const char *json, int status, const char *message)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	struct tkb_error err = { 0 };
+	const int rc = parse(json, &manifest, &err);
+
+	if (rc != status)
+		fail_msg("<%.300s> gives %d: %s", json, rc, err.message);
+	CHECK_CONTAINS(err.message, message);
+	CHECK_INT(manifest.entry_count, 0);
+	CHECK(manifest.entries == NULL);
+}
+
+static void must_refuse(const char *json, const char *message)
+{
+	must_fail(json, TKB_ERR_CORRUPT, message);
+}
+
+/* An edit of the valid manifest, and what the refusal says. */
+struct fault {
+	const char *from;
+	const char *to;
+	const char *message;
+};
+
+static void refuse_each(const struct fault *faults, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		must_refuse(edited(valid, faults[i].from, faults[i].to),
+		            faults[i].message);
+}
+
+TEST(manifest, tells_what_it_says)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	struct tkb_error err = { 0 };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	const struct tkb_entry *kernel;
+
+	CHECK_OK(parse(valid, &manifest, &err), &err);
+
+	CHECK_STR(manifest.profile, "full");
+	CHECK_INT(manifest.entry_count, 3);
+	CHECK_INT(manifest.entries[0].kind, TKB_KIND_AUTOTUNE);
+	CHECK_INT(manifest.entries[2].kind, TKB_KIND_MODULE);
+	CHECK_STR(manifest.entries[2].platform, "x86_64-glibc2.34");
+	kernel = &manifest.entries[1];
+	CHECK_INT(kernel->kind, TKB_KIND_KERNEL);
+	CHECK_STR(kernel->key, KEY_B);
+	CHECK_STR(kernel->name, "add");
+	CHECK_STR(kernel->platform, "");
+	CHECK_STR(kernel->producer, "triton");
+	CHECK_STR(kernel->producer_version, "3.6.0");
+	CHECK_STR(kernel->target.backend, "cuda");
+	CHECK_STR(kernel->target.arch, "90");
+	CHECK_INT(kernel->target.warp_size, 32);
+	CHECK_INT(kernel->device_count, 2);
+	CHECK_INT(kernel->devices[0], 0);
+	CHECK_INT(kernel->devices[1], 3);
+	CHECK_INT(kernel->file_count, 3);
+	CHECK_STR(kernel->files[1].name, "__grp__add.json");
+	CHECK_INT(kernel->files[1].size, 20);
+	CHECK_INT(kernel->files[1].sentinels, 2);
+	CHECK_INT(kernel->files[2].sentinels, 0);
+	tkb_digest_to_hex(&kernel->files[1].digest, hex);
+	CHECK_STR(hex, DIGEST);
+	CHECK_INT(tkb_entry_size(kernel), 60);
+	CHECK_INT(tkb_entry_tar_size(kernel), 3 * 1024);
+}
+
+/* What `manifest` says, written anew. */
+static struct tkb_bytes written(const struct tkb_manifest *manifest)
+{
+	const struct tkb_entry **entries =
+		test_alloc((manifest->entry_count + 1) * sizeof(*entries));
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf out = TKB_BUF_INIT(TKB_MANIFEST_SIZE_LIMIT);
+	char *kept;
+
+	for (size_t i = 0; i < manifest->entry_count; i++)
+		entries[i] = &manifest->entries[i];
+	tkb_manifest_write(entries, manifest->entry_count, manifest->profile,
+	                   &out);
+	CHECK_INT(out.failure, 0);
+	kept = test_alloc(out.size);
+	memcpy(kept, out.data, out.size);
+	return (struct tkb_bytes){ kept, out.size };
+}
+
+static void must_be_written_as(const char *json)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(parse(json, &manifest, &err), &err);
+	CHECK_STR(written(&manifest).data, json);
+}
+
+TEST(manifest, that_was_read_is_written_as_it_was)
+{
+	must_be_written_as(valid);
+	must_be_written_as(WITH(""));
+	must_be_written_as(edited(valid, "\"full\"", "\"lean\""));
+	must_be_written_as(edited(valid, "\"utils\"",
+	                          "\"a \\\"\\\\\xc3\xa9 \xf0\x9f\x98\x80\""));
+	must_be_written_as(
+		edited(valid, "[[\"utils.so\"", "[[\"\\\"\\\\\xc3\xa9.so\""));
+	must_be_written_as(
+		edited(valid, "add.json\",30,", "add.json\",67108864,"));
+	must_be_written_as(edited(valid, "\"90\",32", "\"90\",4294967295"));
+	must_be_written_as(edited(valid, "\",2],", "\",4294967295],"));
+}
+
+/* A fixture, and where its cache is. */
+struct fixture {
+	const char *name;
+	const char *root;
+};
+
+static const struct fixture fixtures[] = {
+	{ "triton-3.0.0-cpu", ".triton/cache" },
+	{ "triton-3.2.0-cpu", ".triton/cache" },
+	{ "triton-3.4.0-cpu", ".triton/cache" },
+	{ "triton-3.9.0-cpu", ".triton/cache" },
+	{ "triton-3.6.0-h100", ".triton/cache" },
+	{ "inductor-2.11-llama4-h100", ".cache/torchinductor" },
+};
+
+/* The manifest of what a bundle holds is the one that gave it its id. */
+static void check_bundle(const char *path)
+{
+	struct tkb_bundle *bundle = NULL;
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	struct tkb_manifest listed = { 0 };
+	struct tkb_error err = { 0 };
+	struct tkb_digest id;
+	struct tkb_bytes bytes;
+
+	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	listed.profile = tkb_bundle_profile(bundle);
+	listed.entry_count = tkb_bundle_entry_count(bundle);
+	CHECK(listed.entry_count > 0);
+	listed.entries =
+		test_alloc(listed.entry_count * sizeof(*listed.entries));
+	for (size_t i = 0; i < listed.entry_count; i++)
+		listed.entries[i] = *tkb_bundle_entry(bundle, i);
+	bytes = written(&listed);
+
+	CHECK_OK(tkb_digest_of(bytes, &id, &err), &err);
+	CHECK(tkb_digest_equal(&id, tkb_bundle_id(bundle)));
+	CHECK_OK(tkb_manifest_parse(bytes, &manifest, &err), &err);
+	CHECK(tkb_bytes_equal(written(&manifest), bytes));
+	tkb_bundle_close(bundle);
+}
+
+TEST(manifest, of_the_fixtures_is_written_and_read_and_written_the_same)
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+		const struct tkb_collect_options lean = {
+			.profile = TKB_PROFILE_LEAN
+		};
+		const char *root =
+			text("%s/%s", fixtures[i].name, fixtures[i].root);
+		struct tkb_error err = { 0 };
+
+		unpack(fixtures[i].name, fixtures[i].name);
+		CHECK_OK(
+			tkb_collect_to_file(root, NULL, "full.tkb", NULL, &err),
+			&err);
+		CHECK_OK(tkb_collect_to_file(root, &lean, "lean.tkb", NULL,
+		                             &err),
+		         &err);
+		check_bundle("full.tkb");
+		check_bundle("lean.tkb");
+	}
+}
+
+TEST(manifest, in_another_form_than_the_canonical_is_refused)
+{
+	static const struct fault faults[] = {
+		{ "{\"entries\"", " {\"entries\"", "not JSON at byte 0" },
+		{ "{\"entries\"", "{ \"entries\"", "not JSON at byte 1" },
+		{ "\"entries\":", "\"entries\": ", "not JSON" },
+		{ "[{\"devices\"", "[\n{\"devices\"", "not JSON" },
+		{ ",\"format\"", ", \"format\"", "not JSON" },
+		{ "\"version\":1}", "\"version\":1}\n", "not JSON" },
+		{ "\"version\":1}", "\"version\":1} ", "not JSON" },
+		{ "\"version\":1}", "\"version\":1}x", "not JSON" },
+		{ "\"version\":1}", "\"version\":1,}", "not JSON" },
+		{ "\"version\":1}", "\"version\":1", "not JSON" },
+		{ "\"version\":1", "\"version\":1.0", "not JSON" },
+		{ "[\"add.cubin\",10,", "[\"add.cubin\",010,", "not JSON" },
+		{ "\"version\":1", "\"version\":1e0", "not JSON" },
+		{ "\"version\":1", "\"version\":-1", "not JSON" },
+		{ "\"version\":1", "\"version\":NaN", "not JSON" },
+		{ "\"version\":1", "\"version\":1,\"version\":1", "not JSON" },
+		{ "\"trees\":[],\"version\":1", "\"version\":1,\"trees\":[]",
+		  "not JSON" },
+		{ "\"key\":\"" KEY_B "\",\"kind\":\"kernel\"",
+		  "\"kind\":\"kernel\",\"key\":\"" KEY_B "\"", "not JSON" },
+		{ "\"name\":\"add\"", "\"name\":\"add\",\"name\":\"add\"",
+		  "not JSON" },
+		{ "\"add\"", "\"\\u0061dd\"", "not JSON" },
+		{ "\"add\"", "\"a\\/dd\"", "not JSON" },
+		{ "\"add\"", "\"a\\ndd\"", "not JSON" },
+		{ "\"add\"", "\"a\ndd\"", "not JSON" },
+		{ "\"add\"", "\"\\u00e9\"", "not JSON" },
+		{ "\"add\"", "\"\\udcff\"", "not JSON" },
+		{ "\"add\"", "\"\xff\"", "not JSON" },
+		{ "\"add\"", "\"\xed\xa0\x80\"", "not JSON" },
+		{ "{\"entries\"", "\xef\xbb\xbf{\"entries\"", "not JSON" },
+	};
+
+	must_accept(valid);
+	refuse_each(faults, TKB_COUNT_OF(faults));
+	must_refuse("", "not JSON");
+	must_refuse("[]", "it is no object");
+	must_refuse("null", "it is no object");
+}
+
+TEST(manifest, cut_short_anywhere_is_refused)
+{
+	for (size_t size = 0; size < strlen(valid); size++)
+		must_refuse(text("%.*s", (int)size, valid), "the manifest ");
+}
+
+TEST(manifest, lacks_no_member)
+{
+	static const struct fault faults[] = {
+		{ "\"format\":\"tkbundle\",", "", "a member is missing" },
+		{ "\"launchers\":[],", "", "a member is missing" },
+		{ "\"profile\":\"full\",", "", "a member is missing" },
+		{ "\"requires\":[],", "", "a member is missing" },
+		{ "\"trees\":[],", "", "a member is missing" },
+		{ ",\"version\":1", "", "a member is missing" },
+		{ "\"devices\":[0,3],", "", "a member is missing" },
+		{ "\"key\":\"" KEY_B "\",", "", "a member is missing" },
+		{ "\"kind\":\"kernel\",", "", "a member is missing" },
+		{ "\"name\":\"add\",", "", "a member is missing" },
+		{ "\"platform\":\"\",\"producer\":[\"triton\",\"3.6.0\"]",
+		  "\"producer\":[\"triton\",\"3.6.0\"]",
+		  "a member is missing" },
+		{ "\"producer\":[\"triton\",\"3.6.0\"],", "",
+		  "a member is missing" },
+		{ ",\"target\":[\"cuda\",\"90\",32]", "",
+		  "a member is missing" },
+		{ "\"files\":[[\"utils.so\",40,\"" DIGEST "\"]],", "",
+		  "a member is missing" },
+	};
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+	must_refuse("{}", "a member is missing");
+	must_refuse("{\"format\":\"tkbundle\",\"launchers\":[],"
+	            "\"profile\":\"full\",\"requires\":[],\"trees\":[],"
+	            "\"version\":1}",
+	            "a member is missing");
+}
+
+TEST(manifest, has_values_of_the_right_type)
+{
+	static const struct fault faults[] = {
+		{ "\"tkbundle\"", "\"other\"", "the format is another" },
+		{ "\"tkbundle\"", "1", "the manifest at byte" },
+		{ "\"full\"", "\"fat\"", "the profile is not known" },
+		{ "\"full\"", "\"\"", "the profile is not known" },
+		{ "\"full\"", "null", "the manifest at byte" },
+		{ "\"launchers\":[]", "\"launchers\":{}", "the manifest at" },
+		{ "\"trees\":[]", "\"trees\":null", "the manifest at byte" },
+		{ "\"requires\":[]", "\"requires\":\"\"", "the manifest at" },
+		{ "\"requires\":[]", "\"requires\":[1]", "the manifest at" },
+		{ "\"version\":1", "\"version\":0", "there is no such" },
+		{ "\"version\":1", "\"version\":\"1\"", "the manifest at" },
+		{ "\"version\":1", "\"version\":[1]", "the manifest at byte" },
+		{ "[{\"devices\"", "[[],{\"devices\"", "the manifest at byte" },
+		{ "[{\"devices\"", "[\"\",{\"devices\"", "the manifest at" },
+		{ "\"kernel\"", "\"Kernel\"", "a kind is not known" },
+		{ "\"kernel\"", "\"\"", "a kind is not known" },
+		{ "\"kernel\"", "1", "the manifest at byte" },
+		{ "\"add\"", "[\"add\"]", "the manifest at byte" },
+		{ "\"add\"", "null", "the manifest at byte" },
+		{ "\"platform\":\"\"", "\"platform\":0", "the manifest at" },
+		{ "[\"triton\",\"3.6.0\"]", "\"triton\"", "the manifest at" },
+		{ "[\"triton\",\"3.6.0\"]", "[\"triton\"]", "the manifest at" },
+		{ "\"3.6.0\"]", "3]", "the manifest at byte" },
+		{ "\"3.6.0\"]", "\"3.6.0\",1]", "the manifest at byte" },
+		{ "[\"cuda\",\"90\",32]", "{}", "the manifest at byte" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",90,32]", "the manifest" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",\"90\",\"32\"]",
+		  "a number is missing" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",\"90\"]",
+		  "a number is missing" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",\"90\",32,1]",
+		  "the manifest at byte" },
+		{ "[\"cuda\",\"90\",32]", "[\"cuda\",\"90\",4294967296]",
+		  "a number is too large" },
+	};
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+	must_refuse(edited(valid, "\"" KEY_B "\"", "1"), "the manifest at");
+	must_refuse(edited(valid, "[[\"utils.so\",40,\"" DIGEST "\"]]", "1"),
+	            "the manifest at byte");
+}
+
+TEST(manifest, names_devices_in_order)
+{
+	static const struct fault faults[] = {
+		{ "[0,3]", "[]", "an entry of no device" },
+		{ "[0,3]", "[3,0]", "devices do not ascend" },
+		{ "[0,3]", "[3,3]", "devices do not ascend" },
+		{ "[0,3]", "[0,1024]", "a number is too large" },
+		{ "[0,3]", "[4294967296]", "a number is too large" },
+		{ "[0,3]", "[18446744073709551616]", "a number is missing" },
+		{ "[0,3]", "[\"0\"]", "a number is missing" },
+		{ "[0,3]", "[null]", "a number is missing" },
+		{ "[0,3]", "0", "the manifest at byte" },
+	};
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+	must_accept(edited(valid, "[0,3]", "[0,1,2,3,1023]"));
+}
+
+TEST(manifest, has_files_with_a_size_and_a_digest)
+{
+	static const struct fault faults[] = {
+		{ "[\"add.cubin\",10,", "[\"add.cubin\",67108865,",
+		  "a number is too large" },
+		{ "[\"add.cubin\",10,", "[\"add.cubin\",18446744073709551616,",
+		  "a number is missing" },
+		{ "[\"add.cubin\",10,", "[\"add.cubin\",\"10\",",
+		  "a number is missing" },
+		{ "[\"add.cubin\",10,", "[\"add.cubin\",", "a number" },
+		{ "[\"add.cubin\",10,", "[10,", "the manifest at byte" },
+		{ "10,\"" DIGEST "\"", "10", "the manifest at byte" },
+		{ "10,\"" DIGEST "\"", "10,1", "the manifest at byte" },
+		{ "10,\"" DIGEST "\"", "10,\"\"", "is not 64 digits" },
+		{ "10,\"e", "10,\"", "is not 64 digits" },
+		{ "10,\"e", "10,\"ee", "is not 64 digits" },
+		{ "10,\"e", "10,\"E", "is not 64 digits" },
+		{ "10,\"e", "10,\"g", "is not 64 digits" },
+		{ "10,\"e", "10,\" ", "is not 64 digits" },
+		{ "\",2],", "\",0],", "a count of no sentinels" },
+		{ "\",2],", "\",4294967296],", "a number is too large" },
+		{ "\",2],", "\",\"2\"],", "a number is missing" },
+		{ "\",2],", "\",2,2],", "the manifest at byte" },
+		{ "[[\"add.cubin\"", "[[],[\"add.cubin\"", "the manifest at" },
+		{ "[[\"add.cubin\"", "[1,[\"add.cubin\"", "the manifest at" },
+		{ "[[\"utils.so\",40,\"" DIGEST "\"]]", "[]",
+		  "an entry of no files" },
+	};
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+}
+
+TEST(manifest, has_names_that_a_file_may_have)
+{
+	static const char *const names[] = {
+		"",       ".",           "..",          "../utils.so", "/a.so",
+		"a/b.so", "a\\u0000.so", "a\\u000a.so", "\x7f.so",
+	};
+	char *longest = test_alloc(256);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+		must_refuse(edited(valid, "[[\"utils.so\"",
+		                   text("[[\"%s\"", names[i])),
+		            "the manifest at byte");
+	memset(longest, 'n', 255);
+	must_accept(edited(valid, "[[\"utils.so\"", text("[[\"%s\"", longest)));
+	longest[255] = 'n';
+	must_refuse(edited(valid, "[[\"utils.so\"", text("[[\"%s\"", longest)),
+	            "a file's name is not allowed");
+}
+
+/* An entry is named after its files, and shown to people by that name. */
+TEST(manifest, has_entries_with_names_like_those_of_files)
+{
+	static const char *const names[] = { ".",  "..",  "../a",
+		                             "/a", "a/b", "a\x7f" };
+	char *longest = test_alloc(256);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+		must_refuse(
+			edited(valid, "\"utils\"", text("\"%s\"", names[i])),
+			"the manifest at byte");
+	memset(longest, 'n', 256);
+	must_refuse(edited(valid, "\"utils\"", text("\"%s\"", longest)),
+	            "the manifest at byte");
+}
+
+TEST(manifest, has_no_control_character_and_no_endless_text)
+{
+	static const struct fault faults[] = {
+		{ "\"utils\"", "\"a\\u0000b\"", "a control character" },
+		{ "\"utils\"", "\"a\\u000a\"", "a control character" },
+		{ "\"3.6.0\"", "\"\\u001b[31m\"", "a control character" },
+		{ "\"cuda\"", "\"\\u0000\"", "a control character" },
+		{ "\"90\"", "\"90\\u0000\"", "a control character" },
+		{ "\"x86_64-", "\"\\u001f\\\"x86_64-", "a control character" },
+	};
+	char *endless = test_alloc(4097);
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+	memset(endless, '6', 4097);
+	must_refuse(edited(valid, "\"3.6.0\"", text("\"%s\"", endless)),
+	            "a text is too long");
+}
+
+TEST(manifest, has_keys_of_a_known_shape)
+{
+	static const char *const keys[] = {
+		"",
+		".",
+		"..",
+		".tkbundle",
+		"BBBB",
+		"../" KEY_B,
+		KEY_B "B",
+		"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB/",
+		"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+		"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB1",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++)
+		must_refuse(edited(valid, KEY_B, keys[i]),
+		            "a key has no known shape");
+	must_accept(edited(valid, KEY_B, DIGEST));
+	must_accept(edited(valid, KEY_B, "d41d8cd98f00b204e9800998ecf8427e"));
+	must_accept(edited(valid, KEY_B,
+	                   "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"));
+}
+
+TEST(manifest, has_files_in_order_and_none_twice)
+{
+	static const struct fault faults[] = {
+		{ "add.cubin\"", "add.zip\"", "files are not in order" },
+		{ "__grp__add.json\"", "zadd.json\"", "files are not in" },
+		{ "\"add.json\"", "\"__grp__add.json\"", "files are not in" },
+		{ "\"add.json\"", "\"add.cubin\"", "files are not in order" },
+		{ "\"add.json\"", "\"ZZZ.json\"", "files are not in order" },
+	};
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+}
+
+TEST(manifest, has_one_group_file_in_a_kernel_and_none_elsewhere)
+{
+	static const struct fault faults[] = {
+		{ "__grp__add.json\"", "_grp__add.json\"",
+		  "do not fit its kind" },
+		{ "\"add.json\"", "\"__grp__b.json\"", "do not fit its kind" },
+		{ "\"utils.so\"", "\"__grp__utils.json\"",
+		  "do not fit its kind" },
+		{ "\"gelu.autotune.json\"", "\"__grp__gelu.json\"",
+		  "do not fit its kind" },
+		{ "\"kind\":\"kernel\"", "\"kind\":\"autotune\"",
+		  "do not fit its kind" },
+	};
+
+	refuse_each(faults, TKB_COUNT_OF(faults));
+}
+
+/* Entries of one file each, in whatever order they are given. */
+static const char *entry(const char *kind, const char *name, const char *key,
+                         const char *platform, const char *devices)
+{
+	const char *file = strcmp(kind, "kernel") == 0 ? "__grp__a.json" : "a";
+
+	return text("{\"devices\":%s,\"files\":[[\"%s\",0,\"" DIGEST
+	            "\"]],\"key\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\","
+	            "\"platform\":\"%s\",\"producer\":[\"triton\",\"\"],"
+	            "\"target\":[\"\",\"\",0]}",
+	            devices, file, key, kind, name, platform);
+}
+
+static const char *of_two(const char *first, const char *second)
+{
+	return text(WITH("%s,%s"), first, second);
+}
+
+/* A key's entries for device 0 and for device 1. */
+static const char *entries_of(const char *key)
+{
+	return text("%s,%s", entry("kernel", "a", key, "", "[0]"),
+	            entry("kernel", "a", key, "", "[1]"));
+}
+
+TEST(manifest, has_entries_sorted_by_kind_name_key_platform_and_device)
+{
+	const char *const ascending[] = {
+		entry("autotune", "b", KEY_B, "", "[5]"),
+		entry("kernel", "A", KEY_C, "", "[4]"),
+		entry("kernel", "a", KEY_A, "z", "[9]"),
+		entry("kernel", "a", KEY_B, "", "[1,8]"),
+		entry("kernel", "a", KEY_B, "", "[2]"),
+		entry("kernel", "a", KEY_B, "", "[10,11]"),
+		entry("kernel", "a", KEY_B, "x", "[0]"),
+		entry("kernel", "a.b", KEY_A, "", "[0]"),
+		entry("kernel", "aa", KEY_A, "", "[3]"),
+		entry("kernel", "\xc3\xa9", DIGEST, "", "[3]"),
+		entry("module", "a", KEY_A, "", "[7]"),
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(ascending); i++) {
+		for (size_t j = 0; j < TKB_COUNT_OF(ascending); j++) {
+			const char *both = of_two(ascending[i], ascending[j]);
+
+			if (i < j)
+				must_accept(both);
+			else
+				must_refuse(both, "entries are not in order");
+		}
+	}
+}
+
+TEST(manifest, has_a_key_twice_only_for_another_platform_or_device)
+{
+	static const char twice[] = "key '" KEY_B "' twice for one device";
+
+	must_accept(of_two(entry("kernel", "a", KEY_B, "", "[0,2]"),
+	                   entry("kernel", "a", KEY_B, "", "[1,3]")));
+	must_accept(of_two(entry("module", "a", KEY_B, "x", "[0]"),
+	                   entry("module", "a", KEY_B, "y", "[0]")));
+
+	must_refuse(of_two(entry("kernel", "a", KEY_B, "", "[0,2]"),
+	                   entry("kernel", "a", KEY_B, "", "[1,2]")),
+	            twice);
+	must_refuse(of_two(entry("kernel", "a", KEY_B, "", "[0]"),
+	                   entry("kernel", "b", KEY_B, "", "[0]")),
+	            twice);
+	must_refuse(of_two(entry("autotune", "a", KEY_B, "", "[3]"),
+	                   entry("module", "a", KEY_B, "", "[0,3]")),
+	            twice);
+	must_refuse(of_two(entry("module", "a", KEY_B, "x", "[0]"),
+	                   entry("module", "b", KEY_B, "x", "[0]")),
+	            twice);
+}
+
+TEST(manifest, may_have_several_keys_for_the_same_devices)
+{
+	must_accept(of_two(entries_of(KEY_A), entries_of(KEY_B)));
+}
+
+/* The first and the last of three entries of a key, not neighbours. */
+TEST(manifest, has_a_key_once_for_a_device_among_many)
+{
+	const char *middle =
+		text("%s,%s", entry("kernel", "a", KEY_B, "", "[0,1023]"),
+	             entry("kernel", "a", KEY_B, "", "[1]"));
+
+	must_accept(of_two(middle, entry("kernel", "a", KEY_B, "", "[2]")));
+	must_refuse(of_two(middle, entry("kernel", "a", KEY_B, "", "[2,1023]")),
+	            "key '" KEY_B "' twice for one device");
+	must_accept(of_two(middle, entry("kernel", "b", KEY_A, "", "[1023]")));
+}
+
+TEST(manifest, ignores_members_that_it_does_not_know)
+{
+	must_accept(edited(valid, "{\"entries\"", "{\"a\":1,\"entries\""));
+	must_accept(edited(valid, "\"format\"",
+	                   "\"extra\":{\"version\":2,\"x\":[[],{}]},"
+	                   "\"format\""));
+	must_accept(edited(valid, "\"version\":1", "\"version\":1,\"z\":null"));
+	must_accept(edited(valid, "\"files\"",
+	                   "\"else\":[{\"key\":\"\"}],\"files\""));
+	must_accept(
+		edited(valid, "\"target\":[\"cuda\",\"90\",32]",
+	               "\"target\":[\"cuda\",\"90\",32],\"z\":\"\\u0000\""));
+	must_refuse(edited(valid, "{\"entries\"", "{\"a\":1.5,\"entries\""),
+	            "not JSON");
+}
+
+TEST(manifest, of_a_higher_version_is_refused_by_name)
+{
+	must_fail(edited(valid, "\"version\":1", "\"version\":2"),
+	          TKB_ERR_UNSUPPORTED, "format version 2");
+	must_fail(edited(valid, "\"version\":1",
+	                 "\"version\":18446744073709551615"),
+	          TKB_ERR_UNSUPPORTED, "format version 18446744073709551615");
+}
+
+TEST(manifest, that_requires_what_is_not_known_is_refused_by_name)
+{
+	must_fail(edited(valid, "\"requires\":[]", "\"requires\":[\"sparse\"]"),
+	          TKB_ERR_UNSUPPORTED, "requires 'sparse'");
+	must_fail(edited(valid, "\"requires\":[]",
+	                 "\"requires\":[\"\xc3\xa9\\\"\",\"b\"]"),
+	          TKB_ERR_UNSUPPORTED, "requires '\xc3\xa9\"'");
+}
+
+/* What a newer format might hold, and this one calls wrong. */
+TEST(manifest, of_a_newer_format_is_named_whatever_else_it_holds)
+{
+	static const struct fault faults[] = {
+		{ KEY_A, "sha512-of-something", "" },
+		{ "\"autotune\"", "\"graph\"", "" },
+		{ "\"devices\":[0],", "", "" },
+		{ "\"devices\":[0]", "\"devices\":\"all\"", "" },
+		{ "[\"gelu.autotune.json\",7,", "[\"a/b\",7,", "" },
+		{ "[\"gelu.autotune.json\",7,", "[{\"name\":\"a\"},7,", "" },
+		{ "\"target\":[\"\",\"\",0]", "\"target\":{}", "" },
+		{ "[" AUTOTUNE, "{\"a\":[" AUTOTUNE, "" },
+		{ "\"profile\":\"full\",", "", "" },
+		{ "\"profile\":\"full\"", "\"profile\":\"tiny\"", "" },
+		{ "\"trees\":[],", "", "" },
+		{ "\"trees\":[]", "\"trees\":{}", "" },
+		{ "\"trees\":[]", "\"trees\":[1]", "" },
+		{ "\"launchers\":[]", "\"launchers\":[{\"a\":1}]", "" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(faults); i++) {
+		const char *wrong = edited(valid, faults[i].from, faults[i].to);
+
+		if (faults[i].to[0] == '{')
+			wrong = edited(wrong, "],\"format\"", "]},\"format\"");
+		must_fail(edited(wrong, "\"version\":1", "\"version\":2"),
+		          TKB_ERR_UNSUPPORTED, "format version 2");
+		must_fail(edited(wrong, "\"requires\":[]",
+		                 "\"requires\":[\"sparse\"]"),
+		          TKB_ERR_UNSUPPORTED, "requires 'sparse'");
+	}
+}
+
+TEST(manifest, with_launchers_or_trees_is_not_read)
+{
+	must_fail(edited(valid, "\"launchers\":[]", "\"launchers\":[1]"),
+	          TKB_ERR_UNSUPPORTED, "launchers or trees");
+	must_fail(edited(valid, "\"trees\":[]", "\"trees\":[{}]"),
+	          TKB_ERR_UNSUPPORTED, "launchers or trees");
+}
+
+/* A module of `count` files of `size` bytes. */
+static const char *of_files(size_t count, uint64_t size)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+
+	for (size_t i = 0; i < count; i++)
+		tkb_buf_add_text(&buf, text("%s[\"%03zu\",%llu,\"" DIGEST "\"]",
+		                            i == 0 ? "" : ",", i,
+		                            (unsigned long long)size));
+	return edited(valid, "[\"utils.so\",40,\"" DIGEST "\"]",
+	              text("%.*s", (int)buf.size, (const char *)buf.data));
+}
+
+TEST(manifest, holds_at_most_64_files_and_256_mib_an_entry)
+{
+	static const char one[] = "[\"001\",67108864,";
+
+	must_accept(of_files(64, 1));
+	must_refuse(of_files(65, 1), "too many files");
+	must_accept(of_files(4, 67108864));
+	must_refuse(of_files(5, 67108864), "an entry is too large");
+	must_accept(edited(of_files(5, 67108864), one, "[\"001\",0,"));
+	must_refuse(edited(of_files(5, 67108864), one, "[\"001\",1,"),
+	            "an entry is too large");
+}
+
+static struct tkb_bytes of_entries(size_t count, struct tkb_buf *buf)
+{
+	tkb_buf_add_text(buf, "{\"entries\":[");
+	for (size_t i = 0; i < count; i++) {
+		char key[65];
+
+		(void)snprintf(key, sizeof(key), "%064zx", i);
+		tkb_buf_add_text(buf, i == 0 ? "" : ",");
+		tkb_buf_add_text(
+			buf, "{\"devices\":[0],\"files\":[[\"a\",0,\"" DIGEST
+			     "\"]],\"key\":\"");
+		tkb_buf_add_text(buf, key);
+		tkb_buf_add_text(buf, "\",\"kind\":\"module\",\"name\":\"a\","
+		                      "\"platform\":\"\",\"producer\":[\"\","
+		                      "\"\"],\"target\":[\"\",\"\",0]}");
+	}
+	tkb_buf_add_text(buf, edited(WITH(""), "{\"entries\":[", ""));
+	return tkb_buf_bytes(buf);
+}
+
+TEST(manifest, holds_at_most_100000_entries)
+{
+	for (size_t over = 0; over < 2; over++) {
+		TKB_AUTO(tkb_manifest_release)
+		struct tkb_manifest manifest = { 0 };
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf buf = TKB_BUF_INIT(64 * TKB_MIB);
+		const struct tkb_bytes json = of_entries(100000 + over, &buf);
+		struct tkb_error err = { 0 };
+
+		if (over == 0) {
+			CHECK_OK(tkb_manifest_parse(json, &manifest, &err),
+			         &err);
+			CHECK_INT(manifest.entry_count, 100000);
+		} else {
+			CHECK_FAILS(tkb_manifest_parse(json, &manifest, &err),
+			            TKB_ERR_CORRUPT, &err, "too many entries");
+		}
+	}
+}

@@ -1,0 +1,1065 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/draft.h"
+#include "base/fd.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "base/spool.h"
+#include "base/utf8.h"
+
+#include "harness.h"
+
+#define BYTES(literal)                                                         \
+	{                                                                      \
+		(literal), sizeof(literal) - 1                                 \
+	}
+
+TEST(utf8, of_every_code_point_is_decoded_to_it)
+{
+	for (uint32_t code = 0; code <= 0x10ffff; code++) {
+		const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+		char encoded[4];
+		const struct tkb_bytes bytes = {
+			encoded, tkb_utf8_encode(code, encoded)
+		};
+		uint32_t decoded = 0;
+		const size_t length = tkb_utf8_decode(bytes, &decoded);
+
+		if (length != (is_surrogate ? 0 : bytes.size) ||
+		    (!is_surrogate && decoded != code))
+			fail_msg("U+%04X is decoded to U+%04X", (unsigned)code,
+			         (unsigned)decoded);
+	}
+}
+
+TEST(utf8, takes_one_to_four_bytes)
+{
+	static const struct {
+		uint32_t code;
+		const char *bytes;
+	} cases[] = {
+		{ 0x41, "A" },
+		{ 0x7f, "\x7f" },
+		{ 0x80, "\xc2\x80" },
+		{ 0x7ff, "\xdf\xbf" },
+		{ 0x800, "\xe0\xa0\x80" },
+		{ 0xd800, "\xed\xa0\x80" },
+		{ 0xffff, "\xef\xbf\xbf" },
+		{ 0x10000, "\xf0\x90\x80\x80" },
+		{ 0x10ffff, "\xf4\x8f\xbf\xbf" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const size_t size = strlen(cases[i].bytes);
+		char encoded[4];
+
+		CHECK_INT(tkb_utf8_encode(cases[i].code, encoded), size);
+		assert_memory_equal(encoded, cases[i].bytes, size);
+	}
+}
+
+TEST(utf8, of_two_bytes_that_is_valid_is_the_shortest_form)
+{
+	for (unsigned pair = 0; pair < 0x10000; pair++) {
+		const unsigned first = pair >> 8;
+		const unsigned second = pair & 0xff;
+		const char both[] = { (char)first, (char)second };
+		const bool is_valid = (first < 0x80 && second < 0x80) ||
+		                      (first >= 0xc2 && first < 0xe0 &&
+		                       second >= 0x80 && second < 0xc0);
+
+		if (tkb_utf8_is_valid((struct tkb_bytes){ both, 2 }) !=
+		    is_valid)
+			fail_msg("%02x %02x", first, second);
+	}
+}
+
+TEST(utf8, is_valid_only_where_each_part_is)
+{
+	static const struct {
+		struct tkb_bytes bytes;
+		bool is_valid;
+	} cases[] = {
+		{ BYTES(""), true },
+		{ BYTES("\0"), true },
+		{ BYTES("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"), true },
+		{ BYTES("\xe0\xa0\x80"), true },
+		{ BYTES("\xe0\x9f\xbf"), false },
+		{ BYTES("\xed\x9f\xbf"), true },
+		{ BYTES("\xed\xa0\x80"), false },
+		{ BYTES("\xf0\x90\x80\x80"), true },
+		{ BYTES("\xf0\x8f\xbf\xbf"), false },
+		{ BYTES("\xf4\x8f\xbf\xbf"), true },
+		{ BYTES("\xf4\x90\x80\x80"), false },
+		{ BYTES("\xf5\x80\x80\x80"), false },
+		{ BYTES("\xe2\x82"), false },
+		{ BYTES("\xf0\x9f\x98"), false },
+		{ BYTES("\xe2\x82z"), false },
+		{ BYTES("ok\xff"), false },
+		{ BYTES("\x80"), false },
+		{ BYTES("\xfe"), false },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+		CHECK_INT(tkb_utf8_is_valid(cases[i].bytes), cases[i].is_valid);
+}
+
+TEST(utf8, does_not_go_on_in_what_lies_behind)
+{
+	static const char *const characters[] = { "\xc3\xa9", "\xe2\x82\xac",
+		                                  "\xf0\x9f\x98\x80" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(characters); i++) {
+		const struct tkb_bytes whole = tkb_text(characters[i]);
+
+		CHECK(tkb_utf8_is_valid(whole));
+		for (size_t size = 1; size < whole.size; size++)
+			CHECK(!tkb_utf8_is_valid(
+				tkb_bytes_slice(whole, 0, size)));
+	}
+}
+
+TEST(utf8, of_no_bytes_is_no_code_point)
+{
+	uint32_t code = 42;
+
+	CHECK_INT(tkb_utf8_decode((struct tkb_bytes){ NULL, 0 }, &code), 0);
+	CHECK_INT(code, 42);
+}
+
+TEST(path, is_made_absolute_without_resolving_it)
+{
+	static const struct {
+		const char *path;
+		const char *absolute; /* below the working directory, if not
+		                         itself absolute */
+	} cases[] = {
+		{ "/", "/" },
+		{ "//", "/" },
+		{ "/.", "/" },
+		{ "/a", "/a" },
+		{ "/a/", "/a" },
+		{ "//a///b//", "/a/b" },
+		{ "/./a/./b/.", "/a/b" },
+		{ "/a/../b", "/a/../b" },
+		{ "/..", "/.." },
+		{ "/.a/..b/c.", "/.a/..b/c." },
+		{ "/ a/\xc3\xa9\"\\\xff", "/ a/\xc3\xa9\"\\\xff" },
+		{ ".", "" },
+		{ "./", "" },
+		{ "a", "/a" },
+		{ "./a//b/", "/a/b" },
+		{ "..", "/.." },
+		{ "../a", "/../a" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf out = TKB_BUF_INIT(8192);
+		struct tkb_error err = { 0 };
+
+		CHECK_OK(tkb_path_absolute(cases[i].path, &out, &err), &err);
+		tkb_buf_add_byte(&out, '\0');
+		CHECK_STR((const char *)out.data,
+		          text("%s%s",
+		               cases[i].path[0] == '/' ? "" : test_folder(),
+		               cases[i].absolute));
+	}
+}
+
+TEST(path, through_a_link_stays_as_it_is_given)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8192);
+	struct tkb_error err = { 0 };
+
+	assert_int_equal(mkdir("real", 0777), 0);
+	assert_int_equal(symlink("real", "link"), 0);
+
+	CHECK_OK(tkb_path_absolute("link/x", &out, &err), &err);
+	tkb_buf_add_byte(&out, '\0');
+	CHECK_STR((const char *)out.data, text("%s/link/x", test_folder()));
+}
+
+TEST(path, is_appended_to_what_is_there)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8192);
+	struct tkb_error err = { 0 };
+
+	tkb_buf_add_text(&out, "at ");
+	CHECK_OK(tkb_path_absolute("/", &out, &err), &err);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&out), tkb_text("at /")));
+}
+
+TEST(path, that_is_empty_or_too_long_is_refused)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(4);
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_path_absolute("", &out, &err), TKB_ERR_INVALID, &err,
+	            "the path is empty");
+	CHECK_FAILS(tkb_path_absolute("/abcd", &out, &err), TKB_ERR_TOO_LARGE,
+	            &err, "limit of 4 bytes");
+}
+
+TEST(path, gets_its_folders_made)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_path_make_folders("a/b/c", &err), &err);
+	CHECK_OK(tkb_path_make_folders("a/b/d/", &err), &err);
+	CHECK_OK(tkb_path_make_folders(text("%s/a", test_folder()), &err),
+	         &err);
+	assert_int_equal(symlink("a", "link"), 0);
+	CHECK_OK(tkb_path_make_folders("link/e", &err), &err);
+	CHECK_OK(tkb_path_make_folders("link", &err), &err);
+
+	CHECK(exists("a/b/c"));
+	CHECK(exists("a/b/d"));
+	CHECK(exists("a/e"));
+}
+
+TEST(path, has_no_folder_where_a_file_stands)
+{
+	struct tkb_error err = { 0 };
+
+	write_text("file", "x");
+
+	CHECK_FAILS(tkb_path_make_folders("file/a", &err), TKB_ERR_IO, &err,
+	            "cannot make folder 'file/a'");
+	CHECK_FAILS(tkb_path_make_folders("file", &err), TKB_ERR_IO, &err,
+	            "cannot make folder 'file'");
+}
+
+TEST(name, is_valid_if_a_bundle_may_hold_it)
+{
+	static const char *const good[] = {
+		"a",
+		"add_kernel.cubin",
+		"__grp__k.json",
+		"...",
+		".a",
+		"a.",
+		" ",
+		"a b\\c\"",
+		"\xc3\xa9",
+		"\xf0\x9f\x98\x80",
+		"-rf",
+		"*",
+		"[REPLACE]",
+	};
+	static const struct tkb_bytes bad[] = {
+		BYTES(""),     BYTES("."),        BYTES(".."),
+		BYTES("a/b"),  BYTES("/"),        BYTES("a/"),
+		BYTES("a\nb"), BYTES("\x01"),     BYTES("\x1f"),
+		BYTES("\x7f"), BYTES("a\0b"),     BYTES("\0"),
+		BYTES("\xff"), BYTES("a\xc3"),    BYTES("\xed\xa0\x80"),
+		BYTES("\t"),   BYTES("\xc0\xaf"), BYTES("../etc/passwd"),
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(good); i++)
+		CHECK(tkb_name_is_valid(tkb_text(good[i])));
+	for (size_t i = 0; i < TKB_COUNT_OF(bad); i++)
+		CHECK(!tkb_name_is_valid(bad[i]));
+}
+
+TEST(name, has_at_most_255_bytes)
+{
+	char name[256];
+
+	memset(name, 'a', sizeof(name));
+	CHECK(tkb_name_is_valid((struct tkb_bytes){ name, 255 }));
+	CHECK(!tkb_name_is_valid((struct tkb_bytes){ name, 256 }));
+}
+
+TEST(digest, is_64_lower_case_digits_and_nothing_else)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct tkb_digest digest = { { 0 } };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	char back[TKB_DIGEST_HEX_SIZE];
+
+	for (size_t i = 0; i < 64; i++)
+		hex[i] = digits[i * 7 % 16];
+	hex[64] = '\0';
+	CHECK(tkb_digest_from_hex(tkb_text(hex), &digest));
+	tkb_digest_to_hex(&digest, back);
+	CHECK_STR(back, hex);
+
+	for (int byte = 0; byte < 256; byte++) {
+		const bool is_digit = byte != 0 && strchr(digits, byte) != NULL;
+
+		for (size_t at = 0; at < 64; at += 63) {
+			const char kept = hex[at];
+
+			hex[at] = (char)byte;
+			CHECK_INT(
+				tkb_digest_from_hex(
+					(struct tkb_bytes){ hex, 64 }, &digest),
+				is_digit);
+			hex[at] = kept;
+		}
+	}
+	CHECK(!tkb_digest_from_hex((struct tkb_bytes){ hex, 63 }, &digest));
+	CHECK(!tkb_digest_from_hex((struct tkb_bytes){ hex, 65 }, &digest));
+}
+
+TEST(buf, grows_to_its_limit_and_not_past_it)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(1000);
+	struct tkb_error err = { 0 };
+
+	for (int i = 0; i < 1000; i++)
+		tkb_buf_add_byte(&buf, (char)('a' + i % 26));
+	CHECK_OK(tkb_buf_check(&buf, &err), &err);
+	for (int i = 0; i < 1000; i++)
+		CHECK_INT(buf.data[i], 'a' + i % 26);
+
+	tkb_buf_add_byte(&buf, '!');
+	CHECK_FAILS(tkb_buf_check(&buf, &err), TKB_ERR_TOO_LARGE, &err,
+	            "limit of 1000 bytes");
+	CHECK_INT(buf.size, 1000);
+	CHECK(buf.capacity <= buf.limit);
+}
+
+TEST(buf, drops_what_comes_after_a_failure)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(4);
+	struct tkb_error err = { 0 };
+
+	tkb_buf_add_text(&buf, "abc");
+	tkb_buf_add_text(&buf, "de");
+	tkb_buf_add_text(&buf, "f");
+	tkb_buf_add_number(&buf, 1);
+
+	CHECK(tkb_buf_reserve(&buf, 0) == NULL);
+	CHECK_INT(tkb_buf_check(&buf, &err), TKB_ERR_TOO_LARGE);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("abc")));
+}
+
+TEST(buf, that_is_reset_has_forgotten_its_failure)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(4);
+	struct tkb_error err = { 0 };
+
+	tkb_buf_add_text(&buf, "abcde");
+	tkb_buf_reset(&buf);
+	tkb_buf_add_text(&buf, "abcd");
+
+	CHECK_OK(tkb_buf_check(&buf, &err), &err);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("abcd")));
+}
+
+TEST(buf, refuses_a_size_that_would_overflow)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(100);
+
+	tkb_buf_add_text(&buf, "a");
+	CHECK(tkb_buf_reserve(&buf, SIZE_MAX) == NULL);
+	CHECK_INT(buf.failure, TKB_ERR_TOO_LARGE);
+}
+
+TEST(buf, of_no_bytes_is_no_failure)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(0);
+	struct tkb_error err = { 0 };
+
+	tkb_buf_add(&buf, (struct tkb_bytes){ NULL, 0 });
+	tkb_buf_add_text(&buf, "");
+	CHECK_OK(tkb_buf_check(&buf, &err), &err);
+	CHECK_INT(buf.size, 0);
+}
+
+TEST(buf, writes_numbers_of_64_bits)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(100);
+
+	tkb_buf_add_number(&buf, 0);
+	tkb_buf_add_byte(&buf, ' ');
+	tkb_buf_add_number(&buf, UINT64_MAX);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf),
+	                      tkb_text("0 18446744073709551615")));
+}
+
+TEST(buf, as_a_sink_says_that_it_is_full)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(3);
+	const struct tkb_sink sink = tkb_buf_sink(&buf);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(sink.write(sink.self, tkb_text("ab"), &err), &err);
+	CHECK_INT(sink.write(sink.self, tkb_text("cd"), &err),
+	          TKB_ERR_TOO_LARGE);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("ab")));
+}
+
+TEST(buf, bytes_are_ordered_a_prefix_first)
+{
+	static const struct tkb_bytes ascending[] = {
+		BYTES(""),     BYTES("\0"),       BYTES("A"),    BYTES("a"),
+		BYTES("a\0"),  BYTES("aa"),       BYTES("b"),    BYTES("\x7f"),
+		BYTES("\x80"), BYTES("\xc3\xa9"), BYTES("\xff"),
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(ascending); i++) {
+		for (size_t j = 0; j < TKB_COUNT_OF(ascending); j++) {
+			const int order =
+				tkb_bytes_compare(ascending[i], ascending[j]);
+
+			CHECK_INT((order > 0) - (order < 0), (i > j) - (i < j));
+			CHECK_INT(tkb_bytes_equal(ascending[i], ascending[j]),
+			          i == j);
+		}
+	}
+}
+
+TEST(arena, gives_zeroed_aligned_memory_that_stays)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	unsigned char *items[500];
+
+	for (size_t i = 0; i < TKB_COUNT_OF(items); i++) {
+		const char *word = "odd";
+
+		CHECK_STR(tkb_arena_string(&arena, tkb_text(word)), word);
+		items[i] = tkb_arena_alloc(&arena, i, 3);
+		assert_non_null(items[i]);
+		CHECK_INT((uintptr_t)items[i] % _Alignof(max_align_t), 0);
+		for (size_t j = 0; j < 3 * i; j++)
+			CHECK_INT(items[i][j], 0);
+		if (i != 0)
+			memset(items[i], (int)(i & 0xff), 3 * i);
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(items); i++) {
+		for (size_t j = 0; j < 3 * i; j++)
+			CHECK_INT(items[i][j], i & 0xff);
+	}
+}
+
+TEST(arena, holds_what_is_larger_than_a_block)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	char *small = tkb_arena_string(&arena, tkb_text("small"));
+	unsigned char *large = tkb_arena_alloc(&arena, 300, 1000);
+
+	assert_non_null(large);
+	memset(large, 0xff, (size_t)300 * 1000);
+	CHECK_STR(small, "small");
+	CHECK_STR(tkb_arena_string(&arena, tkb_text("next")), "next");
+	CHECK_INT(large[300 * 1000 - 1], 0xff);
+}
+
+TEST(arena, ends_strings_with_a_zero)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	const struct tkb_bytes part = { "abcdef", 3 };
+
+	CHECK_STR(tkb_arena_string(&arena, part), "abc");
+	CHECK_STR(tkb_arena_string(&arena, (struct tkb_bytes){ NULL, 0 }), "");
+}
+
+TEST(arena, refuses_a_size_that_overflows)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	const struct tkb_bytes endless = { "", SIZE_MAX };
+
+	CHECK(tkb_arena_alloc(&arena, SIZE_MAX / 2, 4) == NULL);
+	CHECK(tkb_arena_alloc(&arena, SIZE_MAX, 1) == NULL);
+	CHECK(tkb_arena_alloc(&arena, SIZE_MAX / 4 + 2, 4) == NULL);
+	CHECK(tkb_arena_string(&arena, endless) == NULL);
+	CHECK_STR(tkb_arena_string(&arena, tkb_text("still")), "still");
+}
+
+static void check_piece(const struct tkb_spool *spool,
+                        const struct tkb_piece *piece, struct tkb_bytes wanted)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf got = TKB_BUF_INIT(16 * TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&got);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_spool_send(spool, piece, &sink, &err), &err);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), wanted));
+}
+
+TEST(spool, keeps_pieces_in_memory_and_then_in_a_file_without_a_name)
+{
+	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
+	TKB_AUTO(tkb_piece_release) struct tkb_piece first = { 0 };
+	TKB_AUTO(tkb_piece_release) struct tkb_piece second = { 0 };
+	TKB_AUTO(tkb_piece_release) struct tkb_piece third = { 0 };
+	TKB_AUTO(tkb_piece_release) struct tkb_piece fourth = { 0 };
+	struct tkb_error err = { 0 };
+
+	tkb_spool_init(&spool, test_folder(), 10);
+	CHECK_OK(tkb_spool_put(&spool, tkb_text("1234567"), &first, &err),
+	         &err);
+	CHECK(first.data != NULL);
+	CHECK_INT(spool.fd, -1);
+	CHECK_OK(tkb_spool_put(&spool, tkb_text("abcd"), &second, &err), &err);
+	CHECK(second.data == NULL);
+	CHECK_OK(tkb_spool_put(&spool, tkb_text("890"), &third, &err), &err);
+	CHECK(third.data != NULL);
+	CHECK_OK(tkb_spool_put(&spool, tkb_text("efg"), &fourth, &err), &err);
+	CHECK(fourth.data == NULL);
+
+	CHECK_INT(count_names("."), 0);
+	check_piece(&spool, &fourth, tkb_text("efg"));
+	check_piece(&spool, &third, tkb_text("890"));
+	check_piece(&spool, &second, tkb_text("abcd"));
+	check_piece(&spool, &first, tkb_text("1234567"));
+	check_piece(&spool, &second, tkb_text("abcd"));
+}
+
+TEST(spool, holds_pieces_of_no_bytes_and_of_many)
+{
+	enum {
+		SIZE = 3 * 1024 * 1024 + 5
+	};
+	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
+	TKB_AUTO(tkb_piece_release) struct tkb_piece empty = { 0 };
+	TKB_AUTO(tkb_piece_release) struct tkb_piece large = { 0 };
+	struct tkb_error err = { 0 };
+	unsigned char *bytes = test_alloc(SIZE);
+
+	for (uint32_t i = 0; i < SIZE; i++)
+		bytes[i] = (unsigned char)(i * 2654435761u >> 24);
+	tkb_spool_init(&spool, test_folder(), 0);
+
+	CHECK_OK(tkb_spool_put(&spool, tkb_text(""), &empty, &err), &err);
+	CHECK_OK(tkb_spool_put(&spool, (struct tkb_bytes){ bytes, SIZE },
+	                       &large, &err),
+	         &err);
+	CHECK(large.data == NULL);
+	check_piece(&spool, &empty, tkb_text(""));
+	check_piece(&spool, &large, (struct tkb_bytes){ bytes, SIZE });
+}
+
+TEST(spool, says_that_its_folder_is_not_there)
+{
+	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
+	struct tkb_piece piece = { 0 };
+	struct tkb_error err = { 0 };
+
+	tkb_spool_init(&spool, "absent", 0);
+	CHECK_FAILS(tkb_spool_put(&spool, tkb_text("a"), &piece, &err),
+	            TKB_ERR_IO, &err, "absent");
+	CHECK(piece.data == NULL);
+}
+
+static int refuse_bytes(void *self, struct tkb_bytes bytes,
+                        struct tkb_error *err)
+{
+	(void)bytes;
+	(*(int *)self)++;
+	return tkb_fail(err, TKB_ERR_CANCELLED, "no more");
+}
+
+TEST(spool, stops_when_the_sink_refuses)
+{
+	int calls = 0;
+	const struct tkb_sink sink = { refuse_bytes, &calls };
+	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
+	TKB_AUTO(tkb_piece_release) struct tkb_piece piece = { 0 };
+	struct tkb_error err = { 0 };
+	const struct tkb_bytes large = { test_alloc(3 * TKB_MIB), 3 * TKB_MIB };
+
+	tkb_spool_init(&spool, test_folder(), 0);
+	CHECK_OK(tkb_spool_put(&spool, large, &piece, &err), &err);
+
+	CHECK_FAILS(tkb_spool_send(&spool, &piece, &sink, &err),
+	            TKB_ERR_CANCELLED, &err, "no more");
+	CHECK_INT(calls, 1);
+}
+
+enum {
+	SPOOL_PIECES = 5000,
+	PIECE_SIZE = 2048
+};
+
+struct spooling {
+	struct tkb_spool spool;
+	struct tkb_piece pieces[SPOOL_PIECES];
+};
+
+/* A text of its own for each index, of 1 to 97 lines. */
+static struct tkb_bytes piece_text(size_t index, char *room)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i <= index % 97; i++)
+		size += (size_t)snprintf(room + size, PIECE_SIZE - size,
+		                         "%zu.%zu\n", index, i);
+	return (struct tkb_bytes){ room, size };
+}
+
+static int spool_one(void *self, size_t worker, size_t index,
+                     struct tkb_error *err)
+{
+	struct spooling *spooling = self;
+	char room[PIECE_SIZE];
+
+	(void)worker;
+	return tkb_spool_put(&spooling->spool, piece_text(index, room),
+	                     &spooling->pieces[index], err);
+}
+
+TEST(spool, takes_pieces_from_several_threads)
+{
+	struct spooling *spooling = test_alloc(sizeof(*spooling));
+	const struct tkb_parallel_work work = { spool_one, spooling };
+	struct tkb_error err = { 0 };
+	char room[PIECE_SIZE];
+	size_t in_memory = 0;
+
+	tkb_spool_init(&spooling->spool, test_folder(), 50000);
+	CHECK_OK(tkb_parallel(SPOOL_PIECES, 8, &work, &err), &err);
+
+	for (size_t i = 0; i < SPOOL_PIECES; i++) {
+		struct tkb_piece *piece = &spooling->pieces[i];
+
+		check_piece(&spooling->spool, piece, piece_text(i, room));
+		if (piece->data != NULL)
+			in_memory += piece->size;
+		tkb_piece_release(piece);
+	}
+	CHECK(in_memory <= 50000);
+	CHECK(spooling->spool.file_used != 0);
+	tkb_spool_release(&spooling->spool);
+}
+
+static void write_draft(struct tkb_draft *draft, const char *contents)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_fd_write_all(draft->fd, tkb_text(contents), "a draft",
+	                          &err),
+	         &err);
+}
+
+TEST(draft, is_seen_by_nobody_until_it_is_published)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	write_draft(&draft, "one ");
+	write_draft(&draft, "two");
+	CHECK(!exists("target"));
+
+	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	tkb_draft_discard(&draft);
+	CHECK_STR(read_file("target").data, "one two");
+	CHECK_INT(count_names("."), 1);
+}
+
+TEST(draft, that_is_discarded_leaves_nothing)
+{
+	struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	write_draft(&draft, "x");
+	tkb_draft_discard(&draft);
+	tkb_draft_discard(&draft);
+
+	CHECK_INT(draft.fd, -1);
+	CHECK_INT(count_names("."), 0);
+}
+
+TEST(draft, replaces_a_file_in_one_step)
+{
+	TKB_AUTO(tkb_fd_close_at) int old = -1;
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+	char byte = 0;
+
+	write_text("target", "old");
+	old = open("target", O_RDONLY | O_CLOEXEC);
+	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	write_draft(&draft, "new");
+	CHECK_STR(read_file("target").data, "old");
+
+	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	tkb_draft_discard(&draft);
+	CHECK_STR(read_file("target").data, "new");
+	CHECK_INT(read(old, &byte, 1), 1);
+	CHECK_INT(byte, 'o');
+	CHECK_INT(count_names("."), 1);
+}
+
+TEST(draft, of_one_file_does_not_disturb_another)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft first = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft second = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_draft_open(&first, "target", &err), &err);
+	CHECK_OK(tkb_draft_open(&second, "target", &err), &err);
+	write_draft(&first, "first");
+	write_draft(&second, "second");
+
+	CHECK_OK(tkb_draft_publish(&second, &err), &err);
+	CHECK_STR(read_file("target").data, "second");
+	CHECK_OK(tkb_draft_publish(&first, &err), &err);
+	CHECK_STR(read_file("target").data, "first");
+	CHECK_INT(count_names("."), 1);
+}
+
+TEST(draft, gets_the_mode_that_the_umask_leaves)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	const mode_t old = umask(027);
+	struct tkb_error err = { 0 };
+	struct stat status;
+
+	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	(void)umask(old);
+
+	assert_int_equal(stat("target", &status), 0);
+	CHECK_INT(status.st_mode & 07777, 0640);
+}
+
+TEST(draft, that_cannot_be_published_leaves_nothing)
+{
+	struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	write_draft(&draft, "x");
+	assert_int_equal(mkdir("target", 0777), 0);
+
+	CHECK_FAILS(tkb_draft_publish(&draft, &err), TKB_ERR_IO, &err,
+	            "cannot write 'target'");
+	tkb_draft_discard(&draft);
+	CHECK_INT(count_names("."), 1);
+	CHECK_INT(count_names("target"), 0);
+}
+
+TEST(draft, needs_a_folder_and_no_folder_of_its_name)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+
+	assert_int_equal(mkdir("folder", 0777), 0);
+
+	CHECK_FAILS(tkb_draft_open(&draft, "absent/target", &err), TKB_ERR_IO,
+	            &err, "cannot write 'absent/target'");
+	CHECK_FAILS(tkb_draft_open(&draft, "folder", &err), TKB_ERR_IO, &err,
+	            "cannot write 'folder'");
+	CHECK_INT(draft.fd, -1);
+	CHECK_INT(count_names("."), 1);
+}
+
+TEST(draft, for_a_pipe_goes_through_it)
+{
+	TKB_AUTO(tkb_fd_close_at) int reader = -1;
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+	struct stat status;
+	char got[8] = "";
+
+	assert_int_equal(mkfifo("pipe", 0666), 0);
+	reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+
+	CHECK_OK(tkb_draft_open(&draft, "pipe", &err), &err);
+	write_draft(&draft, "through");
+	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	CHECK_INT(read(reader, got, sizeof(got)), 7);
+	CHECK_STR(got, "through");
+	assert_int_equal(lstat("pipe", &status), 0);
+	CHECK(S_ISFIFO(status.st_mode));
+	CHECK_INT(count_names("."), 1);
+}
+
+/* Through a link: a draft that is wrong replaces that, not the device. */
+TEST(draft, for_a_device_does_not_replace_it)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+	struct stat status;
+
+	assert_int_equal(symlink("/dev/null", "null"), 0);
+
+	CHECK_OK(tkb_draft_open(&draft, "null", &err), &err);
+	write_draft(&draft, "nothing");
+	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	tkb_draft_discard(&draft);
+	assert_int_equal(lstat("null", &status), 0);
+	CHECK(S_ISLNK(status.st_mode));
+	assert_int_equal(stat("null", &status), 0);
+	CHECK(S_ISCHR(status.st_mode));
+	CHECK_INT(count_names("."), 1);
+}
+
+TEST(draft, removes_what_dead_writers_of_its_file_left)
+{
+	static const char *const others[] = {
+		"target.0123456789abcde.tmp",   "target.0123456789abcdef.tmpx",
+		"target.0123456789ABCDEF.tmp",  "other.0123456789abcdef.tmp",
+		"xtarget.0123456789abcdef.tmp", "target.tmp",
+	};
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_error err = { 0 };
+
+	write_text("target.0123456789abcdef.tmp", "dead");
+	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
+		write_text(others[i], "not ours");
+
+	CHECK_OK(tkb_draft_open(&draft, text("%s/target", test_folder()), &err),
+	         &err);
+	CHECK(!exists("target.0123456789abcdef.tmp"));
+	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
+		CHECK(exists(others[i]));
+}
+
+TEST(draft, leaves_alone_what_a_live_writer_of_its_file_holds)
+{
+	static const char name[] = "target.0123456789abcdef.tmp";
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_fd_close_at) int live = -1;
+	struct tkb_error err = { 0 };
+
+	write_text(name, "alive");
+	live = open(name, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(live, LOCK_EX | LOCK_NB), 0);
+
+	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	CHECK(exists(name));
+}
+
+/* In a process of its own, which an alarm ends if it waits for the pipe. */
+TEST(draft, does_not_wait_for_a_pipe_that_looks_like_a_dead_one)
+{
+	pid_t child;
+	int status = 0;
+
+	assert_int_equal(mkfifo("target.0123456789abcdef.tmp", 0666), 0);
+	child = fork();
+	if (child == 0) {
+		struct tkb_draft draft = TKB_DRAFT_INIT;
+
+		(void)alarm(2);
+		_exit(tkb_draft_open(&draft, "target", NULL) == 0 ? 0 : 1);
+	}
+
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+enum {
+	ITEM_COUNT = 300000,
+	THREAD_COUNT = 8
+};
+
+struct counting {
+	pthread_barrier_t barrier; /* where all threads begin at once */
+	bool has_met[THREAD_COUNT];
+	bool is_meeting;
+	atomic_int calls[ITEM_COUNT];
+	atomic_int wrong_workers;
+	size_t threads;
+	size_t fails_at;
+};
+
+static int count_one(void *self, size_t worker, size_t index,
+                     struct tkb_error *err)
+{
+	struct counting *counting = self;
+
+	if (counting->is_meeting && !counting->has_met[worker]) {
+		counting->has_met[worker] = true;
+		(void)pthread_barrier_wait(&counting->barrier);
+	}
+	atomic_fetch_add(&counting->calls[index], 1);
+	if (worker >= counting->threads)
+		atomic_fetch_add(&counting->wrong_workers, 1);
+	if (index >= counting->fails_at)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE, "item %zu is bad",
+		                index);
+	return 0;
+}
+
+static void check_each_once(size_t threads)
+{
+	struct counting *counting = test_alloc(sizeof(*counting));
+	const struct tkb_parallel_work work = { count_one, counting };
+	struct tkb_error err = { 0 };
+
+	assert_int_equal(pthread_barrier_init(&counting->barrier, NULL,
+	                                      (unsigned)threads),
+	                 0);
+	counting->is_meeting = true;
+	counting->threads = threads;
+	counting->fails_at = SIZE_MAX;
+	CHECK_OK(tkb_parallel(ITEM_COUNT, threads, &work, &err), &err);
+	(void)pthread_barrier_destroy(&counting->barrier);
+
+	for (size_t i = 0; i < ITEM_COUNT; i++)
+		CHECK_INT(counting->calls[i], 1);
+	CHECK_INT(counting->wrong_workers, 0);
+	CHECK_INT(err.status, 0);
+}
+
+TEST(parallel, does_every_index_once_on_one_thread)
+{
+	check_each_once(1);
+}
+
+TEST(parallel, does_every_index_once_on_eight_threads)
+{
+	for (int round = 0; round < 3; round++)
+		check_each_once(THREAD_COUNT);
+}
+
+static int note_order(void *self, size_t worker, size_t index,
+                      struct tkb_error *err)
+{
+	size_t *done = self;
+
+	(void)err;
+	CHECK_INT(worker, 0);
+	CHECK_INT(index, *done);
+	(*done)++;
+	return 0;
+}
+
+TEST(parallel, on_one_thread_does_them_in_order)
+{
+	size_t done = 0;
+	const struct tkb_parallel_work work = { note_order, &done };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_parallel(100, 1, &work, &err), &err);
+	CHECK_INT(done, 100);
+}
+
+TEST(parallel, does_nothing_where_there_is_nothing)
+{
+	size_t done = 0;
+	const struct tkb_parallel_work work = { note_order, &done };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_parallel(0, 0, &work, &err), &err);
+	CHECK_OK(tkb_parallel(0, 8, &work, &err), &err);
+	CHECK_INT(done, 0);
+}
+
+TEST(parallel, work_of_fewer_items_than_threads_is_done)
+{
+	struct counting *counting = test_alloc(sizeof(*counting));
+	const struct tkb_parallel_work work = { count_one, counting };
+	struct tkb_error err = { 0 };
+
+	counting->threads = 1000;
+	counting->fails_at = SIZE_MAX;
+	CHECK_OK(tkb_parallel(3, 1000, &work, &err), &err);
+
+	for (size_t i = 0; i < 4; i++)
+		CHECK_INT(counting->calls[i], i < 3);
+	CHECK_INT(counting->wrong_workers, 0);
+}
+
+TEST(parallel, begins_nothing_after_a_failure_on_one_thread)
+{
+	struct counting *counting = test_alloc(sizeof(*counting));
+	const struct tkb_parallel_work work = { count_one, counting };
+	struct tkb_error err = { 0 };
+
+	counting->threads = 1;
+	counting->fails_at = 7;
+	CHECK_FAILS(tkb_parallel(ITEM_COUNT, 1, &work, &err), TKB_ERR_TOO_LARGE,
+	            &err, "item 7 is bad");
+	CHECK_INT(tkb_parallel(ITEM_COUNT, 1, &work, NULL), TKB_ERR_TOO_LARGE);
+
+	for (size_t i = 0; i < ITEM_COUNT; i++)
+		CHECK_INT(counting->calls[i], i < 8 ? 2 : 0);
+}
+
+TEST(parallel, ends_soon_after_a_failure_on_eight_threads)
+{
+	struct counting *counting = test_alloc(sizeof(*counting));
+	const struct tkb_parallel_work work = { count_one, counting };
+	struct tkb_error err = { 0 };
+	size_t failed;
+	int begun = 0;
+
+	counting->threads = THREAD_COUNT;
+	counting->fails_at = 100;
+	CHECK_FAILS(tkb_parallel(ITEM_COUNT, THREAD_COUNT, &work, &err),
+	            TKB_ERR_TOO_LARGE, &err, "is bad");
+
+	/* From 100 on each fails: a thread begins at most one of them. */
+	CHECK_INT(sscanf(err.message, "item %zu", &failed), 1);
+	CHECK(failed >= 100 && failed < 100 + THREAD_COUNT);
+	for (size_t i = 0; i < ITEM_COUNT; i++) {
+		CHECK_INT(counting->calls[i], i < 100 ? 1 : counting->calls[i]);
+		begun += counting->calls[i];
+	}
+	CHECK(begun > 100 && begun <= 100 + THREAD_COUNT);
+}
+
+struct meeting {
+	pthread_barrier_t barrier;
+	atomic_uint workers; /* a bit for each that came */
+	atomic_int unblocked;
+};
+
+static int meet(void *self, size_t worker, size_t index, struct tkb_error *err)
+{
+	struct meeting *meeting = self;
+	sigset_t blocked;
+
+	(void)index;
+	(void)err;
+	atomic_fetch_or(&meeting->workers, 1u << worker);
+	if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 ||
+	    (worker != 0) != sigismember(&blocked, SIGUSR1))
+		atomic_fetch_add(&meeting->unblocked, 1);
+	(void)pthread_barrier_wait(&meeting->barrier);
+	return 0;
+}
+
+/* Each item waits until all are at work, which takes a thread for each. */
+TEST(parallel, works_on_as_many_threads_as_asked_with_signals_blocked)
+{
+	struct meeting *meeting = test_alloc(sizeof(*meeting));
+	const struct tkb_parallel_work work = { meet, meeting };
+	struct tkb_error err = { 0 };
+	sigset_t after;
+
+	assert_int_equal(
+		pthread_barrier_init(&meeting->barrier, NULL, THREAD_COUNT), 0);
+	CHECK_OK(tkb_parallel(THREAD_COUNT, THREAD_COUNT, &work, &err), &err);
+	(void)pthread_barrier_destroy(&meeting->barrier);
+
+	CHECK_INT(meeting->workers, (1u << THREAD_COUNT) - 1);
+	CHECK_INT(meeting->unblocked, 0);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &after), 0);
+	CHECK_INT(sigismember(&after, SIGUSR1), 0);
+}
+
+TEST(parallel, threads_are_1_to_256)
+{
+	CHECK(tkb_parallel_threads(0) >= 1);
+	CHECK(tkb_parallel_threads(0) <= 256);
+	CHECK_INT(tkb_parallel_threads(1), 1);
+	CHECK_INT(tkb_parallel_threads(256), 256);
+	CHECK_INT(tkb_parallel_threads(257), 256);
+	CHECK_INT(tkb_parallel_threads(UINT32_MAX), 256);
+}
