@@ -19,7 +19,7 @@
  *     lines       up to an empty line: the text of `tkbundle.frames`, where
  *                 '#' stands for a frame's digest, '~' for its compressed
  *                 size and '@' for its size; a line that begins with '!' is
- *                 of a frame that is not compressed
+ *                 of a frame whose bytes are the contents as they stand
  *     contents    the bytes of the files, in the manifest's order, with
  *                 "\n==\n" between them; or the tar stream of the first frame,
  *                 or of the header frame
@@ -336,7 +336,7 @@ static void write_frame(struct maker *maker, struct tkb_bytes line,
 	if (is_packed)
 		pack(tkb_buf_bytes(&tar), &maker->data);
 	else
-		tkb_buf_add(&maker->data, tkb_buf_bytes(&tar));
+		tkb_buf_add(&maker->data, maker->contents);
 	packed = tkb_bytes_slice(tkb_buf_bytes(&maker->data), start,
 	                         maker->data.size);
 	MUST_OK(tkb_digest_of(packed, &digest, &err), &err);

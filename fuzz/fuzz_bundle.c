@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <archive.h>
+#include <archive_entry.h>
+
 #include <tkbundle/emit.h>
 
 #include "base/arena.h"
@@ -177,6 +180,45 @@ static void check_end(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 	tkb_end_write(&header, &wanted);
 	MUST(tkb_bytes_equal(tkb_bytes_slice(bytes, end, bytes.size),
 	                     tkb_buf_bytes(&wanted)));
+}
+
+static size_t count_slashes(const char *path)
+{
+	size_t count = 0;
+
+	for (; *path != '\0'; path++)
+		count += *path == '/';
+	return count;
+}
+
+/* Other tools see the same files, and nothing that could do harm. */
+static void check_tar(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
+{
+	struct archive *archive = archive_read_new();
+	struct archive_entry *member = NULL;
+	size_t expected = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++)
+		expected += tkb_bundle_entry(bundle, i)->file_count;
+	MUST(archive != NULL);
+	MUST(archive_read_support_filter_zstd(archive) == ARCHIVE_OK);
+	MUST(archive_read_support_format_tar(archive) == ARCHIVE_OK);
+	MUST(archive_read_open_memory(archive, bytes.data, bytes.size) ==
+	     ARCHIVE_OK);
+	while (archive_read_next_header(archive, &member) == ARCHIVE_OK) {
+		const char *path = archive_entry_pathname(member);
+
+		MUST(path != NULL);
+		MUST(archive_entry_filetype(member) == AE_IFREG);
+		if (strncmp(path, "tkbundle.", 9) == 0)
+			continue;
+		MUST(strncmp(path, "triton/", 7) == 0);
+		MUST(count_slashes(path) == 2);
+		count++;
+	}
+	MUST(archive_read_free(archive) == ARCHIVE_OK);
+	MUST(count == expected);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type,
@@ -353,6 +395,8 @@ void fuzz_bundle(struct tkb_bytes bytes)
 		check_refusal(rc, &err);
 		return;
 	}
+	MUST(strcmp(tkb_bundle_profile(bundle), "full") == 0 ||
+	     strcmp(tkb_bundle_profile(bundle), "lean") == 0);
 	check_entries(bundle);
 	find_entries(bundle);
 	for (size_t i = 0;
@@ -363,6 +407,7 @@ void fuzz_bundle(struct tkb_bytes bytes)
 	if (is_verified) {
 		check_frames(bundle, bytes);
 		check_end(bundle, bytes);
+		check_tar(bundle, bytes);
 	}
 	try_to_emit(bundle, is_verified);
 }

@@ -163,21 +163,35 @@ def frames_input(entries, ranges, *, flags=0, contents=None, **more):
     return head.encode() + contents
 
 
-def tar_of(entries, layout):
+def zstd(data, size):
+    """One frame of one raw block, said to be of `size` bytes."""
+    return struct.pack("<IBI", 0xfd2fb528, 0xa0, size) + struct.pack(
+        "<I", len(data) << 3 | 1)[:3] + data
+
+
+def members_of(entries):
     members = [(f"triton/{described['key']}/{item[0]}", data)
                for described, files in entries
                for item, data in zip(described["files"], files)]
     members.sort(key=lambda member: by_extension(
         member[0].rpartition("/")[2]))
-    return tar_with(members, layout)
+    return members
 
 
-def tar_with(members, layout=tarfile.USTAR_FORMAT):
+def tar_of(entries, layout):
+    return tar_with(members_of(entries), layout)
+
+
+def tar_with(members, layout=tarfile.USTAR_FORMAT, last=tarfile.REGTYPE):
+    """The last member is of type `last`."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=layout) as tar:
         for path, data in members:
             info = tarfile.TarInfo(path)
             info.size = len(data)
+            if path == members[-1][0] and last != tarfile.REGTYPE:
+                info.type = last
+                info.linkname = "/etc/passwd"
             tar.addfile(info, io.BytesIO(data))
         end = tar.offset
     return out.getvalue()[:end]
@@ -201,6 +215,10 @@ def write_frames():
     files = {"add_kernel.json": metadata(), "add_kernel.cubin": cubin()}
     files["__grp__add_kernel.json"] = group(files, f"/etc/{KEY}")
     write("frames", "foreign-group", frames_input(
+        [entry("kernel", KEY, "add_kernel", files,
+               target=("cuda", "90", 32))], ["0"]))
+    files["__grp__add_kernel.json"] = group(["add_kernel.cubin"], SENTINEL)
+    write("frames", "lists-less", frames_input(
         [entry("kernel", KEY, "add_kernel", files,
                target=("cuda", "90", 32))], ["0"]))
     files["__grp__add_kernel.json"] = group(
@@ -241,11 +259,33 @@ def write_frames():
         [(described, files)], ["0"], flags=2))
     write("frames", "climbing", frames_input(
         [kernel(more={"../../../../../../tmp/x": b"x"})], ["0"]))
+    empty = [kernel(more={"empty.zzz": b""})]
+    members = members_of(empty)
+    for name, path in [("climbing", "triton/../../../tmp/x"),
+                       ("absolute", "/tmp/x"), ("again", members[0][0])]:
+        write("frames", f"tar-{name}", frames_input(
+            empty, ["0"], flags=1,
+            contents=tar_with([*members[:-1], (path, b"")])))
+    for name, kind in [("link", tarfile.SYMTYPE), ("hard", tarfile.LNKTYPE),
+                       ("fifo", tarfile.FIFOTYPE), ("dir", tarfile.DIRTYPE),
+                       ("device", tarfile.CHRTYPE)]:
+        write("frames", f"tar-{name}", frames_input(
+            empty, ["0"], flags=1, contents=tar_with(members, last=kind)))
     write("frames", "tar-cut", frames_input(
         one, ["0"], flags=1,
         contents=tar_of(one, tarfile.USTAR_FORMAT)[:-400]))
+    wide = [kernel(more={long_name: b"text", "empty.zzz": b""})]
+    write("frames", "tar-lacking", frames_input(
+        wide, ["0"], flags=1, contents=tar_of(
+            wide, tarfile.GNU_FORMAT)[:-512]))
     write("frames", "not-packed", frames_input(one, ["0"]).replace(
         b"\n#", b"\n!#"))
+    tar = tar_of(one, tarfile.USTAR_FORMAT)
+    line = b"\n!# ~ %d" % len(tar)
+    for name, data in [("good", tar), ("cut", tar[:-1])]:
+        write("frames", f"zstd-{name}", frames_input(
+            one, ["0"], flags=2, contents=zstd(data, len(tar))).replace(
+                b"\n# ~ @", line))
     for name, members in [("unsigned", []),
                           ("signed", [("tkbundle.sig", b"ed25519")]),
                           ("other", [("tkbundle.txt", b"")]),

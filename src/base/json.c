@@ -100,12 +100,32 @@ static size_t character_length(const struct tkb_json *json, size_t at)
 	                       &code);
 }
 
+/* A bit in each byte of `word` that is 0. */
+static uint64_t zero_bytes(uint64_t word)
+{
+	return (word - UINT64_C(0x0101010101010101)) & ~word;
+}
+
+/* Are eight bytes ASCII, none a control character, quote or backslash? */
+static bool is_plain(const unsigned char *bytes)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return ((word | (word - ones * 0x20) | zero_bytes(word ^ ones * '"') |
+	         zero_bytes(word ^ ones * '\\')) &
+	        ones * 0x80) == 0;
+}
+
 /* Go over what needs no second look: most of what there is. */
 static void skip_plain(struct tkb_json *json)
 {
 	const unsigned char *text = json->text.data;
 	size_t at = json->at;
 
+	while (json->text.size - at >= sizeof(uint64_t) && is_plain(text + at))
+		at += sizeof(uint64_t);
 	while (at < json->text.size && text[at] >= 0x20 && text[at] < 0x80 &&
 	       text[at] != '"' && text[at] != '\\')
 		at++;

@@ -16,19 +16,21 @@ enum {
 bool tkb_name_is_valid(struct tkb_bytes name)
 {
 	const unsigned char *bytes = name.data;
-	unsigned all = 0;
+	unsigned char all = 0;
+	unsigned char bad = 0;
 
 	if (name.size == 0 || name.size > TKB_NAME_LIMIT)
 		return false;
 	if (tkb_bytes_equal(name, tkb_text(".")) ||
 	    tkb_bytes_equal(name, tkb_text("..")))
 		return false;
+	/* Without a way out, so that compilers do many bytes at once. */
 	for (size_t i = 0; i < name.size; i++) {
-		if (bytes[i] < 0x20 || bytes[i] == 0x7f || bytes[i] == '/')
-			return false;
+		bad |= (unsigned char)((bytes[i] < 0x20) | (bytes[i] == 0x7f) |
+		                       (bytes[i] == '/'));
 		all |= bytes[i];
 	}
-	return all < 0x80 || tkb_utf8_is_valid(name);
+	return bad == 0 && (all < 0x80 || tkb_utf8_is_valid(name));
 }
 
 static void add_components(const char *path, struct tkb_buf *out)

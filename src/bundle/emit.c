@@ -215,9 +215,7 @@ static int stage_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
 		job->is_staged = true;
 		twin = install;
 		has_twin = true;
-		(void)pthread_mutex_lock(&emitter->watcher.lock);
-		emitter->report.size += written;
-		(void)pthread_mutex_unlock(&emitter->watcher.lock);
+		(void)atomic_fetch_add(&emitter->written, written);
 	}
 	return 0;
 }
@@ -499,6 +497,7 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 	emitter.options = options == NULL ? &defaults : options;
 	tkb_watcher_init(&emitter.watcher, &emitter.options->watch, 0);
 	rc = emit(&emitter, cache_root, &own);
+	tkb_emitter_tell_jobs(&emitter);
 	if (rc != 0) {
 		if (err != NULL)
 			*err = own;

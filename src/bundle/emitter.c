@@ -16,6 +16,8 @@ void tkb_emitter_close(struct tkb_emitter *emitter)
 	for (size_t i = 0; i < emitter->decoder_count; i++)
 		tkb_decoder_close(&emitter->decoders[i]);
 	free(emitter->decoders);
+	for (size_t i = 0; i < emitter->job_count; i++)
+		free(emitter->jobs[i].fault);
 	free(emitter->jobs);
 	free(emitter->first_jobs);
 	tkb_roots_release(&emitter->roots);
@@ -82,21 +84,35 @@ void tkb_emitter_tell(struct tkb_emitter *emitter,
 		                           .reason = reason,
 		                           .message = message };
 
-	(void)pthread_mutex_lock(&emitter->watcher.lock);
 	count(&emitter->report, &result);
-	(void)pthread_mutex_unlock(&emitter->watcher.lock);
 	tkb_watcher_result(&emitter->watcher, &result);
-	tkb_watcher_progress(&emitter->watcher, tkb_entry_size(entry));
+}
+
+void tkb_emitter_tell_jobs(struct tkb_emitter *emitter)
+{
+	for (size_t i = 0; i < emitter->job_count; i++) {
+		const struct tkb_job *job = &emitter->jobs[i];
+
+		if (job->is_done)
+			tkb_emitter_tell(
+				emitter, tkb_emitter_entry(emitter, job),
+				emitter->roots.items[job->root].path,
+				job->outcome, job->reason, job->message);
+	}
+	emitter->report.size = atomic_load(&emitter->written);
+	tkb_watcher_finish(&emitter->watcher);
 }
 
 void tkb_emitter_finish(struct tkb_emitter *emitter, struct tkb_job *job,
                         enum tkb_outcome outcome, enum tkb_reason reason,
                         const char *message)
 {
+	job->outcome = outcome;
+	job->reason = reason;
+	job->message = message;
 	job->is_done = true;
-	tkb_emitter_tell(emitter, tkb_emitter_entry(emitter, job),
-	                 emitter->roots.items[job->root].path, outcome, reason,
-	                 message);
+	tkb_watcher_progress(&emitter->watcher,
+	                     tkb_entry_size(tkb_emitter_entry(emitter, job)));
 }
 
 /* What is wrong with a frame says which; of an entry, this does. */
@@ -126,10 +142,13 @@ int tkb_emitter_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 			emitter->first_damage = damage_of(emitter, job, fault);
 		(void)pthread_mutex_unlock(&emitter->watcher.lock);
 	}
+	job->fault = strdup(fault->message);
+	if (job->fault == NULL)
+		return tkb_fail_nomem(err);
 	tkb_emitter_finish(emitter, job, TKB_FAILED,
 	                   fault->reason == TKB_REASON_NONE
 	                           ? TKB_REASON_IO
 	                           : (enum tkb_reason)fault->reason,
-	                   fault->message);
+	                   job->fault);
 	return 0;
 }

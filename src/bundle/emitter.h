@@ -17,7 +17,11 @@ struct tkb_job {
 	size_t root;
 	enum tkb_place_state state;
 	bool is_staged;
-	bool is_done; /* its outcome was told */
+	bool is_done; /* with what follows */
+	enum tkb_outcome outcome;
+	enum tkb_reason reason;
+	const char *message; /* static, or the fault */
+	char *fault;         /* owned */
 };
 
 struct tkb_emitter {
@@ -34,8 +38,9 @@ struct tkb_emitter {
 	struct tkb_decoder *decoders; /* owned; one a thread */
 	size_t thread_count;
 	size_t decoder_count;
-	struct tkb_watcher watcher; /* its lock guards what follows */
+	struct tkb_watcher watcher; /* its lock guards first_damage */
 	struct tkb_emit_report report;
+	_Atomic uint64_t written; /* bytes */
 	struct tkb_error first_damage;
 };
 
@@ -50,19 +55,25 @@ void tkb_emitter_tell(struct tkb_emitter *emitter,
                       enum tkb_outcome outcome, enum tkb_reason reason,
                       const char *message);
 
-/* The same of a job, which is done then. */
+/* Note what became of a job, which is done then; `message` is static. */
 void tkb_emitter_finish(struct tkb_emitter *emitter, struct tkb_job *job,
                         enum tkb_outcome outcome, enum tkb_reason reason,
                         const char *message);
 
 /*
- * A job has failed with `rc` and `fault`: tell, and return 0. What concerns them
- * all is passed on.
+ * Note that a job has failed with `rc` and `fault`, and return 0. What concerns
+ * them all is passed on.
  */
 TKB_NODISCARD int tkb_emitter_fail(struct tkb_emitter *emitter,
                                    struct tkb_job *job, int rc,
                                    const struct tkb_error *fault,
                                    struct tkb_error *err);
+
+/*
+ * Tell what became of the jobs that are done, in their order. It is told at the
+ * end: to take turns for it would cost more than the work.
+ */
+void tkb_emitter_tell_jobs(struct tkb_emitter *emitter);
 
 /* Is `path` to be laid out for Triton or for Inductor? */
 TKB_NODISCARD int tkb_emitter_choose_layout(struct tkb_emitter *emitter,

@@ -171,7 +171,13 @@ static int find_prefixes(const struct tkb_root *root, const char *key,
 	tkb_json_decode(tkb_bytes_slice(group->text, group->children[0].start,
 	                                group->children[0].slash),
 	                &out->recorded);
-	return tkb_buf_check(&out->recorded, err);
+	rc = tkb_buf_check(&out->recorded, err);
+	if (rc < 0)
+		return rc;
+	/* A bare key names no place; the metadata's hash may be the same. */
+	if (memchr(out->recorded.data, '/', out->recorded.size) == NULL)
+		tkb_buf_reset(&out->recorded);
+	return 0;
 }
 
 static int load_json(struct tkb_loader *loader, int dir_fd,

@@ -4,12 +4,7 @@
 #include <stdlib.h>
 
 #include <zstd.h>
-
-#include "base/fd.h"
-
-enum {
-	STREAM_CHUNK = 256 * 1024
-};
+#include <zstd_errors.h>
 
 static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 {
@@ -107,68 +102,24 @@ int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
 	return 0;
 }
 
-/* Decode all of `input`; `*left_out` is 0 once the frame has ended. */
-static int feed(struct tkb_unpacker *unpacker, ZSTD_inBuffer *input,
-                struct tkb_buf *out, size_t *left_out, struct tkb_error *err)
+int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,
+                      uint64_t *size_out, struct tkb_error *err)
 {
-	ZSTD_outBuffer output = { 0 };
+	const unsigned long long size =
+		ZSTD_getFrameContentSize(bytes.data, bytes.size);
+	const size_t packed =
+		ZSTD_findFrameCompressedSize(bytes.data, bytes.size);
 
-	/* A full output may hold back more than the input has left. */
-	while (input->pos < input->size || output.pos == output.size) {
-		size_t left;
-
-		output.dst = tkb_buf_reserve(out, 1);
-		if (output.dst == NULL)
-			return tkb_buf_check(out, err);
-		output.size = out->capacity - out->size;
-		output.pos = 0;
-		left = ZSTD_decompressStream(unpacker->context, &output, input);
-		if (ZSTD_isError(left))
-			return tkb_fail(err, TKB_ERR_CORRUPT,
-			                "cannot decompress: %s",
-			                ZSTD_getErrorName(left));
-		out->size += output.pos;
-		*left_out = left;
-		if (left == 0)
-			return 0;
-	}
-	return 0;
-}
-
-int tkb_unpacker_stream(struct tkb_unpacker *unpacker, int fd, uint64_t offset,
-                        struct tkb_buf *out, uint64_t *end_out,
-                        struct tkb_error *err)
-{
-	TKB_AUTO(tkb_free_at) void *chunk = malloc(STREAM_CHUNK);
-	size_t left = 1;
-	int rc;
-
-	if (chunk == NULL)
-		return tkb_fail_nomem(err);
-	rc = open_unpacker(unpacker, err);
-	if (rc < 0)
-		return rc;
-	if (ZSTD_isError(ZSTD_DCtx_setParameter(unpacker->context,
-	                                        ZSTD_d_windowLogMax,
-	                                        TKB_FRAME_WINDOW_LOG)))
-		return tkb_fail_nomem(err);
-
-	while (left != 0) {
-		ZSTD_inBuffer input = { .src = chunk };
-		const ssize_t got =
-			tkb_fd_pread_full(fd, chunk, STREAM_CHUNK, offset);
-
-		if (got < 0)
-			return tkb_fail_errno(err, "cannot read");
-		if (got == 0)
-			return tkb_fail(err, TKB_ERR_CORRUPT,
-			                "it ends in its first frame");
-		input.size = (size_t)got;
-		rc = feed(unpacker, &input, out, &left, err);
-		if (rc < 0)
-			return rc;
-		offset += input.pos;
-	}
-	*end_out = offset;
+	if (ZSTD_isError(packed) &&
+	    ZSTD_getErrorCode(packed) == ZSTD_error_srcSize_wrong)
+		return TKB_MISS;
+	if (ZSTD_isError(packed))
+		return tkb_fail(err, TKB_ERR_CORRUPT, "cannot decompress: %s",
+		                ZSTD_getErrorName(packed));
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "its first frame does not tell its size");
+	*packed_out = packed;
+	*size_out = size;
 	return 0;
 }

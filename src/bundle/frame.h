@@ -44,13 +44,11 @@ TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
                                       struct tkb_error *err);
 
 /*
- * Decode the frame that begins at `offset` of `fd`, whose sizes nobody knows,
- * and append it; `*end_out` is where the next one begins. What is longer than
- * the limit of `out` is refused. Returns 0, TKB_ERR_CORRUPT,
- * TKB_ERR_TOO_LARGE, TKB_ERR_IO or TKB_ERR_NOMEM.
+ * How large is the frame that `bytes` begin with: packed, and decoded? Returns
+ * 0, TKB_MISS (it goes on behind `bytes`) or TKB_ERR_CORRUPT (it is none, or
+ * does not tell its size).
  */
-TKB_NODISCARD int tkb_unpacker_stream(struct tkb_unpacker *unpacker, int fd,
-                                      uint64_t offset, struct tkb_buf *out,
-                                      uint64_t *end_out, struct tkb_error *err);
+TKB_NODISCARD int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,
+                                    uint64_t *size_out, struct tkb_error *err);
 
 #endif

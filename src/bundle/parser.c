@@ -23,7 +23,7 @@ int tkb_parser_refuse(const struct tkb_parser *parser, const char *what,
 
 int tkb_parser_advance(struct tkb_parser *parser, struct tkb_error *err)
 {
-	struct tkb_error inner = { 0 };
+	struct tkb_error inner; /* set on failure; this is called often */
 
 	if (tkb_json_next(&parser->json, &parser->token, &inner) < 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT, "the manifest is %s",

@@ -15,7 +15,6 @@
 
 enum {
 	PLACE_LIMIT = 64 * 1024,
-	PATH_SIZE = TKB_KEY_SIZE + TKB_NAME_LIMIT + 2,
 	YOUNG_S = 600 /* a compile takes minutes at most */
 };
 
@@ -24,18 +23,10 @@ struct spot {
 	struct tkb_loader *loader;
 	const struct tkb_root *root;
 	const struct tkb_entry *entry;
+	int folder; /* what stands there, opened; shorter paths cost less */
 	struct tkb_bytes place; /* its path, escaped */
 	bool is_trusted;
 };
-
-/* Keys and names of a manifest are no longer than they may be. */
-static void format_path(char out[PATH_SIZE], const char *key, const char *name)
-{
-	char *end = stpcpy(out, key);
-
-	*end++ = '/';
-	(void)stpcpy(end, name);
-}
 
 /* The size of `file` once its sentinels are replaced. */
 static uint64_t restored_size(const struct spot *spot,
@@ -77,14 +68,12 @@ static int has_bytes(const struct spot *spot, const struct tkb_file *file,
 	struct tkb_buf *text = &spot->loader->text;
 	struct tkb_error fault = { 0 };
 	struct tkb_digest digest;
-	char path[PATH_SIZE];
 	struct stat status;
 	int rc;
 
 	*out = false;
-	format_path(path, spot->entry->key, file->name);
 	tkb_buf_reset(scratch);
-	rc = tkb_fd_read_file(spot->root->fd, path, TKB_FILE_SIZE_LIMIT,
+	rc = tkb_fd_read_file(spot->folder, file->name, TKB_FILE_SIZE_LIMIT,
 	                      scratch, &status, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
@@ -109,12 +98,10 @@ static int has_bytes(const struct spot *spot, const struct tkb_file *file,
 
 static bool has_size(const struct spot *spot, const struct tkb_file *file)
 {
-	char path[PATH_SIZE];
 	struct stat status;
 
-	format_path(path, spot->entry->key, file->name);
-	return fstatat(spot->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) ==
-	               0 &&
+	return fstatat(spot->folder, file->name, &status,
+	               AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISREG(status.st_mode) &&
 	       (uint64_t)status.st_size == restored_size(spot, file);
 }
@@ -273,29 +260,32 @@ int tkb_place_look(struct tkb_loader *loader, const struct tkb_root *root,
                    const struct tkb_entry *entry, bool is_trusted,
                    enum tkb_place_state *out, struct tkb_error *err)
 {
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
 	struct tkb_buf *place = &loader->place;
 	struct spot spot = { .loader = loader,
 		             .root = root,
 		             .entry = entry,
 		             .is_trusted = is_trusted };
-	struct stat status;
 	int rc;
 
-	if (fstatat(root->fd, entry->key, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno != ENOENT)
-			return tkb_fail_errno(err, "cannot look at '%s/%s'",
-			                      root->path, entry->key);
+	folder = tkb_fd_open(root->fd, entry->key,
+	                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (folder < 0 && errno == ENOENT) {
 		*out = TKB_PLACE_ABSENT;
 		return 0;
 	}
-	if (!S_ISDIR(status.st_mode)) {
+	if (folder < 0 && (errno == ENOTDIR || errno == ELOOP)) {
 		*out = TKB_PLACE_UNSAFE;
 		return 0;
 	}
+	if (folder < 0)
+		return tkb_fail_errno(err, "cannot look at '%s/%s'", root->path,
+		                      entry->key);
 	tkb_buf_reset(place);
 	rc = tkb_root_place(root, entry->key, place, err);
 	if (rc < 0)
 		return rc;
 	spot.place = tkb_buf_bytes(place);
+	spot.folder = folder;
 	return look(&spot, out, err);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ enum {
 	SIGNATURE_LIMIT = 16 * 1024,
 	HEADER_SLACK = 64 * 1024, /* tar headers of the header frame */
 	LINE_LIMIT = 256,
+	FIRST_READ = 256 * 1024,
 	PAX_LIMIT = 4096 /* tar headers of one member */
 };
 
@@ -295,32 +297,15 @@ static int read_header(struct tkb_bundle *bundle, struct tkb_bytes header,
 	return read_frames(bundle, frames, offset, err);
 }
 
-/* The digest of the file's first `size` bytes, the header frame. */
-static int hash_header(const struct tkb_bundle *bundle, uint64_t size,
-                       struct tkb_digest *out, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf header = TKB_BUF_INIT(HEADER_LIMIT);
-	unsigned char *place = tkb_buf_reserve(&header, (size_t)size);
-
-	if (place == NULL)
-		return tkb_buf_check(&header, err);
-	if (tkb_fd_pread_full(bundle->fd, place, (size_t)size, 0) !=
-	    (ssize_t)size)
-		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
-	return tkb_digest_of((struct tkb_bytes){ place, (size_t)size }, out,
-	                     err);
-}
-
 /* What must stand behind the data frames; and nothing behind that. */
-static int check_end(const struct tkb_bundle *bundle, uint64_t header_size,
+static int check_end(const struct tkb_bundle *bundle, struct tkb_bytes packed,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf wanted = TKB_BUF_INIT(TKB_END_SIZE);
 	unsigned char found[TKB_END_SIZE + 1];
 	struct tkb_digest header;
-	uint64_t offset = header_size;
+	uint64_t offset = packed.size;
 	ssize_t got;
 	int rc;
 
@@ -329,7 +314,7 @@ static int check_end(const struct tkb_bundle *bundle, uint64_t header_size,
 	got = tkb_fd_pread_full(bundle->fd, found, sizeof(found), offset);
 	if (got < 0)
 		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
-	rc = hash_header(bundle, header_size, &header, err);
+	rc = tkb_digest_of(packed, &header, err);
 	if (rc < 0)
 		return rc;
 	tkb_end_write(&header, &wanted);
@@ -364,28 +349,83 @@ static int check_magic(const struct tkb_bundle *bundle, struct tkb_error *err)
 	return 0;
 }
 
+/* Append up to `size` bytes more of the file's beginning; how many came? */
+static int read_more(const struct tkb_bundle *bundle, struct tkb_buf *packed,
+                     size_t size, size_t *got_out, struct tkb_error *err)
+{
+	unsigned char *place = tkb_buf_reserve(packed, size);
+	ssize_t got;
+
+	if (place == NULL)
+		return tkb_buf_check(packed, err);
+	got = tkb_fd_pread_full(bundle->fd, place, size, packed->size);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read");
+	packed->size += (size_t)got;
+	*got_out = (size_t)got;
+	return 0;
+}
+
+/* Read the header frame, which nobody knows the size of. */
+static int read_packed_header(const struct tkb_bundle *bundle,
+                              struct tkb_buf *packed, uint64_t *size_out,
+                              struct tkb_error *err)
+{
+	size_t wanted = FIRST_READ;
+	size_t size = 0;
+	size_t got = 0;
+	int rc;
+
+	for (;;) {
+		rc = read_more(bundle, packed, wanted, &got, err);
+		if (rc < 0)
+			return rc;
+		rc = tkb_frame_measure(tkb_buf_bytes(packed), &size, size_out,
+		                       err);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			break;
+		if (got < wanted)
+			return refuse(err, "it ends in its first frame");
+		wanted = packed->size;
+	}
+	packed->size = size;
+	if (*size_out > HEADER_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "its first frame has %" PRIu64
+		                " bytes, more than %zu",
+		                *size_out, HEADER_LIMIT);
+	return 0;
+}
+
 static int open_bundle(struct tkb_bundle *bundle, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_unpacker_close) struct tkb_unpacker unpacker = { 0 };
 	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf packed = TKB_BUF_INIT(2 * HEADER_LIMIT);
+	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf header = TKB_BUF_INIT(HEADER_LIMIT);
 	struct tkb_error fault = { 0 };
-	uint64_t offset = 0;
+	uint64_t size = 0;
 	int rc;
 
 	rc = check_magic(bundle, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_unpacker_stream(&unpacker, bundle->fd, 0, &header, &offset,
-	                         err);
+	rc = read_packed_header(bundle, &packed, &size, err);
 	if (rc < 0)
 		return rc;
-	rc = read_header(bundle, tkb_buf_bytes(&header), offset, err);
+	rc = tkb_unpacker_unpack(&unpacker, tkb_buf_bytes(&packed),
+	                         (size_t)size, &header, err);
+	if (rc < 0)
+		return rc;
+	rc = read_header(bundle, tkb_buf_bytes(&header), packed.size, err);
 	if (rc < 0)
 		return rc;
 
 	/* Whole frames can be used though the end is damaged. */
-	rc = check_end(bundle, offset, &fault);
+	rc = check_end(bundle, tkb_buf_bytes(&packed), &fault);
 	if (rc == TKB_ERR_CORRUPT) {
 		bundle->fault = fault;
 		return 0;

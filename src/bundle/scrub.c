@@ -28,7 +28,7 @@ static int fail_group(struct tkb_error *err, const char *what)
 static int next(struct parser *parser, struct tkb_json_token *out,
                 struct tkb_error *err)
 {
-	struct tkb_error inner = { 0 };
+	struct tkb_error inner; /* set on failure */
 	size_t end;
 	int rc;
 

@@ -23,27 +23,43 @@ void tkb_watcher_result(struct tkb_watcher *watcher,
 	(void)pthread_mutex_unlock(&watcher->lock);
 }
 
-void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done)
+/* In the lock, so that what is told never goes back. */
+static void tell_progress(struct tkb_watcher *watcher)
 {
-	if (watcher->watch->on_progress == NULL)
-		return;
-	(void)pthread_mutex_lock(&watcher->lock);
-	watcher->done += done;
-	watcher->watch->on_progress(watcher->watch->self, watcher->done,
+	watcher->watch->on_progress(watcher->watch->self,
+	                            atomic_load(&watcher->done),
 	                            watcher->total);
 	(void)pthread_mutex_unlock(&watcher->lock);
 }
 
+void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done)
+{
+	if (watcher->watch->on_progress == NULL)
+		return;
+	(void)atomic_fetch_add(&watcher->done, done);
+	if (pthread_mutex_trylock(&watcher->lock) == 0)
+		tell_progress(watcher);
+}
+
+void tkb_watcher_finish(struct tkb_watcher *watcher)
+{
+	if (watcher->watch->on_progress == NULL)
+		return;
+	(void)pthread_mutex_lock(&watcher->lock);
+	tell_progress(watcher);
+}
+
 int tkb_watcher_check(struct tkb_watcher *watcher, struct tkb_error *err)
 {
-	bool cancelled;
-
 	if (watcher->watch->is_cancelled == NULL)
 		return 0;
-	(void)pthread_mutex_lock(&watcher->lock);
-	cancelled = watcher->watch->is_cancelled(watcher->watch->self);
-	(void)pthread_mutex_unlock(&watcher->lock);
-	if (cancelled)
+	if (!atomic_load(&watcher->is_cancelled) &&
+	    pthread_mutex_trylock(&watcher->lock) == 0) {
+		if (watcher->watch->is_cancelled(watcher->watch->self))
+			atomic_store(&watcher->is_cancelled, true);
+		(void)pthread_mutex_unlock(&watcher->lock);
+	}
+	if (atomic_load(&watcher->is_cancelled))
 		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
 	return 0;
 }

@@ -2,7 +2,12 @@
 #ifndef TKB_BUNDLE_WATCH_H
 #define TKB_BUNDLE_WATCH_H
 
-/* Calls a caller's struct tkb_watch from several threads, one at a time. */
+/*
+ * Calls a caller's struct tkb_watch from several threads, one at a time. A
+ * thread that would have to wait for another does not: progress is told by
+ * whoever is next, and one answer to "is it cancelled?" is enough. To sleep for
+ * each of a thousand entries would cost more than the entries.
+ */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +19,8 @@
 struct tkb_watcher {
 	const struct tkb_watch *watch; /* kept by reference */
 	pthread_mutex_t lock;
-	uint64_t done;
+	_Atomic uint64_t done;
+	atomic_bool is_cancelled;
 	uint64_t total;
 };
 
@@ -24,7 +30,12 @@ void tkb_watcher_release(struct tkb_watcher *watcher);
 
 void tkb_watcher_result(struct tkb_watcher *watcher,
                         const struct tkb_result *result);
+
+/* So many bytes more are done. */
 void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done);
+
+/* Tell what progress nobody has told. */
+void tkb_watcher_finish(struct tkb_watcher *watcher);
 
 /* 0, or TKB_ERR_CANCELLED. */
 TKB_NODISCARD int tkb_watcher_check(struct tkb_watcher *watcher,
