@@ -24,7 +24,7 @@
  * bundle must not tell of an entry that is not in it.
  */
 
-#define SPOOL_MEMORY ((size_t)32 * TKB_MIB)
+#define SPOOL_MEMORY ((size_t)8 * TKB_MIB)
 #define FRAME_LIMIT ((size_t)4 * 1024 * TKB_MIB)
 
 /* What one thread packs with. */
@@ -43,12 +43,12 @@ struct collector {
 	struct tkb_spool spool;
 	struct packing *packings;         /* owned; one a loader */
 	const struct tkb_entry **entries; /* owned */
-	struct tkb_error
-		*faults;      /* owned; of an entry that fails, its reason */
-	struct tkb_cut *cuts; /* owned */
-	struct tkb_frame *frames; /* owned */
-	struct tkb_piece *pieces; /* owned */
-	uint32_t *indices;        /* owned; what the frames' entries point to */
+	struct tkb_error **faults; /* owned; of an entry that fails, why */
+	struct tkb_cut *cuts;      /* owned */
+	struct tkb_frame *frames;  /* owned */
+	struct tkb_piece *pieces;  /* owned */
+	uint32_t *indices;  /* owned; what the frames' entries point to */
+	size_t fault_count; /* as many as entries */
 	size_t frame_count;
 };
 
@@ -61,23 +61,34 @@ static void drop_frames(struct collector *collector)
 	free(tkb_take(collector->indices));
 	free(tkb_take(collector->cuts));
 	free(tkb_take(collector->entries));
+	for (size_t i = 0;
+	     collector->faults != NULL && i < collector->fault_count; i++)
+		free(collector->faults[i]);
 	free(tkb_take(collector->faults));
 	collector->frame_count = 0;
+}
+
+/* What frames were packed with is more than what is left to do needs. */
+static void release_buffers(struct collector *collector)
+{
+	for (size_t i = 0;
+	     collector->packings != NULL && i < collector->cache->loader_count;
+	     i++) {
+		tkb_buf_release(&collector->packings[i].tar);
+		tkb_buf_release(&collector->packings[i].packed);
+		free(tkb_take(collector->packings[i].members));
+		collector->packings[i].member_capacity = 0;
+	}
 }
 
 static void collector_close(struct collector *collector)
 {
 	drop_frames(collector);
+	release_buffers(collector);
 	for (size_t i = 0;
 	     collector->packings != NULL && i < collector->cache->loader_count;
-	     i++) {
-		struct packing *packing = &collector->packings[i];
-
-		tkb_packer_close(&packing->packer);
-		tkb_buf_release(&packing->tar);
-		tkb_buf_release(&packing->packed);
-		free(packing->members);
-	}
+	     i++)
+		tkb_packer_close(&collector->packings[i].packer);
 	free(collector->packings);
 	tkb_cache_close(collector->cache);
 	tkb_spool_release(&collector->spool);
@@ -122,7 +133,10 @@ static int note_fault(struct collector *collector, size_t entry, int rc,
 			*err = *fault;
 		return rc;
 	}
-	collector->faults[entry] = *fault;
+	collector->faults[entry] = malloc(sizeof(*fault));
+	if (collector->faults[entry] == NULL)
+		return tkb_fail_nomem(err);
+	*collector->faults[entry] = *fault;
 	return 0;
 }
 
@@ -137,7 +151,7 @@ static int pack_member(struct collector *collector, struct tkb_loader *loader,
 	struct tkb_bytes bytes;
 	int rc;
 
-	if (collector->faults[member->entry_index].status != 0)
+	if (collector->faults[member->entry_index] != NULL)
 		return 0;
 	rc = tkb_found_read(loader, found, member->file, &bytes, &fault);
 	if (rc < 0)
@@ -157,14 +171,14 @@ static int check_frame(struct collector *collector, struct tkb_loader *loader,
 	for (size_t i = cut->first; i < cut->first + cut->count; i++) {
 		struct tkb_error fault = { 0 };
 
-		if (collector->faults[i].status == 0) {
+		if (collector->faults[i] == NULL) {
 			rc = tkb_found_check(
 				loader, &collector->cache->found[i], &fault);
 			rc = note_fault(collector, i, rc, &fault, err);
 			if (rc < 0)
 				return rc;
 		}
-		if (collector->faults[i].status != 0)
+		if (collector->faults[i] != NULL)
 			*is_good = false;
 		tkb_watcher_progress(&collector->watcher,
 		                     tkb_entry_size(collector->entries[i]));
@@ -233,6 +247,7 @@ static int plan_frames(struct collector *collector, struct tkb_error *err)
 	collector->entries =
 		tkb_alloc_array(count, sizeof(*collector->entries));
 	collector->faults = tkb_alloc_array(count, sizeof(*collector->faults));
+	collector->fault_count = count;
 	collector->indices =
 		tkb_alloc_array(count, sizeof(*collector->indices));
 	if (collector->entries == NULL || collector->faults == NULL ||
@@ -273,14 +288,14 @@ static int drop_bad_entries(struct collector *collector, bool *dropped,
 
 	*dropped = false;
 	for (size_t i = 0; i < cache->found_count; i++) {
-		if (collector->faults[i].status == 0) {
+		if (collector->faults[i] == NULL) {
 			cache->found[kept++] = cache->found[i];
 			continue;
 		}
 		*dropped = true;
 		rc = tkb_cache_leave_out(cache, cache->found[i].root,
 		                         cache->found[i].entry.key,
-		                         &collector->faults[i], err);
+		                         collector->faults[i], err);
 		if (rc < 0)
 			return rc;
 	}
@@ -537,6 +552,7 @@ static int collect(const char *cache_root,
 	rc = pack(&collector, err);
 	if (rc < 0)
 		return rc;
+	release_buffers(&collector);
 
 	fill_report(&collector, &own);
 	tell_results(&collector);
