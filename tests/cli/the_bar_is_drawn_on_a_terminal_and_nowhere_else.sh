@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-command -v script >/dev/null || skip "there is no script(1) to give a terminal"
+script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
+	skip "script(1) gives no terminal here"
 on_terminal() {
 	TERM=$1 script -qec "$2" /dev/null </dev/null >shown
 }
