@@ -111,7 +111,7 @@ static void write_restored(int fd, const struct job *job, const char *key,
 
 	for (;;) {
 		const char *hit =
-		    memmem(at, (size_t)(end - at), SENTINEL, mark);
+			memmem(at, (size_t)(end - at), SENTINEL, mark);
 		const size_t plain = (size_t)((hit ? hit : end) - at);
 
 		memcpy(out + used, at, plain);
@@ -147,8 +147,8 @@ static int folder_of(struct worker *worker, const char *key)
 }
 
 /* Put the member "triton/<key>/<name>" into its entry's folder. */
-static void
-write_member(struct worker *worker, const char *path, struct bytes content)
+static void write_member(struct worker *worker, const char *path,
+                         struct bytes content)
 {
 	const char *key_start = strchr(path, '/');
 	const char *name = strrchr(path, '/');
@@ -293,9 +293,9 @@ static void read_frames(struct job *job, struct bytes bundle, size_t offset,
 static void read_header(struct job *job, struct bytes bundle)
 {
 	const size_t packed_size =
-	    ZSTD_findFrameCompressedSize(bundle.data, bundle.size);
+		ZSTD_findFrameCompressedSize(bundle.data, bundle.size);
 	const unsigned long long size =
-	    ZSTD_getFrameContentSize(bundle.data, bundle.size);
+		ZSTD_getFrameContentSize(bundle.data, bundle.size);
 	struct archive *tar;
 	struct bytes content;
 	const char *path;
@@ -326,8 +326,8 @@ static struct bytes map_file(const char *path)
 
 	if (fd < 0 || fstat(fd, &status) < 0)
 		die(path);
-	data =
-	    mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd,
+	            0);
 	if (data == MAP_FAILED)
 		die(path);
 	(void)close(fd);
@@ -351,7 +351,7 @@ int main(int argc, char **argv)
 	if (job.root_fd < 0 || mkdirat(job.root_fd, stage, 0777) < 0)
 		die(job.root);
 	job.stage_fd =
-	    openat(job.root_fd, stage, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		openat(job.root_fd, stage, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (job.stage_fd < 0)
 		die(stage);
 	read_header(&job, map_file(argv[1]));

@@ -206,8 +206,8 @@ struct outcome run(const char *name, ...)
 	while (waitpid(child, &status, 0) < 0)
 		assert_int_equal(errno, EINTR);
 
-	outcome.status =
-	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	outcome.status = WIFEXITED(status) ? WEXITSTATUS(status)
+	                                   : 128 + WTERMSIG(status);
 	outcome.out = slurp(out, &outcome.out_size);
 	outcome.err = slurp(err, NULL);
 	(void)close(out);
@@ -290,8 +290,9 @@ void edit_file(const char *path, const char *from, const char *to)
 	            (struct tkb_bytes){ start, (size_t)(found - start) });
 	tkb_buf_add_text(&edited, to);
 	found += strlen(from);
-	tkb_buf_add(&edited, (struct tkb_bytes){
-				 found, (size_t)(start + old.size - found) });
+	tkb_buf_add(&edited,
+	            (struct tkb_bytes){ found,
+	                                (size_t)(start + old.size - found) });
 	write_file(path, tkb_buf_bytes(&edited));
 }
 

@@ -31,8 +31,8 @@
 
 #define TEST(subject, sentence)                                                \
 	static void subject##_##sentence(void **state);                        \
-	__attribute__((                                                        \
-	    constructor)) static void register_##subject##_##sentence(void)    \
+	__attribute__((constructor)) static void                               \
+		register_##subject##_##sentence(void)                          \
 	{                                                                      \
 		test_register(#subject ": " #sentence, subject##_##sentence);  \
 	}                                                                      \

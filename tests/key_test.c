@@ -5,10 +5,10 @@
 
 /* The SHA-256 of nothing, in each way of writing it. */
 static const char hash[] =
-    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 static const char base64[] = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU";
 static const char base32[] =
-    "4OYMIQUY7QOBJGX36TEJS35ZEQT24QPEMSNZGTFESWMRW6CSXBKQ";
+	"4OYMIQUY7QOBJGX36TEJS35ZEQT24QPEMSNZGTFESWMRW6CSXBKQ";
 
 TEST(key, has_one_of_four_shapes)
 {
@@ -26,9 +26,9 @@ TEST(key, of_another_shape_is_none)
 	CHECK(!tkb_key_is_valid("d41d8cd98f00b204e9800998ecf8427"));
 	CHECK(!tkb_key_is_valid("D41D8CD98F00B204E9800998ECF8427E"));
 	CHECK(!tkb_key_is_valid(
-	    "4OYMIQUY7QOBJGX36TEJS35ZEQT24QPEMSNZGTFESWMRW6CSXB/Q"));
+		"4OYMIQUY7QOBJGX36TEJS35ZEQT24QPEMSNZGTFESWMRW6CSXB/Q"));
 	CHECK(!tkb_key_is_valid(
-	    "4oymiquy7qobjgx36tejs35zeqt24qpemsnzgtfeswmrw6csxbkq"));
+		"4oymiquy7qobjgx36tejs35zeqt24qpemsnzgtfeswmrw6csxbkq"));
 }
 
 TEST(key, encodes_its_hash_in_every_shape)
