@@ -2592,3 +2592,15 @@ TEST(collect, leaves_out_a_torn_entry_under_lean_too)
 	                            "'add_kernel.ttir' is not there");
 	CHECK_INT(count_in("b.tkb"), 4);
 }
+
+TEST(collect, without_a_sink_is_refused_unless_it_is_dry)
+{
+	const struct tkb_collect_options dry = { .dry_run = true };
+	struct tkb_error err = { 0 };
+
+	unpack("triton-3.6.0-cpu", "cache");
+	CHECK_FAILS(tkb_collect("cache/.triton/cache", NULL, NULL, NULL, &err),
+	            TKB_ERR_INVALID, &err, "there is no sink");
+	CHECK_OK(tkb_collect("cache/.triton/cache", &dry, NULL, NULL, &err),
+	         &err);
+}

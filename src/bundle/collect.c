@@ -446,8 +446,8 @@ static int write_bundle(struct collector *collector,
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "the manifest");
 	rc = tkb_digest_of(tkb_buf_bytes(&manifest), &report->id, err);
-	if (rc < 0 || collector->options->dry_run)
-		return rc;
+	if (rc < 0 || sink == NULL)
+		return rc; /* only in a dry run */
 	rc = send_bundle(collector, tkb_buf_bytes(&manifest), &metered, err);
 	report->bundle_size = meter.size;
 	return rc;
@@ -563,7 +563,8 @@ static int collect(const char *cache_root,
 		                      : "%llu entries would be left out",
 		              (unsigned long long)own.left_out_count);
 	else
-		rc = write_bundle(&collector, sink, &own, err);
+		rc = write_bundle(&collector, options->dry_run ? NULL : sink,
+		                  &own, err);
 	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
 		*report = own;
 	return rc;
@@ -576,8 +577,11 @@ int tkb_collect(const char *cache_root,
                 const struct tkb_sink *sink, struct tkb_collect_report *report,
                 struct tkb_error *err)
 {
-	return collect(cache_root, options == NULL ? &defaults : options, sink,
-	               NULL, report, err);
+	if (options == NULL)
+		options = &defaults;
+	if (sink == NULL && !options->dry_run)
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
+	return collect(cache_root, options, sink, NULL, report, err);
 }
 
 struct file_sink {
