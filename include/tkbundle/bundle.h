@@ -50,6 +50,41 @@ TKB_API TKB_NODISCARD int tkb_bundle_open_fd(int fd, const char *name,
                                              struct tkb_bundle **out,
                                              struct tkb_error *err);
 
+/**
+ * Open the bundle that `bytes` are.
+ *
+ * @param bytes  kept by reference until tkb_bundle_close()
+ * @param name   for messages; not kept
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_open_memory(struct tkb_bytes bytes,
+                                                 const char *name,
+                                                 struct tkb_bundle **out,
+                                                 struct tkb_error *err);
+
+/** Where a bundle's bytes come from, if not from a file or memory. */
+struct tkb_source {
+	/**
+	 * Read the `size` bytes at `offset` into `data`; fewer only where the
+	 * bundle ends. Called from several threads at once.
+	 * @return 0, or a negative enum tkb_status
+	 */
+	int (*read_at)(void *self, uint64_t offset, void *data, size_t size,
+	               size_t *got_out, struct tkb_error *err);
+	void *self; /**< given to read_at() */
+};
+
+/**
+ * Open the bundle that `source` gives. Only what is asked for is read: the
+ * manifest now, each frame when something in it is wanted.
+ *
+ * @param source  copied; what it points to must live until
+ *                tkb_bundle_close()
+ * @param name    for messages; not kept
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_open_source(
+	const struct tkb_source *source, const char *name,
+	struct tkb_bundle **out, struct tkb_error *err);
+
 /** Release a bundle and all that it gave. Never fails; NULL is allowed. */
 TKB_API void tkb_bundle_close(struct tkb_bundle *bundle);
 
@@ -91,6 +126,38 @@ TKB_API TKB_NODISCARD int tkb_bundle_read(const struct tkb_bundle *bundle,
                                           const struct tkb_sink *sink,
                                           struct tkb_error *err);
 
+/** Where the files of entries are told. */
+struct tkb_file_visitor {
+	/**
+	 * File `file` of entry `index` is `bytes`, with sentinels; they are
+	 * gone afterwards.
+	 * @return 0, or a negative enum tkb_status, which ends it
+	 */
+	int (*on_file)(void *self, size_t index, size_t file,
+	               struct tkb_bytes bytes, struct tkb_error *err);
+	void *self; /**< given to on_file() */
+};
+
+/**
+ * Tell every file of entry `index`, in order. Decodes the one frame that holds
+ * it, once.
+ *
+ * @return as tkb_bundle_read(), or what the visitor returned
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_read_entry(
+	const struct tkb_bundle *bundle, size_t index,
+	const struct tkb_file_visitor *visitor, struct tkb_error *err);
+
+/**
+ * Tell every file of every entry, decoding each frame once: entries come frame
+ * by frame, which is not always their order.
+ *
+ * @return as tkb_bundle_read_entry()
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_read_all(
+	const struct tkb_bundle *bundle, const struct tkb_file_visitor *visitor,
+	struct tkb_error *err);
+
 /** Choices for tkb_bundle_verify(). Zero means the default. */
 struct tkb_verify_options {
 	uint32_t threads; /**< 0: the cores of the affinity mask */
@@ -101,8 +168,10 @@ struct tkb_verify_options {
 struct tkb_verify_report {
 	uint64_t verified_count; /**< entries, all bytes as they should be */
 	uint64_t failed_count;   /**< entries */
-	uint64_t file_count;     /**< files verified */
-	uint64_t size;           /**< bytes of the files verified */
+	uint64_t launcher_count; /**< launchers whose payload is intact */
+	uint64_t failed_launcher_count;
+	uint64_t file_count; /**< files verified */
+	uint64_t size;       /**< bytes of the files verified */
 };
 
 /**

@@ -25,7 +25,7 @@ extern "C" {
  * Opening reads each entry's group file and metadata, and looks at its other
  * files; it does not read them. What it cannot use it reports as left out.
  * Sizes are those of the files with sentinels, as they would be in a bundle;
- * digests are zero. Threads: one cache belongs to one thread at a time.
+ * digests are zero, unless asked for. Threads: one cache belongs to one thread at a time.
  */
 struct tkb_cache;
 
@@ -37,8 +37,10 @@ struct tkb_cache_options {
 	bool has_device;  /**< only `device`; names it in a Triton root */
 	uint32_t device;
 	bool no_modules;
-	bool lean;                     /**< see TKB_PROFILE_LEAN in collect.h */
-	uint32_t threads;              /**< 0: the cores of the affinity mask */
+	bool digests;     /**< read, check and hash every file, as collect does:
+	                   what is then listed could be packed */
+	bool lean;        /**< see TKB_PROFILE_LEAN in collect.h */
+	uint32_t threads; /**< 0: the cores of the affinity mask */
 	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
 	                                    it cannot be cancelled */
 };

@@ -52,6 +52,8 @@ struct tkb_collect_report {
 	uint64_t unfinished_count; /**< folders without a finished entry */
 	uint64_t stray_count;      /**< files that no entry names */
 	uint64_t moved_count;      /**< entries recorded at another place */
+	uint64_t launcher_count;   /**< saved launchers in the bundle */
+	uint64_t dropped_count;    /**< launchers whose kernels are not there */
 	uint64_t file_count;
 	uint64_t size;        /**< bytes of the files packed */
 	uint64_t bundle_size; /**< bytes; 0 in a dry run */

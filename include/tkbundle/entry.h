@@ -103,17 +103,22 @@ enum tkb_outcome {
 	TKB_REPAIRED,  /**< it was there, but not whole or not usable */
 	TKB_SKIPPED,   /**< it was not wanted or must not be touched */
 	TKB_FAILED,    /**< it is not there, for the reason given */
-	TKB_VERIFIED   /**< every byte of it is as the manifest says */
+	TKB_VERIFIED,  /**< every byte of it is as the manifest says */
+	TKB_REMOVED    /**< gc: it was there and is no more */
 };
 
 /** The word for an outcome, as in --json. Static storage. */
 TKB_API const char *tkb_outcome_name(enum tkb_outcome outcome);
 
-/** What happened to one entry. All pointers hold until the call returns. */
+/**
+ * What happened to one entry, or to one saved launcher. All pointers hold
+ * until the call returns.
+ */
 struct tkb_result {
-	const char *root; /**< the cache root; "" for a bundle */
-	const char *key;
+	const char *root; /**< the cache root; "" for a bundle or a launcher */
+	const char *key;  /**< of a launcher: its cache key */
 	const char *name; /**< "" where it is not known */
+	bool is_launcher;
 	enum tkb_outcome outcome;
 	enum tkb_reason reason;
 	const char *message; /**< one sentence, or "" */

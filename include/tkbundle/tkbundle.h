@@ -12,6 +12,12 @@
  *   collect.h  pack a cache into a bundle
  *   bundle.h   read and verify a bundle
  *   emit.h     put a bundle's entries into a cache
+ *   launcher.h what a framework saved beside its kernels, given back
+ *   recorder.h note what a framework compiles, and pack exactly that
+ *   merge.h    make one bundle of several
+ *   maintain.h relocate a cache, see what of it is used, remove the rest
+ *   results.h  keep what long work tells of each entry
+ *   cubin.h    the parts of a cubin
  *
  * The library never prints, exits or aborts, keeps no state outside the
  * handles that it gives, and changes no signal dispositions.
@@ -20,9 +26,15 @@
 #include <tkbundle/bundle.h>
 #include <tkbundle/cache.h>
 #include <tkbundle/collect.h>
+#include <tkbundle/cubin.h>
 #include <tkbundle/emit.h>
 #include <tkbundle/entry.h>
 #include <tkbundle/error.h>
+#include <tkbundle/launcher.h>
+#include <tkbundle/maintain.h>
+#include <tkbundle/merge.h>
+#include <tkbundle/recorder.h>
+#include <tkbundle/results.h>
 
 #ifdef __cplusplus
 extern "C" {

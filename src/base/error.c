@@ -117,6 +117,7 @@ const char *tkb_reason_name(enum tkb_reason reason)
 		[TKB_REASON_TARGET] = "target",
 		[TKB_REASON_PLATFORM] = "platform",
 		[TKB_REASON_TWIN] = "twin",
+		[TKB_REASON_NEEDS] = "needs",
 	};
 
 	if ((size_t)reason >= sizeof(names) / sizeof(names[0]))

@@ -293,7 +293,7 @@ static int drop_bad_entries(struct collector *collector, bool *dropped,
 			continue;
 		}
 		*dropped = true;
-		rc = tkb_cache_leave_out(cache, cache->found[i].root,
+		rc = tkb_cache_leave_out(cache, cache->found[i].root->path,
 		                         cache->found[i].entry.key,
 		                         collector->faults[i], err);
 		if (rc < 0)

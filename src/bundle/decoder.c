@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "base/fd.h"
 #include "bundle/names.h"
 #include "bundle/reader.h"
 #include "bundle/tar.h"
@@ -34,17 +33,17 @@ static int read_packed(struct tkb_decoder *decoder,
 	const size_t size = (size_t)frame->packed_size;
 	struct tkb_digest digest;
 	unsigned char *place;
-	ssize_t got;
+	size_t got = 0;
 	int rc;
 
 	tkb_buf_reset(&decoder->packed);
 	place = tkb_buf_reserve(&decoder->packed, size);
 	if (place == NULL)
 		return tkb_buf_check(&decoder->packed, err);
-	got = tkb_fd_pread_full(bundle->fd, place, size, frame->offset);
-	if (got < 0)
-		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
-	if ((size_t)got != size)
+	rc = tkb_bundle_pread(bundle, frame->offset, place, size, &got, err);
+	if (rc < 0)
+		return rc;
+	if (got != size)
 		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
 	decoder->packed.size = size;
 
@@ -179,49 +178,4 @@ struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
                                   size_t file)
 {
 	return decoder->files[decoder->firsts[nth] + file];
-}
-
-static void find_frame(const struct tkb_bundle *bundle, size_t entry,
-                       size_t *frame_out, size_t *nth_out)
-{
-	for (size_t i = 0; i < bundle->frame_count; i++) {
-		for (size_t j = 0; j < bundle->frames[i].entry_count; j++) {
-			if (bundle->frames[i].entries[j] == entry) {
-				*frame_out = i;
-				*nth_out = j;
-				return;
-			}
-		}
-	}
-}
-
-int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
-                    const struct tkb_sink *sink, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_decoder_close) struct tkb_decoder decoder = { 0 };
-	const struct tkb_file *wanted =
-		&bundle->manifest.entries[index].files[file];
-	struct tkb_digest digest;
-	struct tkb_bytes bytes;
-	size_t frame = 0;
-	size_t nth = 0;
-	int rc;
-
-	find_frame(bundle, index, &frame, &nth);
-	rc = tkb_decoder_open(&decoder, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_decoder_decode(&decoder, bundle, frame, err);
-	if (rc < 0)
-		return rc;
-	bytes = tkb_decoder_file(&decoder, nth, file);
-	rc = tkb_hasher_digest(&decoder.hasher, bytes, &digest, err);
-	if (rc < 0)
-		return rc;
-	if (!tkb_digest_equal(&digest, &wanted->digest))
-		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "'%s': '%s' has another digest than the "
-		                "manifest says",
-		                bundle->name, wanted->name);
-	return sink->write(sink->self, bytes, err);
 }

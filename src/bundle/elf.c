@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/elf.h"
 
+#include <tkbundle/cubin.h>
+
 #include <elf.h>
 #include <endian.h>
 #include <stdio.h>
@@ -55,6 +57,7 @@ static bool read_section(const struct elf *elf, uint64_t index, Elf64_Shdr *out)
 	if (index >= le16toh(elf->header.e_shnum) ||
 	    !copy_at(elf, offset + index * sizeof(*out), out, sizeof(*out)))
 		return false;
+	out->sh_name = le32toh(out->sh_name);
 	out->sh_type = le32toh(out->sh_type);
 	out->sh_link = le32toh(out->sh_link);
 	out->sh_info = le32toh(out->sh_info);
@@ -404,4 +407,46 @@ bool tkb_platform_fits(const char *platform)
 	    strncmp(platform, machine.machine, (size_t)(libc - platform)) != 0)
 		return false;
 	return libc_fits(libc + 1);
+}
+
+static struct tkb_cubin_part part_of(const struct elf *elf,
+                                     const Elf64_Shdr *names,
+                                     const Elf64_Shdr *section)
+{
+	struct tkb_cubin_part part = { .offset = section->sh_offset };
+	const char *name = string_at(elf, names, section->sh_name);
+
+	part.name = name == NULL ? "" : name;
+	if (section->sh_type != SHT_NOBITS)
+		part.bytes =
+			tkb_bytes_slice(elf->bytes, section->sh_offset,
+		                        section->sh_offset + section->sh_size);
+	return part;
+}
+
+int tkb_cubin_parts(struct tkb_bytes bytes, const char *name,
+                    const struct tkb_cubin_visitor *visitor,
+                    struct tkb_error *err)
+{
+	struct elf elf = { .name = name };
+	Elf64_Shdr names = { 0 };
+	int rc;
+
+	rc = open_elf(bytes, name, &elf, err);
+	if (rc < 0)
+		return rc;
+	(void)read_section(&elf, le16toh(elf.header.e_shstrndx), &names);
+	for (uint64_t i = 0; i < le16toh(elf.header.e_shnum); i++) {
+		struct tkb_cubin_part part;
+		Elf64_Shdr section = { 0 };
+
+		(void)read_section(&elf, i, &section);
+		if (section.sh_type == SHT_NULL)
+			continue;
+		part = part_of(&elf, &names, &section);
+		rc = visitor->on_part(visitor->self, &part, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }

@@ -24,6 +24,7 @@ const char *tkb_outcome_name(enum tkb_outcome outcome)
 		[TKB_EMITTED] = "emitted",     [TKB_PRESENT] = "present",
 		[TKB_REPAIRED] = "repaired",   [TKB_SKIPPED] = "skipped",
 		[TKB_FAILED] = "failed",       [TKB_VERIFIED] = "verified",
+		[TKB_REMOVED] = "removed",
 	};
 
 	return (size_t)outcome < TKB_COUNT_OF(names) ? names[outcome] : "";

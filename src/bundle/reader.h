@@ -19,15 +19,38 @@
 #include "bundle/writer.h"
 
 struct tkb_bundle {
-	int fd;
+	struct tkb_source source; /* where its bytes come from */
+	int fd;                   /* of a file, else -1 */
 	bool owns_fd;
-	char *name; /* owned; for messages */
+	struct tkb_bytes memory; /* by reference; of one in memory */
+	char *name;              /* owned; for messages */
 	struct tkb_digest id;
 	struct tkb_manifest manifest;
 	struct tkb_frame *frames; /* in the manifest's arena */
 	size_t frame_count;
 	struct tkb_error fault; /* what is wrong behind the data frames */
 };
+
+/*
+ * Read up to `size` bytes at `offset`; fewer only at the end. A failure does
+ * not name the bundle.
+ */
+TKB_NODISCARD int tkb_bundle_pread(const struct tkb_bundle *bundle,
+                                   uint64_t offset, void *data, size_t size,
+                                   size_t *got_out, struct tkb_error *err);
+
+/* Read manifest and frames; look at the end. */
+TKB_NODISCARD int tkb_bundle_read_header(struct tkb_bundle *bundle,
+                                         struct tkb_error *err);
+
+/* Read the text of `tkbundle.frames`; the data begin at `offset`. */
+TKB_NODISCARD int tkb_frames_parse(struct tkb_bundle *bundle,
+                                   struct tkb_bytes text, uint64_t offset,
+                                   struct tkb_error *err);
+
+/* In which frame is item `index`, and which of the frame's is it? */
+void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
+                       size_t *frame_out, size_t *nth_out);
 
 struct tkb_decoder {
 	struct tkb_hasher hasher;

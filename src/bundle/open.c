@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "bundle/reader.h"
+#include "bundle/select.h"
+
+static void close_at(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+/* A pipe cannot be read twice, nor from several threads. */
+static int copy_to_file(int fd, const char *name, int *out,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int copy = -1;
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(TKB_MIB);
+	int rc;
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_fd_unlinked(NULL, &copy, err);
+	if (rc < 0)
+		return rc;
+	for (;;) {
+		const ssize_t got = tkb_fd_read_full(fd, chunk, TKB_MIB);
+
+		if (got < 0)
+			return tkb_fail_errno(err, "cannot read '%s'", name);
+		if (got == 0)
+			break;
+		rc = tkb_fd_write_all(copy,
+		                      (struct tkb_bytes){ chunk, (size_t)got },
+		                      "a temporary file", err);
+		if (rc < 0)
+			return rc;
+	}
+	*out = copy;
+	copy = -1;
+	return 0;
+}
+
+static int read_file(void *self, uint64_t offset, void *data, size_t size,
+                     size_t *got_out, struct tkb_error *err)
+{
+	const struct tkb_bundle *bundle = self;
+	const ssize_t got = tkb_fd_pread_full(bundle->fd, data, size, offset);
+
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read");
+	*got_out = (size_t)got;
+	return 0;
+}
+
+static int read_memory(void *self, uint64_t offset, void *data, size_t size,
+                       size_t *got_out, struct tkb_error *err)
+{
+	const struct tkb_bundle *bundle = self;
+	const size_t total = bundle->memory.size;
+
+	(void)err;
+	*got_out = 0;
+	if (offset >= total || size == 0)
+		return 0;
+	if (size > total - (size_t)offset)
+		size = total - (size_t)offset;
+	memcpy(data, (const char *)bundle->memory.data + offset, size);
+	*got_out = size;
+	return 0;
+}
+
+int tkb_bundle_pread(const struct tkb_bundle *bundle, uint64_t offset,
+                     void *data, size_t size, size_t *got_out,
+                     struct tkb_error *err)
+{
+	size_t got = 0;
+	int rc;
+
+	rc = bundle->source.read_at(bundle->source.self, offset, data, size,
+	                            &got, err);
+	if (rc < 0)
+		return rc;
+	if (got > size)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the source gave more than was asked for");
+	*got_out = got;
+	return 0;
+}
+
+static int new_bundle(const char *name, struct tkb_bundle **out,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(close_at)
+	struct tkb_bundle *bundle = tkb_alloc_array(1, sizeof(*bundle));
+
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
+	bundle->fd = -1;
+	bundle->name = strdup(name);
+	if (bundle->name == NULL)
+		return tkb_fail_nomem(err);
+	*out = tkb_take(bundle);
+	return 0;
+}
+
+/* Let the bundle read from `fd`, or from a copy of what comes out of it. */
+static int attach_file(struct tkb_bundle *bundle, int fd, struct tkb_error *err)
+{
+	struct stat status;
+	int rc;
+
+	bundle->source =
+		(struct tkb_source){ .read_at = read_file, .self = bundle };
+	if (fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
+	if (S_ISDIR(status.st_mode))
+		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is a folder",
+		                bundle->name);
+	bundle->fd = fd;
+	if (S_ISREG(status.st_mode))
+		return 0;
+	rc = copy_to_file(fd, bundle->name, &bundle->fd, err);
+	bundle->owns_fd = rc == 0;
+	return rc;
+}
+
+/* Read the header and give the bundle away. */
+static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
+                  struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_bundle_read_header(*bundle, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s'", (*bundle)->name);
+	*out = tkb_take(*bundle);
+	return 0;
+}
+
+int tkb_bundle_open_fd(int fd, const char *name, struct tkb_bundle **out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = new_bundle(name, &bundle, err);
+	if (rc < 0)
+		return rc;
+	rc = attach_file(bundle, fd, err);
+	if (rc < 0)
+		return rc;
+	return finish(&bundle, out, err);
+}
+
+int tkb_bundle_open(const char *path, struct tkb_bundle **out,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY, 0);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		(void)tkb_fail(err, TKB_MISS, "there is no file '%s'", path);
+		return TKB_MISS;
+	}
+	if (fd < 0)
+		return tkb_fail_errno(err, "cannot open '%s'", path);
+	rc = new_bundle(path, &bundle, err);
+	if (rc < 0)
+		return rc;
+	rc = attach_file(bundle, fd, err);
+	if (rc < 0)
+		return rc;
+	if (bundle->fd == fd) {
+		bundle->owns_fd = true;
+		fd = -1;
+	}
+	return finish(&bundle, out, err);
+}
+
+int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
+                           struct tkb_bundle **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = new_bundle(name, &bundle, err);
+	if (rc < 0)
+		return rc;
+	bundle->memory = bytes;
+	bundle->source =
+		(struct tkb_source){ .read_at = read_memory, .self = bundle };
+	return finish(&bundle, out, err);
+}
+
+int tkb_bundle_open_source(const struct tkb_source *source, const char *name,
+                           struct tkb_bundle **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = new_bundle(name, &bundle, err);
+	if (rc < 0)
+		return rc;
+	bundle->source = *source;
+	return finish(&bundle, out, err);
+}
+
+void tkb_bundle_close(struct tkb_bundle *bundle)
+{
+	if (bundle == NULL)
+		return;
+	if (bundle->owns_fd)
+		tkb_fd_close_at(&bundle->fd);
+	free(bundle->name);
+	tkb_manifest_release(&bundle->manifest);
+	free(bundle);
+}
+
+const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle)
+{
+	return &bundle->id;
+}
+
+const char *tkb_bundle_profile(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.profile;
+}
+
+size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle)
+{
+	return bundle->frame_count;
+}
+
+size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.entry_count;
+}
+
+const struct tkb_entry *tkb_bundle_entry(const struct tkb_bundle *bundle,
+                                         size_t index)
+{
+	return &bundle->manifest.entries[index];
+}
+
+static const char *entry_key(const void *list, size_t index)
+{
+	const struct tkb_bundle *bundle = list;
+
+	return bundle->manifest.entries[index].key;
+}
+
+int tkb_bundle_find(const struct tkb_bundle *bundle, const char *prefix,
+                    size_t *index_out, struct tkb_error *err)
+{
+	return tkb_select_key(bundle, bundle->manifest.entry_count, entry_key,
+	                      prefix, index_out, err);
+}
