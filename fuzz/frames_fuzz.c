@@ -388,8 +388,15 @@ static void write_header(struct maker *maker)
 	if (maker->list == NULL || (maker->flags & FLAG_VERBATIM) != 0)
 		tkb_buf_add(&text, maker->text);
 	else
-		tkb_manifest_write(maker->list, maker->manifest.entry_count,
-		                   maker->manifest.profile, &text);
+		tkb_manifest_write(
+			&(struct tkb_contents){
+				.entries = maker->list,
+				.entry_count = maker->manifest.entry_count,
+				.launchers = maker->manifest.launchers,
+				.launcher_count =
+					maker->manifest.launcher_count,
+				.profile = maker->manifest.profile },
+			&text);
 	MUST_OK(tkb_tar_writer_open(&tar, &header, &err), &err);
 	add_member(&tar, TKB_MANIFEST_MEMBER, tkb_buf_bytes(&text));
 	add_member(&tar, TKB_FRAMES_MEMBER, tkb_buf_bytes(&maker->index));

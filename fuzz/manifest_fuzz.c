@@ -80,6 +80,13 @@ static void write_again(const struct tkb_manifest *manifest,
 	TKB_AUTO(tkb_free_at)
 	const struct tkb_entry **entries =
 		tkb_alloc_array(manifest->entry_count, sizeof(*entries));
+	const struct tkb_contents contents = {
+		.entries = entries,
+		.entry_count = manifest->entry_count,
+		.launchers = manifest->launchers,
+		.launcher_count = manifest->launcher_count,
+		.profile = manifest->profile,
+	};
 
 	MUST(entries != NULL);
 	for (size_t i = 0; i < manifest->entry_count; i++) {
@@ -88,8 +95,7 @@ static void write_again(const struct tkb_manifest *manifest,
 		     tkb_entry_compare(entries[i - 1], entries[i]) < 0);
 		check_entry(entries[i]);
 	}
-	tkb_manifest_write(entries, manifest->entry_count, manifest->profile,
-	                   out);
+	tkb_manifest_write(&contents, out);
 	MUST(out->failure == 0);
 }
 

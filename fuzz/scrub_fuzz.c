@@ -292,6 +292,9 @@ static void check_target(struct tkb_bytes text)
 		                   .files = &file,
 		                   .file_count = 1 };
 	const struct tkb_entry *const entries[] = { &entry };
+	const struct tkb_contents contents = { .entries = entries,
+		                               .entry_count = 1,
+		                               .profile = "full" };
 	struct tkb_metadata metadata = { 0 };
 	struct tkb_error err = { 0 };
 
@@ -302,7 +305,7 @@ static void check_target(struct tkb_bytes text)
 	MUST(tkb_metadata_check_key(&metadata, key, &err) <= 0);
 	entry.target = metadata.target;
 	entry.producer_version = metadata.version;
-	tkb_manifest_write(entries, 1, "full", &written);
+	tkb_manifest_write(&contents, &written);
 	MUST_OK(tkb_manifest_parse(tkb_buf_bytes(&written), &manifest, &err),
 	        &err);
 	MUST(strcmp(manifest.entries[0].target.arch, metadata.target.arch) ==

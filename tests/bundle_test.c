@@ -868,7 +868,6 @@ TEST(bundle, of_a_newer_format_is_refused_by_what_is_new)
 		{ "\"requires\":[]", "\"requires\":[\"teleport\"]",
 		  "'teleport'" },
 		{ "\"requires\":[]", "\"requires\":[\"a\",\"b\"]", "'a'" },
-		{ "\"launchers\":[]", "\"launchers\":[1]", "launchers" },
 		{ "\"trees\":[]", "\"trees\":[{}]", "trees" },
 	};
 

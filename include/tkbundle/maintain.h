@@ -57,7 +57,8 @@ enum tkb_use_state {
 	TKB_USE_UNKNOWN, /**< the file system keeps no access times */
 	TKB_UNUSED,      /**< not read since it was emitted */
 	TKB_USED,        /**< read since it was written; see `used_ns` */
-	TKB_COMPILED     /**< written here by a compiler, not read since */
+	TKB_COMPILED     /**< written here by a compiler, or without a stamp,
+	                      and not read since */
 };
 
 /** "unknown", "unused", "used" or "compiled". Static storage. */
@@ -86,10 +87,11 @@ struct tkb_uses_options {
  * See what of the cache at `cache_root` was read since it was emitted.
  *
  * Emit sets the access time of each kernel's group file to 0; the first read
- * moves it. Our own reads do not. Only kernels have a stamp; of modules and
- * autotune files the times of their first file are told. Whether the file
- * system keeps access times is tried on a file without a name, where one can
- * be made, else told by how it is mounted.
+ * moves it. Our own reads do not, where the file is ours or we are root. Only
+ * kernels have a stamp; of modules and autotune files the times of their first
+ * file are told. Whether the file system keeps access times is tried on a file
+ * without a name, where one can be made, else told by how it is mounted. In an
+ * image's layer below a container they never move.
  *
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes
@@ -135,8 +137,9 @@ struct tkb_gc_report {
 	uint64_t removed_size;  /**< bytes */
 	uint64_t kept_count;
 	uint64_t kept_size;
-	uint64_t busy_count;   /**< kept: somebody is writing there */
-	uint64_t failed_count; /**< the system refused */
+	uint64_t busy_count;   /**< of those kept: somebody is at work there */
+	uint64_t failed_count; /**< of those kept: the system refused */
+	uint64_t unfinished_count; /**< folders of stopped compiles that went */
 };
 
 /**
@@ -146,7 +149,13 @@ struct tkb_gc_report {
  * An entry goes as its compiler would have it: the group file first, so that
  * nobody finds a part, and the rest a second later, for those who have just
  * read the group file. What is being written stays, and so does whatever is
- * no whole entry. Results are TKB_REMOVED, TKB_SKIPPED (busy) and TKB_FAILED.
+ * no whole entry; younger entries do not make up for it. Results are
+ * TKB_REMOVED, TKB_SKIPPED (busy) and TKB_FAILED, in the order of last use.
+ *
+ * Cancelled, it brings what it has begun to its end, which takes a second or
+ * two. Killed, it leaves whole entries, and folders without a group file, as a
+ * compile does that is stopped: a miss. Such folders of kernels go once nobody
+ * has touched them for a day.
  *
  * @param options  not kept; at least one bound must be set
  * @param report   filled in on success; may be NULL

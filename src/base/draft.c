@@ -96,7 +96,7 @@ static int open_special(struct tkb_draft *draft, const char *path,
 
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot write '%s'", path);
-	*draft = (struct tkb_draft){ .fd = fd };
+	*draft = (struct tkb_draft){ .fd = fd, .name = path };
 	return 0;
 }
 
@@ -148,6 +148,7 @@ int tkb_draft_open(struct tkb_draft *draft, const char *path,
 	rc = private_name(path, &made.private_name, err);
 	if (rc < 0)
 		return rc;
+	made.name = path;
 	made.path = strdup(path);
 	if (made.path == NULL)
 		return tkb_fail_nomem(err);
@@ -162,6 +163,19 @@ int tkb_draft_open(struct tkb_draft *draft, const char *path,
 	*draft = made;
 	made = (struct tkb_draft)TKB_DRAFT_INIT;
 	return 0;
+}
+
+static int write_to_draft(void *self, struct tkb_bytes bytes,
+                          struct tkb_error *err)
+{
+	const struct tkb_draft *draft = self;
+
+	return tkb_fd_write_all(draft->fd, bytes, draft->name, err);
+}
+
+struct tkb_sink tkb_draft_sink(struct tkb_draft *draft)
+{
+	return (struct tkb_sink){ .write = write_to_draft, .self = draft };
 }
 
 static int give_name(const struct tkb_draft *draft, const char *name)

@@ -7,7 +7,7 @@
  *
  *   open     makes it in its destination's folder, without a name where the
  *            file system can do that, else under a private one;
- *   write    (through fd) fills it, any number of times;
+ *   write    (through fd or a sink) fills it, any number of times;
  *   publish  moves it into place in one step, over what is there;
  *   discard  removes it; does nothing once published.
  *
@@ -29,6 +29,8 @@ struct tkb_draft {
 	char *private_name; /* owned: what it is called before, or is for a
 	                       moment if the destination exists */
 	bool is_named;      /* it has its private name now */
+	const char *name;   /* for messages: what open() was given, which must
+	                       live as long */
 };
 
 #define TKB_DRAFT_INIT                                                         \
@@ -38,6 +40,10 @@ struct tkb_draft {
 
 TKB_NODISCARD int tkb_draft_open(struct tkb_draft *draft, const char *path,
                                  struct tkb_error *err);
+
+/* A sink that writes to the draft. */
+struct tkb_sink tkb_draft_sink(struct tkb_draft *draft);
+
 TKB_NODISCARD int tkb_draft_publish(struct tkb_draft *draft,
                                     struct tkb_error *err);
 void tkb_draft_discard(struct tkb_draft *draft);

@@ -3,6 +3,7 @@
 
 #include "bundle/names.h"
 #include "bundle/reader.h"
+#include "bundle/saved.h"
 #include "bundle/tar.h"
 
 #define BUFFER_LIMIT ((size_t)2048 * TKB_MIB)
@@ -22,6 +23,7 @@ void tkb_decoder_close(struct tkb_decoder *decoder)
 	tkb_buf_release(&decoder->tar);
 	free(decoder->members);
 	free(decoder->files);
+	free(decoder->is_placed);
 	free(decoder->firsts);
 	*decoder = (struct tkb_decoder){ 0 };
 }
@@ -85,6 +87,11 @@ static int expect_members(struct tkb_decoder *decoder,
 			              count, sizeof(*decoder->files), err);
 			if (rc < 0)
 				return rc;
+			rc = tkb_grow(&decoder->is_placed,
+			              &decoder->placed_capacity, count,
+			              sizeof(*decoder->is_placed), err);
+			if (rc < 0)
+				return rc;
 			decoder->members[count++] = (struct tkb_member){
 				.entry = entry, .entry_index = i, .file = j
 			};
@@ -125,13 +132,171 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 	return 0;
 }
 
-static int read_members(struct tkb_decoder *decoder, struct tkb_error *err)
+/* Which file a path means. */
+struct wanted {
+	bool is_payload;
+	struct tkb_bytes key;
+	struct tkb_bytes name;
+};
+
+static bool split_path(const char *path, struct wanted *out)
+{
+	static const char entry[] = "triton/";
+	static const char payload[] = "launcher/";
+	const char *slash;
+
+	if (strncmp(path, payload, strlen(payload)) == 0) {
+		out->is_payload = true;
+		out->key = tkb_text(path + strlen(payload));
+		out->name = out->key;
+		return true;
+	}
+	if (strncmp(path, entry, strlen(entry)) != 0)
+		return false;
+	path += strlen(entry);
+	slash = strchr(path, '/');
+	if (slash == NULL)
+		return false;
+	out->is_payload = false;
+	out->key = (struct tkb_bytes){ path, (size_t)(slash - path) };
+	out->name = tkb_text(slash + 1);
+	return true;
+}
+
+static struct wanted wanted_of(const struct tkb_member *member)
+{
+	return (struct wanted){
+		.is_payload = member->entry->kind == TKB_KIND_PAYLOAD,
+		.key = tkb_text(member->entry->key),
+		.name = tkb_text(member->entry->files[member->file].name),
+	};
+}
+
+static int compare_wanted(const struct wanted *a, const struct wanted *b)
+{
+	int order = (int)a->is_payload - (int)b->is_payload;
+
+	if (order == 0)
+		order = tkb_bytes_compare(a->key, b->key);
+	return order != 0 ? order : tkb_bytes_compare(a->name, b->name);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct wanted left = wanted_of(a);
+	const struct wanted right = wanted_of(b);
+
+	return compare_wanted(&left, &right);
+}
+
+/* The first of the members, sorted by path, that has this one. */
+static size_t find_path(const struct tkb_decoder *decoder,
+                        const struct wanted *wanted)
+{
+	size_t low = 0;
+	size_t high = decoder->member_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct wanted found =
+			wanted_of(&decoder->members[middle]);
+
+		if (compare_wanted(&found, wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Give the bytes to the file that they are: of this path, and with this digest,
+ * for a file that does not count may have the same path.
+ */
+static int place_member(struct tkb_decoder *decoder,
+                        const struct wanted *wanted, struct tkb_bytes bytes,
+                        bool *is_used, struct tkb_error *err)
+{
+	struct tkb_digest digest;
+	int rc;
+
+	*is_used = false;
+	rc = tkb_hasher_digest(&decoder->hasher, bytes, &digest, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = find_path(decoder, wanted); i < decoder->member_count;
+	     i++) {
+		const struct tkb_member *member = &decoder->members[i];
+		const struct wanted here = wanted_of(member);
+		const size_t place =
+			decoder->firsts[member->entry_index] + member->file;
+
+		if (compare_wanted(&here, wanted) != 0)
+			return 0;
+		if (decoder->is_placed[place] ||
+		    !tkb_digest_equal(
+			    &member->entry->files[member->file].digest,
+			    &digest))
+			continue;
+		decoder->files[place] = bytes;
+		decoder->is_placed[place] = true;
+		*is_used = true;
+		return 0;
+	}
+	return 0;
+}
+
+/* In a frame from a merge members stand in any order, and some count no more. */
+static int read_mixed(struct tkb_decoder *decoder,
+                      const struct tkb_frame *frame, struct tkb_tar_reader *tar,
+                      struct tkb_error *err)
+{
+	const uint64_t total = decoder->member_count + frame->unused_count;
+	uint64_t unused = 0;
+
+	qsort(decoder->members, decoder->member_count,
+	      sizeof(*decoder->members), compare_paths);
+	memset(decoder->is_placed, 0,
+	       decoder->member_count * sizeof(*decoder->is_placed));
+	for (uint64_t i = 0; i < total; i++) {
+		struct wanted wanted = { 0 };
+		struct tkb_bytes bytes;
+		const char *path = NULL;
+		bool is_used = false;
+		int rc;
+
+		rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+		if (rc < 0)
+			return rc;
+		if (rc == TKB_MISS || !split_path(path, &wanted))
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                rc == TKB_MISS ? "files are missing"
+			                               : "it holds a stranger");
+		rc = place_member(decoder, &wanted, bytes, &is_used, err);
+		if (rc < 0)
+			return rc;
+		unused += !is_used;
+	}
+	if (unused != frame->unused_count)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "some of its files are not those that the "
+		                "manifest says");
+	return 0;
+}
+
+static int read_members(struct tkb_decoder *decoder,
+                        const struct tkb_frame *frame, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_tar_reader_close) struct tkb_tar_reader tar = { 0 };
 	int rc;
 
 	rc = tkb_tar_reader_open(&tar, tkb_buf_bytes(&decoder->tar), err);
-	for (size_t i = 0; i < decoder->member_count && rc == 0; i++)
+	if (rc < 0)
+		return rc;
+	if (frame->is_mixed)
+		rc = read_mixed(decoder, frame, &tar, err);
+	for (size_t i = 0;
+	     !frame->is_mixed && i < decoder->member_count && rc == 0; i++)
 		rc = read_member(decoder, &tar, &decoder->members[i], err);
 	if (rc < 0)
 		return rc;
@@ -155,7 +320,7 @@ static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,
 	rc = expect_members(decoder, bundle, frame, err);
 	if (rc < 0)
 		return rc;
-	return read_members(decoder, err);
+	return read_members(decoder, frame, err);
 }
 
 int tkb_decoder_decode(struct tkb_decoder *decoder,

@@ -11,6 +11,10 @@ enum {
 
 #define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
 
+/* What a writer packs into one frame at most: a full one, and a last entry. */
+#define MIXED_LIMIT (TKB_ENTRY_SIZE_LIMIT + 20 * TKB_MIB)
+#define UNUSED_LIMIT ((uint64_t)TKB_ENTRIES_LIMIT * TKB_FILES_LIMIT)
+
 static int refuse(struct tkb_error *err, const char *what)
 {
 	return tkb_fail(err, TKB_ERR_CORRUPT, "%s", what);
@@ -124,6 +128,17 @@ static bool take_ranges(struct lines *lines, size_t entry_count,
 	return true;
 }
 
+/*
+ * Of a frame from a merge, behind a space: how many files in it do not count.
+ */
+static bool take_unused(struct lines *lines, struct tkb_frame *frame)
+{
+	if (!take_char(lines, ' '))
+		return true;
+	frame->is_mixed = true;
+	return take_number(lines, UNUSED_LIMIT, &frame->unused_count);
+}
+
 /* A frame cannot be smaller than its files, nor much larger. */
 static bool size_fits(const struct tkb_bundle *bundle,
                       const struct tkb_frame *frame)
@@ -138,6 +153,8 @@ static bool size_fits(const struct tkb_bundle *bundle,
 		least += tkb_entry_tar_size(entry);
 		files += entry->file_count;
 	}
+	if (frame->is_mixed)
+		return frame->size >= least && frame->size <= MIXED_LIMIT;
 	return frame->size >= least && frame->size <= least + files * PAX_LIMIT;
 }
 
@@ -149,18 +166,18 @@ static bool take_frame(struct lines *lines, const struct tkb_bundle *bundle,
 	       take_char(lines, ' ') &&
 	       take_number(lines, FRAME_LIMIT, &frame->size) &&
 	       take_char(lines, ' ') &&
-	       take_ranges(lines, bundle->manifest.entry_count, claims,
-	                   frame) &&
-	       take_char(lines, '\n') && size_fits(bundle, frame);
+	       take_ranges(lines, bundle->manifest.item_count, claims, frame) &&
+	       take_unused(lines, frame) && take_char(lines, '\n') &&
+	       size_fits(bundle, frame);
 }
 
-/* As many frames as there are lines, but not more than entries. */
-static size_t count_frames(const struct lines *lines, size_t entry_count)
+/* As many frames as there are lines, but not more than items. */
+static size_t count_frames(const struct lines *lines, size_t item_count)
 {
 	size_t count = 0;
 
-	for (const char *at = lines->at;
-	     at != lines->end && count < entry_count; at++)
+	for (const char *at = lines->at; at != lines->end && count < item_count;
+	     at++)
 		count += *at == '\n';
 	return count;
 }
@@ -169,13 +186,13 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
                             struct claims *claims, uint64_t offset,
                             struct tkb_error *err)
 {
-	const size_t entry_count = bundle->manifest.entry_count;
+	const size_t item_count = bundle->manifest.item_count;
 
 	while (lines->at != lines->end) {
 		struct tkb_frame *frame = &bundle->frames[bundle->frame_count];
 
-		/* No frame is without an entry. */
-		if (bundle->frame_count == entry_count ||
+		/* No frame is without an item. */
+		if (bundle->frame_count == item_count ||
 		    !take_frame(lines, bundle, claims, frame))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                "line %zu of '" TKB_FRAMES_MEMBER
@@ -185,7 +202,7 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 		offset += frame->packed_size;
 		bundle->frame_count++;
 	}
-	if (claims->used != entry_count)
+	if (claims->used != item_count)
 		return refuse(err, "an entry is in no frame");
 	return 0;
 }
@@ -194,19 +211,19 @@ int tkb_frames_parse(struct tkb_bundle *bundle, struct tkb_bytes text,
                      uint64_t offset, struct tkb_error *err)
 {
 	struct tkb_arena *arena = &bundle->manifest.arena;
-	const size_t entry_count = bundle->manifest.entry_count;
+	const size_t item_count = bundle->manifest.item_count;
 	struct lines lines = { text.data, (const char *)text.data + text.size };
 	TKB_AUTO(tkb_free_at)
-	bool *taken = tkb_alloc_array(entry_count, sizeof(*taken));
+	bool *taken = tkb_alloc_array(item_count, sizeof(*taken));
 	struct claims claims = { .taken = taken };
 	int rc;
 
 	if (text.size > TKB_FRAMES_SIZE_LIMIT)
 		return refuse(err, "'" TKB_FRAMES_MEMBER "' is too large");
 	claims.entries =
-		tkb_arena_alloc(arena, entry_count, sizeof(*claims.entries));
+		tkb_arena_alloc(arena, item_count, sizeof(*claims.entries));
 	bundle->frames =
-		tkb_arena_alloc(arena, count_frames(&lines, entry_count),
+		tkb_arena_alloc(arena, count_frames(&lines, item_count),
 	                        sizeof(*bundle->frames));
 	if (taken == NULL || claims.entries == NULL || bundle->frames == NULL)
 		return tkb_fail_nomem(err);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/manifest.h"
 
+#include <tkbundle/tkbundle.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "bundle/names.h"
 #include "bundle/parser.h"
+#include "bundle/saved.h"
 
 static int read_entries(struct tkb_parser *parser, struct tkb_error *err)
 {
@@ -53,12 +56,46 @@ static int read_format(struct tkb_parser *parser, struct tkb_error *err)
 	return 0;
 }
 
+static int read_launchers(struct tkb_parser *parser, struct tkb_error *err)
+{
+	struct tkb_manifest *manifest = parser->manifest;
+	int rc;
+
+	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "launchers are no list",
+	                       err);
+	if (rc < 0)
+		return rc;
+	for (;;) {
+		rc = tkb_parser_advance(parser, err);
+		if (rc < 0)
+			return rc;
+		if (parser->token.type == TKB_JSON_ARRAY_END)
+			return 0;
+		if (parser->token.type != TKB_JSON_OBJECT)
+			return tkb_parser_refuse(
+				parser, "a launcher is no object", err);
+		if (manifest->launcher_count == TKB_LAUNCHERS_LIMIT)
+			return tkb_parser_refuse(parser, "too many launchers",
+			                         err);
+		rc = tkb_parser_launcher(parser, err);
+		if (rc < 0)
+			return rc;
+		rc = tkb_grow(&parser->launchers, &parser->launcher_capacity,
+		              manifest->launcher_count,
+		              sizeof(parser->launcher), err);
+		if (rc < 0)
+			return rc;
+		parser->launchers[manifest->launcher_count++] =
+			parser->launcher;
+	}
+}
+
 /* What this version cannot hold, it cannot pass on either. */
-static int read_empty_list(struct tkb_parser *parser, struct tkb_error *err)
+static int read_trees(struct tkb_parser *parser, struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "a list is missing",
+	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "trees are no list",
 	                       err);
 	if (rc < 0)
 		return rc;
@@ -67,9 +104,9 @@ static int read_empty_list(struct tkb_parser *parser, struct tkb_error *err)
 		return rc;
 	if (parser->token.type != TKB_JSON_ARRAY_END)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-		                "the bundle holds launchers or trees, which "
-		                "tkbundle %s cannot read",
-		                "0.1");
+		                "the bundle holds trees, which tkbundle %s "
+		                "cannot read",
+		                tkb_version());
 	return 0;
 }
 
@@ -132,9 +169,9 @@ static int read_version(struct tkb_parser *parser, struct tkb_error *err)
 }
 
 static const struct tkb_member_reader members[] = {
-	{ "entries", read_entries },      { "format", read_format },
-	{ "launchers", read_empty_list }, { "profile", read_profile },
-	{ "requires", read_requires },    { "trees", read_empty_list },
+	{ "entries", read_entries },     { "format", read_format },
+	{ "launchers", read_launchers }, { "profile", read_profile },
+	{ "requires", read_requires },   { "trees", read_trees },
 	{ "version", read_version },
 };
 
@@ -220,10 +257,52 @@ static int check_identities(struct tkb_parser *parser, struct tkb_error *err)
 	return 0;
 }
 
-static int parse(struct tkb_parser *parser, struct tkb_error *err)
+/* Keep the launchers in the arena. */
+static int keep_launchers(struct tkb_parser *parser, struct tkb_error *err)
+{
+	struct tkb_manifest *manifest = parser->manifest;
+	const size_t size = sizeof(*manifest->launchers);
+
+	manifest->launchers = tkb_arena_alloc(&manifest->arena,
+	                                      manifest->launcher_count, size);
+	if (manifest->launchers == NULL)
+		return tkb_fail_nomem(err);
+	if (manifest->launcher_count != 0)
+		memcpy(manifest->launchers, parser->launchers,
+		       manifest->launcher_count * size);
+	return 0;
+}
+
+/* Keep the entries in the arena, and put the launchers' payloads behind. */
+static int keep_items(struct tkb_parser *parser, struct tkb_error *err)
 {
 	struct tkb_manifest *manifest = parser->manifest;
 	const size_t size = sizeof(*manifest->entries);
+	struct tkb_entry *payloads = NULL;
+	size_t payload_count = 0;
+	int rc;
+
+	rc = tkb_payload_items(manifest->launchers, manifest->launcher_count,
+	                       &manifest->arena, &payloads, &payload_count,
+	                       err);
+	if (rc < 0)
+		return rc;
+	manifest->item_count = manifest->entry_count + payload_count;
+	manifest->entries =
+		tkb_arena_alloc(&manifest->arena, manifest->item_count, size);
+	if (manifest->entries == NULL)
+		return tkb_fail_nomem(err);
+	if (manifest->entry_count != 0)
+		memcpy(manifest->entries, parser->entries,
+		       manifest->entry_count * size);
+	if (payload_count != 0)
+		memcpy(manifest->entries + manifest->entry_count, payloads,
+		       payload_count * size);
+	return 0;
+}
+
+static int parse(struct tkb_parser *parser, struct tkb_error *err)
+{
 	int rc;
 
 	rc = tkb_parser_expect(parser, TKB_JSON_OBJECT, "it is no object", err);
@@ -236,13 +315,12 @@ static int parse(struct tkb_parser *parser, struct tkb_error *err)
 	                       "it goes on behind its end", err);
 	if (rc < 0)
 		return rc;
-	manifest->entries =
-		tkb_arena_alloc(&manifest->arena, manifest->entry_count, size);
-	if (manifest->entries == NULL)
-		return tkb_fail_nomem(err);
-	if (manifest->entry_count != 0)
-		memcpy(manifest->entries, parser->entries,
-		       manifest->entry_count * size);
+	rc = keep_launchers(parser, err);
+	if (rc < 0)
+		return rc;
+	rc = keep_items(parser, err);
+	if (rc < 0)
+		return rc;
 	return check_identities(parser, err);
 }
 

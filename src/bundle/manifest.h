@@ -8,6 +8,8 @@
  * whatever breaks one.
  */
 
+#include <tkbundle/launcher.h>
+
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
@@ -19,10 +21,14 @@ enum {
 };
 
 struct tkb_manifest {
-	struct tkb_arena arena;    /* owns what the entries point to */
-	struct tkb_entry *entries; /* in the arena */
+	struct tkb_arena arena;    /* owns what the rest points to */
+	struct tkb_entry *entries; /* the items, see saved.h: entries, and
+	                              behind them payloads */
 	size_t entry_count;
-	const char *profile; /* in the arena */
+	size_t item_count;
+	struct tkb_saved_launcher *launchers;
+	size_t launcher_count;
+	const char *profile;
 };
 
 void tkb_manifest_release(struct tkb_manifest *manifest);
@@ -36,9 +42,17 @@ TKB_NODISCARD int tkb_manifest_parse(struct tkb_bytes text,
                                      struct tkb_manifest *out,
                                      struct tkb_error *err);
 
-/* Append the manifest of `entries`, which are in order. */
-void tkb_manifest_write(const struct tkb_entry *const *entries, size_t count,
-                        const char *profile, struct tkb_buf *out);
+/* What a manifest is written of; entries and launchers are in order. */
+struct tkb_contents {
+	const struct tkb_entry *const *entries;
+	size_t entry_count;
+	const struct tkb_saved_launcher *launchers;
+	size_t launcher_count;
+	const char *profile;
+};
+
+void tkb_manifest_write(const struct tkb_contents *contents,
+                        struct tkb_buf *out);
 
 /* The order of entries: kind, name, key, platform, first device. */
 int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b);

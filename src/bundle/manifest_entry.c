@@ -78,14 +78,9 @@ static int read_file(struct tkb_parser *parser, struct tkb_file *file,
 	rc = tkb_parser_number(parser, TKB_FILE_SIZE_LIMIT, &file->size, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_parser_expect(parser, TKB_JSON_STRING, "a digest is missing",
-	                       err);
+	rc = tkb_parser_digest(parser, &file->digest, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_from_hex(tkb_json_raw(&parser->json, &parser->token),
-	                         &file->digest))
-		return tkb_parser_refuse(parser, "a digest is not 64 digits",
-		                         err);
 	rc = tkb_parser_advance(parser, err);
 	if (rc < 0)
 		return rc;

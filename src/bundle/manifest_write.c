@@ -62,18 +62,48 @@ static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
 	tkb_buf_add_text(out, "]}");
 }
 
-void tkb_manifest_write(const struct tkb_entry *const *entries, size_t count,
-                        const char *profile, struct tkb_buf *out)
+static void write_launcher(const struct tkb_saved_launcher *launcher,
+                           struct tkb_buf *out)
 {
-	tkb_buf_add_text(out, "{\"entries\":[");
-	for (size_t i = 0; i < count; i++) {
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(&launcher->digest, hex);
+	tkb_buf_add_text(out, "{\"key\":");
+	quote(out, launcher->cache_key);
+	tkb_buf_add_text(out, ",\"name\":");
+	quote(out, launcher->name);
+	tkb_buf_add_text(out, ",\"need\":");
+	quote(out, tkb_need_name(launcher->need));
+	tkb_buf_add_text(out, ",\"needs\":[");
+	for (size_t i = 0; i < launcher->need_count; i++) {
 		if (i != 0)
 			tkb_buf_add_byte(out, ',');
-		write_entry(entries[i], out);
+		quote(out, launcher->needs[i]);
 	}
-	tkb_buf_add_text(out, "],\"format\":\"tkbundle\",\"launchers\":[],"
-	                      "\"profile\":");
-	quote(out, profile);
+	tkb_buf_add_text(out, "],\"payload\":[\"");
+	tkb_buf_add_text(out, hex);
+	tkb_buf_add_text(out, "\",");
+	tkb_buf_add_number(out, launcher->size);
+	tkb_buf_add_text(out, "]}");
+}
+
+void tkb_manifest_write(const struct tkb_contents *contents,
+                        struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, "{\"entries\":[");
+	for (size_t i = 0; i < contents->entry_count; i++) {
+		if (i != 0)
+			tkb_buf_add_byte(out, ',');
+		write_entry(contents->entries[i], out);
+	}
+	tkb_buf_add_text(out, "],\"format\":\"tkbundle\",\"launchers\":[");
+	for (size_t i = 0; i < contents->launcher_count; i++) {
+		if (i != 0)
+			tkb_buf_add_byte(out, ',');
+		write_launcher(&contents->launchers[i], out);
+	}
+	tkb_buf_add_text(out, "],\"profile\":");
+	quote(out, contents->profile);
 	tkb_buf_add_text(out, ",\"requires\":[],\"trees\":[],\"version\":");
 	tkb_buf_add_number(out, TKB_FORMAT_VERSION);
 	tkb_buf_add_byte(out, '}');

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/digest.h"
+
 enum {
 	TEXT_LIMIT = 4096
 };
@@ -12,6 +14,8 @@ void tkb_parser_release(struct tkb_parser *parser)
 	free(parser->entries);
 	free(parser->files);
 	free(parser->devices);
+	free(parser->launchers);
+	free(parser->needs);
 }
 
 int tkb_parser_refuse(const struct tkb_parser *parser, const char *what,
@@ -123,6 +127,22 @@ int tkb_parser_number(struct tkb_parser *parser, uint64_t limit, uint64_t *out,
 	if (rc < 0)
 		return rc;
 	return tkb_parser_number_of(parser, limit, out, err);
+}
+
+int tkb_parser_digest(struct tkb_parser *parser, struct tkb_digest *out,
+                      struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_parser_expect(parser, TKB_JSON_STRING, "a digest is missing",
+	                       err);
+	if (rc < 0)
+		return rc;
+	if (!tkb_digest_from_hex(tkb_json_raw(&parser->json, &parser->token),
+	                         out))
+		return tkb_parser_refuse(parser, "a digest is not 64 digits",
+		                         err);
+	return 0;
 }
 
 int tkb_parser_skip(struct tkb_parser *parser, struct tkb_error *err)

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "bundle/manifest.h"
+#include "bundle/saved.h"
 
 struct tkb_parser {
 	struct tkb_json json;
@@ -21,6 +22,11 @@ struct tkb_parser {
 	size_t file_capacity;
 	uint32_t *devices; /* likewise */
 	size_t device_capacity;
+	struct tkb_saved_launcher launcher;   /* the one being read */
+	struct tkb_saved_launcher *launchers; /* owned until the end */
+	size_t launcher_capacity;
+	const char **needs; /* of the launcher being read; owned */
+	size_t need_capacity;
 };
 
 /* A member of an object, and what reads its value. */
@@ -59,6 +65,11 @@ TKB_NODISCARD int tkb_parser_number_of(const struct tkb_parser *parser,
 TKB_NODISCARD int tkb_parser_number(struct tkb_parser *parser, uint64_t limit,
                                     uint64_t *out, struct tkb_error *err);
 
+/* The next token, a digest. */
+TKB_NODISCARD int tkb_parser_digest(struct tkb_parser *parser,
+                                    struct tkb_digest *out,
+                                    struct tkb_error *err);
+
 /* Go over the next value. */
 TKB_NODISCARD int tkb_parser_skip(struct tkb_parser *parser,
                                   struct tkb_error *err);
@@ -74,5 +85,9 @@ TKB_NODISCARD int tkb_parser_object(struct tkb_parser *parser,
 /* Behind the "{" of an entry: read it into parser->entry, and check it. */
 TKB_NODISCARD int tkb_parser_entry(struct tkb_parser *parser,
                                    struct tkb_error *err);
+
+/* Likewise of a launcher, into parser->launcher. */
+TKB_NODISCARD int tkb_parser_launcher(struct tkb_parser *parser,
+                                      struct tkb_error *err);
 
 #endif

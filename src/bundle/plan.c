@@ -156,7 +156,7 @@ int tkb_emitter_plan(struct tkb_emitter *emitter, const char *path,
 	bool *wanted = tkb_alloc_array(manifest->entry_count, sizeof(*wanted));
 	int rc;
 
-	emitter->first_jobs = tkb_alloc_array(manifest->entry_count + 1,
+	emitter->first_jobs = tkb_alloc_array(manifest->item_count + 1,
 	                                      sizeof(*emitter->first_jobs));
 	if (wanted == NULL || emitter->first_jobs == NULL)
 		return tkb_fail_nomem(err);
@@ -182,7 +182,9 @@ int tkb_emitter_plan(struct tkb_emitter *emitter, const char *path,
 				return rc;
 		}
 	}
-	emitter->first_jobs[manifest->entry_count] = emitter->job_count;
+	/* Payloads go nowhere. */
+	for (size_t i = manifest->entry_count; i <= manifest->item_count; i++)
+		emitter->first_jobs[i] = emitter->job_count;
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/reader.h"
+#include "bundle/saved.h"
 
 /* Single files and entries, for those who look into a bundle. */
 
@@ -92,6 +93,34 @@ static int tell_files(struct tkb_decoder *decoder,
 			                      err);
 	}
 	return rc;
+}
+
+size_t tkb_bundle_launcher_count(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.launcher_count;
+}
+
+const struct tkb_saved_launcher *tkb_bundle_launcher(
+	const struct tkb_bundle *bundle, size_t index)
+{
+	return &bundle->manifest.launchers[index];
+}
+
+size_t tkb_bundle_payload(const struct tkb_bundle *bundle, size_t index)
+{
+	const struct tkb_manifest *manifest = &bundle->manifest;
+
+	return manifest->entry_count +
+	       tkb_payload_find(manifest->entries + manifest->entry_count,
+	                        manifest->item_count - manifest->entry_count,
+	                        &manifest->launchers[index].digest);
+}
+
+int tkb_bundle_read_launcher(const struct tkb_bundle *bundle, size_t index,
+                             const struct tkb_sink *sink, struct tkb_error *err)
+{
+	return tkb_bundle_read(bundle, tkb_bundle_payload(bundle, index), 0,
+	                       sink, err);
 }
 
 int tkb_bundle_read_entry(const struct tkb_bundle *bundle, size_t index,

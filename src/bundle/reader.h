@@ -48,6 +48,9 @@ TKB_NODISCARD int tkb_frames_parse(struct tkb_bundle *bundle,
                                    struct tkb_bytes text, uint64_t offset,
                                    struct tkb_error *err);
 
+/* The item that is the payload of launcher `index`. */
+size_t tkb_bundle_payload(const struct tkb_bundle *bundle, size_t index);
+
 /* In which frame is item `index`, and which of the frame's is it? */
 void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
                        size_t *frame_out, size_t *nth_out);
@@ -62,6 +65,8 @@ struct tkb_decoder {
 	size_t member_count;
 	struct tkb_bytes *files; /* owned; of the frame's entries, in order */
 	size_t file_capacity;
+	bool *is_placed; /* owned; of each file, in a mixed frame */
+	size_t placed_capacity;
 	size_t *firsts; /* owned; of an entry of the frame, in `files` */
 	size_t first_capacity;
 	const struct tkb_frame *frame; /* the one that is decoded */

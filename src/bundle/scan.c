@@ -124,7 +124,7 @@ static int leave_out_missing(struct tkb_cache *cache, const char *root,
 	struct tkb_error why = { 0 };
 
 	(void)tkb_fail_entry(&why, TKB_REASON_MISSING,
-	                     "it was put, but there is no finished entry");
+	                     "it is wanted, but there is no finished entry");
 	return tkb_cache_leave_out(cache, root, key, &why, err);
 }
 

@@ -6,6 +6,7 @@
 #include "bundle/kernel.h"
 #include "bundle/names.h"
 #include "bundle/reader.h"
+#include "bundle/saved.h"
 #include "bundle/scrub.h"
 #include "bundle/watch.h"
 
@@ -21,6 +22,7 @@ struct verifier {
 	struct checker *checkers; /* owned */
 	size_t checker_count;
 	struct tkb_watcher watcher; /* its lock guards what follows */
+	bool *is_damaged;           /* owned; of each payload, by item */
 	struct tkb_verify_report report;
 	struct tkb_error first; /* the first fault */
 };
@@ -33,6 +35,7 @@ static void verifier_close(struct verifier *verifier)
 		tkb_buf_release(&verifier->checkers[i].text);
 	}
 	free(verifier->checkers);
+	free(verifier->is_damaged);
 	tkb_watcher_release(&verifier->watcher);
 }
 
@@ -171,6 +174,45 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 	tkb_watcher_progress(&verifier->watcher, tkb_entry_size(entry));
 }
 
+/* Launchers are told of at the end: several may share a payload. */
+static void note_payload(struct verifier *verifier, size_t item, int rc,
+                         const struct tkb_error *fault)
+{
+	if (rc == 0)
+		return;
+	(void)pthread_mutex_lock(&verifier->watcher.lock);
+	verifier->is_damaged[item] = true;
+	if (verifier->first.status == 0)
+		verifier->first = *fault;
+	(void)pthread_mutex_unlock(&verifier->watcher.lock);
+}
+
+static void tell_launchers(struct verifier *verifier)
+{
+	const struct tkb_manifest *manifest = &verifier->bundle->manifest;
+
+	for (size_t i = 0; i < manifest->launcher_count; i++) {
+		const struct tkb_saved_launcher *launcher =
+			&manifest->launchers[i];
+		const size_t item = tkb_bundle_payload(verifier->bundle, i);
+		const bool is_damaged = verifier->is_damaged[item];
+		const struct tkb_result result = {
+			.root = "",
+			.key = launcher->cache_key,
+			.name = launcher->name,
+			.is_launcher = true,
+			.outcome = is_damaged ? TKB_FAILED : TKB_VERIFIED,
+			.reason = is_damaged ? TKB_REASON_DAMAGED
+			                     : TKB_REASON_NONE,
+			.message = is_damaged ? "its payload is damaged" : "",
+		};
+
+		verifier->report.launcher_count += !is_damaged;
+		verifier->report.failed_launcher_count += is_damaged;
+		tkb_watcher_result(&verifier->watcher, &result);
+	}
+}
+
 static int verify_frame(void *self, size_t worker, size_t index,
                         struct tkb_error *err)
 {
@@ -207,7 +249,10 @@ static int verify_frame(void *self, size_t worker, size_t index,
 			*err = fault;
 			return rc;
 		}
-		note(verifier, view.entry, rc, frame_rc != 0, &fault);
+		if (view.entry->kind == TKB_KIND_PAYLOAD)
+			note_payload(verifier, frame->entries[i], rc, &fault);
+		else
+			note(verifier, view.entry, rc, frame_rc != 0, &fault);
 	}
 	return 0;
 }
@@ -250,6 +295,10 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	for (size_t i = 0; i < bundle->manifest.entry_count; i++)
 		total += tkb_entry_size(&bundle->manifest.entries[i]);
 	tkb_watcher_init(&verifier.watcher, &options->watch, total);
+	verifier.is_damaged = tkb_alloc_array(bundle->manifest.item_count,
+	                                      sizeof(*verifier.is_damaged));
+	if (verifier.is_damaged == NULL)
+		return tkb_fail_nomem(err);
 	rc = open_checkers(&verifier, tkb_parallel_threads(options->threads),
 	                   err);
 	if (rc < 0)
@@ -258,6 +307,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	                  err);
 	if (rc < 0)
 		return rc;
+	tell_launchers(&verifier);
 
 	if (report != NULL)
 		*report = verifier.report;

@@ -10,6 +10,7 @@
 #include "bundle/frame.h"
 #include "bundle/manifest.h"
 #include "bundle/names.h"
+#include "bundle/saved.h"
 
 #define SMALLEST_FRAME ((uint64_t)4 * TKB_MIB)
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
@@ -27,6 +28,13 @@ static uint64_t frame_target(const struct tkb_entry *const *entries,
 	return total > LARGEST_FRAME ? LARGEST_FRAME : total;
 }
 
+/* Payloads are wanted without entries, and entries without payloads. */
+static bool is_border(const struct tkb_entry *entry,
+                      const struct tkb_entry *next)
+{
+	return entry->kind != next->kind && next->kind == TKB_KIND_PAYLOAD;
+}
+
 int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
                    struct tkb_cut **out, size_t *count_out,
                    struct tkb_error *err)
@@ -42,7 +50,8 @@ int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		cut.count++;
 		size += tkb_entry_tar_size(entries[i]);
-		if (size < target && i + 1 < count)
+		if (size < target && i + 1 < count &&
+		    !is_border(entries[i], entries[i + 1]))
 			continue;
 		rc = tkb_grow(&cuts, &capacity, cut_count, sizeof(cut), err);
 		if (rc < 0)
@@ -84,8 +93,12 @@ void tkb_members_sort(struct tkb_member *members, size_t count)
 void tkb_member_path(const struct tkb_member *member,
                      char out[TKB_MEMBER_PATH_SIZE])
 {
-	(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "triton/%s/%s",
-	               member->entry->key, file_name(member));
+	if (member->entry->kind == TKB_KIND_PAYLOAD)
+		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "launcher/%s",
+		               file_name(member));
+	else
+		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "triton/%s/%s",
+		               member->entry->key, file_name(member));
 }
 
 /* Indices as ranges: 0-41, 43, 50-51. */
@@ -129,6 +142,10 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count,
 		tkb_buf_add_number(out, frames[i].size);
 		tkb_buf_add_byte(out, ' ');
 		write_ranges(&frames[i], out);
+		if (frames[i].is_mixed) {
+			tkb_buf_add_byte(out, ' ');
+			tkb_buf_add_number(out, frames[i].unused_count);
+		}
 		tkb_buf_add_byte(out, '\n');
 	}
 }

@@ -18,8 +18,8 @@ struct tkb_cut {
 
 /*
  * Cut `entries`, which are in order: a frame ends once it holds a quarter of
- * the whole, but at least 4 and at most 16 MiB. `*out` is the caller's to
- * free.
+ * the whole, but at least 4 and at most 16 MiB, and where payloads begin.
+ * `*out` is the caller's to free.
  */
 TKB_NODISCARD int tkb_cut_frames(const struct tkb_entry *const *entries,
                                  size_t count, struct tkb_cut **out,
@@ -39,7 +39,7 @@ enum {
 	TKB_MEMBER_PATH_SIZE = 384
 };
 
-/* The path of a member in the tar: "triton/<key>/<file>". */
+/* Its path in the tar: "triton/<key>/<file>", or "launcher/<sha256>". */
 void tkb_member_path(const struct tkb_member *member,
                      char out[TKB_MEMBER_PATH_SIZE]);
 
@@ -49,8 +49,11 @@ struct tkb_frame {
 	uint64_t packed_size;
 	uint64_t size;
 	uint64_t offset;         /* in the file; not written */
-	const uint32_t *entries; /* indices in the manifest, ascending */
+	const uint32_t *entries; /* items of the manifest, ascending */
 	size_t entry_count;
+	bool is_mixed; /* from a merge: it holds files that do not count, or
+	                  not in the order that the manifest gives */
+	uint64_t unused_count; /* of the files that do not count */
 };
 
 #define TKB_FRAMES_SIZE_LIMIT ((size_t)8 * 1024 * 1024)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/results.h>
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+struct tkb_results {
+	struct tkb_arena arena;   /* owns the texts */
+	struct tkb_result *items; /* owned */
+	size_t count;
+	size_t capacity;
+	bool is_cut;
+};
+
+int tkb_results_new(struct tkb_results **out, struct tkb_error *err)
+{
+	struct tkb_results *results = tkb_alloc_array(1, sizeof(*results));
+
+	if (results == NULL)
+		return tkb_fail_nomem(err);
+	*out = results;
+	return 0;
+}
+
+void tkb_results_free(struct tkb_results *results)
+{
+	if (results == NULL)
+		return;
+	tkb_arena_release(&results->arena);
+	free(results->items);
+	free(results);
+}
+
+static const char *keep(struct tkb_results *results, const char *text)
+{
+	return tkb_arena_string(&results->arena, tkb_text(text));
+}
+
+static bool add(struct tkb_results *results, const struct tkb_result *result)
+{
+	struct tkb_result kept = *result;
+
+	kept.root = keep(results, result->root);
+	kept.key = keep(results, result->key);
+	kept.name = keep(results, result->name);
+	kept.message = keep(results, result->message);
+	if (kept.root == NULL || kept.key == NULL || kept.name == NULL ||
+	    kept.message == NULL ||
+	    tkb_grow(&results->items, &results->capacity, results->count,
+	             sizeof(kept), NULL) < 0)
+		return false;
+	results->items[results->count++] = kept;
+	return true;
+}
+
+static void on_result(void *self, const struct tkb_result *result)
+{
+	struct tkb_results *results = self;
+
+	if (!add(results, result))
+		results->is_cut = true;
+}
+
+struct tkb_watch tkb_results_watch(struct tkb_results *results)
+{
+	return (struct tkb_watch){ .self = results, .on_result = on_result };
+}
+
+size_t tkb_results_count(const struct tkb_results *results)
+{
+	return results->count;
+}
+
+const struct tkb_result *tkb_results_at(const struct tkb_results *results,
+                                        size_t index)
+{
+	return &results->items[index];
+}
+
+bool tkb_results_is_cut(const struct tkb_results *results)
+{
+	return results->is_cut;
+}
