@@ -17,8 +17,9 @@ extern "C" {
  * bundle's counts. A frame of which nothing counts is not copied; in one of
  * which only a part does, the rest lies unused.
  *
- * Of a damaged input nothing is copied: each frame's bytes are held against
- * their digest first.
+ * Each frame's bytes are held against their digest before they are sent; a
+ * damaged one ends the merge, so the sink must not publish what it was given
+ * until tkb_merge() returns 0.
  */
 
 /** Choices for tkb_merge(). Zero means the default. */

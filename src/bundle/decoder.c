@@ -28,9 +28,9 @@ void tkb_decoder_close(struct tkb_decoder *decoder)
 	*decoder = (struct tkb_decoder){ 0 };
 }
 
-static int read_packed(struct tkb_decoder *decoder,
-                       const struct tkb_bundle *bundle,
-                       const struct tkb_frame *frame, struct tkb_error *err)
+int tkb_frame_read(const struct tkb_bundle *bundle,
+                   const struct tkb_frame *frame, struct tkb_hasher *hasher,
+                   struct tkb_buf *out, struct tkb_error *err)
 {
 	const size_t size = (size_t)frame->packed_size;
 	struct tkb_digest digest;
@@ -38,19 +38,18 @@ static int read_packed(struct tkb_decoder *decoder,
 	size_t got = 0;
 	int rc;
 
-	tkb_buf_reset(&decoder->packed);
-	place = tkb_buf_reserve(&decoder->packed, size);
+	tkb_buf_reset(out);
+	place = tkb_buf_reserve(out, size);
 	if (place == NULL)
-		return tkb_buf_check(&decoder->packed, err);
+		return tkb_buf_check(out, err);
 	rc = tkb_bundle_pread(bundle, frame->offset, place, size, &got, err);
 	if (rc < 0)
 		return rc;
 	if (got != size)
 		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
-	decoder->packed.size = size;
+	out->size = size;
 
-	rc = tkb_hasher_digest(&decoder->hasher,
-	                       tkb_buf_bytes(&decoder->packed), &digest, err);
+	rc = tkb_hasher_digest(hasher, tkb_buf_bytes(out), &digest, err);
 	if (rc < 0)
 		return rc;
 	if (!tkb_digest_equal(&digest, &frame->digest))
@@ -308,7 +307,8 @@ static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,
 {
 	int rc;
 
-	rc = read_packed(decoder, bundle, frame, err);
+	rc = tkb_frame_read(bundle, frame, &decoder->hasher, &decoder->packed,
+	                    err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_reset(&decoder->tar);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/digest.h"
 #include "bundle/manifest.h"
 
 const char *tkb_kind_name(enum tkb_kind kind)
@@ -63,4 +64,22 @@ int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b)
 		order = (a->devices[0] > b->devices[0]) -
 		        (a->devices[0] < b->devices[0]);
 	return order;
+}
+
+bool tkb_entry_has_same_files(const struct tkb_entry *a,
+                              const struct tkb_entry *b)
+{
+	if (a->file_count != b->file_count)
+		return false;
+	for (size_t i = 0; i < a->file_count; i++) {
+		const struct tkb_file *left = &a->files[i];
+		const struct tkb_file *right = &b->files[i];
+
+		if (strcmp(left->name, right->name) != 0 ||
+		    left->size != right->size ||
+		    left->sentinels != right->sentinels ||
+		    !tkb_digest_equal(&left->digest, &right->digest))
+			return false;
+	}
+	return true;
 }

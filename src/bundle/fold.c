@@ -72,23 +72,6 @@ static int hash_one(void *self, size_t worker, size_t index,
 	return 0;
 }
 
-static bool same_files(const struct tkb_entry *a, const struct tkb_entry *b)
-{
-	if (a->file_count != b->file_count)
-		return false;
-	for (size_t i = 0; i < a->file_count; i++) {
-		const struct tkb_file *left = &a->files[i];
-		const struct tkb_file *right = &b->files[i];
-
-		if (strcmp(left->name, right->name) != 0 ||
-		    left->size != right->size ||
-		    left->sentinels != right->sentinels ||
-		    !tkb_digest_equal(&left->digest, &right->digest))
-			return false;
-	}
-	return true;
-}
-
 /* Let `into` stand for `found`'s device too. */
 static int join_devices(struct tkb_cache *cache, struct tkb_found *into,
                         const struct tkb_found *found, struct tkb_error *err)
@@ -119,7 +102,7 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 
 		if (!same_identity(into, found))
 			break;
-		if (same_files(&into->entry, &found->entry)) {
+		if (tkb_entry_has_same_files(&into->entry, &found->entry)) {
 			*folded = true;
 			return join_devices(cache, into, found, err);
 		}

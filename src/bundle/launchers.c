@@ -361,7 +361,7 @@ static int alloc_lists(struct maker *maker, struct tkb_error *err)
 	               : 0;
 }
 
-static int make(struct maker *maker, struct tkb_error *err)
+static int make_all(struct maker *maker, struct tkb_error *err)
 {
 	const struct tkb_bundle *bundle = maker->bundle;
 	struct tkb_launchers *out = maker->out;
@@ -423,13 +423,17 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 	if (rc < 0)
 		return rc;
 	launchers->is_inductor = maker.roots.is_inductor;
+	if (bundle->manifest.launcher_count == 0) {
+		*out = tkb_take(launchers);
+		return 0;
+	}
 	rc = tkb_loader_open(&maker.loader, false, false, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_decoder_open(&maker.decoder, err);
 	if (rc < 0)
 		return rc;
-	rc = make(&maker, err);
+	rc = make_all(&maker, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(launchers);

@@ -57,6 +57,10 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 /* The order of entries: kind, name, key, platform, first device. */
 int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b);
 
+/* Have both the same files, byte for byte? By their digests. */
+bool tkb_entry_has_same_files(const struct tkb_entry *a,
+                              const struct tkb_entry *b);
+
 /* The bytes that an entry takes in a frame, tar headers aside. */
 uint64_t tkb_entry_tar_size(const struct tkb_entry *entry);
 

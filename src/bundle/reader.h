@@ -55,6 +55,15 @@ size_t tkb_bundle_payload(const struct tkb_bundle *bundle, size_t index);
 void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
                        size_t *frame_out, size_t *nth_out);
 
+/*
+ * Read the packed bytes of `frame` into `out`, which is emptied before, and
+ * hold them against their digest.
+ */
+TKB_NODISCARD int tkb_frame_read(const struct tkb_bundle *bundle,
+                                 const struct tkb_frame *frame,
+                                 struct tkb_hasher *hasher, struct tkb_buf *out,
+                                 struct tkb_error *err);
+
 struct tkb_decoder {
 	struct tkb_hasher hasher;
 	struct tkb_unpacker unpacker;
