@@ -120,15 +120,13 @@ foreign() {
 		grep -E ":[<\"]($what)" | grep -v -E "^($where):"
 }
 
-what='archive(_entry)?\.h' where='src/bundle/[a-z_]*\.[ch]'
-none "libarchive is used in src/bundle" foreign
 what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
 none "libzstd is used in src/bundle" foreign
 what='openssl/' where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c'
 none "OpenSSL is used in src/base" foreign
 what='jansson\.h' where='tools/tkbundle/json_out\.c'
 none "jansson is used in json_out.c" foreign
-what='(llvm|cuda|nv(rtc|JitLink|ml)|hiredis|curl)' where='nowhere'
+what='(llvm|cuda|nv(rtc|JitLink|ml)|hiredis|curl|archive)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.
@@ -197,7 +195,7 @@ needed() {
 }
 
 strange_needs() {
-	allowed='lib(archive|zstd|crypto|c|m|pthread|gcc_s)|ld-linux[a-z0-9-]*'
+	allowed='lib(zstd|crypto|c|m|pthread|gcc_s)|ld-linux[a-z0-9-]*'
 	allowed="$allowed|lib(a|t|l|ub)san|libclang_rt[a-z0-9_.-]*"
 	needed | grep -v -E "^($allowed)\\.so"
 }

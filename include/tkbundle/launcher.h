@@ -52,7 +52,7 @@ struct tkb_saved_launcher {
 	uint64_t size;            /**< of the payload, bytes */
 };
 
-/** How many launchers `bundle` holds. */
+/** How many launchers `bundle` holds, sorted by cache key. */
 TKB_API size_t tkb_bundle_launcher_count(const struct tkb_bundle *bundle);
 
 /** Launcher `index`, which must be below the count. Borrowed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "bundle/names.h"
+#include "base/path.h"
+#include "bundle/key.h"
 #include "bundle/reader.h"
 #include "bundle/saved.h"
 #include "bundle/tar.h"
@@ -106,20 +107,19 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 {
 	const struct tkb_file *file = &member->entry->files[member->file];
 	char wanted[TKB_MEMBER_PATH_SIZE];
-	const char *path = NULL;
 	struct tkb_bytes bytes;
 	int rc;
 
 	tkb_member_path(member, wanted);
-	rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+	rc = tkb_tar_next(tar, &bytes, err);
 	if (rc < 0)
 		return rc;
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_CORRUPT, "'%s' is not there",
 		                wanted);
-	if (strcmp(path, wanted) != 0)
+	if (strcmp(tar->path, wanted) != 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "'%.300s' stands where '%s' should", path,
+		                "'%.300s' stands where '%s' should", tar->path,
 		                wanted);
 	if (bytes.size != file->size)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
@@ -138,28 +138,32 @@ struct wanted {
 	struct tkb_bytes name;
 };
 
+/* Other tools unpack what counts no more: its path must be sound as well. */
 static bool split_path(const char *path, struct wanted *out)
 {
 	static const char entry[] = "triton/";
 	static const char payload[] = "launcher/";
+	char key[TKB_KEY_SIZE] = "";
+	struct tkb_digest digest;
 	const char *slash;
 
 	if (strncmp(path, payload, strlen(payload)) == 0) {
 		out->is_payload = true;
 		out->key = tkb_text(path + strlen(payload));
 		out->name = out->key;
-		return true;
+		return tkb_digest_from_hex(out->key, &digest);
 	}
 	if (strncmp(path, entry, strlen(entry)) != 0)
 		return false;
 	path += strlen(entry);
 	slash = strchr(path, '/');
-	if (slash == NULL)
+	if (slash == NULL || (size_t)(slash - path) >= sizeof(key))
 		return false;
 	out->is_payload = false;
 	out->key = (struct tkb_bytes){ path, (size_t)(slash - path) };
 	out->name = tkb_text(slash + 1);
-	return true;
+	memcpy(key, path, out->key.size);
+	return tkb_key_is_valid(key) && tkb_name_is_valid(out->name);
 }
 
 static struct wanted wanted_of(const struct tkb_member *member)
@@ -260,14 +264,13 @@ static int read_mixed(struct tkb_decoder *decoder,
 	for (uint64_t i = 0; i < total; i++) {
 		struct wanted wanted = { 0 };
 		struct tkb_bytes bytes;
-		const char *path = NULL;
 		bool is_used = false;
 		int rc;
 
-		rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+		rc = tkb_tar_next(tar, &bytes, err);
 		if (rc < 0)
 			return rc;
-		if (rc == TKB_MISS || !split_path(path, &wanted))
+		if (rc == TKB_MISS || !split_path(tar->path, &wanted))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                rc == TKB_MISS ? "files are missing"
 			                               : "it holds a stranger");
@@ -286,20 +289,16 @@ static int read_mixed(struct tkb_decoder *decoder,
 static int read_members(struct tkb_decoder *decoder,
                         const struct tkb_frame *frame, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_tar_reader_close) struct tkb_tar_reader tar = { 0 };
-	int rc;
+	struct tkb_tar_reader tar =
+		tkb_tar_reader_of(tkb_buf_bytes(&decoder->tar));
+	int rc = 0;
 
-	rc = tkb_tar_reader_open(&tar, tkb_buf_bytes(&decoder->tar), err);
-	if (rc < 0)
-		return rc;
 	if (frame->is_mixed)
 		rc = read_mixed(decoder, frame, &tar, err);
 	for (size_t i = 0;
 	     !frame->is_mixed && i < decoder->member_count && rc == 0; i++)
 		rc = read_member(decoder, &tar, &decoder->members[i], err);
-	if (rc < 0)
-		return rc;
-	return tkb_tar_reader_finish(&tar, err);
+	return rc < 0 ? rc : tkb_tar_finish(&tar, err);
 }
 
 static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,

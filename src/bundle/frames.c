@@ -6,13 +6,12 @@
 
 enum {
 	LINE_LIMIT = 256,
+	TAR_BLOCK = 512, /* the least that a member takes */
 	PAX_LIMIT = 4096 /* tar headers of one member */
 };
 
 #define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
 
-/* What a writer packs into one frame at most: a full one, and a last entry. */
-#define MIXED_LIMIT (TKB_ENTRY_SIZE_LIMIT + 20 * TKB_MIB)
 #define UNUSED_LIMIT ((uint64_t)TKB_ENTRIES_LIMIT * TKB_FILES_LIMIT)
 
 static int refuse(struct tkb_error *err, const char *what)
@@ -154,7 +153,9 @@ static bool size_fits(const struct tkb_bundle *bundle,
 		files += entry->file_count;
 	}
 	if (frame->is_mixed)
-		return frame->size >= least && frame->size <= MIXED_LIMIT;
+		return frame->size >= least &&
+		       frame->size <= TKB_MIXED_SIZE_LIMIT &&
+		       frame->unused_count <= (frame->size - least) / TAR_BLOCK;
 	return frame->size >= least && frame->size <= least + files * PAX_LIMIT;
 }
 

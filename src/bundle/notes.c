@@ -49,6 +49,13 @@ void tkb_notes_release(struct tkb_notes *notes)
 	free_saved(atomic_exchange(&notes->saved, NULL));
 }
 
+void tkb_notes_move(struct tkb_notes *from, struct tkb_notes *to)
+{
+	tkb_notes_release(to);
+	atomic_store(&to->table, atomic_exchange(&from->table, NULL));
+	atomic_store(&to->saved, atomic_exchange(&from->saved, NULL));
+}
+
 /* FNV-1a. A key is a hash already; what a caller may choose costs only time. */
 static size_t hash_of(const char *key, uint32_t device)
 {

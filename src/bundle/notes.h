@@ -40,6 +40,9 @@ struct tkb_notes {
 
 void tkb_notes_release(struct tkb_notes *notes);
 
+/* `to` becomes what `from` is, which becomes empty. */
+void tkb_notes_move(struct tkb_notes *from, struct tkb_notes *to);
+
 /*
  * Note `key` for `device`, once. Returns 0, TKB_ERR_TOO_LARGE or
  * TKB_ERR_NOMEM.

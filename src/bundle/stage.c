@@ -291,9 +291,12 @@ int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 	               random);
 	rc = give_birth(stage, err);
 	if (rc < 0) {
+		const int number = errno;
+
 		remove_stage(stage->own_fd, stage->name);
 		tkb_fd_close_at(&stage->fd);
 		tkb_fd_close_at(&stage->lock_fd);
+		errno = number;
 	}
 	return rc;
 }
