@@ -39,6 +39,9 @@ static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
 	json_out_number(json, "failed_count", report->failed_count);
 	json_out_number(json, "files", report->file_count);
 	json_out_number(json, "size", report->size);
+	json_out_number(json, "launchers", report->launcher_count);
+	json_out_number(json, "failed_launchers",
+	                report->failed_launcher_count);
 }
 
 static enum status verify_bundle(struct cli *cli, const struct arguments *args,
