@@ -104,7 +104,8 @@ struct tkb_launchers_options {
 /**
  * Look which launchers of `bundle` can be used in the cache at `cache_root`,
  * and read their payloads. Under Inductor's layout a launcher is given once
- * for each device whose root has what it needs; it is dropped if none has.
+ * for each device whose root has what it needs; it is dropped if none has. A
+ * kernel that cannot be read counts as not there.
  *
  * @param bundle      not needed afterwards
  * @param cache_root  not kept; where it does not exist, all are dropped

@@ -24,7 +24,7 @@ void tkb_decoder_close(struct tkb_decoder *decoder)
 	tkb_buf_release(&decoder->tar);
 	free(decoder->members);
 	free(decoder->files);
-	free(decoder->is_placed);
+	free(decoder->placed);
 	free(decoder->firsts);
 	*decoder = (struct tkb_decoder){ 0 };
 }
@@ -87,9 +87,9 @@ static int expect_members(struct tkb_decoder *decoder,
 			              count, sizeof(*decoder->files), err);
 			if (rc < 0)
 				return rc;
-			rc = tkb_grow(&decoder->is_placed,
+			rc = tkb_grow(&decoder->placed,
 			              &decoder->placed_capacity, count,
-			              sizeof(*decoder->is_placed), err);
+			              sizeof(*decoder->placed), err);
 			if (rc < 0)
 				return rc;
 			decoder->members[count++] = (struct tkb_member){
@@ -131,11 +131,12 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 	return 0;
 }
 
-/* Which file a path means. */
+/* Which file a member is: one that does not count may have the same path. */
 struct wanted {
 	bool is_payload;
 	struct tkb_bytes key;
 	struct tkb_bytes name;
+	struct tkb_digest digest;
 };
 
 /* Other tools unpack what counts no more: its path must be sound as well. */
@@ -172,6 +173,7 @@ static struct wanted wanted_of(const struct tkb_member *member)
 		.is_payload = member->entry->kind == TKB_KIND_PAYLOAD,
 		.key = tkb_text(member->entry->key),
 		.name = tkb_text(member->entry->files[member->file].name),
+		.digest = member->entry->files[member->file].digest,
 	};
 }
 
@@ -181,10 +183,13 @@ static int compare_wanted(const struct wanted *a, const struct wanted *b)
 
 	if (order == 0)
 		order = tkb_bytes_compare(a->key, b->key);
-	return order != 0 ? order : tkb_bytes_compare(a->name, b->name);
+	if (order == 0)
+		order = tkb_bytes_compare(a->name, b->name);
+	return order != 0 ? order
+	                  : memcmp(&a->digest, &b->digest, sizeof(a->digest));
 }
 
-static int compare_paths(const void *a, const void *b)
+static int compare_members(const void *a, const void *b)
 {
 	const struct wanted left = wanted_of(a);
 	const struct wanted right = wanted_of(b);
@@ -192,9 +197,9 @@ static int compare_paths(const void *a, const void *b)
 	return compare_wanted(&left, &right);
 }
 
-/* The first of the members, sorted by path, that has this one. */
-static size_t find_path(const struct tkb_decoder *decoder,
-                        const struct wanted *wanted)
+/* The first of the sorted members that is this one, or stands behind it. */
+static size_t find_member(const struct tkb_decoder *decoder,
+                          const struct wanted *wanted)
 {
 	size_t low = 0;
 	size_t high = decoder->member_count;
@@ -212,41 +217,27 @@ static size_t find_path(const struct tkb_decoder *decoder,
 	return low;
 }
 
-/*
- * Give the bytes to the file that they are: of this path, and with this digest,
- * for a file that does not count may have the same path.
- */
-static int place_member(struct tkb_decoder *decoder,
-                        const struct wanted *wanted, struct tkb_bytes bytes,
-                        bool *is_used, struct tkb_error *err)
+/* Give the bytes to the next file that they are; false if they are of none. */
+static bool place_member(struct tkb_decoder *decoder,
+                         const struct wanted *wanted, struct tkb_bytes bytes)
 {
-	struct tkb_digest digest;
-	int rc;
+	const size_t first = find_member(decoder, wanted);
+	const struct tkb_member *member;
+	struct wanted found;
+	size_t at = first;
 
-	*is_used = false;
-	rc = tkb_hasher_digest(&decoder->hasher, bytes, &digest, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = find_path(decoder, wanted); i < decoder->member_count;
-	     i++) {
-		const struct tkb_member *member = &decoder->members[i];
-		const struct wanted here = wanted_of(member);
-		const size_t place =
-			decoder->firsts[member->entry_index] + member->file;
-
-		if (compare_wanted(&here, wanted) != 0)
-			return 0;
-		if (decoder->is_placed[place] ||
-		    !tkb_digest_equal(
-			    &member->entry->files[member->file].digest,
-			    &digest))
-			continue;
-		decoder->files[place] = bytes;
-		decoder->is_placed[place] = true;
-		*is_used = true;
-		return 0;
-	}
-	return 0;
+	if (first < decoder->member_count)
+		at += decoder->placed[first];
+	if (at == decoder->member_count)
+		return false;
+	member = &decoder->members[at];
+	found = wanted_of(member);
+	if (compare_wanted(&found, wanted) != 0)
+		return false;
+	decoder->files[decoder->firsts[member->entry_index] + member->file] =
+		bytes;
+	decoder->placed[first]++;
+	return true;
 }
 
 /* In a frame from a merge members stand in any order, and some count no more. */
@@ -258,13 +249,12 @@ static int read_mixed(struct tkb_decoder *decoder,
 	uint64_t unused = 0;
 
 	qsort(decoder->members, decoder->member_count,
-	      sizeof(*decoder->members), compare_paths);
-	memset(decoder->is_placed, 0,
-	       decoder->member_count * sizeof(*decoder->is_placed));
+	      sizeof(*decoder->members), compare_members);
+	memset(decoder->placed, 0,
+	       decoder->member_count * sizeof(*decoder->placed));
 	for (uint64_t i = 0; i < total; i++) {
 		struct wanted wanted = { 0 };
 		struct tkb_bytes bytes;
-		bool is_used = false;
 		int rc;
 
 		rc = tkb_tar_next(tar, &bytes, err);
@@ -274,10 +264,11 @@ static int read_mixed(struct tkb_decoder *decoder,
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                rc == TKB_MISS ? "files are missing"
 			                               : "it holds a stranger");
-		rc = place_member(decoder, &wanted, bytes, &is_used, err);
+		rc = tkb_hasher_digest(&decoder->hasher, bytes, &wanted.digest,
+		                       err);
 		if (rc < 0)
 			return rc;
-		unused += !is_used;
+		unused += !place_member(decoder, &wanted, bytes);
 	}
 	if (unused != frame->unused_count)
 		return tkb_fail(err, TKB_ERR_CORRUPT,

@@ -12,8 +12,6 @@ enum {
 
 #define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
 
-#define UNUSED_LIMIT ((uint64_t)TKB_ENTRIES_LIMIT * TKB_FILES_LIMIT)
-
 static int refuse(struct tkb_error *err, const char *what)
 {
 	return tkb_fail(err, TKB_ERR_CORRUPT, "%s", what);
@@ -135,7 +133,7 @@ static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 	if (!take_char(lines, ' '))
 		return true;
 	frame->is_mixed = true;
-	return take_number(lines, UNUSED_LIMIT, &frame->unused_count);
+	return take_number(lines, FRAME_LIMIT, &frame->unused_count);
 }
 
 /* A frame cannot be smaller than its files, nor much larger. */

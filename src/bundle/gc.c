@@ -279,6 +279,29 @@ static void count(struct tkb_gc_report *report, const struct tkb_gc_item *item)
 	report->failed_count += item->is_done && item->outcome == TKB_FAILED;
 }
 
+/* What the system does not let us read can go on to fill the cache. */
+static void tell_unreadable(struct tkb_gc *gc)
+{
+	const struct tkb_cache *cache = gc->cache;
+
+	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
+		const struct tkb_left_out *left_out = &cache->left_out[i];
+		const struct tkb_result result = {
+			.root = left_out->root,
+			.key = left_out->key,
+			.name = "",
+			.outcome = TKB_FAILED,
+			.reason = left_out->reason,
+			.message = left_out->message,
+		};
+
+		if (left_out->reason != TKB_REASON_UNREADABLE)
+			continue;
+		gc->report.failed_count++;
+		tkb_watcher_result(&gc->watcher, &result);
+	}
+}
+
 static void tell_all(struct tkb_gc *gc)
 {
 	for (size_t i = 0; i < gc->item_count; i++) {
@@ -296,6 +319,7 @@ static void tell_all(struct tkb_gc *gc)
 		if (item->is_done)
 			tkb_watcher_result(&gc->watcher, &result);
 	}
+	tell_unreadable(gc);
 	tkb_watcher_finish(&gc->watcher);
 }
 

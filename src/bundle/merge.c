@@ -176,13 +176,17 @@ int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
 {
 	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
 	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	struct tkb_merge_report own = { 0 };
 	int rc;
 
 	rc = tkb_draft_open(&draft, path, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_merge(bundles, count, options, &sink, report, err);
+	rc = tkb_merge(bundles, count, options, &sink, &own, err);
 	if (rc < 0)
 		return rc;
-	return tkb_draft_publish(&draft, err);
+	rc = tkb_draft_publish(&draft, err);
+	if (rc == 0 && report != NULL)
+		*report = own;
+	return rc;
 }

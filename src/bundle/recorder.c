@@ -213,15 +213,18 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
                               const struct tkb_launcher_spec *launcher,
                               struct tkb_error *err)
 {
+	TKB_AUTO(tkb_free_at) struct tkb_saved_note *note = NULL;
 	int rc;
 
 	rc = check_launcher(launcher, err);
+	if (rc == 0 && !recorder->is_disabled)
+		rc = tkb_saved_note_new(launcher, &note, err);
 	if (rc < 0)
 		return rc;
 	lock(recorder);
 	rc = check_order(recorder, err);
-	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_notes_save(&recorder->notes, launcher, err);
+	if (rc == 0 && note != NULL)
+		tkb_notes_save(&recorder->notes, tkb_take(note));
 	unlock(recorder);
 	return rc;
 }

@@ -97,24 +97,29 @@ static size_t settle(struct relocator *relocator)
 	return moved_count;
 }
 
+/* Look at each root, and remove the stages of the dead there. */
 static int init_stages(struct relocator *relocator, struct tkb_error *err)
 {
+	static const struct tkb_digest no_bundle = { { 0 } };
 	const struct tkb_roots *roots = &relocator->cache->roots;
 
 	relocator->stages =
 		tkb_alloc_array(roots->count, sizeof(*relocator->stages));
 	if (relocator->stages == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < roots->count; i++)
+	for (size_t i = 0; i < roots->count; i++) {
 		tkb_stage_init(&relocator->stages[i], &roots->items[i]);
-	relocator->stage_count = roots->count;
+		relocator->stage_count++;
+		if (!relocator->options->dry_run)
+			tkb_stage_begin(&relocator->stages[i], &no_bundle,
+			                true);
+	}
 	return 0;
 }
 
 /* Make a stage in each root in which something is to be written. */
 static int open_stages(struct relocator *relocator, struct tkb_error *err)
 {
-	static const struct tkb_digest no_bundle = { { 0 } };
 	int rc;
 
 	for (size_t i = 0; i < relocator->job_count; i++) {
@@ -122,7 +127,6 @@ static int open_stages(struct relocator *relocator, struct tkb_error *err)
 
 		if (relocator->jobs[i].is_done || stage->fd >= 0)
 			continue;
-		tkb_stage_begin(stage, &no_bundle, true);
 		rc = tkb_stage_open(stage, err);
 		if (rc < 0)
 			return rc;
@@ -158,9 +162,6 @@ static int readdress_all(struct relocator *relocator, struct tkb_error *err)
 {
 	int rc;
 
-	rc = init_stages(relocator, err);
-	if (rc < 0)
-		return rc;
 	rc = open_stages(relocator, err);
 	if (rc < 0)
 		return rc;
@@ -196,6 +197,9 @@ static int relocate(struct relocator *relocator, const char *path,
 	for (size_t i = 0; i < relocator->job_count; i++)
 		relocator->watcher.total +=
 			tkb_entry_size(&relocator->cache->found[i].entry);
+	rc = init_stages(relocator, err);
+	if (rc < 0)
+		return rc;
 	return settle(relocator) == 0 ? 0 : readdress_all(relocator, err);
 }
 

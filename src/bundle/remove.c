@@ -39,15 +39,21 @@ static int check_writer(const struct tkb_found *found, struct tkb_error *err)
 	return rc == 0 && has_writer ? fail_busy(err) : rc;
 }
 
-/* A kernel is there if its group file is, anything else if its folder is. */
-static bool is_there(const struct tkb_found *found)
+/*
+ * A kernel is there if its group file is, anything else if its folder is.
+ * Returns 0, TKB_MISS, or an error: what cannot be looked at is not gone.
+ */
+static int check_is_there(const struct tkb_found *found, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = open_folder(found);
 
-	if (folder < 0 || found->group_name == NULL)
-		return folder >= 0;
-	return faccessat(folder, found->group_name, F_OK,
-	                 AT_SYMLINK_NOFOLLOW) == 0;
+	if (folder >= 0 && (found->group_name == NULL ||
+	                    faccessat(folder, found->group_name, F_OK,
+	                              AT_SYMLINK_NOFOLLOW) == 0))
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		return TKB_MISS;
+	return fail_remove(found, found->entry.key, err);
 }
 
 int tkb_remove_check(struct tkb_loader *loader, const struct tkb_found *found,
@@ -55,8 +61,9 @@ int tkb_remove_check(struct tkb_loader *loader, const struct tkb_found *found,
 {
 	int rc;
 
-	if (!is_there(found))
-		return TKB_MISS;
+	rc = check_is_there(found, err);
+	if (rc != 0)
+		return rc;
 	rc = check_writer(found, err);
 	if (rc < 0)
 		return rc;
@@ -82,38 +89,47 @@ int tkb_remove_hide(const struct tkb_stage *stage, struct tkb_loader *loader,
 }
 
 /*
- * Is the file still the one that was scanned? The time of change is not asked
- * for: a second name elsewhere changes it, too.
+ * Is it still the file that was scanned? The time of change is not asked for:
+ * a second name elsewhere changes it, too.
  */
-static bool is_same(int folder, const struct tkb_found *found, size_t index)
+static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
 {
-	const struct tkb_stamp *wanted = &found->found[index].stamp;
+	return status->st_ino == wanted->inode &&
+	       status->st_size == wanted->size &&
+	       status->st_mtim.tv_sec == wanted->modified.tv_sec &&
+	       status->st_mtim.tv_nsec == wanted->modified.tv_nsec;
+}
+
+/* Another file of that name, written meanwhile, stays. */
+static int remove_file(int folder, const struct tkb_found *found, size_t index,
+                       struct tkb_error *err)
+{
+	const char *name = found->files[index].name;
 	struct stat status;
 
-	return fstatat(folder, found->files[index].name, &status,
-	               AT_SYMLINK_NOFOLLOW) == 0 &&
-	       status.st_ino == wanted->inode &&
-	       status.st_size == wanted->size &&
-	       status.st_mtim.tv_sec == wanted->modified.tv_sec &&
-	       status.st_mtim.tv_nsec == wanted->modified.tv_nsec;
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (!is_same(&status, &found->found[index].stamp) ||
+	     unlinkat(folder, name, 0) == 0))
+		return 0;
+	return errno == ENOENT ? 0 : fail_remove(found, name, err);
 }
 
 static int remove_files(int folder, const struct tkb_found *found,
                         struct tkb_error *err)
 {
-	int rc = 0;
+	int first = 0;
 
 	for (size_t i = 0; i < found->entry.file_count; i++) {
-		const char *name = found->files[i].name;
+		int rc;
 
 		if (found->group_name != NULL &&
-		    strcmp(name, found->group_name) == 0)
+		    strcmp(found->files[i].name, found->group_name) == 0)
 			continue;
-		if (is_same(folder, found, i) &&
-		    unlinkat(folder, name, 0) < 0 && errno != ENOENT && rc == 0)
-			rc = fail_remove(found, name, err);
+		rc = remove_file(folder, found, i, first == 0 ? err : NULL);
+		if (first == 0)
+			first = rc;
 	}
-	return rc;
+	return first;
 }
 
 int tkb_remove_rest(const struct tkb_stage *stage,
@@ -129,8 +145,9 @@ int tkb_remove_rest(const struct tkb_stage *stage,
 		return errno == ENOENT
 		               ? 0
 		               : fail_remove(found, found->entry.key, err);
-	if (found->group_name != NULL && is_there(found))
-		return fail_busy(err);
+	rc = found->group_name == NULL ? TKB_MISS : check_is_there(found, err);
+	if (rc != TKB_MISS)
+		return rc < 0 ? rc : fail_busy(err);
 	rc = check_writer(found, err);
 	if (rc < 0)
 		return rc;

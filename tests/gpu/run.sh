@@ -220,6 +220,8 @@ need "after emit, full: runs" run full model "$full" 3
 check_warm "after emit, full" full
 if cache atime "$work"; then
     check "use stamps: all group files were read" stamps "$full" 0 "$kernels"
+    check "stats --used" tkb uses stats "$(root_of model "$full")" --used
+    check "stats --used: all kernels were used" cache used "$kernels" out/uses.json
 else
     echo "not checked: use stamps (access times do not move here)"
 fi
