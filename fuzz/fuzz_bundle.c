@@ -7,7 +7,8 @@
 #include <tkbundle/launcher.h>
 
 #include "base/fd.h"
-#include "bundle/names.h"
+#include "base/path.h"
+#include "bundle/key.h"
 #include "bundle/reader.h"
 #include "fuzz.h"
 
@@ -208,24 +209,24 @@ static void check_end(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 	                     tkb_buf_bytes(&wanted)));
 }
 
-static size_t count_slashes(const char *path)
+/* "triton/<key>/<name>" or "launcher/<digest>", and nothing that climbs. */
+static void check_path(struct tkb_bytes path)
 {
-	size_t count = 0;
+	const struct tkb_bytes folder = fuzz_take(&path, "/");
+	char key[TKB_KEY_SIZE] = "";
+	struct tkb_digest digest;
+	struct tkb_bytes name;
 
-	for (; *path != '\0'; path++)
-		count += *path == '/';
-	return count;
-}
-
-static void check_path(const char *path)
-{
-	MUST(path != NULL && strstr(path, "/../") == NULL);
-	if (strncmp(path, "launcher/", 9) == 0) {
-		MUST(count_slashes(path) == 1);
-	} else {
-		MUST(strncmp(path, "triton/", 7) == 0);
-		MUST(count_slashes(path) == 2);
+	if (tkb_bytes_equal(folder, tkb_text("launcher"))) {
+		MUST(tkb_digest_from_hex(path, &digest));
+		return;
 	}
+	MUST(tkb_bytes_equal(folder, tkb_text("triton")));
+	name = fuzz_take(&path, "/");
+	MUST(name.size < sizeof(key));
+	memcpy(key, name.data, name.size);
+	MUST(tkb_key_is_valid(key));
+	MUST(tkb_name_is_valid(path));
 }
 
 /* Files of items, and those that count no more. */
@@ -259,7 +260,7 @@ static void check_tar(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 		MUST(archive_entry_filetype(member) == AE_IFREG);
 		if (strncmp(path, "tkbundle.", 9) == 0)
 			continue;
-		check_path(path);
+		check_path(tkb_text(path));
 		count++;
 	}
 	MUST(archive_read_free(archive) == ARCHIVE_OK);

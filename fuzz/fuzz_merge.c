@@ -165,14 +165,27 @@ static void check_launchers(const struct inputs *inputs,
 }
 
 static void check_report(const struct tkb_merge_report *report,
+                         const struct inputs *inputs,
                          const struct tkb_bundle *merged, size_t size)
 {
+	bool is_lean = false;
 	uint64_t total = 0;
+	size_t count = 0;
 
+	for (size_t i = 0; i < inputs->count; i++) {
+		const struct tkb_bundle *input = inputs->bundles[i];
+
+		MUST(input->fault.status == 0);
+		count += tkb_bundle_entry_count(input);
+		is_lean = is_lean ||
+		          strcmp(tkb_bundle_profile(input), "lean") == 0;
+	}
 	for (size_t i = 0; i < tkb_bundle_entry_count(merged); i++)
 		total += tkb_entry_size(tkb_bundle_entry(merged, i));
+	MUST(is_lean == (strcmp(tkb_bundle_profile(merged), "lean") == 0));
 	MUST(tkb_digest_equal(&report->id, tkb_bundle_id(merged)));
 	MUST(report->entry_count == tkb_bundle_entry_count(merged));
+	MUST(report->skipped_count == count - report->entry_count);
 	MUST(report->launcher_count == tkb_bundle_launcher_count(merged));
 	MUST(report->frame_count == tkb_bundle_frame_count(merged));
 	MUST(report->size == total);
@@ -219,7 +232,7 @@ static bool check_merge(const struct inputs *inputs, struct tkb_buf *out)
 	MUST_OK(tkb_bundle_open_memory(tkb_buf_bytes(out), "merged", &merged,
 	                               &err),
 	        &err);
-	check_report(&report, merged, out->size);
+	check_report(&report, inputs, merged, out->size);
 	check_entries(inputs, merged);
 	check_launchers(inputs, merged);
 	is_verified = fuzz_verify(merged);

@@ -369,6 +369,7 @@ def write_mixed_frames():
             ("too-few", ["0,2 4;1", "1"]), ("too-many", ["0,2 2;1", "1"]),
             ("claims", ["0,2 6400000;1", "1"]),
             ("claims-more", ["0,2 6400001;1", "1"]),
+            ("claims-grow", ["1-2 6400000;0", "0"]),
             ("none-said", ["0,2;1", "1"]), ("no-number", ["0,2 ;1", "1"])]:
         write("frames", f"mixed-{name}", frames_input(mixed, ranges))
     write("frames", "mixed-twins", frames_input(twins, ["0 4;1", "1 3;0"]))
@@ -379,6 +380,7 @@ def write_mixed_frames():
     for name, members in [
             ("old-before", [old, first]), ("old-behind", [first, old]),
             ("again", [first, first]),
+            ("old-alone", [old, second[0]]),
             ("stranger", [first, ("etc/passwd", b"x")]),
             ("climbing", [first, (f"triton/{KEY}/../../../x", b"x")]),
             ("nested", [first, (f"triton/{KEY}/a/b", b"x")]),
@@ -579,6 +581,10 @@ def write_bundles(program, save, folder):
                     "launcher", "fx-3", "add_kernel", "any", "a payload",
                     KEY], check=True)
     write("bundle", "saved", saved.read_bytes())
+    other = folder / "other.tkb"
+    subprocess.run([save, cache, other, "lean", "put", KEY, "1", "put", KEY,
+                    "2"], check=True)
+    write("bundle", "device", other.read_bytes())
     (folder / "lean.tkb").write_bytes(whole)
     (folder / "all.tkb").write_bytes(small)
     for name, inputs in [("merged", ("lean", "saved")),
