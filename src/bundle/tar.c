@@ -55,9 +55,11 @@ static void put_octal(char *to, size_t digits, uint64_t value)
 	}
 }
 
+/* Without its zero. */
 static void put_text(char *to, const char *text)
 {
-	memcpy(to, text, strlen(text));
+	while (*text != '\0')
+		*to++ = *text++;
 }
 
 /* The sum of all bytes, those of the sum itself counted as spaces. */

@@ -63,7 +63,8 @@ static enum status open_inputs(struct cli *cli, const struct arguments *args,
 {
 	struct tkb_error err = { .status = 0 };
 
-	out->items = calloc(args->operands.count, sizeof(struct tkb_bundle *));
+	out->items =
+		calloc(args->operands.count + 1, sizeof(struct tkb_bundle *));
 	if (out->items == NULL) {
 		cli_say(cli, "out of memory");
 		return STATUS_FAILED;
