@@ -17,6 +17,14 @@ void *tkb_alloc_array(size_t count, size_t size)
 	return calloc(count == 0 ? 1 : count, size);
 }
 
+int tkb_compare_texts(const void *a, const void *b)
+{
+	const char *const *left = a;
+	const char *const *right = b;
+
+	return strcmp(*left, *right);
+}
+
 int tkb_grow(void *items, size_t *capacity, size_t count, size_t size,
              struct tkb_error *err)
 {

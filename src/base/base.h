@@ -40,6 +40,9 @@ void tkb_free_at(void *pointer_to_pointer);
  */
 void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
 
+/* For qsort() and bsearch(): the order of an array of `const char *`. */
+int tkb_compare_texts(const void *a, const void *b);
+
 /*
  * Make room for one more item in the array `*items` of `count` items of
  * `size` bytes. On failure nothing changes.

@@ -53,6 +53,20 @@ int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
 	return 0;
 }
 
+int tkb_hasher_check(struct tkb_hasher *hasher, struct tkb_bytes bytes,
+                     const struct tkb_digest *wanted, bool *out,
+                     struct tkb_error *err)
+{
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_hasher_digest(hasher, bytes, &digest, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_digest_equal(&digest, wanted);
+	return 0;
+}
+
 int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
                   struct tkb_error *err)
 {

@@ -26,7 +26,13 @@ TKB_NODISCARD int tkb_hasher_digest(struct tkb_hasher *hasher,
                                     struct tkb_digest *out,
                                     struct tkb_error *err);
 
-/* The same without a hasher, for a single digest. */
+/* Have `bytes` the digest `wanted`? */
+TKB_NODISCARD int tkb_hasher_check(struct tkb_hasher *hasher,
+                                   struct tkb_bytes bytes,
+                                   const struct tkb_digest *wanted, bool *out,
+                                   struct tkb_error *err);
+
+/* The digest of `bytes` without a hasher, for a single one. */
 TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
                                 struct tkb_error *err);
 

@@ -31,6 +31,17 @@ int tkb_cache_leave_out(struct tkb_cache *cache, const char *root,
 	return 0;
 }
 
+struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
+                                      enum tkb_outcome outcome)
+{
+	return (struct tkb_result){ .root = left_out->root,
+		                    .key = left_out->key,
+		                    .name = "",
+		                    .outcome = outcome,
+		                    .reason = left_out->reason,
+		                    .message = left_out->message };
+}
+
 void tkb_cache_close_at(struct tkb_cache **cache)
 {
 	tkb_cache_close(*cache);

@@ -62,6 +62,10 @@ TKB_NODISCARD int tkb_cache_fold(struct tkb_cache *cache,
                                  const struct tkb_scan *scan,
                                  struct tkb_error *err);
 
+/* What is told of an entry that was left out. */
+struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
+                                      enum tkb_outcome outcome);
+
 /* Note that folder `key` of `root` is to be left out, as `why` says. */
 TKB_NODISCARD int tkb_cache_leave_out(struct tkb_cache *cache, const char *root,
                                       const char *key,

@@ -34,7 +34,7 @@ int tkb_frame_read(const struct tkb_bundle *bundle,
                    struct tkb_buf *out, struct tkb_error *err)
 {
 	const size_t size = (size_t)frame->packed_size;
-	struct tkb_digest digest;
+	bool is_right = false;
 	unsigned char *place;
 	size_t got = 0;
 	int rc;
@@ -50,10 +50,11 @@ int tkb_frame_read(const struct tkb_bundle *bundle,
 		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
 	out->size = size;
 
-	rc = tkb_hasher_digest(hasher, tkb_buf_bytes(out), &digest, err);
+	rc = tkb_hasher_check(hasher, tkb_buf_bytes(out), &frame->digest,
+	                      &is_right, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(&digest, &frame->digest))
+	if (!is_right)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "its bytes have another digest than the "
 		                "bundle says");

@@ -117,7 +117,7 @@ static int check_group(struct tkb_loader *loader, const struct tkb_found *found,
 {
 	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
 	struct tkb_stamp stamp = { 0 };
-	struct tkb_digest digest;
+	bool is_same = false;
 	int rc;
 
 	format_path(path, sizeof(path), found, found->group_name);
@@ -125,11 +125,11 @@ static int check_group(struct tkb_loader *loader, const struct tkb_found *found,
 	                         &stamp, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_hasher_digest(&loader->hasher, tkb_buf_bytes(&loader->scratch),
-	                       &digest, err);
+	rc = tkb_hasher_check(&loader->hasher, tkb_buf_bytes(&loader->scratch),
+	                      &found->group_digest, &is_same, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(&digest, &found->group_digest))
+	if (!is_same)
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "the group file changed while the entry "
 		                      "was read");

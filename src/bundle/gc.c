@@ -285,17 +285,10 @@ static void tell_unreadable(struct tkb_gc *gc)
 	const struct tkb_cache *cache = gc->cache;
 
 	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
-		const struct tkb_left_out *left_out = &cache->left_out[i];
-		const struct tkb_result result = {
-			.root = left_out->root,
-			.key = left_out->key,
-			.name = "",
-			.outcome = TKB_FAILED,
-			.reason = left_out->reason,
-			.message = left_out->message,
-		};
+		const struct tkb_result result =
+			tkb_left_out_result(&cache->left_out[i], TKB_FAILED);
 
-		if (left_out->reason != TKB_REASON_UNREADABLE)
+		if (result.reason != TKB_REASON_UNREADABLE)
 			continue;
 		gc->report.failed_count++;
 		tkb_watcher_result(&gc->watcher, &result);

@@ -244,15 +244,16 @@ static int keep_payload(struct maker *maker, size_t item, size_t nth,
 	const size_t index = item - manifest->entry_count;
 	const struct tkb_bytes bytes =
 		tkb_decoder_file(&maker->decoder, nth, 0);
-	struct tkb_digest digest;
+	bool is_right = false;
 	const char *kept;
 	int rc;
 
-	rc = tkb_hasher_digest(&maker->decoder.hasher, bytes, &digest, err);
+	rc = tkb_hasher_check(&maker->decoder.hasher, bytes,
+	                      &manifest->entries[item].files[0].digest,
+	                      &is_right, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(&digest,
-	                      &manifest->entries[item].files[0].digest)) {
+	if (!is_right) {
 		maker->faults[index] = "its payload has another digest than "
 				       "the manifest says";
 		return 0;

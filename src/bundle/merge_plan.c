@@ -94,7 +94,7 @@ static size_t free_devices(const struct contest *contest,
 	return count;
 }
 
-static int compare_devices(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const uint32_t *left = a;
 	const uint32_t *right = b;
@@ -115,7 +115,7 @@ static int set_devices(struct tkb_merge_plan *plan, struct tkb_merge_item *item,
 		return tkb_fail_nomem(err);
 	memcpy(devices, item->entry.devices, kept * sizeof(*devices));
 	memcpy(devices + kept, added, added_count * sizeof(*devices));
-	qsort(devices, kept + added_count, sizeof(*devices), compare_devices);
+	qsort(devices, kept + added_count, sizeof(*devices), compare_numbers);
 	item->entry.devices = devices;
 	item->entry.device_count = kept + added_count;
 	item->is_changed = true;
@@ -313,11 +313,6 @@ static int order_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	return compare_devices(a, b);
-}
-
 /* Copy frame `index` of bundle `bundle`, unless nothing in it counts. */
 static int plan_frame(struct tkb_merge_plan *plan, size_t bundle, size_t index,
                       struct tkb_error *err)
@@ -347,7 +342,7 @@ static int plan_frame(struct tkb_merge_plan *plan, size_t bundle, size_t index,
 		                "'%s', frame %zu: only a part of it counts, "
 		                "and it is too large for that",
 		                plan->bundles[bundle]->name, index);
-	qsort(places, copy.entry_count, sizeof(*places), compare_places);
+	qsort(places, copy.entry_count, sizeof(*places), compare_numbers);
 	copy.entries = places;
 	plan->frames[plan->frame_count] = copy;
 	plan->sources[plan->frame_count] =

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "bundle/pack.h"
-
-static int compare_texts(const void *a, const void *b)
-{
-	const char *const *left = a;
-	const char *const *right = b;
-
-	return strcmp(*left, *right);
-}
 
 /* The keys of the kernels that are there, sorted. */
 struct keys {
@@ -32,14 +25,14 @@ static int list_keys(const struct tkb_cache *cache, struct keys *out,
 		if (cache->found[i].entry.kind == TKB_KIND_KERNEL)
 			out->items[out->count++] = cache->found[i].entry.key;
 	}
-	qsort(out->items, out->count, sizeof(*out->items), compare_texts);
+	qsort(out->items, out->count, sizeof(*out->items), tkb_compare_texts);
 	return 0;
 }
 
 static bool has_key(const struct keys *keys, const char *key)
 {
 	return bsearch(&key, keys->items, keys->count, sizeof(*keys->items),
-	               compare_texts) != NULL;
+	               tkb_compare_texts) != NULL;
 }
 
 /* Keep the launcher, with the needs that are there; or drop it. */
@@ -102,8 +95,8 @@ static int find_payloads(struct tkb_pack *pack, const struct tkb_entry *items,
 		const size_t place =
 			tkb_payload_find(items, count, &saving->saved.digest);
 
-		if (memcmp(&items[place].files[0].digest, &saving->saved.digest,
-		           sizeof(struct tkb_digest)) == 0)
+		if (tkb_digest_equal(&items[place].files[0].digest,
+		                     &saving->saved.digest))
 			pack->payloads[place] = saving->payload;
 	}
 	return 0;

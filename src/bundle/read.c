@@ -39,13 +39,14 @@ static int checked_file(struct tkb_decoder *decoder,
                         const struct tkb_file *file, struct tkb_bytes bytes,
                         struct tkb_error *err)
 {
-	struct tkb_digest digest;
+	bool is_right = false;
 	int rc;
 
-	rc = tkb_hasher_digest(&decoder->hasher, bytes, &digest, err);
+	rc = tkb_hasher_check(&decoder->hasher, bytes, &file->digest, &is_right,
+	                      err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(&digest, &file->digest))
+	if (!is_right)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'%s': '%s' has another digest than the "
 		                "manifest says",

@@ -248,15 +248,8 @@ static void tell_all(struct relocator *relocator)
 			tell(relocator, &result);
 	}
 	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
-		const struct tkb_left_out *left_out = &cache->left_out[i];
-		const struct tkb_result result = {
-			.root = left_out->root,
-			.key = left_out->key,
-			.name = "",
-			.outcome = TKB_LEFT_OUT,
-			.reason = left_out->reason,
-			.message = left_out->message,
-		};
+		const struct tkb_result result =
+			tkb_left_out_result(&cache->left_out[i], TKB_LEFT_OUT);
 
 		tell(relocator, &result);
 	}

@@ -42,13 +42,14 @@ static void verifier_close(struct verifier *verifier)
 static int check_digest(struct checker *checker, const struct tkb_file *file,
                         struct tkb_bytes bytes, struct tkb_error *err)
 {
-	struct tkb_digest digest;
+	bool is_right = false;
 	int rc;
 
-	rc = tkb_hasher_digest(&checker->decoder.hasher, bytes, &digest, err);
+	rc = tkb_hasher_check(&checker->decoder.hasher, bytes, &file->digest,
+	                      &is_right, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(&digest, &file->digest))
+	if (!is_right)
 		return tkb_fail_entry(err, TKB_REASON_DAMAGED,
 		                      "'%s' has another digest than the "
 		                      "manifest says",

@@ -26,14 +26,6 @@ void tkb_wishes_release(struct tkb_wishes *wishes)
 	*wishes = (struct tkb_wishes){ 0 };
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	const char *const *left = a;
-	const char *const *right = b;
-
-	return strcmp(*left, *right);
-}
-
 static int list_needs(struct evidence *evidence,
                       const struct tkb_wishes *wishes, struct tkb_error *err)
 {
@@ -52,14 +44,15 @@ static int list_needs(struct evidence *evidence,
 			evidence->needs[evidence->need_count++] =
 				saved->needs[j];
 	}
-	qsort(evidence->needs, total, sizeof(*evidence->needs), compare_texts);
+	qsort(evidence->needs, total, sizeof(*evidence->needs),
+	      tkb_compare_texts);
 	return 0;
 }
 
 static bool is_needed(const struct evidence *evidence, const char *key)
 {
 	return bsearch(&key, evidence->needs, evidence->need_count,
-	               sizeof(*evidence->needs), compare_texts) != NULL;
+	               sizeof(*evidence->needs), tkb_compare_texts) != NULL;
 }
 
 static int compare_with_note(const void *key, const void *item)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "entry_out.h"
 #include "follow.h"
 #include "root.h"
 #include "text.h"
@@ -113,10 +114,7 @@ static int collect(struct cli *cli, const struct arguments *args,
 static void fill_json(struct json_out *json,
                       const struct tkb_collect_report *report)
 {
-	char id[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&report->id, id);
-	json_out_text(json, "id", id);
+	entry_out_digest(json, "id", &report->id);
 	json_out_text(json, "layout",
 	              report->is_inductor ? "inductor" : "triton");
 	json_out_number(json, "collected", report->collected_count);

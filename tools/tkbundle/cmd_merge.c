@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "entry_out.h"
 #include "follow.h"
 #include "source.h"
 #include "text.h"
@@ -107,10 +108,7 @@ static int merge(struct cli *cli, const struct arguments *args,
 static void fill_json(struct json_out *json,
                       const struct tkb_merge_report *report)
 {
-	char id[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&report->id, id);
-	json_out_text(json, "id", id);
+	entry_out_digest(json, "id", &report->id);
 	json_out_number(json, "entry_count", report->entry_count);
 	json_out_number(json, "skipped", report->skipped_count);
 	json_out_number(json, "launcher_count", report->launcher_count);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "entry_out.h"
 #include "follow.h"
 #include "source.h"
 #include "text.h"
@@ -29,10 +30,7 @@ static void summarize(const struct cli *cli, const char *path,
 static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
                         const struct tkb_verify_report *report, bool is_intact)
 {
-	char id[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(tkb_bundle_id(bundle), id);
-	json_out_text(json, "id", id);
+	entry_out_digest(json, "id", tkb_bundle_id(bundle));
 	json_out_text(json, "profile", tkb_bundle_profile(bundle));
 	json_out_flag(json, "intact", is_intact);
 	json_out_number(json, "verified", report->verified_count);

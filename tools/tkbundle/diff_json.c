@@ -46,13 +46,10 @@ static void put_facts(struct json_out *json, const struct diff_pair *pair)
 static void put_side(struct json_out *json, const struct tkb_file *file,
                      const char *size_name, const char *digest_name)
 {
-	char digest[TKB_DIGEST_HEX_SIZE];
-
 	if (file == NULL)
 		return;
 	json_out_number(json, size_name, file->size);
-	tkb_digest_to_hex(&file->digest, digest);
-	json_out_text(json, digest_name, digest);
+	entry_out_digest(json, digest_name, &file->digest);
 }
 
 static void put_file(struct json_out *json, const struct diff_file *file)

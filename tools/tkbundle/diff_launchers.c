@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "entry_out.h"
 #include "text.h"
 
 static bool same_payload(const struct tkb_saved_launcher *a,
@@ -162,9 +163,6 @@ static void put_state(struct json_out *json, const char *name,
 static void put_side(struct json_out *json, const char *name,
                      const struct tkb_saved_launcher *launcher)
 {
-	char digest[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&launcher->digest, digest);
 	json_out_open_object(json, name);
 	json_out_text(json, "name", launcher->name);
 	json_out_text(json, "need", tkb_need_name(launcher->need));
@@ -173,7 +171,7 @@ static void put_side(struct json_out *json, const char *name,
 		json_out_text(json, NULL, launcher->needs[i]);
 	json_out_close(json);
 	json_out_number(json, "size", launcher->size);
-	json_out_text(json, "sha256", digest);
+	entry_out_digest(json, "sha256", &launcher->digest);
 	json_out_close(json);
 }
 

@@ -95,22 +95,28 @@ static void put_target(struct json_out *json, const struct tkb_entry *entry)
 	json_out_close(json);
 }
 
+void entry_out_digest(struct json_out *json, const char *name,
+                      const struct tkb_digest *digest)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	json_out_text(json, name, hex);
+}
+
 static void put_files(struct json_out *json, const struct tkb_entry *entry,
                       bool has_digests)
 {
 	json_out_open_array(json, "files");
 	for (size_t i = 0; i < entry->file_count; i++) {
 		const struct tkb_file *const file = &entry->files[i];
-		char digest[TKB_DIGEST_HEX_SIZE];
 
 		json_out_open_object(json, NULL);
 		json_out_text(json, "name", file->name);
 		json_out_number(json, "size", file->size);
 		json_out_number(json, "sentinels", file->sentinels);
-		if (has_digests) {
-			tkb_digest_to_hex(&file->digest, digest);
-			json_out_text(json, "sha256", digest);
-		}
+		if (has_digests)
+			entry_out_digest(json, "sha256", &file->digest);
 		json_out_close(json);
 	}
 	json_out_close(json);

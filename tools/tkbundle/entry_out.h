@@ -21,6 +21,10 @@ void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size);
 /* Print a line for each file; with its digest, if it has one. */
 void entry_out_files(FILE *to, const struct tkb_entry *entry, bool has_digests);
 
+/* Add a digest, in hexadecimal. */
+void entry_out_digest(struct json_out *json, const char *name,
+                      const struct tkb_digest *digest);
+
 /*
  * Add an object to the open array.
  *

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launcher_out.h"
 
+#include "entry_out.h"
 #include "text.h"
 
 static void put_saved(struct json_out *json,
                       const struct tkb_saved_launcher *launcher)
 {
-	char digest[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&launcher->digest, digest);
 	json_out_open_object(json, NULL);
 	json_out_text(json, "key", launcher->cache_key);
 	json_out_text(json, "name", launcher->name);
@@ -17,7 +15,7 @@ static void put_saved(struct json_out *json,
 	for (size_t i = 0; i < launcher->need_count; i++)
 		json_out_text(json, NULL, launcher->needs[i]);
 	json_out_close(json);
-	json_out_text(json, "sha256", digest);
+	entry_out_digest(json, "sha256", &launcher->digest);
 	json_out_number(json, "size", launcher->size);
 	json_out_close(json);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source_out.h"
 
+#include "entry_out.h"
+
 void source_out_head(struct json_out *json, const struct source *source,
                      const char *path)
 {
-	char id[TKB_DIGEST_HEX_SIZE];
-
 	json_out_text(json, source->bundle != NULL ? "bundle" : "root", path);
 	if (source->bundle == NULL) {
 		json_out_text(json, "layout",
@@ -14,8 +14,7 @@ void source_out_head(struct json_out *json, const struct source *source,
 		return;
 	}
 
-	tkb_digest_to_hex(tkb_bundle_id(source->bundle), id);
-	json_out_text(json, "id", id);
+	entry_out_digest(json, "id", tkb_bundle_id(source->bundle));
 	json_out_text(json, "profile", tkb_bundle_profile(source->bundle));
 	json_out_number(json, "frames", tkb_bundle_frame_count(source->bundle));
 }
