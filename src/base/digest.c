@@ -26,14 +26,45 @@ void tkb_hasher_close(struct tkb_hasher *hasher)
 	*hasher = (struct tkb_hasher){ 0 };
 }
 
+static int fail(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_NOMEM, "OpenSSL cannot hash");
+}
+
+int tkb_hasher_begin(struct tkb_hasher *hasher, struct tkb_error *err)
+{
+	if (EVP_DigestInit_ex2(hasher->context, hasher->md, NULL) != 1)
+		return fail(err);
+	return 0;
+}
+
+int tkb_hasher_add(struct tkb_hasher *hasher, struct tkb_bytes bytes,
+                   struct tkb_error *err)
+{
+	if (EVP_DigestUpdate(hasher->context, bytes.data, bytes.size) != 1)
+		return fail(err);
+	return 0;
+}
+
+int tkb_hasher_end(struct tkb_hasher *hasher, struct tkb_digest *out,
+                   struct tkb_error *err)
+{
+	if (EVP_DigestFinal_ex(hasher->context, out->bytes, NULL) != 1)
+		return fail(err);
+	return 0;
+}
+
 int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
                       struct tkb_digest *out, struct tkb_error *err)
 {
-	if (EVP_DigestInit_ex2(hasher->context, hasher->md, NULL) != 1 ||
-	    EVP_DigestUpdate(hasher->context, bytes.data, bytes.size) != 1 ||
-	    EVP_DigestFinal_ex(hasher->context, out->bytes, NULL) != 1)
-		return tkb_fail(err, TKB_ERR_NOMEM, "OpenSSL cannot hash");
-	return 0;
+	int rc;
+
+	rc = tkb_hasher_begin(hasher, err);
+	if (rc == 0)
+		rc = tkb_hasher_add(hasher, bytes, err);
+	if (rc == 0)
+		rc = tkb_hasher_end(hasher, out, err);
+	return rc;
 }
 
 int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,

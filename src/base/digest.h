@@ -26,6 +26,14 @@ TKB_NODISCARD int tkb_hasher_digest(struct tkb_hasher *hasher,
                                     struct tkb_digest *out,
                                     struct tkb_error *err);
 
+/* The digest of bytes that come in pieces: begin, add any number, end. */
+TKB_NODISCARD int tkb_hasher_begin(struct tkb_hasher *hasher,
+                                   struct tkb_error *err);
+TKB_NODISCARD int tkb_hasher_add(struct tkb_hasher *hasher,
+                                 struct tkb_bytes bytes, struct tkb_error *err);
+TKB_NODISCARD int tkb_hasher_end(struct tkb_hasher *hasher,
+                                 struct tkb_digest *out, struct tkb_error *err);
+
 /* The same without a hasher, for a single digest. */
 TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
                                 struct tkb_error *err);
