@@ -8,7 +8,7 @@
  * does not, the program says so and aborts, which a fuzzer calls a finding.
  */
 
-#include <tkbundle/entry.h>
+#include <tkbundle/bundle.h>
 
 #include "base/base.h"
 #include "base/buf.h"
@@ -35,10 +35,20 @@ void fuzz_must_fail(const char *what, const char *why, const char *file,
  */
 struct tkb_bytes fuzz_take(struct tkb_bytes *input, const char *separator);
 
+/* A failure that anybody's bytes may cause, with a sentence. */
+void fuzz_check_refusal(int rc, const struct tkb_error *err);
+
+/* Is every byte of `bundle` as it should be? */
+bool fuzz_verify(const struct tkb_bundle *bundle);
+
 /*
  * Do to the bundle `bytes` what the program can do to one: list, find, read,
- * verify, emit; and look at what was emitted.
+ * verify, emit, merge; and look at what was emitted and merged.
  */
 void fuzz_bundle(struct tkb_bytes bytes);
+
+/* Its parts: emit, then look for the launchers there; merge. */
+void fuzz_emit(const struct tkb_bundle *bundle, bool is_verified);
+void fuzz_merge(const struct tkb_bundle *bundle, bool is_verified);
 
 #endif

@@ -1,41 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <archive.h>
 #include <archive_entry.h>
 
-#include <tkbundle/emit.h>
+#include <tkbundle/launcher.h>
 
-#include "base/arena.h"
 #include "base/fd.h"
-#include "base/json.h"
-#include "bundle/names.h"
+#include "base/path.h"
+#include "bundle/key.h"
 #include "bundle/reader.h"
-#include "bundle/scrub.h"
 #include "fuzz.h"
 
 enum {
-	READS_LIMIT = 2,  /* entries; each read decodes a frame */
-	PLACES_LIMIT = 8, /* devices that are emitted for */
-	PATH_SIZE = 4096
+	READS_LIMIT = 2 /* entries; each read decodes a frame */
 };
-
-#define EMIT_LIMIT ((uint64_t)4 * TKB_MIB)
 
 static void close_bundle_at(struct tkb_bundle **bundle)
 {
 	tkb_bundle_close(*bundle);
 }
 
-/* A failure that anybody's bytes may cause, with a sentence. */
-static void check_refusal(int rc, const struct tkb_error *err)
+void fuzz_check_refusal(int rc, const struct tkb_error *err)
 {
 	MUST(rc == TKB_ERR_CORRUPT || rc == TKB_ERR_UNSUPPORTED ||
 	     rc == TKB_ERR_TOO_LARGE);
@@ -79,10 +65,39 @@ static bool read_files(const struct tkb_bundle *bundle, size_t index)
 			tkb_bundle_read(bundle, index, files[i], &sink, &err);
 
 		if (rc < 0) {
-			check_refusal(rc, &err);
+			fuzz_check_refusal(rc, &err);
 			is_whole = false;
 		}
 	}
+	return is_whole;
+}
+
+/* Read the payload of launcher `index`. */
+static bool read_payload(const struct tkb_bundle *bundle, size_t index)
+{
+	const struct tkb_saved_launcher *launcher =
+		tkb_bundle_launcher(bundle, index);
+	struct tkb_file file = { .size = launcher->size,
+		                 .digest = launcher->digest };
+	const struct tkb_sink sink = { check_file, &file };
+	struct tkb_error err = { 0 };
+	const int rc = tkb_bundle_read_launcher(bundle, index, &sink, &err);
+
+	if (rc < 0)
+		fuzz_check_refusal(rc, &err);
+	return rc == 0;
+}
+
+static bool read_some(const struct tkb_bundle *bundle)
+{
+	bool is_whole = true;
+
+	for (size_t i = 0;
+	     i < READS_LIMIT && i < tkb_bundle_entry_count(bundle); i++)
+		is_whole = read_files(bundle, i) && is_whole;
+	for (size_t i = 0;
+	     i < READS_LIMIT && i < tkb_bundle_launcher_count(bundle); i++)
+		is_whole = read_payload(bundle, i) && is_whole;
 	return is_whole;
 }
 
@@ -99,8 +114,7 @@ static void find_entries(const struct tkb_bundle *bundle)
 	}
 }
 
-/* Is every byte of `bundle` as it should be? */
-static bool verify(const struct tkb_bundle *bundle)
+bool fuzz_verify(const struct tkb_bundle *bundle)
 {
 	const struct tkb_verify_options options = { .threads = 1 };
 	struct tkb_verify_report report = { 0 };
@@ -109,18 +123,20 @@ static bool verify(const struct tkb_bundle *bundle)
 
 	MUST(report.verified_count + report.failed_count ==
 	     tkb_bundle_entry_count(bundle));
+	MUST(report.launcher_count + report.failed_launcher_count ==
+	     tkb_bundle_launcher_count(bundle));
 	if (rc < 0) {
-		check_refusal(rc, &err);
+		fuzz_check_refusal(rc, &err);
 		return false;
 	}
-	MUST(report.failed_count == 0);
+	MUST(report.failed_count == 0 && report.failed_launcher_count == 0);
 	return true;
 }
 
-/* Each entry is in one frame. */
-static void check_entries(const struct tkb_bundle *bundle)
+/* Each item is in one frame; each launcher has its payload. */
+static void check_items(const struct tkb_bundle *bundle)
 {
-	const size_t count = tkb_bundle_entry_count(bundle);
+	const size_t count = bundle->manifest.item_count;
 	TKB_AUTO(tkb_free_at)
 	bool *seen = tkb_alloc_array(count, sizeof(*seen));
 	size_t seen_count = 0;
@@ -137,6 +153,17 @@ static void check_entries(const struct tkb_bundle *bundle)
 		}
 	}
 	MUST(seen_count == count);
+	for (size_t i = 0; i < tkb_bundle_launcher_count(bundle); i++) {
+		const size_t item = tkb_bundle_payload(bundle, i);
+		const struct tkb_saved_launcher *launcher =
+			tkb_bundle_launcher(bundle, i);
+		const struct tkb_file *file =
+			&bundle->manifest.entries[item].files[0];
+
+		MUST(item >= tkb_bundle_entry_count(bundle) && item < count);
+		MUST(tkb_digest_equal(&file->digest, &launcher->digest));
+		MUST(file->size == launcher->size);
+	}
 }
 
 /* The bytes of each frame have the digest that is said of them. */
@@ -182,12 +209,35 @@ static void check_end(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 	                     tkb_buf_bytes(&wanted)));
 }
 
-static size_t count_slashes(const char *path)
+/* "triton/<key>/<name>" or "launcher/<digest>", and nothing that climbs. */
+static void check_path(struct tkb_bytes path)
 {
-	size_t count = 0;
+	const struct tkb_bytes folder = fuzz_take(&path, "/");
+	char key[TKB_KEY_SIZE] = "";
+	struct tkb_digest digest;
+	struct tkb_bytes name;
 
-	for (; *path != '\0'; path++)
-		count += *path == '/';
+	if (tkb_bytes_equal(folder, tkb_text("launcher"))) {
+		MUST(tkb_digest_from_hex(path, &digest));
+		return;
+	}
+	MUST(tkb_bytes_equal(folder, tkb_text("triton")));
+	name = fuzz_take(&path, "/");
+	MUST(name.size < sizeof(key));
+	memcpy(key, name.data, name.size);
+	MUST(tkb_key_is_valid(key));
+	MUST(tkb_name_is_valid(path));
+}
+
+/* Files of items, and those that count no more. */
+static uint64_t count_members(const struct tkb_bundle *bundle)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < bundle->manifest.item_count; i++)
+		count += bundle->manifest.entries[i].file_count;
+	for (size_t i = 0; i < bundle->frame_count; i++)
+		count += bundle->frames[i].unused_count;
 	return count;
 }
 
@@ -196,11 +246,8 @@ static void check_tar(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 {
 	struct archive *archive = archive_read_new();
 	struct archive_entry *member = NULL;
-	size_t expected = 0;
-	size_t count = 0;
+	uint64_t count = 0;
 
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++)
-		expected += tkb_bundle_entry(bundle, i)->file_count;
 	MUST(archive != NULL);
 	MUST(archive_read_support_filter_zstd(archive) == ARCHIVE_OK);
 	MUST(archive_read_support_format_tar(archive) == ARCHIVE_OK);
@@ -213,201 +260,53 @@ static void check_tar(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 		MUST(archive_entry_filetype(member) == AE_IFREG);
 		if (strncmp(path, "tkbundle.", 9) == 0)
 			continue;
-		MUST(strncmp(path, "triton/", 7) == 0);
-		MUST(count_slashes(path) == 2);
+		check_path(tkb_text(path));
 		count++;
 	}
 	MUST(archive_read_free(archive) == ARCHIVE_OK);
-	MUST(count == expected);
+	MUST(count == count_members(bundle));
 }
 
-static int remove_one(const char *path, const struct stat *status, int type,
-                      struct FTW *where)
+/* From memory it is the same bundle, or refused in the same words. */
+static void open_twice(int fd, struct tkb_bytes bytes, struct tkb_bundle **file,
+                       struct tkb_bundle **memory)
 {
-	(void)status;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
-/* A new folder, in memory where that can be had. */
-static void make_folder(char out[PATH_SIZE])
-{
-	const char *base = getenv("TMPDIR");
-
-	(void)snprintf(out, PATH_SIZE, "/dev/shm/tkb-fuzz-XXXXXX");
-	if (mkdtemp(out) != NULL)
-		return;
-	(void)snprintf(out, PATH_SIZE, "%s/tkb-fuzz-XXXXXX",
-	               base == NULL || base[0] == '\0' ? "/tmp" : base);
-	MUST(mkdtemp(out) != NULL);
-}
-
-static void remove_folder(const char *path)
-{
-	MUST(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
-}
-
-/* A group file was emitted: it lists files of its own folder, all there. */
-static void check_group(int folder, const char *group_name,
-                        const struct tkb_result *result)
-{
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(2 * EMIT_LIMIT);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf place = TKB_BUF_INIT(65536);
-	struct tkb_group group = { 0 };
 	struct tkb_error err = { 0 };
-	struct stat status;
+	struct tkb_error other = { 0 };
+	const int rc = tkb_bundle_open_fd(fd, "input", file, &err);
 
-	MUST_OK(tkb_fd_read_file(folder, group_name, 2 * EMIT_LIMIT, &text,
-	                         &status, &err),
-	        &err);
-	MUST_OK(tkb_group_parse(tkb_buf_bytes(&text), result->key, &arena,
-	                        &group, &err),
-	        &err);
-	tkb_json_escape_python(tkb_text(result->root), &place);
-	tkb_buf_add_byte(&place, '/');
-	tkb_buf_add_text(&place, result->key);
-	MUST(tkb_group_names(&group, tkb_buf_bytes(&place)));
-	for (size_t i = 0; i < group.child_count; i++) {
-		const char *name = group.children[i].name;
-
-		MUST(!tkb_name_is_group(name));
-		MUST(fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0);
-		MUST(S_ISREG(status.st_mode));
-	}
-}
-
-/* What a reader of the cache may rely on, the moment that it is there. */
-static void check_emitted(void *self, const struct tkb_result *result)
-{
-	TKB_AUTO(tkb_fd_close_at) int root = -1;
-	TKB_AUTO(tkb_dir_close_at) DIR *folder = NULL;
-	const struct dirent *item;
-
-	(void)self;
-	if (result->outcome != TKB_EMITTED)
-		return;
-	root = tkb_fd_open(AT_FDCWD, result->root, O_RDONLY | O_DIRECTORY, 0);
-	MUST(root >= 0);
-	MUST(tkb_dir_open(root, result->key, &folder, NULL) == 0);
-	for (item = readdir(folder); item != NULL; item = readdir(folder)) {
-		if (tkb_name_is_group(item->d_name))
-			check_group(dirfd(folder), item->d_name, result);
-	}
-}
-
-static uint64_t count_outcomes(const struct tkb_emit_report *report)
-{
-	return report->emitted_count + report->present_count +
-	       report->repaired_count + report->busy_count +
-	       report->skipped_count + report->failed_count +
-	       report->damaged_count + report->unsafe_count;
-}
-
-/* The places of all entries, or 0 where there are too many to write. */
-static uint64_t count_places(const struct tkb_bundle *bundle)
-{
-	const size_t entry_count = tkb_bundle_entry_count(bundle);
-	uint64_t places = 0;
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < entry_count; i++) {
-		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
-
-		places += entry->device_count;
-		size += tkb_entry_size(entry);
-	}
-	return size > EMIT_LIMIT || places > entry_count + PLACES_LIMIT
-	               ? 0
-	               : places;
-}
-
-static int emit(const struct tkb_bundle *bundle, const char *root, bool dry_run,
-                struct tkb_emit_report *report)
-{
-	const struct tkb_emit_options options = {
-		.dry_run = dry_run,
-		.threads = 1,
-		.watch = { .on_result = dry_run ? NULL : check_emitted },
-	};
-	struct tkb_error err = { 0 };
-	const int rc = tkb_emit(bundle, root, &options, report, &err);
-
+	MUST(tkb_bundle_open_memory(bytes, "input", memory, &other) == rc);
+	MUST(strcmp(err.message, other.message) == 0);
 	if (rc < 0)
-		check_refusal(rc, &err);
-	return rc;
-}
-
-/* What was verified can be emitted, whole, and is present then. */
-static void check_emit(const struct tkb_bundle *bundle, const char *root,
-                       bool is_verified, uint64_t places)
-{
-	const uint64_t entry_count = tkb_bundle_entry_count(bundle);
-	struct tkb_emit_report first = { 0 };
-	struct tkb_emit_report second = { 0 };
-	const int rc = emit(bundle, root, false, &first);
-
-	MUST(count_outcomes(&first) >= entry_count);
-	MUST(count_outcomes(&first) <=
-	     (first.is_inductor ? places : entry_count));
-	MUST(first.present_count + first.repaired_count + first.busy_count +
-	             first.failed_count + first.unsafe_count ==
-	     0);
-	if (!is_verified)
-		return;
-	MUST(rc == 0 && first.damaged_count == 0);
-	MUST(emit(bundle, root, false, &second) == 0);
-	MUST(second.present_count == first.emitted_count);
-	MUST(second.skipped_count == first.skipped_count);
-	MUST(count_outcomes(&second) == count_outcomes(&first));
-}
-
-static void try_to_emit(const struct tkb_bundle *bundle, bool is_verified)
-{
-	const uint64_t places = count_places(bundle);
-	struct tkb_emit_report report = { 0 };
-	char folder[PATH_SIZE];
-	char root[PATH_SIZE + 16];
-
-	if (places == 0)
-		return;
-	make_folder(folder);
-	(void)snprintf(root, sizeof(root), "%s/root", folder);
-	(void)emit(bundle, root, true, &report);
-	MUST(access(root, F_OK) < 0 && errno == ENOENT);
-	check_emit(bundle, root, is_verified, places);
-	remove_folder(folder);
+		fuzz_check_refusal(rc, &err);
+	else
+		MUST(tkb_digest_equal(tkb_bundle_id(*file),
+		                      tkb_bundle_id(*memory)));
 }
 
 void fuzz_bundle(struct tkb_bytes bytes)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = file_of(bytes);
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	bool is_readable = true;
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *in_memory = NULL;
+	bool is_readable;
 	bool is_verified;
-	int rc;
 
-	rc = tkb_bundle_open_fd(fd, "input", &bundle, &err);
-	if (rc < 0) {
-		check_refusal(rc, &err);
+	open_twice(fd, bytes, &bundle, &in_memory);
+	if (bundle == NULL)
 		return;
-	}
 	MUST(strcmp(tkb_bundle_profile(bundle), "full") == 0 ||
 	     strcmp(tkb_bundle_profile(bundle), "lean") == 0);
-	check_entries(bundle);
+	check_items(bundle);
 	find_entries(bundle);
-	for (size_t i = 0;
-	     i < READS_LIMIT && i < tkb_bundle_entry_count(bundle); i++)
-		is_readable = read_files(bundle, i) && is_readable;
-	is_verified = verify(bundle);
+	is_readable = read_some(in_memory);
+	is_verified = fuzz_verify(bundle);
 	MUST(is_readable || !is_verified);
 	if (is_verified) {
 		check_frames(bundle, bytes);
 		check_end(bundle, bytes);
 		check_tar(bundle, bytes);
 	}
-	try_to_emit(bundle, is_verified);
+	fuzz_emit(bundle, is_verified);
+	fuzz_merge(in_memory, is_verified);
 }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the seeds of the fuzz targets, corpus/<target>/seed-*.
 
-    make_seeds.py TKBUNDLE
+    make_seeds.py TKBUNDLE SAVE
 
-TKBUNDLE is the program; real files come from ../fixtures, the rest is made
-here. The same program gives the same seeds.
+TKBUNDLE is the program and SAVE that of tests/tools/save.c; real files come
+from ../fixtures, the rest is made here. The same programs give the same seeds.
 """
 
 import base64
@@ -147,19 +147,39 @@ def a_module(**options):
                  platform="x86_64-glibc2.34-cpython312", **options)
 
 
-def manifest(entries, profile="full", **more):
+# Saved launchers, as a manifest has them, with their payloads.
+
+def launcher(key, payload, *, name="add_kernel", need="any", needs=(KEY,)):
+    digest = hashlib.sha256(payload).hexdigest()
+    return {"key": key, "name": name, "need": need, "needs": list(needs),
+            "payload": [digest, len(payload)]}, payload
+
+
+def payloads_of(launchers):
+    """Each once, by digest, as items are counted."""
+    return [payload for _, payload in sorted(
+        {described["payload"][0]: payload
+         for described, payload in launchers}.items())]
+
+
+def manifest(entries, profile="full", launchers=(), **more):
     return canonical({"entries": [described for described, _ in entries],
-                      "format": "tkbundle", "launchers": [],
+                      "format": "tkbundle",
+                      "launchers": [described for described, _ in launchers],
                       "profile": profile, "requires": [], "trees": [],
                       "version": 1, **more})
 
 
-def frames_input(entries, ranges, *, flags=0, contents=None, **more):
+def frames_input(entries, ranges, *, flags=0, contents=None, launchers=(),
+                 **more):
     if contents is None:
-        contents = b"\n==\n".join(data for _, files in entries
-                                  for data in files)
+        contents = b"\n==\n".join([data for _, files in entries
+                                   for data in files] +
+                                  payloads_of(launchers))
     lines = FIRST_LINE + "".join(f"# ~ @ {item}\n" for item in ranges)
-    head = chr(0x40 | flags) + manifest(entries, **more) + "\n" + lines + "\n"
+    head = (chr(0x40 | flags) +
+            manifest(entries, launchers=launchers, **more) + "\n" + lines +
+            "\n")
     return head.encode() + contents
 
 
@@ -178,20 +198,36 @@ def members_of(entries):
     return members
 
 
-def tar_of(entries, layout):
+def tar_of(entries, layout=None):
     return tar_with(members_of(entries), layout)
 
 
-def tar_with(members, layout=tarfile.USTAR_FORMAT, last=tarfile.REGTYPE):
+def header(name, size, kind=b"0"):
+    """Of a member whose name is not too long, as src/bundle/tar.c has it."""
+    out = (name.encode().ljust(100, b"\0") + b"000644 \0" + 2 * b"000000 \0" +
+           b"%011o " % size + b"00000000000 " + 8 * b" " + kind + bytes(100) +
+           b"ustar\0" + b"00" + bytes(64) + 2 * b"000000 \0" + bytes(167))
+    return out[:148] + b"%06o\0 " % sum(out) + out[156:]
+
+
+def tar_with(members, layout=None, last=tarfile.REGTYPE):
     """The last member is of type `last`."""
+    if layout is not None:
+        return foreign_tar(members, layout)
+    out = b""
+    for i, (path, data) in enumerate(members):
+        kind = last if i + 1 == len(members) else b"0"
+        out += header(path, len(data), kind) + data + bytes(-len(data) % 512)
+    return out
+
+
+def foreign_tar(members, layout):
+    """As another tar writes it."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=layout) as tar:
         for path, data in members:
             info = tarfile.TarInfo(path)
             info.size = len(data)
-            if path == members[-1][0] and last != tarfile.REGTYPE:
-                info.type = last
-                info.linkname = "/etc/passwd"
             tar.addfile(info, io.BytesIO(data))
         end = tar.offset
     return out.getvalue()[:end]
@@ -239,7 +275,8 @@ def write_frames():
     write("frames", "unknown", frames_input(one, ["0"], flags=2, later=[{}]))
     write("frames", "newer", frames_input([], [], flags=2, version=2))
     wide = [kernel(more={long_name: b"text"})]
-    for name, entries, layout in [("ustar", one, tarfile.USTAR_FORMAT),
+    for name, entries, layout in [("own", one, None),
+                                  ("ustar", one, tarfile.USTAR_FORMAT),
                                   ("gnu", wide, tarfile.GNU_FORMAT),
                                   ("pax", wide, tarfile.PAX_FORMAT)]:
         write("frames", f"tar-{name}", frames_input(
@@ -273,14 +310,12 @@ def write_frames():
             empty, ["0"], flags=1, contents=tar_with(members, last=kind)))
     write("frames", "tar-cut", frames_input(
         one, ["0"], flags=1,
-        contents=tar_of(one, tarfile.USTAR_FORMAT)[:-400]))
-    wide = [kernel(more={long_name: b"text", "empty.zzz": b""})]
+        contents=tar_of(one)[:-400]))
     write("frames", "tar-lacking", frames_input(
-        wide, ["0"], flags=1, contents=tar_of(
-            wide, tarfile.GNU_FORMAT)[:-512]))
+        empty, ["0"], flags=1, contents=tar_of(empty)[:-512]))
     write("frames", "not-packed", frames_input(one, ["0"]).replace(
         b"\n#", b"\n!#"))
-    tar = tar_of(one, tarfile.USTAR_FORMAT)
+    tar = tar_of(one)
     line = b"\n!# ~ %d" % len(tar)
     for name, data in [("good", tar), ("cut", tar[:-1])]:
         write("frames", f"zstd-{name}", frames_input(
@@ -296,7 +331,67 @@ def write_frames():
                  ("tkbundle.frames", FIRST_LINE.encode()), *members])))
     write("frames", "tar-mixed", frames_input(
         mixed, ["0-1", "2"], flags=1,
-        contents=tar_of(mixed[:2], tarfile.USTAR_FORMAT)))
+        contents=tar_of(mixed[:2])))
+
+
+def write_launcher_frames():
+    one = [kernel()]
+    mixed = [autotune(), kernel(), a_module()]
+    two = [launcher("fx-1", b"a payload"),
+           launcher("fx-2", b"another", need="all", needs=[KEY, KEY64])]
+    shared = [*two, launcher("fx-3", b"a payload", name="mul_kernel")]
+    write("frames", "launcher", frames_input(one, ["0", "1"],
+                                             launchers=two[:1]))
+    write("frames", "launchers", frames_input(mixed, ["0-2", "3-4"],
+                                              launchers=shared))
+    write("frames", "launchers-among", frames_input(
+        mixed, ["0,4", "1-3"], launchers=shared))
+    write("frames", "launchers-alone", frames_input(
+        [], ["0", "1"], launchers=[two[0], launcher("fx-2", b"")]))
+    write("frames", "launchers-less", frames_input(
+        one, ["0-1"], launchers=two))
+    for name, payload in [("other", b"one playad"), ("short", b"a payloa")]:
+        data = frames_input(one, ["0", "1"], launchers=two[:1], flags=2)
+        write("frames", f"launcher-{name}", data.replace(
+            b"a payload", payload))
+
+
+def write_mixed_frames():
+    """Frames of which a part counts no more, as a merge leaves them."""
+    mixed = [autotune(), kernel(), a_module()]
+    twins = [kernel(devices=(0, 2)),
+             kernel(devices=(1,), more={"add_kernel.source": b"another"})]
+    saved = [launcher("fx-1", b"a payload"), launcher("fx-2", b"another")]
+    for name, ranges in [
+            ("all-count", ["0-2 0"]), ("unordered", ["1-2 0", "0 0"]),
+            ("besides", ["0,2 3;1", "1"]), ("each", ["0 1;2", "1,2 1;0"]),
+            ("thrice", ["0 8;1,1,2,2", "1,2 1;0"]),
+            ("too-few", ["0,2 4;1", "1"]), ("too-many", ["0,2 2;1", "1"]),
+            ("claims", ["0,2 6400000;1", "1"]),
+            ("claims-more", ["0,2 6400001;1", "1"]),
+            ("claims-grow", ["1-2 6400000;0", "0"]),
+            ("none-said", ["0,2;1", "1"]), ("no-number", ["0,2 ;1", "1"])]:
+        write("frames", f"mixed-{name}", frames_input(mixed, ranges))
+    write("frames", "mixed-twins", frames_input(twins, ["0 4;1", "1 3;0"]))
+    write("frames", "mixed-launchers", frames_input(
+        mixed, ["0-2 1;4", "3-4 0"], launchers=saved))
+    first, second = members_of(mixed[:1])[0], members_of(mixed[1:2])
+    old = (first[0], b"{}")
+    for name, members in [
+            ("old-before", [old, first]), ("old-behind", [first, old]),
+            ("again", [first, first]),
+            ("old-alone", [old, second[0]]),
+            ("stranger", [first, ("etc/passwd", b"x")]),
+            ("climbing", [first, (f"triton/{KEY}/../../../x", b"x")]),
+            ("nested", [first, (f"triton/{KEY}/a/b", b"x")]),
+            ("no-key", [first, ("triton/x/y", b"x")]),
+            ("payload", [first, ("launcher/x", b"x")]),
+            ("other", [first, second[0]])]:
+        write("frames", f"mixed-tar-{name}", frames_input(
+            mixed[:1], ["0 1"], flags=1 | 2, contents=tar_with(members)))
+    write("frames", "mixed-tar-link", frames_input(
+        mixed[:1], ["0 1"], flags=1 | 2,
+        contents=tar_with([first, second[0]], last=tarfile.SYMTYPE)))
 
 
 def write_manifests():
@@ -308,11 +403,30 @@ def write_manifests():
     write("manifest", "unknown", manifest([], later={"a": [1, {"b": None}]}))
     write("manifest", "newer", manifest([], version=2))
     write("manifest", "requires", manifest([], requires=["trees"]))
-    write("manifest", "launchers", manifest([], launchers=[{}]))
+    write("manifest", "launchers-empty", manifest([], launchers=[({}, b"")]))
     write("manifest", "twice", manifest([kernel(), kernel()]))
     write("manifest", "disordered", manifest([kernel(), autotune()]))
     write("manifest", "climbing", manifest([kernel(more={"../x": b""})]))
     write("manifest", "members-twice", '{"entries":[],' + manifest([])[1:])
+    saved = [launcher("fx-1", b"a payload"),
+             launcher("fx-2 \u00e9\"\\", b"", need="all", needs=[KEY, KEY64])]
+    one, other = saved[0][0], saved[1][0]
+    write("manifest", "launchers", manifest(mixed, launchers=saved))
+    for name, listed in [
+            ("disordered", [other, one]), ("twice", [one, one]),
+            ("unknown", [{**one, "later": [{"key": 1}]}]),
+            ("no-key", [{**one, "key": ""}]),
+            ("control", [{**one, "name": "a\nb"}]),
+            ("need", [{**one, "need": "some"}]),
+            ("needs-none", [{**one, "needs": []}]),
+            ("needs-twice", [{**one, "needs": [KEY, KEY]}]),
+            ("needs-no-key", [{**one, "needs": ["x"]}]),
+            ("large", [{**one, "payload": [one["payload"][0], 2**26 + 1]}]),
+            ("two-sizes", [one, {**other, "payload": [one["payload"][0],
+                                                      1]}]),
+            ("no-size", [{**one, "payload": one["payload"][:1]}])]:
+        write("manifest", f"launchers-{name}", manifest(
+            [], launchers=[(item, b"") for item in listed]))
     described, files = kernel(more={"\u00e9\u20ac\U0001f600\".txt": b""})
     write("manifest", "names", manifest([(described, files)], "lean"))
 
@@ -433,7 +547,12 @@ class Source:
         return self.find(lambda name: name.endswith(ending)).split("/")[-2]
 
 
-def write_bundles(program, folder):
+def real_key(root, prefix):
+    return next(path.name for path in sorted(root.iterdir())
+                if path.name.startswith(prefix))
+
+
+def write_bundles(program, save, folder):
     for name in ("triton-3.0.0-cpu", "triton-3.6.0-cpu", "triton-3.6.0-h100"):
         with tarfile.open(FIXTURES / f"{name}.tar.gz") as tar:
             tar.extractall(folder / name)
@@ -449,9 +568,32 @@ def write_bundles(program, folder):
     whole = collect("lean", "triton-3.6.0-cpu", "--profile", "lean",
                     "--key", KEY)
     collect("full", "triton-3.6.0-cpu", "--key", KEY)
-    collect("lean-all", "triton-3.0.0-cpu", "--profile", "lean")
+    small = collect("lean-all", "triton-3.0.0-cpu", "--profile", "lean")
     collect("module", "triton-3.6.0-h100", "--key", "HEUKIG4J")
     collect("autotune", "triton-3.6.0-cpu", "--key", "OHLECDAU")
+    # The partner of every merge, see fuzz_merge.c.
+    saved = folder / "saved.tkb"
+    cache = folder / "triton-3.6.0-cpu/.triton/cache"
+    subprocess.run([save, cache, saved, "lean", "put", KEY, "0", "put",
+                    real_key(cache, "OHLECDAU"), "0",
+                    "launcher", "fx-1", "add_kernel", "any", "a payload", KEY,
+                    "launcher", "fx-2", "add_kernel", "all", "another", KEY,
+                    "launcher", "fx-3", "add_kernel", "any", "a payload",
+                    KEY], check=True)
+    write("bundle", "saved", saved.read_bytes())
+    other = folder / "other.tkb"
+    subprocess.run([save, cache, other, "lean", "put", KEY, "1", "put", KEY,
+                    "2"], check=True)
+    write("bundle", "device", other.read_bytes())
+    (folder / "lean.tkb").write_bytes(whole)
+    (folder / "all.tkb").write_bytes(small)
+    for name, inputs in [("merged", ("lean", "saved")),
+                         ("merged-again", ("merged", "all", "saved"))]:
+        out = folder / f"{name}.tkb"
+        subprocess.run([program, "merge", "-o", out,
+                        *(folder / f"{item}.tkb" for item in inputs)],
+                       check=True, stdout=subprocess.DEVNULL)
+        write("bundle", name, out.read_bytes())
     write("bundle", "cut", whole[:-1])
     write("bundle", "cut-half", whole[:len(whole) // 2])
     write("bundle", "behind", whole + b"\0")
@@ -471,8 +613,10 @@ def main():
     write_elfs(real)
     write_scrubs(real)
     write_frames()
+    write_launcher_frames()
+    write_mixed_frames()
     with tempfile.TemporaryDirectory() as folder:
-        write_bundles(sys.argv[1], pathlib.Path(folder))
+        write_bundles(sys.argv[1], sys.argv[2], pathlib.Path(folder))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/manifest.h"
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "bundle/key.h"
 #include "bundle/names.h"
+#include "bundle/saved.h"
 #include "fuzz.h"
 
 /*
@@ -23,8 +25,9 @@ static bool is_one_of(const char *const *names, size_t count,
 	return false;
 }
 
-/* The root's members stand at depth 1, an entry's at depth 3. */
-static bool is_known(struct tkb_json *json, const struct tkb_json_token *member)
+/* The root's members stand at depth 1, an entry's and a launcher's at 3. */
+static bool is_known(struct tkb_json *json, const struct tkb_json_token *member,
+                     bool is_of_launcher)
 {
 	static const char *const of_root[] = { "entries",   "format",
 		                               "launchers", "profile",
@@ -33,12 +36,17 @@ static bool is_known(struct tkb_json *json, const struct tkb_json_token *member)
 	static const char *const of_entry[] = { "devices",  "files", "key",
 		                                "kind",     "name",  "platform",
 		                                "producer", "target" };
+	static const char *const of_launcher[] = { "key", "name", "need",
+		                                   "needs", "payload" };
 	const struct tkb_bytes raw = tkb_json_raw(json, member);
 
 	if (json->depth == 1)
 		return is_one_of(of_root, TKB_COUNT_OF(of_root), raw);
-	return json->depth == 3 &&
-	       is_one_of(of_entry, TKB_COUNT_OF(of_entry), raw);
+	if (json->depth != 3)
+		return false;
+	return is_of_launcher
+	               ? is_one_of(of_launcher, TKB_COUNT_OF(of_launcher), raw)
+	               : is_one_of(of_entry, TKB_COUNT_OF(of_entry), raw);
 }
 
 static bool has_unknown_members(struct tkb_bytes text)
@@ -46,11 +54,18 @@ static bool has_unknown_members(struct tkb_bytes text)
 	struct tkb_json json = tkb_json_of(text, TKB_JSON_CANONICAL);
 	struct tkb_json_token token = { 0 };
 	struct tkb_error err = { 0 };
+	bool is_of_launcher = false;
 
 	do {
 		MUST_OK(tkb_json_next(&json, &token, &err), &err);
-		if (token.type == TKB_JSON_KEY && !is_known(&json, &token))
+		if (token.type != TKB_JSON_KEY)
+			continue;
+		if (!is_known(&json, &token, is_of_launcher))
 			return true;
+		if (json.depth == 1)
+			is_of_launcher =
+				tkb_bytes_equal(tkb_json_raw(&json, &token),
+			                        tkb_text("launchers"));
 	} while (token.type != TKB_JSON_END);
 	return false;
 }
@@ -74,6 +89,49 @@ static void check_entry(const struct tkb_entry *entry)
 	MUST(tkb_entry_tar_size(entry) >= tkb_entry_size(entry));
 }
 
+static void check_launcher(const struct tkb_saved_launcher *launcher)
+{
+	MUST(tkb_saved_text_is_valid(launcher->cache_key, TKB_CACHE_KEY_LIMIT));
+	MUST(tkb_saved_text_is_valid(launcher->name, TKB_NAME_LIMIT));
+	MUST(launcher->need == TKB_NEED_ALL || launcher->need == TKB_NEED_ANY);
+	MUST(launcher->need_count != 0 &&
+	     launcher->need_count <= TKB_NEEDS_LIMIT);
+	for (size_t i = 0; i < launcher->need_count; i++)
+		MUST(tkb_key_is_valid(launcher->needs[i]));
+	MUST(launcher->size <= TKB_FILE_SIZE_LIMIT);
+}
+
+/* Behind the entries stand the payloads, each once, by digest. */
+static void check_payloads(const struct tkb_manifest *manifest)
+{
+	const struct tkb_entry *items =
+		manifest->entries + manifest->entry_count;
+	const size_t count = manifest->item_count - manifest->entry_count;
+
+	MUST(count <= manifest->launcher_count);
+	for (size_t i = 0; i < count; i++) {
+		MUST(items[i].kind == TKB_KIND_PAYLOAD);
+		MUST(items[i].file_count == 1 && items[i].device_count == 1);
+		MUST(i == 0 || memcmp(&items[i - 1].files[0].digest,
+		                      &items[i].files[0].digest,
+		                      sizeof(items[i].files[0].digest)) < 0);
+	}
+	for (size_t i = 0; i < manifest->launcher_count; i++) {
+		const struct tkb_saved_launcher *launcher =
+			&manifest->launchers[i];
+		const size_t place =
+			tkb_payload_find(items, count, &launcher->digest);
+
+		check_launcher(launcher);
+		MUST(place < count);
+		MUST(tkb_digest_equal(&items[place].files[0].digest,
+		                      &launcher->digest));
+		MUST(items[place].files[0].size == launcher->size);
+		MUST(i == 0 || strcmp(manifest->launchers[i - 1].cache_key,
+		                      launcher->cache_key) < 0);
+	}
+}
+
 static void write_again(const struct tkb_manifest *manifest,
                         struct tkb_buf *out)
 {
@@ -95,6 +153,7 @@ static void write_again(const struct tkb_manifest *manifest,
 		     tkb_entry_compare(entries[i - 1], entries[i]) < 0);
 		check_entry(entries[i]);
 	}
+	check_payloads(manifest);
 	tkb_manifest_write(&contents, out);
 	MUST(out->failure == 0);
 }

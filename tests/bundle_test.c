@@ -996,7 +996,7 @@ TEST(bundle, with_anything_behind_the_last_member_of_its_header_is_refused)
 		struct forge *forge = forge_open("a.tkb");
 
 		put_zeros(&forge->header_behind, sizes[i]);
-		check_forge_refused(forge, "there is");
+		check_forge_refused(forge, "header is not as it must be");
 	}
 }
 
@@ -1490,6 +1490,9 @@ static void text_behind(struct forge_frame *frame)
 	frame->behind = tkb_text("something");
 }
 
+/* Of a header that is not the one that our writer makes. */
+#define MISMADE "a member's header is not as it must be"
+
 static const struct fault member_faults[] = {
 	{ "line 2 of 'tkbundle.frames'", remove_last },
 	{ "line 2 of 'tkbundle.frames'", remove_first },
@@ -1502,20 +1505,20 @@ static const struct fault member_faults[] = {
 	{ "stands where", name_absolute },
 	{ "stands where", name_with_dot },
 	{ "stands where", name_of_other_key },
-	{ "is not a plain file", be_symlink },
-	{ "is not a plain file", be_hard_link },
-	{ "is not a plain file", be_hard_link_with_bytes },
-	{ "is not a plain file", be_character_device },
-	{ "is not a plain file", be_block_device },
-	{ "is not a plain file", be_fifo },
-	{ "is not a plain file", be_folder },
-	{ "is not a plain file", be_sparse },
-	{ "a member is cut short", claim_ten_gib },
-	{ "a member is cut short", claim_ten_gib_last },
+	{ MISMADE, be_symlink },
+	{ MISMADE, be_hard_link },
+	{ MISMADE, be_hard_link_with_bytes },
+	{ MISMADE, be_character_device },
+	{ MISMADE, be_block_device },
+	{ MISMADE, be_fifo },
+	{ MISMADE, be_folder },
+	{ MISMADE, be_sparse },
+	{ MISMADE, claim_ten_gib },
+	{ MISMADE, claim_ten_gib_last },
 	{ "add_kernel.json' has 1109 bytes", claim_one_more },
 	{ "add_kernel.json' has 1107 bytes", cut_last },
-	{ "is not there", zeros_between },
-	{ "is not there", one_zero_block_between },
+	{ MISMADE, zeros_between },
+	{ MISMADE, one_zero_block_between },
 	{ "there is", end_behind },
 	{ "there is", zero_block_behind },
 	{ "there is", byte_behind },

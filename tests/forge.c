@@ -122,16 +122,15 @@ static struct tkb_bytes unpack_frame(struct tkb_bytes frame)
 
 static size_t list_members(struct tkb_bytes tar, struct forge_member *out)
 {
-	TKB_AUTO(tkb_tar_reader_close) struct tkb_tar_reader reader = { 0 };
-	const char *path = NULL;
+	struct tkb_tar_reader reader = tkb_tar_reader_of(tar);
 	struct tkb_bytes bytes;
 	size_t count = 0;
 
-	CHECK_INT(tkb_tar_reader_open(&reader, tar, NULL), 0);
-	while (tkb_tar_reader_next(&reader, &path, &bytes, NULL) == 0) {
+	while (tkb_tar_next(&reader, &bytes, NULL) == 0) {
 		CHECK(count < FORGE_MEMBERS);
-		out[count++] = (struct forge_member){ .path = text("%s", path),
-			                              .bytes = bytes };
+		out[count++] =
+			(struct forge_member){ .path = text("%s", reader.path),
+			                       .bytes = bytes };
 	}
 	return count;
 }
@@ -267,11 +266,17 @@ static void claim_size(struct tkb_buf *tar, size_t offset, uint64_t size)
 	unsigned char *header = tar->data + offset;
 	unsigned sum = 0;
 
+	/* What does not fit into 11 octal digits is written in base 256. */
 	header[SIZE_FIELD] = 0x80;
 	for (size_t i = 1; i < 12; i++)
 		header[SIZE_FIELD + i] =
 			(unsigned char)(i < 4 ? 0
 		                              : size >> (8 * (11 - i)) & 0xff);
+	for (size_t i = 0; i < 11 && size < (uint64_t)1 << 33; i++)
+		header[SIZE_FIELD + i] =
+			(unsigned char)('0' + (size >> (3 * (10 - i)) & 7));
+	if (size < (uint64_t)1 << 33)
+		header[SIZE_FIELD + 11] = ' ';
 	memset(header + SUM_FIELD, ' ', 8);
 	for (size_t i = 0; i < TAR_BLOCK; i++)
 		sum += header[i];

@@ -120,8 +120,6 @@ foreign() {
 		grep -E ":[<\"]($what)" | grep -v -E "^($where):"
 }
 
-what='archive(_entry)?\.h' where='src/bundle/[a-z_]*\.[ch]'
-none "libarchive is used in src/bundle" foreign
 what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
 none "libzstd is used in src/bundle" foreign
 what='openssl/(ssl|x509|bio|err)' where='src/remote/tls\.c'
@@ -133,7 +131,7 @@ what='hiredis' where='src/remote/resp\.c'
 none "hiredis is used in src/remote/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/json_out\.c'
 none "jansson is used in json_out.c" foreign
-what='(llvm|cuda|nv(rtc|JitLink|ml)|curl)' where='nowhere'
+what='(llvm|cuda|nv(rtc|JitLink|ml)|curl|archive)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.
@@ -202,7 +200,7 @@ needed() {
 }
 
 strange_needs() {
-	allowed='lib(archive|zstd|crypto|ssl|hiredis|c|m|pthread|gcc_s)'
+	allowed='lib(zstd|crypto|ssl|hiredis|c|m|pthread|gcc_s)'
 	allowed="$allowed|ld-linux[a-z0-9-]*"
 	allowed="$allowed|lib(a|t|l|ub)san|libclang_rt[a-z0-9_.-]*"
 	needed | grep -v -E "^($allowed)\\.so"

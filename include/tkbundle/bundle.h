@@ -176,7 +176,8 @@ struct tkb_verify_report {
 
 /**
  * Check everything: each frame, each file's digest, the sentinels, that each
- * kernel's metadata and binary fit its key, and that nothing else is there.
+ * kernel's metadata and binary fit its key, and that nothing else is there but
+ * what a merge left unused.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in whether it is intact or not; may be NULL

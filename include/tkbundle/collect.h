@@ -20,6 +20,9 @@ extern "C" {
  * Files are read while a compiler may write there; an entry that changes
  * meanwhile is left out as busy. Nothing in the cache is changed, not even
  * access times, where the system lets us (O_NOATIME).
+ *
+ * Threads: any number of collects may run at once, of one cache too; each uses
+ * threads of its own, which end with it.
  */
 
 /** How much of a kernel is packed. */

@@ -14,10 +14,10 @@ extern "C" {
  *
  * Nothing is mapped or executed, and every offset is checked before it is
  * followed. Source: the ELF-64 specification; NVIDIA's "CUDA Binary
- * Utilities" for what the sections hold.
+ * Utilities" for what the sections hold. Threads: no state is kept.
  */
 
-/** One section. */
+/** One section. The name holds until on_part() returns. */
 struct tkb_cubin_part {
 	const char *name;       /**< ".text.add_kernel"; "" where it has none */
 	uint64_t offset;        /**< in the file, bytes */

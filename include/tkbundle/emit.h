@@ -22,6 +22,9 @@ extern "C" {
  * In the cache root, the folder `.tkbundle` holds what tkbundle needs there.
  * Nothing is synced to disk unless asked for: after a power failure, the
  * next emit hashes what it finds, once per boot.
+ *
+ * Threads: any number of emits may run at once, of one bundle and to one place
+ * too; each uses threads of its own, which end with it.
  */
 
 /** How the destination is laid out. */

@@ -52,7 +52,7 @@ struct tkb_saved_launcher {
 	uint64_t size;            /**< of the payload, bytes */
 };
 
-/** How many launchers `bundle` holds. */
+/** How many launchers `bundle` holds, sorted by cache key. */
 TKB_API size_t tkb_bundle_launcher_count(const struct tkb_bundle *bundle);
 
 /** Launcher `index`, which must be below the count. Borrowed. */
@@ -104,7 +104,8 @@ struct tkb_launchers_options {
 /**
  * Look which launchers of `bundle` can be used in the cache at `cache_root`,
  * and read their payloads. Under Inductor's layout a launcher is given once
- * for each device whose root has what it needs; it is dropped if none has.
+ * for each device whose root has what it needs; it is dropped if none has. A
+ * kernel that cannot be read counts as not there.
  *
  * @param bundle      not needed afterwards
  * @param cache_root  not kept; where it does not exist, all are dropped

@@ -144,7 +144,8 @@ struct tkb_gc_report {
 
 /**
  * Remove entries until the bounds hold: the least recently used first, where
- * to be written counts as a use.
+ * to be written counts as a use. With relatime, as most systems mount, a use
+ * is told by the first read after the entry was written, and then once a day.
  *
  * An entry goes as its compiler would have it: the group file first, so that
  * nobody finds a part, and the rest a second later, for those who have just

@@ -20,6 +20,8 @@ extern "C" {
  * Each frame's bytes are held against their digest before they are sent; a
  * damaged one ends the merge, so the sink must not publish what it was given
  * until tkb_merge() returns 0.
+ *
+ * Threads: one bundle may be merged by several threads at once.
  */
 
 /** Choices for tkb_merge(). Zero means the default. */

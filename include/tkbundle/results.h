@@ -21,6 +21,9 @@ extern "C" {
  *     for (size_t i = 0; i < tkb_results_count(results); i++)
  *             puts(tkb_results_at(results, i)->name);
  *     tkb_results_free(results);
+ *
+ * Threads: read the list when the work has returned; one list is for one work
+ * at a time.
  */
 struct tkb_results;
 

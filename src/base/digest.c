@@ -3,18 +3,33 @@
 
 #include <string.h>
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
+
+/*
+ * OpenSSL keeps errors in a list of the thread's, which a caller's TLS reads:
+ * ours must not stay there. Those from before do.
+ */
+static int fail(struct tkb_error *err, const char *what)
+{
+	(void)ERR_pop_to_mark();
+	return tkb_fail(err, TKB_ERR_NOMEM, "%s", what);
+}
 
 int tkb_hasher_open(struct tkb_hasher *out, struct tkb_error *err)
 {
-	EVP_MD_CTX *context = EVP_MD_CTX_new();
-	EVP_MD *md = EVP_MD_fetch(NULL, "SHA256", NULL);
+	EVP_MD_CTX *context;
+	EVP_MD *md;
 
+	(void)ERR_set_mark();
+	context = EVP_MD_CTX_new();
+	md = EVP_MD_fetch(NULL, "SHA256", NULL);
 	if (context == NULL || md == NULL) {
 		EVP_MD_CTX_free(context);
 		EVP_MD_free(md);
-		return tkb_fail(err, TKB_ERR_NOMEM, "OpenSSL gives no SHA-256");
+		return fail(err, "OpenSSL gives no SHA-256");
 	}
+	(void)ERR_clear_last_mark();
 	*out = (struct tkb_hasher){ .context = context, .md = md };
 	return 0;
 }
@@ -26,32 +41,36 @@ void tkb_hasher_close(struct tkb_hasher *hasher)
 	*hasher = (struct tkb_hasher){ 0 };
 }
 
-static int fail(struct tkb_error *err)
+/* What one step of hashing gave. */
+static int settle(int is_done, struct tkb_error *err)
 {
-	return tkb_fail(err, TKB_ERR_NOMEM, "OpenSSL cannot hash");
+	if (is_done != 1)
+		return fail(err, "OpenSSL cannot hash");
+	(void)ERR_clear_last_mark();
+	return 0;
 }
 
 int tkb_hasher_begin(struct tkb_hasher *hasher, struct tkb_error *err)
 {
-	if (EVP_DigestInit_ex2(hasher->context, hasher->md, NULL) != 1)
-		return fail(err);
-	return 0;
+	(void)ERR_set_mark();
+	return settle(EVP_DigestInit_ex2(hasher->context, hasher->md, NULL),
+	              err);
 }
 
 int tkb_hasher_add(struct tkb_hasher *hasher, struct tkb_bytes bytes,
                    struct tkb_error *err)
 {
-	if (EVP_DigestUpdate(hasher->context, bytes.data, bytes.size) != 1)
-		return fail(err);
-	return 0;
+	(void)ERR_set_mark();
+	return settle(EVP_DigestUpdate(hasher->context, bytes.data, bytes.size),
+	              err);
 }
 
 int tkb_hasher_end(struct tkb_hasher *hasher, struct tkb_digest *out,
                    struct tkb_error *err)
 {
-	if (EVP_DigestFinal_ex(hasher->context, out->bytes, NULL) != 1)
-		return fail(err);
-	return 0;
+	(void)ERR_set_mark();
+	return settle(EVP_DigestFinal_ex(hasher->context, out->bytes, NULL),
+	              err);
 }
 
 int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,

@@ -202,17 +202,23 @@ static int move_into_place(struct tkb_draft *draft)
 	return 0;
 }
 
+/*
+ * NFS and quotas tell only at a close that bytes did not fit: too late once the
+ * file is in place. A copy's will do, and leaves ours locked.
+ */
+static int flush(const struct tkb_draft *draft)
+{
+	const int copy = fcntl(draft->fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -1 : close(copy);
+}
+
 int tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err)
 {
-	int fd;
-
-	if (draft->path != NULL && move_into_place(draft) < 0)
-		return tkb_fail_errno(err, "cannot write '%s'", draft->path);
-	/* NFS and quotas tell only here that bytes did not fit. */
-	fd = draft->fd;
-	draft->fd = -1;
-	if (close(fd) < 0)
-		return tkb_fail_errno(err, "cannot write the bundle");
+	if (flush(draft) < 0 ||
+	    (draft->path != NULL && move_into_place(draft) < 0))
+		return tkb_fail_errno(err, "cannot write '%s'", draft->name);
+	tkb_fd_close_at(&draft->fd);
 	return 0;
 }
 

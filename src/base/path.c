@@ -82,6 +82,7 @@ int tkb_path_make_folders(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
 	struct stat status;
+	int first = 0; /* why a folder above could not be made */
 	char *text;
 	int rc;
 
@@ -96,7 +97,8 @@ int tkb_path_make_folders(const char *path, struct tkb_error *err)
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		(void)mkdir(text, 0777); /* the last one tells */
+		if (mkdir(text, 0777) < 0 && errno != EEXIST && first == 0)
+			first = errno;
 		*at = '/';
 	}
 	if (mkdir(text, 0777) == 0)
@@ -106,5 +108,7 @@ int tkb_path_make_folders(const char *path, struct tkb_error *err)
 			return 0;
 		errno = ENOTDIR;
 	}
+	if (errno == ENOENT && first != 0)
+		errno = first;
 	return tkb_fail_errno(err, "cannot make folder '%s'", path);
 }

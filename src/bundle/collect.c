@@ -228,6 +228,7 @@ int tkb_collect_order_to_file(const char *cache_root,
 	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
 	TKB_AUTO(tkb_free_at) char *copy = NULL;
 	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	struct tkb_collect_report own = { 0 };
 	int rc;
 
 	if (options != NULL && options->dry_run)
@@ -240,10 +241,12 @@ int tkb_collect_order_to_file(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	rc = tkb_collect_order(cache_root, options, order, &sink, dirname(copy),
-	                       report, err);
-	if (rc != 0)
-		return rc;
-	return tkb_draft_publish(&draft, err);
+	                       &own, err);
+	if (rc == 0)
+		rc = tkb_draft_publish(&draft, err);
+	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
+		*report = own;
+	return rc;
 }
 
 int tkb_collect_to_file(const char *cache_root,

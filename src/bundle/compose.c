@@ -30,7 +30,6 @@ static int write_header(const struct tkb_outline *outline,
                         struct tkb_bytes manifest, struct tkb_buf *out,
                         struct tkb_error *err)
 {
-	TKB_AUTO(tkb_tar_writer_close) struct tkb_tar_writer tar = { 0 };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf frames = TKB_BUF_INIT(TKB_FRAMES_SIZE_LIMIT);
 	int rc;
@@ -39,14 +38,9 @@ static int write_header(const struct tkb_outline *outline,
 	rc = tkb_buf_check(&frames, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_tar_writer_open(&tar, out, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_tar_writer_add(&tar, TKB_MANIFEST_MEMBER, manifest, err);
-	if (rc < 0)
-		return rc;
-	return tkb_tar_writer_add(&tar, TKB_FRAMES_MEMBER,
-	                          tkb_buf_bytes(&frames), err);
+	tkb_tar_add(out, TKB_MANIFEST_MEMBER, manifest);
+	tkb_tar_add(out, TKB_FRAMES_MEMBER, tkb_buf_bytes(&frames));
+	return tkb_buf_check(out, err);
 }
 
 static int send_header(const struct tkb_outline *outline,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "bundle/names.h"
+#include "base/path.h"
+#include "bundle/key.h"
 #include "bundle/reader.h"
 #include "bundle/saved.h"
 #include "bundle/tar.h"
@@ -23,7 +24,7 @@ void tkb_decoder_close(struct tkb_decoder *decoder)
 	tkb_buf_release(&decoder->tar);
 	free(decoder->members);
 	free(decoder->files);
-	free(decoder->is_placed);
+	free(decoder->placed);
 	free(decoder->firsts);
 	*decoder = (struct tkb_decoder){ 0 };
 }
@@ -86,9 +87,9 @@ static int expect_members(struct tkb_decoder *decoder,
 			              count, sizeof(*decoder->files), err);
 			if (rc < 0)
 				return rc;
-			rc = tkb_grow(&decoder->is_placed,
+			rc = tkb_grow(&decoder->placed,
 			              &decoder->placed_capacity, count,
-			              sizeof(*decoder->is_placed), err);
+			              sizeof(*decoder->placed), err);
 			if (rc < 0)
 				return rc;
 			decoder->members[count++] = (struct tkb_member){
@@ -106,20 +107,19 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 {
 	const struct tkb_file *file = &member->entry->files[member->file];
 	char wanted[TKB_MEMBER_PATH_SIZE];
-	const char *path = NULL;
 	struct tkb_bytes bytes;
 	int rc;
 
 	tkb_member_path(member, wanted);
-	rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+	rc = tkb_tar_next(tar, &bytes, err);
 	if (rc < 0)
 		return rc;
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_CORRUPT, "'%s' is not there",
 		                wanted);
-	if (strcmp(path, wanted) != 0)
+	if (strcmp(tar->path, wanted) != 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "'%.300s' stands where '%s' should", path,
+		                "'%.300s' stands where '%s' should", tar->path,
 		                wanted);
 	if (bytes.size != file->size)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
@@ -131,35 +131,40 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 	return 0;
 }
 
-/* Which file a path means. */
+/* Which file a member is: one that does not count may have the same path. */
 struct wanted {
 	bool is_payload;
 	struct tkb_bytes key;
 	struct tkb_bytes name;
+	struct tkb_digest digest;
 };
 
+/* Other tools unpack what counts no more: its path must be sound as well. */
 static bool split_path(const char *path, struct wanted *out)
 {
 	static const char entry[] = "triton/";
 	static const char payload[] = "launcher/";
+	char key[TKB_KEY_SIZE] = "";
+	struct tkb_digest digest;
 	const char *slash;
 
 	if (strncmp(path, payload, strlen(payload)) == 0) {
 		out->is_payload = true;
 		out->key = tkb_text(path + strlen(payload));
 		out->name = out->key;
-		return true;
+		return tkb_digest_from_hex(out->key, &digest);
 	}
 	if (strncmp(path, entry, strlen(entry)) != 0)
 		return false;
 	path += strlen(entry);
 	slash = strchr(path, '/');
-	if (slash == NULL)
+	if (slash == NULL || (size_t)(slash - path) >= sizeof(key))
 		return false;
 	out->is_payload = false;
 	out->key = (struct tkb_bytes){ path, (size_t)(slash - path) };
 	out->name = tkb_text(slash + 1);
-	return true;
+	memcpy(key, path, out->key.size);
+	return tkb_key_is_valid(key) && tkb_name_is_valid(out->name);
 }
 
 static struct wanted wanted_of(const struct tkb_member *member)
@@ -168,6 +173,7 @@ static struct wanted wanted_of(const struct tkb_member *member)
 		.is_payload = member->entry->kind == TKB_KIND_PAYLOAD,
 		.key = tkb_text(member->entry->key),
 		.name = tkb_text(member->entry->files[member->file].name),
+		.digest = member->entry->files[member->file].digest,
 	};
 }
 
@@ -177,10 +183,13 @@ static int compare_wanted(const struct wanted *a, const struct wanted *b)
 
 	if (order == 0)
 		order = tkb_bytes_compare(a->key, b->key);
-	return order != 0 ? order : tkb_bytes_compare(a->name, b->name);
+	if (order == 0)
+		order = tkb_bytes_compare(a->name, b->name);
+	return order != 0 ? order
+	                  : memcmp(&a->digest, &b->digest, sizeof(a->digest));
 }
 
-static int compare_paths(const void *a, const void *b)
+static int compare_members(const void *a, const void *b)
 {
 	const struct wanted left = wanted_of(a);
 	const struct wanted right = wanted_of(b);
@@ -188,9 +197,9 @@ static int compare_paths(const void *a, const void *b)
 	return compare_wanted(&left, &right);
 }
 
-/* The first of the members, sorted by path, that has this one. */
-static size_t find_path(const struct tkb_decoder *decoder,
-                        const struct wanted *wanted)
+/* The first of the sorted members that is this one, or stands behind it. */
+static size_t find_member(const struct tkb_decoder *decoder,
+                          const struct wanted *wanted)
 {
 	size_t low = 0;
 	size_t high = decoder->member_count;
@@ -208,41 +217,27 @@ static size_t find_path(const struct tkb_decoder *decoder,
 	return low;
 }
 
-/*
- * Give the bytes to the file that they are: of this path, and with this digest,
- * for a file that does not count may have the same path.
- */
-static int place_member(struct tkb_decoder *decoder,
-                        const struct wanted *wanted, struct tkb_bytes bytes,
-                        bool *is_used, struct tkb_error *err)
+/* Give the bytes to the next file that they are; false if they are of none. */
+static bool place_member(struct tkb_decoder *decoder,
+                         const struct wanted *wanted, struct tkb_bytes bytes)
 {
-	struct tkb_digest digest;
-	int rc;
+	const size_t first = find_member(decoder, wanted);
+	const struct tkb_member *member;
+	struct wanted found;
+	size_t at = first;
 
-	*is_used = false;
-	rc = tkb_hasher_digest(&decoder->hasher, bytes, &digest, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = find_path(decoder, wanted); i < decoder->member_count;
-	     i++) {
-		const struct tkb_member *member = &decoder->members[i];
-		const struct wanted here = wanted_of(member);
-		const size_t place =
-			decoder->firsts[member->entry_index] + member->file;
-
-		if (compare_wanted(&here, wanted) != 0)
-			return 0;
-		if (decoder->is_placed[place] ||
-		    !tkb_digest_equal(
-			    &member->entry->files[member->file].digest,
-			    &digest))
-			continue;
-		decoder->files[place] = bytes;
-		decoder->is_placed[place] = true;
-		*is_used = true;
-		return 0;
-	}
-	return 0;
+	if (first < decoder->member_count)
+		at += decoder->placed[first];
+	if (at == decoder->member_count)
+		return false;
+	member = &decoder->members[at];
+	found = wanted_of(member);
+	if (compare_wanted(&found, wanted) != 0)
+		return false;
+	decoder->files[decoder->firsts[member->entry_index] + member->file] =
+		bytes;
+	decoder->placed[first]++;
+	return true;
 }
 
 /* In a frame from a merge members stand in any order, and some count no more. */
@@ -254,27 +249,26 @@ static int read_mixed(struct tkb_decoder *decoder,
 	uint64_t unused = 0;
 
 	qsort(decoder->members, decoder->member_count,
-	      sizeof(*decoder->members), compare_paths);
-	memset(decoder->is_placed, 0,
-	       decoder->member_count * sizeof(*decoder->is_placed));
+	      sizeof(*decoder->members), compare_members);
+	memset(decoder->placed, 0,
+	       decoder->member_count * sizeof(*decoder->placed));
 	for (uint64_t i = 0; i < total; i++) {
 		struct wanted wanted = { 0 };
 		struct tkb_bytes bytes;
-		const char *path = NULL;
-		bool is_used = false;
 		int rc;
 
-		rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+		rc = tkb_tar_next(tar, &bytes, err);
 		if (rc < 0)
 			return rc;
-		if (rc == TKB_MISS || !split_path(path, &wanted))
+		if (rc == TKB_MISS || !split_path(tar->path, &wanted))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                rc == TKB_MISS ? "files are missing"
 			                               : "it holds a stranger");
-		rc = place_member(decoder, &wanted, bytes, &is_used, err);
+		rc = tkb_hasher_digest(&decoder->hasher, bytes, &wanted.digest,
+		                       err);
 		if (rc < 0)
 			return rc;
-		unused += !is_used;
+		unused += !place_member(decoder, &wanted, bytes);
 	}
 	if (unused != frame->unused_count)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
@@ -286,20 +280,16 @@ static int read_mixed(struct tkb_decoder *decoder,
 static int read_members(struct tkb_decoder *decoder,
                         const struct tkb_frame *frame, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_tar_reader_close) struct tkb_tar_reader tar = { 0 };
-	int rc;
+	struct tkb_tar_reader tar =
+		tkb_tar_reader_of(tkb_buf_bytes(&decoder->tar));
+	int rc = 0;
 
-	rc = tkb_tar_reader_open(&tar, tkb_buf_bytes(&decoder->tar), err);
-	if (rc < 0)
-		return rc;
 	if (frame->is_mixed)
 		rc = read_mixed(decoder, frame, &tar, err);
 	for (size_t i = 0;
 	     !frame->is_mixed && i < decoder->member_count && rc == 0; i++)
 		rc = read_member(decoder, &tar, &decoder->members[i], err);
-	if (rc < 0)
-		return rc;
-	return tkb_tar_reader_finish(&tar, err);
+	return rc < 0 ? rc : tkb_tar_finish(&tar, err);
 }
 
 static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,

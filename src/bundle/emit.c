@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/parallel.h"
 #include "base/path.h"
 #include "bundle/emitter.h"
@@ -333,12 +334,20 @@ static int readdress_one(void *self, size_t worker, size_t index,
 	struct tkb_emitter *emitter = self;
 	struct tkb_job *job = &emitter->jobs[index];
 	const struct tkb_install install = install_of(emitter, job);
+	TKB_AUTO(tkb_fd_close_at) int lock = -1;
 	struct tkb_error fault = { 0 };
 	int rc;
 
 	if (job->is_done || job->state != TKB_PLACE_MOVED)
 		return 0;
+	/* In it gc takes group files away: one that is gone stays away. */
+	lock = tkb_stage_lock(install.stage);
 	rc = tkb_install_readdress(&install, &emitter->loaders[worker], &fault);
+	if (rc < 0 && fault.reason == TKB_REASON_MISSING) {
+		tkb_emitter_finish(emitter, job, TKB_SKIPPED, TKB_REASON_BUSY,
+		                   "it was taken away just now");
+		return 0;
+	}
 	if (rc < 0)
 		return tkb_emitter_fail(emitter, job, rc, &fault, err);
 	tkb_emitter_finish(emitter, job, TKB_REPAIRED, TKB_REASON_NONE, "");

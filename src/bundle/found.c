@@ -120,15 +120,9 @@ static int look_at(int dir_fd, struct tkb_found *found, size_t index,
 	struct tkb_file *file = &found->files[index];
 	struct stat status;
 
-	if (fstatat(dir_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno == ENOENT)
-			return tkb_fail_entry(err, TKB_REASON_MISSING,
-			                      "'%s' is not there", file->name);
-		(void)tkb_fail_errno(err, "cannot look at '%s'", file->name);
-		if (err != NULL)
-			err->reason = TKB_REASON_UNREADABLE;
-		return TKB_ERR_IO;
-	}
+	if (fstatat(dir_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return tkb_fail_look(TKB_REASON_MISSING, "is not there",
+		                     file->name, err);
 	if (!S_ISREG(status.st_mode))
 		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
 		                      "'%s' is not a regular file", file->name);
@@ -316,8 +310,8 @@ static int check_metadata(struct tkb_loader *loader, struct tkb_found *found,
 static int check_is_there(int dir_fd, const char *name, struct tkb_error *err)
 {
 	if (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return tkb_fail_entry(err, TKB_REASON_MISSING,
-		                      "'%s' is not there", name);
+		return tkb_fail_look(TKB_REASON_MISSING, "is not there", name,
+		                     err);
 	return 0;
 }
 
@@ -573,6 +567,8 @@ int tkb_found_load(struct tkb_loader *loader, const struct tkb_root *root,
 	int rc;
 
 	rc = tkb_folder_open(root->fd, key, &loader->names, &folder, err);
+	if (rc == TKB_ERR_IO && errno == ENOENT)
+		return TKB_MISS; /* somebody has just removed it */
 	if (rc < 0 && rc != TKB_ERR_NOMEM && !tkb_key_is_valid(key))
 		return TKB_MISS; /* "lost+found" */
 	if (rc < 0)

@@ -76,6 +76,13 @@ TKB_NODISCARD int tkb_found_load(struct tkb_loader *loader,
                                  const struct tkb_root *root, const char *key,
                                  struct tkb_found *out, struct tkb_error *err);
 
+/*
+ * A file cannot be looked at (errno): because it is not there, which is
+ * `absent` ("'<name>' <what>"), or because the system refuses.
+ */
+int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
+                  struct tkb_error *err);
+
 struct tkb_stamp tkb_stamp_of(const struct stat *status);
 
 /* Read file `name` into `buf`, which is emptied before. */

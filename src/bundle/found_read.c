@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -14,6 +15,17 @@ struct tkb_stamp tkb_stamp_of(const struct stat *status)
 		                   .size = status->st_size,
 		                   .modified = status->st_mtim,
 		                   .changed = status->st_ctim };
+}
+
+int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
+                  struct tkb_error *err)
+{
+	if (errno == ENOENT || errno == ENOTDIR)
+		return tkb_fail_entry(err, absent, "'%s' %s", name, what);
+	(void)tkb_fail_errno(err, "cannot look at '%s'", name);
+	if (err != NULL)
+		err->reason = TKB_REASON_UNREADABLE;
+	return TKB_ERR_IO;
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
@@ -88,9 +100,9 @@ static int check_file(const struct tkb_found *found, size_t index,
 
 	format_path(path, sizeof(path), found, found->files[index].name);
 	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return tkb_fail_entry(err, TKB_REASON_BUSY,
-		                      "'%s' vanished while it was read",
-		                      found->files[index].name);
+		return tkb_fail_look(TKB_REASON_BUSY,
+		                     "vanished while it was read",
+		                     found->files[index].name, err);
 	stamp = tkb_stamp_of(&status);
 	if (!stamp_equal(&stamp, &found->found[index].stamp))
 		return tkb_fail_entry(err, TKB_REASON_BUSY,

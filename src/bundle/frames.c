@@ -6,14 +6,11 @@
 
 enum {
 	LINE_LIMIT = 256,
+	TAR_BLOCK = 512, /* the least that a member takes */
 	PAX_LIMIT = 4096 /* tar headers of one member */
 };
 
 #define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
-
-/* What a writer packs into one frame at most: a full one, and a last entry. */
-#define MIXED_LIMIT (TKB_ENTRY_SIZE_LIMIT + 20 * TKB_MIB)
-#define UNUSED_LIMIT ((uint64_t)TKB_ENTRIES_LIMIT * TKB_FILES_LIMIT)
 
 static int refuse(struct tkb_error *err, const char *what)
 {
@@ -136,7 +133,7 @@ static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 	if (!take_char(lines, ' '))
 		return true;
 	frame->is_mixed = true;
-	return take_number(lines, UNUSED_LIMIT, &frame->unused_count);
+	return take_number(lines, FRAME_LIMIT, &frame->unused_count);
 }
 
 /* A frame cannot be smaller than its files, nor much larger. */
@@ -154,7 +151,9 @@ static bool size_fits(const struct tkb_bundle *bundle,
 		files += entry->file_count;
 	}
 	if (frame->is_mixed)
-		return frame->size >= least && frame->size <= MIXED_LIMIT;
+		return frame->size >= least &&
+		       frame->size <= TKB_MIXED_SIZE_LIMIT &&
+		       frame->unused_count <= (frame->size - least) / TAR_BLOCK;
 	return frame->size >= least && frame->size <= least + files * PAX_LIMIT;
 }
 

@@ -227,6 +227,10 @@ static int install_files(const struct tkb_install *install,
 	int rc;
 
 	lock = tkb_stage_lock(install->stage);
+	if (lock < 0 && !tkb_stage_can_do_without(errno))
+		return tkb_fail_errno(err, "cannot lock '%s/%s'",
+		                      install->stage->root->path,
+		                      TKB_ROOT_OWN_FOLDER);
 	rc = tkb_place_look(loader, install->stage->root, install->entry,
 	                    install->stage->is_trusted, &state, err);
 	if (rc < 0)

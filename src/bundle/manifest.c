@@ -10,37 +10,33 @@
 #include "bundle/parser.h"
 #include "bundle/saved.h"
 
-static int read_entries(struct tkb_parser *parser, struct tkb_error *err)
+/* Behind the "{" of an entry: read it, and keep it. */
+static int add_entry(struct tkb_parser *parser, struct tkb_error *err)
 {
 	struct tkb_manifest *manifest = parser->manifest;
 	int rc;
 
-	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "entries are no list",
-	                       err);
+	rc = tkb_parser_entry(parser, err);
 	if (rc < 0)
 		return rc;
-	for (;;) {
-		rc = tkb_parser_advance(parser, err);
-		if (rc < 0)
-			return rc;
-		if (parser->token.type == TKB_JSON_ARRAY_END)
-			return 0;
-		if (parser->token.type != TKB_JSON_OBJECT)
-			return tkb_parser_refuse(parser,
-			                         "an entry is no object", err);
-		if (manifest->entry_count == TKB_ENTRIES_LIMIT)
-			return tkb_parser_refuse(parser, "too many entries",
-			                         err);
-		rc = tkb_parser_entry(parser, err);
-		if (rc < 0)
-			return rc;
-		rc = tkb_grow(&parser->entries, &parser->entry_capacity,
-		              manifest->entry_count, sizeof(parser->entry),
-		              err);
-		if (rc < 0)
-			return rc;
+	rc = tkb_grow(&parser->entries, &parser->entry_capacity,
+	              manifest->entry_count, sizeof(parser->entry), err);
+	if (rc == 0)
 		parser->entries[manifest->entry_count++] = parser->entry;
-	}
+	return rc;
+}
+
+static int read_entries(struct tkb_parser *parser, struct tkb_error *err)
+{
+	static const struct tkb_list_reader list = {
+		.limit = TKB_ENTRIES_LIMIT,
+		.read_object = add_entry,
+		.no_list = "entries are no list",
+		.no_object = "an entry is no object",
+		.too_many = "too many entries",
+	};
+
+	return tkb_parser_objects(parser, &list, err);
 }
 
 static int read_format(struct tkb_parser *parser, struct tkb_error *err)
@@ -56,38 +52,33 @@ static int read_format(struct tkb_parser *parser, struct tkb_error *err)
 	return 0;
 }
 
-static int read_launchers(struct tkb_parser *parser, struct tkb_error *err)
+static int add_launcher(struct tkb_parser *parser, struct tkb_error *err)
 {
 	struct tkb_manifest *manifest = parser->manifest;
 	int rc;
 
-	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "launchers are no list",
-	                       err);
+	rc = tkb_parser_launcher(parser, err);
 	if (rc < 0)
 		return rc;
-	for (;;) {
-		rc = tkb_parser_advance(parser, err);
-		if (rc < 0)
-			return rc;
-		if (parser->token.type == TKB_JSON_ARRAY_END)
-			return 0;
-		if (parser->token.type != TKB_JSON_OBJECT)
-			return tkb_parser_refuse(
-				parser, "a launcher is no object", err);
-		if (manifest->launcher_count == TKB_LAUNCHERS_LIMIT)
-			return tkb_parser_refuse(parser, "too many launchers",
-			                         err);
-		rc = tkb_parser_launcher(parser, err);
-		if (rc < 0)
-			return rc;
-		rc = tkb_grow(&parser->launchers, &parser->launcher_capacity,
-		              manifest->launcher_count,
-		              sizeof(parser->launcher), err);
-		if (rc < 0)
-			return rc;
+	rc = tkb_grow(&parser->launchers, &parser->launcher_capacity,
+	              manifest->launcher_count, sizeof(parser->launcher), err);
+	if (rc == 0)
 		parser->launchers[manifest->launcher_count++] =
 			parser->launcher;
-	}
+	return rc;
+}
+
+static int read_launchers(struct tkb_parser *parser, struct tkb_error *err)
+{
+	static const struct tkb_list_reader list = {
+		.limit = TKB_LAUNCHERS_LIMIT,
+		.read_object = add_launcher,
+		.no_list = "launchers are no list",
+		.no_object = "a launcher is no object",
+		.too_many = "too many launchers",
+	};
+
+	return tkb_parser_objects(parser, &list, err);
 }
 
 /* What this version cannot hold, it cannot pass on either. */

@@ -138,6 +138,8 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	tkb_watcher_init(&merger.watcher,
 	                 options == NULL ? &defaults.watch : &options->watch,
 	                 0);
+	if (sink == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
 	rc = check_bundles(bundles, count, err);
 	if (rc < 0)
 		return rc;
@@ -148,7 +150,6 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	if (rc < 0)
 		return rc;
 	fill_report(&merger.plan, &own);
-	tell_results(&merger);
 	for (size_t i = 0; i < merger.plan.frame_count; i++)
 		merger.watcher.total += merger.plan.frames[i].packed_size;
 	outline.contents = (struct tkb_contents){
@@ -161,9 +162,12 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	outline.frames = merger.plan.frames;
 	outline.frame_count = merger.plan.frame_count;
 	rc = tkb_compose(&outline, sink, &own.id, &own.bundle_size, err);
-	if (rc == 0 && report != NULL)
+	if (rc < 0)
+		return rc;
+	tell_results(&merger);
+	if (report != NULL)
 		*report = own;
-	return rc;
+	return 0;
 }
 
 int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
@@ -172,13 +176,17 @@ int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
 {
 	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
 	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	struct tkb_merge_report own = { 0 };
 	int rc;
 
 	rc = tkb_draft_open(&draft, path, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_merge(bundles, count, options, &sink, report, err);
+	rc = tkb_merge(bundles, count, options, &sink, &own, err);
 	if (rc < 0)
 		return rc;
-	return tkb_draft_publish(&draft, err);
+	rc = tkb_draft_publish(&draft, err);
+	if (rc == 0 && report != NULL)
+		*report = own;
+	return rc;
 }

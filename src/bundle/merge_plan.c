@@ -239,6 +239,19 @@ static int merge_launchers(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
+/* The one of the wanted payloads that has this digest; NULL: none has. */
+static const struct tkb_file *find_payload(const struct tkb_entry *wanted,
+                                           size_t count,
+                                           const struct tkb_digest *digest)
+{
+	const struct tkb_file *found;
+
+	if (count == 0)
+		return NULL;
+	found = wanted[tkb_payload_find(wanted, count, digest)].files;
+	return tkb_digest_equal(&found->digest, digest) ? found : NULL;
+}
+
 /* A payload that no launcher is left for does not count. */
 static int drop_payloads(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
@@ -252,16 +265,17 @@ static int drop_payloads(struct tkb_merge_plan *plan, struct tkb_error *err)
 		return rc;
 	for (size_t i = 0; i < plan->item_count; i++) {
 		struct tkb_merge_item *item = &plan->items[i];
-		const struct tkb_digest *digest = &item->entry.files[0].digest;
+		const struct tkb_file *file = &item->entry.files[0];
+		const struct tkb_file *found;
 
 		if (!is_payload(item) || !item->counts)
 			continue;
-		item->counts =
-			count != 0 &&
-			memcmp(&wanted[tkb_payload_find(wanted, count, digest)]
-		                        .files[0]
-		                        .digest,
-		               digest, sizeof(*digest)) == 0;
+		found = find_payload(wanted, count, &file->digest);
+		if (found != NULL && found->size != file->size)
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "the bundles have one payload with two "
+			                "sizes");
+		item->counts = found != NULL;
 	}
 	return 0;
 }
@@ -328,6 +342,11 @@ static int plan_frame(struct tkb_merge_plan *plan, size_t bundle, size_t index,
 	}
 	if (copy.entry_count == 0)
 		return 0;
+	if (copy.is_mixed && copy.size > TKB_MIXED_SIZE_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "'%s', frame %zu: only a part of it counts, "
+		                "and it is too large for that",
+		                plan->bundles[bundle]->name, index);
 	qsort(places, copy.entry_count, sizeof(*places), compare_places);
 	copy.entries = places;
 	plan->frames[plan->frame_count] = copy;

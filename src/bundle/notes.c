@@ -49,6 +49,13 @@ void tkb_notes_release(struct tkb_notes *notes)
 	free_saved(atomic_exchange(&notes->saved, NULL));
 }
 
+void tkb_notes_move(struct tkb_notes *from, struct tkb_notes *to)
+{
+	tkb_notes_release(to);
+	atomic_store(&to->table, atomic_exchange(&from->table, NULL));
+	atomic_store(&to->saved, atomic_exchange(&from->saved, NULL));
+}
+
 /* FNV-1a. A key is a hash already; what a caller may choose costs only time. */
 static size_t hash_of(const char *key, uint32_t device)
 {
@@ -185,9 +192,8 @@ static void fill_saved(struct tkb_saved_note *note,
 	note->saving.payload = (struct tkb_bytes){ at, launcher->payload.size };
 }
 
-int tkb_notes_save(struct tkb_notes *notes,
-                   const struct tkb_launcher_spec *launcher,
-                   struct tkb_error *err)
+int tkb_saved_note_new(const struct tkb_launcher_spec *launcher,
+                       struct tkb_saved_note **out, struct tkb_error *err)
 {
 	struct tkb_saved_note *note =
 		calloc(1, sizeof(*note) + saved_size(launcher));
@@ -198,14 +204,18 @@ int tkb_notes_save(struct tkb_notes *notes,
 	fill_saved(note, launcher);
 	rc = tkb_digest_of(note->saving.payload, &note->saving.saved.digest,
 	                   err);
-	if (rc < 0) {
+	if (rc < 0)
 		free(note);
-		return rc;
-	}
+	else
+		*out = note;
+	return rc;
+}
+
+void tkb_notes_save(struct tkb_notes *notes, struct tkb_saved_note *note)
+{
 	note->next = atomic_load(&notes->saved);
 	note->number = note->next == NULL ? 0 : note->next->number + 1;
 	atomic_store(&notes->saved, note);
-	return 0;
 }
 
 static int compare_notes(const void *a, const void *b)

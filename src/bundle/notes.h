@@ -40,6 +40,9 @@ struct tkb_notes {
 
 void tkb_notes_release(struct tkb_notes *notes);
 
+/* `to` becomes what `from` is, which becomes empty. */
+void tkb_notes_move(struct tkb_notes *from, struct tkb_notes *to);
+
 /*
  * Note `key` for `device`, once. Returns 0, TKB_ERR_TOO_LARGE or
  * TKB_ERR_NOMEM.
@@ -47,10 +50,14 @@ void tkb_notes_release(struct tkb_notes *notes);
 TKB_NODISCARD int tkb_notes_put(struct tkb_notes *notes, const char *key,
                                 uint32_t device, struct tkb_error *err);
 
-/* Note a copy of `launcher`, whose parts are as they must be. */
-TKB_NODISCARD int tkb_notes_save(struct tkb_notes *notes,
-                                 const struct tkb_launcher_spec *launcher,
-                                 struct tkb_error *err);
+/*
+ * Make a note of `launcher`, whose parts are as they must be: a copy, and its
+ * digest. It is the caller's to free, until it is taken over by a save.
+ */
+TKB_NODISCARD int tkb_saved_note_new(const struct tkb_launcher_spec *launcher,
+                                     struct tkb_saved_note **out,
+                                     struct tkb_error *err);
+void tkb_notes_save(struct tkb_notes *notes, struct tkb_saved_note *note);
 
 /*
  * All notes, by key, then device, which a winner's comes last in. The list is

@@ -92,20 +92,19 @@ int tkb_bundle_pread(const struct tkb_bundle *bundle, uint64_t offset,
 	return 0;
 }
 
-static int new_bundle(const char *name, struct tkb_bundle **out,
-                      struct tkb_error *err)
+/* An empty one, or NULL where there is no memory. */
+static struct tkb_bundle *new_bundle(const char *name)
 {
-	TKB_AUTO(close_at)
 	struct tkb_bundle *bundle = tkb_alloc_array(1, sizeof(*bundle));
 
 	if (bundle == NULL)
-		return tkb_fail_nomem(err);
+		return NULL;
 	bundle->fd = -1;
 	bundle->name = strdup(name);
-	if (bundle->name == NULL)
-		return tkb_fail_nomem(err);
-	*out = tkb_take(bundle);
-	return 0;
+	if (bundle->name != NULL)
+		return bundle;
+	tkb_bundle_close(bundle);
+	return NULL;
 }
 
 /* Let the bundle read from `fd`, or from a copy of what comes out of it. */
@@ -145,12 +144,11 @@ static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
 int tkb_bundle_open_fd(int fd, const char *name, struct tkb_bundle **out,
                        struct tkb_error *err)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
 	int rc;
 
-	rc = new_bundle(name, &bundle, err);
-	if (rc < 0)
-		return rc;
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
 	rc = attach_file(bundle, fd, err);
 	if (rc < 0)
 		return rc;
@@ -171,9 +169,9 @@ int tkb_bundle_open(const char *path, struct tkb_bundle **out,
 	}
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s'", path);
-	rc = new_bundle(path, &bundle, err);
-	if (rc < 0)
-		return rc;
+	bundle = new_bundle(path);
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
 	rc = attach_file(bundle, fd, err);
 	if (rc < 0)
 		return rc;
@@ -187,12 +185,10 @@ int tkb_bundle_open(const char *path, struct tkb_bundle **out,
 int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
                            struct tkb_bundle **out, struct tkb_error *err)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	int rc;
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
 
-	rc = new_bundle(name, &bundle, err);
-	if (rc < 0)
-		return rc;
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
 	bundle->memory = bytes;
 	bundle->source =
 		(struct tkb_source){ .read_at = read_memory, .self = bundle };
@@ -202,12 +198,10 @@ int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
 int tkb_bundle_open_source(const struct tkb_source *source, const char *name,
                            struct tkb_bundle **out, struct tkb_error *err)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	int rc;
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
 
-	rc = new_bundle(name, &bundle, err);
-	if (rc < 0)
-		return rc;
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
 	bundle->source = *source;
 	return finish(&bundle, out, err);
 }

@@ -128,8 +128,8 @@ static int note_fault(struct tkb_pack *pack, size_t entry, int rc,
 }
 
 static int pack_member(struct tkb_pack *pack, struct tkb_loader *loader,
-                       struct tkb_tar_writer *tar,
-                       const struct tkb_member *member, struct tkb_error *err)
+                       struct tkb_buf *tar, const struct tkb_member *member,
+                       struct tkb_error *err)
 {
 	const size_t entry_count = pack->cache->found_count;
 	const size_t item = member->entry_index;
@@ -149,7 +149,8 @@ static int pack_member(struct tkb_pack *pack, struct tkb_loader *loader,
 			return note_fault(pack, item, rc, &fault, err);
 	}
 	tkb_member_path(member, path);
-	return tkb_tar_writer_add(tar, path, bytes, err);
+	tkb_tar_add(tar, path, bytes);
+	return tkb_buf_check(tar, err);
 }
 
 /* Did anything change while it was read? */
@@ -202,7 +203,6 @@ static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
 static int pack_frame(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
 {
-	TKB_AUTO(tkb_tar_writer_close) struct tkb_tar_writer tar = { 0 };
 	struct tkb_pack *pack = self;
 	struct tkb_loader *loader = &pack->cache->loaders[worker];
 	struct tkb_packing *packing = &pack->packings[worker];
@@ -218,9 +218,9 @@ static int pack_frame(void *self, size_t worker, size_t index,
 	if (rc < 0)
 		return rc;
 	tkb_buf_reset(&packing->tar);
-	rc = tkb_tar_writer_open(&tar, &packing->tar, err);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = pack_member(pack, loader, &tar, &packing->members[i], err);
+		rc = pack_member(pack, loader, &packing->tar,
+		                 &packing->members[i], err);
 	if (rc < 0)
 		return rc;
 	rc = check_frame(pack, loader, cut, &is_good, err);

@@ -190,3 +190,28 @@ int tkb_parser_object(struct tkb_parser *parser,
 		return tkb_parser_refuse(parser, "a member is missing", err);
 	return 0;
 }
+
+int tkb_parser_objects(struct tkb_parser *parser,
+                       const struct tkb_list_reader *list,
+                       struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, list->no_list, err);
+	if (rc < 0)
+		return rc;
+	for (size_t count = 0;; count++) {
+		rc = tkb_parser_advance(parser, err);
+		if (rc < 0)
+			return rc;
+		if (parser->token.type == TKB_JSON_ARRAY_END)
+			return 0;
+		if (parser->token.type != TKB_JSON_OBJECT)
+			return tkb_parser_refuse(parser, list->no_object, err);
+		if (count == list->limit)
+			return tkb_parser_refuse(parser, list->too_many, err);
+		rc = list->read_object(parser, err);
+		if (rc < 0)
+			return rc;
+	}
+}

@@ -82,6 +82,21 @@ TKB_NODISCARD int tkb_parser_object(struct tkb_parser *parser,
                                     const struct tkb_member_reader *members,
                                     size_t count, struct tkb_error *err);
 
+/* How a list of objects is read, and what to say of one that is wrong. */
+struct tkb_list_reader {
+	size_t limit;
+	/* Called behind the "{" of each object. */
+	int (*read_object)(struct tkb_parser *parser, struct tkb_error *err);
+	const char *no_list;
+	const char *no_object;
+	const char *too_many;
+};
+
+/* The next value, a list of objects. */
+TKB_NODISCARD int tkb_parser_objects(struct tkb_parser *parser,
+                                     const struct tkb_list_reader *list,
+                                     struct tkb_error *err);
+
 /* Behind the "{" of an entry: read it into parser->entry, and check it. */
 TKB_NODISCARD int tkb_parser_entry(struct tkb_parser *parser,
                                    struct tkb_error *err);

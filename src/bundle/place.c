@@ -149,21 +149,28 @@ static bool is_young(int dir_fd, const char *name)
 	       status.st_mtim.tv_sec > now - YOUNG_S;
 }
 
-/* Is there a temporary folder of a Triton that is at work? */
-static bool has_writer(const struct spot *spot)
+int tkb_place_has_writer(const struct tkb_root *root, const char *key,
+                         bool *out, struct tkb_error *err)
 {
 	static const char prefix[] = "tmp.pid_";
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
-	const struct dirent *item;
+	const struct dirent *item = NULL;
+	struct tkb_error fault = { 0 };
+	int rc;
 
-	if (tkb_dir_open(spot->root->fd, spot->entry->key, &dir, NULL) < 0)
-		return false;
-	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (strncmp(item->d_name, prefix, strlen(prefix)) == 0 &&
-		    is_young(dirfd(dir), item->d_name))
-			return true;
+	*out = false;
+	rc = tkb_dir_open(root->fd, key, &dir, &fault);
+	if (rc < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+		return 0;
+	while (rc == 0 && !*out) {
+		rc = tkb_dir_next(dir, &item, &fault);
+		*out = rc == 0 &&
+		       strncmp(item->d_name, prefix, strlen(prefix)) == 0 &&
+		       is_young(dirfd(dir), item->d_name);
 	}
-	return false;
+	if (rc < 0 && err != NULL)
+		*err = fault;
+	return rc < 0 ? rc : 0;
 }
 
 /*
@@ -215,6 +222,7 @@ static int look_closely(const struct spot *spot, enum tkb_place_state *out,
 {
 	struct tkb_error fault = { 0 };
 	struct tkb_found found = { 0 };
+	bool has_writer = false;
 	int rc;
 
 	rc = tkb_found_load(spot->loader, spot->root, spot->entry->key, &found,
@@ -232,8 +240,10 @@ static int look_closely(const struct spot *spot, enum tkb_place_state *out,
 			*err = fault;
 		return rc;
 	}
-	*out = has_writer(spot) ? TKB_PLACE_BUSY : TKB_PLACE_BROKEN;
-	return 0;
+	rc = tkb_place_has_writer(spot->root, spot->entry->key, &has_writer,
+	                          err);
+	*out = has_writer ? TKB_PLACE_BUSY : TKB_PLACE_BROKEN;
+	return rc;
 }
 
 static int look(const struct spot *spot, enum tkb_place_state *out,

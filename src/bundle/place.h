@@ -32,4 +32,12 @@ TKB_NODISCARD int tkb_place_look(struct tkb_loader *loader,
                                  enum tkb_place_state *out,
                                  struct tkb_error *err);
 
+/*
+ * Is there, in folder `key`, a temporary folder of a Triton at work? A folder
+ * that cannot be listed is a failure, not an answer.
+ */
+TKB_NODISCARD int tkb_place_has_writer(const struct tkb_root *root,
+                                       const char *key, bool *out,
+                                       struct tkb_error *err);
+
 #endif

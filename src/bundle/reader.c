@@ -23,13 +23,12 @@ static int refuse(struct tkb_error *err, const char *what)
 static int expect_member(struct tkb_tar_reader *tar, const char *wanted,
                          struct tkb_bytes *out, struct tkb_error *err)
 {
-	const char *path = NULL;
 	int rc;
 
-	rc = tkb_tar_reader_next(tar, &path, out, err);
+	rc = tkb_tar_next(tar, out, err);
 	if (rc < 0)
 		return rc;
-	if (rc == TKB_MISS || strcmp(path, wanted) != 0)
+	if (rc == TKB_MISS || strcmp(tar->path, wanted) != 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "it is not a bundle: '%s' is not where it "
 		                "should be",
@@ -40,31 +39,27 @@ static int expect_member(struct tkb_tar_reader *tar, const char *wanted,
 /* A signature may stand last; it is outside of what it signs. */
 static int skip_signature(struct tkb_tar_reader *tar, struct tkb_error *err)
 {
-	const char *path = NULL;
 	struct tkb_bytes bytes;
 	int rc;
 
-	rc = tkb_tar_reader_next(tar, &path, &bytes, err);
+	rc = tkb_tar_next(tar, &bytes, err);
 	if (rc < 0)
 		return rc;
-	if (rc == 0 && (strcmp(path, TKB_SIGNATURE_MEMBER) != 0 ||
+	if (rc == 0 && (strcmp(tar->path, TKB_SIGNATURE_MEMBER) != 0 ||
 	                bytes.size > SIGNATURE_LIMIT))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "the header frame holds '%.200s'", path);
-	return tkb_tar_reader_finish(tar, err);
+		                "the header frame holds '%.200s'", tar->path);
+	return tkb_tar_finish(tar, err);
 }
 
 static int read_header(struct tkb_bundle *bundle, struct tkb_bytes header,
                        uint64_t offset, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_tar_reader_close) struct tkb_tar_reader tar = { 0 };
+	struct tkb_tar_reader tar = tkb_tar_reader_of(header);
 	struct tkb_bytes manifest;
 	struct tkb_bytes frames;
 	int rc;
 
-	rc = tkb_tar_reader_open(&tar, header, err);
-	if (rc < 0)
-		return rc;
 	rc = expect_member(&tar, TKB_MANIFEST_MEMBER, &manifest, err);
 	if (rc < 0)
 		return rc;

@@ -74,7 +74,8 @@ struct tkb_decoder {
 	size_t member_count;
 	struct tkb_bytes *files; /* owned; of the frame's entries, in order */
 	size_t file_capacity;
-	bool *is_placed; /* owned; of each file, in a mixed frame */
+	size_t *placed; /* owned; in a mixed frame, of the first of equal
+	                   members: how many of them have their bytes */
 	size_t placed_capacity;
 	size_t *firsts; /* owned; of an entry of the frame, in `files` */
 	size_t first_capacity;

@@ -26,13 +26,14 @@ enum phase {
 struct guard {
 	pthread_mutex_t lock; /* all zeros is unlocked, on Linux */
 	bool is_collecting;
-	bool ends; /* end_compile() came meanwhile */
+	bool has_ended; /* the compile that is being collected */
 };
 
 struct tkb_recorder {
 	struct guard *guard; /* owned; guards what follows */
 	enum phase phase;
 	struct tkb_notes notes;
+	struct tkb_notes ended; /* being collected though the compile ended */
 	bool is_disabled;
 };
 
@@ -69,6 +70,7 @@ void tkb_recorder_free(struct tkb_recorder *recorder)
 	if (recorder == NULL)
 		return;
 	tkb_notes_release(&recorder->notes);
+	tkb_notes_release(&recorder->ended);
 	(void)munmap(recorder->guard, sizeof(*recorder->guard));
 	free(recorder);
 }
@@ -95,7 +97,7 @@ static int check_order(const struct tkb_recorder *recorder,
 	if (recorder->phase == PHASE_IDLE)
 		return tkb_fail(err, TKB_ERR_INVALID, "no compile has begun");
 	if (recorder->phase == PHASE_COLLECTED ||
-	    recorder->guard->is_collecting)
+	    (recorder->guard->is_collecting && !recorder->guard->has_ended))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is collected already");
 	return 0;
@@ -211,15 +213,18 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
                               const struct tkb_launcher_spec *launcher,
                               struct tkb_error *err)
 {
+	TKB_AUTO(tkb_free_at) struct tkb_saved_note *note = NULL;
 	int rc;
 
 	rc = check_launcher(launcher, err);
+	if (rc == 0 && !recorder->is_disabled)
+		rc = tkb_saved_note_new(launcher, &note, err);
 	if (rc < 0)
 		return rc;
 	lock(recorder);
 	rc = check_order(recorder, err);
-	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_notes_save(&recorder->notes, launcher, err);
+	if (rc == 0 && note != NULL)
+		tkb_notes_save(&recorder->notes, tkb_take(note));
 	unlock(recorder);
 	return rc;
 }
@@ -242,6 +247,9 @@ static int begin_collect(struct tkb_recorder *recorder,
 		                "the recorder chooses keys and devices");
 	lock(recorder);
 	rc = check_order(recorder, err);
+	if (rc == 0 && recorder->guard->is_collecting)
+		rc = tkb_fail(err, TKB_ERR_INVALID,
+		              "the compile before is still being collected");
 	if (rc == 0)
 		rc = tkb_wishes_of(&recorder->notes, wishes, err);
 	if (rc == 0)
@@ -254,11 +262,11 @@ static void finish_collect(struct tkb_recorder *recorder, bool is_final)
 {
 	lock(recorder);
 	recorder->guard->is_collecting = false;
-	if (recorder->guard->ends)
-		discard(recorder);
+	if (recorder->guard->has_ended)
+		tkb_notes_release(&recorder->ended);
 	else if (is_final)
 		recorder->phase = PHASE_COLLECTED;
-	recorder->guard->ends = false;
+	recorder->guard->has_ended = false;
 	unlock(recorder);
 }
 
@@ -321,9 +329,10 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
 void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 {
 	lock(recorder);
-	if (recorder->guard->is_collecting)
-		recorder->guard->ends = true;
-	else
-		discard(recorder);
+	if (recorder->guard->is_collecting && !recorder->guard->has_ended) {
+		recorder->guard->has_ended = true;
+		tkb_notes_move(&recorder->notes, &recorder->ended);
+	}
+	discard(recorder);
 	unlock(recorder);
 }

@@ -48,11 +48,10 @@ static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
 	return S_ISDIR(status.st_mode);
 }
 
-static int add_candidate(struct candidates *candidates,
-                         const struct tkb_root *root, const char *key,
-                         bool is_link, struct tkb_error *err)
+/* `candidate` has no key yet. */
+static int push(struct candidates *candidates, struct candidate candidate,
+                const char *key, struct tkb_error *err)
 {
-	struct candidate candidate = { .root = root, .is_link = is_link };
 	int rc;
 
 	candidate.key =
@@ -65,6 +64,15 @@ static int add_candidate(struct candidates *candidates,
 		return rc;
 	candidates->items[candidates->count++] = candidate;
 	return 0;
+}
+
+static int add_candidate(struct candidates *candidates,
+                         const struct tkb_root *root, const char *key,
+                         bool is_link, struct tkb_error *err)
+{
+	const struct candidate candidate = { .root = root, .is_link = is_link };
+
+	return push(candidates, candidate, key, err);
 }
 
 static int add_item(struct candidates *candidates, const struct tkb_root *root,
@@ -150,18 +158,20 @@ static int pick_in_root(struct candidates *candidates,
                         const struct tkb_pick *picks, size_t count,
                         struct tkb_error *err)
 {
-	const struct tkb_root *root = &candidates->cache->roots.items[0];
-	bool is_link = false;
+	struct candidate candidate = {
+		.root = &candidates->cache->roots.items[0]
+	};
 	int rc;
 
-	if (!has_folder(root, picks->key, &is_link))
-		return leave_out_missing(candidates->cache, root->path,
-		                         picks->key, err);
-	rc = add_candidate(candidates, root, picks->key, is_link, err);
-	if (rc < 0 || picks->any_device)
-		return rc;
-	return keep_devices(candidates, picks, count,
-	                    &candidates->items[candidates->count - 1], err);
+	if (!has_folder(candidate.root, picks->key, &candidate.is_link))
+		return leave_out_missing(candidates->cache,
+		                         candidate.root->path, picks->key, err);
+	if (!picks->any_device) {
+		rc = keep_devices(candidates, picks, count, &candidate, err);
+		if (rc < 0)
+			return rc;
+	}
+	return push(candidates, candidate, picks->key, err);
 }
 
 /* The root that a pick should be in; the first, if it has none. */

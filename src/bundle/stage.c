@@ -79,6 +79,12 @@ static bool lacks_locks(int number)
 	       number == EINVAL;
 }
 
+bool tkb_stage_can_do_without(int number)
+{
+	return lacks_locks(number) || number == EACCES || number == EPERM ||
+	       number == EROFS;
+}
+
 /*
  * With the root's lock held (`is_locked`) nobody is just making it; without,
  * only its age tells.
@@ -204,6 +210,7 @@ void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	char line[TKB_DIGEST_HEX_SIZE + 1];
+	struct stat status;
 	char name[64];
 
 	mark_name(name);
@@ -212,6 +219,11 @@ void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 	fd = tkb_fd_open(stage->own_fd, name,
 	                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0666);
 	if (fd < 0)
+		return;
+	/* A mark that is too long to be read is begun anew. */
+	if (fstat(fd, &status) == 0 &&
+	    status.st_size > MARK_LIMIT - TKB_DIGEST_HEX_SIZE &&
+	    ftruncate(fd, 0) < 0)
 		return;
 	tkb_digest_to_hex(id, line);
 	line[TKB_DIGEST_HEX_SIZE - 1] = '\n';
@@ -291,9 +303,12 @@ int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 	               random);
 	rc = give_birth(stage, err);
 	if (rc < 0) {
+		const int number = errno;
+
 		remove_stage(stage->own_fd, stage->name);
 		tkb_fd_close_at(&stage->fd);
 		tkb_fd_close_at(&stage->lock_fd);
+		errno = number;
 	}
 	return rc;
 }

@@ -51,10 +51,16 @@ TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,
                                  struct tkb_error *err);
 
 /*
- * Wait for the root's lock; closing the descriptor gives it back. -1 where the
- * file system has no locks.
+ * Wait for the root's lock; closing the descriptor gives it back. -1 and errno
+ * where there is none.
  */
 int tkb_stage_lock(const struct tkb_stage *stage);
+
+/*
+ * Is there no lock, by errno `number`, because the file system has none or it
+ * is not for us? Else to go on without it would mix two compiles.
+ */
+bool tkb_stage_can_do_without(int number);
 
 /* Note that all of bundle `id` that belongs here is here. */
 void tkb_stage_trust(const struct tkb_stage *stage,

@@ -3,65 +3,47 @@
 #define TKB_BUNDLE_TAR_H
 
 /*
- * Tar members in memory, through libarchive.
+ * Tar members in memory: POSIX.1-2001 (ustar, and a pax header before a name
+ * that is too long for it), written in one way only: a plain file, mode 0644,
+ * owner 0, time 0.
  *
- * The writer appends members as one deterministic stream: mode 0644, owner 0,
- * time 0, and a pax header only where a name needs it. It writes no end of
- * archive: the streams of several frames, joined, are one tar.
+ * It is our own because libarchive calls exit() where it has no memory, and
+ * because there is less to go wrong: a reader takes a member's name and size,
+ * makes the headers that this writer makes of them, and refuses whatever
+ * differs in a byte.
  *
- *     TKB_AUTO(tkb_tar_writer_close) struct tkb_tar_writer writer = { 0 };
- *
- *     rc = tkb_tar_writer_open(&writer, &buf, err);
- *     rc = tkb_tar_writer_add(&writer, "triton/KEY/k.cubin", bytes, err);
- *
- * The reader goes through a stream that nobody vouches for: the caller says
- * which member must come next, and anything else is refused.
+ * No end of archive is written: the streams of several frames, joined, are one
+ * tar.
  */
 
 #include "base/base.h"
 #include "base/buf.h"
 
-struct tkb_tar_writer {
-	void *archive;        /* owned */
-	void *binary_archive; /* owned; for names that are not ASCII */
-	void *entry;          /* owned */
-	struct tkb_buf *out;
-	bool is_closing;
+enum {
+	TKB_TAR_PATH_SIZE = 400 /* the longest path, and a zero */
 };
 
-TKB_NODISCARD int tkb_tar_writer_open(struct tkb_tar_writer *writer,
-                                      struct tkb_buf *out,
-                                      struct tkb_error *err);
-TKB_NODISCARD int tkb_tar_writer_add(struct tkb_tar_writer *writer,
-                                     const char *path, struct tkb_bytes bytes,
-                                     struct tkb_error *err);
-void tkb_tar_writer_close(struct tkb_tar_writer *writer);
+/* Append a member; the buffer keeps a failure. */
+void tkb_tar_add(struct tkb_buf *out, const char *path, struct tkb_bytes bytes);
 
+/* Goes through a stream that nobody vouches for. */
 struct tkb_tar_reader {
-	void *archive;          /* owned */
 	struct tkb_bytes bytes; /* kept by reference */
-	size_t end;             /* of the last member, with its padding */
+	size_t at;
+	char path[TKB_TAR_PATH_SIZE]; /* of the member just read */
 };
 
-TKB_NODISCARD int tkb_tar_reader_open(struct tkb_tar_reader *reader,
-                                      struct tkb_bytes bytes,
-                                      struct tkb_error *err);
+struct tkb_tar_reader tkb_tar_reader_of(struct tkb_bytes bytes);
 
 /*
- * The next member: its path, valid until the next call, and its bytes, which
- * are part of what the reader was opened with. Only regular files pass.
- *
- * Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT.
+ * The next member: its path is in the reader, its bytes are part of what the
+ * reader was made of. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT.
  */
-TKB_NODISCARD int tkb_tar_reader_next(struct tkb_tar_reader *reader,
-                                      const char **path_out,
-                                      struct tkb_bytes *out,
-                                      struct tkb_error *err);
+TKB_NODISCARD int tkb_tar_next(struct tkb_tar_reader *reader,
+                               struct tkb_bytes *out, struct tkb_error *err);
 
 /* Nothing may stand behind the last member. */
-TKB_NODISCARD int tkb_tar_reader_finish(const struct tkb_tar_reader *reader,
-                                        struct tkb_error *err);
-
-void tkb_tar_reader_close(struct tkb_tar_reader *reader);
+TKB_NODISCARD int tkb_tar_finish(const struct tkb_tar_reader *reader,
+                                 struct tkb_error *err);
 
 #endif

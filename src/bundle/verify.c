@@ -136,11 +136,19 @@ static int check_entry(struct checker *checker, const struct view *view,
 	return 0;
 }
 
-static void name_entry(const struct verifier *verifier,
-                       const struct tkb_entry *entry, struct tkb_error *fault)
+static void keep_first(struct verifier *verifier, const struct tkb_entry *item,
+                       bool is_of_frame, const struct tkb_error *fault)
 {
-	(void)tkb_fail_while(fault, TKB_ERR_CORRUPT, "'%s', entry '%s'",
-	                     verifier->bundle->name, entry->key);
+	if (verifier->first.status != 0)
+		return;
+	verifier->first = *fault;
+	/* What is wrong with a frame says which already. */
+	if (!is_of_frame)
+		(void)tkb_fail_while(&verifier->first, TKB_ERR_CORRUPT,
+		                     "'%s', %s '%s'", verifier->bundle->name,
+		                     item->kind == TKB_KIND_PAYLOAD ? "payload"
+		                                                    : "entry",
+		                     item->key);
 }
 
 static void note(struct verifier *verifier, const struct tkb_entry *entry,
@@ -163,11 +171,7 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 		verifier->report.size += tkb_entry_size(entry);
 	} else {
 		verifier->report.failed_count++;
-		if (verifier->first.status == 0)
-			verifier->first = *fault;
-		/* What is wrong with a frame says which already. */
-		if (verifier->report.failed_count == 1 && !is_of_frame)
-			name_entry(verifier, entry, &verifier->first);
+		keep_first(verifier, entry, is_of_frame, fault);
 	}
 	(void)pthread_mutex_unlock(&verifier->watcher.lock);
 	tkb_watcher_result(&verifier->watcher, &result);
@@ -176,14 +180,14 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 
 /* Launchers are told of at the end: several may share a payload. */
 static void note_payload(struct verifier *verifier, size_t item, int rc,
-                         const struct tkb_error *fault)
+                         bool is_of_frame, const struct tkb_error *fault)
 {
 	if (rc == 0)
 		return;
 	(void)pthread_mutex_lock(&verifier->watcher.lock);
 	verifier->is_damaged[item] = true;
-	if (verifier->first.status == 0)
-		verifier->first = *fault;
+	keep_first(verifier, &verifier->bundle->manifest.entries[item],
+	           is_of_frame, fault);
 	(void)pthread_mutex_unlock(&verifier->watcher.lock);
 }
 
@@ -250,7 +254,8 @@ static int verify_frame(void *self, size_t worker, size_t index,
 			return rc;
 		}
 		if (view.entry->kind == TKB_KIND_PAYLOAD)
-			note_payload(verifier, frame->entries[i], rc, &fault);
+			note_payload(verifier, frame->entries[i], rc,
+			             frame_rc != 0, &fault);
 		else
 			note(verifier, view.entry, rc, frame_rc != 0, &fault);
 	}

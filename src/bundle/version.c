@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/tkbundle.h>
 
-#include <archive.h>
 #include <openssl/opensslv.h>
 #include <zstd.h>
 
@@ -16,6 +15,5 @@ const char *tkb_version(void)
 
 const char *tkb_version_libraries(void)
 {
-	return ARCHIVE_VERSION_STRING ", libzstd " ZSTD_VERSION_STRING
-				      ", " OPENSSL_VERSION_TEXT;
+	return "libzstd " ZSTD_VERSION_STRING ", " OPENSSL_VERSION_TEXT;
 }

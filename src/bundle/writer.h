@@ -58,6 +58,9 @@ struct tkb_frame {
 
 #define TKB_FRAMES_SIZE_LIMIT ((size_t)8 * 1024 * 1024)
 
+/* What a writer packs into one frame at most: a full one, and a last entry. */
+#define TKB_MIXED_SIZE_LIMIT ((uint64_t)276 * 1024 * 1024)
+
 /* Append the text of `tkbundle.frames`. */
 void tkb_frames_write(const struct tkb_frame *frames, size_t count,
                       struct tkb_buf *out);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-for verb in collect emit help ls show verify; do
+for verb in collect diff emit gc help ls merge relocate show stats verify; do
 	tkbundle help $verb >wanted
 	tkbundle $verb --help | cmp - wanted
 	tkbundle $verb -h | cmp - wanted

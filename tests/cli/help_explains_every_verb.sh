@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-for verb in '' collect emit help ls show verify; do
+for verb in '' collect diff emit gc help ls merge relocate show stats \
+		verify; do
 	try tkbundle help $verb
 done

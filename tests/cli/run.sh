@@ -24,6 +24,9 @@
 #     damage FILE [OFFSET]  flip a byte, counted from the file's end
 #     powerless COMMAND...  run it bound by permissions, as root is not
 #     skip REASON           end the case: it cannot be told here
+#     save ROOT FILE WORD...
+#                           pack launchers, see ../tools/save.c; without
+#                           $TKB_SAVE, which names that program, skip
 
 here=$(cd "$(dirname "$0")" && pwd -P)
 is_update=false
@@ -50,6 +53,7 @@ trap 'exit 143' TERM HUP
 
 mkdir "$work/bin"
 ln -s "$program" "$work/bin/tkbundle"
+packer=${TKB_SAVE-}
 python=$(python3 -c 'import sys; print(sys.executable)') || exit 1
 
 # What the program looks at, and what its words could depend on.
@@ -134,6 +138,11 @@ powerless() {
 skip() {
 	echo "$1" >"$own/skipped"
 	exit 0
+}
+
+save() {
+	[ -n "$packer" ] || skip "there is no tests/tools/save"
+	"$packer" "$@"
 }
 
 # Replace what differs between machines: paths, and sizes that zstd decides.

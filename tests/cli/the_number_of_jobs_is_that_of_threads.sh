@@ -6,8 +6,8 @@ slow_cache cache 16
 count_threads() {
 	most=0
 	tkbundle collect cache -n -j "$1" >/dev/null &
-	while threads=$(sed -n 's/^Threads:[^0-9]*//p' /proc/$!/status) \
-		2>/dev/null && [ -n "$threads" ]; do
+	while threads=$(sed -n 's/^Threads:[^0-9]*//p' /proc/$!/status \
+		2>/dev/null) && [ -n "$threads" ]; do
 		[ "$threads" -le $most ] || most=$threads
 	done
 	wait $!

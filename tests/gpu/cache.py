@@ -13,6 +13,8 @@
     cache.py atime DIR                   does the first read move the access
                                          time there?
     cache.py damage ROOT                 damage three kernels
+    cache.py used COUNT FILE             does a document of stats --used say
+                                         that so many kernels were used?
     cache.py field NAME FILE             a member of each JSON line
     cache.py median NAME FILE            the median of those
 """
@@ -195,6 +197,15 @@ def command_damage(root):
 def fields(name, path):
     with open(path, encoding="utf-8") as file:
         return [json.loads(line)[name] for line in file if line.strip()]
+
+
+def command_used(count, path):
+    with open(path, encoding="utf-8") as file:
+        uses = json.load(file)["uses"]["list"]
+    used = sum(use["kind"] == "kernel" and use["state"] == "used"
+               for use in uses)
+    if used != int(count):
+        sys.exit(f"{used} kernels were used, not {count}")
 
 
 def command_field(name, path):

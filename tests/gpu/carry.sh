@@ -29,14 +29,6 @@ ldd "$program" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' |
 while read -r name path; do
     case $name in
     libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.*) ;;
-    libicudata.so.*)
-        # libarchive reads XML for xar files alone, and libxml2 brings 31 MB
-        # of Unicode tables for it. ICU itself is built against such a stub.
-        version=${name##*.}
-        echo "const char icudt${version}_dat[16];" |
-            "${CC:-cc}" -shared -fPIC -Wl,-soname,"$name" \
-                -o "$out/lib/$name" -x c -
-        ;;
     *) cp -L "$path" "$out/lib/$name" ;;
     esac
 done

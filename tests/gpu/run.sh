@@ -220,6 +220,8 @@ need "after emit, full: runs" run full model "$full" 3
 check_warm "after emit, full" full
 if cache atime "$work"; then
     check "use stamps: all group files were read" stamps "$full" 0 "$kernels"
+    check "stats --used" tkb uses stats "$(root_of model "$full")" --used
+    check "stats --used: all kernels were used" cache used "$kernels" out/uses.json
 else
     echo "not checked: use stamps (access times do not move here)"
 fi
@@ -235,6 +237,31 @@ need "emit lean" tkb lean emit lean.tkb "$(root_of model lean)"
 check_emitted lean "$entries"
 need "after emit, lean: runs" run lean model lean 3
 check_warm "after emit, lean" lean
+
+mkdir -p homes/relocated/.triton
+cp -r "$gone" homes/relocated/.triton/cache
+need "relocate a moved cache" \
+    tkb relocated relocate "$(root_of model relocated)"
+check "relocate a moved cache: all kernels" says relocated relocated "$kernels"
+need "after relocate: runs" run relocated model relocated 1
+check_warm "after relocate" relocated
+
+# Two jobs pack a part each, and share some.
+keys=("$gone"/*)
+keys=("${keys[@]##*/}")
+keys=("${keys[@]/#/--key=}")
+half=$((${#keys[@]} / 2))
+need "collect the first part" tkb part1 collect "$gone" -o part1.tkb \
+    "${keys[@]:0:half + 2}"
+need "collect the second part" tkb part2 collect "$gone" -o part2.tkb \
+    "${keys[@]:half}"
+need "merge" tkb merged merge -o merged.tkb part1.tkb part2.tkb
+check "merge: all entries" says merged entry_count "$entries"
+check "merge: the bundle of the whole" \
+    says merged id "$(cache field id out/collect.json)"
+need "emit what was merged" tkb emerged emit merged.tkb "$(root_of model merged)"
+need "after emit of what was merged: runs" run merged model merged 1
+check_warm "after emit of what was merged" merged
 
 mkdir -p homes/repaired/.triton
 cp -r "$gone" homes/repaired/.triton/cache
@@ -265,6 +292,8 @@ run_row "warm, in place" warm
 run_row "moved with cp -r" moved
 run_row "after emit, full" full
 run_row "after emit, lean" lean
+run_row "moved with cp -r, relocated" relocated
+run_row "after emit of two merged parts" merged
 run_row "moved with cp -r, repaired by emit" repaired
 run_row "damaged, repaired by emit" damaged
 
@@ -276,6 +305,8 @@ row "collect, lean" "$(<out/collect_lean.ms)" "$(stat -c %s lean.tkb)"
 row "emit, full" "$(<out/full.ms)" "$(cache field size out/full.json)"
 row "emit, lean" "$(<out/lean.ms)" "$(cache field size out/lean.json)"
 row "emit, all present" "$(<out/again.ms)" "$(cache field size out/again.json)"
+row "relocate" "$(<out/relocated.ms)" "-"
+row "merge of two parts" "$(<out/merged.ms)" "$(stat -c %s merged.tkb)"
 
 # Inductor. Only triton/ is restored, not its own cache of compiled graphs:
 # the graph is compiled again, and asks Triton for every kernel.

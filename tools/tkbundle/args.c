@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "units.h"
+
 const struct option_spec args_help_option = {
 	.name = "help",
 	.letter = 'h',
@@ -130,6 +132,24 @@ static enum status store_number(const struct parser *parser,
 	return STATUS_DONE;
 }
 
+static enum status store_amount(const struct parser *parser,
+                                const struct option_spec *spec,
+                                const char *text, void *to)
+{
+	struct amount *const amount = to;
+	const bool is_size = spec->kind == OPTION_SIZE;
+	uint64_t value = 0;
+
+	if (!(is_size ? units_parse_size : units_parse_age)(text, &value))
+		return cli_misused(
+			parser->cli, "'%s' wants %s, as in %s, not '%s'",
+			parser->shown, spec->value,
+			is_size ? "500M or 20Gi" : "30d or 12h", text);
+
+	*amount = (struct amount){ .is_set = true, .value = value };
+	return STATUS_DONE;
+}
+
 static enum status store_word(const struct parser *parser,
                               const struct option_spec *spec, const char *text,
                               void *to)
@@ -197,6 +217,9 @@ static enum status store(const struct parser *parser,
 	case OPTION_NUMBER:
 	case OPTION_NUMBERS:
 		return store_number(parser, spec, text, to);
+	case OPTION_SIZE:
+	case OPTION_AGE:
+		return store_amount(parser, spec, text, to);
 	case OPTION_WORD:
 		return store_word(parser, spec, text, to);
 	case OPTION_TARGETS:
@@ -285,17 +308,29 @@ static enum status take_letters(struct parser *parser, char *word)
 	return status;
 }
 
+/* What operand number `index` is called; NULL: there is none. */
+static const char *operand_name(const struct command *command, size_t index)
+{
+	size_t i = 0;
+
+	while (i < index && command->operands[i] != NULL)
+		i++;
+	if (command->operands[i] == NULL && command->repeats_operand)
+		return command->operands[i - 1];
+	return command->operands[i];
+}
+
 static enum status take_operand(struct parser *parser, const char *word)
 {
 	const struct command *const command = parser->cli->command;
 	struct texts *const operands = &parser->out->operands;
+	const char *const name = operand_name(command, operands->count);
 
-	if (command->operands[operands->count] == NULL)
+	if (name == NULL)
 		return cli_misused(parser->cli, "unexpected operand '%s'",
 		                   word);
 	if (word[0] == '\0')
-		return cli_misused(parser->cli, "%s must not be empty",
-		                   command->operands[operands->count]);
+		return cli_misused(parser->cli, "%s must not be empty", name);
 
 	operands->items[operands->count] = word;
 	operands->count++;

@@ -26,6 +26,8 @@ enum option_kind {
 	OPTION_TEXTS,   /* struct texts */
 	OPTION_NUMBER,  /* struct number; the last counts */
 	OPTION_NUMBERS, /* struct numbers */
+	OPTION_SIZE,    /* struct amount, in bytes; the last counts */
+	OPTION_AGE,     /* struct amount, in seconds; the last counts */
 	OPTION_WORD,    /* struct number: which of the words in `value` */
 	OPTION_TARGETS  /* struct targets */
 };
@@ -52,6 +54,11 @@ struct number {
 	uint32_t value;
 };
 
+struct amount {
+	bool is_set;
+	uint64_t value;
+};
+
 struct numbers {
 	uint32_t *items; /* no value twice */
 	size_t count;
@@ -73,9 +80,14 @@ struct arguments {
 	struct number profile;
 	struct number layout;
 	struct number stage;
+	struct number max_entries;
+	struct amount max_size;
+	struct amount max_age;
 	const char *output;
 	const char *file;
 	bool has_files;
+	bool has_paths;
+	bool has_uses;
 	bool is_dry_run;
 	bool is_help;
 	bool is_json;
@@ -89,6 +101,7 @@ struct command {
 	const char *name;
 	const char *operands[3];  /* as in a synopsis; ends with NULL */
 	size_t required_operands; /* so many of them */
+	bool repeats_operand;     /* the last may be given several times */
 	const char *summary;      /* one line, imperative, no full stop */
 	const char *details;      /* paragraphs, or NULL */
 	const struct option_spec *options;

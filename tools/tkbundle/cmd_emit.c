@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "follow.h"
+#include "launcher_out.h"
 #include "root.h"
 #include "source.h"
 #include "text.h"
@@ -34,7 +35,11 @@ static const struct option_spec options[] = {
 	  .help = "sync the file system, before and after" },
 	ARGS_JOBS,
 	ARGS_JSON,
-	ARGS_DRY_RUN,
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_dry_run),
+	  .help = "look what is there, write nothing" },
 };
 
 /* An Inductor folder that is yet to be made can only be told by its name. */
@@ -93,7 +98,8 @@ static void fill_json(struct json_out *json,
 
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const struct root *root,
-                      const struct tkb_emit_report *report)
+                      const struct tkb_emit_report *report,
+                      const struct launcher_counts *launchers)
 {
 	const struct text_count counts[] = {
 		{ "skipped", report->skipped_count },
@@ -101,8 +107,10 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 		{ "failed", report->failed_count },
 		{ "damaged", report->damaged_count },
 		{ "unsafe", report->unsafe_count },
+		{ "launchers", launchers->ready },
+		{ "dropped launchers", launchers->dropped },
 	};
-	char rest[192];
+	char rest[256];
 
 	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
 	            sizeof(rest));
@@ -114,11 +122,13 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          root->path, report->is_inductor ? "Inductor" : "Triton");
 }
 
-static enum status judge(int rc, const struct tkb_emit_report *report)
+static enum status judge(int rc, const struct tkb_emit_report *report,
+                         const struct launcher_counts *launchers)
 {
 	enum status status = status_of(rc);
 
-	if (report->damaged_count > 0 || report->unsafe_count > 0)
+	if (report->damaged_count > 0 || report->unsafe_count > 0 ||
+	    launchers->damaged > 0)
 		status = status_merge(status, STATUS_UNTRUSTED);
 	if (report->failed_count > 0 || report->busy_count > 0)
 		status = status_merge(status, STATUS_PARTIAL);
@@ -130,8 +140,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
 	const char *const path = args_operand(args, 0);
+	struct launcher_counts launchers = { .ready = 0 };
 	struct tkb_emit_report report = { .size = 0 };
 	struct tkb_error err = { .status = 0 };
+	int launchers_rc = 0;
 	int rc;
 
 	if (cli_is_disabled(cli))
@@ -159,9 +171,15 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return status_of(rc);
 
 	fill_json(&cli->json, &report);
+	if (!args->is_dry_run)
+		launchers_rc = launcher_out_ready(cli, bundle, root.path,
+		                                  &launchers, &err);
+	if (launchers_rc != 0)
+		(void)cli_failed(cli, launchers_rc, &err, root.path);
 	if (!args->is_json)
-		summarize(cli, args, &root, &report);
-	return judge(rc, &report);
+		summarize(cli, args, &root, &report, &launchers);
+	return status_merge(judge(rc, &report, &launchers),
+	                    status_of(launchers_rc));
 }
 
 const struct command command_emit = {

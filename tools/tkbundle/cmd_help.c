@@ -66,9 +66,10 @@ static void put_synopsis(FILE *to, const struct command *command)
 		const bool is_required = i < command->required_operands;
 		char part[64];
 
-		(void)snprintf(part, sizeof(part), "%s%s%s",
+		(void)snprintf(part, sizeof(part), "%s%s%s%s",
 		               is_required ? "" : "[", command->operands[i],
-		               is_required ? "" : "]");
+		               is_required ? "" : "]",
+		               command->repeats_operand ? "..." : "");
 		put_part(&synopsis, part);
 	}
 	for (size_t i = 0; i < command->option_count; i++)
@@ -116,13 +117,14 @@ void help_print_overview(const struct cli *cli)
 	for (size_t i = 0; i < cli->command_count; i++)
 		(void)fprintf(cli->out, "  %-9s  %s\n", cli->commands[i]->name,
 		              cli->commands[i]->summary);
-	(void)fputs("\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
-	            "a verb;\n'tkbundle --version --verbose' lists the "
-	            "libraries.\nTKBUNDLE_DISABLE=1 makes collect and emit do "
-	            "nothing, with success.\n"
-	            "\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
-	            "4 partial, 5 untrusted\n",
-	            cli->out);
+	(void)fputs(
+		"\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
+		"a verb;\n'tkbundle --version --verbose' lists the "
+		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, emit, gc and "
+		"relocate do nothing,\nwith success.\n"
+		"\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
+		"4 partial, 5 untrusted\n",
+		cli->out);
 }
 
 static enum status run_help(struct cli *cli, const struct arguments *args)

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "entry_out.h"
-#include "source.h"
+#include "launcher_out.h"
+#include "source_out.h"
 #include "text.h"
 
 #define KEY_WIDTH 12  /* 60 bits of a key's hash */
@@ -117,47 +118,6 @@ static void print(const struct cli *cli, const struct arguments *args,
 	print_totals(cli, source, &totals);
 }
 
-/* Left out is no failure of a list; but it is never left unsaid. */
-static void report_left_out(struct cli *cli, const struct tkb_cache *cache)
-{
-	json_out_open_array(&cli->json, "left_out");
-	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
-		const struct tkb_left_out *const left_out =
-			tkb_cache_left_out(cache, i);
-		const char *const reason = tkb_reason_name(left_out->reason);
-
-		cli_say(cli, "left out %s: %s: %s", left_out->key, reason,
-		        left_out->message);
-		json_out_open_object(&cli->json, NULL);
-		json_out_text(&cli->json, "key", left_out->key);
-		json_out_text(&cli->json, "name", "");
-		json_out_text(&cli->json, "root", left_out->root);
-		json_out_text(&cli->json, "reason", reason);
-		json_out_text(&cli->json, "message", left_out->message);
-		json_out_close(&cli->json);
-	}
-	json_out_close(&cli->json);
-}
-
-static void head_json(struct json_out *json, const struct source *source,
-                      const char *path)
-{
-	char id[TKB_DIGEST_HEX_SIZE];
-
-	json_out_text(json, source->bundle != NULL ? "bundle" : "root", path);
-	if (source->bundle == NULL) {
-		json_out_text(json, "layout",
-		              tkb_cache_is_inductor(source->cache) ? "inductor"
-		                                                   : "triton");
-		return;
-	}
-
-	tkb_digest_to_hex(tkb_bundle_id(source->bundle), id);
-	json_out_text(json, "id", id);
-	json_out_text(json, "profile", tkb_bundle_profile(source->bundle));
-	json_out_number(json, "frames", tkb_bundle_frame_count(source->bundle));
-}
-
 static void fill_json(struct json_out *json, const struct source *source,
                       bool has_files)
 {
@@ -196,12 +156,15 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
-	head_json(&cli->json, &source, path);
+	source_out_head(&cli->json, &source, path);
 	fill_json(&cli->json, &source, args->has_files);
 	if (!args->is_json)
 		print(cli, args, &source);
+	/* Left out is no failure of a list; but it is never left unsaid. */
 	if (source.cache != NULL)
-		report_left_out(cli, source.cache);
+		source_out_left_out(cli, &source, "");
+	else
+		launcher_out_saved(cli, source.bundle);
 	return STATUS_DONE;
 }
 

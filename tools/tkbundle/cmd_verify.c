@@ -39,6 +39,21 @@ static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
 	json_out_number(json, "failed_count", report->failed_count);
 	json_out_number(json, "files", report->file_count);
 	json_out_number(json, "size", report->size);
+	json_out_number(json, "launchers", report->launcher_count);
+	json_out_number(json, "failed_launchers",
+	                report->failed_launcher_count);
+}
+
+static void count_rest(const struct tkb_verify_report *report, char *out,
+                       size_t size)
+{
+	const struct text_count counts[] = {
+		{ "failed", report->failed_count },
+		{ "launchers", report->launcher_count },
+		{ "failed launchers", report->failed_launcher_count },
+	};
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), out, size);
 }
 
 static enum status verify_bundle(struct cli *cli, const struct arguments *args,
@@ -48,9 +63,8 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	struct tkb_verify_options chosen = { .threads = args->jobs.value };
 	struct tkb_verify_report report = { .size = 0 };
 	struct tkb_error err = { .status = 0 };
-	struct text_count failed = { .word = "failed" };
 	struct follow follow;
-	char rest[48];
+	char rest[96];
 	int rc;
 
 	json_out_text(&cli->json, "bundle", path);
@@ -72,8 +86,7 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	if (args->is_json)
 		return status_of(rc);
 
-	failed.count = report.failed_count;
-	text_counts(&failed, 1, rest, sizeof(rest));
+	count_rest(&report, rest, sizeof(rest));
 	summarize(cli, path, report.verified_count, report.file_count,
 	          report.size, rest);
 	return status_of(rc);

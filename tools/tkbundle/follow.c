@@ -23,12 +23,11 @@ static void say(const struct follow *follow, const struct tkb_result *result)
 	const bool has_reason = result->reason != TKB_REASON_NONE;
 	const bool has_message = result->message[0] != '\0';
 
-	cli_say(follow->cli, "%s %s%s%s%s%s%s%s%s",
-	        result->outcome == TKB_LEFT_OUT
-	                ? "left out"
-	                : tkb_outcome_name(result->outcome),
-	        result->key, is_named ? " (" : "", result->name,
-	        is_named ? ")" : "", has_reason ? ": " : "",
+	cli_say(follow->cli, "%s %s%s%s%s%s%s%s%s%s",
+	        tkb_outcome_name(result->outcome),
+	        result->is_launcher ? "launcher " : "", result->key,
+	        is_named ? " (" : "", result->name, is_named ? ")" : "",
+	        has_reason ? ": " : "",
 	        has_reason ? tkb_reason_name(result->reason) : "",
 	        has_message ? ": " : "", result->message);
 }
@@ -41,6 +40,8 @@ static void list(struct follow *follow, const struct tkb_result *result)
 	json_out_text(json, "key", result->key);
 	json_out_text(json, "name", result->name);
 	json_out_text(json, "root", result->root);
+	if (result->is_launcher)
+		json_out_flag(json, "launcher", true);
 	if (follow->list == FOLLOW_ALL)
 		json_out_text(json, "outcome",
 		              tkb_outcome_name(result->outcome));

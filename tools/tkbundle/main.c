@@ -9,8 +9,9 @@
 
 /* Sorted by name; `tkbundle help` prints it as it stands. */
 static const struct command *const commands[] = {
-	&command_version, &command_collect, &command_emit,   &command_help,
-	&command_ls,      &command_show,    &command_verify,
+	&command_version,  &command_collect, &command_diff,  &command_emit,
+	&command_gc,       &command_help,    &command_ls,    &command_merge,
+	&command_relocate, &command_show,    &command_stats, &command_verify,
 };
 
 /*

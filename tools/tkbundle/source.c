@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +31,16 @@ int source_open(const char *path, struct source *out, struct tkb_error *err)
 {
 	if (source_is_cache(path))
 		return tkb_cache_open(path, NULL, &out->cache, err);
+	return source_open_bundle(path, &out->bundle, err);
+}
+
+int source_open_hashed(const char *path, struct source *out,
+                       struct tkb_error *err)
+{
+	const struct tkb_cache_options hashed = { .digests = true };
+
+	if (source_is_cache(path))
+		return tkb_cache_open(path, &hashed, &out->cache, err);
 	return source_open_bundle(path, &out->bundle, err);
 }
 
@@ -78,4 +89,84 @@ int source_read(const struct source *source, size_t index, size_t file,
 	if (source->bundle != NULL)
 		return tkb_bundle_read(source->bundle, index, file, sink, err);
 	return tkb_cache_read(source->cache, index, file, sink, err);
+}
+
+static bool make_room(struct source_file *file, size_t size)
+{
+	const size_t capacity = file->capacity > 0 ? file->capacity : 65536;
+	char *data;
+
+	if (size <= file->capacity)
+		return true;
+
+	file->capacity = size > 2 * capacity ? size : 2 * capacity;
+	data = realloc(file->data, file->capacity);
+	if (data == NULL)
+		source_file_release(file);
+	else
+		file->data = data;
+	return data != NULL;
+}
+
+static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct source_file *const file = self;
+
+	if (bytes.size == 0)
+		return 0;
+	if (!make_room(file, file->size + bytes.size))
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+
+	(void)memcpy(file->data + file->size, bytes.data, bytes.size);
+	file->size += bytes.size;
+	return 0;
+}
+
+int source_read_file(const struct source *source, size_t index, size_t file,
+                     struct source_file *out, struct tkb_error *err)
+{
+	const struct tkb_sink sink = { .write = append, .self = out };
+
+	out->size = 0;
+	return source_read(source, index, file, &sink, err);
+}
+
+void source_file_release(struct source_file *file)
+{
+	free(file->data);
+	*file = (struct source_file){ .data = NULL };
+}
+
+static int tell_entry(const struct source *source, size_t index,
+                      const struct tkb_file_visitor *visitor,
+                      struct source_file *file, struct tkb_error *err)
+{
+	const size_t count = source_entry(source, index)->file_count;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = source_read_file(source, index, i, file, err);
+		if (rc == 0)
+			rc = visitor->on_file(
+				visitor->self, index, i,
+				(struct tkb_bytes){ file->data, file->size },
+				err);
+	}
+
+	return rc;
+}
+
+int source_read_all(const struct source *source,
+                    const struct tkb_file_visitor *visitor,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(source_file_release) struct source_file file = { .size = 0 };
+	int rc = 0;
+
+	if (source->bundle != NULL)
+		return tkb_bundle_read_all(source->bundle, visitor, err);
+
+	for (size_t i = 0; i < source_entry_count(source) && rc == 0; i++)
+		rc = tell_entry(source, i, visitor, &file, err);
+	return rc;
 }

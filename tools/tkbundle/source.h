@@ -8,7 +8,7 @@
 #include <tkbundle/tkbundle.h>
 
 /*
- * What ls, show and verify look into: a folder is a cache, anything else a
+ * What the verbs look into: a folder is a cache, anything else a
  * bundle, "-" the bundle on standard input.
  *
  *     TKB_AUTO(source_close) struct source source = { 0 };
@@ -31,6 +31,13 @@ TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
 TKB_NODISCARD int source_open(const char *path, struct source *out,
                               struct tkb_error *err);
 
+/*
+ * The same, but a cache's files are read, checked and hashed, as collect does:
+ * their digests are those that a bundle would have.
+ */
+TKB_NODISCARD int source_open_hashed(const char *path, struct source *out,
+                                     struct tkb_error *err);
+
 /* For TKB_AUTO; a zeroed source is allowed. */
 void source_close(struct source *source);
 void source_close_bundle(struct tkb_bundle **bundle);
@@ -49,5 +56,28 @@ TKB_NODISCARD int source_find(const struct source *source, const char *prefix,
 TKB_NODISCARD int source_read(const struct source *source, size_t index,
                               size_t file, const struct tkb_sink *sink,
                               struct tkb_error *err);
+
+/*
+ * Tell every file of every entry: a bundle's with sentinels, a cache's as it
+ * lies there. Codes as of tkb_bundle_read_all().
+ */
+TKB_NODISCARD int source_read_all(const struct source *source,
+                                  const struct tkb_file_visitor *visitor,
+                                  struct tkb_error *err);
+
+/* The bytes of one file; released and used again. Zeroed is empty. */
+struct source_file {
+	char *data;
+	size_t size;
+	size_t capacity;
+};
+
+/* Read a file into `out`, whose bytes go. Codes as of source_read(). */
+TKB_NODISCARD int source_read_file(const struct source *source, size_t index,
+                                   size_t file, struct source_file *out,
+                                   struct tkb_error *err);
+
+/* For TKB_AUTO. */
+void source_file_release(struct source_file *file);
 
 #endif

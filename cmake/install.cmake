@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What `cmake --install` puts where. There are three components: program,
+# library, and devel, what is needed to build with the library.
+include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
+
+# The program finds its library wherever both have been put together.
+set(path_to_library ${CMAKE_INSTALL_FULL_LIBDIR})
+cmake_path(RELATIVE_PATH path_to_library
+	BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR})
+set_target_properties(tkbundle_program PROPERTIES
+	INSTALL_RPATH "$ORIGIN/${path_to_library}")
+
+install(TARGETS tkbundle_program
+	RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# In /usr the loader finds it by itself.
+install(CODE "
+	if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+		file(RPATH_REMOVE
+			FILE \"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_BINDIR}/tkbundle\")
+	endif()")
+
+install(TARGETS tkbundle
+	EXPORT tkbundle-targets
+	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+	COMPONENT library NAMELINK_COMPONENT devel)
+install(DIRECTORY include/tkbundle
+	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+	COMPONENT devel FILES_MATCHING PATTERN "*.h")
+
+# For find_package(tkbundle).
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tkbundle)
+configure_package_config_file(cmake/tkbundle-config.cmake.in
+	${PROJECT_BINARY_DIR}/cmake/tkbundle-config.cmake
+	INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(
+	${PROJECT_BINARY_DIR}/cmake/tkbundle-config-version.cmake
+	COMPATIBILITY SameMinorVersion)
+install(FILES
+	${PROJECT_BINARY_DIR}/cmake/tkbundle-config.cmake
+	${PROJECT_BINARY_DIR}/cmake/tkbundle-config-version.cmake
+	DESTINATION ${package_folder} COMPONENT devel)
+install(EXPORT tkbundle-targets
+	NAMESPACE tkbundle::
+	DESTINATION ${package_folder} COMPONENT devel)
+
+# For pkg-config. Its folders are told from where the file lies.
+set(prefix ${CMAKE_INSTALL_PREFIX})
+set(include_folder ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(library_folder ${CMAKE_INSTALL_FULL_LIBDIR})
+cmake_path(RELATIVE_PATH include_folder BASE_DIRECTORY ${prefix})
+cmake_path(RELATIVE_PATH library_folder BASE_DIRECTORY ${prefix})
+cmake_path(RELATIVE_PATH prefix
+	BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+	OUTPUT_VARIABLE path_to_prefix)
+configure_file(cmake/tkbundle.pc.in
+	${PROJECT_BINARY_DIR}/cmake/tkbundle.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/tkbundle.pc
+	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
+
+add_subdirectory(man)
+
+# Each shell looks for a verb's options in a file that is named its way.
+install(FILES completions/tkbundle.bash RENAME tkbundle
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completions/_tkbundle
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completions/tkbundle.fish
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of tkbundle for bash. tests/completions.sh holds it against the
+# program.
+
+# Set `options` to those of verb $1.
+_tkbundle_options() {
+	case $1 in
+	--version)
+		options="--verbose" ;;
+	collect)
+		options="-o --output --key --device --profile --no-modules
+			--strict -j --jobs --json -n --dry-run" ;;
+	diff)
+		options="--json" ;;
+	emit)
+		options="--key --device --target --layout --sync -j --jobs
+			--json -n --dry-run" ;;
+	gc)
+		options="--max-size --max-entries --max-age --json -n
+			--dry-run" ;;
+	help)
+		options="" ;;
+	ls)
+		options="--files --json" ;;
+	merge)
+		options="-o --output --json" ;;
+	relocate)
+		options="--json -n --dry-run" ;;
+	show)
+		options="--file --stage" ;;
+	stats)
+		options="--paths --used --json" ;;
+	verify)
+		options="-j --jobs --json" ;;
+	*)
+		return ;;
+	esac
+	options+=" -h --help"
+}
+
+# What option $1 wants: words, or where they come from; nothing for a switch.
+_tkbundle_value() {
+	case $1 in
+	-o | --output)
+		value=:bundle ;;
+	--profile)
+		value="full lean" ;;
+	--layout)
+		value="auto triton inductor" ;;
+	--stage)
+		value="ptx llir ttir ttgir source cubin sass" ;;
+	--target)
+		value="cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu" ;;
+	--key | --device | --file | -j | --jobs | --max-*)
+		value=:none ;;
+	*)
+		value= ;;
+	esac
+}
+
+# What operand number $2 of verb $1 is.
+_tkbundle_operand() {
+	case $1:$2 in
+	help:1)
+		value=$verbs ;;
+	emit:1 | merge:*)
+		value=:bundle ;;
+	diff:[12] | ls:1 | show:1 | stats:1 | verify:1)
+		value=:either ;;
+	collect:1 | emit:2 | gc:1 | relocate:1)
+		value=:cache ;;
+	*)
+		value=:none ;;
+	esac
+}
+
+# Complete $2 by what $1 stands for.
+_tkbundle_reply() {
+	case $1 in
+	:none)
+		return ;;
+	:bundle | :either)
+		[[ $2 != - ]] || { COMPREPLY=(-); return; }
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(
+			compgen -d -- "$2"
+			compgen -f -X '!*.tkb' -- "$2"
+		) ;;
+	:cache)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
+	*)
+		mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2") ;;
+	esac
+}
+
+_tkbundle() {
+	local verbs="collect diff emit gc help ls merge relocate show stats verify"
+	local options='' value='' word i count=0
+	local -a words
+
+	# bash cuts words at "=" and ":" as well.
+	COMPREPLY=()
+	# shellcheck disable=SC2162 # "\ " does not end a word
+	read -a words <<<"${COMP_LINE:0:COMP_POINT}"
+	[[ ${COMP_LINE:0:COMP_POINT} != *[[:space:]] ]] || words+=("")
+	word=${words[-1]}
+
+	if ((${#words[@]} == 2)); then
+		_tkbundle_reply "$verbs --version --help -h" "$word"
+		return
+	fi
+
+	_tkbundle_options "${words[1]}"
+	for ((i = 2; i < ${#words[@]} - 1; i++)); do
+		if [[ ${words[i]} == -- ]]; then
+			options=
+		elif [[ -n $options && ${words[i]} == -?* ]]; then
+			_tkbundle_value "${words[i]}"
+			[[ -z $value ]] || ((i++))
+		else
+			((count++))
+		fi
+	done
+
+	# An option that wants a value has taken the word at hand.
+	if ((i == ${#words[@]})); then
+		:
+	elif [[ -n $options && $word == --*=* ]]; then
+		_tkbundle_value "${word%%=*}"
+		word=${word#*=}
+	elif [[ -n $options && $word == -* ]]; then
+		value=$options
+	else
+		_tkbundle_operand "${words[1]}" $((count + 1))
+	fi
+
+	[[ -z $value ]] || _tkbundle_reply "$value" "$word"
+	# Of what it has cut, bash wants the last piece alone.
+	[[ $COMP_WORDBREAKS != *:* ]] ||
+		COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
+}
+
+complete -F _tkbundle tkbundle

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "faults/loop.h"
+#include "faults/world.h"
+
+/* A look into a cache, and the results that somebody keeps. */
+struct looked {
+	struct tkb_cache_options options;
+	struct tkb_cache *opened;
+	size_t wanted_count;
+	size_t wanted_left_out;
+	struct tkb_bundle *bundle;
+	struct tkb_results *results;
+};
+
+static struct looked looked;
+
+static struct tkb_cache *const untouched =
+	(struct tkb_cache *)(uintptr_t)0x5a5a5a5a;
+
+static int call_open(void *self, struct tkb_error *err)
+{
+	(void)self;
+	looked.opened = untouched;
+	return tkb_cache_open("cache", &looked.options, &looked.opened, err);
+}
+
+static const char *check_open(void *self, enum fault_moment moment)
+{
+	(void)self;
+	switch (moment) {
+	case FAULT_REFUSED:
+	case FAULT_STARVED:
+		return looked.opened == untouched ? NULL
+		                                  : "its out was touched";
+	case FAULT_DONE_YET:
+	case FAULT_DONE:
+		return tkb_cache_entry_count(looked.opened) ==
+		                               looked.wanted_count &&
+		                       tkb_cache_left_out_count(
+					       looked.opened) ==
+		                               looked.wanted_left_out
+		               ? NULL
+		               : "it has other entries";
+	}
+	return NULL;
+}
+
+static void close_opened(void *self)
+{
+	(void)self;
+	tkb_cache_close(looked.opened);
+}
+
+static void try_open(struct tkb_cache_options options)
+{
+	const struct fault_call call = { .call = call_open,
+		                         .check = check_open,
+		                         .release = close_opened };
+	struct tkb_error err = { 0 };
+
+	looked.options = options;
+	CHECK_OK(call_open(NULL, &err), &err);
+	looked.wanted_count = tkb_cache_entry_count(looked.opened);
+	looked.wanted_left_out = tkb_cache_left_out_count(looked.opened);
+	tkb_cache_close(looked.opened);
+	fault_each_allocation(&call);
+}
+
+TEST(cache, opens_or_says_that_an_allocation_failed)
+{
+	need_faults();
+	world_cache();
+	world_add(WORLD_OTHER);
+	assert_int_equal(remove("cache/" WORLD_OTHER "/add_kernel.cubin"), 0);
+	try_open((struct tkb_cache_options){ .threads = 1 });
+	CHECK_INT(looked.wanted_left_out, 1);
+}
+
+TEST(cache, of_two_devices_opens_or_says_that_an_allocation_failed)
+{
+	need_faults();
+	world_inductor();
+	try_open((struct tkb_cache_options){ .threads = 2, .digests = true });
+	CHECK_INT(looked.wanted_count, 2);
+}
+
+static int call_emit(void *self, struct tkb_error *err)
+{
+	struct tkb_emit_options options = { .threads = 1 };
+	int rc;
+
+	(void)self;
+	looked.results = NULL;
+	rc = tkb_results_new(&looked.results, err);
+	if (rc < 0)
+		return rc;
+	options.watch = tkb_results_watch(looked.results);
+	rc = tkb_emit(looked.bundle, "root", &options, NULL, err);
+	if (rc < 0)
+		tkb_results_free(looked.results);
+	return rc;
+}
+
+static const char *check_results(void *self, enum fault_moment moment)
+{
+	(void)self;
+	if (moment == FAULT_DONE_YET && tkb_results_is_cut(looked.results))
+		return NULL;
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
+	    tkb_results_count(looked.results) != 2)
+		return "results are missing, and it is not said";
+	return NULL;
+}
+
+static void free_results(void *self)
+{
+	(void)self;
+	tkb_results_free(looked.results);
+}
+
+TEST(results, are_all_there_or_it_is_said_that_some_are_missing)
+{
+	const struct fault_call call = { .call = call_emit,
+		                         .check = check_results,
+		                         .release = free_results };
+	struct tkb_error err = { 0 };
+
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	CHECK_OK(tkb_bundle_open("x.tkb", &looked.bundle, &err), &err);
+	CHECK_OK(tkb_emit(looked.bundle, "root", NULL, NULL, &err), &err);
+	fault_each_allocation(&call);
+	tkb_bundle_close(looked.bundle);
+}

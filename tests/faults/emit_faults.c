@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "faults/loop.h"
+#include "faults/root.h"
+#include "faults/world.h"
+
+/* An emit into "root", and what an undisturbed one reports. */
+struct emit {
+	struct tkb_emit_options options;
+	struct tkb_bundle *bundle;
+	struct fault_root root;
+	struct tkb_emit_report wanted_report;
+	struct tkb_emit_report report;
+};
+
+static struct emit emit;
+
+static void prepare_emit(void *self)
+{
+	(void)self;
+	fault_root_prepare(&emit.root);
+}
+
+static int emit_once(struct tkb_emit_report *report, struct tkb_error *err)
+{
+	return tkb_emit(emit.bundle, "root", &emit.options, report, err);
+}
+
+static int call_emit(void *self, struct tkb_error *err)
+{
+	(void)self;
+	world_dirty(&emit.report, sizeof(emit.report));
+	return emit_once(&emit.report, err);
+}
+
+static uint64_t good_count(const struct tkb_emit_report *report)
+{
+	return report->emitted_count + report->present_count +
+	       report->repaired_count;
+}
+
+static const char *check_report(enum fault_moment moment)
+{
+	const struct tkb_emit_report *report = &emit.report;
+	const struct tkb_emit_report *wanted = &emit.wanted_report;
+
+	switch (moment) {
+	case FAULT_REFUSED:
+	case FAULT_STARVED:
+		return world_is_dirty(report, sizeof(*report))
+		               ? NULL
+		               : "the report was touched";
+	case FAULT_DONE_YET:
+		return memcmp(report, wanted, sizeof(*report)) == 0
+		               ? NULL
+		               : wrong("the report is another: emitted %d, "
+		                       "present %d, repaired %d, busy %d, "
+		                       "failed %d",
+		                       (int)report->emitted_count,
+		                       (int)report->present_count,
+		                       (int)report->repaired_count,
+		                       (int)report->busy_count,
+		                       (int)report->failed_count);
+	case FAULT_DONE:
+		return good_count(report) == good_count(wanted)
+		               ? NULL
+		               : "not all is there";
+	}
+	return NULL;
+}
+
+static const char *check_emit(void *self, enum fault_moment moment)
+{
+	const char *problem = fault_root_check(&emit.root, moment);
+
+	(void)self;
+	return problem != NULL ? problem : check_report(moment);
+}
+
+static void try_emit(struct tkb_emit_options options, int wanted,
+                     const char *const *places)
+{
+	const struct fault_call call = { .prepare = prepare_emit,
+		                         .call = call_emit,
+		                         .wanted = wanted,
+		                         .check = check_emit };
+	struct tkb_error err = { 0 };
+
+	emit = (struct emit){ .options = options, .root.places = places };
+	emit.root.before = tree_read("root");
+	CHECK_OK(tkb_bundle_open("x.tkb", &emit.bundle, &err), &err);
+	CHECK_INT(emit_once(&emit.wanted_report, &err), wanted);
+	emit.root.after = tree_read("root");
+	fault_each_allocation(&call);
+	tkb_bundle_close(emit.bundle);
+	fault_root_release(&emit.root);
+}
+
+static const char *const two_places[] = { WORLD_KERNEL, WORLD_MODULE, NULL };
+
+static void try_new_root(uint32_t threads)
+{
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	try_emit((struct tkb_emit_options){ .threads = threads }, 0,
+	         two_places);
+}
+
+TEST(emit, into_a_new_root_survives_each_failing_allocation)
+{
+	try_new_root(1);
+}
+
+TEST(emit, into_a_new_root_survives_each_failing_one_on_two_threads)
+{
+	try_new_root(2);
+}
+
+static void emit_to(const char *root)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	tkb_bundle_close(bundle);
+}
+
+/* As many states as there are entries. */
+static void make_states(void)
+{
+	world_cache();
+	world_add(WORLD_OTHER);
+	world_add(WORLD_THIRD);
+	world_lean_bundle("cache", "x.tkb");
+	emit_to("away");
+	assert_int_equal(rename("away", "root"), 0); /* all name that place */
+	assert_int_equal(remove("root/" WORLD_OTHER "/add_kernel.cubin"),
+	                 0);               /* torn */
+	tree_remove("root/" WORLD_MODULE); /* absent */
+	/* in work */
+	tree_make_folder("root/" WORLD_THIRD);
+	tree_make_folder("root/" WORLD_THIRD "/tmp.pid_7_a");
+	/* what a dead emit left */
+	tree_make_folder("root/.tkbundle");
+	tree_make_folder("root/.tkbundle/stage-0123456789abcdef");
+	tree_make_folder("root/.tkbundle/stage-0123456789abcdef/0");
+	tree_make_file("root/.tkbundle/stage-0123456789abcdef/0/a", "a", 1);
+	tree_make_file("root/.tkbundle/stage-0123456789abcdef/lock", "", 0);
+}
+
+TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
+{
+	static const char *const places[] = { WORLD_KERNEL, WORLD_OTHER,
+		                              WORLD_MODULE, WORLD_THIRD, NULL };
+
+	need_faults();
+	make_states();
+	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, places);
+	CHECK_INT(emit.wanted_report.emitted_count, 1);
+	CHECK_INT(emit.wanted_report.repaired_count, 2);
+	CHECK_INT(emit.wanted_report.busy_count, 1);
+}
+
+TEST(emit, of_what_is_present_survives_each_failing_allocation)
+{
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	emit_to("root");
+	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, two_places);
+	CHECK_INT(emit.wanted_report.present_count, 2);
+}
+
+TEST(emit, for_two_devices_survives_each_failing_allocation)
+{
+	static const char *const places[] = { "triton/0/" WORLD_KERNEL,
+		                              "triton/0/" WORLD_MODULE,
+		                              "triton/1/" WORLD_KERNEL,
+		                              "triton/1/" WORLD_MODULE, NULL };
+
+	need_faults();
+	world_inductor();
+	world_lean_bundle("cache", "x.tkb");
+	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, places);
+	CHECK_INT(emit.wanted_report.emitted_count, 4);
+}
+
+TEST(emit, of_a_damaged_frame_survives_each_failing_allocation)
+{
+	struct tkb_bytes bytes;
+	char *copy;
+
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	bytes = read_file("x.tkb");
+	copy = memcpy(test_alloc(bytes.size), bytes.data, bytes.size);
+	copy[bytes.size / 2] ^= 1;
+	write_file("x.tkb", (struct tkb_bytes){ copy, bytes.size });
+	try_emit((struct tkb_emit_options){ .threads = 1 }, TKB_ERR_CORRUPT,
+	         two_places);
+	CHECK_INT(emit.wanted_report.damaged_count, 2);
+}
+
+TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
+{
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	tree_make_folder("root");
+	tree_make_file("root/" WORLD_KERNEL, "no folder", 9);
+	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, two_places);
+	CHECK_INT(emit.wanted_report.unsafe_count, 1);
+}

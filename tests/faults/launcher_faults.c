@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "faults/loop.h"
+#include "faults/world.h"
+
+/* Saved launchers, given back where the root "root" has their kernels. */
+struct saved {
+	struct tkb_bundle *bundle;
+	struct tkb_launchers *opened;
+	struct world_sink got;
+};
+
+static struct saved saved;
+
+static struct tkb_launchers *const untouched =
+	(struct tkb_launchers *)(uintptr_t)0x5a5a5a5a;
+
+static const char payload[] = "what only the framework understands";
+
+static void put_launcher(struct tkb_recorder *recorder, const char *cache_key,
+                         const char *key)
+{
+	const char *const needs[] = { key };
+	const struct tkb_launcher_spec spec = {
+		.cache_key = cache_key,
+		.name = "add_kernel",
+		.payload = { payload, sizeof(payload) },
+		.need = TKB_NEED_ALL,
+		.needs = needs,
+		.need_count = 1,
+	};
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_recorder_put_launcher(recorder, &spec, &err), &err);
+}
+
+/* One launcher's kernel is in the root, the other's is not. */
+static void set_up(void)
+{
+	static const char *const keys[] = { WORLD_KERNEL };
+	const struct tkb_emit_options only = { .keys = keys, .key_count = 1 };
+	struct tkb_recorder *recorder = NULL;
+	struct tkb_error err = { 0 };
+
+	need_faults();
+	saved = (struct saved){ .bundle = NULL };
+	world_cache();
+	world_add(WORLD_OTHER);
+	CHECK_OK(tkb_recorder_new(NULL, &recorder, &err), &err);
+	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	put_launcher(recorder, "there", WORLD_KERNEL);
+	put_launcher(recorder, "not there", WORLD_OTHER);
+	CHECK_OK(tkb_recorder_collect_to_file(recorder, "cache", NULL, "x.tkb",
+	                                      NULL, &err),
+	         &err);
+	tkb_recorder_free(recorder);
+	CHECK_OK(tkb_bundle_open("x.tkb", &saved.bundle, &err), &err);
+	CHECK_OK(tkb_emit(saved.bundle, "root", &only, NULL, &err), &err);
+}
+
+static int call_open(void *self, struct tkb_error *err)
+{
+	(void)self;
+	saved.opened = untouched;
+	return tkb_launchers_open(saved.bundle, "root", NULL, &saved.opened,
+	                          err);
+}
+
+static const char *check_launchers(void)
+{
+	const struct tkb_launcher *launcher =
+		tkb_launchers_find(saved.opened, "there", 0);
+
+	if (tkb_launchers_count(saved.opened) != 1 || launcher == NULL ||
+	    tkb_launchers_dropped_count(saved.opened) != 1)
+		return "other launchers are given";
+	if (launcher->payload.size != sizeof(payload) ||
+	    memcmp(launcher->payload.data, payload, sizeof(payload)) != 0)
+		return "the payload is another";
+	if (tkb_launchers_dropped(saved.opened, 0)->reason != TKB_REASON_NEEDS)
+		return "a launcher is dropped for another reason";
+	return NULL;
+}
+
+static const char *check_open(void *self, enum fault_moment moment)
+{
+	(void)self;
+	switch (moment) {
+	case FAULT_REFUSED:
+	case FAULT_STARVED:
+		return saved.opened == untouched ? NULL : "its out was touched";
+	case FAULT_DONE_YET:
+	case FAULT_DONE:
+		return check_launchers();
+	}
+	return NULL;
+}
+
+static void close_opened(void *self)
+{
+	(void)self;
+	tkb_launchers_close(saved.opened);
+}
+
+TEST(launchers, are_given_or_it_is_said_that_an_allocation_failed)
+{
+	const struct fault_call call = { .call = call_open,
+		                         .check = check_open,
+		                         .release = close_opened };
+
+	set_up();
+	fault_each_allocation(&call);
+	tkb_bundle_close(saved.bundle);
+}
+
+static int call_read(void *self, struct tkb_error *err)
+{
+	const struct tkb_sink sink = world_sink(&saved.got);
+
+	(void)self;
+	return tkb_bundle_read_launcher(saved.bundle, 0, &sink, err);
+}
+
+static const char *check_read(void *self, enum fault_moment moment)
+{
+	(void)self;
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
+	    (saved.got.size != sizeof(payload) ||
+	     memcmp(saved.got.data, payload, sizeof(payload)) != 0))
+		return "the payload is another";
+	return NULL;
+}
+
+TEST(launchers, have_a_payload_or_it_is_said_that_an_allocation_failed)
+{
+	const struct fault_call call = { .call = call_read,
+		                         .check = check_read };
+
+	set_up();
+	fault_each_allocation(&call);
+	tkb_bundle_close(saved.bundle);
+}

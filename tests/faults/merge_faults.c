@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "faults/loop.h"
+#include "faults/world.h"
+
+/* Two bundles that share an entry. */
+struct merge {
+	struct tkb_bundle *bundles[2];
+	struct tkb_bytes first;
+	struct tkb_bytes wanted;
+	struct tkb_merge_report wanted_report;
+	struct tkb_merge_report report;
+	struct world_sink got;
+};
+
+static struct merge merge;
+
+static const struct tkb_bundle *const *inputs(void)
+{
+	return (const struct tkb_bundle *const *)merge.bundles;
+}
+
+static void set_up(void)
+{
+	struct tkb_error err = { 0 };
+
+	merge = (struct merge){ .bundles = { NULL } };
+	world_cache();
+	world_bundle("cache", "a.tkb");
+	world_add(WORLD_OTHER);
+	world_bundle("cache", "b.tkb");
+	CHECK_OK(tkb_bundle_open("a.tkb", &merge.bundles[0], &err), &err);
+	CHECK_OK(tkb_bundle_open("b.tkb", &merge.bundles[1], &err), &err);
+	merge.first = read_file("a.tkb");
+	CHECK_OK(tkb_merge_to_file(inputs(), 2, NULL, "wanted.tkb",
+	                           &merge.wanted_report, &err),
+	         &err);
+	CHECK_INT(merge.wanted_report.entry_count, 3);
+	merge.wanted = read_file("wanted.tkb");
+}
+
+static void tear_down(void)
+{
+	tkb_bundle_close(merge.bundles[0]);
+	tkb_bundle_close(merge.bundles[1]);
+}
+
+static const char *check_report(enum fault_moment moment)
+{
+	switch (moment) {
+	case FAULT_REFUSED:
+	case FAULT_STARVED:
+		return world_is_dirty(&merge.report, sizeof(merge.report))
+		               ? NULL
+		               : "the report was touched";
+	case FAULT_DONE_YET:
+	case FAULT_DONE:
+		return memcmp(&merge.report, &merge.wanted_report,
+		              sizeof(merge.report)) == 0
+		               ? NULL
+		               : "the report is another";
+	}
+	return NULL;
+}
+
+static int call_merge(void *self, struct tkb_error *err)
+{
+	const struct tkb_sink sink = world_sink(&merge.got);
+
+	(void)self;
+	world_dirty(&merge.report, sizeof(merge.report));
+	return tkb_merge(inputs(), 2, NULL, &sink, &merge.report, err);
+}
+
+static const char *check_merge(void *self, enum fault_moment moment)
+{
+	(void)self;
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
+	    (merge.got.size != merge.wanted.size ||
+	     memcmp(merge.got.data, merge.wanted.data, merge.wanted.size) != 0))
+		return "the bundle's bytes are others";
+	return check_report(moment);
+}
+
+TEST(merge, survives_each_failing_allocation)
+{
+	const struct fault_call call = { .call = call_merge,
+		                         .check = check_merge };
+
+	need_faults();
+	set_up();
+	fault_each_allocation(&call);
+	tear_down();
+}
+
+static void prepare_file(void *self)
+{
+	(void)self;
+	tree_make_folder("out");
+	tree_make_file("out/a.tkb", merge.first.data, merge.first.size);
+}
+
+static int call_to_file(void *self, struct tkb_error *err)
+{
+	(void)self;
+	world_dirty(&merge.report, sizeof(merge.report));
+	return tkb_merge_to_file(inputs(), 2, NULL, "out/a.tkb", &merge.report,
+	                         err);
+}
+
+/* The input that is replaced is as it was, or the merged one. */
+static const char *check_file(void *self, enum fault_moment moment)
+{
+	struct tree out = tree_read("out");
+	const struct tree_item *file = tree_find(&out, "a.tkb");
+	const bool is_old =
+		file != NULL && file->size == merge.first.size &&
+		memcmp(file->data, merge.first.data, file->size) == 0;
+	const bool is_new =
+		file != NULL && file->size == merge.wanted.size &&
+		memcmp(file->data, merge.wanted.data, file->size) == 0;
+	const size_t count = out.count;
+
+	(void)self;
+	tree_release(&out);
+	if (count != 1 || (!is_old && !is_new))
+		return "a torn file or another one is left";
+	if ((moment == FAULT_REFUSED || moment == FAULT_STARVED) && !is_old)
+		return "the file was replaced";
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_new)
+		return "the file was not replaced";
+	return check_report(moment);
+}
+
+TEST(merge, over_one_of_its_inputs_survives_each_failing_allocation)
+{
+	const struct fault_call call = { .prepare = prepare_file,
+		                         .call = call_to_file,
+		                         .check = check_file };
+
+	need_faults();
+	set_up();
+	fault_each_allocation(&call);
+	tear_down();
+}
+
+/* Something takes the file's place while the bundle is made. */
+static void take_place(void *self, const struct tkb_result *result)
+{
+	(void)self;
+	(void)result;
+	if (!exists("out/x.tkb"))
+		tree_make_folder("out/x.tkb");
+}
+
+TEST(merge, whose_file_cannot_take_its_place_changes_no_report)
+{
+	const struct tkb_merge_options options = {
+		.watch = { .on_result = take_place }
+	};
+	struct tkb_error err = { 0 };
+
+	set_up();
+	tree_make_folder("out");
+	world_dirty(&merge.report, sizeof(merge.report));
+	CHECK_FAILS(tkb_merge_to_file(inputs(), 2, &options, "out/x.tkb",
+	                              &merge.report, &err),
+	            TKB_ERR_IO, &err, "cannot write 'out/x.tkb'");
+	CHECK(world_is_dirty(&merge.report, sizeof(merge.report)));
+	CHECK_INT(count_names("out"), 1);
+	tear_down();
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "faults/alloc.h"
+#include "faults/loop.h"
+#include "faults/world.h"
+
+/* Kernels put, so that the recorder's table grows with the last ones. */
+enum {
+	PUTS = 131,
+	DULL_PUTS = 125
+};
+
+/* A whole compile, and what an undisturbed one packs. */
+struct compile {
+	struct tkb_recorder *recorder;
+	struct tkb_recorder *made;
+	bool to_file;
+	struct tkb_bytes wanted;
+	struct tkb_collect_report report;
+	struct world_sink got;
+};
+
+static struct compile compile;
+
+/* What must not be changed by a call that fails. */
+static struct tkb_recorder *const untouched =
+	(struct tkb_recorder *)(uintptr_t)0x5a5a5a5a;
+
+static const char payload[] = "what only the framework understands";
+
+static int put(size_t number, struct tkb_error *err)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+	char key[] = WORLD_KERNEL;
+
+	key[0] = digits[number % 32];
+	key[1] = digits[number / 32];
+	return tkb_recorder_put(compile.recorder, key, 0, err);
+}
+
+static int put_launcher(size_t number, struct tkb_error *err)
+{
+	static const char *const needs[] = { WORLD_KERNEL };
+	const struct tkb_launcher_spec spec = {
+		.cache_key = number == 0 ? "first" : "second",
+		.name = "add_kernel",
+		.payload = { payload, sizeof(payload) - number },
+		.need = TKB_NEED_ALL,
+		.needs = needs,
+		.need_count = 1,
+	};
+
+	return tkb_recorder_put_launcher(compile.recorder, &spec, err);
+}
+
+static int put_winner(size_t number, struct tkb_error *err)
+{
+	return tkb_recorder_put_winner(
+		compile.recorder, number == 0 ? WORLD_KERNEL : WORLD_MODULE,
+		err);
+}
+
+static int collect(size_t number, struct tkb_error *err)
+{
+	const struct tkb_collect_options options = { .threads = 1,
+		                                     .profile =
+		                                             TKB_PROFILE_LEAN };
+	const struct tkb_sink sink = world_sink(&compile.got);
+
+	(void)number;
+	world_dirty(&compile.report, sizeof(compile.report));
+	if (compile.to_file)
+		return tkb_recorder_collect_to_file(compile.recorder, "cache",
+		                                    &options, "out/x.tkb",
+		                                    &compile.report, err);
+	return tkb_recorder_collect(compile.recorder, "cache", &options, &sink,
+	                            &compile.report, err);
+}
+
+/* A step that fails changes nothing: it may be done once more. */
+static int do_twice(int (*step)(size_t number, struct tkb_error *err),
+                    size_t count, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = step(i, err);
+		if (rc == TKB_ERR_NOMEM)
+			rc = step(i, err);
+	}
+	return rc;
+}
+
+static int record(struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_recorder_begin_compile(compile.recorder, err);
+	alloc_hold(true);
+	for (size_t i = 0; i < DULL_PUTS && rc == 0; i++)
+		rc = put(i, err);
+	alloc_hold(false);
+	if (rc == 0)
+		rc = do_twice(put, PUTS, err);
+	if (rc == 0)
+		rc = do_twice(put_winner, 2, err);
+	if (rc == 0)
+		rc = do_twice(put_launcher, 2, err);
+	if (rc == 0)
+		rc = do_twice(collect, 1, err);
+	return rc;
+}
+
+static int call_record(void *self, struct tkb_error *err)
+{
+	int rc;
+
+	(void)self;
+	rc = tkb_recorder_new(NULL, &compile.recorder, err);
+	if (rc < 0)
+		return rc;
+	rc = record(err);
+	tkb_recorder_end_compile(compile.recorder);
+	tkb_recorder_free(compile.recorder);
+	return rc;
+}
+
+static const char *check_report(enum fault_moment moment)
+{
+	const struct tkb_collect_report *report = &compile.report;
+
+	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
+		return NULL;
+	return report->collected_count == 2 && report->launcher_count == 2 &&
+	                       report->left_out_count == 0
+	               ? NULL
+	               : "the report is another";
+}
+
+static const char *check_sent(void *self, enum fault_moment moment)
+{
+	(void)self;
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) &&
+	    (compile.got.size != compile.wanted.size ||
+	     memcmp(compile.got.data, compile.wanted.data,
+	            compile.wanted.size) != 0))
+		return "the bundle's bytes are others";
+	return check_report(moment);
+}
+
+static void prepare_folder(void *self)
+{
+	(void)self;
+	tree_make_folder("out");
+}
+
+static const char *check_written(void *self, enum fault_moment moment)
+{
+	struct tree out = tree_read("out");
+	const struct tree_item *file = tree_find(&out, "x.tkb");
+	const bool is_whole =
+		file != NULL && file->size == compile.wanted.size &&
+		memcmp(file->data, compile.wanted.data, file->size) == 0;
+	const size_t count = out.count;
+
+	(void)self;
+	tree_release(&out);
+	if (count > 1 || (count == 1 && !is_whole))
+		return "a torn file or another one is left";
+	if ((moment == FAULT_DONE || moment == FAULT_DONE_YET) && !is_whole)
+		return "the file is not there";
+	return check_report(moment);
+}
+
+static void set_up(bool to_file)
+{
+	struct tkb_error err = { 0 };
+
+	need_faults();
+	world_cache();
+	compile = (struct compile){ .to_file = false };
+	CHECK_OK(call_record(NULL, &err), &err);
+	compile.wanted.size = compile.got.size;
+	compile.wanted.data = memcpy(test_alloc(compile.got.size),
+	                             compile.got.data, compile.got.size);
+	compile.to_file = to_file;
+}
+
+TEST(recorder, packs_what_was_put_though_any_call_failed_once)
+{
+	const struct fault_call call = { .call = call_record,
+		                         .check = check_sent };
+
+	set_up(false);
+	fault_each_allocation(&call);
+}
+
+TEST(recorder, writes_its_file_whole_though_any_call_failed_once)
+{
+	const struct fault_call call = { .prepare = prepare_folder,
+		                         .call = call_record,
+		                         .check = check_written };
+
+	set_up(true);
+	fault_each_allocation(&call);
+}
+
+static int call_new(void *self, struct tkb_error *err)
+{
+	(void)self;
+	compile.made = untouched;
+	return tkb_recorder_new(NULL, &compile.made, err);
+}
+
+static const char *check_new(void *self, enum fault_moment moment)
+{
+	(void)self;
+	return (moment == FAULT_REFUSED || moment == FAULT_STARVED) &&
+	                       compile.made != untouched
+	               ? "its out was touched"
+	               : NULL;
+}
+
+static void free_new(void *self)
+{
+	(void)self;
+	tkb_recorder_free(compile.made);
+}
+
+TEST(recorder, is_made_or_says_that_an_allocation_failed)
+{
+	const struct fault_call call = { .call = call_new,
+		                         .check = check_new,
+		                         .release = free_new };
+
+	fault_each_allocation(&call);
+}

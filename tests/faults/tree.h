@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_FAULTS_TREE_H
+#define TKB_TESTS_FAULTS_TREE_H
+
+/*
+ * A folder held in memory: written in no time, as often as it is needed, and
+ * held against what lies on disk. Nothing here uses what cmocka gives, for
+ * it is called in children of a test.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A file, or a folder, by its path below the tree's own folder. */
+struct tree_item {
+	char *path;
+	void *data; /* NULL: it is a folder */
+	size_t size;
+};
+
+struct tree {
+	struct tree_item *items; /* sorted by path: a folder before its files */
+	size_t count;
+};
+
+/* Read `folder`; of one that is not there, the tree is empty. */
+struct tree tree_read(const char *folder);
+void tree_release(struct tree *tree);
+
+/* Make `folder` what the tree is; what was there goes. */
+void tree_write(const struct tree *tree, const char *folder);
+
+/* Make an empty folder; what was there goes. A file with such bytes. */
+void tree_make_folder(const char *path);
+void tree_make_file(const char *path, const void *data, size_t size);
+
+/* Remove what stands at `path`, if anything does. */
+void tree_remove(const char *path);
+
+/* Do both hold the same, byte for byte? Of folder `below` alone: do they? */
+bool tree_equal(const struct tree *a, const struct tree *b);
+bool tree_equal_below(const struct tree *a, const struct tree *b,
+                      const char *below);
+
+/* The item at `path`; NULL if there is none. */
+const struct tree_item *tree_find(const struct tree *tree, const char *path);
+
+#endif

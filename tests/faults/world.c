@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "faults/world.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum {
+	DIRT = 0x5a
+};
+
+static void take(const char *key, const char *into)
+{
+	copy_folder(text("unpacked/.triton/cache/%s", key),
+	            text("%s/%s", into, key));
+}
+
+void world_cache(void)
+{
+	unpack("triton-3.6.0-h100", "unpacked");
+	assert_int_equal(mkdir("cache", 0777), 0);
+	take(WORLD_KERNEL, "cache");
+	take(WORLD_MODULE, "cache");
+}
+
+void world_add(const char *key)
+{
+	take(key, "cache");
+}
+
+void world_inductor(void)
+{
+	unpack("triton-3.6.0-h100", "unpacked");
+	assert_int_equal(mkdir("cache", 0777), 0);
+	assert_int_equal(mkdir("cache/triton", 0777), 0);
+	for (int device = 0; device < 2; device++) {
+		const char *root = text("cache/triton/%d", device);
+
+		assert_int_equal(mkdir(root, 0777), 0);
+		take(WORLD_KERNEL, root);
+		take(WORLD_MODULE, root);
+	}
+}
+
+void world_bundle(const char *cache, const char *path)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_collect_to_file(cache, NULL, path, NULL, &err), &err);
+}
+
+void world_lean_bundle(const char *cache, const char *path)
+{
+	const struct tkb_collect_options options = { .profile =
+		                                             TKB_PROFILE_LEAN };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_collect_to_file(cache, &options, path, NULL, &err), &err);
+}
+
+static int write_bytes(void *self, struct tkb_bytes bytes,
+                       struct tkb_error *err)
+{
+	struct world_sink *sink = self;
+
+	(void)err;
+	if (bytes.size > sizeof(sink->data) - sink->size)
+		abort();
+	memcpy(sink->data + sink->size, bytes.data, bytes.size);
+	sink->size += bytes.size;
+	return 0;
+}
+
+struct tkb_sink world_sink(struct world_sink *sink)
+{
+	sink->size = 0;
+	return world_sink_on(sink);
+}
+
+struct tkb_sink world_sink_on(struct world_sink *sink)
+{
+	return (struct tkb_sink){ .write = write_bytes, .self = sink };
+}
+
+void world_dirty(void *memory, size_t size)
+{
+	memset(memory, DIRT, size);
+}
+
+bool world_is_dirty(const void *memory, size_t size)
+{
+	const unsigned char *bytes = memory;
+
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] != DIRT)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_FAULTS_WORLD_H
+#define TKB_TESTS_FAULTS_WORLD_H
+
+/* The caches and bundles that the fault tests work on: real ones, but small. */
+
+#include "faults/tree.h"
+#include "harness.h"
+
+/* Entries of fixture triton-3.6.0-h100, the smallest of their kinds. */
+#define WORLD_KERNEL "KRJX2HQ7F5A3F5S77XLFZIGB7OJNLBQWMK7CXOIKV37EDNGX5SKA"
+#define WORLD_OTHER "WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJAA"
+#define WORLD_THIRD "SF67JWXMZLPVA64AAHWZ6VPP3P2FEEPSGXTUWIFYH56FEO7QY7VQ"
+#define WORLD_MODULE "HEUKIG4JTP2YEOVQFSWBTVS6LZOIS6UFCDGRSN4HPQYM3RTA6GRQ"
+
+enum {
+	WORLD_BUNDLE_SIZE = 1024 * 1024 /* more than any has */
+};
+
+/* Make the cache "cache" of the test's folder: a kernel and a module. */
+void world_cache(void);
+
+/* Let it have one more entry. */
+void world_add(const char *key);
+
+/* The same, as two devices of the Inductor folder "cache" hold it. */
+void world_inductor(void);
+
+/* Collect `cache` into the bundle `path`; lean: few files are soon written. */
+void world_bundle(const char *cache, const char *path);
+void world_lean_bundle(const char *cache, const char *path);
+
+/* A sink without an allocation, and what was written to it. */
+struct world_sink {
+	size_t size;
+	unsigned char data[WORLD_BUNDLE_SIZE];
+};
+struct tkb_sink world_sink(struct world_sink *sink);    /* empties it */
+struct tkb_sink world_sink_on(struct world_sink *sink); /* goes on */
+
+/* Memory that an out-parameter points to and must not be changed. */
+void world_dirty(void *memory, size_t size);
+bool world_is_dirty(const void *memory, size_t size);
+
+#endif

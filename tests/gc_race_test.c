@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "upkeep.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Gc, while something happens to what it removes. */
+
+enum {
+	ENTRIES = 17
+};
+
+/* What a gc of "out" did, and what was done to it at a turn. */
+struct race {
+	struct told told; /* first, for tell_to() */
+	struct tkb_gc_options options;
+	struct tkb_gc_report report;
+	struct tkb_error err;
+	int rc;
+	const char *folder; /* of the oldest entry */
+	size_t turns_left;
+	void (*act)(const struct race *race);
+	bool is_cancelled;
+};
+
+/*
+ * It is asked once for each of the entries while the cache is read, and then
+ * for each that has to go.
+ */
+static bool take_turn(void *self)
+{
+	struct race *race = self;
+
+	if (race->is_cancelled && race->turns_left == 0)
+		return true;
+	if (race->turns_left-- != 0)
+		return false;
+	if (race->act != NULL)
+		race->act(race);
+	return race->is_cancelled;
+}
+
+static void *gc(void *self)
+{
+	struct race *race = self;
+
+	race->options.watch = tell_to(&race->told);
+	race->options.watch.is_cancelled = take_turn;
+	race->options.threads = 1;
+	race->options.has_max_entries = true;
+	race->rc = tkb_gc("out", &race->options, &race->report, &race->err);
+	return NULL;
+}
+
+/* Let one entry go, and do that just before. */
+static struct race gc_after(void (*act)(const struct race *race))
+{
+	struct race race = { .turns_left = ENTRIES, .act = act };
+
+	race.folder = text("out/%s", keys("out")[0]);
+	race.options.max_entries = ENTRIES - 1;
+	(void)gc(&race);
+	CHECK_INT(race.rc, 0);
+	return race;
+}
+
+static void check_busy(const struct race *race, const char *why)
+{
+	CHECK_INT(race->report.removed_count, 0);
+	CHECK_INT(race->report.busy_count, 1);
+	CHECK_INT(race->report.kept_count, ENTRIES);
+	CHECK_INT(race->told.count, 1);
+	CHECK_INT(race->told.items[0].outcome, TKB_SKIPPED);
+	CHECK_INT(race->told.items[0].reason, TKB_REASON_BUSY);
+	CHECK_CONTAINS(race->told.items[0].message, why);
+	CHECK_INT(look_at("out").collected_count, ENTRIES);
+}
+
+static void use_it(const struct race *race)
+{
+	(void)read_file(stamp_of(race->folder));
+}
+
+TEST(gc_race, leaves_what_was_used_since_it_looked)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(use_it);
+	if (!race.report.knows_use)
+		skip();
+
+	check_busy(&race, "it was used just now");
+}
+
+/* As a compiler does: made beside it, and moved over it. */
+static void renew(const char *folder, const char *name)
+{
+	const char *path = text("%s/%s", folder, name);
+
+	write_file(text("%s.new", path), read_file(path));
+	CHECK_INT(rename(text("%s.new", path), path), 0);
+}
+
+static void renew_cubin(const struct race *race)
+{
+	renew(race->folder, "add_kernel.cubin");
+}
+
+TEST(gc_race, leaves_what_was_written_since_it_looked)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(renew_cubin);
+
+	check_busy(&race, "'add_kernel.cubin' changed");
+}
+
+static void begin_compile(const struct race *race)
+{
+	CHECK_INT(mkdir(text("%s/tmp.pid_1_abc", race->folder), 0777), 0);
+}
+
+TEST(gc_race, leaves_what_is_compiled_since_it_looked)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(begin_compile);
+
+	check_busy(&race, "a compiler is writing there");
+}
+
+static void remove_it(const struct race *race)
+{
+	remove_folder(race->folder);
+}
+
+static void hide_it(const struct race *race)
+{
+	CHECK_INT(unlink(stamp_of(race->folder)), 0);
+}
+
+/* Who holds the lock while a gc wants it, and changes something then. */
+static struct holder {
+	pthread_t thread;
+	int lock;
+	const char *touched; /* one of these */
+	const char *removed;
+} holder;
+
+static void *change_and_unlock(void *self)
+{
+	(void)self;
+	nap(200);
+	if (holder.touched != NULL)
+		(void)utimensat(AT_FDCWD, holder.touched, NULL, 0);
+	else
+		(void)unlink(holder.removed);
+	(void)close(holder.lock);
+	return NULL;
+}
+
+static void hold_lock(void)
+{
+	holder.lock = lock_root("out");
+	CHECK_INT(pthread_create(&holder.thread, NULL, change_and_unlock, NULL),
+	          0);
+}
+
+static void hold_and_touch(const struct race *race)
+{
+	holder = (struct holder){ .touched = text("%s/add_kernel.cubin",
+		                                  race->folder) };
+	hold_lock();
+}
+
+static void hold_and_remove(const struct race *race)
+{
+	holder = (struct holder){ .removed = stamp_of(race->folder) };
+	hold_lock();
+}
+
+TEST(gc_race, waits_for_the_lock_before_it_takes_a_group_file_away)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(hold_and_touch);
+
+	CHECK_INT(pthread_join(holder.thread, NULL), 0);
+	check_busy(&race, "'add_kernel.cubin' changed");
+}
+
+TEST(gc_race, says_nothing_of_what_is_gone_already)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(remove_it);
+	CHECK_INT(race.told.count, 0);
+	CHECK_INT(race.report.kept_count, ENTRIES - 1);
+
+	remove_folder("out");
+	emit("a.tkb", "out");
+	race = gc_after(hide_it);
+	CHECK_INT(race.told.count, 0);
+	CHECK_INT(race.report.kept_count, ENTRIES - 1);
+	CHECK_INT(count_names(race.folder), 7);
+}
+
+TEST(gc_race, says_nothing_of_what_goes_while_it_waits_for_the_lock)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(hold_and_remove);
+
+	CHECK_INT(pthread_join(holder.thread, NULL), 0);
+	CHECK_INT(race.told.count, 0);
+	CHECK_INT(race.report.kept_count, ENTRIES - 1);
+}
+
+static void put_link(const struct race *race)
+{
+	CHECK_INT(rename(race->folder, "elsewhere"), 0);
+	CHECK_INT(symlink("../elsewhere", race->folder), 0);
+}
+
+TEST(gc_race, removes_nothing_through_a_link)
+{
+	struct race race;
+
+	(void)arrange_dated();
+	race = gc_after(put_link);
+
+	CHECK_INT(race.report.removed_count, 0);
+	CHECK_INT(count_names("elsewhere"), 8);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	CHECK_INT(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Begin to let one entry go; return when its group file is gone. */
+static void begin_gc(struct race *race, pthread_t *thread)
+{
+	const char *group;
+
+	*race = (struct race){ .turns_left = SIZE_MAX };
+	race->folder = text("out/%s", keys("out")[0]);
+	race->options.max_entries = ENTRIES - 1;
+	group = stamp_of(race->folder);
+	CHECK_INT(pthread_create(thread, NULL, gc, race), 0);
+	for (unsigned waited = 0; exists(group); waited++) {
+		CHECK(waited < 10000);
+		nap(1);
+	}
+}
+
+TEST(gc_race, removes_the_rest_a_second_after_the_group_file)
+{
+	struct race race;
+	pthread_t thread;
+	int64_t begin;
+
+	(void)arrange_dated();
+	begin_gc(&race, &thread);
+	begin = now_ms();
+
+	while (now_ms() - begin < 800) {
+		CHECK_INT(count_names(race.folder), 7);
+		nap(1);
+	}
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(race.rc, 0);
+	CHECK_INT(race.report.removed_count, 1);
+	CHECK(!exists(race.folder));
+}
+
+/* The oldest entry's files, as they were; the group file is the last. */
+static void compile_anew(const struct race *race, bool publish)
+{
+	const char *from = text("good/%s", strrchr(race->folder, '/') + 1);
+	const char *group = stamp_of(from);
+	const char **names = list(from);
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		const char *path = text("%s/%s", race->folder, names[i]);
+
+		if (strcmp(text("%s/%s", from, names[i]), group) == 0)
+			continue;
+		write_file(text("%s.new", path),
+		           read_file(text("%s/%s", from, names[i])));
+		CHECK_INT(rename(text("%s.new", path), path), 0);
+	}
+	if (publish)
+		write_file(text("%s/%s", race->folder, strrchr(group, '/') + 1),
+		           read_file(group));
+}
+
+TEST(gc_race, leaves_what_is_compiled_anew_meanwhile)
+{
+	struct race race;
+	pthread_t thread;
+
+	(void)arrange_dated();
+	copy_folder("out", "good");
+	date_all("out"); /* to copy is to read */
+	begin_gc(&race, &thread);
+	compile_anew(&race, true);
+
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(race.rc, 0);
+	check_busy(&race, "a compiler is writing there");
+	CHECK_INT(count_names(race.folder), 8);
+}
+
+TEST(gc_race, waits_for_the_lock_before_it_removes_the_rest)
+{
+	struct race race;
+	pthread_t thread;
+	int lock;
+
+	(void)arrange_dated();
+	copy_folder("out", "good");
+	date_all("out");
+	begin_gc(&race, &thread);
+	lock = lock_root("out");
+	nap(1300);
+	CHECK_INT(count_names(race.folder), 7);
+	compile_anew(&race, true);
+	(void)close(lock);
+
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	check_busy(&race, "a compiler is writing there");
+}
+
+TEST(gc_race, leaves_a_folder_to_a_compiler_that_has_come_meanwhile)
+{
+	struct race race;
+	pthread_t thread;
+
+	(void)arrange_dated();
+	begin_gc(&race, &thread);
+	begin_compile(&race);
+
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(race.rc, 0);
+	CHECK_INT(race.report.busy_count, 1);
+	CHECK_INT(count_names(race.folder), 8);
+}
+
+TEST(gc_race, leaves_each_file_that_is_written_meanwhile)
+{
+	struct timespec times[2] = { { .tv_sec = 0 } };
+	struct race race;
+	pthread_t thread;
+
+	(void)arrange_dated();
+	begin_gc(&race, &thread);
+	times[1] = stat_of(text("%s/add_kernel.ptx", race.folder)).st_mtim;
+	renew(race.folder, "add_kernel.ptx");
+	CHECK_INT(utimensat(AT_FDCWD, text("%s/add_kernel.ptx", race.folder),
+	                    times, 0),
+	          0);
+	age(text("%s/add_kernel.llir", race.folder), 60);
+
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(race.rc, 0);
+	CHECK_INT(race.report.removed_count, 1);
+	CHECK_INT(count_names(race.folder), 2);
+	CHECK(exists(text("%s/add_kernel.ptx", race.folder)));
+	CHECK(exists(text("%s/add_kernel.llir", race.folder)));
+}
+
+TEST(gc_race, leaves_an_entry_that_is_emitted_meanwhile)
+{
+	struct race race;
+	pthread_t thread;
+
+	(void)arrange_dated();
+	begin_gc(&race, &thread);
+	emit("a.tkb", "out");
+
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(race.rc, 0);
+	CHECK_INT(race.report.removed_count, 0);
+	CHECK_INT(look_at("out").collected_count, ENTRIES);
+	CHECK_INT(look_at("out").left_out_count, 0);
+}
+
+/* Cancelled at each question in turn: what is begun is brought to its end. */
+TEST(gc_race, cancelled_leaves_whole_entries_and_nothing_else)
+{
+	static const size_t turns[] = { 0, 5, ENTRIES, ENTRIES + 1,
+		                        ENTRIES + 9 };
+
+	(void)arrange_dated();
+	copy_folder("out", "good");
+	for (size_t i = 0; i < TKB_COUNT_OF(turns); i++) {
+		const uint64_t gone =
+			turns[i] > ENTRIES ? turns[i] - ENTRIES : 0;
+		struct race race = { .turns_left = turns[i],
+			             .is_cancelled = true };
+		struct tkb_collect_report report;
+
+		(void)gc(&race);
+		CHECK_INT(race.rc, TKB_ERR_CANCELLED);
+		CHECK_INT(race.told.count, gone);
+		report = look_at("out");
+		CHECK_INT(report.collected_count, ENTRIES - gone);
+		CHECK_INT(report.left_out_count, 0);
+		CHECK_INT(report.unfinished_count, 0);
+		remove_folder("out");
+		copy_folder("good", "out");
+	}
+}

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "forge.h"
+#include "merging.h"
+
+#include <sys/stat.h>
+
+#include "bundle/reader.h"
+
+/*
+ * Mixed frames: of what lies in them a part counts no more. Real ones are made
+ * by a merge; hostile ones by taking such a one apart.
+ */
+
+/* Of "m.tkb", see arrange_mixed(). */
+#define WHOLE 0 /* the frame of FORGE_KERNEL, which another holds too */
+#define MIXED 1 /* the mixed one: FORGE_AUTOTUNE counts, the kernel does not */
+
+#define GROUP "triton/" ADD "/__grp__add_kernel.json"
+#define CUBIN "triton/" ADD "/add_kernel.cubin"
+#define NESTED                                                                 \
+	"launcher/"                                                            \
+	"0000000000000000000000000000000000000000000000000000000000000000/x"
+#define TIMINGS "triton/" AUTOTUNE "/gelu_kernel.autotune.json"
+
+/* Two lean entries: of the second frame only one of them counts. */
+static struct forge *arrange_mixed(void)
+{
+	struct forge *forge;
+
+	if (!exists("m.tkb")) {
+		forge_pair("pair.tkb");
+		forge_collect("forged/.triton/cache", FORGE_KERNEL, true,
+		              "one.tkb");
+		merge("m.tkb", "one.tkb", "pair.tkb", NULL);
+	}
+	CHECK_STR(frames_of("m.tkb"), "1 | 0 +3");
+	forge = forge_open("m.tkb");
+	forge->frames[MIXED].entries = "0 3";
+	return forge;
+}
+
+static struct forge_member *add_member(struct forge *forge, const char *path,
+                                       const char *contents)
+{
+	struct forge_frame *frame = &forge->frames[MIXED];
+	struct forge_member *member = &frame->members[frame->member_count++];
+
+	CHECK(frame->member_count <= FORGE_MEMBERS);
+	*member = (struct forge_member){ .path = path,
+		                         .bytes = tkb_text(contents) };
+	return member;
+}
+
+static void remove_member(struct forge *forge, const char *ending)
+{
+	struct forge_frame *frame = &forge->frames[MIXED];
+	struct forge_member *member = forge_find(forge, MIXED, ending);
+
+	*member = frame->members[--frame->member_count];
+}
+
+/* Give it other bytes, as many. */
+static void spoil(struct forge_member *member)
+{
+	char *other = test_alloc(member->bytes.size);
+
+	memcpy(other, member->bytes.data, member->bytes.size);
+	other[0] ^= 1;
+	member->bytes.data = other;
+}
+
+static void reverse_members(struct forge *forge, size_t index)
+{
+	struct forge_frame *frame = &forge->frames[index];
+
+	for (size_t i = 0; i < frame->member_count / 2; i++) {
+		struct forge_member *other =
+			&frame->members[frame->member_count - 1 - i];
+		const struct forge_member member = frame->members[i];
+
+		frame->members[i] = *other;
+		*other = member;
+	}
+}
+
+/* What was forged does no harm: all of it comes out as from "m.tkb". */
+static void check_accepted(const struct forge *forge)
+{
+	forge_write(forge, "x.tkb");
+	check_verifies("x.tkb");
+	check_emit_same("x.tkb", "m.tkb");
+}
+
+/* Note that something was told. */
+static int note(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)bytes;
+	(void)err;
+	*(bool *)self = true;
+	return 0;
+}
+
+/* Nothing is given of the mixed frame, and all of the other. */
+static void check_refused(const struct forge *forge, const char *part)
+{
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_verify_report verified = { 0 };
+	struct tkb_emit_report emitted = { 0 };
+	struct tkb_error err = { 0 };
+	bool is_told = false;
+	const struct tkb_sink sink = { note, &is_told };
+	const char *root = text("root%zu", count_names("."));
+
+	forge_write(forge, "x.tkb");
+	bundle = open_bundle("x.tkb");
+	CHECK_FAILS(tkb_bundle_read(bundle, 0, 0, &sink, &err), TKB_ERR_CORRUPT,
+	            &err, part);
+	CHECK_CONTAINS(err.message, "'x.tkb', frame 1");
+	CHECK(!is_told);
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, &verified, &err),
+	            TKB_ERR_CORRUPT, &err, part);
+	CHECK_INT(verified.verified_count, 1);
+	CHECK_INT(verified.failed_count, 1);
+	CHECK_FAILS(tkb_emit(bundle, root, NULL, &emitted, &err),
+	            TKB_ERR_CORRUPT, &err, part);
+	CHECK_INT(emitted.emitted_count, 1);
+	CHECK_INT(emitted.damaged_count, 1);
+	CHECK(exists(text("%s/" ADD, root)));
+	CHECK(!exists(text("%s/" AUTOTUNE, root)));
+}
+
+/* The bundle is refused as a whole, because of the frame's line. */
+static void check_line_refused(const char *behind_sizes)
+{
+	struct forge *forge = arrange_mixed();
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	forge->frames[MIXED].entries = behind_sizes;
+	forge_write(forge, "x.tkb");
+	CHECK_FAILS(tkb_bundle_open("x.tkb", &bundle, &err), TKB_ERR_CORRUPT,
+	            &err, "line 3 of 'tkbundle.frames' is damaged");
+}
+
+TEST(mixed, frames_give_each_file_and_emit_as_others_do)
+{
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *pair = NULL;
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+
+	(void)arrange_mixed();
+	pair = open_bundle("pair.tkb");
+	bundle = open_bundle("m.tkb");
+
+	CHECK_STR(file_for(bundle, AUTOTUNE, 0, ".json"),
+	          file_for(pair, AUTOTUNE, 0, ".json"));
+	CHECK_STR(file_for(bundle, ADD, 0, "add_kernel.json"),
+	          file_for(pair, ADD, 0, "add_kernel.json"));
+	check_verifies("m.tkb");
+	check_emit_same("m.tkb", "pair.tkb");
+}
+
+static int count_file(void *self, size_t index, size_t file,
+                      struct tkb_bytes bytes, struct tkb_error *err)
+{
+	size_t *counts = self;
+
+	(void)file;
+	(void)err;
+	CHECK(bytes.size != 0);
+	counts[index]++;
+	return 0;
+}
+
+TEST(mixed, frames_tell_each_file_that_counts_once)
+{
+	size_t counts[2] = { 0 };
+	const struct tkb_file_visitor visitor = { count_file, counts };
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	(void)arrange_mixed();
+	bundle = open_bundle("m.tkb");
+	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, &err), &err);
+	CHECK_INT(counts[0], 1);
+	CHECK_INT(counts[1], LEAN_FILES);
+	CHECK_OK(tkb_bundle_read_entry(bundle, 0, &visitor, &err), &err);
+	CHECK_INT(counts[0], 2);
+	CHECK_INT(counts[1], LEAN_FILES);
+}
+
+TEST(mixed, frames_may_hold_their_members_in_any_order)
+{
+	struct forge *forge = arrange_mixed();
+
+	reverse_members(forge, MIXED);
+	check_accepted(forge);
+}
+
+TEST(mixed, frames_alone_may_hold_their_members_in_any_order)
+{
+	struct forge *forge = arrange_mixed();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	reverse_members(forge, WHOLE);
+	forge_write(forge, "x.tkb");
+	bundle = open_bundle("x.tkb");
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "stands where");
+}
+
+TEST(mixed, frames_may_count_whole)
+{
+	struct forge *forge = arrange_mixed();
+
+	forge->frames[WHOLE].entries = "1 0";
+	reverse_members(forge, WHOLE);
+	check_accepted(forge);
+}
+
+/* One path, other bytes: the digest says which of them counts. */
+TEST(mixed, frames_may_hold_an_old_file_before_the_one_that_counts)
+{
+	struct forge *forge = arrange_mixed();
+
+	add_member(forge, TIMINGS, "{}");
+	reverse_members(forge, MIXED);
+	forge->frames[MIXED].entries = "0 4";
+	check_accepted(forge);
+}
+
+TEST(mixed, frames_may_hold_an_old_file_behind_the_one_that_counts)
+{
+	struct forge *forge = arrange_mixed();
+
+	add_member(forge, TIMINGS, "{}");
+	forge->frames[MIXED].entries = "0 4";
+	check_accepted(forge);
+}
+
+TEST(mixed, frames_may_hold_a_file_twice)
+{
+	struct forge *forge = arrange_mixed();
+	struct forge_member *member = add_member(forge, TIMINGS, "");
+
+	member->bytes = forge_find(forge, MIXED, ".autotune.json")->bytes;
+	forge->frames[MIXED].entries = "0 4";
+	check_accepted(forge);
+}
+
+TEST(mixed, frames_may_hold_empty_files_that_do_not_count)
+{
+	struct forge *forge = arrange_mixed();
+
+	add_member(forge, "triton/" ADD "/empty.txt", "");
+	forge->frames[MIXED].entries = "0 4";
+	check_accepted(forge);
+}
+
+TEST(mixed, frames_with_a_stranger_are_refused)
+{
+	static const char *const paths[] = {
+		"etc/passwd",    "/etc/passwd", "x",
+		"tkbundle.json", "triton",      "triton/",
+		"triton/" ADD,   "launchers/x", "triton2/" ADD "/x",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
+		struct forge *forge;
+
+		forge = arrange_mixed();
+		add_member(forge, paths[i], "x");
+		forge->frames[MIXED].entries = "0 4";
+		check_refused(forge, "it holds a stranger");
+	}
+}
+
+/* Nobody asks for these, but the usual tools would unpack them. */
+TEST(mixed, frames_with_a_name_that_leads_elsewhere_are_refused)
+{
+	static const char *const paths[] = {
+		"triton/" ADD "/../../../../../tmp/x",
+		"triton/" ADD "/..",
+		"triton/" ADD "/.",
+		"triton/" ADD "/",
+		"triton/" ADD "//x",
+		"triton/" ADD "/a/b",
+		"triton/" ADD "/a\nb",
+		"triton/../x",
+		"triton/../../x/y",
+		"triton/x/y",
+		"triton//y",
+		"launcher/../x",
+		"launcher/x",
+		"launcher/",
+		NESTED,
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
+		struct forge *forge;
+
+		forge = arrange_mixed();
+		add_member(forge, paths[i], "x");
+		forge->frames[MIXED].entries = "0 4";
+		check_refused(forge, "it holds a stranger");
+	}
+}
+
+TEST(mixed, frames_with_links_and_devices_are_refused)
+{
+	static const mode_t types[] = { S_IFLNK, S_IFIFO, S_IFDIR, S_IFCHR };
+
+	for (size_t i = 0; i <= TKB_COUNT_OF(types); i++) {
+		struct forge *forge;
+		struct forge_member *member;
+
+		forge = arrange_mixed();
+		member = add_member(forge, "triton/" ADD "/x", "");
+		if (i == TKB_COUNT_OF(types)) {
+			member->link = GROUP;
+		} else {
+			member->type = types[i];
+			member->target =
+				types[i] == S_IFLNK ? "/etc/passwd" : NULL;
+		}
+		forge->frames[MIXED].entries = "0 4";
+		check_refused(forge, "header is not as it must be");
+	}
+}
+
+TEST(mixed, frames_with_one_file_less_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	remove_member(forge, CUBIN);
+	check_refused(forge, "files are missing");
+}
+
+TEST(mixed, frames_without_a_file_that_counts_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	remove_member(forge, TIMINGS);
+	check_refused(forge, "files are missing");
+}
+
+TEST(mixed, frames_with_another_file_instead_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	forge_find(forge, MIXED, ".autotune.json")->path =
+		"triton/" AUTOTUNE "/x.autotune.json";
+	check_refused(forge, "some of its files are not those");
+}
+
+TEST(mixed, frames_with_other_bytes_in_a_file_that_counts_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	spoil(forge_find(forge, MIXED, ".autotune.json"));
+	check_refused(forge, "some of its files are not those");
+}
+
+TEST(mixed, frames_with_one_file_more_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	add_member(forge, "triton/" ADD "/x", "x");
+	check_refused(forge, "");
+}
+
+TEST(mixed, frames_with_bytes_behind_are_refused)
+{
+	static const char zeros[1024];
+	struct forge *forge = arrange_mixed();
+
+	forge->frames[MIXED].behind =
+		(struct tkb_bytes){ zeros, sizeof(zeros) };
+	check_refused(forge, "something behind the last member");
+}
+
+TEST(mixed, frames_that_count_one_too_many_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	forge->frames[MIXED].entries = "0 4";
+	check_refused(forge, "files are missing");
+}
+
+TEST(mixed, frames_that_count_one_too_few_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+
+	forge->frames[MIXED].entries = "0 2";
+	check_refused(forge, "");
+}
+
+/* A number says how often to read on; it must not be taken on trust. */
+TEST(mixed, frames_that_count_more_than_fits_are_refused_at_once)
+{
+	check_line_refused("0 6400000");
+}
+
+/* A file takes a block of 512 bytes at least; what counts takes two here. */
+TEST(mixed, frames_may_count_as_many_as_their_size_has_room_for)
+{
+	struct forge *forge = arrange_mixed();
+	TKB_AUTO(close_bundle_at)
+	struct tkb_bundle *bundle = open_bundle("m.tkb");
+	const uint64_t room = bundle->frames[MIXED].size / 512 - 2;
+
+	forge->frames[MIXED].entries = text("0 %llu", (unsigned long long)room);
+	check_refused(forge, "files are missing");
+	check_line_refused(text("0 %llu", (unsigned long long)room + 1));
+}
+
+TEST(mixed, frames_whose_count_is_no_number_are_refused)
+{
+	static const char *const fields[] = {
+		"0 ",   "0 -1",      "0 03",
+		"0 3 ", "0 3 3",     "0  3",
+		"0 x",  "0 6400001", "0 18446744073709551619",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(fields); i++) {
+		check_line_refused(fields[i]);
+	}
+}
+
+/* The line of a frame that nobody packed, of so many bytes. */
+static int open_with_size(uint64_t size, struct tkb_error *err)
+{
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct forge *forge = arrange_mixed();
+	struct forge_frame *frame = &forge->frames[MIXED];
+
+	frame->packed = forge_bomb(size, size);
+	frame->size = size;
+	forge_write(forge, "x.tkb");
+	return tkb_bundle_open("x.tkb", &bundle, err);
+}
+
+TEST(mixed, frames_have_276_mib_at_most)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_with_size(276 * (uint64_t)TKB_MIB, &err), &err);
+	CHECK_FAILS(open_with_size(276 * (uint64_t)TKB_MIB + 1, &err),
+	            TKB_ERR_CORRUPT, &err, "line 3 of 'tkbundle.frames'");
+}
+
+TEST(mixed, frames_are_not_smaller_than_their_files)
+{
+	struct tkb_error err = { 0 };
+
+	/* A header, and 387 bytes of timings. */
+	CHECK_FAILS(open_with_size(1023, &err), TKB_ERR_CORRUPT, &err,
+	            "line 3 of 'tkbundle.frames'");
+}
+
+/* Bombs of the right size, of the wrong one, and one that does not tell. */
+TEST(mixed, frames_that_are_bombs_are_refused)
+{
+	const uint64_t size = 64 * (uint64_t)TKB_MIB;
+	struct forge *forge = arrange_mixed();
+	struct forge_frame *frame = &forge->frames[MIXED];
+
+	frame->size = size;
+	frame->packed = forge_bomb(size, size);
+	check_refused(forge, "");
+	frame->packed = forge_bomb(2 * size, 2 * size);
+	check_refused(forge, "");
+	frame->packed = forge_bomb(2 * size, 0);
+	check_refused(forge, "");
+}
+
+/* Two entries of one key in one frame: their files share their paths. */
+static struct forge *arrange_twins(void)
+{
+	const char *root = arrange_cache();
+	const char *other = compile_elsewhere(root, ADD, "bob");
+	struct forge *forge;
+
+	CHECK_INT(run("mkdir", "-p", "torchinductor_x/triton/0",
+	              "torchinductor_x/triton/1", NULL)
+	                  .status,
+	          0);
+	copy_folder(text("%s/" ADD, root), "torchinductor_x/triton/0/" ADD);
+	copy_folder(text("%s/" ADD, other), "torchinductor_x/triton/1/" ADD);
+	collect_into("m.tkb", "torchinductor_x");
+	CHECK_STR(frames_of("m.tkb"), "0-1");
+	forge = forge_open("m.tkb");
+	forge->frames[0].entries = "0-1 0";
+	return forge;
+}
+
+TEST(mixed, frames_tell_twins_by_their_digests)
+{
+	struct forge *forge = arrange_twins();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+
+	reverse_members(forge, 0);
+	check_accepted(forge);
+	bundle = open_bundle("x.tkb");
+	CHECK_STR(user_of(bundle, ADD, 0), "app");
+	CHECK_STR(user_of(bundle, ADD, 1), "bob");
+}
+
+/* Of two equal files one is the first's and one the second's. */
+TEST(mixed, frames_need_as_many_copies_as_twins_have)
+{
+	struct forge *forge = arrange_twins();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	forge_find(forge, 0, ".cubin")->path = "triton/" ADD "/x.cubin";
+	forge_write(forge, "x.tkb");
+	bundle = open_bundle("x.tkb");
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "some of its files are not those");
+}
+
+/* A payload among entries, in a frame of which a part counts. */
+static struct forge *arrange_payload(void)
+{
+	struct forge *forge;
+
+	pack_into("m.tkb", (struct packing){ .root = arrange_cache(),
+	                                     .puts = { { ADD, 0 } },
+	                                     .launchers = { launcher_of(
+						     "fx", "a payload", ADD) },
+	                                     .is_lean = true });
+	forge = forge_open("m.tkb");
+	CHECK_INT(forge->frame_count, 2);
+	forge->frames[0].members[forge->frames[0].member_count++] =
+		forge->frames[1].members[0];
+	forge->frame_count = 1;
+	forge->frames[0].entries = "0-1 0";
+	return forge;
+}
+
+TEST(mixed, frames_may_hold_payloads_among_entries)
+{
+	struct forge *forge = arrange_payload();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+
+	reverse_members(forge, 0);
+	check_accepted(forge);
+	bundle = open_bundle("x.tkb");
+	CHECK_STR(payload_of(bundle, "fx"), "a payload");
+}
+
+TEST(mixed, frames_with_other_bytes_in_a_payload_are_refused)
+{
+	struct forge *forge = arrange_payload();
+	struct forge_frame *frame = &forge->frames[0];
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	frame->members[frame->member_count - 1].bytes = tkb_text("a playoad");
+	forge_write(forge, "x.tkb");
+	bundle = open_bundle("x.tkb");
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, &report, &err),
+	            TKB_ERR_CORRUPT, &err, "some of its files are not those");
+	CHECK_INT(report.failed_launcher_count, 1);
+	CHECK_INT(report.failed_count, 1);
+}
+
+/* What is wrong in a frame comes to light when it is used, not before. */
+TEST(mixed, frames_that_are_hostile_can_be_merged_and_stay_refused)
+{
+	struct forge *forge = arrange_mixed();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	add_member(forge, "etc/passwd", "x");
+	forge->frames[MIXED].entries = "0 4";
+	forge_write(forge, "x.tkb");
+	merge("y.tkb", "one.tkb", "x.tkb", NULL);
+	bundle = open_bundle("y.tkb");
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "it holds a stranger");
+}
+
+/* A payload in a frame of its own, before that of the entry: both are wrong. */
+TEST(payload, with_other_bytes_is_what_verify_names_first)
+{
+	struct forge *forge;
+	struct forge_frame frame;
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	const struct tkb_verify_options options = { .threads = 1 };
+	struct tkb_error err = { 0 };
+
+	(void)arrange_payload();
+	forge = forge_open("m.tkb");
+	frame = forge->frames[0];
+	forge->frames[0] = forge->frames[1];
+	forge->frames[1] = frame;
+	forge->frames[0].members[0].bytes = tkb_text("a playoad");
+	spoil(forge_find(forge, 1, "add_kernel.cubin"));
+	forge_write(forge, "x.tkb");
+	bundle = open_bundle("x.tkb");
+
+	CHECK_FAILS(tkb_bundle_verify(bundle, &options, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "'x.tkb', payload '");
+	CHECK(strstr(err.message, ADD) == NULL);
+}

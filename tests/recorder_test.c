@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A recorder's life: what may follow what, and what finalises. */
+
+/* The manifest of a bundle without anything: its id never changes. */
+#define EMPTY_ID                                                               \
+	"3a0b157e128a053564b4505b8b229217809c0e2aee646c789ff43ec1ac7f38e6"
+
+/* Kernels of the H100's cache. */
+#define ADD "7L6SDEJ5EARFW53EAUKXWJ3XWXHCWI4TI4SGVO6DXAZGV5QZWTSA"
+#define MATMUL "D3PPX5GK7UQ4B5NHQFFX2XIJFDP56QMVFEZGVL5KZIPZ7ARB6EFQ"
+#define SOFTMAX "D4QPSSO6MYNPQYWQ3TOI2FKSOEBYMCNACWK5X2E5YQVDBBIBG6GA"
+
+static struct tkb_recorder *fresh(const struct tkb_recorder_options *options)
+{
+	struct tkb_recorder *recorder = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_recorder_new(options, &recorder, &err), &err);
+	return recorder;
+}
+
+static void begin(struct tkb_recorder *recorder)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+}
+
+/* What a recorder collects from `root`: keys. */
+static const char *collected_keys_of(struct tkb_recorder *recorder,
+                                     const char *root)
+{
+	TKB_AUTO(close_bundle_at)
+	struct tkb_bundle *bundle = open_bytes(recorded(recorder, root));
+
+	check_sound(bundle);
+	return keys_in(bundle);
+}
+
+TEST(recorder, lives_from_begin_to_end_and_again)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = fresh(NULL);
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_collect_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK(!tkb_recorder_is_disabled(recorder));
+	begin(recorder);
+	put(recorder, ADD, 0);
+	put(recorder, MATMUL, 0);
+	put_winner(recorder, MATMUL);
+	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, SOFTMAX));
+	CHECK_OK(tkb_recorder_collect_to_file(recorder, root, NULL, "k.tkb",
+	                                      &report, &err),
+	         &err);
+	tkb_recorder_end_compile(recorder);
+
+	CHECK_INT(report.collected_count, 2);
+	CHECK_INT(report.left_out_count, 0);
+	CHECK_INT(report.launcher_count, 1);
+	CHECK_INT(report.dropped_count, 0);
+	CHECK_INT(report.file_count, 16);
+	CHECK_INT(report.bundle_size, read_file("k.tkb").size);
+	CHECK_OK(tkb_bundle_open("k.tkb", &bundle, &err), &err);
+	check_sound(bundle);
+	CHECK_STR(keys_in(bundle), "D3PP D4QP");
+	CHECK_STR(launchers_in(bundle), "conf=payload");
+	CHECK(memcmp(&report.id, tkb_bundle_id(bundle), 32) == 0);
+
+	begin(recorder);
+	put(recorder, ADD, 0);
+	CHECK_STR(collected_keys_of(recorder, root), "7L6S");
+}
+
+/*
+ * Order
+ */
+
+enum phase {
+	FRESH,
+	BEGUN,
+	COLLECTED,
+	ENDED,
+	PHASES
+};
+
+enum action {
+	BEGIN,
+	PUT,
+	WINNER,
+	LAUNCHER,
+	COLLECT,
+	COLLECT_TO_FILE,
+	ACTIONS
+};
+
+static struct tkb_recorder *in_phase(enum phase phase, const char *root)
+{
+	struct tkb_recorder *recorder = fresh(NULL);
+
+	if (phase == FRESH)
+		return recorder;
+	begin(recorder);
+	put(recorder, ADD, 0);
+	if (phase == BEGUN)
+		return recorder;
+	CHECK_STR(collected_keys_of(recorder, root), "7L6S");
+	if (phase == ENDED)
+		tkb_recorder_end_compile(recorder);
+	return recorder;
+}
+
+static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)err;
+	*(size_t *)self += bytes.size;
+	return 0;
+}
+
+static int act(struct tkb_recorder *recorder, enum action action,
+               const char *root, struct tkb_error *err)
+{
+	static const char *const needs[] = { SOFTMAX };
+	static const struct tkb_launcher_spec launcher = {
+		"conf", "softmax", { "x", 1 }, TKB_NEED_ALL, needs, 1
+	};
+	size_t size = 0;
+	const struct tkb_sink sink = { drop_bytes, &size };
+
+	switch (action) {
+	case BEGIN:
+		return tkb_recorder_begin_compile(recorder, err);
+	case PUT:
+		return tkb_recorder_put(recorder, MATMUL, 0, err);
+	case WINNER:
+		return tkb_recorder_put_winner(recorder, MATMUL, err);
+	case LAUNCHER:
+		return tkb_recorder_put_launcher(recorder, &launcher, err);
+	case COLLECT:
+		return tkb_recorder_collect(recorder, root, NULL, &sink, NULL,
+		                            err);
+	default:
+		return tkb_recorder_collect_to_file(recorder, root, NULL,
+		                                    "x.tkb", NULL, err);
+	}
+}
+
+/* Is the recorder still in the phase, with what was put in it? */
+static void check_phase(struct tkb_recorder *recorder, enum phase phase,
+                        const char *root)
+{
+	struct tkb_error err = { 0 };
+
+	if (phase == COLLECTED) {
+		CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err),
+		            TKB_ERR_INVALID, &err, "is collected already");
+		tkb_recorder_end_compile(recorder);
+	}
+	if (phase != BEGUN) {
+		CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err),
+		            TKB_ERR_INVALID, &err, "no compile has begun");
+		begin(recorder);
+	}
+	CHECK_STR(collected_keys_of(recorder, root),
+	          phase == BEGUN ? "7L6S" : "");
+}
+
+TEST(recorder, refuses_each_wrong_order_and_changes_nothing)
+{
+	static const char none[] = "no compile has begun";
+	static const char begun[] = "a compile has begun and not ended";
+	static const char done[] = "the compile is collected already";
+	static const char *const wanted[PHASES][ACTIONS] = {
+		[FRESH] = { NULL, none, none, none, none, none },
+		[BEGUN] = { begun },
+		[COLLECTED] = { begun, done, done, done, done, done },
+		[ENDED] = { NULL, none, none, none, none, none },
+	};
+	const char *root = h100();
+
+	for (size_t i = 0; i < (size_t)PHASES * ACTIONS; i++) {
+		const enum phase phase = (enum phase)(i / ACTIONS);
+		const enum action action = (enum action)(i % ACTIONS);
+		const char *message = wanted[phase][action];
+		TKB_AUTO(free_recorder_at)
+		struct tkb_recorder *recorder = in_phase(phase, root);
+		struct tkb_error err = { 0 };
+
+		if (message == NULL) {
+			CHECK_OK(act(recorder, action, root, &err), &err);
+			(void)unlink("x.tkb");
+			continue;
+		}
+		CHECK_INT(act(recorder, action, root, &err), TKB_ERR_INVALID);
+		CHECK_STR(err.message, message);
+		CHECK_INT(act(recorder, action, root, NULL), TKB_ERR_INVALID);
+		check_phase(recorder, phase, root);
+		CHECK(!exists("x.tkb"));
+	}
+}
+
+TEST(recorder, may_end_at_any_time_and_twice)
+{
+	const char *root = h100();
+
+	for (enum phase phase = FRESH; phase < PHASES; phase++) {
+		TKB_AUTO(free_recorder_at)
+		struct tkb_recorder *recorder = in_phase(phase, root);
+
+		tkb_recorder_end_compile(recorder);
+		tkb_recorder_end_compile(recorder);
+		check_phase(recorder, ENDED, root);
+		tkb_recorder_end_compile(recorder);
+		tkb_recorder_end_compile(recorder);
+	}
+	tkb_recorder_free(NULL);
+}
+
+TEST(recorder, discards_what_was_not_collected_when_the_compile_ends)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+
+	put(recorder, ADD, 0);
+	put_winner(recorder, ADD);
+	save(recorder, "old", "payload", TKB_NEED_ALL, keys_of(1, SOFTMAX));
+	tkb_recorder_end_compile(recorder);
+	begin(recorder);
+	put(recorder, MATMUL, 0);
+
+	bundle = open_bytes(recorded(recorder, root));
+	CHECK_STR(keys_in(bundle), "D3PP");
+	CHECK_STR(launchers_in(bundle), "");
+}
+
+TEST(recorder, may_be_freed_in_any_phase)
+{
+	const char *root = h100();
+
+	for (enum phase phase = FRESH; phase < PHASES; phase++)
+		tkb_recorder_free(in_phase(phase, root));
+}
+
+TEST(recorder, is_independent_of_another)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *one = recording();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
+
+	put(one, ADD, 0);
+	put(other, MATMUL, 0);
+	put(one, SOFTMAX, 0);
+	CHECK_STR(collected_keys_of(one, root), "7L6S D4QP");
+	tkb_recorder_end_compile(one);
+	put(other, SOFTMAX, 1);
+	begin(one);
+	CHECK_STR(collected_keys_of(other, root), "D3PP D4QP");
+	CHECK_STR(collected_keys_of(one, root), "");
+}
+
+/*
+ * While it collects. What another thread may do at any time, a watch does at
+ * one time that is known.
+ */
+
+/* Calls an action, once, when collect asks whether to go on. */
+struct intruder {
+	struct tkb_recorder *recorder;
+	const char *root;
+	enum action action;
+	bool ends; /* call tkb_recorder_end_compile() instead */
+	bool is_done;
+	int rc;
+	struct tkb_error err;
+};
+
+static bool intrude(void *self)
+{
+	struct intruder *intruder = self;
+
+	if (intruder->is_done)
+		return false;
+	intruder->is_done = true;
+	if (intruder->ends)
+		tkb_recorder_end_compile(intruder->recorder);
+	else
+		intruder->rc = act(intruder->recorder, intruder->action,
+		                   intruder->root, &intruder->err);
+	return false;
+}
+
+static struct tkb_collect_options options_with(struct intruder *intruder)
+{
+	return (struct tkb_collect_options){
+		.threads = 1,
+		.watch = { .self = intruder, .is_cancelled = intrude }
+	};
+}
+
+TEST(recorder, refuses_all_but_the_end_while_it_collects)
+{
+	const char *root = h100();
+
+	for (enum action action = BEGIN; action < ACTIONS; action++) {
+		TKB_AUTO(free_recorder_at)
+		struct tkb_recorder *recorder = in_phase(BEGUN, root);
+		struct intruder intruder = { .recorder = recorder,
+			                     .root = root,
+			                     .action = action };
+		const struct tkb_collect_options options =
+			options_with(&intruder);
+		TKB_AUTO(close_bundle_at)
+		struct tkb_bundle *bundle = open_bytes(
+			recorded_with(recorder, root, &options, NULL));
+
+		CHECK(intruder.is_done);
+		CHECK_INT(intruder.rc, TKB_ERR_INVALID);
+		CHECK_CONTAINS(intruder.err.message,
+		               action == BEGIN ? "has begun and not ended"
+		                               : "is collected already");
+		CHECK_STR(keys_in(bundle), "7L6S");
+		check_phase(recorder, COLLECTED, root);
+	}
+}
+
+TEST(recorder, collects_to_its_end_though_the_compile_ends_meanwhile)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	struct intruder intruder = { .recorder = recorder, .ends = true };
+	const struct tkb_collect_options options = options_with(&intruder);
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+
+	put(recorder, ADD, 3);
+	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, MATMUL));
+	bundle = open_bytes(recorded_with(recorder, root, &options, NULL));
+
+	CHECK(intruder.is_done);
+	check_sound(bundle);
+	CHECK_STR(keys_in(bundle), "7L6S D3PP");
+	CHECK_STR(devices_of(bundle, ADD), "3");
+	CHECK_STR(launchers_in(bundle), "conf=payload");
+	check_phase(recorder, ENDED, root);
+	check_phase(recorder, COLLECTED, root);
+}
+
+TEST(recorder,
+     discards_what_it_failed_to_collect_if_the_compile_ended_meanwhile)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at)
+	struct tkb_recorder *recorder = in_phase(BEGUN, root);
+	struct intruder intruder = { .recorder = recorder, .ends = true };
+	struct tkb_collect_options options = options_with(&intruder);
+	struct tkb_error err = { 0 };
+
+	options.strict = true;
+	put(recorder, ABSENT, 0);
+	CHECK_INT(failed_collect(recorder, root, &options, &err),
+	          TKB_ERR_LEFT_OUT);
+	CHECK(intruder.is_done);
+	check_phase(recorder, ENDED, root);
+}
+
+/* Ends the compile, begins another, and puts to it. */
+static bool begin_another(void *self)
+{
+	struct intruder *intruder = self;
+	struct tkb_recorder *recorder = intruder->recorder;
+
+	if (intruder->is_done)
+		return false;
+	intruder->is_done = true;
+	tkb_recorder_end_compile(recorder);
+	begin(recorder);
+	put(recorder, MATMUL, 0);
+	CHECK_INT(
+		failed_collect(recorder, intruder->root, NULL, &intruder->err),
+		TKB_ERR_INVALID);
+	CHECK_CONTAINS(intruder->err.message, "still being collected");
+	tkb_recorder_end_compile(recorder);
+	begin(recorder);
+	put(recorder, SOFTMAX, 0);
+	return false;
+}
+
+TEST(recorder, may_begin_another_compile_while_it_collects_one_that_ended)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at)
+	struct tkb_recorder *recorder = in_phase(BEGUN, root);
+	struct intruder intruder = { .recorder = recorder, .root = root };
+	struct tkb_collect_options options = options_with(&intruder);
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+
+	options.watch.is_cancelled = begin_another;
+	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, ADD));
+	bundle = open_bytes(recorded_with(recorder, root, &options, NULL));
+
+	CHECK(intruder.is_done);
+	CHECK_STR(keys_in(bundle), "7L6S");
+	CHECK_STR(launchers_in(bundle), "conf=payload");
+	CHECK_STR(collected_keys_of(recorder, root), "D4QP");
+}
+
+/*
+ * What does not finalise
+ */
+
+static int fail_behind(void *self, struct tkb_bytes bytes,
+                       struct tkb_error *err)
+{
+	size_t *left = self;
+
+	(void)bytes;
+	if (*left == 0)
+		return tkb_fail(err, TKB_ERR_IO, "the sink is full");
+	*left -= 1;
+	return 0;
+}
+
+static bool is_cancelled(void *self)
+{
+	(void)self;
+	return true;
+}
+
+TEST(recorder, may_collect_again_after_a_failure)
+{
+	const char *root = h100();
+	const struct keys keys = kernels_of(root);
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	const struct tkb_collect_options cancelled = {
+		.watch = { .is_cancelled = is_cancelled }
+	};
+	struct tkb_collect_report report = { .file_count = 77 };
+	struct tkb_error err = { 0 };
+
+	put_all(recorder, &keys, 0);
+	for (size_t i = 0; i < 3; i++) {
+		size_t left = i;
+		const struct tkb_sink sink = { fail_behind, &left };
+
+		CHECK_FAILS(tkb_recorder_collect(recorder, root, NULL, &sink,
+		                                 &report, &err),
+		            TKB_ERR_IO, &err, "the sink is full");
+	}
+	CHECK_INT(failed_collect(recorder, "no/root", NULL, &err), TKB_MISS);
+	CHECK_INT(failed_collect(recorder, root, &cancelled, &err),
+	          TKB_ERR_CANCELLED);
+	CHECK_FAILS(
+		tkb_recorder_collect(recorder, root, NULL, NULL, &report, &err),
+		TKB_ERR_INVALID, &err, "there is no sink");
+	CHECK_INT(tkb_recorder_collect_to_file(recorder, root, NULL,
+	                                       "no/folder/k.tkb", &report,
+	                                       &err),
+	          TKB_ERR_IO);
+	CHECK_INT(report.file_count, 77);
+
+	CHECK(tkb_bytes_equal(recorded(recorder, root),
+	                      collected_keys(root, &keys)));
+	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
+	            &err, "is collected already");
+}
+
+TEST(recorder, may_be_put_to_after_a_failure)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	struct tkb_error err = { 0 };
+
+	put(recorder, ADD, 0);
+	CHECK_INT(failed_collect(recorder, "no/root", NULL, &err), TKB_MISS);
+	put(recorder, MATMUL, 0);
+
+	CHECK_STR(collected_keys_of(recorder, root), "7L6S D3PP");
+}
+
+TEST(recorder, is_not_finalised_by_a_dry_run_which_tells_the_id)
+{
+	const struct tkb_collect_options dry = { .dry_run = true };
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_collect_report reports[2] = { { .size = 0 } };
+	struct tkb_error err = { 0 };
+
+	put(recorder, ADD, 0);
+	save(recorder, "k", "kept", TKB_NEED_ALL, keys_of(1, MATMUL));
+	CHECK_OK(tkb_recorder_collect(recorder, root, &dry, NULL, &reports[0],
+	                              &err),
+	         &err);
+	CHECK_OK(tkb_recorder_collect_to_file(recorder, root, &dry, "k.tkb",
+	                                      &reports[1], &err),
+	         &err);
+
+	CHECK(!exists("k.tkb"));
+	bundle = open_bytes(recorded(recorder, root));
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_INT(reports[i].collected_count, 2);
+		CHECK_INT(reports[i].launcher_count, 1);
+		CHECK_INT(reports[i].bundle_size, 0);
+		CHECK(memcmp(&reports[i].id, tkb_bundle_id(bundle), 32) == 0);
+	}
+}
+
+TEST(recorder, chooses_keys_and_devices_itself)
+{
+	static const char *const keys[] = { ADD };
+	const struct tkb_collect_options by_key = { .keys = keys,
+		                                    .key_count = 1 };
+	const struct tkb_collect_options by_device = { .has_device = true };
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	struct tkb_error err = { 0 };
+
+	put(recorder, MATMUL, 0);
+	CHECK_INT(failed_collect(recorder, root, &by_key, &err),
+	          TKB_ERR_INVALID);
+	CHECK_CONTAINS(err.message, "the recorder chooses");
+	CHECK_INT(failed_collect(recorder, root, &by_device, &err),
+	          TKB_ERR_INVALID);
+	CHECK_FAILS(tkb_recorder_collect_to_file(recorder, root, &by_key,
+	                                         "k.tkb", NULL, &err),
+	            TKB_ERR_INVALID, &err, "the recorder chooses");
+
+	CHECK(!exists("k.tkb"));
+	CHECK_STR(collected_keys_of(recorder, root), "D3PP");
+}
+
+/*
+ * Nothing to collect
+ */
+
+static void check_empty(struct tkb_bytes bytes)
+{
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bytes(bytes);
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	check_sound(bundle);
+	CHECK_INT(tkb_bundle_entry_count(bundle), 0);
+	CHECK_INT(tkb_bundle_launcher_count(bundle), 0);
+	CHECK_INT(tkb_bundle_frame_count(bundle), 0);
+	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
+	CHECK_STR(hex, EMPTY_ID);
+}
+
+TEST(recorder, collects_an_empty_bundle_if_nothing_was_put)
+{
+	const struct tkb_collect_options strict = { .strict = true };
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	struct tkb_collect_report report = { .size = 1, .left_out_count = 1 };
+
+	check_empty(recorded_with(recorder, "no/such/root", &strict, &report));
+	CHECK_INT(report.collected_count, 0);
+	CHECK_INT(report.left_out_count, 0);
+	CHECK_INT(report.unfinished_count, 0);
+	CHECK_INT(report.size, 0);
+}
+
+/* A whole life of a recorder that is disabled. */
+static void check_disabled(const struct tkb_recorder_options *options)
+{
+	TKB_AUTO(free_recorder_at)
+	struct tkb_recorder *recorder = fresh(options);
+	struct tkb_error err = { 0 };
+
+	CHECK(tkb_recorder_is_disabled(recorder));
+	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
+	            &err, "no compile has begun");
+	begin(recorder);
+	CHECK_FAILS(tkb_recorder_begin_compile(recorder, &err), TKB_ERR_INVALID,
+	            &err, "has begun");
+	put(recorder, ADD, 0);
+	put_winner(recorder, ADD);
+	save(recorder, "k", "payload", TKB_NEED_ALL, keys_of(1, ADD));
+	CHECK_FAILS(tkb_recorder_put(recorder, "short", 0, &err),
+	            TKB_ERR_INVALID, &err, "shape of a key");
+	check_empty(recorded(recorder, "no/such/root"));
+	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
+	            &err, "is collected already");
+	tkb_recorder_end_compile(recorder);
+}
+
+TEST(recorder, notes_nothing_if_it_is_disabled)
+{
+	const struct tkb_recorder_options disabled = { .disabled = true };
+
+	check_disabled(&disabled);
+}
+
+TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
+{
+	static const char *const values[] = { "1", "yes", "00", " " };
+	static const char *const others[] = { "", "0" };
+	const struct tkb_recorder_options enabled = { .disabled = false };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(values); i++) {
+		CHECK_INT(setenv("TKBUNDLE_DISABLE", values[i], 1), 0);
+		check_disabled(NULL);
+		check_disabled(&enabled);
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(others); i++) {
+		TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = NULL;
+
+		CHECK_INT(setenv("TKBUNDLE_DISABLE", others[i], 1), 0);
+		recorder = fresh(NULL);
+		CHECK_INT(setenv("TKBUNDLE_DISABLE", "1", 1), 0);
+		CHECK(!tkb_recorder_is_disabled(recorder));
+	}
+	CHECK_INT(unsetenv("TKBUNDLE_DISABLE"), 0);
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "upkeep.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ADD_KEY "5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA"
+#define ADD_GROUP ADD_KEY "/__grp__add_kernel.json"
+
+static const char *const fixtures[] = {
+	"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
+	"triton-3.3.1-cpu", "triton-3.4.0-cpu",  "triton-3.5.1-cpu",
+	"triton-3.6.0-cpu", "triton-3.7.1-cpu",  "triton-3.8.0-cpu",
+	"triton-3.9.0-cpu", "triton-3.6.0-h100",
+};
+
+/* What a relocate did. */
+struct did {
+	int rc;
+	struct tkb_error err;
+	struct tkb_relocate_report report;
+	struct told told;
+};
+
+static struct did relocate_with(const char *root,
+                                struct tkb_relocate_options options)
+{
+	struct did did = { 0 };
+
+	options.watch = tell_to(&did.told);
+	did.rc = tkb_relocate(root, &options, &did.report, &did.err);
+	return did;
+}
+
+static struct did relocate(const char *root)
+{
+	return relocate_with(root, (struct tkb_relocate_options){ 0 });
+}
+
+#define CHECK_DID(did, relocated, present)                                     \
+	check_did((did), (relocated), (present), __FILE__, __LINE__)
+
+/* It went well: so many entries each, and none besides. */
+static void check_did(struct did did, uint64_t relocated, uint64_t present,
+                      const char *file, int line)
+{
+	if (did.rc == 0 && did.report.relocated_count == relocated &&
+	    did.report.present_count == present &&
+	    did.report.left_out_count == 0 && did.report.failed_count == 0 &&
+	    did.told.count == relocated + present)
+		return;
+	print_error("returned %d (%s); relocated %d, present %d, left out %d, "
+	            "failed %d, told %d\n",
+	            did.rc, did.err.message, (int)did.report.relocated_count,
+	            (int)did.report.present_count,
+	            (int)did.report.left_out_count,
+	            (int)did.report.failed_count, (int)did.told.count);
+	_fail(file, line);
+}
+
+/* A cache at "moved" that was made elsewhere. */
+static void arrange_moved(const char *fixture)
+{
+	unpack(fixture, "unpacked");
+	CHECK_INT(rename("unpacked/.triton/cache", "moved"), 0);
+}
+
+static void check_same(const char *one, const char *other)
+{
+	const struct outcome outcome =
+		run("diff", "-r", "-x", ".tkbundle", one, other, NULL);
+
+	if (outcome.status != 0)
+		fail_msg("'%s' and '%s' differ: %s%s", one, other, outcome.out,
+		         outcome.err);
+}
+
+TEST(relocate, gives_what_an_emit_to_that_place_gives)
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+		struct tkb_collect_report before;
+
+		arrange_moved(fixtures[i]);
+		pack("moved", "a.tkb");
+		before = look_at("moved");
+		CHECK(before.moved_count >= 3);
+		CHECK_DID(relocate("moved"), before.moved_count,
+		          before.collected_count - before.moved_count);
+		CHECK_INT(look_at("moved").moved_count, 0);
+
+		CHECK_INT(rename("moved", "kept"), 0);
+		emit("a.tkb", "moved");
+		check_same("kept", "moved");
+		CHECK_INT(run("rm", "-r", "kept", "moved", "unpacked", "a.tkb",
+		              NULL)
+		                  .status,
+		          0);
+	}
+}
+
+TEST(relocate, of_inductor_goes_through_all_devices)
+{
+	struct did did;
+
+	unpack("inductor-2.11-llama4-h100", "unpacked");
+	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
+	copy_folder("ind/triton/0", "ind/triton/3");
+
+	did = relocate("ind");
+	CHECK_DID(did, 46, 6);
+	CHECK(did.report.is_inductor);
+	CHECK_INT(look_at("ind").moved_count, 0);
+	CHECK_DID(relocate("ind"), 0, 52);
+}
+
+TEST(relocate, a_second_time_writes_nothing)
+{
+	const char *before;
+
+	arrange_moved("triton-3.6.0-h100");
+	CHECK_DID(relocate("moved"), 13, 4);
+	before = tree("moved");
+
+	CHECK_DID(relocate("moved"), 0, 17);
+	CHECK_STR(tree("moved"), before);
+}
+
+TEST(relocate, of_what_lies_where_it_was_made_writes_nothing)
+{
+	const char *before;
+
+	arrange_emitted("triton-3.6.0-cpu");
+	remove_folder("out/.tkbundle");
+	before = tree("out");
+
+	CHECK_DID(relocate("out"), 0, 5);
+	CHECK_STR(tree("out"), before);
+}
+
+TEST(relocate, touches_the_group_files_alone)
+{
+	const char **all;
+	const char *before[64];
+	size_t count = 0;
+
+	arrange_moved("triton-3.6.0-cpu");
+	all = list("moved/" ADD_KEY);
+	for (; all[count] != NULL; count++)
+		before[count] = tree(text("moved/" ADD_KEY "/%s", all[count]));
+	CHECK_DID(relocate("moved"), 4, 1);
+
+	CHECK_INT(count, 8);
+	for (size_t i = 0; i < count; i++) {
+		const char *after = tree(text("moved/" ADD_KEY "/%s", all[i]));
+
+		CHECK_INT(strcmp(after, before[i]) == 0,
+		          strcmp(all[i], "__grp__add_kernel.json") != 0);
+	}
+}
+
+TEST(relocate, leaves_nothing_but_its_lock)
+{
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_DID(relocate("moved"), 4, 1);
+
+	CHECK_INT(count_names("moved"), 6);
+	CHECK_INT(count_names("moved/.tkbundle"), 1);
+	CHECK(exists("moved/.tkbundle/lock"));
+}
+
+TEST(relocate, dry_says_what_it_would_do_and_writes_nothing)
+{
+	const struct tkb_relocate_options dry = { .dry_run = true };
+	const char *before;
+
+	arrange_moved("triton-3.6.0-h100");
+	before = tree("moved");
+
+	CHECK_DID(relocate_with("moved", dry), 13, 4);
+	CHECK_STR(tree("moved"), before);
+}
+
+TEST(relocate, takes_the_options_for_granted)
+{
+	struct tkb_error err = { 0 };
+
+	arrange_moved("triton-3.6.0-cpu");
+
+	CHECK_OK(tkb_relocate("moved", NULL, NULL, &err), &err);
+	CHECK_INT(look_at("moved").moved_count, 0);
+}
+
+TEST(relocate, leaves_out_what_is_not_whole)
+{
+	struct tkb_bytes before;
+	struct tkb_bytes after;
+	struct did did;
+
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(unlink("moved/" ADD_KEY "/add_kernel.cubin"), 0);
+	before = read_file("moved/" ADD_GROUP);
+	did = relocate("moved");
+
+	CHECK_INT(did.rc, 0);
+	CHECK_INT(did.report.relocated_count, 3);
+	CHECK_INT(did.report.present_count, 1);
+	CHECK_INT(did.report.left_out_count, 1);
+	CHECK_INT(did.told.count, 5);
+	CHECK_INT(did.told.items[4].outcome, TKB_LEFT_OUT);
+	CHECK_INT(did.told.items[4].reason, TKB_REASON_MISSING);
+	CHECK_STR(did.told.items[4].key, ADD_KEY);
+	CHECK_CONTAINS(did.told.items[4].message, "add_kernel.cubin");
+	after = read_file("moved/" ADD_GROUP);
+	CHECK_INT(after.size, before.size);
+	assert_memory_equal(after.data, before.data, before.size);
+}
+
+TEST(relocate, never_takes_a_list_of_names_for_moved)
+{
+	const char *before;
+
+	arrange_moved("triton-3.6.0-cpu");
+	write_text("moved/" ADD_GROUP,
+	           "{\"child_paths\": [\"add_kernel.cubin\", "
+	           "\"add_kernel.json\"]}");
+	before = tree("moved/" ADD_GROUP);
+
+	CHECK_DID(relocate("moved"), 3, 2);
+	CHECK_STR(tree("moved/" ADD_GROUP), before);
+}
+
+static void check_names(const char *root, const char *place)
+{
+	const struct tkb_bytes group = read_file(text("%s/" ADD_GROUP, root));
+
+	CHECK_CONTAINS(group.data,
+	               text("\"%s/" ADD_KEY "/add_kernel.cubin\"", place));
+}
+
+TEST(relocate, names_the_root_as_it_is_given)
+{
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(symlink("moved", "link"), 0);
+
+	CHECK_DID(relocate(text("%s/moved", test_folder())), 4, 1);
+	check_names("moved", text("%s/moved", test_folder()));
+	CHECK_DID(relocate("./moved//"), 0, 5);
+	CHECK_DID(relocate("link"), 4, 1);
+	check_names("moved", text("%s/link", test_folder()));
+}
+
+TEST(relocate, escapes_its_path_as_python_does)
+{
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(rename("moved", "a \"b\" \xc3\xa4"), 0);
+
+	CHECK_DID(relocate("a \"b\" \xc3\xa4"), 4, 1);
+	check_names("a \"b\" \xc3\xa4",
+	            text("%s/a \\\"b\\\" \\u00e4", test_folder()));
+	CHECK_INT(look_at("a \"b\" \xc3\xa4").moved_count, 0);
+}
+
+TEST(relocate, of_what_is_no_cache_fails)
+{
+	struct tkb_error err = { 0 };
+
+	write_text("file", "");
+
+	CHECK_FAILS(tkb_relocate("absent", NULL, NULL, &err), TKB_MISS, &err,
+	            "there is no folder 'absent'");
+	CHECK_FAILS(tkb_relocate("file", NULL, NULL, &err), TKB_ERR_INVALID,
+	            &err, "is not a folder");
+}
+
+static int relocate_moved(struct tkb_error *err)
+{
+	return tkb_relocate("moved", NULL, NULL, err);
+}
+
+static void check_refused(void)
+{
+	const char *before = tree("moved");
+	const struct refusal refusal = as_nobody("moved", relocate_moved);
+
+	CHECK_INT(refusal.rc, TKB_ERR_IO);
+	CHECK_CONTAINS(refusal.err.message, text("'%s/moved", test_folder()));
+	CHECK_CONTAINS(refusal.err.message, "Permission denied");
+	CHECK_STR(tree("moved"), before);
+}
+
+TEST(relocate, of_a_root_that_cannot_be_written_fails)
+{
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(chmod("moved", 0555), 0);
+
+	check_refused();
+}
+
+TEST(relocate, of_a_root_whose_own_folder_cannot_be_written_fails)
+{
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(mkdir("moved/.tkbundle", 0555), 0);
+
+	check_refused();
+	CHECK_INT(chmod("moved/.tkbundle", 0777), 0);
+}
+
+TEST(relocate, goes_on_where_one_entry_cannot_be_written)
+{
+	struct outcome outcome;
+
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(chmod("moved/" ADD_KEY, 0555), 0);
+	outcome = geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
+	                               "--bounding-set=-all", program(),
+	                               "relocate", "moved", NULL)
+	                         : run(program(), "relocate", "moved", NULL);
+	CHECK_INT(chmod("moved/" ADD_KEY, 0777), 0);
+	if (outcome.status >= 126)
+		skip();
+
+	CHECK_INT(outcome.status, 4);
+	CHECK_CONTAINS(outcome.out,
+	               "relocated 3, present 1, failed 1 in moved");
+	CHECK_CONTAINS(outcome.err, "failed " ADD_KEY " (add_kernel): io: ");
+	CHECK_INT(look_at("moved").moved_count, 1);
+	CHECK_INT(count_names("moved/.tkbundle"), 1);
+}
+
+/* How often may be asked before the work is cancelled. */
+struct patience {
+	size_t left;
+	uint64_t done;
+	uint64_t total;
+	bool went_wrong;
+};
+
+static bool is_enough(void *self)
+{
+	struct patience *patience = self;
+
+	if (patience->left == 0)
+		return true;
+	patience->left--;
+	return false;
+}
+
+static void note_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct patience *patience = self;
+
+	patience->went_wrong |= done < patience->done || done > total;
+	patience->done = done;
+	patience->total = total;
+}
+
+TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
+{
+	size_t patience = 0;
+	int rc = TKB_ERR_CANCELLED;
+
+	arrange_moved("triton-3.6.0-h100");
+	CHECK_INT(rename("moved", "old"), 0);
+	for (; rc == TKB_ERR_CANCELLED; patience++) {
+		struct patience own = { .left = patience };
+		const struct tkb_relocate_options options = {
+			.watch = { .self = &own, .is_cancelled = is_enough },
+			.threads = 1,
+		};
+		struct tkb_collect_report report;
+		struct tkb_error err = { 0 };
+
+		copy_folder("old", "moved");
+		rc = tkb_relocate("moved", &options, NULL, &err);
+		CHECK(rc == 0 || rc == TKB_ERR_CANCELLED);
+		report = look_at("moved");
+		CHECK_INT(report.collected_count, 17);
+		CHECK_INT(report.moved_count, rc == 0 ? 0
+		                              : patience <= 17
+		                                      ? 13
+		                                      : 13 - (patience - 17));
+		if (exists("moved/.tkbundle"))
+			CHECK_INT(count_names("moved/.tkbundle"), 1);
+		remove_folder("moved");
+	}
+	CHECK_INT(patience, 31);
+}
+
+TEST(relocate, tells_how_far_it_is)
+{
+	struct patience patience = { 0 };
+	const struct tkb_relocate_options options = {
+		.watch = { .self = &patience, .on_progress = note_progress },
+	};
+	struct tkb_error err = { 0 };
+
+	arrange_moved("triton-3.6.0-cpu");
+
+	CHECK_OK(tkb_relocate("moved", &options, NULL, &err), &err);
+	CHECK(!patience.went_wrong);
+	CHECK(patience.total > 0);
+	CHECK_INT(patience.done, patience.total);
+}
+
+TEST(relocate, by_several_at_once_gives_whole_entries)
+{
+	pid_t children[6];
+
+	arrange_moved("triton-3.6.0-h100");
+	for (size_t i = 0; i < TKB_COUNT_OF(children); i++)
+		children[i] = start(program(), "relocate", "moved", NULL);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(children); i++)
+		CHECK_INT(finish(children[i]), 0);
+	CHECK_INT(look_at("moved").moved_count, 0);
+	CHECK_INT(look_at("moved").collected_count, 17);
+	CHECK_INT(count_names("moved/.tkbundle"), 1);
+}
+
+/* A gc that takes a group file away while a relocate wants to rewrite it. */
+struct thief {
+	struct told told; /* first, for tell_to() */
+	pthread_t thread;
+	unsigned turns_left;
+	int lock;
+	const char *group;
+};
+
+static void *steal_and_unlock(void *self)
+{
+	struct thief *thief = self;
+
+	nap(200);
+	(void)unlink(thief->group);
+	(void)close(thief->lock);
+	return NULL;
+}
+
+static bool take_lock(void *self)
+{
+	struct thief *thief = self;
+
+	if (thief->turns_left-- != 0)
+		return false;
+	thief->lock = lock_root("moved");
+	CHECK_INT(pthread_create(&thief->thread, NULL, steal_and_unlock, thief),
+	          0);
+	return false;
+}
+
+TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
+{
+	struct tkb_relocate_options options = { .threads = 1 };
+	struct tkb_relocate_report report = { 0 };
+	struct tkb_error err = { 0 };
+	struct thief thief = { .turns_left = 5 };
+
+	arrange_moved("triton-3.6.0-cpu");
+	/* The first kernel in a bundle's order, by name. */
+	thief.group = "moved/" ADD_GROUP;
+	options.watch = tell_to(&thief.told);
+	options.watch.is_cancelled = take_lock;
+
+	CHECK_OK(tkb_relocate("moved", &options, &report, &err), &err);
+	CHECK_INT(pthread_join(thief.thread, NULL), 0);
+	CHECK(!exists(thief.group));
+	CHECK_INT(report.relocated_count, 3);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_STR(thief.told.items[1].key, ADD_KEY);
+	CHECK_INT(thief.told.items[1].outcome, TKB_LEFT_OUT);
+	CHECK_INT(thief.told.items[1].reason, TKB_REASON_MISSING);
+}
+
+TEST(relocate, removes_the_stages_of_the_dead)
+{
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_INT(mkdir("moved/.tkbundle", 0777), 0);
+	CHECK_INT(mkdir("moved/.tkbundle/stage-dead", 0777), 0);
+	write_text("moved/.tkbundle/stage-dead/lock", "");
+
+	CHECK_DID(relocate("moved"), 4, 1);
+	CHECK_INT(count_names("moved/.tkbundle"), 1);
+}
+
+TEST(relocate, makes_entries_unused_since)
+{
+	struct tkb_uses *uses = NULL;
+	struct tkb_error err = { 0 };
+	bool are_known;
+
+	arrange_moved("triton-3.6.0-cpu");
+	CHECK_DID(relocate("moved"), 4, 1);
+	CHECK_OK(tkb_uses_open("moved", NULL, &uses, &err), &err);
+	are_known = tkb_uses_are_known(uses);
+	for (size_t i = 0; i < tkb_uses_count(uses) && are_known; i++) {
+		const struct tkb_use *use = tkb_uses_at(uses, i);
+
+		CHECK(use->state == TKB_UNUSED ||
+		      use->entry->kind != TKB_KIND_KERNEL);
+	}
+	tkb_uses_close(uses);
+}
