@@ -122,7 +122,7 @@ foreign() {
 
 what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
 none "libzstd is used in src/bundle" foreign
-what='openssl/(ssl|x509|bio|err)' where='src/remote/tls\.c'
+what='openssl/(ssl|x509|bio)' where='src/remote/tls\.c'
 none "TLS is made in src/remote/tls.c" foreign
 what='openssl/'
 where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/tls\.c'
