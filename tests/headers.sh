@@ -122,11 +122,16 @@ foreign() {
 
 what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
 none "libzstd is used in src/bundle" foreign
-what='openssl/' where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c'
-none "OpenSSL is used in src/base" foreign
+what='openssl/(ssl|x509|bio)' where='src/remote/tls\.c'
+none "TLS is made in src/remote/tls.c" foreign
+what='openssl/'
+where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/tls\.c'
+none "OpenSSL is used in src/base besides" foreign
+what='hiredis' where='src/remote/resp\.c'
+none "hiredis is used in src/remote/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/json_out\.c'
 none "jansson is used in json_out.c" foreign
-what='(llvm|cuda|nv(rtc|JitLink|ml)|hiredis|curl|archive)' where='nowhere'
+what='(llvm|cuda|nv(rtc|JitLink|ml)|curl|archive)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.
@@ -195,7 +200,8 @@ needed() {
 }
 
 strange_needs() {
-	allowed='lib(zstd|crypto|c|m|pthread|gcc_s)|ld-linux[a-z0-9-]*'
+	allowed='lib(zstd|crypto|ssl|hiredis|c|m|pthread|gcc_s)'
+	allowed="$allowed|ld-linux[a-z0-9-]*"
 	allowed="$allowed|lib(a|t|l|ub)san|libclang_rt[a-z0-9_.-]*"
 	needed | grep -v -E "^($allowed)\\.so"
 }

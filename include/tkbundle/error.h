@@ -45,7 +45,10 @@ enum tkb_status {
 	TKB_ERR_UNSUPPORTED = -5, /**< made by a newer tkbundle */
 	TKB_ERR_TOO_LARGE = -6,   /**< over a limit of the format */
 	TKB_ERR_CANCELLED = -7,   /**< the caller's is_cancelled() said so */
-	TKB_ERR_LEFT_OUT = -8     /**< strict: something would be left out */
+	TKB_ERR_LEFT_OUT = -8,    /**< strict: something would be left out */
+	TKB_ERR_UNAVAILABLE = -9, /**< a remote does not answer as it should;
+	                               it may later */
+	TKB_ERR_DENIED = -10 /**< a remote refuses: credentials or rights */
 };
 
 /** Why one entry was left out, skipped or failed. */

@@ -41,16 +41,49 @@ void tkb_hasher_close(struct tkb_hasher *hasher)
 	*hasher = (struct tkb_hasher){ 0 };
 }
 
-int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
-                      struct tkb_digest *out, struct tkb_error *err)
+/* What one step of hashing gave. */
+static int settle(int is_done, struct tkb_error *err)
 {
-	(void)ERR_set_mark();
-	if (EVP_DigestInit_ex2(hasher->context, hasher->md, NULL) != 1 ||
-	    EVP_DigestUpdate(hasher->context, bytes.data, bytes.size) != 1 ||
-	    EVP_DigestFinal_ex(hasher->context, out->bytes, NULL) != 1)
+	if (is_done != 1)
 		return fail(err, "OpenSSL cannot hash");
 	(void)ERR_clear_last_mark();
 	return 0;
+}
+
+int tkb_hasher_begin(struct tkb_hasher *hasher, struct tkb_error *err)
+{
+	(void)ERR_set_mark();
+	return settle(EVP_DigestInit_ex2(hasher->context, hasher->md, NULL),
+	              err);
+}
+
+int tkb_hasher_add(struct tkb_hasher *hasher, struct tkb_bytes bytes,
+                   struct tkb_error *err)
+{
+	(void)ERR_set_mark();
+	return settle(EVP_DigestUpdate(hasher->context, bytes.data, bytes.size),
+	              err);
+}
+
+int tkb_hasher_end(struct tkb_hasher *hasher, struct tkb_digest *out,
+                   struct tkb_error *err)
+{
+	(void)ERR_set_mark();
+	return settle(EVP_DigestFinal_ex(hasher->context, out->bytes, NULL),
+	              err);
+}
+
+int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,
+                      struct tkb_digest *out, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_hasher_begin(hasher, err);
+	if (rc == 0)
+		rc = tkb_hasher_add(hasher, bytes, err);
+	if (rc == 0)
+		rc = tkb_hasher_end(hasher, out, err);
+	return rc;
 }
 
 int tkb_hasher_check(struct tkb_hasher *hasher, struct tkb_bytes bytes,

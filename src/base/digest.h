@@ -32,7 +32,15 @@ TKB_NODISCARD int tkb_hasher_check(struct tkb_hasher *hasher,
                                    const struct tkb_digest *wanted, bool *out,
                                    struct tkb_error *err);
 
-/* The digest of `bytes` without a hasher, for a single one. */
+/* The digest of bytes that come in pieces: begin, add any number, end. */
+TKB_NODISCARD int tkb_hasher_begin(struct tkb_hasher *hasher,
+                                   struct tkb_error *err);
+TKB_NODISCARD int tkb_hasher_add(struct tkb_hasher *hasher,
+                                 struct tkb_bytes bytes, struct tkb_error *err);
+TKB_NODISCARD int tkb_hasher_end(struct tkb_hasher *hasher,
+                                 struct tkb_digest *out, struct tkb_error *err);
+
+/* The same without a hasher, for a single digest. */
 TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
                                 struct tkb_error *err);
 

@@ -83,3 +83,13 @@ bool tkb_entry_has_same_files(const struct tkb_entry *a,
 	}
 	return true;
 }
+
+bool tkb_target_fits(const struct tkb_target *target,
+                     const struct tkb_target *wanted)
+{
+	return strcmp(wanted->backend, target->backend) == 0 &&
+	       (wanted->arch == NULL || wanted->arch[0] == '\0' ||
+	        strcmp(wanted->arch, target->arch) == 0) &&
+	       (wanted->warp_size == 0 ||
+	        wanted->warp_size == target->warp_size);
+}

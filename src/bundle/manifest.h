@@ -61,6 +61,10 @@ int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b);
 bool tkb_entry_has_same_files(const struct tkb_entry *a,
                               const struct tkb_entry *b);
 
+/* Is `target` the one that is wanted? What that leaves open fits any. */
+bool tkb_target_fits(const struct tkb_target *target,
+                     const struct tkb_target *wanted);
+
 /* The bytes that an entry takes in a frame, tar headers aside. */
 uint64_t tkb_entry_tar_size(const struct tkb_entry *entry);
 

@@ -10,13 +10,7 @@ static bool is_target(const struct tkb_entry *entry,
 	if (options->target_count == 0 || entry->kind != TKB_KIND_KERNEL)
 		return true;
 	for (size_t i = 0; i < options->target_count; i++) {
-		const struct tkb_target *target = &options->targets[i];
-
-		if (strcmp(target->backend, entry->target.backend) == 0 &&
-		    (target->arch == NULL || target->arch[0] == '\0' ||
-		     strcmp(target->arch, entry->target.arch) == 0) &&
-		    (target->warp_size == 0 ||
-		     target->warp_size == entry->target.warp_size))
+		if (tkb_target_fits(&entry->target, &options->targets[i]))
 			return true;
 	}
 	return false;

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hold.h"
+
+#include <stdlib.h>
+
+#include "base/fd.h"
+
+void tkb_hold_release(struct tkb_hold *hold)
+{
+	tkb_buf_release(&hold->memory);
+	tkb_fd_close_at(&hold->fd);
+	hold->size = 0;
+}
+
+void tkb_hold_reset(struct tkb_hold *hold)
+{
+	tkb_buf_reset(&hold->memory);
+	tkb_fd_close_at(&hold->fd);
+	hold->size = 0;
+}
+
+/* What is in memory so far goes first. */
+static int move_to_file(struct tkb_hold *hold, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	int rc;
+
+	rc = tkb_fd_unlinked(NULL, &fd, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_fd_write_all(fd, tkb_buf_bytes(&hold->memory),
+	                      "a temporary file", err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_release(&hold->memory);
+	hold->fd = fd;
+	fd = -1;
+	return 0;
+}
+
+int tkb_hold_add(struct tkb_hold *hold, struct tkb_bytes bytes,
+                 struct tkb_error *err)
+{
+	int rc;
+
+	if (bytes.size > hold->limit - hold->size)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "it has more than %llu bytes",
+		                (unsigned long long)hold->limit);
+	if (hold->fd < 0 && hold->size + bytes.size > TKB_HOLD_MEMORY) {
+		rc = move_to_file(hold, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (hold->fd >= 0) {
+		rc = tkb_fd_write_all(hold->fd, bytes, "a temporary file", err);
+	} else {
+		tkb_buf_add(&hold->memory, bytes);
+		rc = tkb_buf_check(&hold->memory, err);
+	}
+	if (rc == 0)
+		hold->size += bytes.size;
+	return rc;
+}
+
+int tkb_hold_read(const struct tkb_hold *hold, uint64_t offset, void *data,
+                  size_t size, size_t *got_out, struct tkb_error *err)
+{
+	ssize_t got;
+
+	*got_out = 0;
+	if (offset >= hold->size || size == 0)
+		return 0;
+	if (size > hold->size - offset)
+		size = (size_t)(hold->size - offset);
+	if (hold->fd < 0) {
+		memcpy(data, hold->memory.data + offset, size);
+		*got_out = size;
+		return 0;
+	}
+	got = tkb_fd_pread_full(hold->fd, data, size, offset);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read a temporary file");
+	*got_out = (size_t)got;
+	return 0;
+}
+
+int tkb_hold_send(const struct tkb_hold *hold, const struct tkb_sink *sink,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) void *chunk = NULL;
+	uint64_t offset = 0;
+	size_t got = 0;
+	int rc = 0;
+
+	if (hold->fd < 0)
+		return hold->size == 0
+		               ? 0
+		               : sink->write(sink->self,
+		                             tkb_buf_bytes(&hold->memory), err);
+	chunk = malloc(TKB_MIB);
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	while (offset < hold->size && rc == 0) {
+		rc = tkb_hold_read(hold, offset, chunk, TKB_MIB, &got, err);
+		if (rc == 0)
+			rc = sink->write(sink->self,
+			                 (struct tkb_bytes){ chunk, got }, err);
+		offset += got;
+	}
+	return rc;
+}
+
+static int read_at(void *self, uint64_t offset, void *data, size_t size,
+                   size_t *got_out, struct tkb_error *err)
+{
+	return tkb_hold_read(self, offset, data, size, got_out, err);
+}
+
+struct tkb_source tkb_hold_source(const struct tkb_hold *hold)
+{
+	/* It is only read. */
+	return (struct tkb_source){ .read_at = read_at, .self = (void *)hold };
+}
+
+static int read_bytes(void *self, uint64_t offset, void *data, size_t size,
+                      size_t *got_out, struct tkb_error *err)
+{
+	const struct tkb_bytes *bytes = self;
+
+	(void)err;
+	*got_out = 0;
+	if (offset >= bytes->size || size == 0)
+		return 0;
+	if (size > bytes->size - (size_t)offset)
+		size = bytes->size - (size_t)offset;
+	memcpy(data, (const char *)bytes->data + offset, size);
+	*got_out = size;
+	return 0;
+}
+
+struct tkb_source tkb_bytes_source(const struct tkb_bytes *bytes)
+{
+	/* They are only read. */
+	return (struct tkb_source){ .read_at = read_bytes,
+		                    .self = (void *)bytes };
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_BACKENDS_H
+#define TKB_REMOTE_BACKENDS_H
+
+/* The built-in backends: each a constant in a file of its own. */
+
+#include <tkbundle/remote_backend.h>
+
+#include "base/base.h"
+#include "base/hold.h"
+
+extern const struct tkb_remote_backend tkb_backend_dir;
+extern const struct tkb_remote_backend tkb_backend_memory;
+extern const struct tkb_remote_backend tkb_backend_redis;
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "remote/remote.h"
+
+enum {
+	CHUNK = 1024 * 1024
+};
+
+int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
+	uint64_t offset = 0;
+	int rc;
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_hasher_open(&hasher, err);
+	if (rc == 0)
+		rc = tkb_hasher_begin(&hasher, err);
+	while (rc == 0 && offset < blob->size) {
+		size_t got = 0;
+
+		rc = blob->source.read_at(blob->source.self, offset, chunk,
+		                          CHUNK, &got, err);
+		if (rc == 0 && got == 0)
+			rc = tkb_fail(err, TKB_ERR_IO, "the blob is cut short");
+		if (rc == 0)
+			rc = tkb_hasher_add(
+				&hasher, (struct tkb_bytes){ chunk, got }, err);
+		offset += got;
+	}
+	return rc < 0 ? rc : tkb_hasher_end(&hasher, out, err);
+}
+
+/* A blob on its way from a tier. */
+struct transfer {
+	const struct tkb_digest *digest;
+	struct tkb_hold *hold;
+	int sink_rc; /* what the hold said, if it failed */
+	struct tkb_error sink_error;
+};
+
+static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct transfer *transfer = self;
+
+	transfer->sink_rc =
+		tkb_hold_add(transfer->hold, bytes, &transfer->sink_error);
+	if (transfer->sink_rc < 0 && err != NULL)
+		*err = transfer->sink_error;
+	return transfer->sink_rc;
+}
+
+/* Goes on where the last try broke off. */
+static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+               struct tkb_error *err)
+{
+	struct transfer *transfer = self;
+	const struct tkb_sink sink = { take, transfer };
+	const uint64_t had = transfer->hold->size;
+	int rc;
+
+	rc = tier->backend->get(tier->self, call, transfer->digest, had, &sink,
+	                        err);
+	if (transfer->sink_rc < 0) {
+		if (err != NULL)
+			*err = transfer->sink_error;
+		return transfer->sink_rc;
+	}
+	if (rc == TKB_MISS && had != 0)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "the blob vanished while it was read");
+	return rc;
+}
+
+static int check_digest(const struct tkb_hold *hold,
+                        const struct tkb_digest *wanted,
+                        const struct tkb_tier *tier, struct tkb_error *err)
+{
+	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_blob_digest(&blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_digest_equal(&digest, wanted))
+		return 0;
+	tkb_digest_to_hex(wanted, hex);
+	return tkb_fail(err, TKB_ERR_CORRUPT,
+	                "remote '%s': blob %s has another digest",
+	                tier->url.place.name, hex);
+}
+
+static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
+                      struct tkb_hold *out, struct tkb_error *err)
+{
+	struct transfer transfer = { .digest = digest, .hold = out };
+	const struct tkb_tier_work work = { get, &transfer };
+	int rc;
+
+	tkb_hold_reset(out);
+	rc = tkb_tier_do(tier, &work, err);
+	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
+}
+
+/* A blob, and its digest, to be put. */
+struct delivery {
+	const struct tkb_digest *digest;
+	const struct tkb_blob *blob;
+};
+
+static int put(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+               struct tkb_error *err)
+{
+	const struct delivery *delivery = self;
+
+	return tier->backend->put(tier->self, call, delivery->digest,
+	                          delivery->blob, err);
+}
+
+/* What a nearer tier lacks and cannot take is no failure of a get. */
+static void fill(struct tkb_remote *remote, size_t count,
+                 const struct tkb_digest *digest, const struct tkb_hold *hold)
+{
+	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	struct delivery delivery = { digest, &blob };
+	const struct tkb_tier_work work = { put, &delivery };
+
+	for (size_t i = 0; i < count; i++) {
+		if (remote->tiers[i].is_read_only ||
+		    tkb_tier_do(&remote->tiers[i], &work, NULL) < 0)
+			continue;
+	}
+}
+
+int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
+                     struct tkb_hold *out, struct tkb_error *err)
+{
+	struct tkb_verdict verdict = { 0 };
+
+	if (out->limit > remote->max_blob_size)
+		out->limit = remote->max_blob_size;
+	for (size_t i = 0; i < remote->tier_count; i++) {
+		struct tkb_error fault = { 0 };
+		const int rc =
+			fetch_from(&remote->tiers[i], digest, out, &fault);
+
+		if (rc == 0) {
+			fill(remote, i, digest, out);
+			return 0;
+		}
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
+			if (err != NULL)
+				*err = fault;
+			return rc;
+		}
+		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+	}
+	return tkb_verdict_of(&verdict, false, err);
+}
+
+int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
+                   const struct tkb_sink *sink, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	int rc;
+
+	rc = tkb_remote_fetch(remote, digest, &hold, err);
+	if (rc != 0)
+		return rc;
+	return tkb_hold_send(&hold, sink, err);
+}
+
+int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
+                   struct tkb_digest *digest_out, struct tkb_error *err)
+{
+	struct tkb_verdict verdict = { 0 };
+	struct tkb_digest digest;
+	struct delivery delivery = { &digest, blob };
+	const struct tkb_tier_work work = { put, &delivery };
+	int rc;
+
+	if (blob->size > remote->max_blob_size)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "a blob of %llu bytes, more than %llu",
+		                (unsigned long long)blob->size,
+		                (unsigned long long)remote->max_blob_size);
+	rc = tkb_blob_digest(blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < remote->tier_count; i++) {
+		struct tkb_error fault = { 0 };
+
+		if (remote->tiers[i].is_read_only)
+			continue;
+		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
+		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+	}
+	rc = tkb_verdict_of(&verdict, true, err);
+	if (rc == 0 && digest_out != NULL)
+		*digest_out = digest;
+	return rc;
+}
+
+struct question {
+	const struct tkb_digest *digests;
+	size_t count;
+	bool *answers;
+};
+
+static int has(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+               struct tkb_error *err)
+{
+	const struct question *question = self;
+
+	return tier->backend->has(tier->self, call, question->digests,
+	                          question->count, question->answers, err);
+}
+
+int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
+                   size_t count, bool *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	bool *answers = tkb_alloc_array(count, sizeof(*answers));
+	struct question question = { digests, count, answers };
+	const struct tkb_tier_work work = { has, &question };
+	struct tkb_verdict verdict = { 0 };
+	int rc;
+
+	if (answers == NULL)
+		return tkb_fail_nomem(err);
+	memset(out, 0, count * sizeof(*out));
+	for (size_t i = 0; i < remote->tier_count && count != 0; i++) {
+		struct tkb_error fault = { 0 };
+
+		memset(answers, 0, count * sizeof(*answers));
+		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
+		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+		for (size_t j = 0; j < count && rc == 0; j++)
+			out[j] |= answers[j];
+	}
+	return count == 0 ? 0 : tkb_verdict_of(&verdict, true, err);
+}
+
+static int remove_blob(struct tkb_tier *tier, const struct tkb_call *call,
+                       void *self, struct tkb_error *err)
+{
+	return tier->backend->remove(tier->self, call, self, err);
+}
+
+static int check_tier(const struct tkb_remote *remote, size_t tier,
+                      struct tkb_error *err)
+{
+	if (tier >= remote->tier_count)
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no tier %zu",
+		                tier);
+	return 0;
+}
+
+int tkb_remote_remove(struct tkb_remote *remote, size_t tier,
+                      const struct tkb_digest *digest, struct tkb_error *err)
+{
+	struct tkb_digest wanted = *digest;
+	const struct tkb_tier_work work = { remove_blob, &wanted };
+	int rc;
+
+	rc = check_tier(remote, tier, err);
+	if (rc < 0)
+		return rc;
+	if (remote->tiers[tier].is_read_only)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "remote '%s' is read only here",
+		                remote->tiers[tier].url.place.name);
+	return tkb_tier_do(&remote->tiers[tier], &work, err);
+}
+
+/* Blobs that are told, which a second try must not tell again. */
+struct listing {
+	const struct tkb_blob_visitor *visitor;
+	bool has_begun;
+};
+
+static int tell_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                     uint64_t age_s, struct tkb_error *err)
+{
+	struct listing *listing = self;
+
+	listing->has_begun = true;
+	return listing->visitor->on_blob(listing->visitor->self, digest, size,
+	                                 age_s, err);
+}
+
+static int list(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+                struct tkb_error *err)
+{
+	struct listing *listing = self;
+	const struct tkb_blob_visitor visitor = { tell_blob, listing };
+	int rc;
+
+	rc = tier->backend->list(tier->self, call, &visitor, err);
+	if (rc == TKB_ERR_UNAVAILABLE && listing->has_begun)
+		return TKB_ERR_IO; /* not again */
+	return rc;
+}
+
+int tkb_remote_list(struct tkb_remote *remote, size_t tier,
+                    const struct tkb_blob_visitor *visitor,
+                    struct tkb_error *err)
+{
+	struct listing listing = { .visitor = visitor };
+	const struct tkb_tier_work work = { list, &listing };
+	int rc;
+
+	rc = check_tier(remote, tier, err);
+	if (rc < 0)
+		return rc;
+	return tkb_tier_do(&remote->tiers[tier], &work, err);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <stdlib.h>
+
+#include "bundle/collect.h"
+#include "remote/records.h"
+#include "remote/remote.h"
+
+/*
+ * What the ref holds is learned from its records, in two rounds: the records,
+ * and whether their blobs are still there. What the cache has besides is packed
+ * and uploaded, always: a blob is never taken for present because it was there
+ * a moment ago, so that nobody's clean-up can take it away in between.
+ */
+
+/* An entry for one device. */
+struct identity {
+	const char *key;
+	const char *platform;
+	uint32_t device;
+};
+
+struct pusher {
+	struct tkb_remote *remote;
+	const char *ref;
+	const char *root;
+	struct tkb_collect_options options;
+	struct tkb_record_list records;
+	struct identity *held; /* owned; by key, platform, device */
+	size_t held_count;
+	struct tkb_cache *cache; /* owned */
+	struct tkb_pick *picks;  /* owned; what the ref lacks */
+	size_t pick_count;
+	size_t pick_capacity;
+	struct tkb_push_report report;
+};
+
+static void pusher_close(struct pusher *pusher)
+{
+	tkb_record_list_release(&pusher->records);
+	free(pusher->held);
+	tkb_cache_close(pusher->cache);
+	free(pusher->picks);
+}
+
+/* Records whose blob is gone are dropped, and hold nothing. */
+static int drop_holes(struct pusher *pusher, struct tkb_error *err)
+{
+	struct tkb_record_list *records = &pusher->records;
+	TKB_AUTO(tkb_free_at)
+	struct tkb_digest *blobs =
+		tkb_alloc_array(records->count, sizeof(*blobs));
+	TKB_AUTO(tkb_free_at)
+	bool *is_there = tkb_alloc_array(records->count, sizeof(*is_there));
+	size_t kept = 0;
+	int rc;
+
+	if (blobs == NULL || is_there == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < records->count; i++)
+		blobs[i] = records->items[i].blob;
+	rc = tkb_remote_has(pusher->remote, blobs, records->count, is_there,
+	                    err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < records->count; i++) {
+		if (is_there[i]) {
+			records->items[kept++] = records->items[i];
+			continue;
+		}
+		pusher->report.dropped_count++;
+		if (!pusher->options.dry_run)
+			rc = tkb_remote_drop(pusher->remote, pusher->ref,
+			                     &records->items[i].digest, err);
+		tkb_record_release(&records->items[i]);
+		if (rc < 0)
+			break;
+	}
+	if (rc >= 0)
+		records->count = kept;
+	return rc < 0 ? rc : 0;
+}
+
+static int compare_identities(const void *a, const void *b)
+{
+	const struct identity *left = a;
+	const struct identity *right = b;
+	int order = strcmp(left->key, right->key);
+
+	if (order == 0)
+		order = strcmp(left->platform, right->platform);
+	if (order == 0)
+		order = (left->device > right->device) -
+		        (left->device < right->device);
+	return order;
+}
+
+static int list_held(struct pusher *pusher, struct tkb_error *err)
+{
+	const struct tkb_record_list *records = &pusher->records;
+	size_t count = 0;
+
+	for (size_t i = 0; i < records->count; i++) {
+		for (size_t j = 0; j < records->items[i].entry_count; j++)
+			count += records->items[i].entries[j].device_count;
+	}
+	pusher->held = tkb_alloc_array(count, sizeof(*pusher->held));
+	if (pusher->held == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < records->count; i++) {
+		for (size_t j = 0; j < records->items[i].entry_count; j++) {
+			const struct tkb_record_entry *entry =
+				&records->items[i].entries[j];
+
+			for (size_t k = 0; k < entry->device_count; k++)
+				pusher->held[pusher->held_count++] =
+					(struct identity){ entry->key,
+					                   entry->platform,
+					                   entry->devices[k] };
+		}
+	}
+	qsort(pusher->held, count, sizeof(*pusher->held), compare_identities);
+	return 0;
+}
+
+static bool is_held(const struct pusher *pusher, const struct tkb_entry *entry,
+                    uint32_t device)
+{
+	const struct identity wanted = { entry->key, entry->platform, device };
+
+	return bsearch(&wanted, pusher->held, pusher->held_count,
+	               sizeof(*pusher->held), compare_identities) != NULL;
+}
+
+static int pick(struct pusher *pusher, const struct tkb_entry *entry,
+                struct tkb_error *err)
+{
+	size_t picked = 0;
+	int rc;
+
+	for (size_t i = 0; i < entry->device_count; i++) {
+		const struct tkb_pick wanted = { .key = entry->key,
+			                         .device = entry->devices[i] };
+
+		if (is_held(pusher, entry, entry->devices[i]))
+			continue;
+		rc = tkb_grow(&pusher->picks, &pusher->pick_capacity,
+		              pusher->pick_count, sizeof(wanted), err);
+		if (rc < 0)
+			return rc;
+		pusher->picks[pusher->pick_count++] = wanted;
+		picked++;
+	}
+	if (picked == 0)
+		pusher->report.present_count++;
+	return 0;
+}
+
+static int compare_picks(const void *a, const void *b)
+{
+	const struct tkb_pick *left = a;
+	const struct tkb_pick *right = b;
+	const int order = strcmp(left->key, right->key);
+
+	if (order != 0)
+		return order;
+	return (left->device > right->device) - (left->device < right->device);
+}
+
+/* What has the cache that the ref lacks? */
+static int find_lacking(struct pusher *pusher, struct tkb_error *err)
+{
+	const struct tkb_collect_options *options = &pusher->options;
+	const struct tkb_cache_options choices = {
+		.keys = options->keys,
+		.key_count = options->key_count,
+		.has_device = options->has_device,
+		.device = options->device,
+		.no_modules = options->no_modules,
+		.lean = options->profile == TKB_PROFILE_LEAN,
+		.threads = options->threads,
+		.watch = &options->watch,
+	};
+	int rc;
+
+	rc = tkb_cache_open(pusher->root, &choices, &pusher->cache, err);
+	for (size_t i = 0; rc == 0 && i < tkb_cache_entry_count(pusher->cache);
+	     i++)
+		rc = pick(pusher, tkb_cache_entry(pusher->cache, i), err);
+	if (rc != 0)
+		return rc;
+	pusher->report.left_out_count = tkb_cache_left_out_count(pusher->cache);
+	if (pusher->pick_count > 1)
+		qsort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
+		      compare_picks);
+	return 0;
+}
+
+static int add_record(struct pusher *pusher, const struct tkb_hold *hold,
+                      const struct tkb_digest *blob, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf record =
+		TKB_BUF_INIT((size_t)pusher->remote->max_record_size);
+	const struct tkb_source source = tkb_hold_source(hold);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_record_write(bundle, blob, hold->size, &record, err);
+	tkb_bundle_close(bundle);
+	if (rc < 0)
+		return rc;
+	return tkb_remote_add(pusher->remote, pusher->ref,
+	                      tkb_buf_bytes(&record), err);
+}
+
+static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	return tkb_hold_add(self, bytes, err);
+}
+
+/* Pack `count` picks into one blob, and push it. */
+static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
+                     size_t count, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(pusher->remote->max_blob_size);
+	const struct tkb_order order = { .picks = picks, .pick_count = count };
+	const struct tkb_sink sink = { add_bytes, &hold };
+	struct tkb_collect_report report = { 0 };
+	struct tkb_blob blob = { 0 };
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_collect_order(pusher->root, &pusher->options, &order, &sink,
+	                       NULL, &report, err);
+	if (rc != 0)
+		return rc;
+	pusher->report.pushed_count += report.collected_count;
+	pusher->report.left_out_count += report.left_out_count;
+	if (report.collected_count == 0 || pusher->options.dry_run)
+		return 0;
+	blob.size = hold.size;
+	blob.source = tkb_hold_source(&hold);
+	rc = tkb_remote_put(pusher->remote, &blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	pusher->report.blob_count++;
+	pusher->report.size += hold.size;
+	return add_record(pusher, &hold, &digest, err);
+}
+
+/* What is too large for one blob is halved. */
+static int push_lacking(struct pusher *pusher, struct tkb_error *err)
+{
+	size_t size = pusher->pick_count;
+	size_t done = 0;
+	int rc;
+
+	/* The picks choose; what a caller chose has been taken into account. */
+	pusher->options.keys = NULL;
+	pusher->options.key_count = 0;
+	pusher->options.has_device = false;
+	while (done < pusher->pick_count) {
+		if (size > pusher->pick_count - done)
+			size = pusher->pick_count - done;
+		rc = push_part(pusher, pusher->picks + done, size, err);
+		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
+			size = (size + 1) / 2;
+			continue;
+		}
+		if (rc != 0)
+			return rc;
+		done += size;
+	}
+	return 0;
+}
+
+int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
+             const struct tkb_push_options *options,
+             struct tkb_push_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(pusher_close)
+	struct pusher pusher = { .remote = remote,
+		                 .ref = ref,
+		                 .root = cache_root };
+	int rc;
+
+	if (options != NULL)
+		pusher.options = options->collect;
+	rc = tkb_record_list_read(remote, ref, &pusher.records, err);
+	if (rc < 0)
+		return rc;
+	pusher.report.record_count = pusher.records.count;
+	rc = drop_holes(&pusher, err);
+	if (rc == 0)
+		rc = list_held(&pusher, err);
+	if (rc == 0)
+		rc = find_lacking(&pusher, err);
+	if (rc == 0)
+		rc = push_lacking(&pusher, err);
+	if (rc == 0 && report != NULL)
+		*report = pusher.report;
+	return rc;
+}

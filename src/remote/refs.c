@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "remote/remote.h"
+
+enum {
+	REF_LIMIT = 200
+};
+
+static bool is_ref_char(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') ||
+	       (byte != '\0' && strchr("._-+@=", byte) != NULL);
+}
+
+bool tkb_ref_is_valid(const char *ref)
+{
+	const size_t length = strlen(ref);
+	const char *part = ref;
+
+	if (length == 0 || length > REF_LIMIT)
+		return false;
+	for (;;) {
+		const size_t size = strcspn(part, "/");
+
+		if (size == 0 || part[0] == '.')
+			return false;
+		for (size_t i = 0; i < size; i++) {
+			if (!is_ref_char(part[i]))
+				return false;
+		}
+		if (part[size] == '\0')
+			return true;
+		part += size + 1;
+	}
+}
+
+static int check_ref(const char *ref, struct tkb_error *err)
+{
+	if (!tkb_ref_is_valid(ref))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.200s' cannot be a ref's name", ref);
+	return 0;
+}
+
+/* A record of a ref, for add, drop and touch. */
+struct entry {
+	const char *ref;
+	struct tkb_digest digest;
+	struct tkb_bytes record;
+};
+
+static int add(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+               struct tkb_error *err)
+{
+	const struct entry *entry = self;
+
+	return tier->backend->add(tier->self, call, entry->ref, &entry->digest,
+	                          entry->record, err);
+}
+
+static int drop(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+                struct tkb_error *err)
+{
+	const struct entry *entry = self;
+
+	return tier->backend->drop(tier->self, call, entry->ref, &entry->digest,
+	                           err);
+}
+
+static int touch(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+                 struct tkb_error *err)
+{
+	const struct entry *entry = self;
+
+	return tier->backend->touch(tier->self, call, entry->ref,
+	                            &entry->digest, err);
+}
+
+/* In every tier that may be written. */
+static int do_everywhere(struct tkb_remote *remote, struct entry *entry,
+                         int (*run)(struct tkb_tier *tier,
+                                    const struct tkb_call *call, void *self,
+                                    struct tkb_error *err),
+                         struct tkb_error *err)
+{
+	const struct tkb_tier_work work = { run, entry };
+	struct tkb_verdict verdict = { 0 };
+	int rc;
+
+	rc = check_ref(entry->ref, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < remote->tier_count; i++) {
+		struct tkb_error fault = { 0 };
+
+		if (remote->tiers[i].is_read_only)
+			continue;
+		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
+		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+	}
+	return tkb_verdict_of(&verdict, true, err);
+}
+
+int tkb_remote_add(struct tkb_remote *remote, const char *ref,
+                   struct tkb_bytes record, struct tkb_error *err)
+{
+	struct entry entry = { .ref = ref, .record = record };
+	int rc;
+
+	if (record.size > remote->max_record_size)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "a record of %zu bytes, more than %llu",
+		                record.size,
+		                (unsigned long long)remote->max_record_size);
+	rc = tkb_digest_of(record, &entry.digest, err);
+	if (rc < 0)
+		return rc;
+	return do_everywhere(remote, &entry, add, err);
+}
+
+int tkb_remote_drop(struct tkb_remote *remote, const char *ref,
+                    const struct tkb_digest *digest, struct tkb_error *err)
+{
+	struct entry entry = { .ref = ref, .digest = *digest };
+
+	return do_everywhere(remote, &entry, drop, err);
+}
+
+int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
+                     const struct tkb_digest *digest, struct tkb_error *err)
+{
+	struct entry entry = { .ref = ref, .digest = *digest };
+
+	return do_everywhere(remote, &entry, touch, err);
+}
+
+/* A record, kept until all tiers were asked. */
+struct kept {
+	struct tkb_digest digest;
+	struct tkb_bytes record;
+	uint64_t age_s;
+};
+
+struct gathering {
+	const char *ref;
+	uint64_t limit;
+	struct tkb_arena arena; /* owns records and names */
+	struct kept *items;     /* owned */
+	size_t count;
+	size_t capacity;
+	const char **names; /* owned */
+	size_t name_count;
+	size_t name_capacity;
+};
+
+static void gathering_release(struct gathering *gathering)
+{
+	tkb_arena_release(&gathering->arena);
+	free(gathering->items);
+	free(gathering->names);
+}
+
+static int keep_record(void *self, const struct tkb_digest *digest,
+                       struct tkb_bytes record, uint64_t age_s,
+                       struct tkb_error *err)
+{
+	struct gathering *gathering = self;
+	struct kept kept = { .digest = *digest, .age_s = age_s };
+	struct tkb_digest found;
+	int rc;
+
+	if (record.size > gathering->limit)
+		return 0;
+	rc = tkb_digest_of(record, &found, err);
+	if (rc < 0)
+		return rc;
+	if (!tkb_digest_equal(&found, digest))
+		return 0; /* damaged: as if it were not there */
+	kept.record.data = tkb_arena_string(&gathering->arena, record);
+	kept.record.size = record.size;
+	if (kept.record.data == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
+	              sizeof(kept), err);
+	if (rc == 0)
+		gathering->items[gathering->count++] = kept;
+	return rc;
+}
+
+static int gather_records(struct tkb_tier *tier, const struct tkb_call *call,
+                          void *self, struct tkb_error *err)
+{
+	struct gathering *gathering = self;
+	const struct tkb_record_visitor visitor = { keep_record, gathering };
+
+	return tier->backend->records(tier->self, call, gathering->ref,
+	                              &visitor, err);
+}
+
+/* By digest; of one in several tiers, the youngest first. */
+static int compare_kept(const void *a, const void *b)
+{
+	const struct kept *left = a;
+	const struct kept *right = b;
+	const int order = memcmp(left->digest.bytes, right->digest.bytes,
+	                         sizeof(left->digest.bytes));
+
+	if (order != 0)
+		return order;
+	return (left->age_s > right->age_s) - (left->age_s < right->age_s);
+}
+
+static int tell_records(struct gathering *gathering,
+                        const struct tkb_record_visitor *visitor,
+                        struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (gathering->count > 1)
+		qsort(gathering->items, gathering->count,
+		      sizeof(*gathering->items), compare_kept);
+	for (size_t i = 0; i < gathering->count && rc == 0; i++) {
+		const struct kept *kept = &gathering->items[i];
+
+		if (i == 0 ||
+		    !tkb_digest_equal(&kept[-1].digest, &kept->digest))
+			rc = visitor->on_record(visitor->self, &kept->digest,
+			                        kept->record, kept->age_s, err);
+	}
+	return rc;
+}
+
+/* Ask every tier. */
+static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
+                   struct tkb_error *err)
+{
+	struct tkb_verdict verdict = { 0 };
+
+	for (size_t i = 0; i < remote->tier_count; i++) {
+		struct tkb_error fault = { 0 };
+		const int rc = tkb_tier_do(&remote->tiers[i], work, &fault);
+
+		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+	}
+	return tkb_verdict_of(&verdict, true, err);
+}
+
+int tkb_remote_records(struct tkb_remote *remote, const char *ref,
+                       const struct tkb_record_visitor *visitor,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(gathering_release)
+	struct gathering gathering = { .ref = ref,
+		                       .limit = remote->max_record_size };
+	const struct tkb_tier_work work = { gather_records, &gathering };
+	int rc;
+
+	rc = check_ref(ref, err);
+	if (rc < 0)
+		return rc;
+	rc = ask_all(remote, &work, err);
+	if (rc < 0)
+		return rc;
+	return tell_records(&gathering, visitor, err);
+}
+
+static int keep_name(void *self, const char *ref, struct tkb_error *err)
+{
+	struct gathering *gathering = self;
+	const char *name;
+	int rc;
+
+	if (!tkb_ref_is_valid(ref))
+		return 0; /* somebody else's */
+	name = tkb_arena_string(&gathering->arena, tkb_text(ref));
+	if (name == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&gathering->names, &gathering->name_capacity,
+	              gathering->name_count, sizeof(*gathering->names), err);
+	if (rc == 0)
+		gathering->names[gathering->name_count++] = name;
+	return rc;
+}
+
+static int gather_names(struct tkb_tier *tier, const struct tkb_call *call,
+                        void *self, struct tkb_error *err)
+{
+	const struct tkb_ref_visitor visitor = { keep_name, self };
+
+	return tier->backend->refs(tier->self, call, &visitor, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const char *const *left = a;
+	const char *const *right = b;
+
+	return strcmp(*left, *right);
+}
+
+int tkb_remote_refs(struct tkb_remote *remote,
+                    const struct tkb_ref_visitor *visitor,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(gathering_release) struct gathering gathering = { 0 };
+	const struct tkb_tier_work work = { gather_names, &gathering };
+	int rc;
+
+	rc = ask_all(remote, &work, err);
+	if (rc < 0)
+		return rc;
+	if (gathering.name_count > 1)
+		qsort(gathering.names, gathering.name_count,
+		      sizeof(*gathering.names), compare_names);
+	for (size_t i = 0; i < gathering.name_count && rc == 0; i++) {
+		if (i == 0 ||
+		    strcmp(gathering.names[i - 1], gathering.names[i]) != 0)
+			rc = visitor->on_ref(visitor->self, gathering.names[i],
+			                     err);
+	}
+	return rc;
+}

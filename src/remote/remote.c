@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TIERS_LIMIT = 16
+};
+
+#define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
+#define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
+
+static void close_at(struct tkb_remote **remote)
+{
+	tkb_remote_close(*remote);
+}
+
+/* How many URLs the list holds. */
+static size_t count_urls(const char *urls)
+{
+	size_t count = 1;
+
+	for (; *urls != '\0'; urls++)
+		count += *urls == ',';
+	return count;
+}
+
+static int open_tiers(struct tkb_remote *remote, char *urls,
+                      const struct tkb_remote_options *options,
+                      struct tkb_error *err)
+{
+	struct tkb_remote_options chosen = *options;
+	char *rest = urls;
+	int rc = 0;
+
+	chosen.watch = remote->watch;
+	while (rest != NULL && rc == 0) {
+		const char *url = strsep(&rest, ",");
+		struct tkb_tier *tier = &remote->tiers[remote->tier_count];
+
+		rc = tkb_tier_open(tier, url, &chosen, err);
+		if (rc == 0) {
+			tier->watch = &remote->watch;
+			remote->tier_count++;
+		}
+	}
+	return rc;
+}
+
+int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
+                    struct tkb_remote **out, struct tkb_error *err)
+{
+	static const struct tkb_remote_options defaults = { 0 };
+	TKB_AUTO(close_at)
+	struct tkb_remote *remote = tkb_alloc_array(1, sizeof(*remote));
+	TKB_AUTO(tkb_free_at) char *copy = strdup(urls);
+	const size_t count = count_urls(urls);
+	int rc;
+
+	if (remote == NULL || copy == NULL)
+		return tkb_fail_nomem(err);
+	if (count > TIERS_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID, "more than %d remotes",
+		                TIERS_LIMIT);
+	if (options == NULL)
+		options = &defaults;
+	remote->watch = options->watch;
+	remote->max_blob_size = options->max_blob_size != 0
+	                                ? options->max_blob_size
+	                                : DEFAULT_BLOB_SIZE;
+	remote->max_record_size = options->max_record_size != 0
+	                                  ? options->max_record_size
+	                                  : DEFAULT_RECORD_SIZE;
+	remote->tiers = tkb_alloc_array(count, sizeof(*remote->tiers));
+	if (remote->tiers == NULL)
+		return tkb_fail_nomem(err);
+	rc = open_tiers(remote, copy, options, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(remote);
+	return 0;
+}
+
+void tkb_remote_close(struct tkb_remote *remote)
+{
+	if (remote == NULL)
+		return;
+	for (size_t i = 0; i < remote->tier_count; i++)
+		tkb_tier_close(&remote->tiers[i]);
+	free(remote->tiers);
+	free(remote);
+}
+
+size_t tkb_remote_tier_count(const struct tkb_remote *remote)
+{
+	return remote->tier_count;
+}
+
+const char *tkb_remote_tier_name(const struct tkb_remote *remote, size_t index)
+{
+	return remote->tiers[index].url.place.name;
+}
+
+const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
+                                    size_t index)
+{
+	return tkb_place_warning(&remote->tiers[index].url.place);
+}
+
+void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,
+                      int rc, const struct tkb_error *err)
+{
+	verdict->is_done |= rc == 0;
+	verdict->is_missing |= rc == TKB_MISS;
+	if (rc >= 0)
+		return;
+	if (tier->ignores_errors && verdict->lenient_rc == 0) {
+		verdict->lenient_rc = rc;
+		verdict->lenient = *err;
+	} else if (!tier->ignores_errors && verdict->strict_rc == 0) {
+		verdict->strict_rc = rc;
+		verdict->strict = *err;
+	}
+}
+
+static int give(int rc, const struct tkb_error *fault, struct tkb_error *err)
+{
+	if (err != NULL)
+		*err = *fault;
+	return rc;
+}
+
+int tkb_verdict_of(const struct tkb_verdict *verdict, bool is_strict,
+                   struct tkb_error *err)
+{
+	if (verdict->strict_rc != 0 && (is_strict || !verdict->is_done))
+		return give(verdict->strict_rc, &verdict->strict, err);
+	if (verdict->is_done)
+		return 0;
+	if (verdict->is_missing)
+		return TKB_MISS;
+	if (verdict->lenient_rc != 0)
+		return give(verdict->lenient_rc, &verdict->lenient, err);
+	return tkb_fail(err, TKB_ERR_DENIED, "no remote may be written");
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_REMOTE_H
+#define TKB_REMOTE_REMOTE_H
+
+/* What stands behind struct tkb_remote, for push and pull. */
+
+#include <tkbundle/remote.h>
+
+#include "base/hold.h"
+#include "remote/tier.h"
+
+struct tkb_remote {
+	struct tkb_tier *tiers; /* owned */
+	size_t tier_count;
+	uint64_t max_blob_size;
+	uint64_t max_record_size;
+	struct tkb_watch watch; /* the tiers ask it */
+};
+
+/* Hash all of `blob`. */
+TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
+                                  struct tkb_digest *out,
+                                  struct tkb_error *err);
+
+/*
+ * As tkb_remote_get(), into `out`, which is emptied before and keeps what it is
+ * limited to.
+ */
+TKB_NODISCARD int tkb_remote_fetch(struct tkb_remote *remote,
+                                   const struct tkb_digest *digest,
+                                   struct tkb_hold *out, struct tkb_error *err);
+
+/*
+ * Sum up what several tiers said: 0 if one did its work, else the first
+ * failure that is not to be ignored, else TKB_MISS or the first failure.
+ */
+struct tkb_verdict {
+	bool is_done;
+	bool is_missing;
+	int strict_rc; /* of a tier whose errors count */
+	int lenient_rc;
+	struct tkb_error strict;
+	struct tkb_error lenient;
+};
+
+void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,
+                      int rc, const struct tkb_error *err);
+
+/* Where all had to do it (`is_strict`), or one was enough. */
+TKB_NODISCARD int tkb_verdict_of(const struct tkb_verdict *verdict,
+                                 bool is_strict, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/tier.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "remote/backends.h"
+
+enum {
+	DEFAULT_TIMEOUT_MS = 30000,
+	DEFAULT_CONNECT_MS = 1000,
+	DEFAULT_STALL_MS = 5000,
+	DEFAULT_RETRIES = 2,
+	RETRIES_LIMIT = 10,
+	FIRST_PAUSE_MS = 50,
+	PAUSE_LIMIT_MS = 2000,
+	NAP_MS = 20, /* between two looks whether it is cancelled */
+	TIME_LIMIT_MS = 24 * 60 * 60 * 1000
+};
+
+#define NS_PER_MS ((uint64_t)1000000)
+
+static const struct tkb_remote_backend *const built_in[] = {
+	&tkb_backend_dir,
+	&tkb_backend_memory,
+	&tkb_backend_redis,
+};
+
+static bool has_word(const char *const *words, const char *wanted)
+{
+	for (; *words != NULL; words++) {
+		if (strcmp(*words, wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const struct tkb_remote_backend *find_backend(
+	const char *scheme, const struct tkb_remote_options *options)
+{
+	for (size_t i = 0; i < options->backend_count; i++) {
+		if (options->backends[i]->abi == TKB_REMOTE_BACKEND_ABI &&
+		    has_word(options->backends[i]->schemes, scheme))
+			return options->backends[i];
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(built_in); i++) {
+		if (has_word(built_in[i]->schemes, scheme))
+			return built_in[i];
+	}
+	return NULL;
+}
+
+static int fail_param(const struct tkb_param *param, const char *wanted,
+                      struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s, not '%.80s'",
+	                param->name, wanted, param->value);
+}
+
+/* One of two words. */
+static int read_choice(const struct tkb_param *param, const char *no,
+                       const char *yes, bool *out, struct tkb_error *err)
+{
+	char wanted[64];
+
+	if (strcmp(param->value, yes) == 0 || strcmp(param->value, no) == 0) {
+		*out = strcmp(param->value, yes) == 0;
+		return 0;
+	}
+	(void)snprintf(wanted, sizeof(wanted), "'%s' or '%s'", no, yes);
+	return fail_param(param, wanted, err);
+}
+
+static int read_time(const struct tkb_param *param, uint32_t *out,
+                     struct tkb_error *err)
+{
+	uint64_t time_ms = 0;
+
+	if (!tkb_url_time_ms(param->value, &time_ms) || time_ms == 0 ||
+	    time_ms > TIME_LIMIT_MS)
+		return fail_param(param, "a time, as in 5s or 500ms", err);
+	*out = (uint32_t)time_ms;
+	return 0;
+}
+
+static int read_retries(const struct tkb_param *param, uint32_t *out,
+                        struct tkb_error *err)
+{
+	uint64_t number = 0;
+
+	if (!tkb_url_size(param->value, &number) || number > RETRIES_LIMIT)
+		return fail_param(param, "a number up to 10", err);
+	*out = (uint32_t)number;
+	return 0;
+}
+
+static int read_param(struct tkb_tier *tier, const struct tkb_param *param,
+                      struct tkb_error *err)
+{
+	const char *name = param->name;
+
+	if (strcmp(name, "mode") == 0)
+		return read_choice(param, "rw", "ro", &tier->is_read_only, err);
+	if (strcmp(name, "on-error") == 0)
+		return read_choice(param, "fail", "ignore",
+		                   &tier->ignores_errors, err);
+	if (strcmp(name, "timeout") == 0)
+		return read_time(param, &tier->timeout_ms, err);
+	if (strcmp(name, "connect-timeout") == 0)
+		return read_time(param, &tier->connect_ms, err);
+	if (strcmp(name, "stall-timeout") == 0)
+		return read_time(param, &tier->stall_ms, err);
+	if (strcmp(name, "retries") == 0)
+		return read_retries(param, &tier->retries, err);
+	if (has_word(tier->backend->params, name))
+		return 0;
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "%s:// knows no parameter '%.80s'",
+	                tier->url.place.scheme, name);
+}
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+	return value != 0 ? value : otherwise;
+}
+
+static int prepare(struct tkb_tier *tier,
+                   const struct tkb_remote_options *options,
+                   struct tkb_error *err)
+{
+	const struct tkb_place *place = &tier->url.place;
+	int rc = 0;
+
+	tier->watch = &options->watch;
+	tier->timeout_ms = or_default(options->timeout_ms, DEFAULT_TIMEOUT_MS);
+	tier->connect_ms =
+		or_default(options->connect_timeout_ms, DEFAULT_CONNECT_MS);
+	tier->stall_ms =
+		or_default(options->stall_timeout_ms, DEFAULT_STALL_MS);
+	tier->retries = DEFAULT_RETRIES;
+	tier->backend = find_backend(place->scheme, options);
+	if (tier->backend == NULL)
+		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+		                "this tkbundle knows no '%.80s://'",
+		                place->scheme);
+	for (size_t i = 0; i < place->param_count && rc == 0; i++)
+		rc = read_param(tier, &place->params[i], err);
+	return rc;
+}
+
+int tkb_tier_open(struct tkb_tier *tier, const char *text,
+                  const struct tkb_remote_options *options,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(tkb_tier_close) struct tkb_tier made = { 0 };
+	int rc;
+
+	rc = tkb_url_parse(text, &made.url, err);
+	if (rc < 0)
+		return rc;
+	rc = prepare(&made, options, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "remote '%s'",
+		                      made.url.place.name);
+	*tier = made;
+	made = (struct tkb_tier){ 0 };
+	return 0;
+}
+
+static void disconnect(struct tkb_tier *tier)
+{
+	if (tier->self != NULL)
+		tier->backend->close(tier->self);
+	tier->self = NULL;
+}
+
+void tkb_tier_close(struct tkb_tier *tier)
+{
+	disconnect(tier);
+	tkb_url_release(&tier->url);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
+}
+
+static bool is_cancelled(const struct tkb_tier *tier)
+{
+	return tier->watch->is_cancelled != NULL &&
+	       tier->watch->is_cancelled(tier->watch->self);
+}
+
+/* Full jitter: those who failed together do not come back together. */
+static uint64_t pause_ns(uint32_t attempt)
+{
+	uint64_t limit_ms = (uint64_t)FIRST_PAUSE_MS << attempt;
+	uint32_t random = 0;
+
+	if (limit_ms > PAUSE_LIMIT_MS)
+		limit_ms = PAUSE_LIMIT_MS;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint32_t)now_ns();
+	return random % (limit_ms * 1000) * 1000;
+}
+
+/* False: it was cancelled, or the deadline is nearer than the pause. */
+static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
+                         const struct tkb_call *call)
+{
+	const uint64_t end = now_ns() + pause_ns(attempt);
+	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
+
+	if (end >= call->deadline_ns)
+		return false;
+	while (now_ns() < end) {
+		if (is_cancelled(tier))
+			return false;
+		(void)nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
+                    const struct tkb_call *call, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (is_cancelled(tier))
+		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	if (tier->self == NULL)
+		rc = tier->backend->open(&tier->url.place, call, &tier->self,
+		                         err);
+	if (rc == 0)
+		rc = work->run(tier, call, work->self, err);
+	if (rc < 0 && rc != TKB_ERR_DENIED && rc != TKB_ERR_INVALID)
+		disconnect(tier);
+	return rc;
+}
+
+static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
+                   struct tkb_error *err)
+{
+	const struct tkb_call call = {
+		.deadline_ns = now_ns() + tier->timeout_ms * NS_PER_MS,
+		.connect_ms = tier->connect_ms,
+		.stall_ms = tier->stall_ms,
+		.watch = tier->watch,
+	};
+	int rc;
+
+	for (uint32_t attempt = 0;; attempt++) {
+		rc = try_once(tier, work, &call, err);
+		if (rc != TKB_ERR_UNAVAILABLE || attempt == tier->retries ||
+		    !pause_before(tier, attempt, &call))
+			return rc;
+	}
+}
+
+int tkb_tier_do(struct tkb_tier *tier, const struct tkb_tier_work *work,
+                struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	if (tier->is_dead) {
+		if (err != NULL)
+			*err = tier->death;
+		return TKB_ERR_UNAVAILABLE;
+	}
+	rc = try_all(tier, work, &fault);
+	if (rc >= 0)
+		return rc;
+	(void)tkb_fail_while(&fault, rc, "remote '%s'", tier->url.place.name);
+	if (rc == TKB_ERR_UNAVAILABLE) {
+		tier->is_dead = true;
+		tier->death = fault;
+	}
+	if (err != NULL)
+		*err = fault;
+	return rc;
+}

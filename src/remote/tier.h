@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_TIER_H
+#define TKB_REMOTE_TIER_H
+
+/*
+ * One of a remote's tiers: a place, its backend, and the rules by which its
+ * operations are tried: connect when needed, try again what may be tried
+ * again, give up at the deadline, and do not ask twice who did not answer.
+ */
+
+#include <tkbundle/remote.h>
+
+#include "remote/url.h"
+
+struct tkb_tier {
+	struct tkb_url url;
+	const struct tkb_remote_backend *backend;
+	void *self; /* owned; NULL while there is no connection */
+	const struct tkb_watch *watch;
+	bool is_read_only;
+	bool ignores_errors;
+	uint32_t timeout_ms;
+	uint32_t connect_ms;
+	uint32_t stall_ms;
+	uint32_t retries;
+	bool is_dead;           /* it did not answer */
+	struct tkb_error death; /* how */
+};
+
+/*
+ * Prepare the tier that `text` names, with the rules in `options`. Returns 0,
+ * TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_tier_open(struct tkb_tier *tier, const char *text,
+                                const struct tkb_remote_options *options,
+                                struct tkb_error *err);
+void tkb_tier_close(struct tkb_tier *tier);
+
+/* One operation of the backend, which may be called several times. */
+struct tkb_tier_work {
+	int (*run)(struct tkb_tier *tier, const struct tkb_call *call,
+	           void *self, struct tkb_error *err);
+	void *self;
+};
+
+/*
+ * Do the work. A failure names the tier. Returns what the work returned, or
+ * TKB_ERR_UNAVAILABLE.
+ */
+TKB_NODISCARD int tkb_tier_do(struct tkb_tier *tier,
+                              const struct tkb_tier_work *work,
+                              struct tkb_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote_contract.h"
+
+#include <signal.h>
+
+#include "remote/backends.h"
+#include "server.h"
+
+static void stop_nothing(void)
+{
+}
+
+static const char *name_memory(void)
+{
+	return "memory://contract";
+}
+
+static const struct remote_kind memory = {
+	.backend = &tkb_backend_memory,
+	.start = name_memory,
+	.stop = stop_nothing,
+};
+
+REMOTE_CONTRACT(memory)
+
+static const char *name_folder(void)
+{
+	return text("file://%s/remote", test_folder());
+}
+
+static const struct remote_kind dir = {
+	.backend = &tkb_backend_dir,
+	.start = name_folder,
+	.stop = stop_nothing,
+	.is_shared = true,
+	.has_clock = true,
+};
+
+REMOTE_CONTRACT(dir)
+
+static struct server redis_server;
+
+static const char *start_a_redis(void)
+{
+	redis_server = start_redis("");
+	return text("redis://127.0.0.1:%u", redis_server.port);
+}
+
+static void stop_the_redis(void)
+{
+	stop_server(&redis_server, SIGKILL);
+}
+
+static const struct remote_kind redis = {
+	.backend = &tkb_backend_redis,
+	.start = start_a_redis,
+	.stop = stop_the_redis,
+	.is_shared = true,
+	.has_clock = true,
+};
+
+REMOTE_CONTRACT(redis)

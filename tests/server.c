@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	WORDS_LIMIT = 64,
+	START_TRIES = 2000, /* of 5 ms */
+	PORT_TRIES = 20
+};
+
+static void nap_ms(long ms)
+{
+	const struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
+
+	(void)nanosleep(&nap, NULL);
+}
+
+static struct sockaddr_in loopback(unsigned port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)port) };
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return address;
+}
+
+static int listen_on(unsigned port, unsigned *port_out)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in address = loopback(port);
+	socklen_t size = sizeof(address);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size),
+	                 0);
+	*port_out = ntohs(address.sin_port);
+	return fd;
+}
+
+unsigned free_port(void)
+{
+	unsigned port;
+
+	(void)close(listen_on(0, &port));
+	return port;
+}
+
+static bool answers(unsigned port)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const struct sockaddr_in address = loopback(port);
+	bool is_there;
+
+	assert_true(fd >= 0);
+	is_there = connect(fd, (const struct sockaddr *)&address,
+	                   sizeof(address)) == 0;
+	(void)close(fd);
+	return is_there;
+}
+
+/* In the child: it must not outlive the test, however that ends. */
+static void be_a_child(pid_t parent)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+}
+
+static void execute(const char *log, const char **words)
+{
+	const int in = open("/dev/null", O_RDONLY);
+	const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+
+	if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
+	    dup2(out, 2) < 0)
+		_exit(127);
+	(void)execvp(words[0], (char *const *)(uintptr_t)words);
+	_exit(127);
+}
+
+bool start_server(struct server *out, unsigned port, const char *log,
+                  const char *program, ...)
+{
+	const char *words[WORDS_LIMIT] = { program };
+	const pid_t parent = getpid();
+	size_t count = 1;
+	va_list rest;
+	pid_t pid;
+
+	va_start(rest, program);
+	do {
+		assert_true(count < WORDS_LIMIT);
+		words[count] = va_arg(rest, const char *);
+	} while (words[count++] != NULL);
+	va_end(rest);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		be_a_child(parent);
+		execute(log, words);
+	}
+	for (int i = 0; i < START_TRIES; i++) {
+		int status;
+
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return false;
+		if (answers(port)) {
+			*out = (struct server){ .pid = pid, .port = port };
+			return true;
+		}
+		nap_ms(5);
+	}
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	return false;
+}
+
+/* Whoever answers on its port may be somebody else; its log knows. */
+static bool is_ready(struct server *server, const char *log)
+{
+	for (int i = 0; i < START_TRIES; i++) {
+		if (strstr(read_file(log).data, "Ready to accept") != NULL)
+			return true;
+		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
+			return false;
+		nap_ms(5);
+	}
+	return false;
+}
+
+struct server start_redis(const char *configuration)
+{
+	const bool has_tls = strstr(configuration, "tls-cert-file") != NULL;
+	struct server server;
+
+	/* Somebody else may take the port before the server does. */
+	for (int i = 0; i < PORT_TRIES; i++) {
+		const unsigned port = free_port();
+		const unsigned tls_port = has_tls ? free_port() : 0;
+		const char *file = text("redis-%u.conf", port);
+		const char *log = text("redis-%u.log", port);
+		const char *path =
+			text("%s/redis-%u.sock", test_folder(), port);
+
+		write_text(file, text("bind 127.0.0.1\nport %u\ntls-port %u\n"
+		                      "unixsocket %s\nsave \"\"\ndir %s\n%s",
+		                      port, tls_port, path, test_folder(),
+		                      configuration));
+		if (start_server(&server, port, log, "redis-server", file,
+		                 NULL) &&
+		    is_ready(&server, log)) {
+			server.tls_port = tls_port;
+			server.socket = path;
+			return server;
+		}
+		if (i == PORT_TRIES - 1)
+			fail_msg("redis-server does not start: %s",
+			         (const char *)read_file(log).data);
+	}
+	abort();
+}
+
+const char *ask_redis(const struct server *server, const char *word, ...)
+{
+	const char *words[8] = { word };
+	struct outcome outcome;
+	size_t count = 1;
+	va_list rest;
+
+	va_start(rest, word);
+	do {
+		assert_true(count < 8);
+		words[count] = va_arg(rest, const char *);
+	} while (words[count++] != NULL);
+	va_end(rest);
+	outcome = run("redis-cli", "-p", text("%u", server->port), words[0],
+	              words[1], words[2], words[3], words[4], words[5],
+	              words[6], words[7], NULL);
+	assert_int_equal(outcome.status, 0);
+	return outcome.out;
+}
+
+static void serve_all(int listener, void (*serve)(int fd, void *self),
+                      void *self)
+{
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (;;) {
+		const int fd = accept(listener, NULL, NULL);
+
+		if (fd < 0)
+			_exit(1);
+		serve(fd, self);
+		(void)close(fd);
+	}
+}
+
+struct server start_fake(void (*serve)(int fd, void *self), void *self)
+{
+	const pid_t parent = getpid();
+	struct server server = { .tls_port = 0 };
+	const int listener = listen_on(0, &server.port);
+
+	assert_int_equal(listen(listener, 16), 0);
+	server.pid = fork();
+	assert_true(server.pid >= 0);
+	if (server.pid == 0) {
+		be_a_child(parent);
+		serve_all(listener, serve, self);
+	}
+	(void)close(listener);
+	return server;
+}
+
+void stop_server(struct server *server, int number)
+{
+	if (server->pid == 0)
+		return;
+	(void)kill(server->pid, number);
+	while (waitpid(server->pid, NULL, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	server->pid = 0;
+}
+
+static void must_work(struct outcome outcome)
+{
+	if (outcome.status != 0)
+		fail_msg("openssl: %s", outcome.err);
+}
+
+void make_authority(const char *name)
+{
+	must_work(run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+	              "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+	              "-keyout", text("%s.key", name), "-out",
+	              text("%s.pem", name), "-subj", text("/CN=%s", name),
+	              NULL));
+}
+
+void make_certificate(const char *name, const char *authority,
+                      const char *names, int days)
+{
+	const char *request = text("%s.csr", name);
+	const char *extensions = text("%s.ext", name);
+
+	write_text(extensions, text("subjectAltName=%s\n", names));
+	must_work(run("openssl", "req", "-newkey", "ec", "-pkeyopt",
+	              "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+	              text("%s.key", name), "-out", request, "-subj",
+	              text("/CN=%s", name), NULL));
+	must_work(run("openssl", "x509", "-req", "-in", request, "-CA",
+	              text("%s.pem", authority), "-CAkey",
+	              text("%s.key", authority), "-set_serial", "1", "-days",
+	              text("%d", days), "-extfile", extensions, "-out",
+	              text("%s.pem", name), NULL));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_SERVER_H
+#define TKB_TESTS_SERVER_H
+
+/*
+ * Servers for tests: real ones and such as a test makes up. Each listens on a
+ * free port of 127.0.0.1, is stopped by its pid, and dies with the test program
+ * whatever happens to that.
+ *
+ *     struct server redis = start_redis("maxmemory 10mb\n");
+ *
+ *     open_remote(text("redis://127.0.0.1:%u", redis.port));
+ *     stop_server(&redis);
+ */
+
+#include <sys/types.h>
+
+#include "harness.h"
+
+struct server {
+	pid_t pid; /* 0: stopped */
+	unsigned port;
+	unsigned tls_port;  /* 0: none */
+	const char *socket; /* a unix socket's path */
+};
+
+/* A port that nobody listens on now. */
+unsigned free_port(void);
+
+/*
+ * Start a program, whose arguments end with NULL, in the test's folder; its
+ * output goes to the file `log` there. Wait until something listens on `port`.
+ * False if it ends before.
+ */
+bool start_server(struct server *out, unsigned port, const char *log,
+                  const char *program, ...) __attribute__((sentinel));
+
+/*
+ * Start redis-server with these lines of configuration: on `port`, on `socket`
+ * and, where they name tls-cert-file, on `tls_port`.
+ */
+struct server start_redis(const char *configuration);
+
+/* What redis-cli prints for a command, whose words end with NULL. */
+const char *ask_redis(const struct server *server, const char *word, ...)
+	__attribute__((sentinel));
+
+/*
+ * A server of the test's own: a process that calls `serve` with each
+ * connection, one after another, and closes it afterwards.
+ */
+struct server start_fake(void (*serve)(int fd, void *self), void *self);
+
+/* End it with `signal`, and wait until it is gone. */
+void stop_server(struct server *server, int signal);
+
+/* Make <name>.pem and <name>.key: an authority for certificates. */
+void make_authority(const char *name);
+
+/*
+ * Make <name>.pem and <name>.key, certified by `authority`, for `names` as in
+ * "DNS:localhost,IP:127.0.0.1", valid for `days` from now, which may be less
+ * than 0.
+ */
+void make_certificate(const char *name, const char *authority,
+                      const char *names, int days);
+
+#endif
