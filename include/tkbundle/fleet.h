@@ -28,30 +28,44 @@ extern "C" {
  * Threads: a remote belongs to one thread at a time.
  */
 
+/** How a push is laid out in the remote. */
+enum tkb_push_layout {
+	TKB_PUSH_BUNDLES, /**< bundles, as tkb_pull() reads */
+	TKB_PUSH_TRITON   /**< a value for each file, as Triton's own
+	                       RedisRemoteCacheBackend reads; no ref; Redis only */
+};
+
 /** Choices for tkb_push(). Zero means the default. */
 struct tkb_push_options {
 	/** As of tkb_collect(). With dry_run it is told what would be pushed. */
 	struct tkb_collect_options collect;
+	enum tkb_push_layout layout;
+	bool no_compaction; /**< leave small bundles as they are */
 };
 
 /** What a push did. */
 struct tkb_push_report {
-	uint64_t pushed_count;   /**< entries that the ref lacked */
-	uint64_t present_count;  /**< entries that it had */
-	uint64_t left_out_count; /**< entries that cannot be packed */
-	uint64_t record_count;   /**< of the ref, before */
-	uint64_t dropped_count;  /**< records whose blob was gone */
-	uint64_t blob_count;     /**< blobs put */
-	uint64_t size;           /**< of those, bytes */
+	uint64_t pushed_count;    /**< entries that the ref lacked */
+	uint64_t present_count;   /**< entries that it had */
+	uint64_t left_out_count;  /**< entries that cannot be packed */
+	uint64_t record_count;    /**< of the ref, before */
+	uint64_t dropped_count;   /**< records whose blob was gone */
+	uint64_t compacted_count; /**< records that became one */
+	uint64_t blob_count;      /**< blobs put */
+	uint64_t size;            /**< of those, bytes */
 };
 
 /**
- * Push what of the cache at `cache_root` the ref lacks.
+ * Push what of the cache at `cache_root` the ref lacks. A ref of more than 32
+ * records is compacted afterwards, where the remote lets us.
  *
+ * @param ref      a name, as tkb_ref_is_valid() has it; NULL with
+ *                 TKB_PUSH_TRITON
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success; may be NULL
  * @return 0, also where there was nothing to do; what tkb_collect() and
- *         tkb_remote_put() return
+ *         tkb_remote_put() return; TKB_ERR_UNSUPPORTED (TKB_PUSH_TRITON to what
+ *         is not Redis)
  */
 TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -59,10 +73,24 @@ TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
                                    struct tkb_push_report *report,
                                    struct tkb_error *err);
 
+/**
+ * Push a bundle as it is, also where the ref holds all of it. It is verified
+ * before. Of `options`, collect.dry_run, collect.watch and no_compaction count.
+ *
+ * @return as tkb_push(); TKB_ERR_CORRUPT (nothing was pushed),
+ *         TKB_ERR_TOO_LARGE (more than a blob may have)
+ */
+TKB_API TKB_NODISCARD int tkb_push_bundle(
+	struct tkb_remote *remote, const char *ref,
+	const struct tkb_source *source, const struct tkb_push_options *options,
+	struct tkb_push_report *report, struct tkb_error *err);
+
 /** Choices for tkb_pull(). Zero means the default. */
 struct tkb_pull_options {
 	/** As of tkb_emit(). With dry_run nothing is fetched. */
 	struct tkb_emit_options emit;
+	uint32_t connections; /**< blobs that are fetched at once; default 4,
+	                           at most 16 */
 };
 
 /** What a pull did. */
@@ -94,6 +122,127 @@ TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const struct tkb_pull_options *options,
                                    struct tkb_pull_report *report,
                                    struct tkb_error *err);
+
+/**
+ * Fetch all of `ref`, and send it to `sink` as one bundle. Of `options`, keys
+ * and targets are not looked at: it is whole.
+ *
+ * @return as tkb_pull(), tkb_merge() and the sink
+ */
+TKB_API TKB_NODISCARD int tkb_pull_bundle(
+	struct tkb_remote *remote, const char *ref,
+	const struct tkb_pull_options *options, const struct tkb_sink *sink,
+	struct tkb_pull_report *report, struct tkb_error *err);
+
+/** What is told of a ref. */
+struct tkb_ref_info {
+	const char *ref;
+	uint64_t record_count;
+	uint64_t unreadable_count; /**< of those */
+	uint64_t entry_count;      /**< each key, platform and device once */
+	uint64_t size;             /**< of its blobs, bytes */
+	uint64_t age_s;            /**< since it was last pushed or pulled */
+};
+
+/** Read what `ref` holds. @return 0, TKB_MISS (no record), or a failure */
+TKB_API TKB_NODISCARD int tkb_ref_look(struct tkb_remote *remote,
+                                       const char *ref,
+                                       struct tkb_ref_info *out,
+                                       struct tkb_error *err);
+
+/**
+ * Drop all records of `ref`, in every tier that may be written. Its blobs go
+ * with the next tkb_remote_gc().
+ *
+ * @param dropped_out  how many; may be NULL
+ * @return 0, TKB_MISS (it had none), or a failure
+ */
+TKB_API TKB_NODISCARD int tkb_ref_delete(struct tkb_remote *remote,
+                                         const char *ref, uint64_t *dropped_out,
+                                         struct tkb_error *err);
+
+enum {
+	TKB_REF_SIZE = 201 /**< of a ref's name, with its NUL */
+};
+
+/** Where tkb_ref_expand() looks. Zero means the default. */
+struct tkb_ref_facts {
+	const char *cache_root; /**< whose kernels are asked; NULL: none */
+	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
+};
+
+/**
+ * Write the name that `pattern` stands for. In it,
+ *
+ * | word | becomes | from |
+ * |---|---|---|
+ * | `{arch}` | sm_90 | the GPU, by NVML; else the cache's kernels |
+ * | `{gpu}` | NVIDIA-H100-80GB-HBM3 | NVML |
+ * | `{driver}` | 580.65.06 | NVML |
+ * | `{triton}` | 3.6.0 | the cache's kernels |
+ * | `{env:NAME}` | the variable's value | the environment |
+ *
+ * Bytes that a ref cannot have become `-`.
+ *
+ * @return 0, or TKB_ERR_INVALID (a word is unknown, cannot be filled, is
+ *         ambiguous, or the whole is no ref's name: the message says what to
+ *         do), TKB_ERR_IO, TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
+                                         const struct tkb_ref_facts *facts,
+                                         char out[TKB_REF_SIZE],
+                                         struct tkb_error *err);
+
+/** Choices for tkb_remote_gc(). Zero means: no such bound. */
+struct tkb_remote_gc_options {
+	bool has_max_age;
+	uint64_t max_age_s; /**< records that nobody pulled for so long go */
+	bool has_max_size;
+	uint64_t max_size; /**< bytes of blobs that may stay */
+	bool has_grace;
+	uint64_t grace_s; /**< blobs younger than this stay, whoever
+	                              names them; default a day. A push takes
+	                              less from its first blob to its record */
+	bool no_compaction;
+	bool dry_run;
+	struct tkb_watch watch; /**< only is_cancelled() is asked */
+	/** Told of each blob and record that goes; may be NULL. */
+	void (*on_removed)(void *self, const char *ref,
+	                   const struct tkb_digest *digest, uint64_t size);
+	void *self; /**< given to on_removed(), whose `ref` is NULL for a blob */
+};
+
+/** What a gc did, in all tiers that may be written. */
+struct tkb_remote_gc_report {
+	uint64_t ref_count;
+	uint64_t record_count;    /**< before */
+	uint64_t expired_count;   /**< records dropped for their age */
+	uint64_t evicted_count;   /**< records dropped for max_size */
+	uint64_t hole_count;      /**< records dropped: their blob is gone */
+	uint64_t compacted_count; /**< records that became fewer */
+	uint64_t removed_count;   /**< blobs */
+	uint64_t removed_size;    /**< bytes */
+	uint64_t kept_count;      /**< blobs */
+	uint64_t kept_size;       /**< bytes */
+};
+
+/**
+ * Clean up: compact refs of many records, drop records that are too old or
+ * whose blob is gone, remove blobs that no record names, and then the least
+ * recently used, until the bounds hold.
+ *
+ * While others push and pull: a push may find that it has to upload again,
+ * nobody loses what a record names and was used meanwhile. A blob is removed
+ * only when it is older than `grace_s` by the remote's own clock.
+ *
+ * @param options  not kept; NULL means all defaults: no bounds
+ * @param report   filled in on success; may be NULL
+ * @return 0, TKB_ERR_DENIED (nothing may be written), TKB_ERR_UNAVAILABLE,
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_remote_gc(
+	struct tkb_remote *remote, const struct tkb_remote_gc_options *options,
+	struct tkb_remote_gc_report *report, struct tkb_error *err);
 
 #ifdef __cplusplus
 }

@@ -64,6 +64,11 @@ struct tkb_call {
 	uint32_t connect_ms;  /**< a connection takes at most so long */
 	uint32_t stall_ms;    /**< give up when no byte moves for so long */
 	const struct tkb_watch *watch; /**< is_cancelled() may be asked */
+	/**
+	 * Where a remote said when to come back (Retry-After), a backend that
+	 * returns TKB_ERR_UNAVAILABLE puts it here. May be NULL.
+	 */
+	uint32_t *retry_after_ms;
 };
 
 /** Bytes to be put, which can be read again and again. */
@@ -109,6 +114,8 @@ struct tkb_ref_visitor {
  */
 struct tkb_remote_backend {
 	uint32_t abi;               /**< TKB_REMOTE_BACKEND_ABI */
+	bool is_shared;             /**< all handles of one URL see the same,
+	                                 so several threads may have one each */
 	const char *const *schemes; /**< ends with NULL */
 	const char *const *params;  /**< that a URL may have; ends with NULL.
 	                                 Those of remote.h are not among them */
@@ -170,6 +177,29 @@ struct tkb_remote_backend {
 	int (*refs)(void *self, const struct tkb_call *call,
 	            const struct tkb_ref_visitor *visitor,
 	            struct tkb_error *err);
+
+	/**
+	 * Be the one process of this node that fetches a blob: the others wait
+	 * until it is here, or the claim is released or its owner dead. NULL
+	 * where the place is not a node's own.
+	 *
+	 * @param claim_out  to be released; NULL where claims do not work here
+	 * @return 0, or TKB_MISS (another has it: ask again a little later)
+	 */
+	int (*claim)(void *self, const struct tkb_call *call,
+	             const struct tkb_digest *digest, void **claim_out,
+	             struct tkb_error *err);
+
+	/** Release a claim; cannot fail. NULL where claim() is. */
+	void (*unclaim)(void *self, void *claim);
+
+	/**
+	 * Store bytes under a name that somebody else's program reads, as it
+	 * stands, without a prefix of ours. NULL where there are no such names.
+	 */
+	int (*put_named)(void *self, const struct tkb_call *call,
+	                 const char *name, struct tkb_bytes bytes,
+	                 struct tkb_error *err);
 };
 
 #ifdef __cplusplus

@@ -18,6 +18,9 @@
  *   maintain.h relocate a cache, see what of it is used, remove the rest
  *   results.h  keep what long work tells of each entry
  *   cubin.h    the parts of a cubin
+ *   remote.h   a shared place that keeps blobs and refs
+ *   fleet.h    push to it, and pull from it
+ *   remote_backend.h  for those who add a kind of remote
  *
  * The library never prints, exits or aborts, keeps no state outside the
  * handles that it gives, and changes no signal dispositions.
@@ -30,10 +33,13 @@
 #include <tkbundle/emit.h>
 #include <tkbundle/entry.h>
 #include <tkbundle/error.h>
+#include <tkbundle/fleet.h>
 #include <tkbundle/launcher.h>
 #include <tkbundle/maintain.h>
 #include <tkbundle/merge.h>
 #include <tkbundle/recorder.h>
+#include <tkbundle/remote.h>
+#include <tkbundle/remote_backend.h>
 #include <tkbundle/results.h>
 
 #ifdef __cplusplus

@@ -521,6 +521,7 @@ static int dir_refs(void *self, const struct tkb_call *call,
 
 const struct tkb_remote_backend tkb_backend_dir = {
 	.abi = TKB_REMOTE_BACKEND_ABI,
+	.is_shared = true,
 	.schemes = (const char *const[]){ "file", NULL },
 	.params = (const char *const[]){ NULL },
 	.open = dir_open,

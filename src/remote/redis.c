@@ -304,6 +304,7 @@ int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_call *call,
 
 const struct tkb_remote_backend tkb_backend_redis = {
 	.abi = TKB_REMOTE_BACKEND_ABI,
+	.is_shared = true,
 	.schemes =
 		(const char *const[]){ "redis", "rediss", "redis+unix", NULL },
 	.params =

@@ -226,8 +226,15 @@ def kill_collect(t, folder, length, is_aimed):
 
 
 def describe(folder):
+    seen = set()
     with os.scandir(folder) as entries:
-        return {(e.name, e.inode(), e.stat().st_size) for e in entries}
+        for entry in entries:
+            try:
+                size = entry.stat().st_size
+            except FileNotFoundError:
+                size = None  # published or removed between the two looks
+            seen.add((entry.name, entry.inode(), size))
+    return seen
 
 
 def what_is_collected_beside_a_writing_triton_verifies(t):
