@@ -190,8 +190,11 @@ struct tkb_remote_backend {
 	             const struct tkb_digest *digest, void **claim_out,
 	             struct tkb_error *err);
 
-	/** Release a claim; cannot fail. NULL where claim() is. */
-	void (*unclaim)(void *self, void *claim);
+	/**
+	 * Release a claim, also after close(); cannot fail. NULL where claim()
+	 * is.
+	 */
+	void (*unclaim)(void *claim);
 
 	/**
 	 * Store bytes under a name that somebody else's program reads, as it

@@ -206,6 +206,29 @@ int tkb_bundle_open_source(const struct tkb_source *source, const char *name,
 	return finish(&bundle, out, err);
 }
 
+int tkb_bundle_open_pinned(const struct tkb_source *source, const char *name,
+                           const struct tkb_digest *id,
+                           const struct tkb_digest *frames,
+                           struct tkb_bundle **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+	int rc;
+
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
+	bundle->source = *source;
+	bundle->is_pinned = true;
+	rc = tkb_bundle_read_header(bundle, err);
+	if (rc == 0 && (!tkb_digest_equal(&bundle->id, id) ||
+	                !tkb_digest_equal(&bundle->frames_digest, frames)))
+		rc = tkb_fail(err, TKB_ERR_CORRUPT,
+		              "it is another bundle than was named");
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s'", name);
+	*out = tkb_take(bundle);
+	return 0;
+}
+
 void tkb_bundle_close(struct tkb_bundle *bundle)
 {
 	if (bundle == NULL)

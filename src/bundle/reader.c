@@ -76,6 +76,8 @@ static int read_header(struct tkb_bundle *bundle, struct tkb_bytes header,
 	if (rc < 0)
 		return rc;
 	rc = tkb_digest_of(manifest, &bundle->id, err);
+	if (rc == 0)
+		rc = tkb_digest_of(frames, &bundle->frames_digest, err);
 	if (rc < 0)
 		return rc;
 	return tkb_frames_parse(bundle, frames, offset, err);

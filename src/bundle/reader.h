@@ -25,11 +25,25 @@ struct tkb_bundle {
 	struct tkb_bytes memory; /* by reference; of one in memory */
 	char *name;              /* owned; for messages */
 	struct tkb_digest id;
+	struct tkb_digest frames_digest; /* of the text of tkbundle.frames */
+	bool is_pinned; /* its bytes are checked elsewhere: the end is not
+	                   looked at */
 	struct tkb_manifest manifest;
 	struct tkb_frame *frames; /* in the manifest's arena */
 	size_t frame_count;
 	struct tkb_error fault; /* what is wrong behind the data frames */
 };
+
+/*
+ * Open a bundle whose id and frames are known, so that each of its frames is
+ * checked before the last one has come. TKB_ERR_CORRUPT where it is another.
+ */
+TKB_NODISCARD int tkb_bundle_open_pinned(const struct tkb_source *source,
+                                         const char *name,
+                                         const struct tkb_digest *id,
+                                         const struct tkb_digest *frames,
+                                         struct tkb_bundle **out,
+                                         struct tkb_error *err);
 
 /*
  * Read up to `size` bytes at `offset`; fewer only at the end. A failure does

@@ -37,79 +37,6 @@ int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
 	return rc < 0 ? rc : tkb_hasher_end(&hasher, out, err);
 }
 
-/* A blob on its way from a tier. */
-struct transfer {
-	const struct tkb_digest *digest;
-	struct tkb_hold *hold;
-	int sink_rc; /* what the hold said, if it failed */
-	struct tkb_error sink_error;
-};
-
-static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	struct transfer *transfer = self;
-
-	transfer->sink_rc =
-		tkb_hold_add(transfer->hold, bytes, &transfer->sink_error);
-	if (transfer->sink_rc < 0 && err != NULL)
-		*err = transfer->sink_error;
-	return transfer->sink_rc;
-}
-
-/* Goes on where the last try broke off. */
-static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-               struct tkb_error *err)
-{
-	struct transfer *transfer = self;
-	const struct tkb_sink sink = { take, transfer };
-	const uint64_t had = transfer->hold->size;
-	int rc;
-
-	rc = tier->backend->get(tier->self, call, transfer->digest, had, &sink,
-	                        err);
-	if (transfer->sink_rc < 0) {
-		if (err != NULL)
-			*err = transfer->sink_error;
-		return transfer->sink_rc;
-	}
-	if (rc == TKB_MISS && had != 0)
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "the blob vanished while it was read");
-	return rc;
-}
-
-static int check_digest(const struct tkb_hold *hold,
-                        const struct tkb_digest *wanted,
-                        const struct tkb_tier *tier, struct tkb_error *err)
-{
-	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
-	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_digest digest;
-	int rc;
-
-	rc = tkb_blob_digest(&blob, &digest, err);
-	if (rc < 0)
-		return rc;
-	if (tkb_digest_equal(&digest, wanted))
-		return 0;
-	tkb_digest_to_hex(wanted, hex);
-	return tkb_fail(err, TKB_ERR_CORRUPT,
-	                "remote '%s': blob %s has another digest",
-	                tier->url.place.name, hex);
-}
-
-static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
-                      struct tkb_hold *out, struct tkb_error *err)
-{
-	struct transfer transfer = { .digest = digest, .hold = out };
-	const struct tkb_tier_work work = { get, &transfer };
-	int rc;
-
-	tkb_hold_reset(out);
-	rc = tkb_tier_do(tier, &work, err);
-	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
-}
-
 /* A blob, and its digest, to be put. */
 struct delivery {
 	const struct tkb_digest *digest;
@@ -125,45 +52,13 @@ static int put(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	                          delivery->blob, err);
 }
 
-/* What a nearer tier lacks and cannot take is no failure of a get. */
-static void fill(struct tkb_remote *remote, size_t count,
-                 const struct tkb_digest *digest, const struct tkb_hold *hold)
+int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,
+                 const struct tkb_blob *blob, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
-	struct delivery delivery = { digest, &blob };
+	struct delivery delivery = { digest, blob };
 	const struct tkb_tier_work work = { put, &delivery };
 
-	for (size_t i = 0; i < count; i++) {
-		if (remote->tiers[i].is_read_only ||
-		    tkb_tier_do(&remote->tiers[i], &work, NULL) < 0)
-			continue;
-	}
-}
-
-int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
-                     struct tkb_hold *out, struct tkb_error *err)
-{
-	struct tkb_verdict verdict = { 0 };
-
-	if (out->limit > remote->max_blob_size)
-		out->limit = remote->max_blob_size;
-	for (size_t i = 0; i < remote->tier_count; i++) {
-		struct tkb_error fault = { 0 };
-		const int rc =
-			fetch_from(&remote->tiers[i], digest, out, &fault);
-
-		if (rc == 0) {
-			fill(remote, i, digest, out);
-			return 0;
-		}
-		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
-		}
-		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
-	}
-	return tkb_verdict_of(&verdict, false, err);
+	return tkb_tier_do(tier, &work, err);
 }
 
 int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
@@ -184,8 +79,6 @@ int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
 {
 	struct tkb_verdict verdict = { 0 };
 	struct tkb_digest digest;
-	struct delivery delivery = { &digest, blob };
-	const struct tkb_tier_work work = { put, &delivery };
 	int rc;
 
 	if (blob->size > remote->max_blob_size)
@@ -201,7 +94,7 @@ int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
 
 		if (remote->tiers[i].is_read_only)
 			continue;
-		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
+		rc = tkb_tier_put(&remote->tiers[i], &digest, blob, &fault);
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 	}
 	rc = tkb_verdict_of(&verdict, true, err);

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	TIERS_LIMIT = 16
-};
-
 #define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
 
@@ -60,9 +56,9 @@ int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
 
 	if (remote == NULL || copy == NULL)
 		return tkb_fail_nomem(err);
-	if (count > TIERS_LIMIT)
+	if (count > TKB_TIERS_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "more than %d remotes",
-		                TIERS_LIMIT);
+		                TKB_TIERS_LIMIT);
 	if (options == NULL)
 		options = &defaults;
 	remote->watch = options->watch;

@@ -9,6 +9,10 @@
 #include "base/hold.h"
 #include "remote/tier.h"
 
+enum {
+	TKB_TIERS_LIMIT = 16
+};
+
 struct tkb_remote {
 	struct tkb_tier *tiers; /* owned */
 	size_t tier_count;
@@ -21,6 +25,12 @@ struct tkb_remote {
 TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
                                   struct tkb_digest *out,
                                   struct tkb_error *err);
+
+/* Put a blob into one tier. */
+TKB_NODISCARD int tkb_tier_put(struct tkb_tier *tier,
+                               const struct tkb_digest *digest,
+                               const struct tkb_blob *blob,
+                               struct tkb_error *err);
 
 /*
  * As tkb_remote_get(), into `out`, which is emptied before and keeps what it is

@@ -16,6 +16,7 @@ enum {
 	RETRIES_LIMIT = 10,
 	FIRST_PAUSE_MS = 50,
 	PAUSE_LIMIT_MS = 2000,
+	RETRY_AFTER_LIMIT_MS = 5000, /* whatever a server asks for */
 	NAP_MS = 20, /* between two looks whether it is cancelled */
 	TIME_LIMIT_MS = 24 * 60 * 60 * 1000
 };
@@ -182,7 +183,7 @@ void tkb_tier_close(struct tkb_tier *tier)
 	tkb_url_release(&tier->url);
 }
 
-static uint64_t now_ns(void)
+uint64_t tkb_tier_now_ns(void)
 {
 	struct timespec now = { 0 };
 
@@ -205,20 +206,31 @@ static uint64_t pause_ns(uint32_t attempt)
 	if (limit_ms > PAUSE_LIMIT_MS)
 		limit_ms = PAUSE_LIMIT_MS;
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (uint32_t)now_ns();
+		random = (uint32_t)tkb_tier_now_ns();
 	return random % (limit_ms * 1000) * 1000;
+}
+
+/* A server that says when to come back is not asked before. */
+static uint64_t asked_pause_ns(const struct tkb_call *call)
+{
+	const uint32_t asked_ms = *call->retry_after_ms;
+
+	return NS_PER_MS * (asked_ms < RETRY_AFTER_LIMIT_MS
+	                            ? asked_ms
+	                            : RETRY_AFTER_LIMIT_MS);
 }
 
 /* False: it was cancelled, or the deadline is nearer than the pause. */
 static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
                          const struct tkb_call *call)
 {
-	const uint64_t end = now_ns() + pause_ns(attempt);
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
+	const uint64_t end =
+		tkb_tier_now_ns() + pause_ns(attempt) + asked_pause_ns(call);
 
 	if (end >= call->deadline_ns)
 		return false;
-	while (now_ns() < end) {
+	while (tkb_tier_now_ns() < end) {
 		if (is_cancelled(tier))
 			return false;
 		(void)nanosleep(&nap, NULL);
@@ -246,15 +258,18 @@ static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
 static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
                    struct tkb_error *err)
 {
+	uint32_t retry_after_ms = 0;
 	const struct tkb_call call = {
-		.deadline_ns = now_ns() + tier->timeout_ms * NS_PER_MS,
+		.deadline_ns = tkb_tier_now_ns() + tier->timeout_ms * NS_PER_MS,
 		.connect_ms = tier->connect_ms,
 		.stall_ms = tier->stall_ms,
 		.watch = tier->watch,
+		.retry_after_ms = &retry_after_ms,
 	};
 	int rc;
 
 	for (uint32_t attempt = 0;; attempt++) {
+		retry_after_ms = 0;
 		rc = try_once(tier, work, &call, err);
 		if (rc != TKB_ERR_UNAVAILABLE || attempt == tier->retries ||
 		    !pause_before(tier, attempt, &call))

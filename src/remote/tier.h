@@ -36,6 +36,9 @@ TKB_NODISCARD int tkb_tier_open(struct tkb_tier *tier, const char *text,
                                 struct tkb_error *err);
 void tkb_tier_close(struct tkb_tier *tier);
 
+/* CLOCK_MONOTONIC, as in struct tkb_call. */
+uint64_t tkb_tier_now_ns(void);
+
 /* One operation of the backend, which may be called several times. */
 struct tkb_tier_work {
 	int (*run)(struct tkb_tier *tier, const struct tkb_call *call,

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
+#include "base/digest.h"
+#include "remote/remote.h"
+
+/*
+ * A blob comes from the first tier that has it, and the tiers before that are
+ * filled. Where one of those is a node's own, one process of the node fetches,
+ * and the others wait until it is there.
+ */
+
+enum {
+	NAP_MS = 20 /* between two looks whether it is there */
+};
+
+#define NS_PER_MS ((uint64_t)1000000)
+
+/* A blob on its way from a tier. */
+struct transfer {
+	const struct tkb_digest *digest;
+	struct tkb_hold *hold;
+	int sink_rc; /* what the hold said, if it failed */
+	struct tkb_error sink_error;
+};
+
+static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct transfer *transfer = self;
+
+	transfer->sink_rc =
+		tkb_hold_add(transfer->hold, bytes, &transfer->sink_error);
+	if (transfer->sink_rc < 0 && err != NULL)
+		*err = transfer->sink_error;
+	return transfer->sink_rc;
+}
+
+/* Goes on where the last try broke off. */
+static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+               struct tkb_error *err)
+{
+	struct transfer *transfer = self;
+	const struct tkb_sink sink = { take, transfer };
+	const uint64_t had = transfer->hold->size;
+	int rc;
+
+	rc = tier->backend->get(tier->self, call, transfer->digest, had, &sink,
+	                        err);
+	if (transfer->sink_rc < 0) {
+		if (err != NULL)
+			*err = transfer->sink_error;
+		return transfer->sink_rc;
+	}
+	if (rc == TKB_MISS && had != 0)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "the blob vanished while it was read");
+	return rc;
+}
+
+static int check_digest(const struct tkb_hold *hold,
+                        const struct tkb_digest *wanted,
+                        const struct tkb_tier *tier, struct tkb_error *err)
+{
+	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_blob_digest(&blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_digest_equal(&digest, wanted))
+		return 0;
+	tkb_digest_to_hex(wanted, hex);
+	return tkb_fail(err, TKB_ERR_CORRUPT,
+	                "remote '%s': blob %s has another digest",
+	                tier->url.place.name, hex);
+}
+
+static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
+                      struct tkb_hold *out, struct tkb_error *err)
+{
+	struct transfer transfer = { .digest = digest, .hold = out };
+	const struct tkb_tier_work work = { get, &transfer };
+	int rc;
+
+	tkb_hold_reset(out);
+	rc = tkb_tier_do(tier, &work, err);
+	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
+}
+
+/* What a nearer tier lacks and cannot take is no failure of a get. */
+static void fill(struct tkb_remote *remote, size_t count,
+                 const struct tkb_digest *digest, const struct tkb_hold *hold)
+{
+	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+
+	for (size_t i = 0; i < count; i++) {
+		if (remote->tiers[i].is_read_only ||
+		    tkb_tier_put(&remote->tiers[i], digest, &blob, NULL) < 0)
+			continue;
+	}
+}
+
+/* What this fetch has claimed, by tier. */
+struct claims {
+	struct {
+		const struct tkb_remote_backend *backend;
+		void *claim;
+	} items[TKB_TIERS_LIMIT];
+	size_t count;
+};
+
+static void claims_release(struct claims *claims)
+{
+	for (size_t i = 0; i < claims->count; i++)
+		claims->items[i].backend->unclaim(claims->items[i].claim);
+	claims->count = 0;
+}
+
+struct claiming {
+	const struct tkb_digest *digest;
+	void *claim;
+};
+
+static int claim(struct tkb_tier *tier, const struct tkb_call *call, void *self,
+                 struct tkb_error *err)
+{
+	struct claiming *claiming = self;
+
+	return tier->backend->claim(tier->self, call, claiming->digest,
+	                            &claiming->claim, err);
+}
+
+/*
+ * The tier lacks the blob: claim it, or wait for who has. Who finds that the
+ * one before failed does not claim: many that fail one after another would
+ * take too long. A claim is a courtesy, so what goes wrong with it is a miss.
+ */
+static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
+                         struct claims *claims, struct tkb_hold *out,
+                         struct tkb_error *err)
+{
+	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
+	const uint64_t end = tkb_tier_now_ns() + tier->timeout_ms * NS_PER_MS;
+	struct claiming claiming = { .digest = digest };
+	const struct tkb_tier_work work = { claim, &claiming };
+	bool has_waited = false;
+	int rc;
+
+	for (;;) {
+		rc = tkb_tier_do(tier, &work, err);
+		if (rc == 0 && claiming.claim != NULL) {
+			claims->items[claims->count].backend = tier->backend;
+			claims->items[claims->count++].claim = claiming.claim;
+		}
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			break;
+		if (tkb_tier_now_ns() >= end)
+			return TKB_MISS;
+		has_waited = true;
+		(void)nanosleep(&nap, NULL);
+		rc = fetch_from(tier, digest, out, err);
+		if (rc != TKB_MISS)
+			return rc;
+	}
+	rc = fetch_from(tier, digest, out, err);
+	if (rc == TKB_MISS && has_waited)
+		claims_release(claims);
+	return rc;
+}
+
+static bool may_claim(const struct tkb_remote *remote, size_t index)
+{
+	const struct tkb_tier *tier = &remote->tiers[index];
+
+	return tier->backend->claim != NULL && !tier->is_read_only &&
+	       index + 1 < remote->tier_count;
+}
+
+int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
+                     struct tkb_hold *out, struct tkb_error *err)
+{
+	TKB_AUTO(claims_release) struct claims claims = { 0 };
+	struct tkb_verdict verdict = { 0 };
+
+	if (out->limit > remote->max_blob_size)
+		out->limit = remote->max_blob_size;
+	for (size_t i = 0; i < remote->tier_count; i++) {
+		struct tkb_tier *tier = &remote->tiers[i];
+		struct tkb_error fault = { 0 };
+		int rc;
+
+		rc = fetch_from(tier, digest, out, &fault);
+		if (rc == TKB_MISS && may_claim(remote, i))
+			rc = claim_or_wait(tier, digest, &claims, out, &fault);
+		if (rc == 0) {
+			fill(remote, i, digest, out);
+			return 0;
+		}
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
+			if (err != NULL)
+				*err = fault;
+			return rc;
+		}
+		tkb_verdict_note(&verdict, tier, rc, &fault);
+	}
+	return tkb_verdict_of(&verdict, false, err);
+}

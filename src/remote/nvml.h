@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_NVML_H
+#define TKB_REMOTE_NVML_H
+
+/*
+ * What the NVIDIA driver's management library says of this machine: it is
+ * opened at run time, asked once, and closed. It needs no CUDA and wakes no
+ * GPU. It is somebody else's code in our process: a driver that hangs, hangs
+ * who asks.
+ */
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+enum {
+	TKB_NVML_TEXT_SIZE = 96
+};
+
+struct tkb_gpu {
+	char name[TKB_NVML_TEXT_SIZE]; /* "NVIDIA H100 80GB HBM3" */
+	char uuid[TKB_NVML_TEXT_SIZE]; /* "GPU-..." */
+	int major;                     /* of its compute capability */
+	int minor;
+};
+
+struct tkb_nvml {
+	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
+	size_t gpu_count;
+	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
+	char why[256]; /* where it says nothing: the reason, a sentence */
+};
+
+void tkb_nvml_release(struct tkb_nvml *nvml);
+
+/*
+ * Ask the library at `path`; NULL is libnvidia-ml.so.1, wherever the loader
+ * finds it. Returns 0, TKB_MISS (it says nothing: see why) or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
+                                struct tkb_error *err);
+
+#endif
