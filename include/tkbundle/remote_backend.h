@@ -100,6 +100,12 @@ struct tkb_ref_visitor {
 	void *self;
 };
 
+/** Bytes under a name. */
+struct tkb_named {
+	const char *name;
+	struct tkb_bytes bytes;
+};
+
 /**
  * One kind of remote: a constant, shared by all remotes of that kind.
  *
@@ -197,11 +203,12 @@ struct tkb_remote_backend {
 	void (*unclaim)(void *claim);
 
 	/**
-	 * Store bytes under a name that somebody else's program reads, as it
-	 * stands, without a prefix of ours. NULL where there are no such names.
+	 * Store bytes under names that somebody else's program reads, as they
+	 * stand, without a prefix of ours. They appear together: nobody reads
+	 * some of them new and others old. NULL where there are no such names.
 	 */
 	int (*put_named)(void *self, const struct tkb_call *call,
-	                 const char *name, struct tkb_bytes bytes,
+	                 const struct tkb_named *items, size_t count,
 	                 struct tkb_error *err);
 };
 

@@ -14,9 +14,32 @@ void tkb_hold_release(struct tkb_hold *hold)
 
 void tkb_hold_reset(struct tkb_hold *hold)
 {
+	(void)pthread_mutex_lock(&hold->lock);
 	tkb_buf_reset(&hold->memory);
 	tkb_fd_close_at(&hold->fd);
 	hold->size = 0;
+	(void)pthread_mutex_unlock(&hold->lock);
+}
+
+void tkb_hold_begin(struct tkb_hold *hold)
+{
+	(void)pthread_mutex_lock(&hold->lock);
+	hold->is_growing = true;
+	hold->failure = (struct tkb_error){ 0 };
+	(void)pthread_mutex_unlock(&hold->lock);
+}
+
+void tkb_hold_end(struct tkb_hold *hold, int rc,
+                  const struct tkb_error *failure)
+{
+	(void)pthread_mutex_lock(&hold->lock);
+	hold->is_growing = false;
+	if (rc != 0) {
+		hold->failure = *failure;
+		hold->failure.status = rc;
+	}
+	(void)pthread_cond_broadcast(&hold->moved);
+	(void)pthread_mutex_unlock(&hold->lock);
 }
 
 /* What is in memory so far goes first. */
@@ -38,8 +61,8 @@ static int move_to_file(struct tkb_hold *hold, struct tkb_error *err)
 	return 0;
 }
 
-int tkb_hold_add(struct tkb_hold *hold, struct tkb_bytes bytes,
-                 struct tkb_error *err)
+static int add(struct tkb_hold *hold, struct tkb_bytes bytes,
+               struct tkb_error *err)
 {
 	int rc;
 
@@ -47,7 +70,7 @@ int tkb_hold_add(struct tkb_hold *hold, struct tkb_bytes bytes,
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "it has more than %llu bytes",
 		                (unsigned long long)hold->limit);
-	if (hold->fd < 0 && hold->size + bytes.size > TKB_HOLD_MEMORY) {
+	if (hold->fd < 0 && hold->size + bytes.size > hold->memory.limit) {
 		rc = move_to_file(hold, err);
 		if (rc < 0)
 			return rc;
@@ -63,8 +86,21 @@ int tkb_hold_add(struct tkb_hold *hold, struct tkb_bytes bytes,
 	return rc;
 }
 
-int tkb_hold_read(const struct tkb_hold *hold, uint64_t offset, void *data,
-                  size_t size, size_t *got_out, struct tkb_error *err)
+int tkb_hold_add(struct tkb_hold *hold, struct tkb_bytes bytes,
+                 struct tkb_error *err)
+{
+	int rc;
+
+	(void)pthread_mutex_lock(&hold->lock);
+	rc = add(hold, bytes, err);
+	(void)pthread_cond_broadcast(&hold->moved);
+	(void)pthread_mutex_unlock(&hold->lock);
+	return rc;
+}
+
+/* What is there, under the lock. */
+static int read_held(const struct tkb_hold *hold, uint64_t offset, void *data,
+                     size_t size, size_t *got_out, struct tkb_error *err)
 {
 	ssize_t got;
 
@@ -85,7 +121,43 @@ int tkb_hold_read(const struct tkb_hold *hold, uint64_t offset, void *data,
 	return 0;
 }
 
-int tkb_hold_send(const struct tkb_hold *hold, const struct tkb_sink *sink,
+int tkb_hold_read(struct tkb_hold *hold, uint64_t offset, void *data,
+                  size_t size, size_t *got_out, struct tkb_error *err)
+{
+	int rc;
+
+	(void)pthread_mutex_lock(&hold->lock);
+	rc = read_held(hold, offset, data, size, got_out, err);
+	(void)pthread_mutex_unlock(&hold->lock);
+	return rc;
+}
+
+static int read_live(void *self, uint64_t offset, void *data, size_t size,
+                     size_t *got_out, struct tkb_error *err)
+{
+	struct tkb_hold *hold = self;
+	int rc;
+
+	(void)pthread_mutex_lock(&hold->lock);
+	while (hold->is_growing &&
+	       (offset > hold->size || size > hold->size - offset))
+		(void)pthread_cond_wait(&hold->moved, &hold->lock);
+	rc = read_held(hold, offset, data, size, got_out, err);
+	if (rc == 0 && *got_out < size && hold->failure.status < 0) {
+		rc = hold->failure.status;
+		if (err != NULL)
+			*err = hold->failure;
+	}
+	(void)pthread_mutex_unlock(&hold->lock);
+	return rc;
+}
+
+struct tkb_source tkb_hold_live_source(struct tkb_hold *hold)
+{
+	return (struct tkb_source){ .read_at = read_live, .self = hold };
+}
+
+int tkb_hold_send(struct tkb_hold *hold, const struct tkb_sink *sink,
                   struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = NULL;
@@ -111,16 +183,26 @@ int tkb_hold_send(const struct tkb_hold *hold, const struct tkb_sink *sink,
 	return rc;
 }
 
+static int write_bytes(void *self, struct tkb_bytes bytes,
+                       struct tkb_error *err)
+{
+	return tkb_hold_add(self, bytes, err);
+}
+
+struct tkb_sink tkb_hold_sink(struct tkb_hold *hold)
+{
+	return (struct tkb_sink){ .write = write_bytes, .self = hold };
+}
+
 static int read_at(void *self, uint64_t offset, void *data, size_t size,
                    size_t *got_out, struct tkb_error *err)
 {
 	return tkb_hold_read(self, offset, data, size, got_out, err);
 }
 
-struct tkb_source tkb_hold_source(const struct tkb_hold *hold)
+struct tkb_source tkb_hold_source(struct tkb_hold *hold)
 {
-	/* It is only read. */
-	return (struct tkb_source){ .read_at = read_at, .self = (void *)hold };
+	return (struct tkb_source){ .read_at = read_at, .self = hold };
 }
 
 static int read_bytes(void *self, uint64_t offset, void *data, size_t size,

@@ -10,7 +10,12 @@
  *
  *     rc = tkb_hold_add(&hold, bytes, err);
  *     rc = tkb_hold_read(&hold, offset, data, size, &got, err);
+ *
+ * One thread may fill it while others read through tkb_hold_live_source(): what
+ * has not come yet they wait for, from tkb_hold_begin() to tkb_hold_end().
  */
+
+#include <pthread.h>
 
 #include <tkbundle/bundle.h>
 
@@ -22,17 +27,25 @@ enum {
 };
 
 struct tkb_hold {
+	pthread_mutex_t lock;
+	pthread_cond_t moved; /* it grew, or will not grow any more */
 	struct tkb_buf memory;
 	int fd; /* owned; -1 while all is in memory */
 	uint64_t size;
 	uint64_t limit;
+	bool is_growing;
+	struct tkb_error failure; /* why it ended early, for who reads */
 };
 
-#define TKB_HOLD_INIT(limit_)                                                  \
+/* `memory_` bytes at most are kept in memory, `limit_` in all. */
+#define TKB_HOLD_INIT_SMALL(memory_, limit_)                                   \
 	{                                                                      \
-		.memory = TKB_BUF_INIT(TKB_HOLD_MEMORY), .fd = -1,             \
-		.limit = (limit_)                                              \
+		.lock = PTHREAD_MUTEX_INITIALIZER,                             \
+		.moved = PTHREAD_COND_INITIALIZER,                             \
+		.memory = TKB_BUF_INIT(memory_), .fd = -1, .limit = (limit_)   \
 	}
+
+#define TKB_HOLD_INIT(limit_) TKB_HOLD_INIT_SMALL(TKB_HOLD_MEMORY, limit_)
 
 void tkb_hold_release(struct tkb_hold *hold);
 
@@ -40,13 +53,20 @@ void tkb_hold_release(struct tkb_hold *hold);
 TKB_NODISCARD int tkb_hold_add(struct tkb_hold *hold, struct tkb_bytes bytes,
                                struct tkb_error *err);
 
+/* More will come. */
+void tkb_hold_begin(struct tkb_hold *hold);
+
+/* No more comes: `rc` is 0, or what those get who wait behind the end. */
+void tkb_hold_end(struct tkb_hold *hold, int rc,
+                  const struct tkb_error *failure);
+
 /* Fewer bytes than asked for only at the end. From several threads. */
-TKB_NODISCARD int tkb_hold_read(const struct tkb_hold *hold, uint64_t offset,
+TKB_NODISCARD int tkb_hold_read(struct tkb_hold *hold, uint64_t offset,
                                 void *data, size_t size, size_t *got_out,
                                 struct tkb_error *err);
 
 /* Send all of it to `sink`. */
-TKB_NODISCARD int tkb_hold_send(const struct tkb_hold *hold,
+TKB_NODISCARD int tkb_hold_send(struct tkb_hold *hold,
                                 const struct tkb_sink *sink,
                                 struct tkb_error *err);
 
@@ -56,7 +76,13 @@ void tkb_hold_reset(struct tkb_hold *hold);
 /* A source that reads `bytes`, which must live as long. */
 struct tkb_source tkb_bytes_source(const struct tkb_bytes *bytes);
 
+/* A sink that fills it; it must live as long. */
+struct tkb_sink tkb_hold_sink(struct tkb_hold *hold);
+
 /* A source that reads it; it must live as long. */
-struct tkb_source tkb_hold_source(const struct tkb_hold *hold);
+struct tkb_source tkb_hold_source(struct tkb_hold *hold);
+
+/* The same, for other threads than the one that fills it. */
+struct tkb_source tkb_hold_live_source(struct tkb_hold *hold);
 
 #endif

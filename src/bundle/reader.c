@@ -206,7 +206,7 @@ int tkb_bundle_read_header(struct tkb_bundle *bundle, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	rc = read_header(bundle, tkb_buf_bytes(&header), packed.size, err);
-	if (rc < 0)
+	if (rc < 0 || bundle->is_pinned)
 		return rc;
 
 	/* Whole frames can be used though the end is damaged. */

@@ -57,7 +57,7 @@ static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	return rc;
 }
 
-static int check_digest(const struct tkb_hold *hold,
+static int check_digest(struct tkb_hold *hold,
                         const struct tkb_digest *wanted,
                         const struct tkb_tier *tier, struct tkb_error *err)
 {
@@ -91,7 +91,7 @@ static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
 
 /* What a nearer tier lacks and cannot take is no failure of a get. */
 static void fill(struct tkb_remote *remote, size_t count,
-                 const struct tkb_digest *digest, const struct tkb_hold *hold)
+                 const struct tkb_digest *digest, struct tkb_hold *hold)
 {
 	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
 

@@ -167,3 +167,53 @@ int tkb_nvml_read(const char *path, struct tkb_nvml *out, struct tkb_error *err)
 	}
 	return rc;
 }
+
+/* Is `gpu`, which is number `index`, one of the list? */
+static bool is_listed(const char *list, const struct tkb_gpu *gpu, size_t index)
+{
+	while (*list != '\0') {
+		const size_t size = strcspn(list, ",");
+
+		if (strncmp(list, "GPU-", strlen("GPU-")) == 0) {
+			if (strncmp(list, gpu->uuid, size) == 0)
+				return true;
+		} else if (strtoul(list, NULL, 10) == index) {
+			return true;
+		}
+		list += size;
+		list += *list == ',';
+	}
+	return false;
+}
+
+/* Are all of the list UUIDs, or indices in NVML's order? */
+static bool can_be_understood(const char *list)
+{
+	const char *order = getenv("CUDA_DEVICE_ORDER");
+	const bool has_indices =
+		order != NULL && strcmp(order, "PCI_BUS_ID") == 0;
+
+	while (*list != '\0') {
+		const size_t size = strcspn(list, ",");
+
+		if (strncmp(list, "GPU-", strlen("GPU-")) != 0 &&
+		    (!has_indices || size == 0 ||
+		     strspn(list, "0123456789") != size))
+			return false;
+		list += size;
+		list += *list == ',';
+	}
+	return true;
+}
+
+bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index)
+{
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+
+	if (list == NULL)
+		return true;
+	if (list[0] == '\0' || list[0] == '-')
+		return false;
+	return !can_be_understood(list) ||
+	       is_listed(list, &nvml->gpus[index], index);
+}

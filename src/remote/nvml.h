@@ -40,4 +40,12 @@ void tkb_nvml_release(struct tkb_nvml *nvml);
 TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
                                 struct tkb_error *err);
 
+/*
+ * May CUDA use GPU `index`? CUDA_VISIBLE_DEVICES is looked at where it can be
+ * understood without CUDA: as UUIDs, and as indices where
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID makes them ours. CUDA's own order begins with
+ * the fastest, which only CUDA knows; then all are told to be visible.
+ */
+bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index);
+
 #endif

@@ -1,30 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/digest.h"
-#include "bundle/elf.h"
-#include "bundle/found.h"
-#include "bundle/manifest.h"
-#include "bundle/root.h"
+#include "bundle/reader.h"
+#include "remote/flights.h"
+#include "remote/pull.h"
 #include "remote/records.h"
 #include "remote/remote.h"
+#include "remote/wanted.h"
 
 /*
- * The records tell what each blob holds. Those are fetched that hold something
- * which is wanted here and not here, each is checked against its digest before
- * anything in it is looked at, and emitted as any bundle is.
+ * The records tell what each blob holds. Those that bring something are fetched,
+ * several at once, and emitted in order while they arrive: a record pins the
+ * bundle's manifest and frames, so that each frame is checked before it is
+ * decoded. Where a blob cannot be had, other records that hold the same are
+ * tried.
  */
+
+enum {
+	DEFAULT_CONNECTIONS = 4,
+	CONNECTIONS_LIMIT = 16,
+	STAMP_S = 24 * 60 * 60 /* a record is stamped at most so often */
+};
 
 struct puller {
 	struct tkb_remote *remote;
 	const char *ref;
 	const char *root;
-	struct tkb_emit_options options;
+	struct tkb_emit_options options; /* as each bundle is emitted */
+	const struct tkb_watch *watch;   /* the caller's */
+	pthread_mutex_t watch_lock;      /* one of our threads at a time */
+	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_roots roots; /* those that are there */
-	struct tkb_loader loader;
+	struct tkb_wanted *wanted;  /* owned */
+	struct tkb_choice *choices; /* owned */
+	struct tkb_digest *blobs;   /* owned; of the choices */
+	uint64_t done;              /* bytes of blobs that are emitted */
+	uint64_t size;              /* of the one at work */
+	uint64_t total;             /* of all */
 	struct tkb_pull_report report;
 	int failure; /* of a blob that could not be had */
 	struct tkb_error fault;
@@ -33,216 +49,114 @@ struct puller {
 static void puller_close(struct puller *puller)
 {
 	tkb_record_list_release(&puller->records);
-	tkb_roots_release(&puller->roots);
-	tkb_loader_close(&puller->loader);
+	tkb_wanted_close(puller->wanted);
+	free(puller->choices);
+	free(puller->blobs);
+	(void)pthread_mutex_destroy(&puller->watch_lock);
 }
 
-static bool is_key_wanted(const struct puller *puller, const char *key)
+static void tell_result(void *self, const struct tkb_result *result)
 {
-	const struct tkb_emit_options *options = &puller->options;
+	struct puller *puller = self;
 
-	for (size_t i = 0; i < options->key_count; i++) {
-		if (strncmp(key, options->keys[i], strlen(options->keys[i])) ==
-		    0)
-			return true;
-	}
-	return options->key_count == 0;
+	(void)pthread_mutex_lock(&puller->watch_lock);
+	puller->watch->on_result(puller->watch->self, result);
+	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
-static bool is_target_wanted(const struct puller *puller,
-                             const struct tkb_target *target)
+/* An emit counts the bytes of files; of all bundles, those of blobs count. */
+static void tell_progress(void *self, uint64_t done, uint64_t total)
 {
-	const struct tkb_emit_options *options = &puller->options;
+	struct puller *puller = self;
+	const double share = total == 0 ? 0 : (double)done / (double)total;
 
-	if (options->target_count == 0 || target->backend[0] == '\0')
-		return true;
-	for (size_t i = 0; i < options->target_count; i++) {
-		if (tkb_target_fits(target, &options->targets[i]))
-			return true;
-	}
-	return false;
+	(void)pthread_mutex_lock(&puller->watch_lock);
+	puller->watch->on_progress(
+		puller->watch->self,
+		puller->done + (uint64_t)((double)puller->size * share),
+		puller->total);
+	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
-static bool is_entry_wanted(const struct puller *puller,
-                            const struct tkb_record_entry *entry)
+static bool is_cancelled(void *self)
 {
-	return is_key_wanted(puller, entry->key) &&
-	       is_target_wanted(puller, &entry->target) &&
-	       tkb_platform_fits(entry->platform);
+	struct puller *puller = self;
+	bool answer;
+
+	(void)pthread_mutex_lock(&puller->watch_lock);
+	answer = puller->watch->is_cancelled(puller->watch->self);
+	(void)pthread_mutex_unlock(&puller->watch_lock);
+	return answer;
 }
 
-/* Of several devices, in what is wanted? */
-static bool has_several_devices(const struct puller *puller)
+static struct tkb_watch make_watch(struct puller *puller)
 {
-	bool has_any = false;
-	uint32_t first = 0;
+	const struct tkb_watch *watch = puller->watch;
 
-	for (size_t i = 0; i < puller->records.count; i++) {
-		const struct tkb_record *record = &puller->records.items[i];
-
-		for (size_t j = 0; j < record->entry_count; j++) {
-			const struct tkb_record_entry *entry =
-				&record->entries[j];
-
-			if (entry->device_count > 1 ||
-			    (has_any && entry->devices[0] != first))
-				return true;
-			has_any = true;
-			first = entry->devices[0];
-		}
-	}
-	return false;
+	return (struct tkb_watch){
+		.self = puller,
+		.on_result = watch->on_result != NULL ? tell_result : NULL,
+		.on_progress =
+			watch->on_progress != NULL ? tell_progress : NULL,
+		.is_cancelled =
+			watch->is_cancelled != NULL ? is_cancelled : NULL,
+	};
 }
 
-/* All bundles of a ref go into one layout, whichever of them is fetched. */
-static int choose_layout(struct puller *puller, struct tkb_error *err)
+static void add_rest(struct tkb_emit_report *sum,
+                     const struct tkb_emit_report *part,
+                     const struct tkb_choice *choice)
 {
-	struct tkb_probe probe = { 0 };
-	bool is_inductor;
-	int rc;
+	const uint64_t known = choice->place_count - choice->missing_count;
 
-	if (puller->options.layout != TKB_LAYOUT_AUTO)
-		return 0;
-	rc = tkb_roots_probe(puller->root, &probe, err);
-	if (rc < 0)
-		return rc;
-	is_inductor = probe.is_inductor ||
-	              (!probe.has_keys && (puller->options.device_count > 1 ||
-	                                   has_several_devices(puller)));
-	puller->options.layout =
-		is_inductor ? TKB_LAYOUT_INDUCTOR : TKB_LAYOUT_TRITON;
-	return 0;
-}
-
-/* What is there now; an emit may have made more of it. */
-static int open_roots(struct puller *puller, struct tkb_error *err)
-{
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	tkb_roots_release(&puller->roots);
-	rc = tkb_roots_open(puller->root, &puller->roots, &fault);
-	if (rc < 0 && err != NULL)
-		*err = fault;
-	return rc < 0 ? rc : 0;
-}
-
-/* Does a whole entry of this key stand in `root`? */
-static int is_present(struct puller *puller, const struct tkb_root *root,
-                      const char *key, bool *out, struct tkb_error *err)
-{
-	struct tkb_found found = { 0 };
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	tkb_arena_release(&puller->loader.arena);
-	rc = tkb_found_load(&puller->loader, root, key, &found, &fault);
-	if (rc == TKB_ERR_NOMEM)
-		return tkb_fail_nomem(err);
-	*out = rc == 0 && !found.is_moved;
-	return 0;
-}
-
-static const struct tkb_root *find_root(const struct puller *puller,
-                                        uint32_t device)
-{
-	const bool is_inductor = puller->options.layout == TKB_LAYOUT_INDUCTOR;
-
-	if (is_inductor != puller->roots.is_inductor)
-		return NULL;
-	for (size_t i = 0; i < puller->roots.count; i++) {
-		if (!is_inductor || puller->roots.items[i].device == device)
-			return &puller->roots.items[i];
-	}
-	return NULL;
-}
-
-static int is_missing(struct puller *puller,
-                      const struct tkb_record_entry *entry, bool *out,
-                      struct tkb_error *err)
-{
-	const struct tkb_emit_options *options = &puller->options;
-	const bool chosen = options->device_count != 0;
-	const uint32_t *devices = chosen ? options->devices : entry->devices;
-	const size_t count =
-		chosen ? options->device_count : entry->device_count;
-	int rc = 0;
-
-	*out = false;
-	for (size_t i = 0; i < count && !*out && rc == 0; i++) {
-		const struct tkb_root *root = find_root(puller, devices[i]);
-		bool is_there = false;
-
-		if (root != NULL)
-			rc = is_present(puller, root, entry->key, &is_there,
-			                err);
-		*out = !is_there;
-	}
-	return rc;
-}
-
-/* Does the record hold something that is wanted here, and not here? */
-static int is_record_wanted(struct puller *puller,
-                            const struct tkb_record *record, bool *out,
-                            struct tkb_error *err)
-{
-	int rc = 0;
-
-	*out = false;
-	for (size_t i = 0; i < record->entry_count && !*out && rc == 0; i++) {
-		if (is_entry_wanted(puller, &record->entries[i]))
-			rc = is_missing(puller, &record->entries[i], out, err);
-	}
-	return rc;
-}
-
-static void add_report(struct tkb_emit_report *sum,
-                       const struct tkb_emit_report *part)
-{
-	sum->is_inductor = part->is_inductor;
-	sum->emitted_count += part->emitted_count;
-	sum->present_count += part->present_count;
-	sum->repaired_count += part->repaired_count;
 	sum->busy_count += part->busy_count;
 	sum->skipped_count += part->skipped_count;
 	sum->failed_count += part->failed_count;
 	sum->damaged_count += part->damaged_count;
 	sum->unsafe_count += part->unsafe_count;
+	/* Those known before are counted once, not by each bundle. */
+	if (part->present_count > known)
+		sum->present_count += part->present_count - known;
+}
+
+/* What was emitted stays so, whatever becomes of the rest of the blob. */
+static void add_done(struct tkb_emit_report *sum,
+                     const struct tkb_emit_report *part)
+{
+	sum->emitted_count += part->emitted_count;
+	sum->repaired_count += part->repaired_count;
 	sum->size += part->size;
 }
 
-/* A record that speaks of another bundle than its blob is not trusted. */
-static int emit_blob(struct puller *puller, const struct tkb_record *record,
-                     const struct tkb_hold *hold, struct tkb_error *err)
+static int emit_source(struct puller *puller, const struct tkb_record *record,
+                       const struct tkb_source *source,
+                       struct tkb_emit_report *report, struct tkb_error *err)
 {
-	const struct tkb_source source = tkb_hold_source(hold);
-	struct tkb_emit_report report = { 0 };
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
-	rc = tkb_bundle_open_source(&source, puller->ref, &bundle, err);
+	rc = tkb_bundle_open_pinned(source, puller->ref, &record->bundle,
+	                            &record->frames, &bundle, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(tkb_bundle_id(bundle), &record->bundle))
-		rc = tkb_fail(err, TKB_ERR_CORRUPT,
-		              "ref '%s': a record names another bundle than "
-		              "its blob is",
-		              puller->ref);
-	if (rc == 0)
-		rc = tkb_emit(bundle, puller->root, &puller->options, &report,
-		              err);
+	rc = tkb_emit(bundle, puller->root, &puller->options, report, err);
 	tkb_bundle_close(bundle);
-	add_report(&puller->report.emit, &report);
 	/* Of the keys asked for this bundle need not have one. */
 	return rc == TKB_MISS ? 0 : rc;
+}
+
+/* What ends the pull, and is not the fault of a blob. */
+static bool is_final(int rc)
+{
+	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
+	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
 }
 
 /* A blob that cannot be had takes only its own entries with it. */
 static int note_failure(struct puller *puller, int rc,
                         const struct tkb_error *fault, struct tkb_error *err)
 {
-	if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
-	    rc == TKB_ERR_IO || rc == TKB_ERR_INVALID) {
+	if (is_final(rc)) {
 		if (err != NULL)
 			*err = *fault;
 		return rc;
@@ -255,34 +169,124 @@ static int note_failure(struct puller *puller, int rc,
 	return 0;
 }
 
-static int pull_record(struct puller *puller, const struct tkb_record *record,
-                       struct tkb_error *err)
+/*
+ * What was emitted while the blob came in may have been from a tier that turned
+ * out to be damaged, where another gave it whole: it is emitted again then.
+ */
+static int emit_flight(struct puller *puller, struct tkb_flights *flights,
+                       size_t index, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(puller->remote->max_blob_size);
+	const struct tkb_choice *choice = &puller->choices[index];
+	const struct tkb_record *record =
+		&puller->records.items[choice->record];
+	const struct tkb_source source = tkb_flights_source(flights, index);
+	struct tkb_emit_report report = { 0 };
+	struct tkb_error fetch_fault = { 0 };
 	struct tkb_error fault = { 0 };
-	bool is_wanted = false;
+	int fetched;
 	int rc;
 
-	rc = is_record_wanted(puller, record, &is_wanted, err);
-	if (rc < 0 || !is_wanted)
-		return rc;
-	puller->report.wanted_count++;
-	if (puller->options.dry_run)
-		return 0;
-	rc = tkb_remote_fetch(puller->remote, &record->blob, &hold, &fault);
-	if (rc == TKB_MISS) {
+	puller->size = record->size;
+	rc = emit_source(puller, record, &source, &report, &fault);
+	add_done(&puller->report.emit, &report);
+	if (is_final(rc))
+		return note_failure(puller, rc, &fault, err);
+	fetched = tkb_flights_await(flights, index, &fetch_fault);
+	if (fetched == TKB_MISS) {
 		puller->report.gone_count++;
 		return 0;
 	}
-	if (rc < 0)
-		return note_failure(puller, rc, &fault, err);
+	if (fetched < 0)
+		return note_failure(puller, fetched, &fetch_fault, err);
 	puller->report.fetched_count++;
-	puller->report.fetched_size += hold.size;
-	rc = emit_blob(puller, record, &hold, &fault);
-	if (rc < 0)
-		return note_failure(puller, rc, &fault, err);
-	return open_roots(puller, err);
+	puller->report.fetched_size += record->size;
+	if (rc == TKB_ERR_CORRUPT) {
+		report = (struct tkb_emit_report){ 0 };
+		rc = emit_source(puller, record, &source, &report, &fault);
+		add_done(&puller->report.emit, &report);
+		report.present_count = 0;
+	}
+	add_rest(&puller->report.emit, &report, choice);
+	puller->done += record->size;
+	puller->size = 0;
+	return rc < 0 ? note_failure(puller, rc, &fault, err) : 0;
+}
+
+static int emit_choices(struct puller *puller, size_t count,
+                        struct tkb_error *err)
+{
+	const struct tkb_flights_order order = {
+		.remote = puller->remote,
+		.blobs = puller->blobs,
+		.count = count,
+		.connections = puller->connections,
+		.watch = &puller->options.watch,
+	};
+	struct tkb_flights *flights = NULL;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_record *record =
+			&puller->records.items[puller->choices[i].record];
+
+		puller->blobs[i] = record->blob;
+		puller->total += record->size;
+	}
+	rc = tkb_flights_open(&order, &flights, err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = emit_flight(puller, flights, i, err);
+		tkb_flights_drop(flights, i);
+	}
+	tkb_flights_close(flights);
+	return rc;
+}
+
+/* Again while blobs fail, and other records hold what was in them. */
+static int pull_missing(struct puller *puller, struct tkb_error *err)
+{
+	struct tkb_pull_report *report = &puller->report;
+	uint64_t lost = 0;
+	int rc;
+
+	rc = tkb_wanted_look(puller->wanted, err);
+	report->emit.present_count = tkb_wanted_present(puller->wanted);
+	while (rc == 0) {
+		const size_t count =
+			tkb_wanted_plan(puller->wanted, puller->choices);
+
+		report->wanted_count += count;
+		if (count == 0 || puller->options.dry_run)
+			return 0;
+		rc = emit_choices(puller, count, err);
+		if (rc < 0 || report->gone_count + report->failed_count == lost)
+			return rc;
+		lost = report->gone_count + report->failed_count;
+		rc = tkb_wanted_look(puller->wanted, err);
+	}
+	return rc;
+}
+
+/*
+ * What was pulled is in use, and stays. Neither that nor whether the remote can
+ * note it changes what was pulled.
+ */
+static void stamp_records(struct puller *puller)
+{
+	const struct tkb_record_list *records = &puller->records;
+	bool is_there = false;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+
+		if (record->age_s < STAMP_S ||
+		    !tkb_wanted_uses(puller->wanted, i))
+			continue;
+		if (tkb_remote_touch(puller->remote, puller->ref,
+		                     &record->digest, NULL) < 0 ||
+		    tkb_remote_has(puller->remote, &record->blob, 1, &is_there,
+		                   NULL) < 0)
+			return;
+	}
 }
 
 /* The largest first: what it brings need not come from others. */
@@ -297,30 +301,60 @@ static int compare_records(const void *a, const void *b)
 	              sizeof(left->digest.bytes));
 }
 
-static int pull(struct puller *puller, struct tkb_error *err)
+int tkb_pull_records(struct tkb_remote *remote, const char *ref,
+                     struct tkb_record_list *out,
+                     struct tkb_pull_report *report, struct tkb_error *err)
 {
-	struct tkb_record_list *records = &puller->records;
 	int rc;
 
-	rc = tkb_record_list_read(puller->remote, puller->ref, records, err);
+	rc = tkb_record_list_read(remote, ref, out, err);
 	if (rc < 0)
 		return rc;
-	puller->report.record_count = records->count;
-	puller->report.unreadable_count = records->unreadable_count;
-	if (records->count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record",
-		               puller->ref);
+	report->record_count = out->count;
+	report->unreadable_count = out->unreadable_count;
+	if (out->count == 0) {
+		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 		return TKB_MISS;
 	}
-	qsort(records->items, records->count, sizeof(*records->items),
-	      compare_records);
-	rc = choose_layout(puller, err);
+	qsort(out->items, out->count, sizeof(*out->items), compare_records);
+	return 0;
+}
+
+size_t tkb_pull_connections(const struct tkb_pull_options *options)
+{
+	if (options == NULL || options->connections == 0)
+		return DEFAULT_CONNECTIONS;
+	return options->connections < CONNECTIONS_LIMIT ? options->connections
+	                                                : CONNECTIONS_LIMIT;
+}
+
+static int pull(struct puller *puller, struct tkb_error *err)
+{
+	const struct tkb_wanted_order order = {
+		.cache_root = puller->root,
+		.options = &puller->options,
+		.records = &puller->records,
+	};
+	int rc;
+
+	rc = tkb_pull_records(puller->remote, puller->ref, &puller->records,
+	                      &puller->report, err);
 	if (rc == 0)
-		rc = open_roots(puller, err);
-	if (rc == 0)
-		rc = tkb_loader_open(&puller->loader, false, false, err);
-	for (size_t i = 0; i < records->count && rc == 0; i++)
-		rc = pull_record(puller, &records->items[i], err);
+		rc = tkb_wanted_open(&order, &puller->wanted, err);
+	if (rc != 0)
+		return rc;
+	puller->options.layout = tkb_wanted_layout(puller->wanted);
+	puller->report.emit.is_inductor =
+		puller->options.layout == TKB_LAYOUT_INDUCTOR;
+	puller->choices = tkb_alloc_array(puller->records.count,
+	                                  sizeof(*puller->choices));
+	puller->blobs =
+		tkb_alloc_array(puller->records.count, sizeof(*puller->blobs));
+	if (puller->choices == NULL || puller->blobs == NULL)
+		return tkb_fail_nomem(err);
+	rc = pull_missing(puller, err);
+	if (rc == 0 && !puller->options.dry_run)
+		stamp_records(puller);
 	return rc;
 }
 
@@ -328,14 +362,22 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
              const struct tkb_pull_options *options,
              struct tkb_pull_report *report, struct tkb_error *err)
 {
+	static const struct tkb_pull_options defaults = { 0 };
 	TKB_AUTO(puller_close)
-	struct puller puller = { .remote = remote,
-		                 .ref = ref,
-		                 .root = cache_root };
+	struct puller puller = {
+		.remote = remote,
+		.ref = ref,
+		.root = cache_root,
+		.watch_lock = PTHREAD_MUTEX_INITIALIZER,
+		.connections = tkb_pull_connections(options),
+	};
 	int rc;
 
-	if (options != NULL)
-		puller.options = options->emit;
+	if (options == NULL)
+		options = &defaults;
+	puller.options = options->emit;
+	puller.watch = &options->emit.watch;
+	puller.options.watch = make_watch(&puller);
 	rc = pull(&puller, err);
 	if (rc != 0)
 		return rc;

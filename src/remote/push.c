@@ -4,6 +4,10 @@
 #include <stdlib.h>
 
 #include "bundle/collect.h"
+#include "remote/compact.h"
+#include "remote/identity.h"
+#include "remote/layout_triton.h"
+#include "remote/push.h"
 #include "remote/records.h"
 #include "remote/remote.h"
 
@@ -14,21 +18,13 @@
  * a moment ago, so that nobody's clean-up can take it away in between.
  */
 
-/* An entry for one device. */
-struct identity {
-	const char *key;
-	const char *platform;
-	uint32_t device;
-};
-
 struct pusher {
 	struct tkb_remote *remote;
 	const char *ref;
 	const char *root;
 	struct tkb_collect_options options;
 	struct tkb_record_list records;
-	struct identity *held; /* owned; by key, platform, device */
-	size_t held_count;
+	struct tkb_identities held;
 	struct tkb_cache *cache; /* owned */
 	struct tkb_pick *picks;  /* owned; what the ref lacks */
 	size_t pick_count;
@@ -39,98 +35,53 @@ struct pusher {
 static void pusher_close(struct pusher *pusher)
 {
 	tkb_record_list_release(&pusher->records);
-	free(pusher->held);
+	tkb_identities_release(&pusher->held);
 	tkb_cache_close(pusher->cache);
 	free(pusher->picks);
 }
 
-/* Records whose blob is gone are dropped, and hold nothing. */
+/*
+ * Records whose blob is gone are dropped, and hold nothing. The last tier that
+ * may be written is asked, which the whole fleet shares: those before it are
+ * filled as the need arises.
+ */
 static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 {
 	struct tkb_record_list *records = &pusher->records;
-	TKB_AUTO(tkb_free_at)
-	struct tkb_digest *blobs =
-		tkb_alloc_array(records->count, sizeof(*blobs));
-	TKB_AUTO(tkb_free_at)
-	bool *is_there = tkb_alloc_array(records->count, sizeof(*is_there));
 	size_t kept = 0;
 	int rc;
 
-	if (blobs == NULL || is_there == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < records->count; i++)
-		blobs[i] = records->items[i].blob;
-	rc = tkb_remote_has(pusher->remote, blobs, records->count, is_there,
-	                    err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < records->count; i++) {
-		if (is_there[i]) {
-			records->items[kept++] = records->items[i];
+	rc = tkb_records_check(pusher->remote, records, err);
+	for (size_t i = 0; i < records->count && rc == 0; i++) {
+		struct tkb_record *record = &records->items[i];
+
+		if (!record->is_hole)
 			continue;
-		}
 		pusher->report.dropped_count++;
 		if (!pusher->options.dry_run)
 			rc = tkb_remote_drop(pusher->remote, pusher->ref,
-			                     &records->items[i].digest, err);
-		tkb_record_release(&records->items[i]);
-		if (rc < 0)
-			break;
+			                     &record->digest, err);
+		rc = rc == TKB_MISS ? 0 : rc; /* somebody else did */
 	}
-	if (rc >= 0)
-		records->count = kept;
-	return rc < 0 ? rc : 0;
-}
-
-static int compare_identities(const void *a, const void *b)
-{
-	const struct identity *left = a;
-	const struct identity *right = b;
-	int order = strcmp(left->key, right->key);
-
-	if (order == 0)
-		order = strcmp(left->platform, right->platform);
-	if (order == 0)
-		order = (left->device > right->device) -
-		        (left->device < right->device);
-	return order;
-}
-
-static int list_held(struct pusher *pusher, struct tkb_error *err)
-{
-	const struct tkb_record_list *records = &pusher->records;
-	size_t count = 0;
-
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < records->count; i++) {
-		for (size_t j = 0; j < records->items[i].entry_count; j++)
-			count += records->items[i].entries[j].device_count;
+		if (records->items[i].is_hole)
+			tkb_record_release(&records->items[i]);
+		else
+			records->items[kept++] = records->items[i];
 	}
-	pusher->held = tkb_alloc_array(count, sizeof(*pusher->held));
-	if (pusher->held == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < records->count; i++) {
-		for (size_t j = 0; j < records->items[i].entry_count; j++) {
-			const struct tkb_record_entry *entry =
-				&records->items[i].entries[j];
-
-			for (size_t k = 0; k < entry->device_count; k++)
-				pusher->held[pusher->held_count++] =
-					(struct identity){ entry->key,
-					                   entry->platform,
-					                   entry->devices[k] };
-		}
-	}
-	qsort(pusher->held, count, sizeof(*pusher->held), compare_identities);
+	records->count = kept;
 	return 0;
 }
 
 static bool is_held(const struct pusher *pusher, const struct tkb_entry *entry,
                     uint32_t device)
 {
-	const struct identity wanted = { entry->key, entry->platform, device };
+	const struct tkb_identity wanted = { entry->key, entry->platform,
+		                             device };
 
-	return bsearch(&wanted, pusher->held, pusher->held_count,
-	               sizeof(*pusher->held), compare_identities) != NULL;
+	return tkb_identities_have(&pusher->held, &wanted);
 }
 
 static int pick(struct pusher *pusher, const struct tkb_entry *entry,
@@ -197,32 +148,6 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
-static int add_record(struct pusher *pusher, const struct tkb_hold *hold,
-                      const struct tkb_digest *blob, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf record =
-		TKB_BUF_INIT((size_t)pusher->remote->max_record_size);
-	const struct tkb_source source = tkb_hold_source(hold);
-	struct tkb_bundle *bundle = NULL;
-	int rc;
-
-	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_record_write(bundle, blob, hold->size, &record, err);
-	tkb_bundle_close(bundle);
-	if (rc < 0)
-		return rc;
-	return tkb_remote_add(pusher->remote, pusher->ref,
-	                      tkb_buf_bytes(&record), err);
-}
-
-static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	return tkb_hold_add(self, bytes, err);
-}
-
 /* Pack `count` picks into one blob, and push it. */
 static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
                      size_t count, struct tkb_error *err)
@@ -230,10 +155,8 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 	TKB_AUTO(tkb_hold_release)
 	struct tkb_hold hold = TKB_HOLD_INIT(pusher->remote->max_blob_size);
 	const struct tkb_order order = { .picks = picks, .pick_count = count };
-	const struct tkb_sink sink = { add_bytes, &hold };
+	const struct tkb_sink sink = tkb_hold_sink(&hold);
 	struct tkb_collect_report report = { 0 };
-	struct tkb_blob blob = { 0 };
-	struct tkb_digest digest;
 	int rc;
 
 	rc = tkb_collect_order(pusher->root, &pusher->options, &order, &sink,
@@ -244,14 +167,9 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 	pusher->report.left_out_count += report.left_out_count;
 	if (report.collected_count == 0 || pusher->options.dry_run)
 		return 0;
-	blob.size = hold.size;
-	blob.source = tkb_hold_source(&hold);
-	rc = tkb_remote_put(pusher->remote, &blob, &digest, err);
-	if (rc < 0)
-		return rc;
 	pusher->report.blob_count++;
 	pusher->report.size += hold.size;
-	return add_record(pusher, &hold, &digest, err);
+	return tkb_push_blob(pusher->remote, pusher->ref, &hold, NULL, err);
 }
 
 /* What is too large for one blob is halved. */
@@ -280,29 +198,48 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
+static int push(struct pusher *pusher, const struct tkb_push_options *options,
+                struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_record_list_read(pusher->remote, pusher->ref, &pusher->records,
+	                          err);
+	if (rc < 0)
+		return rc;
+	pusher->report.record_count = pusher->records.count;
+	rc = drop_holes(pusher, err);
+	if (rc == 0)
+		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
+	if (rc == 0)
+		rc = find_lacking(pusher, err);
+	if (rc == 0)
+		rc = push_lacking(pusher, err);
+	if (rc == 0 && !pusher->options.dry_run && !options->no_compaction)
+		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
+		                            pusher->records.count,
+		                            &pusher->report, err);
+	return rc;
+}
+
 int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
              const struct tkb_push_options *options,
              struct tkb_push_report *report, struct tkb_error *err)
 {
+	static const struct tkb_push_options defaults = { 0 };
 	TKB_AUTO(pusher_close)
 	struct pusher pusher = { .remote = remote,
 		                 .ref = ref,
 		                 .root = cache_root };
 	int rc;
 
-	if (options != NULL)
-		pusher.options = options->collect;
-	rc = tkb_record_list_read(remote, ref, &pusher.records, err);
-	if (rc < 0)
-		return rc;
-	pusher.report.record_count = pusher.records.count;
-	rc = drop_holes(&pusher, err);
-	if (rc == 0)
-		rc = list_held(&pusher, err);
-	if (rc == 0)
-		rc = find_lacking(&pusher, err);
-	if (rc == 0)
-		rc = push_lacking(&pusher, err);
+	if (options == NULL)
+		options = &defaults;
+	if (options->layout == TKB_PUSH_TRITON)
+		return tkb_push_triton(remote, cache_root, options, report,
+		                       err);
+	pusher.options = options->collect;
+	rc = push(&pusher, options, err);
 	if (rc == 0 && report != NULL)
 		*report = pusher.report;
 	return rc;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "bundle/key.h"
 #include "bundle/names.h"
+#include "bundle/reader.h"
 
 enum {
 	RECORD_VERSION = 1,
@@ -71,8 +72,9 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 			tkb_buf_add_byte(out, ',');
 		write_entry(tkb_bundle_entry(bundle, i), out);
 	}
-	tkb_buf_add_text(out,
-	                 "],\"format\":\"" RECORD_FORMAT "\",\"profile\":");
+	tkb_buf_add_text(out, "],\"format\":\"" RECORD_FORMAT "\",\"frames\":");
+	write_digest(&bundle->frames_digest, out);
+	tkb_buf_add_text(out, ",\"profile\":");
 	quote(out, tkb_bundle_profile(bundle));
 	tkb_buf_add_text(out, ",\"version\":");
 	tkb_buf_add_number(out, RECORD_VERSION);
@@ -359,6 +361,11 @@ static int read_id(struct reader *reader, struct tkb_error *err)
 	return read_digest(reader, &reader->record->bundle, err);
 }
 
+static int read_frames(struct reader *reader, struct tkb_error *err)
+{
+	return read_digest(reader, &reader->record->frames, err);
+}
+
 static int parse(struct reader *reader, struct tkb_error *err)
 {
 	static const struct {
@@ -367,7 +374,8 @@ static int parse(struct reader *reader, struct tkb_error *err)
 	} members[] = {
 		{ "blob", read_blob },       { "bundle", read_id },
 		{ "entries", read_entries }, { "format", read_format },
-		{ "profile", read_profile }, { "version", read_version },
+		{ "frames", read_frames },   { "profile", read_profile },
+		{ "version", read_version },
 	};
 	int rc;
 

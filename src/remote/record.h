@@ -8,9 +8,12 @@
  *
  *     {"blob":["<sha256>",SIZE],"bundle":"<id>",
  *      "entries":[["<key>","<platform>",["cuda","90",32],[0,1]],...],
- *      "format":"tkbundle-record","profile":"full","version":1}
+ *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
+ *      "version":1}
  *
- * It names the blob, so it pins every byte of the bundle. The entries are what
+ * It names the blob, so it pins every byte of the bundle; bundle and frames pin
+ * its parts, so that those can be checked before the last one has come. The
+ * entries are what
  * a puller decides by: whether something in the blob is missing where it is.
  */
 
@@ -33,9 +36,11 @@ struct tkb_record {
 	struct tkb_arena arena;   /* owns what the rest points to */
 	struct tkb_digest digest; /* of the record itself; set by who reads */
 	uint64_t age_s;           /* likewise */
+	bool is_hole;             /* its blob is gone; set by who looked */
 	struct tkb_digest blob;
 	uint64_t size;            /* of the blob, bytes */
 	struct tkb_digest bundle; /* its id */
+	struct tkb_digest frames; /* of the text of its tkbundle.frames */
 	bool is_lean;
 	struct tkb_record_entry *entries;
 	size_t entry_count;

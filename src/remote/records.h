@@ -23,4 +23,12 @@ TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
                                        struct tkb_record_list *out,
                                        struct tkb_error *err);
 
+/*
+ * Set is_hole of each: one round to the last tier that may be written. Where
+ * that does not answer, and its errors are to be ignored, there are none.
+ */
+TKB_NODISCARD int tkb_records_check(struct tkb_remote *remote,
+                                    struct tkb_record_list *list,
+                                    struct tkb_error *err);
+
 #endif

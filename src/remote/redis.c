@@ -309,7 +309,8 @@ const struct tkb_remote_backend tkb_backend_redis = {
 		(const char *const[]){ "redis", "rediss", "redis+unix", NULL },
 	.params =
 		(const char *const[]){ "cafile", "cert", "db", "key", "prefix",
-	                               "server-name", "ttl", "verify", NULL },
+	                               "server-name", "triton-key-format",
+	                               "ttl", "verify", NULL },
 	.open = tkb_redis_open,
 	.close = tkb_redis_close,
 	.get = tkb_redis_get,
@@ -322,4 +323,5 @@ const struct tkb_remote_backend tkb_backend_redis = {
 	.drop = tkb_redis_drop,
 	.touch = tkb_redis_touch,
 	.refs = tkb_redis_refs,
+	.put_named = tkb_redis_put_named,
 };

@@ -27,6 +27,8 @@
  *     to push  all of these and set zadd hsetnx
  *     for gc   all of these and scan zscore del zrem
  *     with ?ttl=  pexpire, and to push psetex; with a database select
+ *     for Triton's layout, whose keys are not below the prefix (`~triton:*`)
+ *                 time multi exec, and set or psetex
  *
  * Without hset, hexists and hdel a pull works, but cannot note that it used
  * a record.
@@ -154,5 +156,8 @@ int tkb_redis_touch(void *self, const struct tkb_call *call, const char *ref,
 int tkb_redis_refs(void *self, const struct tkb_call *call,
                    const struct tkb_ref_visitor *visitor,
                    struct tkb_error *err);
+int tkb_redis_put_named(void *self, const struct tkb_call *call,
+                        const struct tkb_named *items, size_t count,
+                        struct tkb_error *err);
 
 #endif

@@ -56,11 +56,15 @@ int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
 
 	if (remote == NULL || copy == NULL)
 		return tkb_fail_nomem(err);
+	remote->urls = strdup(urls);
+	if (remote->urls == NULL)
+		return tkb_fail_nomem(err);
 	if (count > TKB_TIERS_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "more than %d remotes",
 		                TKB_TIERS_LIMIT);
 	if (options == NULL)
 		options = &defaults;
+	remote->options = *options;
 	remote->watch = options->watch;
 	remote->max_blob_size = options->max_blob_size != 0
 	                                ? options->max_blob_size
@@ -85,7 +89,37 @@ void tkb_remote_close(struct tkb_remote *remote)
 	for (size_t i = 0; i < remote->tier_count; i++)
 		tkb_tier_close(&remote->tiers[i]);
 	free(remote->tiers);
+	free(remote->urls);
 	free(remote);
+}
+
+int tkb_remote_clone(const struct tkb_remote *remote,
+                     const struct tkb_watch *watch, struct tkb_remote **out,
+                     struct tkb_error *err)
+{
+	struct tkb_remote_options options = remote->options;
+	struct tkb_remote *clone = NULL;
+	int rc;
+
+	options.watch = *watch;
+	rc = tkb_remote_open(remote->urls, &options, &clone, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < clone->tier_count; i++) {
+		clone->tiers[i].is_dead = remote->tiers[i].is_dead;
+		clone->tiers[i].death = remote->tiers[i].death;
+	}
+	*out = clone;
+	return 0;
+}
+
+bool tkb_remote_is_shared(const struct tkb_remote *remote)
+{
+	for (size_t i = 0; i < remote->tier_count; i++) {
+		if (!remote->tiers[i].backend->is_shared)
+			return false;
+	}
+	return true;
 }
 
 size_t tkb_remote_tier_count(const struct tkb_remote *remote)

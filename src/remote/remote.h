@@ -14,12 +14,26 @@ enum {
 };
 
 struct tkb_remote {
+	char *urls; /* owned; as given, secrets and all */
+	struct tkb_remote_options options;
 	struct tkb_tier *tiers; /* owned */
 	size_t tier_count;
 	uint64_t max_blob_size;
 	uint64_t max_record_size;
 	struct tkb_watch watch; /* the tiers ask it */
 };
+
+/*
+ * Another handle for the same, for another thread, which asks `watch` (copied).
+ * What did not answer `remote` is not asked again.
+ */
+TKB_NODISCARD int tkb_remote_clone(const struct tkb_remote *remote,
+                                   const struct tkb_watch *watch,
+                                   struct tkb_remote **out,
+                                   struct tkb_error *err);
+
+/* Does a clone see the same? */
+bool tkb_remote_is_shared(const struct tkb_remote *remote);
 
 /* Hash all of `blob`. */
 TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,

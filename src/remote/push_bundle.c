@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "remote/compact.h"
+#include "remote/push.h"
+#include "remote/records.h"
+
+enum {
+	CHUNK = 1024 * 1024
+};
+
+static int add_record(struct tkb_remote *remote, const char *ref,
+                      struct tkb_hold *hold, const struct tkb_digest *blob,
+                      struct tkb_digest *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf record = TKB_BUF_INIT((size_t)remote->max_record_size);
+	const struct tkb_source source = tkb_hold_source(hold);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_record_write(bundle, blob, hold->size, &record, err);
+	tkb_bundle_close(bundle);
+	if (rc == 0 && out != NULL)
+		rc = tkb_digest_of(tkb_buf_bytes(&record), out, err);
+	if (rc < 0)
+		return rc;
+	return tkb_remote_add(remote, ref, tkb_buf_bytes(&record), err);
+}
+
+int tkb_push_blob(struct tkb_remote *remote, const char *ref,
+                  struct tkb_hold *hold, struct tkb_digest *record_out,
+                  struct tkb_error *err)
+{
+	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_remote_put(remote, &blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	return add_record(remote, ref, hold, &digest, record_out, err);
+}
+
+/* The source may be read once only, and must not change in between. */
+static int copy_source(const struct tkb_source *source, struct tkb_hold *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
+	size_t got = 0;
+	int rc;
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	do {
+		rc = source->read_at(source->self, out->size, chunk, CHUNK,
+		                     &got, err);
+		if (rc == 0)
+			rc = tkb_hold_add(out, (struct tkb_bytes){ chunk, got },
+			                  err);
+	} while (rc == 0 && got == CHUNK);
+	return rc;
+}
+
+/* How many entries has it? All of it is verified before. */
+static int check_bundle(struct tkb_hold *hold, const struct tkb_watch *watch,
+                        uint64_t *count_out, struct tkb_error *err)
+{
+	const struct tkb_source source = tkb_hold_source(hold);
+	const struct tkb_verify_options options = { .watch = *watch };
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	*count_out = tkb_bundle_entry_count(bundle);
+	rc = tkb_bundle_verify(bundle, &options, NULL, err);
+	tkb_bundle_close(bundle);
+	return rc;
+}
+
+int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
+                    const struct tkb_source *source,
+                    const struct tkb_push_options *options,
+                    struct tkb_push_report *report, struct tkb_error *err)
+{
+	static const struct tkb_push_options defaults = { 0 };
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	struct tkb_push_report done = { 0 };
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	rc = tkb_record_list_read(remote, ref, &records, err);
+	done.record_count = records.count;
+	if (rc == 0)
+		rc = copy_source(source, &hold, err);
+	if (rc == 0)
+		rc = check_bundle(&hold, &options->collect.watch,
+		                  &done.pushed_count, err);
+	if (rc == 0 && !options->collect.dry_run) {
+		done.blob_count = 1;
+		done.size = hold.size;
+		rc = tkb_push_blob(remote, ref, &hold, NULL, err);
+	}
+	if (rc == 0 && !options->collect.dry_run && !options->no_compaction)
+		rc = tkb_compact_after_push(remote, ref, records.count, &done,
+		                            err);
+	if (rc == 0 && report != NULL)
+		*report = done;
+	return rc;
+}
