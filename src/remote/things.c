@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/things.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+
+void tkb_things_release(struct tkb_things *things)
+{
+	while (things->first != NULL) {
+		struct tkb_thing *thing = things->first;
+
+		things->first = thing->next;
+		free(thing);
+	}
+}
+
+/* The link to the thing, or to NULL at the end. */
+static struct tkb_thing **link_of(struct tkb_things *things, const char *ref,
+                                  const struct tkb_digest *digest)
+{
+	struct tkb_thing **link = &things->first;
+
+	while (*link != NULL && (strcmp((*link)->ref, ref) != 0 ||
+	                         !tkb_digest_equal(&(*link)->digest, digest)))
+		link = &(*link)->next;
+	return link;
+}
+
+struct tkb_thing *tkb_things_find(struct tkb_things *things, const char *ref,
+                                  const struct tkb_digest *digest)
+{
+	return *link_of(things, ref, digest);
+}
+
+struct tkb_thing *tkb_things_first(const struct tkb_things *things)
+{
+	return things->first;
+}
+
+int tkb_things_add(struct tkb_things *things, const char *ref,
+                   const struct tkb_digest *digest, const struct tkb_blob *blob,
+                   struct tkb_error *err)
+{
+	struct tkb_thing **end = link_of(things, ref, digest);
+	const size_t length = strlen(ref) + 1;
+	struct tkb_thing *thing;
+	int rc;
+
+	if (*end != NULL)
+		return 0;
+	thing = calloc(1, sizeof(*thing) + length + (size_t)blob->size);
+	if (thing == NULL)
+		return tkb_fail_nomem(err);
+	memcpy(thing->ref, ref, length);
+	thing->digest = *digest;
+	thing->bytes.data = thing->ref + length;
+	rc = blob->source.read_at(blob->source.self, 0, thing->ref + length,
+	                          (size_t)blob->size, &thing->bytes.size, err);
+	if (rc == 0 && thing->bytes.size != blob->size)
+		rc = tkb_fail(err, TKB_ERR_IO, "the blob is cut short");
+	if (rc < 0)
+		free(thing);
+	else
+		*end = thing;
+	return rc;
+}
+
+int tkb_things_remove(struct tkb_things *things, const char *ref,
+                      const struct tkb_digest *digest)
+{
+	struct tkb_thing **link = link_of(things, ref, digest);
+	struct tkb_thing *thing = *link;
+
+	if (thing == NULL)
+		return TKB_MISS;
+	*link = thing->next;
+	free(thing);
+	return 0;
+}
