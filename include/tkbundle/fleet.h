@@ -49,14 +49,16 @@ struct tkb_push_report {
 	uint64_t present_count;   /**< entries that it had */
 	uint64_t left_out_count;  /**< entries that cannot be packed */
 	uint64_t record_count;    /**< of the ref, before */
-	uint64_t dropped_count;   /**< records whose blob was gone */
+	uint64_t dropped_count;   /**< records whose blob was gone, or that
+	                               were damaged */
 	uint64_t compacted_count; /**< records that became one */
 	uint64_t blob_count;      /**< blobs put */
 	uint64_t size;            /**< of those, bytes */
 };
 
 /**
- * Push what of the cache at `cache_root` the ref lacks. A ref of more than 32
+ * Push what of the cache at `cache_root` the ref lacks, and note that the rest is
+ * in use. A ref of more than 32
  * records is compacted afterwards, where the remote lets us.
  *
  * @param ref      a name, as tkb_ref_is_valid() has it; NULL with
@@ -182,7 +184,10 @@ struct tkb_ref_facts {
  * | `{triton}` | 3.6.0 | the cache's kernels |
  * | `{env:NAME}` | the variable's value | the environment |
  *
- * Bytes that a ref cannot have become `-`.
+ * Bytes that a ref cannot have become `-`. Where a machine has different GPUs,
+ * CUDA_VISIBLE_DEVICES may name one, by UUID, or by index together with
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is the driver's code: if it hangs, so does
+ * this.
  *
  * @return 0, or TKB_ERR_INVALID (a word is unknown, cannot be filled, is
  *         ambiguous, or the whole is no ref's name: the message says what to
@@ -200,9 +205,9 @@ struct tkb_remote_gc_options {
 	bool has_max_size;
 	uint64_t max_size; /**< bytes of blobs that may stay */
 	bool has_grace;
-	uint64_t grace_s; /**< blobs younger than this stay, whoever
-	                              names them; default a day. A push takes
-	                              less from its first blob to its record */
+	uint64_t grace_s; /**< blobs younger than this stay though no record
+	                       names them; default a day. A push takes less
+	                       from its blob to its record */
 	bool no_compaction;
 	bool dry_run;
 	struct tkb_watch watch; /**< only is_cancelled() is asked */
@@ -218,7 +223,8 @@ struct tkb_remote_gc_report {
 	uint64_t record_count;    /**< before */
 	uint64_t expired_count;   /**< records dropped for their age */
 	uint64_t evicted_count;   /**< records dropped for max_size */
-	uint64_t hole_count;      /**< records dropped: their blob is gone */
+	uint64_t hole_count;      /**< records dropped: their blob is gone,
+	                               or they are damaged */
 	uint64_t compacted_count; /**< records that became fewer */
 	uint64_t removed_count;   /**< blobs */
 	uint64_t removed_size;    /**< bytes */
@@ -232,12 +238,14 @@ struct tkb_remote_gc_report {
  * recently used, until the bounds hold.
  *
  * While others push and pull: a push may find that it has to upload again,
- * nobody loses what a record names and was used meanwhile. A blob is removed
- * only when it is older than `grace_s` by the remote's own clock.
+ * nobody loses what a record names and was used meanwhile. A blob that no
+ * record names is removed only when it is older than `grace_s` by the remote's
+ * own clock. Where a ref has a record of a newer tkbundle, nothing is removed.
  *
  * @param options  not kept; NULL means all defaults: no bounds
  * @param report   filled in on success; may be NULL
- * @return 0, TKB_ERR_DENIED (nothing may be written), TKB_ERR_UNAVAILABLE,
+ * @return 0, TKB_ERR_DENIED (nothing may be written), TKB_ERR_UNSUPPORTED (a
+ *         record of a newer tkbundle), TKB_ERR_UNAVAILABLE, TKB_ERR_IO,
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_remote_gc(

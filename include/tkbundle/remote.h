@@ -29,11 +29,24 @@ extern "C" {
  * | `redis://[user[:password]@]host[:port][/db]` | Redis |
  * | `rediss://...` | the same under TLS |
  * | `redis+unix://[user[:password]@]/path/to.sock` | the same by a socket |
+ * | `http://[user[:password]@]host[:port][/path]` | any server that takes PUT |
+ * | `https://...` | the same under TLS |
+ * | `s3://bucket/prefix` | S3, and what speaks its protocol |
  *
  * Parameters that every URL may have (`?timeout=5s&mode=ro`):
  * `mode=ro|rw`; `on-error=fail|ignore`; `timeout`, `connect-timeout`,
  * `stall-timeout` (times: 500ms, 5s, 2m), `retries`. Redis: `prefix` (of its
- * keys; default tkbundle), `db`, `ttl` (30d: what nobody used for so long goes).
+ * keys; default tkbundle), `db`, `ttl` (30d: what nobody used for so long goes),
+ * `triton-key-format` (of TKB_PUSH_TRITON; default triton:{key}:{filename}, the
+ * braces written %7B and %7D where a shell would take them).
+ * HTTP: `bearer-file` (a file with a token) or `bearer`, `netrc` (true, or a
+ * file), `header` (`Name: value`; several), `connections` (at once; default 8),
+ * `listing` (auto, index, dav, document, none: how the server tells what it
+ * has), `single-writer=1` (nobody else writes; for servers that neither list
+ * nor honour If-Match).
+ * S3: `endpoint` (https://host:9000; default Amazon's), `region`, `profile`,
+ * `path-style=true|false`, `anonymous=true`; credentials as AWS' own programs
+ * find them in the environment and in ~/.aws/credentials, never in the URL.
  * TLS: `cafile`, `cert`, `key` (PEM files), `server-name`, `verify=true|false`.
  *
  * Life: to open a remote connects to nothing. An operation connects, tries

@@ -10,7 +10,9 @@
 #include "base/hold.h"
 
 extern const struct tkb_remote_backend tkb_backend_dir;
+extern const struct tkb_remote_backend tkb_backend_http;
 extern const struct tkb_remote_backend tkb_backend_memory;
 extern const struct tkb_remote_backend tkb_backend_redis;
+extern const struct tkb_remote_backend tkb_backend_s3;
 
 #endif

@@ -51,7 +51,7 @@ static struct group group_at(const struct tkb_record_list *records,
 	while (first + group.count < records->count) {
 		const struct tkb_record *next = &group.first[group.count];
 
-		if (next->is_lean != group.first->is_lean ||
+		if (next->is_lean != group.first->is_lean || size > limit ||
 		    next->size > limit - size ||
 		    (next->size > SMALL && next->size / 2 > size))
 			break;
@@ -94,7 +94,7 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 			&source, "a blob", &record->bundle, &record->frames,
 			&parts->bundles[parts->count], &fault);
 	}
-	if (rc == TKB_MISS || rc == TKB_ERR_CORRUPT)
+	if (rc == TKB_MISS || rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0;
 	if (rc < 0) {
 		if (err != NULL)

@@ -34,6 +34,7 @@ static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	struct folder *folder;
+	struct stat status;
 	int rc;
 
 	(void)call;
@@ -48,6 +49,9 @@ static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
 		rc = tkb_buf_check(&path, err);
 	if (rc < 0)
 		return rc;
+	if (stat((const char *)path.data, &status) == 0 &&
+	    !S_ISDIR(status.st_mode))
+		return tkb_fail(err, TKB_ERR_INVALID, "it is not a folder");
 	folder = tkb_alloc_array(1, sizeof(*folder));
 	if (folder == NULL)
 		return tkb_fail_nomem(err);

@@ -47,6 +47,11 @@ struct collector {
 	struct item *items; /* owned; at last the oldest first */
 	size_t item_count;
 	size_t item_capacity;
+	struct tkb_digest *resting; /* owned; blobs of records that were
+	                               compacted now: those who read the
+	                               records before are fetching them */
+	size_t resting_count;
+	size_t resting_capacity;
 	struct stored *blobs; /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
@@ -58,6 +63,7 @@ static void collector_close(struct collector *collector)
 	tkb_arena_release(&collector->arena);
 	free(collector->refs);
 	free(collector->items);
+	free(collector->resting);
 	free(collector->blobs);
 }
 
@@ -126,7 +132,7 @@ static int keep_item(struct collector *collector, const char *ref,
 	return rc;
 }
 
-/* Drop what is too old or without a blob; what stays is moved together. */
+/* Drop what is too old; what stays, and is no hole, is moved together. */
 static int sift(struct collector *collector, const char *ref,
                 struct tkb_record_list *records, struct tkb_error *err)
 {
@@ -139,18 +145,48 @@ static int sift(struct collector *collector, const char *ref,
 		const bool is_old = options->has_max_age &&
 		                    record->age_s > options->max_age_s;
 
-		if (rc == 0 && (record->is_hole || is_old)) {
-			rc = drop(collector, ref, &record->digest, record->size,
-			          err);
-			collector->report.hole_count += record->is_hole;
-			collector->report.expired_count += !record->is_hole;
-			tkb_record_release(record);
+		if (rc < 0 || !(record->is_hole || is_old)) {
+			records->items[kept++] = *record;
 			continue;
 		}
-		records->items[kept++] = *record;
+		if (record->is_hole)
+			tell(collector, ref, &record->digest, record->size);
+		else
+			rc = drop(collector, ref, &record->digest, record->size,
+			          err);
+		collector->report.hole_count += record->is_hole;
+		collector->report.expired_count += !record->is_hole;
+		tkb_record_release(record);
 	}
 	records->count = kept;
 	return rc;
+}
+
+static int let_rest(struct collector *collector,
+                    const struct tkb_record_list *records,
+                    struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < records->count && rc == 0; i++) {
+		rc = tkb_grow(&collector->resting, &collector->resting_capacity,
+		              collector->resting_count,
+		              sizeof(*collector->resting), err);
+		if (rc == 0)
+			collector->resting[collector->resting_count++] =
+				records->items[i].blob;
+	}
+	return rc;
+}
+
+static bool is_resting(const struct collector *collector,
+                       const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < collector->resting_count; i++) {
+		if (tkb_digest_equal(&collector->resting[i], digest))
+			return true;
+	}
+	return false;
 }
 
 static bool wants_compaction(const struct collector *collector,
@@ -165,12 +201,36 @@ static bool wants_compaction(const struct collector *collector,
 static int check_readable(const struct tkb_record_list *records,
                           const char *ref, struct tkb_error *err)
 {
-	if (records->unreadable_count == 0)
+	const uint64_t count =
+		records->unreadable_count - records->damaged_count;
+
+	if (count == 0)
 		return 0;
 	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 	                "ref '%s' has %llu records that this tkbundle cannot "
 	                "read, and cannot know what they need",
-	                ref, (unsigned long long)records->unreadable_count);
+	                ref, (unsigned long long)count);
+}
+
+static int read_ref(struct collector *collector, const char *ref,
+                    struct tkb_record_list *out, struct tkb_error *err)
+{
+	int rc;
+
+	rc = check_cancelled(collector, err);
+	if (rc == 0)
+		rc = tkb_record_list_read(collector->remote, ref, out, err);
+	return rc == 0 ? check_readable(out, ref, err) : rc;
+}
+
+/* Nothing is changed where something cannot be read. */
+static int check_ref(struct collector *collector, const char *ref,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+
+	return read_ref(collector, ref, &records, err);
 }
 
 static int clean_ref(struct collector *collector, const char *ref,
@@ -178,23 +238,31 @@ static int clean_ref(struct collector *collector, const char *ref,
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
+	uint64_t damaged = 0;
 	int rc;
 
-	rc = check_cancelled(collector, err);
-	if (rc == 0)
-		rc = tkb_record_list_read(collector->remote, ref, &records,
-		                          err);
-	if (rc == 0)
-		rc = check_readable(&records, ref, err);
+	rc = read_ref(collector, ref, &records, err);
 	if (rc < 0)
 		return rc;
 	collector->report.record_count += records.count;
+	if (!collector->options->dry_run)
+		rc = tkb_records_drop_damaged(collector->remote, ref, &records,
+		                              &damaged, err);
+	if (rc < 0)
+		return rc;
+	collector->report.hole_count += damaged;
 	rc = tkb_records_check(collector->remote, &records, err);
+	if (rc == 0 && !collector->options->dry_run)
+		rc = tkb_records_drop_holes(collector->remote, ref, &records,
+		                            err);
 	if (rc == 0)
 		rc = sift(collector, ref, &records, err);
 	if (rc == 0 && wants_compaction(collector, &records)) {
-		rc = tkb_compact(collector->remote, ref, &records,
-		                 &collector->report.compacted_count, err);
+		rc = let_rest(collector, &records, err);
+		if (rc == 0)
+			rc = tkb_compact(collector->remote, ref, &records,
+			                 &collector->report.compacted_count,
+			                 err);
 		tkb_record_list_release(&records);
 		if (rc == 0)
 			rc = tkb_record_list_read(collector->remote, ref,
@@ -310,7 +378,8 @@ static int remove_unnamed(struct collector *collector, size_t tier,
 		const bool has_name = is_named(collector, 0, &blob->digest);
 
 		rc = check_cancelled(collector, err);
-		if (rc == 0 && blob->age_s >= grace_s && !has_name) {
+		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
+		    !is_resting(collector, &blob->digest)) {
 			rc = remove_blob(collector, tier, blob, err);
 			continue;
 		}
@@ -328,31 +397,34 @@ static int evict(struct collector *collector, size_t tier, uint64_t size,
                  struct tkb_error *err)
 {
 	const struct tkb_remote_gc_options *options = collector->options;
-	size_t gone = 0;
+	struct item *items = collector->items;
+	size_t next = 0;
+	size_t kept = 0;
 	int rc = 0;
 
-	while (gone < collector->item_count && rc == 0 &&
+	while (next < collector->item_count && rc == 0 &&
 	       size > options->max_size) {
-		const struct item *item = &collector->items[gone++];
-		struct stored *blob = find_blob(collector, &item->blob);
+		const struct item item = items[next++];
+		struct stored *blob = find_blob(collector, &item.blob);
 
 		rc = check_cancelled(collector, err);
-		if (rc < 0 || blob == NULL)
-			continue; /* of another tier */
-		rc = drop(collector, item->ref, &item->digest, blob->size, err);
+		if (rc < 0 || blob == NULL) {
+			items[kept++] = item; /* of another tier */
+			continue;
+		}
+		rc = drop(collector, item.ref, &item.digest, blob->size, err);
 		collector->report.evicted_count++;
-		if (rc < 0 || is_named(collector, gone, &item->blob))
+		if (rc < 0 || is_named(collector, next, &item.blob))
 			continue;
 		rc = remove_blob(collector, tier, blob, err);
 		size -= blob->size;
 		collector->report.kept_size -= blob->size;
 		blob->size = 0;
 	}
-	if (gone != 0)
-		memmove(collector->items, collector->items + gone,
-		        (collector->item_count - gone) *
-		                sizeof(*collector->items));
-	collector->item_count -= gone;
+	if (next != kept)
+		memmove(items + kept, items + next,
+		        (collector->item_count - next) * sizeof(*items));
+	collector->item_count -= next - kept;
 	return rc;
 }
 
@@ -383,6 +455,8 @@ static int clean(struct collector *collector, struct tkb_error *err)
 
 	rc = tkb_remote_refs(collector->remote, &visitor, err);
 	collector->report.ref_count = collector->ref_count;
+	for (size_t i = 0; i < collector->ref_count && rc == 0; i++)
+		rc = check_ref(collector, collector->refs[i], err);
 	for (size_t i = 0; i < collector->ref_count && rc == 0; i++)
 		rc = clean_ref(collector, collector->refs[i], err);
 	if (rc == 0 && collector->item_count > 1)

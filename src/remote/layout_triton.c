@@ -155,15 +155,18 @@ static int pack(struct pusher *pusher, const char *cache_root,
 
 /*
  * Of two compiles of one kernel, on different devices, the first is pushed:
- * Triton's names tell no device. They are neighbours.
+ * Triton's names tell no device. They are neighbours, as are modules of one
+ * key, which may be for different versions of Python.
  */
 static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 {
 	const struct tkb_entry *entry = tkb_bundle_entry(bundle, index);
+	const struct tkb_entry *first =
+		tkb_bundle_entry(bundle, index == 0 ? 0 : index - 1);
 
-	return index != 0 && entry->kind == TKB_KIND_KERNEL &&
-	       strcmp(tkb_bundle_entry(bundle, index - 1)->key, entry->key) ==
-	               0;
+	return index != 0 && strcmp(first->key, entry->key) == 0 &&
+	       (entry->kind == TKB_KIND_KERNEL ||
+	        strcmp(first->files[0].name, entry->files[0].name) == 0);
 }
 
 /* Leave out what cannot be pushed, before anything is. */
@@ -189,7 +192,7 @@ static int check_entries(struct pusher *pusher, bool strict,
 			continue;
 		if (strict)
 			return tkb_fail(err, TKB_ERR_LEFT_OUT,
-			                "kernel '%.100s' differs between "
+			                "entry '%.100s' differs between "
 			                "devices, and Triton's names tell none",
 			                entry->key);
 		pusher->report.left_out_count++;

@@ -157,15 +157,9 @@ static int ask(struct library *library, const char *path, struct tkb_nvml *nvml,
 int tkb_nvml_read(const char *path, struct tkb_nvml *out, struct tkb_error *err)
 {
 	TKB_AUTO(close_library) struct library library = { .is_on = false };
-	int rc;
 
 	*out = (struct tkb_nvml){ 0 };
-	rc = ask(&library, path, out, err);
-	if (rc != 0) {
-		free(tkb_take(out->gpus));
-		out->gpu_count = 0;
-	}
-	return rc;
+	return ask(&library, path, out, err);
 }
 
 /* Is `gpu`, which is number `index`, one of the list? */
@@ -212,7 +206,7 @@ bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index)
 
 	if (list == NULL)
 		return true;
-	if (list[0] == '\0' || list[0] == '-')
+	if (list[0] == '-')
 		return false;
 	return !can_be_understood(list) ||
 	       is_listed(list, &nvml->gpus[index], index);

@@ -35,7 +35,7 @@ void tkb_nvml_release(struct tkb_nvml *nvml);
 
 /*
  * Ask the library at `path`; NULL is libnvidia-ml.so.1, wherever the loader
- * finds it. Returns 0, TKB_MISS (it says nothing: see why) or TKB_ERR_NOMEM.
+ * finds it. `out` is to be released whatever comes. Returns 0, TKB_MISS (it says nothing: see why) or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
                                 struct tkb_error *err);

@@ -7,6 +7,7 @@
 
 #include "bundle/reader.h"
 #include "remote/flights.h"
+#include "remote/keys.h"
 #include "remote/pull.h"
 #include "remote/records.h"
 #include "remote/remote.h"
@@ -22,8 +23,7 @@
 
 enum {
 	DEFAULT_CONNECTIONS = 4,
-	CONNECTIONS_LIMIT = 16,
-	STAMP_S = 24 * 60 * 60 /* a record is stamped at most so often */
+	CONNECTIONS_LIMIT = 16
 };
 
 struct puller {
@@ -35,12 +35,14 @@ struct puller {
 	pthread_mutex_t watch_lock;      /* one of our threads at a time */
 	size_t connections;
 	struct tkb_record_list records;
+	struct tkb_keys keys;       /* that are asked for */
 	struct tkb_wanted *wanted;  /* owned */
 	struct tkb_choice *choices; /* owned */
 	struct tkb_digest *blobs;   /* owned; of the choices */
 	uint64_t done;              /* bytes of blobs that are emitted */
 	uint64_t size;              /* of the one at work */
 	uint64_t total;             /* of all */
+	uint64_t told;              /* what is told never goes back */
 	struct tkb_pull_report report;
 	int failure; /* of a blob that could not be had */
 	struct tkb_error fault;
@@ -49,6 +51,7 @@ struct puller {
 static void puller_close(struct puller *puller)
 {
 	tkb_record_list_release(&puller->records);
+	tkb_keys_release(&puller->keys);
 	tkb_wanted_close(puller->wanted);
 	free(puller->choices);
 	free(puller->blobs);
@@ -69,12 +72,14 @@ static void tell_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct puller *puller = self;
 	const double share = total == 0 ? 0 : (double)done / (double)total;
+	const uint64_t now =
+		puller->done + (uint64_t)((double)puller->size * share);
 
 	(void)pthread_mutex_lock(&puller->watch_lock);
-	puller->watch->on_progress(
-		puller->watch->self,
-		puller->done + (uint64_t)((double)puller->size * share),
-		puller->total);
+	if (now > puller->told)
+		puller->told = now;
+	puller->watch->on_progress(puller->watch->self, puller->told,
+	                           puller->total);
 	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
@@ -132,17 +137,26 @@ static int emit_source(struct puller *puller, const struct tkb_record *record,
                        const struct tkb_source *source,
                        struct tkb_emit_report *report, struct tkb_error *err)
 {
+	TKB_AUTO(tkb_keys_release) struct tkb_keys keys = { 0 };
+	struct tkb_emit_options options = puller->options;
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
+	rc = tkb_keys_in(&puller->keys, record, &keys, err);
+	if (rc < 0)
+		return rc;
+	options.keys = keys.items;
+	options.key_count = keys.count;
 	rc = tkb_bundle_open_pinned(source, puller->ref, &record->bundle,
 	                            &record->frames, &bundle, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_emit(bundle, puller->root, &puller->options, report, err);
+	rc = tkb_emit(bundle, puller->root, &options, report, err);
 	tkb_bundle_close(bundle);
-	/* Of the keys asked for this bundle need not have one. */
-	return rc == TKB_MISS ? 0 : rc;
+	if (rc == TKB_MISS)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "a record lists what its bundle has not");
+	return rc;
 }
 
 /* What ends the pull, and is not the fault of a blob. */
@@ -207,8 +221,6 @@ static int emit_flight(struct puller *puller, struct tkb_flights *flights,
 		report.present_count = 0;
 	}
 	add_rest(&puller->report.emit, &report, choice);
-	puller->done += record->size;
-	puller->size = 0;
 	return rc < 0 ? note_failure(puller, rc, &fault, err) : 0;
 }
 
@@ -235,7 +247,11 @@ static int emit_choices(struct puller *puller, size_t count,
 	rc = tkb_flights_open(&order, &flights, err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		rc = emit_flight(puller, flights, i, err);
-		tkb_flights_drop(flights, i);
+		puller->done += puller->size;
+		puller->size = 0;
+		/* Else somebody may still fetch it. */
+		if (rc == 0)
+			tkb_flights_drop(flights, i);
 	}
 	tkb_flights_close(flights);
 	return rc;
@@ -255,7 +271,11 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 			tkb_wanted_plan(puller->wanted, puller->choices);
 
 		report->wanted_count += count;
-		if (count == 0 || puller->options.dry_run)
+		if (puller->options.dry_run)
+			return 0;
+		if (count == 0 && report->wanted_count == 0)
+			tkb_wanted_clean(puller->wanted);
+		if (count == 0)
 			return 0;
 		rc = emit_choices(puller, count, err);
 		if (rc < 0 || report->gone_count + report->failed_count == lost)
@@ -273,18 +293,11 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 static void stamp_records(struct puller *puller)
 {
 	const struct tkb_record_list *records = &puller->records;
-	bool is_there = false;
 
 	for (size_t i = 0; i < records->count; i++) {
-		const struct tkb_record *record = &records->items[i];
-
-		if (record->age_s < STAMP_S ||
-		    !tkb_wanted_uses(puller->wanted, i))
-			continue;
-		if (tkb_remote_touch(puller->remote, puller->ref,
-		                     &record->digest, NULL) < 0 ||
-		    tkb_remote_has(puller->remote, &record->blob, 1, &is_there,
-		                   NULL) < 0)
+		if (tkb_wanted_uses(puller->wanted, i) &&
+		    !tkb_record_stamp(puller->remote, puller->ref,
+		                      &records->items[i]))
 			return;
 	}
 }
@@ -312,6 +325,15 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 		return rc;
 	report->record_count = out->count;
 	report->unreadable_count = out->unreadable_count;
+	if (out->count == 0 && out->damage.status != 0) {
+		if (err != NULL)
+			*err = out->damage;
+		return out->damage.status;
+	}
+	if (out->count == 0 && out->unreadable_count != 0)
+		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+		                "ref '%s' has only records of a newer tkbundle",
+		                ref);
 	if (out->count == 0) {
 		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 		return TKB_MISS;
@@ -328,7 +350,8 @@ size_t tkb_pull_connections(const struct tkb_pull_options *options)
 	                                                : CONNECTIONS_LIMIT;
 }
 
-static int pull(struct puller *puller, struct tkb_error *err)
+/* What is there, and what is asked for? */
+static int prepare(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_wanted_order order = {
 		.cache_root = puller->root,
@@ -340,8 +363,13 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	rc = tkb_pull_records(puller->remote, puller->ref, &puller->records,
 	                      &puller->report, err);
 	if (rc == 0)
-		rc = tkb_wanted_open(&order, &puller->wanted, err);
+		rc = tkb_keys_find(&puller->records, &puller->options,
+		                   &puller->keys, err);
 	if (rc != 0)
+		return rc;
+	puller->options.keys = puller->keys.items;
+	rc = tkb_wanted_open(&order, &puller->wanted, err);
+	if (rc < 0)
 		return rc;
 	puller->options.layout = tkb_wanted_layout(puller->wanted);
 	puller->report.emit.is_inductor =
@@ -350,11 +378,24 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	                                  sizeof(*puller->choices));
 	puller->blobs =
 		tkb_alloc_array(puller->records.count, sizeof(*puller->blobs));
-	if (puller->choices == NULL || puller->blobs == NULL)
-		return tkb_fail_nomem(err);
-	rc = pull_missing(puller, err);
+	return puller->choices == NULL || puller->blobs == NULL
+	               ? tkb_fail_nomem(err)
+	               : 0;
+}
+
+static int pull(struct puller *puller, struct tkb_error *err)
+{
+	int rc;
+
+	rc = prepare(puller, err);
+	if (rc == 0)
+		rc = pull_missing(puller, err);
 	if (rc == 0 && !puller->options.dry_run)
 		stamp_records(puller);
+	if (puller->failure == 0) {
+		puller->failure = puller->records.damage.status;
+		puller->fault = puller->records.damage;
+	}
 	return rc;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bundle/cache.h"
 #include "bundle/collect.h"
 #include "remote/compact.h"
 #include "remote/identity.h"
@@ -52,17 +53,9 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	int rc;
 
 	rc = tkb_records_check(pusher->remote, records, err);
-	for (size_t i = 0; i < records->count && rc == 0; i++) {
-		struct tkb_record *record = &records->items[i];
-
-		if (!record->is_hole)
-			continue;
-		pusher->report.dropped_count++;
-		if (!pusher->options.dry_run)
-			rc = tkb_remote_drop(pusher->remote, pusher->ref,
-			                     &record->digest, err);
-		rc = rc == TKB_MISS ? 0 : rc; /* somebody else did */
-	}
+	if (rc == 0 && !pusher->options.dry_run)
+		rc = tkb_records_drop_holes(pusher->remote, pusher->ref,
+		                            records, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < records->count; i++) {
@@ -71,6 +64,7 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 		else
 			records->items[kept++] = records->items[i];
 	}
+	pusher->report.dropped_count += records->count - kept;
 	records->count = kept;
 	return 0;
 }
@@ -119,6 +113,27 @@ static int compare_picks(const void *a, const void *b)
 	return (left->device > right->device) - (left->device < right->device);
 }
 
+/* As collect does. */
+static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
+{
+	const struct tkb_watch *watch = &pusher->options.watch;
+	const size_t count = tkb_cache_left_out_count(pusher->cache);
+
+	for (size_t i = 0; i < count && watch->on_result != NULL; i++) {
+		const struct tkb_result result = tkb_left_out_result(
+			tkb_cache_left_out(pusher->cache, i), TKB_LEFT_OUT);
+
+		watch->on_result(watch->self, &result);
+	}
+	pusher->report.left_out_count = count;
+	if (count > 0 && pusher->options.strict)
+		return tkb_fail(err, TKB_ERR_LEFT_OUT,
+		                count == 1 ? "%zu entry would be left out"
+		                           : "%zu entries would be left out",
+		                count);
+	return 0;
+}
+
 /* What has the cache that the ref lacks? */
 static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 {
@@ -141,11 +156,10 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 		rc = pick(pusher, tkb_cache_entry(pusher->cache, i), err);
 	if (rc != 0)
 		return rc;
-	pusher->report.left_out_count = tkb_cache_left_out_count(pusher->cache);
 	if (pusher->pick_count > 1)
 		qsort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
 		      compare_picks);
-	return 0;
+	return tell_left_out(pusher, err);
 }
 
 /* Pack `count` picks into one blob, and push it. */
@@ -189,6 +203,9 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		rc = push_part(pusher, pusher->picks + done, size, err);
 		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
 			size = (size + 1) / 2;
+			/* All of them have been told. */
+			pusher->options.watch.on_result = NULL;
+			pusher->options.watch.on_progress = NULL;
 			continue;
 		}
 		if (rc != 0)
@@ -196,6 +213,22 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		done += size;
 	}
 	return 0;
+}
+
+/*
+ * What somebody pushes again is in use, also where those who pull may not note
+ * it.
+ */
+static void stamp_records(const struct pusher *pusher)
+{
+	const struct tkb_record_list *records = &pusher->records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		if (pusher->report.present_count == 0 ||
+		    !tkb_record_stamp(pusher->remote, pusher->ref,
+		                      &records->items[i]))
+			return;
+	}
 }
 
 static int push(struct pusher *pusher, const struct tkb_push_options *options,
@@ -208,13 +241,20 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 	if (rc < 0)
 		return rc;
 	pusher->report.record_count = pusher->records.count;
-	rc = drop_holes(pusher, err);
+	if (!pusher->options.dry_run)
+		rc = tkb_records_drop_damaged(
+			pusher->remote, pusher->ref, &pusher->records,
+			&pusher->report.dropped_count, err);
+	if (rc == 0)
+		rc = drop_holes(pusher, err);
 	if (rc == 0)
 		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
 	if (rc == 0)
 		rc = find_lacking(pusher, err);
 	if (rc == 0)
 		rc = push_lacking(pusher, err);
+	if (rc == 0 && !pusher->options.dry_run)
+		stamp_records(pusher);
 	if (rc == 0 && !pusher->options.dry_run && !options->no_compaction)
 		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
 		                            pusher->records.count,

@@ -130,6 +130,18 @@ static int read_member(struct reader *reader, const char *name,
 	return rc == 0 && !token_is(reader, name) ? refuse(reader, err) : rc;
 }
 
+/* A zero would end the text for us, and not for others. */
+static bool has_control_character(struct tkb_bytes text)
+{
+	const unsigned char *bytes = text.data;
+
+	for (size_t i = 0; i < text.size; i++) {
+		if (bytes[i] < 0x20)
+			return true;
+	}
+	return false;
+}
+
 static int read_text(struct reader *reader, const char **out,
                      struct tkb_error *err)
 {
@@ -141,7 +153,8 @@ static int read_text(struct reader *reader, const char **out,
 	if (rc < 0)
 		return rc;
 	tkb_json_decode(tkb_json_raw(&reader->json, &reader->token), &value);
-	if (tkb_buf_check(&value, NULL) < 0)
+	if (tkb_buf_check(&value, NULL) < 0 ||
+	    has_control_character(tkb_buf_bytes(&value)))
 		return refuse(reader, err);
 	*out = tkb_arena_string(&reader->record->arena, tkb_buf_bytes(&value));
 	return *out == NULL ? tkb_fail_nomem(err) : 0;

@@ -36,6 +36,7 @@ struct tkb_record {
 	struct tkb_arena arena;   /* owns what the rest points to */
 	struct tkb_digest digest; /* of the record itself; set by who reads */
 	uint64_t age_s;           /* likewise */
+	struct tkb_bytes text;    /* likewise: its bytes */
 	bool is_hole;             /* its blob is gone; set by who looked */
 	struct tkb_digest blob;
 	uint64_t size;            /* of the blob, bytes */

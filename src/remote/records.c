@@ -3,13 +3,19 @@
 
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "remote/remote.h"
+
+enum {
+	STAMP_S = 24 * 60 * 60 /* a record is stamped at most so often */
+};
 
 void tkb_record_list_release(struct tkb_record_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		tkb_record_release(&list->items[i]);
 	free(list->items);
+	free(list->damaged);
 	*list = (struct tkb_record_list){ 0 };
 }
 
@@ -33,7 +39,30 @@ static int add(void *self, const struct tkb_digest *digest,
 	}
 	record.digest = *digest;
 	record.age_s = age_s;
+	record.text.data = tkb_arena_string(&record.arena, text);
+	record.text.size = text.size;
 	list->items[list->count++] = record;
+	return record.text.data == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int note_damaged(void *self, const char *tier,
+                        const struct tkb_digest *digest, struct tkb_error *err)
+{
+	struct tkb_record_list *list = self;
+	char hex[TKB_DIGEST_HEX_SIZE];
+	int rc;
+
+	rc = tkb_grow(&list->damaged, &list->damaged_capacity,
+	              list->damaged_count, sizeof(*digest), err);
+	if (rc < 0)
+		return rc;
+	list->damaged[list->damaged_count++] = *digest;
+	tkb_digest_to_hex(digest, hex);
+	list->unreadable_count++;
+	if (list->damage.status == 0)
+		(void)tkb_fail(&list->damage, TKB_ERR_CORRUPT,
+		               "remote '%s': record %s has another digest",
+		               tier, hex);
 	return 0;
 }
 
@@ -42,9 +71,10 @@ int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
 	const struct tkb_record_visitor visitor = { add, &list };
+	const struct tkb_damage_visitor damage = { note_damaged, &list };
 	int rc;
 
-	rc = tkb_remote_records(remote, ref, &visitor, err);
+	rc = tkb_remote_records_all(remote, ref, &visitor, &damage, err);
 	if (rc < 0)
 		return rc;
 	*out = list;
@@ -62,8 +92,9 @@ static struct tkb_tier *shared_tier(const struct tkb_remote *remote)
 	return NULL;
 }
 
-int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
-                      struct tkb_error *err)
+/* Of all, or of those that were holes. */
+static int check(struct tkb_remote *remote, struct tkb_record_list *list,
+                 bool only_holes, struct tkb_error *err)
 {
 	struct tkb_tier *tier = shared_tier(remote);
 	struct tkb_remote one = { .tiers = tier, .tier_count = 1 };
@@ -82,7 +113,99 @@ int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
 	rc = tkb_remote_has(&one, blobs, list->count, is_there, err);
 	if (rc < 0 && rc != TKB_ERR_CANCELLED && tier->ignores_errors)
 		return 0;
-	for (size_t i = 0; i < list->count && rc == 0; i++)
-		list->items[i].is_hole = !is_there[i];
+	for (size_t i = 0; i < list->count && rc == 0; i++) {
+		if (!only_holes || list->items[i].is_hole)
+			list->items[i].is_hole = !is_there[i];
+	}
 	return rc;
+}
+
+int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
+                      struct tkb_error *err)
+{
+	return check(remote, list, false, err);
+}
+
+/* Those with a mark get their records back, where they are no holes. */
+static int restore_filled(struct tkb_remote *remote, const char *ref,
+                          const struct tkb_record_list *list, const bool *marks,
+                          struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < list->count && rc == 0; i++) {
+		if (marks[i] && !list->items[i].is_hole)
+			rc = tkb_remote_add(remote, ref, list->items[i].text,
+			                    err);
+	}
+	return rc;
+}
+
+int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
+                           struct tkb_record_list *list, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	bool *marks = tkb_alloc_array(list->count, sizeof(*marks));
+	bool has_hole = false;
+	int rc = 0;
+
+	if (marks == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < list->count && rc >= 0; i++) {
+		marks[i] = list->items[i].is_hole;
+		has_hole |= marks[i];
+		/* It is a miss where somebody else was first. */
+		if (marks[i])
+			rc = tkb_remote_drop(remote, ref,
+			                     &list->items[i].digest, err);
+	}
+	if (rc < 0 || !has_hole)
+		return rc < 0 ? rc : 0;
+	rc = check(remote, list, true, err);
+	return rc == 0 ? restore_filled(remote, ref, list, marks, err) : rc;
+}
+
+static bool is_damaged(const struct tkb_record_list *list,
+                       const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < list->damaged_count; i++) {
+		if (tkb_digest_equal(&list->damaged[i], digest))
+			return true;
+	}
+	return false;
+}
+
+int tkb_records_drop_damaged(struct tkb_remote *remote, const char *ref,
+                             const struct tkb_record_list *list,
+                             uint64_t *dropped_out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list again = { 0 };
+	uint64_t count = 0;
+	int rc;
+
+	*dropped_out = 0;
+	if (list->damaged_count == 0)
+		return 0;
+	rc = tkb_record_list_read(remote, ref, &again, err);
+	for (size_t i = 0; i < again.damaged_count && rc >= 0; i++) {
+		if (!is_damaged(list, &again.damaged[i]))
+			continue;
+		rc = tkb_remote_drop(remote, ref, &again.damaged[i], err);
+		count += rc == 0;
+	}
+	if (rc < 0)
+		return rc;
+	*dropped_out = count;
+	return 0;
+}
+
+bool tkb_record_stamp(struct tkb_remote *remote, const char *ref,
+                      const struct tkb_record *record)
+{
+	bool is_there = false;
+
+	if (record->age_s < STAMP_S)
+		return true;
+	return tkb_remote_touch(remote, ref, &record->digest, NULL) >= 0 &&
+	       tkb_remote_has(remote, &record->blob, 1, &is_there, NULL) >= 0;
 }

@@ -51,6 +51,7 @@ struct tkb_redis {
 	char ttl[TKB_REDIS_NUMBER_SIZE]; /* ms; "" where nothing expires */
 	uint64_t clock_s;                /* the server's time, when */
 	uint64_t clock_ns;               /* ours was so */
+	bool may_begin;                  /* transactions; seen */
 };
 
 /* Seconds, by the server's clock. */

@@ -61,6 +61,25 @@ static int check_results(const struct tkb_reply *reply, size_t count,
 	return 0;
 }
 
+/*
+ * Where a transaction is not allowed, what is meant for it would be obeyed at
+ * once: the first on a connection waits for the answer.
+ */
+static int begin(struct tkb_redis *redis, const struct tkb_call *call,
+                 size_t *pending, struct tkb_error *err)
+{
+	int rc;
+
+	tkb_resp_ask(&redis->resp, (const char *const[]){ "MULTI", NULL });
+	if (redis->may_begin) {
+		(*pending)++;
+		return 0;
+	}
+	rc = tkb_redis_done(redis, call, err);
+	redis->may_begin = rc == 0;
+	return rc;
+}
+
 /* In one transaction: a reader's MGET sees all of it, or none. */
 int tkb_redis_put_named(void *self, const struct tkb_call *call,
                         const struct tkb_named *items, size_t count,
@@ -68,18 +87,18 @@ int tkb_redis_put_named(void *self, const struct tkb_call *call,
 {
 	struct tkb_redis *redis = self;
 	const struct tkb_reply *reply = NULL;
+	size_t pending = count;
 	int rc;
 
 	rc = tkb_resp_settle(&redis->resp, call, err);
-	if (rc < 0)
-		return rc;
-	tkb_resp_ask(&redis->resp, (const char *const[]){ "MULTI", NULL });
+	if (rc == 0)
+		rc = begin(redis, call, &pending, err);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = ask_to_set(redis, call, &items[i], err);
 	if (rc < 0)
 		return rc;
 	tkb_resp_ask(&redis->resp, (const char *const[]){ "EXEC", NULL });
-	for (size_t i = 0; i <= count && rc == 0; i++)
+	for (size_t i = 0; i < pending && rc == 0; i++)
 		rc = tkb_redis_done(redis, call, err);
 	if (rc == 0)
 		rc = tkb_redis_next(redis, call, TKB_REPLY_ARRAY, SHORT, &reply,

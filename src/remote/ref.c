@@ -3,6 +3,7 @@
 
 #include "remote/identity.h"
 #include "remote/records.h"
+#include "remote/remote.h"
 
 int tkb_ref_look(struct tkb_remote *remote, const char *ref,
                  struct tkb_ref_info *out, struct tkb_error *err)
@@ -61,14 +62,22 @@ static int keep(void *self, const struct tkb_digest *digest,
 	return rc;
 }
 
+static int keep_damaged(void *self, const char *tier,
+                        const struct tkb_digest *digest, struct tkb_error *err)
+{
+	(void)tier;
+	return keep(self, digest, (struct tkb_bytes){ NULL, 0 }, 0, err);
+}
+
 int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
                    uint64_t *dropped_out, struct tkb_error *err)
 {
 	TKB_AUTO(digests_release) struct digests digests = { 0 };
 	const struct tkb_record_visitor visitor = { keep, &digests };
+	const struct tkb_damage_visitor damage = { keep_damaged, &digests };
 	int rc;
 
-	rc = tkb_remote_records(remote, ref, &visitor, err);
+	rc = tkb_remote_records_all(remote, ref, &visitor, &damage, err);
 	if (rc == 0 && digests.count == 0) {
 		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 		return TKB_MISS;

@@ -142,12 +142,14 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
 /* A record, kept until all tiers were asked. */
 struct kept {
 	struct tkb_digest digest;
-	struct tkb_bytes record;
+	struct tkb_bytes record; /* without data: damaged */
 	uint64_t age_s;
+	const struct tkb_tier *tier;
 };
 
 struct gathering {
 	const char *ref;
+	const struct tkb_tier *tier; /* that is asked */
 	uint64_t limit;
 	struct tkb_arena arena; /* owns records and names */
 	struct kept *items;     /* owned */
@@ -170,7 +172,9 @@ static int keep_record(void *self, const struct tkb_digest *digest,
                        struct tkb_error *err)
 {
 	struct gathering *gathering = self;
-	struct kept kept = { .digest = *digest, .age_s = age_s };
+	struct kept kept = { .digest = *digest,
+		             .age_s = age_s,
+		             .tier = gathering->tier };
 	struct tkb_digest found;
 	int rc;
 
@@ -179,12 +183,12 @@ static int keep_record(void *self, const struct tkb_digest *digest,
 	rc = tkb_digest_of(record, &found, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_digest_equal(&found, digest))
-		return 0; /* damaged: as if it were not there */
-	kept.record.data = tkb_arena_string(&gathering->arena, record);
-	kept.record.size = record.size;
-	if (kept.record.data == NULL)
-		return tkb_fail_nomem(err);
+	if (tkb_digest_equal(&found, digest)) {
+		kept.record.data = tkb_arena_string(&gathering->arena, record);
+		kept.record.size = record.size;
+		if (kept.record.data == NULL)
+			return tkb_fail_nomem(err);
+	}
 	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
 	              sizeof(kept), err);
 	if (rc == 0)
@@ -198,11 +202,12 @@ static int gather_records(struct tkb_tier *tier, const struct tkb_call *call,
 	struct gathering *gathering = self;
 	const struct tkb_record_visitor visitor = { keep_record, gathering };
 
+	gathering->tier = tier;
 	return tier->backend->records(tier->self, call, gathering->ref,
 	                              &visitor, err);
 }
 
-/* By digest; of one in several tiers, the youngest first. */
+/* By digest; of one in several tiers, the youngest first that is whole. */
 static int compare_kept(const void *a, const void *b)
 {
 	const struct kept *left = a;
@@ -212,11 +217,24 @@ static int compare_kept(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
+	if ((left->record.data == NULL) != (right->record.data == NULL))
+		return left->record.data == NULL ? 1 : -1;
 	return (left->age_s > right->age_s) - (left->age_s < right->age_s);
+}
+
+static int tell_damaged(const struct kept *kept,
+                        const struct tkb_damage_visitor *visitor,
+                        struct tkb_error *err)
+{
+	if (visitor == NULL)
+		return 0;
+	return visitor->on_damaged(visitor->self, kept->tier->url.place.name,
+	                           &kept->digest, err);
 }
 
 static int tell_records(struct gathering *gathering,
                         const struct tkb_record_visitor *visitor,
+                        const struct tkb_damage_visitor *damage,
                         struct tkb_error *err)
 {
 	int rc = 0;
@@ -227,8 +245,11 @@ static int tell_records(struct gathering *gathering,
 	for (size_t i = 0; i < gathering->count && rc == 0; i++) {
 		const struct kept *kept = &gathering->items[i];
 
-		if (i == 0 ||
-		    !tkb_digest_equal(&kept[-1].digest, &kept->digest))
+		if (i != 0 && tkb_digest_equal(&kept[-1].digest, &kept->digest))
+			continue;
+		if (kept->record.data == NULL)
+			rc = tell_damaged(kept, damage, err);
+		else
 			rc = visitor->on_record(visitor->self, &kept->digest,
 			                        kept->record, kept->age_s, err);
 	}
@@ -250,9 +271,10 @@ static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
 	return tkb_verdict_of(&verdict, true, err);
 }
 
-int tkb_remote_records(struct tkb_remote *remote, const char *ref,
-                       const struct tkb_record_visitor *visitor,
-                       struct tkb_error *err)
+int tkb_remote_records_all(struct tkb_remote *remote, const char *ref,
+                           const struct tkb_record_visitor *visitor,
+                           const struct tkb_damage_visitor *damage,
+                           struct tkb_error *err)
 {
 	TKB_AUTO(gathering_release)
 	struct gathering gathering = { .ref = ref,
@@ -266,7 +288,14 @@ int tkb_remote_records(struct tkb_remote *remote, const char *ref,
 	rc = ask_all(remote, &work, err);
 	if (rc < 0)
 		return rc;
-	return tell_records(&gathering, visitor, err);
+	return tell_records(&gathering, visitor, damage, err);
+}
+
+int tkb_remote_records(struct tkb_remote *remote, const char *ref,
+                       const struct tkb_record_visitor *visitor,
+                       struct tkb_error *err)
+{
+	return tkb_remote_records_all(remote, ref, visitor, NULL, err);
 }
 
 static int keep_name(void *self, const char *ref, struct tkb_error *err)

@@ -103,7 +103,7 @@ int tkb_remote_clone(const struct tkb_remote *remote,
 
 	options.watch = *watch;
 	rc = tkb_remote_open(remote->urls, &options, &clone, err);
-	if (rc < 0)
+	if (clone == NULL)
 		return rc;
 	for (size_t i = 0; i < clone->tier_count; i++) {
 		clone->tiers[i].is_dead = remote->tiers[i].is_dead;

@@ -54,6 +54,20 @@ TKB_NODISCARD int tkb_remote_fetch(struct tkb_remote *remote,
                                    const struct tkb_digest *digest,
                                    struct tkb_hold *out, struct tkb_error *err);
 
+/* Told of a record that has another digest than its name, in tier `tier`. */
+struct tkb_damage_visitor {
+	int (*on_damaged)(void *self, const char *tier,
+	                  const struct tkb_digest *digest,
+	                  struct tkb_error *err);
+	void *self;
+};
+
+/* As tkb_remote_records(); tells, too, what no tier has undamaged. */
+TKB_NODISCARD int tkb_remote_records_all(
+	struct tkb_remote *remote, const char *ref,
+	const struct tkb_record_visitor *visitor,
+	const struct tkb_damage_visitor *damage, struct tkb_error *err);
+
 /*
  * Sum up what several tiers said: 0 if one did its work, else the first
  * failure that is not to be ignored, else TKB_MISS or the first failure.

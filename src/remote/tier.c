@@ -24,9 +24,8 @@ enum {
 #define NS_PER_MS ((uint64_t)1000000)
 
 static const struct tkb_remote_backend *const built_in[] = {
-	&tkb_backend_dir,
-	&tkb_backend_memory,
-	&tkb_backend_redis,
+	&tkb_backend_dir,   &tkb_backend_http, &tkb_backend_memory,
+	&tkb_backend_redis, &tkb_backend_s3,
 };
 
 static bool has_word(const char *const *words, const char *wanted)

@@ -231,7 +231,8 @@ static int read_param(struct tkb_url *url, struct part part,
 		rc = decode(url, part_of(equals + 1, end), &param.value, err);
 	if (rc < 0)
 		return rc;
-	if (tkb_place_param(&url->place, param.name) != NULL)
+	if (strcmp(param.name, "header") != 0 &&
+	    tkb_place_param(&url->place, param.name) != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the URL has parameter '%s' twice", param.name);
 	params[url->place.param_count++] = param;

@@ -8,6 +8,7 @@
 #include "bundle/found.h"
 #include "bundle/manifest.h"
 #include "bundle/root.h"
+#include "bundle/stage.h"
 
 /* Where an entry goes. Under Triton's layout all devices are one. */
 struct place {
@@ -32,8 +33,7 @@ static bool is_key_wanted(const struct tkb_emit_options *options,
                           const char *key)
 {
 	for (size_t i = 0; i < options->key_count; i++) {
-		if (strncmp(key, options->keys[i], strlen(options->keys[i])) ==
-		    0)
+		if (strcmp(key, options->keys[i]) == 0)
 			return true;
 	}
 	return options->key_count == 0;
@@ -279,6 +279,19 @@ int tkb_wanted_look(struct tkb_wanted *wanted, struct tkb_error *err)
 	for (size_t i = 0; i < wanted->place_count && rc == 0; i++)
 		rc = look(wanted, &wanted->places[i], err);
 	return rc;
+}
+
+void tkb_wanted_clean(const struct tkb_wanted *wanted)
+{
+	static const struct tkb_digest none = { { 0 } };
+
+	for (size_t i = 0; i < wanted->roots.count; i++) {
+		struct tkb_stage stage;
+
+		tkb_stage_init(&stage, &wanted->roots.items[i]);
+		tkb_stage_begin(&stage, &none, true);
+		tkb_stage_close(&stage);
+	}
 }
 
 static struct place *find_place(const struct tkb_wanted *wanted,

@@ -20,7 +20,8 @@ struct tkb_wanted;
 
 struct tkb_wanted_order {
 	const char *cache_root;
-	const struct tkb_emit_options *options; /* kept by reference */
+	const struct tkb_emit_options *options; /* kept by reference; its keys
+	                                           are whole */
 	const struct tkb_record_list *records;  /* likewise; the first record
 	                                           that brings something is
 	                                           chosen */
@@ -49,6 +50,12 @@ struct tkb_choice {
  * all. How many?
  */
 size_t tkb_wanted_plan(struct tkb_wanted *wanted, struct tkb_choice *out);
+
+/*
+ * Remove what dead emits left in the roots that are there: where all is there,
+ * no emit comes that would.
+ */
+void tkb_wanted_clean(const struct tkb_wanted *wanted);
 
 /* How many places had a whole entry when they were looked at last? */
 size_t tkb_wanted_present(const struct tkb_wanted *wanted);
