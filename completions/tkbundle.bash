@@ -10,22 +10,35 @@ _tkbundle_options() {
 	collect)
 		options="-o --output --key --device --profile --no-modules
 			--strict -j --jobs --json -n --dry-run" ;;
-	diff)
+	config | diff)
 		options="--json" ;;
 	emit)
 		options="--key --device --target --layout --sync -j --jobs
 			--json -n --dry-run" ;;
 	gc)
-		options="--max-size --max-entries --max-age --json -n
-			--dry-run" ;;
+		options="--remote --max-size --max-entries --max-age --deadline
+			--metrics --json -n --dry-run" ;;
 	help)
 		options="" ;;
 	ls)
 		options="--files --json" ;;
 	merge)
 		options="-o --output --json" ;;
+	pull)
+		options="--remote -o --output --best-effort --deadline --metrics
+			--key --device --target --layout --sync -j --jobs --json
+			-n --dry-run" ;;
+	push)
+		options="--remote --bundle --layout --deadline --metrics --key
+			--device --profile --no-modules --no-compaction --strict
+			-j --jobs --json -n --dry-run" ;;
+	refs)
+		options="--remote --delete --deadline --json" ;;
 	relocate)
 		options="--json -n --dry-run" ;;
+	run)
+		options="--ref --remote --cache --wait --deadline --push
+			--metrics" ;;
 	show)
 		options="--file --stage" ;;
 	stats)
@@ -38,20 +51,30 @@ _tkbundle_options() {
 	options+=" -h --help"
 }
 
-# What option $1 wants: words, or where they come from; nothing for a switch.
+# What option $2 of verb $1 wants: words, or where they come from; nothing for a
+# switch.
 _tkbundle_value() {
-	case $1 in
-	-o | --output)
+	case $1:$2 in
+	*:-o | *:--output | push:--bundle)
 		value=:bundle ;;
-	--profile)
+	*:--profile)
 		value="full lean" ;;
-	--layout)
+	push:--layout)
+		value="tkb triton" ;;
+	*:--layout)
 		value="auto triton inductor" ;;
-	--stage)
+	*:--stage)
 		value="ptx llir ttir ttgir source cubin sass" ;;
-	--target)
+	*:--target)
 		value="cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu" ;;
-	--key | --device | --file | -j | --jobs | --max-*)
+	*:--metrics)
+		value=:file ;;
+	*:--remote | *:--cache)
+		value=:cache ;;
+	*:--push)
+		value="always on-exit never" ;;
+	*:--key | *:--device | *:--file | *:-j | *:--jobs | *:--max-* | \
+		*:--deadline | *:--delete | *:--ref | *:--wait)
 		value=:none ;;
 	*)
 		value= ;;
@@ -67,8 +90,12 @@ _tkbundle_operand() {
 		value=:bundle ;;
 	diff:[12] | ls:1 | show:1 | stats:1 | verify:1)
 		value=:either ;;
-	collect:1 | emit:2 | gc:1 | relocate:1)
+	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
+	run:1)
+		value=:command ;;
+	run:*)
+		value=:file ;;
 	*)
 		value=:none ;;
 	esac
@@ -86,6 +113,11 @@ _tkbundle_reply() {
 			compgen -d -- "$2"
 			compgen -f -X '!*.tkb' -- "$2"
 		) ;;
+	:command)
+		mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;
+	:file)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	:cache)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
@@ -95,7 +127,8 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect diff emit gc help ls merge relocate show stats verify"
+	local verbs="collect config diff emit gc help ls merge pull push refs
+		relocate run show stats verify"
 	local options='' value='' word i count=0
 	local -a words
 
@@ -116,7 +149,7 @@ _tkbundle() {
 		if [[ ${words[i]} == -- ]]; then
 			options=
 		elif [[ -n $options && ${words[i]} == -?* ]]; then
-			_tkbundle_value "${words[i]}"
+			_tkbundle_value "${words[1]}" "${words[i]}"
 			[[ -z $value ]] || ((i++))
 		else
 			((count++))
@@ -127,7 +160,7 @@ _tkbundle() {
 	if ((i == ${#words[@]})); then
 		:
 	elif [[ -n $options && $word == --*=* ]]; then
-		_tkbundle_value "${word%%=*}"
+		_tkbundle_value "${words[1]}" "${word%%=*}"
 		word=${word#*=}
 	elif [[ -n $options && $word == -* ]]; then
 		value=$options

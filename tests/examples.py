@@ -26,11 +26,11 @@ FIXTURES = os.path.join(HERE, "fixtures")
 NOT_HERE = "serve.py"
 
 # Works where the file system keeps access times.
-WITH_TIMES = "stats --used"
+WITH_TIMES = ("stats --used", "tkbundle run")
 
 # What the program looks at, and what its words could depend on.
 VARIABLES = ("TRITON_CACHE_DIR", "TRITON_HOME", "TORCHINDUCTOR_CACHE_DIR",
-             "TKBUNDLE_DISABLE", "CUDA_HOME", "TMPDIR")
+             "CUDA_HOME", "TMPDIR", "XDG_CONFIG_HOME")
 
 ESCAPES = {r"\e": "\\", r"\-": "-", r"\&": "", r"\(aq": "'", r"\(dq": '"'}
 
@@ -92,7 +92,8 @@ def why_not(command, folder):
     """Why an example cannot be run here; nothing if it can."""
     if NOT_HERE in command:
         return "it needs a GPU"
-    if WITH_TIMES in command and not keeps_access_times(folder):
+    if (any(words in command for words in WITH_TIMES) and
+            not keeps_access_times(folder)):
         return "the file system keeps no access times"
     return ""
 
@@ -100,7 +101,7 @@ def why_not(command, folder):
 def run(command, folder, program):
     path = os.path.dirname(program) + ":" + os.environ["PATH"]
     env = {name: value for name, value in os.environ.items()
-           if name not in VARIABLES}
+           if name not in VARIABLES and not name.startswith("TKBUNDLE_")}
     ended = subprocess.run(
         ["bash", "-c", command], cwd=folder, text=True, check=False,
         env=dict(env, PATH=path, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8"),

@@ -69,10 +69,11 @@ class Tree:
                       os.path.exists(os.path.join(folder, name + ".c"))}
         return found
 
-    def code(self, pattern):
+    def code(self, pattern, folders=("src/base", "src/bundle",
+                                     "tools/tkbundle")):
         """What `pattern` finds in the sources of library and program."""
         found = set()
-        for folder in ("src/base", "src/bundle", "tools/tkbundle"):
+        for folder in folders:
             for name in os.listdir(os.path.join(self.sources, folder)):
                 if name.endswith(".c"):
                     found.update(re.findall(pattern, self.text(folder, name)))
@@ -230,7 +231,8 @@ def check_overview(tree):
     listed = {word.lstrip("-") for word in
               page.items("DESCRIPTION", "Cm") | page.items("DESCRIPTION", "Fl")}
     reasons = tree.code(r'\[TKB_REASON_\w+\] = "(\w+)"')
-    variables = tree.code(r'(?:getenv|variable|is_set)\("(\w+)"\)') | {"PATH"}
+    variables = (tree.code(r'(?:getenv|variable|is_set)\("(\w+)"\)') |
+                 tree.code(r'"(TKBUNDLE_[A-Z_]+)"') | {"PATH"})
     return (only("verb", verbs, listed) +
             only("reason", reasons, page.items("REASONS", "Cm")) +
             only("variable", variables, page.items("ENVIRONMENT", "Ev")))
@@ -248,6 +250,48 @@ def check_format(tree):
                  set(re.findall(r"\d+\s+MiB", page.text))))
 
 
+def check_remote(tree):
+    """The page of remotes has every scheme, parameter and word in a ref."""
+    page = tree.page("tkbundle-remote.7")
+    folders = ["src/remote"]
+
+    def listed(member):
+        lists = tree.code(rf'\.{member} =\s*\(const char \*const\[\]\)'
+                          r'\{([^}]*)', folders)
+        return {name for names in lists for name in
+                re.findall(r'"([^"]+)"', names)}
+
+    params = listed("params") | set(re.findall(
+        r'strcmp\(name, "([\w-]+)"\)', tree.text("src", "remote", "tier.c")))
+    schemes = listed("schemes")
+    words = {"{" + word + "}" for word in
+             re.findall(r'\{ "(\w+)", fill_', tree.text("src", "remote",
+                                                        "expand.c"))}
+    variables = tree.code(r'"(AWS_[A-Z0-9_]+)"', folders)
+    explained = {word for section in ("URLS", "PARAMETERS") for line in
+                 page.sections[section].splitlines()
+                 if line.startswith(".It Cm ") for word in
+                 re.findall(r"Cm (\S+)", line)}
+    shown = set(re.findall(r"^\.It Li (\{\w+\})", page.text, re.M))
+    return (only("scheme or parameter", params | schemes, explained) +
+            only("word", words, shown) +
+            only("variable", variables, page.items("ENVIRONMENT", "Ev")))
+
+
+def check_figures(tree, verb):
+    """Each figure of --metrics is in the page."""
+    written = {name for source in tree.sources_of(verb)
+               if f'.verb = "{verb}"' in tree.tool(source)
+               for name in re.findall(r'metrics_add\(\s*&metrics, "(\w+)"',
+                                      tree.tool(source))}
+    if written:
+        written |= set(re.findall(r'metrics_add\(metrics, "(\w+)"',
+                                  tree.tool("metrics")))
+    page = tree.page(f"tkbundle-{verb}.1")
+    shown = set(re.findall(rf"^tkbundle_{verb}_(\w+)$", page.text, re.M))
+    return only("figure", written, shown)
+
+
 def checks(tree):
     """Each check: a sentence that must hold, and what is wrong with it."""
     for name in tree.pages:
@@ -258,6 +302,7 @@ def checks(tree):
             yield f"mandoc accepts {name}", check_lint(tree, name)
     yield "tkbundle.1 tells all", check_overview(tree)
     yield "tkbundle-format.5 is docs/format.md", check_format(tree)
+    yield "tkbundle-remote.7 tells all", check_remote(tree)
     for verb in tree.verbs_with_pages():
         if f"tkbundle-{verb}.1" not in tree.pages:
             yield f"{verb} has a page", ["it has none"]
@@ -265,6 +310,7 @@ def checks(tree):
         yield f"{verb} has the options of its help", check_usage(tree, verb)
         yield f"{verb} explains its counts", check_counts(tree, verb)
         yield f"{verb} explains its document", check_members(tree, verb)
+        yield f"{verb} explains its figures", check_figures(tree, verb)
     for name in tree.pages:
         path = os.path.join(tree.man, name)
         for command, fault, skip in examples.judge(tree.program, path):

@@ -13,3 +13,5 @@ for verb in ls emit verify; do
 done
 on_terminal 'tkbundle show - 5D; echo "exit $?"'
 on_terminal 'tkbundle collect cache -o - -n; echo "exit $?"'
+on_terminal 'tkbundle push a --bundle - --remote remote; echo "exit $?"'
+on_terminal 'tkbundle pull a -o - --remote remote; echo "exit $?"'

@@ -57,8 +57,11 @@ packer=${TKB_SAVE-}
 python=$(python3 -c 'import sys; print(sys.executable)') || exit 1
 
 # What the program looks at, and what its words could depend on.
-unset TRITON_CACHE_DIR TRITON_HOME TORCHINDUCTOR_CACHE_DIR TKBUNDLE_DISABLE
-unset CUDA_HOME TERM
+unset TRITON_CACHE_DIR TRITON_HOME TORCHINDUCTOR_CACHE_DIR
+unset CUDA_HOME TERM XDG_CONFIG_HOME
+# shellcheck disable=SC2046 # one word each
+unset $(env | sed -n 's/^\(TKBUNDLE_[A-Za-z0-9_]*\)=.*/\1/p')
+export TKBUNDLE_CONFIG=/dev/null
 export LC_ALL=C TZ=UTC PATH="$work/bin:$PATH"
 umask 022
 
@@ -150,7 +153,8 @@ save() {
 normalize() {
 	sed -e "s|$own/case|\$TMP|g" \
 		-e 's/\( into .*\) ([0-9.]* k*M*B)/\1 ($SIZE)/' \
-		-e 's/"bundle_size": [1-9][0-9]*/"bundle_size": $SIZE/' "$1"
+		-e 's/\( [1-9][0-9]* blobs*\) ([0-9.]* k*M*B)/\1 ($SIZE)/' \
+		-e 's/\("\(bundle\|uploaded\|fetched\)_size": \)[1-9][0-9]*/\1$SIZE/' "$1"
 }
 
 run_case() {

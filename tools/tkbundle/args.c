@@ -132,19 +132,37 @@ static enum status store_number(const struct parser *parser,
 	return STATUS_DONE;
 }
 
+struct amount_kind {
+	bool (*parse)(const char *text, uint64_t *out);
+	const char *example;
+};
+
+static const struct amount_kind *amount_kind(enum option_kind kind)
+{
+	static const struct amount_kind size = { units_parse_size,
+		                                 "500M or 20Gi" };
+	static const struct amount_kind age = { units_parse_age, "30d or 12h" };
+	static const struct amount_kind time = { units_parse_time,
+		                                 "500ms or 30s" };
+
+	if (kind == OPTION_SIZE)
+		return &size;
+	return kind == OPTION_AGE ? &age : &time;
+}
+
 static enum status store_amount(const struct parser *parser,
                                 const struct option_spec *spec,
                                 const char *text, void *to)
 {
 	struct amount *const amount = to;
-	const bool is_size = spec->kind == OPTION_SIZE;
+	const struct amount_kind *const kind = amount_kind(spec->kind);
 	uint64_t value = 0;
 
-	if (!(is_size ? units_parse_size : units_parse_age)(text, &value))
+	if (!kind->parse(text, &value) || value < spec->min ||
+	    (spec->max != 0 && value > spec->max))
 		return cli_misused(
 			parser->cli, "'%s' wants %s, as in %s, not '%s'",
-			parser->shown, spec->value,
-			is_size ? "500M or 20Gi" : "30d or 12h", text);
+			parser->shown, spec->value, kind->example, text);
 
 	*amount = (struct amount){ .is_set = true, .value = value };
 	return STATUS_DONE;
@@ -201,6 +219,27 @@ static enum status store_text(const struct parser *parser,
 	return STATUS_DONE;
 }
 
+/* Others can see our command line, and for longer than we need it. */
+static enum status store_secret(const struct parser *parser,
+                                const struct option_spec *spec, char *text,
+                                void *to)
+{
+	char **const last = to;
+	char *const copy = strdup(text);
+
+	if (copy == NULL) {
+		cli_say(parser->cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	free(*last);
+	*last = copy;
+	(void)memset(text, '*', strlen(text));
+	if (copy[0] == '\0')
+		return cli_misused(parser->cli, "'%s' wants %s, not nothing",
+		                   parser->shown, spec->value);
+	return STATUS_DONE;
+}
+
 /* Keep the value of an option; a switch has none. */
 static enum status store(const struct parser *parser,
                          const struct option_spec *spec, char *text)
@@ -214,11 +253,14 @@ static enum status store(const struct parser *parser,
 	case OPTION_TEXT:
 	case OPTION_TEXTS:
 		return store_text(parser, spec, text, to);
+	case OPTION_SECRET:
+		return store_secret(parser, spec, text, to);
 	case OPTION_NUMBER:
 	case OPTION_NUMBERS:
 		return store_number(parser, spec, text, to);
 	case OPTION_SIZE:
 	case OPTION_AGE:
+	case OPTION_TIME:
 		return store_amount(parser, spec, text, to);
 	case OPTION_WORD:
 		return store_word(parser, spec, text, to);
@@ -320,6 +362,20 @@ static const char *operand_name(const struct command *command, size_t index)
 	return command->operands[i];
 }
 
+/* A URL may hold a password: it is never shown. */
+static bool is_misplaced_url(const struct parser *parser, const char *word)
+{
+	const struct command *const command = parser->cli->command;
+
+	if (word[0] == '-' || strstr(word, "://") == NULL)
+		return false;
+	for (size_t i = 0; i < command->option_count; i++) {
+		if (command->options[i].kind == OPTION_SECRET)
+			return true;
+	}
+	return false;
+}
+
 static enum status take_operand(struct parser *parser, const char *word)
 {
 	const struct command *const command = parser->cli->command;
@@ -329,7 +385,8 @@ static enum status take_operand(struct parser *parser, const char *word)
 	if (name == NULL)
 		return cli_misused(parser->cli, "unexpected operand '%s'",
 		                   word);
-	if (word[0] == '\0')
+	if (word[0] == '\0' &&
+	    (!command->takes_command || operands->count == 0))
 		return cli_misused(parser->cli, "%s must not be empty", name);
 
 	operands->items[operands->count] = word;
@@ -347,7 +404,13 @@ static enum status take_words(struct parser *parser)
 		char *const word = parser->argv[parser->next];
 
 		parser->next++;
-		if (!has_options || word[0] != '-' || word[1] == '\0')
+		has_options =
+			has_options && (!parser->cli->command->takes_command ||
+		                        parser->out->operands.count == 0);
+		if (has_options && is_misplaced_url(parser, word))
+			status = cli_misused(parser->cli,
+			                     "a URL stands behind '--remote'");
+		else if (!has_options || word[0] != '-' || word[1] == '\0')
 			status = take_operand(parser, word);
 		else if (strcmp(word, "--") == 0)
 			has_options = false;
@@ -405,5 +468,6 @@ void args_release(struct arguments *args)
 	free(args->keys.items);
 	free(args->devices.items);
 	free(args->targets.items);
+	free(args->remote);
 	*args = (struct arguments){ .is_help = false };
 }

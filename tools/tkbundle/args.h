@@ -23,11 +23,14 @@
 enum option_kind {
 	OPTION_SWITCH,  /* bool */
 	OPTION_TEXT,    /* const char *, NULL if not given; the last counts */
+	OPTION_SECRET,  /* char *, owned; the word itself is made unreadable,
+	                   so that ps(1) does not tell it */
 	OPTION_TEXTS,   /* struct texts */
 	OPTION_NUMBER,  /* struct number; the last counts */
 	OPTION_NUMBERS, /* struct numbers */
 	OPTION_SIZE,    /* struct amount, in bytes; the last counts */
 	OPTION_AGE,     /* struct amount, in seconds; the last counts */
+	OPTION_TIME,    /* struct amount, in milliseconds; the last counts */
 	OPTION_WORD,    /* struct number: which of the words in `value` */
 	OPTION_TARGETS  /* struct targets */
 };
@@ -39,9 +42,9 @@ struct option_spec {
 	const char *value; /* as in a synopsis, "KEY"; or "full|lean" */
 	bool is_required;  /* in the synopsis; the verb checks it */
 	size_t offset;     /* into struct arguments */
-	uint32_t min;      /* of a number */
-	uint32_t max;
-	const char *help; /* one line, imperative, no full stop */
+	uint32_t min;      /* of a number, or of a time */
+	uint32_t max;      /* 0: of a time, none */
+	const char *help;  /* one line, imperative, no full stop */
 };
 
 struct texts {
@@ -83,17 +86,28 @@ struct arguments {
 	struct number max_entries;
 	struct amount max_size;
 	struct amount max_age;
+	struct amount deadline;
+	struct amount wait;
+	struct number push;
+	char *remote; /* owned */
+	const char *ref;
+	const char *cache;
+	const char *bundle;
+	const char *deleted;
+	const char *metrics;
 	const char *output;
 	const char *file;
 	bool has_files;
 	bool has_paths;
 	bool has_uses;
+	bool is_best_effort;
 	bool is_dry_run;
 	bool is_help;
 	bool is_json;
 	bool is_strict;
 	bool is_sync;
 	bool is_verbose;
+	bool no_compaction;
 	bool no_modules;
 };
 
@@ -102,6 +116,8 @@ struct command {
 	const char *operands[3];  /* as in a synopsis; ends with NULL */
 	size_t required_operands; /* so many of them */
 	bool repeats_operand;     /* the last may be given several times */
+	bool takes_command;       /* the operands are one: they come last, and
+	                             the first ends the options */
 	const char *summary;      /* one line, imperative, no full stop */
 	const char *details;      /* paragraphs, or NULL */
 	const struct option_spec *options;
@@ -131,6 +147,28 @@ extern const struct option_spec args_help_option;
 		.name = "json", .kind = OPTION_SWITCH,                         \
 		.offset = offsetof(struct arguments, is_json),                 \
 		.help = "print one JSON document"                              \
+	}
+#define ARGS_REMOTE                                                            \
+	{                                                                      \
+		.name = "remote", .kind = OPTION_SECRET,                       \
+		.value = "URL[,URL...]",                                       \
+		.offset = offsetof(struct arguments, remote),                  \
+		.help = "the remote; by default $TKBUNDLE_REMOTE"              \
+	}
+/* Nobody waits for longer than a day. */
+#define ARGS_TIME_LIMIT_MS (24 * 60 * 60 * 1000)
+#define ARGS_DEADLINE                                                          \
+	{                                                                      \
+		.name = "deadline", .kind = OPTION_TIME, .value = "TIME",      \
+		.offset = offsetof(struct arguments, deadline), .min = 1,      \
+		.max = ARGS_TIME_LIMIT_MS,                                     \
+		.help = "give up after so long, as 500ms or 30s"               \
+	}
+#define ARGS_METRICS                                                           \
+	{                                                                      \
+		.name = "metrics", .kind = OPTION_TEXT, .value = "FILE",       \
+		.offset = offsetof(struct arguments, metrics),                 \
+		.help = "write figures for Prometheus to FILE"                 \
 	}
 #define ARGS_DRY_RUN                                                           \
 	{                                                                      \

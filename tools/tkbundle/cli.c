@@ -29,6 +29,8 @@ enum status status_of(int rc)
 		return STATUS_USAGE;
 	case TKB_ERR_CORRUPT:
 		return STATUS_UNTRUSTED;
+	case TKB_ERR_UNAVAILABLE:
+	case TKB_ERR_DENIED:
 	default:
 		return STATUS_FAILED;
 	}

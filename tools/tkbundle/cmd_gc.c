@@ -4,12 +4,18 @@
 #include <inttypes.h>
 
 #include "follow.h"
+#include "remote_gc.h"
 #include "root.h"
 #include "text.h"
 
 #define FIELD(name) .offset = offsetof(struct arguments, name)
 
 static const struct option_spec options[] = {
+	{ .name = "remote",
+	  .kind = OPTION_SECRET,
+	  .value = "URL[,URL...]|-",
+	  FIELD(remote),
+	  .help = "clean up a remote; - means $TKBUNDLE_REMOTE" },
 	{ .name = "max-size",
 	  .kind = OPTION_SIZE,
 	  .value = "SIZE",
@@ -26,6 +32,8 @@ static const struct option_spec options[] = {
 	  .value = "AGE",
 	  FIELD(max_age),
 	  .help = "what was not used for so long, as 30d or 12h" },
+	ARGS_DEADLINE,
+	ARGS_METRICS,
 	ARGS_JSON,
 	ARGS_DRY_RUN,
 };
@@ -98,6 +106,11 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
+	if (args->remote != NULL)
+		return remote_gc_run(cli, args);
+	if (args->deadline.is_set || args->metrics != NULL)
+		return cli_misused(cli, "'--deadline' and '--metrics' count "
+		                        "with '--remote' alone");
 	if (!args->max_size.is_set && !args->max_entries.is_set &&
 	    !args->max_age.is_set)
 		return cli_misused(cli, "'--max-size', '--max-entries' or "
@@ -128,7 +141,7 @@ const struct command command_gc = {
 	.name = "gc",
 	.operands = { "CACHE_ROOT" },
 	.required_operands = 0,
-	.summary = "remove what of a cache is not used",
+	.summary = "remove what of a cache or a remote is not used",
 	.details =
 		"Whole entries go, the least recently used first, until every\n"
 		"bound holds that is given; to be written counts as a use. "
@@ -138,7 +151,13 @@ const struct command command_gc = {
 		"goes by age alone. What is being written stays; then the "
 		"exit\n"
 		"status is 4. CACHE_ROOT is by default the one that collect\n"
-		"takes. A compiler may be at work there all the time.\n",
+		"takes. A compiler may be at work there all the time.\n"
+		"\n"
+		"Of a remote, records go that nobody used for --max-age, and\n"
+		"those whose blob is gone, and blobs that no record names and\n"
+		"that are a day old; then the least recently used, until the\n"
+		"rest takes no more than --max-size. Many small records of a\n"
+		"ref become one.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

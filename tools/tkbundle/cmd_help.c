@@ -55,13 +55,9 @@ static void put_option(struct synopsis *synopsis,
 	put_part(synopsis, part);
 }
 
-static void put_synopsis(FILE *to, const struct command *command)
+static void put_operands(struct synopsis *synopsis,
+                         const struct command *command)
 {
-	struct synopsis synopsis = { .to = to };
-
-	synopsis.indent = fprintf(to, "usage: tkbundle %s", command->name);
-	synopsis.column = synopsis.indent;
-
 	for (size_t i = 0; command->operands[i] != NULL; i++) {
 		const bool is_required = i < command->required_operands;
 		char part[64];
@@ -70,10 +66,25 @@ static void put_synopsis(FILE *to, const struct command *command)
 		               is_required ? "" : "[", command->operands[i],
 		               is_required ? "" : "]",
 		               command->repeats_operand ? "..." : "");
-		put_part(&synopsis, part);
+		put_part(synopsis, part);
 	}
+}
+
+static void put_synopsis(FILE *to, const struct command *command)
+{
+	struct synopsis synopsis = { .to = to };
+
+	synopsis.indent = fprintf(to, "usage: tkbundle %s", command->name);
+	synopsis.column = synopsis.indent;
+
+	if (!command->takes_command)
+		put_operands(&synopsis, command);
 	for (size_t i = 0; i < command->option_count; i++)
 		put_option(&synopsis, &command->options[i]);
+	if (command->takes_command) {
+		put_part(&synopsis, "--");
+		put_operands(&synopsis, command);
+	}
 
 	(void)fputc('\n', to);
 }
@@ -120,8 +131,8 @@ void help_print_overview(const struct cli *cli)
 	(void)fputs(
 		"\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
 		"a verb;\n'tkbundle --version --verbose' lists the "
-		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, emit, gc and "
-		"relocate do nothing,\nwith success.\n"
+		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, emit, gc, pull, "
+		"push and relocate do\nnothing, with success.\n"
 		"\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
 		"4 partial, 5 untrusted\n",
 		cli->out);

@@ -79,7 +79,10 @@ static void on_progress(void *self, uint64_t done, uint64_t total)
 
 static bool is_cancelled(void *self)
 {
-	(void)self;
+	const struct follow *const follow = self;
+
+	if (follow->deadline != NULL)
+		return deadline_is_cancelled(follow->deadline);
 	return signals_is_caught();
 }
 

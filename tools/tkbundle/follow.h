@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cli.h"
+#include "deadline.h"
 #include "progress.h"
 
 /*
@@ -28,6 +29,7 @@ struct follow {
 	struct cli *cli;
 	struct progress progress;
 	enum follow_list list;
+	struct deadline *deadline; /* or NULL; may be set once it has begun */
 	bool has_untrusted; /* a bad one, and not only busy or unreadable */
 };
 

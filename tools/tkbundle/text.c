@@ -129,6 +129,20 @@ void text_size(uint64_t size, char out[TEXT_SIZE_SIZE])
 	               units[unit]);
 }
 
+void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE])
+{
+	static const struct {
+		uint64_t seconds;
+		char name;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
+	size_t unit = 0;
+
+	while (unit < 3 && seconds < units[unit].seconds)
+		unit++;
+	(void)snprintf(out, TEXT_AGE_SIZE, "%" PRIu64 "%c",
+	               seconds / units[unit].seconds, units[unit].name);
+}
+
 void text_counts(const struct text_count *counts, size_t count, char *out,
                  size_t size)
 {

@@ -38,6 +38,12 @@ __attribute__((format(printf, 4, 0))) void text_line_around(FILE *to,
 /* Write "913 B", "1.2 kB", "64 MB": powers of 1000, as disks are sold. */
 void text_size(uint64_t size, char out[TEXT_SIZE_SIZE]);
 
+/* Room for what text_age() writes. */
+#define TEXT_AGE_SIZE 24
+
+/* Write "45s", "12m", "3h", "40d": what of the largest unit is full. */
+void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE]);
+
 /* What was counted, and how often it was met. */
 struct text_count {
 	const char *word;

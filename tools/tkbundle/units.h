@@ -16,4 +16,13 @@ bool units_parse_size(const char *text, uint64_t *out);
 /* "45s", "90m", "12h", "30d": seconds. */
 bool units_parse_age(const char *text, uint64_t *out);
 
+/* "500ms", "5s", "2m", "12h", "30d": milliseconds. */
+bool units_parse_time(const char *text, uint64_t *out);
+
+/* Room for what units_show_time() writes. */
+#define UNITS_TIME_SIZE 24
+
+/* Write milliseconds as units_parse_time() reads them. */
+void units_show_time(uint64_t time_ms, char out[UNITS_TIME_SIZE]);
+
 #endif

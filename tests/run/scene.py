@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of `tkbundle run` are made of.
+
+A test is a function with a sentence that must hold; it is given a scene: an
+empty folder of its own, which goes away with it, and `tkbundle run` in it.
+"""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
+FIXTURE = os.path.join(FIXTURES, "triton-3.6.0-cpu.tar.gz")
+ENTRIES = 5  # in the fixture: four kernels and an autotune file
+KERNELS = 4
+TIMEOUT_S = 60
+LATE_S = 20  # how much later than it should something may come here
+WORKERS = 4  # most tests wait
+LINE = re.compile(r"tkbundle: emitted (\w+), used (\w+), "
+                  r"compiled anew (\w+), pushed (\w+)(?:; (.*))?")
+
+tests = []
+
+
+class Skip(Exception):
+    """It cannot be told here."""
+
+
+def test(sentence):
+    def add(function):
+        tests.append((sentence, function))
+        return function
+    return add
+
+
+def require(holds, *details):
+    if not holds:
+        raise AssertionError("; ".join(str(detail) for detail in details))
+
+
+def equal(got, wanted, *details):
+    require(got == wanted, f"got {got!r}, wanted {wanted!r}", *details)
+
+
+def wait_until(question, what, seconds=LATE_S):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        answer = question()
+        if answer:
+            return answer
+        time.sleep(0.01)
+    raise AssertionError(f"{what} does not come")
+
+
+def is_there(path):
+    return lambda: os.path.exists(path)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("it needs root")
+
+
+def need(program):
+    if shutil.which(program) is None:
+        raise Skip(f"there is no {program}")
+
+
+def process(pid):
+    """Name, state, parent and command line of a process, or None."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
+            name, _, rest = file.read().rpartition(")")
+        with open(f"/proc/{pid}/cmdline", encoding="latin-1") as file:
+            line = file.read().split("\0")[:-1]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    state, parent = rest.split()[:2]
+    return name.partition("(")[2], state, int(parent), line
+
+
+def children(pid):
+    found = {}
+    for name in os.listdir("/proc"):
+        facts = process(name) if name.isdigit() else None
+        if facts is not None and facts[2] == pid and facts[1] != "Z":
+            found[int(name)] = facts[3]
+    return found
+
+
+def descendants(pid):
+    found = children(pid)
+    for child in list(found):
+        found.update(descendants(child))
+    return found
+
+
+class Ended:
+    """What became of a run."""
+
+    def __init__(self, status, out, err, seconds):
+        self.status, self.out, self.err = status, out, err
+        self.seconds = seconds
+
+    def line(self):
+        """The counts of the last line, and the reason."""
+        found = LINE.fullmatch(self.err.rstrip("\n").rpartition("\n")[2])
+        require(found, f"no last line in {self.err!r}")
+        return found.groups()
+
+    def counts(self):
+        return self.line()[:4]
+
+    def reason(self):
+        return self.line()[4] or ""
+
+
+class Scene:
+    """A folder, and the program in it."""
+
+    def __init__(self, program, folder):
+        self.program = program
+        self.folder = folder
+        self.environment = {
+            name: value for name, value in os.environ.items()
+            if not name.startswith(("TKBUNDLE_", "TRITON_", "TORCHINDUCTOR_",
+                                    "XDG_"))}
+        self.environment.update(HOME=folder, LC_ALL="C", TMPDIR=folder,
+                                TKBUNDLE_CONFIG="/dev/null")
+        self.remote = "file://" + self.path("remote")
+        self.root = self.path(".triton", "cache")
+        self.started = []
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def fixture(self, folder="source", file=FIXTURE):
+        """Unpack a real cache; returns its root."""
+        os.makedirs(self.path(folder))
+        subprocess.run(["tar", "-xzf", file, "-C", self.path(folder)],
+                       check=True)
+        return self.path(folder, ".triton", "cache")
+
+    def fill(self, **options):
+        """Push the fixture to the ref."""
+        ended = self.tkbundle("push", "a/b", self.fixture("filling"),
+                              "--remote", self.remote, **options)
+        equal(ended.status, 0, ended.err)
+
+    def line_of(self, *command, options=(), remote=None):
+        # Machines that run tests are busy.
+        wait = () if "--wait" in options else ("--wait", "30s")
+        return [self.program, "run", "--ref", "a/b", "--remote",
+                remote or self.remote, *wait, *options, "--", *command]
+
+    def tkbundle(self, *words, env=None, **more):
+        return self.go([self.program, *words], env=env, **more)
+
+    def run(self, *command, options=(), remote=None, before=(), **more):
+        return self.go([*before, *self.line_of(*command, options=options,
+                                               remote=remote)], **more)
+
+    def shell(self, script, **more):
+        return self.run("sh", "-c", script, **more)
+
+    def go(self, line, env=None, stdin=subprocess.DEVNULL, data=None, **more):
+        begin = time.monotonic()
+        ended = subprocess.run(
+            line, env={**self.environment, **(env or {})}, cwd=self.folder,
+            timeout=TIMEOUT_S, check=False, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, input=data,
+            **({} if data is not None else {"stdin": stdin}), **more)
+        return Ended(ended.returncode, ended.stdout.decode(),
+                     ended.stderr.decode(), time.monotonic() - begin)
+
+    def start(self, *command, options=(), remote=None, env=None, before=(),
+              **more):
+        """Start a run; finish() waits for it."""
+        for stream in ("stdout", "stderr"):
+            more.setdefault(stream, subprocess.PIPE)
+        started = subprocess.Popen(
+            [*before, *self.line_of(*command, options=options, remote=remote)],
+            env={**self.environment, **(env or {})}, cwd=self.folder,
+            stdin=subprocess.DEVNULL, **more)
+        started.begin = time.monotonic()
+        self.started.append(started)
+        return started
+
+    @staticmethod
+    def finish(started):
+        out, err = started.communicate(timeout=TIMEOUT_S)
+        return Ended(started.returncode, (out or b"").decode(),
+                     (err or b"").decode(), time.monotonic() - started.begin)
+
+    def child(self, started, verb):
+        """The pid of the child that pulls or pushes, once there is one."""
+        def find():
+            return [pid for pid, line in children(started.pid).items()
+                    if line[1:2] == [verb]]
+        return wait_until(find, f"a {verb}")[0]
+
+    def close(self):
+        for started in self.started:
+            if started.poll() is None:
+                for pid in [started.pid, *descendants(started.pid)]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                started.wait()
+            for stream in (started.stdout, started.stderr):
+                if stream is not None:
+                    stream.close()
+
+
+@contextlib.contextmanager
+def silent_server():
+    """A port that takes connections and never says a word."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(64)
+        yield server.getsockname()[1]
+
+
+@contextlib.contextmanager
+def hanging():
+    """A remote that hangs, longer than anybody waits for it."""
+    with silent_server() as port:
+        yield (f"redis://:secretword@127.0.0.1:{port}/"
+               "?timeout=60s&stall-timeout=60s&connect-timeout=60s")
+
+
+def attempt(program, sentence, function):
+    """What is wrong, or None, or a Skip."""
+    folder = tempfile.mkdtemp(prefix="tkbundle-run.")
+    scene = Scene(program, folder)
+    try:
+        function(scene)
+        return None
+    except Skip as reason:
+        return reason
+    except Exception:  # pylint: disable=broad-except
+        return traceback.format_exc()
+    finally:
+        scene.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(program, pattern):
+    chosen = [each for each in tests if pattern in each[0]]
+    failed = 0
+    with ThreadPoolExecutor(WORKERS) as pool:
+        jobs = [pool.submit(attempt, program, *each) for each in chosen]
+        for number, ((sentence, _), job) in enumerate(zip(chosen, jobs), 1):
+            problem = job.result()
+            if isinstance(problem, Skip):
+                print(f"ok {number} - {sentence} # SKIP {problem}")
+            elif problem is None:
+                print(f"ok {number} - {sentence}")
+            else:
+                failed += 1
+                print(f"not ok {number} - {sentence}")
+                for line in problem.splitlines():
+                    print(f"# {line}")
+            sys.stdout.flush()
+    print(f"1..{len(chosen)}")
+    return 1 if failed or not chosen else 0

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_CONFIG_FILE_H
+#define TKBUNDLE_CONFIG_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tkbundle/error.h>
+
+/* A file of `name = value` lines, as config.h has it. */
+
+enum config_file_kind {
+	CONFIG_FILE_SYSTEM, /* need be neither there nor readable */
+	CONFIG_FILE_USER,   /* the same; must be the user's own */
+	CONFIG_FILE_NAMED   /* must be there */
+};
+
+/* Where the lines are told. */
+struct config_file_visitor {
+	/*
+	 * `name` is "" where the line is none of `name = value`. Returns 0, or
+	 * a failure that ends it.
+	 */
+	int (*on_line)(void *self, const char *path, size_t line, char *name,
+	               char *value, struct tkb_error *err);
+	void *self;
+};
+
+/*
+ * Tell the lines of the file `path`, and release it.
+ *
+ * @return 0, also where there is none that need be there; TKB_ERR_INVALID (it
+ *         cannot be trusted, or is no text), TKB_ERR_IO, TKB_ERR_NOMEM, or what
+ *         the visitor returned
+ */
+TKB_NODISCARD int config_file_read(const char *path, enum config_file_kind kind,
+                                   const struct config_file_visitor *visitor,
+                                   struct tkb_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_DEADLINE_H
+#define TKBUNDLE_DEADLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * When a verb gives up. Zeroed, it never does.
+ *
+ * Any thread may ask.
+ */
+struct deadline {
+	uint64_t time_ms; /* how long it has; 0: for ever */
+	uint64_t end_ms;  /* of CLOCK_MONOTONIC */
+};
+
+/* The time runs from now on; 0 is for ever. */
+void deadline_begin(struct deadline *deadline, uint64_t time_ms);
+
+bool deadline_is_over(const struct deadline *deadline);
+
+/* For a struct tkb_watch: is it over, or has a signal come? */
+bool deadline_is_cancelled(void *self);
+
+/* Milliseconds of CLOCK_MONOTONIC. */
+uint64_t deadline_now_ms(void);
+
+#endif

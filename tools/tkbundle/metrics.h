@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_METRICS_H
+#define TKBUNDLE_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tkbundle/error.h>
+
+/*
+ * The figures of one run of a verb, as the text format of Prometheus that the
+ * node exporter's textfile collector reads.
+ *
+ *     struct metrics metrics = { .verb = "pull", .label = "ref",
+ *                                .label_value = "model/h100" };
+ *
+ *     metrics_add(&metrics, "emitted", "Entries that were emitted.", 5);
+ *     rc = metrics_write(&metrics, "/var/lib/.../tkbundle.prom", &err);
+ *
+ * All are gauges, of the last run, and named tkbundle_<verb>_<name>.
+ */
+enum {
+	METRICS_LIMIT = 32
+};
+
+struct metric {
+	const char *name; /* not kept, as all texts here */
+	const char *help; /* a sentence */
+	double value;
+};
+
+struct metrics {
+	const char *verb;
+	const char *label;       /* its name; NULL: none */
+	const char *label_value; /* holds no secret */
+	struct metric items[METRICS_LIMIT];
+	size_t count;
+};
+
+/* At most METRICS_LIMIT times. */
+void metrics_add(struct metrics *metrics, const char *name, const char *help,
+                 double value);
+
+/*
+ * What every verb has: whether it succeeded, how long it took, and when it
+ * ended, which is now.
+ */
+void metrics_add_end(struct metrics *metrics, bool is_success,
+                     uint64_t duration_ms);
+
+/*
+ * Write the file, which appears whole at once and anybody may read.
+ *
+ * @return 0, TKB_ERR_IO or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int metrics_write(const struct metrics *metrics, const char *path,
+                                struct tkb_error *err);
+
+#endif
