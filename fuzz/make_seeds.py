@@ -603,6 +603,216 @@ def write_bundles(program, save, folder):
     write("bundle", "skippable", struct.pack("<II", 0x184d2a50, 4) + b"skip")
 
 
+# What remotes are told: records, answers of Redis, URLs.
+
+def record(entries=(), **members):
+    value = {"blob": ["ab" * 32, 1234], "bundle": "cd" * 32,
+             "entries": list(entries), "format": "tkbundle-record",
+             "frames": "ef" * 32, "profile": "full", "version": 1}
+    value.update(members)
+    return canonical({k: v for k, v in value.items() if v is not None})
+
+
+def write_records():
+    kernel = [KEY, "", ["cuda", "90", 32], [0, 1]]
+    module = [KEY, "x86_64-glibc-cpython-312", ["", "", 0], [0]]
+    seeds = {
+        "empty": record(),
+        "entries": record([kernel, module]),
+        "lean": record([kernel], profile="lean"),
+        "newer": record(version=2),
+        "older": record(version=0),
+        "no-frames": record(frames=None),
+        "no-devices": record([[KEY, "", ["cuda", "90", 32], []]]),
+        "devices-turned": record([[KEY, "", ["cuda", "90", 32], [1, 0]]]),
+        "device-too-high": record([[KEY, "", ["", "", 0], [1 << 20]]]),
+        "bad-key": record([["../up", "", ["cuda", "90", 32], [0]]]),
+        "nul": record([[KEY, "a\0b", ["cuda", "90", 32], [0]]]),
+        "escape": record([[KEY, "\x1b[31m", ["cuda", "90", 32], [0]]]),
+        "large": record(blob=["ab" * 32, (1 << 64) - 1]),
+        "too-large": record(blob=["ab" * 32, 1 << 64]),
+        "another-format": record(format="tkbundle"),
+        "spaced": record().replace(",", ", "),
+        "behind": record() + "\n",
+        "cut": record([kernel])[:-9],
+    }
+    for name, text in seeds.items():
+        write("record", name, text)
+
+
+def resp(value):
+    """A server's answer: an error is an Exception, a status a tuple."""
+    if value is None:
+        return b"$-1\r\n"
+    if isinstance(value, int):
+        return b":%d\r\n" % value
+    if isinstance(value, Exception):
+        return b"-%s\r\n" % str(value).encode()
+    if isinstance(value, tuple):
+        return b"+%s\r\n" % value[0].encode()
+    if isinstance(value, list):
+        return b"*%d\r\n" % len(value) + b"".join(map(resp, value))
+    value = value.encode() if isinstance(value, str) else value
+    return b"$%d\r\n%s\r\n" % (len(value), value)
+
+
+OK, QUEUED = ("OK",), ("QUEUED",)
+
+
+def write_resps():
+    seeds = {
+        "all": [OK, 7, -7, None, "text", "", b"\0\xff\r\n", [], [1, [2, [3]]],
+                ValueError("ERR no")],
+        "deep": [[[[[[[[[[1]]]]]]]]]],
+        "long": ["x" * 300, ["y" * 70, None]],
+    }
+    for name, answers in seeds.items():
+        for piece in (0, 1, 3, 16, 255):
+            write("resp", f"{name}-{piece}",
+                  bytes([piece]) + b"".join(map(resp, answers)))
+    for name, text in {
+            "too-many": "*2000000\r\n", "many": "*1000\r\n:1\r\n",
+            "minus": "*-2\r\n", "nil-array": "*-1\r\n:1\r\n",
+            "huge": "$999999999999\r\nx", "minus-bulk": "$-2\r\n",
+            "no-kind": "?1\r\n", "no-number": ":one\r\n", "cut": "$5\r\nab",
+            "no-end": "$2\r\nabc\r\n", "line": "+" + "x" * 100, "crs": "\r\n",
+            "resp3": "%1\r\n+a\r\n:1\r\n", "push": ">1\r\n:1\r\n"}.items():
+        write("resp", name, b"\x02" + text.encode())
+
+
+def write_redis():
+    a, b = "01" + "00" * 31, "02" * 32
+    now = "1700000000"
+    seeds = {
+        "get": (0, [4, 1, "blob"]),
+        "get-changed": (0, [4, 1, "blobs"]),
+        "get-empty": (0, [0, 1, "", ""]),
+        "get-gone": (0, [0, 0, ""]),
+        "get-nil": (0, [0, 1, "", None]),
+        "get-rest": (1, [7, 1, "blob"]),
+        "get-long": (0, [3000000, 1, "x" * 1000]),
+        "get-minus": (0, [-1, 1, "x"]),
+        "get-other": (0, [["4"], 1, "blob"]),
+        "get-ttl": (128, [4, 1, 1, "blob"]),
+        "has": (2, [1, 0, 1]),
+        "has-refused": (2, [1, ValueError("NOPERM no permissions to run the "
+                                          "'exists' command")]),
+        "list": (3, [["0", ["tkbundle:cas:" + a, "tkbundle:cas:" + b,
+                            "tkbundle:cas:" + a, "tkbundle:cas:x"]],
+                     4, 1, now, 0, 0, None]),
+        "list-rounds": (3, [["7", ["tkbundle:cas:" + a]], ["0", []],
+                            4, 1, None, 1]),
+        "list-no-scan": (3, [["0", "x"]]),
+        "list-long-cursor": (3, [["0" * 40, []]]),
+        "records": (4, [[a, now], [a, "record", b, "", "x", "y"], 1]),
+        "records-odd": (4, [[a], [a]]),
+        "records-nested": (4, [[[a], now], [a, [1]]]),
+        "records-late": (4, [[a, "9" * 19], [a, "r"]]),
+        "refs": (5, [["0", ["tkbundle:ref:b", "tkbundle:ref:a",
+                            "tkbundle:ref:b", "tkbundle:ref:../x",
+                            "tkbundle:ref:a\0b", "other"]]]),
+        "put": (6, [OK, 1, 1, 1, OK, QUEUED, QUEUED, [OK, OK],
+                    OK, QUEUED, QUEUED, [OK, OK]]),
+        "put-oom": (6, [ValueError("OOM command not allowed"), 1]),
+        "put-aborted": (6, [OK, 1, 1, 1, OK, QUEUED, ValueError("OOM no"),
+                            ValueError("EXECABORT discarded")]),
+        "put-moved": (6, [ValueError("MOVED 1 127.0.0.1:1")]),
+        "touch": (7, [1, 1]),
+        "touch-gone": (7, [1, 0, 1]),
+        "noauth": (7, [ValueError("NOAUTH Authentication required.")]),
+        "escape": (7, [ValueError("\x1b[31m red \xff")]),
+    }
+    for name, (wish, answers) in seeds.items():
+        write("redis", name, bytes([wish, 0 if len(name) % 2 else 5]) +
+              b"".join(map(resp, answers)))
+
+
+def write_urls():
+    for name, text in {
+            "path": "/var/cache/x?mode=ro",
+            "relative": "cache",
+            "file": "file:///var/cache/a%20b",
+            "memory": "memory://name",
+            "redis": "redis://host:6379/2?ttl=30d&prefix=team&timeout=500ms",
+            "redis-acl": "redis://user:pass%40word@host/0",
+            "rediss": "rediss://[::1]:6380?cafile=ca.pem&verify=false",
+            "socket": "redis+unix://:pw@/run/redis.sock?db=1",
+            "http": "https://user@host:8443/a/b?netrc=true",
+            "s3": "s3://bucket/prefix?region=eu-west-1&endpoint=http://h:9",
+            "tiers": "cache,redis://h?mode=ro&on-error=ignore,memory://x",
+            "twice": "redis://h?db=1&db=2",
+            "unknown": "gopher://h\nm",
+            "unknown-param": "file:///x?colour=red",
+            "fragment": "redis://h/1#x",
+            "nul": "file:///%00",
+            "control": "file:///%1b",
+            "hex": "file:///%zz",
+            "port": "redis://h:65536",
+            "bracket": "redis://[::1",
+            "empty": "", "commas": ",,,", "no-scheme": "://x",
+            "number": "18446744073709551615", "time": "30d", "size": "20Gi",
+            "ref": "x\nmodel/{arch}/{gpu}-{driver}@{triton}+{env:HOME}",
+            "ref-plain": "x\nteam/model-7b@v1.2+x=y_z",
+            "ref-braces": "x\n{{arch}}{}{env:}{",
+            "ref-long": "x\n" + "a" * 201,
+            "ref-dots": "x\na/.b/../c"}.items():
+        write("url", name, text)
+
+
+def write_listings():
+    a, b = "01" * 32, "02" * 32
+    item = {"name": a, "type": "file", "mtime": "Sat, 21 Nov 2026 05:39:39 GMT",
+            "size": 5}
+    indexes = {
+        "empty": [], "files": [item, dict(item, name=b)],
+        "folder": [{"name": "model,h100", "type": "directory",
+                    "mtime": "Sat, 21 Nov 2026 05:39:39 GMT"}],
+        "unknown": [dict(item, more=[1, {"x": None}], size=-1.5)],
+        "no-name": [{"type": "file"}], "number": [dict(item, name=1)],
+        "nul": [dict(item, name=a + "\0")], "long": [dict(item, name="x" * 5000)],
+        "long-type": [dict(item, type="x" * 5000)],
+        "dates": [dict(item, mtime=date) for date in
+                  ("", "Sat, 99 Foo 0000 99:99:99 GMT", "-1", "x" * 200)],
+        "object": item, "strings": ["x"]}
+    for name, value in indexes.items():
+        write("listing", f"index-{name}", b"\0" + json.dumps(value).encode())
+    write("listing", "index-cut", b"\0" + json.dumps([item])[:-5].encode())
+    write("listing", "index-html", b"\0<html><body>Index</body></html>")
+
+    def dav(*responses):
+        return ('<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus '
+                'xmlns:D="DAV:">' + "".join(responses) + "</D:multistatus>")
+
+    def response(href, more=""):
+        return (f"<D:response><D:href>{href}</D:href><D:propstat><D:prop>"
+                f"{more}<D:getlastmodified>Sat, 21 Nov 2026 05:39:39 GMT"
+                "</D:getlastmodified></D:prop></D:propstat></D:response>")
+
+    folder = "<D:resourcetype><D:collection/></D:resourcetype>"
+    size = "<D:getcontentlength>5</D:getcontentlength>"
+    for name, text in {
+            "files": dav(response("/base/cas/", folder),
+                         response(f"/base/cas/{a}", size),
+                         response(f"http://h:1/base/cas/{b}", size)),
+            "escaped": dav(response("/base/cas/a%20b%2Fc%00d%zz%")),
+            "folders": dav(response("/base/cas/model,h100/", folder)),
+            "no-href": dav("<D:response/>"), "empty": dav(),
+            "slashes": dav(response("////")),
+            "size": dav(response("/base/cas/x", "<D:getcontentlength>"
+                                 "99999999999999999999</D:getcontentlength>")),
+            "deep": "<a>" * 17 + "</a>" * 17, "other": "<html/>",
+            "doctype": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+            "entity": dav(response("/base/cas/a&amp;b&#x41;")),
+            "long": dav(response("x" * 17000)), "cut": dav()[:-3]}.items():
+        write("listing", f"dav-{name}", b"\1" + text.encode())
+    head = "tkbundle index 1\n"
+    for name, text in {"empty": head, "lines": f"{head}{a}\n{b}\n",
+                       "open": f"{head}{a}", "blank": f"{head}\n\n",
+                       "long": head + "x" * 1000 + "\n",
+                       "another": "x\n"}.items():
+        write("listing", f"document-{name}", b"\2" + text.encode())
+
+
 def main():
     real = {name: Source(f"triton-{name}-cpu")
             for name in ("3.0.0", "3.2.0", "3.6.0", "3.9.0")}
@@ -615,6 +825,11 @@ def main():
     write_frames()
     write_launcher_frames()
     write_mixed_frames()
+    write_records()
+    write_resps()
+    write_redis()
+    write_urls()
+    write_listings()
     with tempfile.TemporaryDirectory() as folder:
         write_bundles(sys.argv[1], sys.argv[2], pathlib.Path(folder))
 

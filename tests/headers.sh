@@ -125,13 +125,17 @@ none "libzstd is used in src/bundle" foreign
 what='openssl/(ssl|x509|bio)' where='src/remote/tls\.c'
 none "TLS is made in src/remote/tls.c" foreign
 what='openssl/'
-where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/tls\.c'
-none "OpenSSL is used in src/base besides" foreign
+where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/(tls|sigv4)\.c'
+none "OpenSSL is used in src/base, for TLS and for HMAC" foreign
 what='hiredis' where='src/remote/resp\.c'
 none "hiredis is used in src/remote/resp.c" foreign
-what='jansson\.h' where='tools/tkbundle/json_out\.c'
-none "jansson is used in json_out.c" foreign
-what='(llvm|cuda|nv(rtc|JitLink|ml)|curl|archive)' where='nowhere'
+what='jansson\.h' where='tools/tkbundle/(json_out|run_[a-z]*)\.c'
+none "jansson is used where documents are written, and by run" foreign
+what='curl/' where='src/remote/curl_handles\.h'
+none "libcurl is used by way of curl_handles.h" foreign
+what='expat\.h' where='src/remote/xml\.c'
+none "expat is used in src/remote/xml.c" foreign
+what='(llvm|cuda|nv(rtc|JitLink|ml)\.h|archive)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.
@@ -200,7 +204,7 @@ needed() {
 }
 
 strange_needs() {
-	allowed='lib(zstd|crypto|ssl|hiredis|c|m|pthread|gcc_s)'
+	allowed='lib(zstd|crypto|ssl|hiredis|curl|expat|c|m|pthread|gcc_s)'
 	allowed="$allowed|ld-linux[a-z0-9-]*"
 	allowed="$allowed|lib(a|t|l|ub)san|libclang_rt[a-z0-9_.-]*"
 	needed | grep -v -E "^($allowed)\\.so"

@@ -111,7 +111,8 @@ verbs_without_a_page() {
 	while read -r verb; do
 		test -s "$tree/share/man/man1/tkbundle-$verb.1" || echo "$verb"
 	done <"$work/verbs"
-	for page in man1/tkbundle.1 man5/tkbundle-format.5; do
+	for page in man1/tkbundle.1 man5/tkbundle-format.5 \
+		man7/tkbundle-remote.7; do
 		test -s "$tree/share/man/$page" || echo "$page"
 	done
 }

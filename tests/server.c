@@ -192,35 +192,50 @@ const char *ask_redis(const struct server *server, const char *word, ...)
 	return outcome.out;
 }
 
-static void serve_all(int listener, void (*serve)(int fd, void *self),
-                      void *self)
+struct server start_listener(void (*work)(int listener, void *self), void *self)
 {
-	(void)signal(SIGPIPE, SIG_IGN);
+	const pid_t parent = getpid();
+	struct server server = { .tls_port = 0 };
+	const int listener = listen_on(0, &server.port);
+
+	assert_int_equal(listen(listener, SOMAXCONN), 0);
+	server.pid = fork();
+	assert_true(server.pid >= 0);
+	if (server.pid == 0) {
+		be_a_child(parent);
+		(void)signal(SIGPIPE, SIG_IGN);
+		work(listener, self);
+		_exit(1);
+	}
+	(void)close(listener);
+	return server;
+}
+
+/* Serves one connection after another. */
+struct host {
+	void (*serve)(int fd, void *self);
+	void *self;
+};
+
+static void serve_all(int listener, void *self)
+{
+	const struct host *host = self;
+
 	for (;;) {
 		const int fd = accept(listener, NULL, NULL);
 
 		if (fd < 0)
-			_exit(1);
-		serve(fd, self);
+			return;
+		host->serve(fd, host->self);
 		(void)close(fd);
 	}
 }
 
 struct server start_fake(void (*serve)(int fd, void *self), void *self)
 {
-	const pid_t parent = getpid();
-	struct server server = { .tls_port = 0 };
-	const int listener = listen_on(0, &server.port);
+	struct host host = { serve, self };
 
-	assert_int_equal(listen(listener, 16), 0);
-	server.pid = fork();
-	assert_true(server.pid >= 0);
-	if (server.pid == 0) {
-		be_a_child(parent);
-		serve_all(listener, serve, self);
-	}
-	(void)close(listener);
-	return server;
+	return start_listener(serve_all, &host);
 }
 
 void stop_server(struct server *server, int number)

@@ -45,6 +45,10 @@ struct server start_redis(const char *configuration);
 const char *ask_redis(const struct server *server, const char *word, ...)
 	__attribute__((sentinel));
 
+/* A process of the test's own, that calls `work` with a socket to accept on. */
+struct server start_listener(void (*work)(int listener, void *self),
+                             void *self);
+
 /*
  * A server of the test's own: a process that calls `serve` with each
  * connection, one after another, and closes it afterwards.

@@ -122,6 +122,9 @@ __attribute__((constructor)) static void begin(void)
 	const char *nth = getenv("FAULT_N");
 	const char *number = getenv("FAULT_ERRNO");
 
+	/* What other libraries called while they were loaded is not ours. */
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		atomic_store(&counts[i], 0);
 	if (getenv("FAULT_NEVER") != NULL)
 		never = getenv("FAULT_NEVER");
 	for (int i = 0; i < CALL_COUNT && name != NULL; i++) {

@@ -60,11 +60,12 @@ def prepare_replacing_collect(t, folder):
     return prepare_collect(t, folder)
 
 
-def try_faults(t, prepare, errors, check):
+def try_faults(t, prepare, errors, check, calls=FAILING_CALLS,
+               per_round=FAULTS_PER_ROUND):
     """Run a command once for each fault, or for a sample of them."""
     machine.need_strace(t.work)
-    faults = list_faults(t, prepare, errors)
-    count = min(len(faults), FAULTS_PER_ROUND * t.rounds)
+    faults = list_faults(t, prepare, errors, calls)
+    count = min(len(faults), per_round * t.rounds)
     chosen = t.random.sample(faults, count)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [pool.submit(try_fault, t, prepare, fault, check)
@@ -78,7 +79,7 @@ def try_faults(t, prepare, errors, check):
     t.note(f"{count} of {len(faults)} faults tried")
 
 
-def list_faults(t, prepare, errors):
+def list_faults(t, prepare, errors, calls):
     """Each call of an undisturbed run, with each error: (jobs, call, n, e).
 
     What the program does before it begins, as `--version` shows, is the
@@ -87,8 +88,9 @@ def list_faults(t, prepare, errors):
     faults = []
     for jobs in ("1", "2"):
         with t.folder() as folder:
-            before = count_calls(t, folder, ["--version"])
-            counts = count_calls(t, folder, prepare(t, folder) + ["-j", jobs])
+            before = count_calls(t, folder, ["--version"], calls)
+            counts = count_calls(t, folder, prepare(t, folder) + ["-j", jobs],
+                                 calls)
         require(counts, "strace saw no call")
         faults += [
             (jobs, call, number, error) for call, count in counts.items()
@@ -98,9 +100,9 @@ def list_faults(t, prepare, errors):
     return faults
 
 
-def count_calls(t, folder, command):
+def count_calls(t, folder, command, calls):
     log = os.path.join(folder, "strace")
-    names = ",".join("?" + call for call in FAILING_CALLS)
+    names = ",".join("?" + call for call in calls)
     t.run(*command, env=machine.strace_environment(t.environment),
           before=machine.strace_command(log, "trace=" + names, "signal=none"))
     return machine.count_syscalls(log)

@@ -19,6 +19,7 @@ import disks
 import faults
 import leftovers
 import races
+import remotes
 from cachelib import Torn
 from harness import Torture
 from machine import Failure, Skip
@@ -36,6 +37,10 @@ SCENARIOS = (
     faults.killed_at_any_system_call_emit_leaves_nothing_torn,
     faults.whatever_system_call_fails_collect_leaves_no_torn_bundle,
     faults.killed_at_any_system_call_collect_leaves_no_torn_bundle,
+    remotes.killed_at_any_system_call_a_push_to_a_folder_tears_nothing,
+    remotes.killed_at_any_system_call_a_pull_from_a_folder_tears_nothing,
+    remotes.killed_at_any_system_call_a_push_to_redis_tears_nothing,
+    remotes.killed_at_any_system_call_a_pull_from_redis_tears_nothing,
     leftovers.a_signal_ends_emit_and_leaves_no_stage,
     leftovers.the_stage_of_a_dead_emit_is_removed_and_that_of_a_live_one_kept,
     leftovers.a_young_temporary_folder_of_triton_makes_its_entry_busy,

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "peer.h"
+#include "remote/redis.h"
+#include <tkbundle/remote.h>
+
+/*
+ * The Redis backend against any server. The first byte says what is wanted of
+ * it, the second in what pieces its answers come.
+ */
+
+enum {
+	DIGESTS = 3
+};
+
+struct told {
+	uint64_t size;
+	size_t count;
+	const char *last_ref;
+};
+
+static int take_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct told *told = self;
+
+	(void)err;
+	told->size += bytes.size;
+	told->count++;
+	return 0;
+}
+
+static int take_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                     uint64_t age_s, struct tkb_error *err)
+{
+	struct told *told = self;
+
+	(void)digest, (void)size, (void)age_s, (void)err;
+	told->count++;
+	return 0;
+}
+
+static int take_record(void *self, const struct tkb_digest *digest,
+                       struct tkb_bytes record, uint64_t age_s,
+                       struct tkb_error *err)
+{
+	const char *text = record.data;
+	struct told *told = self;
+
+	(void)digest, (void)age_s, (void)err;
+	MUST(text != NULL && text[record.size] == '\0');
+	told->count++;
+	return 0;
+}
+
+static int take_ref(void *self, const char *ref, struct tkb_error *err)
+{
+	struct told *told = self;
+
+	(void)err;
+	MUST(tkb_ref_is_valid(ref));
+	MUST(told->last_ref == NULL || strcmp(told->last_ref, ref) < 0);
+	told->last_ref = ref;
+	told->count++;
+	return 0;
+}
+
+static int do_get(struct tkb_redis *redis, const struct tkb_call *call,
+                  uint64_t offset, struct tkb_error *err)
+{
+	const struct tkb_digest digest = { { 1 } };
+	struct told told = { .size = 0 };
+	const struct tkb_sink sink = { take_bytes, &told };
+	const int rc = tkb_redis_get(redis, call, &digest, offset, &sink, err);
+
+	MUST(rc != TKB_MISS || told.count == 0);
+	return rc;
+}
+
+static int do_put(struct tkb_redis *redis, const struct tkb_call *call,
+                  struct tkb_error *err)
+{
+	static const struct tkb_named items[] = { { "a", { "1", 1 } },
+		                                  { "b", { "", 0 } } };
+	const struct tkb_digest digest = { { 1 } };
+	const struct tkb_bytes bytes = { "blob", 4 };
+	const struct tkb_blob blob = { 4, tkb_bytes_source(&bytes) };
+	int rc;
+
+	rc = tkb_redis_put(redis, call, &digest, &blob, err);
+	if (rc == 0)
+		rc = tkb_redis_add(redis, call, "ref", &digest, bytes, err);
+	if (rc == 0)
+		rc = tkb_redis_put_named(redis, call, items, 2, err);
+	return rc == 0 ? tkb_redis_put_named(redis, call, items, 2, err) : rc;
+}
+
+static int do_what(uint8_t wish, struct tkb_redis *redis,
+                   const struct tkb_call *call, struct tkb_error *err)
+{
+	const struct tkb_digest digests[DIGESTS] = { { { 1 } } };
+	struct told told = { .size = 0 };
+	bool has[DIGESTS];
+
+	switch (wish % 8) {
+	case 0:
+		return do_get(redis, call, 0, err);
+	case 1:
+		return do_get(redis, call, 3, err);
+	case 2:
+		return tkb_redis_has(redis, call, digests, DIGESTS, has, err);
+	case 3:
+		return tkb_redis_list(
+			redis, call,
+			&(struct tkb_blob_visitor){ take_blob, &told }, err);
+	case 4:
+		return tkb_redis_records(
+			redis, call, "ref",
+			&(struct tkb_record_visitor){ take_record, &told },
+			err);
+	case 5:
+		return tkb_redis_refs(
+			redis, call,
+			&(struct tkb_ref_visitor){ take_ref, &told }, err);
+	case 6:
+		return do_put(redis, call, err);
+	default:
+		return tkb_redis_touch(redis, call, "ref", digests, err);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct tkb_peer peer = { .host = "peer" };
+	const struct tkb_watch watch = { .self = NULL };
+	const struct tkb_call call = { .watch = &watch };
+	struct tkb_redis redis = { .prefix = "tkbundle", .clock_s = 1 };
+	struct tkb_error err = { 0 };
+	int rc;
+
+	if (size < 2)
+		return 0;
+	if (data[0] >= 128)
+		tkb_redis_number(1000, redis.ttl);
+	redis.clock_ns = tkb_wire_now_ns();
+	fuzz_peer_say((struct tkb_bytes){ data + 2, size - 2 },
+	              data[1] == 0 ? size : data[1]);
+	MUST_OK(tkb_resp_open(&redis.resp, &peer, &call, &err), &err);
+	rc = do_what(data[0], &redis, &call, &err);
+	MUST(rc == 0 || rc == TKB_MISS || rc == TKB_ERR_UNAVAILABLE ||
+	     rc == TKB_ERR_DENIED || rc == TKB_ERR_INVALID);
+	MUST(rc >= 0 || (err.status == rc && err.message[0] != '\0'));
+	tkb_resp_close(&redis.resp);
+	return 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * A folder of a node's own before a remote of all: one of those at work here
+ * fetches a blob, the others wait for it.
+ */
+
+enum {
+	THREADS = 6
+};
+
+/* What one thread does, with a handle of its own. */
+struct worker {
+	const char *urls;
+	const struct tkb_digest *digest;
+	struct tkb_bytes wanted;
+	int rc;
+	bool is_right;
+	uint64_t ms;
+};
+
+static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)err;
+	tkb_buf_add(self, bytes);
+	return 0;
+}
+
+static struct tkb_remote *open_tiers(const char *urls)
+{
+	return open_spy_with(
+		urls, (struct tkb_remote_options){ .timeout_ms = 20000 });
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct tkb_remote *remote = open_tiers(worker->urls);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	const struct tkb_sink sink = { append, &got };
+	const uint64_t start = now_ms();
+
+	worker->rc = tkb_remote_get(remote, worker->digest, &sink, NULL);
+	worker->ms = now_ms() - start;
+	worker->is_right = tkb_bytes_equal(tkb_buf_bytes(&got), worker->wanted);
+	tkb_remote_close(remote);
+	return NULL;
+}
+
+/* A blob in the remote of all. */
+struct scene {
+	const char *urls;
+	struct tkb_bytes bytes;
+	struct tkb_digest digest;
+};
+
+static struct scene arrange_scene(void)
+{
+	struct scene scene = {
+		.urls = text("file://%s/node,%s", test_folder(),
+		             spy_url("remote")),
+		.bytes = make_bytes(300 * 1000, 1),
+	};
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_blob blob = { scene.bytes.size,
+		                       tkb_bytes_source(&scene.bytes) };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_put(remote, &blob, &scene.digest, &err), &err);
+	spy_reset();
+	return scene;
+}
+
+static void run_threads(const struct scene *scene, struct worker *workers)
+{
+	pthread_t threads[THREADS];
+
+	for (size_t i = 0; i < THREADS; i++) {
+		workers[i] = (struct worker){ .urls = scene->urls,
+			                      .digest = &scene->digest,
+			                      .wanted = scene->bytes };
+		CHECK_INT(pthread_create(&threads[i], NULL, work, &workers[i]),
+		          0);
+	}
+	for (size_t i = 0; i < THREADS; i++)
+		CHECK_INT(pthread_join(threads[i], NULL), 0);
+}
+
+TEST(claims, of_those_who_want_a_blob_one_fetches_it)
+{
+	const struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+
+	spy.get_ms = 300;
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		CHECK_INT(workers[i].rc, 0);
+		CHECK(workers[i].is_right);
+	}
+	CHECK_INT(spy_count(SPY_GET), 1);
+	CHECK(exists("node/claims"));
+	CHECK_INT(read_file("node/claims").size, 0);
+}
+
+static int fail_all(const struct spy_event *event, struct tkb_error *err)
+{
+	if (event->op != SPY_GET)
+		return 0;
+	nap_ms(400);
+	return tkb_fail(err, TKB_ERR_DENIED, "no");
+}
+
+TEST(claims, of_one_who_fails_let_all_others_try_at_once)
+{
+	const struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+
+	spy.before = fail_all;
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		CHECK_INT(workers[i].rc, TKB_ERR_DENIED);
+		CHECK(workers[i].ms < 400 * 4);
+	}
+	CHECK_INT(spy_count(SPY_GET), THREADS);
+}
+
+static int fail_first(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->earlier == 0 ? fail_all(event, err) : 0;
+}
+
+TEST(claims, of_one_who_fails_let_others_have_it)
+{
+	const struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+	size_t failed = 0;
+
+	spy.before = fail_first;
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		failed += workers[i].rc != 0;
+		CHECK(workers[i].rc != 0 || workers[i].is_right);
+	}
+	CHECK_INT(failed, 1);
+}
+
+static void wait_for_claim(void)
+{
+	for (int i = 0; i < 1000 && !exists("node/claims"); i++)
+		nap_ms(5);
+	CHECK(exists("node/claims"));
+	nap_ms(100);
+}
+
+TEST(claims, of_one_who_is_killed_are_nobodys)
+{
+	const struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+	const pid_t pid = fork();
+	int status = 0;
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		struct worker worker = { .urls = scene.urls,
+			                 .digest = &scene.digest };
+
+		spy.get_ms = 60000;
+		(void)work(&worker);
+		_exit(0);
+	}
+	wait_for_claim();
+	CHECK_INT(kill(pid, SIGKILL), 0);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		CHECK_INT(workers[i].rc, 0);
+		CHECK(workers[i].is_right);
+		CHECK(workers[i].ms < 5000);
+	}
+	CHECK_INT(spy_count(SPY_GET), 1);
+}
+
+TEST(claims, of_another_process_are_waited_for)
+{
+	const struct scene scene = arrange_scene();
+	struct worker worker = { .urls = scene.urls,
+		                 .digest = &scene.digest,
+		                 .wanted = scene.bytes };
+	const pid_t pid = fork();
+	int status = 0;
+
+	CHECK(pid >= 0);
+	spy.get_ms = 600;
+	if (pid == 0) {
+		struct worker first = worker;
+
+		(void)work(&first);
+		_exit(!first.is_right);
+	}
+	wait_for_claim();
+	(void)work(&worker);
+	CHECK_INT(worker.rc, 0);
+	CHECK(worker.is_right);
+	CHECK_INT(spy_count(SPY_GET), 0);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+}
+
+TEST(claims, where_the_folder_cannot_be_written_each_fetches)
+{
+	struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+
+	write_text("file", "in the way");
+	scene.urls = text("file://%s/file/node,%s", test_folder(),
+	                  spy_url("remote"));
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		CHECK_INT(workers[i].rc, 0);
+		CHECK(workers[i].is_right);
+	}
+	CHECK_INT(spy_count(SPY_GET), THREADS);
+
+	scene.urls = text("file:///sys/node,%s", spy_url("remote"));
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++)
+		CHECK(workers[i].rc == 0 && workers[i].is_right);
+}
+
+TEST(claims, of_what_nobody_has_are_given_back)
+{
+	const struct scene scene = arrange_scene();
+	const struct tkb_digest absent = made_up(7);
+	struct worker worker = { .urls = scene.urls, .digest = &absent };
+
+	for (int i = 0; i < 3; i++) {
+		(void)work(&worker);
+		CHECK_INT(worker.rc, TKB_MISS);
+		CHECK(worker.ms < 2000);
+	}
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "remote/compact.h"
+
+/* Many small records that become one. */
+
+enum {
+	MANY = 32 /* records that a ref may have */
+};
+
+static const struct part whole = { 0, POOL };
+
+static const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
+/*
+ * The pool's first entry under many keys: each a record of its own. A cache of
+ * `count` such entries.
+ */
+static const char *autotunes(const char *name, unsigned from, unsigned to)
+{
+	const char *root = out(name);
+
+	if (!exists(root))
+		CHECK_INT(mkdir(root, 0777), 0);
+	for (unsigned i = from; i < to; i++) {
+		const char *key = text("%052u", i);
+		char *base32 = test_alloc(strlen(key));
+
+		/* Digits of base 32 begin with letters. */
+		for (size_t j = 0; key[j] != '\0'; j++)
+			base32[j] = (char)('A' + (key[j] - '0'));
+		CHECK_INT(mkdir(text("%s/%s", root, base32), 0777), 0);
+		write_text(text("%s/%s/kernel.autotune.json", root, base32),
+		           text("{\"n\":%u}", i));
+	}
+	return root;
+}
+
+/* Push `count` records of an entry each; the last push may compact. */
+static struct tkb_push_report push_many(struct tkb_remote *remote,
+                                        unsigned count)
+{
+	struct tkb_push_report report = { 0 };
+
+	for (unsigned i = 0; i < count; i++) {
+		const char *root = autotunes(text("cache-%u", i), i, i + 1);
+
+		report = push_all(remote, root);
+		CHECK_INT(report.pushed_count, 1);
+	}
+	return report;
+}
+
+static void check_has_many(struct tkb_remote *remote, const char *name,
+                           unsigned count)
+{
+	const char *all = autotunes(text("%s-all", name), 0, count);
+	struct tkb_collect_report wanted;
+	struct tkb_collect_report got;
+
+	(void)pull_all(remote, out(name));
+	wanted = weigh(all);
+	got = weigh(out(name));
+	CHECK_INT(got.collected_count, count);
+	CHECK(tkb_digest_equal(&got.id, &wanted.id));
+}
+
+TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report;
+
+	spy_reset();
+	report = push_many(remote, MANY);
+	CHECK_INT(report.compacted_count, 0);
+	CHECK_INT(count_texts(record_files("remote")), MANY);
+	report = push_all(remote, autotunes("next", MANY, MANY + 1));
+	CHECK_INT(report.compacted_count, MANY + 1);
+	CHECK_INT(count_texts(record_files("remote")), 1);
+	/* Who fetches the old ones still can. */
+	CHECK_INT(count_texts(blob_files("remote")), MANY + 2);
+	check_has_many(remote, "pulled", MANY + 1);
+}
+
+TEST(compact, is_left_out_where_the_caller_says_so)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_push_options options = { .no_compaction = true };
+
+	spy_reset();
+	(void)push_many(remote, MANY);
+	CHECK_INT(push_with(remote, autotunes("next", MANY, MANY + 1), options)
+	                  .compacted_count,
+	          0);
+	CHECK_INT(count_texts(record_files("remote")), MANY + 1);
+}
+
+/* What the spy saw of adds and drops: "A", then "D"s. */
+static const char *changes(void)
+{
+	const char *seen = "";
+
+	for (size_t i = 0; i < spy.count; i++) {
+		if (spy.events[i].op == SPY_ADD ||
+		    spy.events[i].op == SPY_DROP || spy.events[i].op == SPY_PUT)
+			seen = text("%s%c", seen,
+			            spy.events[i].op == SPY_ADD   ? 'A'
+			            : spy.events[i].op == SPY_PUT ? 'P'
+			                                          : 'D');
+	}
+	return seen;
+}
+
+/* Compact REF by hand; how many records became fewer? */
+static uint64_t compact(struct tkb_remote *remote)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	struct tkb_error err = { 0 };
+	uint64_t count = 0;
+
+	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	CHECK_OK(tkb_compact(remote, REF, &records, &count, &err), &err);
+	return count;
+}
+
+static struct tkb_remote *arrange_three(const char *name)
+{
+	struct tkb_remote *remote = open_spy(spy_url(name));
+
+	CHECK(pool() != NULL);
+	(void)push_part(remote, (struct part){ 0, 5 });
+	(void)push_part(remote, (struct part){ 5, 9 });
+	(void)push_part(remote, (struct part){ 9, POOL });
+	spy_reset();
+	return remote;
+}
+
+TEST(compact, adds_the_new_record_before_it_drops_the_old)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+
+	CHECK_INT(compact(remote), 3);
+	CHECK_STR(changes(), "PADDD");
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	/* One is left as it is. */
+	spy_reset();
+	CHECK_INT(compact(remote), 0);
+	CHECK_STR(changes(), "");
+}
+
+static int refuse_adds(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_ADD
+	               ? tkb_fail(err, TKB_ERR_DENIED, "it may not")
+	               : 0;
+}
+
+TEST(compact, that_cannot_add_drops_nothing)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	struct tkb_error err = { 0 };
+	uint64_t count = 0;
+
+	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	spy.before = refuse_adds;
+	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
+	          TKB_ERR_DENIED);
+	CHECK_INT(spy_count(SPY_DROP), 0);
+	CHECK_INT(count_texts(record_files("remote")), 3);
+}
+
+static int refuse_drops(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_DROP
+	               ? tkb_fail(err, TKB_ERR_DENIED, "it may not")
+	               : 0;
+}
+
+TEST(compact, that_fails_after_a_push_is_no_failure_of_the_push)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	spy_reset();
+	(void)push_many(remote, MANY);
+	spy.before = refuse_drops;
+	CHECK_INT(push_all(remote, autotunes("next", MANY, MANY + 1))
+	                  .pushed_count,
+	          1);
+	spy_reset();
+	check_has_many(remote, "pulled", MANY + 1);
+}
+
+TEST(compact, of_the_same_records_makes_the_same_record)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *one = arrange_three("one");
+	TKB_AUTO(close_remote) struct tkb_remote *other = NULL;
+	const char *name;
+
+	CHECK_INT(run("cp", "-r", "one", "other", NULL).status, 0);
+	other = open_spy(spy_url("other"));
+	CHECK_INT(compact(one), 3);
+	CHECK_INT(compact(other), 3);
+	name = strrchr(record_files("one")[0], '/');
+	CHECK_INT(count_texts(record_files("other")), 1);
+	CHECK_STR(strrchr(record_files("other")[0], '/'), name);
+}
+
+/* Another compacts the same when one is about to put what it made. */
+static int compact_too(const struct spy_event *event, struct tkb_error *err)
+{
+	(void)err;
+	if (event->op == SPY_PUT && event->earlier == 0) {
+		TKB_AUTO(close_remote)
+		struct tkb_remote *other = open_spy(spy_url("remote"));
+
+		CHECK_INT(compact(other), 3);
+	}
+	return 0;
+}
+
+TEST(compact, by_two_at_once_loses_nothing)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+
+	spy.before = compact_too;
+	CHECK_INT(compact(remote), 3);
+	CHECK_INT(count_texts(record_files("remote")), 1);
+	spy_reset();
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+}
+
+TEST(compact, leaves_lean_and_full_apart)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *lean = open_spy(spy_url("lean"));
+	struct tkb_push_options options = { .no_compaction = true };
+
+	options.collect.profile = TKB_PROFILE_LEAN;
+	options.collect.keys = pool_keys();
+	options.collect.key_count = 4;
+	(void)push_with(lean, root, options);
+	options.collect.keys += 4;
+	(void)push_with(lean, root, options);
+	CHECK_INT(
+		run("cp", "-r", "lean/cas", "lean/ref", "remote", NULL).status,
+		0);
+	CHECK_INT(count_texts(record_files("remote")), 5);
+	CHECK_INT(compact(remote), 5);
+	CHECK_INT(count_texts(record_files("remote")), 2);
+}
+
+TEST(compact, leaves_a_blob_that_is_gone_or_damaged)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+	const char **records = record_files("remote");
+
+	CHECK_INT(unlink(blob_of("remote", records[0])), 0);
+	CHECK_INT(compact(remote), 2);
+	CHECK_INT(count_texts(record_files("remote")), 2);
+	CHECK(exists(records[0]));
+	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+
+	CHECK_INT(push_bytes(remote, read_file("pool.tkb")).blob_count, 1);
+	records = record_files("remote");
+	flip(blob_of("remote", records[0]), 8);
+	(void)compact(remote);
+	CHECK(exists(records[0]));
+}
+
+TEST(compact, leaves_one_that_is_much_larger_than_all_others)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	struct tkb_error err = { 0 };
+	const char *large;
+	uint64_t count = 0;
+
+	(void)push_all(remote, large_pool());
+	large = record_files("remote")[0];
+	(void)push_all(remote, autotunes("one", 0, 1));
+	(void)push_all(remote, autotunes("two", 1, 2));
+	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	for (size_t i = 0; i < records.count; i++) {
+		if (records.items[i].entry_count > 1)
+			records.items[i].size = 17 * 1024 * 1024;
+	}
+	CHECK_OK(tkb_compact(remote, REF, &records, &count, &err), &err);
+	CHECK_INT(count, 2);
+	CHECK_INT(count_texts(record_files("remote")), 2);
+	CHECK(exists(large));
+}
+
+TEST(compact, makes_no_blob_that_is_too_large)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *first = arrange_three("remote");
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	uint64_t largest = 0;
+
+	for (const char **blob = blob_files("remote"); *blob != NULL; blob++) {
+		const uint64_t size = read_file(*blob).size;
+
+		largest = size > largest ? size : largest;
+	}
+	CHECK(compact(first) != 0);
+	CHECK_INT(run("rm", "-r", "remote", NULL).status, 0);
+	tkb_remote_close(arrange_three("remote"));
+	remote = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_blob_size = largest });
+	(void)compact(remote);
+	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
+		CHECK(read_file(*blob).size <= largest);
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+
+	/* Blobs that are too large already stay as they are. */
+	tkb_remote_close(remote);
+	remote = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_blob_size = 1000 });
+	CHECK_INT(compact(remote), 0);
+}
+
+/* Somebody pushes when all records are read. */
+static int push_too(const struct spy_event *event, struct tkb_error *err)
+{
+	(void)err;
+	if (event->op == SPY_ADD && event->earlier == 0) {
+		TKB_AUTO(close_remote)
+		struct tkb_remote *other = open_spy(spy_url("remote"));
+
+		CHECK_INT(push_all(other, autotunes("late", 7, 8)).pushed_count,
+		          1);
+	}
+	return 0;
+}
+
+TEST(compact, leaves_what_is_pushed_meanwhile)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+
+	spy.before = push_too;
+	CHECK_INT(compact(remote), 3);
+	spy_reset();
+	CHECK_INT(count_texts(record_files("remote")), 2);
+	CHECK_INT(pull_all(remote, out("pulled")).emit.emitted_count, POOL + 1);
+}
+
+/* Somebody was killed in between: the new record is there, the old ones too. */
+TEST(compact, that_makes_what_is_there_already_keeps_it)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_three("remote");
+	TKB_AUTO(close_remote) struct tkb_remote *again = NULL;
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	struct tkb_error err = { 0 };
+	uint64_t count = 0;
+
+	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	spy.before = refuse_drops;
+	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
+	          TKB_ERR_DENIED);
+	CHECK_INT(count_texts(record_files("remote")), 4);
+	spy_reset();
+	again = open_spy(spy_url("remote"));
+	CHECK(compact(again) != 0);
+	CHECK_INT(count_texts(record_files("remote")), 1);
+	(void)pull_all(again, out("pulled"));
+	check_is_part(out("pulled"), whole);
+}

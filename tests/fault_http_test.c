@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+
+#include "fault_scene.h"
+#include "nginx.h"
+#include "remote/backends.h"
+
+/* Pushes and pulls by a faulty proxy before the real nginx. */
+
+/* What asks for blobs, for records, and what puts and adds them. */
+#define A_GET .request = "GET /cache/cas/"
+#define A_PUT .request = "PUT /cache/cas/"
+#define AN_ADD .request = "PUT /cache/ref/"
+#define A_RECORD .request = "GET /cache/ref/team%2Cmodel/"
+#define A_LISTING .request = "GET /cache/ref/team%2Cmodel/ HTTP"
+
+/* Where a body begins; 100 bytes into it; its length. */
+#define THE_BODY .behind = "\r\n\r\n"
+#define IN_THE_BODY THE_BODY, .at = 100
+#define THE_LENGTH .behind = "Content-Length: "
+
+#define SILENCE "no byte moved for 200 ms"
+
+static const char *url(unsigned port, const char *parameters)
+{
+	return text("http://bob:" SECRET "@127.0.0.1:%u/cache?%s", port,
+	            parameters);
+}
+
+static struct scene start(struct server *server)
+{
+	*server = start_nginx(nginx_dav());
+	return arrange_scene(&tkb_backend_http, server->port, url);
+}
+
+static void check_pulls(const struct fault_case *cases, size_t count)
+{
+	struct server server;
+	const struct scene scene = start(&server);
+
+	for (size_t i = 0; i < count; i++)
+		check_pull(&scene, &cases[i]);
+	stop_server(&server, SIGTERM);
+}
+
+TEST(fault_http, a_pull_whose_connection_is_faulty_is_right_or_a_miss)
+{
+	static const struct fault_case cases[] = {
+		{ "it accepts and says nothing",
+		  { .harm = STALL },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "it hangs up at once",
+		  { .harm = CUT },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it resets the connection at once",
+		  { .harm = RESET },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it hangs up at once, twice",
+		  { .harm = CUT, .times = 2 },
+		  { THRICE, 0, 0, NULL } },
+		{ "it hangs up at once, for ever",
+		  { .harm = CUT },
+		  { HASTE "&retries=10", 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "its first answer is late",
+		  { .harm = DELAY, .ms = 100 },
+		  { ONCE, 100, 0, NULL } },
+		{ "a blob is late",
+		  { .harm = DELAY, A_GET, IN_THE_BODY, .ms = 100 },
+		  { ONCE, 100, 0, NULL } },
+		{ "a blob is too late",
+		  { .harm = DELAY, A_GET, IN_THE_BODY, .ms = 1000 },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "a blob comes so slowly that it is not done in time",
+		  { .harm = TRICKLE, A_GET, IN_THE_BODY, .ms = 100 },
+		  { HASTY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE,
+		    "not done in time" } },
+		{ "a blob stalls",
+		  { .harm = STALL, A_GET, IN_THE_BODY },
+		  { HASTY_THRICE, 3 * STALL_MS, TKB_ERR_UNAVAILABLE,
+		    SILENCE } },
+		{ "a blob stalls once",
+		  { .harm = STALL, A_GET, IN_THE_BODY, .times = 1 },
+		  { HASTY_OFTEN, 500, 0, NULL } },
+		{ "a blob is cut twice",
+		  { .harm = CUT, A_GET, IN_THE_BODY, .times = 2 },
+		  { THRICE, 0, 0, NULL } },
+		{ "a blob is cut three times",
+		  { .harm = CUT, A_GET, IN_THE_BODY, .times = 3 },
+		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "the listing stalls",
+		  { .harm = STALL, A_LISTING, IN_THE_BODY },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "the listing is cut",
+		  { .harm = CUT, A_LISTING, IN_THE_BODY },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "a record is cut",
+		  { .harm = CUT, A_RECORD, .skip = 1, IN_THE_BODY },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "a blob's head is cut",
+		  { .harm = CUT, A_GET, .at = 30 },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+	};
+
+	check_pulls(cases, TKB_COUNT_OF(cases));
+}
+
+TEST(fault_http, a_pull_to_which_is_lied_is_right_or_a_miss)
+{
+	static const struct fault_case cases[] = {
+		{ "a blob is told too long",
+		  { .harm = LIE, A_GET, THE_LENGTH, .by = 100 },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "a blob is told too short",
+		  { .harm = LIE, A_GET, THE_LENGTH, .by = -100 },
+		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		{ "a blob is told to be huge",
+		  { .harm = LIE, A_GET, THE_LENGTH, .by = 2000000000 },
+		  { HASTY_ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "a record is told too long",
+		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = 100 },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "a record is told too short",
+		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = -100 },
+		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		{ "a bit of a blob is flipped",
+		  { .harm = FLIP, A_GET, IN_THE_BODY },
+		  { THRICE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		{ "a bit of a record is flipped",
+		  { .harm = FLIP, A_RECORD, .skip = 1, IN_THE_BODY },
+		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+	};
+
+	check_pulls(cases, TKB_COUNT_OF(cases));
+}
+
+/* Answers that the server does not give. */
+#define EMPTY "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define NOTHING "HTTP/1.1 200 OK\r\n\r\n"
+#define BROKEN "HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\nwhat"
+#define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
+#define ENOUGH(seconds)                                                        \
+	"HTTP/1.1 429 Enough\r\nRetry-After: " seconds                         \
+	"\r\nContent-Length: 0\r\n\r\n"
+#define LOOP                                                                   \
+	"HTTP/1.1 302 Found\r\nLocation: /cache/cas/x\r\n"                     \
+	"Content-Length: 0\r\n\r\n"
+#define NOT_HTTP "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"
+#define NO "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"
+
+TEST(fault_http, a_pull_that_gets_other_answers_is_right_or_a_miss)
+{
+	static const struct fault_case cases[] = {
+		{ "200 with an empty body for a blob",
+		  { .harm = ANSWER, A_GET, .answer = EMPTY },
+		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		{ "200 with nothing for a blob",
+		  { .harm = ANSWER, A_GET, .answer = NOTHING },
+		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		{ "200 with nothing for everything",
+		  { .harm = ANSWER, .request = " /cache", .answer = NOTHING },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "500, then success",
+		  { .harm = ANSWER, A_GET, .answer = BROKEN, .times = 1 },
+		  { THRICE, 0, 0, NULL } },
+		{ "500 twice, then success",
+		  { .harm = ANSWER, A_GET, .answer = BROKEN, .times = 2 },
+		  { THRICE, 0, 0, NULL } },
+		{ "500 for ever",
+		  { .harm = ANSWER, A_GET, .answer = BROKEN },
+		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "500" } },
+		{ "503 to the first question, then success",
+		  { .harm = ANSWER,
+		    .request = "GET ",
+		    .answer = BUSY,
+		    .times = 1 },
+		  { THRICE, 0, 0, NULL } },
+		{ "429 for a second, then success",
+		  { .harm = ANSWER, A_GET, .answer = ENOUGH("1"), .times = 1 },
+		  { THRICE, 1000, 0, NULL } },
+		{ "429 for an hour",
+		  { .harm = ANSWER, A_GET, .answer = ENOUGH("3600") },
+		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429" } },
+		{ "429 until a day that is far away",
+		  { .harm = ANSWER,
+		    A_GET,
+		    .answer = ENOUGH("Wed, 21 Oct 2099 07:28:00 GMT") },
+		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429" } },
+		{ "429 for no time at all, for ever",
+		  { .harm = ANSWER, A_GET, .answer = ENOUGH("0") },
+		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "429" } },
+		{ "429 for what makes no sense, then success",
+		  { .harm = ANSWER,
+		    A_GET,
+		    .answer = ENOUGH("-99999999999999999999"),
+		    .times = 1 },
+		  { THRICE, 0, 0, NULL } },
+		{ "a redirect that leads back",
+		  { .harm = ANSWER, A_GET, .answer = LOOP },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "redirect" } },
+		{ "another protocol",
+		  { .harm = ANSWER, A_GET, .answer = NOT_HTTP },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "403",
+		  { .harm = ANSWER, A_GET, .answer = NO },
+		  { THRICE, 0, TKB_ERR_DENIED, "403" } },
+	};
+
+	check_pulls(cases, TKB_COUNT_OF(cases));
+}
+
+TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
+{
+	static const struct fault fault = {
+		.harm = ANSWER, A_GET, .answer = ENOUGH("3600"), .times = 1
+	};
+	struct server server;
+	const struct scene scene = start(&server);
+	struct proxy proxy = start_proxy(server.port, &fault, 1);
+	const struct attempt attempt =
+		pull_from(url(proxy.port, THRICE), "pulled");
+
+	CHECK_OK(attempt.rc, &attempt.err);
+	CHECK_INT(count_right(&scene, "pulled"), scene.entry_count);
+	CHECK(attempt.ms >= 5000);
+	CHECK(attempt.ms < 15000);
+	stop_proxy(&proxy);
+	stop_server(&server, SIGTERM);
+}
+
+TEST(fault_http, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
+{
+	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
+	struct server server;
+	const struct scene scene = start(&server);
+
+	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
+	stop_server(&server, SIGTERM);
+}
+
+static size_t count_pulled(const struct scene *scene, struct fault fault)
+{
+	struct proxy proxy = start_proxy(scene->port, &fault, 1);
+	const char *root = text("%s/part-%u", test_folder(), proxy.port);
+	const struct attempt attempt =
+		pull_from(scene->url(proxy.port, ONCE), root);
+
+	CHECK(attempt.rc < 0);
+	stop_proxy(&proxy);
+	return count_right(scene, root);
+}
+
+/* Each is checked by itself, while the rest comes in. */
+TEST(fault_http, of_two_frames_the_one_that_is_whole_is_emitted)
+{
+	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
+	struct server server = start_nginx(nginx_dav());
+	const struct scene scene =
+		arrange_large_scene(&tkb_backend_http, server.port, url);
+	struct fault fault = cut;
+
+	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
+	fault.at = scene.blob_size - 1000;
+	CHECK_INT(count_pulled(&scene, fault), scene.first_count);
+	fault.harm = FLIP;
+	CHECK_INT(count_pulled(&scene, fault), scene.first_count);
+	fault.at = scene.blob_size / 2;
+	CHECK_INT(count_pulled(&scene, fault),
+	          scene.entry_count - scene.first_count);
+	stop_server(&server, SIGTERM);
+}
+
+/* What has come is not asked for again. */
+TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
+{
+	struct server server;
+	const struct scene scene = start(&server);
+	const struct fault cut = { .harm = CUT,
+		                   A_GET,
+		                   THE_BODY,
+		                   .at = scene.blob_size / 2,
+		                   .times = 1 };
+	struct proxy proxy = start_proxy(server.port, &cut, 1);
+	const struct attempt attempt =
+		pull_from(url(proxy.port, THRICE), "pulled");
+
+	CHECK_OK(attempt.rc, &attempt.err);
+	CHECK_INT(proxy.counts->met[0], 2);
+	CHECK(proxy.counts->down < scene.blob_size + scene.record_size + 8192);
+	stop_proxy(&proxy);
+	stop_server(&server, SIGTERM);
+}
+
+/* It is a remote still: nothing has to be tried before it is written to. */
+static void empty(void)
+{
+	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
+	CHECK_INT(run("mkdir", "-p", "nginx/www/cache/cas", NULL).status, 0);
+}
+
+TEST(fault_http, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
+{
+	static const struct fault_case cases[] = {
+		{ "it accepts and says nothing",
+		  { .harm = STALL },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "it hangs up at once",
+		  { .harm = CUT },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it hangs up after the blob",
+		  { .harm = CUT, A_PUT, .at = 1 },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it hangs up after the blob, twice",
+		  { .harm = CUT, A_PUT, .at = 1, .times = 2 },
+		  { THRICE, 0, 0, NULL } },
+		{ "it says nothing after the blob",
+		  { .harm = STALL, A_PUT, .at = 1 },
+		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "500 for the blob, then success",
+		  { .harm = ANSWER, A_PUT, .answer = BROKEN, .times = 1 },
+		  { THRICE, 0, 0, NULL } },
+		{ "500 for the blob, for ever",
+		  { .harm = ANSWER, A_PUT, .answer = BROKEN },
+		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "500" } },
+		{ "403 for the blob",
+		  { .harm = ANSWER, A_PUT, .answer = NO },
+		  { THRICE, 0, TKB_ERR_DENIED, "403" } },
+		{ "200 for the blob, which is not stored",
+		  { .harm = ANSWER, A_PUT, .answer = EMPTY },
+		  { ONCE, 0, 0, NULL } },
+		{ "the record does not arrive whole",
+		  { .harm = CUT, AN_ADD, IN_THE_BODY, .is_upload = true },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it hangs up after the record",
+		  { .harm = CUT, AN_ADD, .at = 1 },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it hangs up after the record, twice",
+		  { .harm = CUT, AN_ADD, .at = 1, .times = 2 },
+		  { THRICE, 0, 0, NULL } },
+	};
+	struct server server;
+	const struct scene scene = start(&server);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		empty();
+		check_push(&scene, &cases[i]);
+	}
+	stop_server(&server, SIGTERM);
+}
+
+TEST(fault_http, a_blob_that_is_cut_on_its_way_up_is_not_there)
+{
+	struct server server;
+	const struct scene scene = start(&server);
+
+	for (unsigned i = 0; i < 16; i++) {
+		const struct fault_case test = {
+			text("cut at %u/16", i),
+			{ .harm = CUT,
+			  A_PUT,
+			  THE_BODY,
+			  .at = scene.blob_size * i / 16,
+			  .is_upload = true },
+			{ ONCE, 0, TKB_ERR_UNAVAILABLE, "" }
+		};
+
+		empty();
+		check_push(&scene, &test);
+	}
+	stop_server(&server, SIGTERM);
+}

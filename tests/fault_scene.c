@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fault_scene.h"
+
+#include <signal.h>
+
+#include "remote/record.h"
+
+enum {
+	KEYS_LIMIT = 64
+};
+
+static struct tkb_remote *open_remote(const char *url)
+{
+	struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+	return remote;
+}
+
+static const char *name_of(const struct tkb_remote *remote)
+{
+	return text("'%s'", tkb_remote_tier_name(remote, 0));
+}
+
+struct attempt pull_from(const char *url, const char *root)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = open_remote(url);
+	struct attempt attempt = { .name = name_of(remote) };
+	const uint64_t start = now_ms();
+
+	attempt.rc = tkb_pull(remote, SCENE_REF, root, NULL, &attempt.pulled,
+	                      &attempt.err);
+	attempt.ms = now_ms() - start;
+	return attempt;
+}
+
+struct attempt push_to(const char *url, const char *root)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = open_remote(url);
+	struct attempt attempt = { .name = name_of(remote) };
+	const uint64_t start = now_ms();
+
+	attempt.rc = tkb_push(remote, SCENE_REF, root, NULL, &attempt.pushed,
+	                      &attempt.err);
+	attempt.ms = now_ms() - start;
+	return attempt;
+}
+
+static struct attempt must(struct attempt attempt)
+{
+	CHECK_OK(attempt.rc, &attempt.err);
+	return attempt;
+}
+
+/* What a remote holds, as its backend tells it. */
+struct stock {
+	const struct notebook *blobs;
+	const struct notebook *records;
+};
+
+static struct stock look_into(const struct tkb_remote_backend *backend,
+                              const char *url)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct tkb_error err = { 0 };
+	struct stock stock;
+
+	CHECK_OK(open_handle(backend, url, &handle, &err), &err);
+	stock.blobs = list_blobs(&handle);
+	stock.records = list_records(&handle, SCENE_REF);
+	for (size_t i = 0; i < stock.blobs->count; i++) {
+		const struct tkb_digest *digest = &stock.blobs->items[i].digest;
+		struct tkb_digest found;
+
+		CHECK_OK(get(&handle, digest, 0, &got, &err), &err);
+		found = digest_of(tkb_buf_bytes(&got));
+		CHECK(tkb_digest_equal(&found, digest));
+	}
+	for (size_t i = 0; i < stock.records->count; i++) {
+		const struct told *told = &stock.records->items[i];
+		const struct tkb_digest found = digest_of(told->bytes);
+		struct tkb_record record = { .size = 0 };
+
+		CHECK(tkb_digest_equal(&found, &told->digest));
+		CHECK_OK(tkb_record_parse(told->bytes, &record, &err), &err);
+		tkb_record_release(&record);
+	}
+	return stock;
+}
+
+const struct notebook *list_of_blobs(const struct scene *scene)
+{
+	return look_into(scene->backend, scene->direct).blobs;
+}
+
+/* Push what is in `scene`, and learn what that comes to. */
+static struct scene push_scene(struct scene scene)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct attempt pushed;
+	struct stock stock;
+
+	scene.direct = scene.url(scene.port, "");
+	pushed = must(push_to(scene.direct, scene.source));
+	scene.entry_count = pushed.pushed.pushed_count;
+	CHECK(scene.entry_count != 0);
+	stock = look_into(scene.backend, scene.direct);
+	CHECK_INT(stock.blobs->count, 1);
+	CHECK_INT(stock.records->count, 1);
+	tkb_digest_to_hex(&stock.blobs->items[0].digest, hex);
+	scene.blob = text("%s", hex);
+	scene.blob_size = stock.blobs->items[0].size;
+	scene.record_size = stock.records->items[0].bytes.size;
+	return scene;
+}
+
+struct scene arrange_scene(const struct tkb_remote_backend *backend,
+                           unsigned port,
+                           const char *(*url)(unsigned port,
+                                              const char *parameters))
+{
+	const struct scene scene = {
+		.source = text("%s/source/.triton/cache", test_folder()),
+		.backend = backend,
+		.port = port,
+		.url = url,
+	};
+
+	if (!exists("source"))
+		unpack("triton-3.6.0-h100", "source");
+	return push_scene(scene);
+}
+
+struct scene arrange_large_scene(const struct tkb_remote_backend *backend,
+                                 unsigned port,
+                                 const char *(*url)(unsigned port,
+                                                    const char *parameters))
+{
+	const struct scene scene = {
+		.source = text("%s/large/.cache/torchinductor/triton/0",
+		               test_folder()),
+		.first_count = 16,
+		.backend = backend,
+		.port = port,
+		.url = url,
+	};
+
+	if (!exists("large"))
+		unpack("inductor-2.11-llama4-h100", "large");
+	return push_scene(scene);
+}
+
+static void push_keys(const struct scene *scene, const char **keys,
+                      size_t count)
+{
+	const struct tkb_collect_options collect = { .keys = keys,
+		                                     .key_count = count };
+	const struct tkb_push_options options = { .no_compaction = true };
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_remote(scene->direct);
+	struct tkb_error err = { 0 };
+	struct tkb_bytes bytes;
+	struct tkb_source source;
+
+	CHECK_OK(tkb_collect_to_file(scene->source, &collect, "part.tkb", NULL,
+	                             &err),
+	         &err);
+	bytes = read_file("part.tkb");
+	source = tkb_bytes_source(&bytes);
+	CHECK_OK(tkb_push_bundle(remote, SCENE_REF, &source, &options, NULL,
+	                         &err),
+	         &err);
+}
+
+void push_parts(const struct scene *scene, size_t count, size_t more)
+{
+	const char **keys = list(scene->source);
+	const size_t share = (scene->entry_count + count - 1) / count;
+
+	for (size_t at = 0; at < scene->entry_count; at += share) {
+		const size_t left = scene->entry_count - at;
+		const size_t wanted = share + more;
+
+		push_keys(scene, keys + at, left < wanted ? left : wanted);
+	}
+}
+
+/* The id of the bundle that these keys of a cache would make; all: NULL. */
+static struct tkb_collect_report weigh(const char *root, const char **keys,
+                                       size_t count)
+{
+	const struct tkb_collect_options options = { .keys = keys,
+		                                     .key_count = count,
+		                                     .dry_run = true,
+		                                     .strict = true };
+	struct tkb_collect_report report;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
+	return report;
+}
+
+/* In `root`, where nobody works now. */
+static void check_nothing_of_ours(const char *root)
+{
+	const char **names = list(text("%s/.tkbundle", root));
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		CHECK(strcmp(names[i], "lock") == 0 ||
+		      strncmp(names[i], "trusted-", 8) == 0);
+}
+
+size_t count_visible(const struct scene *scene, const char *root)
+{
+	const char *keys[KEYS_LIMIT];
+	struct tkb_collect_report here;
+	struct tkb_collect_report wanted;
+	const char **names;
+	size_t count = 0;
+
+	if (!exists(root))
+		return 0;
+	names = list(root);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		CHECK(count < KEYS_LIMIT);
+		if (strcmp(names[i], ".tkbundle") != 0)
+			keys[count++] = names[i];
+	}
+	if (count == 0)
+		return 0;
+	here = weigh(root, keys, count);
+	wanted = weigh(scene->source, keys, count);
+	CHECK_INT(here.collected_count, count);
+	CHECK_INT(here.unfinished_count + here.stray_count, 0);
+	CHECK(tkb_digest_equal(&here.id, &wanted.id));
+	return count;
+}
+
+size_t count_right(const struct scene *scene, const char *root)
+{
+	if (exists(text("%s/.tkbundle", root)))
+		check_nothing_of_ours(root);
+	return count_visible(scene, root);
+}
+
+size_t count_sound(const struct scene *scene)
+{
+	return look_into(scene->backend, scene->direct).records->count;
+}
+
+void check_message(const struct attempt *attempt, const char *name,
+                   const char *part)
+{
+	CHECK_CONTAINS(attempt->err.message, name);
+	CHECK_CONTAINS(attempt->err.message, part);
+	CHECK(strstr(attempt->err.message, SECRET) == NULL);
+}
+
+/* What became of it; true: the work was done. */
+static bool judge(const struct fault_case *test, const struct proxy *proxy,
+                  const struct attempt *attempt)
+{
+	int wanted = test->attempt.rc;
+
+	if (wanted == EITHER)
+		wanted = attempt->rc == 0 ? 0 : TKB_ERR_UNAVAILABLE;
+	CHECK(proxy->counts->struck[0] != 0);
+	check_status(attempt->rc, wanted, &attempt->err, test->name, __FILE__,
+	             __LINE__);
+	CHECK(attempt->ms >= test->attempt.at_least_ms);
+	if (wanted == 0)
+		return true;
+	CHECK(attempt->ms <= TIMEOUT_MS + SLACK_MS);
+	check_message(attempt, attempt->name, test->attempt.part);
+	return false;
+}
+
+/* What was not done is not there, or is all of one of two frames. */
+static void check_rest(const struct scene *scene, size_t count)
+{
+	const size_t second_count =
+		scene->first_count == 0
+			? 0
+			: scene->entry_count - scene->first_count;
+
+	CHECK(count == 0 || count == scene->first_count ||
+	      count == second_count);
+}
+
+void check_pull(const struct scene *scene, const struct fault_case *test)
+{
+	struct proxy proxy = start_proxy(scene->port, &test->fault, 1);
+	const char *root = text("%s/pulled-%u", test_folder(), proxy.port);
+	struct attempt attempt;
+	size_t count;
+
+	print_message("  %s\n", test->name);
+	attempt = pull_from(scene->url(proxy.port, test->attempt.parameters),
+	                    root);
+	count = count_right(scene, root);
+	if (judge(test, &proxy, &attempt))
+		CHECK_INT(count, scene->entry_count);
+	else
+		check_rest(scene, count);
+	stop_proxy(&proxy);
+}
+
+void check_cuts(const struct scene *scene, const struct fault *cut,
+                uint64_t size, int rc, const char *part)
+{
+	struct fault_case test = { .fault = *cut };
+
+	test.fault.times = 1;
+	for (unsigned i = 0; i < 16; i++) {
+		test.fault.at = size * i / 16;
+		test.name = text("cut at %u/16, then not", i);
+		test.attempt.parameters = THRICE;
+		test.attempt.rc = 0;
+		check_pull(scene, &test);
+		test.name = text("cut at %u/16", i);
+		test.attempt.parameters = ONCE;
+		test.attempt.rc = rc;
+		test.attempt.part = part;
+		check_pull(scene, &test);
+	}
+}
+
+void check_push(const struct scene *scene, const struct fault_case *test)
+{
+	struct proxy proxy = start_proxy(scene->port, &test->fault, 1);
+	const char *root = text("%s/pushed-%u", test_folder(), proxy.port);
+	struct attempt attempt;
+	bool is_done;
+
+	print_message("  %s\n", test->name);
+	attempt = push_to(scene->url(proxy.port, test->attempt.parameters),
+	                  scene->source);
+	is_done = judge(test, &proxy, &attempt);
+	stop_proxy(&proxy);
+
+	CHECK(count_sound(scene) >= is_done);
+	(void)must(push_to(scene->direct, scene->source));
+	(void)must(pull_from(scene->direct, root));
+	CHECK_INT(count_right(scene, root), scene->entry_count);
+	CHECK(count_sound(scene) != 0);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_FAULT_SCENE_H
+#define TKB_TESTS_FAULT_SCENE_H
+
+/*
+ * A cache of real kernels that is in a remote, and what a pull or a push by a
+ * faulty proxy makes of it. Whatever is done, what is in a cache verifies and
+ * was pushed, and what is in a remote is what its name says.
+ */
+
+#include <tkbundle/fleet.h>
+
+#include "proxy.h"
+#include "remote_fixture.h"
+
+enum {
+	EITHER = 100 /* right, or TKB_ERR_UNAVAILABLE: libcurl tries again by
+	                itself where a connection that it had before dies */
+};
+
+/* What no message may hold; URLs have it as their password. */
+#define SECRET "s3cret"
+
+#define SCENE_REF "team/model"
+
+enum {
+	STALL_MS = 200,    /* of the hasty */
+	TIMEOUT_MS = 1500, /* of one operation of theirs */
+	SLACK_MS = 2500    /* for a busy machine */
+};
+
+/*
+ * Parameters of a URL: no second try, or two more. The hasty give up soon; the
+ * others have time enough on a busy machine.
+ */
+#define HASTE "timeout=1500ms&connect-timeout=300ms&stall-timeout=200ms"
+#define PATIENCE "timeout=30s&connect-timeout=10s&stall-timeout=10s"
+#define ONCE PATIENCE "&retries=0"
+#define THRICE PATIENCE "&retries=2"
+#define HASTY_ONCE HASTE "&retries=0"
+#define HASTY_THRICE HASTE "&retries=2"
+/* It stalls once, and the next tries have time. */
+#define HASTY_OFTEN                                                            \
+	"timeout=30s&connect-timeout=10s&stall-timeout=500ms&retries=5"
+
+struct scene {
+	const char *source; /* a cache */
+	size_t entry_count;
+	size_t first_count; /* of those in the first of two frames; 0: one */
+	const struct tkb_remote_backend *backend;
+	const char *direct; /* the real server's URL */
+	/* The URL of the server, or a proxy before it, on `port`. */
+	const char *(*url)(unsigned port, const char *parameters);
+	unsigned port; /* the real server's */
+	size_t record_size;
+	size_t blob_size;
+	const char *blob; /* its digest, in hexadecimal */
+};
+
+/*
+ * Push a cache to SCENE_REF of the server on `port`, past any proxy: one of 17
+ * entries in one frame, or one of 26 in two.
+ */
+struct scene arrange_scene(const struct tkb_remote_backend *backend,
+                           unsigned port,
+                           const char *(*url)(unsigned port,
+                                              const char *parameters));
+struct scene arrange_large_scene(const struct tkb_remote_backend *backend,
+                                 unsigned port,
+                                 const char *(*url)(unsigned port,
+                                                    const char *parameters));
+
+/*
+ * Push the scene's cache again, in so many bundles; each has its share of the
+ * kernels, and so many of the next share, too.
+ */
+void push_parts(const struct scene *scene, size_t count, size_t more);
+
+/* What a pull or a push came to. */
+struct attempt {
+	const char *name; /* of the first tier */
+	int rc;
+	struct tkb_error err;
+	uint64_t ms;
+	struct tkb_pull_report pulled;
+	struct tkb_push_report pushed;
+};
+
+/* From or to SCENE_REF of `url`. */
+struct attempt pull_from(const char *url, const char *root);
+struct attempt push_to(const char *url, const char *root);
+
+/* What went wrong is said of the remote `name`, without the secret. */
+void check_message(const struct attempt *attempt, const char *name,
+                   const char *part);
+
+/*
+ * All that is in the cache at `root`, which need not be there, verifies and is
+ * of the source; nothing of ours is left. Returns how many entries it has.
+ */
+size_t count_right(const struct scene *scene, const char *root);
+/* The same while something of ours may be left: after a kill. */
+size_t count_visible(const struct scene *scene, const char *root);
+
+/*
+ * Every blob in the remote has its digest, and every record can be read.
+ * Returns how many records SCENE_REF has.
+ */
+size_t count_sound(const struct scene *scene);
+
+/* The blobs in the remote, all of which are sound. */
+const struct notebook *list_of_blobs(const struct scene *scene);
+
+/* A fault, and what becomes of a pull or a push that meets it. */
+struct fault_case {
+	const char *name;
+	struct fault fault;
+	struct {
+		const char *parameters; /* of the URL */
+		unsigned at_least_ms;   /* it takes */
+		int rc;                 /* or EITHER */
+		const char *part; /* of the message; NULL: there is none */
+	} attempt;
+};
+
+/*
+ * Pull into an empty cache by a proxy with these faults. It ends within its
+ * deadline; the message names the remote, without its secret, and says `part`;
+ * all entries are there, or none; or, of two frames, those of one.
+ */
+void check_pull(const struct scene *scene, const struct fault_case *test);
+
+/*
+ * Let `cut` strike once, at each 1/16 of `size` bytes. A pull that may try again
+ * is right; one that may not comes to `rc`, and says `part`.
+ */
+void check_cuts(const struct scene *scene, const struct fault *cut,
+                uint64_t size, int rc, const char *part);
+
+/*
+ * Push to an empty ref by a proxy with this fault. Whatever comes of it,
+ * nothing in the remote is torn, and the next push and pull heal.
+ */
+void check_push(const struct scene *scene, const struct fault_case *test);
+
+#endif

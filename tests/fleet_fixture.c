@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "remote/record.h"
+
+enum {
+	NAMES_LIMIT = 1024
+};
+
+/* Emitted there, it names the place where it is. */
+static const char *make_pool(const char *fixture, const char *cache)
+{
+	const char *root = text("%s/pool", test_folder());
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	if (exists(root))
+		return root;
+	spy_reset();
+	unpack(fixture, "unpacked");
+	CHECK_OK(tkb_collect_to_file(text("unpacked/%s", cache), NULL,
+	                             "pool.tkb", NULL, &err),
+	         &err);
+	CHECK_OK(tkb_bundle_open("pool.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	tkb_bundle_close(bundle);
+	CHECK_INT(run("rm", "-rf", text("%s/.tkbundle", root), NULL).status, 0);
+	return root;
+}
+
+const char *pool(void)
+{
+	return make_pool("triton-3.6.0-h100", ".triton/cache");
+}
+
+const char *large_pool(void)
+{
+	return make_pool("inductor-2.11-llama4-h100",
+	                 ".cache/torchinductor/triton/0");
+}
+
+const char **pool_keys(void)
+{
+	return list(pool());
+}
+
+const char *cache_of(const char *name, struct part part)
+{
+	const char *root = text("%s/%s", test_folder(), name);
+	const char **keys = pool_keys();
+
+	CHECK_INT(mkdir(root, 0777), 0);
+	for (size_t i = part.first; i < part.end; i++)
+		copy_folder(text("%s/%s", pool(), keys[i]),
+		            text("%s/%s", root, keys[i]));
+	return root;
+}
+
+const char *inductor_cache(void)
+{
+	const char *root = text("%s/ind/.cache/torchinductor", test_folder());
+
+	spy_reset();
+	unpack("inductor-2.11-llama4-h100", "ind");
+	copy_folder(text("%s/triton/0", root), text("%s/triton/1", root));
+	return root;
+}
+
+const char *spy_url(const char *name)
+{
+	return text("spy://%s/%s", test_folder(), name);
+}
+
+struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
+                                 struct tkb_push_options options)
+{
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_push(remote, REF, root, &options, &report, &err), &err);
+	return report;
+}
+
+struct tkb_push_report push_bytes(struct tkb_remote *remote,
+                                  struct tkb_bytes bundle)
+{
+	const struct tkb_source source = tkb_bytes_source(&bundle);
+	const struct tkb_push_options options = { .no_compaction = true };
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, &options, &report, &err),
+	         &err);
+	return report;
+}
+
+struct tkb_push_report push_all(struct tkb_remote *remote, const char *root)
+{
+	return push_with(remote, root, (struct tkb_push_options){ 0 });
+}
+
+struct tkb_push_report push_part(struct tkb_remote *remote, struct part part)
+{
+	struct tkb_push_options options = { .no_compaction = true };
+
+	options.collect.keys = pool_keys() + part.first;
+	options.collect.key_count = part.end - part.first;
+	return push_with(remote, pool(), options);
+}
+
+void push_singly(struct tkb_remote *remote, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		CHECK_INT(push_part(remote, (struct part){ i, i + 1 })
+		                  .pushed_count,
+		          1);
+}
+
+struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
+                                 struct tkb_pull_options options)
+{
+	struct tkb_pull_report report = { .record_count = 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_pull(remote, REF, root, &options, &report, &err), &err);
+	return report;
+}
+
+struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root)
+{
+	return pull_with(remote, root, (struct tkb_pull_options){ 0 });
+}
+
+/* Read file `path`, with each `from` replaced by `to`. */
+static void read_replaced(const char *path, const char *from, const char *to,
+                          struct tkb_buf *out)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct stat status;
+	struct tkb_error err = { 0 };
+	const char *at;
+	const char *end;
+
+	CHECK_OK(tkb_fd_read_file(AT_FDCWD, path, BLOB_LIMIT, &got, &status,
+	                          &err),
+	         &err);
+	at = (const char *)got.data;
+	end = at + got.size;
+	tkb_buf_reset(out);
+	while (at < end) {
+		const char *next =
+			memmem(at, (size_t)(end - at), from, strlen(from));
+		const char *stop = next == NULL ? end : next;
+
+		tkb_buf_add(out, (struct tkb_bytes){ at, (size_t)(stop - at) });
+		if (next != NULL)
+			tkb_buf_add_text(out, to);
+		at = next == NULL ? end : next + strlen(from);
+	}
+}
+
+/* The group file says where it is; all else is the same. */
+static void check_same_entry(const char *root, const char *key)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf wanted = TKB_BUF_INIT(BLOB_LIMIT);
+	const char *there = text("%s/%s", pool(), key);
+	const char *here = text("%s/%s", root, key);
+	const char **names = list(there);
+
+	if (!exists(here))
+		fail_msg("'%s' is not there", here);
+	CHECK_INT(count_names(here), count_texts(names));
+	for (size_t i = 0; names[i] != NULL; i++) {
+		const char *path = text("%s/%s", here, names[i]);
+
+		CHECK(exists(path));
+		read_replaced(path, root, root, &got);
+		read_replaced(text("%s/%s", there, names[i]), pool(), root,
+		              &wanted);
+		if (!tkb_bytes_equal(tkb_buf_bytes(&got),
+		                     tkb_buf_bytes(&wanted)))
+			fail_msg("'%s' is not as it was pushed", path);
+	}
+}
+
+void check_has_part(const char *root, struct part part)
+{
+	const char **keys = pool_keys();
+
+	for (size_t i = part.first; i < part.end; i++)
+		check_same_entry(root, keys[i]);
+}
+
+static void check_nothing_of_ours(const char *root)
+{
+	const char **names = list(text("%s/.tkbundle", root));
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		CHECK(strcmp(names[i], "lock") == 0 ||
+		      strncmp(names[i], "trusted-", 8) == 0);
+}
+
+size_t count_entries(const char *root)
+{
+	const char **names;
+	size_t count = 0;
+
+	if (!exists(root))
+		return 0;
+	names = list(root);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strcmp(names[i], ".tkbundle") == 0) {
+			check_nothing_of_ours(root);
+			continue;
+		}
+		check_same_entry(root, names[i]);
+		count++;
+	}
+	return count;
+}
+
+void check_is_part(const char *root, struct part part)
+{
+	check_has_part(root, part);
+	CHECK_INT(count_entries(root), part.end - part.first);
+}
+
+struct tkb_collect_report weigh(const char *root)
+{
+	const struct tkb_collect_options options = { .dry_run = true,
+		                                     .strict = true };
+	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
+	return report;
+}
+
+size_t count_texts(const char **texts)
+{
+	size_t count = 0;
+
+	while (texts[count] != NULL)
+		count++;
+	return count;
+}
+
+const char **blob_files(const char *remote)
+{
+	const char *cas = text("%s/%s/cas", test_folder(), remote);
+	const char **out = test_alloc(NAMES_LIMIT * sizeof(*out));
+	const char **shelves = exists(cas) ? list(cas) : out;
+	size_t count = 0;
+
+	for (; *shelves != NULL; shelves++) {
+		const char **names = list(text("%s/%s", cas, *shelves));
+
+		for (; *names != NULL; names++) {
+			CHECK(count + 1 < NAMES_LIMIT);
+			out[count++] = text("%s/%s/%s", cas, *shelves, *names);
+		}
+	}
+	return out;
+}
+
+const char **record_files(const char *remote)
+{
+	const char *ref = text("%s/%s/ref/team,model", test_folder(), remote);
+	const char **names =
+		exists(ref) ? list(ref) : test_alloc(sizeof(*names));
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		names[i] = text("%s/%s", ref, names[i]);
+	return names;
+}
+
+const char *blob_of(const char *remote, const char *record)
+{
+	struct tkb_record parsed = { .size = 0 };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_record_parse(read_file(record), &parsed, &err), &err);
+	tkb_digest_to_hex(&parsed.blob, hex);
+	tkb_record_release(&parsed);
+	return text("%s/%s/cas/%.2s/%s", test_folder(), remote, hex, hex);
+}
+
+void flip(const char *path, unsigned at)
+{
+	const struct tkb_bytes bytes = read_file(path);
+	unsigned char *copy = test_alloc(bytes.size);
+
+	memcpy(copy, bytes.data, bytes.size);
+	copy[bytes.size * at / 16] ^= 0x10;
+	write_file(path, (struct tkb_bytes){ copy, bytes.size });
+}
+
+void make_old(const char *path, unsigned seconds)
+{
+	const time_t then = time(NULL) - (time_t)seconds;
+	const struct timespec times[] = { { .tv_sec = then },
+		                          { .tv_sec = then } };
+
+	CHECK_INT(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tkbundle/fleet.h>
+
+#include "fault_scene.h"
+#include "nginx.h"
+#include "remote/backends.h"
+
+/*
+ * Many processes of few nodes pull one ref at once: a node's file tier lets one
+ * of them fetch each blob, which the proxy before the real server counts.
+ */
+
+enum {
+	BLOBS = 3,
+	PULLERS_LIMIT = 64
+};
+
+static const char *redis_url(unsigned port, const char *parameters)
+{
+	return text("redis://127.0.0.1:%u?%s", port, parameters);
+}
+
+static struct server start_plain_redis(void)
+{
+	return start_redis("");
+}
+
+static void empty_redis(const struct server *server)
+{
+	(void)ask_redis(server, "FLUSHALL", NULL);
+}
+
+static const char *redis_get(const char *hex)
+{
+	return text("\r\nGETRANGE\r\n$77\r\ntkbundle:cas:%s", hex);
+}
+
+static const char *http_url(unsigned port, const char *parameters)
+{
+	return text("http://127.0.0.1:%u/cache?%s", port, parameters);
+}
+
+static struct server start_plain_nginx(void)
+{
+	return start_nginx(nginx_dav());
+}
+
+static void empty_nginx(const struct server *server)
+{
+	(void)server;
+	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
+}
+
+static const char *http_get(const char *hex)
+{
+	return text("GET /cache/cas/%s", hex);
+}
+
+/* What the herd pulls from. */
+static const struct kind {
+	const struct tkb_remote_backend *backend;
+	const char *(*url)(unsigned port, const char *parameters);
+	struct server (*start)(void);
+	void (*empty)(const struct server *server);
+	const char *(*get)(const char *hex); /* what asks for a blob */
+} redis_kind = { &tkb_backend_redis, redis_url, start_plain_redis, empty_redis,
+	         redis_get },
+  http_kind = { &tkb_backend_http, http_url, start_plain_nginx, empty_nginx,
+	        http_get };
+
+struct herd {
+	const struct kind *kind;
+	struct server server;
+	struct scene scene;
+	struct fault faults[BLOBS + 1]; /* counts each blob, then does harm */
+	struct proxy proxy;
+	const char *parameters;
+	bool has_no_node; /* no file tier */
+};
+
+static struct herd arrange_herd(const struct kind *kind,
+                                const struct fault *harm)
+{
+	struct herd herd = { .kind = kind,
+		             .server = kind->start(),
+		             .parameters = "timeout=60s" };
+	const struct notebook *blobs;
+	size_t count = 0;
+
+	herd.scene = arrange_scene(kind->backend, herd.server.port, kind->url);
+	kind->empty(&herd.server);
+	push_parts(&herd.scene, BLOBS, 0);
+	blobs = list_of_blobs(&herd.scene);
+	CHECK_INT(blobs->count, BLOBS);
+	for (; count < BLOBS; count++) {
+		char hex[TKB_DIGEST_HEX_SIZE];
+
+		tkb_digest_to_hex(&blobs->items[count].digest, hex);
+		herd.faults[count] =
+			(struct fault){ .harm = PASS,
+			                .request = kind->get(hex) };
+	}
+	if (harm != NULL)
+		herd.faults[count++] = *harm;
+	herd.proxy = start_proxy(herd.server.port, herd.faults, count);
+	return herd;
+}
+
+static void stop_herd(struct herd *herd)
+{
+	stop_proxy(&herd->proxy);
+	stop_server(&herd->server, SIGTERM);
+}
+
+/* Puller `index` of `node`, once `gate` is open. */
+static pid_t start_puller(const struct herd *herd, unsigned node,
+                          unsigned index, const int gate[2])
+{
+	const char *far = herd->kind->url(herd->proxy.port, herd->parameters);
+	const char *urls =
+		text("file://%s/node-%u,%s", test_folder(), node, far);
+	const char *root = text("pulled-%u", index);
+	const pid_t pid = fork();
+	struct attempt attempt;
+	char byte;
+
+	assert_true(pid >= 0);
+	if (pid != 0)
+		return pid;
+	(void)close(gate[1]);
+	if (read(gate[0], &byte, 1) != 0)
+		_exit(99);
+	attempt = pull_from(herd->has_no_node ? far : urls, root);
+	if (attempt.rc < 0)
+		print_message("  %s\n", attempt.err.message);
+	_exit(attempt.rc == 0 ? 0 : attempt.rc == TKB_ERR_UNAVAILABLE ? 1 : 2);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* All at once; each ends with `status`. Returns how long it took. */
+static uint64_t pull_all(const struct herd *herd, unsigned nodes,
+                         unsigned count, int status)
+{
+	pid_t pids[PULLERS_LIMIT];
+	int gate[2];
+	uint64_t start;
+
+	CHECK(count <= PULLERS_LIMIT);
+	assert_int_equal(pipe(gate), 0);
+	for (unsigned i = 0; i < count; i++)
+		pids[i] = start_puller(herd, i % nodes, i, gate);
+	start = now_ms();
+	(void)close(gate[0]);
+	(void)close(gate[1]);
+	for (unsigned i = 0; i < count; i++)
+		CHECK_INT(wait_for(pids[i]), status);
+	return now_ms() - start;
+}
+
+static void check_all(const struct herd *herd, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		CHECK_INT(count_right(&herd->scene, text("pulled-%u", i)),
+		          herd->scene.entry_count);
+}
+
+static void check_gets(const struct herd *herd, unsigned each)
+{
+	for (size_t i = 0; i < BLOBS; i++)
+		CHECK_INT(herd->proxy.counts->met[i], each);
+}
+
+static void check_herd(const struct kind *kind, unsigned nodes, unsigned count)
+{
+	struct herd herd = arrange_herd(kind, NULL);
+
+	(void)pull_all(&herd, nodes, count, 0);
+	check_all(&herd, count);
+	check_gets(&herd, nodes);
+	stop_herd(&herd);
+}
+
+static void clean_up(void)
+{
+	CHECK_INT(run("sh", "-c", "rm -rf node-* pulled-*", NULL).status, 0);
+}
+
+TEST(herd, sixteen_pullers_of_one_node_make_one_get_per_blob)
+{
+	check_herd(&redis_kind, 1, 16);
+	clean_up();
+	check_herd(&http_kind, 1, 16);
+}
+
+TEST(herd, sixty_four_pullers_of_eight_nodes_make_eight)
+{
+	check_herd(&redis_kind, 8, 64);
+}
+
+TEST(herd, without_a_tier_of_their_own_each_asks)
+{
+	struct herd herd = arrange_herd(&redis_kind, NULL);
+
+	herd.has_no_node = true;
+	(void)pull_all(&herd, 1, 4, 0);
+	check_all(&herd, 4);
+	check_gets(&herd, 4);
+	stop_herd(&herd);
+}
+
+/* They do not fail one after another. */
+TEST(herd, sixteen_pullers_before_a_remote_that_stalls_fail_together)
+{
+	static const struct fault stall = { .harm = STALL,
+		                            .request = "GETRANGE",
+		                            .at = 100 };
+	struct herd herd = arrange_herd(&redis_kind, &stall);
+
+	herd.parameters = HASTY_ONCE;
+	CHECK(pull_all(&herd, 1, 16, 1) < TIMEOUT_MS + SLACK_MS);
+	for (unsigned i = 0; i < 16; i++)
+		CHECK_INT(count_right(&herd.scene, text("pulled-%u", i)), 0);
+	stop_herd(&herd);
+}
+
+TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
+{
+	struct fault stall = {
+		.harm = STALL, .behind = "\r\n$", .at = 100, .times = 1
+	};
+	struct herd herd = arrange_herd(&redis_kind, &stall);
+	pid_t first;
+	int gate[2];
+
+	/* The first blob stalls; what it is called was not known before. */
+	stop_proxy(&herd.proxy);
+	herd.faults[BLOBS].request = herd.faults[0].request;
+	herd.proxy = start_proxy(herd.server.port, herd.faults, BLOBS + 1);
+	herd.parameters = "timeout=20s&stall-timeout=20s";
+	assert_int_equal(pipe(gate), 0);
+	first = start_puller(&herd, 0, 16, gate);
+	(void)close(gate[0]);
+	(void)close(gate[1]);
+	while (herd.proxy.counts->struck[BLOBS] == 0)
+		nap_ms(5);
+	nap_ms(200);
+	(void)kill(first, SIGKILL);
+	CHECK_INT(wait_for(first), 128);
+
+	CHECK(pull_all(&herd, 1, 16, 0) < 10000);
+	check_all(&herd, 16);
+	CHECK_INT(herd.proxy.counts->met[0], 2);
+	stop_herd(&herd);
+}

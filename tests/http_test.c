@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fake_http.h"
+#include "nginx.h"
+#include "remote/backends.h"
+
+/* The HTTP backend: who may come in, and how a remote is laid out and listed. */
+
+#define SECRET "s3cret"
+
+static void check_works(const char *url)
+{
+	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	CHECK_OK(open_http(url, &handle, &err), &err);
+	digest = must_put(&handle, bytes);
+	check_blob(&handle, &digest, 0, bytes);
+	(void)must_add(&handle, "team/model", bytes);
+	CHECK_INT(list_records(&handle, "team/model")->count, 1);
+}
+
+static void check_open_refused(const char *url, const char *part)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(open_http(url, &handle, &err), TKB_ERR_INVALID, &err, part);
+	CHECK(strstr(err.message, SECRET) == NULL);
+}
+
+static void check_get_refused(const char *url, int status, const char *part)
+{
+	const struct tkb_digest digest = made_up(1);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(url, &handle, &err), &err);
+	CHECK_FAILS(get(&handle, &digest, 0, &got, &err), status, &err, part);
+	CHECK(strstr(err.message, SECRET) == NULL);
+}
+
+static void check_add_refused(const char *url, const char *part)
+{
+	const struct tkb_bytes record = make_bytes(10, 1);
+	const struct tkb_digest digest = digest_of(record);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(url, &handle, &err), &err);
+	CHECK_FAILS(tkb_backend_http.add(handle.self, &handle.call, "ref",
+	                                 &digest, record, &err),
+	            TKB_ERR_DENIED, &err, part);
+}
+
+TEST(http, urls_that_make_no_sense_are_refused)
+{
+	static const struct {
+		const char *url;
+		const char *part;
+	} cases[] = {
+		{ "http://", "has no host" },
+		{ "http:///path", "has no host" },
+		{ "http://a%2fb/", "host is no name" },
+		{ "http://a%20b/", "host is no name" },
+		{ "http://h?cafile=ca.pem", "'cafile' is for TLS: https://" },
+		{ "http://h?verify=false", "'verify' is for TLS" },
+		{ "http://h?server-name=x", "'server-name' is for TLS" },
+		{ "https://h?verify=no", "'verify' wants 'true' or 'false'" },
+		{ "https://h?key=k.pem", "a key without a certificate" },
+		{ "http://h?listing=html", "'listing' wants 'auto', 'index'" },
+		{ "http://h?single-writer=0", "'single-writer' wants" },
+		{ "http://h?header=" SECRET, "'header' wants a name, a colon" },
+		{ "http://h?header=:" SECRET, "'header' wants a name" },
+		{ "http://h?header=X-Key:", "'header' wants a name" },
+		{ "http://h?bearer=", "'bearer' wants a token" },
+		{ "http://h?bearer=" SECRET "%20b", "'bearer' wants a token" },
+		{ "http://h?bearer=" SECRET "&bearer-file=x",
+		  "exclude each other" },
+		{ "http://u:" SECRET "@h?bearer=" SECRET,
+		  "a bearer token and a user exclude each other" },
+		{ "http://h?bearer-file=none",
+		  "cannot read the bearer token in 'none'" },
+		{ "http://h?netrc=none", "cannot read the netrc file 'none'" },
+		{ "http://h?connections=0", "'connections' wants a number" },
+		{ "http://h?connections=65", "'connections' wants a number" },
+		{ "http://h?connections=x", "'connections' wants a number" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+		check_open_refused(cases[i].url, cases[i].part);
+}
+
+static const char *guarded(const char *guard)
+{
+	return text("%s%s", guard, nginx_dav());
+}
+
+TEST(http, a_user_and_a_password_open_and_nothing_else_does)
+{
+	struct server server;
+
+	write_text("users", "bob:{PLAIN}" SECRET "@1\n");
+	server = start_nginx(
+		guarded(text("auth_basic x;\nauth_basic_user_file %s/users;\n",
+	                     test_folder())));
+	check_works(
+		text("http://bob:" SECRET "%%401@127.0.0.1:%u", server.port));
+	check_get_refused(
+		text("http://bob:" SECRET "@127.0.0.1:%u", server.port),
+		TKB_ERR_DENIED, "it wants other credentials: HTTP 401");
+	check_get_refused(http_url(&server, ""), TKB_ERR_DENIED,
+	                  "it wants other credentials");
+	check_add_refused(http_url(&server, ""), "it wants other credentials");
+	stop_server(&server, SIGKILL);
+}
+
+static struct server start_bearer(void)
+{
+	return start_nginx(guarded("if ($http_authorization != \"Bearer " SECRET
+	                           "\") { return 401; }\n"));
+}
+
+TEST(http, a_bearer_token_opens_and_nothing_else_does)
+{
+	struct server server = start_bearer();
+
+	check_works(http_url(&server, "?bearer=" SECRET));
+	check_get_refused(http_url(&server, "?bearer=" SECRET "x"),
+	                  TKB_ERR_DENIED, "it wants other credentials");
+	check_get_refused(http_url(&server, ""), TKB_ERR_DENIED,
+	                  "it wants other credentials");
+	stop_server(&server, SIGKILL);
+}
+
+/* Kubernetes' are links. */
+TEST(http, a_bearer_token_may_stand_in_a_file)
+{
+	struct server server = start_bearer();
+
+	write_text("token-1", SECRET "\n");
+	CHECK_INT(symlink("token-1", "token"), 0);
+	write_text("empty", "\n");
+	write_text("two", SECRET "\n" SECRET "\n");
+	write_file("nul", (struct tkb_bytes){ SECRET "\0x", 8 });
+	check_works(http_url(&server, "?bearer-file=token"));
+	check_open_refused(http_url(&server, "?bearer-file=nul"),
+	                   "'nul' holds no bearer token");
+	check_open_refused(http_url(&server, "?bearer-file=empty"),
+	                   "'empty' holds no bearer token");
+	check_open_refused(http_url(&server, "?bearer-file=two"),
+	                   "'two' holds no bearer token");
+	check_open_refused(http_url(&server, "?bearer-file=nginx"),
+	                   "cannot read the bearer token in 'nginx'");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, user_and_password_may_stand_in_a_netrc_file)
+{
+	struct server server;
+
+	write_text("users", "bob:{PLAIN}" SECRET "\n");
+	write_text("mine", "machine 127.0.0.1 login bob password " SECRET "\n");
+	write_text("wrong", "machine 127.0.0.1 login bob password x\n");
+	write_text(".netrc",
+	           "machine 127.0.0.1 login bob password " SECRET "\n");
+	(void)setenv("HOME", test_folder(), 1);
+	server = start_nginx(
+		guarded(text("auth_basic x;\nauth_basic_user_file %s/users;\n",
+	                     test_folder())));
+	check_works(http_url(&server, "?netrc=mine"));
+	check_works(http_url(&server, "?netrc=true"));
+	check_get_refused(http_url(&server, "?netrc=wrong"), TKB_ERR_DENIED,
+	                  "it wants other credentials");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, headers_of_ones_own_are_sent_with_every_request)
+{
+	struct server server = start_nginx(
+		guarded("if ($http_x_key != \"" SECRET "\") { return 403; }\n"
+	                "if ($http_x_team != \"a b\") { return 403; }\n"));
+
+	check_works(http_url(&server, "?header=X-Key:%20" SECRET
+	                              "&header=X-Team:%20a%20b"));
+	check_get_refused(http_url(&server, "?header=X-Key:%20" SECRET),
+	                  TKB_ERR_DENIED, "it forbids this: HTTP 403");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, no_secret_stands_in_a_name_or_a_message)
+{
+	static const char *const urls[] = {
+		"http://bob:" SECRET "@127.0.0.1:%u/base",
+		"http://127.0.0.1:%u/base?bearer=" SECRET,
+		"http://127.0.0.1:%u/base?header=X-Key:" SECRET,
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(urls); i++) {
+		const char *at = strstr(urls[i], "%u");
+		const char *url =
+			text("%.*s%u%s&retries=0", (int)(at - urls[i]), urls[i],
+		             free_port(), at + 2);
+		TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+		struct tkb_error err = { 0 };
+		bool answer = false;
+
+		if (strchr(url, '?') == NULL)
+			url = text("%.*s?retries=0",
+			           (int)(strchr(url, '&') - url), url);
+		CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+		CHECK(strstr(tkb_remote_tier_name(remote, 0), SECRET) == NULL);
+		CHECK_INT(tkb_remote_has(remote, &(struct tkb_digest){ { 1 } },
+		                         1, &answer, &err),
+		          TKB_ERR_UNAVAILABLE);
+		CHECK_CONTAINS(err.message, "/base': cannot connect");
+		CHECK(strstr(err.message, SECRET) == NULL);
+		CHECK(strstr(err.message, "bob") == NULL);
+	}
+}
+
+TEST(http, one_connection_serves_many_requests)
+{
+	struct server server = start_nginx(nginx_dav());
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
+	         &err);
+	for (uint32_t i = 0; i < 50; i++) {
+		const struct tkb_bytes bytes = make_bytes(100 + i, i);
+		const struct tkb_digest digest = must_put(&handle, bytes);
+
+		check_blob(&handle, &digest, 0, bytes);
+		CHECK(is_there(&handle, &digest));
+	}
+	CHECK_INT(count_requests(" HTTP/1.1 ", 150), 150);
+	CHECK_INT(count_connections(), 1);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, many_questions_use_no_more_connections_than_allowed)
+{
+	enum {
+		COUNT = 600
+	};
+	struct server server = start_nginx(nginx_dav());
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
+	bool *answers = test_alloc(COUNT * sizeof(*answers));
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(http_url(&server, "?connections=3"), &handle, &err),
+	         &err);
+	for (uint32_t i = 0; i < COUNT; i++)
+		digests[i] = made_up(i);
+	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, COUNT,
+	                              answers, &err),
+	         &err);
+	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
+	CHECK_INT(count_connections(), 3);
+	stop_server(&server, SIGKILL);
+}
+
+/* Sixteen answers of 50 ms each, eight at once. */
+TEST(http, many_questions_are_asked_at_once)
+{
+	struct server server = start_web(WEB_SLOW);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_digest digests[16];
+	bool answers[16];
+	struct tkb_error err = { 0 };
+	uint64_t start;
+
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	for (uint32_t i = 0; i < 16; i++)
+		digests[i] = made_up(i);
+	start = now_ms();
+	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, 16,
+	                              answers, &err),
+	         &err);
+	CHECK(now_ms() - start >= 100);
+	CHECK(now_ms() - start < 500);
+	stop_server(&server, SIGKILL);
+}
+
+/* A pull with nothing to do. */
+TEST(http, records_of_a_known_way_cost_a_listing_and_a_request_each)
+{
+	struct server server = start_nginx(nginx_dav());
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	check_works(http_url(&server, ""));
+	stop_server(&server, SIGKILL);
+	server = start_nginx(nginx_dav()); /* with an empty log */
+	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
+	         &err);
+	CHECK_INT(list_records(&handle, "team/model")->count, 1);
+	CHECK_INT(count_requests("", 2), 2);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, a_remote_lies_where_the_documents_say)
+{
+	const struct tkb_bytes bytes = make_bytes(10, 1);
+	struct server server = start_nginx(nginx_dav());
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	CHECK_OK(open_http(http_url(&server, "/a/b/"), &handle, &err), &err);
+	digest = must_put(&handle, bytes);
+	(void)must_add(&handle, "team/x@1", bytes);
+	tkb_digest_to_hex(&digest, hex);
+	CHECK(exists(text("nginx/www/a/b/cas/%s", hex)));
+	CHECK(exists(text("nginx/www/a/b/ref/team,x@1/%s", hex)));
+	CHECK_INT(count_names("nginx/www/a/b/cas"), 1);
+	stop_server(&server, SIGKILL);
+}
+
+static const char only_listed[] = "location / {\nautoindex on;\n"
+				  "autoindex_format json;\n}\n";
+
+static void fill_www(void)
+{
+	struct server server = start_nginx(nginx_dav());
+
+	check_works(http_url(&server, ""));
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, a_server_that_takes_no_put_can_be_read)
+{
+	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
+	const struct tkb_digest digest = digest_of(bytes);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct server server;
+
+	fill_www();
+	server = start_nginx(only_listed);
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	CHECK_INT(list_records(&handle, "team/model")->count, 1);
+	CHECK_INT(list_refs(&handle)->count, 1);
+	CHECK_INT(list_records(&handle, "none")->count, 0);
+	check_blob(&handle, &digest, 0, bytes);
+	check_add_refused(http_url(&server, ""),
+	                  "it can only be read: it takes no PUT");
+	check_add_refused(http_url(&server, "/elsewhere"),
+	                  "it can only be read: it takes no PUT");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, a_server_that_lists_nothing_says_what_it_lacks)
+{
+	struct notebook *notebook = new_notebook();
+	const struct tkb_record_visitor visitor = record_visitor(notebook);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct server server;
+
+	fill_www();
+	server = start_nginx("location / { }\n");
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call,
+	                                     "team/model", &visitor, &err),
+	            TKB_ERR_DENIED, &err,
+	            "it does not list what it has: give it a JSON index");
+	CHECK_INT(notebook->count, 0);
+	stop_server(&server, SIGKILL);
+}
+
+/* nginx without an index: it overwrites, whatever If-Match says. */
+TEST(http, a_server_that_neither_lists_nor_compares_takes_no_records)
+{
+	struct server server = start_nginx(
+		"location / {\ndav_methods PUT DELETE;\n"
+		"create_full_put_path on;\nclient_max_body_size 0;\n}\n");
+	const char *const sentence =
+		"it can only be read: it neither lists what it has nor honours "
+		"If-Match";
+
+	check_add_refused(http_url(&server, ""), sentence);
+	CHECK_INT(count_names("nginx/www/cas"), 0);
+	check_works(http_url(&server, "?single-writer=1"));
+	check_add_refused(http_url(&server, ""), sentence);
+	CHECK_INT(count_names("nginx/www/cas"), 1);
+	stop_server(&server, SIGKILL);
+}
+
+static int count_records(const char *url)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(url, &handle, &err), &err);
+	return (int)list_records(&handle, "ref")->count;
+}
+
+TEST(http, etags_that_cannot_be_trusted_are_not)
+{
+	static const unsigned flags[] = { WEB_BLIND, WEB_WEAK, WEB_STALE };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(flags); i++) {
+		struct server server = start_web(flags[i]);
+
+		check_add_refused(http_url(&server, ""),
+		                  "add 'single-writer=1'");
+		CHECK_INT(count_records(http_url(&server, "")), 0);
+		check_works(http_url(&server, "?single-writer=1"));
+		stop_server(&server, SIGKILL);
+	}
+}
+
+/* What one writer alone began is readable, and safe from others. */
+TEST(http, documents_are_found_by_those_who_may_not_write_them)
+{
+	struct server server = start_web(WEB_BLIND);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	check_works(http_url(&server, "?single-writer=1"));
+	check_add_refused(http_url(&server, ""), "add 'single-writer=1'");
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	CHECK_INT(list_records(&handle, "team/model")->count, 1);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, a_server_that_hides_its_folders_may_be_told_to_have_documents)
+{
+	struct server server = start_web(WEB_SECRET);
+
+	check_works(http_url(&server, "?listing=document"));
+	check_works(http_url(&server, ""));
+	check_add_refused(http_url(&server, "?listing=none"),
+	                  "it can only be read");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, folders_are_made_where_a_server_wants_them)
+{
+	struct server server = start_web(WEB_STRICT);
+
+	check_works(http_url(&server, "/a/b%20c/d"));
+	check_works(http_url(&server, ""));
+	stop_server(&server, SIGKILL);
+}
+
+struct writer {
+	const char *url;
+	uint32_t number;
+	int rc;
+	struct tkb_error err;
+};
+
+enum {
+	WRITERS = 4,
+	EACH = 12
+};
+
+static void *write_some(void *self)
+{
+	struct writer *writer = self;
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+
+	writer->rc = open_handle(&tkb_backend_http, writer->url, &handle,
+	                         &writer->err);
+	for (uint32_t i = 0; i < EACH && writer->rc == 0; i++) {
+		const uint32_t number = writer->number * EACH + i;
+		const struct tkb_bytes record = { &number, sizeof(number) };
+		struct tkb_digest digest;
+
+		writer->rc = tkb_digest_of(record, &digest, &writer->err);
+		if (writer->rc == 0)
+			writer->rc = tkb_backend_http.add(
+				handle.self, &handle.call, "ref", &digest,
+				record, &writer->err);
+	}
+	return NULL;
+}
+
+TEST(http, writers_of_one_document_lose_nothing)
+{
+	struct server server = start_web(0);
+	struct writer writers[WRITERS];
+	pthread_t threads[WRITERS];
+
+	(void)setenv("no_proxy", "*", 1);
+	for (uint32_t i = 0; i < WRITERS; i++) {
+		writers[i] = (struct writer){ .url = http_url(&server, ""),
+			                      .number = i };
+		CHECK_INT(pthread_create(&threads[i], NULL, write_some,
+		                         &writers[i]),
+		          0);
+	}
+	for (size_t i = 0; i < WRITERS; i++) {
+		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		CHECK_OK(writers[i].rc, &writers[i].err);
+	}
+	CHECK_INT(count_records(http_url(&server, "")), WRITERS * EACH);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http, a_record_that_is_touched_is_young_again)
+{
+	const struct tkb_bytes record = make_bytes(10, 1);
+	struct server server = start_nginx(nginx_dav());
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	digest = must_add(&handle, "ref", record);
+	(void)must_put(&handle, record);
+	tkb_digest_to_hex(&digest, hex);
+	CHECK_INT(run("touch", "-d", "2 days ago",
+	              text("nginx/www/ref/ref/%s", hex),
+	              text("nginx/www/cas/%s", hex), NULL)
+	                  .status,
+	          0);
+	CHECK(list_records(&handle, "ref")->items[0].age_s / 3600 == 48);
+	CHECK(list_blobs(&handle)->items[0].age_s / 3600 == 48);
+	CHECK_OK(tkb_backend_http.touch(handle.self, &handle.call, "ref",
+	                                &digest, &err),
+	         &err);
+	CHECK(list_records(&handle, "ref")->items[0].age_s < 60);
+	/* Damage must not look young. */
+	write_text(text("nginx/www/ref/ref/%s", hex), "damaged");
+	CHECK_INT(tkb_backend_http.touch(handle.self, &handle.call, "ref",
+	                                 &digest, &err),
+	          TKB_MISS);
+	stop_server(&server, SIGKILL);
+}

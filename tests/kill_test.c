@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fault_scene.h"
+#include "nginx.h"
+#include "remote/backends.h"
+
+/*
+ * Pushes and pulls that are killed at any moment. Whoever comes next finds
+ * nothing torn, in the remote and in the cache, and heals.
+ */
+
+enum {
+	ROUNDS = 12 /* of each kind; TKB_KILL_ROUNDS says otherwise */
+};
+
+static unsigned rounds(void)
+{
+	const char *number = getenv("TKB_KILL_ROUNDS");
+
+	return number == NULL ? ROUNDS : (unsigned)atoi(number);
+}
+
+typedef struct attempt (*work_fn)(const char *url, const char *root);
+
+static void nap_us(uint64_t us)
+{
+	const struct timespec nap = { (time_t)(us / 1000000),
+		                      (long)(us % 1000000) * 1000 };
+
+	(void)nanosleep(&nap, NULL);
+}
+
+/* Let a child work, and kill it after so many us. False: it was done before. */
+static bool kill_after(work_fn work, const char *url, const char *root,
+                       uint64_t us)
+{
+	const pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(work(url, root).rc == 0 ? 0 : 1);
+	nap_us(us);
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
+	return WIFSIGNALED(status);
+}
+
+/* Some moment of a work that takes so many ms, or shortly after. */
+static uint64_t some_us(uint64_t ms)
+{
+	return (uint64_t)random() % ((ms + 2) * 1100);
+}
+
+/* A place to push to, which can be emptied. */
+struct place {
+	struct scene scene;
+	void (*empty)(void);
+};
+
+static void check_killed_pushes(const struct place *place)
+{
+	const struct scene *scene = &place->scene;
+	uint64_t ms;
+	unsigned killed = 0;
+
+	place->empty();
+	ms = push_to(scene->direct, scene->source).ms;
+	for (unsigned i = 0; i < rounds(); i++) {
+		const char *root = text("healed-%u", i);
+		struct attempt next;
+
+		place->empty();
+		killed += kill_after(push_to, scene->direct, scene->source,
+		                     some_us(ms));
+		(void)count_sound(scene);
+		next = push_to(scene->direct, scene->source);
+		CHECK_OK(next.rc, &next.err);
+		CHECK_INT(count_sound(scene), 1);
+		next = pull_from(scene->direct, root);
+		CHECK_OK(next.rc, &next.err);
+		CHECK_INT(count_right(scene, root), scene->entry_count);
+	}
+	print_message("  %u of %u were killed in time\n", killed, rounds());
+	CHECK(killed != 0);
+}
+
+static void check_killed_pulls(const struct place *place)
+{
+	const struct scene *scene = &place->scene;
+	unsigned torn = 0;
+	uint64_t ms;
+
+	ms = pull_from(scene->direct, "undisturbed").ms;
+	for (unsigned i = 0; i < rounds(); i++) {
+		const char *root = text("pulled-%u", i);
+		struct attempt next;
+		size_t count;
+
+		(void)kill_after(pull_from, scene->direct, root, some_us(ms));
+		count = count_visible(scene, root);
+		torn += count != 0 && count != scene->entry_count;
+		next = pull_from(scene->direct, root);
+		CHECK_OK(next.rc, &next.err);
+		CHECK_INT(count_right(scene, root), scene->entry_count);
+		CHECK_INT(count_sound(scene), 1);
+	}
+	print_message("  %u of %u were killed in the middle\n", torn, rounds());
+}
+
+static const char *dir_url(unsigned port, const char *parameters)
+{
+	(void)port;
+	return text("file://%s/remote?%s", test_folder(), parameters);
+}
+
+static void empty_dir(void)
+{
+	CHECK_INT(run("rm", "-rf", "remote", NULL).status, 0);
+}
+
+static struct place in_dir(void)
+{
+	return (struct place){ arrange_scene(&tkb_backend_dir, 0, dir_url),
+		               empty_dir };
+}
+
+/* Names in the folder of a remote that are none of a remote. */
+static void check_no_drafts(void)
+{
+	const struct outcome found =
+		run("find", "remote", "-name", "*.tmp", NULL);
+
+	CHECK_STR(found.out, "");
+}
+
+TEST(kill, a_push_to_a_folder_that_is_killed_tears_nothing)
+{
+	const struct place place = in_dir();
+
+	check_killed_pushes(&place);
+	check_no_drafts();
+}
+
+TEST(kill, a_pull_from_a_folder_that_is_killed_tears_nothing)
+{
+	const struct place place = in_dir();
+
+	check_killed_pulls(&place);
+}
+
+static struct server redis;
+
+static const char *redis_url(unsigned port, const char *parameters)
+{
+	return text("redis://127.0.0.1:%u?%s", port, parameters);
+}
+
+static void empty_redis(void)
+{
+	(void)ask_redis(&redis, "FLUSHALL", NULL);
+}
+
+static struct place in_redis(void)
+{
+	redis = start_redis("");
+	return (struct place){ arrange_scene(&tkb_backend_redis, redis.port,
+		                             redis_url),
+		               empty_redis };
+}
+
+TEST(kill, a_push_to_redis_that_is_killed_tears_nothing)
+{
+	const struct place place = in_redis();
+
+	check_killed_pushes(&place);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(kill, a_pull_from_redis_that_is_killed_tears_nothing)
+{
+	const struct place place = in_redis();
+
+	check_killed_pulls(&place);
+	stop_server(&redis, SIGKILL);
+}
+
+static const char *http_url(unsigned port, const char *parameters)
+{
+	return text("http://127.0.0.1:%u/cache?%s", port, parameters);
+}
+
+static void empty_http(void)
+{
+	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
+}
+
+TEST(kill, a_push_by_http_that_is_killed_tears_nothing)
+{
+	struct server nginx = start_nginx(nginx_dav());
+	const struct place place = { arrange_scene(&tkb_backend_http,
+		                                   nginx.port, http_url),
+		                     empty_http };
+
+	check_killed_pushes(&place);
+	stop_server(&nginx, SIGTERM);
+}
+
+TEST(kill, a_pull_by_http_that_is_killed_tears_nothing)
+{
+	struct server nginx = start_nginx(nginx_dav());
+	const struct place place = { arrange_scene(&tkb_backend_http,
+		                                   nginx.port, http_url),
+		                     empty_http };
+
+	check_killed_pulls(&place);
+	stop_server(&nginx, SIGTERM);
+}

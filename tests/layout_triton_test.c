@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "remote/layout_triton.h"
+#include "remote_fixture.h"
+#include "server.h"
+
+/* A cache in Redis as stock Triton reads it. */
+
+#define FIXTURE "triton-3.6.0-h100"
+
+static void unpack_root(const char *fixture)
+{
+	unpack(fixture, "home");
+	CHECK_INT(rename("home/.triton/cache", "root"), 0);
+}
+
+static int push(const char *url, const struct tkb_push_options *options,
+                struct tkb_push_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+
+	CHECK_OK(tkb_remote_open(url, NULL, &remote, err), err);
+	return tkb_push_triton(remote, "root", options, report, err);
+}
+
+static struct tkb_push_report must_push(const char *url,
+                                        const struct tkb_push_options *options)
+{
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(push(url, options, &report, &err), &err);
+	return report;
+}
+
+static const char *url_of(const struct server *server, const char *rest)
+{
+	return text("redis://127.0.0.1:%u%s", server->port, rest);
+}
+
+static unsigned count_keys(const struct server *server)
+{
+	return (unsigned)strtoul(ask_redis(server, "DBSIZE", NULL), NULL, 10);
+}
+
+/* What redis-cli prints ends with a line feed of its own. */
+static void check_value(const struct server *server, const char *key,
+                        struct tkb_bytes wanted)
+{
+	const char *got = ask_redis(server, "GET", key, NULL);
+
+	CHECK_INT(memcmp(got, wanted.data, wanted.size), 0);
+	CHECK_STR(ask_redis(server, "STRLEN", key, NULL),
+	          text("%zu\n", wanted.size));
+}
+
+/* All of the folder but its group file, which is told apart. */
+static const char *check_children(const struct server *server, const char *key)
+{
+	const char **names = list(text("root/%s", key));
+	const char *group = NULL;
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strncmp(names[i], "__grp__", strlen("__grp__")) == 0)
+			group = names[i];
+		else
+			check_value(
+				server, text("triton:%s:%s", key, names[i]),
+				read_file(text("root/%s/%s", key, names[i])));
+	}
+	return group;
+}
+
+TEST(layout_triton, every_file_has_a_value_of_its_own)
+{
+	struct server redis = start_redis("");
+	struct tkb_push_report report;
+	const char **keys;
+	size_t files = 0;
+	size_t groups = 0;
+
+	unpack_root(FIXTURE);
+	report = must_push(url_of(&redis, ""), NULL);
+	keys = list("root");
+	for (size_t i = 0; keys[i] != NULL; i++) {
+		groups += check_children(&redis, keys[i]) != NULL;
+		files += count_names(text("root/%s", keys[i]));
+	}
+	CHECK_INT(groups, 13);
+	CHECK_INT(report.pushed_count, 17);
+	CHECK_INT(report.left_out_count, 0);
+	CHECK_INT(report.blob_count, files);
+	CHECK_INT(count_keys(&redis), files);
+	stop_server(&redis, SIGKILL);
+}
+
+/* The one kernel of that name, its key. */
+static const char *key_of(const char *name)
+{
+	const char **keys = list("root");
+
+	for (size_t i = 0; keys[i] != NULL; i++) {
+		if (exists(text("root/%s/%s.cubin", keys[i], name)))
+			return keys[i];
+	}
+	fail_msg("there is no %s", name);
+	return NULL;
+}
+
+static const char *group_of(const struct server *redis, const char *key,
+                            const char *name)
+{
+	return ask_redis(redis, "GET",
+	                 text("triton:%s:__grp__%s.json", key, name), NULL);
+}
+
+/* In the order of the group file that Triton wrote. */
+static const char *wanted_group(const char *key)
+{
+	static const char *const parts[] = { "source", "ttir",  "ttgir", "llir",
+		                             "ptx",    "cubin", "json" };
+	const char *group = "";
+
+	for (size_t i = 0; i < TKB_COUNT_OF(parts); i++)
+		group = text("%s%s\"add_kernel.%s\": \"/%s/add_kernel.%s\"",
+		             group, i == 0 ? "" : ", ", parts[i], key,
+		             parts[i]);
+	return text("{\"child_paths\": {%s}}\n", group);
+}
+
+TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
+{
+	struct server redis = start_redis("");
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	(void)must_push(url_of(&redis, ""), NULL);
+	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_list_of_names_becomes_a_dict)
+{
+	struct server redis = start_redis("");
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	write_text(text("root/%s/__grp__add_kernel.json", key),
+	           "{\"child_paths\": [\"add_kernel.source\", "
+	           "\"add_kernel.ttir\", \"add_kernel.ttgir\", "
+	           "\"add_kernel.llir\", \"add_kernel.ptx\", "
+	           "\"add_kernel.cubin\", \"add_kernel.json\"]}");
+	(void)must_push(url_of(&redis, ""), NULL);
+	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_lean_group_lists_what_is_pushed)
+{
+	const struct tkb_push_options lean = { .collect.profile =
+		                                       TKB_PROFILE_LEAN };
+	struct server redis = start_redis("");
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	(void)must_push(url_of(&redis, ""), &lean);
+	CHECK_STR(group_of(&redis, key, "add_kernel"),
+	          text("{\"child_paths\": {\"add_kernel.cubin\": "
+	               "\"/%s/add_kernel.cubin\", \"add_kernel.json\": "
+	               "\"/%s/add_kernel.json\"}}\n",
+	               key, key));
+	CHECK_STR(ask_redis(&redis, "EXISTS",
+	                    text("triton:%s:add_kernel.ttir", key), NULL),
+	          "0\n");
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
+{
+	struct server redis = start_redis("");
+	struct tkb_push_report report;
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	CHECK_INT(remove(text("root/%s/add_kernel.ptx", key)), 0);
+	report = must_push(url_of(&redis, ""), NULL);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_STR(ask_redis(&redis, "KEYS", text("triton:%s:*", key), NULL),
+	          "\n");
+	CHECK(count_keys(&redis) > 0);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_kernel_appears_in_one_step)
+{
+	struct server redis = start_redis("");
+	struct tkb_push_report report;
+	const char *calls;
+
+	unpack_root(FIXTURE);
+	report = must_push(url_of(&redis, ""), NULL);
+	calls = ask_redis(&redis, "INFO", "commandstats", NULL);
+	CHECK_CONTAINS(calls, text("cmdstat_exec:calls=%llu,",
+	                           (unsigned long long)report.pushed_count));
+	CHECK_CONTAINS(calls, text("cmdstat_set:calls=%llu,",
+	                           (unsigned long long)report.blob_count));
+	stop_server(&redis, SIGKILL);
+}
+
+/* Too large for what the server may hold: refused in the middle. */
+/* A remote that writes down the names. */
+static char names_put[4096];
+
+static int open_nothing(const struct tkb_place *place,
+                        const struct tkb_call *call, void **self_out,
+                        struct tkb_error *err)
+{
+	(void)place, (void)call, (void)err;
+	*self_out = names_put;
+	return 0;
+}
+
+static void close_nothing(void *self)
+{
+	(void)self;
+}
+
+static int note_names(void *self, const struct tkb_call *call,
+                      const struct tkb_named *items, size_t count,
+                      struct tkb_error *err)
+{
+	(void)call, (void)err;
+	for (size_t i = 0; i < count; i++) {
+		strcat(self, strrchr(items[i].name, ':'));
+		strcat(self, " ");
+	}
+	return 0;
+}
+
+TEST(layout_triton, the_group_file_comes_last)
+{
+	const struct tkb_remote_backend backend = {
+		.abi = TKB_REMOTE_BACKEND_ABI,
+		.schemes = (const char *const[]){ "names", NULL },
+		.params = (const char *const[]){ NULL },
+		.open = open_nothing,
+		.close = close_nothing,
+		.put_named = note_names,
+	};
+	const struct tkb_remote_backend *const backends[] = { &backend };
+	const struct tkb_remote_options options = { .backends = backends,
+		                                    .backend_count = 1 };
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_push_options push_options = { .collect.key_count = 1 };
+	struct tkb_error err = { 0 };
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	push_options.collect.keys = &key;
+	CHECK_OK(tkb_remote_open("names://here", &options, &remote, &err),
+	         &err);
+	CHECK_OK(tkb_push_triton(remote, "root", &push_options, NULL, &err),
+	         &err);
+	CHECK_STR(names_put,
+	          ":add_kernel.cubin :add_kernel.json :add_kernel.llir "
+	          ":add_kernel.ptx :add_kernel.source :add_kernel.ttgir "
+	          ":add_kernel.ttir :__grp__add_kernel.json ");
+}
+
+TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
+{
+	struct server redis = start_redis("");
+	struct tkb_error err = { 0 };
+	const char *used;
+	unsigned long long limit;
+
+	unpack_root("triton-3.6.0-cpu");
+	write_file(text("root/%s/add_kernel.ptx", key_of("add_kernel")),
+	           make_bytes(8 * TKB_MIB, 1));
+	used = strstr(ask_redis(&redis, "INFO", "memory", NULL),
+	              "used_memory:");
+	limit = strtoull(used + strlen("used_memory:"), NULL, 10) + 6 * TKB_MIB;
+	(void)ask_redis(&redis, "CONFIG", "SET", "maxmemory",
+	                text("%llu", limit), NULL);
+	CHECK_FAILS(push(url_of(&redis, ""),
+	                 &(struct tkb_push_options){
+				 .collect = { .keys = (const char *[]){ key_of(
+						      "add_kernel") },
+	                                      .key_count = 1 } },
+	                 NULL, &err),
+	            TKB_ERR_UNAVAILABLE, &err, "its memory is full");
+	CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
+	CHECK_INT(count_keys(&redis), 0);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, large_files_arrive_whole)
+{
+	struct server redis = start_redis("");
+	const char *key;
+	const char *path;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	path = text("root/%s/add_kernel.ttir", key);
+	write_file(path, make_bytes(5 * TKB_MIB + 7, 1));
+	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
+	check_value(&redis, text("triton:%s:add_kernel.ttir", key),
+	            read_file(path));
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, an_empty_file_is_pushed)
+{
+	struct server redis = start_redis("");
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	write_text(text("root/%s/add_kernel.source", key), "");
+	(void)must_push(url_of(&redis, ""), NULL);
+	CHECK_STR(ask_redis(&redis, "EXISTS",
+	                    text("triton:%s:add_kernel.source", key), NULL),
+	          "1\n");
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, what_is_pushed_again_is_replaced)
+{
+	struct server redis = start_redis("");
+	unsigned count;
+	const char *name;
+
+	unpack_root("triton-3.6.0-cpu");
+	name = text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
+	(void)must_push(url_of(&redis, ""), NULL);
+	count = count_keys(&redis);
+	(void)ask_redis(&redis, "SET", name, "damaged", NULL);
+	(void)must_push(url_of(&redis, ""), NULL);
+	CHECK_INT(count_keys(&redis), count);
+	CHECK(strcmp(ask_redis(&redis, "GET", name, NULL), "damaged\n") != 0);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, values_live_as_long_as_the_url_says)
+{
+	struct server redis = start_redis("");
+	const char *name;
+	unsigned long left;
+
+	unpack_root("triton-3.6.0-cpu");
+	name = text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
+	(void)must_push(url_of(&redis, ""), NULL);
+	CHECK_STR(ask_redis(&redis, "TTL", name, NULL), "-1\n");
+	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
+	left = strtoul(ask_redis(&redis, "TTL", name, NULL), NULL, 10);
+	CHECK(left > 3500 && left <= 3600);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, the_url_says_how_keys_look)
+{
+	struct server redis = start_redis("");
+	const char *key;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	(void)must_push(url_of(&redis, "?triton-key-format="
+	                               "%7bfilename%7d/t/%7bkey%7d"),
+	                NULL);
+	check_value(&redis, text("add_kernel.ttir/t/%s", key),
+	            read_file(text("root/%s/add_kernel.ttir", key)));
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, what_triton_could_not_read_is_refused)
+{
+	static const struct {
+		const char *rest;
+		const char *part;
+	} cases[] = {
+		{ "?triton-key-format=%7bkey%7d", "wants {key}, {filename}" },
+		{ "?triton-key-format=%7bfilename%7d", "wants {key}" },
+		{ "?triton-key-format=%7bkey%7d%7bfilename%7d%7bx%7d",
+		  "no other braces" },
+		{ "?triton-key-format=%7bkey%7d%7bfilename%7d%7d",
+		  "no other braces" },
+		{ "?triton-key-format=%7bkey%7d%7bfilename%7d%7b",
+		  "no other braces" },
+		{ "/2", "Triton reads database 0 alone, not 2" },
+		{ "?db=13", "Triton reads database 0 alone, not 13" },
+	};
+	struct server redis = start_redis("");
+	struct tkb_error err = { 0 };
+
+	unpack_root("triton-3.6.0-cpu");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		CHECK_FAILS(
+			push(url_of(&redis, cases[i].rest), NULL, NULL, &err),
+			TKB_ERR_INVALID, &err, cases[i].part);
+		CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
+	}
+	CHECK_INT(count_keys(&redis), 0);
+	(void)must_push(url_of(&redis, "/0"), NULL);
+	CHECK(count_keys(&redis) > 0);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, other_remotes_than_redis_are_refused)
+{
+	struct tkb_error err = { 0 };
+
+	unpack_root("triton-3.6.0-cpu");
+	CHECK_FAILS(push("folder", NULL, NULL, &err), TKB_ERR_UNSUPPORTED, &err,
+	            "remote 'folder': Triton reads from Redis alone");
+	CHECK(!exists("folder"));
+	CHECK_FAILS(push("redis://127.0.0.1:1?mode=ro", NULL, NULL, &err),
+	            TKB_ERR_DENIED, &err, "no remote may be written");
+}
+
+TEST(layout_triton, every_redis_tier_that_may_be_written_is_filled)
+{
+	struct server first = start_redis("");
+	struct server second = start_redis("");
+	struct server third = start_redis("");
+
+	unpack_root("triton-3.6.0-cpu");
+	(void)must_push(text("folder,%s,%s,%s", url_of(&first, ""),
+	                     url_of(&second, "?mode=ro"),
+	                     url_of(&third, "?triton-key-format="
+	                                    "x%7bkey%7d%7bfilename%7d")),
+	                NULL);
+	CHECK(count_keys(&first) > 0);
+	CHECK_INT(count_keys(&second), 0);
+	CHECK_INT(count_keys(&third), count_keys(&first));
+	CHECK_STR(ask_redis(&first, "KEYS", "x*", NULL), "\n");
+	CHECK_STR(ask_redis(&third, "KEYS", "triton*", NULL), "\n");
+	stop_server(&first, SIGKILL);
+	stop_server(&second, SIGKILL);
+	stop_server(&third, SIGKILL);
+}
+
+TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
+{
+	struct server redis = start_redis("");
+	const char *down = text("redis://127.0.0.1:%u", free_port());
+	struct tkb_error err = { 0 };
+
+	unpack_root("triton-3.6.0-cpu");
+	(void)must_push(text("%s?on-error=ignore,%s", down, url_of(&redis, "")),
+	                NULL);
+	CHECK(count_keys(&redis) > 0);
+	CHECK_FAILS(
+		push(text("%s,%s", down, url_of(&redis, "")), NULL, NULL, &err),
+		TKB_ERR_UNAVAILABLE, &err, text("remote '%s'", down));
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_dry_run_pushes_nothing)
+{
+	const struct tkb_push_options dry = { .collect.dry_run = true };
+	struct server redis = start_redis("");
+	struct tkb_push_report report;
+
+	unpack_root("triton-3.6.0-cpu");
+	report = must_push(url_of(&redis, ""), &dry);
+	CHECK_INT(count_keys(&redis), 0);
+	CHECK_INT(report.pushed_count, 5);
+	CHECK_INT(report.blob_count, 0);
+	CHECK_INT(report.size, 0);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, keys_choose)
+{
+	struct server redis = start_redis("");
+	struct tkb_push_options options = { .collect.key_count = 1 };
+	const char *key;
+	struct tkb_push_report report;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	options.collect.keys = &key;
+	report = must_push(url_of(&redis, ""), &options);
+	CHECK_INT(report.pushed_count, 1);
+	CHECK_INT(count_keys(&redis), count_names(text("root/%s", key)));
+	stop_server(&redis, SIGKILL);
+}
+
+/* Counts what it is told. */
+static void count_result(void *self, const struct tkb_result *result)
+{
+	unsigned *counts = self;
+
+	counts[result->outcome]++;
+	if (result->outcome == TKB_LEFT_OUT)
+		CHECK_INT(result->reason, TKB_REASON_TWIN);
+}
+
+TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
+{
+	unsigned counts[TKB_REMOVED + 1] = { 0 };
+	struct tkb_push_options options = {
+		.collect.watch = { .self = counts, .on_result = count_result }
+	};
+	struct server redis = start_redis("");
+	struct tkb_error err = { 0 };
+	struct tkb_push_report report;
+	const char *key;
+	struct tkb_bytes first;
+
+	unpack_root("triton-3.6.0-cpu");
+	key = key_of("add_kernel");
+	first = read_file(text("root/%s/add_kernel.ttir", key));
+	CHECK_INT(mkdir("inductor", 0777), 0);
+	CHECK_INT(mkdir("inductor/triton", 0777), 0);
+	copy_folder("root", "inductor/triton/0");
+	copy_folder("root", "inductor/triton/1");
+	write_text(text("inductor/triton/1/%s/add_kernel.ttir", key), "other");
+	CHECK_INT(rename("root", "before"), 0);
+	CHECK_INT(rename("inductor", "root"), 0);
+
+	report = must_push(url_of(&redis, ""), &options);
+	CHECK_INT(report.pushed_count, 5);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_INT(counts[TKB_LEFT_OUT], 1);
+	check_value(&redis, text("triton:%s:add_kernel.ttir", key), first);
+
+	options.collect.strict = true;
+	(void)ask_redis(&redis, "FLUSHALL", NULL);
+	CHECK_FAILS(push(url_of(&redis, ""), &options, NULL, &err),
+	            TKB_ERR_LEFT_OUT, &err, "differs between devices");
+	CHECK_INT(count_keys(&redis), 0);
+	stop_server(&redis, SIGKILL);
+}
+
+/* The folder of a module, in both devices' roots. */
+static void make_modules(const char *first, const char *second)
+{
+	const char *key =
+		"XU5DT2AO5BD5AEHEYGLPP5LRDFHHCUEJT4LGDVLB4STXUGVGHFPA";
+
+	unpack_root(FIXTURE);
+	CHECK_INT(rename("root", "before"), 0);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_INT(run("/bin/sh", "-c",
+		              text("mkdir -p root/triton/%u && "
+		                   "cp -r before/%s root/triton/%u",
+		                   i, key, i),
+		              NULL)
+		                  .status,
+		          0);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_INT(run("/bin/sh", "-c",
+		              text("cd root/triton/%u/* && mv *.so new && "
+		                   "printf %u >>new && mv new %s",
+		                   i, i, i == 0 ? first : second),
+		              NULL)
+		                  .status,
+		          0);
+}
+
+#define MODULE(python) "cuda_utils.cpython-" python "-x86_64-linux-gnu.so"
+
+TEST(layout_triton, modules_for_different_pythons_are_both_pushed)
+{
+	struct server redis = start_redis("");
+	struct tkb_push_report report;
+
+	make_modules(MODULE("311"), MODULE("310"));
+	report = must_push(url_of(&redis, ""), NULL);
+	CHECK_INT(report.left_out_count, 0);
+	CHECK_INT(report.pushed_count, 2);
+	CHECK_CONTAINS(ask_redis(&redis, "KEYS", "*", NULL), MODULE("311"));
+	CHECK_CONTAINS(ask_redis(&redis, "KEYS", "*", NULL), MODULE("310"));
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, of_two_modules_of_one_name_one_is_pushed)
+{
+	struct server redis = start_redis("");
+	struct tkb_push_report report;
+
+	make_modules(MODULE("311"), MODULE("311"));
+	report = must_push(url_of(&redis, ""), NULL);
+	CHECK_INT(report.left_out_count, 1);
+	CHECK_INT(report.pushed_count, 1);
+	stop_server(&redis, SIGKILL);
+}
+
+#define RIGHTS "on >s3cret ~triton:* resetchannels -@all "
+
+TEST(layout_triton, the_documented_rights_are_enough)
+{
+	struct server redis = start_redis(
+		"user enough " RIGHTS "+time +multi +exec +set\n"
+		"user passing " RIGHTS "+time +multi +exec +psetex\n"
+		"user little " RIGHTS "+time +set\n"
+		"user elsewhere on >s3cret ~tkbundle:* resetchannels +@all\n");
+	struct tkb_error err = { 0 };
+
+	unpack_root("triton-3.6.0-cpu");
+	CHECK_FAILS(push(text("redis://little:s3cret@127.0.0.1:%u", redis.port),
+	                 NULL, NULL, &err),
+	            TKB_ERR_DENIED, &err, "do not let this user use 'multi'");
+	CHECK_INT(count_keys(&redis), 0);
+	CHECK_FAILS(
+		push(text("redis://elsewhere:s3cret@127.0.0.1:%u", redis.port),
+	             NULL, NULL, &err),
+		TKB_ERR_DENIED, &err, "do not let this user use");
+	(void)must_push(text("redis://enough:s3cret@127.0.0.1:%u", redis.port),
+	                NULL);
+	(void)must_push(
+		text("redis://passing:s3cret@127.0.0.1:%u?ttl=1h", redis.port),
+		NULL);
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_cluster_is_told_as_such)
+{
+	struct server redis = start_redis("cluster-enabled yes\n");
+	struct tkb_error err = { 0 };
+
+	unpack_root("triton-3.6.0-cpu");
+	CHECK_FAILS(push(url_of(&redis, ""), NULL, NULL, &err), TKB_ERR_INVALID,
+	            &err, "one of a Redis Cluster");
+	stop_server(&redis, SIGKILL);
+}
+
+TEST(layout_triton, a_cache_that_is_not_there_is_missing)
+{
+	struct server redis = start_redis("");
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(push(url_of(&redis, ""), NULL, NULL, &err), TKB_MISS);
+	stop_server(&redis, SIGKILL);
+}

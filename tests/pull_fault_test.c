@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <unistd.h>
+
+/* Pulls of what is gone, damaged, slow or told to end. */
+
+static const struct part whole = { 0, POOL };
+
+static const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
+/* One record of the first ten entries, one of the rest. */
+static struct tkb_remote *arrange_two(const char *name)
+{
+	struct tkb_remote *remote = open_spy(spy_url(name));
+
+	CHECK(pool() != NULL);
+	(void)push_part(remote, (struct part){ 0, 10 });
+	(void)push_part(remote, (struct part){ 10, POOL });
+	spy_reset();
+	return remote;
+}
+
+/* Number of entries, of the record in that file. */
+static size_t size_of(const char *record)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < POOL; i++)
+		count += strstr(read_file(record).data, pool_keys()[i]) != NULL;
+	return count;
+}
+
+/* The blob of the record that has ten entries, or of the other. */
+static const char *blob_with(const char *remote, size_t count)
+{
+	const char **records = record_files(remote);
+
+	for (; *records != NULL; records++) {
+		if (size_of(*records) == count)
+			return blob_of(remote, *records);
+	}
+	fail_msg("no record has %zu entries", count);
+	return NULL;
+}
+
+TEST(pull_fault, where_a_blob_is_gone_takes_the_rest)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	struct tkb_pull_report report;
+
+	CHECK_INT(unlink(blob_with("remote", 10)), 0);
+	report = pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), (struct part){ 10, POOL });
+	CHECK_INT(report.wanted_count, 2);
+	CHECK_INT(report.gone_count, 1);
+	CHECK_INT(report.fetched_count, 1);
+	CHECK_INT(report.failed_count, 0);
+	CHECK_INT(report.emit.emitted_count, POOL - 10);
+}
+
+/* A pull that fails, with what it reports: it is filled in on success only. */
+static int pull(struct tkb_remote *remote, const char *root,
+                struct tkb_error *err)
+{
+	return tkb_pull(remote, REF, root, NULL, NULL, err);
+}
+
+TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
+{
+	const char *cache = large_pool();
+	const struct tkb_bytes bundle = read_file("pool.tkb");
+	const size_t entries = count_names(cache);
+	size_t most = 0;
+
+	for (unsigned at = 0; at < 16; at++) {
+		const char *name = text("remote-%u", at);
+		const char *root = out(text("pulled-%u", at));
+		TKB_AUTO(close_remote)
+		struct tkb_remote *remote = open_spy(spy_url(name));
+		struct tkb_error err = { 0 };
+		size_t count;
+
+		(void)push_bytes(remote, bundle);
+		spy_reset();
+		flip(blob_files(name)[0], at);
+		CHECK_FAILS(pull(remote, root, &err), TKB_ERR_CORRUPT, &err,
+		            "has another digest");
+		CHECK_CONTAINS(err.message, "remote 'spy://");
+		/* Those of other frames may be there; all are sound. */
+		count = count_entries(root);
+		CHECK(count < entries);
+		most = count > most ? count : most;
+		CHECK_INT(spy_count(SPY_GET), 1);
+	}
+	CHECK(most >= entries / 2);
+}
+
+TEST(pull_fault, where_a_blob_is_cut_short_is_corrupt_and_takes_the_rest)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	const char *blob = blob_with("remote", 10);
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(truncate(blob, (off_t)read_file(blob).size - 1), 0);
+	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
+	check_has_part(out("pulled"), (struct part){ 10, POOL });
+	CHECK_INT(truncate(blob, 0), 0);
+	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
+	(void)count_entries(out("pulled"));
+}
+
+/* Blobs of a larger record, which is tried first, and of one for each half. */
+static struct tkb_remote *arrange_twice(void)
+{
+	struct tkb_remote *remote = arrange_two("remote");
+	struct tkb_bytes bytes = read_file("pool.tkb");
+	const struct tkb_source source = tkb_bytes_source(&bytes);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err), &err);
+	spy_reset();
+	return remote;
+}
+
+TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_twice();
+	struct tkb_error err = { 0 };
+
+	flip(blob_with("remote", POOL), 9);
+	CHECK_FAILS(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT, &err,
+	            "has another digest");
+	check_is_part(out("pulled"), whole);
+	CHECK_INT(spy_count(SPY_GET), 3);
+}
+
+TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_twice();
+	struct tkb_pull_report report;
+
+	CHECK_INT(unlink(blob_with("remote", POOL)), 0);
+	report = pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	CHECK_INT(report.gone_count, 1);
+	CHECK_INT(report.wanted_count, 3);
+	CHECK_INT(report.fetched_count, 2);
+	CHECK_INT(report.emit.emitted_count, POOL);
+	CHECK_INT(report.emit.present_count, 0);
+}
+
+static int fail_one_get(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_GET && event->earlier < 3
+	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "it broke off")
+	               : 0;
+}
+
+TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_error err = { 0 };
+
+	/* Two more tries, then it counts as dead. */
+	spy.before = fail_one_get;
+	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	            TKB_ERR_UNAVAILABLE, &err, "it broke off");
+	CHECK_INT(spy_count(SPY_GET), 3);
+	CHECK_INT(count_entries(out("pulled")), 0);
+}
+
+static int fail_two_gets(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_GET && event->earlier < 2
+	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "it broke off")
+	               : 0;
+}
+
+TEST(pull_fault, tries_a_blob_again)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	struct tkb_pull_options options = { .connections = 1 };
+
+	spy.before = fail_two_gets;
+	CHECK_INT(pull_with(remote, out("pulled"), options).fetched_count, 2);
+	CHECK_INT(spy_count(SPY_GET), 4);
+	check_is_part(out("pulled"), whole);
+}
+
+/* Add `record` to REF of the folder, under its right name. */
+static void add_record(const char *remote, const char *record)
+{
+	const struct tkb_digest digest = digest_of(tkb_text(record));
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(&digest, hex);
+	write_text(text("%s/%s/ref/team,model/%s", test_folder(), remote, hex),
+	           record);
+}
+
+TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	const char *first = record_files("remote")[0];
+	const char *copy = text("%s", (const char *)read_file(first).data);
+	struct tkb_pull_report report;
+	struct tkb_ref_info info;
+	struct tkb_error err = { 0 };
+
+	add_record("remote", "no record at all");
+	write_text("newer", copy);
+	edit_file("newer", "\"version\":1", "\"version\":2");
+	add_record("remote", read_file("newer").data);
+	report = pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	CHECK_INT(report.unreadable_count, 2);
+	CHECK_INT(report.record_count, 2);
+	CHECK_OK(tkb_ref_look(remote, REF, &info, &err), &err);
+	CHECK_INT(info.unreadable_count, 2);
+	CHECK_INT(info.record_count, 4);
+	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
+}
+
+TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	const char **records = record_files("remote");
+	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
+	struct tkb_push_report report;
+	struct tkb_error err = { 0 };
+
+	flip(records[ten], 8);
+	CHECK_FAILS(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT, &err,
+	            strrchr(records[ten], '/') + 1);
+	CHECK_CONTAINS(err.message, "remote 'spy://");
+	check_is_part(out("pulled"), (struct part){ 10, POOL });
+	/* The next push drops it, and brings its entries again. */
+	report = push_all(remote, pool());
+	CHECK_INT(report.pushed_count, 10);
+	CHECK_INT(report.dropped_count, 1);
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+}
+
+/* It is damaged on its way the first time, and whole where it lies. */
+static const char *flickering;
+
+static int flicker(const struct spy_event *event, struct tkb_error *err)
+{
+	(void)err;
+	if (event->op == SPY_RECORDS && event->earlier < 2)
+		flip(flickering, 8);
+	return 0;
+}
+
+TEST(pull_fault, drops_no_record_that_was_damaged_on_its_way)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	struct tkb_push_report report;
+
+	flickering = record_files("remote")[0];
+	spy.before = flicker;
+	report = push_all(remote, pool());
+	CHECK(report.pushed_count != 0);
+	CHECK_INT(report.dropped_count, 0);
+	CHECK(exists(flickering));
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+}
+
+TEST(pull_fault, believes_no_record_that_names_another_bundle)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	const char **records = record_files("remote");
+	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
+	const char *lie = read_file(records[ten]).data;
+	const char *other = read_file(records[1 - ten]).data;
+	struct tkb_error err = { 0 };
+
+	/* The entries of one, the blob of the other. */
+	write_text("lie", lie);
+	edit_file("lie", text("%.80s", lie), text("%.80s", other));
+	CHECK_INT(unlink(records[ten]), 0);
+	add_record("remote", read_file("lie").data);
+	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
+	check_is_part(out("pulled"), (struct part){ 10, POOL });
+}
+
+/* Tiers. */
+
+static struct tkb_remote *near_and_far(const char *parameters)
+{
+	return open_spy(
+		text("%s%s,%s", spy_url("near"), parameters, spy_url("far")));
+}
+
+/* The same two records in both. */
+static void arrange_both(void)
+{
+	tkb_remote_close(arrange_two("far"));
+	CHECK_INT(run("cp", "-r", "far", "near", NULL).status, 0);
+}
+
+static size_t count_at(enum spy_op op, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < spy.count; i++) {
+		const struct spy_event *event = &spy.events[i];
+
+		count += event->op == op && strcmp(event->folder, name) == 0;
+	}
+	return count;
+}
+
+TEST(pull_fault, of_tiers_asks_the_nearest_first_and_fills_it)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = near_and_far("");
+
+	tkb_remote_close(arrange_two("far"));
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	CHECK_INT(count_at(SPY_GET, "far"), 2);
+	CHECK_INT(count_at(SPY_PUT, "near"), 2);
+	CHECK_INT(count_texts(blob_files("near")), 2);
+	spy_reset();
+	(void)pull_all(remote, out("again"));
+	check_is_part(out("again"), whole);
+	CHECK_INT(count_at(SPY_GET, "far"), 0);
+	CHECK_INT(count_at(SPY_GET, "near"), 2);
+}
+
+TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
+{
+	const char *cache = large_pool();
+	const struct tkb_bytes bundle = read_file("pool.tkb");
+	const size_t entries = count_names(cache);
+
+	for (unsigned at = 0; at < 16; at += 3) {
+		TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+		const char *root = out(text("pulled-%u", at));
+		struct tkb_pull_report report;
+
+		CHECK_INT(run("rm", "-rf", "near", "far", NULL).status, 0);
+		remote = near_and_far("");
+		(void)push_bytes(remote, bundle);
+		spy_reset();
+		flip(blob_files("near")[0], at);
+		report = pull_all(remote, root);
+		CHECK_INT(count_entries(root), entries);
+		CHECK_INT(report.emit.emitted_count, entries);
+		CHECK_INT(report.emit.present_count +
+		                  report.emit.damaged_count +
+		                  report.failed_count,
+		          0);
+		CHECK_INT(report.fetched_count, 1);
+		CHECK_INT(count_at(SPY_GET, "far"), 1);
+		/* And the nearer is whole again. */
+		CHECK(tkb_bytes_equal(read_file(blob_files("near")[0]),
+		                      bundle));
+	}
+}
+
+static int fail_near(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op != SPY_OPEN && strcmp(event->folder, "near") == 0
+	               ? tkb_fail(err, TKB_ERR_DENIED, "go away")
+	               : 0;
+}
+
+TEST(pull_fault, of_tiers_ignores_the_errors_of_one_that_says_so)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	TKB_AUTO(close_remote) struct tkb_remote *strict = NULL;
+	struct tkb_error err = { 0 };
+
+	arrange_both();
+	remote = near_and_far("?on-error=ignore");
+	strict = near_and_far("");
+	spy.before = fail_near;
+	CHECK_INT(pull_all(remote, out("pulled")).fetched_count, 2);
+	check_is_part(out("pulled"), whole);
+	CHECK_FAILS(pull(strict, out("other"), &err), TKB_ERR_DENIED, &err,
+	            "go away");
+	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
+}
+
+TEST(pull_fault, of_tiers_fills_none_that_is_read_only)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = near_and_far("?mode=ro");
+
+	tkb_remote_close(arrange_two("far"));
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	CHECK(!exists("near/cas"));
+}
+
+TEST(pull_fault, into_a_root_that_cannot_be_written_says_so)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_two("remote");
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(pull(remote, "/sys/tkbundle", &err), TKB_ERR_IO);
+	CHECK_CONTAINS(err.message, "/sys/tkbundle");
+	CHECK_INT(pull(remote, "/sys/tkbundle", &err), TKB_ERR_IO);
+	CHECK_CONTAINS(err.message, "/sys/tkbundle");
+	write_text("file", "in the way");
+	CHECK_INT(pull(remote, out("file/cache"), &err), TKB_ERR_INVALID);
+	CHECK_CONTAINS(err.message, "file");
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server.h"
+
+/* Pulls: what is fetched, emitted and told. */
+
+static const struct part whole = { 0, POOL };
+
+/* A remote of three records: the first 10 entries, 8 to 14, and the rest. */
+static struct tkb_remote *arrange_three(void)
+{
+	const char *root = pool();
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_remote *other = open_spy(spy_url("other"));
+	const char *one = text("%s/other/cas", test_folder());
+
+	CHECK(root != NULL);
+	(void)push_part(remote, (struct part){ 0, 10 });
+	/* Two that overlap come of two that did not see each other. */
+	(void)push_part(other, (struct part){ 8, 14 });
+	CHECK_INT(run("cp", "-r", one, text("%s/remote", test_folder()), NULL)
+	                  .status,
+	          0);
+	CHECK_INT(run("cp", record_files("other")[0],
+	              text("%s/remote/ref/team,model", test_folder()), NULL)
+	                  .status,
+	          0);
+	tkb_remote_close(other);
+	(void)push_part(remote, (struct part){ 14, POOL });
+	CHECK_INT(count_texts(record_files("remote")), 3);
+	spy_reset();
+	return remote;
+}
+
+static const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
+TEST(pull, into_an_empty_cache_brings_all)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const struct tkb_pull_report report = pull_all(remote, out("pulled"));
+
+	check_is_part(out("pulled"), whole);
+	CHECK_INT(report.record_count, 3);
+	CHECK_INT(report.wanted_count, 3);
+	CHECK_INT(report.fetched_count, 3);
+	CHECK_INT(report.gone_count + report.failed_count +
+	                  report.unreadable_count,
+	          0);
+	CHECK_INT(report.emit.emitted_count, POOL);
+	CHECK_INT(report.emit.present_count + report.emit.repaired_count +
+	                  report.emit.busy_count + report.emit.skipped_count +
+	                  report.emit.failed_count + report.emit.damaged_count +
+	                  report.emit.unsafe_count,
+	          0);
+	CHECK(!report.emit.is_inductor);
+	CHECK_INT(spy_count(SPY_GET), 3);
+}
+
+TEST(pull, with_nothing_to_do_asks_once)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_pull_report report;
+
+	(void)pull_all(remote, out("pulled"));
+	spy_reset();
+	report = pull_all(remote, out("pulled"));
+	CHECK_INT(spy_trips(), 1);
+	CHECK_INT(report.wanted_count + report.fetched_count, 0);
+	CHECK_INT(report.emit.present_count, POOL);
+	CHECK_INT(report.emit.emitted_count, 0);
+}
+
+TEST(pull, fetches_only_what_holds_something_missing)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char *root = cache_of("has", (struct part){ 0, 14 });
+	struct tkb_pull_report report;
+
+	CHECK_INT(run("rm", "-r", text("%s/%s", root, pool_keys()[9]), NULL)
+	                  .status,
+	          0);
+	/* Those that were copied name another place. */
+	CHECK_INT(run(program(), "relocate", root, NULL).status, 0);
+	report = pull_all(remote, root);
+	/* That one is in two records, of which one is enough. */
+	CHECK_INT(report.wanted_count, 2);
+	CHECK_INT(spy_count(SPY_GET), 2);
+	CHECK_INT(report.emit.emitted_count, 4);
+	CHECK_INT(report.emit.present_count, 13);
+	CHECK_INT(report.emit.repaired_count, 0);
+	check_has_part(root, whole);
+}
+
+TEST(pull, repairs_what_names_another_place)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char *root = cache_of("moved", whole);
+	const struct tkb_pull_report report = pull_all(remote, root);
+
+	CHECK_INT(report.emit.repaired_count, 13);
+	CHECK_INT(report.emit.present_count + report.emit.repaired_count, POOL);
+	check_has_part(root, whole);
+}
+
+TEST(pull, that_is_dry_fetches_and_writes_nothing)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_pull_options dry = { .connections = 2 };
+	struct tkb_pull_report report;
+
+	dry.emit.dry_run = true;
+	for (size_t i = 0; i < 3; i++)
+		make_old(record_files("remote")[i], 3 * DAY_S);
+	report = pull_with(remote, out("pulled"), dry);
+	CHECK_INT(report.wanted_count, 3);
+	CHECK_INT(report.fetched_count, 0);
+	CHECK_INT(spy_trips(), 1);
+	CHECK(!exists(out("pulled")));
+}
+
+TEST(pull, of_keys_brings_those_from_whatever_blobs)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char **keys = pool_keys();
+	const char *chosen[] = { text("%.6s", keys[1]), keys[12], keys[16] };
+	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_pull_report report;
+
+	options.emit.keys = chosen;
+	options.emit.key_count = 3;
+	report = pull_with(remote, out("pulled"), options);
+	check_has_part(out("pulled"), (struct part){ 1, 2 });
+	check_has_part(out("pulled"), (struct part){ 12, 13 });
+	check_has_part(out("pulled"), (struct part){ 16, 17 });
+	CHECK_INT(count_entries(out("pulled")), 3);
+	CHECK_INT(report.emit.emitted_count, 3);
+	CHECK_INT(report.wanted_count, 3);
+
+	spy_reset();
+	options.emit.key_count = 1;
+	report = pull_with(remote, out("one"), options);
+	CHECK_INT(report.emit.emitted_count, 1);
+	CHECK_INT(spy_count(SPY_GET), 1);
+	report = pull_with(remote, out("one"), options);
+	CHECK_INT(report.wanted_count, 0);
+	CHECK_INT(report.emit.present_count, 1);
+}
+
+TEST(pull, of_a_target_leaves_other_kernels)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const struct tkb_target hopper = { "cuda", "90", 32 };
+	const struct tkb_target ampere = { "cuda", "80", 32 };
+	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_pull_report report;
+
+	options.emit.targets = &ampere;
+	options.emit.target_count = 1;
+	report = pull_with(remote, out("ampere"), options);
+	CHECK_INT(report.emit.emitted_count, 4);
+	CHECK_INT(pull_with(remote, out("ampere"), options).wanted_count, 0);
+	options.emit.targets = &hopper;
+	report = pull_with(remote, out("hopper"), options);
+	CHECK_INT(report.emit.emitted_count, POOL);
+	CHECK_INT(report.emit.skipped_count, 0);
+}
+
+TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
+{
+	const char *root = inductor_cache();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const uint32_t fifth = 5;
+	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_pull_report report;
+
+	(void)push_all(remote, root);
+	report = pull_all(remote, out("both"));
+	CHECK(report.emit.is_inductor);
+	CHECK_INT(report.emit.emitted_count, 52);
+	report = pull_all(remote, out("both"));
+	CHECK_INT(report.emit.present_count, 52);
+	CHECK_INT(report.wanted_count, 0);
+
+	/* What one device lost comes again, and counts once. */
+	CHECK_INT(
+		run("rm", "-r", text("%s/triton/1", out("both")), NULL).status,
+		0);
+	report = pull_all(remote, out("both"));
+	CHECK_INT(report.emit.emitted_count, 26);
+	CHECK_INT(report.emit.present_count, 26);
+
+	options.emit.devices = &fifth;
+	options.emit.device_count = 1;
+	options.emit.layout = TKB_LAYOUT_INDUCTOR;
+	report = pull_with(remote, out("fifth"), options);
+	CHECK_INT(report.emit.emitted_count, 26);
+	CHECK_INT(count_names(text("%s/triton", out("fifth"))), 1);
+	CHECK(exists(text("%s/triton/5", out("fifth"))));
+	CHECK_INT(pull_with(remote, out("fifth"), options).wanted_count, 0);
+
+	options = (struct tkb_pull_options){
+		.emit = { .layout = TKB_LAYOUT_TRITON }
+	};
+	report = pull_with(remote, out("flat"), options);
+	CHECK(!report.emit.is_inductor);
+	CHECK_INT(report.emit.emitted_count, 26);
+	CHECK_INT(pull_with(remote, out("flat"), options).wanted_count, 0);
+	CHECK_INT(pull_all(remote, out("flat")).wanted_count, 0);
+}
+
+TEST(pull, of_a_ref_without_records_is_a_miss)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_error err = { 0 };
+
+	spy_reset();
+	CHECK_INT(tkb_pull(remote, REF, "out", NULL, NULL, &err), TKB_MISS);
+	CHECK_CONTAINS(err.message, REF);
+	CHECK(!exists("out"));
+	CHECK_INT(spy_trips(), 1);
+}
+
+TEST(pull, stamps_a_record_older_than_a_day_once_and_no_younger_one)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char **records = record_files("remote");
+
+	make_old(records[0], 2 * DAY_S);
+	make_old(records[2], DAY_S - 100);
+	(void)pull_all(remote, out("pulled"));
+	CHECK_INT(spy_count(SPY_TOUCH), 1);
+	(void)pull_all(remote, out("pulled"));
+	CHECK_INT(spy_count(SPY_TOUCH), 1);
+
+	/* Also where all of it is here. */
+	make_old(records[1], 2 * DAY_S);
+	(void)pull_all(remote, out("pulled"));
+	CHECK_INT(spy_count(SPY_TOUCH), 2);
+}
+
+TEST(pull, does_not_stamp_what_nobody_asked_for)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char *chosen[] = { pool_keys()[16] };
+	struct tkb_pull_options options = { .connections = 1 };
+
+	for (size_t i = 0; i < 3; i++)
+		make_old(record_files("remote")[i], 3 * DAY_S);
+	options.emit.keys = chosen;
+	options.emit.key_count = 1;
+	(void)pull_with(remote, out("pulled"), options);
+	CHECK_INT(spy_count(SPY_TOUCH), 1);
+}
+
+TEST(pull, from_a_remote_that_is_read_only_stamps_nothing)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote =
+		open_spy(text("%s?mode=ro", spy_url("remote")));
+
+	tkb_remote_close(arrange_three());
+	for (size_t i = 0; i < 3; i++)
+		make_old(record_files("remote")[i], 3 * DAY_S);
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	CHECK_INT(spy_count(SPY_TOUCH), 0);
+	CHECK_INT(spy_trips(), 4);
+}
+
+/* How many commands a server has answered; this asks one more. */
+static unsigned count_commands(const struct server *redis)
+{
+	const char *stats = ask_redis(redis, "INFO", "stats", NULL);
+	const char *at = strstr(stats, "total_commands_processed:");
+
+	CHECK(at != NULL);
+	return (unsigned)strtoul(at + strlen("total_commands_processed:"), NULL,
+	                         10);
+}
+
+TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
+{
+	struct server redis = start_redis("");
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+	unsigned before;
+	unsigned between;
+
+	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
+	                         &remote, &err),
+	         &err);
+	(void)push_all(remote, pool());
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), whole);
+	before = count_commands(&redis);
+	CHECK_INT(pull_all(remote, out("pulled")).emit.present_count, POOL);
+	between = count_commands(&redis) - before - 1;
+	CHECK(between != 0);
+	/* The two hashes of the ref, asked for together. */
+	CHECK(between <= 3);
+	stop_server(&redis, SIGKILL);
+}
+
+/* A bundle, in memory. */
+static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)err;
+	tkb_buf_add(self, bytes);
+	return 0;
+}
+
+TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	const struct tkb_sink sink = { append, &got };
+	const struct tkb_collect_report wanted = weigh(pool());
+	struct tkb_pull_report report = { .record_count = 0 };
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	         &err);
+	CHECK_INT(report.record_count, 3);
+	CHECK_INT(report.fetched_count, 3);
+	CHECK_INT(spy_count(SPY_GET), 3);
+	write_file("got.tkb", tkb_buf_bytes(&got));
+	CHECK_OK(tkb_bundle_open("got.tkb", &bundle, &err), &err);
+	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	CHECK(tkb_digest_equal(tkb_bundle_id(bundle), &wanted.id));
+	tkb_bundle_close(bundle);
+}
+
+TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	const struct tkb_sink sink = { append, &got };
+	struct tkb_pull_report report = { .record_count = 0 };
+	struct tkb_error err = { 0 };
+	const char **blobs = blob_files("remote");
+
+	CHECK_INT(unlink(blobs[0]), 0);
+	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	         &err);
+	CHECK_INT(report.gone_count, 1);
+	CHECK_INT(report.fetched_count, 2);
+	CHECK(got.size != 0);
+	CHECK_INT(unlink(blobs[1]), 0);
+	CHECK_INT(unlink(blobs[2]), 0);
+	got.size = 0;
+	CHECK_INT(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	          TKB_MISS);
+	CHECK_INT(got.size, 0);
+}
+
+TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	const struct tkb_sink sink = { append, &got };
+	struct tkb_push_options lean = { .no_compaction = true };
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	(void)push_part(remote, (struct part){ 0, 8 });
+	lean.collect.profile = TKB_PROFILE_LEAN;
+	(void)push_with(remote, root, lean);
+	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, &err), &err);
+	write_file("got.tkb", tkb_buf_bytes(&got));
+	CHECK_OK(tkb_bundle_open("got.tkb", &bundle, &err), &err);
+	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	tkb_bundle_close(bundle);
+}
+
+TEST(pull, tells_what_a_ref_holds_and_deletes_it)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char **blobs = blob_files("remote");
+	struct tkb_ref_info info;
+	struct tkb_error err = { 0 };
+	uint64_t size = 0;
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; blobs[i] != NULL; i++)
+		size += read_file(blobs[i]).size;
+	for (size_t i = 0; i < 3; i++)
+		make_old(record_files("remote")[i], 1000 * ((unsigned)i + 1));
+	CHECK_OK(tkb_ref_look(remote, REF, &info, &err), &err);
+	CHECK_STR(info.ref, REF);
+	CHECK_INT(info.record_count, 3);
+	CHECK_INT(info.unreadable_count, 0);
+	CHECK_INT(info.entry_count, POOL);
+	CHECK_INT(info.size, size);
+	CHECK(info.age_s >= 1000 && info.age_s < 1100);
+
+	CHECK_OK(tkb_ref_delete(remote, REF, &dropped, &err), &err);
+	CHECK_INT(dropped, 3);
+	CHECK_INT(count_texts(record_files("remote")), 0);
+	CHECK_INT(count_texts(blob_files("remote")), 3);
+	CHECK_INT(tkb_ref_look(remote, REF, &info, &err), TKB_MISS);
+	CHECK_INT(tkb_ref_delete(remote, REF, &dropped, &err), TKB_MISS);
+}
+
+TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	const char *absent[] = { pool_keys()[0], "AAAAAAAAAAAA" };
+	const char *ambiguous[] = { text("%.1s", pool_keys()[0]) };
+	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_error err = { 0 };
+
+	options.emit.keys = absent;
+	options.emit.key_count = 2;
+	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	          TKB_MISS);
+	CHECK_CONTAINS(err.message, "no key begins with 'AAAAAAAAAAAA'");
+	/* Two of them begin so. */
+	for (size_t i = 1; i < POOL; i++) {
+		if (pool_keys()[i][0] == pool_keys()[i - 1][0])
+			ambiguous[0] = text("%.1s", pool_keys()[i]);
+	}
+	options.emit.keys = ambiguous;
+	options.emit.key_count = 1;
+	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	            TKB_ERR_INVALID, &err, "several keys begin with");
+	CHECK_INT(spy_count(SPY_GET), 0);
+}

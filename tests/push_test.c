@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Pushes, and what is in the remote after them. */
+
+static const struct part whole = { 0, POOL };
+
+static void check_pulls(struct tkb_remote *remote, const char *name,
+                        struct part part)
+{
+	const char *root = text("%s/%s", test_folder(), name);
+
+	(void)pull_all(remote, root);
+	check_is_part(root, part);
+}
+
+TEST(push, brings_all_and_the_next_puts_nothing)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report = push_all(remote, root);
+
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(report.present_count + report.left_out_count, 0);
+	CHECK_INT(report.record_count + report.dropped_count, 0);
+	CHECK_INT(report.blob_count, 1);
+	CHECK_INT(report.size, read_file(blob_files("remote")[0]).size);
+	CHECK_INT(count_texts(record_files("remote")), 1);
+
+	spy_reset();
+	report = push_all(remote, root);
+	CHECK_INT(report.pushed_count + report.blob_count + report.size, 0);
+	CHECK_INT(report.present_count, POOL);
+	CHECK_INT(report.record_count, 1);
+	CHECK_INT(spy_trips(), 2);
+	CHECK_INT(spy_count(SPY_RECORDS) + spy_count(SPY_HAS), 2);
+	check_pulls(remote, "pulled", whole);
+}
+
+TEST(push, packs_only_what_the_ref_lacks)
+{
+	const char *one = cache_of("one", (struct part){ 0, 10 });
+	const char *other = cache_of("other", (struct part){ 6, POOL });
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report;
+
+	CHECK_INT(push_all(remote, one).pushed_count, 10);
+	report = push_all(remote, other);
+	CHECK_INT(report.pushed_count, POOL - 10);
+	CHECK_INT(report.present_count, 4);
+	CHECK_INT(report.record_count, 1);
+	CHECK_INT(report.blob_count, 1);
+	CHECK_INT(count_texts(record_files("remote")), 2);
+	check_pulls(remote, "pulled", whole);
+}
+
+TEST(push, puts_the_blob_before_its_record)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	(void)push_all(remote, root);
+	CHECK_INT(spy_trips(), 3);
+	CHECK_INT(spy.events[spy.count - 2].op, SPY_PUT);
+	CHECK_INT(spy.events[spy.count - 1].op, SPY_ADD);
+}
+
+static int refuse_puts(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_PUT
+	               ? tkb_fail(err, TKB_ERR_DENIED, "it is full")
+	               : 0;
+}
+
+TEST(push, adds_no_record_of_a_blob_that_was_refused)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_error err = { 0 };
+
+	spy.before = refuse_puts;
+	CHECK_FAILS(tkb_push(remote, REF, root, NULL, NULL, &err),
+	            TKB_ERR_DENIED, &err, "it is full");
+	CHECK_CONTAINS(err.message, "remote 'spy://");
+	CHECK_INT(spy_count(SPY_ADD), 0);
+	CHECK_INT(count_texts(record_files("remote")), 0);
+}
+
+TEST(push, of_what_two_devices_have_takes_that_of_one_alone)
+{
+	const char *root = inductor_cache();
+	const char *pulled = text("%s/pulled", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_options first = { 0 };
+	struct tkb_push_report report;
+	const struct tkb_collect_report wanted = weigh(root);
+	struct tkb_collect_report got;
+
+	first.collect.has_device = true;
+	report = push_with(remote, root, first);
+	CHECK_INT(report.pushed_count, 26);
+	report = push_all(remote, root);
+	CHECK_INT(report.pushed_count, 26);
+	CHECK_INT(report.present_count, 0);
+	report = push_all(remote, root);
+	CHECK_INT(report.pushed_count, 0);
+	CHECK_INT(report.present_count, 26);
+
+	(void)pull_all(remote, pulled);
+	got = weigh(pulled);
+	CHECK(got.is_inductor);
+	CHECK(tkb_digest_equal(&got.id, &wanted.id));
+	CHECK_INT(count_names(text("%s/triton/1", pulled)),
+	          count_names(text("%s/triton/0", pulled)));
+}
+
+TEST(push, of_a_lean_profile_counts_as_there_for_a_full_one)
+{
+	const char *root = pool();
+	const char *pulled = text("%s/pulled", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_options lean = { 0 };
+
+	lean.collect.profile = TKB_PROFILE_LEAN;
+	CHECK_INT(push_with(remote, root, lean).pushed_count, POOL);
+	CHECK_CONTAINS(read_file(record_files("remote")[0]).data,
+	               "\"profile\":\"lean\"");
+	CHECK_INT(push_all(remote, root).pushed_count, 0);
+	(void)pull_all(remote, pulled);
+	CHECK_INT(weigh(pulled).collected_count, POOL);
+	CHECK(weigh(pulled).size < weigh(root).size / 2);
+}
+
+TEST(push, of_keys_takes_those_alone)
+{
+	const char **keys = pool_keys();
+	const char *chosen[] = { keys[3], keys[9] };
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_options options = { 0 };
+	struct tkb_push_report report;
+
+	options.collect.keys = chosen;
+	options.collect.key_count = 2;
+	report = push_with(remote, pool(), options);
+	CHECK_INT(report.pushed_count, 2);
+	report = push_with(remote, pool(), options);
+	CHECK_INT(report.pushed_count, 0);
+	CHECK_INT(report.present_count, 2);
+	(void)pull_all(remote, "pulled");
+	check_has_part(text("%s/pulled", test_folder()), (struct part){ 3, 4 });
+	check_has_part(text("%s/pulled", test_folder()),
+	               (struct part){ 9, 10 });
+	CHECK_INT(count_entries(text("%s/pulled", test_folder())), 2);
+}
+
+TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_options dry = { 0 };
+	struct tkb_push_report report;
+
+	dry.collect.dry_run = true;
+	report = push_with(remote, root, dry);
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(report.blob_count + report.size, 0);
+	(void)push_part(remote, (struct part){ 0, 5 });
+	CHECK_INT(unlink(blob_files("remote")[0]), 0);
+	spy_reset();
+	report = push_with(remote, root, dry);
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(report.dropped_count, 1);
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD) + spy_count(SPY_DROP),
+	          0);
+	CHECK_INT(count_texts(record_files("remote")), 1);
+}
+
+TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_error err = { 0 };
+	struct tkb_push_report report;
+
+	spy_reset();
+	CHECK_INT(mkdir("empty", 0777), 0);
+	report = push_all(remote, "empty");
+	CHECK_INT(report.pushed_count + report.present_count +
+	                  report.blob_count,
+	          0);
+	CHECK_INT(tkb_push(remote, REF, "none", NULL, NULL, &err), TKB_MISS);
+	CHECK_CONTAINS(err.message, "none");
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+}
+
+TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
+{
+	const char *root = cache_of("cache", whole);
+	const char **keys = pool_keys();
+	const char *folder = text("%s/%s", root, keys[0]);
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report;
+
+	for (const char **name = list(folder); *name != NULL; name++) {
+		if (strstr(*name, ".cubin") != NULL)
+			CHECK_INT(unlink(text("%s/%s", folder, *name)), 0);
+	}
+	report = push_all(remote, root);
+	CHECK_INT(report.pushed_count, POOL - 1);
+	CHECK_INT(report.left_out_count, 1);
+	check_pulls(remote, "pulled", (struct part){ 1, POOL });
+}
+
+/* A file, as a source. */
+static struct tkb_source source_of(const char *path)
+{
+	struct tkb_bytes *bytes = test_alloc(sizeof(*bytes));
+
+	*bytes = read_file(path);
+	return tkb_bytes_source(bytes);
+}
+
+TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
+{
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	push_singly(remote, 3);
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
+	         &err);
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(report.record_count, 3);
+	CHECK_INT(report.blob_count, 1);
+	CHECK_INT(report.size, read_file("pool.tkb").size);
+	CHECK_INT(push_all(remote, root).pushed_count, 0);
+	CHECK_INT(count_texts(record_files("remote")), 4);
+	check_pulls(remote, "pulled", whole);
+
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
+	         &err);
+	CHECK_INT(count_texts(record_files("remote")), 4);
+	CHECK_INT(count_texts(blob_files("remote")), 4);
+}
+
+TEST(push, of_a_damaged_bundle_pushes_nothing)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	CHECK(root != NULL);
+	for (unsigned i = 0; i < 16; i++) {
+		const char *path = text("damaged-%u.tkb", i);
+		struct tkb_source source;
+		struct tkb_error err = { 0 };
+
+		write_file(path, read_file("pool.tkb"));
+		flip(path, i);
+		source = source_of(path);
+		CHECK_INT(
+			tkb_push_bundle(remote, REF, &source, NULL, NULL, &err),
+			TKB_ERR_CORRUPT);
+	}
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+}
+
+TEST(push, of_a_bundle_that_is_cut_short_pushes_nothing)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_bytes all = read_file("pool.tkb");
+	const size_t sizes[] = { 0, 1, 100, all.size / 2, all.size - 1 };
+
+	CHECK(root != NULL);
+	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
+		const struct tkb_bytes some = { all.data, sizes[i] };
+		const struct tkb_source source = tkb_bytes_source(&some);
+		struct tkb_error err = { 0 };
+
+		CHECK_INT(
+			tkb_push_bundle(remote, REF, &source, NULL, NULL, &err),
+			TKB_ERR_CORRUPT);
+	}
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+}
+
+TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
+{
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_push_options dry = { .collect = { .dry_run = true } };
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK(root != NULL);
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, &dry, &report, &err),
+	         &err);
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(report.blob_count, 0);
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+}
+
+TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
+{
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_blob_size = 100 * 1000 });
+	struct tkb_error err = { 0 };
+
+	CHECK(root != NULL);
+	CHECK_INT(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err),
+	          TKB_ERR_TOO_LARGE);
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+}
+
+TEST(push, to_what_cannot_be_a_ref_is_refused_before_anybody_is_asked)
+{
+	static const char *const names[] = { "",     ".",    "..",   "/a",
+		                             "a/",   "a//b", "a/.b", "a b",
+		                             "a,b",  "a*",   "é",    "a\n",
+		                             "{gpu}" };
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		struct tkb_error err = { 0 };
+		struct tkb_ref_info info;
+
+		CHECK_FAILS(tkb_push(remote, names[i], root, NULL, NULL, &err),
+		            TKB_ERR_INVALID, &err, "cannot be a ref's name");
+		CHECK_INT(tkb_push_bundle(remote, names[i], &source, NULL, NULL,
+		                          &err),
+		          TKB_ERR_INVALID);
+		CHECK_INT(tkb_pull(remote, names[i], "out", NULL, NULL, &err),
+		          TKB_ERR_INVALID);
+		CHECK_INT(tkb_ref_look(remote, names[i], &info, &err),
+		          TKB_ERR_INVALID);
+		CHECK_INT(tkb_ref_delete(remote, names[i], NULL, &err),
+		          TKB_ERR_INVALID);
+	}
+	CHECK_INT(spy_trips(), 0);
+}
+
+TEST(push, halves_what_is_too_large_for_a_blob)
+{
+	const char *root = pool();
+	const uint64_t limit = 150 * 1000;
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_blob_size = limit });
+	const struct tkb_push_report report = push_all(remote, root);
+	const char **blobs = blob_files("remote");
+	uint64_t size = 0;
+
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(report.left_out_count, 0);
+	CHECK(report.blob_count > 1);
+	CHECK_INT(report.blob_count, count_texts(blobs));
+	CHECK_INT(report.blob_count, count_texts(record_files("remote")));
+	for (size_t i = 0; blobs[i] != NULL; i++) {
+		CHECK(read_file(blobs[i]).size <= limit);
+		size += read_file(blobs[i]).size;
+	}
+	CHECK_INT(report.size, size);
+	check_pulls(remote, "pulled", whole);
+	CHECK_INT(push_all(remote, root).pushed_count, 0);
+}
+
+TEST(push, of_an_entry_too_large_for_a_blob_says_so)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_blob_size = 1000 });
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(tkb_push(remote, REF, root, NULL, NULL, &err),
+	          TKB_ERR_TOO_LARGE);
+	CHECK_INT(spy_count(SPY_ADD), 0);
+}
+
+TEST(push, to_remotes_that_may_not_be_written_is_denied)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote =
+		open_spy(text("%s?mode=ro", spy_url("remote")));
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_push(remote, REF, root, NULL, NULL, &err),
+	            TKB_ERR_DENIED, &err, "no remote may be written");
+	CHECK_INT(spy_count(SPY_PUT), 0);
+}
+
+static bool say_yes(void *self)
+{
+	(void)self;
+	return true;
+}
+
+TEST(push, that_is_cancelled_puts_nothing)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_options options = { 0 };
+	struct tkb_error err = { 0 };
+
+	options.collect.watch.is_cancelled = say_yes;
+	CHECK_INT(tkb_push(remote, REF, root, &options, NULL, &err),
+	          TKB_ERR_CANCELLED);
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+}
+
+/* Keys that were told, and how often. */
+struct told_keys {
+	char keys[64][80];
+	size_t count;
+	size_t twice;
+	size_t packed;
+};
+
+static void note_key(void *self, const struct tkb_result *result)
+{
+	struct told_keys *told = self;
+
+	for (size_t i = 0; i < told->count; i++)
+		told->twice += strcmp(told->keys[i], result->key) == 0;
+	CHECK(told->count < TKB_COUNT_OF(told->keys));
+	(void)snprintf(told->keys[told->count++], 80, "%s", result->key);
+	told->packed += result->outcome == TKB_COLLECTED;
+}
+
+TEST(push, tells_each_entry_once_also_where_it_halves)
+{
+	const char *root = pool();
+	struct told_keys told = { .count = 0 };
+	struct told_keys dry_told = { .count = 0 };
+	struct tkb_push_options options = { 0 };
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_blob_size = 150 * 1000 });
+
+	options.collect.watch.on_result = note_key;
+	options.collect.watch.self = &dry_told;
+	options.collect.dry_run = true;
+	(void)push_with(remote, root, options);
+	CHECK_INT(dry_told.packed, POOL);
+	CHECK_INT(dry_told.twice, 0);
+	options.collect.watch.self = &told;
+	options.collect.dry_run = false;
+	CHECK(push_with(remote, root, options).blob_count > 1);
+	CHECK_INT(told.packed, POOL);
+	CHECK_INT(told.twice, 0);
+}
+
+struct progress {
+	uint64_t done;
+	unsigned times;
+	bool went_back;
+};
+
+static void note_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct progress *progress = self;
+
+	progress->went_back |= done < progress->done || done > total;
+	progress->done = done;
+	progress->times++;
+}
+
+TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
+{
+	const char *root = pool();
+
+	for (uint64_t limit = 0; limit < 300000; limit += 150000) {
+		struct progress progress = { .done = 0 };
+		struct tkb_push_options options = { 0 };
+		TKB_AUTO(close_remote)
+		struct tkb_remote *remote = open_spy_with(
+			spy_url(limit == 0 ? "one" : "many"),
+			(struct tkb_remote_options){ .max_blob_size = limit });
+
+		options.collect.watch.on_progress = note_progress;
+		options.collect.watch.self = &progress;
+		options.collect.threads = 1;
+		(void)push_with(remote, root, options);
+		CHECK(progress.times != 0);
+		CHECK(!progress.went_back);
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+
+#include "fake_redis.h"
+
+/* Redis as a place for names that are not ours. */
+
+static int put_three(const struct handle *handle, struct tkb_error *err)
+{
+	static const struct tkb_named items[] = { { "a", { "1", 1 } },
+		                                  { "b", { "", 0 } },
+		                                  { "c", { "3", 1 } } };
+
+	return handle->backend->put_named(handle->self, &handle->call, items, 3,
+	                                  err);
+}
+
+TEST(redis_named, what_redis_would_not_answer_is_no_success)
+{
+	static const struct {
+		const char *answer; /* to the transaction, but its start */
+		const char *part;
+	} cases[] = {
+		{ "*2\r\n+OK\r\n+OK\r\n", "not one that Redis gives" },
+		{ "*4\r\n+OK\r\n+OK\r\n+OK\r\n+OK\r\n",
+		  "not one that Redis gives" },
+		{ "*-1\r\n", "not one that Redis gives" },
+		{ "+OK\r\n", "not one that Redis gives" },
+		{ "*3\r\n+OK\r\n-OOM out\r\n+OK\r\n", "its memory is full" },
+		{ "*3\r\n+OK\r\n-ERR odd\r\n+OK\r\n", "did not store" },
+		{ "*3\r\n+OK\r\n+OK\r\n$-1\r\n", "did not store" },
+		{ "-EXECABORT discarded\r\n", "'EXECABORT discarded'" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const char *const answers[] = {
+			TIME_ANSWER, "+OK\r\n",
+			text("+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n%s",
+			     cases[i].answer),
+			NULL
+		};
+		struct script script = { .answers = answers };
+		struct server server = start_fake(play, &script);
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		struct tkb_error err = { 0 };
+
+		CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err),
+		         &err);
+		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_UNAVAILABLE, &err,
+		            cases[i].part);
+		close_handle(&handle);
+		stop_server(&server, SIGKILL);
+	}
+}
+
+/* What was refused leaves answers behind. */
+TEST(redis_named, a_connection_goes_on_after_a_refusal)
+{
+	struct server redis =
+		start_redis("user poor on >s3cret ~* resetchannels -@all +time "
+	                    "+multi +exec\n");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(
+		open_redis(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
+	                   &handle, &err),
+		&err);
+	for (int i = 0; i < 3; i++)
+		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_DENIED, &err,
+		            "do not let this user use 'set'");
+	(void)ask_redis(&redis, "ACL", "SETUSER", "poor", "+set", NULL);
+	CHECK_OK(put_three(&handle, &err), &err);
+	CHECK_STR(ask_redis(&redis, "MGET", "a", "b", "c", NULL), "1\n\n3\n");
+	CHECK_OK(put_three(&handle, &err), &err);
+	stop_server(&redis, SIGKILL);
+}
+
+/* Without a transaction each would be stored at once, and alone. */
+TEST(redis_named, nothing_is_stored_where_transactions_are_not_allowed)
+{
+	struct server redis = start_redis(
+		"user poor on >s3cret ~* resetchannels -@all +time +set\n");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(
+		open_redis(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
+	                   &handle, &err),
+		&err);
+	for (int i = 0; i < 2; i++)
+		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_DENIED, &err,
+		            "do not let this user use 'multi'");
+	CHECK_STR(ask_redis(&redis, "DBSIZE", NULL), "0\n");
+	stop_server(&redis, SIGKILL);
+}

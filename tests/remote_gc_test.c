@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a clean-up of a remote removes, and what it leaves. */
+
+enum {
+	HOUR_S = 3600
+};
+
+static const struct part whole = { 0, POOL };
+
+static const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
+/* Records of entries 0 to 4, 5 to 8, and 9 on; their files, in that order. */
+struct three {
+	struct tkb_remote *remote;
+	const char *records[3];
+	const char *blobs[3];
+};
+
+static void close_three(struct three *three)
+{
+	tkb_remote_close(three->remote);
+}
+
+static struct three arrange_three_at(const char *name, const char *urls)
+{
+	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
+	struct three three = { .remote = open_spy(urls) };
+
+	CHECK(pool() != NULL);
+	for (size_t i = 0; i < 3; i++) {
+		(void)push_part(three.remote, parts[i]);
+		for (const char **file = record_files(name); *file != NULL;
+		     file++) {
+			bool is_known = false;
+
+			for (size_t j = 0; j < i; j++)
+				is_known |=
+					strcmp(*file, three.records[j]) == 0;
+			if (!is_known)
+				three.records[i] = *file;
+		}
+		three.blobs[i] = blob_of(name, three.records[i]);
+	}
+	spy_reset();
+	return three;
+}
+
+static struct three arrange_three(void)
+{
+	return arrange_three_at("remote", spy_url("remote"));
+}
+
+static struct tkb_remote_gc_report gc(struct tkb_remote *remote,
+                                      struct tkb_remote_gc_options options)
+{
+	struct tkb_remote_gc_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
+	return report;
+}
+
+static void check_pulls(struct tkb_remote *remote, const char *name,
+                        struct part part)
+{
+	CHECK_INT(pull_all(remote, out(name)).gone_count, 0);
+	check_is_part(out(name), part);
+}
+
+TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct tkb_remote_gc_report report;
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		make_old(three.records[i], 1000 * DAY_S);
+		make_old(three.blobs[i], 1000 * DAY_S);
+		size += read_file(three.blobs[i]).size;
+	}
+	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.ref_count, 1);
+	CHECK_INT(report.record_count, 3);
+	CHECK_INT(report.expired_count + report.evicted_count +
+	                  report.hole_count + report.compacted_count +
+	                  report.removed_count,
+	          0);
+	CHECK_INT(report.kept_count, 3);
+	CHECK_INT(report.kept_size, size);
+	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE), 0);
+	check_pulls(three.remote, "pulled", whole);
+}
+
+TEST(remote_gc, of_an_empty_remote_does_nothing)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_remote_gc_report report;
+
+	report = gc(remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.ref_count + report.kept_count, 0);
+}
+
+TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct tkb_remote_gc_report report;
+
+	make_old(three.records[2], 31 * DAY_S);
+	make_old(three.records[1], 29 * DAY_S);
+	report = gc(three.remote,
+	            (struct tkb_remote_gc_options){ .has_max_age = true,
+	                                            .max_age_s = 30 * DAY_S });
+	CHECK_INT(report.expired_count, 1);
+	/* The blob is young: it stays. */
+	CHECK_INT(report.removed_count, 0);
+	CHECK(!exists(three.records[2]));
+	CHECK(exists(three.blobs[2]));
+	make_old(three.blobs[2], 25 * HOUR_S);
+	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.removed_count, 1);
+	CHECK(!exists(three.blobs[2]));
+	check_pulls(three.remote, "pulled", (struct part){ 0, 9 });
+}
+
+TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	const struct tkb_remote_gc_options hour = { .has_grace = true,
+		                                    .grace_s = HOUR_S };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_ref_delete(three.remote, REF, NULL, &err), &err);
+	make_old(three.blobs[0], 23 * HOUR_S);
+	make_old(three.blobs[1], 25 * HOUR_S);
+	CHECK_INT(gc(three.remote, (struct tkb_remote_gc_options){ 0 })
+	                  .removed_count,
+	          1);
+	CHECK(exists(three.blobs[0]));
+	CHECK(!exists(three.blobs[1]));
+	CHECK(exists(three.blobs[2]));
+	CHECK_INT(gc(three.remote, hour).removed_count, 1);
+	CHECK(!exists(three.blobs[0]));
+	CHECK(exists(three.blobs[2]));
+	CHECK_INT(gc(three.remote,
+	             (struct tkb_remote_gc_options){ .has_grace = true })
+	                  .removed_count,
+	          1);
+	CHECK_INT(count_texts(blob_files("remote")), 0);
+}
+
+TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct tkb_remote_gc_report report;
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		size += read_file(three.blobs[i]).size;
+		make_old(three.blobs[i], 60 * DAY_S);
+	}
+	make_old(three.records[1], 3 * DAY_S);
+	make_old(three.records[0], 2 * DAY_S);
+	report = gc(three.remote,
+	            (struct tkb_remote_gc_options){ .has_max_size = true,
+	                                            .max_size = size });
+	CHECK_INT(report.evicted_count + report.removed_count, 0);
+	report = gc(three.remote,
+	            (struct tkb_remote_gc_options){ .has_max_size = true,
+	                                            .max_size = size - 1 });
+	CHECK_INT(report.evicted_count, 1);
+	CHECK_INT(report.removed_count, 1);
+	CHECK_INT(report.kept_count, 2);
+	CHECK_INT(report.kept_size + report.removed_size, size);
+	CHECK(!exists(three.records[1]));
+	CHECK(!exists(three.blobs[1]));
+	CHECK_INT(report.kept_size, read_file(three.blobs[0]).size +
+	                                    read_file(three.blobs[2]).size);
+	report = gc(three.remote,
+	            (struct tkb_remote_gc_options){
+			    .has_max_size = true,
+			    .max_size = read_file(three.blobs[2]).size });
+	CHECK_INT(report.evicted_count, 1);
+	CHECK(!exists(three.records[0]));
+	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
+}
+
+TEST(remote_gc, drops_records_whose_blob_is_gone)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct tkb_remote_gc_report report;
+
+	CHECK_INT(unlink(three.blobs[1]), 0);
+	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.hole_count, 1);
+	CHECK_INT(report.removed_count, 0);
+	CHECK(!exists(three.records[1]));
+	CHECK_INT(report.kept_count, 2);
+}
+
+/* What goes, as it is told. */
+struct log {
+	unsigned blobs;
+	unsigned records;
+	uint64_t size;
+};
+
+static void on_removed(void *self, const char *ref,
+                       const struct tkb_digest *digest, uint64_t size)
+{
+	struct log *log = self;
+
+	CHECK(digest != NULL);
+	if (ref == NULL) {
+		log->blobs++;
+		log->size += size;
+	} else {
+		CHECK_STR(ref, REF);
+		log->records++;
+	}
+}
+
+TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct log dry_log = { 0 };
+	struct log log = { 0 };
+	struct tkb_remote_gc_options options = { .has_max_age = true,
+		                                 .max_age_s = 30 * DAY_S,
+		                                 .has_max_size = true,
+		                                 .has_grace = true,
+		                                 .on_removed = on_removed,
+		                                 .self = &dry_log,
+		                                 .dry_run = true };
+	struct tkb_remote_gc_report dry;
+	struct tkb_remote_gc_report report;
+
+	make_old(three.records[0], 31 * DAY_S);
+	CHECK_INT(unlink(three.blobs[1]), 0);
+	dry = gc(three.remote, options);
+	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE) +
+	                  spy_count(SPY_ADD) + spy_count(SPY_PUT),
+	          0);
+	options.dry_run = false;
+	options.self = &log;
+	report = gc(three.remote, options);
+	CHECK_INT(memcmp(&dry, &report, sizeof(dry)), 0);
+	CHECK_INT(memcmp(&dry_log, &log, sizeof(log)), 0);
+	CHECK_INT(report.expired_count, 1);
+	CHECK_INT(report.hole_count, 1);
+	CHECK_INT(report.evicted_count, 1);
+	CHECK_INT(report.removed_count, 2);
+	CHECK_INT(report.kept_count, 0);
+	CHECK_INT(log.records, 3);
+	CHECK_INT(log.blobs, 2);
+	CHECK_INT(log.size, report.removed_size);
+	CHECK_INT(count_texts(blob_files("remote")), 0);
+	CHECK_INT(count_texts(record_files("remote")), 0);
+}
+
+TEST(remote_gc, compacts_a_ref_of_many_records)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_remote_gc_options none = { .no_compaction = true };
+	struct tkb_remote_gc_report report;
+
+	CHECK(pool() != NULL);
+	push_singly(remote, POOL);
+	/* The same bundles under other digests: as if of other pushers. */
+	for (size_t i = 0; i < POOL; i++) {
+		struct tkb_push_options lean = { .no_compaction = true };
+		TKB_AUTO(close_remote)
+		struct tkb_remote *other =
+			open_spy(spy_url(text("other-%zu", i)));
+
+		lean.collect.profile = TKB_PROFILE_LEAN;
+		lean.collect.keys = pool_keys() + i;
+		lean.collect.key_count = 1;
+		(void)push_with(other, pool(), lean);
+		CHECK_INT(run("cp", "-r", text("other-%zu/cas", i),
+		              text("other-%zu/ref", i), "remote", NULL)
+		                  .status,
+		          0);
+	}
+	CHECK_INT(count_texts(record_files("remote")), 2 * POOL);
+	CHECK_INT(gc(remote, none).compacted_count, 0);
+	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
+		make_old(*blob, 2 * DAY_S);
+	report = gc(remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.record_count, 2 * POOL);
+	CHECK_INT(report.compacted_count, 2 * POOL);
+	CHECK_INT(count_texts(record_files("remote")), 2);
+	/* Of some the lean ones come. */
+	(void)pull_all(remote, out("pulled"));
+	CHECK_INT(weigh(out("pulled")).collected_count, POOL);
+	/* Some may be fetching them; the next time they go. */
+	CHECK_INT(report.removed_count, 0);
+	report = gc(remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.removed_count, 2 * POOL);
+	CHECK_INT(report.kept_count, 2);
+}
+
+TEST(remote_gc, stops_at_a_record_of_a_newer_version)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	const char *newer = "{\"version\":2}";
+	const struct tkb_digest digest = digest_of(tkb_text(newer));
+	const struct tkb_remote_gc_options options = { .has_grace = true };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(unlink(three.records[0]), 0);
+	tkb_digest_to_hex(&digest, hex);
+	write_text(out(text("remote/ref/team,model/%s", hex)), newer);
+	CHECK_FAILS(tkb_remote_gc(three.remote, &options, NULL, &err),
+	            TKB_ERR_UNSUPPORTED, &err, REF);
+	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
+	CHECK_INT(count_texts(blob_files("remote")), 3);
+}
+
+TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct tkb_remote_gc_report report;
+
+	flip(three.records[1], 8);
+	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.hole_count, 1);
+	CHECK_INT(report.removed_count, 0);
+	CHECK(!exists(three.records[1]));
+	CHECK(exists(three.records[0]));
+	CHECK(exists(three.records[2]));
+}
+
+TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	const char *newer = "{\"version\":2}";
+	const struct tkb_digest digest = digest_of(tkb_text(newer));
+	const struct tkb_remote_gc_options options = { .has_max_age = true };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error err = { 0 };
+
+	/* Behind the other, by name. */
+	tkb_digest_to_hex(&digest, hex);
+	CHECK_INT(run("mkdir", "remote/ref/zebra", NULL).status, 0);
+	write_text(out(text("remote/ref/zebra/%s", hex)), newer);
+	make_old(three.records[0], DAY_S);
+	CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
+	          TKB_ERR_UNSUPPORTED);
+	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
+}
+
+static bool say_yes(void *self)
+{
+	unsigned *patience = self;
+
+	if (*patience == 0)
+		return true;
+	--*patience;
+	return false;
+}
+
+TEST(remote_gc, ends_when_it_is_told_so)
+{
+	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_ref_delete(three.remote, REF, NULL, &err), &err);
+	for (unsigned patience = 0; patience < 2; patience++) {
+		unsigned left = patience;
+		const struct tkb_remote_gc_options options = {
+			.has_grace = true,
+			.watch = { .self = &left, .is_cancelled = say_yes },
+		};
+
+		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
+		          TKB_ERR_CANCELLED);
+	}
+	CHECK(count_texts(blob_files("remote")) != 0);
+}
+
+TEST(remote_gc, of_what_may_not_be_written_is_denied)
+{
+	struct three three = arrange_three();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote =
+		open_spy(text("%s?mode=ro", spy_url("remote")));
+	struct tkb_error err = { 0 };
+
+	tkb_remote_close(three.remote);
+	CHECK_INT(tkb_remote_gc(remote, NULL, NULL, &err), TKB_ERR_DENIED);
+	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
+}
+
+/* Two tiers: the nearer has a part of the blobs. */
+
+TEST(remote_gc, of_tiers_counts_and_bounds_each)
+{
+	TKB_AUTO(close_three)
+	struct three three = arrange_three_at(
+		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
+	struct tkb_remote_gc_report report;
+
+	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	CHECK_INT(report.kept_count, 6);
+	CHECK_INT(report.record_count, 3);
+	CHECK_INT(unlink(three.blobs[0]), 0);
+	/* It is gone where the fleet looks, so its record goes. */
+	report = gc(three.remote,
+	            (struct tkb_remote_gc_options){ .has_grace = true });
+	CHECK_INT(report.hole_count, 1);
+	CHECK_INT(report.removed_count, 1);
+	CHECK_INT(report.kept_count, 4);
+}
+
+TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
+{
+	TKB_AUTO(close_three)
+	struct three three = arrange_three_at(
+		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
+	struct tkb_remote_gc_report report;
+
+	/* The oldest is not in the nearer; of the rest one may stay there. */
+	make_old(three.records[0], 3 * DAY_S);
+	make_old(text("%s/near/ref/team,model%s", test_folder(),
+	              strrchr(three.records[0], '/')),
+	         3 * DAY_S);
+	make_old(three.records[1], 2 * DAY_S);
+	make_old(text("%s/near/ref/team,model%s", test_folder(),
+	              strrchr(three.records[1], '/')),
+	         2 * DAY_S);
+	for (const char **blob = blob_files("near"); *blob != NULL; blob++) {
+		make_old(*blob, 9 * DAY_S);
+		if (strcmp(strrchr(*blob, '/'), strrchr(three.blobs[0], '/')) ==
+		    0)
+			CHECK_INT(unlink(*blob), 0);
+	}
+	for (size_t i = 0; i < 3; i++)
+		make_old(three.blobs[i], 9 * DAY_S);
+	report = gc(three.remote,
+	            (struct tkb_remote_gc_options){
+			    .has_max_size = true,
+			    .max_size = read_file(three.blobs[2]).size });
+	CHECK_INT(report.evicted_count, 2);
+	CHECK_INT(report.kept_count, 2);
+	/* What records name is there. */
+	for (const char **record = record_files("remote"); *record != NULL;
+	     record++)
+		CHECK(exists(blob_of("remote", *record)));
+	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
+}
+
+/* Two at once. */
+
+static int clean_in_a_child(void)
+{
+	const pid_t pid = fork();
+	const struct tkb_remote_gc_options options = { .has_max_size = true,
+		                                       .has_grace = true };
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		struct tkb_remote *remote = open_spy(spy_url("remote"));
+		struct tkb_error err = { 0 };
+
+		_exit(tkb_remote_gc(remote, &options, NULL, &err) != 0);
+	}
+	return pid;
+}
+
+TEST(remote_gc, by_two_at_once_is_no_failure_of_either)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	CHECK(pool() != NULL);
+	for (int i = 0; i < 5; i++) {
+		int pids[4];
+		int status = 0;
+
+		push_singly(remote, POOL);
+		for (size_t j = 0; j < TKB_COUNT_OF(pids); j++)
+			pids[j] = clean_in_a_child();
+		for (size_t j = 0; j < TKB_COUNT_OF(pids); j++) {
+			CHECK_INT(waitpid(pids[j], &status, 0), pids[j]);
+			CHECK_INT(status, 0);
+		}
+		CHECK_INT(count_texts(blob_files("remote")), 0);
+		CHECK_INT(count_texts(record_files("remote")), 0);
+	}
+}

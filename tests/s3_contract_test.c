@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/backends.h"
+#include "remote_contract.h"
+#include "s3_fixture.h"
+
+static const char *start_a_bucket(void)
+{
+	start_s3();
+	return s3_url(text("%s/team/kernels", new_bucket("contract")), "");
+}
+
+static void keep_it(void)
+{
+}
+
+static const struct remote_kind s3 = {
+	.backend = &tkb_backend_s3,
+	.start = start_a_bucket,
+	.stop = keep_it,
+	.is_shared = true,
+	.has_clock = true,
+};
+
+REMOTE_CONTRACT(s3)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "remote/backends.h"
+
+struct spy spy = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* A connection. */
+struct agent {
+	void *folder; /* of the real backend */
+	const char *path;
+};
+
+static _Thread_local bool is_inside; /* a hook is at work in this thread */
+
+void spy_reset(void)
+{
+	(void)pthread_mutex_lock(&spy.lock);
+	spy.before = NULL;
+	spy.after = NULL;
+	spy.get_ms = 0;
+	spy.get_parts = 0;
+	spy.is_deaf = false;
+	spy.count = 0;
+	memset(spy.counts, 0, sizeof(spy.counts));
+	spy.flying = 0;
+	spy.most_flying = 0;
+	(void)pthread_mutex_unlock(&spy.lock);
+}
+
+size_t spy_count(enum spy_op op)
+{
+	size_t count;
+
+	(void)pthread_mutex_lock(&spy.lock);
+	count = spy.counts[op];
+	(void)pthread_mutex_unlock(&spy.lock);
+	return count;
+}
+
+size_t spy_trips(void)
+{
+	size_t count = 0;
+
+	for (int op = SPY_OPEN + 1; op < SPY_OPS; op++)
+		count += spy_count((enum spy_op)op);
+	return count;
+}
+
+static int enter(struct spy_event *event, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (is_inside)
+		return 0;
+	(void)pthread_mutex_lock(&spy.lock);
+	event->earlier = spy.counts[event->op]++;
+	if (spy.count < TKB_COUNT_OF(spy.events))
+		spy.events[spy.count++] = *event;
+	(void)pthread_mutex_unlock(&spy.lock);
+	if (spy.before == NULL)
+		return 0;
+	is_inside = true;
+	rc = spy.before(event, err);
+	is_inside = false;
+	return rc;
+}
+
+static int leave(const struct spy_event *event, int rc)
+{
+	if (is_inside || spy.after == NULL)
+		return rc;
+	is_inside = true;
+	spy.after(event);
+	is_inside = false;
+	return rc;
+}
+
+static struct spy_event event_of(const struct agent *agent, enum spy_op op,
+                                 const struct tkb_digest *digest)
+{
+	struct spy_event event = { .op = op };
+	const char *name = strrchr(agent->path, '/');
+
+	(void)snprintf(event.folder, sizeof(event.folder), "%s", name + 1);
+	if (digest != NULL)
+		event.digest = *digest;
+	return event;
+}
+
+/* In each function: note the call, or return what the hook says. */
+#define ENTER(op, digest)                                                      \
+	struct agent *const agent = self;                                      \
+	struct spy_event event = event_of(agent, (op), (digest));              \
+	int rc;                                                                \
+                                                                               \
+	rc = enter(&event, err);                                               \
+	if (rc != 0)                                                           \
+	return rc
+
+static int spy_open(const struct tkb_place *place, const struct tkb_call *call,
+                    void **self_out, struct tkb_error *err)
+{
+	struct agent *self = calloc(1, sizeof(*self));
+
+	assert_non_null(self);
+	self->path = place->path;
+	{
+		struct spy_event event = event_of(self, SPY_OPEN, NULL);
+		int rc = enter(&event, err);
+
+		if (rc == 0)
+			rc = tkb_backend_dir.open(place, call, &self->folder,
+			                          err);
+		if (rc < 0) {
+			free(self);
+			return rc;
+		}
+	}
+	*self_out = self;
+	return 0;
+}
+
+static void spy_close(void *self)
+{
+	struct agent *agent = self;
+
+	tkb_backend_dir.close(agent->folder);
+	free(agent);
+}
+
+/* Bytes that come slowly. */
+struct drip {
+	const struct tkb_call *call;
+	const struct tkb_sink *sink;
+};
+
+static bool is_cancelled(const struct tkb_call *call)
+{
+	return call->watch->is_cancelled != NULL &&
+	       call->watch->is_cancelled(call->watch->self);
+}
+
+static int drip(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	const struct drip *drip = self;
+	const size_t parts = spy.get_parts == 0 ? 1 : spy.get_parts;
+	int rc = 0;
+
+	for (size_t i = 0; i < parts && rc == 0; i++) {
+		const size_t from = bytes.size * i / parts;
+		const size_t to = bytes.size * (i + 1) / parts;
+
+		for (unsigned ms = 0; ms < spy.get_ms / parts; ms += 5) {
+			if (!spy.is_deaf && is_cancelled(drip->call))
+				return tkb_fail(err, TKB_ERR_CANCELLED,
+				                "cancelled");
+			nap_ms(5);
+		}
+		rc = drip->sink->write(drip->sink->self,
+		                       tkb_bytes_slice(bytes, from, to), err);
+	}
+	return rc;
+}
+
+static void fly(int by)
+{
+	(void)pthread_mutex_lock(&spy.lock);
+	spy.flying = by > 0 ? spy.flying + 1 : spy.flying - 1;
+	if (spy.flying > spy.most_flying)
+		spy.most_flying = spy.flying;
+	(void)pthread_mutex_unlock(&spy.lock);
+}
+
+static int spy_get(void *self, const struct tkb_call *call,
+                   const struct tkb_digest *digest, uint64_t offset,
+                   const struct tkb_sink *sink, struct tkb_error *err)
+{
+	const struct drip dripping = { call, sink };
+	const struct tkb_sink slow = { drip, (void *)(uintptr_t)&dripping };
+
+	ENTER(SPY_GET, digest);
+	fly(1);
+	rc = tkb_backend_dir.get(agent->folder, call, digest, offset, &slow,
+	                         err);
+	fly(-1);
+	return leave(&event, rc);
+}
+
+static int spy_put(void *self, const struct tkb_call *call,
+                   const struct tkb_digest *digest, const struct tkb_blob *blob,
+                   struct tkb_error *err)
+{
+	ENTER(SPY_PUT, digest);
+	return leave(&event, tkb_backend_dir.put(agent->folder, call, digest,
+	                                         blob, err));
+}
+
+static int spy_has(void *self, const struct tkb_call *call,
+                   const struct tkb_digest *digests, size_t count, bool *out,
+                   struct tkb_error *err)
+{
+	ENTER(SPY_HAS, NULL);
+	return leave(&event, tkb_backend_dir.has(agent->folder, call, digests,
+	                                         count, out, err));
+}
+
+static int spy_remove(void *self, const struct tkb_call *call,
+                      const struct tkb_digest *digest, struct tkb_error *err)
+{
+	ENTER(SPY_REMOVE, digest);
+	return leave(&event,
+	             tkb_backend_dir.remove(agent->folder, call, digest, err));
+}
+
+static int spy_list(void *self, const struct tkb_call *call,
+                    const struct tkb_blob_visitor *visitor,
+                    struct tkb_error *err)
+{
+	ENTER(SPY_LIST, NULL);
+	return leave(&event,
+	             tkb_backend_dir.list(agent->folder, call, visitor, err));
+}
+
+static int spy_add(void *self, const struct tkb_call *call, const char *ref,
+                   const struct tkb_digest *digest, struct tkb_bytes record,
+                   struct tkb_error *err)
+{
+	ENTER(SPY_ADD, digest);
+	return leave(&event, tkb_backend_dir.add(agent->folder, call, ref,
+	                                         digest, record, err));
+}
+
+static int spy_records(void *self, const struct tkb_call *call, const char *ref,
+                       const struct tkb_record_visitor *visitor,
+                       struct tkb_error *err)
+{
+	ENTER(SPY_RECORDS, NULL);
+	return leave(&event, tkb_backend_dir.records(agent->folder, call, ref,
+	                                             visitor, err));
+}
+
+static int spy_drop(void *self, const struct tkb_call *call, const char *ref,
+                    const struct tkb_digest *digest, struct tkb_error *err)
+{
+	ENTER(SPY_DROP, digest);
+	return leave(&event, tkb_backend_dir.drop(agent->folder, call, ref,
+	                                          digest, err));
+}
+
+static int spy_touch(void *self, const struct tkb_call *call, const char *ref,
+                     const struct tkb_digest *digest, struct tkb_error *err)
+{
+	ENTER(SPY_TOUCH, digest);
+	return leave(&event, tkb_backend_dir.touch(agent->folder, call, ref,
+	                                           digest, err));
+}
+
+static int spy_refs(void *self, const struct tkb_call *call,
+                    const struct tkb_ref_visitor *visitor,
+                    struct tkb_error *err)
+{
+	ENTER(SPY_REFS, NULL);
+	return leave(&event,
+	             tkb_backend_dir.refs(agent->folder, call, visitor, err));
+}
+
+#define SPY_FUNCTIONS                                                          \
+	.abi = TKB_REMOTE_BACKEND_ABI,                                         \
+	.params = (const char *const[]){ NULL }, .open = spy_open,             \
+	.close = spy_close, .get = spy_get, .put = spy_put, .has = spy_has,    \
+	.remove = spy_remove, .list = spy_list, .add = spy_add,                \
+	.records = spy_records, .drop = spy_drop, .touch = spy_touch,          \
+	.refs = spy_refs
+
+static const struct tkb_remote_backend shared = {
+	SPY_FUNCTIONS,
+	.is_shared = true,
+	.schemes = (const char *const[]){ "spy", NULL },
+};
+
+static const struct tkb_remote_backend lone = {
+	SPY_FUNCTIONS,
+	.schemes = (const char *const[]){ "lone", NULL },
+};
+
+struct tkb_remote *open_spy_with(const char *urls,
+                                 struct tkb_remote_options options)
+{
+	static const struct tkb_remote_backend *const backends[] = { &shared,
+		                                                     &lone };
+	struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	options.backends = backends;
+	options.backend_count = TKB_COUNT_OF(backends);
+	CHECK_OK(tkb_remote_open(urls, &options, &remote, &err), &err);
+	return remote;
+}
+
+struct tkb_remote *open_spy(const char *urls)
+{
+	return open_spy_with(urls, (struct tkb_remote_options){ 0 });
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_SPY_H
+#define TKB_TESTS_SPY_H
+
+/*
+ * A backend of the tests' own: a folder as `file://` has it, that writes down
+ * what is asked of it, and does harm where a test says so. `spy:///dir` is one
+ * that several threads may use at once, `lone:///dir` is not.
+ *
+ *     spy.before = fail_first_get;
+ *     TKB_AUTO(close_remote) struct tkb_remote *remote = open_spy(urls);
+ *     CHECK_INT(spy_count(SPY_GET), 1);
+ */
+
+#include <pthread.h>
+
+#include "remote_fixture.h"
+
+enum spy_op {
+	SPY_OPEN,
+	SPY_GET,
+	SPY_PUT,
+	SPY_HAS,
+	SPY_REMOVE,
+	SPY_LIST,
+	SPY_ADD,
+	SPY_RECORDS,
+	SPY_DROP,
+	SPY_TOUCH,
+	SPY_REFS,
+	SPY_OPS
+};
+
+struct spy_event {
+	enum spy_op op;
+	char folder[32]; /* the last part of its path */
+	struct tkb_digest digest;
+	size_t earlier; /* how many of this kind there were before */
+};
+
+struct spy {
+	/*
+	 * Called before each operation, from any thread. What is not 0 is
+	 * returned instead. What it asks of a remote itself is not noted.
+	 */
+	int (*before)(const struct spy_event *event, struct tkb_error *err);
+	void (*after)(const struct spy_event *event);
+	unsigned get_ms;      /* each get takes at least so long */
+	size_t get_parts;     /* and comes in so many parts; 0: as it is */
+	bool is_deaf;         /* and does not ask whether it is cancelled */
+	pthread_mutex_t lock; /* of all below */
+	struct spy_event events[4096];
+	size_t count;
+	size_t counts[SPY_OPS];
+	size_t flying; /* gets at work */
+	size_t most_flying;
+};
+
+extern struct spy spy;
+
+/* Forget everything. */
+void spy_reset(void);
+
+size_t spy_count(enum spy_op op);
+/* Of all, but SPY_OPEN: to open a folder is no round trip. */
+size_t spy_trips(void);
+
+struct tkb_remote *open_spy(const char *urls);
+struct tkb_remote *open_spy_with(const char *urls,
+                                 struct tkb_remote_options options);
+
+#endif
