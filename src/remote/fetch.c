@@ -57,8 +57,7 @@ static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	return rc;
 }
 
-static int check_digest(struct tkb_hold *hold,
-                        const struct tkb_digest *wanted,
+static int check_digest(struct tkb_hold *hold, const struct tkb_digest *wanted,
                         const struct tkb_tier *tier, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
