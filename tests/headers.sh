@@ -127,13 +127,13 @@ none "TLS is made in src/remote/tls.c" foreign
 what='openssl/'
 where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/(tls|sigv4)\.c'
 none "OpenSSL is used in src/base, for TLS and for HMAC" foreign
-what='hiredis' where='src/remote/resp\.c'
+what='hiredis' where='src/remote/resp\.c|src/bundle/version\.c'
 none "hiredis is used in src/remote/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/(json_out|run_[a-z]*)\.c'
 none "jansson is used where documents are written, and by run" foreign
-what='curl/' where='src/remote/curl_handles\.h'
+what='curl/' where='src/remote/curl_handles\.h|src/bundle/version\.c'
 none "libcurl is used by way of curl_handles.h" foreign
-what='expat\.h' where='src/remote/xml\.c'
+what='expat\.h' where='src/remote/xml\.c|src/bundle/version\.c'
 none "expat is used in src/remote/xml.c" foreign
 what='(llvm|cuda|nv(rtc|JitLink|ml)\.h|archive)' where='nowhere'
 none "no other library is used" foreign

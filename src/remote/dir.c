@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "remote/backends.h"
+#include "remote/dir_claim.h"
 
 /*
  * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
@@ -275,72 +276,14 @@ static int remove_file(const struct folder *folder, const char *ref,
 	return 0;
 }
 
-/*
- * A claim is a locked byte of one file, which the digest chooses: it goes with
- * its owner, however that ends, and leaves nothing behind.
- */
-static struct flock claim_of(const struct tkb_digest *digest, short type)
-{
-	uint64_t offset = 0;
-
-	for (size_t i = 0; i < sizeof(offset); i++)
-		offset = offset << 8 | digest->bytes[i];
-	return (struct flock){ .l_type = type,
-		               .l_whence = SEEK_SET,
-		               .l_start = (off_t)(offset >> 2),
-		               .l_len = 1 };
-}
-
-/* The file whose bytes are claimed; -1 where it cannot be had. */
-static int open_claims(const struct folder *folder)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-
-	tkb_buf_add_text(&path, folder->path);
-	tkb_buf_add_byte(&path, '\0');
-	if (tkb_buf_check(&path, NULL) < 0 ||
-	    tkb_path_make_folders((const char *)path.data, NULL) < 0)
-		return -1;
-	path.size--;
-	tkb_buf_add_text(&path, "/claims");
-	tkb_buf_add_byte(&path, '\0');
-	if (tkb_buf_check(&path, NULL) < 0)
-		return -1;
-	return tkb_fd_open(AT_FDCWD, (const char *)path.data,
-	                   O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY, 0666);
-}
-
-/* Where locks do not work, or nothing may be written, everyone fetches. */
 static int dir_claim(void *self, const struct tkb_call *call,
                      const struct tkb_digest *digest, void **claim_out,
                      struct tkb_error *err)
 {
-	struct flock lock = claim_of(digest, F_WRLCK);
-	TKB_AUTO(tkb_fd_close_at) int fd = open_claims(self);
-	int *claim;
+	const struct folder *folder = self;
 
 	(void)call;
-	*claim_out = NULL;
-	if (fd < 0)
-		return 0;
-	if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
-		return errno == EAGAIN || errno == EACCES ? TKB_MISS : 0;
-	claim = malloc(sizeof(*claim));
-	if (claim == NULL)
-		return tkb_fail_nomem(err);
-	*claim = fd;
-	fd = -1;
-	*claim_out = claim;
-	return 0;
-}
-
-static void dir_unclaim(void *claim)
-{
-	int *fd = claim;
-
-	tkb_fd_close_at(fd);
-	free(fd);
+	return tkb_dir_claim(folder->path, digest, claim_out, err);
 }
 
 static int dir_remove(void *self, const struct tkb_call *call,
@@ -609,5 +552,5 @@ const struct tkb_remote_backend tkb_backend_dir = {
 	.touch = dir_touch,
 	.refs = dir_refs,
 	.claim = dir_claim,
-	.unclaim = dir_unclaim,
+	.unclaim = tkb_dir_unclaim,
 };
