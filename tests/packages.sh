@@ -175,7 +175,10 @@ is_as_before() {
 
 holds "it packs a cache and puts it back" packs_and_puts_back
 holds "the packages are removed" inside "
-	apt-get remove -y -q --autoremove $packages"
+	apt-get remove -y -q --autoremove $packages
+	! dpkg-query -W -f '\${db:Status-Abbrev} \${Package}\\n' |
+		grep '^rc.*tkbundle' &&
+	apt-get purge -y -q '~c'" # what others keep as their configuration
 holds "nothing of them, nor of what they needed, is left" is_as_before
 
 # Against /usr, without any path.
