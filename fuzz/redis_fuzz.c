@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (data[0] >= 128)
 		tkb_redis_number(1000, redis.ttl);
-	redis.clock_ns = tkb_wire_now_ns();
+	redis.clock_ns = tkb_now_ns();
 	fuzz_peer_say((struct tkb_bytes){ data + 2, size - 2 },
 	              data[1] == 0 ? size : data[1]);
 	MUST_OK(tkb_resp_open(&redis.resp, &peer, &call, &err), &err);

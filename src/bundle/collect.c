@@ -117,12 +117,10 @@ static void tell_results(struct collector *collector)
 		tell_launcher(collector, &pack->dropped[i]->saved, true);
 }
 
-static int open_cache(struct collector *collector, const char *cache_root,
-                      struct tkb_error *err)
+struct tkb_cache_options tkb_collect_choices(
+	const struct tkb_collect_options *options)
 {
-	const struct tkb_collect_options *options = collector->options;
-	const struct tkb_order *order = collector->order;
-	const struct tkb_cache_options choices = {
+	return (struct tkb_cache_options){
 		.keys = options->keys,
 		.key_count = options->key_count,
 		.has_device = options->has_device,
@@ -132,6 +130,14 @@ static int open_cache(struct collector *collector, const char *cache_root,
 		.threads = options->threads,
 		.watch = &options->watch,
 	};
+}
+
+static int open_cache(struct collector *collector, const char *cache_root,
+                      struct tkb_error *err)
+{
+	const struct tkb_collect_options *options = collector->options;
+	const struct tkb_order *order = collector->order;
+	const struct tkb_cache_options choices = tkb_collect_choices(options);
 	const struct tkb_scan scan = {
 		.options = &choices,
 		.picks = order == NULL ? NULL : order->picks,

@@ -17,6 +17,10 @@ struct tkb_order {
 	size_t launcher_count;
 };
 
+/* How a collect with `options` opens a cache; its watch is by reference. */
+struct tkb_cache_options tkb_collect_choices(
+	const struct tkb_collect_options *options);
+
 /*
  * As tkb_collect(). `order` may be NULL: everything. `folder` is where a large
  * bundle waits until its header can be written; NULL is $TMPDIR.

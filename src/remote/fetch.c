@@ -141,7 +141,7 @@ static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
                          struct tkb_error *err)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
-	const uint64_t end = tkb_tier_now_ns() + tier->timeout_ms * NS_PER_MS;
+	const uint64_t end = tkb_now_ns() + tier->timeout_ms * NS_PER_MS;
 	struct claiming claiming = { .digest = digest };
 	const struct tkb_tier_work work = { claim, &claiming };
 	bool has_waited = false;
@@ -157,7 +157,7 @@ static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
 			return rc;
 		if (rc == 0)
 			break;
-		if (tkb_tier_now_ns() >= end)
+		if (tkb_now_ns() >= end)
 			return TKB_MISS;
 		has_waited = true;
 		(void)nanosleep(&nap, NULL);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "remote/http.h"
+#include "base/hex.h"
 #include "remote/xml.h"
 
 /* A folder as WebDAV's PROPFIND tells it, RFC 4918. */
@@ -13,17 +14,6 @@ struct reading {
 	struct tkb_buf href; /* decoded; no slash at its end */
 	struct tkb_http_file file;
 };
-
-static int hex_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
-}
 
 /* "/a/b%20c/", or the same behind "http://host". */
 static void read_href(struct reading *reading, const char *text)
@@ -38,9 +28,10 @@ static void read_href(struct reading *reading, const char *text)
 	for (; *at > ' '; at++) {
 		int value = (unsigned char)*at;
 
-		if (*at == '%' && hex_value(at[1]) >= 0 &&
-		    hex_value(at[2]) >= 0) {
-			value = hex_value(at[1]) * 16 + hex_value(at[2]);
+		if (*at == '%' && tkb_hex_value(at[1]) >= 0 &&
+		    tkb_hex_value(at[2]) >= 0) {
+			value = tkb_hex_value(at[1]) * 16 +
+			        tkb_hex_value(at[2]);
 			at += 2;
 		}
 		tkb_buf_add_byte(href, (char)value);

@@ -163,7 +163,7 @@ static void pause_a_little(const struct tkb_call *call, unsigned attempt)
 {
 	const unsigned limit_ms =
 		attempt < 5 ? 2u << attempt : (unsigned)PAUSE_LIMIT_MS;
-	const uint64_t now = tkb_wire_now_ns();
+	const uint64_t now = tkb_now_ns();
 	struct timespec nap = { 0 };
 	unsigned random = 0;
 

@@ -17,8 +17,7 @@
 
 struct tkb_call tkb_net_connect_call(const struct tkb_call *call)
 {
-	const uint64_t end_ns =
-		tkb_wire_now_ns() + call->connect_ms * NS_PER_MS;
+	const uint64_t end_ns = tkb_now_ns() + call->connect_ms * NS_PER_MS;
 	struct tkb_call shorter = *call;
 
 	if (end_ns < shorter.deadline_ns)
@@ -33,7 +32,7 @@ static int connect_to(struct tkb_wire *wire, const struct sockaddr *address,
 	const int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 	TKB_AUTO(tkb_wire_close)
 	struct tkb_wire made = { .fd = socket(address->sa_family, type, 0),
-		                 .moved_ns = tkb_wire_now_ns() };
+		                 .moved_ns = tkb_now_ns() };
 	socklen_t number_size = sizeof(errno);
 	int number = 0;
 	int rc;
@@ -75,7 +74,7 @@ static int connect_unix(struct tkb_wire *wire, const char *path,
 /* Its share of the time that is left, for one of `count` addresses. */
 static struct tkb_call share_of(const struct tkb_call *call, size_t count)
 {
-	const uint64_t now = tkb_wire_now_ns();
+	const uint64_t now = tkb_now_ns();
 	struct tkb_call share = *call;
 
 	if (share.deadline_ns > now)
@@ -188,7 +187,7 @@ int tkb_net_write(struct tkb_net *net, const struct tkb_call *call,
 	size_t done = 0;
 	int rc = 0;
 
-	net->wire.moved_ns = tkb_wire_now_ns();
+	net->wire.moved_ns = tkb_now_ns();
 	while (done < bytes.size && rc == 0) {
 		size_t moved = 0;
 		short wanted = 0;
@@ -208,7 +207,7 @@ int tkb_net_write(struct tkb_net *net, const struct tkb_call *call,
 int tkb_net_read(struct tkb_net *net, const struct tkb_call *call, void *data,
                  size_t size, size_t *got_out, struct tkb_error *err)
 {
-	net->wire.moved_ns = tkb_wire_now_ns();
+	net->wire.moved_ns = tkb_now_ns();
 	for (;;) {
 		size_t moved = 0;
 		short wanted = 0;

@@ -138,16 +138,7 @@ static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
 static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = &pusher->options;
-	const struct tkb_cache_options choices = {
-		.keys = options->keys,
-		.key_count = options->key_count,
-		.has_device = options->has_device,
-		.device = options->device,
-		.no_modules = options->no_modules,
-		.lean = options->profile == TKB_PROFILE_LEAN,
-		.threads = options->threads,
-		.watch = &options->watch,
-	};
+	const struct tkb_cache_options choices = tkb_collect_choices(options);
 	int rc;
 
 	rc = tkb_cache_open(pusher->root, &choices, &pusher->cache, err);

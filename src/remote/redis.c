@@ -13,8 +13,7 @@ enum {
 
 uint64_t tkb_redis_now(const struct tkb_redis *redis)
 {
-	return redis->clock_s +
-	       (tkb_wire_now_ns() - redis->clock_ns) / NS_PER_S;
+	return redis->clock_s + (tkb_now_ns() - redis->clock_ns) / NS_PER_S;
 }
 
 bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out)

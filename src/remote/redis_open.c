@@ -166,7 +166,7 @@ static int set_clock(struct tkb_redis *redis, const struct tkb_call *call,
 	rc = tkb_redis_next(redis, call, TKB_REPLY_ARRAY, SHORT, &reply, err);
 	if (rc < 0)
 		return rc;
-	redis->clock_ns = tkb_wire_now_ns();
+	redis->clock_ns = tkb_now_ns();
 	if (reply->count == 0 || reply->items[0]->kind != TKB_REPLY_STRING ||
 	    !tkb_redis_read_number(reply->items[0]->text, &redis->clock_s))
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,

@@ -106,7 +106,7 @@ static int start(struct lookup *lookup, struct tkb_wire *done,
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return tkb_wire_fail(err, "cannot look up its host");
 	done->fd = fds[0];
-	done->moved_ns = tkb_wire_now_ns();
+	done->moved_ns = tkb_now_ns();
 	lookup->done_fd = fds[1];
 	atomic_store(&lookup->holders, 2);
 	if (start_thread(lookup) == 0)

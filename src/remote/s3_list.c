@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "remote/s3.h"
+#include "base/hex.h"
 #include "remote/xml.h"
 
 /* ListObjectsV2: pages of a thousand keys. */
@@ -36,17 +37,6 @@ static void page_release(struct page *page)
 	tkb_buf_release(&page->name);
 }
 
-static int hex_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
-}
-
 /* Some servers say a plus for a space, so in what we look for it fits both. */
 static bool is_same(char got, char wanted)
 {
@@ -62,10 +52,10 @@ static bool read_name(struct page *page, const char *key)
 	for (; *key != '\0'; key++) {
 		char byte = *key;
 
-		if (byte == '%' && hex_value(key[1]) >= 0 &&
-		    hex_value(key[2]) >= 0) {
-			byte = (char)(hex_value(key[1]) * 16 +
-			              hex_value(key[2]));
+		if (byte == '%' && tkb_hex_value(key[1]) >= 0 &&
+		    tkb_hex_value(key[2]) >= 0) {
+			byte = (char)(tkb_hex_value(key[1]) * 16 +
+			              tkb_hex_value(key[2]));
 			key += 2;
 		}
 		if (*start != '\0') {

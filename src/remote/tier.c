@@ -182,14 +182,6 @@ void tkb_tier_close(struct tkb_tier *tier)
 	tkb_url_release(&tier->url);
 }
 
-uint64_t tkb_tier_now_ns(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
-}
-
 static bool is_cancelled(const struct tkb_tier *tier)
 {
 	return tier->watch->is_cancelled != NULL &&
@@ -205,7 +197,7 @@ static uint64_t pause_ns(uint32_t attempt)
 	if (limit_ms > PAUSE_LIMIT_MS)
 		limit_ms = PAUSE_LIMIT_MS;
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (uint32_t)tkb_tier_now_ns();
+		random = (uint32_t)tkb_now_ns();
 	return random % (limit_ms * 1000) * 1000;
 }
 
@@ -225,11 +217,11 @@ static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
 	const uint64_t end =
-		tkb_tier_now_ns() + pause_ns(attempt) + asked_pause_ns(call);
+		tkb_now_ns() + pause_ns(attempt) + asked_pause_ns(call);
 
 	if (end >= call->deadline_ns)
 		return false;
-	while (tkb_tier_now_ns() < end) {
+	while (tkb_now_ns() < end) {
 		if (is_cancelled(tier))
 			return false;
 		(void)nanosleep(&nap, NULL);
@@ -259,7 +251,7 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
 {
 	uint32_t retry_after_ms = 0;
 	const struct tkb_call call = {
-		.deadline_ns = tkb_tier_now_ns() + tier->timeout_ms * NS_PER_MS,
+		.deadline_ns = tkb_now_ns() + tier->timeout_ms * NS_PER_MS,
 		.connect_ms = tier->connect_ms,
 		.stall_ms = tier->stall_ms,
 		.watch = tier->watch,

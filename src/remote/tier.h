@@ -10,6 +10,7 @@
 
 #include <tkbundle/remote.h>
 
+#include "base/clock.h"
 #include "remote/url.h"
 
 struct tkb_tier {
@@ -35,9 +36,6 @@ TKB_NODISCARD int tkb_tier_open(struct tkb_tier *tier, const char *text,
                                 const struct tkb_remote_options *options,
                                 struct tkb_error *err);
 void tkb_tier_close(struct tkb_tier *tier);
-
-/* CLOCK_MONOTONIC, as in struct tkb_call. */
-uint64_t tkb_tier_now_ns(void);
 
 /* One operation of the backend, which may be called several times. */
 struct tkb_tier_work {

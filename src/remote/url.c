@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -65,17 +66,6 @@ static int refuse(struct tkb_error *err, const char *what)
 	return tkb_fail(err, TKB_ERR_INVALID, "%s", what);
 }
 
-static int hex_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
-}
-
 static bool is_allowed(struct tkb_bytes text)
 {
 	const unsigned char *bytes = text.data;
@@ -102,12 +92,12 @@ static int decode(struct tkb_url *url, struct part part, const char **out,
 
 		if (value == '%') {
 			if (part.size - i < 3 ||
-			    hex_value(part.start[i + 1]) < 0 ||
-			    hex_value(part.start[i + 2]) < 0)
+			    tkb_hex_value(part.start[i + 1]) < 0 ||
+			    tkb_hex_value(part.start[i + 2]) < 0)
 				return refuse(err, "a '%' in the URL wants two "
 				                   "hexadecimal digits");
-			value = hex_value(part.start[i + 1]) * 16 +
-			        hex_value(part.start[i + 2]);
+			value = tkb_hex_value(part.start[i + 1]) * 16 +
+			        tkb_hex_value(part.start[i + 2]);
 			i += 2;
 		}
 		text[used++] = (char)value;

@@ -20,7 +20,7 @@ static int note_connection(void *self, const char *to, const char *from,
 
 	(void)to, (void)from, (void)to_port, (void)from_port;
 	slot->is_moving = true;
-	slot->moved_ns = tkb_wire_now_ns();
+	slot->moved_ns = tkb_now_ns();
 	return CURL_PREREQFUNC_OK;
 }
 
@@ -31,7 +31,7 @@ static size_t take_header(const char *data, size_t size, size_t count,
 	struct tkb_web_slot *slot = self;
 	const size_t length = size * count;
 
-	slot->moved_ns = tkb_wire_now_ns();
+	slot->moved_ns = tkb_now_ns();
 	if (length >= 5 && memcmp(data, "HTTP/", 5) == 0)
 		slot->is_answered = false;
 	else if (length <= 2)
@@ -51,7 +51,7 @@ static size_t give_body(char *data, size_t size, size_t count, void *self)
 	size_t wanted = size * count;
 	size_t got = 0;
 
-	slot->moved_ns = tkb_wire_now_ns();
+	slot->moved_ns = tkb_now_ns();
 	if (wanted > body->size - slot->sent)
 		wanted = (size_t)(body->size - slot->sent);
 	if (wanted == 0)
@@ -147,7 +147,7 @@ static size_t take_body(const char *data, size_t size, size_t count, void *self)
 	long status = 0;
 	bool is_part;
 
-	slot->moved_ns = tkb_wire_now_ns();
+	slot->moved_ns = tkb_now_ns();
 	(void)curl_easy_getinfo(slot->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status / 100 != 2)
 		return keep_refusal(slot, bytes) ? bytes.size : 0;

@@ -231,7 +231,7 @@ static void end_late(struct run *run)
 static int check_bounds(struct run *run, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = run->call->watch;
-	const uint64_t now = tkb_wire_now_ns();
+	const uint64_t now = tkb_now_ns();
 
 	if (watch != NULL && watch->is_cancelled != NULL &&
 	    watch->is_cancelled(watch->self))
@@ -246,7 +246,7 @@ static int check_bounds(struct run *run, struct tkb_error *err)
 /* Until something moves or a bound may be reached. */
 static int wait(const struct run *run, struct tkb_error *err)
 {
-	const uint64_t now = tkb_wire_now_ns();
+	const uint64_t now = tkb_now_ns();
 	uint64_t nap_ms = TICK_MS;
 	CURLMcode code;
 
@@ -267,7 +267,7 @@ static int do_all(struct run *run, struct tkb_error *err)
 	int running = 0;
 
 	for (;;) {
-		const uint64_t now = tkb_wire_now_ns();
+		const uint64_t now = tkb_now_ns();
 		size_t before;
 		int rc = 0;
 

@@ -16,14 +16,6 @@ void tkb_wire_close(struct tkb_wire *wire)
 	tkb_fd_close_at(&wire->fd);
 }
 
-uint64_t tkb_wire_now_ns(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
-}
-
 bool tkb_wire_would_block(void)
 {
 	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -41,7 +33,7 @@ ssize_t tkb_wire_send(struct tkb_wire *wire, const void *data, size_t size)
 		return (ssize_t)size;
 	}
 	if (sent > 0)
-		wire->moved_ns = tkb_wire_now_ns();
+		wire->moved_ns = tkb_now_ns();
 	return sent;
 }
 
@@ -50,7 +42,7 @@ ssize_t tkb_wire_recv(struct tkb_wire *wire, void *data, size_t size)
 	const ssize_t got = recv(wire->fd, data, size, 0);
 
 	if (got > 0)
-		wire->moved_ns = tkb_wire_now_ns();
+		wire->moved_ns = tkb_now_ns();
 	if (got == 0)
 		wire->is_ended = true;
 	return got;
@@ -65,7 +57,7 @@ static bool is_cancelled(const struct tkb_call *call)
 int tkb_wire_check(struct tkb_wire *wire, const struct tkb_call *call,
                    struct tkb_error *err)
 {
-	const uint64_t now = tkb_wire_now_ns();
+	const uint64_t now = tkb_now_ns();
 
 	if (now - wire->asked_ns >= ASK_NS) {
 		wire->asked_ns = now;
@@ -104,7 +96,7 @@ int tkb_wire_wait(struct tkb_wire *wire, short events,
 		rc = tkb_wire_check(wire, call, err);
 		if (rc < 0)
 			return rc;
-		now = tkb_wire_now_ns();
+		now = tkb_now_ns();
 		if (now >= stall_ns)
 			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 			                "no byte moved for %u ms",

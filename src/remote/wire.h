@@ -17,6 +17,7 @@
 #include <tkbundle/remote_backend.h>
 
 #include "base/base.h"
+#include "base/clock.h"
 
 struct tkb_wire {
 	int fd;            /* owned; -1: none */
@@ -32,9 +33,6 @@ struct tkb_wire {
 	}
 
 void tkb_wire_close(struct tkb_wire *wire);
-
-/* CLOCK_MONOTONIC. */
-uint64_t tkb_wire_now_ns(void);
 
 /* As send() and recv(); -1 and errno. Waiting helps where it would block. */
 ssize_t tkb_wire_send(struct tkb_wire *wire, const void *data, size_t size);
