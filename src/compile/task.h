@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_TASK_H
+#define TKB_COMPILE_TASK_H
+
+/* A job in a pool, which one future or several wait for. */
+
+#include <tkbundle/pool.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum tkb_task_state {
+	TKB_TASK_WAITING,
+	TKB_TASK_RUNNING,
+	TKB_TASK_DONE
+};
+
+struct tkb_task {
+	struct tkb_task *next;  /* in the pool's line */
+	size_t wanted;          /* futures that did not cancel */
+	size_t held;            /* futures that are not freed, and the pool */
+	char *key;              /* owned; NULL: nobody shares it */
+	struct tkb_buf message; /* for a worker */
+	uint32_t timeout_ms;
+	uint32_t tries; /* left */
+	enum tkb_task_state state;
+	int rc;
+	struct tkb_error error;
+	struct tkb_buf answer;
+	struct tkb_buf log;
+};
+
+/* Copies what `job` says. Returns 0, TKB_ERR_INVALID, _TOO_LARGE or _NOMEM. */
+TKB_NODISCARD int tkb_task_new(const struct tkb_job *job,
+                               uint64_t max_answer_size, uint32_t tries,
+                               struct tkb_task **out, struct tkb_error *err);
+
+/* When nobody holds it. */
+void tkb_task_free(struct tkb_task *task);
+
+/* Another try begins: what came of the last is forgotten. */
+void tkb_task_begin(struct tkb_task *task);
+
+/* Add to the log, of which the last 64 KiB stay. */
+void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes);
+
+#endif
