@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_FAIL_H
+#define TKB_COMPILE_FAIL_H
+
+#include <tkbundle/error.h>
+
+/* Say what failed, in one line: of a tool's words the first. Returns `status`. */
+__attribute__((format(printf, 3, 4))) int fail(struct tkb_error *err,
+                                               int status, const char *format,
+                                               ...);
+
+#endif
