@@ -9,6 +9,7 @@
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Support.h>
+#include <llvm/Config/llvm-config.h>
 
 #include "fail.h"
 #include "llvm_handles.h"
@@ -35,6 +36,11 @@ void ir_start(bool prints_passes)
 	LLVMInitializeNVPTXTargetMC();
 	LLVMInitializeNVPTXAsmPrinter();
 	LLVMParseCommandLineOptions(count, arguments, NULL);
+}
+
+const char *ir_version(void)
+{
+	return LLVM_VERSION_STRING;
 }
 
 /* The first error that LLVM reports; warnings are its own business. */

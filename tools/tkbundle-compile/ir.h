@@ -24,8 +24,14 @@ struct ir_result {
 	char kernel[1024]; /* its name */
 };
 
-/* Once in a process, before anything else. */
+/*
+ * Once in a process, before anything else. With `prints_passes` the IR after each
+ * pass goes to standard error.
+ */
 void ir_start(bool prints_passes);
+
+/* "22.1.8" */
+const char *ir_version(void);
 
 /*
  * Send the PTX of `ir` (text or bitcode) to `ptx`.

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_FIELDS_H
+#define TKB_COMPILE_FIELDS_H
+
+/*
+ * What a compile job asks for, and what it answers: fields, one after another,
+ * each a number that names it, a size, and bytes. One that is repeated is a list.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum tkb_field {
+	/* Of a job. */
+	TKB_FIELD_INPUT = 1, /* enum tkb_input, as a decimal number */
+	TKB_FIELD_EMIT,      /* enum tkb_emit: how far to go */
+	TKB_FIELD_SOURCE,    /* the input's bytes */
+	TKB_FIELD_ARCH,      /* "90" */
+	TKB_FIELD_KERNEL,    /* its name */
+	TKB_FIELD_PTXAS,     /* a path */
+	TKB_FIELD_PTXAS_OPTION,
+	TKB_FIELD_LINKER, /* nvjitlink, not ptxas: "1" */
+	TKB_FIELD_NVRTC_OPTION,
+	TKB_FIELD_LIBDEVICE,    /* a path */
+	TKB_FIELD_OPTIMIZE,     /* "1" */
+	TKB_FIELD_NO_FUSION,    /* "1" */
+	TKB_FIELD_NO_LINES,     /* "1" */
+	TKB_FIELD_PRINT_PASSES, /* "1" */
+
+	/* Of an answer. A kernel's name is in both. */
+	TKB_FIELD_LLIR = 64,
+	TKB_FIELD_PTX,
+	TKB_FIELD_CUBIN,
+	TKB_FIELD_TOOLS /* what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
+};
+
+/* What a job begins with. */
+enum tkb_input {
+	TKB_INPUT_LLIR = 1, /* text or bitcode */
+	TKB_INPUT_PTX,
+	TKB_INPUT_CUDA,
+	TKB_INPUT_NONE /* only the tools' versions are wanted */
+};
+
+/* What it ends with; what comes before is answered too. */
+enum tkb_product {
+	TKB_PRODUCT_PTX = 1,
+	TKB_PRODUCT_CUBIN
+};
+
+void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
+                   struct tkb_bytes bytes);
+void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
+                        const char *text);
+void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
+                          uint64_t number);
+
+struct tkb_fields {
+	struct tkb_bytes bytes; /* by reference */
+	size_t at;
+};
+
+/* The next one. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT. */
+TKB_NODISCARD int tkb_fields_next(struct tkb_fields *fields,
+                                  enum tkb_field *field_out,
+                                  struct tkb_bytes *bytes_out,
+                                  struct tkb_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_ORDER_H
+#define TKB_COMPILE_ORDER_H
+
+/* What one job asks for, taken out of its fields. */
+
+#include <tkbundle/tkbundle.h>
+
+#include "base/arena.h"
+#include "compile/fields.h"
+
+struct texts {
+	const char **items; /* owned */
+	size_t count;
+};
+
+struct order {
+	struct tkb_arena arena; /* owns the texts */
+	enum tkb_input input;
+	enum tkb_product product;
+	struct tkb_bytes source; /* in the request */
+	const char *arch;
+	const char *kernel;    /* or NULL */
+	const char *ptxas;     /* or NULL */
+	const char *libdevice; /* or NULL */
+	struct texts ptxas_options;
+	struct texts nvrtc_options;
+	bool is_optimized;
+	bool no_fusion;
+	bool no_lines;
+};
+
+/* Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
+int order_read(struct tkb_bytes request, struct order *out,
+               struct tkb_error *err);
+void order_release(struct order *order);
+
+#endif
