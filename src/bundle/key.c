@@ -56,6 +56,11 @@ static void encode(const struct tkb_digest *digest, const char *digits,
 	*out = '\0';
 }
 
+void tkb_key_encode(const struct tkb_digest *digest, char out[TKB_KEY_SIZE])
+{
+	encode(digest, base32_digits, 5, out);
+}
+
 bool tkb_key_encodes(const char *key, const char *hex)
 {
 	const size_t length = strlen(key);

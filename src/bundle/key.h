@@ -9,6 +9,7 @@
  */
 
 #include "base/base.h"
+#include "base/digest.h"
 
 enum {
 	TKB_KEY_SIZE = 65
@@ -16,6 +17,9 @@ enum {
 
 /* Has `key` one of the four shapes? */
 bool tkb_key_is_valid(const char *key);
+
+/* The key of a hash, as Triton 3.3 and later write it. */
+void tkb_key_encode(const struct tkb_digest *digest, char out[TKB_KEY_SIZE]);
 
 /* Is `key` the hash that is 64 (or 32) hexadecimal digits in `hex`? */
 bool tkb_key_encodes(const char *key, const char *hex);

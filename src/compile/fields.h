@@ -17,21 +17,24 @@ enum tkb_field {
 	TKB_FIELD_SOURCE,    /* the input's bytes */
 	TKB_FIELD_ARCH,      /* "90" */
 	TKB_FIELD_KERNEL,    /* its name */
+	TKB_FIELD_NAME,      /* of the input, for messages */
 	TKB_FIELD_PTXAS,     /* a path */
 	TKB_FIELD_PTXAS_OPTION,
 	TKB_FIELD_LINKER, /* nvjitlink, not ptxas: "1" */
 	TKB_FIELD_NVRTC_OPTION,
-	TKB_FIELD_LIBDEVICE,    /* a path */
-	TKB_FIELD_OPTIMIZE,     /* "1" */
-	TKB_FIELD_NO_FUSION,    /* "1" */
-	TKB_FIELD_NO_LINES,     /* "1" */
-	TKB_FIELD_PRINT_PASSES, /* "1" */
+	TKB_FIELD_LIBDEVICE, /* a path */
+	TKB_FIELD_OPTIMIZE,  /* "1" */
+	TKB_FIELD_NO_FUSION, /* "1" */
+	TKB_FIELD_NO_LINES,  /* "1" */
 
 	/* Of an answer. A kernel's name is in both. */
 	TKB_FIELD_LLIR = 64,
 	TKB_FIELD_PTX,
 	TKB_FIELD_CUBIN,
-	TKB_FIELD_TOOLS /* what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
+	TKB_FIELD_LLVM, /* versions: "22.1.8" */
+	TKB_FIELD_NVRTC,
+	TKB_FIELD_PTXAS_VERSION,
+	TKB_FIELD_TOOLS /* all of it, for people: what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
 };
 
 /* What a job begins with. */

@@ -183,7 +183,7 @@ static LLVMValueRef only_kernel(LLVMModuleRef module)
 }
 
 static int find_kernel(LLVMModuleRef module, const char *wanted,
-                       struct ir_result *out, struct tkb_error *err)
+                       char kernel[1024], struct tkb_error *err)
 {
 	LLVMValueRef found = NULL;
 	char names[NAMES_SIZE];
@@ -204,8 +204,7 @@ static int find_kernel(LLVMModuleRef module, const char *wanted,
 		            names);
 	if (found == NULL)
 		found = only_kernel(module);
-	(void)snprintf(out->kernel, sizeof(out->kernel), "%s",
-	               LLVMGetValueName2(found, &size));
+	(void)snprintf(kernel, 1024, "%s", LLVMGetValueName2(found, &size));
 	return 0;
 }
 
@@ -342,7 +341,7 @@ static int emit(LLVMModuleRef module, LLVMTargetMachineRef machine,
 }
 
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
-               const struct tkb_sink *ptx, struct ir_result *out,
+               const struct tkb_sink *ptx, char kernel[1024],
                struct tkb_error *err)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
@@ -356,13 +355,12 @@ int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
 	if (rc == 0)
 		rc = parse(context, ir, &module, err);
 	if (rc == 0)
-		rc = find_kernel(module, options->kernel, out, err);
+		rc = find_kernel(module, options->kernel, kernel, err);
 	if (rc < 0)
 		return rc;
 	set_layout(module, machine);
 	set_reflect(context, module);
-	rc = link_libdevice(context, module, machine, options, out->kernel,
-	                    err);
+	rc = link_libdevice(context, module, machine, options, kernel, err);
 	if (rc == 0 && options->is_optimized)
 		rc = run_passes(module, machine, "default<O3>", err);
 	if (rc == 0)

@@ -20,10 +20,6 @@ struct ir_options {
 	bool prints_passes; /* the IR after each goes to standard error */
 };
 
-struct ir_result {
-	char kernel[1024]; /* its name */
-};
-
 /*
  * Once in a process, before anything else. With `prints_passes` the IR after each
  * pass goes to standard error.
@@ -34,14 +30,15 @@ void ir_start(bool prints_passes);
 const char *ir_version(void);
 
 /*
- * Send the PTX of `ir` (text or bitcode) to `ptx`.
+ * Send the PTX of `ir` (text or bitcode) to `ptx`, and the name of the one kernel
+ * in it to `kernel`.
  *
  * @return 0; TKB_ERR_INVALID with LLVM's own words, or which kernels there are;
  *         TKB_ERR_UNSUPPORTED (the target), TKB_ERR_IO, or what the sink
  *         returned
  */
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
-               const struct tkb_sink *ptx, struct ir_result *out,
+               const struct tkb_sink *ptx, char kernel[1024],
                struct tkb_error *err);
 
 #endif

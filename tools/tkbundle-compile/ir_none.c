@@ -15,10 +15,10 @@ const char *ir_version(void)
 }
 
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
-               const struct tkb_sink *ptx, struct ir_result *out,
+               const struct tkb_sink *ptx, char kernel[1024],
                struct tkb_error *err)
 {
-	(void)ir, (void)options, (void)ptx, (void)out;
+	(void)ir, (void)options, (void)ptx, (void)kernel;
 	return fail(err, TKB_ERR_UNSUPPORTED,
 	            "this tkbundle-compile was built without LLVM, and cannot "
 	            "compile LLVM IR");

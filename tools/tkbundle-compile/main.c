@@ -16,6 +16,7 @@
 #include "ir.h"
 #include "nvrtc.h"
 #include "order.h"
+#include "ptx.h"
 #include "ptxas.h"
 
 /* What is found out once and kept from job to job. */
@@ -31,7 +32,9 @@ struct work {
 	const struct tkb_sink *log;
 	struct tkb_buf ptx;
 	struct tkb_buf cubin;
-	struct ir_result ir;
+	char kernel[1024]; /* its name */
+	const char *llvm;  /* versions; NULL: not asked */
+	const char *nvrtc;
 	char tools[5000];
 };
 
@@ -74,7 +77,7 @@ static int make_ptx_of_ir(struct work *work, struct tkb_error *err)
 	};
 
 	note_tool(work, "LLVM", ir_version(), NULL);
-	return ir_compile(order->source, &options, &ptx, &work->ir, err);
+	return ir_compile(order->source, &options, &ptx, work->kernel, err);
 }
 
 static int make_ptx_of_cuda(struct work *work, struct tkb_error *err)
@@ -82,7 +85,7 @@ static int make_ptx_of_cuda(struct work *work, struct tkb_error *err)
 	const struct order *order = work->order;
 	const struct tkb_sink ptx = { add_bytes, &work->ptx };
 	const struct nvrtc_order wanted = {
-		.name = "kernel.cu",
+		.name = order->name,
 		.arch = order->arch,
 		.options = order->nvrtc_options.items,
 		.option_count = order->nvrtc_options.count,
@@ -106,6 +109,21 @@ static int make_ptx_of_cuda(struct work *work, struct tkb_error *err)
 	return rc;
 }
 
+/* What could compile, whether it is needed or not. */
+static int name_tools(struct work *work)
+{
+	struct tkb_error ignored;
+
+	work->llvm = ir_version();
+	note_tool(work, "LLVM", work->llvm, NULL);
+	if (work->compiler->nvrtc != NULL ||
+	    nvrtc_open(&work->compiler->nvrtc, &ignored) == 0) {
+		work->nvrtc = nvrtc_version(work->compiler->nvrtc);
+		note_tool(work, "NVRTC", work->nvrtc, NULL);
+	}
+	return 0;
+}
+
 static int make_ptx(struct work *work, struct tkb_error *err)
 {
 	switch (work->order->input) {
@@ -119,7 +137,7 @@ static int make_ptx(struct work *work, struct tkb_error *err)
 	case TKB_INPUT_NONE:
 		break;
 	}
-	return 0;
+	return name_tools(work);
 }
 
 static int make_cubin(struct work *work, struct tkb_error *err)
@@ -145,14 +163,18 @@ static int answer(const struct work *work, const struct tkb_sink *sink,
 	struct tkb_buf fields = TKB_BUF_INIT(SIZE_MAX / 2);
 	int rc;
 
-	if (work->ir.kernel[0] != '\0')
-		tkb_field_add_text(&fields, TKB_FIELD_KERNEL, work->ir.kernel);
+	if (work->kernel[0] != '\0')
+		tkb_field_add_text(&fields, TKB_FIELD_KERNEL, work->kernel);
 	if (work->ptx.size != 0)
 		tkb_field_add(&fields, TKB_FIELD_PTX,
 		              tkb_buf_bytes(&work->ptx));
 	if (work->cubin.size != 0)
 		tkb_field_add(&fields, TKB_FIELD_CUBIN,
 		              tkb_buf_bytes(&work->cubin));
+	tkb_field_add_text(&fields, TKB_FIELD_LLVM, work->llvm);
+	tkb_field_add_text(&fields, TKB_FIELD_NVRTC, work->nvrtc);
+	tkb_field_add_text(&fields, TKB_FIELD_PTXAS_VERSION,
+	                   work->compiler->ptxas.version);
 	tkb_field_add_text(&fields, TKB_FIELD_TOOLS, work->tools);
 	rc = tkb_buf_check(&fields, err);
 	if (rc == 0)
@@ -174,6 +196,9 @@ static int compile(struct work *work, const struct tkb_sink *sink,
 		rc = make_ptx(work, err);
 	if (rc == 0)
 		note_tool(work, "ptxas", ptxas->version, ptxas->path);
+	if (rc == 0 && order->input != TKB_INPUT_NONE)
+		rc = ptx_find_kernel(tkb_buf_bytes(&work->ptx), order->kernel,
+		                     work->kernel, err);
 	if (rc == 0 && order->product == TKB_PRODUCT_CUBIN &&
 	    order->input != TKB_INPUT_NONE)
 		rc = make_cubin(work, err);

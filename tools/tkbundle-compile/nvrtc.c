@@ -26,12 +26,12 @@ struct nvrtc {
 	              int header_count, const char *const *headers,
 	              const char *const *header_names);
 	int (*destroy)(program *program);
-	int (*compile)(program program, int option_count,
+	int (*compile)(program handle, int option_count,
 	               const char *const *options);
-	int (*get_log_size)(program program, size_t *size);
-	int (*get_log)(program program, char *log);
-	int (*get_ptx_size)(program program, size_t *size);
-	int (*get_ptx)(program program, char *ptx);
+	int (*get_log_size)(program handle, size_t *size);
+	int (*get_log)(program handle, char *log);
+	int (*get_ptx_size)(program handle, size_t *size);
+	int (*get_ptx)(program handle, char *ptx);
 };
 
 static const char *toolkit(void)
@@ -125,31 +125,31 @@ const char *nvrtc_version(const struct nvrtc *nvrtc)
 }
 
 /* Its log, or NULL; the caller frees it. */
-static char *read_log(const struct nvrtc *nvrtc, program program)
+static char *read_log(const struct nvrtc *nvrtc, program handle)
 {
 	size_t size = 0;
 	char *log;
 
-	if (nvrtc->get_log_size(program, &size) != 0 || size == 0)
+	if (nvrtc->get_log_size(handle, &size) != 0 || size == 0)
 		return NULL;
 	log = calloc(1, size + 1);
-	if (log != NULL && nvrtc->get_log(program, log) != 0)
+	if (log != NULL && nvrtc->get_log(handle, log) != 0)
 		log[0] = '\0';
 	return log;
 }
 
-static int send_ptx(const struct nvrtc *nvrtc, program program,
+static int send_ptx(const struct nvrtc *nvrtc, program handle,
                     const struct tkb_sink *ptx, struct tkb_error *err)
 {
 	size_t size = 0;
 	char *text;
 	int rc;
 
-	rc = nvrtc->get_ptx_size(program, &size);
+	rc = nvrtc->get_ptx_size(handle, &size);
 	text = rc == 0 && size != 0 ? calloc(1, size) : NULL;
 	if (text == NULL)
 		return fail(err, TKB_ERR_NOMEM, "NVRTC gives no PTX");
-	rc = nvrtc->get_ptx(program, text);
+	rc = nvrtc->get_ptx(handle, text);
 	if (rc != 0)
 		rc = fail(err, TKB_ERR_INVALID, "NVRTC: %s",
 		          nvrtc->get_error(rc));
@@ -160,13 +160,13 @@ static int send_ptx(const struct nvrtc *nvrtc, program program,
 	return rc;
 }
 
-static int compile(const struct nvrtc *nvrtc, program program,
+static int compile(const struct nvrtc *nvrtc, program handle,
                    const char *const *options, size_t count,
                    const struct tkb_sink *ptx, const struct tkb_sink *log,
                    struct tkb_error *err)
 {
-	const int number = nvrtc->compile(program, (int)count, options);
-	char *text = read_log(nvrtc, program);
+	const int number = nvrtc->compile(handle, (int)count, options);
+	char *text = read_log(nvrtc, handle);
 	int rc = 0;
 
 	if (text != NULL && text[0] != '\0')
@@ -178,7 +178,7 @@ static int compile(const struct nvrtc *nvrtc, program program,
 		                  ? text
 		                  : nvrtc->get_error(number));
 	free(text);
-	return rc == 0 ? send_ptx(nvrtc, program, ptx, err) : rc;
+	return rc == 0 ? send_ptx(nvrtc, handle, ptx, err) : rc;
 }
 
 int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
@@ -187,7 +187,7 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
 {
 	const char *options[OPTIONS_LIMIT + 8];
 	char arch[64] = "--gpu-architecture=";
-	program program = NULL;
+	program handle = NULL;
 	size_t count = 0;
 	char gpu[32];
 	int rc;
@@ -205,11 +205,11 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
 	for (size_t i = 0; i < order->option_count; i++)
 		options[count++] = order->options[i];
 	options[count++] = nvrtc->include;
-	rc = nvrtc->create(&program, source, order->name, 0, NULL, NULL);
+	rc = nvrtc->create(&handle, source, order->name, 0, NULL, NULL);
 	if (rc != 0)
 		return fail(err, TKB_ERR_INVALID, "NVRTC: %s",
 		            nvrtc->get_error(rc));
-	rc = compile(nvrtc, program, options, count, ptx, log, err);
-	(void)nvrtc->destroy(&program);
+	rc = compile(nvrtc, handle, options, count, ptx, log, err);
+	(void)nvrtc->destroy(&handle);
 	return rc;
 }

@@ -69,6 +69,8 @@ static int keep(struct order *order, enum tkb_field field,
 		return keep_text(order, bytes, &order->arch, err);
 	case TKB_FIELD_KERNEL:
 		return keep_text(order, bytes, &order->kernel, err);
+	case TKB_FIELD_NAME:
+		return keep_text(order, bytes, &order->name, err);
 	case TKB_FIELD_PTXAS:
 		return keep_text(order, bytes, &order->ptxas, err);
 	case TKB_FIELD_LIBDEVICE:
@@ -109,7 +111,8 @@ int order_read(struct tkb_bytes request, struct order *out,
                struct tkb_error *err)
 {
 	struct tkb_fields fields = { .bytes = request };
-	struct order order = { .product = TKB_PRODUCT_CUBIN };
+	struct order order = { .product = TKB_PRODUCT_CUBIN,
+		               .name = "the input" };
 	enum tkb_field field;
 	struct tkb_bytes bytes;
 	int rc;

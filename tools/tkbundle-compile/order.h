@@ -21,6 +21,7 @@ struct order {
 	struct tkb_bytes source; /* in the request */
 	const char *arch;
 	const char *kernel;    /* or NULL */
+	const char *name;      /* of the input */
 	const char *ptxas;     /* or NULL */
 	const char *libdevice; /* or NULL */
 	struct texts ptxas_options;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COMPILE_H
+#define TKBUNDLE_COMPILE_H
+
+#include <tkbundle/pool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/compile.h
+ * Compile kernels to cubins without a GPU, in worker processes, and leave each as
+ * an entry of a cache, in Triton's shape.
+ *
+ *     rc = tkb_compiler_open(&options, &compiler, &err);
+ *     rc = tkb_compiler_submit(compiler, &unit, &compile, &err);
+ *     rc = tkb_compile_wait(compile, TKB_FOREVER, &compiled, &err);
+ *     tkb_compile_free(compile);
+ *     tkb_compiler_close(compiler);
+ *
+ * An entry's key covers the input, the options, the target, and the names and
+ * versions of the tools: the same again is a hit, and starts no tool.
+ *
+ * Threads: as a pool. Trust: the input may be anything; what LLVM makes of it
+ * happens in a worker.
+ */
+struct tkb_compiler;
+struct tkb_compile;
+
+/** What a unit begins with. */
+enum tkb_source_kind {
+	TKB_SOURCE_LLIR = 1, /**< LLVM IR, text or bitcode */
+	TKB_SOURCE_PTX,
+	TKB_SOURCE_CUDA /**< CUDA C */
+};
+
+/** Choices for tkb_compiler_open(). Zero means the default. */
+struct tkb_compiler_options {
+	const char *worker; /**< tkbundle-compile; NULL: where it is installed,
+	                         or beside the running program */
+	uint32_t worker_count;  /**< as of a pool */
+	const char *cache_root; /**< where entries go; NULL: nowhere */
+	const char *arch;       /**< "90". Required */
+	const char *ptxas; /**< NULL: $TRITON_PTXAS_PATH, or the toolkit's */
+	const char *const *ptxas_options; /**< ends with NULL; may be NULL */
+	const char *const *nvrtc_options; /**< likewise: -I, -D */
+	const char *libdevice;            /**< a path, for IR that calls it */
+	bool is_optimized; /**< LLVM's O3 before code is made; Triton's IR
+	                            has had that */
+	bool no_fusion;    /**< of multiplications and additions */
+	bool no_lines;     /**< no line numbers for profilers */
+	bool ptx_only;
+	uint32_t timeout_ms; /**< of one try; default 120000 */
+	/** The source of each unit goes here before it is compiled; `write` may
+	    be NULL. */
+	struct tkb_sink log;
+};
+
+/**
+ * Start the workers, and ask which tools there are.
+ *
+ * @param options  not kept but for the log's `self`
+ * @param out      receives a handle that the caller closes
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no worker program, no ptxas),
+ *         TKB_ERR_UNAVAILABLE (workers crash), TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_compiler_open(
+	const struct tkb_compiler_options *options, struct tkb_compiler **out,
+	struct tkb_error *err);
+
+/** End the workers. Compiles stay valid. NULL is allowed. */
+TKB_API void tkb_compiler_close(struct tkb_compiler *compiler);
+
+/** What compiles: "LLVM 22.1.8, ptxas 13.0.88 (/usr/...)". Borrowed. */
+TKB_API const char *tkb_compiler_tools(const struct tkb_compiler *compiler);
+
+/** One kernel to be compiled. */
+struct tkb_unit {
+	const char *name; /**< of the input, for messages */
+	enum tkb_source_kind kind;
+	struct tkb_bytes source;
+	struct tkb_bytes metadata; /**< Triton's JSON for the same kernel, whose
+	                                launch attributes are kept; empty: none */
+	const char *kernel;        /**< NULL: the only one there is */
+	uint32_t num_warps;        /**< 0: as the metadata says, else 4 */
+};
+
+/** Begin. All of `unit` is copied. */
+TKB_API TKB_NODISCARD int tkb_compiler_submit(struct tkb_compiler *compiler,
+                                              const struct tkb_unit *unit,
+                                              struct tkb_compile **out,
+                                              struct tkb_error *err);
+
+/** What came of it. Borrowed until the compile is freed. */
+struct tkb_compiled {
+	const char *key;      /**< of the entry */
+	const char *kernel;   /**< its name; "" for a hit */
+	bool is_hit;          /**< the entry was there: nothing was compiled */
+	struct tkb_bytes ptx; /**< empty for a hit */
+	struct tkb_bytes cubin; /**< likewise, and with ptx_only */
+};
+
+/**
+ * Wait, and publish the entry.
+ *
+ * @return 0; TKB_MISS (not yet); TKB_ERR_INVALID (the input: the tool's own
+ *         words), TKB_ERR_UNSUPPORTED, TKB_ERR_UNAVAILABLE (workers crashed or
+ *         took too long), TKB_ERR_IO, TKB_ERR_CANCELLED, TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_compile_wait(struct tkb_compile *compile,
+                                           uint32_t timeout_ms,
+                                           const struct tkb_compiled **out,
+                                           struct tkb_error *err);
+
+/** All that the tools said. Borrowed until the compile is freed. */
+TKB_API struct tkb_bytes tkb_compile_log(struct tkb_compile *compile);
+
+/** Cancel what is not done, and free. NULL is allowed. */
+TKB_API void tkb_compile_free(struct tkb_compile *compile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
