@@ -100,10 +100,12 @@ bundle_strangers() {
 	includes src/bundle/*.[ch] | grep -v -E ':("(base|bundle)/|<)'
 }
 
+# The worker program is the other end of src/compile.
 tool_strangers() {
-	includes tools/*/*.[ch] | grep ':"[^"]*/'
+	includes tools/*/*.[ch] | grep ':"[^"]*/' | grep -v -E \
+		'^tools/tkbundle-compile/[a-z_]*\.[ch]:"(base/|compile/fields)'
 	includes tools/*/*.[ch] |
-		sed -n 's|^\(tools/[a-z-]*/\)[^:]*:"\([^"]*\)".*|\1\2|p' |
+		sed -n 's|^\(tools/[a-z-]*/\)[^:]*:"\([^"/]*\)".*|\1\2|p' |
 		sort -u | while read -r own; do
 		[ -e "$own" ] || echo "$own"
 	done
@@ -135,7 +137,9 @@ what='curl/' where='src/remote/curl_handles\.h|src/bundle/version\.c'
 none "libcurl is used by way of curl_handles.h" foreign
 what='expat\.h' where='src/remote/xml\.c|src/bundle/version\.c'
 none "expat is used in src/remote/xml.c" foreign
-what='(llvm|cuda|nv(rtc|JitLink|ml)\.h|archive)' where='nowhere'
+what='llvm' where='tools/tkbundle-compile/[a-z_]*\.[ch]'
+none "LLVM is used in the worker program" foreign
+what='(cuda\.h|nv(JitLink|ml)\.h|archive)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.
@@ -161,8 +165,11 @@ banned_calls() {
 	code src/*/*.[ch] tools/*/*.[ch] | called "$banned"
 }
 
+# The pool ends its workers; a worker's environment is its job's.
 loud_calls() {
-	code src/*/*.[ch] | called "$loud"
+	code src/*/*.[ch] | grep -v '^src/compile/worker\.c: ' |
+		called "$loud" | grep -v -E \
+		'^src/compile/crew\.c: .*[^a-z](kill|posix_spawn)\('
 }
 
 none "no banned function is called" banned_calls
@@ -174,7 +181,8 @@ undefined() {
 }
 
 loud_symbols() {
-	undefined | grep -x -E "$loud|$banned|stdin|stdout|stderr"
+	undefined | grep -x -E "$loud|$banned|stdin|stdout|stderr" |
+		grep -v -x -E 'kill|(un)?setenv|posix_spawn|_exit'
 }
 
 some "the library has undefined symbols to look at" undefined
