@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` puts where. There are three components: program,
-# library, and devel, what is needed to build with the library.
+# What `cmake --install` puts where. There are four components: program, library,
+# devel, what is needed to build with the library, and compile, the workers.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 
@@ -20,6 +20,13 @@ install(CODE "
 		file(RPATH_REMOVE
 			FILE \"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_BINDIR}/tkbundle\")
 	endif()")
+
+install(TARGETS tkbundle_compile
+	RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
+	COMPONENT compile)
+install(FILES tools/tkbundle-compile/triton_worker.py
+	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
+	COMPONENT compile OPTIONAL)
 
 install(TARGETS tkbundle
 	EXPORT tkbundle-targets

@@ -10,7 +10,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/prepare.cmake)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL library devel program)
+set(CPACK_COMPONENTS_ALL library devel program compile)
 set(CPACK_COMPONENT_DEVEL_DEPENDS library)
 set(CPACK_COMPONENT_PROGRAM_DEPENDS library)
 
@@ -58,5 +58,16 @@ set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
 	"bundles of compiled GPU kernels - program${about}
 This package has the program, its manual pages, and completions for bash,
 zsh and fish.")
+
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS tkbundle-compile)
+
+set(CPACK_DEBIAN_COMPILE_PACKAGE_NAME tkbundle-compile)
+set(CPACK_DEBIAN_COMPILE_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_COMPILE_PACKAGE_SOURCE tkbundle)
+set(CPACK_DEBIAN_COMPILE_PACKAGE_SUGGESTS nvidia-cuda-toolkit)
+set(CPACK_DEBIAN_COMPILE_DESCRIPTION
+	"bundles of compiled GPU kernels - compiler${about}
+This package has the worker programs of `tkbundle compile`, with LLVM 22. PTX
+becomes machine code where there is ptxas or nvJitLink.")
 
 include(CPack)
