@@ -813,6 +813,58 @@ def write_listings():
         write("listing", f"document-{name}", b"\2" + text.encode())
 
 
+def write_pools():
+    """What workers say: see pool_fuzz.c."""
+    hello, job, log, answer, done, last = range(1, 7)
+    mended, greeted, unsent, last_try = 1, 2, 4, 8
+
+    def record(kind, body=b"", number=1):
+        return struct.pack("<BBH", kind, number, len(body)) + body
+
+    def head(kind, size, number=1, magic=0x746B6232):
+        return struct.pack("=IIQQ", magic, kind, number, size)
+
+    def result(rc, message=b"", size=524):
+        return struct.pack("=iii512s", rc, rc, 0, message)[:size]
+
+    def seed(name, flags, data, piece=0):
+        write("pool", name, bytes([flags, piece]) + data)
+
+    well = (record(log, b"a line\n") + record(answer, b"the ") +
+            record(answer, b"answer") + record(done, result(0)))
+    seed("done", mended | greeted, well)
+    seed("pieces", mended | greeted, well, 5)
+    seed("last", mended | greeted, well[:-528] + record(last, result(0)))
+    seed("hello", mended, record(hello, number=0))
+    seed("job-at-hand", mended | greeted, record(answer, b"a", 0) +
+         record(done, result(0), 0))
+    seed("failed", mended | greeted, record(done, result(-4, b"bad\x1bIR")))
+    seed("failed-silently", mended | greeted, record(done, result(-3)))
+    seed("no-end-of-text", mended | greeted,
+         record(done, result(-3, b"x" * 512)))
+    seed("odd-result", mended | greeted, record(done, result(1)))
+    seed("low-result", mended | greeted, record(done, result(-11)))
+    seed("short-result", mended | greeted, record(done, result(0, size=523)))
+    seed("twice", mended | greeted, well + record(done, result(0)))
+    seed("other-job", mended | greeted, record(done, result(0), 7))
+    seed("hello-again", mended | greeted, record(hello))
+    seed("a-job", mended | greeted, record(job, b"12345678"))
+    seed("unsent", mended | greeted | unsent, record(done, result(0)))
+    seed("before-hello", mended, record(done, result(0)))
+    seed("much-log", mended | greeted, record(log, b"0123456789" * 90) * 3 +
+         record(done, result(0)))
+    seed("much-answer", mended | greeted, record(answer, b"x" * 3000) * 2 +
+         record(done, result(0)))
+    seed("ended", mended | greeted | last_try, record(answer, b"half"))
+    seed("raw", greeted, head(answer, 2) + b"ab" + head(done, 524) + result(0))
+    seed("half-head", greeted, head(answer, 2)[:13])
+    seed("magic", greeted, head(answer, 2, magic=0x746B6231) + b"ab")
+    seed("huge", greeted, head(answer, 2**64 - 7) + b"ab")
+    seed("over-a-piece", greeted, head(answer, 65537) + b"ab")
+    seed("kind-0", greeted, head(0, 0))
+    seed("kind-7", greeted, head(7, 0))
+
+
 def main():
     real = {name: Source(f"triton-{name}-cpu")
             for name in ("3.0.0", "3.2.0", "3.6.0", "3.9.0")}
@@ -830,6 +882,7 @@ def main():
     write_redis()
     write_urls()
     write_listings()
+    write_pools()
     with tempfile.TemporaryDirectory() as folder:
         write_bundles(sys.argv[1], sys.argv[2], pathlib.Path(folder))
 

@@ -103,7 +103,7 @@ bundle_strangers() {
 # The worker program is the other end of src/compile.
 tool_strangers() {
 	includes tools/*/*.[ch] | grep ':"[^"]*/' | grep -v -E \
-		'^tools/tkbundle-compile/[a-z_]*\.[ch]:"(base/|compile/fields)'
+		'^tools/tkbundle-compile/[a-z_]*\.[ch]:"(base|compile|bundle/elf)[/.]'
 	includes tools/*/*.[ch] |
 		sed -n 's|^\(tools/[a-z-]*/\)[^:]*:"\([^"/]*\)".*|\1\2|p' |
 		sort -u | while read -r own; do
@@ -139,7 +139,7 @@ what='expat\.h' where='src/remote/xml\.c|src/bundle/version\.c'
 none "expat is used in src/remote/xml.c" foreign
 what='llvm' where='tools/tkbundle-compile/[a-z_]*\.[ch]'
 none "LLVM is used in the worker program" foreign
-what='(cuda\.h|nv(JitLink|ml)\.h|archive)' where='nowhere'
+what='(cuda/|nv(JitLink|ml)\.h|archive)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.
@@ -167,7 +167,7 @@ banned_calls() {
 
 # The pool ends its workers; a worker's environment is its job's.
 loud_calls() {
-	code src/*/*.[ch] | grep -v '^src/compile/worker\.c: ' |
+	code src/*/*.[ch] | grep -v -E '^src/compile/(worker|variables)\.c: ' |
 		called "$loud" | grep -v -E \
 		'^src/compile/crew\.c: .*[^a-z](kill|posix_spawn)\('
 }

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,11 +15,54 @@
 #include "base/fd.h"
 #include "compile/message.h"
 
-enum {
-	OUTPUT_LIMIT = 1024 * 1024 /* more than that goes with the next job */
-};
+static void free_texts(char **texts)
+{
+	for (char **at = texts; at != NULL && *at != NULL; at++)
+		free(*at);
+	free(texts);
+}
 
-extern char **environ;
+/* A copy of `texts`, with `first` before them where it is not NULL. */
+static char **copy_texts(const char *first, const char *const *texts)
+{
+	const size_t skip = first == NULL ? 0 : 1;
+	size_t count = 0;
+	char **copy;
+
+	while (texts != NULL && texts[count] != NULL)
+		count++;
+	copy = tkb_alloc_array(count + skip + 1, sizeof(*copy));
+	for (size_t i = 0; copy != NULL && i < count + skip; i++) {
+		copy[i] = strdup(i < skip ? first : texts[i - skip]);
+		if (copy[i] == NULL) {
+			free_texts(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+int tkb_crew_init(struct tkb_crew *crew, const char *program,
+                  const char *const *arguments, struct tkb_error *err)
+{
+	crew->folder = tkb_output_raise(
+		tkb_fd_open(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0));
+	crew->program = strdup(program);
+	crew->arguments = copy_texts(program, arguments);
+	crew->environment = copy_texts(NULL, (const char *const *)environ);
+	if (crew->program == NULL || crew->arguments == NULL ||
+	    crew->environment == NULL)
+		return tkb_fail_nomem(err);
+	return 0;
+}
+
+void tkb_crew_release(struct tkb_crew *crew)
+{
+	free(crew->program);
+	free_texts(crew->arguments);
+	free_texts(crew->environment);
+	tkb_fd_close_at(&crew->folder);
+}
 
 static void actions_release(posix_spawn_file_actions_t *actions)
 {
@@ -36,13 +79,16 @@ static void attributes_release(posix_spawnattr_t *attributes)
  * place, and nothing else of ours is open there. dup2() onto itself would leave
  * the socket closed on exec, so it comes from a number above.
  */
-static int plan_files(posix_spawn_file_actions_t *actions, int socket,
-                      int output)
+static int plan_files(posix_spawn_file_actions_t *actions, int folder,
+                      int socket, int output)
 {
-	int number;
+	int number = 0;
 
-	number = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
-	                                          "/dev/null", O_RDONLY, 0);
+	if (folder >= 0)
+		number = posix_spawn_file_actions_addfchdir_np(actions, folder);
+	if (number == 0)
+		number = posix_spawn_file_actions_addopen(
+			actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (number == 0)
 		number = posix_spawn_file_actions_adddup2(actions, output,
 		                                          STDOUT_FILENO);
@@ -74,17 +120,8 @@ static int plan_attributes(posix_spawnattr_t *attributes)
 	return posix_spawnattr_setflags(attributes, flags);
 }
 
-/* A copy of `fd` that is above those that a worker has; closes `fd`. */
-static int raise_fd(int fd)
-{
-	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, TKB_MESSAGE_FD + 1);
-
-	tkb_fd_close_at(&fd);
-	return copy;
-}
-
-static int spawn(struct tkb_hand *hand, int socket, const char *program,
-                 char *const *arguments, struct tkb_error *err)
+static int spawn(struct tkb_hand *hand, int socket, const struct tkb_crew *crew,
+                 struct tkb_error *err)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -96,44 +133,50 @@ static int spawn(struct tkb_hand *hand, int socket, const char *program,
 		actions_release(&actions);
 		return tkb_fail_nomem(err);
 	}
-	number = plan_files(&actions, socket, hand->output);
+	number = plan_files(&actions, crew->folder, socket, hand->output.fd);
 	if (number == 0)
 		number = plan_attributes(&attributes);
 	if (number == 0)
-		number = posix_spawn(&hand->pid, program, &actions, &attributes,
-		                     arguments, environ);
+		number = posix_spawn(&hand->pid, crew->program, &actions,
+		                     &attributes, crew->arguments,
+		                     crew->environment);
 	attributes_release(&attributes);
 	actions_release(&actions);
 	if (number == 0)
 		return 0;
 	hand->pid = 0;
 	errno = number;
-	return tkb_fail_errno(err, "cannot start '%s'", program);
+	return tkb_fail_errno(err, "cannot start '%s'", crew->program);
 }
 
-int tkb_hand_start(struct tkb_hand *hand, const char *program,
-                   char *const *arguments, struct tkb_error *err)
+static int make_socket(int *ours, int *theirs, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int theirs = -1;
-	struct tkb_hand made = TKB_HAND_INIT;
 	int pair[2];
-	int rc;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return tkb_fail_errno(err, "cannot make a socket");
-	theirs = raise_fd(pair[1]);
-	made.socket = pair[0];
-	made.output = memfd_create("tkbundle-worker", MFD_CLOEXEC);
-	if (made.output >= 0)
-		made.output = raise_fd(made.output);
-	if (theirs < 0 || made.output < 0 ||
-	    fcntl(made.socket, F_SETFL, O_NONBLOCK) < 0)
-		rc = tkb_fail_errno(err, "cannot start a worker");
-	else
-		rc = spawn(&made, theirs, program, arguments, err);
+	*ours = tkb_output_raise(pair[0]);
+	*theirs = tkb_output_raise(pair[1]);
+	if (*ours < 0 || *theirs < 0 || fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
+		return tkb_fail_errno(err, "cannot make a socket");
+	return 0;
+}
+
+int tkb_hand_start(struct tkb_hand *hand, const struct tkb_crew *crew,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int theirs = -1;
+	struct tkb_hand made = TKB_HAND_INIT;
+	int rc;
+
+	rc = make_socket(&made.socket, &theirs, err);
+	if (rc == 0)
+		rc = tkb_output_open(&made.output, err);
+	if (rc == 0)
+		rc = spawn(&made, theirs, crew, err);
 	if (rc < 0) {
 		tkb_fd_close_at(&made.socket);
-		tkb_fd_close_at(&made.output);
+		tkb_output_close(&made.output);
 		return rc;
 	}
 	*hand = made;
@@ -154,9 +197,15 @@ void tkb_hand_signal(const struct tkb_hand *hand, int signal)
 
 static void describe(const siginfo_t *info, char what[64])
 {
+	const char *name = info->si_code == CLD_EXITED
+	                           ? NULL
+	                           : sigabbrev_np(info->si_status);
+
 	if (info->si_code == CLD_EXITED)
 		(void)snprintf(what, 64, "exited with status %d",
 		               info->si_status);
+	else if (name != NULL)
+		(void)snprintf(what, 64, "was killed by SIG%s", name);
 	else
 		(void)snprintf(what, 64, "was killed by signal %d",
 		               info->si_status);
@@ -184,59 +233,33 @@ static bool look(const struct tkb_hand *hand, char what[64])
 	return true;
 }
 
-static void kill_and_reap(struct tkb_hand *hand)
-{
-	tkb_hand_signal(hand, SIGKILL);
-	while (waitpid(hand->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-	hand->pid = 0;
-}
-
 bool tkb_hand_has_ended(struct tkb_hand *hand, char what[64])
 {
 	if (hand->pid == 0)
 		return true;
 	if (!look(hand, what))
 		return false;
-	kill_and_reap(hand);
+	hand->was_killed = strcmp(what, "was killed by SIGKILL") == 0 ||
+	                   strcmp(what, "was killed by SIGTERM") == 0;
+	tkb_hand_signal(hand, SIGKILL);
+	while (waitpid(hand->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	hand->pid = 0;
 	return true;
 }
 
 void tkb_hand_end(struct tkb_hand *hand)
 {
-	if (hand->pid > 0)
-		kill_and_reap(hand);
+	char what[64];
+
+	/* It may have left its group; its number is its own until it is reaped. */
+	if (hand->pid > 0 && !look(hand, what))
+		(void)kill(hand->pid, SIGKILL);
+	tkb_hand_signal(hand, SIGKILL);
+	while (hand->pid > 0 && waitpid(hand->pid, NULL, 0) < 0 &&
+	       errno == EINTR)
+		continue;
+	hand->pid = 0;
 	tkb_fd_close_at(&hand->socket);
-	tkb_fd_close_at(&hand->output);
-}
-
-void tkb_hand_mark(struct tkb_hand *hand)
-{
-	hand->output_start = lseek(hand->output, 0, SEEK_CUR);
-	if (hand->output_start < OUTPUT_LIMIT ||
-	    ftruncate(hand->output, 0) < 0 ||
-	    lseek(hand->output, 0, SEEK_SET) < 0)
-		return;
-	hand->output_start = 0;
-}
-
-void tkb_hand_output(const struct tkb_hand *hand, size_t size,
-                     struct tkb_buf *out)
-{
-	const off_t end = lseek(hand->output, 0, SEEK_CUR);
-	off_t start = hand->output_start;
-	unsigned char *place;
-	ssize_t got;
-
-	if (end <= start)
-		return;
-	if (end - start > (off_t)size)
-		start = end - (off_t)size;
-	place = tkb_buf_reserve(out, (size_t)(end - start));
-	if (place == NULL)
-		return;
-	got = tkb_fd_pread_full(hand->output, place, (size_t)(end - start),
-	                        (uint64_t)start);
-	if (got > 0)
-		out->size += (size_t)got;
+	tkb_output_close(&hand->output);
 }

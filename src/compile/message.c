@@ -13,5 +13,23 @@ bool tkb_message_is_sound(const struct tkb_message_head *head, uint64_t limit)
 {
 	return head->magic == TKB_MESSAGE_MAGIC &&
 	       head->type >= TKB_MESSAGE_HELLO &&
-	       head->type <= TKB_MESSAGE_DONE && head->size <= limit;
+	       head->type <= TKB_MESSAGE_LAST && head->size <= limit;
+}
+
+bool tkb_message_read_done(struct tkb_bytes bytes, struct tkb_message_done *out)
+{
+	struct tkb_message_done done;
+
+	if (bytes.size != sizeof(done))
+		return false;
+	memcpy(&done, bytes.data, sizeof(done));
+	if (done.rc > 0 || done.rc < TKB_ERR_DENIED)
+		return false;
+	done.error.message[sizeof(done.error.message) - 1] = '\0';
+	out->rc = done.rc;
+	(void)tkb_fail(&out->error, done.rc, "%s",
+	               done.error.message[0] == '\0' ? "the job failed"
+	                                             : done.error.message);
+	out->error.reason = done.error.reason;
+	return true;
 }

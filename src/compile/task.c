@@ -7,26 +7,20 @@
 #include "compile/message.h"
 
 enum {
-	DEFAULT_TIMEOUT_MS = 120000,
-	LOG_LIMIT = 64 * 1024
+	DEFAULT_TIMEOUT_MS = 120000
 };
 
 #define REQUEST_LIMIT ((size_t)1024 * TKB_MIB)
+#define LOG_LIMIT ((size_t)1024 * TKB_MIB)
 
 static void free_at(struct tkb_task **task)
 {
 	tkb_task_free(*task);
 }
 
-/* The environment's texts, each with its NUL. */
-static size_t environment_size(const char *const *environment)
-{
-	size_t size = 0;
-
-	for (; environment != NULL && *environment != NULL; environment++)
-		size += strlen(*environment) + 1;
-	return size;
-}
+/* What goes with every job, as it is where the job is submitted. */
+static const char *const carried[] = { "TORCHINDUCTOR_CACHE_DIR",
+	                               "TRITON_CACHE_DIR" };
 
 static int check_job(const struct tkb_job *job, struct tkb_error *err)
 {
@@ -43,26 +37,53 @@ static int check_job(const struct tkb_job *job, struct tkb_error *err)
 	return 0;
 }
 
-static void write_message(const struct tkb_job *job, struct tkb_buf *out)
+/* Texts, each with its NUL: what the job says stands behind and so holds. */
+static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 {
-	const struct tkb_message_job about = {
-		.environment_size = environment_size(job->environment),
-	};
-	const struct tkb_message_head head = tkb_message_head_of(
-		TKB_MESSAGE_JOB, sizeof(about) +
-					 (size_t)about.environment_size +
-					 job->request.size);
+	for (size_t i = 0; i < TKB_COUNT_OF(carried); i++) {
+		const char *value = getenv(carried[i]);
 
-	tkb_buf_add(out, (struct tkb_bytes){ &head, sizeof(head) });
-	tkb_buf_add(out, (struct tkb_bytes){ &about, sizeof(about) });
+		tkb_buf_add_text(out, carried[i]);
+		if (value != NULL) {
+			tkb_buf_add_byte(out, '=');
+			tkb_buf_add_text(out, value);
+		}
+		tkb_buf_add_byte(out, '\0');
+	}
 	for (const char *const *at = job->environment;
 	     at != NULL && *at != NULL; at++)
 		tkb_buf_add(out, (struct tkb_bytes){ *at, strlen(*at) + 1 });
-	tkb_buf_add(out, job->request);
 }
 
-int tkb_task_new(const struct tkb_job *job, uint64_t max_answer_size,
-                 uint32_t tries, struct tkb_task **out, struct tkb_error *err)
+/* Its head gets the number of the try when that begins. */
+static int write_message(const struct tkb_job *job, struct tkb_buf *out,
+                         struct tkb_error *err)
+{
+	struct tkb_message_head head;
+	struct tkb_message_job about;
+	const size_t start = sizeof(head) + sizeof(about);
+	int rc;
+
+	(void)tkb_buf_reserve(out, start);
+	rc = tkb_buf_check(out, err);
+	if (rc < 0)
+		return rc;
+	out->size = start;
+	write_environment(job, out);
+	about.environment_size = out->size - start;
+	tkb_buf_add(out, job->request);
+	rc = tkb_buf_check(out, err);
+	if (rc < 0)
+		return rc;
+	head = tkb_message_head_of(TKB_MESSAGE_JOB, out->size - sizeof(head));
+	memcpy(out->data, &head, sizeof(head));
+	memcpy(out->data + sizeof(head), &about, sizeof(about));
+	return 0;
+}
+
+int tkb_task_new(const struct tkb_job *job,
+                 const struct tkb_task_limits *limits, struct tkb_task **out,
+                 struct tkb_error *err)
 {
 	TKB_AUTO(free_at)
 	struct tkb_task *task = tkb_alloc_array(1, sizeof(*task));
@@ -71,9 +92,13 @@ int tkb_task_new(const struct tkb_job *job, uint64_t max_answer_size,
 	if (task == NULL)
 		return tkb_fail_nomem(err);
 	task->message = (struct tkb_buf)TKB_BUF_INIT(SIZE_MAX / 2);
-	task->answer = (struct tkb_buf)TKB_BUF_INIT((size_t)max_answer_size);
-	task->log = (struct tkb_buf)TKB_BUF_INIT((size_t)2 * LOG_LIMIT);
-	task->tries = tries;
+	task->answer =
+		(struct tkb_buf)TKB_BUF_INIT((size_t)limits->max_answer_size);
+	task->max_log_size = limits->max_log_size < LOG_LIMIT
+	                             ? (size_t)limits->max_log_size
+	                             : LOG_LIMIT;
+	task->log = (struct tkb_buf)TKB_BUF_INIT(2 * task->max_log_size);
+	task->tries = limits->tries;
 	task->timeout_ms =
 		job->timeout_ms != 0 ? job->timeout_ms : DEFAULT_TIMEOUT_MS;
 	rc = check_job(job, err);
@@ -82,8 +107,7 @@ int tkb_task_new(const struct tkb_job *job, uint64_t max_answer_size,
 	task->key = job->key == NULL ? NULL : strdup(job->key);
 	if (job->key != NULL && task->key == NULL)
 		return tkb_fail_nomem(err);
-	write_message(job, &task->message);
-	rc = tkb_buf_check(&task->message, err);
+	rc = write_message(job, &task->message, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(task);
@@ -101,25 +125,43 @@ void tkb_task_free(struct tkb_task *task)
 	free(task);
 }
 
-void tkb_task_begin(struct tkb_task *task)
+void tkb_task_begin(struct tkb_task *task, uint64_t job)
 {
+	struct tkb_message_head *head = (void *)task->message.data;
+
+	head->job = job;
 	tkb_buf_reset(&task->answer);
 	tkb_buf_reset(&task->log);
 	task->rc = 0;
 	task->error = (struct tkb_error){ 0 };
 }
 
-void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes)
+/* The last bytes move to the front. */
+static void cut_log(struct tkb_task *task)
 {
 	struct tkb_buf *log = &task->log;
 
-	if (bytes.size > LOG_LIMIT)
-		bytes = tkb_bytes_slice(bytes, bytes.size - LOG_LIMIT,
-		                        bytes.size);
-	tkb_buf_add(log, bytes);
-	if (log->size > LOG_LIMIT) {
-		memmove(log->data, log->data + (log->size - LOG_LIMIT),
-		        LOG_LIMIT);
-		log->size = LOG_LIMIT;
-	}
+	if (log->size <= task->max_log_size)
+		return;
+	memmove(log->data, log->data + (log->size - task->max_log_size),
+	        task->max_log_size);
+	log->size = task->max_log_size;
+}
+
+/* It may grow to twice the limit, so that a byte moves but once. */
+void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes)
+{
+	const size_t limit = task->max_log_size;
+
+	if (bytes.size > limit)
+		bytes = tkb_bytes_slice(bytes, bytes.size - limit, bytes.size);
+	if (bytes.size > 2 * limit - task->log.size)
+		cut_log(task);
+	tkb_buf_add(&task->log, bytes);
+}
+
+struct tkb_buf *tkb_task_log_end(struct tkb_task *task)
+{
+	cut_log(task);
+	return &task->log;
 }

@@ -2,21 +2,30 @@
 #include <tkbundle/pool.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "compile/message.h"
+#include "compile/variables.h"
 
 /* The worker's side of a pool. */
+
+enum {
+	ASK_MS = 500 /* between two looks who the parent is */
+};
 
 struct worker {
 	const struct tkb_worker_handler *handler;
 	struct tkb_buf message; /* the job at hand */
+	uint64_t job;           /* its number */
 };
 
 /* All of `bytes`, or a failure: the pool is gone. */
@@ -38,13 +47,13 @@ static int send_all(struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-static int send_message(enum tkb_message_type type, struct tkb_bytes bytes,
-                        struct tkb_error *err)
+static int send_message(enum tkb_message_type type, uint64_t job,
+                        struct tkb_bytes bytes, struct tkb_error *err)
 {
-	const struct tkb_message_head head =
-		tkb_message_head_of(type, bytes.size);
+	struct tkb_message_head head = tkb_message_head_of(type, bytes.size);
 	int rc;
 
+	head.job = job;
 	rc = send_all((struct tkb_bytes){ &head, sizeof(head) }, err);
 	return rc < 0 ? rc : send_all(bytes, err);
 }
@@ -84,6 +93,7 @@ static int receive_job(struct worker *worker, struct tkb_error *err)
 	    head.size < sizeof(struct tkb_message_job))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "what is at descriptor 3 is no pool");
+	worker->job = head.job;
 	tkb_buf_reset(&worker->message);
 	place = tkb_buf_reserve(&worker->message, (size_t)head.size);
 	if (place == NULL)
@@ -93,128 +103,140 @@ static int receive_job(struct worker *worker, struct tkb_error *err)
 	return rc;
 }
 
+static int send_pieces(enum tkb_message_type type, const struct worker *worker,
+                       struct tkb_bytes bytes, struct tkb_error *err)
+{
+	int rc = 0;
+
+	while (bytes.size != 0 && rc == 0) {
+		const size_t size = bytes.size < TKB_MESSAGE_PIECE
+		                            ? bytes.size
+		                            : (size_t)TKB_MESSAGE_PIECE;
+
+		rc = send_message(type, worker->job,
+		                  tkb_bytes_slice(bytes, 0, size), err);
+		bytes = tkb_bytes_slice(bytes, size, bytes.size);
+	}
+	return rc;
+}
+
 static int send_answer(void *self, struct tkb_bytes bytes,
                        struct tkb_error *err)
 {
-	(void)self;
-	return send_message(TKB_MESSAGE_ANSWER, bytes, err);
+	return send_pieces(TKB_MESSAGE_ANSWER, self, bytes, err);
 }
 
 static int send_log(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
-	(void)self;
-	return send_message(TKB_MESSAGE_LOG, bytes, err);
+	return send_pieces(TKB_MESSAGE_LOG, self, bytes, err);
 }
 
-/* What a job's environment replaces, to be put back. */
-struct replaced {
-	char *name;  /* owned */
-	char *value; /* owned; NULL: was not set */
-};
-
-static void put_back(struct replaced *items, size_t count)
+/* Behind `about` the environment's texts, the last with its end; the request.
+ * */
+static int split_job(struct tkb_bytes all, struct tkb_bytes *environment_out,
+                     struct tkb_bytes *request_out, struct tkb_error *err)
 {
-	for (size_t i = count; i > 0; i--) {
-		struct replaced *item = &items[i - 1];
+	struct tkb_message_job about = { 0 };
+	const char *texts = (const char *)all.data + sizeof(about);
+	size_t size;
 
-		if (item->value != NULL)
-			(void)setenv(item->name, item->value, 1);
-		else
-			(void)unsetenv(item->name);
-		free(item->name);
-		free(item->value);
-	}
-	free(items);
+	if (all.data != NULL)
+		memcpy(&about, all.data, sizeof(about));
+	size = (size_t)about.environment_size;
+	if (size > all.size - sizeof(about) ||
+	    (size != 0 && texts[size - 1] != '\0'))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "what is at descriptor 3 is no pool");
+	*environment_out = (struct tkb_bytes){ texts, size };
+	*request_out = tkb_bytes_slice(all, sizeof(about) + size, all.size);
+	return 0;
 }
 
-/* "NAME=value" sets, "NAME" unsets. */
-static int replace(const char *text, struct replaced *out,
-                   struct tkb_error *err)
+static int handle(struct worker *worker, struct tkb_bytes request,
+                  struct tkb_error *err)
 {
-	const size_t length = strcspn(text, "=");
-	const char *old;
-	int failed;
+	const struct tkb_sink answer = { send_answer, worker };
+	const struct tkb_sink log = { send_log, worker };
+	int rc;
 
-	out->name = strndup(text, length);
-	if (out->name == NULL)
-		return tkb_fail_nomem(err);
-	old = getenv(out->name);
-	out->value = old == NULL ? NULL : strdup(old);
-	if (old != NULL && out->value == NULL)
-		return tkb_fail_nomem(err);
-	if (text[length] == '=')
-		failed = setenv(out->name, text + length + 1, 1);
-	else
-		failed = unsetenv(out->name);
-	return failed ? tkb_fail_errno(err, "cannot set '%s'", out->name) : 0;
-}
-
-/* Set what the texts say; `count_out` of `items` are to be put back. */
-static int set_environment(struct tkb_bytes texts, struct replaced **items_out,
-                           size_t *count_out, struct tkb_error *err)
-{
-	struct replaced *items = NULL;
-	size_t capacity = 0;
-	size_t count = 0;
-	int rc = 0;
-
-	for (size_t at = 0; at < texts.size && rc == 0;) {
-		const char *text = (const char *)texts.data + at;
-
-		rc = tkb_grow(&items, &capacity, count, sizeof(*items), err);
-		if (rc < 0)
-			break;
-		items[count] = (struct replaced){ 0 };
-		rc = replace(text, &items[count++], err);
-		at += strlen(text) + 1;
-	}
-	*items_out = items;
-	*count_out = count;
+	rc = worker->handler->handle(worker->handler->self, request, &answer,
+	                             &log, err);
+	if (rc > 0 || rc < TKB_ERR_DENIED)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the worker's handler returned %d", rc);
 	return rc;
 }
 
 static int do_job(struct worker *worker, struct tkb_error *err)
 {
-	const struct tkb_bytes all = tkb_buf_bytes(&worker->message);
-	const struct tkb_sink answer = { send_answer, NULL };
-	const struct tkb_sink log = { send_log, NULL };
 	struct tkb_message_done done = { 0 };
-	struct tkb_message_job job;
-	struct replaced *replaced = NULL;
-	size_t count = 0;
-	size_t start;
+	struct tkb_variables replaced = { 0 };
+	struct tkb_bytes environment = { NULL, 0 };
+	struct tkb_bytes request = { NULL, 0 };
+	int rc;
 
-	memcpy(&job, all.data, sizeof(job));
-	start = sizeof(job) + (size_t)job.environment_size;
-	if (job.environment_size > all.size - sizeof(job))
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "what is at descriptor 3 is no pool");
-	done.rc = set_environment(tkb_bytes_slice(all, sizeof(job), start),
-	                          &replaced, &count, &done.error);
+	rc = split_job(tkb_buf_bytes(&worker->message), &environment, &request,
+	               err);
+	if (rc < 0)
+		return rc;
+	done.rc = tkb_variables_set(&replaced, environment, &done.error);
 	if (done.rc == 0)
-		done.rc = worker->handler->handle(
-			worker->handler->self,
-			tkb_bytes_slice(all, start, all.size), &answer, &log,
-			&done.error);
-	put_back(replaced, count);
-	return send_message(TKB_MESSAGE_DONE,
+		done.rc = handle(worker, request, &done.error);
+	rc = tkb_variables_put_back(&replaced, err);
+	if (rc < 0)
+		return rc;
+	(void)fflush(NULL); /* standard streams are a file, for the log */
+	return send_message(TKB_MESSAGE_DONE, worker->job,
 	                    (struct tkb_bytes){ &done, sizeof(done) }, err);
 }
 
+/* Who made the socket: the pool's process. */
+static pid_t pool_pid(void)
+{
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(TKB_MESSAGE_FD, SOL_SOCKET, SO_PEERCRED, &peer, &size) <
+	    0)
+		return 0;
+	return peer.pid;
+}
+
+static void end_all(pid_t pool_group)
+{
+	/* A worker that somebody started in the pool's own group ends alone. */
+	if (getpgrp() == getpid() ||
+	    (pool_group > 0 && pool_group != getpgrp()))
+		(void)kill(0, SIGKILL);
+	_exit(1);
+}
+
 /*
- * The pool's end is closed when the pool is gone, however that came to be. A
- * process that shuts its pool down in order closes only one direction.
+ * The pool's end is closed when the pool is gone, unless a process that the
+ * pool forked holds it too; so the pool's process is watched besides, where
+ * that is the parent. One that shuts its pool down in order closes only one
+ * direction.
  */
 static void *watch_pool(void *nothing)
 {
-	struct pollfd pool = { .fd = TKB_MESSAGE_FD };
+	const pid_t pool = pool_pid();
+	const pid_t group = pool > 0 ? getpgid(pool) : -1;
+	const bool is_parent = pool > 0 && getppid() == pool;
+	struct pollfd fds[] = {
+		{ .fd = TKB_MESSAGE_FD },
+		{ .fd = is_parent ? (int)syscall(SYS_pidfd_open, pool, 0) : -1,
+		  .events = POLLIN },
+	};
+	const bool is_asked = is_parent && fds[1].fd < 0; /* an old system */
 
 	(void)nothing;
-	while (poll(&pool, 1, -1) < 0 || (pool.revents & POLLHUP) == 0)
-		continue;
-	if (getpgrp() == getpid())
-		(void)kill(0, SIGKILL);
-	_exit(1);
+	while (!is_parent || getppid() == pool) {
+		(void)poll(fds, TKB_COUNT_OF(fds), is_asked ? ASK_MS : -1);
+		if (fds[0].revents != 0 || fds[1].revents != 0)
+			break;
+	}
+	end_all(group);
+	return NULL;
 }
 
 static int start_watching(struct tkb_error *err)
@@ -253,10 +275,12 @@ int tkb_worker_serve(const struct tkb_worker_handler *handler,
 	if (getsockopt(TKB_MESSAGE_FD, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "this is a worker: a pool starts it");
+	/* No child should keep the pool waiting for this worker's end. */
+	(void)fcntl(TKB_MESSAGE_FD, F_SETFD, FD_CLOEXEC);
 	rc = start_watching(err);
 	if (rc == 0)
-		rc = send_message(TKB_MESSAGE_HELLO, (struct tkb_bytes){ 0 },
-		                  err);
+		rc = send_message(TKB_MESSAGE_HELLO, 0,
+		                  (struct tkb_bytes){ NULL, 0 }, err);
 	while (rc == 0) {
 		rc = receive_job(&worker, err);
 		if (rc == 0)

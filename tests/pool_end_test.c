@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How a pool ends, and that nothing is left of it. */
+
+/* Opens a pool whose workers have children, and ends as `how` says. */
+static pid_t start_parent(const char *how)
+{
+	const char *const arguments[] = { "pool_parent", worker_program(),
+		                          test_folder(), how, NULL };
+	pid_t pid = 0;
+
+	/* What is orphaned comes to us. */
+	CHECK_INT(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	CHECK_INT(posix_spawn(&pid, parent_program(), NULL, NULL,
+	                      (char *const *)(uintptr_t)arguments, environ),
+	          0);
+	return pid;
+}
+
+/* Nobody is left below us; how `parent` ended. */
+static int await_all(pid_t parent)
+{
+	const uint64_t end = now_ms() + PATIENCE_MS;
+	int status = -1;
+
+	for (;;) {
+		int one;
+		const pid_t pid = waitpid(-1, &one, WNOHANG);
+
+		if (pid < 0 && errno == ECHILD)
+			return status;
+		if (pid == parent)
+			status = one;
+		CHECK(now_ms() < end);
+		if (pid == 0)
+			nap_ms(5);
+	}
+}
+
+/* Three workers and their children, while the parent lives. */
+static void check_ends(const char *how, int wanted)
+{
+	const int status = await_all(start_parent(how));
+
+	CHECK_INT(status, wanted);
+	for (int i = 0; i < 3; i++)
+		CHECK(!is_alive(pid_from(text("%s/%d", test_folder(), i))));
+}
+
+TEST(pool_end, nothing_survives_a_parent_that_exits)
+{
+	check_ends("exit", 0);
+}
+
+TEST(pool_end, nothing_survives_a_parent_that_exits_at_once)
+{
+	check_ends("_exit", 0);
+}
+
+TEST(pool_end, nothing_survives_a_parent_that_kills_itself)
+{
+	check_ends("sigkill", SIGKILL);
+}
+
+TEST(pool_end, nothing_survives_a_parent_that_crashes)
+{
+	const int status = await_all(start_parent("segv"));
+
+	CHECK(status != 0); /* a sanitizer makes an exit of it */
+}
+
+TEST(pool_end, nothing_survives_a_parent_that_aborts)
+{
+	CHECK(await_all(start_parent("abort")) != 0);
+}
+
+TEST(pool_end, nothing_survives_a_parent_whose_other_thread_exits)
+{
+	check_ends("thread exit", 0);
+}
+
+TEST(pool_end, nothing_survives_a_parent_whose_other_thread_exits_at_once)
+{
+	check_ends("thread _exit", 0);
+}
+
+TEST(pool_end, nothing_survives_a_parent_whose_other_thread_kills_it)
+{
+	check_ends("thread sigkill", SIGKILL);
+}
+
+/* A signal at the death of a parent comes at that of its thread already. */
+TEST(pool_end, all_survive_the_thread_that_opened_the_pool)
+{
+	const pid_t parent = start_parent("opener-gone wait");
+
+	for (int i = 0; i < 3; i++)
+		(void)pid_from(text("%s/%d", test_folder(), i));
+	nap_ms(600);
+	for (int i = 0; i < 3; i++)
+		CHECK(is_alive(pid_from(text("%s/%d", test_folder(), i))));
+	CHECK_INT(kill(parent, SIGKILL), 0);
+	CHECK_INT(await_all(parent), SIGKILL);
+}
+
+TEST(pool_end, nothing_survives_a_parent_that_is_killed)
+{
+	const pid_t parent = start_parent("wait");
+
+	for (int i = 0; i < 3; i++)
+		(void)pid_from(text("%s/%d", test_folder(), i));
+	CHECK_INT(kill(parent, SIGKILL), 0);
+	CHECK_INT(await_all(parent), SIGKILL);
+}
+
+/* A child of fork() holds the sockets of its parent, and lives on. */
+TEST(pool_end, nothing_survives_a_parent_whose_forked_child_does)
+{
+	const pid_t parent = start_parent("forked sigkill");
+	const pid_t copy = pid_from(text("%s/copy", test_folder()));
+	const uint64_t end = now_ms() + 20000;
+	pid_t left[CHILDREN_LIMIT];
+	size_t count;
+	int status;
+
+	CHECK_INT(waitpid(parent, &status, 0), parent);
+	do {
+		nap_ms(5);
+		count = children(left);
+	} while (count != 1 && now_ms() < end);
+	(void)kill(copy, SIGKILL);
+	CHECK_INT(count, 1);
+	CHECK_INT(left[0], copy);
+	(void)await_all(copy);
+}
+
+TEST(pool_end, nothing_survives_a_close_in_mid_job)
+{
+	check_ends("close exit", 0);
+}
+
+TEST(pool_end, no_process_is_left_to_be_waited_for)
+{
+	struct tkb_pool *pool = open_pool_of(4);
+
+	(void)ask(pool, text("crash-times 2 %s/file", test_folder()));
+	check_fails(pool, "crash", TKB_ERR_UNAVAILABLE, "SIGABRT");
+	tkb_pool_close(pool);
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_INT(errno, ECHILD);
+}
+
+TEST(pool_end, idle_workers_end_in_order_and_soon)
+{
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.worker_count = 2, .grace_ms = 30000 });
+	const uint64_t start = now_ms();
+
+	CHECK_STR(ask(pool, "echo"), "echo");
+	tkb_pool_close(pool);
+	CHECK(now_ms() - start < 15000);
+}
+
+TEST(pool_end, a_worker_at_work_gets_its_grace_and_then_sigterm)
+{
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.worker_count = 1, .grace_ms = 1500 });
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *future = give(pool, text("heed-term %s", path));
+	const pid_t worker = pid_from(path);
+	const uint64_t start = now_ms();
+	uint64_t took;
+
+	tkb_pool_close(pool);
+	took = now_ms() - start;
+	CHECK(took >= 1490 && took < 2990);
+	CHECK(!is_alive(worker));
+	CHECK(exists(text("%s.term", path)));
+	check_job_fails(future, TKB_ERR_CANCELLED, "cancelled");
+}
+
+TEST(pool_end, a_worker_that_does_not_heed_sigterm_is_killed)
+{
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.worker_count = 1, .grace_ms = 150 });
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *future = give(pool, text("ignore-term %s", path));
+	const pid_t worker = pid_from(path);
+	const uint64_t start = now_ms();
+	uint64_t took;
+
+	tkb_pool_close(pool);
+	took = now_ms() - start;
+	CHECK(took >= 290 && took < 10000);
+	CHECK(!is_alive(worker));
+	check_job_fails(future, TKB_ERR_CANCELLED, "cancelled");
+}
+
+/* It may end its job, though nobody wants the answer. */
+TEST(pool_end, a_worker_that_talks_while_the_pool_closes_can_end)
+{
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.worker_count = 1, .grace_ms = 30000 });
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *future = give(pool, text("talk-on %s", path));
+	const uint64_t start = now_ms();
+
+	await_file(path);
+	tkb_pool_close(pool);
+	CHECK(now_ms() - start < 25000);
+	tkb_future_free(future);
+}
+
+TEST(pool_end, jobs_that_wait_and_run_are_cancelled)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .grace_ms = 50 });
+	struct tkb_future *futures[5];
+
+	for (int i = 0; i < 5; i++)
+		futures[i] = give(pool, text("hang %s/pid", test_folder()));
+	await_file(text("%s/pid", test_folder()));
+	tkb_pool_close(pool);
+	for (int i = 0; i < 5; i++) {
+		struct tkb_error err = { 0 };
+
+		CHECK_FAILS(tkb_future_wait(futures[i], 0, NULL, &err),
+		            TKB_ERR_CANCELLED, &err, "cancelled");
+		tkb_future_cancel(futures[i]);
+	}
+	for (int i = 0; i < 5; i++)
+		tkb_future_free(futures[i]);
+}
+
+struct waiter {
+	pthread_t thread;
+	struct tkb_future *future;
+	int rc;
+};
+
+static void *wait_for_ever(void *self)
+{
+	struct waiter *waiter = self;
+
+	waiter->rc = tkb_future_wait(waiter->future, TKB_FOREVER, NULL, NULL);
+	return NULL;
+}
+
+TEST(pool_end, who_waits_in_another_thread_is_told)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .grace_ms = 50 });
+	struct waiter waiters[3];
+
+	for (int i = 0; i < 3; i++) {
+		waiters[i].future =
+			give(pool, text("hang %s/pid", test_folder()));
+		CHECK_INT(pthread_create(&waiters[i].thread, NULL,
+		                         wait_for_ever, &waiters[i]),
+		          0);
+	}
+	nap_ms(50);
+	tkb_pool_close(pool);
+	for (int i = 0; i < 3; i++) {
+		(void)pthread_join(waiters[i].thread, NULL);
+		CHECK_INT(waiters[i].rc, TKB_ERR_CANCELLED);
+		tkb_future_free(waiters[i].future);
+	}
+}
+
+struct closer {
+	pthread_t thread;
+	struct tkb_pool *pool;
+};
+
+static void *close_pool(void *self)
+{
+	struct closer *closer = self;
+
+	tkb_pool_close(closer->pool);
+	return NULL;
+}
+
+/* A future that is held keeps the pool's memory where it is. */
+TEST(pool_end, a_job_for_a_pool_that_closes_is_refused)
+{
+	struct closer closer = { .pool = open_pool((struct tkb_pool_options){
+					 .worker_count = 1,
+					 .grace_ms = 700 }) };
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *held =
+		give(closer.pool, text("ignore-term %s", path));
+	const struct tkb_job job = { .request = tkb_text("echo") };
+	struct tkb_future *late = NULL;
+	struct tkb_error err = { 0 };
+
+	await_file(path);
+	CHECK_INT(pthread_create(&closer.thread, NULL, close_pool, &closer), 0);
+	CHECK_INT(tkb_future_wait(held, PATIENCE_MS, NULL, &err),
+	          TKB_ERR_CANCELLED);
+	CHECK_FAILS(tkb_pool_submit(closer.pool, &job, &late, &err),
+	            TKB_ERR_CANCELLED, &err, "the pool is closing");
+	CHECK(late == NULL);
+	(void)pthread_join(closer.thread, NULL);
+	tkb_future_free(held);
+}
+
+TEST(pool_end, a_pool_may_be_closed_before_its_workers_have_begun)
+{
+	for (int i = 0; i < 10; i++) {
+		struct tkb_pool *pool = open_pool_of(4);
+
+		nap_ms((unsigned)i);
+		tkb_pool_close(pool);
+		CHECK_INT(child_count(), 0);
+	}
+}

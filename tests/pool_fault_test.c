@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Workers that crash, hang and lie. The pool goes on after each. */
+
+static struct tkb_pool *open_odd(const char *how, const char *rest)
+{
+	const char *const arguments[] = { how, rest, NULL };
+
+	return open_pool((struct tkb_pool_options){ .worker_count = 1,
+	                                            .arguments = arguments });
+}
+
+/* Once in the first worker of a pool; three times in one that is tried again.
+ * */
+static void check_lost(const char *request, const char *part)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+
+	check_fails(pool, request, TKB_ERR_UNAVAILABLE, part);
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	CHECK_INT(tkb_pool_job_count(pool), 0);
+	tkb_pool_close(pool);
+	CHECK_INT(child_count(), 0);
+}
+
+TEST(pool_fault, a_crash_costs_only_its_own_job)
+{
+	struct tkb_pool *pool = open_pool_of(2);
+	struct tkb_future *futures[6];
+
+	for (int i = 0; i < 6; i++)
+		futures[i] = give(pool, i % 2 == 0 ? "crash" : "echo well");
+	for (int i = 0; i < 6; i++) {
+		if (i % 2 == 0)
+			check_job_fails(futures[i], TKB_ERR_UNAVAILABLE,
+			                "the worker was killed by SIGABRT at "
+			                "the last of 3 tries");
+		else
+			CHECK_STR(answer_of(futures[i]), "echo well");
+	}
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, an_exit_is_told_with_its_status)
+{
+	check_lost("exit 7", "the worker exited with status 7");
+	check_lost("exit 0", "the worker exited with status 0");
+}
+
+TEST(pool_fault, a_job_is_tried_twice_more_and_no_more)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *path = text("%s/tries", test_folder());
+
+	CHECK_STR(ask(pool, text("crash-times 2 %s", path)), "survived");
+	CHECK_INT(read_file(path).size, 3);
+	path = text("%s/more", test_folder());
+	check_fails(pool, text("crash-times 99 %s", path), TKB_ERR_UNAVAILABLE,
+	            "SIGKILL at the last of 3 tries");
+	CHECK_INT(read_file(path).size, 3);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, the_caller_may_want_another_number_of_tries)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 5 });
+	const char *path = text("%s/tries", test_folder());
+
+	CHECK_STR(ask(pool, text("crash-times 4 %s", path)), "survived");
+	CHECK_INT(read_file(path).size, 5);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, what_a_try_answered_is_not_in_the_next)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *path = text("%s/tries", test_folder());
+
+	/* 9: crash at the first time; 2: after a part of the answer. */
+	CHECK(strncmp(ask(pool, text("mean-sum 9 %s", path)), "wrong", 5) != 0);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_job_that_hangs_ends_at_its_time)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 2 });
+	const char *path = text("%s/pid", test_folder());
+	const uint64_t start = now_ms();
+
+	check_job_fails(
+		give_job(pool, (struct tkb_job){ .request = tkb_text(
+							 text("hang %s", path)),
+	                                         .timeout_ms = 400 }),
+		TKB_ERR_UNAVAILABLE,
+		"the worker was not done after 400 ms at the last of 2 tries");
+	CHECK(now_ms() - start >= 800);
+	await_end_of(pid_from(path));
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+/* It is the time of one try, and it does not begin in the line. */
+TEST(pool_fault, the_time_in_line_does_not_count)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	struct tkb_future *first = give(pool, "sleep 600");
+	struct tkb_future *second = give_job(
+		pool, (struct tkb_job){ .request = tkb_text("sleep 10"),
+	                                .timeout_ms = 400 });
+
+	CHECK_STR(answer_of(second), "awake");
+	CHECK_STR(answer_of(first), "awake");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, garbage_is_no_answer)
+{
+	check_lost("garbage", "the worker wrote what is no answer");
+}
+
+TEST(pool_fault, a_size_without_bound_is_no_answer)
+{
+	check_lost("huge", "the worker wrote what is no answer");
+}
+
+TEST(pool_fault, half_an_answer_is_none)
+{
+	check_lost("half", "the worker exited with status 3");
+}
+
+TEST(pool_fault, a_result_that_no_handler_has_is_no_answer)
+{
+	check_lost("odd-result 1", "wrote what is no answer");
+	check_lost("odd-result -11", "wrote what is no answer");
+	check_lost("odd-result -2147483648", "wrote what is no answer");
+}
+
+TEST(pool_fault, the_end_of_another_job_is_no_answer)
+{
+	check_lost("other-job", "wrote what is no answer");
+}
+
+TEST(pool_fault, a_greeting_in_mid_job_is_no_answer)
+{
+	check_lost("greet-again", "wrote what is no answer");
+}
+
+TEST(pool_fault, a_job_from_a_worker_is_no_answer)
+{
+	check_lost("give-a-job", "wrote what is no answer");
+}
+
+TEST(pool_fault, an_end_that_is_told_twice_is_not_that_of_the_next_job)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	struct tkb_future *first = give(pool, "done-twice");
+	struct tkb_future *second = give(pool, "echo second");
+
+	CHECK_STR(answer_of(first), "");
+	CHECK_STR(answer_of(second), "echo second");
+	CHECK_STR(ask(pool, "echo third"), "echo third");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, an_answer_counts_though_its_worker_dies_behind_it)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+
+	CHECK_STR(ask(pool, "done-and-die"), "the answer");
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+	pool = open_pool_of(1);
+	CHECK_INT(strlen(ask(pool, "many-and-die")), 200);
+	tkb_pool_close(pool);
+}
+
+/* With one try each, no job may meet a worker that is about to end. */
+TEST(pool_fault, a_worker_whose_job_was_its_last_gets_no_other)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_future *futures[4];
+
+	for (int i = 0; i < 4; i++)
+		futures[i] = give(pool, i % 2 == 0 ? "last" : "echo on");
+	for (int i = 0; i < 4; i++)
+		CHECK_STR(answer_of(futures[i]),
+		          i % 2 == 0 ? "last" : "echo on");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_worker_that_closes_its_socket_is_lost)
+{
+	check_lost("close-socket", "the worker closed its connection");
+}
+
+/* Its child holds the socket too, so that it is not closed. */
+TEST(pool_fault, a_crash_is_seen_though_a_child_is_left)
+{
+	const char *path = text("%s/child", test_folder());
+	const uint64_t start = now_ms();
+
+	check_lost(text("child-and-crash %s", path), "killed by SIGKILL");
+	CHECK(now_ms() - start < 30000);
+	await_end_of(pid_from(path));
+}
+
+TEST(pool_fault, what_a_lost_worker_started_is_killed)
+{
+	const char *path = text("%s/child", test_folder());
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_future *future = give_job(
+		pool,
+		(struct tkb_job){ .request = tkb_text(text("child %s", path)),
+	                          .timeout_ms = 500 });
+
+	CHECK(is_alive(pid_from(path)));
+	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
+	await_end_of(pid_from(path));
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_worker_that_left_its_group_is_killed)
+{
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+
+	check_job_fails(
+		give_job(pool,
+	                 (struct tkb_job){ .request = tkb_text(text(
+						   "leave-group %s", path)),
+	                                   .timeout_ms = 500 }),
+		TKB_ERR_UNAVAILABLE, "was not done");
+	await_end_of(pid_from(path));
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_worker_that_was_killed_is_replaced)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *pid = ask(pool, "pid");
+
+	CHECK_INT(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
+	await_end_of((pid_t)strtol(pid, NULL, 10));
+	CHECK(strcmp(ask(pool, "pid"), pid) != 0);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_worker_that_was_stopped_is_late)
+{
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_future *future = give_job(
+		pool,
+		(struct tkb_job){ .request = tkb_text(text("hang %s", path)),
+	                          .timeout_ms = 700 });
+
+	CHECK_INT(kill(pid_from(path), SIGSTOP), 0);
+	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
+	await_end_of(pid_from(path));
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, an_answer_over_the_limit_is_told)
+{
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.worker_count = 1, .max_answer_size = 100000 });
+
+	CHECK_INT(strlen(ask(pool, "answer-much 100000")), 100000);
+	check_fails(pool, "answer-much 100001", TKB_ERR_TOO_LARGE, "");
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+/* One that talks without end keeps nobody from anything. */
+TEST(pool_fault, a_flood_drowns_nobody)
+{
+	struct tkb_pool *pool = open_pool(
+		(struct tkb_pool_options){ .worker_count = 2, .tries = 1 });
+	struct tkb_future *flood =
+		give_job(pool, (struct tkb_job){ .request = tkb_text("flood"),
+	                                         .timeout_ms = 1000 });
+
+	for (int i = 0; i < 20; i++)
+		CHECK_STR(ask(pool, "echo on"), "echo on");
+	check_job_fails(flood, TKB_ERR_UNAVAILABLE, "was not done");
+	tkb_pool_close(pool);
+}
+
+/* More than a socket holds. */
+static struct tkb_job big_job(uint32_t timeout_ms)
+{
+	const size_t size = 8 * TKB_MIB;
+
+	return (struct tkb_job){ .request = { test_alloc(size), size },
+		                 .timeout_ms = timeout_ms };
+}
+
+TEST(pool_fault, a_worker_that_reads_no_request_is_late)
+{
+	const uint64_t start = now_ms();
+	struct tkb_pool *pool = open_odd("--deaf", NULL);
+
+	check_job_fails(give_job(pool, big_job(150)), TKB_ERR_UNAVAILABLE,
+	                "was not done after 150 ms");
+	CHECK(now_ms() - start < 20000);
+	tkb_pool_close(pool);
+	pool = open_odd("--half-deaf", NULL);
+	check_job_fails(give_job(pool, big_job(150)), TKB_ERR_UNAVAILABLE,
+	                "was not done after 150 ms");
+	tkb_pool_close(pool);
+}
+
+/* In ms, of this process: of waiting there should be none. */
+static uint64_t cpu_ms(void)
+{
+	struct timespec used = { 0 };
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
+TEST(pool_fault, what_cannot_be_written_is_not_tried_in_haste)
+{
+	struct tkb_pool *pool = open_odd("--half-deaf", NULL);
+	struct tkb_job job = big_job(300);
+	const uint64_t start = cpu_ms();
+
+	check_job_fails(give_job(pool, job), TKB_ERR_UNAVAILABLE,
+	                "was not done after 300 ms");
+	CHECK(cpu_ms() - start < 400);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_pool_without_workers_rests)
+{
+	struct tkb_pool *pool = open_odd("--exit", NULL);
+	uint64_t start;
+
+	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE, "no worker can be had");
+	start = cpu_ms();
+	nap_ms(500);
+	CHECK(cpu_ms() - start < 200);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, an_answer_to_half_a_request_is_none)
+{
+	struct tkb_pool *pool = open_odd("--hasty", NULL);
+
+	check_job_fails(give_job(pool, big_job(0)), TKB_ERR_UNAVAILABLE,
+	                "wrote what is no answer");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, who_speaks_before_it_greets_is_no_worker)
+{
+	struct tkb_pool *pool = open_odd("--unruly", NULL);
+
+	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
+	            "no worker can be had: '");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_program_that_is_no_worker_is_told)
+{
+	struct tkb_pool *pool = open_odd("--exit", NULL);
+
+	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
+	            "pool_worker' exited with status 5: no licence was found");
+	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
+	            "no worker can be had: '");
+	CHECK_INT(tkb_pool_job_count(pool), 0);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_program_that_never_greets_is_told)
+{
+	const char *const arguments[] = { "--mute", NULL };
+	struct tkb_pool *pool =
+		open_pool((struct tkb_pool_options){ .worker_count = 2,
+	                                             .arguments = arguments,
+	                                             .start_timeout_ms = 200 });
+
+	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
+	            "did not greet in 200 ms");
+	tkb_pool_close(pool);
+	CHECK_INT(child_count(), 0);
+}
+
+TEST(pool_fault, a_worker_that_cannot_be_had_once_can_be_had_again)
+{
+	struct tkb_pool *pool =
+		open_odd("--once", text("%s/file", test_folder()));
+
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+/* A fault is not for ever: the next job has it tried again. */
+TEST(pool_fault, a_pool_recovers_when_its_program_does)
+{
+	const char *path = text("%s/file", test_folder());
+	struct tkb_pool *pool = open_odd("--while", path);
+
+	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE, "no worker can be had");
+	write_text(path, "");
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+/* A program that is gone, likewise. */
+TEST(pool_fault, a_program_that_is_removed_is_told)
+{
+	struct tkb_pool_options options = { .worker_count = 1,
+		                            .worker = "./worker" };
+	struct tkb_pool *pool;
+
+	CHECK_INT(symlink(worker_program(), "worker"), 0);
+	pool = open_pool(options);
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	CHECK_INT(unlink("worker"), 0);
+	check_fails(pool, "crash", TKB_ERR_UNAVAILABLE,
+	            "no worker can be had: cannot start './worker'");
+	CHECK_INT(symlink(worker_program(), "worker"), 0);
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+/* It greets and goes, again and again: not as fast as that can be. */
+TEST(pool_fault, a_worker_of_no_use_is_not_started_without_a_rest)
+{
+	const char *path = text("%s/starts", test_folder());
+	struct tkb_pool *pool = open_odd("--brief", path);
+
+	nap_ms(1000);
+	tkb_pool_close(pool);
+	CHECK(read_file(path).size >= 2);
+	CHECK(read_file(path).size <= 15);
+}
+
+/* What it started works on; that is its business. */
+TEST(pool_fault, a_child_that_is_left_does_not_keep_a_job)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *path = text("%s/child", test_folder());
+
+	CHECK_STR(ask(pool, text("child-and-answer %s", path)), "done");
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+	await_end_of(pid_from(path));
+}
+
+/* Cancelled while it runs, while it waits, by one of two, and when done. */
+TEST(pool_fault, a_cancelled_job_that_waits_does_not_begin)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *go = text("%s/go", test_folder());
+	const char *path = text("%s/order", test_folder());
+	struct tkb_future *first = give(pool, text("await %s", go));
+	struct tkb_future *second = give(pool, text("note %s b", path));
+	struct tkb_future *third = give(pool, text("note %s c", path));
+	struct tkb_error err = { 0 };
+
+	tkb_future_cancel(second);
+	tkb_future_cancel(second);
+	CHECK_FAILS(tkb_future_wait(second, PATIENCE_MS, NULL, &err),
+	            TKB_ERR_CANCELLED, &err, "cancelled");
+	write_text(go, "");
+	CHECK_STR(answer_of(third), "0");
+	CHECK_STR(answer_of(first), "seen");
+	CHECK_STR(read_file(path).data, "c");
+	tkb_future_free(second);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_cancelled_job_that_has_begun_is_killed)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *future = give(pool, text("child %s", path));
+	const pid_t child = pid_from(path);
+
+	tkb_future_cancel(future);
+	check_job_fails(future, TKB_ERR_CANCELLED, "cancelled");
+	await_end_of(child);
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	CHECK_INT(tkb_pool_job_count(pool), 0);
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_future_that_is_freed_cancels)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *future = give(pool, text("hang %s", path));
+	const pid_t worker = pid_from(path);
+
+	tkb_future_free(future);
+	await_end_of(worker);
+	CHECK_STR(ask(pool, "echo on"), "echo on");
+	tkb_pool_close(pool);
+}
+
+TEST(pool_fault, a_cancelled_job_that_is_done_is_done)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	struct tkb_future *future = give(pool, "echo kept");
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, NULL, &err), &err);
+	tkb_future_cancel(future);
+	CHECK_STR(answer_of(future), "echo kept");
+	tkb_pool_close(pool);
+}
+
+/* A key whose job nobody wants any more is begun anew. */
+TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_job job = { .request = tkb_text(text("hang %s", path)),
+		               .key = "k" };
+	struct tkb_future *first = give_job(pool, job);
+	struct tkb_future *second;
+
+	await_file(path);
+	job.request = tkb_text("echo second");
+	tkb_future_cancel(first);
+	second = give_job(pool, job);
+	CHECK_STR(answer_of(second), "echo second");
+	tkb_future_free(first);
+	tkb_pool_close(pool);
+}
+
+static void *cancel_soon(void *future)
+{
+	nap_ms(100);
+	tkb_future_cancel(future);
+	return NULL;
+}
+
+/* Though the job goes on, for another. */
+TEST(pool_fault, a_cancel_wakes_who_waits)
+{
+	struct tkb_pool *pool = open_pool_of(1);
+	const struct tkb_job job = { .request = tkb_text(text("hang %s/pid",
+		                                              test_folder())),
+		                     .key = "k" };
+	struct tkb_future *future = give_job(pool, job);
+	struct tkb_future *other = give_job(pool, job);
+	pthread_t thread;
+
+	CHECK_INT(pthread_create(&thread, NULL, cancel_soon, future), 0);
+	CHECK_INT(tkb_future_wait(future, PATIENCE_MS, NULL, NULL),
+	          TKB_ERR_CANCELLED);
+	(void)pthread_join(thread, NULL);
+	CHECK_INT(tkb_future_wait(other, 0, NULL, NULL), TKB_MISS);
+	tkb_future_free(future);
+	tkb_future_free(other);
+	tkb_pool_close(pool);
+}
