@@ -21,12 +21,14 @@
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
  *   remote_backend.h  for those who add a kind of remote
+ *   c_launcher.h  start a kernel from C, without Python
  *
  * The library never prints, exits or aborts, keeps no state outside the
  * handles that it gives, and changes no signal dispositions.
  */
 
 #include <tkbundle/bundle.h>
+#include <tkbundle/c_launcher.h>
 #include <tkbundle/cache.h>
 #include <tkbundle/collect.h>
 #include <tkbundle/cubin.h>

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/launcher.h"
+
+#include <inttypes.h>
+
+#include "launch/print.h"
+#include "launch/write.h"
+
+const char *const tkb_scratch_words[4] = { "none", "global", "profile",
+	                                   "global+profile" };
+
+unsigned tkb_scratch_of(const struct tkb_facts *facts)
+{
+	return (facts->global.size > 0 ? 1u : 0u) |
+	       (facts->profile.size > 0 ? 2u : 0u);
+}
+
+void tkb_print_parameters(struct tkb_buf *out,
+                          const struct tkb_c_argument *arguments, size_t count,
+                          bool all, bool has_grid, unsigned scratch)
+{
+	tkb_buf_add_text(out, "CUstream stream");
+	if (!has_grid)
+		tkb_buf_add_text(out, ", unsigned int gX, unsigned int gY, "
+		                      "unsigned int gZ");
+	for (size_t i = 0; i < count; i++) {
+		if (all || tkb_argument_is_passed(arguments[i].item))
+			tkb_print(out, ", %s %s",
+			          tkb_argument_c_type(arguments[i].item),
+			          arguments[i].c);
+	}
+	if ((scratch & 1) != 0)
+		tkb_buf_add_text(out, ", CUdeviceptr global_scratch");
+	if ((scratch & 2) != 0)
+		tkb_buf_add_text(out, ", CUdeviceptr profile_scratch");
+}
+
+void tkb_print_prototype(struct tkb_buf *out,
+                         const struct tkb_c_launcher *launcher)
+{
+	tkb_print(out, "CUresult %s(", launcher->function);
+	tkb_print_parameters(out, launcher->arguments, launcher->argument_count,
+	                     false, launcher->has_grid,
+	                     tkb_scratch_of(&launcher->facts));
+	tkb_buf_add_byte(out, ')');
+}
+
+void tkb_print_origin(struct tkb_buf *out,
+                      const struct tkb_c_launcher *launcher)
+{
+	const struct tkb_facts *const facts = &launcher->facts;
+
+	tkb_buf_add_text(out, "/*\n * Made by `tkbundle launcher`: kernel ");
+	tkb_print_comment(out, facts->symbol);
+	if (launcher->key[0] != '\0') {
+		tkb_buf_add_text(out, ", entry\n * ");
+		tkb_print_comment(out, launcher->key);
+	}
+	tkb_buf_add_text(out, ",\n * for cuda:");
+	tkb_print_comment(out, facts->arch);
+	if (facts->version[0] != '\0') {
+		tkb_buf_add_text(out, ", by Triton ");
+		tkb_print_comment(out, facts->version);
+	}
+	tkb_print(out, ", %u warps, %u stages, of signature\n * ",
+	          launcher->num_warps, launcher->num_stages);
+	tkb_print_comment(out, launcher->signature.text);
+	tkb_buf_add_text(out, "\n */\n");
+}
+
+/* What a caller must know of one argument, in a comment. */
+static void print_argument(struct tkb_buf *out,
+                           const struct tkb_c_argument *argument)
+{
+	const bool is_sixteen = argument->item->hint == TKB_HINT_SIXTEEN;
+
+	if (!tkb_argument_is_passed(argument->item))
+		return;
+	tkb_print(out, " *     %-16s %s%s\n", argument->c, argument->item->text,
+	          is_sixteen ? ", a multiple of 16" : "");
+}
+
+static void print_scratch(struct tkb_buf *out, const char *function,
+                          const char *name, const char *upper,
+                          const struct tkb_scratch *scratch, uint32_t num_ctas)
+{
+	if (scratch->size == 0)
+		return;
+	tkb_print(out,
+	          "/* Of memory for `%s_scratch`, for each block of the grid. "
+	          "*/\n"
+	          "#define %s_%s_SCRATCH_SIZE %" PRIu64 "\n"
+	          "#define %s_%s_SCRATCH_ALIGN %" PRIu64 "\n\n",
+	          name, function, upper, scratch->size * num_ctas, function,
+	          upper, scratch->align == 0 ? 1 : scratch->align);
+}
+
+/* What a linker reads: Triton's, and then ours. */
+static void print_lines(struct tkb_buf *out,
+                        const struct tkb_c_launcher *launcher)
+{
+	bool is_first = true;
+
+	tkb_print(out, "// tt-linker-backend: cuda\n// tt-linker: %s:",
+	          launcher->function);
+	for (size_t i = 0; i < launcher->argument_count; i++) {
+		const struct tkb_c_argument *const argument =
+			&launcher->arguments[i];
+
+		tkb_print(out, "%s%s %s", i > 0 ? ", " : "",
+		          tkb_argument_c_type(argument->item), argument->c);
+	}
+	tkb_buf_add_byte(out, ':');
+	tkb_signature_algo(&launcher->signature, launcher->num_warps,
+	                   launcher->num_stages, out);
+	tkb_print(out, "\n" TKB_LAUNCHER_LINE "%s %s %u %u %s %s %s\n",
+	          launcher->name, launcher->suffix, launcher->num_warps,
+	          launcher->num_stages, launcher->has_grid ? "grid" : "free",
+	          tkb_scratch_words[tkb_scratch_of(&launcher->facts)],
+	          launcher->signature.text);
+	tkb_buf_add_text(out, TKB_ARGUMENTS_LINE);
+	for (size_t i = 0; i < launcher->argument_count; i++) {
+		tkb_print(out, "%s%s", is_first ? "" : " ",
+		          launcher->arguments[i].c);
+		is_first = false;
+	}
+	tkb_buf_add_text(out, "\n\n");
+}
+
+static void print_manual(struct tkb_buf *out,
+                         const struct tkb_c_launcher *launcher)
+{
+	tkb_buf_add_text(
+		out,
+		"/*\n"
+		" * Start the kernel in `stream`, in the context of that, or "
+		"for the NULL stream\n"
+		" * in the current one. The first call loads it, for all "
+		"contexts and devices;\n"
+		" * cuInit() must have been called. Any number of threads may "
+		"call it at once.\n"
+		" *\n");
+	for (size_t i = 0; i < launcher->argument_count; i++)
+		print_argument(out, &launcher->arguments[i]);
+	tkb_buf_add_text(
+		out,
+		" *\n"
+		" * An empty grid is CUDA_SUCCESS. CUDA_ERROR_INVALID_VALUE: a "
+		"size of the grid is\n"
+		" * negative or too large, an argument is not what is said "
+		"above, or memory that\n"
+		" * the kernel needs is NULL. Else what the driver returned.\n"
+		" */\n");
+}
+
+static void print_header(struct tkb_buf *out,
+                         const struct tkb_c_launcher *launcher)
+{
+	const char *const function = launcher->function;
+	const struct tkb_facts *const facts = &launcher->facts;
+
+	tkb_print_origin(out, launcher);
+	tkb_print(out,
+	          "#ifndef TKB_LAUNCHER_%s\n#define TKB_LAUNCHER_%s\n\n"
+	          "#include <cuda.h>\n#include <stdint.h>\n\n",
+	          function, function);
+	print_lines(out, launcher);
+	tkb_buf_add_text(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+	print_scratch(out, function, "global", "GLOBAL", &facts->global,
+	              facts->num_ctas);
+	print_scratch(out, function, "profile", "PROFILE", &facts->profile,
+	              facts->num_ctas);
+	print_manual(out, launcher);
+	tkb_print_prototype(out, launcher);
+	tkb_print(out,
+	          ";\n\n/* Load it now, as the first launch does: before a "
+	          "graph is "
+	          "captured, for one. */\n"
+	          "CUresult load_%s(void);\n\n"
+	          "/* Unload it, while nobody uses it. A launch loads it "
+	          "again. */\n"
+	          "CUresult unload_%s(void);\n\n"
+	          "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+	          function, function);
+}
+
+int tkb_c_launcher_write_header(const struct tkb_c_launcher *launcher,
+                                const struct tkb_sink *sink,
+                                struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf out = TKB_BUF_INIT(TKB_SOURCE_LIMIT);
+	int rc;
+
+	print_header(&out, launcher);
+	rc = tkb_buf_check(&out, err);
+	return rc == 0 ? sink->write(sink->self, tkb_buf_bytes(&out), err) : rc;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/launcher.h"
+
+#include <stdlib.h>
+
+#include "bundle/elf.h"
+#include "launch/check.h"
+#include "launch/names.h"
+#include "launch/print.h"
+
+enum {
+	CUBIN_LIMIT = 64 << 20
+};
+
+static int keep(struct tkb_c_launcher *launcher, const char *text,
+                const char **out, struct tkb_error *err)
+{
+	*out = tkb_arena_string(&launcher->arena, tkb_text(text));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int keep_buf(struct tkb_c_launcher *launcher, const struct tkb_buf *buf,
+                    const char **out, struct tkb_error *err)
+{
+	const int rc = tkb_buf_check(buf, err);
+
+	if (rc < 0)
+		return rc;
+	*out = tkb_arena_string(&launcher->arena, tkb_buf_bytes(buf));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+/* What was asked for must be what was compiled. */
+static int settle(uint32_t asked, uint32_t known, const char *what,
+                  const char *option, uint32_t *out, struct tkb_error *err)
+{
+	if (asked != 0 && known != 0 && asked != known)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the kernel was compiled for %u %s, not for %u",
+		                known, what, asked);
+	if (asked == 0 && known == 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the metadata does not tell the number of %s: "
+		                "give '%s'",
+		                what, option);
+	*out = asked != 0 ? asked : known;
+	return 0;
+}
+
+static int name_it(struct tkb_c_launcher *launcher,
+                   const struct tkb_c_launcher_options *options,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	int rc;
+
+	rc = keep(launcher,
+	          options->name != NULL ? options->name
+	                                : launcher->facts.symbol,
+	          &launcher->name, err);
+	if (rc == 0)
+		rc = tkb_name_check_function(launcher->name, err);
+	if (rc == 0)
+		rc = keep(launcher,
+		          options->file_name != NULL ? options->file_name
+		                                     : launcher->name,
+		          &launcher->file_name, err);
+	if (rc == 0)
+		rc = tkb_name_check_file(launcher->file_name, err);
+	if (rc == 0)
+		rc = tkb_signature_suffix(&launcher->signature,
+		                          launcher->num_warps,
+		                          launcher->num_stages, &buf, err);
+	if (rc == 0)
+		rc = keep_buf(launcher, &buf, &launcher->suffix, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_reset(&buf);
+	tkb_print(&buf, "%s_%s", launcher->name, launcher->suffix);
+	return keep_buf(launcher, &buf, &launcher->function, err);
+}
+
+/* The arguments that are no constants, with names for want of better ones. */
+static int list_arguments(struct tkb_c_launcher *launcher,
+                          struct tkb_error *err)
+{
+	const struct tkb_signature *const signature = &launcher->signature;
+
+	launcher->arguments =
+		tkb_arena_alloc(&launcher->arena, signature->count,
+	                        sizeof(*launcher->arguments));
+	if (launcher->arguments == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < signature->count; i++) {
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf name = TKB_BUF_INIT(64);
+		struct tkb_c_argument *const argument =
+			&launcher->arguments[launcher->argument_count];
+		int rc;
+
+		if (signature->items[i].what == TKB_CLASS_CONSTANT)
+			continue;
+		tkb_print(&name, "arg%zu", i);
+		rc = keep_buf(launcher, &name, &argument->given, err);
+		if (rc < 0)
+			return rc;
+		argument->item = &signature->items[i];
+		argument->c = argument->given;
+		launcher->argument_count++;
+	}
+	return 0;
+}
+
+/* Two arguments can have one name in C: "x" as "x_", and "x_" itself. */
+static int check_names(const struct tkb_c_launcher *launcher,
+                       struct tkb_error *err)
+{
+	for (size_t i = 0; i < launcher->argument_count; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const char *const name = launcher->arguments[i].c;
+
+			if (strcmp(name, launcher->arguments[j].c) == 0)
+				return tkb_fail(err, TKB_ERR_INVALID,
+				                "two arguments would be called "
+				                "'%s' in C",
+				                name);
+		}
+	}
+	return 0;
+}
+
+static int take_grid(struct tkb_c_launcher *launcher, const char *text,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf divide = TKB_BUF_INIT(TKB_MIB);
+	struct tkb_grid_name *const names = tkb_arena_alloc(
+		&launcher->arena, launcher->argument_count + 1, sizeof(*names));
+	const char *function;
+	size_t count = 0;
+	int rc;
+
+	if (text == NULL)
+		return 0;
+	if (names == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < launcher->argument_count; i++) {
+		const struct tkb_c_argument *const argument =
+			&launcher->arguments[i];
+
+		if (!tkb_argument_is_passed(argument->item))
+			continue;
+		names[count] = (struct tkb_grid_name){
+			.given = argument->given,
+			.c = argument->c,
+			.is_integer = argument->item->what == TKB_CLASS_INTEGER,
+		};
+		count++;
+	}
+	tkb_print(&divide, "%s_divide", launcher->function);
+	rc = keep_buf(launcher, &divide, &function, err);
+	if (rc == 0)
+		rc = tkb_grid_parse(text, names, count, function,
+		                    &launcher->arena, &launcher->grid, err);
+	launcher->has_grid = rc == 0;
+	return rc;
+}
+
+static int take_cubin(struct tkb_c_launcher *launcher,
+                      const struct tkb_c_kernel *kernel, struct tkb_error *err)
+{
+	struct tkb_parameters parameters = { .count = 0 };
+	void *copy;
+	int rc;
+
+	if (kernel->cubin.size > CUBIN_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "the cubin has %zu bytes; the limit is %d",
+		                kernel->cubin.size, CUBIN_LIMIT);
+	rc = tkb_elf_check_cubin(kernel->cubin, "the cubin",
+	                         strtoull(launcher->facts.arch, NULL, 10),
+	                         launcher->facts.symbol, err);
+	if (rc == 0)
+		rc = tkb_parameters_read_cubin(
+			kernel->cubin, launcher->facts.symbol, &launcher->arena,
+			&parameters, err);
+	if (rc < 0)
+		return rc;
+	tkb_parameters_read_ptx(kernel->ptx, launcher->facts.symbol,
+	                        &parameters);
+	rc = tkb_check_parameters(launcher, &parameters, err);
+	if (rc < 0)
+		return rc;
+	copy = tkb_arena_alloc(&launcher->arena, kernel->cubin.size + 1, 1);
+	if (copy == NULL)
+		return tkb_fail_nomem(err);
+	memcpy(copy, kernel->cubin.data, kernel->cubin.size);
+	launcher->cubin = (struct tkb_bytes){ copy, kernel->cubin.size };
+	return 0;
+}
+
+static int fill(struct tkb_c_launcher *launcher,
+                const struct tkb_c_kernel *kernel,
+                const struct tkb_c_launcher_options *options,
+                struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_signature_parse(tkb_text(options->signature), &launcher->arena,
+	                         &launcher->signature, err);
+	if (rc == 0)
+		rc = tkb_facts_parse(kernel->metadata, &launcher->arena,
+		                     &launcher->facts, err);
+	if (rc == 0)
+		rc = settle(options->num_warps, launcher->facts.num_warps,
+		            "warps", "--num-warps", &launcher->num_warps, err);
+	if (rc == 0)
+		rc = settle(options->num_stages, launcher->facts.num_stages,
+		            "stages", "--num-stages", &launcher->num_stages,
+		            err);
+	if (rc == 0)
+		rc = list_arguments(launcher, err);
+	if (rc == 0)
+		rc = tkb_take_formals(launcher, kernel->ttir, err);
+	if (rc == 0)
+		rc = check_names(launcher, err);
+	if (rc == 0)
+		rc = take_cubin(launcher, kernel, err);
+	if (rc == 0)
+		rc = name_it(launcher, options, err);
+	if (rc == 0)
+		rc = keep(launcher, kernel->key != NULL ? kernel->key : "",
+		          &launcher->key, err);
+	return rc == 0 ? take_grid(launcher, options->grid, err) : rc;
+}
+
+static void free_at(struct tkb_c_launcher **launcher)
+{
+	tkb_c_launcher_free(*launcher);
+}
+
+int tkb_c_launcher_new(const struct tkb_c_kernel *kernel,
+                       const struct tkb_c_launcher_options *options,
+                       struct tkb_c_launcher **out, struct tkb_error *err)
+{
+	TKB_AUTO(free_at)
+	struct tkb_c_launcher *launcher = tkb_alloc_array(1, sizeof(*launcher));
+	int rc;
+
+	if (launcher == NULL)
+		return tkb_fail_nomem(err);
+	rc = fill(launcher, kernel, options, err);
+	if (rc == 0)
+		*out = tkb_take(launcher);
+	return rc;
+}
+
+void tkb_c_launcher_free(struct tkb_c_launcher *launcher)
+{
+	if (launcher == NULL)
+		return;
+	tkb_arena_release(&launcher->arena);
+	free(launcher);
+}
+
+const char *tkb_c_launcher_suffix(const struct tkb_c_launcher *launcher)
+{
+	return launcher->suffix;
+}
+
+const char *tkb_c_launcher_function(const struct tkb_c_launcher *launcher)
+{
+	return launcher->function;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+enum {
+	NAME_LIMIT = 512,
+	FILE_NAME_LIMIT = 255
+};
+
+/* Sorted: keywords of C11 and C++20, macros of GNU C, and our parameters. */
+static const char *const taken[] = {
+	"EOF",          "NULL",
+	"alignas",      "alignof",
+	"and",          "and_eq",
+	"asm",          "auto",
+	"bitand",       "bitor",
+	"bool",         "break",
+	"case",         "catch",
+	"char",         "char16_t",
+	"char32_t",     "char8_t",
+	"class",        "co_await",
+	"co_return",    "co_yield",
+	"compl",        "concept",
+	"const",        "const_cast",
+	"consteval",    "constexpr",
+	"constinit",    "continue",
+	"decltype",     "default",
+	"delete",       "do",
+	"double",       "dynamic_cast",
+	"else",         "enum",
+	"errno",        "explicit",
+	"export",       "extern",
+	"false",        "float",
+	"for",          "friend",
+	"gX",           "gY",
+	"gZ",           "global_scratch",
+	"goto",         "i386",
+	"if",           "inline",
+	"int",          "linux",
+	"long",         "main",
+	"mutable",      "namespace",
+	"new",          "noexcept",
+	"not",          "not_eq",
+	"nullptr",      "operator",
+	"or",           "or_eq",
+	"private",      "profile_scratch",
+	"protected",    "public",
+	"register",     "reinterpret_cast",
+	"requires",     "restrict",
+	"return",       "short",
+	"signed",       "sizeof",
+	"static",       "static_assert",
+	"static_cast",  "stream",
+	"struct",       "switch",
+	"template",     "this",
+	"thread_local", "throw",
+	"true",         "try",
+	"typedef",      "typeid",
+	"typename",     "typeof",
+	"union",        "unix",
+	"unsigned",     "using",
+	"virtual",      "void",
+	"volatile",     "wchar_t",
+	"while",        "xor",
+	"xor_eq",
+};
+
+/* What names of <stdint.h>, <cuda.h> and ours begin or end with. */
+static const char *const prefixes[] = { "CU",     "INT",   "PTRDIFF_",
+	                                "SIG_",   "SIZE_", "UINT",
+	                                "WCHAR_", "WINT_", "algo_id",
+	                                "__cuda", "cu",    "tkb_" };
+
+static bool is_letter(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       byte == '_';
+}
+
+bool tkb_name_is_identifier(const char *name)
+{
+	if (!is_letter(name[0]))
+		return false;
+	for (; *name != '\0'; name++) {
+		if (!is_letter(*name) && (*name < '0' || *name > '9'))
+			return false;
+	}
+	return true;
+}
+
+bool tkb_name_is_taken(const char *name)
+{
+	const size_t length = strlen(name);
+
+	if (bsearch(&name, taken, TKB_COUNT_OF(taken), sizeof(taken[0]),
+	            tkb_compare_texts) != NULL)
+		return true;
+	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	/* Reserved for compilers; and the names of types. */
+	return (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') ||
+	       strstr(name, "__") != NULL ||
+	       (length > 2 && strcmp(name + length - 2, "_t") == 0);
+}
+
+const char *tkb_name_argument(const char *name, struct tkb_arena *arena)
+{
+	const size_t length = strlen(name);
+	const bool is_taken = tkb_name_is_taken(name);
+	char *const copy = tkb_arena_alloc(arena, length + 2, 1);
+
+	if (copy == NULL)
+		return NULL;
+	(void)snprintf(copy, length + 2, "%s%s", name, is_taken ? "_" : "");
+	return copy;
+}
+
+int tkb_name_check_function(const char *name, struct tkb_error *err)
+{
+	if (!tkb_name_is_identifier(name))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' cannot be the name of a function in C: "
+		                "give another one",
+		                name);
+	if (strlen(name) > NAME_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.64s...' is longer than the limit of %d "
+		                "bytes: give another name",
+		                name, NAME_LIMIT);
+	return 0;
+}
+
+int tkb_name_check_file(const char *name, struct tkb_error *err)
+{
+	bool is_good = name[0] != '\0' && strlen(name) <= FILE_NAME_LIMIT;
+
+	for (const char *at = name; *at != '\0'; at++)
+		is_good = is_good && *at >= ' ' && *at <= '~' &&
+		          strchr("\"\\/?*", *at) == NULL;
+	if (!is_good)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.255s' cannot be named in C: a file's name "
+		                "has no slash, quote, backslash, '?', '*' or "
+		                "what is not ASCII",
+		                name);
+	return 0;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/parameters.h"
+
+#include <tkbundle/cubin.h>
+
+#include <stdio.h>
+
+enum {
+	FORMAT_SIZED = 4, /* a size of 2 bytes, and so many bytes */
+	ATTRIBUTE_PARAMETER = 0x17,
+	RECORD_SIZE = 12, /* of that attribute */
+	HEAD_SIZE = 4     /* of every record */
+};
+
+/* The section that is looked for in a cubin. */
+struct search {
+	const char *symbol;
+	struct tkb_bytes found;
+	bool is_found;
+};
+
+static int on_part(void *self, const struct tkb_cubin_part *part,
+                   struct tkb_error *err)
+{
+	static const char prefix[] = ".nv.info.";
+	struct search *const search = self;
+
+	(void)err;
+	if (strncmp(part->name, prefix, sizeof(prefix) - 1) == 0 &&
+	    strcmp(part->name + sizeof(prefix) - 1, search->symbol) == 0) {
+		search->found = part->bytes;
+		search->is_found = true;
+	}
+	return 0;
+}
+
+static uint32_t number_at(struct tkb_bytes bytes, size_t at, size_t size)
+{
+	const unsigned char *const data = bytes.data;
+	uint32_t number = 0;
+
+	for (size_t i = 0; i < size; i++)
+		number |= (uint32_t)data[at + i] << (8 * i);
+	return number;
+}
+
+static int bad_table(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_CORRUPT,
+	                "the cubin's table of parameters is damaged");
+}
+
+/* Enter the record whose value is at `at`. */
+static int note_record(struct tkb_bytes table, size_t at,
+                       struct tkb_parameters *out, struct tkb_error *err)
+{
+	const uint32_t ordinal = number_at(table, at + 4, 2);
+	const uint32_t flags = number_at(table, at + 8, 4);
+
+	if (ordinal >= TKB_PARAMETER_LIMIT || flags >> 18 == 0 ||
+	    out->items[ordinal].size != 0)
+		return bad_table(err);
+	out->items[ordinal].size = flags >> 18;
+	out->items[ordinal].is_pointer = (flags >> 8 & 0xf) != 0;
+	out->knows_pointers |= out->items[ordinal].is_pointer;
+	if (ordinal >= out->count)
+		out->count = ordinal + 1;
+	return 0;
+}
+
+static int read_table(struct tkb_bytes table, struct tkb_parameters *out,
+                      struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t at = 0; at < table.size && rc == 0;) {
+		size_t size = 0;
+
+		if (table.size - at < HEAD_SIZE)
+			return bad_table(err);
+		if (number_at(table, at, 1) == FORMAT_SIZED)
+			size = number_at(table, at + 2, 2);
+		if (size > table.size - at - HEAD_SIZE)
+			return bad_table(err);
+		if (number_at(table, at, 1) == FORMAT_SIZED &&
+		    number_at(table, at + 1, 1) == ATTRIBUTE_PARAMETER) {
+			if (size != RECORD_SIZE)
+				return bad_table(err);
+			rc = note_record(table, at + HEAD_SIZE, out, err);
+		}
+		at += HEAD_SIZE + size;
+	}
+	for (size_t i = 0; i < out->count && rc == 0; i++)
+		rc = out->items[i].size == 0 ? bad_table(err) : 0;
+	return rc;
+}
+
+int tkb_parameters_read_cubin(struct tkb_bytes cubin, const char *symbol,
+                              struct tkb_arena *arena,
+                              struct tkb_parameters *out, struct tkb_error *err)
+{
+	struct search search = { .symbol = symbol };
+	const struct tkb_cubin_visitor visitor = { on_part, &search };
+	struct tkb_parameters read = { .count = 0 };
+	int rc;
+
+	rc = tkb_cubin_parts(cubin, "the cubin", &visitor, err);
+	if (rc < 0)
+		return rc;
+	if (!search.is_found)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "the cubin tells no parameters of '%s'",
+		                symbol);
+	read.items = tkb_arena_alloc(arena, TKB_PARAMETER_LIMIT,
+	                             sizeof(*read.items));
+	if (read.items == NULL)
+		return tkb_fail_nomem(err);
+	rc = read_table(search.found, &read, err);
+	if (rc == 0)
+		*out = read;
+	return rc;
+}
+
+/* Where `what` stands in `text`, from `at` on; SIZE_MAX: nowhere. */
+static size_t find(struct tkb_bytes text, size_t at, const char *what)
+{
+	const char *found;
+
+	if (at >= text.size)
+		return SIZE_MAX;
+	found = memmem((const char *)text.data + at, text.size - at, what,
+	               strlen(what));
+	return found == NULL ? SIZE_MAX
+	                     : (size_t)(found - (const char *)text.data);
+}
+
+static bool has(struct tkb_bytes text, const char *what)
+{
+	return find(text, 0, what) != SIZE_MAX;
+}
+
+/*
+ * The comma or bracket that ends the item at `at` of a list in brackets. Those
+ * that are within brackets of their own, or quoted, are passed over.
+ */
+static size_t list_item_end(struct tkb_bytes text, size_t at)
+{
+	const char *const data = text.data;
+	unsigned depth = 0;
+	bool is_quoted = false;
+
+	for (; at < text.size; at++) {
+		if (data[at] == '"')
+			is_quoted = !is_quoted;
+		if (is_quoted)
+			continue;
+		if (depth == 0 && (data[at] == ',' || data[at] == ')'))
+			break;
+		if (strchr("([{<", data[at]) != NULL && data[at] != '\0')
+			depth++;
+		if (strchr(")]}>", data[at]) != NULL && data[at] != '\0')
+			depth -= depth > 0 ? 1 : 0;
+	}
+	return at;
+}
+
+/* Behind `<prefix><symbol>(`; SIZE_MAX: nowhere. */
+static size_t find_list(struct tkb_bytes text, const char *prefix,
+                        const char *symbol)
+{
+	char name[1200]; /* the metadata allows a symbol of 1,024 */
+	size_t at;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s%s(", prefix, symbol) >=
+	    sizeof(name))
+		return SIZE_MAX;
+	at = find(text, 0, name);
+	return at == SIZE_MAX ? SIZE_MAX : at + strlen(name);
+}
+
+/* ".param .u32 add_kernel_param_3"; of ".b32" nothing is known. */
+static void note_type(struct tkb_bytes text, struct tkb_parameter *out)
+{
+	static const char *const integers[] = { " .u32 ", " .s32 ", " .u64 ",
+		                                " .s64 " };
+
+	out->is_float = has(text, " .f32 ") || has(text, " .f64 ");
+	for (size_t i = 0; i < TKB_COUNT_OF(integers); i++)
+		out->is_integer |= has(text, integers[i]);
+}
+
+void tkb_parameters_read_ptx(struct tkb_bytes ptx, const char *symbol,
+                             struct tkb_parameters *parameters)
+{
+	size_t at = find_list(ptx, ".entry ", symbol);
+
+	if (at == SIZE_MAX)
+		return;
+	for (size_t i = 0; i < parameters->count; i++) {
+		const size_t end = list_item_end(ptx, at);
+		const char stop = i + 1 == parameters->count ? ')' : ',';
+
+		if (end >= ptx.size || ((const char *)ptx.data)[end] != stop)
+			return;
+		note_type(tkb_bytes_slice(ptx, at, end), &parameters->items[i]);
+		at = end + 1;
+	}
+}
+
+static bool is_name_byte(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+/* "%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(...)" */
+static bool read_formal(struct tkb_bytes text, struct tkb_formal *out)
+{
+	static const char divisibility[] = "tt.divisibility = 16 ";
+	const char *const data = text.data;
+	size_t at = 0;
+	size_t start;
+
+	while (at < text.size && (data[at] == ' ' || data[at] == '\n'))
+		at++;
+	if (at == text.size || data[at] != '%')
+		return false;
+	start = ++at;
+	while (at < text.size && is_name_byte(data[at]))
+		at++;
+	out->name = tkb_bytes_slice(text, start, at);
+	if (text.size - at < 2 || data[at] != ':' || data[at + 1] != ' ')
+		return false;
+	start = at + 2;
+	for (at = start; at < text.size; at++) {
+		if (data[at] == ' ' &&
+		    (at + 1 == text.size || data[at + 1] == '{' ||
+		     data[at + 1] == 'l'))
+			break;
+	}
+	out->type = tkb_bytes_slice(text, start, at);
+	out->is_divisible = has(text, divisibility);
+	return true;
+}
+
+bool tkb_formals_read(struct tkb_bytes ttir, const char *symbol,
+                      struct tkb_formal *out, size_t count)
+{
+	size_t at = find_list(ttir, "tt.func public @", symbol);
+
+	if (at == SIZE_MAX)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const size_t end = list_item_end(ttir, at);
+		const char stop = i + 1 == count ? ')' : ',';
+
+		if (end >= ttir.size ||
+		    ((const char *)ttir.data)[end] != stop ||
+		    !read_formal(tkb_bytes_slice(ttir, at, end), &out[i]))
+			return false;
+		at = end + 1;
+	}
+	return true;
+}
+
+/* Take `what` off the start of `text`. */
+static bool skip(struct tkb_bytes *text, const char *what)
+{
+	const size_t length = strlen(what);
+
+	if (text->size < length || memcmp(text->data, what, length) != 0)
+		return false;
+	*text = tkb_bytes_slice(*text, length, text->size);
+	return true;
+}
+
+bool tkb_formal_fits(struct tkb_bytes type, const struct tkb_argument *argument)
+{
+	const bool is_pointer = skip(&type, "!tt.ptr<");
+
+	if (is_pointer != (argument->what == TKB_CLASS_POINTER))
+		return false;
+	if (argument->is_pointer_to_pointer)
+		return skip(&type, "!tt.ptr<");
+	if (argument->type->mlir == NULL)
+		return true;
+	return skip(&type, argument->type->mlir) &&
+	       (is_pointer
+	                ? type.size > 0 &&
+	                          strchr(">,", *(const char *)type.data) != NULL
+	                : type.size == 0);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/print.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+	LINE_WIDTH = 76 /* of a literal, without its quotes */
+};
+
+void tkb_print(struct tkb_buf *out, const char *format, ...)
+{
+	va_list arguments;
+	char *place;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+
+	/* The terminating zero goes behind what counts. */
+	place = (char *)tkb_buf_reserve(out, (size_t)length + 1);
+	if (place == NULL)
+		return;
+	va_start(arguments, format);
+	(void)vsnprintf(place, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	out->size += (size_t)length;
+}
+
+void tkb_print_comment(struct tkb_buf *out, const char *text)
+{
+	char before = ' ';
+
+	for (; *text != '\0'; text++) {
+		const bool is_plain = *text >= ' ' && *text <= '~' &&
+		                      *text != '\\' && *text != '?';
+		/* Neither the end of a comment nor the start of one. */
+		const bool is_mark = (before == '*' && *text == '/') ||
+		                     (before == '/' && *text == '*');
+
+		before = is_plain && !is_mark ? *text : '.';
+		tkb_buf_add_byte(out, before);
+	}
+}
+
+static bool is_octal(unsigned char byte)
+{
+	return byte >= '0' && byte <= '7';
+}
+
+/*
+ * Write `byte`, which `next` follows, into `out`: an octal escape takes in the
+ * octal digits behind it, up to three.
+ */
+static size_t spell(unsigned char byte, unsigned char next, char out[5])
+{
+	int length;
+
+	if (byte == '"' || byte == '\\')
+		length = snprintf(out, 5, "\\%c", byte);
+	else if (byte >= ' ' && byte <= '~' && byte != '?' && byte != '@')
+		length = snprintf(out, 5, "%c", byte);
+	else
+		length = snprintf(out, 5, is_octal(next) ? "\\%03o" : "\\%o",
+		                  byte);
+	return (size_t)length;
+}
+
+void tkb_print_literal(struct tkb_buf *out, struct tkb_bytes bytes)
+{
+	const unsigned char *const data = bytes.data;
+	size_t width = 0;
+
+	tkb_buf_add_byte(out, '"');
+	for (size_t i = 0; i < bytes.size; i++) {
+		const unsigned char next =
+			i + 1 < bytes.size ? data[i + 1] : '\0';
+		char spelled[5];
+		const size_t length = spell(data[i], next, spelled);
+
+		if (width + length > LINE_WIDTH) {
+			tkb_buf_add_text(out, "\"\n\"");
+			width = 0;
+		}
+		tkb_buf_add(out, (struct tkb_bytes){ spelled, length });
+		width += length;
+	}
+	tkb_buf_add_byte(out, '"');
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/c_launcher.h>
+
+#include <stdlib.h>
+
+#include "harness.h"
+
+enum {
+	HEADERS = 8
+};
+
+/* Headers that a test makes. */
+static struct tkb_c_header headers[HEADERS];
+static size_t header_count;
+
+/* add_kernel's cubin and metadata, without Triton's IR, so that anything of
+ * three pointers and one number of 4 bytes is its signature. */
+static struct tkb_c_kernel kernel(void)
+{
+	static const char folder[] =
+		"h/.triton/cache/"
+		"WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJAA";
+
+	if (!exists("h"))
+		unpack("triton-3.6.0-h100", "h");
+	return (struct tkb_c_kernel){
+		.metadata = read_file(text("%s/add_kernel.json", folder)),
+		.cubin = read_file(text("%s/add_kernel.cubin", folder)),
+	};
+}
+
+static void add(const struct tkb_c_kernel *of,
+                const struct tkb_c_launcher_options *options)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&buf);
+	struct tkb_c_launcher *launcher = NULL;
+	struct tkb_error err = { 0 };
+	char *copy;
+
+	CHECK_OK(tkb_c_launcher_new(of, options, &launcher, &err), &err);
+	CHECK_OK(tkb_c_launcher_write_header(launcher, &sink, &err), &err);
+	tkb_c_launcher_free(launcher);
+	copy = test_alloc(buf.size);
+	memcpy(copy, buf.data, buf.size);
+	headers[header_count] = (struct tkb_c_header){
+		.name = text("h%zu", header_count),
+		.text = { copy, buf.size },
+	};
+	header_count++;
+}
+
+/* The header of a launcher with this signature. */
+static void add_signature(const char *signature)
+{
+	const struct tkb_c_kernel of = kernel();
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                signature };
+
+	add(&of, &options);
+}
+
+static void start(void)
+{
+	header_count = 0;
+}
+
+static struct tkb_c_link *must(void)
+{
+	struct tkb_c_link *link = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_c_link_new(headers, header_count, "all", &link, &err),
+	         &err);
+	return link;
+}
+
+static void check_fails(const char *part)
+{
+	struct tkb_c_link *link = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_c_link_new(headers, header_count, "all", &link, &err),
+	            TKB_ERR_INVALID, &err, part);
+	CHECK(link == NULL);
+}
+
+static const char *source_of(const struct tkb_c_link *link)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&buf);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_c_link_write_source(link, &sink, &err), &err);
+	tkb_buf_add_byte(&buf, '\0');
+	return text("%s", (const char *)buf.data);
+}
+
+TEST(c_launcher_link, asks_for_the_most_first)
+{
+	struct tkb_c_link *link;
+	const char *source;
+	const char *first;
+	const char *second;
+	const char *third;
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add_signature("*fp32:16,*fp32,*fp32,i32:16,64");
+	add_signature("*fp32:16,*fp32,*fp32,i32,64");
+	link = must();
+	source = source_of(link);
+	first = strstr(source, "if (arg0 % 16 == 0 && arg3 % 16 == 0)");
+	second = strstr(source, "if (arg0 % 16 == 0)");
+	third = strstr(source, "\n\treturn add_kernel_");
+	CHECK(first != NULL && second != NULL && third != NULL);
+	CHECK(first < second && second < third);
+	CHECK_INT(tkb_c_link_kernel_count(link), 1);
+	CHECK_STR(tkb_c_link_kernel(link, 0), "add_kernel");
+	CHECK_INT(tkb_c_link_algo_count(link, 0), 1);
+	tkb_c_link_free(link);
+	tkb_c_link_free(NULL);
+}
+
+TEST(c_launcher_link, takes_the_names_that_are_known_best)
+{
+	struct tkb_c_kernel of = kernel();
+	const struct tkb_c_launcher_options options = {
+		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
+	};
+	struct tkb_c_link *link;
+
+	of.ttir = read_file("h/.triton/cache/"
+	                    "WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJ"
+	                    "AA/add_kernel.ttir");
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add(&of, &options);
+	add_signature("*fp32,*fp32,*fp32,i32,32");
+	link = must();
+	CHECK_CONTAINS(source_of(link),
+	               "CUresult add_kernel_64_warps4xstages3(CUstream stream, "
+	               "unsigned int gX, unsigned int gY, unsigned int gZ, "
+	               "CUdeviceptr x_ptr, CUdeviceptr y_ptr, ");
+	tkb_c_link_free(link);
+}
+
+TEST(c_launcher_link, keeps_algos_in_the_order_of_the_headers)
+{
+	struct tkb_c_link *link;
+	const char *source;
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add_signature("*fp32,*fp32,*fp32,i32,-0.5");
+	add_signature("*fp32,*fp32,*fp32,i32,100");
+	link = must();
+	source = source_of(link);
+	CHECK_CONTAINS(source, "case 0:\n\t\treturn "
+	                       "add_kernel_64_warps4xstages3(");
+	CHECK_CONTAINS(source, "case 1:\n\t\treturn "
+	                       "add_kernel_m0p5_warps4xstages3(");
+	CHECK_CONTAINS(source, "case 2:\n\t\treturn "
+	                       "add_kernel_100_warps4xstages3(");
+	CHECK_CONTAINS(source, "return 3;");
+	CHECK_INT(tkb_c_link_algo_count(link, 0), 3);
+	tkb_c_link_free(link);
+}
+
+TEST(c_launcher_link, takes_several_kernels)
+{
+	const struct tkb_c_kernel of = kernel();
+	const struct tkb_c_launcher_options other = {
+		.signature = "*fp32,*fp32,*fp32,i32,64", .name = "another"
+	};
+	struct tkb_c_link *link;
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add(&of, &other);
+	add_signature("*fp32,*fp32,*fp32,i32:16,64");
+	link = must();
+	CHECK_INT(tkb_c_link_kernel_count(link), 2);
+	CHECK_STR(tkb_c_link_kernel(link, 0), "add_kernel");
+	CHECK_STR(tkb_c_link_kernel(link, 1), "another");
+	CHECK_CONTAINS(source_of(link), "CUresult another_default(");
+	tkb_c_link_free(link);
+}
+
+TEST(c_launcher_link, refuses_launchers_of_different_arguments)
+{
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add_signature("*fp32,*fp32,*fp32,u32:16,64");
+	check_fails("'h1' and 'h0' are both 'add_kernel', but take different "
+	            "arguments; '--out-name' gives a kernel another name");
+
+	/* All pointers are one type in C. */
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add_signature("*fp32,*fp16,*fp32,i32,64");
+	check_fails("take different arguments");
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add_signature("*fp32,**fp32,*fp32,i32,128");
+	check_fails("take different arguments");
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add_signature("*fp32,*fp32,*fp32,i32,i32:1,64");
+	check_fails("take different arguments");
+}
+
+TEST(c_launcher_link, refuses_two_launchers_for_the_same)
+{
+	start();
+	add_signature("*fp32,*fp32:16,*fp32,i32,64");
+	add_signature("*fp32:16,*fp32,*fp32,i32,64");
+	add_signature("*fp32,*fp32:16,*fp32,i32,64");
+	check_fails("but for the same arguments");
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,'a+'");
+	add_signature("*fp32,*fp32,*fp32,i32:16,'a!'");
+	check_fails("have different constants that one name stands for");
+	start();
+	add_signature("*fp32,*fp32,*fp32,64,i32");
+	add_signature("*fp32,*fp32,*fp32,i32:16,64");
+	check_fails("have different constants");
+}
+
+TEST(c_launcher_link, refuses_grids_and_memory_that_differ)
+{
+	struct tkb_c_kernel of = kernel();
+	const struct tkb_c_launcher_options grid = {
+		.signature = "*fp32,*fp32,*fp32,i32:16,64", .grid = "1,1,1"
+	};
+	const struct tkb_c_launcher_options plain = {
+		.signature = "*fp32,*fp32,*fp32,i32:16,64"
+	};
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	add(&of, &grid);
+	check_fails("only one knows the size of its grid");
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	write_file("m", of.metadata);
+	edit_file("m", "\"profile_scratch_size\": 0",
+	          "\"profile_scratch_size\": 64");
+	of.metadata = read_file("m");
+	add(&of, &plain);
+	check_fails("only one needs memory of its own");
+}
+
+TEST(c_launcher_link, refuses_a_kernel_called_as_something_in_c)
+{
+	const struct tkb_c_kernel of = kernel();
+	const struct tkb_c_launcher_options options = {
+		.signature = "*fp32,*fp32,*fp32,i32,64", .name = "main"
+	};
+
+	start();
+	add(&of, &options);
+	check_fails("'main' means something already in C");
+}
+
+TEST(c_launcher_link, reads_no_header_but_its_own)
+{
+	static const struct {
+		const char *from;
+		const char *to;
+	} changes[] = {
+		{ "// tkb-launcher: 1 ", "// tkb-launcher: 2 " },
+		{ "// tkb-arguments: ", "// tkb-argument: " },
+		{ "// tkb-arguments: arg0", "// tkb-arguments: " },
+		{ "// tkb-arguments: arg0", "// tkb-arguments: arg0 x" },
+		{ "// tkb-arguments: arg0", "// tkb-arguments: a;b" },
+		{ "// tkb-arguments: arg0", "// tkb-arguments: int" },
+		{ ": 1 add_kernel ", ": 1 add;kernel " },
+		{ ": 1 add_kernel ", ": 1  " },
+		{ " 4 3 free", " 4 0 free" },
+		{ " 4 3 free", " 4 x free" },
+		{ " 4 3 free", " 4 1000 free" },
+		{ " 4 3 free", " 8 3 free" },
+		{ " free none ", " free some " },
+		{ " none *fp32,", " none *fp33," },
+		{ " none *fp32,", " none *fp16," },
+		{ "_0123 4 3", "_0124 4 3" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(changes); i++) {
+		start();
+		add_signature("*fp32,*fp32,*fp32,i32,64");
+		write_file("changed", headers[0].text);
+		edit_file("changed", changes[i].from, changes[i].to);
+		headers[0].text = read_file("changed");
+		check_fails("'h0' is no header that 'tkbundle launcher' "
+		            "wrote");
+	}
+	start();
+	headers[0] = (struct tkb_c_header){ .name = "h0" };
+	header_count = 1;
+	check_fails("'h0' is no header");
+	header_count = 0;
+	check_fails("there is no header");
+}
+
+TEST(c_launcher_link, refuses_a_header_cut_anywhere)
+{
+	struct tkb_error err = { 0 };
+	size_t whole;
+	size_t needed;
+
+	start();
+	add_signature("*fp32,*fp32,*fp32,i32,64");
+	whole = headers[0].text.size;
+	needed = (size_t)(strstr(headers[0].text.data, "arg2 arg3\n") + 10 -
+	                  (const char *)headers[0].text.data);
+	for (size_t i = 0; i < whole; i++) {
+		struct tkb_c_link *link = NULL;
+		int rc;
+
+		headers[0].text.size = i;
+		rc = tkb_c_link_new(headers, 1, "all", &link, &err);
+		CHECK_INT(rc, i < needed ? TKB_ERR_INVALID : 0);
+		tkb_c_link_free(link);
+	}
+}

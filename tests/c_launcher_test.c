@@ -1,0 +1,823 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/c_launcher.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harness.h"
+
+/* add_kernel for n that may be no multiple of 16, and its names. */
+#define FOLDER                                                                 \
+	"h/.triton/cache/WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJAA"
+#define SIGNATURE "*fp32:16, *fp32:16, *fp32:16, i32, 256"
+
+/* The same, without Triton's IR: nothing is known of names and hints. */
+static struct tkb_c_kernel bare_kernel(void)
+{
+	if (!exists("h"))
+		unpack("triton-3.6.0-h100", "h");
+	return (struct tkb_c_kernel){
+		.key = "WEOK",
+		.metadata = read_file(FOLDER "/add_kernel.json"),
+		.cubin = read_file(FOLDER "/add_kernel.cubin"),
+	};
+}
+
+static struct tkb_c_kernel whole_kernel(void)
+{
+	struct tkb_c_kernel kernel = bare_kernel();
+
+	kernel.ptx = read_file(FOLDER "/add_kernel.ptx");
+	kernel.ttir = read_file(FOLDER "/add_kernel.ttir");
+	return kernel;
+}
+
+/* `bytes` with the first `from` replaced. */
+static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
+                                 const char *to)
+{
+	write_file("replaced", bytes);
+	edit_file("replaced", from, to);
+	return read_file("replaced");
+}
+
+static struct tkb_c_launcher *must(const struct tkb_c_kernel *kernel,
+                                   const struct tkb_c_launcher_options *options)
+{
+	struct tkb_c_launcher *launcher = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_c_launcher_new(kernel, options, &launcher, &err), &err);
+	return launcher;
+}
+
+/* It must fail so, and say `part`. */
+static void check_fails(const struct tkb_c_kernel *kernel,
+                        const struct tkb_c_launcher_options *options,
+                        int status, const char *part)
+{
+	struct tkb_c_launcher *launcher = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_c_launcher_new(kernel, options, &launcher, &err),
+	            status, &err, part);
+	CHECK(launcher == NULL);
+}
+
+static const char *written(const struct tkb_c_launcher *launcher,
+                           int (*write)(const struct tkb_c_launcher *,
+                                        const struct tkb_sink *,
+                                        struct tkb_error *))
+{
+	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&buf);
+	struct tkb_error err = { 0 };
+	const char *copy;
+
+	CHECK_OK(write(launcher, &sink, &err), &err);
+	tkb_buf_add_byte(&buf, '\0');
+	copy = text("%s", (const char *)buf.data);
+	tkb_buf_release(&buf);
+	return copy;
+}
+
+static const char *header_of(const struct tkb_c_launcher *launcher)
+{
+	return written(launcher, tkb_c_launcher_write_header);
+}
+
+static const char *source_of(const struct tkb_c_launcher *launcher)
+{
+	return written(launcher, tkb_c_launcher_write_source);
+}
+
+/* The function's name for a signature and the numbers of the metadata. */
+static void check_name(const struct tkb_c_kernel *kernel, const char *signature,
+                       const char *wanted)
+{
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                signature };
+	struct tkb_c_launcher *const launcher = must(kernel, &options);
+
+	CHECK_STR(tkb_c_launcher_function(launcher),
+	          text("add_kernel_%s", wanted));
+	CHECK_STR(tkb_c_launcher_suffix(launcher), wanted);
+	tkb_c_launcher_free(launcher);
+}
+
+TEST(c_launcher, of_the_designs_example_has_its_name)
+{
+	struct tkb_c_kernel kernel = bare_kernel();
+
+	kernel.metadata = replaced(kernel.metadata, "\"num_warps\": 4",
+	                           "\"num_warps\": 1");
+	check_name(&kernel, "*fp32,*fp32,*fp32,i32,64", "9969bdda_0123");
+	check_name(&kernel, " *fp32, *fp32 ,*fp32,i32,  64 ", "9969bdda_0123");
+}
+
+TEST(c_launcher, has_hints_in_its_name)
+{
+	const struct tkb_c_kernel kernel = bare_kernel();
+
+	check_name(&kernel, "*fp32:16,*fp32:16,*fp32:16,i32:16,i32:1,1024",
+	           "c1b09549_0d1d2d3d4c");
+	check_name(&kernel, SIGNATURE, "5bd02c15_0d1d2d3");
+}
+
+TEST(c_launcher, does_not_count_a_constant_in_the_middle)
+{
+	const struct tkb_c_kernel kernel = bare_kernel();
+
+	check_name(&kernel, "*fp32:16,64,*fp32,*fp32:16,i32:16",
+	           "9ad527dd_0d12d3d");
+}
+
+TEST(c_launcher, takes_constants_as_python_writes_them)
+{
+	static const char *const constants[] = {
+		"0",    "-3",    "+7",         "1_024",    "0.5",  "-1.5e-7",
+		".5",   "1.",    "1e3",        "inf",      "-nan", "True",
+		"None", "False", "tl.float16", "\"a, b\"", "'x'",
+	};
+	const struct tkb_c_kernel kernel = bare_kernel();
+
+	for (size_t i = 0; i < TKB_COUNT_OF(constants); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature =
+				text("*fp32,%s,*fp32,*fp32,i32", constants[i])
+		};
+		struct tkb_c_launcher *const launcher = must(&kernel, &options);
+
+		CHECK_CONTAINS(tkb_c_launcher_suffix(launcher), "_0123");
+		CHECK_CONTAINS(header_of(launcher),
+		               text("none *fp32, %s, *fp32", constants[i]));
+		tkb_c_launcher_free(launcher);
+	}
+}
+
+TEST(c_launcher, refuses_what_is_no_signature)
+{
+	static const struct {
+		const char *signature;
+		const char *says;
+	} cases[] = {
+		{ "", "the signature is empty" },
+		{ "*fp32,,i32", "item 1 of the signature is empty" },
+		{ "*fp32,i32,", "item 2 of the signature is empty" },
+		{ "*fp33", "item 0 of the signature is '*fp33'" },
+		{ "int", "i8 i16 i32 i64" },
+		{ "fp8e5", "item 0 of the signature is 'fp8e5'" },
+		{ "*", "item 0" },
+		{ "i32:8", "the hints are ':1' and ':16'" },
+		{ "i32:", "the hints are" },
+		{ "i32:16:16", "the hints are" },
+		{ "fp32:16", "stands behind an integer" },
+		{ "*fp32:1", "stands behind an integer" },
+		{ "i32\n", "not plain ASCII" },
+		{ "i32\t", "not plain ASCII" },
+		{ "\xc3\xa9", "not plain ASCII" },
+		{ "1__0", "item 0" },
+		{ "1e", "item 0" },
+		{ "-", "item 0" },
+		{ ".", "item 0" },
+		{ "'a', i32'", "item 1" },
+		{ "x.y.", "item 0" },
+		{ "x", "item 0" },
+	};
+	const struct tkb_c_kernel kernel = bare_kernel();
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature = cases[i].signature
+		};
+
+		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+	}
+}
+
+TEST(c_launcher, refuses_tensor_descriptors_by_name)
+{
+	const struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_c_kernel described = kernel;
+	const struct tkb_c_launcher_options descriptor = {
+		.signature = "tensordesc<fp16[64,64]>"
+	};
+	const struct tkb_c_launcher_options plain = { .signature = SIGNATURE };
+
+	check_fails(&kernel, &descriptor, TKB_ERR_UNSUPPORTED,
+	            "tensor descriptors cannot be passed from C");
+	described.metadata =
+		replaced(kernel.metadata, "\"tensordesc_meta\": []",
+	                 "\"tensordesc_meta\": [{}]");
+	check_fails(&described, &plain, TKB_ERR_UNSUPPORTED,
+	            "('tensordesc_meta')");
+}
+
+TEST(c_launcher, holds_the_signature_against_the_kernel)
+{
+	static const struct {
+		const char *signature;
+		const char *says;
+	} cases[] = {
+		{ "*fp32,*fp32,*fp32,256",
+		  "the signature passes 3 arguments; the kernel takes 4" },
+		{ "*fp32,*fp32,*fp32,i32,i32,256",
+		  "the signature passes 5 arguments; the kernel takes 4" },
+		{ "*fp32,*fp32,*fp32,i64,256",
+		  "'arg3' is 'i64' in the signature, of 8 bytes; the kernel's "
+		  "parameter has 4" },
+		{ "*fp32,*fp32,i64,i32,256",
+		  "'arg2' is 'i64' in the signature; the kernel's parameter is "
+		  "a pointer" },
+		{ "*fp32,64,*fp32,fp64,i32",
+		  "'arg3' is 'fp64' in the signature; the kernel's parameter "
+		  "is a pointer" },
+	};
+	const struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_c_kernel typed = kernel;
+	const struct tkb_c_launcher_options floating = {
+		.signature = "*fp32,*fp32,*fp32,fp32,256"
+	};
+	const struct tkb_c_launcher_options whole = {
+		.signature = "*fp32,*fp32,*fp32,u32,256"
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature = cases[i].signature
+		};
+
+		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+	}
+
+	/* Only PTX tells numbers apart. */
+	tkb_c_launcher_free(must(&kernel, &floating));
+	typed.ptx = read_file(FOLDER "/add_kernel.ptx");
+	check_fails(&typed, &floating, TKB_ERR_INVALID,
+	            "the kernel's parameter is an integer");
+	typed.ptx = replaced(typed.ptx, ".param .u32 add_kernel_param_3",
+	                     ".param .f32 add_kernel_param_3");
+	tkb_c_launcher_free(must(&typed, &floating));
+	check_fails(&typed, &whole, TKB_ERR_INVALID,
+	            "the kernel's parameter is a floating-point number");
+	typed.ptx = replaced(typed.ptx, ".param .f32 add_kernel_param_3",
+	                     ".param .b32 add_kernel_param_3");
+	tkb_c_launcher_free(must(&typed, &floating));
+	tkb_c_launcher_free(must(&typed, &whole));
+}
+
+/* As of a kernel of CUDA C, whose metadata tkbundle wrote. */
+TEST(c_launcher, finds_out_which_parameters_are_for_memory_of_its_own)
+{
+	static const struct {
+		const char *signature;
+		bool has_global;
+		bool has_profile;
+	} cases[] = {
+		{ "*fp32,*fp32,*fp32,i32,256", true, true },
+		{ "*fp32,*fp32,*fp32,i32,*fp32", true, false },
+		{ "*fp32,*fp32,*fp32,i32,*fp32,*i8", false, false },
+	};
+	struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_c_launcher_options options = { .signature = "" };
+
+	kernel.metadata = replaced(kernel.metadata, "\"triton_version\"",
+	                           "\"another_version\"");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct tkb_c_launcher *launcher;
+		const char *source;
+
+		options.signature = cases[i].signature;
+		launcher = must(&kernel, &options);
+		source = source_of(launcher);
+		CHECK_INT(strstr(source, "&tkb_global") != NULL,
+		          cases[i].has_global);
+		CHECK_INT(strstr(source, "&tkb_profile") != NULL,
+		          cases[i].has_profile);
+		tkb_c_launcher_free(launcher);
+	}
+	options.signature = "*fp32,*fp32,*fp32,i32,*fp32,*i8,i32";
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "the signature passes 7 arguments");
+	options.signature = "*fp32,*fp32,*fp32";
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "the signature passes 3 arguments; the kernel takes 4");
+	/* Then the last parameter counts as others do. */
+	options.signature = cases[2].signature;
+	kernel.ptx = replaced(read_file(FOLDER "/add_kernel.ptx"),
+	                      ".param .u64 .ptr .global .align 1 "
+	                      "add_kernel_param_5",
+	                      ".param .f64 add_kernel_param_5");
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "'arg5' is '*i8' in the signature; the kernel's parameter "
+	            "is");
+	kernel.ptx.size = 0;
+	/* What is needed is there. */
+	kernel.metadata =
+		replaced(kernel.metadata, "\"global_scratch_size\": 0",
+	                 "\"global_scratch_size\": 8");
+	options.signature = cases[2].signature;
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "the signature passes 6 arguments; the kernel takes 5");
+	/* Triton's own metadata leaves nothing open. */
+	kernel = bare_kernel();
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "the signature passes 6 arguments; the kernel takes 4");
+}
+
+TEST(c_launcher, holds_the_signature_against_tritons_ir)
+{
+	static const struct {
+		const char *signature;
+		const char *says;
+	} cases[] = {
+		{ "*fp32:16,*fp16:16,*fp32:16,i32,256",
+		  "'y_ptr' is '*fp16:16' in the signature; in the kernel it is "
+		  "'!tt.ptr<f32>'" },
+		{ "*fp32:16,*fp32:16,*fp32,i32,256",
+		  "'o_ptr' is '*fp32' in the signature; the kernel was "
+		  "compiled "
+		  "for a multiple of 16: write '*fp32:16'" },
+		{ "*fp32:16,*fp32:16,*fp32:16,fp32,256",
+		  "'n' is 'fp32' in the signature; in the kernel it is 'i32'" },
+	};
+	const struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options more = {
+		.signature = "*fp32:16,*fp32:16,*fp32:16,u32:16,256"
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature = cases[i].signature
+		};
+
+		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+	}
+	/* It may ask for more than the kernel does. */
+	tkb_c_launcher_free(must(&kernel, &more));
+}
+
+TEST(c_launcher, is_told_warps_and_stages_by_the_metadata)
+{
+	const struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_c_kernel silent = kernel;
+	struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+		                                  .num_warps = 8 };
+
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "the kernel was compiled for 4 warps, not for 8");
+	options.num_warps = 4;
+	options.num_stages = 2;
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "the kernel was compiled for 3 stages, not for 2");
+
+	silent.metadata =
+		replaced(kernel.metadata, "\"num_stages\": 3", "\"x\": 3");
+	options.num_stages = 0;
+	check_fails(&silent, &options, TKB_ERR_INVALID,
+	            "the metadata does not tell the number of stages: give "
+	            "'--num-stages'");
+	options.num_stages = 3;
+	check_name(&kernel, SIGNATURE, "5bd02c15_0d1d2d3");
+	tkb_c_launcher_free(must(&silent, &options));
+}
+
+TEST(c_launcher, refuses_metadata_that_cannot_be)
+{
+	static const struct {
+		const char *from;
+		const char *to;
+		int status;
+		const char *says;
+	} cases[] = {
+		{ "\"num_warps\": 4", "\"num_warps\": 33", TKB_ERR_CORRUPT,
+		  "the metadata's 'num_warps'" },
+		{ "\"num_warps\": 4", "\"num_warps\": \"4\"", TKB_ERR_CORRUPT,
+		  "the metadata's 'num_warps'" },
+		{ "\"num_warps\": 4", "\"num_warps\": -4", TKB_ERR_CORRUPT,
+		  "the metadata's 'num_warps'" },
+		{ "\"num_ctas\": 1", "\"num_ctas\": 0", TKB_ERR_CORRUPT,
+		  "the metadata's 'num_ctas'" },
+		{ "\"num_ctas\": 1", "\"num_ctas\": 17", TKB_ERR_CORRUPT,
+		  "the metadata's 'num_ctas'" },
+		{ "\"num_ctas\": 1",
+		  "\"num_ctas\": 4, \"cluster_dims\": [2, 1, 1]",
+		  TKB_ERR_CORRUPT,
+		  "'num_ctas' is 4, but its 'cluster_dims' are [2, 1, 1]" },
+		{ "\"num_ctas\": 1", "\"num_ctas\": 1, \"cluster_dims\": [1]",
+		  TKB_ERR_CORRUPT, "the metadata's 'cluster_dims'" },
+		{ "\"num_ctas\": 1",
+		  "\"num_ctas\": 1, \"cluster_dims\": [1, 1, 1, 1]",
+		  TKB_ERR_CORRUPT, "the metadata's 'cluster_dims'" },
+		{ "\"shared\": 0", "\"shared\": 99999999", TKB_ERR_CORRUPT,
+		  "the metadata's 'shared'" },
+		{ "\"launch_pdl\": false", "\"launch_pdl\": []",
+		  TKB_ERR_CORRUPT, "the metadata's 'launch_pdl'" },
+		{ "\"launch_pdl\": false", "\"clc\": true", TKB_ERR_UNSUPPORTED,
+		  "('clc')" },
+		{ "\"backend\": \"cuda\"", "\"backend\": \"hip\"",
+		  TKB_ERR_UNSUPPORTED, "a launcher is for 'cuda'" },
+		{ "\"warp_size\": 32}", "\"warp_size\": 64}",
+		  TKB_ERR_UNSUPPORTED, "warps of 64 threads" },
+		{ "\"name\": \"add_kernel\"", "\"name\": \"\"", TKB_ERR_CORRUPT,
+		  "does not name the kernel" },
+		{ "\"name\": \"add_kernel\"", "\"name\": \"other\"",
+		  TKB_ERR_CORRUPT, "the cubin" },
+		{ "\"arch\": 90", "\"arch\": 80", TKB_ERR_CORRUPT, "sm_90" },
+		{ "{", "[", TKB_ERR_CORRUPT, "the metadata" },
+	};
+	const struct tkb_c_kernel kernel = bare_kernel();
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct tkb_c_kernel changed = kernel;
+
+		changed.metadata =
+			replaced(kernel.metadata, cases[i].from, cases[i].to);
+		check_fails(&changed, &options, cases[i].status, cases[i].says);
+	}
+}
+
+TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
+{
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+	const struct tkb_c_kernel whole = bare_kernel();
+	struct tkb_c_kernel kernel = whole;
+
+	for (size_t i = 0; i < 100; i++) {
+		struct tkb_c_launcher *launcher = NULL;
+		struct tkb_error err = { 0 };
+
+		kernel.cubin.size = whole.cubin.size * i / 100;
+		CHECK_INT(
+			tkb_c_launcher_new(&kernel, &options, &launcher, &err),
+			TKB_ERR_CORRUPT);
+	}
+	kernel.cubin = replaced(whole.cubin, ".nv.info.add_kernel",
+	                        ".nv.infx.add_kernel");
+	check_fails(&kernel, &options, TKB_ERR_CORRUPT,
+	            "the cubin tells no parameters of 'add_kernel'");
+}
+
+/* Where the record of parameter `ordinal` begins in the cubin. */
+static size_t record_at(struct tkb_bytes cubin, unsigned ordinal)
+{
+	const unsigned char record[] = {
+		4, 0x17, 12, 0, 0, 0, 0, 0, (unsigned char)ordinal, 0
+	};
+	const char *const found =
+		memmem(cubin.data, cubin.size, record, sizeof(record));
+
+	CHECK(found != NULL);
+	return (size_t)(found - (const char *)cubin.data);
+}
+
+TEST(c_launcher, refuses_a_damaged_table_of_parameters)
+{
+	static const struct {
+		unsigned ordinal;
+		size_t at; /* in the record */
+		int byte;
+		int status;
+	} cases[] = {
+		{ 3, 2, 13, TKB_ERR_CORRUPT },   /* a record of another size */
+		{ 3, 2, 0xff, TKB_ERR_CORRUPT }, /* longer than the table */
+		{ 3, 8, 9, TKB_ERR_CORRUPT },    /* a gap before the last */
+		{ 3, 8, 2, TKB_ERR_CORRUPT },    /* one twice */
+		{ 3, 9, 0xff, TKB_ERR_CORRUPT }, /* too many */
+		{ 5, 1, 0x18, TKB_ERR_INVALID }, /* the last is missing */
+		{ 3, 14, 0, TKB_ERR_CORRUPT },   /* of no size */
+		{ 5, 8, 4, TKB_ERR_CORRUPT },    /* one twice, and no gap */
+	};
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+	const struct tkb_c_kernel whole = bare_kernel();
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct tkb_c_kernel kernel = whole;
+		struct tkb_c_launcher *launcher = NULL;
+		struct tkb_error err = { 0 };
+		unsigned char *const copy = test_alloc(whole.cubin.size);
+		int rc;
+
+		memcpy(copy, whole.cubin.data, whole.cubin.size);
+		copy[record_at(whole.cubin, cases[i].ordinal) + cases[i].at] =
+			(unsigned char)cases[i].byte;
+		if (cases[i].at == 14)
+			copy[record_at(whole.cubin, 3) + 15] = 0;
+		kernel.cubin.data = copy;
+		rc = tkb_c_launcher_new(&kernel, &options, &launcher, &err);
+		CHECK_INT(rc, cases[i].status);
+	}
+}
+
+TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
+{
+	static const struct {
+		const char *grid;
+		const char *says;
+	} cases[] = {
+		{ "", "the grid's x: something is missing at the end" },
+		{ "1,1", "has not three sizes" },
+		{ "1,1,1,1", "has not three sizes" },
+		{ "1,1,", "the grid's z: something is missing at the end" },
+		{ "1,,1", "the grid's y: something is missing" },
+		{ "m,1,1", "the grid's x: the kernel takes no argument 'm'" },
+		{ "x_ptr,1,1", "the grid's x: no integer is 'x_ptr'" },
+		{ "n(1),1,1", "and parentheses, but no '('" },
+		{ "n;1,1,1", "and parentheses, but no ';'" },
+		{ "1,1,system(\"x\")", "no argument 'system'" },
+		{ "1,n=1,1", "the grid's y: there are + - * / % and" },
+		{ "1,n++,1", "something is missing at the end" },
+		{ "1,n/*x*/,1", "a name, a number or '(' must stand at '*'" },
+		{ "1,n//x,1", "a name, a number or '(' must stand at '/'" },
+		{ "1,(n,1", "the grid's y: nothing closes '('" },
+		{ "1,n),1", "the grid's y: nothing opens ')'" },
+		{ "1,(),1", "must stand at ')'" },
+		{ "1,1 n,1", "but no 'n'" },
+		{ "1,n\n,1", "but no '?'" },
+		{ "1,\"n\",1", "must stand at '\"'" },
+		{ "1,0x10,1", "but no 'x'" },
+		{ "1,1.5,1", "but no '.'" },
+		{ "1,n<<1,1", "but no '<'" },
+		{ "1,9999999999999999999,1", "too large a number" },
+		{ "*n,1,1", "must stand at '*'" },
+		{ "tkb_x,1,1", "no argument 'tkb_x'" },
+	};
+	const struct tkb_c_kernel kernel = whole_kernel();
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature = SIGNATURE, .grid = cases[i].grid
+		};
+
+		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+	}
+}
+
+TEST(c_launcher, limits_the_depth_of_a_grid)
+{
+	const struct tkb_c_kernel kernel = whole_kernel();
+	char *const grid = test_alloc(2048);
+	struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+		                                  .grid = grid };
+
+	memset(grid, '(', 100);
+	memcpy(grid + 100, "n", 2);
+	check_fails(&kernel, &options, TKB_ERR_INVALID, "is too deep");
+	memset(grid, '+', 1000);
+	memcpy(grid + 1000, "n,1,1", 6);
+	tkb_c_launcher_free(must(&kernel, &options));
+	for (size_t i = 0; i < 1000; i++)
+		grid[i] = i % 2 == 0 ? 'n' : '+';
+	memcpy(grid + 1000, "n,1,1", 6);
+	check_fails(&kernel, &options, TKB_ERR_INVALID, "is too long");
+	memset(grid, ' ', 2000);
+	grid[2000] = '\0';
+	check_fails(&kernel, &options, TKB_ERR_TOO_LARGE,
+	            "the grid is longer than");
+}
+
+/* The line of the source that computes an axis, after "=". */
+static void check_grid(const char *grid, char axis, const char *wanted)
+{
+	const struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+		                                        .grid = grid };
+	struct tkb_c_launcher *const launcher = must(&kernel, &options);
+
+	CHECK_CONTAINS(source_of(launcher),
+	               text("const long long tkb_%c = %s;\n", axis, wanted));
+	tkb_c_launcher_free(launcher);
+}
+
+TEST(c_launcher, computes_a_grid_by_the_rules_of_c)
+{
+	check_grid("1 + 2 * n, 1, 1", 'x', "(1LL + (2LL * (long long)n))");
+	check_grid("1 * 2 + n, 1, 1", 'x', "((1LL * 2LL) + (long long)n)");
+	check_grid("9 - 3 - n, 1, 1", 'x', "((9LL - 3LL) - (long long)n)");
+	check_grid("1, (n + 3) / 4 % 5, 1", 'y',
+	           "((((long long)n + 3LL) / 4LL) % 5LL)");
+	check_grid("1,1,-n * -(2 - n)", 'z',
+	           "((-(long long)n) * (-(2LL - (long long)n)))");
+	check_grid("010, 1, 1", 'x', "10LL");
+	check_grid("00, 1, 1", 'x', "0LL");
+	check_grid("n / 0, 1, 1", 'x',
+	           "add_kernel_5bd02c15_0d1d2d3_divide((long long)n, 0LL, "
+	           "&tkb_bad)");
+	check_grid("7 % n, 1, 1", 'x',
+	           "add_kernel_5bd02c15_0d1d2d3_divide_rest(7LL, (long long)n, "
+	           "&tkb_bad)");
+}
+
+TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)
+{
+	static const char *const names[][2] = {
+		{ "int", "int_" },
+		{ "class", "class_" },
+		{ "stream", "stream_" },
+		{ "CUDA_VERSION", "CUDA_VERSION_" },
+		{ "uint8_t", "uint8_t_" },
+		{ "tkb_x", "tkb_x_" },
+		{ "cuInit", "cuInit_" },
+		{ "NULL", "NULL_" },
+		{ "_Bool", "_Bool_" },
+		{ "a__b", "a__b_" },
+		{ "M", "M" },
+		{ "x_", "x_" },
+		{ "gX", "gX_" },
+		{ "linux", "linux_" },
+		{ "xor_eq", "xor_eq_" },
+		{ "EOF", "EOF_" },
+	};
+	const struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		struct tkb_c_kernel named = kernel;
+		struct tkb_c_launcher *launcher;
+
+		named.ttir = replaced(
+			kernel.ttir, "(%x_ptr: ", text("(%%%s: ", names[i][0]));
+		launcher = must(&named, &options);
+		CHECK_CONTAINS(header_of(launcher),
+		               text("stream, unsigned int gX, unsigned int "
+		                    "gY, unsigned int gZ, CUdeviceptr %s, ",
+		                    names[i][1]));
+		tkb_c_launcher_free(launcher);
+	}
+}
+
+/* Up to Triton 3.3 the IR counts what is left, and not what was given. */
+TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
+{
+	struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options options = {
+		.signature = "*fp32:16,i32:1,*fp32:16,64,*fp32:16,i32",
+		.grid = "arg5, 1, 1"
+	};
+	struct tkb_c_launcher *launcher;
+
+	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%arg0: ");
+	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %arg1: ");
+	kernel.ttir = replaced(kernel.ttir, ", %o_ptr: ", ", %arg2: ");
+	kernel.ttir = replaced(kernel.ttir, ", %n: ", ", %arg3: ");
+	launcher = must(&kernel, &options);
+	CHECK_CONTAINS(header_of(launcher),
+	               "CUdeviceptr arg0, CUdeviceptr arg2, CUdeviceptr arg4, "
+	               "int32_t arg5);");
+	tkb_c_launcher_free(launcher);
+}
+
+TEST(c_launcher, refuses_two_arguments_of_one_name)
+{
+	struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+
+	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%int: ");
+	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %int_: ");
+	check_fails(&kernel, &options, TKB_ERR_INVALID,
+	            "two arguments would be called 'int_' in C");
+}
+
+TEST(c_launcher, refuses_names_that_c_does_not_have)
+{
+	static const char *const names[] = { "a-b", "1a",   "",
+		                             "a b", "a*/b", "\xc3\xa9" };
+	static const char *const files[] = { "a\"b", "a\\b", "a\nb", "",
+		                             "a/b",  "a*",   "a?" };
+	const struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_c_launcher_options options = { .signature = SIGNATURE };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		options.name = names[i];
+		check_fails(&kernel, &options, TKB_ERR_INVALID,
+		            "cannot be the name of a function in C");
+	}
+	options.name = text("%0600d", 0);
+	memset((char *)options.name, 'a', 600);
+	check_fails(&kernel, &options, TKB_ERR_INVALID, "is longer than");
+	options.name = "fine";
+	for (size_t i = 0; i < TKB_COUNT_OF(files); i++) {
+		options.file_name = files[i];
+		check_fails(&kernel, &options, TKB_ERR_INVALID,
+		            "cannot be named in C");
+	}
+}
+
+/* How often `part` is in `whole`. */
+static size_t count_of(const char *whole, const char *part)
+{
+	size_t count = 0;
+
+	for (; (whole = strstr(whole, part)) != NULL; whole++)
+		count++;
+	return count;
+}
+
+TEST(c_launcher, lets_nothing_out_of_a_comment_or_a_text)
+{
+	struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_c_launcher_options options = {
+		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,\"*/ /* \"",
+		.file_name = "a b"
+	};
+	struct tkb_c_launcher *launcher;
+	const char *header;
+	const char *source;
+
+	kernel.key = "*/\n#error\n/*/ \\ \?\?/";
+	kernel.metadata =
+		replaced(kernel.metadata, "\"triton_version\": \"3.6.0\"",
+	                 "\"triton_version\": \"*/ int x; /* \\\\\"");
+	launcher = must(&kernel, &options);
+	header = header_of(launcher);
+	source = source_of(launcher);
+
+	CHECK_INT(count_of(source, "/*"), count_of(source, "*/"));
+	CHECK(strstr(source, "\n#error\n") == NULL);
+	CHECK(strstr(header, "\n#error\n") == NULL);
+	/* Trigraphs, of which there are some in any cubin. */
+	CHECK(strstr(source, "\?\?") == NULL);
+	CHECK(strstr(header, "\?\?") == NULL);
+	CHECK_CONTAINS(source, "#include \"a b.");
+	/* The signature is there as it is only behind two slashes. */
+	CHECK_INT(count_of(header, "\"*/ /* \""), 1);
+	CHECK_CONTAINS(header, "\n// tkb-launcher: 1 add_kernel ");
+	tkb_c_launcher_free(launcher);
+}
+
+/* Behind the end of an ELF file anything may stand. */
+TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
+{
+	static const unsigned char end[] = "\0017\001x\1778\?\?/\\\"@%s\n*/";
+	static const char wanted[] =
+		"\\0017\\1x\\1778\\77\\77/\\\\\\\"\\100%s\\12*/\";";
+	struct tkb_c_kernel kernel = bare_kernel();
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+	struct tkb_c_launcher *launcher;
+	TKB_AUTO(tkb_buf_release) struct tkb_buf longer = TKB_BUF_INIT(TKB_MIB);
+	char *source;
+	char *to;
+
+	tkb_buf_add(&longer, kernel.cubin);
+	tkb_buf_add(&longer, (struct tkb_bytes){ end, sizeof(end) - 1 });
+	kernel.cubin = tkb_buf_bytes(&longer);
+	launcher = must(&kernel, &options);
+
+	/* Lines may end anywhere. */
+	source = (char *)source_of(launcher);
+	to = source;
+	for (const char *from = source; *from != '\0'; from++) {
+		if (strncmp(from, "\"\n\"", 3) == 0)
+			from += 2;
+		else
+			*to++ = *from;
+	}
+	*to = '\0';
+	CHECK_CONTAINS(source, wanted);
+	tkb_c_launcher_free(launcher);
+}
+
+TEST(c_launcher, is_the_same_for_the_same_input)
+{
+	const struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+		                                        .grid = "n, 1, 1" };
+	struct tkb_c_launcher *const one = must(&kernel, &options);
+	struct tkb_c_launcher *const other = must(&kernel, &options);
+
+	CHECK_STR(source_of(one), source_of(other));
+	CHECK_STR(header_of(one), header_of(other));
+	tkb_c_launcher_free(one);
+	tkb_c_launcher_free(other);
+	tkb_c_launcher_free(NULL);
+}
+
+static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self;
+	(void)bytes;
+	(void)err;
+	return TKB_ERR_IO;
+}
+
+TEST(c_launcher, returns_what_a_sink_returned)
+{
+	const struct tkb_c_kernel kernel = whole_kernel();
+	const struct tkb_c_launcher_options options = { .signature =
+		                                                SIGNATURE };
+	const struct tkb_sink sink = { .write = refuse };
+	struct tkb_c_launcher *const launcher = must(&kernel, &options);
+
+	CHECK_INT(tkb_c_launcher_write_source(launcher, &sink, NULL),
+	          TKB_ERR_IO);
+	CHECK_INT(tkb_c_launcher_write_header(launcher, &sink, NULL),
+	          TKB_ERR_IO);
+	tkb_c_launcher_free(launcher);
+}
