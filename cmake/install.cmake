@@ -24,7 +24,10 @@ install(CODE "
 install(TARGETS tkbundle_compile
 	RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile)
-install(FILES tools/tkbundle-compile/triton_worker.py
+install(FILES
+	tools/tkbundle-compile/tkbundle_triton_launch.py
+	tools/tkbundle-compile/tkbundle_triton_signature.py
+	tools/tkbundle-compile/triton_worker.py
 	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile OPTIONAL)
 

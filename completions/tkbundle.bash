@@ -10,6 +10,13 @@ _tkbundle_options() {
 	collect)
 		options="-o --output --key --device --profile --no-modules
 			--strict -j --jobs --json -n --dry-run" ;;
+	compile)
+		options="--target --cache -j --jobs --ptxas --cubin-with
+			--ptxas-option -I --include -D --define --libdevice
+			--optimize --name --num-warps --num-stages --metadata
+			--finalize --without --fast --rules --signature --python
+			--keep-going --emit -o --output --print-after-all --log
+			--deadline --json -v --verbose" ;;
 	config | diff)
 		options="--json" ;;
 	emit)
@@ -20,6 +27,9 @@ _tkbundle_options() {
 			--metrics --json -n --dry-run" ;;
 	help)
 		options="" ;;
+	launcher)
+		options="--signature --num-warps --num-stages --grid --out-name
+			--link -o --output" ;;
 	ls)
 		options="--files --json" ;;
 	merge)
@@ -55,6 +65,22 @@ _tkbundle_options() {
 # switch.
 _tkbundle_value() {
 	case $1:$2 in
+	compile:-o | compile:--output | launcher:-o | launcher:--output)
+		value=:file ;;
+	compile:--emit)
+		value="ptx cubin llir" ;;
+	compile:--cubin-with)
+		value="ptxas nvjitlink" ;;
+	compile:--target)
+		value="cuda:75 cuda:80 cuda:86 cuda:89 cuda:90 cuda:100 cuda:120" ;;
+	compile:-I | compile:--include)
+		value=:cache ;;
+	compile:--ptxas | compile:--libdevice | compile:--metadata | \
+		compile:--rules | compile:--python | compile:--log)
+		value=:file ;;
+	compile:-D | compile:--define | *:--ptxas-option | *:--name | \
+		*:--num-* | *:--without | *:--signature | *:--grid | *:--out-name)
+		value=:none ;;
 	*:-o | *:--output | push:--bundle)
 		value=:bundle ;;
 	*:--profile)
@@ -92,9 +118,11 @@ _tkbundle_operand() {
 		value=:either ;;
 	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
+	launcher:1)
+		value=:either ;;
 	run:1)
 		value=:command ;;
-	run:*)
+	compile:* | launcher:* | run:*)
 		value=:file ;;
 	*)
 		value=:none ;;
@@ -127,8 +155,8 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect config diff emit gc help ls merge pull push refs
-		relocate run show stats verify"
+	local verbs="collect compile config diff emit gc help launcher ls merge
+		pull push refs relocate run show stats verify"
 	local options='' value='' word i count=0
 	local -a words
 

@@ -100,7 +100,7 @@ ask_zsh() {
 
 # The options in such specifications: "(-j --jobs)-j+[...]" is "-j".
 zsh_options() {
-	ask_zsh "$1" | sed -n 's/^\(([^)]*)\)*\**\(-[a-z-]*\)[+=]*\[.*/\2/p'
+	ask_zsh "$1" | sed -n 's/^\(([^)]*)\)*\**\(-[A-Za-z-]*\)[+=]*\[.*/\2/p'
 }
 
 # ask SHELL LINE WANTED...: what a shell offers.

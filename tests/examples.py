@@ -10,7 +10,8 @@ blocks that begin with ```console in Markdown, and in literal displays in a
 manual page. Those of a document are run one after another in a folder of their
 own, which is the home folder and has the fixtures. Where a manual page names a
 fixture in a comment, it has been unpacked there. Sizes of bundles depend on
-libzstd's version, ages on the machine: they are not compared. Prints TAP.
+libzstd's version, ages and tools on the machine: they are not compared. Prints
+TAP.
 """
 import os
 import re
@@ -24,6 +25,9 @@ FIXTURES = os.path.join(HERE, "fixtures")
 
 # Needs a GPU and a model: tests/gpu shows it.
 NOT_HERE = "serve.py"
+
+# Needs a CUDA toolkit, or what another example made by one.
+WITH_TOOLS = ("tkbundle compile", "tkbundle launcher", " made", "new/")
 
 # Works where the file system keeps access times.
 WITH_TIMES = ("stats --used", "tkbundle run")
@@ -74,6 +78,8 @@ def furnish(folder, document):
 def normal(output):
     output = re.sub(r"\([\d.]+ [kM]?B\)", "(SIZE)", output)
     output = output.replace(", use unknown", "")
+    output = re.sub(r" with (?:LLVM|NVRTC|ptxas|nvJitLink) .* to ",
+                    " with TOOLS to ", output)
     output = re.sub(r" \d+s$", " AGE", output, flags=re.M)
     output = re.sub(r'("age": ?)\d+', r"\1AGE", output)
     output = re.sub(r'"knows_use": ?(true|false)', '"knows_use": FLAG', output)
@@ -97,6 +103,9 @@ def why_not(command, folder):
     if (any(words in command for words in WITH_TIMES) and
             not keeps_access_times(folder)):
         return "the file system keeps no access times"
+    if (not os.environ.get("TKB_TEST_CUDA") and
+            any(words in command for words in WITH_TOOLS)):
+        return "there is no CUDA toolkit"
     return ""
 
 
@@ -106,7 +115,8 @@ def run(command, folder, program):
            if name not in VARIABLES and not name.startswith("TKBUNDLE_")}
     ended = subprocess.run(
         ["bash", "-c", command], cwd=folder, text=True, check=False,
-        env=dict(env, PATH=path, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8"),
+        env=dict(env, PATH=path, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8",
+                 CUDA_HOME=os.environ.get("TKB_TEST_CUDA", "")),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
     # No page can tell where the folder lies.

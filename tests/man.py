@@ -232,6 +232,8 @@ def check_overview(tree):
               page.items("DESCRIPTION", "Cm") | page.items("DESCRIPTION", "Fl")}
     reasons = tree.code(r'\[TKB_REASON_\w+\] = "(\w+)"')
     variables = (tree.code(r'(?:getenv|variable|is_set)\("(\w+)"\)') |
+                 tree.code(r'"(TRITON_\w+_PATH|CUDA_PATH|VIRTUAL_ENV)"',
+                           ("src/compile", "tools/tkbundle-compile")) |
                  tree.code(r'"(TKBUNDLE_[A-Z_]+)"') | {"PATH"})
     return (only("verb", verbs, listed) +
             only("reason", reasons, page.items("REASONS", "Cm")) +

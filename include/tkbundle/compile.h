@@ -20,13 +20,23 @@ extern "C" {
  *     tkb_compiler_close(compiler);
  *
  * An entry's key covers the input, the options, the target, and the names and
- * versions of the tools: the same again is a hit, and starts no tool.
+ * versions of the tools that take part; not where anything lies. The same again
+ * is a hit, and starts no tool.
  *
- * Threads: as a pool. Trust: the input may be anything; what LLVM makes of it
- * happens in a worker.
+ * Threads: a compiler may be used by any at the same time, a compile by one.
+ * Trust: the input may be anything; what LLVM makes of it happens in a worker.
  */
 struct tkb_compiler;
 struct tkb_compile;
+struct tkb_finalize_options;
+
+/**
+ * Is there such a target? As Triton names it: "cuda:90", "cuda:90:32".
+ *
+ * @return 0, or TKB_ERR_INVALID: which ones there are
+ */
+TKB_API TKB_NODISCARD int tkb_target_check(const char *target,
+                                           struct tkb_error *err);
 
 /** What a unit begins with. */
 enum tkb_source_kind {
@@ -35,22 +45,40 @@ enum tkb_source_kind {
 	TKB_SOURCE_CUDA /**< CUDA C */
 };
 
+/** What a compile ends with. What comes before it is answered, too. */
+enum tkb_product {
+	TKB_PRODUCT_LLIR = 1, /**< LLVM IR, finalized where that is wanted */
+	TKB_PRODUCT_PTX,
+	TKB_PRODUCT_CUBIN
+};
+
+/** What makes a cubin of PTX. */
+enum tkb_cubin_tool {
+	TKB_CUBIN_WITH_PTXAS,
+	TKB_CUBIN_WITH_NVJITLINK
+};
+
 /** Choices for tkb_compiler_open(). Zero means the default. */
 struct tkb_compiler_options {
 	const char *worker; /**< tkbundle-compile; NULL: where it is installed,
 	                         or beside the running program */
-	uint32_t worker_count;  /**< as of a pool */
-	const char *cache_root; /**< where entries go; NULL: nowhere */
-	const char *arch;       /**< "90". Required */
+	uint32_t worker_count;    /**< as of a pool */
+	const char *cache_root;   /**< where cubins go, as entries; NULL:
+	                               nowhere */
+	enum tkb_product product; /**< default TKB_PRODUCT_CUBIN */
+	enum tkb_cubin_tool cubin_with;
 	const char *ptxas; /**< NULL: $TRITON_PTXAS_PATH, or the toolkit's */
 	const char *const *ptxas_options; /**< ends with NULL; may be NULL */
-	const char *const *nvrtc_options; /**< likewise: -I, -D */
-	const char *libdevice;            /**< a path, for IR that calls it */
-	bool is_optimized; /**< LLVM's O3 before code is made; Triton's IR
+	const char *const *nvrtc_options; /**< likewise: "-Ifolder", "-DX=1" */
+	const char *libdevice; /**< a path, for IR that calls it; NULL:
+	                            $TRITON_LIBDEVICE_PATH, or none */
+	const struct tkb_finalize_options *finalize; /**< of IR; NULL: do not */
+	bool is_optimized;   /**< LLVM's O3 before code is made; Triton's IR
 	                            has had that */
-	bool no_fusion;    /**< of multiplications and additions */
-	bool no_lines;     /**< no line numbers for profilers */
-	bool ptx_only;
+	bool no_fusion;      /**< of multiplications and additions */
+	bool no_lines;       /**< no line numbers for profilers */
+	bool prints_passes;  /**< the IR after each pass goes to the compile's
+	                         log */
 	uint32_t timeout_ms; /**< of one try; default 120000 */
 	/** The source of each unit goes here before it is compiled; `write` may
 	    be NULL. */
@@ -58,12 +86,12 @@ struct tkb_compiler_options {
 };
 
 /**
- * Start the workers, and ask which tools there are.
+ * Start the workers.
  *
  * @param options  not kept but for the log's `self`
  * @param out      receives a handle that the caller closes
- * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no worker program, no ptxas),
- *         TKB_ERR_UNAVAILABLE (workers crash), TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no worker program, a file that cannot
+ *         be read) or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_compiler_open(
 	const struct tkb_compiler_options *options, struct tkb_compiler **out,
@@ -72,21 +100,56 @@ TKB_API TKB_NODISCARD int tkb_compiler_open(
 /** End the workers. Compiles stay valid. NULL is allowed. */
 TKB_API void tkb_compiler_close(struct tkb_compiler *compiler);
 
-/** What compiles: "LLVM 22.1.8, ptxas 13.0.88 (/usr/...)". Borrowed. */
-TKB_API const char *tkb_compiler_tools(const struct tkb_compiler *compiler);
+/**
+ * What would compile for a target: "LLVM 22.1.8, ptxas 13.0.88 (/usr/...)". A
+ * worker is asked once for each target; submitting does so where nobody has.
+ *
+ * @param target  as of a unit
+ * @param out     borrowed until the compiler is closed
+ * @return 0; TKB_MISS (not yet); TKB_ERR_INVALID (no such target: those that
+ *         there are), TKB_ERR_IO or TKB_ERR_UNSUPPORTED (a tool is not there),
+ *         TKB_ERR_UNAVAILABLE (workers crash), TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_compiler_tools(struct tkb_compiler *compiler,
+                                             const char *target,
+                                             uint32_t timeout_ms,
+                                             const char **out,
+                                             struct tkb_error *err);
 
 /** One kernel to be compiled. */
 struct tkb_unit {
-	const char *name; /**< of the input, for messages */
+	const char *name;   /**< of the input, for messages */
+	const char *target; /**< "cuda:90" */
 	enum tkb_source_kind kind;
 	struct tkb_bytes source;
 	struct tkb_bytes metadata; /**< Triton's JSON for the same kernel, whose
 	                                launch attributes are kept; empty: none */
 	const char *kernel;        /**< NULL: the only one there is */
-	uint32_t num_warps;        /**< 0: as the metadata says, else 4 */
+	uint32_t num_warps;        /**< 0: as the metadata says, else as the
+	                                code does, else 4 */
 };
 
-/** Begin. All of `unit` is copied. */
+/** Room for the key of an entry, with its zero. */
+#define TKB_ENTRY_KEY_SIZE 65
+
+/**
+ * The key that the unit's entry has or would have. Codes as of
+ * tkb_compiler_submit().
+ */
+TKB_API TKB_NODISCARD int tkb_compiler_key(struct tkb_compiler *compiler,
+                                           const struct tkb_unit *unit,
+                                           char out[TKB_ENTRY_KEY_SIZE],
+                                           struct tkb_error *err);
+
+/**
+ * Begin, where no whole entry of the unit's key is there. Units of equal keys
+ * that are at work at the same time are compiled once.
+ *
+ * @param unit  all of it is copied
+ * @param out   receives a compile that the caller frees
+ * @return 0; what tkb_compiler_tools() fails with; TKB_ERR_INVALID (the
+ *         metadata), TKB_ERR_TOO_LARGE, or what the log returned
+ */
 TKB_API TKB_NODISCARD int tkb_compiler_submit(struct tkb_compiler *compiler,
                                               const struct tkb_unit *unit,
                                               struct tkb_compile **out,
@@ -94,11 +157,14 @@ TKB_API TKB_NODISCARD int tkb_compiler_submit(struct tkb_compiler *compiler,
 
 /** What came of it. Borrowed until the compile is freed. */
 struct tkb_compiled {
-	const char *key;      /**< of the entry */
-	const char *kernel;   /**< its name; "" for a hit */
-	bool is_hit;          /**< the entry was there: nothing was compiled */
-	struct tkb_bytes ptx; /**< empty for a hit */
-	struct tkb_bytes cubin; /**< likewise, and with ptx_only */
+	const char *key;       /**< of the entry */
+	const char *kernel;    /**< its name; "" for a hit */
+	const char *tools;     /**< what made it; "" for a hit */
+	bool is_hit;           /**< the entry was there: nothing was compiled */
+	struct tkb_bytes llir; /**< of IR, as code was made of it; empty for a
+	                            hit, as what follows */
+	struct tkb_bytes ptx;  /**< empty if it was not to be made */
+	struct tkb_bytes cubin; /**< likewise */
 };
 
 /**

@@ -21,6 +21,10 @@
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
  *   remote_backend.h  for those who add a kind of remote
+ *   pool.h     jobs for worker processes
+ *   compile.h  compile IR, PTX and CUDA C to entries, without a GPU
+ *   triton_compile.h  the same for kernels of Triton, by the user's own
+ *   finalize.h use what can be known of a whole module
  *   c_launcher.h  start a kernel from C, without Python
  *
  * The library never prints, exits or aborts, keeps no state outside the
@@ -31,18 +35,22 @@
 #include <tkbundle/c_launcher.h>
 #include <tkbundle/cache.h>
 #include <tkbundle/collect.h>
+#include <tkbundle/compile.h>
 #include <tkbundle/cubin.h>
 #include <tkbundle/emit.h>
 #include <tkbundle/entry.h>
 #include <tkbundle/error.h>
+#include <tkbundle/finalize.h>
 #include <tkbundle/fleet.h>
 #include <tkbundle/launcher.h>
 #include <tkbundle/maintain.h>
 #include <tkbundle/merge.h>
+#include <tkbundle/pool.h>
 #include <tkbundle/recorder.h>
 #include <tkbundle/remote.h>
 #include <tkbundle/remote_backend.h>
 #include <tkbundle/results.h>
+#include <tkbundle/triton_compile.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,13 +7,15 @@
  * each a number that names it, a size, and bytes. One that is repeated is a list.
  */
 
+#include <tkbundle/compile.h>
+
 #include "base/base.h"
 #include "base/buf.h"
 
 enum tkb_field {
 	/* Of a job. */
 	TKB_FIELD_INPUT = 1, /* enum tkb_input, as a decimal number */
-	TKB_FIELD_EMIT,      /* enum tkb_emit: how far to go */
+	TKB_FIELD_EMIT,      /* enum tkb_product: what to end with */
 	TKB_FIELD_SOURCE,    /* the input's bytes */
 	TKB_FIELD_ARCH,      /* "90" */
 	TKB_FIELD_KERNEL,    /* its name */
@@ -22,18 +24,28 @@ enum tkb_field {
 	TKB_FIELD_PTXAS_OPTION,
 	TKB_FIELD_LINKER, /* nvjitlink, not ptxas: "1" */
 	TKB_FIELD_NVRTC_OPTION,
-	TKB_FIELD_LIBDEVICE, /* a path */
-	TKB_FIELD_OPTIMIZE,  /* "1" */
-	TKB_FIELD_NO_FUSION, /* "1" */
-	TKB_FIELD_NO_LINES,  /* "1" */
+	TKB_FIELD_LIBDEVICE,        /* a path */
+	TKB_FIELD_OPTIMIZE,         /* "1" */
+	TKB_FIELD_NO_FUSION,        /* "1" */
+	TKB_FIELD_NO_LINES,         /* "1" */
+	TKB_FIELD_FINALIZE,         /* "1": run the steps of finalize */
+	TKB_FIELD_FINALIZE_KEEP,    /* a kernel that stays; none: all of them */
+	TKB_FIELD_FINALIZE_WITHOUT, /* the name of a step that is left out */
+	TKB_FIELD_FINALIZE_RULES,   /* the text of a file of rules */
+	TKB_FIELD_FINALIZE_FAST,    /* "1": rules that change rounding, too */
+	TKB_FIELD_METADATA,         /* of keys alone */
+	TKB_FIELD_BITCODE,          /* "1": answer LLVM IR as bitcode */
+	TKB_FIELD_NO_NVRTC, /* "1", with TKB_INPUT_NONE: do not ask it */
 
 	/* Of an answer. A kernel's name is in both. */
-	TKB_FIELD_LLIR = 64,
+	TKB_FIELD_LLIR =
+		64, /* the finalized module: a text, as Triton's llir */
 	TKB_FIELD_PTX,
 	TKB_FIELD_CUBIN,
 	TKB_FIELD_LLVM, /* versions: "22.1.8" */
 	TKB_FIELD_NVRTC,
 	TKB_FIELD_PTXAS_VERSION,
+	TKB_FIELD_NVJITLINK, /* its version, where it makes the cubin */
 	TKB_FIELD_TOOLS /* all of it, for people: what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
 };
 
@@ -43,12 +55,6 @@ enum tkb_input {
 	TKB_INPUT_PTX,
 	TKB_INPUT_CUDA,
 	TKB_INPUT_NONE /* only the tools' versions are wanted */
-};
-
-/* What it ends with; what comes before is answered too. */
-enum tkb_product {
-	TKB_PRODUCT_PTX = 1,
-	TKB_PRODUCT_CUBIN
 };
 
 void tkb_field_add(struct tkb_buf *out, enum tkb_field field,

@@ -142,7 +142,9 @@ int tkb_metadata_write(const struct tkb_metadata_order *order,
 		return rc;
 	if (order->num_warps == 0 && !writer.has_warps) {
 		begin_member(&writer, "num_warps");
-		tkb_buf_add_byte(out, '4');
+		tkb_buf_add_number(out, order->default_warps == 0
+		                                ? 4
+		                                : order->default_warps);
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(defaults); i++) {
 		if ((writer.has >> i & 1) != 0)

@@ -178,6 +178,21 @@ int tkb_publication_do(const struct tkb_publication *publication,
 	return publish(&publisher, err);
 }
 
+/* Are its files what they should be? What Triton does not look at counts, too. */
+static int read_files(struct tkb_loader *loader, struct tkb_found *found,
+                      struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++) {
+		struct tkb_bytes bytes;
+
+		if (found->found[i].bytes.data == NULL)
+			rc = tkb_found_read(loader, found, i, &bytes, err);
+	}
+	return rc;
+}
+
 int tkb_publication_find(const char *root, const char *key, bool *out,
                          struct tkb_error *err)
 {
@@ -195,6 +210,8 @@ int tkb_publication_find(const char *root, const char *key, bool *out,
 	if (rc < 0)
 		return rc;
 	rc = tkb_found_load(&loader, &roots.items[0], key, &found, &fault);
+	if (rc == 0)
+		rc = read_files(&loader, &found, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	*out = rc == 0 && !found.is_moved;

@@ -48,7 +48,8 @@ struct tkb_metadata_order {
 	const char *hash; /* hexadecimal */
 	const char *kernel;
 	const char *arch;
-	uint32_t num_warps; /* 0: as given, else 4 */
+	uint32_t num_warps;     /* 0: as given, else the next */
+	uint32_t default_warps; /* 0: 4 */
 };
 
 TKB_NODISCARD int tkb_metadata_write(const struct tkb_metadata_order *order,

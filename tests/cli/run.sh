@@ -58,7 +58,9 @@ python=$(python3 -c 'import sys; print(sys.executable)') || exit 1
 
 # What the program looks at, and what its words could depend on.
 unset TRITON_CACHE_DIR TRITON_HOME TORCHINDUCTOR_CACHE_DIR
-unset CUDA_HOME TERM XDG_CONFIG_HOME
+unset CUDA_HOME CUDA_PATH TRITON_PTXAS_PATH TRITON_NVDISASM_PATH
+unset TRITON_PTXAS_BLACKWELL_PATH TRITON_LIBDEVICE_PATH
+unset TERM XDG_CONFIG_HOME
 # shellcheck disable=SC2046 # one word each
 unset $(env | sed -n 's/^\(TKBUNDLE_[A-Za-z0-9_]*\)=.*/\1/p')
 export TKBUNDLE_CONFIG=/dev/null

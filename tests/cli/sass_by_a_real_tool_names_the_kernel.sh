@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-command -v nvdisasm >/dev/null || command -v cuobjdump >/dev/null ||
+for tool in "$here"/../../build/venv/lib/python3*/site-packages/triton/backends/nvidia/bin/nvdisasm; do
+	[ ! -x "$tool" ] || export TRITON_NVDISASM_PATH="$tool"
+done
+[ -n "${TRITON_NVDISASM_PATH-}" ] || command -v nvdisasm >/dev/null ||
+	command -v cuobjdump >/dev/null ||
 	[ -x /usr/local/cuda/bin/nvdisasm ] ||
 	skip "there is no nvdisasm and no cuobjdump"
 cache cache

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+unset CUDA_PATH TRITON_PTXAS_PATH TRITON_NVDISASM_PATH
 cache cache
 mkdir tools
 export PATH="$PWD/tools:$PATH"

@@ -6,24 +6,27 @@
 #include <string.h>
 
 #include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/IRReader.h>
-#include <llvm-c/Linker.h>
 #include <llvm-c/Support.h>
 #include <llvm/Config/llvm-config.h>
 
+#include "base/base.h"
+#include "base/buf.h"
+
 #include "fail.h"
-#include "llvm_handles.h"
+#include "finalize.h"
+#include "gpu.h"
+#include "ir_inside.h"
+#include "ir_newer.h"
+#include "ptx.h"
 
 /* The steps, flags and their order are those of Triton's NVIDIA backend. */
 
-enum {
-	PTX_KERNEL = 71, /* LLVM's number of the calling convention */
-	NAMES_SIZE = 300
-};
-
 static const char triple[] = "nvptx64-nvidia-cuda";
 
-void ir_start(bool prints_passes)
+void ir_start(bool prints_passes, void (*on_fatal)(const char *reason))
 {
 	const char *const arguments[] = { "tkbundle-compile",
 		                          "--nvptx-short-ptr",
@@ -31,6 +34,7 @@ void ir_start(bool prints_passes)
 		                          "--print-after-all" };
 	const int count = prints_passes ? 4 : 3;
 
+	LLVMInstallFatalErrorHandler(on_fatal);
 	LLVMInitializeNVPTXTargetInfo();
 	LLVMInitializeNVPTXTarget();
 	LLVMInitializeNVPTXTargetMC();
@@ -43,22 +47,42 @@ const char *ir_version(void)
 	return LLVM_VERSION_STRING;
 }
 
-/* The first error that LLVM reports; warnings are its own business. */
+/* What LLVM says of a module goes to the log; the first error is kept. */
 struct diagnosis {
+	const struct tkb_sink *log;
 	bool has_error;
 	struct tkb_error error;
 };
 
+static void log_line(const struct tkb_sink *log, const char *kind,
+                     const char *words)
+{
+	struct tkb_error ignored;
+	char *line = NULL;
+	const int size = asprintf(&line, "LLVM: %s%s\n", kind, words);
+
+	if (size < 0)
+		return; /* it is not the log that the job is about */
+	(void)log->write(log->self, (struct tkb_bytes){ line, (size_t)size },
+	                 &ignored);
+	free(line);
+}
+
 static void diagnose(LLVMDiagnosticInfoRef info, void *self)
 {
 	struct diagnosis *diagnosis = self;
-	AUTO_LLVM_MESSAGE text = LLVMGetDiagInfoDescription(info);
+	AUTO_LLVM_MESSAGE words = LLVMGetDiagInfoDescription(info);
+	const LLVMDiagnosticSeverity severity = LLVMGetDiagInfoSeverity(info);
 
-	if (LLVMGetDiagInfoSeverity(info) != LLVMDSError ||
-	    diagnosis->has_error)
+	if (severity == LLVMDSWarning)
+		log_line(diagnosis->log, "warning: ", words);
+	if (severity != LLVMDSError)
 		return;
+	log_line(diagnosis->log, "", words);
+	if (!diagnosis->has_error)
+		(void)fail(&diagnosis->error, TKB_ERR_INVALID, "LLVM: %s",
+		           words);
 	diagnosis->has_error = true;
-	(void)fail(&diagnosis->error, TKB_ERR_INVALID, "LLVM: %s", text);
 }
 
 static int check_diagnosis(const struct diagnosis *diagnosis,
@@ -70,14 +94,6 @@ static int check_diagnosis(const struct diagnosis *diagnosis,
 	return TKB_ERR_INVALID;
 }
 
-/* sm_90 has features that later ones lack, so from there on it is sm_90a. */
-static void name_cpu(const char *arch, char out[32])
-{
-	const long number = strtol(arch, NULL, 10);
-
-	(void)snprintf(out, 32, "sm_%.16s%s", arch, number >= 90 ? "a" : "");
-}
-
 static int make_machine(const struct ir_options *options,
                         LLVMTargetMachineRef *out, struct tkb_error *err)
 {
@@ -85,14 +101,18 @@ static int make_machine(const struct ir_options *options,
 	chosen = LLVMCreateTargetMachineOptions();
 	AUTO_LLVM_MESSAGE message = NULL;
 	LLVMTargetRef target = NULL;
+	char cpu[GPU_NAME_SIZE];
 	char features[32];
-	char cpu[32];
+	uint32_t version = 0;
+	int rc;
 
+	rc = gpu_choose_ptx(options->arch, options->ptx_version, &version, err);
+	if (rc < 0)
+		return rc;
 	if (LLVMGetTargetFromTriple(triple, &target, &message))
 		return fail(err, TKB_ERR_UNSUPPORTED, "LLVM: %s", message);
-	name_cpu(options->arch, cpu);
-	(void)snprintf(features, sizeof(features), "+ptx%u",
-	               options->ptx_version);
+	gpu_name(options->arch, cpu);
+	(void)snprintf(features, sizeof(features), "+ptx%u", version);
 	LLVMTargetMachineOptionsSetCPU(chosen, cpu);
 	LLVMTargetMachineOptionsSetFeatures(chosen, features);
 	LLVMTargetMachineOptionsSetCodeGenOptLevel(chosen,
@@ -102,27 +122,49 @@ static int make_machine(const struct ir_options *options,
 	if (*out == NULL)
 		return fail(err, TKB_ERR_UNSUPPORTED,
 		            "LLVM cannot compile for %s", cpu);
+	LLVMSetTargetMachineAsmVerbosity(*out, true);
 	return 0;
 }
 
-static int parse(LLVMContextRef context, struct tkb_bytes ir,
-                 LLVMModuleRef *out, struct tkb_error *err)
+static bool parse(LLVMContextRef context, struct tkb_bytes ir,
+                  LLVMModuleRef *out, char **message)
 {
-	AUTO_LLVM_MESSAGE message = NULL;
 	/* LLVMParseIRInContext() takes it over. */
 	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
 		ir.data, ir.size, "the input");
+	const bool is_parsed =
+		!LLVMParseIRInContext(context, buffer, out, message);
 
-	if (LLVMParseIRInContext(context, buffer, out, &message)) {
+	if (!is_parsed)
 		*out = NULL;
+	return is_parsed;
+}
+
+/* IR of this LLVM, of an older one, or text of the next. */
+static int read_module(LLVMContextRef context, struct tkb_bytes ir,
+                       LLVMModuleRef *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf older = TKB_BUF_INIT(SIZE_MAX / 2);
+	AUTO_LLVM_MESSAGE message = NULL;
+	AUTO_LLVM_MESSAGE ignored = NULL;
+	bool is_parsed;
+
+	is_parsed = parse(context, ir, out, &message);
+	if (!is_parsed && ir_newer_translate(ir, &older) != 0 &&
+	    tkb_buf_check(&older, err) == 0)
+		is_parsed =
+			parse(context, tkb_buf_bytes(&older), out, &ignored);
+	if (!is_parsed)
 		return fail(err, TKB_ERR_INVALID, "bad IR: %s", message);
-	}
+	release_message(&message);
+	message = NULL;
 	if (LLVMVerifyModule(*out, LLVMReturnStatusAction, &message))
 		return fail(err, TKB_ERR_INVALID, "bad IR: %s", message);
 	return 0;
 }
 
-static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
+void ir_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
 {
 	AUTO_LLVM(LLVMTargetDataRef)
 	data = LLVMCreateTargetDataLayout(machine);
@@ -132,9 +174,10 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
 }
 
 /* Denormals are flushed where a kernel leaves that open, as Triton wants it. */
-static void set_reflect(LLVMContextRef context, LLVMModuleRef module)
+static void set_reflect(LLVMModuleRef module)
 {
 	static const char name[] = "nvvm-reflect-ftz";
+	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMValueRef one =
 		LLVMConstInt(LLVMInt32TypeInContext(context), 1, false);
 
@@ -143,73 +186,8 @@ static void set_reflect(LLVMContextRef context, LLVMModuleRef module)
 		                  strlen(name), LLVMValueAsMetadata(one));
 }
 
-static bool is_kernel(LLVMValueRef function)
-{
-	return !LLVMIsDeclaration(function) &&
-	       LLVMGetFunctionCallConv(function) == PTX_KERNEL;
-}
-
-/* What kernels there are, for a message. */
-static void list_kernels(LLVMModuleRef module, char names[NAMES_SIZE],
-                         size_t *count_out)
-{
-	size_t used = 0;
-	size_t count = 0;
-
-	names[0] = '\0';
-	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
-	     at = LLVMGetNextFunction(at)) {
-		size_t size = 0;
-
-		if (!is_kernel(at))
-			continue;
-		if (used < NAMES_SIZE)
-			used += (size_t)snprintf(names + used,
-			                         NAMES_SIZE - used, "%s%s",
-			                         count == 0 ? "" : ", ",
-			                         LLVMGetValueName2(at, &size));
-		count++;
-	}
-	*count_out = count;
-}
-
-static LLVMValueRef only_kernel(LLVMModuleRef module)
-{
-	LLVMValueRef at = LLVMGetFirstFunction(module);
-
-	while (!is_kernel(at))
-		at = LLVMGetNextFunction(at);
-	return at;
-}
-
-static int find_kernel(LLVMModuleRef module, const char *wanted,
-                       char kernel[1024], struct tkb_error *err)
-{
-	LLVMValueRef found = NULL;
-	char names[NAMES_SIZE];
-	size_t count = 0;
-	size_t size = 0;
-
-	list_kernels(module, names, &count);
-	if (count == 0)
-		return fail(err, TKB_ERR_INVALID, "the IR has no kernel");
-	if (wanted != NULL)
-		found = LLVMGetNamedFunction(module, wanted);
-	if (wanted != NULL && (found == NULL || !is_kernel(found)))
-		return fail(err, TKB_ERR_INVALID,
-		            "the IR has no kernel '%s', but %s", wanted, names);
-	if (wanted == NULL && count > 1)
-		return fail(err, TKB_ERR_INVALID,
-		            "the IR has several kernels: name one of %s",
-		            names);
-	if (found == NULL)
-		found = only_kernel(module);
-	(void)snprintf(kernel, 1024, "%s", LLVMGetValueName2(found, &size));
-	return 0;
-}
-
-static int run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                      const char *passes, struct tkb_error *err)
+int ir_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                  const char *passes, struct tkb_error *err)
 {
 	AUTO_LLVM(LLVMPassBuilderOptionsRef)
 	options = LLVMCreatePassBuilderOptions();
@@ -227,101 +205,38 @@ static int run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	return 0;
 }
 
-/* Is a function called that is defined nowhere, and is no intrinsic? */
-static const char *find_external(LLVMModuleRef module)
-{
-	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
-	     at = LLVMGetNextFunction(at)) {
-		size_t size = 0;
-		const char *name = LLVMGetValueName2(at, &size);
-
-		if (LLVMIsDeclaration(at) && LLVMGetIntrinsicID(at) == 0 &&
-		    LLVMGetFirstUse(at) != NULL &&
-		    strcmp(name, "vprintf") != 0 &&
-		    strcmp(name, "__assertfail") != 0)
-			return name;
-	}
-	return NULL;
-}
-
-static int read_libdevice(LLVMContextRef context, const char *path,
-                          LLVMModuleRef *out, struct tkb_error *err)
-{
-	AUTO_LLVM_MESSAGE message = NULL;
-	LLVMMemoryBufferRef buffer = NULL;
-
-	if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message))
-		return fail(err, TKB_ERR_IO, "libdevice '%s': %s", path,
-		            message);
-	if (LLVMParseIRInContext(context, buffer, out, &message)) {
-		*out = NULL;
-		return fail(err, TKB_ERR_INVALID, "libdevice '%s': %s", path,
-		            message);
-	}
-	return 0;
-}
-
-/* Of libdevice only what is used stays, as if it had been written there. */
-static int link_libdevice(LLVMContextRef context, LLVMModuleRef module,
-                          LLVMTargetMachineRef machine,
-                          const struct ir_options *options, const char *kernel,
-                          struct tkb_error *err)
-{
-	const char *external = find_external(module);
-	AUTO_LLVM(LLVMModuleRef) library = NULL;
-	char passes[1280];
-	int rc;
-
-	if (external == NULL)
-		return 0;
-	if (options->libdevice == NULL)
-		return fail(err, TKB_ERR_INVALID,
-		            "'%s' is defined nowhere: name a libdevice",
-		            external);
-	rc = read_libdevice(context, options->libdevice, &library, err);
-	if (rc < 0)
-		return rc;
-	set_layout(library, machine);
-	if (LLVMLinkModules2(module, library)) {
-		library = NULL;
-		return fail(err, TKB_ERR_INVALID, "cannot link '%s'",
-		            options->libdevice);
-	}
-	library = NULL; /* LLVMLinkModules2() took it over */
-	external = find_external(module);
-	if (external != NULL)
-		return fail(err, TKB_ERR_INVALID,
-		            "'%s' is defined nowhere, and not in '%s'",
-		            external, options->libdevice);
-	(void)snprintf(passes, sizeof(passes),
-	               "internalize<preserve-gv=%s>,globaldce,nvvm-reflect",
-	               kernel);
-	rc = run_passes(module, machine, passes, err);
-	return rc < 0 ? rc : run_passes(module, machine, "default<O3>", err);
-}
-
-/* Multiplications and additions may become one, where the kernel lets them. */
-static void allow_fusion(LLVMModuleRef module)
-{
-	for (LLVMValueRef function = LLVMGetFirstFunction(module);
-	     function != NULL; function = LLVMGetNextFunction(function)) {
-		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
-		     block != NULL; block = LLVMGetNextBasicBlock(block)) {
-			for (LLVMValueRef at = LLVMGetFirstInstruction(block);
-			     at != NULL; at = LLVMGetNextInstruction(at)) {
-				if (LLVMCanValueUseFastMathFlags(at))
-					LLVMSetFastMathFlags(
-						at,
-						LLVMGetFastMathFlags(at) |
-							LLVMFastMathAllowContract);
-			}
-		}
-	}
-}
-
-static int emit(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                const struct diagnosis *diagnosis, const struct tkb_sink *ptx,
+static int send(LLVMMemoryBufferRef buffer, const struct tkb_sink *sink,
                 struct tkb_error *err)
+{
+	return sink->write(sink->self,
+	                   (struct tkb_bytes){ LLVMGetBufferStart(buffer),
+	                                       LLVMGetBufferSize(buffer) },
+	                   err);
+}
+
+/* The module as it is now, as text or bitcode. */
+static int send_module(LLVMModuleRef module, const struct ir_options *options,
+                       const struct tkb_sink *llir, struct tkb_error *err)
+{
+	AUTO_LLVM(LLVMMemoryBufferRef) bitcode = NULL;
+	AUTO_LLVM_MESSAGE text = NULL;
+	size_t size = 0;
+	const char *name = LLVMGetSourceFileName(module, &size);
+
+	LLVMSetModuleIdentifier(module, name, size);
+	if (options->is_bitcode) {
+		bitcode = LLVMWriteBitcodeToMemoryBuffer(module);
+		return send(bitcode, llir, err);
+	}
+	text = LLVMPrintModuleToString(module);
+	return llir->write(llir->self, (struct tkb_bytes){ text, strlen(text) },
+	                   err);
+}
+
+static int send_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                    const struct ir_options *options,
+                    const struct diagnosis *diagnosis,
+                    const struct tkb_sink *ptx, struct tkb_error *err)
 {
 	AUTO_LLVM(LLVMMemoryBufferRef) text = NULL;
 	AUTO_LLVM_MESSAGE message = NULL;
@@ -334,40 +249,60 @@ static int emit(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	rc = check_diagnosis(diagnosis, err);
 	if (rc < 0)
 		return rc;
-	return ptx->write(ptx->self,
-	                  (struct tkb_bytes){ LLVMGetBufferStart(text),
+	return ptx_finish((struct tkb_bytes){ LLVMGetBufferStart(text),
 	                                      LLVMGetBufferSize(text) },
-	                  err);
+	                  options->ptx_version, ptx, err);
+}
+
+/* From a module to code. */
+static int compile(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                   const struct ir_options *options,
+                   const struct diagnosis *diagnosis,
+                   const struct ir_products *products, struct tkb_error *err)
+{
+	int rc;
+
+	rc = ir_find_kernel(module, options->kernel, products->kernel, err);
+	if (rc < 0)
+		return rc;
+	ir_set_layout(module, machine);
+	set_reflect(module);
+	rc = ir_link_libdevice(module, machine, options->libdevice,
+	                       products->kernel, err);
+	if (rc == 0 && options->is_optimized)
+		rc = ir_run_passes(module, machine, "default<O3>", err);
+	if (rc == 0)
+		rc = check_diagnosis(diagnosis, err);
+	if (rc < 0)
+		return rc;
+	ir_prepare(module, options->no_fusion);
+	return send_ptx(module, machine, options, diagnosis, &products->ptx,
+	                err);
 }
 
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
-               const struct tkb_sink *ptx, char kernel[1024],
+               const struct tkb_sink *log, const struct ir_products *products,
                struct tkb_error *err)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMTargetMachineRef) machine = NULL;
 	AUTO_LLVM(LLVMModuleRef) module = NULL; /* goes before its context */
-	struct diagnosis diagnosis = { .has_error = false };
+	struct diagnosis diagnosis = { .log = log };
+	const bool is_changed = options->finalize->is_wanted;
 	int rc;
 
 	LLVMContextSetDiagnosticHandler(context, diagnose, &diagnosis);
 	rc = make_machine(options, &machine, err);
 	if (rc == 0)
-		rc = parse(context, ir, &module, err);
-	if (rc == 0)
-		rc = find_kernel(module, options->kernel, kernel, err);
-	if (rc < 0)
-		return rc;
-	set_layout(module, machine);
-	set_reflect(context, module);
-	rc = link_libdevice(context, module, machine, options, kernel, err);
-	if (rc == 0 && options->is_optimized)
-		rc = run_passes(module, machine, "default<O3>", err);
+		rc = read_module(context, ir, &module, err);
+	if (rc == 0 && is_changed)
+		rc = finalize_module(module, machine, options->finalize, log,
+		                     err);
 	if (rc == 0)
 		rc = check_diagnosis(&diagnosis, err);
-	if (rc < 0)
+	if (rc == 0 && (is_changed || options->is_llir_only))
+		rc = send_module(module, options, &products->llir, err);
+	if (rc < 0 || options->is_llir_only)
 		return rc;
-	if (!options->no_fusion)
-		allow_fusion(module);
-	return emit(module, machine, &diagnosis, ptx, err);
+	return compile(module, machine, options, &diagnosis, products, err);
 }

@@ -9,36 +9,48 @@
 
 #include <tkbundle/tkbundle.h>
 
+struct finalize_order;
+
 struct ir_options {
 	const char *arch;     /* "90" */
-	uint32_t ptx_version; /* 86 is 8.6 */
+	uint32_t ptx_version; /* the newest that is taken; 86 is 8.6; 0: none
+	                          is known */
 	const char *kernel;   /* NULL: the only one there is */
 	const char
 		*libdevice; /* a path, for modules that need it; NULL: none */
-	bool is_optimized;  /* by O3; Triton's IR has had that */
-	bool no_fusion;     /* of multiplications and additions */
-	bool prints_passes; /* the IR after each goes to standard error */
+	const struct finalize_order *finalize;
+	bool is_optimized; /* by O3; Triton's IR has had that */
+	bool no_fusion;    /* of multiplications and additions */
+	bool is_llir_only; /* it is not to become PTX */
+	bool is_bitcode;   /* LLVM IR is wanted as bitcode, not text */
+};
+
+/* Where what is made goes. */
+struct ir_products {
+	struct tkb_sink llir; /* the IR, where it was changed or is all that is
+	                         wanted */
+	struct tkb_sink ptx;
+	char *kernel; /* room for 1,024 bytes: the kernel's name in the PTX */
 };
 
 /*
  * Once in a process, before anything else. With `prints_passes` the IR after each
- * pass goes to standard error.
+ * pass goes to standard error. `on_fatal` is told why LLVM ends the process, and
+ * must do that.
  */
-void ir_start(bool prints_passes);
+void ir_start(bool prints_passes, void (*on_fatal)(const char *reason));
 
-/* "22.1.8" */
+/* "22.1.8"; "" where there is no LLVM. */
 const char *ir_version(void);
 
 /*
- * Send the PTX of `ir` (text or bitcode) to `ptx`, and the name of the one kernel
- * in it to `kernel`.
+ * Compile `ir`, text or bitcode. What LLVM says goes to `log`.
  *
  * @return 0; TKB_ERR_INVALID with LLVM's own words, or which kernels there are;
- *         TKB_ERR_UNSUPPORTED (the target), TKB_ERR_IO, or what the sink
- *         returned
+ *         TKB_ERR_UNSUPPORTED (the target), TKB_ERR_IO, or what a sink returned
  */
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
-               const struct tkb_sink *ptx, char kernel[1024],
+               const struct tkb_sink *log, const struct ir_products *products,
                struct tkb_error *err);
 
 #endif

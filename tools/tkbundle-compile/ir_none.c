@@ -4,21 +4,21 @@
 
 /* What stands for ir.c where there is no LLVM. */
 
-void ir_start(bool prints_passes)
+void ir_start(bool prints_passes, void (*on_fatal)(const char *reason))
 {
-	(void)prints_passes;
+	(void)prints_passes, (void)on_fatal;
 }
 
 const char *ir_version(void)
 {
-	return "(none)";
+	return "";
 }
 
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
-               const struct tkb_sink *ptx, char kernel[1024],
+               const struct tkb_sink *log, const struct ir_products *products,
                struct tkb_error *err)
 {
-	(void)ir, (void)options, (void)ptx, (void)kernel;
+	(void)ir, (void)options, (void)log, (void)products;
 	return fail(err, TKB_ERR_UNSUPPORTED,
 	            "this tkbundle-compile was built without LLVM, and cannot "
 	            "compile LLVM IR");

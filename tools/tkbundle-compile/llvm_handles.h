@@ -12,15 +12,16 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
-#define AUTO_LLVM(type) __attribute__((cleanup(release_##type))) type
+#define AUTO_LLVM(type) type __attribute__((cleanup(release_##type)))
 
 #define DEFINE_RELEASE(type, dispose)                                          \
-	static inline void release_##type(type *handle)                        \
+	static inline void release_##type(type(*handle))                       \
 	{                                                                      \
 		if (*handle != NULL)                                           \
 			dispose(*handle);                                      \
 	}
 
+DEFINE_RELEASE(LLVMBuilderRef, LLVMDisposeBuilder)
 DEFINE_RELEASE(LLVMContextRef, LLVMContextDispose)
 DEFINE_RELEASE(LLVMModuleRef, LLVMDisposeModule)
 DEFINE_RELEASE(LLVMMemoryBufferRef, LLVMDisposeMemoryBuffer)

@@ -1,131 +1,147 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nvrtc.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "base/buf.h"
+
 #include "fail.h"
-#include "ptxas.h"
+#include "gpu.h"
+#include "ptx.h"
 
 enum {
-	OPTIONS_LIMIT = 256
+	OPTIONS_LIMIT = 256,
+	NAME_SIZE = 1024
 };
-
-/* NVRTC's interface, as far as it is used: nvrtc.h of CUDA 12 and 13. */
-typedef struct _nvrtcProgram *program;
-
-struct nvrtc {
-	void *library; /* owned */
-	char version[32];
-	char include[4096]; /* "-I<toolkit>/include", or "" */
-	const char *(*get_error)(int rc);
-	int (*get_version)(int *major, int *minor);
-	int (*create)(program *out, const char *source, const char *name,
-	              int header_count, const char *const *headers,
-	              const char *const *header_names);
-	int (*destroy)(program *program);
-	int (*compile)(program handle, int option_count,
-	               const char *const *options);
-	int (*get_log_size)(program handle, size_t *size);
-	int (*get_log)(program handle, char *log);
-	int (*get_ptx_size)(program handle, size_t *size);
-	int (*get_ptx)(program handle, char *ptx);
-};
-
-static const char *toolkit(void)
-{
-	const char *folder = getenv("CUDA_HOME");
-
-	if (folder == NULL || folder[0] == '\0')
-		folder = getenv("CUDA_PATH");
-	return folder == NULL || folder[0] == '\0' ? "/usr/local/cuda" : folder;
-}
-
-static void *open_library(void)
-{
-	static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12",
-		                             "libnvrtc.so" };
-	static const char *const folders[] = { "lib64", "lib" };
-	void *library = NULL;
-	char path[4096];
-
-	for (size_t i = 0; library == NULL && i < 3; i++)
-		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0; library == NULL && i < 6; i++) {
-		(void)snprintf(path, sizeof(path), "%s/%s/%s", toolkit(),
-		               folders[i % 2], names[i / 2]);
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	return library;
-}
-
-/* POSIX lets dlsym() give functions; C does not say how to take them. */
-static bool find(void *library, const char *name, void *place)
-{
-	void *symbol = dlsym(library, name);
-
-	memcpy(place, &symbol, sizeof(symbol));
-	return symbol != NULL;
-}
 
 static bool bind(struct nvrtc *nvrtc)
 {
-	void *library = nvrtc->library;
+	const struct cuda_library *library = &nvrtc->library;
 
-	return find(library, "nvrtcGetErrorString", &nvrtc->get_error) &&
-	       find(library, "nvrtcVersion", &nvrtc->get_version) &&
-	       find(library, "nvrtcCreateProgram", &nvrtc->create) &&
-	       find(library, "nvrtcDestroyProgram", &nvrtc->destroy) &&
-	       find(library, "nvrtcCompileProgram", &nvrtc->compile) &&
-	       find(library, "nvrtcGetProgramLogSize", &nvrtc->get_log_size) &&
-	       find(library, "nvrtcGetProgramLog", &nvrtc->get_log) &&
-	       find(library, "nvrtcGetPTXSize", &nvrtc->get_ptx_size) &&
-	       find(library, "nvrtcGetPTX", &nvrtc->get_ptx);
+	return cuda_find(library, "nvrtcGetErrorString", &nvrtc->get_error) &&
+	       cuda_find(library, "nvrtcVersion", &nvrtc->get_version) &&
+	       cuda_find(library, "nvrtcCreateProgram", &nvrtc->create) &&
+	       cuda_find(library, "nvrtcDestroyProgram", &nvrtc->destroy) &&
+	       cuda_find(library, "nvrtcCompileProgram", &nvrtc->compile) &&
+	       cuda_find(library, "nvrtcAddNameExpression", &nvrtc->add_name) &&
+	       cuda_find(library, "nvrtcGetLoweredName", &nvrtc->get_name) &&
+	       cuda_find(library, "nvrtcGetProgramLogSize",
+	                 &nvrtc->get_log_size) &&
+	       cuda_find(library, "nvrtcGetProgramLog", &nvrtc->get_log) &&
+	       cuda_find(library, "nvrtcGetPTXSize", &nvrtc->get_ptx_size) &&
+	       cuda_find(library, "nvrtcGetPTX", &nvrtc->get_ptx);
 }
 
-int nvrtc_open(struct nvrtc **out, struct tkb_error *err)
+static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
-	struct nvrtc *nvrtc = calloc(1, sizeof(*nvrtc));
+	(void)self, (void)bytes, (void)err;
+	return 0;
+}
+
+/* The library tells its release; its build stands in what it makes. */
+static void ask_build(struct nvrtc *nvrtc, const char *arch)
+{
+	static const char nothing[] = "extern \"C\" __global__ void k() {}";
+	TKB_AUTO(tkb_buf_release) struct tkb_buf ptx = TKB_BUF_INIT(1 << 20);
+	const struct nvrtc_order order = { .path = "k", .arch = arch };
+	const struct tkb_sink sink = tkb_buf_sink(&ptx);
+	const struct tkb_sink log = { drop_bytes, NULL };
+	struct tkb_error ignored;
+	char kernel[NAME_SIZE];
+	const char *found = NULL;
+
+	if (nvrtc_compile(nvrtc, &order, nothing, &sink, &log, kernel,
+	                  &ignored) != 0)
+		return;
+	tkb_buf_add_byte(&ptx, '\0');
+	if (tkb_buf_check(&ptx, &ignored) == 0)
+		found = strstr((const char *)ptx.data, ", V");
+	if (found != NULL)
+		(void)sscanf(found, ", V%63[0-9.]", nvrtc->version);
+}
+
+int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err)
+{
+	const void *before = nvrtc->library.handle;
 	int major = 0;
 	int minor = 0;
 
-	if (nvrtc == NULL)
-		return fail(err, TKB_ERR_NOMEM, "out of memory");
-	nvrtc->library = open_library();
-	if (nvrtc->library == NULL || !bind(nvrtc) ||
-	    nvrtc->get_version(&major, &minor) != 0) {
-		nvrtc_close(nvrtc);
+	if (!cuda_open(&nvrtc->library, "libnvrtc"))
 		return fail(err, TKB_ERR_UNSUPPORTED,
 		            "there is no NVRTC of CUDA 12 or 13 to be found, "
 		            "nor in '%s'",
-		            toolkit());
+		            cuda_toolkit());
+	if (nvrtc->library.handle == before)
+		return 0;
+	if (!bind(nvrtc) || nvrtc->get_version(&major, &minor) != 0) {
+		(void)fail(err, TKB_ERR_UNSUPPORTED,
+		           "'%s' is no NVRTC of CUDA 12 or 13",
+		           nvrtc->library.path);
+		nvrtc_close(nvrtc);
+		return TKB_ERR_UNSUPPORTED;
 	}
 	(void)snprintf(nvrtc->version, sizeof(nvrtc->version), "%d.%d", major,
 	               minor);
-	(void)snprintf(nvrtc->include, sizeof(nvrtc->include), "-I%s/include",
-	               toolkit());
-	*out = nvrtc;
+	ask_build(nvrtc, arch);
 	return 0;
 }
 
 void nvrtc_close(struct nvrtc *nvrtc)
 {
-	if (nvrtc == NULL)
-		return;
-	if (nvrtc->library != NULL)
-		(void)dlclose(nvrtc->library);
-	free(nvrtc);
+	cuda_close(&nvrtc->library);
+	nvrtc->version[0] = '\0';
 }
 
-const char *nvrtc_version(const struct nvrtc *nvrtc)
+/* Its options, and what is made for them. */
+struct arguments {
+	const char *items[OPTIONS_LIMIT + 8];
+	int count;
+	char arch[64];
+	char beside[CUDA_PATH_SIZE]; /* "-I" and the folder of the source */
+	char toolkit[CUDA_PATH_SIZE];
+};
+
+static const char *base_name(const char *path)
 {
-	return nvrtc->version;
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static int list_arguments(const struct nvrtc_order *order,
+                          struct arguments *out, struct tkb_error *err)
+{
+	const int folder = (int)(base_name(order->path) - order->path);
+	char gpu[GPU_NAME_SIZE];
+
+	if (order->option_count > OPTIONS_LIMIT)
+		return fail(err, TKB_ERR_INVALID,
+		            "NVRTC cannot have more than %d options",
+		            OPTIONS_LIMIT);
+	gpu_name(order->arch, gpu);
+	(void)snprintf(out->arch, sizeof(out->arch),
+	               "--gpu-architecture=compute_%s", gpu + strlen("sm_"));
+	(void)snprintf(out->toolkit, sizeof(out->toolkit), "-I%s/include",
+	               cuda_toolkit());
+	out->items[out->count++] = out->arch;
+	if (!order->no_lines)
+		out->items[out->count++] = "-lineinfo";
+	if (order->no_fusion)
+		out->items[out->count++] = "--fmad=false";
+	if (folder > 0 && snprintf(out->beside, sizeof(out->beside), "-I%.*s",
+	                           folder, order->path) < CUDA_PATH_SIZE)
+		out->items[out->count++] = out->beside;
+	for (size_t i = 0; i < order->option_count; i++)
+		out->items[out->count++] = order->options[i];
+	out->items[out->count++] = out->toolkit;
+	return 0;
 }
 
 /* Its log, or NULL; the caller frees it. */
-static char *read_log(const struct nvrtc *nvrtc, program handle)
+static char *read_log(const struct nvrtc *nvrtc, nvrtc_program handle)
 {
 	size_t size = 0;
 	char *log;
@@ -138,78 +154,112 @@ static char *read_log(const struct nvrtc *nvrtc, program handle)
 	return log;
 }
 
-static int send_ptx(const struct nvrtc *nvrtc, program handle,
+static int report(const struct nvrtc *nvrtc, nvrtc_program handle, int number,
+                  const struct tkb_sink *log, struct tkb_error *err)
+{
+	char *words = read_log(nvrtc, handle);
+	char line[FAIL_LINE_SIZE];
+	int rc = 0;
+
+	if (words != NULL && words[0] != '\0')
+		rc = log->write(log->self,
+		                (struct tkb_bytes){ words, strlen(words) },
+		                err);
+	if (rc == 0 && number != 0) {
+		if (words == NULL || words[0] == '\0')
+			(void)snprintf(line, sizeof(line), "%s",
+			               nvrtc->get_error(number));
+		else
+			fail_first_error(words, line);
+		rc = fail(err, TKB_ERR_INVALID, "NVRTC: %s", line);
+	}
+	free(words);
+	return rc;
+}
+
+static int send_ptx(const struct nvrtc *nvrtc, nvrtc_program handle,
                     const struct tkb_sink *ptx, struct tkb_error *err)
 {
 	size_t size = 0;
-	char *text;
+	char *text = NULL;
 	int rc;
 
-	rc = nvrtc->get_ptx_size(handle, &size);
-	text = rc == 0 && size != 0 ? calloc(1, size) : NULL;
-	if (text == NULL)
-		return fail(err, TKB_ERR_NOMEM, "NVRTC gives no PTX");
-	rc = nvrtc->get_ptx(handle, text);
-	if (rc != 0)
-		rc = fail(err, TKB_ERR_INVALID, "NVRTC: %s",
-		          nvrtc->get_error(rc));
+	if (nvrtc->get_ptx_size(handle, &size) == 0 && size != 0)
+		text = calloc(1, size);
+	if (text == NULL || nvrtc->get_ptx(handle, text) != 0)
+		rc = fail(err, TKB_ERR_INVALID, "NVRTC gives no PTX");
 	else /* without its NUL */
-		rc = ptx->write(ptx->self, (struct tkb_bytes){ text, size - 1 },
-		                err);
+		rc = ptx_strip_folders((struct tkb_bytes){ text, size - 1 },
+		                       ptx, err);
 	free(text);
 	return rc;
 }
 
-static int compile(const struct nvrtc *nvrtc, program handle,
-                   const char *const *options, size_t count,
-                   const struct tkb_sink *ptx, const struct tkb_sink *log,
-                   struct tkb_error *err)
+/* The name in the PTX of what C++ calls `name`. */
+static void lower(const struct nvrtc *nvrtc, nvrtc_program handle,
+                  const char *name, char kernel[NAME_SIZE])
 {
-	const int number = nvrtc->compile(handle, (int)count, options);
-	char *text = read_log(nvrtc, handle);
-	int rc = 0;
+	const char *lowered = NULL;
 
-	if (text != NULL && text[0] != '\0')
-		rc = log->write(log->self,
-		                (struct tkb_bytes){ text, strlen(text) }, err);
-	if (rc == 0 && number != 0)
-		rc = fail(err, TKB_ERR_INVALID, "NVRTC: %s",
-		          text != NULL && text[0] != '\0'
-		                  ? text
-		                  : nvrtc->get_error(number));
-	free(text);
-	return rc == 0 ? send_ptx(nvrtc, handle, ptx, err) : rc;
+	if (nvrtc->get_name(handle, name, &lowered) == 0 && lowered != NULL)
+		(void)snprintf(kernel, NAME_SIZE, "%s", lowered);
+}
+
+/*
+ * One attempt; `name` is what C++ calls the kernel, or NULL. TKB_MISS: NVRTC
+ * refused, which may be because of that name.
+ */
+static int attempt(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
+                   const char *source, const char *name,
+                   const struct tkb_sink *ptx, const struct tkb_sink *log,
+                   char kernel[NAME_SIZE], struct tkb_error *err)
+{
+	struct arguments arguments = { .count = 0 };
+	nvrtc_program handle = NULL;
+	int number;
+	int rc;
+
+	rc = list_arguments(order, &arguments, err);
+	if (rc < 0)
+		return rc;
+	number = nvrtc->create(&handle, source, base_name(order->path), 0, NULL,
+	                       NULL);
+	if (number != 0)
+		return fail(err, TKB_ERR_INVALID, "NVRTC: %s",
+		            nvrtc->get_error(number));
+	if (name != NULL)
+		number = nvrtc->add_name(handle, name);
+	if (number == 0)
+		number = nvrtc->compile(handle, arguments.count,
+		                        arguments.items);
+	rc = name != NULL && number != 0
+	             ? TKB_MISS
+	             : report(nvrtc, handle, number, log, err);
+	if (rc == 0 && name != NULL)
+		lower(nvrtc, handle, name, kernel);
+	if (rc == 0)
+		rc = send_ptx(nvrtc, handle, ptx, err);
+	(void)nvrtc->destroy(&handle);
+	return rc;
 }
 
 int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
                   const char *source, const struct tkb_sink *ptx,
-                  const struct tkb_sink *log, struct tkb_error *err)
+                  const struct tkb_sink *log, char kernel[1024],
+                  struct tkb_error *err)
 {
-	const char *options[OPTIONS_LIMIT + 8];
-	char arch[64] = "--gpu-architecture=";
-	program handle = NULL;
-	size_t count = 0;
-	char gpu[32];
-	int rc;
+	int rc = TKB_MISS;
 
-	if (order->option_count > OPTIONS_LIMIT)
-		return fail(err, TKB_ERR_INVALID, "too many options of NVRTC");
-	ptxas_gpu_name(order->arch, gpu);
-	(void)snprintf(arch, sizeof(arch), "--gpu-architecture=compute_%s",
-	               gpu + strlen("sm_"));
-	options[count++] = arch;
-	if (!order->no_lines)
-		options[count++] = "-lineinfo";
-	if (order->no_fusion)
-		options[count++] = "--fmad=false";
-	for (size_t i = 0; i < order->option_count; i++)
-		options[count++] = order->options[i];
-	options[count++] = nvrtc->include;
-	rc = nvrtc->create(&handle, source, order->name, 0, NULL, NULL);
-	if (rc != 0)
-		return fail(err, TKB_ERR_INVALID, "NVRTC: %s",
-		            nvrtc->get_error(rc));
-	rc = compile(nvrtc, handle, options, count, ptx, log, err);
-	(void)nvrtc->destroy(&handle);
+	kernel[0] = '\0';
+	if (order->kernel != NULL && strncmp(order->kernel, "_Z", 2) != 0)
+		rc = attempt(nvrtc, order, source, order->kernel, ptx, log,
+		             kernel, err);
+	if (rc != TKB_MISS)
+		return rc;
+
+	/* It is the name that C++ does not know, or more is wrong. */
+	rc = attempt(nvrtc, order, source, NULL, ptx, log, kernel, err);
+	if (rc == 0 && order->kernel != NULL)
+		(void)snprintf(kernel, NAME_SIZE, "%s", order->kernel);
 	return rc;
 }

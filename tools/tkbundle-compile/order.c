@@ -10,6 +10,9 @@ void order_release(struct order *order)
 {
 	free(order->ptxas_options.items);
 	free(order->nvrtc_options.items);
+	free(order->finalize.kernels.items);
+	free(order->finalize.without.items);
+	free(order->finalize.rules.items);
 	tkb_arena_release(&order->arena);
 	*order = (struct order){ .arch = NULL };
 }
@@ -47,6 +50,29 @@ static int keep_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
 	return 0;
 }
 
+/* What a field that can only be "1" sets. */
+static bool *choice_of(struct order *order, enum tkb_field field)
+{
+	switch (field) {
+	case TKB_FIELD_LINKER:
+		return &order->with_nvjitlink;
+	case TKB_FIELD_OPTIMIZE:
+		return &order->is_optimized;
+	case TKB_FIELD_NO_FUSION:
+		return &order->no_fusion;
+	case TKB_FIELD_NO_LINES:
+		return &order->no_lines;
+	case TKB_FIELD_BITCODE:
+		return &order->is_bitcode;
+	case TKB_FIELD_NO_NVRTC:
+		return &order->no_nvrtc;
+	case TKB_FIELD_FINALIZE:
+		return &order->finalize.is_wanted;
+	default:
+		return &order->finalize.is_fast;
+	}
+}
+
 static int keep(struct order *order, enum tkb_field field,
                 struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -79,15 +105,23 @@ static int keep(struct order *order, enum tkb_field field,
 		return keep_item(order, bytes, &order->ptxas_options, err);
 	case TKB_FIELD_NVRTC_OPTION:
 		return keep_item(order, bytes, &order->nvrtc_options, err);
+	case TKB_FIELD_FINALIZE_KEEP:
+		return keep_item(order, bytes, &order->finalize.kernels, err);
+	case TKB_FIELD_FINALIZE_WITHOUT:
+		return keep_item(order, bytes, &order->finalize.without, err);
+	case TKB_FIELD_FINALIZE_RULES:
+		return keep_item(order, bytes, &order->finalize.rules, err);
+	case TKB_FIELD_LINKER:
 	case TKB_FIELD_OPTIMIZE:
-		order->is_optimized = true;
-		return 0;
 	case TKB_FIELD_NO_FUSION:
-		order->no_fusion = true;
-		return 0;
 	case TKB_FIELD_NO_LINES:
-		order->no_lines = true;
-		return 0;
+	case TKB_FIELD_BITCODE:
+	case TKB_FIELD_NO_NVRTC:
+	case TKB_FIELD_FINALIZE:
+	case TKB_FIELD_FINALIZE_FAST:
+		rc = keep_number(bytes, 1, &number, err);
+		*choice_of(order, field) = rc == 0;
+		return rc;
 	default:
 		return fail(err, TKB_ERR_INVALID,
 		            "this worker knows no field %u", (unsigned)field);
@@ -95,15 +129,25 @@ static int keep(struct order *order, enum tkb_field field,
 }
 
 /* An architecture is a number, as in "90". */
+static bool is_architecture(const char *text)
+{
+	return text[0] != '\0' && text[0] != '0' && strlen(text) <= 5 &&
+	       text[strspn(text, "0123456789")] == '\0';
+}
+
 static int check(const struct order *order, struct tkb_error *err)
 {
 	if (order->input == 0 || order->arch == NULL)
 		return fail(err, TKB_ERR_INVALID,
 		            "a job names no input or no architecture");
-	if (order->arch[0] == '\0' ||
-	    strspn(order->arch, "0123456789") != strlen(order->arch))
+	if (!is_architecture(order->arch))
 		return fail(err, TKB_ERR_INVALID,
 		            "'%s' is no architecture, as 90 is", order->arch);
+	if (order->product == TKB_PRODUCT_LLIR &&
+	    order->input != TKB_INPUT_LLIR && order->input != TKB_INPUT_NONE)
+		return fail(err, TKB_ERR_INVALID,
+		            "LLVM IR cannot be made of %s",
+		            order->input == TKB_INPUT_PTX ? "PTX" : "CUDA C");
 	return 0;
 }
 
@@ -111,8 +155,7 @@ int order_read(struct tkb_bytes request, struct order *out,
                struct tkb_error *err)
 {
 	struct tkb_fields fields = { .bytes = request };
-	struct order order = { .product = TKB_PRODUCT_CUBIN,
-		               .name = "the input" };
+	struct order order = { .product = TKB_PRODUCT_CUBIN };
 	enum tkb_field field;
 	struct tkb_bytes bytes;
 	int rc;

@@ -8,11 +8,8 @@
 
 #include "base/arena.h"
 #include "compile/fields.h"
-
-struct texts {
-	const char **items; /* owned */
-	size_t count;
-};
+#include "finalize_order.h"
+#include "texts.h"
 
 struct order {
 	struct tkb_arena arena; /* owns the texts */
@@ -20,13 +17,17 @@ struct order {
 	enum tkb_product product;
 	struct tkb_bytes source; /* in the request */
 	const char *arch;
-	const char *kernel;    /* or NULL */
-	const char *name;      /* of the input */
-	const char *ptxas;     /* or NULL */
-	const char *libdevice; /* or NULL */
-	struct texts ptxas_options;
+	const char *kernel;         /* or NULL */
+	const char *name;           /* of the input, its path; or NULL */
+	const char *ptxas;          /* or NULL */
+	const char *libdevice;      /* or NULL */
+	struct texts ptxas_options; /* what has items is owned */
 	struct texts nvrtc_options;
+	struct finalize_order finalize;
+	bool with_nvjitlink;
 	bool is_optimized;
+	bool is_bitcode;
+	bool no_nvrtc; /* it is not asked for its version */
 	bool no_fusion;
 	bool no_lines;
 };

@@ -7,20 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
+
+#include "cuda.h"
 #include "fail.h"
+#include "gpu.h"
 #include "tool.h"
 
 enum {
 	ARGUMENTS_LIMIT = 128,
-	FIRST_BLACKWELL = 100
+	FIRST_BLACKWELL = 100,
+	PEEK_SIZE = 16 * 1024 /* of what it says, for the message */
 };
-
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
 
 static bool is_program(const char *path)
 {
@@ -41,7 +39,7 @@ static bool try_toolkit(const char *folder, char out[4096])
 
 static bool try_path(char out[4096])
 {
-	const char *at = variable("PATH");
+	const char *at = cuda_variable("PATH");
 
 	while (at != NULL && *at != '\0') {
 		const int length = (int)strcspn(at, ":");
@@ -62,9 +60,9 @@ static int choose(const char *given, const char *arch, char out[4096],
 	const char *named = given;
 
 	if (named == NULL && strtol(arch, NULL, 10) >= FIRST_BLACKWELL)
-		named = variable("TRITON_PTXAS_BLACKWELL_PATH");
+		named = cuda_variable("TRITON_PTXAS_BLACKWELL_PATH");
 	if (named == NULL)
-		named = variable("TRITON_PTXAS_PATH");
+		named = cuda_variable("TRITON_PTXAS_PATH");
 	if (named != NULL) {
 		if (!is_program(named) ||
 		    snprintf(out, 4096, "%s", named) >= 4096)
@@ -72,29 +70,19 @@ static int choose(const char *given, const char *arch, char out[4096],
 			            named);
 		return 0;
 	}
-	if (try_toolkit(variable("CUDA_HOME"), out) ||
-	    try_toolkit(variable("CUDA_PATH"), out) ||
+	if (try_toolkit(cuda_variable("CUDA_HOME"), out) ||
+	    try_toolkit(cuda_variable("CUDA_PATH"), out) ||
 	    try_toolkit("/usr/local/cuda", out) || try_path(out))
 		return 0;
-	return fail(err, TKB_ERR_IO,
+	return fail(err, TKB_ERR_UNSUPPORTED,
 	            "there is no ptxas: name one with --ptxas or "
 	            "TRITON_PTXAS_PATH");
-}
-
-/* As Triton maps a toolkit's version to that of PTX. */
-static uint32_t ptx_version_of(unsigned major, unsigned minor)
-{
-	if (major == 12)
-		return 80 + (minor < 6 ? minor : minor - 1);
-	if (major >= 13)
-		return 90 + (major - 13) * 10 + minor;
-	return 70 + minor;
 }
 
 static int ask_version(struct ptxas *tool, struct tkb_error *err)
 {
 	const char *const arguments[] = { "ptxas", "--version", NULL };
-	struct tool_run run = TOOL_RUN_INIT;
+	TKB_AUTO(tool_release) struct tool_run run = TOOL_RUN_INIT;
 	unsigned major = 0;
 	unsigned minor = 0;
 	char text[1024];
@@ -106,14 +94,13 @@ static int ask_version(struct ptxas *tool, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	tool_peek(run.output, text, sizeof(text));
-	tool_release(&run);
 	at = strstr(text, "release ");
 	if (at == NULL || sscanf(at, "release %u.%u, V%63[0-9.]", &major,
 	                         &minor, tool->version) != 3)
 		return fail(err, TKB_ERR_IO,
 		            "'%s' does not tell its version as ptxas does",
 		            tool->path);
-	tool->ptx_version = ptx_version_of(major, minor);
+	tool->ptx_version = gpu_ptx_of_release(major, minor);
 	return 0;
 }
 
@@ -146,11 +133,8 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 	return rc;
 }
 
-void ptxas_gpu_name(const char *arch, char out[32])
-{
-	(void)snprintf(out, 32, "sm_%.16s%s", arch,
-	               strtol(arch, NULL, 10) >= 90 ? "a" : "");
-}
+static const char input[] = "/dev/stdin"; /* not "-", which is copied */
+static const char output[] = "/dev/stdout";
 
 /* Ours, then the user's, as Triton orders them. */
 static int list_arguments(const struct ptxas_order *order, const char *gpu,
@@ -159,7 +143,9 @@ static int list_arguments(const struct ptxas_order *order, const char *gpu,
 	size_t count = 0;
 
 	if (order->option_count > ARGUMENTS_LIMIT - 8)
-		return fail(err, TKB_ERR_INVALID, "too many options of ptxas");
+		return fail(err, TKB_ERR_INVALID,
+		            "ptxas cannot have more than %d options",
+		            ARGUMENTS_LIMIT - 8);
 	out[count++] = "ptxas";
 	if (!order->no_lines)
 		out[count++] = "-lineinfo";
@@ -169,9 +155,9 @@ static int list_arguments(const struct ptxas_order *order, const char *gpu,
 	for (size_t i = 0; i < order->option_count; i++)
 		out[count++] = order->options[i];
 	out[count++] = gpu;
-	out[count++] = "-";
+	out[count++] = input;
 	out[count++] = "-o";
-	out[count++] = "/dev/stdout";
+	out[count++] = output;
 	out[count] = NULL;
 	return 0;
 }
@@ -183,44 +169,96 @@ static int log_text(const struct tkb_sink *log, const char *text,
 	                  err);
 }
 
-/* How to see it again: with the PTX in a file. */
-static int log_command(const char *path, const char *const *arguments,
-                       const struct tkb_sink *log, struct tkb_error *err)
+/* A word as a shell reads it. */
+static int log_word(const struct tkb_sink *log, const char *word,
+                    struct tkb_error *err)
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./:,@%";
 	int rc;
 
-	rc = log_text(log, "to repeat it: ", err);
-	if (rc == 0)
-		rc = log_text(log, path, err);
-	for (size_t i = 1; arguments[i] != NULL && rc == 0; i++) {
-		const char *text = arguments[i];
+	if (word[0] != '\0' && word[strspn(word, plain)] == '\0')
+		return log_text(log, word, err);
+	rc = log_text(log, "'", err);
+	while (rc == 0 && *word != '\0') {
+		const size_t length = strcspn(word, "'");
 
-		if (strcmp(text, "-") == 0)
-			text = "kernel.ptx";
-		else if (strcmp(text, "/dev/stdout") == 0)
-			text = "kernel.cubin";
+		rc = log->write(log->self, (struct tkb_bytes){ word, length },
+		                err);
+		word += length;
+		if (rc == 0 && *word == '\'') {
+			rc = log_text(log, "'\\''", err);
+			word++;
+		}
+	}
+	return rc == 0 ? log_text(log, "'", err) : rc;
+}
+
+/* How to see it again, with the PTX in a file. */
+static int log_command(const struct ptxas_order *order,
+                       const char *const *arguments, const struct tkb_sink *log,
+                       struct tkb_error *err)
+{
+	const char *file = order->file == NULL ? "kernel.ptx" : order->file;
+	int rc = 0;
+
+	if (order->file == NULL)
+		rc = log_text(log,
+		              "to repeat it, compile the same with --emit ptx "
+		              "-o kernel.ptx, and then:\n",
+		              err);
+	else
+		rc = log_text(log, "to repeat it:\n", err);
+	if (rc == 0)
+		rc = log_word(log, order->tool->path, err);
+	for (size_t i = 1; arguments[i] != NULL && rc == 0; i++) {
+		const char *word = arguments[i];
+
+		if (word == input)
+			word = file;
+		else if (word == output)
+			word = "kernel.cubin";
 		rc = log_text(log, " ", err);
 		if (rc == 0)
-			rc = log_text(log, text, err);
+			rc = log_word(log, word, err);
 	}
 	return rc == 0 ? log_text(log, "\n", err) : rc;
 }
 
+/* It did not do it, `why` and in which words. */
 static int report(const struct ptxas_order *order, const struct tool_run *run,
-                  const char *const *arguments, const struct tkb_sink *log,
-                  struct tkb_error *err)
+                  const char *const *arguments, const char *why,
+                  const struct tkb_sink *log, struct tkb_error *err)
 {
-	char what[64];
-	char text[300];
+	char line[FAIL_LINE_SIZE];
+	char text[PEEK_SIZE];
 	int rc;
 
-	rc = log_command(order->tool->path, arguments, log, err);
+	rc = log_command(order, arguments, log, err);
 	if (rc < 0)
 		return rc;
-	tool_describe(run, what);
 	tool_peek(run->log, text, sizeof(text));
-	return fail(err, TKB_ERR_INVALID, "ptxas %s: %s", what,
-	            text[0] != '\0' ? text : "it said nothing");
+	fail_first_error(text, line);
+	return fail(err, TKB_ERR_INVALID, "ptxas %s: %s", why, line);
+}
+
+/* What came of it; "" where all is well. */
+static void judge(const struct tool_run *run, char why[64])
+{
+	static const char magic[] = "\177ELF";
+	char start[sizeof(magic)];
+
+	why[0] = '\0';
+	if (tool_has_failed(run)) {
+		tool_describe(run, why);
+		return;
+	}
+	tool_peek(run->output, start, sizeof(start));
+	if (start[0] == '\0')
+		(void)snprintf(why, 64, "succeeded, but made nothing");
+	else if (strcmp(start, magic) != 0)
+		(void)snprintf(why, 64, "succeeded, but made no cubin");
 }
 
 int ptxas_compile(const struct ptxas_order *order, struct tkb_bytes ptx,
@@ -228,24 +266,24 @@ int ptxas_compile(const struct ptxas_order *order, struct tkb_bytes ptx,
                   struct tkb_error *err)
 {
 	const char *arguments[ARGUMENTS_LIMIT + 1];
-	struct tool_run run = TOOL_RUN_INIT;
-	char option[64] = "--gpu-name=";
-	char gpu[32];
+	TKB_AUTO(tool_release) struct tool_run run = TOOL_RUN_INIT;
+	char option[64];
+	char gpu[GPU_NAME_SIZE];
+	char why[64];
 	int rc;
 
-	ptxas_gpu_name(order->arch, gpu);
-	(void)strncat(option, gpu, sizeof(option) - strlen(option) - 1);
+	gpu_name(order->arch, gpu);
+	(void)snprintf(option, sizeof(option), "--gpu-name=%s", gpu);
 	rc = list_arguments(order, option, arguments, err);
 	if (rc < 0)
 		return rc;
 	rc = tool_run(order->tool->path, arguments, ptx, &run, err);
+	if (rc == 0)
+		rc = tool_send(run.log, log, err);
 	if (rc < 0)
 		return rc;
-	rc = tool_send(run.log, log, err);
-	if (rc == 0 && run.status != 0)
-		rc = report(order, &run, arguments, log, err);
-	if (rc == 0)
-		rc = tool_send(run.output, cubin, err);
-	tool_release(&run);
-	return rc;
+	judge(&run, why);
+	if (why[0] != '\0')
+		return report(order, &run, arguments, why, log, err);
+	return tool_send(run.output, cubin, err);
 }

@@ -21,6 +21,9 @@ struct ptxas {
  * $TRITON_PTXAS_BLACKWELL_PATH before it), then the toolkit's in $CUDA_HOME,
  * $CUDA_PATH and /usr/local/cuda, then on the PATH. One that is named must be
  * there. Its version is asked unless `tool` holds that of the same file.
+ *
+ * @return 0; TKB_ERR_UNSUPPORTED (there is none); TKB_ERR_IO (the one that is
+ *         named is not there, or does not work)
  */
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
                struct tkb_error *err);
@@ -28,6 +31,7 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 struct ptxas_order {
 	const struct ptxas *tool;
 	const char *arch;
+	const char *file; /* where the PTX came from; NULL: it was made here */
 	const char *const *options; /* of the user, besides ours */
 	size_t option_count;
 	bool no_fusion;
@@ -35,17 +39,14 @@ struct ptxas_order {
 };
 
 /*
- * Compile. What ptxas says goes whole to `log`, and where it fails the command
- * that repeats it.
+ * Compile. What ptxas says goes whole to `log`, and where it fails a command that
+ * repeats it.
  *
- * @return 0, TKB_ERR_INVALID (ptxas refused: its first line, and how it ended),
- *         TKB_ERR_IO, or what a sink returned
+ * @return 0, TKB_ERR_INVALID (ptxas refused or made no cubin: how it ended, and
+ *         its first error), TKB_ERR_IO, or what a sink returned
  */
 int ptxas_compile(const struct ptxas_order *order, struct tkb_bytes ptx,
                   const struct tkb_sink *cubin, const struct tkb_sink *log,
                   struct tkb_error *err);
-
-/* "sm_90a". From 90 on, an architecture has features that later ones lack. */
-void ptxas_gpu_name(const char *arch, char out[32]);
 
 #endif

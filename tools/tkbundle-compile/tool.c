@@ -3,16 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fail.h"
-
-extern char **environ;
 
 void tool_release(struct tool_run *run)
 {
@@ -40,6 +40,51 @@ static int fill(int fd, struct tkb_bytes bytes)
 	return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
 }
 
+/* Nothing that we ignore or block is so there: it may die as anything else. */
+static int add_signals(posix_spawnattr_t *attributes)
+{
+	const short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+	sigset_t none;
+	sigset_t all;
+	int number;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	number = posix_spawnattr_setflags(attributes, flags);
+	if (number == 0)
+		number = posix_spawnattr_setsigmask(attributes, &none);
+	if (number == 0)
+		number = posix_spawnattr_setsigdefault(attributes, &all);
+	return number;
+}
+
+/* A limit cannot be given to a child alone: it is ours while that begins. */
+static int spawn(const char *path, const char *const *arguments,
+                 const posix_spawn_file_actions_t *actions, pid_t *pid)
+{
+	posix_spawnattr_t attributes;
+	struct rlimit limit;
+	struct rlimit old;
+	int number = posix_spawnattr_init(&attributes);
+
+	if (number != 0)
+		return number;
+	number = add_signals(&attributes);
+	if (number == 0 && getrlimit(RLIMIT_FSIZE, &old) < 0)
+		number = errno;
+	if (number == 0) {
+		limit = old;
+		if (limit.rlim_cur > TOOL_FILE_LIMIT)
+			limit.rlim_cur = TOOL_FILE_LIMIT;
+		(void)setrlimit(RLIMIT_FSIZE, &limit);
+		number = posix_spawn(pid, path, actions, &attributes,
+		                     (char *const *)arguments, environ);
+		(void)setrlimit(RLIMIT_FSIZE, &old);
+	}
+	(void)posix_spawnattr_destroy(&attributes);
+	return number;
+}
+
 /* Its three files are in place, and none of ours is open there. */
 static int start(const char *path, const char *const *arguments, int input,
                  const struct tool_run *run, pid_t *pid)
@@ -60,8 +105,7 @@ static int start(const char *path, const char *const *arguments, int input,
 	if (number == 0)
 		number = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (number == 0)
-		number = posix_spawn(pid, path, &actions, NULL,
-		                     (char *const *)arguments, environ);
+		number = spawn(path, arguments, &actions, pid);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return number;
 }
@@ -140,11 +184,21 @@ void tool_peek(int file, char *out, size_t size)
 	out[got < 0 ? 0 : got] = '\0';
 }
 
+bool tool_has_failed(const struct tool_run *run)
+{
+	return run->status != 0;
+}
+
 void tool_describe(const struct tool_run *run, char out[64])
 {
-	if (WIFSIGNALED(run->status))
-		(void)snprintf(out, 64, "was killed by signal %d",
-		               WTERMSIG(run->status));
+	const int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
+
+	if (number == SIGXFSZ)
+		(void)snprintf(out, 64, "was killed: it wrote more than %u MiB",
+		               (unsigned)(TOOL_FILE_LIMIT >> 20));
+	else if (number != 0)
+		(void)snprintf(out, 64, "was killed by signal %d (%.30s)",
+		               number, strsignal(number));
 	else
 		(void)snprintf(out, 64, "exited with status %d",
 		               WEXITSTATUS(run->status));

@@ -21,6 +21,12 @@ struct tool_run {
 	}
 
 /*
+ * Neither its output nor its log can grow past this: it is killed there, before
+ * the machine is.
+ */
+#define TOOL_FILE_LIMIT ((uint64_t)128 << 20)
+
+/*
  * Run `path` with `arguments`, which begin with its name and end with NULL, and
  * wait for it. Returns 0 however it ended, or TKB_ERR_IO.
  */
@@ -35,7 +41,9 @@ int tool_send(int file, const struct tkb_sink *sink, struct tkb_error *err);
 /* The beginning of what one of its files holds, as a text. */
 void tool_peek(int file, char *out, size_t size);
 
-/* "exited with status 255", "was killed by signal 11". */
+bool tool_has_failed(const struct tool_run *run);
+
+/* "exited with status 255", "was killed by signal 11 (Segmentation fault)". */
 void tool_describe(const struct tool_run *run, char out[64]);
 
 #endif

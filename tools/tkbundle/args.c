@@ -183,18 +183,26 @@ static enum status store_word(const struct parser *parser,
 	return STATUS_DONE;
 }
 
-static enum status store_target(const struct parser *parser,
-                                const struct option_spec *spec, char *text,
-                                void *to)
+/* Several may stand in one value, between commas, which are overwritten. */
+static enum status store_targets(const struct parser *parser,
+                                 const struct option_spec *spec, char *text,
+                                 void *to)
 {
 	struct targets *const list = to;
 
-	if (!is_target(text, &list->items[list->count]))
-		return cli_misused(parser->cli,
-		                   "'%s' wants %s, as in cuda:90, not '%s'",
-		                   parser->shown, spec->value, text);
+	while (text != NULL) {
+		char *const comma = strchr(text, ',');
 
-	list->count++;
+		if (comma != NULL)
+			*comma = '\0';
+		if (!is_target(text, &list->items[list->count]))
+			return cli_misused(
+				parser->cli,
+				"'%s' wants %s, as in cuda:90, not '%s'",
+				parser->shown, spec->value, text);
+		list->count++;
+		text = comma != NULL ? comma + 1 : NULL;
+	}
 	return STATUS_DONE;
 }
 
@@ -265,7 +273,7 @@ static enum status store(const struct parser *parser,
 	case OPTION_WORD:
 		return store_word(parser, spec, text, to);
 	case OPTION_TARGETS:
-		return store_target(parser, spec, text, to);
+		return store_targets(parser, spec, text, to);
 	}
 
 	return STATUS_DONE;
@@ -423,18 +431,52 @@ static enum status take_words(struct parser *parser)
 	return status;
 }
 
-/* No list can become longer than the command line. */
-static bool allocate(struct arguments *args, int argc)
+/* The lists of texts that there are. */
+static const size_t text_lists[] = {
+	offsetof(struct arguments, operands),
+	offsetof(struct arguments, keys),
+	offsetof(struct arguments, compile.defines),
+	offsetof(struct arguments, compile.folders),
+	offsetof(struct arguments, compile.ptxas_options),
+	offsetof(struct arguments, compile.rules),
+	offsetof(struct arguments, compile.without),
+};
+
+static struct texts *text_list(struct arguments *args, size_t index)
+{
+	return (struct texts *)((char *)args + text_lists[index]);
+}
+
+static size_t count_commas(char *const *argv, int argc)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < argc; i++) {
+		for (const char *at = strchr(argv[i], ','); at != NULL;
+		     at = strchr(at + 1, ','))
+			count++;
+	}
+	return count;
+}
+
+/* No list can become longer than the command line; each ends with NULL. */
+static bool allocate(struct arguments *args, char *const *argv, int argc)
 {
 	const size_t count = (size_t)argc + 1;
 
-	args->operands.items = calloc(count, sizeof(*args->operands.items));
-	args->keys.items = calloc(count, sizeof(*args->keys.items));
-	args->devices.items = calloc(count, sizeof(*args->devices.items));
-	args->targets.items = calloc(count, sizeof(*args->targets.items));
+	for (size_t i = 0; i < sizeof(text_lists) / sizeof(text_lists[0]);
+	     i++) {
+		struct texts *const list = text_list(args, i);
 
-	return args->operands.items != NULL && args->keys.items != NULL &&
-	       args->devices.items != NULL && args->targets.items != NULL;
+		list->items = calloc(count, sizeof(*list->items));
+		if (list->items == NULL)
+			return false;
+	}
+	args->devices.items = calloc(count, sizeof(*args->devices.items));
+	args->targets.items = calloc(count + count_commas(argv, argc),
+	                             sizeof(*args->targets.items));
+
+	return args->devices.items != NULL && args->targets.items != NULL;
 }
 
 enum status args_parse(const struct cli *cli, int argc, char **argv,
@@ -447,7 +489,7 @@ enum status args_parse(const struct cli *cli, int argc, char **argv,
 	enum status status;
 
 	*out = (struct arguments){ .is_help = false };
-	if (!allocate(out, argc)) {
+	if (!allocate(out, argv, argc)) {
 		cli_say(cli, "out of memory");
 		return STATUS_FAILED;
 	}
@@ -464,8 +506,8 @@ enum status args_parse(const struct cli *cli, int argc, char **argv,
 
 void args_release(struct arguments *args)
 {
-	free(args->operands.items);
-	free(args->keys.items);
+	for (size_t i = 0; i < sizeof(text_lists) / sizeof(text_lists[0]); i++)
+		free(text_list(args, i)->items);
 	free(args->devices.items);
 	free(args->targets.items);
 	free(args->remote);

@@ -72,12 +72,49 @@ struct targets {
 	size_t count;
 };
 
+/* What `compile` alone has. */
+struct compile_arguments {
+	struct texts defines;
+	struct texts folders; /* of includes */
+	struct texts ptxas_options;
+	struct texts rules;
+	struct texts without; /* steps of finalize */
+	struct number cubin_with;
+	struct number emit;
+	struct number num_stages;
+	struct number num_warps;
+	const char *kernel;
+	const char *libdevice;
+	const char *log;
+	const char *metadata;
+	const char *ptxas;
+	const char *python;
+	const char *signature;
+	bool is_fast;
+	bool is_finalized;
+	bool is_optimized;
+	bool keeps_going;
+	bool prints_passes;
+};
+
+/* What `launcher` alone has. */
+struct launcher_arguments {
+	struct number num_stages;
+	struct number num_warps;
+	const char *grid;
+	const char *out_name;
+	const char *signature;
+	bool is_link;
+};
+
 /* A parsed command line. A verb reads what its own options fill in. */
 struct arguments {
 	struct texts operands;
 	struct texts keys;
 	struct numbers devices;
 	struct targets targets;
+	struct compile_arguments compile;
+	struct launcher_arguments launcher;
 	struct number device;
 	struct number jobs;
 	struct number profile;

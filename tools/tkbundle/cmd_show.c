@@ -211,8 +211,11 @@ const struct command command_show = {
 		"KEY may be cut short as long as only one begins so; before "
 		"one\n"
 		"that begins with a dash write '--'. Stage sass is the cubin,\n"
-		"disassembled by nvdisasm or cuobjdump, from the PATH,\n"
-		"$CUDA_HOME/bin or /usr/local/cuda/bin.\n",
+		"disassembled by the nvdisasm that $TRITON_NVDISASM_PATH "
+		"names, or\n"
+		"by nvdisasm or cuobjdump from the PATH, the CUDA toolkit "
+		"or the\n"
+		"folder of $TRITON_PTXAS_PATH.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

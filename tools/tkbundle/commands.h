@@ -6,11 +6,13 @@
 
 /* The verbs: each is one constant, in a file of its own, cmd_<name>.c. */
 extern const struct command command_collect;
+extern const struct command command_compile;
 extern const struct command command_config;
 extern const struct command command_diff;
 extern const struct command command_emit;
 extern const struct command command_gc;
 extern const struct command command_help;
+extern const struct command command_launcher;
 extern const struct command command_ls;
 extern const struct command command_merge;
 extern const struct command command_pull;

@@ -12,6 +12,10 @@
 
 #include "text.h"
 
+enum {
+	FOLDERS_LIMIT = 4
+};
+
 #define CHILD_FD 3
 #define CHILD_PATH "/proc/self/fd/3"
 
@@ -118,29 +122,97 @@ static int start(const struct tool *tool, const char *folder,
 	return posix_spawnp(out, path, actions, NULL, argv, environ);
 }
 
+static const char *variable(const char *name)
+{
+	const char *const value = getenv(name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* Folders to look in, after the PATH; each is owned. */
+struct folders {
+	char *items[FOLDERS_LIMIT];
+	size_t count;
+};
+
+static void folders_release(struct folders *folders)
+{
+	for (size_t i = 0; i < folders->count; i++)
+		free(folders->items[i]);
+}
+
+/* "<path><rest>"; without a path, nothing. */
+static int add_folder(struct folders *folders, const char *path, size_t length,
+                      const char *rest, struct tkb_error *err)
+{
+	char **const place = &folders->items[folders->count];
+
+	if (path == NULL)
+		return 0;
+	if (asprintf(place, "%.*s%s", (int)length, path, rest) < 0)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	folders->count++;
+	return 0;
+}
+
+/* Triton's wheels have nvdisasm beside their ptxas. */
+static int list_folders(struct folders *out, struct tkb_error *err)
+{
+	const char *const homes[] = { variable("CUDA_HOME"),
+		                      variable("CUDA_PATH") };
+	const char *const ptxas = variable("TRITON_PTXAS_PATH");
+	const char *const slash = ptxas == NULL ? NULL : strrchr(ptxas, '/');
+	const char usual[] = "/usr/local/cuda/bin";
+	int rc = 0;
+
+	for (size_t i = 0; i < 2 && rc == 0; i++)
+		rc = add_folder(out, homes[i],
+		                homes[i] == NULL ? 0 : strlen(homes[i]), "/bin",
+		                err);
+	if (rc == 0 && slash != NULL)
+		rc = add_folder(out, ptxas, (size_t)(slash - ptxas), "", err);
+	return rc == 0 ? add_folder(out, usual, strlen(usual), "", err) : rc;
+}
+
+/* What $TRITON_NVDISASM_PATH names is the one that is wanted, or an error. */
+static int start_named(const char *path,
+                       const posix_spawn_file_actions_t *actions, pid_t *out,
+                       const char **name_out, struct tkb_error *err)
+{
+	const struct tool named = { path, tools[0].option };
+	const int number = strchr(path, '/') == NULL
+	                           ? ENOENT
+	                           : start(&named, NULL, actions, out);
+
+	*name_out = tools[0].name;
+	if (number != 0)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot start '%s', which "
+		                 "TRITON_NVDISASM_PATH names: %s",
+		                 path, strerror(number));
+	return 0;
+}
+
 /* Start the first tool there is. `*name_out` tells which. */
 static int start_any(const posix_spawn_file_actions_t *actions, pid_t *out,
                      const char **name_out, struct tkb_error *err)
 {
-	TKB_AUTO(text_free) char *home_bin = NULL;
-	const char *const home = getenv("CUDA_HOME");
-	const char *folders[] = { NULL, "/usr/local/cuda/bin", NULL };
-	size_t folder_count = 2;
+	TKB_AUTO(folders_release) struct folders folders = { .count = 0 };
+	const char *const named = variable("TRITON_NVDISASM_PATH");
+	int rc;
 
-	if (home != NULL && home[0] != '\0') {
-		if (asprintf(&home_bin, "%s/bin", home) < 0) {
-			home_bin = NULL; /* asprintf() leaves it undefined */
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-		}
-		folders[2] = folders[1];
-		folders[1] = home_bin;
-		folder_count = 3;
-	}
-
+	if (named != NULL)
+		return start_named(named, actions, out, name_out, err);
+	rc = list_folders(&folders, err);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
-		for (size_t k = 0; k < folder_count; k++) {
-			*name_out = tools[i].name;
-			if (start(&tools[i], folders[k], actions, out) == 0)
+		*name_out = tools[i].name;
+		if (start(&tools[i], NULL, actions, out) == 0)
+			return 0;
+		for (size_t k = 0; k < folders.count; k++) {
+			if (start(&tools[i], folders.items[k], actions, out) ==
+			    0)
 				return 0;
 		}
 	}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler_inside.h"
+
+#include <stdlib.h>
+
+#include <tkbundle/finalize.h>
+
+#include "compile/fields.h"
+#include "compile/includes.h"
+#include "compile/steps.h"
+
+/*
+ * Each choice goes to the worker, and to what decides the key; of a file its
+ * contents do, not where it lies.
+ */
+
+static void add_list(struct tkb_buf *out, enum tkb_field field,
+                     const char *const *texts)
+{
+	for (; texts != NULL && *texts != NULL; texts++)
+		tkb_field_add_text(out, field, *texts);
+}
+
+static void add_switch(struct tkb_buf *out, enum tkb_field field, bool is_set)
+{
+	if (is_set)
+		tkb_field_add_text(out, field, "1");
+}
+
+static int check_steps(const struct tkb_finalize_options *options,
+                       struct tkb_error *err)
+{
+	const char *const *names = options->without;
+	enum tkb_step step;
+	int rc = 0;
+
+	for (; names != NULL && *names != NULL && rc == 0; names++)
+		rc = tkb_step_find(*names, &step, err);
+	return rc;
+}
+
+static void add_finalize(struct tkb_buf *out,
+                         const struct tkb_finalize_options *options)
+{
+	add_switch(out, TKB_FIELD_FINALIZE, true);
+	add_list(out, TKB_FIELD_FINALIZE_KEEP, options->kernels);
+	add_list(out, TKB_FIELD_FINALIZE_WITHOUT, options->without);
+	for (size_t i = 0; i < options->rule_count; i++)
+		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
+	add_switch(out, TKB_FIELD_FINALIZE_FAST, options->is_fast);
+}
+
+static int add_file(struct tkb_buf *out, enum tkb_field field, const char *path,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf contents = TKB_BUF_INIT(256 * TKB_MIB);
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_input_read(path, &contents, NULL, err);
+	if (rc == 0)
+		rc = tkb_digest_of(tkb_buf_bytes(&contents), &digest, err);
+	if (rc == 0)
+		tkb_field_add(out, field,
+		              (struct tkb_bytes){ &digest, sizeof(digest) });
+	return rc;
+}
+
+/* The folder of "-Ifolder", or NULL. */
+static const char *include_folder(const char *option)
+{
+	static const char name[] = "--include-path=";
+
+	if (strncmp(option, "-I", 2) == 0)
+		return option + 2;
+	if (strncmp(option, name, strlen(name)) == 0)
+		return option + strlen(name);
+	return NULL;
+}
+
+/* Where an include was found shows in the lines for profilers alone. */
+static int add_cuda(struct tkb_compiler *compiler,
+                    const struct tkb_compiler_options *options,
+                    struct tkb_error *err)
+{
+	const char *const *all = options->nvrtc_options;
+	size_t count = 0;
+	size_t used = 0;
+	int rc = 0;
+
+	while (all != NULL && all[count] != NULL)
+		count++;
+	compiler->folders = tkb_alloc_array(count + 1, sizeof(const char *));
+	if (compiler->folders == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		const char *folder = include_folder(all[i]);
+
+		if (folder == NULL || !options->no_lines)
+			tkb_field_add_text(&compiler->decides_cuda,
+			                   TKB_FIELD_NVRTC_OPTION, all[i]);
+		if (folder != NULL)
+			rc = tkb_compiler_keep(&compiler->arena,
+			                       tkb_text(folder),
+			                       &compiler->folders[used++], err);
+	}
+	return rc;
+}
+
+static int add_decisions(struct tkb_compiler *compiler,
+                         const struct tkb_compiler_options *options,
+                         const char *libdevice, struct tkb_error *err)
+{
+	struct tkb_buf *ir = &compiler->decides_ir;
+	struct tkb_buf *cubin = &compiler->decides_cubin;
+	int rc = 0;
+
+	add_switch(ir, TKB_FIELD_OPTIMIZE, options->is_optimized);
+	if (options->finalize != NULL)
+		add_finalize(ir, options->finalize);
+	if (libdevice != NULL)
+		rc = add_file(ir, TKB_FIELD_LIBDEVICE, libdevice, err);
+	if (rc == 0)
+		rc = add_cuda(compiler, options, err);
+	add_list(cubin, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
+	add_switch(cubin, TKB_FIELD_NO_LINES, options->no_lines);
+	add_switch(cubin, TKB_FIELD_LINKER,
+	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	if (rc == 0)
+		rc = tkb_buf_check(ir, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&compiler->decides_cuda, err);
+	return rc == 0 ? tkb_buf_check(cubin, err) : rc;
+}
+
+static void write_choices(struct tkb_compiler *compiler,
+                          const struct tkb_compiler_options *options,
+                          const char *libdevice)
+{
+	struct tkb_buf *out = &compiler->choices;
+
+	tkb_field_add_number(out, TKB_FIELD_EMIT, (uint64_t)compiler->product);
+	tkb_field_add_text(out, TKB_FIELD_PTXAS, options->ptxas);
+	tkb_field_add_text(out, TKB_FIELD_LIBDEVICE, libdevice);
+	add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
+	add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
+	add_switch(out, TKB_FIELD_LINKER,
+	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	add_switch(out, TKB_FIELD_OPTIMIZE, options->is_optimized);
+	add_switch(out, TKB_FIELD_NO_FUSION, options->no_fusion);
+	add_switch(out, TKB_FIELD_NO_LINES, options->no_lines);
+	if (options->finalize != NULL) {
+		add_finalize(out, options->finalize);
+		add_switch(out, TKB_FIELD_BITCODE,
+		           options->finalize->is_bitcode);
+	}
+}
+
+static const char *choose_libdevice(const struct tkb_compiler_options *options)
+{
+	const char *named = getenv("TRITON_LIBDEVICE_PATH");
+
+	if (options->libdevice != NULL)
+		return options->libdevice;
+	return named != NULL && named[0] != '\0' ? named : NULL;
+}
+
+int tkb_compiler_choose(struct tkb_compiler *compiler,
+                        const struct tkb_compiler_options *options,
+                        struct tkb_error *err)
+{
+	const char *libdevice = choose_libdevice(options);
+	int rc = 0;
+
+	compiler->product =
+		options->product == 0 ? TKB_PRODUCT_CUBIN : options->product;
+	compiler->cubin_with = options->cubin_with;
+	compiler->is_finalized = options->finalize != NULL;
+	compiler->keeps_kernels =
+		compiler->is_finalized && options->finalize->kernels != NULL;
+	compiler->no_fusion = options->no_fusion;
+	compiler->no_lines = options->no_lines;
+	compiler->timeout_ms = options->timeout_ms;
+	compiler->log = options->log;
+	if (options->cache_root != NULL)
+		rc = tkb_compiler_keep(&compiler->arena,
+		                       tkb_text(options->cache_root),
+		                       &compiler->cache_root, err);
+	if (rc == 0 && options->finalize != NULL)
+		rc = check_steps(options->finalize, err);
+	write_choices(compiler, options, libdevice);
+	if (rc == 0)
+		rc = tkb_buf_check(&compiler->choices, err);
+	return rc == 0 ? add_decisions(compiler, options, libdevice, err) : rc;
+}

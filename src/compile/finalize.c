@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/finalize.h>
+
+#include "compile/compiler_inside.h"
+#include "compile/fields.h"
+#include "compile/steps.h"
+
+/* A client of the worker program: a module is sent, and another comes back. */
+
+static int add_steps(struct tkb_buf *out,
+                     const struct tkb_finalize_options *options,
+                     struct tkb_error *err)
+{
+	const char *const *at;
+	enum tkb_step step;
+	int rc;
+
+	tkb_field_add_text(out, TKB_FIELD_FINALIZE, "1");
+	for (at = options->kernels; at != NULL && *at != NULL; at++)
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_KEEP, *at);
+	for (at = options->without; at != NULL && *at != NULL; at++) {
+		rc = tkb_step_find(*at, &step, err);
+		if (rc < 0)
+			return rc;
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_WITHOUT, *at);
+	}
+	for (size_t i = 0; i < options->rule_count; i++)
+		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
+	if (options->is_fast)
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FAST, "1");
+	if (options->is_bitcode)
+		tkb_field_add_text(out, TKB_FIELD_BITCODE, "1");
+	return 0;
+}
+
+static int write_request(struct tkb_bytes module,
+                         const struct tkb_finalize_options *options,
+                         struct tkb_buf *out, struct tkb_error *err)
+{
+	const char *target =
+		options->target == NULL ? "cuda:80" : options->target;
+	const char *arch;
+	size_t index;
+	int rc;
+
+	rc = tkb_target_find(target, &index, &arch, err);
+	if (rc < 0)
+		return rc;
+	tkb_field_add_number(out, TKB_FIELD_INPUT, TKB_INPUT_LLIR);
+	tkb_field_add_number(out, TKB_FIELD_EMIT, TKB_PRODUCT_LLIR);
+	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
+	rc = add_steps(out, options, err);
+	tkb_field_add(out, TKB_FIELD_SOURCE, module);
+	return rc == 0 ? tkb_buf_check(out, err) : rc;
+}
+
+/* Of all that is answered, the module. */
+static int give_module(struct tkb_bytes answer, const struct tkb_sink *out,
+                       struct tkb_error *err)
+{
+	struct tkb_fields fields = { .bytes = answer };
+	struct tkb_bytes bytes;
+	enum tkb_field field;
+	int rc;
+
+	for (;;) {
+		rc = tkb_fields_next(&fields, &field, &bytes, err);
+		if (rc == TKB_MISS)
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "a worker answered no module");
+		if (rc < 0)
+			return rc;
+		if (field == TKB_FIELD_LLIR)
+			return out->write(out->self, bytes, err);
+	}
+}
+
+int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
+                 const struct tkb_finalize_options *options,
+                 const struct tkb_sink *out, struct tkb_error *err)
+{
+	static const struct tkb_finalize_options defaults = { .target = NULL };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
+	struct tkb_job job = { .timeout_ms = compiler->timeout_ms };
+	struct tkb_future *future = NULL;
+	struct tkb_bytes answer;
+	int rc;
+
+	rc = write_request(module, options == NULL ? &defaults : options,
+	                   &request, err);
+	if (rc < 0)
+		return rc;
+	job.request = tkb_buf_bytes(&request);
+	rc = tkb_pool_submit(compiler->pool, &job, &future, err);
+	if (rc == 0)
+		rc = tkb_future_wait(future, TKB_FOREVER, &answer, err);
+	if (rc == 0)
+		rc = give_module(answer, out, err);
+	tkb_future_free(future);
+	return rc;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CACHE "h100/.triton/cache"
+
+void close_compiler_at(struct tkb_compiler **compiler)
+{
+	tkb_compiler_close(*compiler);
+}
+
+void free_compile_at(struct tkb_compile **compile)
+{
+	tkb_compile_free(*compile);
+}
+
+const char *compile_worker(void)
+{
+	const char *const path = program();
+
+	return text("%.*s/tkbundle-compile", (int)(strrchr(path, '/') - path),
+	            path);
+}
+
+const char *real_ptxas(void)
+{
+	const char *const path = getenv("TKB_TEST_PTXAS");
+
+	if (path == NULL)
+		skip();
+	return path;
+}
+
+const char *counting_ptxas(void)
+{
+	const char *const path = text("%s/ptxas", test_folder());
+
+	write_text(path, text("#!/bin/sh\n"
+	                      "file=count\n"
+	                      "[ \"$1\" != --version ] || file=asked\n"
+	                      "echo >>%s/$file\n"
+	                      "exec %s \"$@\"\n",
+	                      test_folder(), real_ptxas()));
+	CHECK_INT(chmod(path, 0755), 0);
+	return path;
+}
+
+size_t count_lines(const char *path)
+{
+	struct tkb_bytes bytes;
+	size_t count = 0;
+
+	if (!exists(path))
+		return 0;
+	bytes = read_file(path);
+	for (size_t i = 0; i < bytes.size; i++)
+		count += ((const char *)bytes.data)[i] == '\n';
+	return count;
+}
+
+struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options)
+{
+	struct tkb_compiler_options chosen = *options;
+	struct tkb_compiler *compiler = NULL;
+	struct tkb_error err = { .status = 0 };
+
+	if (chosen.worker == NULL)
+		chosen.worker = compile_worker();
+	if (chosen.ptxas == NULL)
+		chosen.ptxas = real_ptxas();
+	if (chosen.worker_count == 0)
+		chosen.worker_count = 1;
+	CHECK_OK(tkb_compiler_open(&chosen, &compiler, &err), &err);
+	return compiler;
+}
+
+void need_llvm(void)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(struct tkb_compiler_options){ .worker = NULL });
+	struct tkb_error err = { .status = 0 };
+	const char *tools = NULL;
+
+	CHECK_OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools,
+	                            &err),
+	         &err);
+	if (strstr(tools, "LLVM 2") == NULL)
+		skip();
+}
+
+/* The first key, by name, whose entry is of that kernel. */
+const char *path_of(const char *kernel, const char *extension)
+{
+	const char **keys;
+
+	if (!exists(CACHE))
+		unpack("triton-3.6.0-h100", "h100");
+	keys = list(CACHE);
+	for (size_t i = 0; keys[i] != NULL; i++) {
+		const char *const path = text(CACHE "/%s/%s_kernel.%s", keys[i],
+		                              kernel, extension);
+
+		if (exists(path))
+			return path;
+	}
+	fail_msg("there is no %s in the fixtures", kernel);
+	return NULL;
+}
+
+struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind)
+{
+	const char *const path =
+		path_of(kernel, kind == TKB_SOURCE_PTX ? "ptx" : "llir");
+
+	return (struct tkb_unit){
+		.name = path,
+		.target = "cuda:90",
+		.kind = kind,
+		.source = read_file(path),
+		.metadata = read_file(path_of(kernel, "json")),
+	};
+}
+
+static struct tkb_bytes copy(struct tkb_bytes bytes)
+{
+	char *const out = test_alloc(bytes.size + 1);
+
+	if (bytes.size != 0)
+		memcpy(out, bytes.data, bytes.size);
+	out[bytes.size] = '\0';
+	return (struct tkb_bytes){ out, bytes.size };
+}
+
+struct made try_compile(struct tkb_compiler *compiler,
+                        const struct tkb_unit *unit)
+{
+	TKB_AUTO(free_compile_at) struct tkb_compile *compile = NULL;
+	const struct tkb_compiled *compiled = NULL;
+	struct made made = { .err = { .status = 0 }, .log = "" };
+
+	made.rc = tkb_compiler_submit(compiler, unit, &compile, &made.err);
+	if (made.rc == 0)
+		made.rc = tkb_compile_wait(compile, TKB_FOREVER, &compiled,
+		                           &made.err);
+	if (compile != NULL)
+		made.log = copy(tkb_compile_log(compile)).data;
+	if (made.rc != 0)
+		return made;
+	made.key = text("%s", compiled->key);
+	made.kernel = text("%s", compiled->kernel);
+	made.tools = text("%s", compiled->tools);
+	made.is_hit = compiled->is_hit;
+	made.llir = copy(compiled->llir);
+	made.ptx = copy(compiled->ptx);
+	made.cubin = copy(compiled->cubin);
+	return made;
+}
+
+struct made compile(struct tkb_compiler *compiler, const struct tkb_unit *unit)
+{
+	const struct made made = try_compile(compiler, unit);
+
+	CHECK_OK(made.rc, &made.err);
+	return made;
+}
+
+const char *key_of(struct tkb_compiler *compiler, const struct tkb_unit *unit)
+{
+	struct tkb_error err = { .status = 0 };
+	char key[TKB_ENTRY_KEY_SIZE];
+
+	CHECK_OK(tkb_compiler_key(compiler, unit, key, &err), &err);
+	return text("%s", key);
+}
+
+size_t count_entries(const char *root)
+{
+	const char **const names = list(root);
+	size_t count = 0;
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		count += names[i][0] != '.';
+	return count;
+}
+
+void check_whole(const char *root)
+{
+	const struct outcome ended = run(program(), "verify", root, NULL);
+
+	CHECK_STR(ended.err, "");
+	CHECK_INT(ended.status, 0);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What decides the key of a compiled entry, and what does not. */
+
+#include "compile_fixture.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <tkbundle/finalize.h>
+
+#include "compile/compiler_inside.h"
+
+typedef struct tkb_compiler_options options;
+
+/* The key of `unit` with these options. */
+static const char *key_with(const options *chosen, const struct tkb_unit *unit)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler = open_compiler(chosen);
+
+	return key_of(compiler, unit);
+}
+
+static struct tkb_unit cuda_unit(void)
+{
+	static const char source[] =
+		"/* one */\r\n"
+		"  #  include \"own.h\" /* what it says */\n"
+		"#include <cuda_fp16.h>\n"
+		"extern \"C\" __global__ void one(float *x) { *x = ONE; }\n";
+
+	return (struct tkb_unit){ .name = "one.cu",
+		                  .target = "cuda:90",
+		                  .kind = TKB_SOURCE_CUDA,
+		                  .source = { source, sizeof(source) - 1 } };
+}
+
+/* A ptxas that says it is another one. */
+static const char *other_ptxas(const char *version)
+{
+	const char *const path = text("%s/ptxas-%s", test_folder(), version);
+
+	write_text(path, text("#!/bin/sh\n"
+	                      "exec echo release 13.0, V%s\n",
+	                      version));
+	CHECK_INT(chmod(path, 0755), 0);
+	return path;
+}
+
+/* All of these keys differ from each other. */
+static void check_all_differ(const char *const *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(keys[i], keys[j]) == 0)
+				fail_msg("keys %zu and %zu are the same", j, i);
+		}
+	}
+}
+
+TEST(compile_key, changes_with_every_option_that_decides)
+{
+	const char *const fast[] = { "-O1", NULL };
+	const char *const faster[] = { "-O2", NULL };
+	const char *const two[] = { "-O1", "-O2", NULL };
+	const char *const without[] = { "dce", NULL };
+	const struct tkb_bytes rule = { "define", 6 };
+	const struct tkb_finalize_options plain = { .kernels = NULL };
+	const struct tkb_finalize_options less = { .without = without };
+	const struct tkb_finalize_options ruled = { .rules = &rule,
+		                                    .rule_count = 1 };
+	const struct tkb_finalize_options quick = { .is_fast = true };
+	const char *const ptxas = other_ptxas("13.0.1");
+	const options all[] = {
+		{ .ptxas = ptxas },
+		{ .ptxas = other_ptxas("13.0.2") },
+		{ .ptxas = ptxas, .ptxas_options = fast },
+		{ .ptxas = ptxas, .ptxas_options = faster },
+		{ .ptxas = ptxas, .ptxas_options = two },
+		{ .ptxas = ptxas, .is_optimized = true },
+		{ .ptxas = ptxas, .no_fusion = true },
+		{ .ptxas = ptxas, .no_lines = true },
+		{ .ptxas = ptxas, .libdevice = "a.bc" },
+		{ .ptxas = ptxas, .libdevice = "b.bc" },
+		{ .ptxas = ptxas, .finalize = &plain },
+		{ .ptxas = ptxas, .finalize = &less },
+		{ .ptxas = ptxas, .finalize = &ruled },
+		{ .ptxas = ptxas, .finalize = &quick },
+	};
+	const char *keys[TKB_COUNT_OF(all)];
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+
+	write_text("a.bc", "one");
+	write_text("b.bc", "another");
+	(void)real_ptxas();
+	for (size_t i = 0; i < TKB_COUNT_OF(all); i++)
+		keys[i] = key_with(&all[i], &unit);
+
+	check_all_differ(keys, TKB_COUNT_OF(all));
+}
+
+TEST(compile_key, changes_with_everything_of_the_unit_that_decides)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	struct tkb_unit others[8];
+	const char *keys[8];
+
+	for (size_t i = 0; i < 8; i++)
+		others[i] = unit;
+	others[1].target = "cuda:100";
+	others[2].kind = TKB_SOURCE_PTX;
+	others[3].source.size--;
+	others[4].metadata = (struct tkb_bytes){ NULL, 0 };
+	others[5].kernel = "add_kernel";
+	others[6].num_warps = 8;
+	others[7].metadata = (struct tkb_bytes){ "{\"shared\": 9}", 13 };
+	for (size_t i = 0; i < 8; i++)
+		keys[i] = key_of(compiler, &others[i]);
+
+	check_all_differ(keys, 8);
+}
+
+TEST(compile_key, stays_with_what_does_not_decide)
+{
+	const char *const nvrtc[] = { "-DONE=1", "-Isomewhere", NULL };
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	const char *const ptxas = other_ptxas("13.0.1");
+	struct tkb_unit renamed = unit;
+	const options plain = { .ptxas = ptxas, .libdevice = "a.bc" };
+	const options all[] = {
+		{ .ptxas = ptxas, .libdevice = "b.bc" },
+		{ .ptxas = "copy", .libdevice = "a.bc" },
+		{ .ptxas = ptxas, .libdevice = "a.bc", .worker_count = 2 },
+		{ .ptxas = ptxas, .libdevice = "a.bc", .cache_root = "root" },
+		{ .ptxas = ptxas, .libdevice = "a.bc", .timeout_ms = 50000 },
+		{ .ptxas = ptxas, .libdevice = "a.bc", .prints_passes = true },
+		{ .ptxas = ptxas, .libdevice = "a.bc", .nvrtc_options = nvrtc },
+	};
+	const char *key;
+
+	(void)real_ptxas();
+	write_text("a.bc", "the same");
+	write_text("b.bc", "the same");
+	CHECK_INT(symlink(ptxas, "copy"), 0);
+	key = key_with(&plain, &unit);
+	for (size_t i = 0; i < TKB_COUNT_OF(all); i++)
+		CHECK_STR(key_with(&all[i], &unit), key);
+
+	renamed.name = "elsewhere.ll";
+	renamed.target = "cuda:90:32";
+	CHECK_STR(key_with(&plain, &renamed), key);
+}
+
+/* The key that `unit` has where the tools are those. */
+static const char *key_by(const options *chosen, const struct tkb_unit *unit,
+                          const struct tkb_tools *tools)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler = open_compiler(chosen);
+	struct tkb_error err = { .status = 0 };
+	char hash[TKB_DIGEST_HEX_SIZE];
+	char key[TKB_KEY_SIZE];
+
+	CHECK_OK(tkb_unit_key(compiler, unit, tools, key, hash, &err), &err);
+	return text("%s", key);
+}
+
+TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
+{
+	static const struct tkb_tools plain = {
+		.llvm = "1", .nvrtc = "1", .ptxas = "1", .nvjitlink = "1"
+	};
+	const options by_ptxas = { .cubin_with = TKB_CUBIN_WITH_PTXAS };
+	const options by_linker = { .cubin_with = TKB_CUBIN_WITH_NVJITLINK };
+	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_LLIR),
+		                          unit_of("add", TKB_SOURCE_PTX),
+		                          cuda_unit() };
+	/* By unit, and then whether nvJitLink links: which of four count. */
+	static const char *const parts[3][2] = { { "lp", "lj" },
+		                                 { "p", "j" },
+		                                 { "np", "nj" } };
+
+	for (size_t i = 0; i < 6; i++) {
+		const options *chosen = i % 2 == 0 ? &by_ptxas : &by_linker;
+		const char *part = parts[i / 2][i % 2];
+		const char *key = key_by(chosen, &units[i / 2], &plain);
+
+		for (const char *tool = "lnpj"; *tool != '\0'; tool++) {
+			struct tkb_tools tools = plain;
+			bool is_same;
+
+			if (*tool == 'l')
+				tools.llvm = "2";
+			else if (*tool == 'n')
+				tools.nvrtc = "2";
+			else if (*tool == 'p')
+				tools.ptxas = "2";
+			else
+				tools.nvjitlink = "2";
+			is_same = strcmp(key_by(chosen, &units[i / 2], &tools),
+			                 key) == 0;
+			CHECK_INT(is_same, strchr(part, *tool) == NULL);
+		}
+	}
+}
+
+TEST(compile_key, of_ptx_is_not_touched_by_what_is_done_to_ir)
+{
+	const struct tkb_finalize_options plain = { .kernels = NULL };
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const char *const key = key_with(&(options){ .worker = NULL }, &unit);
+
+	write_text("a.bc", "any");
+	CHECK_STR(key_with(&(options){ .is_optimized = true,
+	                               .libdevice = "a.bc",
+	                               .finalize = &plain },
+	                   &unit),
+	          key);
+}
+
+TEST(compile_key, does_not_see_what_the_entry_has_anew)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	static const char one[] =
+		"{\"hash\": \"a\", \"shared\": 8, "
+		"\"target\": {\"arch\": 80}, \"name\": \"x\"}";
+	static const char same[] = "{\"hash\": \"b\", \"shared\": 8}";
+	const char *key;
+
+	unit.metadata = (struct tkb_bytes){ one, sizeof(one) - 1 };
+	key = key_of(compiler, &unit);
+	unit.metadata = (struct tkb_bytes){ same, sizeof(same) - 1 };
+	CHECK_STR(key_of(compiler, &unit), key);
+}
+
+TEST(compile_key, of_the_environment_is_that_of_what_it_names)
+{
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	const char *named;
+	const char *key;
+
+	write_text("a.bc", "a library");
+	named = key_with(&(options){ .libdevice = "a.bc" }, &unit);
+	key = key_with(&(options){ .worker = NULL }, &unit);
+	CHECK(strcmp(named, key) != 0);
+
+	CHECK_INT(setenv("TRITON_LIBDEVICE_PATH", "a.bc", 1), 0);
+	key = key_with(&(options){ .worker = NULL }, &unit);
+	CHECK_INT(unsetenv("TRITON_LIBDEVICE_PATH"), 0);
+	CHECK_STR(key, named);
+}
+
+TEST(compile_key, of_cuda_covers_what_is_included)
+{
+	const char *const here[] = { "-Iinc", "-DONE=1", NULL };
+	const options chosen = { .nvrtc_options = here };
+	const struct tkb_unit unit = cuda_unit();
+	const char *keys[4];
+
+	CHECK_INT(mkdir("inc", 0755), 0);
+	keys[0] = key_with(&chosen, &unit); /* own.h is nowhere */
+	write_text("inc/own.h", "#include \"deep.h\"\n");
+	keys[1] = key_with(&chosen, &unit);
+	write_text("inc/deep.h", "#include \"own.h\"\n");
+	keys[2] = key_with(&chosen, &unit);
+	write_text("own.h", "/* found first */\n");
+	keys[3] = key_with(&chosen, &unit);
+
+	check_all_differ(keys, 4);
+	CHECK_STR(key_with(&chosen, &unit), keys[3]);
+}
+
+TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
+{
+	const char *const one[] = { "-Ione", NULL };
+	const char *const other[] = { "--include-path=other", NULL };
+	const struct tkb_unit unit = cuda_unit();
+	struct tkb_unit renamed = unit;
+	const char *key;
+
+	CHECK_INT(mkdir("one", 0755), 0);
+	CHECK_INT(mkdir("other", 0755), 0);
+	write_text("one/own.h", "/* the same */\n");
+	write_text("other/own.h", "/* the same */\n");
+	key = key_with(&(options){ .nvrtc_options = one, .no_lines = true },
+	               &unit);
+	renamed.name = "two.cu";
+
+	CHECK_STR(
+		key_with(&(options){ .nvrtc_options = other, .no_lines = true },
+	                 &renamed),
+		key);
+	CHECK(strcmp(key_with(&(options){ .nvrtc_options = one }, &unit),
+	             key_with(&(options){ .nvrtc_options = other }, &unit)) !=
+	      0);
+	CHECK(strcmp(key_with(&(options){ .nvrtc_options = one }, &unit),
+	             key_with(&(options){ .nvrtc_options = one }, &renamed)) !=
+	      0);
+}
+
+TEST(compile_key, of_cuda_is_refused_where_an_include_is_computed)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	struct tkb_unit unit = cuda_unit();
+	struct tkb_error err = { .status = 0 };
+	char key[TKB_ENTRY_KEY_SIZE];
+
+	unit.source = (struct tkb_bytes){ "#include NAME\n", 14 };
+	CHECK_FAILS(tkb_compiler_key(compiler, &unit, key, &err),
+	            TKB_ERR_UNSUPPORTED, &err, "'#include NAME' is computed");
+}

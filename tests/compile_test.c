@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Kernels become entries: tkbundle/compile.h. */
+
+#include "compile_fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct tkb_compiler_options options;
+
+TEST(compile, of_ptx_makes_a_whole_entry_with_the_metadata)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .cache_root = "root" });
+	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_PTX);
+	struct made made;
+	const char *folder;
+	const char *metadata;
+
+	made = compile(compiler, &unit);
+
+	folder = text("root/%s", made.key);
+	CHECK_INT(count_entries("root"), 1);
+	CHECK_INT(count_names(folder), 4);
+	metadata = read_file(text("%s/matmul_kernel.json", folder)).data;
+	CHECK_CONTAINS(metadata, "\"name\": \"matmul_kernel\"");
+	CHECK_CONTAINS(metadata, "\"arch\": 90");
+	CHECK_CONTAINS(metadata, "\"shared\": ");
+	CHECK(strstr(metadata, "\"shared\": 0,") == NULL);
+	CHECK_STR(made.kernel, "matmul_kernel");
+	CHECK_CONTAINS(made.tools, "ptxas 1");
+	CHECK(!made.is_hit);
+	check_whole("root");
+}
+
+static const char ptx_of_64_threads[] =
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".visible .entry other(.param .u64 a)\n.reqntid 32\n{ ret; }\n"
+	".visible .entry one(\n	.param .u64 a\n)\n.reqntid 64, 1, 1\n{ ret; }\n"
+	".visible .entry free()\n{ ret; }\n";
+
+/* Compile kernel `name` of that PTX, with this JSON beside it. */
+static struct made compile_threads(const char *name, uint32_t warps,
+                                   const char *given)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .cache_root = "root" });
+	const struct tkb_unit unit = {
+		.name = "some.ptx",
+		.target = "cuda:90",
+		.kind = TKB_SOURCE_PTX,
+		.source = { ptx_of_64_threads, sizeof(ptx_of_64_threads) - 1 },
+		.metadata = { given, strlen(given) },
+		.kernel = name,
+		.num_warps = warps,
+	};
+
+	return try_compile(compiler, &unit);
+}
+
+static const char *metadata_of(const char *name, uint32_t warps,
+                               const char *given)
+{
+	const struct made made = compile_threads(name, warps, given);
+
+	CHECK_OK(made.rc, &made.err);
+	return read_file(text("root/%s/%s.json", made.key, name)).data;
+}
+
+TEST(compile, takes_the_number_of_warps_from_who_knows_it)
+{
+	struct made made;
+
+	CHECK_CONTAINS(metadata_of("one", 0, ""), "\"num_warps\": 2,");
+	CHECK_CONTAINS(metadata_of("other", 0, ""), "\"num_warps\": 1,");
+	CHECK_CONTAINS(metadata_of("free", 0, ""), "\"num_warps\": 4,");
+	CHECK_CONTAINS(metadata_of("free", 0, "{\"num_warps\": 16}"),
+	               "\"num_warps\": 16,");
+	CHECK_CONTAINS(metadata_of("free", 8, "{\"num_warps\": 16}"),
+	               "\"num_warps\": 8,");
+	CHECK(strstr(metadata_of("free", 8, "{\"num_warps\": 16}"),
+	             "\"num_warps\": 16") == NULL);
+	CHECK_CONTAINS(metadata_of("one", 2, ""), "\"num_warps\": 2,");
+	check_whole("root");
+
+	made = compile_threads("one", 8, "");
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	            "'one' is made for 2 warps, not 8");
+}
+
+TEST(compile, of_ir_keeps_the_ir_in_the_entry)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .cache_root = "root" });
+	const struct tkb_unit unit = unit_of("softmax", TKB_SOURCE_LLIR);
+	struct made made;
+
+	need_llvm();
+	made = compile(compiler, &unit);
+
+	CHECK_INT(count_names(text("root/%s", made.key)), 5);
+	CHECK_CONTAINS(
+		read_file(text("root/%s/softmax_kernel.llir", made.key)).data,
+		"softmax_kernel");
+	CHECK_CONTAINS(made.ptx.data, ".entry softmax_kernel");
+	CHECK_CONTAINS(made.tools, "LLVM 2");
+	check_whole("root");
+}
+
+TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
+{
+	const options chosen = { .cache_root = "root",
+		                 .ptxas = counting_ptxas() };
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct made made;
+
+	for (size_t i = 0; i < 2; i++) {
+		TKB_AUTO(close_compiler_at)
+		struct tkb_compiler *compiler = open_compiler(&chosen);
+
+		made = compile(compiler, &unit);
+		CHECK_INT(made.is_hit, i == 1);
+		made = compile(compiler, &unit);
+		CHECK(made.is_hit);
+	}
+
+	CHECK_INT(count_lines("count"), 1);
+	CHECK_INT(count_lines("asked"), 2); /* once for each compiler */
+	CHECK_STR(made.kernel, "");
+	CHECK_INT(made.cubin.size, 0);
+}
+
+TEST(compile, repairs_an_entry_that_is_torn)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .cache_root = "root" });
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct made made = compile(compiler, &unit);
+	const char *cubin = text("root/%s/add_kernel.cubin", made.key);
+
+	CHECK_INT(truncate(cubin, 100), 0);
+	made = compile(compiler, &unit);
+
+	CHECK(!made.is_hit);
+	check_whole("root");
+}
+
+TEST(compile, into_a_root_that_was_moved_is_done_again)
+{
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .cache_root = "root" });
+	struct made made = compile(compiler, &unit);
+	const char *group;
+
+	tkb_compiler_close(compiler);
+	CHECK_INT(rename("root", "moved"), 0);
+	compiler = open_compiler(&(options){ .cache_root = "moved" });
+	made = compile(compiler, &unit);
+	CHECK(!made.is_hit);
+	made = compile(compiler, &unit);
+	CHECK(made.is_hit);
+	tkb_compiler_close(compiler);
+
+	group = text("moved/%s/__grp__add_kernel.json", made.key);
+	CHECK_CONTAINS(read_file(group).data, text("%s/moved/", test_folder()));
+}
+
+TEST(compile, of_equal_units_at_the_same_time_is_done_once)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .ptxas = counting_ptxas(), .worker_count = 2 });
+	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_PTX);
+	struct tkb_compile *compiles[8] = { NULL };
+	struct tkb_error err = { .status = 0 };
+
+	for (size_t i = 0; i < 8; i++)
+		CHECK_OK(tkb_compiler_submit(compiler, &unit, &compiles[i],
+		                             &err),
+		         &err);
+	for (size_t i = 0; i < 8; i++) {
+		const struct tkb_compiled *compiled = NULL;
+
+		CHECK_OK(tkb_compile_wait(compiles[i], TKB_FOREVER, &compiled,
+		                          &err),
+		         &err);
+		CHECK(compiled->cubin.size != 0);
+	}
+	for (size_t i = 0; i < 8; i++)
+		tkb_compile_free(compiles[i]);
+
+	CHECK_INT(count_lines("count"), 1);
+}
+
+/* What one of several at work has; memory of the test is not for threads. */
+struct racer {
+	struct tkb_compiler *compiler; /* of all, or NULL: one of its own */
+	const options *chosen;
+	const struct tkb_unit *units;
+	size_t count;
+	int rc;
+};
+
+static void *race(void *self)
+{
+	struct racer *racer = self;
+	struct tkb_compiler *own = NULL;
+
+	if (racer->compiler == NULL)
+		racer->rc = tkb_compiler_open(racer->chosen, &own, NULL);
+	for (size_t i = 0; i < racer->count && racer->rc == 0; i++) {
+		struct tkb_compile *compile = NULL;
+
+		racer->rc =
+			tkb_compiler_submit(own == NULL ? racer->compiler : own,
+		                            &racer->units[i], &compile, NULL);
+		if (racer->rc == 0)
+			racer->rc = tkb_compile_wait(compile, TKB_FOREVER, NULL,
+			                             NULL);
+		tkb_compile_free(compile);
+	}
+	tkb_compiler_close(own);
+	return NULL;
+}
+
+static void race_all(struct tkb_compiler *compiler, const options *chosen)
+{
+	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_PTX),
+		                          unit_of("softmax", TKB_SOURCE_PTX),
+		                          unit_of("matmul", TKB_SOURCE_PTX) };
+	struct racer racers[4];
+	pthread_t threads[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		racers[i] = (struct racer){ compiler, chosen, units, 3, 0 };
+		CHECK_INT(pthread_create(&threads[i], NULL, race, &racers[i]),
+		          0);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		CHECK_INT(racers[i].rc, 0);
+	}
+	CHECK_INT(count_entries("root"), 3);
+	check_whole("root");
+}
+
+TEST(compile, of_several_into_one_root_at_the_same_time_leaves_whole_entries)
+{
+	race_all(NULL, &(options){ .worker = compile_worker(),
+	                           .worker_count = 1,
+	                           .ptxas = real_ptxas(),
+	                           .cache_root = "root" });
+}
+
+TEST(compile, is_for_any_thread)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .cache_root = "root", .worker_count = 2 });
+
+	race_all(compiler, NULL);
+}
+
+/* Looks at an entry's folder while it is published. */
+struct watcher {
+	const char *folder;
+	_Atomic bool is_over;
+	size_t seen;
+	size_t torn; /* times that the folder was there, and a file was not */
+};
+
+static void *look(void *self)
+{
+	struct watcher *watcher = self;
+	char path[512];
+
+	(void)snprintf(path, sizeof(path), "%s/__grp__add_kernel.json",
+	               watcher->folder);
+	while (!watcher->is_over || watcher->seen == 0) {
+		if (access(watcher->folder, F_OK) != 0)
+			continue;
+		watcher->seen++;
+		watcher->torn += access(path, F_OK) != 0;
+	}
+	return NULL;
+}
+
+TEST(compile, publishes_an_entry_in_one_step)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .cache_root = "root" });
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct watcher watcher = { .is_over = false };
+	pthread_t thread;
+
+	watcher.folder = text("root/%s", key_of(compiler, &unit));
+	CHECK_INT(pthread_create(&thread, NULL, look, &watcher), 0);
+	(void)compile(compiler, &unit);
+	watcher.is_over = true;
+	CHECK_INT(pthread_join(thread, NULL), 0);
+
+	CHECK(watcher.seen != 0);
+	CHECK_INT(watcher.torn, 0);
+}
+
+/* A sink that keeps what it gets, and may refuse. */
+struct kept {
+	char bytes[64];
+	size_t size;
+	int rc;
+};
+
+static int keep(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct kept *kept = self;
+
+	kept->size = bytes.size;
+	memcpy(kept->bytes, bytes.data, bytes.size < 64 ? bytes.size : 64);
+	return kept->rc == 0 ? 0 : tkb_fail(err, kept->rc, "it is full");
+}
+
+TEST(compile, logs_the_source_before_it_fails)
+{
+	struct kept kept = { .size = 0 };
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .log = { keep, &kept } });
+	const struct tkb_unit unit = { .name = "bad.ptx",
+		                       .target = "cuda:90",
+		                       .kind = TKB_SOURCE_PTX,
+		                       .source = { "no PTX", 6 } };
+	struct made made = try_compile(compiler, &unit);
+
+	CHECK_INT(made.rc, TKB_ERR_INVALID);
+	CHECK_INT(kept.size, 6);
+	CHECK(memcmp(kept.bytes, "no PTX", 6) == 0);
+
+	kept.rc = TKB_ERR_IO;
+	made = try_compile(compiler, &unit);
+	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "it is full");
+}
+
+TEST(compile, outlives_its_compiler)
+{
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	TKB_AUTO(free_compile_at) struct tkb_compile *done = NULL;
+	const struct tkb_compiled *compiled = NULL;
+	struct tkb_error err = { .status = 0 };
+
+	CHECK_OK(tkb_compiler_submit(compiler, &unit, &done, &err), &err);
+	CHECK_OK(tkb_compile_wait(done, TKB_FOREVER, NULL, &err), &err);
+	tkb_compiler_close(compiler);
+
+	CHECK_OK(tkb_compile_wait(done, 0, &compiled, &err), &err);
+	CHECK(compiled->cubin.size != 0);
+}
+
+TEST(compile, for_an_unknown_target_says_what_would_be_right)
+{
+	static const struct {
+		const char *target;
+		const char *message;
+	} cases[] = {
+		{ "cuda:91", "there are cuda:75, 80, 86" },
+		{ "cuda:", "there are cuda:75, 80, 86" },
+		{ "cuda", "there are cuda:75, 80, 86" },
+		{ "cuda:90:64", "there are cuda:75, 80, 86" },
+		{ "cuda:9", "there are cuda:75, 80, 86" },
+		{ "cuda:90a", "write cuda:90;" },
+		{ "90", "write cuda:90" },
+		{ "sm_90", "only CUDA's are compiled" },
+		{ "hip:gfx942", "only CUDA's are compiled" },
+		{ "", "only CUDA's are compiled" },
+	};
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct made made;
+
+		unit.target = cases[i].target;
+		made = try_compile(compiler, &unit);
+		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+		            cases[i].message);
+	}
+	unit.target = "cuda:90:32";
+	(void)compile(compiler, &unit);
+}
+
+TEST(compile, does_not_take_for_a_cubin_what_is_none)
+{
+	const char *const ptxas = text("%s/ptxas", test_folder());
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
+	struct made made;
+
+	write_text(ptxas, text("#!/bin/sh\n"
+	                       "[ \"$1\" != --version ] || exec %s \"$@\"\n"
+	                       "%s \"$@\" | head -c 2000\n",
+	                       real_ptxas(), real_ptxas()));
+	CHECK_INT(chmod(ptxas, 0755), 0);
+	compiler = open_compiler(
+		&(options){ .cache_root = "root", .ptxas = ptxas });
+	made = try_compile(compiler, &unit);
+
+	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err,
+	            "'the cubin that was made' is cut short");
+	CHECK(!exists("root"));
+}
+
+TEST(compile, notices_that_a_tool_was_replaced)
+{
+	const char *const ptxas = text("%s/ptxas", test_folder());
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
+	struct made made;
+
+	(void)counting_ptxas();
+	compiler = open_compiler(
+		&(options){ .cache_root = "root", .ptxas = ptxas });
+	(void)key_of(compiler, &unit);
+	write_text(ptxas, text("#!/bin/sh\n"
+	                       "[ \"$1\" != --version ] || exec echo "
+	                       "release 12.0, V12.0.1\n"
+	                       "exec %s \"$@\"\n",
+	                       real_ptxas()));
+	made = try_compile(compiler, &unit);
+
+	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
+	            "became 12.0.1 while it was in use");
+	CHECK(!exists("root"));
+}
+
+TEST(compile, refuses_metadata_that_are_none)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct made made;
+
+	unit.metadata = (struct tkb_bytes){ "[1]", 3 };
+	made = try_compile(compiler, &unit);
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "no JSON object");
+	unit.metadata = (struct tkb_bytes){ "{\"a\": ", 6 };
+	made = try_compile(compiler, &unit);
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "the metadata");
+}
+
+TEST(compile, without_tools_says_which_in_one_sentence)
+{
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct tkb_compiler *compiler = NULL;
+	struct tkb_error err = { .status = 0 };
+	struct made made;
+
+	CHECK_FAILS(tkb_compiler_open(&(options){ .worker = "/nowhere/worker" },
+	                              &compiler, &err),
+	            TKB_ERR_IO, &err, "/nowhere/worker");
+	CHECK_FAILS(tkb_compiler_open(&(options){ .worker = compile_worker(),
+	                                          .libdevice = "/nowhere.bc" },
+	                              &compiler, &err),
+	            TKB_ERR_IO, &err, "/nowhere.bc");
+	compiler = open_compiler(&(options){ .ptxas = "/nowhere/ptxas" });
+	made = try_compile(compiler, &unit);
+	tkb_compiler_close(compiler);
+	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "'/nowhere/ptxas'");
+}

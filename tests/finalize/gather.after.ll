@@ -1,0 +1,64 @@
+target datalayout = "e-p3:32:32-p4:32:32-p5:32:32-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+
+@w = internal addrspace(1) constant [32 x i8] c"\00\01\02\03\04\05\06\07\08\09\0A\0B\0C\0D\0E\0F\10\11\12\13\14\15\16\17\18\19\1A\1B\1C\1D\1E\1F", align 1
+
+define i32 @four_products(i32 %row, ptr addrspace(1) %x, i32 %rest) {
+  %r = zext i32 %row to i64
+  %wi0 = add nuw nsw i64 %r, 0
+  %wp0 = getelementptr inbounds i8, ptr addrspace(1) @w, i64 %wi0
+  %wb0 = load i8, ptr addrspace(1) %wp0, align 1
+  %xp0 = getelementptr i8, ptr addrspace(1) %x, i64 0
+  %xb0 = load i8, ptr addrspace(1) %xp0, align 4
+  %wi1 = add nuw nsw i64 %r, 4
+  %wp1 = getelementptr inbounds i8, ptr addrspace(1) @w, i64 %wi1
+  %wb1 = load i8, ptr addrspace(1) %wp1, align 1
+  %xp1 = getelementptr i8, ptr addrspace(1) %x, i64 1
+  %xb1 = load i8, ptr addrspace(1) %xp1, align 1
+  %wi2 = add nuw nsw i64 %r, 8
+  %wp2 = getelementptr inbounds i8, ptr addrspace(1) @w, i64 %wi2
+  %wb2 = load i8, ptr addrspace(1) %wp2, align 1
+  %xp2 = getelementptr i8, ptr addrspace(1) %x, i64 2
+  %xb2 = load i8, ptr addrspace(1) %xp2, align 2
+  %wi3 = add nuw nsw i64 %r, 12
+  %wp3 = getelementptr inbounds i8, ptr addrspace(1) @w, i64 %wi3
+  %wb3 = load i8, ptr addrspace(1) %wp3, align 1
+  %xp3 = getelementptr i8, ptr addrspace(1) %x, i64 3
+  %xb3 = load i8, ptr addrspace(1) %xp3, align 1
+  %1 = insertelement <4 x i8> poison, i8 %xb0, i32 0
+  %2 = insertelement <4 x i8> %1, i8 %xb1, i32 1
+  %3 = insertelement <4 x i8> %2, i8 %xb2, i32 2
+  %4 = insertelement <4 x i8> %3, i8 %xb3, i32 3
+  %5 = bitcast <4 x i8> %4 to i32
+  %6 = bitcast i32 %5 to <4 x i8>
+  %7 = insertelement <4 x i8> poison, i8 %wb0, i32 0
+  %8 = insertelement <4 x i8> %7, i8 %wb1, i32 1
+  %9 = insertelement <4 x i8> %8, i8 %wb2, i32 2
+  %10 = insertelement <4 x i8> %9, i8 %wb3, i32 3
+  %11 = bitcast <4 x i8> %10 to i32
+  %12 = bitcast i32 %11 to <4 x i8>
+  %13 = extractelement <4 x i8> %6, i32 0
+  %14 = sext i8 %13 to i32
+  %15 = extractelement <4 x i8> %12, i32 0
+  %16 = sext i8 %15 to i32
+  %17 = mul i32 %14, %16
+  %18 = add i32 %rest, %17
+  %19 = extractelement <4 x i8> %6, i32 1
+  %20 = sext i8 %19 to i32
+  %21 = extractelement <4 x i8> %12, i32 1
+  %22 = sext i8 %21 to i32
+  %23 = mul i32 %20, %22
+  %24 = add i32 %18, %23
+  %25 = extractelement <4 x i8> %6, i32 2
+  %26 = sext i8 %25 to i32
+  %27 = extractelement <4 x i8> %12, i32 2
+  %28 = sext i8 %27 to i32
+  %29 = mul i32 %26, %28
+  %30 = add i32 %24, %29
+  %31 = extractelement <4 x i8> %6, i32 3
+  %32 = sext i8 %31 to i32
+  %33 = extractelement <4 x i8> %12, i32 3
+  %34 = sext i8 %33 to i32
+  %35 = mul i32 %32, %34
+  %36 = add i32 %30, %35
+  ret i32 %36
+}

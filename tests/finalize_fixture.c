@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize_fixture.h"
+
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Target.h>
+
+struct tkb_bytes ir_file(const char *name)
+{
+	return read_file(text("%s/finalize/%s", TKB_TESTS, name));
+}
+
+LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+	LLVMModuleRef module = NULL;
+	/* LLVMParseIRInContext() takes it over. */
+	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+		ir.data, ir.size, "ir");
+
+	if (LLVMParseIRInContext(context, buffer, &module, &message))
+		fail_msg("%s", message);
+	return module;
+}
+
+LLVMTargetMachineRef nvptx(void)
+{
+	static const char triple[] = "nvptx64-nvidia-cuda";
+	AUTO_LLVM_MESSAGE message = NULL;
+	LLVMTargetRef target = NULL;
+
+	LLVMInitializeNVPTXTargetInfo();
+	LLVMInitializeNVPTXTarget();
+	LLVMInitializeNVPTXTargetMC();
+	LLVMInitializeNVPTXAsmPrinter();
+	if (LLVMGetTargetFromTriple(triple, &target, &message))
+		fail_msg("%s", message);
+	return LLVMCreateTargetMachine(target, triple, "sm_90a", "+ptx86",
+	                               LLVMCodeGenLevelAggressive, LLVMRelocPIC,
+	                               LLVMCodeModelDefault);
+}
+
+const char *print_ir(LLVMModuleRef module)
+{
+	AUTO_LLVM_MESSAGE all = NULL;
+
+	LLVMSetModuleIdentifier(module, "m", 1);
+	LLVMSetSourceFileName(module, "m", 1);
+	all = LLVMPrintModuleToString(module);
+	return text("%s", all);
+}
+
+void choose_only(const char *step, const char *names[32],
+                 struct finalize_order *order)
+{
+	const size_t count = tkb_finalize_step_count();
+
+	order->without.items = names;
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (strcmp(tkb_finalize_step_name(i), step) != 0)
+			names[order->without.count++] =
+				tkb_finalize_step_name(i);
+	}
+	CHECK_INT(order->without.count, count - 2); /* there is such a step */
+}
+
+const char *finalize_ok(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                        const struct finalize_order *order)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);
+	const struct tkb_sink sink = tkb_buf_sink(&log);
+	struct tkb_error err = { .status = 0 };
+
+	CHECK_OK(finalize_module(module, machine, order, &sink, &err), &err);
+	tkb_buf_add_byte(&log, '\0');
+	return text("%s", (const char *)log.data);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_FINALIZE_FIXTURE_H
+#define TKB_TESTS_FINALIZE_FIXTURE_H
+
+/* Modules that are finalized in this process. */
+
+#include "harness.h"
+
+#include <tkbundle/finalize.h>
+
+#include "finalize.h"
+#include "llvm_handles.h"
+
+/* tests/finalize/<name>, as it stands. */
+struct tkb_bytes ir_file(const char *name);
+
+LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir);
+
+/* sm_90a, as the worker has it but for short pointers. */
+LLVMTargetMachineRef nvptx(void);
+
+/* The module as a text, without its name. */
+const char *print_ir(LLVMModuleRef module);
+
+/* Leave out all steps but `step` and the last, which verifies. */
+void choose_only(const char *step, const char *names[32],
+                 struct finalize_order *order);
+
+/* Finalize, and give what the log says. */
+const char *finalize_ok(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                        const struct finalize_order *order);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * All steps at once. Kernels of plain arithmetic are run on this machine, before
+ * and after; those of the fixtures must still become PTX.
+ */
+
+#include "finalize_fixture.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/ExecutionEngine.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Target.h>
+
+enum {
+	ROWS = 8,
+	INPUT_SIZE = 64,
+	ROUNDS = 2000
+};
+
+/* What a GPU's instructions do, in terms of this machine. */
+static const char models[] =
+	"define i32 @model.s.s(i32 %a, i32 %b, i32 %c) {\n"
+	"  %v = bitcast i32 %a to <4 x i8>\n"
+	"  %w = bitcast i32 %b to <4 x i8>\n"
+	"  %x = sext <4 x i8> %v to <4 x i32>\n"
+	"  %y = sext <4 x i8> %w to <4 x i32>\n"
+	"  %m = mul <4 x i32> %x, %y\n"
+	"  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n"
+	"  %r = add i32 %s, %c\n"
+	"  ret i32 %r\n"
+	"}\n"
+	"define i32 @model.s.u(i32 %a, i32 %b, i32 %c) {\n"
+	"  %v = bitcast i32 %a to <4 x i8>\n"
+	"  %w = bitcast i32 %b to <4 x i8>\n"
+	"  %x = sext <4 x i8> %v to <4 x i32>\n"
+	"  %y = zext <4 x i8> %w to <4 x i32>\n"
+	"  %m = mul <4 x i32> %x, %y\n"
+	"  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n"
+	"  %r = add i32 %s, %c\n"
+	"  ret i32 %r\n"
+	"}\n"
+	"define i32 @model.u.u(i32 %a, i32 %b, i32 %c) {\n"
+	"  %v = bitcast i32 %a to <4 x i8>\n"
+	"  %w = bitcast i32 %b to <4 x i8>\n"
+	"  %x = zext <4 x i8> %v to <4 x i32>\n"
+	"  %y = zext <4 x i8> %w to <4 x i32>\n"
+	"  %m = mul <4 x i32> %x, %y\n"
+	"  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n"
+	"  %r = add i32 %s, %c\n"
+	"  ret i32 %r\n"
+	"}\n"
+	"declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)\n";
+
+static const char *const kernels[] = {
+	"rows", "columns", "loop",   "unsigned", "mixed", "pair",    "dynamic",
+	"odd",  "masked",  "vector", "wide",     "table", "stateful"
+};
+
+typedef void (*kernel_function)(int32_t row, const void *input, int32_t *out);
+
+static void replace(LLVMModuleRef module, const char *name, const char *model)
+{
+	LLVMValueRef intrinsic = LLVMGetNamedFunction(module, name);
+
+	if (intrinsic != NULL)
+		LLVMReplaceAllUsesWith(intrinsic,
+		                       LLVMGetNamedFunction(module, model));
+}
+
+/* Make of a module for a GPU one for this machine. */
+static void move_here(LLVMContextRef context, LLVMModuleRef module)
+{
+	AUTO_LLVM_MESSAGE triple = LLVMGetDefaultTargetTriple();
+
+	LLVMSetTarget(module, triple);
+	LLVMSetDataLayout(module, "");
+	CHECK_INT(LLVMLinkModules2(module, parse_ir(context, tkb_text(models))),
+	          0);
+	replace(module, "llvm.nvvm.idp4a.s.s", "model.s.s");
+	replace(module, "llvm.nvvm.idp4a.s.u", "model.s.u");
+	replace(module, "llvm.nvvm.idp4a.u.u", "model.u.u");
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		if (!LLVMIsDeclaration(at))
+			LLVMSetFunctionCallConv(at, LLVMCCallConv);
+	}
+}
+
+static LLVMExecutionEngineRef make_runner(LLVMModuleRef module)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+	LLVMExecutionEngineRef engine = NULL;
+
+	LLVMLinkInMCJIT();
+	CHECK_INT(LLVMInitializeNativeTarget(), 0);
+	CHECK_INT(LLVMInitializeNativeAsmPrinter(), 0);
+	if (LLVMCreateMCJITCompilerForModule(&engine, module, NULL, 0,
+	                                     &message))
+		fail_msg("%s", message);
+	return engine;
+}
+
+static kernel_function find(LLVMExecutionEngineRef engine, const char *name)
+{
+	const uint64_t address = LLVMGetFunctionAddress(engine, name);
+	kernel_function out = NULL;
+
+	CHECK(address != 0);
+	memcpy(&out, &address, sizeof(out));
+	return out;
+}
+
+static uint32_t random_number(void)
+{
+	static uint32_t state = 12345;
+
+	state = state * 1664525 + 1013904223;
+	return state >> 8;
+}
+
+/* Bytes of all kinds: any, and the ends of their range. */
+static void fill(signed char input[INPUT_SIZE])
+{
+	static const signed char edges[] = { -128, -127, -1, 0, 1, 127 };
+	const bool has_edges = random_number() % 4 == 0;
+
+	for (size_t i = 0; i < INPUT_SIZE; i++)
+		input[i] = has_edges ? edges[random_number() % sizeof(edges)]
+		                     : (signed char)random_number();
+}
+
+static void compare(LLVMExecutionEngineRef before, LLVMExecutionEngineRef after,
+                    const char *name)
+{
+	const kernel_function old = find(before, name);
+	const kernel_function new = find(after, name);
+	_Alignas(16) signed char input[INPUT_SIZE];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		const int32_t row = (int32_t)(random_number() % ROWS);
+		int32_t wanted = 1;
+		int32_t got = 2;
+
+		fill(input);
+		old(row, input, &wanted);
+		new (row, input, &got);
+		if (got != wanted)
+			fail_msg("%s: row %d: %d, not %d", name, (int)row,
+			         (int)got, (int)wanted);
+	}
+}
+
+static LLVMExecutionEngineRef finalize_here(LLVMContextRef context,
+                                            const struct finalize_order *order,
+                                            const char **log)
+{
+	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
+	LLVMModuleRef module = parse_ir(context, ir_file("run.ll"));
+
+	*log = order == NULL ? "" : finalize_ok(module, machine, order);
+	move_here(context, module);
+	return make_runner(module);
+}
+
+static const char *check_same_results(const struct finalize_order *order)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	const char *log = NULL;
+	LLVMExecutionEngineRef before = finalize_here(context, NULL, &log);
+	LLVMExecutionEngineRef after = finalize_here(context, order, &log);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(kernels); i++)
+		compare(before, after, kernels[i]);
+	LLVMDisposeExecutionEngine(before);
+	LLVMDisposeExecutionEngine(after);
+	return log;
+}
+
+TEST(run, all_steps_compute_what_was_computed_before)
+{
+	const struct finalize_order order = { .is_wanted = true };
+	const char *log = check_same_results(&order);
+
+	CHECK_CONTAINS(log, "fold-globals: 15 globals\n");
+	CHECK_CONTAINS(log, "resolve-calls: 2 calls\n");
+	CHECK_CONTAINS(log, "gather: 34 words\n");
+	CHECK_CONTAINS(log, "fuse: 37 rewrites\n");
+	CHECK_CONTAINS(log, "prepack: 40 words repacked into 9 tables, 32 "
+	                    "words read at once\n");
+}
+
+TEST(run, any_step_can_be_left_out)
+{
+	for (size_t i = 0; i < tkb_finalize_step_count(); i++) {
+		const char *name = tkb_finalize_step_name(i);
+		const struct finalize_order order = {
+			.is_wanted = true,
+			.without = { &name, 1 },
+		};
+
+		(void)check_same_results(&order);
+	}
+}
+
+TEST(run, the_result_is_the_same_each_time)
+{
+	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
+	const struct finalize_order order = { .is_wanted = true };
+	const char *first = NULL;
+
+	for (int i = 0; i < 5; i++) {
+		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(context, ir_file("run.ll"));
+		const char *now;
+
+		(void)finalize_ok(module, machine, &order);
+		now = print_ir(module);
+		if (first == NULL)
+			first = now;
+		CHECK_STR(now, first);
+	}
+}
+
+/* How often `part` stands in a text that ends with a zero. */
+static size_t count_text(struct tkb_bytes bytes, const char *part)
+{
+	const char *at = bytes.data;
+	size_t count = 0;
+
+	for (at = strstr(at, part); at != NULL; at = strstr(at + 1, part))
+		count++;
+	return count;
+}
+
+/* Is there PTX, with one kernel? */
+static void check_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                      const char *name)
+{
+	AUTO_LLVM(LLVMMemoryBufferRef) ptx = NULL;
+	AUTO_LLVM_MESSAGE message = NULL;
+
+	if (LLVMTargetMachineEmitToMemoryBuffer(
+		    machine, module, LLVMAssemblyFile, &message, &ptx))
+		fail_msg("%s: %s", name, message);
+	CHECK_INT(count_text((struct tkb_bytes){ LLVMGetBufferStart(ptx),
+	                                         LLVMGetBufferSize(ptx) },
+	                     ".visible .entry"),
+	          1);
+}
+
+/* Once finalized, a module is as it stays. */
+static void check_kernel(const char *path, LLVMTargetMachineRef machine)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, read_file(path));
+	const struct finalize_order order = { .is_wanted = true };
+	const char *first;
+
+	(void)finalize_ok(module, machine, &order);
+	first = print_ir(module);
+	(void)finalize_ok(module, machine, &order);
+	CHECK_STR(print_ir(module), first);
+	check_ptx(module, machine, path);
+}
+
+static size_t check_kernels_in(const char *folder, LLVMTargetMachineRef machine)
+{
+	size_t count = 0;
+
+	for (const char **key = list(folder); *key != NULL; key++) {
+		const char *entry = text("%s/%s", folder, *key);
+
+		for (const char **name = list(entry); *name != NULL; name++) {
+			const size_t length = strlen(*name);
+
+			if (length < 5 ||
+			    strcmp(*name + length - 5, ".llir") != 0)
+				continue;
+			check_kernel(text("%s/%s", entry, *name), machine);
+			count++;
+		}
+	}
+	return count;
+}
+
+TEST(run, real_kernels_still_become_ptx)
+{
+	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
+
+	unpack("triton-3.6.0-h100", "cache");
+
+	CHECK(check_kernels_in("cache/.triton/cache", machine) > 5);
+}
+
+static const char *make_gemv(const char *layout)
+{
+	const struct outcome made =
+		run("python3", text("%s/gpu/gemv/make.py", TKB_TESTS), layout,
+	            NULL);
+
+	CHECK_INT(made.status, 0);
+	return made.out;
+}
+
+/* What a thread reads and multiplies byte by byte, it does word by word then. */
+static void check_gemv(const char *layout)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, tkb_text(make_gemv(layout)));
+	const struct finalize_order order = { .is_wanted = true };
+	struct tkb_bytes after;
+
+	(void)finalize_ok(module, machine, &order);
+	after = tkb_text(print_ir(module));
+	CHECK_INT(count_text(after, "call i32 @llvm.nvvm.idp4a.s.s("), 64);
+	CHECK_INT(count_text(after, "load <4 x i8>"), 128);
+	CHECK_INT(count_text(after, "load i8"), 0);
+	check_ptx(module, machine, layout);
+}
+
+TEST(gemv, of_rows_becomes_words)
+{
+	check_gemv("rows");
+}
+
+TEST(gemv, of_columns_becomes_words)
+{
+	check_gemv("columns");
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A module is sent to a worker, and comes back finalized. No ptxas is needed. */
+
+#include "compile_fixture.h"
+
+#include <tkbundle/finalize.h>
+
+static const char table[] =
+	"@table = internal addrspace(1) global [2 x i32] [i32 5, i32 7]\n"
+	"define internal i32 @helper(ptr addrspace(1) %p) {\n"
+	"  %x = load i32, ptr addrspace(1) %p\n"
+	"  ret i32 %x\n"
+	"}\n"
+	"define ptx_kernel void @one(ptr addrspace(1) %out) {\n"
+	"  %p = getelementptr i32, ptr addrspace(1) @table, i32 1\n"
+	"  %x = call i32 @helper(ptr addrspace(1) %p)\n"
+	"  store i32 %x, ptr addrspace(1) %out\n"
+	"  ret void\n"
+	"}\n"
+	"define ptx_kernel void @two(ptr addrspace(1) %out) {\n"
+	"  ret void\n"
+	"}\n";
+
+static struct tkb_compiler *open_worker(void)
+{
+	const struct tkb_compiler_options options = {
+		.worker = compile_worker(),
+		.worker_count = 1,
+	};
+	struct tkb_compiler *compiler = NULL;
+	struct tkb_error err = { .status = 0 };
+
+	CHECK_OK(tkb_compiler_open(&options, &compiler, &err), &err);
+	return compiler;
+}
+
+/* Finalize; the test is skipped where the worker has no LLVM. */
+static int try_finalize(struct tkb_bytes module,
+                        const struct tkb_finalize_options *options,
+                        const char **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler = open_worker();
+	TKB_AUTO(tkb_buf_release) struct tkb_buf made = TKB_BUF_INIT(1 << 24);
+	const struct tkb_sink sink = tkb_buf_sink(&made);
+	const int rc = tkb_finalize(compiler, module, options, &sink, err);
+
+	if (rc == TKB_ERR_UNSUPPORTED) {
+		CHECK_CONTAINS(err->message, "without LLVM");
+		skip();
+	}
+	tkb_buf_add_byte(&made, '\0');
+	*out = text("%s", (const char *)made.data);
+	return rc;
+}
+
+static const char *finalize(const struct tkb_finalize_options *options)
+{
+	struct tkb_error err = { .status = 0 };
+	const char *out = NULL;
+
+	CHECK_OK(try_finalize(tkb_text(table), options, &out, &err), &err);
+	return out;
+}
+
+static void check_refused(struct tkb_bytes module,
+                          const struct tkb_finalize_options *options,
+                          const char *part)
+{
+	struct tkb_error err = { .status = 0 };
+	const char *out = NULL;
+
+	CHECK_FAILS(try_finalize(module, options, &out, &err), TKB_ERR_INVALID,
+	            &err, part);
+	CHECK_STR(out, "");
+}
+
+TEST(worker, finalizes_with_all_steps_by_default)
+{
+	const char *const out = finalize(NULL);
+
+	CHECK_CONTAINS(out, "store i32 7, ptr addrspace(1) %out");
+	CHECK_CONTAINS(out, "@two(");
+	CHECK(strstr(out, "@table") == NULL);
+	CHECK(strstr(out, "@helper") == NULL);
+}
+
+TEST(worker, keeps_the_kernels_that_are_named)
+{
+	const char *const kernels[] = { "one", NULL };
+	const char *const out =
+		finalize(&(struct tkb_finalize_options){ .kernels = kernels });
+
+	CHECK_CONTAINS(out, "@one(");
+	CHECK(strstr(out, "@two(") == NULL);
+}
+
+TEST(worker, leaves_out_steps_that_are_named)
+{
+	const char *const without[] = { "inline", "fold-globals", NULL };
+	const char *const out =
+		finalize(&(struct tkb_finalize_options){ .without = without });
+
+	CHECK_CONTAINS(out, "@table = internal addrspace(1) global");
+	CHECK_CONTAINS(out, "@helper");
+}
+
+TEST(worker, gives_bitcode_where_that_is_wanted)
+{
+	const char *const out =
+		finalize(&(struct tkb_finalize_options){ .is_bitcode = true });
+
+	CHECK(strncmp(out, "BC\xc0\xde", 4) == 0);
+}
+
+TEST(worker, takes_the_users_rules)
+{
+	static const char rule[] =
+		"define i32 @plus.pattern(i32 %x) #0 {\n"
+		"  %y = add i32 %x, 41\n"
+		"  ret i32 %y\n"
+		"}\n"
+		"define i32 @plus.replacement(i32 %x) {\n"
+		"  %y = sub i32 %x, -41\n"
+		"  ret i32 %y\n"
+		"}\n"
+		"attributes #0 = { \"tkb.rule\"=\"exact\" }\n";
+	static const char kernel[] =
+		"define ptx_kernel void @k(i32 %x, ptr addrspace(1) %out) {\n"
+		"  %y = add i32 %x, 41\n"
+		"  store i32 %y, ptr addrspace(1) %out\n"
+		"  ret void\n"
+		"}\n";
+	const struct tkb_bytes rules[] = { tkb_text(rule) };
+	const struct tkb_finalize_options options = { .rules = rules,
+		                                      .rule_count = 1 };
+	struct tkb_error err = { .status = 0 };
+	const char *out = NULL;
+
+	CHECK_OK(try_finalize(tkb_text(kernel), &options, &out, &err), &err);
+
+	CHECK_CONTAINS(out, "sub i32 %x, -41");
+}
+
+TEST(worker, refuses_a_step_that_is_not_there)
+{
+	const char *const without[] = { "unroll", NULL };
+
+	check_refused(tkb_text(table),
+	              &(struct tkb_finalize_options){ .without = without },
+	              "finalize has no step 'unroll', but strip, ");
+}
+
+TEST(worker, refuses_a_kernel_that_is_not_there)
+{
+	const char *const kernels[] = { "three", NULL };
+
+	check_refused(tkb_text(table),
+	              &(struct tkb_finalize_options){ .kernels = kernels },
+	              "the IR has no kernel 'three' to be kept");
+}
+
+TEST(worker, refuses_a_target_that_is_not_there)
+{
+	check_refused(tkb_text(table),
+	              &(struct tkb_finalize_options){ .target = "cuda:1" },
+	              "'cuda:1'");
+}
+
+TEST(worker, refuses_bad_ir)
+{
+	check_refused(tkb_text("define"), NULL, "bad IR");
+}
+
+static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self, (void)bytes, (void)err;
+	return TKB_ERR_CANCELLED;
+}
+
+TEST(worker, gives_what_the_sink_fails_with)
+{
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler = open_worker();
+	const struct tkb_sink sink = { refuse, NULL };
+	struct tkb_error err = { .status = 0 };
+	const int rc =
+		tkb_finalize(compiler, tkb_text(table), NULL, &sink, &err);
+
+	if (rc == TKB_ERR_UNSUPPORTED)
+		skip();
+	CHECK_INT(rc, TKB_ERR_CANCELLED);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_REWRITE_FIXTURE_H
+#define TKB_TESTS_REWRITE_FIXTURE_H
+
+/*
+ * Modules before and after rules. Files are those of tests/rewrite: in NAME.ll,
+ * the function `f` becomes what is written as `f.after`; one without is left as
+ * it is. Rules stand in NAME.rules.ll. All fail the test where something is
+ * wrong.
+ */
+
+#include "harness.h"
+
+#include "llvm_handles.h"
+#include "rewrite.h"
+
+/* tests/rewrite/<name>.ll; the test's memory. */
+struct tkb_bytes rewrite_file(const char *name);
+
+/* A module of `text`, which must be right. The caller disposes of it. */
+LLVMModuleRef rewrite_parse(LLVMContextRef context, struct tkb_bytes text);
+
+/* The built-in rules if `has_built_in`, then those of <name>.rules.ll. */
+struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
+                               bool has_built_in);
+
+/* The text of a function behind its name. */
+const char *rewrite_body(LLVMValueRef function);
+
+/* Apply rules to <name>.ll, hold it against what it says, and give the log. */
+const char *rewrite_check(const char *name, const struct rule_options *options,
+                          bool has_built_in);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stage_fixture.h"
+
+#include <stdlib.h>
+
+/* NVRTC of this machine, and a ptxas that is not run. */
+static struct stage_order order_of(const char *source)
+{
+	static bool is_there; /* once it is, no need to ask again */
+	struct stage_order order = { .input = TKB_INPUT_NONE,
+		                     .product = TKB_PRODUCT_PTX,
+		                     .with_tools = true };
+
+	order.ptxas = fake_ptxas("exit 1");
+	if (!is_there)
+		is_there = stage(&order).nvrtc != NULL;
+	if (!is_there)
+		skip();
+	order.input = TKB_INPUT_CUDA;
+	order.source = tkb_text(source);
+	return order;
+}
+
+static void add_field(struct stage_order *order, enum tkb_field field,
+                      const char *text)
+{
+	size_t i = 0;
+
+	while (order->fields[i].text != NULL)
+		i++;
+	order->fields[i] = (struct stage_field){ field, text };
+}
+
+TEST(stage_cuda, becomes_ptx_and_a_cubin)
+{
+	struct stage_order order =
+		order_of("extern \"C\" __global__ void k(float *p)\n"
+	                 "{\n"
+	                 "	p[threadIdx.x] *= 2;\n"
+	                 "}\n");
+	struct stage_made made;
+
+	made = stage(&order);
+	CHECK_STR(made.err.message, "");
+	CHECK_INT(made.cubin.size, 0);
+
+	/* It is of the same release, so it takes the PTX. */
+	order.product = TKB_PRODUCT_CUBIN;
+	add_field(&order, TKB_FIELD_LINKER, "1");
+	made = stage(&order);
+	if (made.rc == TKB_ERR_UNSUPPORTED)
+		skip();
+	CHECK_STR(made.err.message, "");
+	CHECK_STR(made.kernel, "k");
+	CHECK_CONTAINS(made.ptx.data, ".visible .entry k(");
+	CHECK_CONTAINS(made.ptx.data, ".target sm_90a");
+	CHECK(made.cubin.size > 0);
+	CHECK_INT(count_words(made.nvrtc, "."), 2);
+	CHECK_CONTAINS(made.tools, text("NVRTC %s (/", made.nvrtc));
+}
+
+TEST(stage_cuda, that_is_wrong_is_answered_in_nvrtcs_words)
+{
+	struct stage_order order =
+		order_of("#warning careful\n"
+	                 "extern \"C\" __global__ void k(float *p)\n"
+	                 "{\n"
+	                 "	q[0] = 1;\n"
+	                 "}\n");
+	struct stage_made made;
+
+	add_field(&order, TKB_FIELD_NAME, "somewhere/a.cu");
+	made = stage(&order);
+
+	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
+	                   "NVRTC: a.cu(4): error: identifier \"q\" is "
+	                   "undefined");
+	CHECK_CONTAINS(made.log, "careful");
+	CHECK_CONTAINS(made.log, "1 error detected in the compilation of "
+	                         "\"a.cu\"");
+}
+
+TEST(stage_cuda, warnings_of_nvrtc_are_in_the_log)
+{
+	const struct stage_order order =
+		order_of("extern \"C\" __global__ void k(float *p)\n"
+	                 "{\n"
+	                 "	int unused;\n"
+	                 "}\n");
+	const struct stage_made made = stage(&order);
+
+	CHECK_INT(made.rc, 0);
+	CHECK_CONTAINS(made.log, "\"unused\"");
+}
+
+TEST(stage_cuda, includes_what_lies_beside_it_and_where_the_options_say)
+{
+	struct stage_order order =
+		order_of("#include \"beside.h\"\n"
+	                 "#include <elsewhere.h>\n"
+	                 "extern \"C\" __global__ void k(float *p)\n"
+	                 "{\n"
+	                 "	p[0] = BESIDE + ELSEWHERE + GIVEN;\n"
+	                 "}\n");
+	struct stage_made made;
+
+	CHECK_INT(run("/bin/mkdir", "here", "there", NULL).status, 0);
+	write_text("here/beside.h", "#define BESIDE 1\n");
+	write_text("there/elsewhere.h", "#define ELSEWHERE 2\n");
+	made = stage(&order);
+	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "beside.h");
+
+	add_field(&order, TKB_FIELD_NAME, text("%s/here/a.cu", test_folder()));
+	add_field(&order, TKB_FIELD_NVRTC_OPTION,
+	          text("-I%s/there", test_folder()));
+	add_field(&order, TKB_FIELD_NVRTC_OPTION, "-DGIVEN=4");
+	made = stage(&order);
+	CHECK_CONTAINS(ptx_of(&made), "1088421888"); /* 7.0f */
+}
+
+TEST(stage_cuda, no_path_gets_into_the_ptx)
+{
+	struct stage_order order =
+		order_of("#include \"beside.h\"\n"
+	                 "extern \"C\" __global__ void k(float *p)\n"
+	                 "{\n"
+	                 "	twice(p);\n"
+	                 "}\n");
+	struct stage_made made;
+	struct stage_made other;
+
+	CHECK_INT(run("/bin/mkdir", "here", NULL).status, 0);
+	write_text("here/beside.h", "__device__ inline void twice(float *p)\n"
+	                            "{\n"
+	                            "	p[0] *= 2;\n"
+	                            "}\n");
+	add_field(&order, TKB_FIELD_NAME, "here/a.cu");
+	made = stage(&order);
+	CHECK_CONTAINS(ptx_of(&made), "\t.file\t1 \"a.cu\"\n");
+	CHECK_CONTAINS(made.ptx.data, "\t.file\t2 \"beside.h\"\n");
+	CHECK_INT(count_words(made.ptx.data, test_folder()), 0);
+	CHECK_INT(count_words(made.ptx.data, "here"), 0);
+
+	CHECK_INT(run("/bin/mv", "here", "there", NULL).status, 0);
+	order.fields[0].text = "there/a.cu";
+	other = stage(&order);
+	CHECK_STR(ptx_of(&other), made.ptx.data);
+}
+
+TEST(stage_cuda, line_numbers_and_fusion_can_be_left_out)
+{
+	struct stage_order order =
+		order_of("extern \"C\" __global__ void k(float *p)\n"
+	                 "{\n"
+	                 "	p[0] = p[1] * p[2] + p[3];\n"
+	                 "}\n");
+	struct stage_made made = stage(&order);
+
+	CHECK_CONTAINS(ptx_of(&made), ".loc");
+	CHECK_CONTAINS(made.ptx.data, "fma.rn.f32");
+
+	add_field(&order, TKB_FIELD_NO_LINES, "1");
+	add_field(&order, TKB_FIELD_NO_FUSION, "1");
+	made = stage(&order);
+	CHECK_INT(count_words(ptx_of(&made), ".loc"), 0);
+	CHECK_INT(count_words(made.ptx.data, "fma.rn.f32"), 0);
+}
+
+TEST(stage_cuda, a_kernel_is_named_as_in_cpp_or_as_in_the_ptx)
+{
+	struct stage_order order =
+		order_of("namespace ns {\n"
+	                 "template <class T> __global__ void scale(T *p)\n"
+	                 "{\n"
+	                 "	p[0] *= 2;\n"
+	                 "}\n"
+	                 "}\n"
+	                 "__global__ void plain(float *p)\n"
+	                 "{\n"
+	                 "	p[0] = 1;\n"
+	                 "}\n"
+	                 "extern \"C\" __global__ void c(float *p)\n"
+	                 "{\n"
+	                 "	p[0] = 2;\n"
+	                 "}\n");
+	struct stage_made made;
+
+	add_field(&order, TKB_FIELD_KERNEL, "ns::scale<float>");
+	made = stage(&order);
+	CHECK_STR(made.err.message, "");
+	CHECK_STR(made.kernel, "_ZN2ns5scaleIfEEvPT_");
+
+	order.fields[0].text = "plain";
+	CHECK_STR(stage(&order).kernel, "_Z5plainPf");
+	order.fields[0].text = "_Z5plainPf";
+	CHECK_STR(stage(&order).kernel, "_Z5plainPf");
+	order.fields[0].text = "c";
+	CHECK_STR(stage(&order).kernel, "c");
+
+	order.fields[0].text = "d";
+	made = stage(&order);
+	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
+	                   "the PTX has no kernel 'd', but _Z5plainPf, c");
+	CHECK_STR(made.log, "");
+}
+
+TEST(stage_cuda, of_several_kernels_one_must_be_named)
+{
+	const struct stage_order order =
+		order_of("extern \"C\" __global__ void a() {}\n"
+	                 "extern \"C\" __global__ void b() {}\n");
+	const struct stage_made made = stage(&order);
+
+	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
+	                   "the PTX has several kernels: name one of a, b");
+}
+
+TEST(stage_cuda, an_option_that_nvrtc_does_not_know_is_named)
+{
+	struct stage_order order =
+		order_of("extern \"C\" __global__ void k() {}\n");
+	struct stage_made made;
+
+	add_field(&order, TKB_FIELD_NVRTC_OPTION, "--frobnicate");
+	made = stage(&order);
+	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "frobnicate");
+}
+
+TEST(stage_cuda, with_a_nul_in_it_is_refused)
+{
+	struct stage_order order = order_of("");
+
+	order.source = (struct tkb_bytes){ "a\0b", 3 };
+	CHECK_STAGE_FAILED(stage(&order), TKB_ERR_INVALID,
+	                   "the source has a NUL in it");
+}
+
+TEST(stage_cuda, without_nvrtc_is_refused_in_one_sentence)
+{
+	struct stage_order order = {
+		.input = TKB_INPUT_CUDA,
+		.product = TKB_PRODUCT_PTX,
+		.source = tkb_text("extern \"C\" __global__ void k() {}"),
+		.ptxas = fake_ptxas("exit 1"),
+	};
+	const struct stage_made made = stage(&order);
+
+	if (made.rc == 0)
+		skip();
+	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,
+	                   "there is no NVRTC of CUDA 12 or 13 to be found, "
+	                   "nor in '/nonexistent'");
+}
+
+TEST(stage_cuda, is_not_asked_for_where_it_takes_no_part)
+{
+	struct stage_order order = order_of("");
+	struct stage_made made;
+
+	order.input = TKB_INPUT_NONE;
+	add_field(&order, TKB_FIELD_NO_NVRTC, "1");
+	made = stage(&order);
+	CHECK_INT(made.rc, 0);
+	CHECK(made.nvrtc == NULL);
+	CHECK_INT(count_words(made.tools, "NVRTC"), 0);
+}

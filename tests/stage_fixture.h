@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_STAGE_FIXTURE_H
+#define TKB_TESTS_STAGE_FIXTURE_H
+
+/*
+ * What the tests of the worker program's stages share: jobs as a pool gives them.
+ *
+ *     made = stage(&(struct stage_order){
+ *             .input = TKB_INPUT_LLIR,
+ *             .source = tkb_text(ir),
+ *             .product = TKB_PRODUCT_PTX,
+ *             .fields = { { TKB_FIELD_NO_FUSION, "1" } } });
+ *
+ * The tools of this machine take no part but where a test names them.
+ */
+
+#include <tkbundle/pool.h>
+
+#include "compile/fields.h"
+#include "harness.h"
+
+enum {
+	STAGE_FIELDS = 12,
+	STAGE_VARIABLES = 8
+};
+
+struct stage_field {
+	enum tkb_field field;
+	const char *text;
+};
+
+struct stage_order {
+	enum tkb_input input;
+	struct tkb_bytes source;
+	enum tkb_product product; /* 0: cubin */
+	const char *arch;         /* NULL: "90" */
+	const char *ptxas;        /* NULL: none is named */
+	struct stage_field fields[STAGE_FIELDS];
+	const char *variables[STAGE_VARIABLES]; /* "NAME=value", "NAME" */
+	bool prints_passes;
+	bool with_tools;     /* of $TKB_TEST_CUDA, or as the environment says */
+	uint32_t timeout_ms; /* 0: the default */
+	uint32_t tries;
+};
+
+/* What came of it; the bytes are copies with a zero behind them. */
+struct stage_made {
+	int rc;
+	struct tkb_error err;
+	struct tkb_bytes llir;
+	struct tkb_bytes ptx;
+	struct tkb_bytes cubin;
+	const char *kernel; /* these are NULL where they were not answered */
+	const char *llvm;
+	const char *nvrtc;
+	const char *ptxas;
+	const char *nvjitlink;
+	const char *tools;
+	const char *log;
+};
+
+/* Do one job; it may fail. */
+struct stage_made stage(const struct stage_order *order);
+
+/* The same for some at once, on two workers. */
+void stage_all(const struct stage_order *orders, size_t count,
+               struct stage_made *out);
+
+/* It must have failed so, and say `part`. */
+#define CHECK_STAGE_FAILED(made, status, part)                                 \
+	do {                                                                   \
+		CHECK_INT((made).rc, status);                                  \
+		CHECK_CONTAINS((made).err.message, part);                      \
+	} while (0)
+
+/* It must not have failed; and is its PTX. */
+const char *ptx_of(const struct stage_made *made);
+
+/* Skip the test where the worker has no LLVM. */
+void need_llvm(void);
+
+/* A real ptxas; without one, the test is skipped. */
+const char *real_ptxas(void);
+
+/* A program: a script of the shell. Its path. */
+const char *script(const char *name, const char *body);
+
+/* A ptxas that tells version 12.8, and otherwise does what `body` says. */
+const char *fake_ptxas(const char *body);
+
+/* The first file in the unpacked fixture `name` that ends so. */
+const char *fixture_file(const char *name, const char *ending);
+
+size_t count_words(const char *text, const char *word);
+
+#endif

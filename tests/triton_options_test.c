@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "triton_compile_fixture.h"
+
+/* What goes with a kernel of Triton's: options, environment, the file around it. */
+
+TEST(triton_options, options_are_those_of_a_launch)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_unit unit = { .file = "kernels.py",
+		                        .kernel = "copy_kernel",
+		                        .signature = COPY_SIGNATURE,
+		                        .target = "cuda:90" };
+	struct made plain;
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	triton = open_triton();
+	plain = make(triton, &unit);
+	CHECK_INT(plain.rc, 0);
+
+	unit.num_warps = 4;
+	unit.num_stages = 3;
+	unit.options = "{\"num_ctas\": 1, \"maxnreg\": null}";
+	CHECK_STR(make(triton, &unit).compiled.key, plain.compiled.key);
+	unit.num_warps = 2;
+	unit.options = "{\"maxnreg\": 64}";
+	made = make(triton, &unit);
+	CHECK_OK(made.rc, &made.err);
+	CHECK_CONTAINS(
+		read_file(text("cache/%s/copy_kernel.json", made.compiled.key))
+			.data,
+		"\"num_warps\": 2, \"num_ctas\": 1, "
+		"\"num_stages\": 3, \"warp_size\": 32, "
+		"\"maxnreg\": 64");
+	unit.options = "{\"num_wraps\": 4}";
+	made = make(triton, &unit);
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	            "Triton 3.6.0 has no option 'num_wraps'; it has: ");
+	CHECK_CONTAINS(made.err.message, "num_warps, ");
+}
+
+TEST(triton_options, a_parameter_may_be_called_as_an_option)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_unit unit = {
+		.file = "kernels.py",
+		.kernel = "warps_kernel",
+		.signature = "*i32:16, 8, i32",
+		.target = "cuda:90",
+		.num_warps = 8,
+	};
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels("@triton.jit\n"
+	              "def warps_kernel(out, num_warps: tl.constexpr, n):\n"
+	              "    tl.store(out + n, num_warps)\n");
+	triton = open_triton();
+
+	made = make(triton, &unit);
+
+	CHECK_OK(made.rc, &made.err);
+	CHECK_CONTAINS(
+		read_file(text("%s/warps_kernel.json", made.compiled.folder))
+			.data,
+		"\"num_warps\": 8");
+}
+
+TEST(triton_options, each_target_has_its_entry)
+{
+	static const char *const wrong[] = { "hip:gfx942", "cuda",
+		                             "cuda:",      "cuda:9x",
+		                             "cuda:90:64", "90",
+		                             "cuda:99999" };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_unit unit = { .file = "kernels.py",
+		                        .kernel = "copy_kernel",
+		                        .signature = COPY_SIGNATURE };
+	struct made made;
+	const char *key;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	triton = open_triton();
+	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+	unit.target = "cuda:90:32";
+	CHECK_STR(make(triton, &unit).compiled.key, key);
+	unit.target = "cuda:100";
+	made = make(triton, &unit);
+	CHECK_OK(made.rc, &made.err);
+	CHECK_CONTAINS(
+		read_file(text("%s/copy_kernel.ptx", made.compiled.folder))
+			.data,
+		".target sm_100a");
+	for (size_t i = 0; i < TKB_COUNT_OF(wrong); i++) {
+		unit.target = wrong[i];
+		made = make(triton, &unit);
+		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+		            text("'%s' is no target of CUDA's", wrong[i]));
+	}
+}
+
+/* The environment of the moment goes with a kernel, not that of its worker. */
+TEST(triton_options, variables_that_stand_in_keys_go_along)
+{
+	static const char *const names[] = { "TRITON_DISABLE_LINE_INFO",
+		                             "DISABLE_LLVM_OPT",
+		                             "TRITON_DEFAULT_FP_FUSION" };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	const char *key;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	triton = open_triton();
+	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		struct tkb_triton_compiled made;
+
+		CHECK_INT(setenv(names[i], i == 2 ? "0" : "1", 1), 0);
+		made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+		CHECK_INT(unsetenv(names[i]), 0);
+		CHECK(strcmp(made.key, key) != 0);
+		made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+		CHECK_STR(made.key, key);
+		CHECK(made.is_hit);
+	}
+	/* These would leave no entry here. */
+	CHECK_INT(setenv("TRITON_INTERPRET", "1", 1), 0);
+	CHECK_INT(setenv("TRITON_CACHE_MANAGER", "none:None", 1), 0);
+	CHECK_INT(setenv("TRITON_CACHE_DIR", "elsewhere", 1), 0);
+	CHECK(must_make(triton, "copy_kernel", COPY_SIGNATURE).is_hit);
+	CHECK_INT(unsetenv("TRITON_INTERPRET"), 0);
+	CHECK_INT(unsetenv("TRITON_CACHE_MANAGER"), 0);
+	CHECK_INT(unsetenv("TRITON_CACHE_DIR"), 0);
+	CHECK(!exists("elsewhere"));
+}
+
+/* Which ptxas there is stands in the key, and may change while a worker lives. */
+TEST(triton_options, another_ptxas_is_another_key)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	const char *ptxas;
+	const char *key;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	ptxas = run(triton_python, TKB_SCRIPT, "ptxas", NULL).out;
+	write_text("ptxas", text("#!/bin/sh\n"
+	                         "[ \"$1\" != --version ] || exec echo "
+	                         "'release 12.8, V12.8.99'\n"
+	                         "exec %.*s \"$@\"\n",
+	                         (int)strcspn(ptxas, "\n"), ptxas));
+	CHECK_INT(chmod("ptxas", 0755), 0);
+	triton = open_triton();
+	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+
+	CHECK_INT(
+		setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1),
+		0);
+	CHECK(strcmp(must_make(triton, "copy_kernel", COPY_SIGNATURE).key,
+	             key) != 0);
+	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
+	CHECK_STR(must_make(triton, "copy_kernel", COPY_SIGNATURE).key, key);
+}
+
+TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(
+		"@triton.autotune([triton.Config({'SIZE': 64})], key=[])\n"
+		"@triton.heuristics({'TWO': lambda args: 2})\n"
+		"@triton.jit\n"
+		"def tuned_kernel(out, SIZE: tl.constexpr, "
+		"TWO: tl.constexpr):\n"
+		"    tl.store(out + tl.arange(0, SIZE), TWO)\n\n\n"
+		"tuned_kernel.fn.fn.add_pre_run_hook(lambda *a, **b: 1 / 0)\n"
+		"class Holder:\n"
+		"    inner = tuned_kernel\n");
+	triton = open_triton();
+
+	CHECK_STR(must_make(triton, "Holder.inner", "*i32:16, 64, 2").key,
+	          must_make(triton, "tuned_kernel", "*i32:16, 64, 2").key);
+}
+
+static void write_pair(const char *folder, const char *package, int value)
+{
+	CHECK_INT(mkdir(folder, 0777), 0);
+	if (package[0] != '\0')
+		write_text(text("%s/__init__.py", folder), "");
+	write_text(text("%s/helper.py", folder),
+	           text("import triton.language as tl\n"
+	                "VALUE = tl.constexpr(%d)\n",
+	                value));
+	write_text(text("%s/kernels.py", folder),
+	           text("import triton\n"
+	                "from %shelper import VALUE\n"
+	                "import triton.language as tl\n\n\n"
+	                "@triton.jit\n"
+	                "def value_kernel(out):\n"
+	                "    tl.store(out, VALUE)\n",
+	                package));
+}
+
+/* A worker that has run one file is to the next as if it had not. */
+TEST(triton_options, files_do_not_see_each_others_modules)
+{
+	static const char *const folders[] = { "one", "two", "three" };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_unit unit = { .kernel = "value_kernel",
+		                        .signature = "*i32:16",
+		                        .target = "cuda:90" };
+
+	need_triton(TRITON_USUAL);
+	write_pair("one", "", 111);
+	write_pair("two", "", 222);
+	write_pair("three", ".", 333);
+	triton = open_triton();
+	for (size_t i = 0; i < 2 * TKB_COUNT_OF(folders); i++) {
+		const size_t which = i % TKB_COUNT_OF(folders);
+		struct made made;
+
+		unit.file = text("%s/kernels.py", folders[which]);
+		made = make(triton, &unit);
+		CHECK_OK(made.rc, &made.err);
+		CHECK_INT(made.compiled.is_hit, i >= TKB_COUNT_OF(folders));
+		CHECK_CONTAINS(
+			read_file(text("%s/value_kernel.ttir",
+		                       made.compiled.folder))
+				.data,
+			text("%zu%zu%zu", which + 1, which + 1, which + 1));
+	}
+	CHECK(!exists("one/__pycache__"));
+}
+
+/* The text of a kernel is read anew: its line stands in the key. */
+TEST(triton_options, a_file_that_changes_is_another)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	const char *key;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	triton = open_triton();
+	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+
+	write_kernels(text("\n%s", copy_kernel));
+	CHECK(strcmp(must_make(triton, "copy_kernel", COPY_SIGNATURE).key,
+	             key) != 0);
+	write_kernels(copy_kernel);
+	CHECK_STR(must_make(triton, "copy_kernel", COPY_SIGNATURE).key, key);
+}
+
+TEST(triton_options, a_file_may_ask_for_the_target)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_unit unit = { .file = "kernels.py",
+		                        .kernel = "arch_kernel",
+		                        .signature = "*i32:16",
+		                        .target = "cuda:80" };
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels("driver = triton.runtime.driver.active\n"
+	              "ARCH = tl.constexpr("
+	              "driver.get_current_target().arch)\n\n\n"
+	              "@triton.jit\n"
+	              "def arch_kernel(out):\n"
+	              "    tl.store(out, ARCH)\n");
+	triton = open_triton();
+
+	made = make(triton, &unit);
+
+	CHECK_OK(made.rc, &made.err);
+	CHECK_CONTAINS(
+		read_file(text("%s/arch_kernel.ttir", made.compiled.folder))
+			.data,
+		"80 : i32");
+}
+
+TEST(triton_options, a_file_is_logged_before_it_is_compiled)
+{
+	struct tkb_buf log = TKB_BUF_INIT(1024 * 1024);
+	const struct tkb_triton_options options = {
+		.worker_count = 1,
+		.log = tkb_buf_sink(&log),
+	};
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	need_triton(TRITON_USUAL);
+	write_kernels("import os\nos.abort()\n");
+	triton = open_triton_of(&options);
+
+	CHECK_INT(make_kernel(triton, "copy_kernel", COPY_SIGNATURE).rc,
+	          TKB_ERR_UNAVAILABLE);
+
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&log), read_file("kernels.py")));
+	tkb_buf_release(&log);
+}
+
+/* At the same time, too: a file that writes a line each time that it is run. */
+TEST(triton_options, what_is_wanted_twice_is_compiled_once)
+{
+	static const char *const signatures[] = {
+		COPY_SIGNATURE, "*fp16:16, *fp16:16, i32, 128", COPY_SIGNATURE
+	};
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_compile *compiles[3] = { NULL };
+	const struct tkb_triton_compiled *made[3] = { NULL };
+	struct tkb_error err = { 0 };
+
+	need_triton(TRITON_USUAL);
+	write_kernels(
+		text("print(1, file=open('runs', 'a'))\n\n\n%s", copy_kernel));
+	triton = open_triton();
+	for (size_t i = 0; i < 3; i++) {
+		const struct tkb_triton_unit unit = {
+			.file = "kernels.py",
+			.kernel = "copy_kernel",
+			.signature = signatures[i],
+			.target = "cuda:90",
+		};
+
+		CHECK_OK(tkb_triton_submit(triton, &unit, &compiles[i], &err),
+		         &err);
+	}
+	for (size_t i = 0; i < 3; i++)
+		CHECK_OK(tkb_triton_wait(compiles[i], TKB_FOREVER, &made[i],
+		                         &err),
+		         &err);
+	CHECK_STR(made[0]->key, made[2]->key);
+	CHECK(strcmp(made[0]->key, made[1]->key) != 0);
+	CHECK_STR(read_file("runs").data, "1\n1\n");
+	for (size_t i = 0; i < 3; i++)
+		tkb_triton_free(compiles[i]);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "triton_compile_fixture.h"
+
+/* What Triton or its worker cannot do: a sentence, and the rest goes on. */
+
+TEST(triton_refused, each_item_that_makes_no_sense_is_named)
+{
+	static const struct {
+		const char *signature;
+		const char *part;
+	} cases[] = {
+		{ "*fp33:16, *fp32:16, i32, 128",
+		  "item 1 of the signature, '*fp33:16', is neither a type nor "
+		  "a "
+		  "constant; types are bf16 fp16 fp32 fp64 " },
+		{ "*fp32:16, *fp32:8, i32, 128",
+		  "item 2 of the signature, '*fp32:8', has a hint that is "
+		  "neither 1 nor 16" },
+		{ "*fp32:1, *fp32:16, i32, 128",
+		  "item 1 of the signature, '*fp32:1', is a pointer, whose "
+		  "only "
+		  "hint is 16" },
+		{ "*fp32, *fp32, fp32:16, 128",
+		  "'fp32:16', is a floating-point number, which has no hint" },
+		{ "*fp32, *fp32, u1:16, 128",
+		  "'u1:16', is a truth value, which has no hint" },
+		{ "*fp32, *fp32, i32, i32",
+		  "item 4 of the signature, 'i32', is no constant, and 'SIZE' "
+		  "is a tl.constexpr" },
+		{ "*fp32, , i32, 128", "item 2 of the signature is empty" },
+		{ "*fp32, *fp32, i32, 'a",
+		  "a quote in the signature is not closed" },
+		{ "*fp32, *fp32, i32",
+		  "the signature has 3 items, and 'copy_kernel' has 4 "
+		  "parameters: x, out, n, SIZE" },
+		{ "*fp32, *fp32, tl.load, 128",
+		  "'tl.load', is neither a type nor a constant" },
+		{ "*fp32, *fp32, **i32, 128",
+		  "'**i32', is neither a type nor a constant" },
+	};
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	triton = open_triton();
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+		must_fail(triton, "copy_kernel", cases[i].signature,
+		          TKB_ERR_INVALID, cases[i].part);
+	CHECK(!exists("cache"));
+}
+
+TEST(triton_refused, a_kernel_that_is_not_there_is_named_and_those_that_are)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(text("SIZE = 3\n\n\n%s", copy_kernel));
+	triton = open_triton();
+
+	must_fail(triton, "cpy_kernel", "i32", TKB_ERR_INVALID,
+	          "'kernels.py' has no kernel 'cpy_kernel'; there are: "
+	          "'copy_kernel'");
+	must_fail(triton, "SIZE", "i32", TKB_ERR_INVALID,
+	          "'SIZE' of 'kernels.py' is no kernel of Triton's");
+}
+
+TEST(triton_refused, a_file_that_cannot_be_run_is_named)
+{
+	static const struct {
+		const char *contents;
+		const char *part;
+		const char *log;
+	} cases[] = {
+		{ "1 +\n", "'kernels.py' cannot be run: SyntaxError: invalid",
+		  "1 +" },
+		{ "1 / 0\n",
+		  "'kernels.py' cannot be run: ZeroDivisionError: division by "
+		  "zero",
+		  "line 5, in <module>" },
+		{ "import nothing_such\n",
+		  "ModuleNotFoundError: No module named 'nothing_such'",
+		  "Traceback" },
+		{ "import sys; sys.exit('no\\a more')\n",
+		  "'kernels.py' cannot be run: SystemExit: no? more",
+		  "Traceback" },
+	};
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	need_triton(TRITON_USUAL);
+	triton = open_triton();
+	must_fail(triton, "copy_kernel", "i32", TKB_MISS,
+	          "there is no 'kernels.py'");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct made made;
+
+		write_kernels(cases[i].contents);
+		made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, cases[i].part);
+		CHECK_CONTAINS(made.log, cases[i].log);
+	}
+}
+
+TEST(triton_refused, what_does_not_compile_is_told_in_tritons_words)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels("@triton.jit\n"
+	              "def bad_kernel(out):\n"
+	              "    tl.store(out, unknown_name)\n");
+	triton = open_triton();
+
+	made = make_kernel(triton, "bad_kernel", "*i32:16");
+
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	            "'bad_kernel' does not compile: at 2:18: "
+	            "NameError('unknown_name is not defined')");
+	CHECK_CONTAINS(made.log, "    tl.store(out, unknown_name)\n"
+	                         "                  ^\n");
+}
+
+/* Its path comes with the kernel: the worker knew another one before. */
+TEST(triton_refused, what_ptxas_refuses_is_told_whole)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	write_text("ptxas", "#!/bin/sh\n"
+	                    "if [ \"$1\" = --version ]; then\n"
+	                    "echo 'Cuda compilation tools, release 12.8, "
+	                    "V12.8.93'\n"
+	                    "else\n"
+	                    "echo 'ptxas fatal   : of its own' >&2\n"
+	                    "exit 255\n"
+	                    "fi\n");
+	CHECK_INT(chmod("ptxas", 0755), 0);
+	triton = open_triton();
+	(void)must_make(triton, "copy_kernel", "*fp32, *fp32, i32, 128");
+
+	CHECK_INT(
+		setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1),
+		0);
+	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
+
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	            "'copy_kernel' does not compile: PTXASError: "
+	            "PTXAS error: Internal Triton PTX codegen error");
+	CHECK_CONTAINS(made.log, "ptxas fatal   : of its own");
+	CHECK_CONTAINS(made.log, ".visible .entry copy_kernel(");
+	CHECK(!must_make(triton, "copy_kernel", COPY_SIGNATURE).is_hit);
+}
+
+TEST(triton_refused, a_crash_costs_only_its_own_kernel)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	triton = open_triton();
+	write_kernels("import os\nos.write(2, b'last words')\nos._exit(7)\n");
+	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
+	            "exited with status 7");
+	CHECK_CONTAINS(made.log, "last words");
+
+	write_kernels(copy_kernel);
+	CHECK(!must_make(triton, "copy_kernel", COPY_SIGNATURE).is_hit);
+}
+
+TEST(triton_refused, a_file_that_hangs_is_ended)
+{
+	const struct tkb_triton_options options = { .worker_count = 1,
+		                                    .timeout_ms = 300 };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	triton = open_triton_of(&options);
+	write_kernels("while True:\n    pass\n");
+
+	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+
+	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
+	            "was not done after 300 ms");
+}
+
+/* Its prints are the log's; what it closes or changes is put back. */
+TEST(triton_refused, a_file_cannot_disturb_its_worker)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct made made;
+	long pid;
+
+	need_triton(TRITON_USUAL);
+	triton = open_triton();
+	write_kernels(text("import os, sys\n"
+	                   "print('from the file')\n"
+	                   "os.write(1, b'%%d below it\\n' %% os.getpid())\n"
+	                   "sys.stdout = sys.stderr = None\n"
+	                   "for fd in range(3):\n"
+	                   "    os.close(fd)\n"
+	                   "os.environ['TRITON_DISABLE_LINE_INFO'] = '0'\n"
+	                   "os.environ['HOME'] = '/nowhere'\n"
+	                   "os.chdir('/')\n"
+	                   "sys.path.clear()\n\n\n%s",
+	                   copy_kernel));
+	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	CHECK_OK(made.rc, &made.err);
+	CHECK_CONTAINS(made.log, "from the file\n");
+	CHECK_CONTAINS(made.log, " below it\n");
+
+	write_kernels(text("import os, json.tool\n"
+	                   "print(os.getpid(), os.getcwd(), "
+	                   "os.environ['HOME'])\n\n\n%s",
+	                   copy_kernel));
+	pid = atol(made.log);
+	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	CHECK_OK(made.rc, &made.err);
+	CHECK_STR(made.log,
+	          text("%ld %s %s\n", pid, test_folder(), getenv("HOME")));
+}
+
+/* A Python that runs `arguments` of the usual one. */
+static const char *write_python(const char *arguments)
+{
+	write_text("python", text("#!/bin/sh\nexec %s %s \"$@\"\n",
+	                          triton_python, arguments));
+	CHECK_INT(chmod("python", 0755), 0);
+	return text("%s/python", test_folder());
+}
+
+TEST(triton_refused, a_python_without_triton_is_named)
+{
+	struct tkb_triton_options options = { .worker_count = 1 };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct made made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	options.python = write_python("-S");
+	triton = open_triton_of(&options);
+
+	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+
+	CHECK_FAILS(made.rc, TKB_ERR_UNSUPPORTED, &made.err,
+	            text("'%s' has no Triton", triton_python));
+}
+
+TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
+{
+	static const struct {
+		const char *contents;
+		const char *part;
+	} cases[] = {
+		{ "__version__ = '2.1.0'\n",
+		  "Triton '2.1.0' of '" TKB_VENV
+		  "/bin/python3' will not do; 3.0 is the oldest that will" },
+		{ "raise ImportError('libsuch.so.1')\n",
+		  "Triton cannot be imported: ImportError: libsuch.so.1" },
+	};
+	struct tkb_triton_options options = { .worker_count = 1 };
+
+	need_triton(TRITON_USUAL);
+	write_kernels(copy_kernel);
+	CHECK_INT(mkdir("fake", 0777), 0);
+	CHECK_INT(setenv("PYTHONPATH", text("%s/fake", test_folder()), 1), 0);
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+		struct made made;
+
+		write_text("fake/triton.py", cases[i].contents);
+		triton = open_triton_of(&options);
+		made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+		CHECK_FAILS(made.rc, TKB_ERR_UNSUPPORTED, &made.err,
+		            cases[i].part);
+	}
+}
+
+TEST(triton_refused, what_is_no_python_is_said)
+{
+	struct tkb_triton_options options = { .python = "/bin/true",
+		                              .worker_count = 1 };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	write_kernels(copy_kernel);
+	triton = open_triton_of(&options);
+	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_UNAVAILABLE,
+	          "'/bin/true' exited with status 0");
+}
+
+TEST(triton_refused, pythons_are_looked_for)
+{
+	const char *path = text("%s", getenv("PATH"));
+	struct tkb_triton_options options = { .worker = triton_worker };
+	struct tkb_triton *triton = NULL;
+	struct tkb_error err = { 0 };
+
+	options.python = "no-such-python";
+	CHECK_FAILS(tkb_triton_open(&options, &triton, &err), TKB_ERR_IO, &err,
+	            "there is no 'no-such-python' on $PATH");
+	options.python = "./python3";
+	CHECK_FAILS(tkb_triton_open(&options, &triton, &err), TKB_ERR_IO, &err,
+	            "there is no Python at './python3'");
+	CHECK_INT(mkdir("venv", 0777), 0);
+	CHECK_INT(mkdir("venv/bin", 0777), 0);
+	CHECK_INT(symlink("/bin/true", "venv/bin/python3"), 0);
+	CHECK_INT(symlink("/bin/true", "venv/bin/python7"), 0);
+
+	options.python = NULL;
+	CHECK_INT(setenv("VIRTUAL_ENV", text("%s/venv", test_folder()), 1), 0);
+	CHECK_OK(tkb_triton_open(&options, &triton, &err), &err);
+	CHECK_STR(tkb_triton_python(triton),
+	          text("%s/venv/bin/python3", test_folder()));
+	tkb_triton_close(triton);
+	CHECK_INT(unsetenv("VIRTUAL_ENV"), 0);
+
+	options.python = "python7";
+	CHECK_INT(
+		setenv("PATH", text("/nowhere::%s/venv/bin", test_folder()), 1),
+		0);
+	CHECK_OK(tkb_triton_open(&options, &triton, &err), &err);
+	CHECK_STR(tkb_triton_python(triton),
+	          text("%s/venv/bin/python7", test_folder()));
+	tkb_triton_close(triton);
+	CHECK_INT(setenv("PATH", path, 1), 0);
+}
+
+static bool is_alive(long pid)
+{
+	const char *path = text("/proc/%ld/stat", pid);
+	char contents[512] = "";
+	const char *state;
+	FILE *file;
+
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	contents[fread(contents, 1, sizeof(contents) - 1, file)] = '\0';
+	(void)fclose(file);
+	state = strrchr(contents, ')');
+	return state != NULL && state[2] != 'Z';
+}
+
+/* At most 10 s. */
+static bool wait_for(bool (*is_so)(long), long pid, bool wanted)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+
+	for (int i = 0; i < 500 && is_so(pid) != wanted; i++)
+		(void)nanosleep(&pause, NULL);
+	return is_so(pid) == wanted;
+}
+
+/* Does anybody of that process group live? */
+static bool has_group(long pid)
+{
+	for (const char **names = list("/proc"); *names != NULL; names++) {
+		if (strspn(*names, "0123456789") != strlen(*names) ||
+		    getpgid((pid_t)atol(*names)) != (pid_t)pid ||
+		    !is_alive(atol(*names)))
+			continue;
+		return true;
+	}
+	return false;
+}
+
+static bool has_begun(long nothing)
+{
+	(void)nothing;
+	return exists("begun") && read_file("begun").size > 0;
+}
+
+/* A process that dies while a worker runs a file that ends in `rest`. */
+static void check_orphan(const char *rest, bool has_heir)
+{
+	int heir[2];
+	pid_t owner;
+	long pid;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(text("import ctypes, os, subprocess, time\n"
+	                   "subprocess.Popen(['sleep', '600'])\n"
+	                   "with open('begun.tmp', 'w') as file:\n"
+	                   "    file.write(str(os.getpid()))\n"
+	                   "os.rename('begun.tmp', 'begun')\n%s\n",
+	                   rest));
+	CHECK_INT(pipe(heir), 0);
+	owner = fork();
+	if (owner == 0) {
+		struct tkb_triton *triton = open_triton();
+		char byte;
+
+		/* It lives as long as the test, and holds what is open. */
+		if (has_heir && fork() == 0) {
+			(void)close(heir[1]);
+			(void)!read(heir[0], &byte, 1);
+			_exit(0);
+		}
+		(void)close(heir[1]);
+		(void)make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+		_exit(0);
+	}
+	CHECK(wait_for(has_begun, 0, true));
+	pid = atol(read_file("begun").data);
+	CHECK(is_alive(pid));
+
+	CHECK_INT(kill(owner, SIGKILL), 0);
+
+	CHECK_INT(waitpid(owner, NULL, 0), owner);
+	CHECK(wait_for(has_group, pid, false));
+	(void)close(heir[0]);
+	(void)close(heir[1]);
+}
+
+/* Triton may keep the interpreter's lock while it compiles: no thread runs. */
+TEST(triton_refused, a_worker_ends_with_its_pool_whatever_it_does)
+{
+	check_orphan("ctypes.PyDLL(None).sleep(600)", false);
+}
+
+TEST(triton_refused, a_worker_ends_though_somebody_holds_its_socket)
+{
+	check_orphan("time.sleep(600)", true);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_CUDA_H
+#define TKB_COMPILE_CUDA_H
+
+/* Where the CUDA toolkit is, and its libraries, opened when they are needed. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	CUDA_PATH_SIZE = 4096
+};
+
+/* $CUDA_HOME, or $CUDA_PATH, or "/usr/local/cuda". */
+const char *cuda_toolkit(void);
+
+/* A variable's value; NULL where it is unset or empty. */
+const char *cuda_variable(const char *name);
+
+/* "<toolkit>/<rest>" is there, and `out` is it. */
+bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE]);
+
+/* A library of the toolkit. */
+struct cuda_library {
+	void *handle;              /* owned; NULL: not open */
+	char path[CUDA_PATH_SIZE]; /* of its file */
+	char *home;                /* owned; what the variables said */
+};
+
+/*
+ * Open "<name>.so" of CUDA 13 or 12: in the toolkit's folder where $CUDA_HOME or
+ * $CUDA_PATH names one; then as the system finds libraries; then in
+ * /usr/local/cuda. One that is open stays so while these variables say the same.
+ */
+bool cuda_open(struct cuda_library *library, const char *name);
+void cuda_close(struct cuda_library *library);
+
+/* Put the function `name` in `place`. False: there is none. */
+bool cuda_find(const struct cuda_library *library, const char *name,
+               void *place);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_TEXTS_H
+#define TKB_COMPILE_TEXTS_H
+
+#include <stddef.h>
+
+/* Some texts, each ended by a zero. */
+struct texts {
+	const char **items;
+	size_t count;
+};
+
+#endif

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles one kernel of Triton's.
+
+That is done by the launch of its jitted function, with arguments that are made up
+to fit the signature, and a driver that knows nothing but the target. No GPU is
+needed, and the key is that of a launch on one, whatever this version of Triton
+puts into it.
+"""
+
+import importlib
+import importlib.util
+import json
+import os
+import re
+import sys
+import traceback
+
+from tkbundle_triton_signature import INVALID, Refused, match_items, split_signature
+
+FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS = range(1, 9)
+HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE = range(64, 70)
+IO, UNSUPPORTED = -3, -5
+NAMES_SHOWN = 12
+
+
+def brief(error):
+    """What an exception says, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    if type(error).__name__ == "CompilationError" and len(lines) > 1:
+        return f"{lines[0]} {lines[-1]}"
+    return f"{type(error).__name__}: {lines[0]}"
+
+
+def listed(names):
+    names = [f"'{name}'" for name in names]
+    if len(names) > NAMES_SHOWN:
+        names[NAMES_SHOWN:] = [f"{len(names) - NAMES_SHOWN} more"]
+    return ", ".join(names) or "none"
+
+
+class Driver:
+    """As much of a driver as a compilation asks for."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def get_current_target(self):
+        return self.target
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, _device):
+        return 0
+
+    def get_device_capability(self, _device=0):
+        return divmod(self.target.arch, 10)
+
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cuda", 0)
+
+
+class Run:
+    """One compilation, watched from inside Triton."""
+
+    current = None
+
+    def __init__(self, names, items):
+        self.wanted = list(zip(names, items))
+        self.notes = []
+        self.source = None
+        self.folder = None
+        self.is_hit = True
+
+    def see_source(self, source):
+        """Triton made of the launch what it will compile."""
+        self.source = source
+        make_ir = source.make_ir
+
+        def noted(*args, **kwargs):
+            self.is_hit = False
+            return make_ir(*args, **kwargs)
+
+        source.make_ir = noted
+        for number, (name, item) in enumerate(self.wanted):
+            if item.type is None:
+                self.want_constant(source, number, name, item)
+            elif item.hint != 1:
+                self.want_type(source, name, item)
+            if item.hint is not None:
+                self.look_at_hint(source, number, name, item)
+
+    def want_constant(self, source, number, name, item):
+        if source.signature.get(name, "constexpr") == "constexpr":
+            return
+        if not isinstance(source.attrs, dict):  # before 3.3
+            if item.value is None or item.value is not True and item.value == 1:
+                return
+            item.refuse(f"is a constant, and '{name}' is no tl.constexpr")
+        source.signature[name] = "constexpr"
+        source.constants[(number,)] = item.value
+        source.attrs.pop((number,), None)
+        self.notes.append(f"a launch makes no constant of '{name}'")
+
+    def want_type(self, source, name, item):
+        got = source.signature.get(name)
+        if got is None or re.sub(r"i1$", "u1", got) == re.sub(r"i1$", "u1", item.type):
+            return
+        if got.replace("*k", "*") == item.type:
+            return
+        source.signature[name] = item.type
+        self.notes.append(f"a launch makes {got} of '{name}', not {item.type}")
+
+    def look_at_hint(self, source, number, name, item):
+        """Those of parameters that are not specialized are dropped."""
+        if not isinstance(source.attrs, dict):
+            return
+        is_constant = source.signature.get(name) == "constexpr"
+        if not is_constant and not source.attrs.get((number,)):
+            self.notes.append(f"a launch does not look whether '{name}' is "
+                              + ("1" if item.hint == 1 else "a multiple of 16"))
+
+    def see_group(self, manager, group, filename):
+        """An entry that is not whole is none: Triton makes it again."""
+        self.folder = manager.cache_dir
+        try:
+            with open(os.path.join(self.folder, "__grp__" + filename)) as file:
+                children = json.load(file)["child_paths"].values()
+            with open(group[filename]) as file:
+                json.load(file)["hash"]
+            return group if all(map(os.path.exists, children)) else None
+        except (AttributeError, KeyError, OSError, TypeError, ValueError):
+            return None
+
+
+def watch_triton():
+    from triton.compiler.compiler import ASTSource
+    from triton.runtime.cache import FileCacheManager
+
+    def init(self, *args, **kwargs):
+        init.original(self, *args, **kwargs)
+        if Run.current is not None and Run.current.source is None:
+            Run.current.see_source(self)
+
+    def get_group(self, filename):
+        group = get_group.original(self, filename)
+        if Run.current is None or Run.current.source is None:
+            return group
+        return Run.current.see_group(self, group, filename)
+
+    init.original, ASTSource.__init__ = ASTSource.__init__, init
+    get_group.original, FileCacheManager.get_group = FileCacheManager.get_group, get_group
+
+
+def load_triton():
+    is_first = "triton" not in sys.modules
+    try:
+        import triton
+    except ModuleNotFoundError as error:
+        if error.name != "triton":
+            raise Refused(UNSUPPORTED, f"Triton cannot be imported: {error}") from error
+        raise Refused(UNSUPPORTED, f"'{sys.executable}' has no Triton") from None
+    except Exception as error:
+        raise Refused(UNSUPPORTED, f"Triton cannot be imported: {brief(error)}") from error
+    version = getattr(triton, "__version__", "")
+    if not version.partition(".")[0].isdigit() or int(version.partition(".")[0]) < 3:
+        raise Refused(UNSUPPORTED, f"Triton '{version}' of '{sys.executable}' will not "
+                      "do; 3.0 is the oldest that will")
+    if is_first:
+        watch_triton()
+    return triton
+
+
+def forget_versions():
+    """Which ptxas there is may be said by the environment."""
+    module = sys.modules.get("triton.backends.nvidia.compiler")
+    for value in list(vars(module).values()) if module else []:
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
+
+
+def load_from_package(folder, stem):
+    """A file that imports from beside itself is part of a package."""
+    names = [stem]
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+    sys.path[0] = folder
+    return importlib.import_module(".".join(names))
+
+
+def load_file(path, shown):
+    """Run the user's file, as an import of it does."""
+    folder, base = os.path.split(path)
+    stem = os.path.splitext(base)[0]
+    name = stem if stem not in sys.modules else f"tkbundle_{stem}"
+    sys.path.insert(0, folder)
+    sys.argv = [path]
+    importlib.invalidate_caches()
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(name, None, origin=path))
+    module.__file__ = path
+    sys.modules[name] = module
+    try:
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        try:
+            exec(code, vars(module))
+        except ImportError as error:
+            if "relative import" not in str(error):
+                raise
+            del sys.modules[name]
+            return load_from_package(folder, stem)
+    except BaseException as error:
+        traceback.print_exc()
+        raise Refused(INVALID, f"'{shown}' cannot be run: {brief(error)}") from error
+    return module
+
+
+def jitted(value):
+    """The jitted function in what stands around it, or None."""
+    from triton.runtime.jit import JITFunction
+
+    while value is not None and not isinstance(value, JITFunction):
+        value = getattr(value, "fn", None)
+    return value
+
+
+def find_kernel(module, name, shown):
+    value = module
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    jit = jitted(value)
+    if jit is not None:
+        return jit
+    if value is not None:
+        raise Refused(INVALID, f"'{name}' of '{shown}' is no kernel of Triton's")
+    there = sorted(key for key, value in vars(module).items()
+                   if getattr(jitted(value), "__module__", "") == module.__name__)
+    raise Refused(INVALID, f"'{shown}' has no kernel '{name}'; there are: {listed(there)}")
+
+
+def read_options(fields, triton, target):
+    """The keyword arguments of the launch."""
+    options = json.loads(fields.get(OPTIONS, b"{}"))
+    options = {key: tuple(value) if isinstance(value, list) else value
+               for key, value in options.items()}
+    for field, name in ((NUM_WARPS, "num_warps"), (NUM_STAGES, "num_stages")):
+        if field in fields:
+            options[name] = int(fields[field])
+    known = vars(triton.compiler.compiler.make_backend(target).parse_options({}))
+    for name in options:
+        if name not in known:
+            raise Refused(INVALID, f"Triton {triton.__version__} has no option '{name}'; "
+                          "it has: " + ", ".join(sorted(known)))
+    return options
+
+
+def launch(jit, names, items, options):
+    """A parameter that has the name of an option is both."""
+    values = [(name, item.argument()) for name, item in zip(names, items)]
+    both = [i for i, name in enumerate(names) if name in options] + [len(values)]
+    jit.pre_run_hooks = []
+    return jit.run(*(value for _, value in values[:both[0]]), grid=(1,), warmup=True,
+                   **{**options, **dict(values[both[0]:])})
+
+
+def compile_kernel(fields):
+    def text(field):
+        return os.fsdecode(fields[field])
+
+    triton = load_triton()
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime.driver import driver
+
+    forget_versions()
+    target = GPUTarget("cuda", int(fields[ARCH]), 32)
+    driver.set_active(Driver(target))
+    name, shown = text(KERNEL), text(SHOWN)
+    jit = find_kernel(load_file(text(FILE), shown), name, shown)
+    options = read_options(fields, triton, target)
+    items = split_signature(text(SIGNATURE))
+    names = match_items(jit, name, items)
+    run = Run.current = Run(names, items)
+    try:
+        kernel = launch(jit, names, items, options)
+    except Refused:
+        raise
+    except BaseException as error:
+        traceback.print_exc()
+        raise Refused(INVALID, f"'{name}' does not compile: "
+                      + brief(error)) from error
+    finally:
+        Run.current = None
+    return answer_of(run, kernel, triton.__version__)
+
+
+def answer_of(run, kernel, version):
+    folder = run.folder or ""
+    for name in (run.source.name[:150], run.source.name) if run.source else ():
+        if os.path.exists(os.path.join(folder, f"__grp__{name}.json")):
+            return {HASH: kernel.metadata.hash, FOLDER: folder, NAME: name,
+                    IS_HIT: "1" if run.is_hit else "", VERSION: version,
+                    NOTE: "; ".join(run.notes)}
+    raise Refused(IO, "Triton left no entry behind")

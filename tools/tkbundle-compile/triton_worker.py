@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A worker of `tkbundle compile`: compiles Triton's kernels, one job after another.
+
+A pool starts it, with the user's Python and with its socket at descriptor 3;
+src/compile/message.h says what goes over that, src/compile/triton_fields.h what
+a job and its answer hold.
+"""
+
+import fcntl
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [HERE] + [folder for folder in sys.path if folder != HERE]
+sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode
+from tkbundle_triton_launch import brief, compile_kernel
+from tkbundle_triton_signature import INVALID, Refused
+
+sys.dont_write_bytecode = _kept
+del sys.path[0]
+
+POOL = 3
+MAGIC = 0x746B6232
+HELLO, JOB, _LOG, ANSWER, DONE = range(1, 6)
+HEAD_FORMAT = struct.Struct("=IIQQ")
+SIZE_FORMAT = struct.Struct("=Q")
+DONE_FORMAT = struct.Struct("=iii512s")
+FIELD_FORMAT = struct.Struct("=II")
+
+
+def forget_modules(before, folders):
+    """What came from the folders of one file is not for the next."""
+    def is_from_there(top):
+        module = sys.modules.get(top)
+        origin = getattr(module, "__file__", None)
+        places = list(getattr(module, "__path__", ()))
+        if origin is not None:
+            places.append(os.path.dirname(origin))
+        return any(place in (folder, os.path.join(folder, top))
+                   for place in places for folder in folders)
+
+    new = set(sys.modules) - before
+    gone = {top for top in {name.partition(".")[0] for name in new} if is_from_there(top)}
+    for name in new:
+        if name.partition(".")[0] in gone:
+            del sys.modules[name]
+
+
+class Kept:
+    """What a user's file may change in this process, to be put back."""
+
+    files = [(number, fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10)) for number in range(3)]
+
+    def __init__(self):
+        self.environment = dict(os.environ)
+        self.folder = os.open(".", os.O_PATH | os.O_DIRECTORY)
+        self.path = list(sys.path)
+        self.modules = set(sys.modules)
+        self.streams = sys.stdin, sys.stdout, sys.stderr
+
+    def put_back(self):
+        for number, copy in self.files:
+            os.dup2(copy, number)
+        for stream in {sys.stdout, sys.stderr, *self.streams[1:]}:
+            try:
+                stream.flush()
+            except Exception:
+                pass
+        sys.stdin, sys.stdout, sys.stderr = self.streams
+        for name in set(os.environ) - set(self.environment):
+            del os.environ[name]
+        os.environ.update(self.environment)
+        folders = [folder for folder in sys.path if folder not in self.path]
+        forget_modules(self.modules, folders)
+        sys.path[:] = self.path
+        os.fchdir(self.folder)
+        os.close(self.folder)
+
+
+def set_at_work(is_at_work):
+    """
+    While a job is at work, the pool says nothing: what happens at its end of the
+    socket then is that it goes. The kernel tells us so, by a signal that kills
+    all of our group, ptxas too. A thread that watches would not do: Triton may
+    keep the interpreter's lock for as long as a compilation takes.
+    """
+    flags = fcntl.fcntl(POOL, fcntl.F_GETFL)
+    if not is_at_work:
+        fcntl.fcntl(POOL, fcntl.F_SETFL, flags & ~os.O_ASYNC)
+        return
+    fcntl.fcntl(POOL, fcntl.F_SETFL, flags | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(POOL, select.POLLIN | select.POLLRDHUP)
+    if poll.poll(0):
+        os._exit(0)
+
+
+class Pool:
+    def __init__(self):
+        try:
+            self.socket = socket.socket(fileno=POOL)
+        except OSError:
+            sys.exit("triton_worker.py: this is a worker: a pool starts it")
+        self.job = 0
+        os.set_inheritable(POOL, False)
+        own = os.getpgrp()
+        fcntl.fcntl(POOL, fcntl.F_SETOWN, -own if own == os.getpid() else os.getpid())
+        fcntl.fcntl(POOL, fcntl.F_SETSIG, signal.SIGKILL)
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        """Its end stays open where a process that it forked lives longer."""
+        peer = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        try:
+            pool = os.pidfd_open(struct.unpack("=iII", peer)[0])
+        except (AttributeError, OSError):
+            return
+        poll = select.poll()
+        poll.register(pool, select.POLLIN)
+        poll.poll()
+        if os.getpgrp() == os.getpid():
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+
+    def receive(self, size):
+        data = bytearray()
+        while len(data) < size:
+            piece = self.socket.recv(min(size - len(data), 1 << 20))
+            if not piece:
+                os._exit(0)
+            data += piece
+        return bytes(data)
+
+    def send(self, kind, data):
+        self.socket.sendall(HEAD_FORMAT.pack(MAGIC, kind, self.job, len(data)) + data)
+
+    def receive_job(self):
+        """The environment and the fields of the next."""
+        magic, kind, self.job, size = HEAD_FORMAT.unpack(self.receive(HEAD_FORMAT.size))
+        if magic != MAGIC or kind != JOB:
+            sys.exit("triton_worker.py: what is at descriptor 3 is no pool")
+        data = self.receive(size)
+        end = SIZE_FORMAT.size + SIZE_FORMAT.unpack_from(data)[0]
+        fields, at = {}, end
+        while at < size:
+            number, length = FIELD_FORMAT.unpack_from(data, at)
+            at += FIELD_FORMAT.size
+            fields[number] = data[at:at + length]
+            at += length
+        return data[SIZE_FORMAT.size:end].split(b"\0")[:-1], fields
+
+    def answer(self, fields):
+        data = b"".join(FIELD_FORMAT.pack(number, len(os.fsencode(text))) + os.fsencode(text)
+                        for number, text in fields.items())
+        self.send(ANSWER, data)
+        self.send(DONE, DONE_FORMAT.pack(0, 0, 0, b""))
+
+    def refuse(self, status, sentence):
+        sentence = os.fsencode(sentence)[:511].decode("utf-8", "ignore").encode()
+        self.send(DONE, DONE_FORMAT.pack(status, status, 0, sentence))
+
+
+def set_environment(texts):
+    """"NAME=value" sets, "NAME" unsets."""
+    for text in texts:
+        name, is_set, value = os.fsdecode(text).partition("=")
+        if is_set:
+            os.environ[name] = value
+        else:
+            os.environ.pop(name, None)
+    # An interpreted kernel is none, and what goes to a remote cache is not here.
+    os.environ.pop("TRITON_INTERPRET", None)
+    os.environ.pop("TRITON_CACHE_MANAGER", None)
+
+
+def main():
+    pool = Pool()
+    # Triton's variables come with a job.
+    for name in [name for name in os.environ if name.startswith("TRITON_")]:
+        del os.environ[name]
+    pool.send(HELLO, b"")
+    while True:
+        environment, fields = pool.receive_job()
+        kept = Kept()
+        failure = None
+        set_at_work(True)
+        try:
+            set_environment(environment)
+            answer = compile_kernel(fields)
+        except Refused as error:
+            failure = error.status, str(error)
+        except BaseException as error:
+            traceback.print_exc()
+            failure = INVALID, brief(error)
+        kept.put_back()
+        set_at_work(False)
+        if failure is None:
+            pool.answer(answer)
+        else:
+            pool.refuse(*failure)
+
+
+main()

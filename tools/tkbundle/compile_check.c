@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compile_input.h"
+#include "compile_triton.h"
+#include "compile_work.h"
+
+void compile_check_release(struct compile_inputs *inputs)
+{
+	free(inputs->files);
+	free(inputs->kernels);
+}
+
+enum status compile_check_sort(const struct cli *cli,
+                               const struct arguments *args,
+                               struct compile_inputs *out)
+{
+	out->files = calloc(args->operands.count, sizeof(*out->files));
+	out->kernels = calloc(args->operands.count, sizeof(*out->kernels));
+	if (out->files == NULL || out->kernels == NULL) {
+		cli_say(cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	for (size_t i = 0; i < args->operands.count; i++) {
+		const char *const operand = args->operands.items[i];
+		enum tkb_source_kind kind;
+
+		if (compile_triton_is_input(operand))
+			out->kernels[out->kernel_count++] = operand;
+		else if (compile_input_kind(operand, &kind))
+			out->files[out->file_count++] = operand;
+		else
+			return cli_misused(
+				cli,
+				"'%s' is nothing to compile: its name ends "
+				"in none of " COMPILE_INPUT_ENDINGS
+				", and it is no FILE.py:KERNEL or FILE.json",
+				operand);
+	}
+	return STATUS_DONE;
+}
+
+/* A list names signatures, and may name targets of its own. */
+static bool is_list(const char *kernel)
+{
+	const size_t length = strlen(kernel);
+
+	return length >= 5 && strcmp(kernel + length - 5, ".json") == 0;
+}
+
+static enum status check_kernels(const struct cli *cli,
+                                 const struct arguments *args,
+                                 const struct compile_inputs *inputs)
+{
+	const struct compile_arguments *const chosen = &args->compile;
+
+	if (inputs->kernel_count == 0 &&
+	    (chosen->signature != NULL || chosen->python != NULL ||
+	     chosen->num_stages.is_set))
+		return cli_misused(cli, "'--signature', '--python' and "
+		                        "'--num-stages' want FILE.py:KERNEL or "
+		                        "FILE.json");
+	for (size_t i = 0; i < inputs->kernel_count; i++) {
+		if (chosen->signature == NULL && !is_list(inputs->kernels[i]))
+			return cli_misused(cli,
+			                   "'--signature ITEMS' is missing, "
+			                   "for '%s'",
+			                   inputs->kernels[i]);
+	}
+	return STATUS_DONE;
+}
+
+static enum status check_targets(const struct cli *cli,
+                                 const struct arguments *args,
+                                 const struct compile_inputs *inputs)
+{
+	bool is_wanted = inputs->file_count != 0;
+
+	for (size_t i = 0; i < inputs->kernel_count; i++)
+		is_wanted = is_wanted || !is_list(inputs->kernels[i]);
+	if (is_wanted && args->targets.count == 0)
+		return cli_misused(cli, "'--target TARGET' is missing, as in "
+		                        "--target cuda:90");
+	for (size_t i = 0; i < args->targets.count; i++) {
+		struct tkb_error err = { .status = 0 };
+		char name[64];
+
+		compile_work_target(&args->targets.items[i], name);
+		if (tkb_target_check(name, &err) < 0)
+			return cli_misused(cli, "%s", err.message);
+	}
+	return STATUS_DONE;
+}
+
+static enum status check_emit(const struct cli *cli,
+                              const struct arguments *args,
+                              const struct compile_inputs *inputs)
+{
+	const bool is_to_stdout =
+		args->output != NULL && strcmp(args->output, "-") == 0;
+
+	if (!args->compile.emit.is_set)
+		return args->output == NULL
+		               ? STATUS_DONE
+		               : cli_misused(cli, "'-o' wants '--emit'");
+	if (args->output == NULL)
+		return cli_misused(cli, "'-o FILE' is missing");
+	if (inputs->kernel_count != 0 || inputs->file_count != 1 ||
+	    args->targets.count != 1)
+		return cli_misused(cli, "'--emit' wants one file and one "
+		                        "target");
+	if (args->cache != NULL)
+		return cli_misused(cli, "'--emit' makes no entry: '--cache' "
+		                        "counts nothing");
+	if (is_to_stdout && args->is_json)
+		return cli_misused(cli, "'-o -' and '--json' both want "
+		                        "standard output");
+	if (is_to_stdout && args->compile.emit.value == 1 &&
+	    isatty(fileno(cli->out)))
+		return cli_misused(cli, "a cubin is not written to a terminal");
+	return STATUS_DONE;
+}
+
+/* What has no meaning is refused: it was meant to have one. */
+enum status compile_check(const struct cli *cli, const struct arguments *args,
+                          const struct compile_inputs *inputs)
+{
+	const struct compile_arguments *const chosen = &args->compile;
+	const uint32_t warps = chosen->num_warps.value;
+	enum status status = check_targets(cli, args, inputs);
+
+	if (status != STATUS_DONE)
+		return status;
+	if (!chosen->is_finalized &&
+	    (chosen->without.count != 0 || chosen->rules.count != 0 ||
+	     chosen->is_fast))
+		return cli_misused(cli, "'--without', '--rules' and '--fast' "
+		                        "want '--finalize'");
+	if ((warps & (warps - 1)) != 0)
+		return cli_misused(cli,
+		                   "'--num-warps' wants a power of two, not %u",
+		                   warps);
+	status = check_kernels(cli, args, inputs);
+	return status == STATUS_DONE ? check_emit(cli, args, inputs) : status;
+}
