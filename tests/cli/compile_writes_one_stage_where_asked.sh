@@ -8,6 +8,10 @@ tkbundle compile add.ptx --target cuda:90 --emit cubin -o - | cmp - add.cubin
 try tkbundle compile add.ptx --target cuda:90 --emit llir -o no.ll
 try tkbundle compile add.ptx --target cuda:90 --emit ptx -o full/add.ptx
 ls
+try tkbundle compile add.ptx --target cuda:80,cuda:90 --emit ptx -o all/
+ls all | sed 's/^[A-Z2-7]*/KEY/'
+tkbundle compile add.ptx --target cuda:90 --emit ptx -o add.ptx/ 2>&1 |
+	sed 's|/[A-Z2-7]*\.ptx|/KEY.ptx|'
 need_llvm add.llir
 try tkbundle compile add.llir --target cuda:90 --emit ptx -o new.ptx
 grep -o 'entry add_kernel' new.ptx

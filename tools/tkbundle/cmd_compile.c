@@ -135,7 +135,7 @@ static const struct option_spec options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .kind = OPTION_TEXT,
-	  .value = "FILE|-",
+	  .value = "FILE|FOLDER/|-",
 	  FIELD(output),
 	  .help = "where --emit writes" },
 	{ .name = "print-after-all",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "compile_input.h"
+#include "compile_out.h"
 #include "compile_triton.h"
 #include "compile_work.h"
 
@@ -109,10 +110,13 @@ static enum status check_emit(const struct cli *cli,
 		               : cli_misused(cli, "'-o' wants '--emit'");
 	if (args->output == NULL)
 		return cli_misused(cli, "'-o FILE' is missing");
-	if (inputs->kernel_count != 0 || inputs->file_count != 1 ||
-	    args->targets.count != 1)
+	if (inputs->kernel_count != 0)
+		return cli_misused(cli, "'--emit' is not for kernels of "
+		                        "Triton: see 'tkbundle show'");
+	if (!compile_out_is_folder(args->output) &&
+	    (inputs->file_count != 1 || args->targets.count != 1))
 		return cli_misused(cli, "'--emit' wants one file and one "
-		                        "target");
+		                        "target, or a folder, as '-o out/'");
 	if (args->cache != NULL)
 		return cli_misused(cli, "'--emit' makes no entry: '--cache' "
 		                        "counts nothing");

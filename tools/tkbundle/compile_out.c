@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile_out.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "outfile.h"
 #include "text.h"
@@ -127,6 +131,36 @@ static struct tkb_bytes product_of(const struct compile_work *work,
 	}
 }
 
+bool compile_out_is_folder(const char *output)
+{
+	const size_t length = strlen(output);
+
+	return length != 0 && output[length - 1] == '/';
+}
+
+/* In a folder, a file is named after the key: inputs may have one name. */
+static int open_emitted(const struct compile_work *work, const char *key,
+                        struct outfile *out, struct tkb_error *err)
+{
+	static const char *const extensions[] = { "ptx", "cubin", "llir" };
+	const char *const output = work->args->output;
+	char path[PATH_MAX];
+	int length;
+
+	if (!compile_out_is_folder(output))
+		return outfile_open(output, out, err);
+	length = snprintf(path, sizeof(path), "%s%s.%s", output, key,
+	                  extensions[work->args->compile.emit.value]);
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return cli_error(err, TKB_ERR_IO, "the path '%s' is too long",
+		                 output);
+	if (mkdir(output, 0777) != 0 && errno != EEXIST)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot make the folder '%s': %s", output,
+		                 strerror(errno));
+	return outfile_open(path, out, err);
+}
+
 int compile_out_emit(struct compile_work *work,
                      const struct tkb_compiled *compiled, struct tkb_error *err)
 {
@@ -137,7 +171,7 @@ int compile_out_emit(struct compile_work *work,
 
 	if (strcmp(work->args->output, "-") == 0)
 		return sink.write(sink.self, bytes, err);
-	rc = outfile_open(work->args->output, &file, err);
+	rc = open_emitted(work, compiled->key, &file, err);
 	if (rc < 0)
 		return rc;
 	sink = outfile_sink(&file);

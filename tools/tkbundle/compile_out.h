@@ -25,6 +25,9 @@ void compile_out_log(const struct cli *cli, struct tkb_bytes log);
 /* Note which tools took part: "LLVM 22.1.8, ptxas 13.0.88 (/...)". */
 void compile_out_note_tools(struct compile_work *work, const char *tools);
 
+/* Is -o a folder, which takes the stage of many? */
+bool compile_out_is_folder(const char *output);
+
 /* Write what one compile made to where -o says. */
 TKB_NODISCARD int compile_out_emit(struct compile_work *work,
                                    const struct tkb_compiled *compiled,
