@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes a folder of the built program that runs on a machine without its
+# Makes a folder of the built programs that run on a machine without their
 # libraries, given a C library that is as new as this one's.
 #
 #   carry.sh BUILD_DIR OUT_DIR
 #
-# OUT_DIR gets `tkbundle`, a script, and what that needs; it is made anew.
+# OUT_DIR gets `tkbundle`, a script, the programs, and the libraries that they
+# need, packed: unpack.sh OUT_DIR puts those where they belong. It is made anew.
+# Needs patchelf and xz.
 set -eu
 
 if [ $# -ne 2 ]; then
@@ -13,19 +15,26 @@ if [ $# -ne 2 ]; then
     exit 2
 fi
 
+build=$1
 out=$2
-program=$(find "$1" -type f -name tkbundle -perm -u+x -print -quit)
-if [ -z "$program" ]; then
-    echo "carry.sh: no program 'tkbundle' in '$1'" >&2
+if [ ! -x "$build/tkbundle" ]; then
+    echo "carry.sh: no program 'tkbundle' in '$build'" >&2
     exit 1
 fi
 
-rm -rf "${out:?}/bin" "${out:?}/lib" "$out/tkbundle"
+rm -rf "${out:?}"
 mkdir -p "$out/bin" "$out/lib"
-cp "$program" "$out/bin/tkbundle"
+cp "$build/tkbundle" "$out/bin/"
+if [ -x "$build/tkbundle-compile" ]; then
+    cp "$build/tkbundle-compile" \
+        "$(dirname "$0")"/../../tools/tkbundle-compile/*triton*.py \
+        "$out/bin/"
+fi
 
 # Lines as "	libzstd.so.1 => /lib/x86_64-linux-gnu/libzstd.so.1 (0x7f...)".
-ldd "$program" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' |
+for program in tkbundle tkbundle-compile; do
+    [ ! -x "$build/$program" ] || ldd "$build/$program"
+done | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' |
 while read -r name path; do
     case $name in
     libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.*) ;;
@@ -33,14 +42,19 @@ while read -r name path; do
     esac
 done
 chmod u+w "$out"/lib/*
-strip --strip-unneeded "$out/bin/tkbundle" "$out"/lib/*
-
+strip --strip-unneeded "$out"/lib/*
+# The rpath is the programs' alone: what they start has the machine's libraries.
+for program in "$out"/bin/tkbundle "$out"/bin/tkbundle-compile; do
+    [ -x "$program" ] || continue
+    strip --strip-unneeded "$program"
+    patchelf --force-rpath --set-rpath "\$ORIGIN/../lib" "$program"
+done
 cat >"$out/tkbundle" <<'WRAPPER'
 #!/bin/sh
-here=$(dirname "$(readlink -f "$0")")
-export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-exec "$here/bin/tkbundle" "$@"
+exec "$(dirname "$(readlink -f "$0")")/bin/tkbundle" "$@"
 WRAPPER
 chmod +x "$out/tkbundle"
 "$out/tkbundle" --version
+tar -cf - -C "$out/lib" . | xz -T0 -6 >"$out/lib.tar.xz"
+rm -r "${out:?}/lib"
 du -sk "$out"

@@ -11,6 +11,7 @@ fi
 tkbundle=$(cd "$1" && pwd)/tkbundle
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-python3}
+"$here/unpack.sh" "$1"
 work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM

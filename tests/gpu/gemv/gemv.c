@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Run what make.py writes, as cubins, on a GPU: check the numbers against this
+ * machine's, and time it.
+ *
+ *     cc -O2 -o gemv gemv.c -ldl
+ *     ./gemv rows.cubin rows.finalized.cubin
+ *
+ * It needs the CUDA driver and nothing else, not even its header.
+ */
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ROWS = 256,
+	COLUMNS = 256,
+	LAUNCHES = 1000,
+	PRODUCTS = 8192 /* at once, where one would be too short to time */
+};
+
+typedef unsigned long long address; /* on the device */
+
+struct driver {
+	int (*init)(unsigned);
+	int (*get_device)(int *, int);
+	int (*get_name)(char *, int, int);
+	int (*retain)(void **, int);
+	int (*set_current)(void *);
+	int (*load)(void **, const void *);
+	int (*get_function)(void **, void *, const char *);
+	int (*alloc)(address *, size_t);
+	int (*copy_in)(address, const void *, size_t);
+	int (*copy_out)(void *, address, size_t);
+	int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
+	              unsigned, unsigned, void *, void **, void **);
+	int (*make_event)(void **, unsigned);
+	int (*record)(void *, void *);
+	int (*wait)(void *);
+	int (*elapsed)(float *, void *, void *);
+};
+
+struct world {
+	struct driver driver;
+	signed char weights[ROWS][COLUMNS];
+	float scales[ROWS];
+	signed char *inputs; /* PRODUCTS times COLUMNS */
+	float *outputs;      /* PRODUCTS times ROWS */
+	address device_inputs;
+	address device_outputs;
+};
+
+static void check(int rc, const char *what)
+{
+	if (rc == 0)
+		return;
+	(void)fprintf(stderr, "gemv: %s: CUDA error %d\n", what, rc);
+	exit(1);
+}
+
+static void *need(void *library, const char *name)
+{
+	void *const found = dlsym(library, name);
+
+	if (found == NULL) {
+		(void)fprintf(stderr, "gemv: the driver has no %s\n", name);
+		exit(1);
+	}
+	return found;
+}
+
+/* ISO C has no cast from an object's address to a function's. */
+#define NEED(field, name)                                                      \
+	do {                                                                   \
+		void *const found = need(library, name);                       \
+		memcpy(&driver->field, &found, sizeof(found));                 \
+	} while (0)
+
+static void open_driver(struct driver *driver)
+{
+	void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+	char name[256];
+	void *context;
+	int device;
+
+	if (library == NULL) {
+		(void)fprintf(stderr, "gemv: %s\n", dlerror());
+		exit(77); /* skipped */
+	}
+	NEED(init, "cuInit");
+	NEED(get_device, "cuDeviceGet");
+	NEED(get_name, "cuDeviceGetName");
+	NEED(retain, "cuDevicePrimaryCtxRetain");
+	NEED(set_current, "cuCtxSetCurrent");
+	NEED(load, "cuModuleLoadData");
+	NEED(get_function, "cuModuleGetFunction");
+	NEED(alloc, "cuMemAlloc_v2");
+	NEED(copy_in, "cuMemcpyHtoD_v2");
+	NEED(copy_out, "cuMemcpyDtoH_v2");
+	NEED(launch, "cuLaunchKernel");
+	NEED(make_event, "cuEventCreate");
+	NEED(record, "cuEventRecord");
+	NEED(wait, "cuEventSynchronize");
+	NEED(elapsed, "cuEventElapsedTime");
+	check(driver->init(0), "cuInit");
+	check(driver->get_device(&device, 0), "cuDeviceGet");
+	check(driver->get_name(name, sizeof(name), device), "cuDeviceGetName");
+	check(driver->retain(&context, device), "cuDevicePrimaryCtxRetain");
+	check(driver->set_current(context), "cuCtxSetCurrent");
+	(void)printf("%s\n", name);
+}
+
+static uint32_t next_byte(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 24;
+}
+
+/* The numbers of make.py. */
+static void make_numbers(struct world *world)
+{
+	uint32_t state = 1;
+
+	for (int row = 0; row < ROWS; row++) {
+		for (int column = 0; column < COLUMNS; column++)
+			world->weights[row][column] =
+				(signed char)next_byte(&state);
+	}
+	state = 2;
+	for (int row = 0; row < ROWS; row++)
+		world->scales[row] = (float)(next_byte(&state) + 1) / 65536;
+	state = 3;
+	for (int i = 0; i < PRODUCTS * COLUMNS; i++)
+		world->inputs[i] = (signed char)next_byte(&state);
+}
+
+static void *need_memory(size_t size)
+{
+	void *const out = malloc(size);
+
+	if (out == NULL)
+		exit(1);
+	return out;
+}
+
+static void make_world(struct world *world)
+{
+	const size_t in_size = (size_t)PRODUCTS * COLUMNS;
+	const size_t out_size = (size_t)PRODUCTS * ROWS * sizeof(float);
+
+	open_driver(&world->driver);
+	world->inputs = need_memory(in_size);
+	world->outputs = need_memory(out_size);
+	make_numbers(world);
+	check(world->driver.alloc(&world->device_inputs, in_size), "memory");
+	check(world->driver.alloc(&world->device_outputs, out_size), "memory");
+	check(world->driver.copy_in(world->device_inputs, world->inputs,
+	                            in_size),
+	      "copying the inputs");
+}
+
+static void launch(struct world *world, void *function, unsigned products)
+{
+	void *scratch = NULL; /* what newer Tritons would have; not used */
+	void *arguments[] = { &world->device_inputs, &world->device_outputs,
+		              &scratch, &scratch };
+
+	check(world->driver.launch(function, products, 1, 1, ROWS, 1, 1, 0,
+	                           NULL, arguments, NULL),
+	      "launching");
+}
+
+/* Every number must be the very same: sums are exact, and rounded once. */
+static void check_numbers(struct world *world)
+{
+	long wrong = 0;
+
+	check(world->driver.copy_out(world->outputs, world->device_outputs,
+	                             (size_t)PRODUCTS * ROWS * sizeof(float)),
+	      "copying the outputs");
+	for (int i = 0; i < PRODUCTS * ROWS; i++) {
+		const signed char *const input =
+			world->inputs + (ptrdiff_t)(i / ROWS) * COLUMNS;
+		const signed char *const weights = world->weights[i % ROWS];
+		int32_t sum = 0;
+
+		for (int k = 0; k < COLUMNS; k++)
+			sum += weights[k] * input[k];
+		wrong += world->outputs[i] !=
+		         (float)sum * world->scales[i % ROWS];
+	}
+	if (wrong != 0) {
+		(void)fprintf(stderr, "gemv: %ld numbers of %d are wrong\n",
+		              wrong, PRODUCTS * ROWS);
+		exit(1);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const float x = *(const float *)a;
+	const float y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median, in microseconds. */
+static float time_launches(struct world *world, void *function,
+                           unsigned products)
+{
+	static float times[LAUNCHES];
+	void *begin;
+	void *end;
+
+	check(world->driver.make_event(&begin, 0), "cuEventCreate");
+	check(world->driver.make_event(&end, 0), "cuEventCreate");
+	for (int i = 0; i < LAUNCHES; i++) {
+		check(world->driver.record(begin, NULL), "cuEventRecord");
+		launch(world, function, products);
+		check(world->driver.record(end, NULL), "cuEventRecord");
+		check(world->driver.wait(end), "waiting");
+		check(world->driver.elapsed(&times[i], begin, end),
+		      "cuEventElapsedTime");
+	}
+	qsort(times, LAUNCHES, sizeof(*times), compare);
+	return times[LAUNCHES / 2] * 1000;
+}
+
+static char *read_whole(const char *path)
+{
+	FILE *const file = fopen(path, "rb");
+	char *bytes;
+	long size;
+
+	if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+		perror(path);
+		exit(1);
+	}
+	size = ftell(file);
+	rewind(file);
+	bytes = need_memory((size_t)size + 1);
+	if (fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+		perror(path);
+		exit(1);
+	}
+	(void)fclose(file);
+	return bytes;
+}
+
+static void run(struct world *world, const char *path)
+{
+	char *const cubin = read_whole(path);
+	void *function;
+	void *module;
+
+	check(world->driver.load(&module, cubin), path);
+	check(world->driver.get_function(&function, module, "gemv"), "gemv");
+	launch(world, function, PRODUCTS);
+	check_numbers(world);
+	(void)printf("%s: right; one product %.2f us, %d products %.2f us\n",
+	             path, (double)time_launches(world, function, 1), PRODUCTS,
+	             (double)time_launches(world, function, PRODUCTS));
+	free(cubin);
+}
+
+int main(int argc, char **argv)
+{
+	static struct world world;
+
+	if (argc < 2) {
+		(void)fprintf(stderr, "usage: gemv CUBIN...\n");
+		return 2;
+	}
+	make_world(&world);
+	/* In turns, so that what the machine does meanwhile hits all. */
+	for (int round = 0; round < 3; round++) {
+		for (int i = 1; i < argc; i++)
+			run(&world, argv[i]);
+	}
+	return 0;
+}
