@@ -524,7 +524,7 @@ TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
 		{ "1,1,1,1", "has not three sizes" },
 		{ "1,1,", "the grid's z: something is missing at the end" },
 		{ "1,,1", "the grid's y: something is missing" },
-		{ "m,1,1", "the grid's x: the kernel takes no argument 'm'" },
+		{ "m,1,1", "no argument 'm', but x_ptr, y_ptr, " },
 		{ "x_ptr,1,1", "the grid's x: no integer is 'x_ptr'" },
 		{ "n(1),1,1", "and parentheses, but no '('" },
 		{ "n;1,1,1", "and parentheses, but no ';'" },

@@ -153,6 +153,27 @@ static size_t name_length(const char *at)
 	                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 }
 
+/* Say which names there are: without Triton's IR they are made up. */
+static int refuse_name(const struct parser *parser, size_t length,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf names = TKB_BUF_INIT(C_LIMIT);
+	int rc;
+
+	for (size_t i = 0; i < parser->name_count; i++) {
+		tkb_buf_add_text(&names, i == 0 ? ", but " : ", ");
+		tkb_buf_add_text(&names, parser->names[i].given);
+	}
+	tkb_buf_add_byte(&names, '\0');
+	rc = tkb_buf_check(&names, err);
+	if (rc < 0)
+		return rc;
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "the grid's %c: the kernel takes no argument '%.*s'%s",
+	                axes[parser->number], (int)length, parser->at,
+	                (const char *)names.data);
+}
+
 static int take_name(struct parser *parser, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf c = TKB_BUF_INIT(C_LIMIT);
@@ -165,8 +186,7 @@ static int take_name(struct parser *parser, struct tkb_error *err)
 			name = &parser->names[i];
 	}
 	if (name == NULL)
-		return fail(parser, "the kernel takes no argument", parser->at,
-		            length, err);
+		return refuse_name(parser, length, err);
 	if (!name->is_integer)
 		return fail(parser, "no integer is", parser->at, length, err);
 	tkb_print(&c, "(long long)%s", name->c);
