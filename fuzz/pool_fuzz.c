@@ -67,7 +67,6 @@ static void set_up(struct scene *scene, unsigned flags)
 	seat->has_greeted = true;
 	seat->task = scene->task;
 	seat->job = 1;
-	scene->task->state = TKB_TASK_RUNNING;
 	tkb_task_begin(scene->task, seat->job);
 	if ((flags & FLAG_UNSENT) == 0)
 		seat->sent = scene->task->message.size;
@@ -107,7 +106,7 @@ static bool is_a_sentence(const char *message)
 static void check_task(const struct scene *scene)
 {
 	const struct tkb_task *task = scene->task;
-	const bool is_done = task->state == TKB_TASK_DONE;
+	const bool is_done = task->is_done;
 
 	MUST(scene->pool.task_count == (is_done ? 0 : 1));
 	MUST(task->held == (is_done ? 1 : 2));
@@ -175,15 +174,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set_up(&scene, data[0]);
 	(void)pthread_mutex_lock(&scene.pool.lock);
 	(void)feed(&scene, input, data[1] == 0 ? SIZE_MAX : data[1]);
-	was_done = scene.task->state == TKB_TASK_DONE;
+	was_done = scene.task->is_done;
 	tkb_seat_lose(&scene.pool, &scene.seat, "ended");
 	check_task(&scene);
 	/* It is tried again, or told; what was done stays done. */
-	MUST(scene.task->state == TKB_TASK_DONE ||
+	MUST(scene.task->is_done ||
 	     (!was_done && scene.pool.first == scene.task));
 	MUST((data[0] & (FLAG_LAST_TRY | FLAG_GREETED)) !=
 	             (FLAG_LAST_TRY | FLAG_GREETED) ||
-	     scene.task->state == TKB_TASK_DONE);
+	     scene.task->is_done);
 	(void)pthread_mutex_unlock(&scene.pool.lock);
 	tear_down(&scene);
 	return 0;

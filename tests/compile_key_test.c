@@ -82,8 +82,6 @@ TEST(compile_key, changes_with_every_option_that_decides)
 		{ .ptxas = ptxas, .is_optimized = true },
 		{ .ptxas = ptxas, .no_fusion = true },
 		{ .ptxas = ptxas, .no_lines = true },
-		{ .ptxas = ptxas, .libdevice = "a.bc" },
-		{ .ptxas = ptxas, .libdevice = "b.bc" },
 		{ .ptxas = ptxas, .finalize = &plain },
 		{ .ptxas = ptxas, .finalize = &less },
 		{ .ptxas = ptxas, .finalize = &ruled },
@@ -92,8 +90,6 @@ TEST(compile_key, changes_with_every_option_that_decides)
 	const char *keys[TKB_COUNT_OF(all)];
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
 
-	write_text("a.bc", "one");
-	write_text("b.bc", "another");
 	(void)real_ptxas();
 	for (size_t i = 0; i < TKB_COUNT_OF(all); i++)
 		keys[i] = key_with(&all[i], &unit);
@@ -241,9 +237,21 @@ TEST(compile_key, does_not_see_what_the_entry_has_anew)
 	CHECK_STR(key_of(compiler, &unit), key);
 }
 
+/* IR that calls what it does not define, or only says that it may. */
+static struct tkb_unit calling(const char *declaration)
+{
+	const char *const ir =
+		text("define void @k() {\n  ret void\n}\n%s\n", declaration);
+
+	return (struct tkb_unit){ .name = "k.ll",
+		                  .target = "cuda:90",
+		                  .kind = TKB_SOURCE_LLIR,
+		                  .source = { ir, strlen(ir) } };
+}
+
 TEST(compile_key, of_the_environment_is_that_of_what_it_names)
 {
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	const struct tkb_unit unit = calling("declare float @__nv_sinf(float)");
 	const char *named;
 	const char *key;
 
@@ -256,6 +264,70 @@ TEST(compile_key, of_the_environment_is_that_of_what_it_names)
 	key = key_with(&(options){ .worker = NULL }, &unit);
 	CHECK_INT(unsetenv("TRITON_LIBDEVICE_PATH"), 0);
 	CHECK_STR(key, named);
+}
+
+TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
+{
+	const struct tkb_unit unit = calling("declare float @__nv_sinf(float)");
+	const char *const toolkit = text("%s/cuda", test_folder());
+	const char *const path = "cuda/nvvm/libdevice/libdevice.10.bc";
+	const char *keys[4];
+
+	CHECK_INT(run("mkdir", "-p", "cuda/nvvm/libdevice", NULL).status, 0);
+	CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
+	keys[0] = key_with(&(options){ .worker = NULL }, &unit);
+	write_text(path, "one");
+	keys[1] = key_with(&(options){ .worker = NULL }, &unit);
+	write_text(path, "two");
+	keys[2] = key_with(&(options){ .worker = NULL }, &unit);
+	write_text("a.bc", "three");
+	keys[3] = key_with(&(options){ .libdevice = "a.bc" }, &unit);
+	check_all_differ(keys, 4);
+	write_text("a.bc", "two");
+	CHECK_STR(key_with(&(options){ .libdevice = "a.bc" }, &unit), keys[2]);
+	CHECK_INT(unsetenv("CUDA_HOME"), 0);
+}
+
+TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
+{
+	static const char *const no[] = {
+		"",
+		"declare void @llvm.nvvm.barrier0() #1",
+		"declare float @\"llvm.fabs.f32\"(float)",
+		"declare\n i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+	};
+	static const char *const yes[] = {
+		"declare float @__nv_sinf(float)",
+		"declare void @llvm.nvvm.barrier0()\ndeclare i32 @f()",
+		"declare ; @llvm.\n i32 @f()",
+		"declare i32 @\"\\5F_nv_sinf\"()",
+		"declare",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(no); i++)
+		CHECK(!tkb_libdevice_is_called(calling(no[i]).source));
+	for (size_t i = 0; i < TKB_COUNT_OF(yes); i++)
+		CHECK(tkb_libdevice_is_called(calling(yes[i]).source));
+	CHECK(tkb_libdevice_is_called(
+		(struct tkb_bytes){ "BC\xC0\xDE and more", 13 }));
+	CHECK(!tkb_libdevice_is_called((struct tkb_bytes){ NULL, 0 }));
+	CHECK(!tkb_libdevice_is_called(
+		unit_of("softmax", TKB_SOURCE_LLIR).source));
+}
+
+TEST(compile_key, covers_a_libdevice_where_a_rule_may_call_it)
+{
+	const struct tkb_bytes rule = { "define", 6 };
+	const struct tkb_finalize_options ruled = { .rules = &rule,
+		                                    .rule_count = 1 };
+	const struct tkb_unit unit = calling("");
+	const options one = { .libdevice = "a.bc", .finalize = &ruled };
+	const char *key;
+
+	write_text("a.bc", "one");
+	key = key_with(&one, &unit);
+	write_text("a.bc", "two");
+	CHECK(strcmp(key_with(&one, &unit), key) != 0);
 }
 
 TEST(compile_key, of_cuda_covers_what_is_included)

@@ -131,7 +131,7 @@ TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 	}
 
 	CHECK_INT(count_lines("count"), 1);
-	CHECK_INT(count_lines("asked"), 2); /* once for each compiler */
+	CHECK_INT(count_lines("asked"), 1); /* the second one remembers */
 	CHECK_STR(made.kernel, "");
 	CHECK_INT(made.cubin.size, 0);
 }
@@ -458,6 +458,36 @@ TEST(compile, refuses_metadata_that_are_none)
 	unit.metadata = (struct tkb_bytes){ "{\"a\": ", 6 };
 	made = try_compile(compiler, &unit);
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "the metadata");
+}
+
+/* Triton would launch with them. */
+TEST(compile, refuses_metadata_that_no_kernel_has)
+{
+	static const char *const cases[][2] = {
+		{ "num_warps", "0" },     { "num_warps", "-1" },
+		{ "num_warps", "\"4\"" }, { "num_warps", "null" },
+		{ "num_warps", "[4]" },   { "num_warps", "65" },
+		{ "num_warps", "4.0" },   { "num_ctas", "0" },
+		{ "num_ctas", "17" },     { "num_stages", "{}" },
+		{ "shared", "-1" },       { "shared", "4294967296" },
+	};
+	TKB_AUTO(close_compiler_at)
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .worker = NULL });
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const char *given =
+			text("{\"%s\": %s}", cases[i][0], cases[i][1]);
+		struct made made;
+
+		unit.metadata = (struct tkb_bytes){ given, strlen(given) };
+		made = try_compile(compiler, &unit);
+		CHECK_FAILS(
+			made.rc, TKB_ERR_INVALID, &made.err,
+			text("the metadata's '%s' is nothing", cases[i][0]));
+	}
+	CHECK(!exists("root"));
 }
 
 TEST(compile, without_tools_says_which_in_one_sentence)

@@ -109,6 +109,11 @@ static const struct refusal filters[] = {
 	{ FILTER("\"tkb.range\"=\",\""), "the filter 'tkb.range'" },
 	{ FILTER("\"tkb.range\"=\"0,99999999999999999999\""),
 	  "the filter 'tkb.range'" },
+	{ FILTER("\"tkb.non-negative\" \"tkb.range\"=\"-5,-1\""),
+	  "the filter 'tkb.range'" },
+	{ FILTER("\"tkb.magnitude\"=\"0,9000000000000000000000000000000000"
+	         "00000000000000000000000000000000\""),
+	  "the value '(more than 63 bytes)', which is none" },
 	{ FILTER("\"tkb.magnitude\"=\"1\""), "the filter 'tkb.magnitude'" },
 	{ FILTER("\"tkb.magnitude\"=\"2,1\""), "the filter 'tkb.magnitude'" },
 	{ FILTER("\"tkb.magnitude\"=\"nan,1\""), "the filter 'tkb.magnitude'" },
@@ -171,6 +176,13 @@ static const struct refusal effects[] = {
 	{ PATTERN FIVE REPLACEMENT
 	  "  %r = add i32 %x, poison\n  ret i32 %r\n}\n" EXACT,
 	  "it has an operand that is undef or poison" },
+	{ PATTERN FIVE REPLACEMENT "  ret i32 poison\n}\n" EXACT,
+	  "it has an operand that is undef or poison" },
+	{ "@g = global i32 1\n"
+	  "define ptr @a.pattern(ptr %x) #0 {\n"
+	  "  %r = getelementptr i8, ptr %x, i64 5\n  ret ptr %r\n}\n"
+	  "define ptr @a.replacement(ptr %x) {\n  ret ptr @g\n}\n" EXACT,
+	  "it has an operand that is no value, parameter or number" },
 	{ PATTERN
 	  "  %r = mul i32 %x, 5, !n !0\n  ret i32 %r\n}\n" REPLACEMENT SAME
 	          EXACT "!0 = !{}\n",

@@ -303,3 +303,25 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 	                       .data,
 	               "%n: i8");
 }
+
+/* Else a result would name a folder in which there is nothing. */
+TEST(triton_compile, an_entry_lands_in_the_root_or_it_is_said_where)
+{
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_triton_compiled made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(text("import os\n"
+	                   "os.environ['TRITON_CACHE_DIR'] = '%s/other'\n"
+	                   "os.umask(0)\n\n\n%s",
+	                   test_folder(), copy_kernel));
+	triton = open_triton();
+	made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+	CHECK_STR(made.folder, text("%s/cache/%s", test_folder(), made.key));
+	CHECK(!exists("other"));
+
+	write_kernels(text("triton.knobs.cache.dir = '%s/other'\n\n\n%s",
+	                   test_folder(), copy_kernel));
+	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_IO,
+	          text("not in '%s/cache'", test_folder()));
+}

@@ -21,7 +21,10 @@ extern "C" {
  *
  * An entry's key covers the input, the options, the target, and the names and
  * versions of the tools that take part; not where anything lies. The same again
- * is a hit, and starts no tool.
+ * is a hit, and starts no process: workers are started for the first job, and
+ * which tools there are is remembered in the cache root, in `.tkbundle/tools`,
+ * while the files of the tools, and the places where they would be found first,
+ * are as they were.
  *
  * Threads: a compiler may be used by any at the same time, a compile by one.
  * Trust: the input may be anything; what LLVM makes of it happens in a worker.
@@ -64,14 +67,14 @@ struct tkb_compiler_options {
 	                         or beside the running program */
 	uint32_t worker_count;    /**< as of a pool */
 	const char *cache_root;   /**< where cubins go, as entries; NULL:
-	                               nowhere */
+	                               nowhere, and nothing is remembered */
 	enum tkb_product product; /**< default TKB_PRODUCT_CUBIN */
 	enum tkb_cubin_tool cubin_with;
 	const char *ptxas; /**< NULL: $TRITON_PTXAS_PATH, or the toolkit's */
 	const char *const *ptxas_options; /**< ends with NULL; may be NULL */
 	const char *const *nvrtc_options; /**< likewise: "-Ifolder", "-DX=1" */
 	const char *libdevice; /**< a path, for IR that calls it; NULL:
-	                            $TRITON_LIBDEVICE_PATH, or none */
+	                            $TRITON_LIBDEVICE_PATH, or the toolkit's */
 	const struct tkb_finalize_options *finalize; /**< of IR; NULL: do not */
 	bool is_optimized;   /**< LLVM's O3 before code is made; Triton's IR
 	                            has had that */
@@ -86,7 +89,11 @@ struct tkb_compiler_options {
 };
 
 /**
- * Start the workers.
+ * Open a compiler. Its workers are started when there is something to do for
+ * them, in the folder and the environment that the process has then; but which
+ * tools there are depends on $PATH, $CUDA_HOME, $CUDA_PATH, $LD_LIBRARY_PATH,
+ * $TRITON_PTXAS_PATH, $TRITON_PTXAS_BLACKWELL_PATH and $TRITON_LIBDEVICE_PATH as
+ * they are now.
  *
  * @param options  not kept but for the log's `self`
  * @param out      receives a handle that the caller closes
@@ -97,12 +104,17 @@ TKB_API TKB_NODISCARD int tkb_compiler_open(
 	const struct tkb_compiler_options *options, struct tkb_compiler **out,
 	struct tkb_error *err);
 
-/** End the workers. Compiles stay valid. NULL is allowed. */
+/**
+ * End the workers, and remember which tools there are, where there is a cache
+ * root by now. Compiles stay valid. Never fails; NULL is allowed.
+ */
 TKB_API void tkb_compiler_close(struct tkb_compiler *compiler);
 
 /**
- * What would compile for a target: "LLVM 22.1.8, ptxas 13.0.88 (/usr/...)". A
- * worker is asked once for each target; submitting does so where nobody has.
+ * What would compile IR or PTX for a target: "LLVM 22.1.8, ptxas 13.0.88
+ * (/usr/...)". A worker is asked once for each target, where the answer is not
+ * remembered; submitting does so where nobody has, and for NVRTC where that is
+ * needed.
  *
  * @param target  as of a unit
  * @param out     borrowed until the compiler is closed

@@ -51,6 +51,8 @@ struct tkb_finalize_options {
 	const char *const *without; /**< names of steps that are left out; ends
 	                                 with NULL; may be NULL */
 	const struct tkb_bytes *rules; /**< texts of the user's rules */
+	const char *const *rule_names; /**< theirs, for messages; NULL: they
+	                                    are numbered */
 	size_t rule_count;
 	bool is_fast;    /**< rules that change rounding, too */
 	bool is_bitcode; /**< give bitcode, not text */

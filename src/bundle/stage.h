@@ -13,6 +13,8 @@
  *   trusted-<boot id>     the ids of bundles whose entries here were written
  *                         or verified since the machine started; a power
  *                         failure cannot have touched those
+ *   tools                 what is known of tools that compile: see
+ *                         compile/tools_memory.h
  *
  *     tkb_stage_init(&stage, root);
  *     rc = tkb_stage_begin(&stage, &id, true, err);   // look, clean up

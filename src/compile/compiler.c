@@ -4,12 +4,8 @@
 #include <stdlib.h>
 
 #include "compile/fields.h"
-#include "compile/libexec.h"
 #include "compile/publish.h"
-
-enum {
-	PASSES_LIMIT = 256 * 1024 * 1024 /* of what is printed of them */
-};
+#include "compile/tools_memory.h"
 
 int tkb_compiler_keep(struct tkb_arena *arena, struct tkb_bytes text,
                       const char **out, struct tkb_error *err)
@@ -18,25 +14,19 @@ int tkb_compiler_keep(struct tkb_arena *arena, struct tkb_bytes text,
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int open_pool(struct tkb_compiler *compiler,
-                     const struct tkb_compiler_options *options,
-                     struct tkb_error *err)
+static void init(struct tkb_compiler *compiler)
 {
-	static const char *const printing[] = { "--print-after-all", NULL };
-	char path[TKB_LIBEXEC_PATH_SIZE];
-	struct tkb_pool_options chosen = {
-		.worker = options->worker,
-		.arguments = options->prints_passes ? printing : NULL,
-		.worker_count = options->worker_count,
-		.max_log_size = options->prints_passes ? PASSES_LIMIT : 0,
+	struct tkb_buf *const bufs[] = {
+		&compiler->asker,        &compiler->asks,
+		&compiler->choices,      &compiler->decides_ir,
+		&compiler->decides_cuda, &compiler->decides_cubin,
+		&compiler->fresh,
 	};
-	int rc = 0;
 
-	if (options->worker == NULL) {
-		rc = tkb_libexec_find("tkbundle-compile", path, err);
-		chosen.worker = path;
-	}
-	return rc == 0 ? tkb_pool_open(&chosen, &compiler->pool, err) : rc;
+	(void)pthread_mutex_init(&compiler->lock, NULL);
+	(void)pthread_mutex_init(&compiler->pool_lock, NULL);
+	for (size_t i = 0; i < TKB_COUNT_OF(bufs); i++)
+		bufs[i]->limit = TKB_COMPILE_TEXT_LIMIT;
 }
 
 static void close_at(struct tkb_compiler **compiler)
@@ -53,35 +43,46 @@ int tkb_compiler_open(const struct tkb_compiler_options *options,
 
 	if (compiler == NULL)
 		return tkb_fail_nomem(err);
-	(void)pthread_mutex_init(&compiler->lock, NULL);
-	compiler->choices.limit = TKB_COMPILE_TEXT_LIMIT;
-	compiler->decides_ir.limit = TKB_COMPILE_TEXT_LIMIT;
-	compiler->decides_cuda.limit = TKB_COMPILE_TEXT_LIMIT;
-	compiler->decides_cubin.limit = TKB_COMPILE_TEXT_LIMIT;
+	init(compiler);
 	rc = tkb_compiler_choose(compiler, options, err);
 	if (rc == 0)
-		rc = open_pool(compiler, options, err);
+		rc = tkb_workers_choose(compiler, options, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(compiler);
 	return 0;
 }
 
-void tkb_compiler_close(struct tkb_compiler *compiler)
+static void release(struct tkb_compiler *compiler)
 {
-	if (compiler == NULL)
-		return;
-	for (size_t i = 0; i < TKB_TARGET_LIMIT; i++)
-		tkb_future_free(compiler->tools[i].future);
-	tkb_pool_close(compiler->pool);
+	tkb_buf_release(&compiler->asker);
+	tkb_buf_release(&compiler->asks);
 	tkb_buf_release(&compiler->choices);
 	tkb_buf_release(&compiler->decides_ir);
 	tkb_buf_release(&compiler->decides_cuda);
 	tkb_buf_release(&compiler->decides_cubin);
+	tkb_buf_release(&compiler->fresh);
 	free(compiler->folders);
 	tkb_arena_release(&compiler->arena);
+	(void)pthread_mutex_destroy(&compiler->pool_lock);
 	(void)pthread_mutex_destroy(&compiler->lock);
 	free(compiler);
+}
+
+/* What was learnt is kept now: by now there is a root, where one was made. */
+void tkb_compiler_close(struct tkb_compiler *compiler)
+{
+	if (compiler == NULL)
+		return;
+	for (size_t i = 0; i < TKB_TARGET_LIMIT; i++) {
+		tkb_future_free(compiler->tools[i][0].future);
+		tkb_future_free(compiler->tools[i][1].future);
+	}
+	tkb_pool_close(compiler->pool);
+	if (compiler->cache_root != NULL && compiler->fresh.failure == 0)
+		tkb_tools_remember(compiler->cache_root,
+		                   tkb_buf_bytes(&compiler->fresh));
+	release(compiler);
 }
 
 int tkb_compiler_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
@@ -91,7 +92,7 @@ int tkb_compiler_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
 	char hash[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	rc = tkb_tools_get(compiler, unit->target, TKB_FOREVER, &tools, err);
+	rc = tkb_tools_of_unit(compiler, unit, &tools, err);
 	return rc == 0 ? tkb_unit_key(compiler, unit, tools, out, hash, err)
 	               : rc;
 }
@@ -116,8 +117,7 @@ static int submit(struct tkb_compiler *compiler, const struct tkb_unit *unit,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
-	struct tkb_job job = { .key = compile->key,
-		               .timeout_ms = compiler->timeout_ms };
+	struct tkb_job job = { .key = compile->key };
 	int rc;
 
 	if (compiler->log.write != NULL) {
@@ -130,7 +130,7 @@ static int submit(struct tkb_compiler *compiler, const struct tkb_unit *unit,
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);
-	return tkb_pool_submit(compiler->pool, &job, &compile->future, err);
+	return tkb_workers_submit(compiler, &job, &compile->future, err);
 }
 
 static void free_at(struct tkb_compile **compile)
@@ -198,7 +198,7 @@ int tkb_compiler_submit(struct tkb_compiler *compiler,
 
 	if (compile == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_tools_get(compiler, unit->target, TKB_FOREVER, &tools, err);
+	rc = tkb_tools_of_unit(compiler, unit, &tools, err);
 	if (rc == 0)
 		rc = keep_unit(compiler, unit, compile, err);
 	if (rc == 0)

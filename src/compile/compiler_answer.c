@@ -5,13 +5,20 @@
 
 #include "compile/fields.h"
 #include "compile/publish.h"
+#include "compile/tools_memory.h"
 
-/* A tool that was replaced since its version went into the key. */
-static int check_version(const char *name, const char *known,
-                         struct tkb_bytes version, struct tkb_error *err)
+/*
+ * A tool that was replaced since its version went into the key; or its file is a
+ * script that starts another one now. Who tries again has it asked.
+ */
+static int check_version(const struct tkb_compile *compile, const char *name,
+                         const char *known, struct tkb_bytes version,
+                         struct tkb_error *err)
 {
 	if (tkb_bytes_equal(tkb_text(known), version))
 		return 0;
+	if (compile->cache_root != NULL)
+		tkb_tools_forget(compile->cache_root);
 	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 	                "%s %s became %.*s while it was in use: try again",
 	                name, known, (int)version.size,
@@ -31,10 +38,11 @@ static int read_field(struct tkb_compile *compile, enum tkb_field field,
 		return tkb_compiler_keep(&compile->arena, bytes,
 		                         &compiled->tools, err);
 	case TKB_FIELD_PTXAS_VERSION:
-		return check_version("ptxas", compile->ptxas, bytes, err);
-	case TKB_FIELD_NVJITLINK:
-		return check_version("nvJitLink", compile->nvjitlink, bytes,
+		return check_version(compile, "ptxas", compile->ptxas, bytes,
 		                     err);
+	case TKB_FIELD_NVJITLINK:
+		return check_version(compile, "nvJitLink", compile->nvjitlink,
+		                     bytes, err);
 	case TKB_FIELD_LLIR:
 		compiled->llir = bytes;
 		return 0;

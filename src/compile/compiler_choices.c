@@ -2,11 +2,11 @@
 #include "compile/compiler_inside.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <tkbundle/finalize.h>
 
 #include "compile/fields.h"
-#include "compile/includes.h"
 #include "compile/steps.h"
 
 /*
@@ -27,18 +27,6 @@ static void add_switch(struct tkb_buf *out, enum tkb_field field, bool is_set)
 		tkb_field_add_text(out, field, "1");
 }
 
-static int check_steps(const struct tkb_finalize_options *options,
-                       struct tkb_error *err)
-{
-	const char *const *names = options->without;
-	enum tkb_step step;
-	int rc = 0;
-
-	for (; names != NULL && *names != NULL && rc == 0; names++)
-		rc = tkb_step_find(*names, &step, err);
-	return rc;
-}
-
 static void add_finalize(struct tkb_buf *out,
                          const struct tkb_finalize_options *options)
 {
@@ -48,23 +36,6 @@ static void add_finalize(struct tkb_buf *out,
 	for (size_t i = 0; i < options->rule_count; i++)
 		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
 	add_switch(out, TKB_FIELD_FINALIZE_FAST, options->is_fast);
-}
-
-static int add_file(struct tkb_buf *out, enum tkb_field field, const char *path,
-                    struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf contents = TKB_BUF_INIT(256 * TKB_MIB);
-	struct tkb_digest digest;
-	int rc;
-
-	rc = tkb_input_read(path, &contents, NULL, err);
-	if (rc == 0)
-		rc = tkb_digest_of(tkb_buf_bytes(&contents), &digest, err);
-	if (rc == 0)
-		tkb_field_add(out, field,
-		              (struct tkb_bytes){ &digest, sizeof(digest) });
-	return rc;
 }
 
 /* The folder of "-Ifolder", or NULL. */
@@ -110,19 +81,16 @@ static int add_cuda(struct tkb_compiler *compiler,
 
 static int add_decisions(struct tkb_compiler *compiler,
                          const struct tkb_compiler_options *options,
-                         const char *libdevice, struct tkb_error *err)
+                         struct tkb_error *err)
 {
 	struct tkb_buf *ir = &compiler->decides_ir;
 	struct tkb_buf *cubin = &compiler->decides_cubin;
-	int rc = 0;
+	int rc;
 
 	add_switch(ir, TKB_FIELD_OPTIMIZE, options->is_optimized);
 	if (options->finalize != NULL)
 		add_finalize(ir, options->finalize);
-	if (libdevice != NULL)
-		rc = add_file(ir, TKB_FIELD_LIBDEVICE, libdevice, err);
-	if (rc == 0)
-		rc = add_cuda(compiler, options, err);
+	rc = add_cuda(compiler, options, err);
 	add_list(cubin, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
 	add_switch(cubin, TKB_FIELD_NO_LINES, options->no_lines);
 	add_switch(cubin, TKB_FIELD_LINKER,
@@ -138,23 +106,50 @@ static void write_choices(struct tkb_compiler *compiler,
                           const struct tkb_compiler_options *options,
                           const char *libdevice)
 {
+	struct tkb_buf *asks = &compiler->asks;
 	struct tkb_buf *out = &compiler->choices;
 
-	tkb_field_add_number(out, TKB_FIELD_EMIT, (uint64_t)compiler->product);
-	tkb_field_add_text(out, TKB_FIELD_PTXAS, options->ptxas);
-	tkb_field_add_text(out, TKB_FIELD_LIBDEVICE, libdevice);
+	tkb_field_add_number(asks, TKB_FIELD_EMIT, (uint64_t)compiler->product);
+	tkb_field_add_text(asks, TKB_FIELD_PTXAS, options->ptxas);
+	tkb_field_add_text(asks, TKB_FIELD_LIBDEVICE, libdevice);
+	add_switch(asks, TKB_FIELD_LINKER,
+	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	tkb_buf_add(out, tkb_buf_bytes(asks));
 	add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
 	add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
-	add_switch(out, TKB_FIELD_LINKER,
-	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
 	add_switch(out, TKB_FIELD_OPTIMIZE, options->is_optimized);
 	add_switch(out, TKB_FIELD_NO_FUSION, options->no_fusion);
 	add_switch(out, TKB_FIELD_NO_LINES, options->no_lines);
 	if (options->finalize != NULL) {
 		add_finalize(out, options->finalize);
+		tkb_field_add_rule_names(out, options->finalize);
 		add_switch(out, TKB_FIELD_BITCODE,
 		           options->finalize->is_bitcode);
 	}
+}
+
+static int check_steps(const struct tkb_finalize_options *options,
+                       struct tkb_error *err)
+{
+	const char *const *names = options->without;
+	enum tkb_step step;
+	int rc = 0;
+
+	for (; names != NULL && *names != NULL && rc == 0; names++)
+		rc = tkb_step_find(*names, &step, err);
+	return rc;
+}
+
+static int check(const struct tkb_compiler_options *options,
+                 const char *libdevice, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (options->finalize != NULL)
+		rc = check_steps(options->finalize, err);
+	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)
+		rc = tkb_fail_errno(err, "cannot read '%s'", libdevice);
+	return rc;
 }
 
 static const char *choose_libdevice(const struct tkb_compiler_options *options)
@@ -179,6 +174,8 @@ int tkb_compiler_choose(struct tkb_compiler *compiler,
 	compiler->is_finalized = options->finalize != NULL;
 	compiler->keeps_kernels =
 		compiler->is_finalized && options->finalize->kernels != NULL;
+	compiler->has_rules =
+		compiler->is_finalized && options->finalize->rule_count != 0;
 	compiler->no_fusion = options->no_fusion;
 	compiler->no_lines = options->no_lines;
 	compiler->timeout_ms = options->timeout_ms;
@@ -187,10 +184,12 @@ int tkb_compiler_choose(struct tkb_compiler *compiler,
 		rc = tkb_compiler_keep(&compiler->arena,
 		                       tkb_text(options->cache_root),
 		                       &compiler->cache_root, err);
-	if (rc == 0 && options->finalize != NULL)
-		rc = check_steps(options->finalize, err);
+	if (rc == 0)
+		rc = check(options, libdevice, err);
 	write_choices(compiler, options, libdevice);
 	if (rc == 0)
+		rc = tkb_buf_check(&compiler->asks, err);
+	if (rc == 0)
 		rc = tkb_buf_check(&compiler->choices, err);
-	return rc == 0 ? add_decisions(compiler, options, libdevice, err) : rc;
+	return rc == 0 ? add_decisions(compiler, options, err) : rc;
 }

@@ -41,11 +41,16 @@ static int add_metadata(const struct tkb_unit *unit, const char *arch,
 	return rc;
 }
 
-static void add_ir(const struct tkb_compiler *compiler,
-                   const struct tkb_tools *tools, struct tkb_buf *out)
+/* A rule may put a call where there was none. */
+static int add_ir(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+                  const struct tkb_tools *tools, struct tkb_buf *out,
+                  struct tkb_error *err)
 {
 	tkb_field_add_text(out, TKB_FIELD_LLVM, tools->llvm);
 	tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_ir));
+	if (!compiler->has_rules && !tkb_libdevice_is_called(unit->source))
+		return 0;
+	return tkb_libdevice_add(compiler, tools->libdevice, out, err);
 }
 
 static int add_cuda(const struct tkb_compiler *compiler,
@@ -79,7 +84,7 @@ static void add_cubin(const struct tkb_compiler *compiler,
 		tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_cubin));
 }
 
-static int write_decisions(const struct tkb_compiler *compiler,
+static int write_decisions(struct tkb_compiler *compiler,
                            const struct tkb_unit *unit,
                            const struct tkb_tools *tools, struct tkb_buf *out,
                            struct tkb_error *err)
@@ -105,16 +110,15 @@ static int write_decisions(const struct tkb_compiler *compiler,
 		tkb_field_add_text(out, TKB_FIELD_NO_FUSION, "1");
 	add_cubin(compiler, unit, tools, out);
 	if (unit->kind == TKB_SOURCE_LLIR)
-		add_ir(compiler, tools, out);
+		rc = add_ir(compiler, unit, tools, out, err);
 	if (unit->kind == TKB_SOURCE_CUDA)
 		rc = add_cuda(compiler, unit, tools, out, err);
 	return rc == 0 ? add_metadata(unit, arch, out, err) : rc;
 }
 
-int tkb_unit_key(const struct tkb_compiler *compiler,
-                 const struct tkb_unit *unit, const struct tkb_tools *tools,
-                 char key[TKB_KEY_SIZE], char hash[TKB_DIGEST_HEX_SIZE],
-                 struct tkb_error *err)
+int tkb_unit_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+                 const struct tkb_tools *tools, char key[TKB_KEY_SIZE],
+                 char hash[TKB_DIGEST_HEX_SIZE], struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(8 * TKB_COMPILE_TEXT_LIMIT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler_inside.h"
 #include "compile/fields.h"
+#include "compile/tools_memory.h"
 
 static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
                       struct tkb_tools *tools, struct tkb_error *err)
@@ -11,7 +12,7 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 	int rc;
 
 	tools->llvm = tools->nvrtc = tools->ptxas = tools->nvjitlink = "";
-	tools->text = "";
+	tools->libdevice = tools->text = "";
 	for (;;) {
 		const char **place = NULL;
 
@@ -26,6 +27,8 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 			place = &tools->ptxas;
 		else if (field == TKB_FIELD_NVJITLINK)
 			place = &tools->nvjitlink;
+		else if (field == TKB_FIELD_LIBDEVICE)
+			place = &tools->libdevice;
 		else if (field == TKB_FIELD_TOOLS)
 			place = &tools->text;
 		if (place != NULL)
@@ -36,41 +39,91 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 	}
 }
 
-/* A job that compiles nothing tells what would. */
-static int ask(struct tkb_compiler *compiler, const char *arch,
-               struct tkb_future **out, struct tkb_error *err)
+/* A job that compiles nothing, and the name of what it asks. */
+static int write_question(const struct tkb_compiler *compiler, const char *arch,
+                          bool with_nvrtc, struct tkb_buf *request,
+                          struct tkb_digest *question, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf all = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
+	int rc;
+
+	tkb_field_add_number(request, TKB_FIELD_INPUT, TKB_INPUT_NONE);
+	tkb_field_add_text(request, TKB_FIELD_ARCH, arch);
+	tkb_buf_add(request, tkb_buf_bytes(&compiler->asks));
+	if (!with_nvrtc)
+		tkb_field_add_text(request, TKB_FIELD_NO_NVRTC, "1");
+	rc = tkb_buf_check(request, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add(&all, tkb_buf_bytes(&compiler->asker));
+	tkb_buf_add(&all, tkb_buf_bytes(request));
+	rc = tkb_buf_check(&all, err);
+	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&all), question, err) : rc;
+}
+
+static bool recall(const struct tkb_compiler *compiler,
+                   const struct tkb_digest *question, struct tkb_buf *answer)
+{
+	return compiler->cache_root != NULL &&
+	       tkb_tools_recall(compiler->cache_root, question, answer);
+}
+
+/* From memory, where it is still so; else a worker begins to look. */
+static int ask(struct tkb_compiler *compiler, const char *arch, bool with_nvrtc,
+               struct tkb_tools *tools, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
-	struct tkb_job job = { .timeout_ms = compiler->timeout_ms };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf answer = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
+	struct tkb_job job = { .key = NULL };
 	int rc;
 
-	tkb_field_add_number(&request, TKB_FIELD_INPUT, TKB_INPUT_NONE);
-	tkb_field_add_text(&request, TKB_FIELD_ARCH, arch);
-	tkb_buf_add(&request, tkb_buf_bytes(&compiler->choices));
-	rc = tkb_buf_check(&request, err);
+	rc = write_question(compiler, arch, with_nvrtc, &request,
+	                    &tools->question, err);
 	if (rc < 0)
 		return rc;
+	if (recall(compiler, &tools->question, &answer)) {
+		rc = read_tools(compiler, tkb_buf_bytes(&answer), tools, err);
+		tools->is_known = rc == 0;
+		return rc;
+	}
 	job.request = tkb_buf_bytes(&request);
-	return tkb_pool_submit(compiler->pool, &job, out, err);
+	return tkb_workers_submit(compiler, &job, &tools->future, err);
+}
+
+/*
+ * Only entries are worth it; and what was not found may be found tomorrow at a
+ * place of which no worker knows.
+ */
+static void note(struct tkb_compiler *compiler, const struct tkb_tools *tools,
+                 bool with_nvrtc, struct tkb_bytes answer)
+{
+	if (compiler->cache_root != NULL &&
+	    compiler->product == TKB_PRODUCT_CUBIN &&
+	    (!with_nvrtc || tools->nvrtc[0] != '\0'))
+		tkb_tools_note(&compiler->fresh, &tools->question, answer);
 }
 
 static int get(struct tkb_compiler *compiler, struct tkb_tools *tools,
-               const char *arch, uint32_t timeout_ms, struct tkb_error *err)
+               const char *arch, bool with_nvrtc, uint32_t timeout_ms,
+               struct tkb_error *err)
 {
 	struct tkb_bytes answer;
 	int rc = 0;
 
-	if (tools->is_known)
-		return 0;
-	if (tools->future == NULL)
-		rc = ask(compiler, arch, &tools->future, err);
-	if (rc == 0)
-		rc = tkb_future_wait(tools->future, timeout_ms, &answer, err);
+	if (!tools->is_known && tools->future == NULL)
+		rc = ask(compiler, arch, with_nvrtc, tools, err);
+	if (rc < 0 || tools->is_known)
+		return rc;
+	rc = tkb_future_wait(tools->future, timeout_ms, &answer, err);
 	if (rc == TKB_MISS)
 		return rc;
 	if (rc == 0)
 		rc = read_tools(compiler, answer, tools, err);
+	if (rc == 0)
+		note(compiler, tools, with_nvrtc, answer);
 	tools->is_known = rc == 0;
 	tkb_future_free(tools->future);
 	tools->future = NULL;
@@ -78,9 +131,10 @@ static int get(struct tkb_compiler *compiler, struct tkb_tools *tools,
 }
 
 int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
-                  uint32_t timeout_ms, const struct tkb_tools **out,
-                  struct tkb_error *err)
+                  bool with_nvrtc, uint32_t timeout_ms,
+                  const struct tkb_tools **out, struct tkb_error *err)
 {
+	struct tkb_tools *tools;
 	const char *arch = NULL;
 	size_t index = 0;
 	int rc;
@@ -88,12 +142,22 @@ int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
 	rc = tkb_target_find(target, &index, &arch, err);
 	if (rc < 0)
 		return rc;
+	tools = &compiler->tools[index][with_nvrtc];
 	(void)pthread_mutex_lock(&compiler->lock);
-	rc = get(compiler, &compiler->tools[index], arch, timeout_ms, err);
+	rc = get(compiler, tools, arch, with_nvrtc, timeout_ms, err);
 	(void)pthread_mutex_unlock(&compiler->lock);
 	if (rc == 0)
-		*out = &compiler->tools[index];
+		*out = tools;
 	return rc;
+}
+
+int tkb_tools_of_unit(struct tkb_compiler *compiler,
+                      const struct tkb_unit *unit, const struct tkb_tools **out,
+                      struct tkb_error *err)
+{
+	return tkb_tools_get(compiler, unit->target,
+	                     unit->kind == TKB_SOURCE_CUDA, TKB_FOREVER, out,
+	                     err);
 }
 
 int tkb_compiler_tools(struct tkb_compiler *compiler, const char *target,
@@ -103,7 +167,7 @@ int tkb_compiler_tools(struct tkb_compiler *compiler, const char *target,
 	const struct tkb_tools *tools = NULL;
 	int rc;
 
-	rc = tkb_tools_get(compiler, target, timeout_ms, &tools, err);
+	rc = tkb_tools_get(compiler, target, false, timeout_ms, &tools, err);
 	if (rc == 0)
 		*out = tools->text;
 	return rc;

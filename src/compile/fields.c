@@ -38,6 +38,16 @@ void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
 	tkb_buf_release(&text);
 }
 
+void tkb_field_add_rule_names(struct tkb_buf *out,
+                              const struct tkb_finalize_options *options)
+{
+	if (options->rule_names == NULL)
+		return;
+	for (size_t i = 0; i < options->rule_count; i++)
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FILE,
+		                   options->rule_names[i]);
+}
+
 int tkb_fields_next(struct tkb_fields *fields, enum tkb_field *field_out,
                     struct tkb_bytes *bytes_out, struct tkb_error *err)
 {

@@ -9,6 +9,8 @@
 
 #include <tkbundle/compile.h>
 
+#include <tkbundle/finalize.h>
+
 #include "base/base.h"
 #include "base/buf.h"
 
@@ -24,7 +26,7 @@ enum tkb_field {
 	TKB_FIELD_PTXAS_OPTION,
 	TKB_FIELD_LINKER, /* nvjitlink, not ptxas: "1" */
 	TKB_FIELD_NVRTC_OPTION,
-	TKB_FIELD_LIBDEVICE,        /* a path */
+	TKB_FIELD_LIBDEVICE,        /* a path; in an answer, "": none */
 	TKB_FIELD_OPTIMIZE,         /* "1" */
 	TKB_FIELD_NO_FUSION,        /* "1" */
 	TKB_FIELD_NO_LINES,         /* "1" */
@@ -32,6 +34,7 @@ enum tkb_field {
 	TKB_FIELD_FINALIZE_KEEP,    /* a kernel that stays; none: all of them */
 	TKB_FIELD_FINALIZE_WITHOUT, /* the name of a step that is left out */
 	TKB_FIELD_FINALIZE_RULES,   /* the text of a file of rules */
+	TKB_FIELD_FINALIZE_FILE,    /* what that is called; all are, or none */
 	TKB_FIELD_FINALIZE_FAST,    /* "1": rules that change rounding, too */
 	TKB_FIELD_METADATA,         /* of keys alone */
 	TKB_FIELD_BITCODE,          /* "1": answer LLVM IR as bitcode */
@@ -46,7 +49,14 @@ enum tkb_field {
 	TKB_FIELD_NVRTC,
 	TKB_FIELD_PTXAS_VERSION,
 	TKB_FIELD_NVJITLINK, /* its version, where it makes the cubin */
-	TKB_FIELD_TOOLS /* all of it, for people: what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
+	TKB_FIELD_TOOLS, /* all of it, for people: what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
+	/* With TKB_INPUT_NONE, what the answer stands on: tools_file.h. */
+	TKB_FIELD_FILE,
+	TKB_FIELD_NO_FILE,
+
+	/* Of what is remembered of tools: tools_memory.h. */
+	TKB_FIELD_QUESTION = 96, /* its digest */
+	TKB_FIELD_ANSWER
 };
 
 /* What a job begins with. */
@@ -63,6 +73,10 @@ void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
                         const char *text);
 void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
                           uint64_t number);
+
+/* The names of rules decide nothing: no key has them. */
+void tkb_field_add_rule_names(struct tkb_buf *out,
+                              const struct tkb_finalize_options *options);
 
 struct tkb_fields {
 	struct tkb_bytes bytes; /* by reference */

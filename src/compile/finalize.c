@@ -26,6 +26,7 @@ static int add_steps(struct tkb_buf *out,
 	}
 	for (size_t i = 0; i < options->rule_count; i++)
 		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
+	tkb_field_add_rule_names(out, options);
 	if (options->is_fast)
 		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FAST, "1");
 	if (options->is_bitcode)
@@ -82,7 +83,7 @@ int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
 	static const struct tkb_finalize_options defaults = { .target = NULL };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
-	struct tkb_job job = { .timeout_ms = compiler->timeout_ms };
+	struct tkb_job job = { .key = NULL };
 	struct tkb_future *future = NULL;
 	struct tkb_bytes answer;
 	int rc;
@@ -92,7 +93,7 @@ int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);
-	rc = tkb_pool_submit(compiler->pool, &job, &future, err);
+	rc = tkb_workers_submit(compiler, &job, &future, err);
 	if (rc == 0)
 		rc = tkb_future_wait(future, TKB_FOREVER, &answer, err);
 	if (rc == 0)

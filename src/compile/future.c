@@ -110,8 +110,7 @@ int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
 	int rc = TKB_MISS;
 
 	(void)pthread_mutex_lock(&pool->lock);
-	while (task->state != TKB_TASK_DONE && !future->is_cancelled &&
-	       !is_late) {
+	while (!task->is_done && !future->is_cancelled && !is_late) {
 		if (timeout_ms == TKB_FOREVER)
 			(void)pthread_cond_wait(&pool->moved, &pool->lock);
 		else
@@ -119,11 +118,11 @@ int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
 			                                 &pool->lock,
 			                                 &end) == ETIMEDOUT;
 	}
-	if (task->state == TKB_TASK_DONE)
+	if (task->is_done)
 		rc = task->rc;
 	else if (future->is_cancelled)
 		rc = tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
-	if (task->state == TKB_TASK_DONE && rc < 0 && err != NULL)
+	if (task->is_done && rc < 0 && err != NULL)
 		*err = task->error;
 	if (rc == 0 && out != NULL)
 		*out = tkb_buf_bytes(&task->answer);
@@ -136,7 +135,7 @@ struct tkb_bytes tkb_future_log(struct tkb_future *future)
 	struct tkb_bytes log = { NULL, 0 };
 
 	(void)pthread_mutex_lock(&future->pool->lock);
-	if (future->task->state == TKB_TASK_DONE)
+	if (future->task->is_done)
 		log = tkb_buf_bytes(&future->task->log);
 	(void)pthread_mutex_unlock(&future->pool->lock);
 	return log;

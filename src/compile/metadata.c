@@ -85,6 +85,37 @@ static int expect(struct tkb_json *json, enum tkb_json_type type,
 	return 0;
 }
 
+/* Triton's launcher reads these as numbers, and a launch needs a warp. */
+static int check_number(struct tkb_json *json, struct tkb_bytes name,
+                        const struct tkb_json_token *value,
+                        struct tkb_error *err)
+{
+	static const struct {
+		const char *name;
+		uint64_t min;
+		uint64_t max;
+	} limits[] = {
+		{ "num_ctas", 1, 16 },
+		{ "num_stages", 0, INT32_MAX },
+		{ "num_warps", 1, 64 },
+		{ "shared", 0, INT32_MAX },
+	};
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(limits); i++) {
+		if (!tkb_json_equals(name, tkb_text(limits[i].name)))
+			continue;
+		if (value->type != TKB_JSON_NUMBER ||
+		    !tkb_json_number(json, value, &number) ||
+		    number < limits[i].min || number > limits[i].max)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "the metadata's '%s' is nothing that a "
+			                "kernel can have",
+			                limits[i].name);
+	}
+	return 0;
+}
+
 /* Copy a member as it stands, but what is ours. */
 static int copy_member(struct writer *writer, struct tkb_json *json,
                        const struct tkb_json_token *key, struct tkb_error *err)
@@ -100,6 +131,9 @@ static int copy_member(struct writer *writer, struct tkb_json *json,
 		return tkb_fail_while(err, TKB_ERR_INVALID, "the metadata");
 	if (is_own(writer, name))
 		return 0;
+	rc = check_number(json, name, &value, err);
+	if (rc < 0)
+		return rc;
 	note_given(writer, name);
 	tkb_buf_add_text(writer->out, ", \"");
 	tkb_buf_add(writer->out, name);

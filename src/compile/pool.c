@@ -66,7 +66,7 @@ void tkb_pool_let_go(struct tkb_task *task)
 void tkb_pool_finish(struct tkb_pool *pool, struct tkb_task *task, int rc,
                      const struct tkb_error *error)
 {
-	task->state = TKB_TASK_DONE;
+	task->is_done = true;
 	task->rc = rc;
 	if (rc < 0) {
 		task->error = *error;
@@ -83,7 +83,6 @@ void tkb_pool_line_up(struct tkb_pool *pool, struct tkb_task *task,
 {
 	struct tkb_task **link = is_first ? &pool->first : pool->end;
 
-	task->state = TKB_TASK_WAITING;
 	task->next = *link;
 	*link = task;
 	if (task->next == NULL)

@@ -50,7 +50,9 @@ static int make_name(struct publisher *publisher, const char *prefix,
 	tkb_buf_add_text(&name, extension);
 	if (name.size > NAME_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "the kernel's name is too long for a file");
+		                "'%.64s...' is too long for a file's name, of "
+		                "at most %d bytes: the kernel needs another",
+		                publisher->publication->kernel, NAME_LIMIT);
 	*out = tkb_arena_string(&publisher->arena, tkb_buf_bytes(&name));
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }

@@ -9,12 +9,6 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-enum tkb_task_state {
-	TKB_TASK_WAITING,
-	TKB_TASK_RUNNING,
-	TKB_TASK_DONE
-};
-
 struct tkb_task_limits {
 	uint64_t max_answer_size;
 	uint64_t max_log_size;
@@ -29,7 +23,7 @@ struct tkb_task {
 	struct tkb_buf message; /* for a worker */
 	uint32_t timeout_ms;
 	uint32_t tries; /* left */
-	enum tkb_task_state state;
+	bool is_done;   /* then these are its result */
 	int rc;
 	struct tkb_error error;
 	struct tkb_buf answer;

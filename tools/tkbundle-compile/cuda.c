@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char default_toolkit[] = "/usr/local/cuda";
+#include "compile/tools_file.h"
 
 const char *cuda_variable(const char *name)
 {
@@ -28,7 +28,7 @@ const char *cuda_toolkit(void)
 {
 	const char *folder = named_toolkit();
 
-	return folder != NULL ? folder : default_toolkit;
+	return folder != NULL ? folder : CUDA_DEFAULT_TOOLKIT;
 }
 
 bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE])
@@ -38,8 +38,29 @@ bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE])
 	       access(out, R_OK) == 0;
 }
 
-/* In `folder`, or where that is NULL as the system finds it. */
-static void *open_in(const char *folder, const char *name)
+/* Where the system looks before its own folders, and the list of those. */
+static void note_system(const char *name, struct tkb_buf *seen)
+{
+	const char *at = cuda_variable("LD_LIBRARY_PATH");
+	char path[CUDA_PATH_SIZE];
+
+	while (at != NULL && *at != '\0') {
+		const int length = (int)strcspn(at, ":;");
+
+		if (length > 0 && snprintf(path, sizeof(path), "%.*s/%s",
+		                           length, at, name) < CUDA_PATH_SIZE)
+			tkb_tool_file_add(seen, path);
+		at += length;
+		at += *at != '\0';
+	}
+	tkb_tool_file_add(seen, "/etc/ld.so.cache");
+}
+
+/*
+ * In `folder`, or where that is NULL as the system finds it. What is found is
+ * noted by the caller.
+ */
+static void *open_in(const char *folder, const char *name, struct tkb_buf *seen)
 {
 	static const char *const versions[] = { "13", "12" };
 	static const char *const places[] = { "lib64", "lib" };
@@ -57,8 +78,13 @@ static void *open_in(const char *folder, const char *name)
 		else
 			length = snprintf(path, sizeof(path), "%s/%s/%s.so.%s",
 			                  folder, places[i % 2], name, version);
-		if (length < (int)sizeof(path))
-			handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (length >= (int)sizeof(path))
+			continue;
+		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (folder == NULL)
+			note_system(path, seen);
+		else if (handle == NULL)
+			tkb_tool_file_add(seen, path);
 	}
 	return handle;
 }
@@ -71,6 +97,7 @@ static void note_path(struct cuda_library *library)
 	if (dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0)
 		(void)snprintf(library->path, sizeof(library->path), "%s",
 		               map->l_name);
+	tkb_tool_file_add(&library->seen, library->path);
 }
 
 bool cuda_open(struct cuda_library *library, const char *name)
@@ -81,15 +108,17 @@ bool cuda_open(struct cuda_library *library, const char *name)
 	if (library->handle != NULL && strcmp(library->home, home) == 0)
 		return true;
 	cuda_close(library);
+	library->seen = (struct tkb_buf)TKB_BUF_INIT(TKB_MIB);
 	library->home = strdup(home);
 	if (library->home == NULL)
 		return false;
 	if (named != NULL)
-		library->handle = open_in(named, name);
+		library->handle = open_in(named, name, &library->seen);
 	if (library->handle == NULL)
-		library->handle = open_in(NULL, name);
+		library->handle = open_in(NULL, name, &library->seen);
 	if (library->handle == NULL)
-		library->handle = open_in(default_toolkit, name);
+		library->handle =
+			open_in(CUDA_DEFAULT_TOOLKIT, name, &library->seen);
 	if (library->handle == NULL) {
 		cuda_close(library);
 		return false;
@@ -103,6 +132,7 @@ void cuda_close(struct cuda_library *library)
 	if (library->handle != NULL)
 		(void)dlclose(library->handle);
 	free(library->home);
+	tkb_buf_release(&library->seen);
 	*library = (struct cuda_library){ .handle = NULL };
 }
 

@@ -7,6 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+
+/* Where a toolkit is that no variable names. */
+#define CUDA_DEFAULT_TOOLKIT "/usr/local/cuda"
+
 enum {
 	CUDA_PATH_SIZE = 4096
 };
@@ -25,6 +30,7 @@ struct cuda_library {
 	void *handle;              /* owned; NULL: not open */
 	char path[CUDA_PATH_SIZE]; /* of its file */
 	char *home;                /* owned; what the variables said */
+	struct tkb_buf seen; /* fields: where it was looked for, and found */
 };
 
 /*

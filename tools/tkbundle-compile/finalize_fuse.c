@@ -25,16 +25,18 @@ static int read_rules(const struct finalize *finalize, struct rule_set **rules,
 {
 	const struct texts *texts = &finalize->order->rules;
 	LLVMContextRef context = LLVMGetModuleContext(finalize->module);
-	char name[32];
+	const struct texts *names = &finalize->order->rule_names;
+	char number[32];
 	int rc;
 
 	rc = rules_read_built_in(context, rules, err);
 	for (size_t i = 0; i < texts->count && rc == 0; i++) {
 		const char *text = texts->items[i];
 
-		(void)snprintf(name, sizeof(name), "rules %zu", i + 1);
+		(void)snprintf(number, sizeof(number), "rules %zu", i + 1);
 		rc = rules_read(context,
-		                (struct tkb_bytes){ text, strlen(text) }, name,
+		                (struct tkb_bytes){ text, strlen(text) },
+		                i < names->count ? names->items[i] : number,
 		                rules, err);
 	}
 	return rc;

@@ -13,16 +13,6 @@
  * kernels that stay, and what the module itself says is seen from outside.
  */
 
-enum {
-	PTX_KERNEL = 71 /* LLVM's number of the calling convention */
-};
-
-static bool is_kernel(LLVMValueRef function)
-{
-	return !LLVMIsDeclaration(function) &&
-	       LLVMGetFunctionCallConv(function) == PTX_KERNEL;
-}
-
 static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
 {
 	const struct texts *kernels = &finalize->order->kernels;
@@ -31,7 +21,7 @@ static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
 		LLVMValueRef found = LLVMGetNamedFunction(finalize->module,
 		                                          kernels->items[i]);
 
-		if (found == NULL || !is_kernel(found))
+		if (found == NULL || !finalize_is_kernel(found))
 			return fail(err, TKB_ERR_INVALID,
 			            "the IR has no kernel '%s' to be kept",
 			            kernels->items[i]);
@@ -45,7 +35,7 @@ static bool stays(const struct finalize *finalize, LLVMValueRef value)
 	size_t size = 0;
 	const char *name = LLVMGetValueName2(value, &size);
 
-	if (LLVMIsAFunction(value) == NULL || !is_kernel(value))
+	if (LLVMIsAFunction(value) == NULL || !finalize_is_kernel(value))
 		return finalize_is_seen_outside(finalize->module, value);
 	for (size_t i = 0; i < kernels->count; i++) {
 		if (strcmp(kernels->items[i], name) == 0)

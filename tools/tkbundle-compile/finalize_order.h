@@ -10,10 +10,11 @@
 
 struct finalize_order {
 	bool is_wanted;
-	struct texts kernels; /* that stay; none: all that there are */
-	struct texts without; /* names of steps that are left out */
-	struct texts rules;   /* the texts of the user's files */
-	bool is_fast;         /* rules that change rounding, too */
+	struct texts kernels;    /* that stay; none: all that there are */
+	struct texts without;    /* names of steps that are left out */
+	struct texts rules;      /* the texts of the user's files */
+	struct texts rule_names; /* what those are called; may be none */
+	bool is_fast;            /* rules that change rounding, too */
 };
 
 #endif

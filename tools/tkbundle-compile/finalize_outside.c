@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	PTX_KERNEL = 71 /* LLVM's number of the calling convention */
+};
+
+bool finalize_is_kernel(LLVMValueRef function)
+{
+	return !LLVMIsDeclaration(function) &&
+	       LLVMGetFunctionCallConv(function) == PTX_KERNEL;
+}
+
 bool finalize_is_own(LLVMValueRef value)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(value);

@@ -6,6 +6,9 @@
 
 #include <llvm-c/Core.h>
 
+/* Is it a kernel that is defined here, which a host can start? */
+bool finalize_is_kernel(LLVMValueRef function);
+
 /* Can nothing outside of the module name it? */
 bool finalize_is_own(LLVMValueRef value);
 

@@ -2,19 +2,15 @@
 #include "ir_inside.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "fail.h"
+#include "finalize_outside.h"
 
 enum {
-	PTX_KERNEL = 71, /* LLVM's number of the calling convention */
-	NAMES_SIZE = 300
+	NAMES_SIZE = 300,
+	NAME_SIZE = 1024
 };
-
-static bool is_kernel(LLVMValueRef function)
-{
-	return !LLVMIsDeclaration(function) &&
-	       LLVMGetFunctionCallConv(function) == PTX_KERNEL;
-}
 
 /* What kernels there are, for a message. */
 static void list_kernels(LLVMModuleRef module, char names[NAMES_SIZE],
@@ -28,7 +24,7 @@ static void list_kernels(LLVMModuleRef module, char names[NAMES_SIZE],
 	     at = LLVMGetNextFunction(at)) {
 		size_t size = 0;
 
-		if (!is_kernel(at))
+		if (!finalize_is_kernel(at))
 			continue;
 		if (used < NAMES_SIZE)
 			used += (size_t)snprintf(names + used,
@@ -44,7 +40,7 @@ static LLVMValueRef only_kernel(LLVMModuleRef module)
 {
 	LLVMValueRef at = LLVMGetFirstFunction(module);
 
-	while (!is_kernel(at))
+	while (!finalize_is_kernel(at))
 		at = LLVMGetNextFunction(at);
 	return at;
 }
@@ -53,6 +49,7 @@ int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
                    struct tkb_error *err)
 {
 	LLVMValueRef found = NULL;
+	const char *name;
 	char names[NAMES_SIZE];
 	size_t count = 0;
 	size_t size = 0;
@@ -62,7 +59,7 @@ int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
 		return fail(err, TKB_ERR_INVALID, "the IR has no kernel");
 	if (wanted != NULL)
 		found = LLVMGetNamedFunction(module, wanted);
-	if (wanted != NULL && (found == NULL || !is_kernel(found)))
+	if (wanted != NULL && (found == NULL || !finalize_is_kernel(found)))
 		return fail(err, TKB_ERR_INVALID,
 		            "the IR has no kernel '%s', but %s", wanted, names);
 	if (wanted == NULL && count > 1)
@@ -71,6 +68,12 @@ int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
 		            names);
 	if (found == NULL)
 		found = only_kernel(module);
-	(void)snprintf(kernel, 1024, "%s", LLVMGetValueName2(found, &size));
+	name = LLVMGetValueName2(found, &size);
+	if (size >= NAME_SIZE)
+		return fail(err, TKB_ERR_INVALID,
+		            "the name of the kernel '%.64s...' is longer than "
+		            "%d bytes",
+		            name, NAME_SIZE - 1);
+	memcpy(kernel, name, size + 1);
 	return 0;
 }

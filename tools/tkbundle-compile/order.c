@@ -13,6 +13,7 @@ void order_release(struct order *order)
 	free(order->finalize.kernels.items);
 	free(order->finalize.without.items);
 	free(order->finalize.rules.items);
+	free(order->finalize.rule_names.items);
 	tkb_arena_release(&order->arena);
 	*order = (struct order){ .arch = NULL };
 }
@@ -111,6 +112,9 @@ static int keep(struct order *order, enum tkb_field field,
 		return keep_item(order, bytes, &order->finalize.without, err);
 	case TKB_FIELD_FINALIZE_RULES:
 		return keep_item(order, bytes, &order->finalize.rules, err);
+	case TKB_FIELD_FINALIZE_FILE:
+		return keep_item(order, bytes, &order->finalize.rule_names,
+		                 err);
 	case TKB_FIELD_LINKER:
 	case TKB_FIELD_OPTIMIZE:
 	case TKB_FIELD_NO_FUSION:

@@ -100,6 +100,11 @@ int ptx_find_kernel(struct tkb_bytes ptx, const char *wanted, char kernel[1024],
 	size_t used = 0;
 
 	while (next_entry(&walk, name)) {
+		if (walk.at < walk.end && is_letter(*walk.at))
+			return fail(err, TKB_ERR_INVALID,
+			            "the name of the kernel '%.64s...' is "
+			            "longer than %d bytes",
+			            name, NAME_SIZE - 1);
 		if (wanted != NULL && strcmp(name, wanted) == 0) {
 			(void)snprintf(kernel, NAME_SIZE, "%s", name);
 			return 0;

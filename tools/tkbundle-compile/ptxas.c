@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "compile/tools_file.h"
 
 #include "cuda.h"
 #include "fail.h"
@@ -28,16 +29,27 @@ static bool is_program(const char *path)
 	       access(path, X_OK) == 0;
 }
 
+/* A place where there is none is noted. */
+static bool is_found(const char *path, struct tkb_buf *seen)
+{
+	if (is_program(path))
+		return true;
+	tkb_tool_file_add(seen, path);
+	return false;
+}
+
 /* "<folder>/bin/ptxas", if it is there. */
-static bool try_toolkit(const char *folder, char out[4096])
+static bool try_toolkit(const char *folder, char out[CUDA_PATH_SIZE],
+                        struct tkb_buf *seen)
 {
 	if (folder == NULL)
 		return false;
-	return snprintf(out, 4096, "%s/bin/ptxas", folder) < 4096 &&
-	       is_program(out);
+	return snprintf(out, CUDA_PATH_SIZE, "%s/bin/ptxas", folder) <
+	               CUDA_PATH_SIZE &&
+	       is_found(out, seen);
 }
 
-static bool try_path(char out[4096])
+static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *seen)
 {
 	const char *at = cuda_variable("PATH");
 
@@ -45,8 +57,9 @@ static bool try_path(char out[4096])
 		const int length = (int)strcspn(at, ":");
 
 		if (length > 0 &&
-		    snprintf(out, 4096, "%.*s/ptxas", length, at) < 4096 &&
-		    is_program(out))
+		    snprintf(out, CUDA_PATH_SIZE, "%.*s/ptxas", length, at) <
+		            CUDA_PATH_SIZE &&
+		    is_found(out, seen))
 			return true;
 		at += length;
 		at += *at == ':';
@@ -54,8 +67,8 @@ static bool try_path(char out[4096])
 	return false;
 }
 
-static int choose(const char *given, const char *arch, char out[4096],
-                  struct tkb_error *err)
+static int choose(const char *given, const char *arch, char out[CUDA_PATH_SIZE],
+                  struct tkb_buf *seen, struct tkb_error *err)
 {
 	const char *named = given;
 
@@ -64,15 +77,15 @@ static int choose(const char *given, const char *arch, char out[4096],
 	if (named == NULL)
 		named = cuda_variable("TRITON_PTXAS_PATH");
 	if (named != NULL) {
-		if (!is_program(named) ||
-		    snprintf(out, 4096, "%s", named) >= 4096)
+		if (!is_program(named) || snprintf(out, CUDA_PATH_SIZE, "%s",
+		                                   named) >= CUDA_PATH_SIZE)
 			return fail(err, TKB_ERR_IO, "there is no program '%s'",
 			            named);
 		return 0;
 	}
-	if (try_toolkit(cuda_variable("CUDA_HOME"), out) ||
-	    try_toolkit(cuda_variable("CUDA_PATH"), out) ||
-	    try_toolkit("/usr/local/cuda", out) || try_path(out))
+	if (try_toolkit(cuda_variable("CUDA_HOME"), out, seen) ||
+	    try_toolkit(cuda_variable("CUDA_PATH"), out, seen) ||
+	    try_toolkit(CUDA_DEFAULT_TOOLKIT, out, seen) || try_path(out, seen))
 		return 0;
 	return fail(err, TKB_ERR_UNSUPPORTED,
 	            "there is no ptxas: name one with --ptxas or "
@@ -113,14 +126,15 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
-               struct tkb_error *err)
+               struct tkb_buf *seen, struct tkb_error *err)
 {
 	struct ptxas found = { .ptx_version = 0 };
 	int rc;
 
-	rc = choose(given, arch, found.path, err);
+	rc = choose(given, arch, found.path, seen, err);
 	if (rc < 0)
 		return rc;
+	tkb_tool_file_add(seen, found.path);
 	if (stat(found.path, &found.status) < 0)
 		return fail(err, TKB_ERR_IO, "'%s': %s", found.path,
 		            strerror(errno));

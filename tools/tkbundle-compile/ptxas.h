@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#include "base/buf.h"
+
 /* A tool that was found, and its version. */
 struct ptxas {
 	char path[4096];
@@ -20,13 +22,14 @@ struct ptxas {
  * Find ptxas: `given`, or where that is NULL $TRITON_PTXAS_PATH (from sm_100 on
  * $TRITON_PTXAS_BLACKWELL_PATH before it), then the toolkit's in $CUDA_HOME,
  * $CUDA_PATH and /usr/local/cuda, then on the PATH. One that is named must be
- * there. Its version is asked unless `tool` holds that of the same file.
+ * there. Its version is asked unless `tool` holds that of the same file. Where it
+ * was looked for, and found, goes to `seen` as fields (compile/tools_file.h).
  *
  * @return 0; TKB_ERR_UNSUPPORTED (there is none); TKB_ERR_IO (the one that is
  *         named is not there, or does not work)
  */
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
-               struct tkb_error *err);
+               struct tkb_buf *seen, struct tkb_error *err);
 
 struct ptxas_order {
 	const struct ptxas *tool;

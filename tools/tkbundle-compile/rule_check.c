@@ -138,7 +138,7 @@ static int check_instruction(const struct rule *rule, LLVMModuleRef module,
 	int rc = 0;
 
 	if (opcode == LLVMRet)
-		return 0;
+		return check_operands(rule, instruction, opcode, err);
 	if (LLVMHasMetadata(instruction))
 		return rule_refuse(rule, err,
 		                   "it has an instruction with metadata");

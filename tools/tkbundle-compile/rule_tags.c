@@ -18,14 +18,18 @@ struct tag {
 	char value[64];
 };
 
-/* A text that LLVM holds is not ended by a zero. */
+/* A text that LLVM holds is not ended by a zero. Cut off it could mean more. */
 static void copy_text(const char *text, unsigned size, char out[64])
 {
-	const size_t fits = size < 63 ? size : 63;
+	static const char too_long[] = "(more than 63 bytes)";
 
-	if (fits > 0)
-		memcpy(out, text, fits);
-	out[fits] = '\0';
+	if (size > 63) {
+		text = too_long;
+		size = sizeof(too_long) - 1;
+	}
+	if (size > 0)
+		memcpy(out, text, size);
+	out[size] = '\0';
 }
 
 /* The next attribute of ours from `*at` on; false where there is none. */
@@ -74,14 +78,26 @@ static bool read_integer(const char *text, const char *end, int64_t *out)
 	return errno == 0 && stop != text && stop == end;
 }
 
+/* Of two ranges both hold. */
+static bool narrow(struct rule_filter *filter, int64_t low, int64_t high)
+{
+	if (!filter->has_range || filter->low < low)
+		filter->low = low;
+	if (!filter->has_range || filter->high > high)
+		filter->high = high;
+	filter->has_range = true;
+	return filter->low <= filter->high;
+}
+
 static bool read_range(const char *text, struct rule_filter *filter)
 {
 	const char *comma = strchr(text, ',');
+	int64_t low = 0;
+	int64_t high = 0;
 
-	filter->has_range = true;
-	return comma != NULL && read_integer(text, comma, &filter->low) &&
-	       read_integer(comma + 1, comma + strlen(comma), &filter->high) &&
-	       filter->low <= filter->high;
+	return comma != NULL && read_integer(text, comma, &low) &&
+	       read_integer(comma + 1, comma + strlen(comma), &high) &&
+	       narrow(filter, low, high);
 }
 
 static bool read_magnitude(const char *text, struct rule_filter *filter)
@@ -134,11 +150,8 @@ static bool read_filter(const struct tag *tag, uint32_t parameter_count,
 		filter->is_power_of_two = true;
 		return true;
 	}
-	if (strcmp(tag->name, "tkb.non-negative") == 0) {
-		filter->has_range = true;
-		filter->high = INT64_MAX;
-		return true;
-	}
+	if (strcmp(tag->name, "tkb.non-negative") == 0)
+		return narrow(filter, 0, INT64_MAX);
 	return false;
 }
 

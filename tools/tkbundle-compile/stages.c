@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "bundle/elf.h"
+#include "compile/tools_file.h"
 
 #include "fail.h"
 #include "ir.h"
@@ -25,6 +26,7 @@ struct work {
 	struct tkb_buf llir;
 	struct tkb_buf ptx;
 	struct tkb_buf cubin;
+	struct tkb_buf seen;  /* fields: where ptxas was looked for */
 	uint32_t ptx_version; /* that is taken; 0: none is known */
 	char kernel[NAME_SIZE];
 	char tools[TOOLS_SIZE]; /* for people */
@@ -35,6 +37,7 @@ static void work_release(struct work *work)
 	tkb_buf_release(&work->llir);
 	tkb_buf_release(&work->ptx);
 	tkb_buf_release(&work->cubin);
+	tkb_buf_release(&work->seen);
 }
 
 void stages_release(struct stages *stages)
@@ -54,12 +57,16 @@ static void note_tool(struct work *work, const char *name, const char *version,
 	               path == NULL ? "" : ")");
 }
 
-/* --libdevice, $TRITON_LIBDEVICE_PATH, or the toolkit's; NULL: none. */
+/*
+ * --libdevice, $TRITON_LIBDEVICE_PATH, or the toolkit's; NULL: none. In `room` is
+ * where the toolkit's would be, if that was looked for.
+ */
 static const char *choose_libdevice(const struct order *order,
                                     char room[CUDA_PATH_SIZE])
 {
 	const char *named = order->libdevice;
 
+	room[0] = '\0';
 	if (named == NULL)
 		named = cuda_variable("TRITON_LIBDEVICE_PATH");
 	if (named == NULL &&
@@ -223,6 +230,25 @@ static void add_text_field(struct tkb_buf *fields, enum tkb_field field,
 		tkb_field_add_text(fields, field, text);
 }
 
+/* What is asked with TKB_INPUT_NONE alone, and all that the answer stands on. */
+static void add_seen(struct tkb_buf *fields, const struct work *work)
+{
+	const struct stages *stages = work->stages;
+	char room[CUDA_PATH_SIZE];
+	const char *libdevice = choose_libdevice(work->order, room);
+
+	tkb_field_add_text(fields, TKB_FIELD_LIBDEVICE,
+	                   libdevice == NULL ? "" : libdevice);
+	if (libdevice != NULL || room[0] != '\0')
+		tkb_tool_file_add(fields, libdevice == NULL ? room : libdevice);
+	tkb_buf_add(fields, tkb_buf_bytes(&work->seen));
+	if (work->order->with_nvjitlink)
+		tkb_buf_add(fields,
+		            tkb_buf_bytes(&stages->nvjitlink.library.seen));
+	if (!work->order->no_nvrtc)
+		tkb_buf_add(fields, tkb_buf_bytes(&stages->nvrtc.library.seen));
+}
+
 static int answer(const struct work *work, const struct tkb_sink *sink,
                   struct tkb_error *err)
 {
@@ -230,8 +256,6 @@ static int answer(const struct work *work, const struct tkb_sink *sink,
 	struct tkb_buf fields = TKB_BUF_INIT(SIZE_MAX / 2);
 	const struct stages *stages = work->stages;
 	const bool with_nvjitlink = work->order->with_nvjitlink;
-	char room[CUDA_PATH_SIZE];
-	const char *libdevice = choose_libdevice(work->order, room);
 	int rc;
 
 	add_text_field(&fields, TKB_FIELD_KERNEL, work->kernel);
@@ -247,8 +271,7 @@ static int answer(const struct work *work, const struct tkb_sink *sink,
 		add_text_field(&fields, TKB_FIELD_PTXAS_VERSION,
 		               stages->ptxas.version);
 	if (work->order->input == TKB_INPUT_NONE)
-		add_text_field(&fields, TKB_FIELD_LIBDEVICE,
-		               libdevice == NULL ? "" : libdevice);
+		add_seen(&fields, work);
 	add_text_field(&fields, TKB_FIELD_TOOLS, work->tools);
 	rc = tkb_buf_check(&fields, err);
 	return rc < 0 ? rc
@@ -273,7 +296,8 @@ static int find_assembler(struct work *work, struct tkb_error *err)
 		work->ptx_version = rc < 0 ? 0 : stages->nvjitlink.ptx_version;
 		return is_needed ? rc : 0;
 	}
-	rc = ptxas_find(&stages->ptxas, order->ptxas, order->arch, err);
+	rc = ptxas_find(&stages->ptxas, order->ptxas, order->arch, &work->seen,
+	                err);
 	work->ptx_version = rc < 0 ? 0 : stages->ptxas.ptx_version;
 	return is_needed || rc != TKB_ERR_UNSUPPORTED ? rc : 0;
 }
@@ -339,6 +363,7 @@ int stages_run(struct stages *stages, const struct order *order,
 		.llir = TKB_BUF_INIT(SIZE_MAX / 2),
 		.ptx = TKB_BUF_INIT(SIZE_MAX / 2),
 		.cubin = TKB_BUF_INIT(SIZE_MAX / 2),
+		.seen = TKB_BUF_INIT(TKB_MIB),
 	};
 
 	return run(&work, sink, err);

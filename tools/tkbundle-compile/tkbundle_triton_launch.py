@@ -281,7 +281,11 @@ def compile_kernel(fields):
     target = GPUTarget("cuda", int(fields[ARCH]), 32)
     driver.set_active(Driver(target))
     name, shown = text(KERNEL), text(SHOWN)
-    jit = find_kernel(load_file(text(FILE), shown), name, shown)
+    root = os.environ.get("TRITON_CACHE_DIR")
+    module = load_file(text(FILE), shown)
+    if root is not None:  # the file may have one of its own
+        os.environ["TRITON_CACHE_DIR"] = root
+    jit = find_kernel(module, name, shown)
     options = read_options(fields, triton, target)
     items = split_signature(text(SIGNATURE))
     names = match_items(jit, name, items)
@@ -296,11 +300,14 @@ def compile_kernel(fields):
                       + brief(error)) from error
     finally:
         Run.current = None
-    return answer_of(run, kernel, triton.__version__)
+    return answer_of(run, kernel, triton.__version__, root)
 
 
-def answer_of(run, kernel, version):
+def answer_of(run, kernel, version, root):
     folder = run.folder or ""
+    place = os.path.realpath(os.path.dirname(folder))
+    if folder and root and place != os.path.realpath(root):
+        raise Refused(IO, f"Triton left its entry in '{folder}', not in '{root}'")
     for name in (run.source.name[:150], run.source.name) if run.source else ():
         if os.path.exists(os.path.join(folder, f"__grp__{name}.json")):
             return {HASH: kernel.metadata.hash, FOLDER: folder, NAME: name,

@@ -60,6 +60,8 @@ class Kept:
     def __init__(self):
         self.environment = dict(os.environ)
         self.folder = os.open(".", os.O_PATH | os.O_DIRECTORY)
+        self.umask = os.umask(0o077)
+        os.umask(self.umask)
         self.path = list(sys.path)
         self.modules = set(sys.modules)
         self.streams = sys.stdin, sys.stdout, sys.stderr
@@ -79,6 +81,7 @@ class Kept:
         folders = [folder for folder in sys.path if folder not in self.path]
         forget_modules(self.modules, folders)
         sys.path[:] = self.path
+        os.umask(self.umask)
         os.fchdir(self.folder)
         os.close(self.folder)
 
