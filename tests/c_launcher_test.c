@@ -396,6 +396,10 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 		  "the metadata's 'num_warps'" },
 		{ "\"num_warps\": 4", "\"num_warps\": -4", TKB_ERR_CORRUPT,
 		  "the metadata's 'num_warps'" },
+		{ "\"num_warps\": 4", "\"num_warps\": true", TKB_ERR_CORRUPT,
+		  "the metadata's 'num_warps'" },
+		{ "\"global_scratch_align\": 1", "\"global_scratch_align\": -1",
+		  TKB_ERR_CORRUPT, "the metadata's 'global_scratch_align'" },
 		{ "\"num_ctas\": 1", "\"num_ctas\": 0", TKB_ERR_CORRUPT,
 		  "the metadata's 'num_ctas'" },
 		{ "\"num_ctas\": 1", "\"num_ctas\": 17", TKB_ERR_CORRUPT,
@@ -610,6 +614,53 @@ TEST(c_launcher, computes_a_grid_by_the_rules_of_c)
 	check_grid("7 % n, 1, 1", 'x',
 	           "add_kernel_5bd02c15_0d1d2d3_divide_rest(7LL, (long long)n, "
 	           "&tkb_bad)");
+}
+
+/* A 64-bit argument may be anything, and so may a product of three. */
+TEST(c_launcher, notices_where_a_grid_is_too_large_for_a_number)
+{
+	check_grid("n * n, 1, 1", 'x', "((long long)n * (long long)n)");
+	check_grid("1, n * n * n, 1", 'y',
+	           "add_kernel_5bd02c15_0d1d2d3_times(((long long)n * (long "
+	           "long)n), (long long)n, &tkb_bad)");
+	check_grid("1, 1, 9 * 999999999999999999 + 999999999999999999", 'z',
+	           "add_kernel_5bd02c15_0d1d2d3_plus((9LL * "
+	           "999999999999999999LL), 999999999999999999LL, &tkb_bad)");
+	check_grid("-(n * n * n), 1, 1", 'x',
+	           "add_kernel_5bd02c15_0d1d2d3_minus(0LL, "
+	           "add_kernel_5bd02c15_0d1d2d3_times(((long long)n * (long "
+	           "long)n), (long long)n, &tkb_bad), &tkb_bad)");
+}
+
+/* What is not called is not there: compilers warn of it. */
+TEST(c_launcher, has_the_arithmetic_that_its_grid_wants)
+{
+	static const char *const names[] = { "_plus", "_minus", "_times",
+		                             "_divide", "_divide_rest" };
+	static const char *const grids[] = { "n*n*n + 9999999999999999",
+		                             "-n*n*n", "n*n*n", "n / n",
+		                             "n % n" };
+	static const unsigned wanted[] = { 5, 4, 4, 8, 16 };
+	const struct tkb_c_kernel kernel = whole_kernel();
+
+	for (size_t i = 0; i < TKB_COUNT_OF(grids); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature = SIGNATURE,
+			.grid = text("%s, 1, 1", grids[i]),
+		};
+		struct tkb_c_launcher *const launcher = must(&kernel, &options);
+		unsigned there = 0;
+
+		for (size_t j = 0; j < TKB_COUNT_OF(names); j++)
+			there |= strstr(source_of(launcher),
+			                text("static long long add_kernel_"
+			                     "5bd02c15_0d1d2d3%s(",
+			                     names[j])) == NULL
+			                 ? 0
+			                 : 1u << j;
+		CHECK_INT(there, wanted[i]);
+		tkb_c_launcher_free(launcher);
+	}
 }
 
 TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)

@@ -108,13 +108,6 @@ int tkb_check_parameters(struct tkb_c_launcher *launcher,
 	return rc;
 }
 
-/* Up to Triton 3.3 all are called so, by where they stand among the rest. */
-static bool is_made_up(const char *name)
-{
-	return strncmp(name, "arg", 3) == 0 &&
-	       strspn(name + 3, "0123456789") == strlen(name + 3);
-}
-
 /* Hold one argument against Triton's IR, and take its name from there. */
 static int take_formal(struct tkb_c_launcher *launcher,
                        struct tkb_c_argument *argument,
@@ -126,7 +119,7 @@ static int take_formal(struct tkb_c_launcher *launcher,
 
 	if (name == NULL)
 		return tkb_fail_nomem(err);
-	if (tkb_name_is_identifier(name) && !is_made_up(name)) {
+	if (tkb_name_is_identifier(name) && !tkb_name_is_made_up(name)) {
 		argument->given = name;
 		argument->c = tkb_name_argument(name, &launcher->arena);
 		if (argument->c == NULL)

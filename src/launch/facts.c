@@ -33,10 +33,11 @@ static int read_number(struct reader *reader,
                        const struct tkb_json_token *value, const char *name,
                        uint64_t limit, uint64_t *out, struct tkb_error *err)
 {
-	const size_t length = value->end - value->start;
+	const struct tkb_bytes text =
+		tkb_bytes_slice(reader->json.text, value->start, value->end);
 	uint64_t number;
 
-	if (value->type == TKB_JSON_WORD && length == strlen("null"))
+	if (tkb_bytes_equal(text, tkb_text("null")))
 		return 0;
 	if (value->type != TKB_JSON_NUMBER ||
 	    !tkb_json_number(&reader->json, value, &number) || number > limit)
@@ -129,17 +130,13 @@ static bool is_name(struct tkb_bytes raw, const char *name)
 	return tkb_json_equals(raw, tkb_text(name));
 }
 
-static int read_scratch(struct reader *reader, struct tkb_bytes key,
-                        const struct tkb_json_token *value,
-                        const char *size_name, struct tkb_scratch *out,
-                        struct tkb_error *err)
+static int read_scratch_size(struct reader *reader,
+                             const struct tkb_json_token *value,
+                             const char *name, struct tkb_scratch *out,
+                             struct tkb_error *err)
 {
-	if (!is_name(key, size_name))
-		return read_number(reader, value, "scratch_align", UINT32_MAX,
-		                   &out->align, err);
 	out->is_parameter = true;
-	return read_number(reader, value, size_name, UINT32_MAX, &out->size,
-	                   err);
+	return read_number(reader, value, name, UINT32_MAX, &out->size, err);
 }
 
 static int read_member(struct reader *reader, struct tkb_bytes key,
@@ -173,14 +170,18 @@ static int read_member(struct reader *reader, struct tkb_bytes key,
 		                   &reader->has_work_stealing, err);
 	if (is_name(key, "tensordesc_meta"))
 		return read_descriptors(reader, value, err);
-	if (is_name(key, "global_scratch_size") ||
-	    is_name(key, "global_scratch_align"))
-		return read_scratch(reader, key, value, "global_scratch_size",
-		                    &facts->global, err);
-	if (is_name(key, "profile_scratch_size") ||
-	    is_name(key, "profile_scratch_align"))
-		return read_scratch(reader, key, value, "profile_scratch_size",
-		                    &facts->profile, err);
+	if (is_name(key, "global_scratch_size"))
+		return read_scratch_size(reader, value, "global_scratch_size",
+		                         &facts->global, err);
+	if (is_name(key, "global_scratch_align"))
+		return read_number(reader, value, "global_scratch_align",
+		                   UINT32_MAX, &facts->global.align, err);
+	if (is_name(key, "profile_scratch_size"))
+		return read_scratch_size(reader, value, "profile_scratch_size",
+		                         &facts->profile, err);
+	if (is_name(key, "profile_scratch_align"))
+		return read_number(reader, value, "profile_scratch_align",
+		                   UINT32_MAX, &facts->profile.align, err);
 	return tkb_json_skip(&reader->json, value, err);
 }
 

@@ -11,10 +11,20 @@ enum {
 	C_LIMIT = 256 * 1024
 };
 
+/* A `long long` may be so large, nearly. */
+static const double most = 9.2e18;
+
+const char *const tkb_grid_calls[TKB_GRID_CALL_COUNT] = {
+	[TKB_GRID_PLUS] = "_plus",        [TKB_GRID_MINUS] = "_minus",
+	[TKB_GRID_TIMES] = "_times",      [TKB_GRID_DIVIDE] = "_divide",
+	[TKB_GRID_REST] = "_divide_rest",
+};
+
 /* A part that is complete: what it is in C. */
 struct operand {
 	const char *c;
 	bool is_divisor; /* a constant other than 0 */
+	double bound;    /* it, or its opposite, is no larger */
 };
 
 /*
@@ -27,9 +37,9 @@ struct parser {
 	size_t number; /* of the three */
 	const struct tkb_grid_name *names;
 	size_t name_count;
-	const char *divide;
+	const char *function;
 	struct tkb_arena *arena;
-	bool divides;
+	unsigned calls;
 	struct operand operands[DEPTH_LIMIT];
 	size_t operand_count;
 	char operators[DEPTH_LIMIT];
@@ -47,7 +57,7 @@ static int fail(const struct parser *parser, const char *what,
 }
 
 static int push_operand(struct parser *parser, struct tkb_buf *c,
-                        bool is_divisor, struct tkb_error *err)
+                        bool is_divisor, double bound, struct tkb_error *err)
 {
 	const int rc = tkb_buf_check(c, err);
 	const char *copy;
@@ -59,8 +69,9 @@ static int push_operand(struct parser *parser, struct tkb_buf *c,
 	copy = tkb_arena_string(parser->arena, tkb_buf_bytes(c));
 	if (copy == NULL)
 		return tkb_fail_nomem(err);
-	parser->operands[parser->operand_count] =
-		(struct operand){ .c = copy, .is_divisor = is_divisor };
+	parser->operands[parser->operand_count] = (struct operand){
+		.c = copy, .is_divisor = is_divisor, .bound = bound
+	};
 	parser->operand_count++;
 	return 0;
 }
@@ -92,30 +103,69 @@ static int binds(char sign)
 	}
 }
 
+/* What `left sign right` is at most. */
+static double bound_of(char sign, double left, double right)
+{
+	double bound = left;
+
+	if (sign == '*')
+		bound = left * right;
+	else if (sign == '+' || sign == '-')
+		bound = left + right;
+	return bound > most ? 2 * most : bound;
+}
+
+static unsigned call_of(char sign)
+{
+	static const char signs[] = { '+', '-', '*', '/', '%' };
+	unsigned call = 0;
+
+	while (signs[call] != sign)
+		call++;
+	return call;
+}
+
+/* The operator itself, or a call where that may go wrong. */
+static void print_applied(struct parser *parser, struct tkb_buf *c,
+                          const struct operand *left, char sign,
+                          const struct operand *right)
+{
+	const unsigned call = call_of(sign);
+	const bool divides = sign == '/' || sign == '%';
+	const bool is_safe =
+		divides ? right->is_divisor
+			: bound_of(sign, left->bound, right->bound) <= most;
+
+	if (is_safe) {
+		tkb_print(c, "(%s %c %s)", left->c, sign, right->c);
+		return;
+	}
+	parser->calls |= 1u << call;
+	tkb_print(c, "%s%s(%s, %s, &tkb_bad)", parser->function,
+	          tkb_grid_calls[call], left->c, right->c);
+}
+
 /* Apply the operator that waits last. */
 static int apply(struct parser *parser, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf c = TKB_BUF_INIT(C_LIMIT);
-	const char sign = parser->operators[--parser->operator_count];
+	char sign = parser->operators[--parser->operator_count];
 	const struct operand right = parser->operands[--parser->operand_count];
-	const struct operand *left;
+	struct operand left = { .c = "0LL" };
 
 	parser->applied_count++;
 	if (parser->applied_count > LENGTH_LIMIT)
 		return fail(parser, "is too long at", parser->at, 1, err);
-	if (sign == 'n') {
+	if (sign == 'n' && right.bound <= most) {
 		tkb_print(&c, "(-%s)", right.c);
-		return push_operand(parser, &c, false, err);
+		return push_operand(parser, &c, false, right.bound, err);
 	}
-	left = &parser->operands[--parser->operand_count];
-	if ((sign == '/' || sign == '%') && !right.is_divisor) {
-		parser->divides = true;
-		tkb_print(&c, "%s%s(%s, %s, &tkb_bad)", parser->divide,
-		          sign == '%' ? "_rest" : "", left->c, right.c);
-	} else {
-		tkb_print(&c, "(%s %c %s)", left->c, sign, right.c);
-	}
-	return push_operand(parser, &c, false, err);
+	if (sign != 'n')
+		left = parser->operands[--parser->operand_count];
+	sign = sign == 'n' ? '-' : sign;
+	print_applied(parser, &c, &left, sign, &right);
+	return push_operand(parser, &c, false,
+	                    bound_of(sign, left.bound, right.bound), err);
 }
 
 /* Apply what waits and binds at least so closely. */
@@ -134,6 +184,7 @@ static int take_number(struct parser *parser, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf c = TKB_BUF_INIT(64);
 	const size_t length = strspn(parser->at, "0123456789");
+	double bound = 0;
 	size_t zeros = strspn(parser->at, "0");
 
 	/* 0 before other digits would be octal; 18 digits always fit. */
@@ -141,10 +192,11 @@ static int take_number(struct parser *parser, struct tkb_error *err)
 	if (length - zeros > 18)
 		return fail(parser, "there is too large a number", parser->at,
 		            length, err);
+	for (size_t i = zeros; i < length; i++)
+		bound = bound * 10 + (parser->at[i] - '0');
 	tkb_print(&c, "%.*sLL", (int)(length - zeros), parser->at + zeros);
 	parser->at += length;
-	return push_operand(parser, &c, c.data != NULL && c.data[0] != '0',
-	                    err);
+	return push_operand(parser, &c, bound != 0, bound, err);
 }
 
 static size_t name_length(const char *at)
@@ -191,7 +243,9 @@ static int take_name(struct parser *parser, struct tkb_error *err)
 		return fail(parser, "no integer is", parser->at, length, err);
 	tkb_print(&c, "(long long)%s", name->c);
 	parser->at += length;
-	return push_operand(parser, &c, false, err);
+	return push_operand(
+		parser, &c, false,
+		name->bits < 63 ? (double)(1ULL << name->bits) : 2 * most, err);
 }
 
 /* A number, a name, or what stands before one. */
@@ -277,16 +331,16 @@ static int parse_size(struct parser *parser, const char **out,
 }
 
 int tkb_grid_parse(const char *text, const struct tkb_grid_name *names,
-                   size_t name_count, const char *divide,
+                   size_t name_count, const char *function,
                    struct tkb_arena *arena, struct tkb_grid *out,
                    struct tkb_error *err)
 {
 	struct parser parser = { .at = text,
 		                 .names = names,
 		                 .name_count = name_count,
-		                 .divide = divide,
+		                 .function = function,
 		                 .arena = arena };
-	struct tkb_grid grid = { .divides = false };
+	struct tkb_grid grid = { .calls = 0 };
 	int rc;
 
 	if (strlen(text) > TEXT_LIMIT)
@@ -306,7 +360,7 @@ int tkb_grid_parse(const char *text, const struct tkb_grid_name *names,
 			                text);
 		parser.at += is_last ? 0 : 1;
 	}
-	grid.divides = parser.divides;
+	grid.calls = parser.calls;
 	*out = grid;
 	return 0;
 }

@@ -132,10 +132,8 @@ static int check_names(const struct tkb_c_launcher *launcher,
 static int take_grid(struct tkb_c_launcher *launcher, const char *text,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf divide = TKB_BUF_INIT(TKB_MIB);
 	struct tkb_grid_name *const names = tkb_arena_alloc(
 		&launcher->arena, launcher->argument_count + 1, sizeof(*names));
-	const char *function;
 	size_t count = 0;
 	int rc;
 
@@ -146,6 +144,8 @@ static int take_grid(struct tkb_c_launcher *launcher, const char *text,
 	for (size_t i = 0; i < launcher->argument_count; i++) {
 		const struct tkb_c_argument *const argument =
 			&launcher->arguments[i];
+		const bool is_signed = argument->item->type != NULL &&
+		                       argument->item->type->name[0] == 'i';
 
 		if (!tkb_argument_is_passed(argument->item))
 			continue;
@@ -153,14 +153,13 @@ static int take_grid(struct tkb_c_launcher *launcher, const char *text,
 			.given = argument->given,
 			.c = argument->c,
 			.is_integer = argument->item->what == TKB_CLASS_INTEGER,
+			.bits = tkb_argument_size(argument->item) * 8 -
+			        (is_signed ? 1 : 0),
 		};
 		count++;
 	}
-	tkb_print(&divide, "%s_divide", launcher->function);
-	rc = keep_buf(launcher, &divide, &function, err);
-	if (rc == 0)
-		rc = tkb_grid_parse(text, names, count, function,
-		                    &launcher->arena, &launcher->grid, err);
+	rc = tkb_grid_parse(text, names, count, launcher->function,
+	                    &launcher->arena, &launcher->grid, err);
 	launcher->has_grid = rc == 0;
 	return rc;
 }

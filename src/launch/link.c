@@ -124,13 +124,8 @@ static size_t count_made_up(const struct tkb_c_variant *variant)
 	size_t count = 0;
 
 	for (size_t i = 0; i < variant->argument_count; i++) {
-		const char *const name = variant->arguments[i].c;
-
-		count += strncmp(name, "arg", 3) == 0 &&
-		                         strspn(name + 3, "0123456789") ==
-		                                 strlen(name + 3)
-		                 ? 1
-		                 : 0;
+		if (tkb_name_is_made_up(variant->arguments[i].c))
+			count++;
 	}
 	return count;
 }

@@ -11,7 +11,10 @@ enum {
 	FILE_NAME_LIMIT = 255
 };
 
-/* Sorted: keywords of C11 and C++20, macros of GNU C, and our parameters. */
+/*
+ * Sorted: keywords of C11 and C++20, macros of GNU C, our parameters, and what
+ * we call.
+ */
 static const char *const taken[] = {
 	"EOF",          "NULL",
 	"alignas",      "alignof",
@@ -42,6 +45,7 @@ static const char *const taken[] = {
 	"if",           "inline",
 	"int",          "linux",
 	"long",         "main",
+	"memcpy",       "memset",
 	"mutable",      "namespace",
 	"new",          "noexcept",
 	"not",          "not_eq",
@@ -107,6 +111,12 @@ bool tkb_name_is_taken(const char *name)
 	return (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') ||
 	       strstr(name, "__") != NULL ||
 	       (length > 2 && strcmp(name + length - 2, "_t") == 0);
+}
+
+bool tkb_name_is_made_up(const char *name)
+{
+	return strncmp(name, "arg", 3) == 0 &&
+	       strspn(name + 3, "0123456789") == strlen(name + 3);
 }
 
 const char *tkb_name_argument(const char *name, struct tkb_arena *arena)

@@ -17,6 +17,12 @@ bool tkb_name_is_identifier(const char *name);
 bool tkb_name_is_taken(const char *name);
 
 /*
+ * Is it "arg7", which stands for the place of an argument without a name? Up to
+ * Triton 3.3 all are called so, by where they stand among the rest.
+ */
+bool tkb_name_is_made_up(const char *name);
+
+/*
  * `name` for an argument, with "_" behind it where it is taken; NULL: out of
  * memory.
  */

@@ -11,8 +11,9 @@ __attribute__((format(printf, 2, 3))) void tkb_print(struct tkb_buf *out,
                                                      const char *format, ...);
 
 /*
- * Append `text` so that it can stand in a comment: what is no printable ASCII
- * and what could end the comment become question marks.
+ * Append `text` so that it can stand in a comment: what is no printable ASCII,
+ * a backslash, a question mark, and what could begin or end a comment become
+ * dots.
  */
 void tkb_print_comment(struct tkb_buf *out, const char *text);
 

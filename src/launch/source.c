@@ -115,7 +115,7 @@ static void print_sizes(struct tkb_buf *out,
 	static const char *const given[] = { "gX", "gY", "gZ" };
 	static const char axes[] = "xyz";
 
-	if (launcher->grid.divides)
+	if (launcher->grid.calls != 0)
 		tkb_buf_add_text(out, "\tint tkb_bad = 0;\n");
 	for (size_t i = 0; i < TKB_COUNT_OF(given); i++)
 		tkb_print(out, "\tconst long long tkb_%c = %s;\n", axes[i],
@@ -129,7 +129,7 @@ static void print_checks(struct tkb_buf *out,
 	static const char axes[] = "xyz";
 
 	tkb_print(out, "\n\tif (%s",
-	          launcher->grid.divides ? "tkb_bad != 0 ||\n\t    " : "");
+	          launcher->grid.calls != 0 ? "tkb_bad != 0 ||\n\t    " : "");
 	for (size_t i = 0; i < TKB_COUNT_OF(launcher->facts.cluster); i++)
 		tkb_print(out, "%stkb_%c < 0 || tkb_%c > %d",
 		          i > 0 ? " ||\n\t    " : "", axes[i], axes[i],

@@ -186,6 +186,17 @@ static const char packing_brain[] =
 	"\treturn (uint16_t)(bits >> 16);\n"
 	"}\n";
 
+#define OVERFLOWING(name, what)                                                \
+	"\n"                                                                   \
+	"static long long @" name "(long long a, long long b, int *bad)\n"     \
+	"{\n"                                                                  \
+	"\tlong long result = 0;\n"                                            \
+	"\n"                                                                   \
+	"\tif (__builtin_" what "_overflow(a, b, &result))\n"                  \
+	"\t\t*bad = 1;\n"                                                      \
+	"\treturn result;\n"                                                   \
+	"}\n"
+
 static const char dividing[] =
 	"\n"
 	"/* The smallest number has no opposite. */\n"
@@ -196,13 +207,23 @@ static const char dividing[] =
 	"\t\treturn 0;\n"
 	"\t}\n"
 	"\treturn a / b;\n"
-	"}\n"
+	"}\n";
+
+static const char taking_the_rest[] =
 	"\n"
 	"static long long @_divide_rest(long long a, long long b, int *bad)\n"
 	"{\n"
 	"\t*bad |= b == 0;\n"
 	"\treturn b == 0 || b == -1 ? 0 : a % b;\n"
 	"}\n";
+
+static const char *const arithmetic[TKB_GRID_CALL_COUNT] = {
+	[TKB_GRID_PLUS] = OVERFLOWING("_plus", "add"),
+	[TKB_GRID_MINUS] = OVERFLOWING("_minus", "sub"),
+	[TKB_GRID_TIMES] = OVERFLOWING("_times", "mul"),
+	[TKB_GRID_DIVIDE] = dividing,
+	[TKB_GRID_REST] = taking_the_rest,
+};
 
 /* Append `text`, in which "@" is the function. */
 static void add_piece(struct tkb_buf *out, const char *text,
@@ -301,6 +322,8 @@ void tkb_print_helpers(struct tkb_buf *out,
 		add_piece(out, packing_half, launcher->function);
 	if (tkb_passes(launcher, "bf16"))
 		add_piece(out, packing_brain, launcher->function);
-	if (launcher->grid.divides)
-		add_piece(out, dividing, launcher->function);
+	for (size_t i = 0; i < TKB_GRID_CALL_COUNT; i++) {
+		if ((launcher->grid.calls >> i & 1) != 0)
+			add_piece(out, arithmetic[i], launcher->function);
+	}
 }

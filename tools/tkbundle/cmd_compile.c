@@ -81,7 +81,7 @@ static const struct option_spec options[] = {
 	  .value = "N",
 	  FIELD(compile.num_warps),
 	  .min = 1,
-	  .max = 64,
+	  .max = 32,
 	  .help = "launch with N warps" },
 	{ .name = "num-stages",
 	  .kind = OPTION_NUMBER,
@@ -172,9 +172,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.targets = work->args->targets.items,
 		.target_count = work->args->targets.count,
 		.worker_count = work->args->jobs.value,
-		.timeout_ms = work->deadline.time_ms == 0
-		                      ? 0
-		                      : compile_work_time(work, UINT32_MAX),
+		.deadline = work->deadline,
 		.keep_going = chosen->keeps_going,
 		.is_json = work->args->is_json,
 		.is_verbose = work->args->is_verbose,
@@ -192,7 +190,7 @@ static void add_counts(struct compile_work *work,
 	work->counts[COMPILE_HIT] += counts->hit;
 	work->counts[COMPILE_FAILED] += counts->failed;
 	work->counts[COMPILE_LEFT] += counts->left;
-	compile_out_note_tools(work, counts->tools);
+	compile_out_note_tools(work->tools, sizeof(work->tools), counts->tools);
 }
 
 /* Nobody else has said why the rest is left, but where something failed. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tkbundle/c_launcher.h>
 
-#include "outfile.h"
+#include "compile_input.h"
+#include "launcher_pair.h"
 #include "source.h"
 #include "text.h"
 
@@ -110,69 +110,6 @@ static int read_files(const struct source *source, size_t index,
 	return rc;
 }
 
-/* A file that is written under the name `path` and `end`. */
-struct output {
-	struct outfile file;
-	char *path; /* owned */
-};
-
-static void output_discard(struct output *output)
-{
-	outfile_discard(&output->file);
-	free(output->path);
-}
-
-static int output_open(const char *path, const char *middle, const char *end,
-                       struct output *out, struct tkb_error *err)
-{
-	if (asprintf(&out->path, "%s%s%s", path, middle, end) < 0) {
-		out->path = NULL;
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	}
-	return outfile_open(out->path, &out->file, err);
-}
-
-/* What is sent to the two files. */
-struct pair {
-	int (*write_source)(const void *made, const struct tkb_sink *sink,
-	                    struct tkb_error *err);
-	int (*write_header)(const void *made, const struct tkb_sink *sink,
-	                    struct tkb_error *err);
-	const void *made;
-	const char *middle; /* between NAME and the end of a file's name */
-};
-
-/* Neither file appears before both are written. */
-static int write_pair(struct cli *cli, const struct arguments *args,
-                      const struct pair *pair, struct tkb_error *err)
-{
-	TKB_AUTO(output_discard)
-	struct output source = { .file = OUTFILE_INIT };
-	TKB_AUTO(output_discard)
-	struct output header = { .file = OUTFILE_INIT };
-	struct tkb_sink sink;
-	int rc;
-
-	rc = output_open(args->output, pair->middle, ".c", &source, err);
-	if (rc == 0)
-		rc = output_open(args->output, pair->middle, ".h", &header,
-		                 err);
-	sink = outfile_sink(&source.file);
-	if (rc == 0)
-		rc = pair->write_source(pair->made, &sink, err);
-	sink = outfile_sink(&header.file);
-	if (rc == 0)
-		rc = pair->write_header(pair->made, &sink, err);
-	if (rc == 0)
-		rc = outfile_publish(&source.file, err);
-	if (rc == 0)
-		rc = outfile_publish(&header.file, err);
-	if (rc == 0)
-		text_line(cli->out, "wrote %s and %s", source.path,
-		          header.path);
-	return rc;
-}
-
 static int write_launcher_source(const void *made, const struct tkb_sink *sink,
                                  struct tkb_error *err)
 {
@@ -231,8 +168,8 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 		.file_name = base_of(args->output),
 	};
 	TKB_AUTO(text_free) char *middle = NULL;
-	struct pair pair = { .write_source = write_launcher_source,
-		             .write_header = write_launcher_header };
+	struct launcher_pair pair = { .write_source = write_launcher_source,
+		                      .write_header = write_launcher_header };
 	int rc;
 
 	rc = tkb_c_launcher_new(&kernel, &chosen, &launcher, err);
@@ -244,7 +181,7 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 	}
 	pair.made = launcher;
 	pair.middle = middle;
-	return write_pair(cli, args, &pair, err);
+	return launcher_pair_write(cli, args->output, &pair, err);
 }
 
 static enum status launch(struct cli *cli, const struct arguments *args)
@@ -294,41 +231,25 @@ struct headers {
 static void headers_release(struct headers *headers)
 {
 	for (size_t i = 0; i < headers->count; i++)
-		free((void *)headers->items[i].text.data);
+		free((void *)(uintptr_t)headers->items[i].text.data);
 	free(headers->items);
-}
-
-static void close_stream(FILE *const *stream)
-{
-	if (*stream != NULL)
-		(void)fclose(*stream);
 }
 
 static int read_header(const char *path, struct tkb_c_header *out,
                        struct tkb_error *err)
 {
-	TKB_AUTO(close_stream) FILE *stream = fopen(path, "re");
-	char *const text = malloc(HEADER_LIMIT);
+	int rc;
 
 	out->name = path;
-	out->text = (struct tkb_bytes){ text, 0 };
-	if (text == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	if (stream == NULL && errno == ENOENT) {
-		(void)cli_error(err, TKB_ERR_IO, "there is no file '%s'", path);
-		return TKB_MISS;
-	}
-	if (stream != NULL)
-		out->text.size = fread(text, 1, HEADER_LIMIT, stream);
-	if (stream == NULL || ferror(stream) != 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
-		                 strerror(errno));
-	if (out->text.size == HEADER_LIMIT)
+	rc = compile_input_file(path, &out->text, err);
+	if (rc == TKB_MISS)
+		return cli_error(err, TKB_MISS, "there is no file '%s'", path);
+	if (rc == 0 && out->text.size >= HEADER_LIMIT)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' is no header of a launcher: it is too "
 		                 "large",
 		                 path);
-	return 0;
+	return rc;
 }
 
 static void free_link(struct tkb_c_link **link)
@@ -340,9 +261,9 @@ static int link_headers(struct cli *cli, const struct arguments *args,
                         struct headers *headers, struct tkb_error *err)
 {
 	TKB_AUTO(free_link) struct tkb_c_link *link = NULL;
-	struct pair pair = { .write_source = write_link_source,
-		             .write_header = write_link_header,
-		             .middle = "" };
+	struct launcher_pair pair = { .write_source = write_link_source,
+		                      .write_header = write_link_header,
+		                      .middle = "" };
 	int rc = 0;
 
 	for (size_t i = 0; i < args->operands.count && rc == 0; i++) {
@@ -356,7 +277,7 @@ static int link_headers(struct cli *cli, const struct arguments *args,
 	if (rc != 0)
 		return rc;
 	pair.made = link;
-	return write_pair(cli, args, &pair, err);
+	return launcher_pair_write(cli, args->output, &pair, err);
 }
 
 static enum status run_link(struct cli *cli, const struct arguments *args)

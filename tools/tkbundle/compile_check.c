@@ -45,14 +45,6 @@ enum status compile_check_sort(const struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* A list names signatures, and may name targets of its own. */
-static bool is_list(const char *kernel)
-{
-	const size_t length = strlen(kernel);
-
-	return length >= 5 && strcmp(kernel + length - 5, ".json") == 0;
-}
-
 static enum status check_kernels(const struct cli *cli,
                                  const struct arguments *args,
                                  const struct compile_inputs *inputs)
@@ -66,7 +58,8 @@ static enum status check_kernels(const struct cli *cli,
 		                        "'--num-stages' want FILE.py:KERNEL or "
 		                        "FILE.json");
 	for (size_t i = 0; i < inputs->kernel_count; i++) {
-		if (chosen->signature == NULL && !is_list(inputs->kernels[i]))
+		if (chosen->signature == NULL &&
+		    !compile_triton_is_list(inputs->kernels[i]))
 			return cli_misused(cli,
 			                   "'--signature ITEMS' is missing, "
 			                   "for '%s'",
@@ -82,7 +75,8 @@ static enum status check_targets(const struct cli *cli,
 	bool is_wanted = inputs->file_count != 0;
 
 	for (size_t i = 0; i < inputs->kernel_count; i++)
-		is_wanted = is_wanted || !is_list(inputs->kernels[i]);
+		is_wanted = is_wanted ||
+		            !compile_triton_is_list(inputs->kernels[i]);
 	if (is_wanted && args->targets.count == 0)
 		return cli_misused(cli, "'--target TARGET' is missing, as in "
 		                        "--target cuda:90");
@@ -118,8 +112,8 @@ static enum status check_emit(const struct cli *cli,
 		return cli_misused(cli, "'--emit' wants one file and one "
 		                        "target, or a folder, as '-o out/'");
 	if (args->cache != NULL)
-		return cli_misused(cli, "'--emit' makes no entry: '--cache' "
-		                        "counts nothing");
+		return cli_misused(cli, "'--emit' makes no entry, so '--cache' "
+		                        "has no use");
 	if (is_to_stdout && args->is_json)
 		return cli_misused(cli, "'-o -' and '--json' both want "
 		                        "standard output");

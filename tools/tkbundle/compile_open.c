@@ -78,6 +78,7 @@ static int choose_finalize(const struct compile_arguments *args,
 	choices->finalize = (struct tkb_finalize_options){
 		.without = args->without.items,
 		.rules = choices->rules,
+		.rule_names = args->rules.items,
 		.rule_count = choices->rule_count,
 		.is_fast = args->is_fast,
 	};

@@ -61,19 +61,19 @@ static bool has_piece(const char *tools, const char *piece, size_t length)
 	return false;
 }
 
-void compile_out_note_tools(struct compile_work *work, const char *tools)
+void compile_out_note_tools(char *noted, size_t size, const char *tools)
 {
 	while (*tools != '\0') {
 		const char *const end = strstr(tools, ", ");
-		const size_t size =
+		const size_t length =
 			end == NULL ? strlen(tools) : (size_t)(end - tools);
-		const size_t used = strlen(work->tools);
+		const size_t used = strlen(noted);
 
-		if (!has_piece(work->tools, tools, size))
-			(void)snprintf(work->tools + used,
-			               sizeof(work->tools) - used, "%s%.*s",
-			               used == 0 ? "" : ", ", (int)size, tools);
-		tools += size + (end == NULL ? 0 : 2);
+		if (!has_piece(noted, tools, length))
+			(void)snprintf(noted + used, size - used, "%s%.*s",
+			               used == 0 ? "" : ", ", (int)length,
+			               tools);
+		tools += length + (end == NULL ? 0 : 2);
 	}
 }
 
@@ -86,7 +86,8 @@ void compile_out_done(struct compile_work *work,
 
 	list(work, item, kernel, "");
 	if (compiled != NULL)
-		compile_out_note_tools(work, compiled->tools);
+		compile_out_note_tools(work->tools, sizeof(work->tools),
+		                       compiled->tools);
 	if (args->is_verbose && !args->is_json)
 		text_line(work->cli->out, "%s %s %s%s%s for %s",
 		          outcomes[item->outcome], item->key, kernel,

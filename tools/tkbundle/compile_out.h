@@ -22,8 +22,11 @@ void compile_out_left(struct compile_work *work,
 /* Print what tools said, line by line. */
 void compile_out_log(const struct cli *cli, struct tkb_bytes log);
 
-/* Note which tools took part: "LLVM 22.1.8, ptxas 13.0.88 (/...)". */
-void compile_out_note_tools(struct compile_work *work, const char *tools);
+/*
+ * Note in `noted`, of `size` bytes, which tools took part, each once: "LLVM 22.1.8,
+ * ptxas 13.0.88 (/...)". What does not fit is cut off.
+ */
+void compile_out_note_tools(char *noted, size_t size, const char *tools);
 
 /* Is -o a folder, which takes the stage of many? */
 bool compile_out_is_folder(const char *output);

@@ -13,8 +13,9 @@
 #include "text.h"
 
 enum {
-	AHEAD = 32,    /* items that are begun before the first of them ends */
-	SLICE_MS = 100 /* between looks at signals */
+	AHEAD = 32,     /* items that are begun before the first of them ends */
+	SLICE_MS = 100, /* between looks at signals */
+	WORKERS_LIMIT = 32 /* where nobody says how many */
 };
 
 /* The items of one Python, in their order. */
@@ -53,19 +54,15 @@ static void put(struct work *work, const struct triton_item *item,
 	json_out_close(json);
 }
 
-/* "Triton 3.6.0 (python3)" is said once. */
+/* "Triton 3.6.0 (/usr/bin/python3)" */
 static void note_tool(struct work *work, const char *version)
 {
-	char *const tools = work->counts->tools;
-	const size_t size = sizeof(work->counts->tools);
-	const size_t used = strlen(tools);
-	char tool[256];
+	char tool[512];
 
 	(void)snprintf(tool, sizeof(tool), "Triton %.32s (%s)", version,
 	               tkb_triton_python(work->triton));
-	if (strstr(tools, tool) == NULL)
-		(void)snprintf(tools + used, size - used, "%s%s",
-		               used == 0 ? "" : ", ", tool);
+	compile_out_note_tools(work->counts->tools, sizeof(work->counts->tools),
+	                       tool);
 }
 
 static void end_well(struct work *work, struct triton_item *item,
@@ -133,16 +130,6 @@ static void begin(struct work *work)
 	}
 }
 
-static uint32_t slice_of(const struct deadline *deadline)
-{
-	const uint64_t now_ms = deadline_now_ms();
-
-	if (deadline->time_ms == 0 || deadline->end_ms > now_ms + SLICE_MS)
-		return SLICE_MS;
-	return deadline->end_ms > now_ms ? (uint32_t)(deadline->end_ms - now_ms)
-	                                 : 0;
-}
-
 /* The first that has not ended. */
 static void end(struct work *work)
 {
@@ -159,8 +146,10 @@ static void end(struct work *work)
 		return;
 	}
 	while (rc == 0) {
-		rc = tkb_triton_wait(item->compile, slice_of(&work->deadline),
-		                     &compiled, &item->err);
+		rc = tkb_triton_wait(
+			item->compile,
+			deadline_left_ms(&work->deadline, SLICE_MS), &compiled,
+			&item->err);
 		if (rc != TKB_MISS || deadline_is_cancelled(&work->deadline))
 			break;
 		rc = 0;
@@ -187,16 +176,26 @@ static size_t count_kernels(const struct work *work)
 	return count;
 }
 
+/* As a pool does by default; 0: it cannot be told. */
+static uint32_t usual_workers(void)
+{
+	cpu_set_t cores;
+	uint32_t count;
+
+	CPU_ZERO(&cores);
+	if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+		return 0;
+	count = (uint32_t)CPU_COUNT(&cores);
+	return count < WORKERS_LIMIT ? count : (uint32_t)WORKERS_LIMIT;
+}
+
 /* No more workers than there is work for: each loads Triton. */
 static uint32_t count_workers(const struct work *work)
 {
 	const size_t kernel_count = count_kernels(work);
-	uint32_t count = work->order->worker_count;
-	cpu_set_t cores;
+	const uint32_t asked = work->order->worker_count;
+	const uint32_t count = asked != 0 ? asked : usual_workers();
 
-	CPU_ZERO(&cores);
-	if (count == 0 && sched_getaffinity(0, sizeof(cores), &cores) == 0)
-		count = (uint32_t)CPU_COUNT(&cores);
 	return kernel_count < count ? (uint32_t)kernel_count : count;
 }
 
@@ -234,6 +233,9 @@ static void do_work(struct work *work, const char *python)
 		return;
 	}
 	while (work->ended < work->count) {
+		/* What is a hit is not waited for. */
+		if (deadline_is_cancelled(&work->deadline))
+			work->is_stopped = true;
 		begin(work);
 		end(work);
 	}
@@ -273,7 +275,10 @@ enum status compile_triton(struct cli *cli,
 {
 	TKB_AUTO(triton_items_release)
 	struct triton_items items = { .count = 0 };
-	struct work work = { .cli = cli, .order = order, .counts = counts };
+	struct work work = { .cli = cli,
+		             .order = order,
+		             .counts = counts,
+		             .deadline = order->deadline };
 	const enum status status = triton_items_read(cli, order, &items);
 
 	if (status != STATUS_DONE)
@@ -284,7 +289,6 @@ enum status compile_triton(struct cli *cli,
 		return STATUS_FAILED;
 	}
 	signals_catch();
-	deadline_begin(&work.deadline, order->timeout_ms);
 	do_items(&work, &items);
 	free(work.items);
 	return work.status;

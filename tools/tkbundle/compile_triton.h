@@ -6,6 +6,7 @@
 
 #include "args.h"
 #include "cli.h"
+#include "deadline.h"
 
 /*
  * `compile` for Triton's kernels: FILE.py:KERNEL, and FILE.json, a list of such.
@@ -17,11 +18,14 @@
 /* Is it FILE.py:KERNEL or FILE.json? */
 bool compile_triton_is_input(const char *operand);
 
+/* Is it FILE.json? Such a list names signatures, and may name targets. */
+bool compile_triton_is_list(const char *operand);
+
 /* What is to be compiled. All is borrowed; zero means the default. */
 struct compile_triton_order {
 	const char *const *inputs; /* for which the above is true */
 	size_t input_count;
-	const char *signature;  /* of FILE.py:KERNEL */
+	const char *signature;  /* of FILE.py:KERNEL, which needs one */
 	const char *python;     /* a path or a name */
 	const char *cache_root; /* NULL: Triton's own */
 	uint32_t num_warps;     /* 0: Triton's default, or the list's */
@@ -30,11 +34,11 @@ struct compile_triton_order {
 	                                     name its own */
 	size_t target_count;
 	uint32_t worker_count;
-	uint32_t timeout_ms; /* for all of it; 0: none */
-	bool keep_going;     /* after a failure go on with the rest */
-	bool is_verbose;     /* a line for each, and what Triton says */
-	bool is_json;        /* print no lines of results */
-	struct tkb_sink log; /* as of tkb_triton_options */
+	struct deadline deadline; /* of all of it */
+	bool keep_going;          /* after a failure go on with the rest */
+	bool is_verbose;          /* a line for each, and what Triton says */
+	bool is_json;             /* print no lines of results */
+	struct tkb_sink log;      /* as of tkb_triton_options */
 };
 
 /* What came of them. */
@@ -42,8 +46,9 @@ struct compile_triton_counts {
 	uint64_t compiled;
 	uint64_t hit;
 	uint64_t failed;
-	uint64_t left;   /* after a failure, or for want of time */
-	char tools[256]; /* what took part: "Triton 3.6.0 (/usr/bin/python3)" */
+	uint64_t left; /* after a failure, or for want of time */
+	char tools
+		[1024]; /* what took part: "Triton 3.6.0 (/usr/bin/python3)" */
 };
 
 /*

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile_work.h"
+
 static bool ends_with(const char *text, size_t length, const char *ending)
 {
 	const size_t size = strlen(ending);
@@ -11,7 +13,7 @@ static bool ends_with(const char *text, size_t length, const char *ending)
 	return length > size && memcmp(text + length - size, ending, size) == 0;
 }
 
-static bool is_list(const char *operand)
+bool compile_triton_is_list(const char *operand)
 {
 	return ends_with(operand, strlen(operand), ".json");
 }
@@ -20,7 +22,7 @@ bool compile_triton_is_input(const char *operand)
 {
 	const char *const colon = strrchr(operand, ':');
 
-	if (is_list(operand))
+	if (compile_triton_is_list(operand))
 		return true;
 	return colon != NULL && colon[1] != '\0' &&
 	       strchr(colon, '/') == NULL &&
@@ -70,16 +72,6 @@ static bool add_for_target(struct triton_items *items,
 	return true;
 }
 
-static void name_target(const struct tkb_target *target, char out[64])
-{
-	const size_t used = (size_t)snprintf(
-		out, 64, "%.24s%s%.24s", target->backend,
-		target->arch[0] == '\0' ? "" : ":", target->arch);
-
-	if (target->warp_size != 0)
-		(void)snprintf(out + used, 64 - used, ":%u", target->warp_size);
-}
-
 /* For the targets of the command line. */
 static bool add_for_targets(struct triton_items *items,
                             const struct compile_triton_order *order,
@@ -89,7 +81,7 @@ static bool add_for_targets(struct triton_items *items,
 	char target[64];
 
 	for (size_t i = 0; i < order->target_count; i++) {
-		name_target(&order->targets[i], target);
+		compile_work_target(&order->targets[i], target);
 		if (!add_for_target(items, unit, python, target))
 			return false;
 	}
@@ -109,9 +101,6 @@ static enum status add_kernel(struct cli *cli,
 	};
 	char *path;
 
-	if (order->signature == NULL)
-		return cli_misused(
-			cli, "'--signature ITEMS' is missing, for '%s'", input);
 	path = strndup(input, length);
 	if (path == NULL)
 		return out_of_memory(cli);
@@ -190,8 +179,9 @@ enum status triton_items_read(struct cli *cli,
 	     i++) {
 		const char *const input = order->inputs[i];
 
-		status = is_list(input) ? add_list(cli, order, input, out)
-		                        : add_kernel(cli, order, input, out);
+		status = compile_triton_is_list(input)
+		                 ? add_list(cli, order, input, out)
+		                 : add_kernel(cli, order, input, out);
 	}
 	/* Here they do not move any more. */
 	for (size_t i = 0; i < out->count; i++)

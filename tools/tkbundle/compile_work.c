@@ -13,20 +13,6 @@ enum {
 	SLICE_MS = 100 /* between looks at signals */
 };
 
-uint32_t compile_work_time(const struct compile_work *work, uint32_t most_ms)
-{
-	const struct deadline *const deadline = &work->deadline;
-	const uint64_t now_ms = deadline_now_ms();
-
-	if (deadline->time_ms == 0)
-		return most_ms;
-	if (now_ms >= deadline->end_ms)
-		return 0;
-	return deadline->end_ms - now_ms < most_ms
-	               ? (uint32_t)(deadline->end_ms - now_ms)
-	               : most_ms;
-}
-
 void compile_work_target(const struct tkb_target *target, char out[64])
 {
 	const bool has_arch = target->arch[0] != '\0';
@@ -72,8 +58,8 @@ static enum status ask_tools(struct compile_work *work)
 		do {
 			rc = tkb_compiler_tools(
 				work->compiler, target,
-				compile_work_time(work, SLICE_MS), &tools,
-				&err);
+				deadline_left_ms(&work->deadline, SLICE_MS),
+				&tools, &err);
 		} while (rc == TKB_MISS &&
 		         !deadline_is_cancelled(&work->deadline));
 		if (rc == TKB_MISS) {
@@ -143,9 +129,10 @@ static int wait_for(struct compile_work *work, struct compile_item *item,
 	int rc;
 
 	do {
-		rc = tkb_compile_wait(item->compile,
-		                      compile_work_time(work, SLICE_MS), out,
-		                      &item->err);
+		rc = tkb_compile_wait(
+			item->compile,
+			deadline_left_ms(&work->deadline, SLICE_MS), out,
+			&item->err);
 	} while (rc == TKB_MISS && !deadline_is_cancelled(&work->deadline));
 	return rc;
 }
@@ -229,6 +216,9 @@ enum status compile_work_begin(struct compile_work *work,
 void compile_work_do(struct compile_work *work)
 {
 	while (work->ended < work->count) {
+		/* What is a hit, or soon made, is not waited for. */
+		if (deadline_is_cancelled(&work->deadline))
+			work->is_stopped = true;
 		begin(work);
 		end(work);
 	}

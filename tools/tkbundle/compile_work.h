@@ -67,7 +67,4 @@ void compile_work_release(struct compile_work *work);
 /* "cuda:90", as the library wants it. */
 void compile_work_target(const struct tkb_target *target, char out[64]);
 
-/* What is left for a wait, at most `most_ms`. */
-uint32_t compile_work_time(const struct compile_work *work, uint32_t most_ms);
-
 #endif

@@ -24,6 +24,19 @@ bool deadline_is_over(const struct deadline *deadline)
 	return deadline->time_ms != 0 && deadline_now_ms() >= deadline->end_ms;
 }
 
+uint32_t deadline_left_ms(const struct deadline *deadline, uint32_t most_ms)
+{
+	const uint64_t now_ms = deadline_now_ms();
+
+	if (deadline->time_ms == 0)
+		return most_ms;
+	if (now_ms >= deadline->end_ms)
+		return 0;
+	return deadline->end_ms - now_ms < most_ms
+	               ? (uint32_t)(deadline->end_ms - now_ms)
+	               : most_ms;
+}
+
 bool deadline_is_cancelled(void *self)
 {
 	const struct deadline *const deadline = self;

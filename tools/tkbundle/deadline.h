@@ -20,6 +20,9 @@ void deadline_begin(struct deadline *deadline, uint64_t time_ms);
 
 bool deadline_is_over(const struct deadline *deadline);
 
+/* What is left for a wait, in milliseconds, at most `most_ms`. */
+uint32_t deadline_left_ms(const struct deadline *deadline, uint32_t most_ms);
+
 /* For a struct tkb_watch: is it over, or has a signal come? */
 bool deadline_is_cancelled(void *self);
 
