@@ -354,15 +354,14 @@ TEST(fault_http, a_blob_that_is_cut_on_its_way_up_is_whole_or_not_there)
 	const struct scene scene = start(&server);
 
 	for (unsigned i = 0; i < 16; i++) {
-		const struct fault_case test = {
-			text("cut at %u/16", i),
-			{ .harm = CUT,
-			  A_PUT,
-			  THE_BODY,
-			  .at = scene.blob_size * i / 16,
-			  .is_upload = true },
-			{ ONCE, 0, EITHER, "" }
-		};
+		const struct fault_case test = { text("cut at %u/16", i),
+			                         { .harm = CUT,
+			                           A_PUT,
+			                           THE_BODY,
+			                           .at = scene.blob_size * i /
+			                                 16,
+			                           .is_upload = true },
+			                         { ONCE, 0, EITHER, "" } };
 
 		empty();
 		check_push(&scene, &test);

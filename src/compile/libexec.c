@@ -28,8 +28,7 @@ static bool find_library(char out[TKB_LIBEXEC_PATH_SIZE])
 	Dl_info info;
 
 	return dladdr((const void *)__func__, &info) != 0 &&
-	       info.dli_fname != NULL &&
-	       realpath(info.dli_fname, out) != NULL;
+	       info.dli_fname != NULL && realpath(info.dli_fname, out) != NULL;
 }
 
 int tkb_libexec_find(const char *name, char out[TKB_LIBEXEC_PATH_SIZE],

@@ -6,7 +6,9 @@
 
 #include "base/base.h"
 
-enum { TKB_LIBEXEC_PATH_SIZE = 4096 };
+enum {
+	TKB_LIBEXEC_PATH_SIZE = 4096
+};
 
 /*
  * Find `name` beside the running program, as after a build, or in libexec/tkbundle
