@@ -5,7 +5,7 @@
 #
 #     packages.sh FOLDER
 #
-# FOLDER holds the three of one version. mmdebstrap makes the Debian, from the
+# FOLDER holds the four of one version. mmdebstrap makes the Debian, from the
 # sources that this machine's apt has, in $TMPDIR or /tmp; it takes a minute or
 # two and 0.5 GB, and goes away. Needs root and the network. Prints TAP.
 
@@ -19,7 +19,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 folder=$(cd "$1" && pwd -P) || exit 2
 source=$(cd "$(dirname "$0")/.." && pwd -P)
-packages="libtkbundle0 libtkbundle-dev tkbundle"
+packages="libtkbundle0 libtkbundle-dev tkbundle tkbundle-compile"
 
 export LC_ALL=C
 umask 022
@@ -93,7 +93,8 @@ if command -v lintian >/dev/null; then
 		--suppress-tags bogus-mail-host \
 		--suppress-tags bogus-mail-host-in-debian-changelog \
 		"$folder"/tkbundle_*.deb "$folder"/libtkbundle0_*.deb \
-		"$folder"/libtkbundle-dev_*.deb
+		"$folder"/libtkbundle-dev_*.deb \
+		"$folder"/tkbundle-compile_*.deb
 else
 	number=$((number + 1))
 	echo "ok $number - lintian finds no error # SKIP there is none"
@@ -174,6 +175,12 @@ is_as_before() {
 }
 
 holds "it packs a cache and puts it back" packs_and_puts_back
+compiles() {
+	inside "tkbundle compile .triton/cache/KRJX*/*.llir --target cuda:90 \
+		--emit ptx -o - | grep 'entry add_kernel'"
+}
+
+holds "it finds its worker, and compiles IR" compiles
 holds "the packages are removed" inside "
 	apt-get remove -y -q --autoremove $packages
 	! dpkg-query -W -f '\${db:Status-Abbrev} \${Package}\\n' |
