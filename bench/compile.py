@@ -22,8 +22,8 @@ from bench import OUT, Contestant, Failed, Place, Row, note, run
 
 REPOSITORY = os.path.dirname(bench.HERE)
 FIXTURES = ("triton-3.6.0-h100", "inductor-2.11-llama4-h100")
-LLC_FLAGS = ("-O3 -mcpu=sm_90a -mattr=+ptx86 --nvptx-short-ptr "
-             "--nvptx-mad-wide-opt -fp-contract=fast")
+LLC_FLAGS = ("-mtriple=nvptx64-nvidia-cuda -O3 -mcpu=sm_90a -mattr=+ptx86 "
+             "--nvptx-short-ptr --nvptx-mad-wide-opt -fp-contract=fast")
 CUDA = """\
 extern "C" __global__ void scale(float *x, float a, int n)
 {
@@ -101,10 +101,11 @@ class CompileBench:
         self.within(f"{count} kernels to cubins, -j {workers}: "
                     f"`xargs -P {workers}`, llc, ptxas", cubin)
         ptx = bench.in_turns(self.memory, {
-            "tkbundle": Contestant(self.compile(
-                "--emit", "ptx", "-o", OUT, "-j", str(workers))),
+            "tkbundle": shell(
+                f"exec {shlex.join(self.compile('--emit', 'ptx'))} "
+                f'-j {workers} -o "$1/"'),
             "plain": self.plain("ptx", workers),
-        }, self.rounds, makes_folder=True)
+        }, self.rounds, makes_folder=False)
         self.within(f"{count} kernels to PTX, -j {workers}: "
                     f"`xargs -P {workers}`, llc", ptx)
         shares = [100 * a / b for a, b in zip(ptx["tkbundle"],
@@ -165,7 +166,7 @@ def machine(bench_, args):
     del facts["disk"]
     facts["tools"] = ", ".join(bench.text_of(["sh", "-c", script]) for script in (
         f"{shlex.quote(bench_.llc)} --version | grep -o 'LLVM version.*'",
-        f"{shlex.quote(bench_.ptxas)} --version | grep -o 'V[0-9.]*' "
+        f"{shlex.quote(bench_.ptxas)} --version | grep -o 'V[0-9][0-9.]*' "
         "| sed 's/^/ptxas /'"))
     return facts
 
