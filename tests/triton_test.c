@@ -56,13 +56,15 @@ static struct outcome triton(const struct version *version, const char *home,
 	const char *path = text("PYTHONPATH=%s", version->path);
 	const char *own = text("HOME=%s/%s", folder, home);
 	const char *ptxas = text("TRITON_PTXAS_PATH=%s/ptxas", folder);
+	/* Where Triton leaves the PTX that ptxas refused. */
+	const char *tmp = text("TMPDIR=%s", folder);
 
 	if (port == 0)
 		return run("/usr/bin/env", "-i", "PYTHONDONTWRITEBYTECODE=1",
-		           path, own, ptxas, python, TKB_SCRIPT, verb, argument,
-		           NULL);
+		           path, own, ptxas, tmp, python, TKB_SCRIPT, verb,
+		           argument, NULL);
 	return run("/usr/bin/env", "-i", "PYTHONDONTWRITEBYTECODE=1", path, own,
-	           ptxas,
+	           ptxas, tmp,
 	           "TRITON_CACHE_MANAGER="
 	           "triton.runtime.cache:RemoteCacheManager",
 	           text("TRITON_REMOTE_CACHE_BACKEND=%s", version->backend),
