@@ -350,6 +350,27 @@ TEST(compile_key, of_cuda_covers_what_is_included)
 	CHECK_STR(key_with(&chosen, &unit), keys[3]);
 }
 
+TEST(compile_key, of_cuda_covers_an_include_behind_a_comment)
+{
+	static const char *const sources[] = {
+		"/**/ #include \"own.h\"\n",
+		"/* of two\n lines */ # /* and */ include /**/ \"own.h\"\n",
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct tkb_unit unit = cuda_unit();
+		const char *key;
+
+		unit.source =
+			(struct tkb_bytes){ sources[i], strlen(sources[i]) };
+		write_text("own.h", "int one;\n");
+		key = key_with(&(options){ .worker = NULL }, &unit);
+		write_text("own.h", "int other;\n");
+		CHECK(strcmp(key_with(&(options){ .worker = NULL }, &unit),
+		             key) != 0);
+	}
+}
+
 TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 {
 	const char *const one[] = { "-Ione", NULL };

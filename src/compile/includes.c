@@ -129,12 +129,34 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/* Behind the blanks at `at`. */
+/* Behind the blanks and comments at `at`. */
 static size_t skip_blanks(const char *text, size_t at, size_t end)
 {
-	while (at < end && is_blank(text[at]))
-		at++;
-	return at;
+	for (;;) {
+		const char *close;
+
+		while (at < end && is_blank(text[at]))
+			at++;
+		if (end - at < 4 || memcmp(text + at, "/*", 2) != 0)
+			return at;
+		close = memmem(text + at + 2, end - at - 2, "*/", 2);
+		if (close == NULL)
+			return at;
+		at = (size_t)(close - text) + 2;
+	}
+}
+
+/* Where a directive begins: a comment of earlier lines may end before it. */
+static size_t find_directive(const char *text, size_t end)
+{
+	const char *close = memmem(text, end, "*/", 2);
+	const size_t first = skip_blanks(text, 0, end);
+	size_t at;
+
+	if (close == NULL || (first < end && text[first] == '#'))
+		return first;
+	at = skip_blanks(text, (size_t)(close - text) + 2, end);
+	return at < end && text[at] == '#' ? at : first;
 }
 
 /* One line, without its end: `# include <name>`? */
@@ -142,7 +164,7 @@ static int read_line(struct search *search, const char *from, const char *text,
                      size_t end, struct tkb_error *err)
 {
 	static const char word[] = "include";
-	size_t at = skip_blanks(text, 0, end);
+	size_t at = find_directive(text, end);
 	size_t begin;
 	char close;
 
