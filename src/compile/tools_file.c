@@ -41,20 +41,20 @@ static bool identify(const char *path, struct identity *out)
 
 void tkb_tool_file_add(struct tkb_buf *out, const char *path)
 {
+	const struct tkb_bytes name = tkb_text(path);
 	unsigned char room[sizeof(struct identity) + PATH_SIZE];
-	const size_t length = strlen(path);
 	struct identity identity;
 
-	if (length >= PATH_SIZE)
+	if (name.size >= PATH_SIZE)
 		return; /* nothing can be there */
 	if (!identify(path, &identity)) {
 		tkb_field_add_text(out, TKB_FIELD_NO_FILE, path);
 		return;
 	}
 	memcpy(room, &identity, sizeof(identity));
-	memcpy(room + sizeof(identity), path, length);
+	memcpy(room + sizeof(identity), name.data, name.size);
 	tkb_field_add(out, TKB_FIELD_FILE,
-	              (struct tkb_bytes){ room, sizeof(identity) + length });
+	              (struct tkb_bytes){ room, sizeof(identity) + name.size });
 }
 
 static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])

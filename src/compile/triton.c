@@ -227,7 +227,7 @@ static int make_key(struct tkb_bytes request, const char *const *environment,
 	int rc;
 
 	tkb_buf_add(&all, request);
-	for (; *environment != NULL; environment++) {
+	for (; environment != NULL && *environment != NULL; environment++) {
 		tkb_buf_add_text(&all, *environment);
 		tkb_buf_add_byte(&all, '\0');
 	}

@@ -87,7 +87,7 @@ static int read_path(struct reader *reader, const char *name,
 	int rc;
 
 	rc = read_text(reader, name, token, out, err);
-	if (rc < 0 || slash == NULL || (*out)[0] == '/')
+	if (rc < 0 || *out == NULL || slash == NULL || (*out)[0] == '/')
 		return rc;
 	tkb_buf_add(&text,
 	            (struct tkb_bytes){ reader->path,

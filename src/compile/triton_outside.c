@@ -43,8 +43,6 @@ static const char *const key_names[] = {
 	"USE_TTGIR_LOC",
 };
 
-extern char **environ;
-
 static bool is_program(const char *path)
 {
 	struct stat status;
