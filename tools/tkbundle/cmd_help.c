@@ -131,8 +131,8 @@ void help_print_overview(const struct cli *cli)
 	(void)fputs(
 		"\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
 		"a verb;\n'tkbundle --version --verbose' lists the "
-		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, emit, gc, pull, "
-		"push and relocate do\nnothing, with success.\n"
+		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, compile, emit, "
+		"gc, pull, push and\nrelocate do nothing, with success.\n"
 		"\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
 		"4 partial, 5 untrusted\n",
 		cli->out);
