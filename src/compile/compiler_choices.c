@@ -14,28 +14,10 @@
  * contents do, not where it lies.
  */
 
-static void add_list(struct tkb_buf *out, enum tkb_field field,
-                     const char *const *texts)
-{
-	for (; texts != NULL && *texts != NULL; texts++)
-		tkb_field_add_text(out, field, *texts);
-}
-
 static void add_switch(struct tkb_buf *out, enum tkb_field field, bool is_set)
 {
 	if (is_set)
 		tkb_field_add_text(out, field, "1");
-}
-
-static void add_finalize(struct tkb_buf *out,
-                         const struct tkb_finalize_options *options)
-{
-	add_switch(out, TKB_FIELD_FINALIZE, true);
-	add_list(out, TKB_FIELD_FINALIZE_KEEP, options->kernels);
-	add_list(out, TKB_FIELD_FINALIZE_WITHOUT, options->without);
-	for (size_t i = 0; i < options->rule_count; i++)
-		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
-	add_switch(out, TKB_FIELD_FINALIZE_FAST, options->is_fast);
 }
 
 /* The folder of "-Ifolder", or NULL. */
@@ -89,9 +71,10 @@ static int add_decisions(struct tkb_compiler *compiler,
 
 	add_switch(ir, TKB_FIELD_OPTIMIZE, options->is_optimized);
 	if (options->finalize != NULL)
-		add_finalize(ir, options->finalize);
+		tkb_field_add_finalize(ir, options->finalize);
 	rc = add_cuda(compiler, options, err);
-	add_list(cubin, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
+	tkb_field_add_list(cubin, TKB_FIELD_PTXAS_OPTION,
+	                   options->ptxas_options);
 	add_switch(cubin, TKB_FIELD_NO_LINES, options->no_lines);
 	add_switch(cubin, TKB_FIELD_LINKER,
 	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
@@ -115,29 +98,17 @@ static void write_choices(struct tkb_compiler *compiler,
 	add_switch(asks, TKB_FIELD_LINKER,
 	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
 	tkb_buf_add(out, tkb_buf_bytes(asks));
-	add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
-	add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
+	tkb_field_add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
+	tkb_field_add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
 	add_switch(out, TKB_FIELD_OPTIMIZE, options->is_optimized);
 	add_switch(out, TKB_FIELD_NO_FUSION, options->no_fusion);
 	add_switch(out, TKB_FIELD_NO_LINES, options->no_lines);
 	if (options->finalize != NULL) {
-		add_finalize(out, options->finalize);
+		tkb_field_add_finalize(out, options->finalize);
 		tkb_field_add_rule_names(out, options->finalize);
 		add_switch(out, TKB_FIELD_BITCODE,
 		           options->finalize->is_bitcode);
 	}
-}
-
-static int check_steps(const struct tkb_finalize_options *options,
-                       struct tkb_error *err)
-{
-	const char *const *names = options->without;
-	enum tkb_step step;
-	int rc = 0;
-
-	for (; names != NULL && *names != NULL && rc == 0; names++)
-		rc = tkb_step_find(*names, &step, err);
-	return rc;
 }
 
 static int check(const struct tkb_compiler_options *options,
@@ -146,7 +117,7 @@ static int check(const struct tkb_compiler_options *options,
 	int rc = 0;
 
 	if (options->finalize != NULL)
-		rc = check_steps(options->finalize, err);
+		rc = tkb_steps_check(options->finalize->without, err);
 	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)
 		rc = tkb_fail_errno(err, "cannot read '%s'", libdevice);
 	return rc;

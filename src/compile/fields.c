@@ -38,6 +38,25 @@ void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
 	tkb_buf_release(&text);
 }
 
+void tkb_field_add_list(struct tkb_buf *out, enum tkb_field field,
+                        const char *const *texts)
+{
+	for (; texts != NULL && *texts != NULL; texts++)
+		tkb_field_add_text(out, field, *texts);
+}
+
+void tkb_field_add_finalize(struct tkb_buf *out,
+                            const struct tkb_finalize_options *options)
+{
+	tkb_field_add_text(out, TKB_FIELD_FINALIZE, "1");
+	tkb_field_add_list(out, TKB_FIELD_FINALIZE_KEEP, options->kernels);
+	tkb_field_add_list(out, TKB_FIELD_FINALIZE_WITHOUT, options->without);
+	for (size_t i = 0; i < options->rule_count; i++)
+		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
+	if (options->is_fast)
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FAST, "1");
+}
+
 void tkb_field_add_rule_names(struct tkb_buf *out,
                               const struct tkb_finalize_options *options)
 {

@@ -74,6 +74,14 @@ void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
 void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
                           uint64_t number);
 
+/* Each of a list that ends with NULL, or is NULL. */
+void tkb_field_add_list(struct tkb_buf *out, enum tkb_field field,
+                        const char *const *texts);
+
+/* What of finalize's options decides what comes out. */
+void tkb_field_add_finalize(struct tkb_buf *out,
+                            const struct tkb_finalize_options *options);
+
 /* The names of rules decide nothing: no key has them. */
 void tkb_field_add_rule_names(struct tkb_buf *out,
                               const struct tkb_finalize_options *options);

@@ -7,33 +7,6 @@
 
 /* A client of the worker program: a module is sent, and another comes back. */
 
-static int add_steps(struct tkb_buf *out,
-                     const struct tkb_finalize_options *options,
-                     struct tkb_error *err)
-{
-	const char *const *at;
-	enum tkb_step step;
-	int rc;
-
-	tkb_field_add_text(out, TKB_FIELD_FINALIZE, "1");
-	for (at = options->kernels; at != NULL && *at != NULL; at++)
-		tkb_field_add_text(out, TKB_FIELD_FINALIZE_KEEP, *at);
-	for (at = options->without; at != NULL && *at != NULL; at++) {
-		rc = tkb_step_find(*at, &step, err);
-		if (rc < 0)
-			return rc;
-		tkb_field_add_text(out, TKB_FIELD_FINALIZE_WITHOUT, *at);
-	}
-	for (size_t i = 0; i < options->rule_count; i++)
-		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
-	tkb_field_add_rule_names(out, options);
-	if (options->is_fast)
-		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FAST, "1");
-	if (options->is_bitcode)
-		tkb_field_add_text(out, TKB_FIELD_BITCODE, "1");
-	return 0;
-}
-
 static int write_request(struct tkb_bytes module,
                          const struct tkb_finalize_options *options,
                          struct tkb_buf *out, struct tkb_error *err)
@@ -45,14 +18,19 @@ static int write_request(struct tkb_bytes module,
 	int rc;
 
 	rc = tkb_target_find(target, &index, &arch, err);
+	if (rc == 0)
+		rc = tkb_steps_check(options->without, err);
 	if (rc < 0)
 		return rc;
 	tkb_field_add_number(out, TKB_FIELD_INPUT, TKB_INPUT_LLIR);
 	tkb_field_add_number(out, TKB_FIELD_EMIT, TKB_PRODUCT_LLIR);
 	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
-	rc = add_steps(out, options, err);
+	tkb_field_add_finalize(out, options);
+	tkb_field_add_rule_names(out, options);
+	if (options->is_bitcode)
+		tkb_field_add_text(out, TKB_FIELD_BITCODE, "1");
 	tkb_field_add(out, TKB_FIELD_SOURCE, module);
-	return rc == 0 ? tkb_buf_check(out, err) : rc;
+	return tkb_buf_check(out, err);
 }
 
 /* Of all that is answered, the module. */

@@ -85,3 +85,13 @@ int tkb_step_find(const char *name, enum tkb_step *out, struct tkb_error *err)
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "finalize has no step '%.64s', but %s", name, names);
 }
+
+int tkb_steps_check(const char *const *names, struct tkb_error *err)
+{
+	enum tkb_step step;
+	int rc = 0;
+
+	for (; names != NULL && *names != NULL && rc == 0; names++)
+		rc = tkb_step_find(*names, &step, err);
+	return rc;
+}

@@ -30,4 +30,8 @@ enum tkb_step {
 TKB_NODISCARD int tkb_step_find(const char *name, enum tkb_step *out,
                                 struct tkb_error *err);
 
+/* Is each of `names`, a list that ends with NULL or is NULL, a step? */
+TKB_NODISCARD int tkb_steps_check(const char *const *names,
+                                  struct tkb_error *err);
+
 #endif
