@@ -9,6 +9,7 @@
 #include "compile/steps.h"
 #include "fail.h"
 #include "finalize_step.h"
+#include "llvm_module.h"
 
 static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
                                           struct tkb_error *err) = {
@@ -62,20 +63,6 @@ LLVMValueRef finalize_next(LLVMValueRef instruction)
 	block = LLVMGetNextBasicBlock(block);
 	return block != NULL ? LLVMGetFirstInstruction(block)
 	                     : first_from(LLVMGetNextFunction(function));
-}
-
-/* Code is made for the machine, so constants must be laid out as it has them. */
-static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
-{
-	AUTO_LLVM(LLVMTargetDataRef) data = NULL;
-	AUTO_LLVM_MESSAGE triple = NULL;
-
-	if (machine == NULL)
-		return;
-	data = LLVMCreateTargetDataLayout(machine);
-	triple = LLVMGetTargetMachineTriple(machine);
-	LLVMSetTarget(module, triple);
-	LLVMSetModuleDataLayout(module, data);
 }
 
 static int choose(const struct finalize_order *order,
@@ -155,7 +142,9 @@ int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	rc = choose(order, is_wanted, err);
 	if (rc < 0)
 		return rc;
-	set_layout(module, machine);
+	/* Constants must be laid out as code for the machine has them. */
+	if (machine != NULL)
+		llvm_set_layout(module, machine);
 	for (size_t i = 0; i < TKB_STEP_COUNT && rc == 0; i++) {
 		if (is_wanted[i])
 			rc = run_step(&finalize, (enum tkb_step)i,

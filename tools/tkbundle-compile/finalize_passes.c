@@ -4,25 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fail.h"
+#include "llvm_module.h"
 
 /* The steps that LLVM's own passes do. */
 
 int finalize_run(struct finalize *finalize, const char *passes,
                  struct tkb_error *err)
 {
-	AUTO_LLVM(LLVMPassBuilderOptionsRef)
-	options = LLVMCreatePassBuilderOptions();
-	LLVMErrorRef error = LLVMRunPasses(finalize->module, passes,
-	                                   finalize->machine, options);
-	char *text;
-
-	if (error == NULL)
-		return 0;
-	text = LLVMGetErrorMessage(error);
-	(void)fail(err, TKB_ERR_INVALID, "LLVM: %s", text);
-	LLVMDisposeErrorMessage(text);
-	return TKB_ERR_INVALID;
+	return llvm_run_passes(finalize->module, finalize->machine, passes,
+	                       err);
 }
 
 static bool is_indirect(LLVMValueRef at)

@@ -20,6 +20,7 @@
 #include "gpu.h"
 #include "ir_inside.h"
 #include "ir_newer.h"
+#include "llvm_module.h"
 #include "ptx.h"
 
 /* The steps, flags and their order are those of Triton's NVIDIA backend. */
@@ -164,15 +165,6 @@ static int read_module(LLVMContextRef context, struct tkb_bytes ir,
 	return 0;
 }
 
-void ir_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
-{
-	AUTO_LLVM(LLVMTargetDataRef)
-	data = LLVMCreateTargetDataLayout(machine);
-
-	LLVMSetTarget(module, triple);
-	LLVMSetModuleDataLayout(module, data);
-}
-
 /* Denormals are flushed where a kernel leaves that open, as Triton wants it. */
 static void set_reflect(LLVMModuleRef module)
 {
@@ -184,25 +176,6 @@ static void set_reflect(LLVMModuleRef module)
 	if (LLVMGetModuleFlag(module, name, strlen(name)) == NULL)
 		LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorOverride, name,
 		                  strlen(name), LLVMValueAsMetadata(one));
-}
-
-int ir_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                  const char *passes, struct tkb_error *err)
-{
-	AUTO_LLVM(LLVMPassBuilderOptionsRef)
-	options = LLVMCreatePassBuilderOptions();
-	LLVMErrorRef error;
-
-	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
-	error = LLVMRunPasses(module, passes, machine, options);
-	if (error != NULL) {
-		char *text = LLVMGetErrorMessage(error);
-
-		(void)fail(err, TKB_ERR_INVALID, "LLVM: %s", text);
-		LLVMDisposeErrorMessage(text);
-		return TKB_ERR_INVALID;
-	}
-	return 0;
 }
 
 static int send(LLVMMemoryBufferRef buffer, const struct tkb_sink *sink,
@@ -265,12 +238,12 @@ static int compile(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	rc = ir_find_kernel(module, options->kernel, products->kernel, err);
 	if (rc < 0)
 		return rc;
-	ir_set_layout(module, machine);
+	llvm_set_layout(module, machine);
 	set_reflect(module);
 	rc = ir_link_libdevice(module, machine, options->libdevice,
 	                       products->kernel, err);
 	if (rc == 0 && options->is_optimized)
-		rc = ir_run_passes(module, machine, "default<O3>", err);
+		rc = llvm_run_passes(module, machine, "default<O3>", err);
 	if (rc == 0)
 		rc = check_diagnosis(diagnosis, err);
 	if (rc < 0)

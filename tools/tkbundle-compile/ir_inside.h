@@ -14,13 +14,6 @@
 int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
                    struct tkb_error *err);
 
-/* Run passes, named as for LLVM's `opt`. */
-int ir_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                  const char *passes, struct tkb_error *err);
-
-/* Give the module the machine's triple and data layout. */
-void ir_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine);
-
 /*
  * Link what the module calls and does not have from the libdevice at `path`,
  * where there is such a thing. Of libdevice only what is used stays, as if it had

@@ -8,6 +8,7 @@
 #include <llvm-c/Linker.h>
 
 #include "fail.h"
+#include "llvm_module.h"
 
 /* What there is without a definition: the driver's, and what becomes a number. */
 static bool is_known(const char *name)
@@ -74,7 +75,7 @@ int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	rc = read_libdevice(context, path, &library, err);
 	if (rc < 0)
 		return rc;
-	ir_set_layout(library, machine);
+	llvm_set_layout(library, machine);
 	if (LLVMLinkModules2(module, library)) {
 		library = NULL;
 		return fail(err, TKB_ERR_INVALID, "cannot link '%s'", path);
@@ -88,6 +89,7 @@ int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	(void)snprintf(passes, sizeof(passes),
 	               "internalize<preserve-gv=%s>,globaldce,nvvm-reflect",
 	               kernel);
-	rc = ir_run_passes(module, machine, passes, err);
-	return rc < 0 ? rc : ir_run_passes(module, machine, "default<O3>", err);
+	rc = llvm_run_passes(module, machine, passes, err);
+	return rc < 0 ? rc
+	              : llvm_run_passes(module, machine, "default<O3>", err);
 }
