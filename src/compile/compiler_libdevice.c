@@ -19,7 +19,7 @@ static int hash_file(const char *path, struct tkb_digest *out,
 	struct tkb_buf contents = TKB_BUF_INIT(LIBRARY_LIMIT);
 	int rc;
 
-	rc = tkb_input_read(path, &contents, NULL, err);
+	rc = tkb_input_read(path, &contents, err);
 	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&contents), out, err) : rc;
 }
 

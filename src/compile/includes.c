@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/includes.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -25,18 +24,12 @@ struct search {
 	struct tkb_buf *out;
 };
 
-int tkb_input_read(const char *path, struct tkb_buf *out, bool *is_there_out,
-                   struct tkb_error *err)
+int tkb_input_read(const char *path, struct tkb_buf *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at)
 	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
 	struct stat status;
 
-	if (is_there_out != NULL)
-		*is_there_out = fd >= 0;
-	if (fd < 0 && is_there_out != NULL &&
-	    (errno == ENOENT || errno == ENOTDIR))
-		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return tkb_fail_errno(err, "cannot read '%s'", path);
 	if (!S_ISREG(status.st_mode))
@@ -219,7 +212,7 @@ static int read_file(struct search *search, const char *path,
 	struct tkb_digest digest;
 	int rc;
 
-	rc = tkb_input_read(path, &contents, NULL, err);
+	rc = tkb_input_read(path, &contents, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&contents), &digest, err);
 	if (rc < 0)

@@ -27,11 +27,8 @@ TKB_NODISCARD int tkb_includes_add(struct tkb_bytes source, const char *name,
                                    const char *const *folders,
                                    struct tkb_buf *out, struct tkb_error *err);
 
-/*
- * Append what the file `path` holds, through links too. `is_there_out` may be
- * NULL; else a file that is not there is no failure.
- */
+/* Append what the file `path` holds, through links too. */
 TKB_NODISCARD int tkb_input_read(const char *path, struct tkb_buf *out,
-                                 bool *is_there_out, struct tkb_error *err);
+                                 struct tkb_error *err);
 
 #endif
