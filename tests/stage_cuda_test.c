@@ -59,6 +59,44 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 	CHECK_CONTAINS(made.tools, text("NVRTC %s (/", made.nvrtc));
 }
 
+/* A loader without a cache hides what this machine has besides. */
+static void compile_in_a_bare_system(struct stage_order *order)
+{
+	struct stage_made made;
+
+	order->worker = worker_without_cache();
+	made = stage(order);
+	CHECK_CONTAINS(ptx_of(&made), ".visible .entry k(");
+}
+
+TEST(stage_cuda, needs_nothing_of_the_loader_but_the_toolkits_folder)
+{
+	struct stage_order order =
+		order_of("extern \"C\" __global__ void k() {}\n");
+
+	if (getenv("TKB_TEST_CUDA") == NULL)
+		skip();
+	compile_in_a_bare_system(&order);
+}
+
+TEST(stage_cuda, finds_nvrtcs_parts_where_a_link_leads)
+{
+	struct stage_order order =
+		order_of("extern \"C\" __global__ void k() {}\n");
+	const char *const toolkit = getenv("TKB_TEST_CUDA");
+	const char *library;
+
+	if (toolkit == NULL)
+		skip();
+	library = text("%s/lib/libnvrtc.so.13", toolkit);
+	if (!exists(library))
+		skip();
+	CHECK_INT(run("/bin/mkdir", "-p", "cuda/lib", NULL).status, 0);
+	CHECK_INT(run("/bin/ln", "-s", library, "cuda/lib", NULL).status, 0);
+	order.variables[0] = text("CUDA_HOME=%s/cuda", test_folder());
+	compile_in_a_bare_system(&order);
+}
+
 TEST(stage_cuda, that_is_wrong_is_answered_in_nvrtcs_words)
 {
 	struct stage_order order =

@@ -2,6 +2,7 @@
 #include "stage_fixture.h"
 
 #include <ftw.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -122,7 +123,8 @@ void stage_all(const struct stage_order *orders, size_t count,
 {
 	static const char *const print[] = { "--print-after-all", NULL };
 	const struct tkb_pool_options options = {
-		.worker = worker(),
+		.worker =
+			orders[0].worker != NULL ? orders[0].worker : worker(),
 		.worker_count = count < 2 ? 1 : 2,
 		.tries = orders[0].tries,
 		.arguments = orders[0].prints_passes ? print : NULL,
@@ -170,6 +172,27 @@ const char *real_ptxas(void)
 	if (path == NULL)
 		skip();
 	return path;
+}
+
+static int look_for_loader(struct dl_phdr_info *info, size_t size, void *out)
+{
+	(void)size;
+	if (strstr(info->dlpi_name, "/ld-linux") == NULL)
+		return 0;
+	*(const char **)out = info->dlpi_name;
+	return 1;
+}
+
+const char *worker_without_cache(void)
+{
+	const char *loader = NULL;
+
+	(void)dl_iterate_phdr(look_for_loader, &loader);
+	if (loader == NULL)
+		skip();
+	return script("worker", text("unset LD_LIBRARY_PATH\n"
+	                             "exec %s --inhibit-cache %s \"$@\"",
+	                             loader, worker()));
 }
 
 const char *script(const char *name, const char *body)

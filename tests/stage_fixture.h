@@ -37,6 +37,7 @@ struct stage_order {
 	const char *ptxas;        /* NULL: none is named */
 	struct stage_field fields[STAGE_FIELDS];
 	const char *variables[STAGE_VARIABLES]; /* "NAME=value", "NAME" */
+	const char *worker; /* NULL: the one that was built */
 	bool prints_passes;
 	bool with_tools;     /* of $TKB_TEST_CUDA, or as the environment says */
 	uint32_t timeout_ms; /* 0: the default */
@@ -81,6 +82,12 @@ void need_llvm(void);
 
 /* A real ptxas; without one, the test is skipped. */
 const char *real_ptxas(void);
+
+/*
+ * The worker on a machine whose loader knows no folders but its own: nothing of
+ * a toolkit is found by its name alone. Skips the test where there is no glibc.
+ */
+const char *worker_without_cache(void);
 
 /* A program: a script of the shell. Its path. */
 const char *script(const char *name, const char *body);

@@ -131,9 +131,41 @@ void cuda_close(struct cuda_library *library)
 {
 	if (library->handle != NULL)
 		(void)dlclose(library->handle);
+	if (library->beside != NULL)
+		(void)dlclose(library->beside);
 	free(library->home);
 	tkb_buf_release(&library->seen);
 	*library = (struct cuda_library){ .handle = NULL };
+}
+
+/* As `name` in the folder of `path`. */
+static void *open_next_to(const char *path, const char *name,
+                          struct tkb_buf *seen)
+{
+	const char *slash = strrchr(path, '/');
+	char file[CUDA_PATH_SIZE];
+
+	if (slash == NULL ||
+	    snprintf(file, sizeof(file), "%.*s/%s", (int)(slash - path), path,
+	             name) >= CUDA_PATH_SIZE)
+		return NULL;
+	tkb_tool_file_add(seen, file);
+	return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+void cuda_open_beside(struct cuda_library *library, const char *name)
+{
+	char *file;
+
+	if (library->beside != NULL)
+		return;
+	library->beside = open_next_to(library->path, name, &library->seen);
+	if (library->beside != NULL)
+		return;
+	file = realpath(library->path, NULL);
+	if (file != NULL && strcmp(file, library->path) != 0)
+		library->beside = open_next_to(file, name, &library->seen);
+	free(file);
 }
 
 /* POSIX lets dlsym() give functions; C does not say how to take them. */

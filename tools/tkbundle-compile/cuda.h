@@ -28,6 +28,7 @@ bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE]);
 /* A library of the toolkit. */
 struct cuda_library {
 	void *handle;              /* owned; NULL: not open */
+	void *beside;              /* owned; what it opens itself; or NULL */
 	char path[CUDA_PATH_SIZE]; /* of its file */
 	char *home;                /* owned; what the variables said */
 	struct tkb_buf seen; /* fields: where it was looked for, and found */
@@ -40,6 +41,13 @@ struct cuda_library {
  */
 bool cuda_open(struct cuda_library *library, const char *name);
 void cuda_close(struct cuda_library *library);
+
+/*
+ * Open the file `name` in the folder where the library lies, or where the file
+ * lies that it links to. What the library then opens by this name is that file,
+ * also where the loader does not look in that folder.
+ */
+void cuda_open_beside(struct cuda_library *library, const char *name);
 
 /* Put the function `name` in `place`. False: there is none. */
 bool cuda_find(const struct cuda_library *library, const char *name,

@@ -63,6 +63,19 @@ static void ask_build(struct nvrtc *nvrtc, const char *arch)
 		(void)sscanf(found, ", V%63[0-9.]", nvrtc->version);
 }
 
+/*
+ * NVRTC opens its builtins by their name alone, which the loader finds in the
+ * system's folders, but not in those of Python's packages.
+ */
+static void open_builtins(struct nvrtc *nvrtc, int major, int minor)
+{
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "libnvrtc-builtins.so.%d.%d", major,
+	               minor);
+	cuda_open_beside(&nvrtc->library, name);
+}
+
 int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err)
 {
 	const void *before = nvrtc->library.handle;
@@ -85,6 +98,7 @@ int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err)
 	}
 	(void)snprintf(nvrtc->version, sizeof(nvrtc->version), "%d.%d", major,
 	               minor);
+	open_builtins(nvrtc, major, minor);
 	ask_build(nvrtc, arch);
 	return 0;
 }
