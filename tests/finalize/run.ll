@@ -1443,3 +1443,34 @@ define ptx_kernel void @stateful(i32 %row, ptr align 16 %x, ptr %out) {
   store i32 %sum, ptr %out
   ret void
 }
+
+define ptx_kernel void @overlap(i32 %row, ptr align 16 %x, ptr %out) {
+  %p0 = getelementptr i8, ptr %x, i64 0
+  %b0 = load i8, ptr %p0
+  %e0 = sext i8 %b0 to i32
+  %p1 = getelementptr i8, ptr %x, i64 1
+  %b1 = load i8, ptr %p1
+  %e1 = sext i8 %b1 to i32
+  %p2 = getelementptr i8, ptr %x, i64 2
+  %b2 = load i8, ptr %p2
+  %e2 = sext i8 %b2 to i32
+  %p3 = getelementptr i8, ptr %x, i64 3
+  %b3 = load i8, ptr %p3
+  %e3 = sext i8 %b3 to i32
+  %p4 = getelementptr i8, ptr %x, i64 4
+  %b4 = load i8, ptr %p4
+  %e4 = sext i8 %b4 to i32
+  %p5 = getelementptr i8, ptr %x, i64 5
+  %b5 = load i8, ptr %p5
+  %e5 = sext i8 %b5 to i32
+  %m0 = mul i32 %e0, %e2
+  %s0 = add i32 0, %m0
+  %m1 = mul i32 %e1, %e3
+  %s1 = add i32 %s0, %m1
+  %m2 = mul i32 %e2, %e4
+  %s2 = add i32 %s1, %m2
+  %m3 = mul i32 %e3, %e5
+  %s3 = add i32 %s2, %m3
+  store i32 %s3, ptr %out
+  ret void
+}

@@ -42,6 +42,17 @@ static int side_after(const struct product *first, int side,
 	return -1;
 }
 
+/* A product whose two factors overlap those of others fits several lanes. */
+static bool has_product(const struct four *four, int lanes,
+                        const struct product *product)
+{
+	for (int lane = 0; lane < lanes; lane++) {
+		if (four->products[lane] == product)
+			return true;
+	}
+	return false;
+}
+
 static bool find_next(struct sum *sum, struct four *four, int lane)
 {
 	const struct product *first = four->products[0];
@@ -50,7 +61,7 @@ static bool find_next(struct sum *sum, struct four *four, int lane)
 		struct product *other = &sum->terms[i];
 		int side;
 
-		if (!is_free(other))
+		if (!is_free(other) || has_product(four, lane, other))
 			continue;
 		side = side_after(first, four->sides[0], other, lane);
 		if (side < 0)
