@@ -676,7 +676,16 @@ def write_resps():
             "huge": "$999999999999\r\nx", "minus-bulk": "$-2\r\n",
             "no-kind": "?1\r\n", "no-number": ":one\r\n", "cut": "$5\r\nab",
             "no-end": "$2\r\nabc\r\n", "line": "+" + "x" * 100, "crs": "\r\n",
-            "resp3": "%1\r\n+a\r\n:1\r\n", "push": ">1\r\n:1\r\n"}.items():
+            "resp3": "%1\r\n+a\r\n:1\r\n", "push": ">1\r\n:1\r\n",
+            "double": ",1.5\r\n", "double-in": "*2\r\n,inf\r\n:1\r\n",
+            "bool": "#t\r\n", "bool-in": "*1\r\n#f\r\n", "nil": "_\r\n",
+            "bignum": "(123456789012345678901234567890\r\n",
+            "verbatim": "=7\r\ntxt:abc\r\n", "verbatim-cut": "=1\r\na\r\n",
+            "set": "~2\r\n+a\r\n+b\r\n", "empty-map": "%0\r\n",
+            "attribute": "|1\r\n+a\r\n:1\r\n:2\r\n",
+            "attribute-in": "*1\r\n|1\r\n+a\r\n:1\r\n:2\r\n",
+            "map-many": "%9223372036854775807\r\n",
+            "very-deep": "*1\r\n" * 2000}.items():
         write("resp", name, b"\x02" + text.encode())
 
 

@@ -9,6 +9,7 @@ enum {
 	WORDS_LIMIT = 16,
 	CHUNK = 64 * 1024,
 	ITEMS_LIMIT = 1024 * 1024,
+	DEPTH_LIMIT = 8, /* arrays in arrays */
 	OUT_LIMIT = 64 * 1024 * 1024
 };
 
@@ -21,9 +22,39 @@ static void free_reader(struct redisReader **reader)
 		redisReaderFree(*reader);
 }
 
-static void free_command(sds *command)
+static void free_command(char **command)
 {
-	sdsfree(*command);
+	if (*command != NULL)
+		redisFreeCommand(*command);
+}
+
+/* How hiredis counts the items of an array. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_count;
+#else
+typedef int array_count;
+#endif
+
+/*
+ * We never ask for RESP3: what only that has is refused, as hiredis 0.14 does by
+ * itself. A callback that is missing is worse: hiredis then makes up a pointer.
+ */
+static void *refuse(const redisReadTask *task)
+{
+	struct tkb_resp *resp = task->privdata;
+
+	resp->is_foreign = true;
+	return NULL;
+}
+
+/* hiredis 1.x has a limit of its own, if any, that is far above ours. */
+static bool is_too_deep(const redisReadTask *task)
+{
+	size_t depth = 0;
+
+	for (; task->parent != NULL; task = task->parent)
+		depth++;
+	return depth >= DEPTH_LIMIT;
 }
 
 /*
@@ -57,8 +88,10 @@ static void *make_text(const redisReadTask *task, char *text, size_t size)
 
 	if (task->type == REDIS_REPLY_ERROR)
 		kind = TKB_REPLY_ERROR;
-	if (task->type == REDIS_REPLY_STATUS)
+	else if (task->type == REDIS_REPLY_STATUS)
 		kind = TKB_REPLY_STATUS;
+	else if (task->type != REDIS_REPLY_STRING)
+		return refuse(task);
 	reply = add_reply(task, kind);
 	if (reply == NULL)
 		return NULL;
@@ -67,11 +100,14 @@ static void *make_text(const redisReadTask *task, char *text, size_t size)
 	return reply->text.data == NULL ? NULL : reply;
 }
 
-static void *make_array(const redisReadTask *task, int count)
+static void *make_array(const redisReadTask *task, array_count items)
 {
 	struct tkb_resp *resp = task->privdata;
+	const long long count = (long long)items;
 	struct tkb_reply *reply;
 
+	if (task->type != REDIS_REPLY_ARRAY || is_too_deep(task))
+		return refuse(task);
 	resp->has_too_many =
 		count < 0 || (size_t)count > ITEMS_LIMIT - resp->item_count;
 	if (resp->has_too_many)
@@ -95,10 +131,27 @@ static void *make_integer(const redisReadTask *task, long long value)
 	return reply;
 }
 
+/* A string or an array that is none: RESP3's own nil is another type. */
 static void *make_nil(const redisReadTask *task)
 {
-	return add_reply(task, TKB_REPLY_NIL);
+	return task->type == REDIS_REPLY_NIL ? refuse(task)
+	                                     : add_reply(task, TKB_REPLY_NIL);
 }
+
+#if HIREDIS_MAJOR >= 1
+static void *refuse_double(const redisReadTask *task, double value, char *text,
+                           size_t size)
+{
+	(void)value, (void)text, (void)size;
+	return refuse(task);
+}
+
+static void *refuse_bool(const redisReadTask *task, int value)
+{
+	(void)value;
+	return refuse(task);
+}
+#endif
 
 static void leave_to_arena(void *reply)
 {
@@ -113,6 +166,10 @@ int tkb_resp_open(struct tkb_resp *resp, const struct tkb_peer *peer,
 		.createArray = make_array,
 		.createInteger = make_integer,
 		.createNil = make_nil,
+#if HIREDIS_MAJOR >= 1
+		.createDouble = refuse_double,
+		.createBool = refuse_bool,
+#endif
 		.freeObject = leave_to_arena,
 	};
 
@@ -143,19 +200,21 @@ void tkb_resp_close(struct tkb_resp *resp)
 void tkb_resp_ask_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
                         size_t count)
 {
-	TKB_AUTO(free_command) sds command = NULL;
+	TKB_AUTO(free_command) char *command = NULL;
 	const char *texts[WORDS_LIMIT];
 	size_t sizes[WORDS_LIMIT];
+	long long size;
 
 	for (size_t i = 0; i < count; i++) {
 		texts[i] = words[i].data != NULL ? words[i].data : "";
 		sizes[i] = words[i].size;
 	}
-	if (redisFormatSdsCommandArgv(&command, (int)count, texts, sizes) < 0)
+	size = redisFormatCommandArgv(&command, (int)count, texts, sizes);
+	if (size < 0)
 		resp->out.failure = TKB_ERR_NOMEM;
 	else
 		tkb_buf_add(&resp->out,
-		            (struct tkb_bytes){ command, sdslen(command) });
+		            (struct tkb_bytes){ command, (size_t)size });
 	resp->pending++;
 }
 
@@ -230,7 +289,7 @@ static int parse(struct tkb_resp *resp, const struct tkb_reply **out,
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "its answer has more than %d items",
 		                ITEMS_LIMIT);
-	if (resp->reader->err == REDIS_ERR_OOM)
+	if (resp->reader->err == REDIS_ERR_OOM && !resp->is_foreign)
 		return tkb_fail_nomem(err);
 	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 	                "its answer is not Redis' protocol");

@@ -4,7 +4,8 @@
 
 /*
  * Redis' protocol over a connection: commands are queued, sent together, and
- * answered in their order. hiredis formats and reads it.
+ * answered in their order. hiredis, 0.14 or 1.x, formats and reads it: RESP2, and
+ * of RESP3 nothing, since nobody asks for that.
  *
  *     tkb_resp_ask(&resp, (const char *const[]){ "STRLEN", key, NULL });
  *     tkb_resp_ask(&resp, (const char *const[]){ "EXISTS", key, NULL });
@@ -47,6 +48,7 @@ struct tkb_resp {
 	struct tkb_arena arena;     /* owns the last answer */
 	size_t item_count;          /* in the answer that is read */
 	bool has_too_many;          /* items: it is refused */
+	bool is_foreign;            /* it holds what RESP2 does not know */
 	bool is_broken;             /* it can only be closed */
 	void *chunk;                /* owned: what is read at once */
 };
