@@ -3,7 +3,6 @@ echo text >text
 try tkbundle stats nowhere
 try tkbundle stats nowhere --used
 try tkbundle stats text
-try tkbundle stats
 cache cache
 tkbundle collect cache -o a.tkb >/dev/null
 try tkbundle stats --used a.tkb

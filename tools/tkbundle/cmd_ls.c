@@ -6,6 +6,7 @@
 
 #include "entry_out.h"
 #include "launcher_out.h"
+#include "root.h"
 #include "source_out.h"
 #include "text.h"
 
@@ -147,16 +148,19 @@ static void fill_json(struct json_out *json, const struct source *source,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
-	const char *const path = args_operand(args, 0);
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
 	json_out_text(&cli->json, "verb", "ls");
-	rc = source_open(path, &source, &err);
+	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc != 0)
-		return cli_failed(cli, rc, &err, path);
+		return cli_failed(cli, rc, &err, "~");
+	rc = source_open_root(&root, false, &source, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, root.path);
 
-	source_out_head(&cli->json, &source, path);
+	source_out_head(&cli->json, &source, root.path);
 	fill_json(&cli->json, &source, args->has_files);
 	if (!args->is_json)
 		print(cli, args, &source);
@@ -171,12 +175,12 @@ static enum status run(struct cli *cli, const struct arguments *args)
 const struct command command_ls = {
 	.name = "ls",
 	.operands = { "FILE|CACHE_ROOT" },
-	.required_operands = 1,
+	.required_operands = 0,
 	.summary = "list the entries of a bundle or a cache",
-	.details =
-		"Prints key, kind, name, target, GPUs, number of files and\n"
-		"size of each, and a line of totals. A folder is a cache;\n"
-		"anything else is a bundle, and '-' one on standard input.\n",
+	.details = "Prints key, kind, name, target, GPUs, number of files and\n"
+		   "size of each, and a line of totals. A folder is a cache;\n"
+		   "anything else is a bundle, and '-' one on standard input.\n"
+		   "Without either, it is the cache that collect takes.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "root.h"
 #include "source_out.h"
 #include "stats_out.h"
 #include "stats_paths.h"
@@ -49,11 +50,10 @@ static void measure_bundle(struct stats_out *shown, const char *path)
 }
 
 static enum status show(struct cli *cli, const struct arguments *args,
-                        const struct source *source)
+                        const char *path, const struct source *source)
 {
 	TKB_AUTO(stats_release) struct stats stats = { .type_count = 0 };
 	TKB_AUTO(path_table_release) struct path_table paths = { .count = 0 };
-	const char *const path = args_operand(args, 0);
 	struct stats_out shown = { .source = source, .stats = &stats };
 	struct tkb_error err = { .status = 0 };
 	int rc = stats_gather(source, &stats, &err);
@@ -73,10 +73,10 @@ static enum status show(struct cli *cli, const struct arguments *args,
 	return STATUS_DONE;
 }
 
-static enum status show_uses(struct cli *cli, const struct arguments *args)
+static enum status show_uses(struct cli *cli, const struct arguments *args,
+                             const char *path)
 {
 	TKB_AUTO(close_uses) struct tkb_uses *uses = NULL;
-	const char *const path = args_operand(args, 0);
 	struct tkb_error err = { .status = 0 };
 	int rc = tkb_uses_open(path, NULL, &uses, &err);
 
@@ -95,26 +95,29 @@ static enum status show_uses(struct cli *cli, const struct arguments *args)
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
-	const char *const path = args_operand(args, 0);
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
 	enum status status;
 	int rc;
 
-	rc = source_open_hashed(path, &source, &err);
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc == 0)
+		rc = source_open_root(&root, true, &source, &err);
 	if (rc == 0 && args->has_uses && source.cache == NULL)
 		return cli_misused(cli,
 		                   "'--used' wants a cache root, and '%s' "
 		                   "is a bundle",
-		                   path);
+		                   root.path);
 
 	json_out_text(&cli->json, "verb", "stats");
 	if (rc != 0)
-		return cli_failed(cli, rc, &err, path);
+		return cli_failed(cli, rc, &err,
+		                  root.path != NULL ? root.path : "~");
 
-	source_out_head(&cli->json, &source, path);
-	status = show(cli, args, &source);
+	source_out_head(&cli->json, &source, root.path);
+	status = show(cli, args, root.path, &source);
 	if (status == STATUS_DONE && args->has_uses)
-		status = show_uses(cli, args);
+		status = show_uses(cli, args, root.path);
 	source_out_left_out(cli, &source, "");
 	return status;
 }
@@ -122,13 +125,14 @@ static enum status run(struct cli *cli, const struct arguments *args)
 const struct command command_stats = {
 	.name = "stats",
 	.operands = { "FILE|CACHE_ROOT" },
-	.required_operands = 1,
+	.required_operands = 0,
 	.summary = "say what fills a bundle or a cache",
 	.details =
 		"Counts files and bytes by type and by name, what is there\n"
 		"more than once, and what a lean bundle would drop; an entry\n"
 		"for several GPUs counts once. '-' is a bundle on standard\n"
-		"input. Absolute paths that remain do no harm: most are debug\n"
+		"input; without an operand, it is the cache that collect\n"
+		"takes. Absolute paths that remain do no harm: most are debug\n"
 		"locations. What collect would replace is counted apart, as\n"
 		"the entries' own. --json has all that the tables cut short.\n",
 	.options = options,

@@ -5,6 +5,7 @@
 
 #include "entry_out.h"
 #include "follow.h"
+#include "root.h"
 #include "source.h"
 #include "text.h"
 
@@ -156,25 +157,32 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 
 static enum status run(struct cli *cli, const struct arguments *args)
 {
-	const char *const path = args_operand(args, 0);
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	int rc;
 
 	json_out_text(&cli->json, "verb", "verify");
-	if (source_is_cache(path))
-		return verify_cache(cli, args, path);
-	return verify_bundle(cli, args, path);
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+	if (source_is_root(&root))
+		return verify_cache(cli, args, root.path);
+	return verify_bundle(cli, args, root.path);
 }
 
 const struct command command_verify = {
 	.name = "verify",
 	.operands = { "FILE|CACHE_ROOT" },
-	.required_operands = 1,
+	.required_operands = 0,
 	.summary = "check every byte of a bundle or a cache",
 	.details =
 		"A bundle is held against its manifest. A cache's entries "
 		"must\n"
 		"be whole, their metadata must have the key's hash, and their\n"
 		"binaries must fit. The exit status is 5 for what is damaged,\n"
-		"4 for what is only busy or cannot be read.\n",
+		"4 for what is only busy or cannot be read. Without an "
+		"operand,\n"
+		"it is the cache that collect takes.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -70,7 +70,7 @@ static int make_default(char **out, struct tkb_error *err)
 
 int root_choose(const char *given, struct root *out, struct tkb_error *err)
 {
-	struct root root = { .path = NULL };
+	struct root root = { .is_given = given != NULL };
 	int rc;
 
 	if (given == NULL)

@@ -15,6 +15,7 @@
  */
 struct root {
 	char *path;       /* owned */
+	bool is_given;    /* by the user, not by the environment */
 	bool is_inductor; /* by its name, for it need not exist yet: it is
 	                      $TORCHINDUCTOR_CACHE_DIR, or is called
 	                      torchinductor... as PyTorch calls it */

@@ -15,6 +15,11 @@ bool source_is_cache(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool source_is_root(const struct root *root)
+{
+	return !root->is_given || source_is_cache(root->path);
+}
+
 int source_open_bundle(const char *path, struct tkb_bundle **out,
                        struct tkb_error *err)
 {
@@ -27,21 +32,34 @@ int source_open_bundle(const char *path, struct tkb_bundle **out,
 	return tkb_bundle_open_fd(STDIN_FILENO, "standard input", out, err);
 }
 
+int source_open_root(const struct root *root, bool is_hashed,
+                     struct source *out, struct tkb_error *err)
+{
+	const struct tkb_cache_options options = { .digests = is_hashed };
+
+	if (source_is_root(root))
+		return tkb_cache_open(root->path, &options, &out->cache, err);
+	return source_open_bundle(root->path, &out->bundle, err);
+}
+
+static int open_path(const char *path, bool is_hashed, struct source *out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	int rc = root_choose(path, &root, err);
+
+	return rc != 0 ? rc : source_open_root(&root, is_hashed, out, err);
+}
+
 int source_open(const char *path, struct source *out, struct tkb_error *err)
 {
-	if (source_is_cache(path))
-		return tkb_cache_open(path, NULL, &out->cache, err);
-	return source_open_bundle(path, &out->bundle, err);
+	return open_path(path, false, out, err);
 }
 
 int source_open_hashed(const char *path, struct source *out,
                        struct tkb_error *err)
 {
-	const struct tkb_cache_options hashed = { .digests = true };
-
-	if (source_is_cache(path))
-		return tkb_cache_open(path, &hashed, &out->cache, err);
-	return source_open_bundle(path, &out->bundle, err);
+	return open_path(path, true, out, err);
 }
 
 void source_close(struct source *source)

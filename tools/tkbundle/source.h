@@ -7,6 +7,8 @@
 
 #include <tkbundle/tkbundle.h>
 
+#include "root.h"
+
 /*
  * What the verbs look into: a folder is a cache, anything else a
  * bundle, "-" the bundle on standard input.
@@ -23,6 +25,9 @@ struct source {
 /* Is `path` a folder, and so a cache? */
 bool source_is_cache(const char *path);
 
+/* Is the root that was chosen one? The default is, there or not. */
+bool source_is_root(const struct root *root);
+
 /* Open a bundle; "-" is standard input. Codes as of tkb_bundle_open(). */
 TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
                                      struct tkb_error *err);
@@ -37,6 +42,10 @@ TKB_NODISCARD int source_open(const char *path, struct source *out,
  */
 TKB_NODISCARD int source_open_hashed(const char *path, struct source *out,
                                      struct tkb_error *err);
+
+/* One of both, of a root that need not have been named. */
+TKB_NODISCARD int source_open_root(const struct root *root, bool is_hashed,
+                                   struct source *out, struct tkb_error *err);
 
 /* For TKB_AUTO; a zeroed source is allowed. */
 void source_close(struct source *source);
