@@ -187,3 +187,18 @@ def _(scene):
                         options=["--cache", root],
                         before=read_only(scene, root))
     equal(ended.out, f"{beside(root)}\n{KERNELS}\n", ended.err)
+
+
+@test("where the command's own variable names another root, both are told")
+def _(scene):
+    meant, other = scene.path("meant"), scene.path("other")
+    ended = scene.shell("echo $TRITON_CACHE_DIR", options=["--cache", meant],
+                        env={"TRITON_CACHE_DIR": other})
+    equal(ended.out, other + "\n")
+    require(f"TRITON_CACHE_DIR names '{other}', not '{meant}'"
+            in ended.reason(), ended.err)
+    inductor = scene.path("torchinductor_op")
+    ended = scene.shell("true", options=["--cache", inductor],
+                        env={"TRITON_CACHE_DIR": other})
+    require(f"TRITON_CACHE_DIR names '{other}', not '{inductor}'"
+            in ended.reason(), ended.err)

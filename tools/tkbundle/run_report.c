@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "deadline.h"
@@ -84,7 +85,8 @@ static void add_root(const struct run *run, char *reasons)
 	if (run->shared->plan.message[0] != '\0')
 		add(reasons, "; cache: %s", run->shared->plan.message);
 	if (elsewhere != NULL)
-		add(reasons, "; cache: %s names another one", elsewhere);
+		add(reasons, "; cache: %s names '%s', not '%s'", elsewhere,
+		    getenv(elsewhere), run->shared->plan.root);
 }
 
 /*
