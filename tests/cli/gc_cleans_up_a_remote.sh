@@ -30,4 +30,12 @@ try tkbundle gc --remote 'remote?mode=ro'
 # A configured remote is not meant, unless it is asked for.
 export TKBUNDLE_REMOTE=remote
 try tkbundle gc cache
+mkdir home home/.triton
+mv cache home/.triton/cache
+try_line 'HOME=$PWD/home tkbundle gc'
+try_line 'HOME=$PWD/home tkbundle gc --max-entries 9'
+try_line 'TKBUNDLE_DISABLE=1 tkbundle gc --max-entries 9'
+echo 'remote = remote' >file
+try_line 'HOME=$PWD/home TKBUNDLE_REMOTE= TKBUNDLE_CONFIG=file tkbundle gc --max-entries 9'
+try_line 'TKBUNDLE_REMOTE= HOME=$PWD/home tkbundle gc --max-entries 9'
 try_line 'tkbundle gc --remote - | hide'

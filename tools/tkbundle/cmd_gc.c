@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "config.h"
 #include "follow.h"
 #include "remote_gc.h"
 #include "root.h"
@@ -99,6 +100,28 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          report->knows_use ? "" : ", use unknown");
 }
 
+/*
+ * Where a remote is configured and no root is named, either could be meant:
+ * say which it is, before anything goes.
+ */
+static void say_which(const struct cli *cli, const struct arguments *args,
+                      const char *root)
+{
+	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+	const struct config_value *const remote = &config.values[CONFIG_REMOTE];
+	struct tkb_error err = { .status = 0 };
+
+	if (args->operands.count > 0)
+		return;
+	if (config_load(NULL, &config, &err) != 0)
+		err.status = 0; /* what makes sense is there all the same */
+	if (remote->text != NULL)
+		cli_say(cli,
+		        "this cleans up the cache '%s'; the remote that %s "
+		        "names is cleaned up with '--remote -'",
+		        root, remote->origin);
+}
+
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
@@ -111,16 +134,17 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (args->deadline.is_set || args->metrics != NULL)
 		return cli_misused(cli, "'--deadline' and '--metrics' count "
 		                        "with '--remote' alone");
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+	if (!cli->is_disabled)
+		say_which(cli, args, root.path);
 	if (!args->max_size.is_set && !args->max_entries.is_set &&
 	    !args->max_age.is_set)
 		return cli_misused(cli, "'--max-size', '--max-entries' or "
 		                        "'--max-age' is missing");
 	if (cli_is_disabled(cli))
 		return STATUS_DONE;
-
-	rc = root_choose(args_operand(args, 0), &root, &err);
-	if (rc != 0)
-		return cli_failed(cli, rc, &err, "~");
 
 	json_out_text(&cli->json, "verb", "gc");
 	json_out_text(&cli->json, "root", root.path);
@@ -151,7 +175,9 @@ const struct command command_gc = {
 		"goes by age alone. What is being written stays; then the "
 		"exit\n"
 		"status is 4. CACHE_ROOT is by default the one that collect\n"
-		"takes. A compiler may be at work there all the time.\n"
+		"takes, even where a remote is configured. A compiler may be "
+		"at\n"
+		"work there all the time.\n"
 		"\n"
 		"Of a remote, records go that nobody used for --max-age, and\n"
 		"those whose blob is gone, and blobs that no record names and\n"
