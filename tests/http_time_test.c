@@ -108,7 +108,8 @@ TEST(http_time, a_lookup_that_hangs_ends_in_time)
 {
 	struct attempt attempt = {
 		.url = "http://hangs.test:1",
-		.part = "cannot connect: it was not done in time",
+		.part = "cannot connect: it was not done in time "
+			"(connect-timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.connect_ms = 500,
 		.deadline_ms = 60000,
@@ -126,7 +127,8 @@ TEST(http_time, an_address_that_does_not_answer_ends_in_time)
 	struct sockaddr *at = (struct sockaddr *)&address;
 	const int listener = socket(AF_INET, type, 0);
 	struct attempt attempt = {
-		.part = "cannot connect: it was not done in time",
+		.part = "cannot connect: it was not done in time "
+			"(connect-timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.connect_ms = 500,
 		.deadline_ms = 60000,
@@ -162,7 +164,8 @@ TEST(http_time, a_greeting_of_tls_that_does_not_come_ends_in_time)
 	struct server server = start_silent();
 	struct attempt attempt = {
 		.url = text("https://127.0.0.1:%u?verify=false", server.port),
-		.part = "cannot connect: it was not done in time",
+		.part = "cannot connect: it was not done in time "
+			"(connect-timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.connect_ms = 500,
 		.deadline_ms = 60000,
@@ -177,7 +180,7 @@ TEST(http_time, a_server_that_says_nothing_is_given_up_when_it_stalls)
 	struct server server = start_silent();
 	struct attempt attempt = {
 		.url = http_url(&server, ""),
-		.part = "no byte moved for 400 ms",
+		.part = "no byte moved for 400 ms (stall-timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.stall_ms = 400,
 		.deadline_ms = 60000,
@@ -196,7 +199,7 @@ TEST(http_time, a_server_that_stalls_in_the_middle_is_given_up)
 	struct server server = start_script(&(struct web_script){ &half, 1 });
 	struct attempt attempt = {
 		.url = http_url(&server, ""),
-		.part = "no byte moved for 400 ms",
+		.part = "no byte moved for 400 ms (stall-timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.stall_ms = 400,
 		.deadline_ms = 60000,
@@ -211,7 +214,7 @@ TEST(http_time, the_deadline_counts_more_than_the_rest)
 	struct server server = start_silent();
 	struct attempt attempt = {
 		.url = http_url(&server, ""),
-		.part = "it was not done in time",
+		.part = "it was not done in time (timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.deadline_ms = 400,
 	};
@@ -237,7 +240,7 @@ TEST(http_time, a_server_that_drips_is_given_up_at_the_deadline)
 	struct server server = start_fake(drip, NULL);
 	struct attempt attempt = {
 		.url = http_url(&server, ""),
-		.part = "it was not done in time",
+		.part = "it was not done in time (timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.stall_ms = 300,
 		.deadline_ms = 1000,
@@ -268,7 +271,7 @@ TEST(http_time, a_slow_upload_is_no_stall)
 	struct server server = start_fake(sip, NULL);
 	struct attempt attempt = {
 		.url = http_url(&server, "?listing=index"),
-		.part = "it was not done in time",
+		.part = "it was not done in time (timeout)",
 		.status = TKB_ERR_UNAVAILABLE,
 		.stall_ms = 300,
 		.deadline_ms = 1500,

@@ -134,7 +134,8 @@ static void close_queue(const struct full_queue *queue)
 TEST(redis_time, an_address_that_does_not_answer_ends_in_time)
 {
 	struct attempt attempt = { .part = "cannot connect: it was not "
-		                           "done in time" };
+		                           "done in time "
+		                           "(connect-timeout)" };
 	struct full_queue queue;
 
 	open_queue(&queue, "127.0.0.1", 0);
@@ -215,7 +216,8 @@ TEST(redis_time, a_server_that_says_nothing_costs_the_connect_time)
 	struct script script = { answers, true };
 	struct server server = start_fake(play, &script);
 	struct attempt attempt = { .url = redis_url(&server, ""),
-		                   .part = "not done in time" };
+		                   .part = "not done in time "
+		                           "(connect-timeout)" };
 
 	check_in_time(try_open, &attempt, 500);
 	stop_server(&server, SIGKILL);
@@ -226,7 +228,8 @@ TEST(redis_time, a_handshake_that_is_not_answered_does_too)
 	static const char *const answers[] = { NULL };
 	struct script script = { answers, true };
 	struct server server = start_fake(play, &script);
-	struct attempt attempt = { .part = "TLS handshake: it was not done" };
+	struct attempt attempt = { .part = "TLS handshake: it was not done in "
+		                           "time (connect-timeout)" };
 
 	make_authority("ca");
 	attempt.url = text("rediss://127.0.0.1:%u?cafile=ca.pem", server.port);
@@ -240,10 +243,12 @@ TEST(redis_time, a_server_that_falls_silent_costs_the_stall_time)
 {
 	struct script script = { only_time, true };
 	struct server server = start_fake(play, &script);
-	struct attempt attempt = { .url = redis_url(&server, ""),
-		                   .part = "no byte moved for 500 ms",
-		                   .stall_ms = 500,
-		                   .deadline_ms = 10000 };
+	struct attempt attempt = {
+		.url = redis_url(&server, ""),
+		.part = "no byte moved for 500 ms (stall-timeout)",
+		.stall_ms = 500,
+		.deadline_ms = 10000
+	};
 
 	check_in_time(try_get, &attempt, 500);
 	stop_server(&server, SIGKILL);
@@ -281,7 +286,7 @@ TEST(redis_time, a_trickle_ends_at_the_deadline)
 	for (size_t i = 0; i < TKB_COUNT_OF(serves); i++) {
 		struct server server = start_fake(serves[i], NULL);
 		struct attempt attempt = { .url = redis_url(&server, ""),
-			                   .part = "not done in time",
+			                   .part = "not done in time (timeout)",
 			                   .stall_ms = 10000,
 			                   .deadline_ms = 500 };
 

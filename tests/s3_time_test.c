@@ -103,7 +103,8 @@ static uint64_t wait_for_deadline(void *self)
 	set_deadline(&handle, 500);
 	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
 	                                &answer, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "it was not done in time");
+	            TKB_ERR_UNAVAILABLE, &err,
+	            "it was not done in time (timeout)");
 	return now_ms() - start_ms;
 }
 
@@ -177,6 +178,6 @@ TEST(s3_time, pages_without_end_are_read_until_the_deadline)
 	set_deadline(&handle, 500);
 	CHECK_FAILS(
 		handle.backend->refs(handle.self, &handle.call, &visitor, &err),
-		TKB_ERR_UNAVAILABLE, &err, "it was not done in time");
+		TKB_ERR_UNAVAILABLE, &err, "it was not done in time (timeout)");
 	stop_server(&server, SIGKILL);
 }

@@ -69,6 +69,8 @@ struct tkb_call {
 	 * returns TKB_ERR_UNAVAILABLE puts it here. May be NULL.
 	 */
 	uint32_t *retry_after_ms;
+	/** The setting that the deadline is of, for messages; NULL: timeout */
+	const char *deadline_name;
 };
 
 /** Bytes to be put, which can be read again and again. */

@@ -20,8 +20,10 @@ struct tkb_call tkb_net_connect_call(const struct tkb_call *call)
 	const uint64_t end_ns = tkb_now_ns() + call->connect_ms * NS_PER_MS;
 	struct tkb_call shorter = *call;
 
-	if (end_ns < shorter.deadline_ns)
+	if (end_ns < shorter.deadline_ns) {
 		shorter.deadline_ns = end_ns;
+		shorter.deadline_name = "connect-timeout";
+	}
 	return shorter;
 }
 

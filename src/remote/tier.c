@@ -80,7 +80,8 @@ static int read_time(const struct tkb_param *param, uint32_t *out,
 
 	if (!tkb_url_time_ms(param->value, &time_ms) || time_ms == 0 ||
 	    time_ms > TIME_LIMIT_MS)
-		return fail_param(param, "a time, as in 5s or 500ms", err);
+		return fail_param(
+			param, "a time of at most 24h, as in 5s or 500ms", err);
 	*out = (uint32_t)time_ms;
 	return 0;
 }

@@ -124,7 +124,8 @@ int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
 		return fail_to_connect(slot, err);
 	case CURLE_OPERATION_TIMEDOUT:
 		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "cannot connect: it was not done in time");
+		              "cannot connect: it was not done in time "
+		              "(connect-timeout)");
 	case CURLE_PARTIAL_FILE:
 		return refuse(err, TKB_ERR_UNAVAILABLE,
 		              "its answer ended too early");

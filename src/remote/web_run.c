@@ -199,7 +199,8 @@ static void end_stalled(struct run *run, uint64_t now)
 	const struct tkb_call *call = run->call;
 	struct tkb_error why = { 0 };
 
-	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE, "no byte moved for %u ms",
+	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
+	               "no byte moved for %u ms (stall-timeout)",
 	               (unsigned)call->stall_ms);
 	for (size_t i = 0; i < run->web->slot_count; i++) {
 		struct tkb_web_slot *slot = &run->web->slots[i];
@@ -217,7 +218,8 @@ static void end_late(struct run *run)
 {
 	struct tkb_error why = { 0 };
 
-	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE, "it was not done in time");
+	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
+	               "it was not done in time (timeout)");
 	for (size_t i = 0; i < run->web->slot_count; i++) {
 		if (run->web->slots[i].request != NULL)
 			end_slot(run->web, &run->web->slots[i], &why);

@@ -66,7 +66,10 @@ int tkb_wire_check(struct tkb_wire *wire, const struct tkb_call *call,
 	}
 	if (now >= call->deadline_ns)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it was not done in time");
+		                "it was not done in time (%s)",
+		                call->deadline_name != NULL
+		                        ? call->deadline_name
+		                        : "timeout");
 	return 0;
 }
 
@@ -98,9 +101,10 @@ int tkb_wire_wait(struct tkb_wire *wire, short events,
 			return rc;
 		now = tkb_now_ns();
 		if (now >= stall_ns)
-			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-			                "no byte moved for %u ms",
-			                (unsigned)call->stall_ms);
+			return tkb_fail(
+				err, TKB_ERR_UNAVAILABLE,
+				"no byte moved for %u ms (stall-timeout)",
+				(unsigned)call->stall_ms);
 		rc = poll(&item, 1, nap_ms(now, stall_ns, call->deadline_ns));
 		if (rc > 0)
 			return 0;
