@@ -224,10 +224,13 @@ int tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err)
 
 void tkb_draft_discard(struct tkb_draft *draft)
 {
+	const int number = errno;
+
 	tkb_fd_close_at(&draft->fd);
 	if (draft->is_named)
 		(void)unlink(draft->private_name);
 	draft->is_named = false;
 	free(tkb_take(draft->private_name));
 	free(tkb_take(draft->path));
+	errno = number;
 }

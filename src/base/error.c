@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,11 +54,14 @@ int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
 int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 {
 	const int number = errno;
+	const bool is_memory = number == ENOMEM;
+	const int status = is_memory ? TKB_ERR_NOMEM : TKB_ERR_IO;
 	va_list arguments;
 	size_t used;
 
 	va_start(arguments, format);
-	set(err, TKB_ERR_IO, TKB_REASON_IO, format, arguments);
+	set(err, status, is_memory ? TKB_REASON_NONE : TKB_REASON_IO, format,
+	    arguments);
 	va_end(arguments);
 
 	if (err != NULL) {
@@ -68,7 +72,7 @@ int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 		               ": %s", strerror_r(number, text, sizeof(text)));
 	}
 	errno = number;
-	return number == ENOMEM ? TKB_ERR_NOMEM : TKB_ERR_IO;
+	return status;
 }
 
 int tkb_fail_nomem(struct tkb_error *err)

@@ -23,7 +23,10 @@ int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
                    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* TKB_ERR_IO, and what errno says behind the sentence. */
+/*
+ * TKB_ERR_IO with TKB_REASON_IO, or TKB_ERR_NOMEM where errno is ENOMEM, and
+ * what errno says behind the sentence. errno stays.
+ */
 int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -8,16 +8,22 @@
 
 void tkb_fd_close_at(int *fd)
 {
+	const int number = errno;
+
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
+	errno = number;
 }
 
 void tkb_dir_close_at(DIR **dir)
 {
+	const int number = errno;
+
 	if (*dir != NULL)
 		(void)closedir(*dir);
 	*dir = NULL;
+	errno = number;
 }
 
 int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode)
@@ -132,6 +138,8 @@ int tkb_fd_write_all(int fd, struct tkb_bytes bytes, const char *what,
 
 static int fail_open(const char *name, struct tkb_error *err)
 {
+	int rc;
+
 	switch (errno) {
 	case ENOENT:
 		return tkb_fail_entry(err, TKB_REASON_MISSING,
@@ -140,10 +148,10 @@ static int fail_open(const char *name, struct tkb_error *err)
 		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
 		                      "'%s' is a symbolic link", name);
 	default:
-		(void)tkb_fail_errno(err, "cannot read '%s'", name);
-		if (err != NULL)
+		rc = tkb_fail_errno(err, "cannot read '%s'", name);
+		if (rc == TKB_ERR_IO && err != NULL)
 			err->reason = TKB_REASON_UNREADABLE;
-		return TKB_ERR_IO;
+		return rc;
 	}
 }
 

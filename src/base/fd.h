@@ -15,10 +15,10 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* For TKB_AUTO; -1 is closed. */
+/* For TKB_AUTO; -1 is closed. errno stays, so that a caller can look at it. */
 void tkb_fd_close_at(int *fd);
 
-/* For TKB_AUTO; NULL is closed. */
+/* For TKB_AUTO; NULL is closed. errno stays. */
 void tkb_dir_close_at(DIR **dir);
 
 /* openat() with O_CLOEXEC, again after EINTR. -1 and errno on failure. */

@@ -143,7 +143,7 @@ static int prepare_stages(struct tkb_emitter *emitter, struct tkb_error *err)
 		if (job->is_done || stage->fd >= 0)
 			continue;
 		rc = tkb_stage_open(stage, &fault);
-		if (rc < 0 && is_refusal(errno)) {
+		if (rc == TKB_ERR_IO && is_refusal(errno)) {
 			if (err != NULL)
 				*err = fault;
 			return rc;

@@ -343,8 +343,33 @@ static int list_children(struct tkb_loader *loader, int dir_fd,
 		add_file(found, name);
 	}
 	sort_files(found);
-	found->stray_count -= group->child_count + 1;
 	return 0;
+}
+
+static bool lists(const struct tkb_group *group, const char *name)
+{
+	for (size_t i = 0; i < group->child_count; i++) {
+		if (strcmp(group->children[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a kernel's folder holds besides it. A file that a compiler put there
+ * after the folder was listed is the kernel's, and no name of the listing.
+ */
+static size_t count_strays(const struct tkb_folder *folder,
+                           const struct tkb_found *found,
+                           const struct tkb_group *group)
+{
+	size_t count = 0;
+
+	for (const char *name = tkb_folder_next(folder, NULL); name != NULL;
+	     name = tkb_folder_next(folder, name))
+		count += strcmp(name, found->group_name) != 0 &&
+		         !lists(group, name);
+	return count;
 }
 
 static int check_name(const char *name, struct tkb_error *err)
@@ -421,6 +446,7 @@ static int load_kernel(struct tkb_loader *loader,
 	rc = list_children(loader, folder->fd, found, &group, err);
 	if (rc < 0)
 		return rc;
+	found->stray_count = count_strays(folder, found, &group);
 	rc = load_files(loader, folder, found, &group, &stamp, err);
 	if (rc < 0)
 		return rc;

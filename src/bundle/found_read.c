@@ -20,12 +20,14 @@ struct tkb_stamp tkb_stamp_of(const struct stat *status)
 int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
                   struct tkb_error *err)
 {
+	int rc;
+
 	if (errno == ENOENT || errno == ENOTDIR)
 		return tkb_fail_entry(err, absent, "'%s' %s", name, what);
-	(void)tkb_fail_errno(err, "cannot look at '%s'", name);
-	if (err != NULL)
+	rc = tkb_fail_errno(err, "cannot look at '%s'", name);
+	if (rc == TKB_ERR_IO && err != NULL)
 		err->reason = TKB_REASON_UNREADABLE;
-	return TKB_ERR_IO;
+	return rc;
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)

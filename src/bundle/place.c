@@ -160,7 +160,8 @@ int tkb_place_has_writer(const struct tkb_root *root, const char *key,
 
 	*out = false;
 	rc = tkb_dir_open(root->fd, key, &dir, &fault);
-	if (rc < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+	if (rc == TKB_ERR_IO &&
+	    (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0;
 	while (rc == 0 && !*out) {
 		rc = tkb_dir_next(dir, &item, &fault);

@@ -55,11 +55,12 @@ int tkb_target_find(const char *target, size_t *index_out,
 	for (size_t i = 0; i < TKB_COUNT_OF(architectures); i++) {
 		const char *arch = architectures[i];
 		const size_t length = strlen(arch);
-		const char *rest = target + 5 + length;
+		const char *rest;
 
 		if (strncmp(target, "cuda:", 5) != 0 ||
 		    strncmp(target + 5, arch, length) != 0)
 			continue;
+		rest = target + 5 + length;
 		if (*rest != '\0' && strcmp(rest, ":32") != 0)
 			continue;
 		*index_out = i;

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "bundle/install.h"
 #include "bundle/manifest.h"
 
@@ -43,6 +44,7 @@ static int make_name(struct publisher *publisher, const char *prefix,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(4096);
+	int rc;
 
 	tkb_buf_add_text(&name, prefix);
 	tkb_buf_add_text(&name, publisher->publication->kernel);
@@ -53,6 +55,14 @@ static int make_name(struct publisher *publisher, const char *prefix,
 		                "'%.64s...' is too long for a file's name, of "
 		                "at most %d bytes: the kernel needs another",
 		                publisher->publication->kernel, NAME_LIMIT);
+	rc = tkb_buf_check(&name, err);
+	if (rc < 0)
+		return rc;
+	/* The kernel's name is what a worker read in an untrusted source. */
+	if (!tkb_name_is_valid(tkb_buf_bytes(&name)))
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%.64s' cannot be a kernel's name",
+		                publisher->publication->kernel);
 	*out = tkb_arena_string(&publisher->arena, tkb_buf_bytes(&name));
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }

@@ -33,7 +33,8 @@ TKB_NODISCARD int tkb_publication_find(const char *root, const char *key,
 
 /*
  * Publish. Returns 0, also where somebody was faster; TKB_ERR_IO,
- * TKB_ERR_UNAVAILABLE (a compiler is at work there just now) or TKB_ERR_NOMEM.
+ * TKB_ERR_UNAVAILABLE (a compiler is at work there just now), TKB_ERR_CORRUPT
+ * or TKB_ERR_TOO_LARGE (no file can have the kernel's name) or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_publication_do(const struct tkb_publication *publication,
                                      struct tkb_error *err);

@@ -176,11 +176,12 @@ static void add_number(struct tkb_buf *out, enum tkb_triton_field field,
 static size_t find_arch(const char *target, const char **begin_out)
 {
 	static const char backend[] = "cuda:";
-	const char *begin = target + strlen(backend);
+	const char *begin;
 	size_t length;
 
 	if (strncmp(target, backend, strlen(backend)) != 0)
 		return 0;
+	begin = target + strlen(backend);
 	length = strspn(begin, "0123456789");
 	*begin_out = begin;
 	if (length > 4 ||

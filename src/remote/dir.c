@@ -92,21 +92,27 @@ static int path_of(const struct folder *folder, const char *ref,
 	return tkb_buf_check(out, err);
 }
 
+/* What the system refuses is the remote's failure; errno says which. */
+static int blame_remote(int rc, struct tkb_error *err)
+{
+	const int number = errno;
+	int status = rc;
+
+	if (rc == TKB_ERR_IO)
+		status = number == EACCES || number == EPERM || number == EROFS
+		                 ? TKB_ERR_DENIED
+		                 : TKB_ERR_UNAVAILABLE;
+	if (rc < 0 && err != NULL)
+		err->status = status;
+	return status;
+}
+
 /* Nothing there is a miss; what the system says else may pass. */
 static int fail_unless_missing(struct tkb_error *err, const char *what)
 {
 	if (errno == ENOENT || errno == ENOTDIR)
 		return TKB_MISS;
-	if (errno == EACCES || errno == EPERM || errno == EROFS) {
-		(void)tkb_fail_errno(err, "%s", what);
-		if (err != NULL)
-			err->status = TKB_ERR_DENIED;
-		return TKB_ERR_DENIED;
-	}
-	(void)tkb_fail_errno(err, "%s", what);
-	if (err != NULL)
-		err->status = TKB_ERR_UNAVAILABLE;
-	return TKB_ERR_UNAVAILABLE;
+	return blame_remote(tkb_fail_errno(err, "%s", what), err);
 }
 
 static int open_file(const struct folder *folder, const char *ref,
@@ -176,9 +182,11 @@ static int write_blob(struct tkb_draft *draft, const struct tkb_blob *blob,
 		                          CHUNK, &got, err);
 		if (rc < 0)
 			return rc;
-		if (got == 0)
+		if (got == 0) {
+			errno = EIO; /* which blame_remote() looks at */
 			return tkb_fail(err, TKB_ERR_IO,
 			                "the blob is cut short");
+		}
 		rc = sink.write(sink.self, (struct tkb_bytes){ chunk, got },
 		                err);
 		if (rc < 0)
@@ -186,21 +194,6 @@ static int write_blob(struct tkb_draft *draft, const struct tkb_blob *blob,
 		offset += got;
 	}
 	return 0;
-}
-
-/* What the system refuses while writing is the remote's failure. */
-static int blame_remote(int rc, struct tkb_error *err)
-{
-	const int number = errno;
-	int status = rc;
-
-	if (rc == TKB_ERR_IO)
-		status = number == EACCES || number == EPERM || number == EROFS
-		                 ? TKB_ERR_DENIED
-		                 : TKB_ERR_UNAVAILABLE;
-	if (rc < 0 && err != NULL)
-		err->status = status;
-	return status;
 }
 
 static int store(const struct folder *folder, const char *ref,

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/draft.h"
+#include "base/error.h"
+#include "base/fd.h"
+
+/* What the system said, and what becomes of it. */
+
+/* A descriptor whose close fails, as on a file server that went away. */
+static int bad_fd(void)
+{
+	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	CHECK_INT(close(fd), 0);
+	return fd;
+}
+
+TEST(errno, stays_where_a_descriptor_is_cleaned_up)
+{
+	int fd = bad_fd();
+
+	errno = ENOENT;
+	tkb_fd_close_at(&fd);
+	CHECK_INT(errno, ENOENT);
+}
+
+TEST(errno, stays_where_a_folder_is_cleaned_up)
+{
+	struct tkb_error err = { 0 };
+	DIR *dir = NULL;
+
+	CHECK_OK(tkb_dir_open(AT_FDCWD, ".", &dir, &err), &err);
+	CHECK_INT(close(dirfd(dir)), 0);
+	errno = EACCES;
+	tkb_dir_close_at(&dir);
+	CHECK_INT(errno, EACCES);
+}
+
+TEST(errno, stays_where_a_draft_is_discarded)
+{
+	struct tkb_draft draft = TKB_DRAFT_INIT;
+
+	draft.is_named = true;
+	draft.private_name = strdup("is-not-there");
+	errno = EROFS;
+	tkb_draft_discard(&draft);
+	CHECK_INT(errno, EROFS);
+}
+
+TEST(errno, of_memory_is_told_as_such)
+{
+	struct tkb_error err = { 0 };
+
+	errno = ENOMEM;
+	CHECK_INT(tkb_fail_errno(&err, "cannot read '%s'", "x"), TKB_ERR_NOMEM);
+	CHECK_INT(err.status, TKB_ERR_NOMEM);
+	CHECK_INT(err.reason, TKB_REASON_NONE);
+	CHECK_CONTAINS(err.message, "cannot read 'x'");
+}
+
+TEST(errno, of_anything_else_is_told_as_the_systems_refusal)
+{
+	struct tkb_error err = { 0 };
+
+	errno = EIO;
+	CHECK_INT(tkb_fail_errno(&err, "cannot read '%s'", "x"), TKB_ERR_IO);
+	CHECK_INT(err.status, TKB_ERR_IO);
+	CHECK_INT(err.reason, TKB_REASON_IO);
+	CHECK_INT(errno, EIO);
+}

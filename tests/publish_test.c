@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include "compile/compiler_inside.h"
+#include "compile/publish.h"
+
+/* What a worker says of a kernel comes from a source that nobody trusts. */
+
+#define KEY "KRJX2HQ7F5A3F5S77XLFZIGB7OJNLBQWMK7CXOIKV37EDNGX5SKA"
+
+static void check_is_refused(const char *kernel)
+{
+	const struct tkb_stage_file file = { "cubin", tkb_text("x") };
+	const struct tkb_publication publication = {
+		.root = "root",
+		.key = KEY,
+		.kernel = kernel,
+		.files = &file,
+		.file_count = 1,
+		.metadata = tkb_text("{}"),
+	};
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_publication_do(&publication, &err), TKB_ERR_CORRUPT,
+	            &err, "cannot be a kernel's name");
+	CHECK(!exists("root/" KEY));
+	CHECK(!exists("root/.tkbundle/escaped.cubin"));
+}
+
+TEST(publish, takes_no_kernel_whose_name_leaves_its_folder)
+{
+	check_is_refused("../../escaped");
+	check_is_refused("a/b");
+	check_is_refused("a\nb");
+}
+
+TEST(publish, finds_no_target_in_what_is_shorter_than_one)
+{
+	static const char *const texts[] = { "", "c", "cuda",
+		                             "cuda:", "cuda:9" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++) {
+		char *exact = test_alloc(strlen(texts[i]) + 1);
+		struct tkb_error err = { 0 };
+
+		strcpy(exact, texts[i]);
+		CHECK_FAILS(tkb_target_check(exact, &err), TKB_ERR_INVALID,
+		            &err, "target");
+	}
+}
