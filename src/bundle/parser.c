@@ -70,23 +70,25 @@ int tkb_parser_keep_text(struct tkb_parser *parser, const char **out,
 {
 	const struct tkb_bytes raw =
 		tkb_json_raw(&parser->json, &parser->token);
+	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf decoded = TKB_BUF_INIT(TEXT_LIMIT);
 	struct tkb_bytes value = raw;
 	const char *kept;
+	int rc;
 
 	if (raw.size > TEXT_LIMIT)
 		return tkb_parser_refuse(parser, "a text is too long", err);
 	if (memchr(raw.data, '\\', raw.size) != NULL) {
 		tkb_json_decode(raw, &decoded);
+		rc = tkb_buf_check(&decoded, err);
+		if (rc < 0)
+			return rc;
 		value = tkb_buf_bytes(&decoded);
-		if (has_control_character(value)) {
-			tkb_buf_release(&decoded);
+		if (has_control_character(value))
 			return tkb_parser_refuse(parser, "a control character",
 			                         err);
-		}
 	}
 	kept = tkb_arena_string(&parser->manifest->arena, value);
-	tkb_buf_release(&decoded);
 	if (kept == NULL)
 		return tkb_fail_nomem(err);
 	*out = kept;

@@ -153,8 +153,9 @@ static int read_text(struct reader *reader, const char **out,
 	if (rc < 0)
 		return rc;
 	tkb_json_decode(tkb_json_raw(&reader->json, &reader->token), &value);
-	if (tkb_buf_check(&value, NULL) < 0 ||
-	    has_control_character(tkb_buf_bytes(&value)))
+	if (value.failure == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (value.failure != 0 || has_control_character(tkb_buf_bytes(&value)))
 		return refuse(reader, err);
 	*out = tkb_arena_string(&reader->record->arena, tkb_buf_bytes(&value));
 	return *out == NULL ? tkb_fail_nomem(err) : 0;

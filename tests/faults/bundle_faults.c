@@ -5,6 +5,7 @@
 
 #include "faults/loop.h"
 #include "faults/world.h"
+#include "forge.h"
 
 /* A bundle of a kernel and a module, and what is done with it. */
 struct subject {
@@ -70,6 +71,33 @@ TEST(bundle, opens_or_says_that_an_allocation_failed)
 		                         .release = close_opened };
 
 	set_up();
+	fault_each_allocation(&call);
+}
+
+static const char *check_escaped(void *self, enum fault_moment moment)
+{
+	const char *fault = check_opened(self, moment);
+
+	if (fault != NULL || subject.opened == untouched)
+		return fault;
+	return strcmp(tkb_bundle_entry(subject.opened, 0)->producer,
+	              "tri\"ton") == 0
+	               ? NULL
+	               : "a text is cut short";
+}
+
+TEST(bundle, with_escapes_opens_or_says_that_an_allocation_failed)
+{
+	const struct fault_call call = { .call = open_path,
+		                         .check = check_escaped,
+		                         .release = close_opened };
+	struct forge *forge;
+
+	set_up();
+	forge = forge_open("x.tkb");
+	forge_edit(forge, "\"producer\":[\"triton\"",
+	           "\"producer\":[\"tri\\\"ton\"");
+	forge_write(forge, "x.tkb");
 	fault_each_allocation(&call);
 }
 

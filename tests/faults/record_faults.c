@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "faults/loop.h"
+#include "faults/world.h"
+#include "remote/record.h"
+
+/* A record: what cannot be read for want of memory is not damaged. */
+
+static struct tkb_record record;
+static struct tkb_buf record_text = TKB_BUF_INIT(TKB_MIB);
+
+static int parse(void *self, struct tkb_error *err)
+{
+	(void)self;
+	record = (struct tkb_record){ 0 };
+	return tkb_record_parse(tkb_buf_bytes(&record_text), &record, err);
+}
+
+static const char *check(void *self, enum fault_moment moment)
+{
+	(void)self;
+	if (moment != FAULT_DONE && moment != FAULT_DONE_YET)
+		return NULL;
+	return record.entry_count == 2 ? NULL : "it has other entries";
+}
+
+static void release(void *self)
+{
+	(void)self;
+	tkb_record_release(&record);
+}
+
+TEST(record, is_read_or_says_that_an_allocation_failed)
+{
+	const struct fault_call call = { .call = parse,
+		                         .check = check,
+		                         .release = release };
+	const struct tkb_digest digest = { { 1 } };
+	struct tkb_error err = { 0 };
+	struct tkb_bundle *bundle = NULL;
+
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_record_write(bundle, &digest, 1, &record_text, &err),
+	         &err);
+	tkb_bundle_close(bundle);
+	fault_each_allocation(&call);
+	tkb_buf_release(&record_text);
+}
