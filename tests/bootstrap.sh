@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What ./bootstrap does where packages are missing, by root, sudo or neither.
+#
+#     bootstrap.sh SOURCE_FOLDER
+#
+# dpkg, apt, sudo, id and cmake are stand-ins that note how they are called:
+# nothing is installed or built. Prints TAP.
+# shellcheck disable=SC2317,SC2329 # functions are called by holds()
+
+source=$(realpath "$1") || exit 2
+work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-bootstrap.XXXXXX") || exit 1
+work=$(cd "$work" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+cd "$work" || exit 1
+export LC_ALL=C
+
+number=0
+failed=0
+
+# Sentence $1 holds if the rest, a command, succeeds.
+holds() {
+	number=$((number + 1))
+	sentence=$1
+	shift
+	if "$@"; then
+		echo "ok $number - $sentence"
+	else
+		failed=$((failed + 1))
+		echo "not ok $number - $sentence"
+		sed 's/^/# /' said calls
+	fi
+}
+
+script() {
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"bin/$1"
+	chmod +x "bin/$1"
+}
+
+# Of the machine it gets these, so that there is no sudo.
+mkdir bin tree
+cp "$source/bootstrap" tree/
+mkdir tree/tests
+echo redis >tree/tests/requirements.txt
+echo moto >tree/tests/s3_requirements.txt
+for tool in bash cat cut dirname env grep mktemp nproc rm sed sh tar; do
+	ln -s "$(command -v $tool)" bin/
+done
+script dpkg-query <<'END'
+for package; do :; done
+grep -qx "$package" "$WORK/missing" || echo 'install ok installed'
+END
+script apt-cache <<'END'
+grep -x "$2" "$WORK/known"
+END
+script apt-get <<'END'
+echo "apt-get $*" >>"$WORK/calls"
+END
+script cmake <<'END'
+echo "cmake $*" >>"$WORK/calls"
+END
+script python3 <<'END'
+[ "$1" != -c ] || exit 1
+echo "python3 $*" >>"$WORK/calls"
+END
+script id <<'END'
+cat "$WORK/uid"
+END
+
+# bootstrap ARGUMENT...: what it says is in `said`, who was called in `calls`.
+bootstrap() {
+	: >calls
+	env -i WORK="$work" PATH="$work/bin" LC_ALL=C \
+		./tree/bootstrap "$@" >said 2>&1
+	status=$?
+}
+
+# What is missing; the rest is what apt knows.
+missing() {
+	printf '%s\n' "$@" >missing
+}
+
+not() {
+	! "$@"
+}
+
+says() {
+	grep -q -e "$1" said
+}
+
+called() {
+	grep -q -e "$1" calls
+}
+
+built() {
+	[ "$status" -eq 0 ] && called 'cmake --build build/release'
+}
+
+fails_with() {
+	[ "$status" -eq 1 ] && [ "$(tail -n 1 said)" = "    $1" ] &&
+		not called .
+}
+
+list='apt-get update && apt-get install --no-install-recommends'
+printf '%s\n' gcc nginx python3-venv llvm-22-dev >known
+
+echo 1000 >uid
+missing nothing
+bootstrap build
+holds "with all there, neither root nor sudo is needed" built
+holds "nor is apt asked" not called apt-get
+
+missing gcc python3-venv nginx llvm-22-dev
+bootstrap test
+holds "without both, all that a verb needs is named in one command" \
+	fails_with "$list gcc nginx python3-venv llvm-22-dev"
+bootstrap demo
+holds "the demo needs no LLVM" fails_with "$list gcc"
+bootstrap build -DTKB_WITH_LLVM=OFF
+holds "nor does who builds without it" fails_with "$list gcc"
+
+missing llvm-22-dev
+bootstrap build
+holds "what is only wanted is named, and left" built
+holds "by name" says "$list llvm-22-dev"
+bootstrap build -DTKB_WITH_LLVM=OFF
+holds "what is not wanted is not named" not says llvm
+holds "and the build is told" called 'cmake .* -DTKB_WITH_LLVM=OFF$'
+
+missing python3-venv
+bootstrap test
+holds "without python3-venv tests are run" called \
+	'^python3 -B tests/run_tests.py build/release'
+holds "and what is skipped is said" says 'no python3-venv: .* is skipped'
+
+script sudo <<'END'
+echo "sudo $*" >>"$WORK/calls"
+exec "$@"
+END
+missing nothing
+bootstrap build
+holds "sudo is not called in vain" not called sudo
+echo gcc >known
+missing llvm-22-dev
+bootstrap build
+holds "nor for what this Debian does not have" not called sudo
+printf '%s\n' gcc llvm-22-dev >known
+missing cmake llvm-22-dev
+bootstrap build
+holds "what is missing is installed by it" called \
+	'^sudo .*apt-get install .* cmake llvm-22-dev$'
+holds "and then it is built" built
+
+script sudo <<'END'
+echo "sudo: a password is required" >&2
+exit 1
+END
+bootstrap build
+holds "where sudo refuses, the list is told" \
+	fails_with "$list cmake llvm-22-dev"
+
+echo 0 >uid
+bootstrap build
+holds "root needs no sudo" called '^apt-get install .* cmake llvm-22-dev$'
+: >known
+missing cmake
+bootstrap build
+holds "apt's lists are fetched first" called '^apt-get update'
+
+echo "1..$number"
+[ $failed -eq 0 ]
