@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "remote/dir_claim.h"
+
 /*
  * A folder of a node's own before a remote of all: one of those at work here
  * fetches a blob, the others wait for it.
@@ -247,4 +249,28 @@ TEST(claims, of_what_nobody_has_are_given_back)
 		CHECK_INT(worker.rc, TKB_MISS);
 		CHECK(worker.ms < 2000);
 	}
+}
+
+TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
+{
+	const struct tkb_digest digest = made_up(3);
+	struct tkb_error err = { 0 };
+	void *claim = NULL;
+	int status = 0;
+	pid_t child;
+
+	CHECK_OK(tkb_dir_claim("node", &digest, &claim, &err), &err);
+	CHECK(claim != NULL);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		for (;;)
+			(void)pause();
+	}
+	tkb_dir_unclaim(claim);
+	CHECK_INT(tkb_dir_claim("node", &digest, &claim, &err), 0);
+	CHECK(claim != NULL);
+	tkb_dir_unclaim(claim);
+	CHECK_INT(kill(child, SIGKILL), 0);
+	CHECK_INT(waitpid(child, &status, 0), child);
 }

@@ -19,7 +19,9 @@ extern "C" {
  * before it is decoded: of a damaged one nothing appears, and the rest goes
  * on. Any number of processes may emit to one place at once.
  *
- * In the cache root, the folder `.tkbundle` holds what tkbundle needs there.
+ * In the cache root, the folder `.tkbundle` holds what tkbundle needs there. A
+ * lock in it that somebody else does not give back is waited for 5 seconds; then
+ * it is done without, as where a file system has none.
  * Nothing is synced to disk unless asked for: after a power failure, the
  * next emit hashes what it finds, once per boot.
  *

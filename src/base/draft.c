@@ -50,7 +50,7 @@ static bool is_private_name(const char *name, const char *base)
 /* A draft is locked by its writer for as long as that lives. */
 static void remove_if_dead(int dir_fd, const char *name)
 {
-	TKB_AUTO(tkb_fd_close_at)
+	TKB_AUTO(tkb_fd_unlock_at)
 	int fd = tkb_fd_open_quietly(dir_fd, name); /* does not wait */
 	struct stat status;
 
@@ -218,7 +218,7 @@ int tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err)
 	if (flush(draft) < 0 ||
 	    (draft->path != NULL && move_into_place(draft) < 0))
 		return tkb_fail_errno(err, "cannot write '%s'", draft->name);
-	tkb_fd_close_at(&draft->fd);
+	tkb_fd_unlock_at(&draft->fd);
 	return 0;
 }
 
@@ -226,7 +226,7 @@ void tkb_draft_discard(struct tkb_draft *draft)
 {
 	const int number = errno;
 
-	tkb_fd_close_at(&draft->fd);
+	tkb_fd_unlock_at(&draft->fd);
 	if (draft->is_named)
 		(void)unlink(draft->private_name);
 	draft->is_named = false;

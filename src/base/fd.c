@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 void tkb_fd_close_at(int *fd)
@@ -13,6 +14,16 @@ void tkb_fd_close_at(int *fd)
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
+	errno = number;
+}
+
+void tkb_fd_unlock_at(int *fd)
+{
+	const int number = errno;
+
+	if (*fd >= 0)
+		(void)flock(*fd, LOCK_UN);
+	tkb_fd_close_at(fd);
 	errno = number;
 }
 

@@ -18,6 +18,12 @@
 /* For TKB_AUTO; -1 is closed. errno stays, so that a caller can look at it. */
 void tkb_fd_close_at(int *fd);
 
+/*
+ * As tkb_fd_close_at(), of a file that may be locked with flock(): a child that
+ * was forked meanwhile has the descriptor, too, and would keep the lock.
+ */
+void tkb_fd_unlock_at(int *fd);
+
 /* For TKB_AUTO; NULL is closed. errno stays. */
 void tkb_dir_close_at(DIR **dir);
 

@@ -27,6 +27,7 @@ static int open_stages(struct tkb_emitter *emitter, struct tkb_error *err)
 		struct tkb_stage *stage = &emitter->stages[i];
 
 		tkb_stage_init(stage, &emitter->roots.items[i]);
+		stage->watcher = &emitter->watcher;
 		emitter->stage_count++;
 		if (emitter->roots.items[i].fd >= 0)
 			tkb_stage_begin(stage, &emitter->bundle->id,
@@ -334,14 +335,16 @@ static int readdress_one(void *self, size_t worker, size_t index,
 	struct tkb_emitter *emitter = self;
 	struct tkb_job *job = &emitter->jobs[index];
 	const struct tkb_install install = install_of(emitter, job);
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	struct tkb_error fault = { 0 };
 	int rc;
 
 	if (job->is_done || job->state != TKB_PLACE_MOVED)
 		return 0;
 	/* In it gc takes group files away: one that is gone stays away. */
-	lock = tkb_stage_lock(install.stage);
+	rc = tkb_stage_lock(install.stage, &lock, &fault);
+	if (rc == TKB_ERR_CANCELLED)
+		return tkb_emitter_fail(emitter, job, rc, &fault, err);
 	rc = tkb_install_readdress(&install, &emitter->loaders[worker], &fault);
 	if (rc < 0 && fault.reason == TKB_REASON_MISSING) {
 		tkb_emitter_finish(emitter, job, TKB_SKIPPED, TKB_REASON_BUSY,

@@ -132,7 +132,7 @@ static struct tkb_error damage_of(const struct tkb_emitter *emitter,
 int tkb_emitter_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
                      const struct tkb_error *fault, struct tkb_error *err)
 {
-	if (rc == TKB_ERR_NOMEM) {
+	if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
 		*err = *fault;
 		return rc;
 	}

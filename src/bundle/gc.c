@@ -56,6 +56,7 @@ static int open_roots(struct tkb_gc *gc, struct tkb_error *err)
 		gc->tells[i] = tkb_use_is_told(&roots->items[i]);
 		gc->report.knows_use &= gc->tells[i];
 		tkb_stage_init(&gc->stages[i], &roots->items[i]);
+		gc->stages[i].watcher = &gc->watcher;
 		gc->stage_count++;
 		if (!gc->options->dry_run)
 			tkb_stage_begin(&gc->stages[i], &no_bundle, true);

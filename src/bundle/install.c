@@ -221,16 +221,14 @@ static int install_files(const struct tkb_install *install,
                          struct tkb_loader *loader, enum tkb_outcome *outcome,
                          struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	enum tkb_place_state state = TKB_PLACE_ABSENT;
 	bool is_settled = false;
 	int rc;
 
-	lock = tkb_stage_lock(install->stage);
-	if (lock < 0 && !tkb_stage_can_do_without(errno))
-		return tkb_fail_errno(err, "cannot lock '%s/%s'",
-		                      install->stage->root->path,
-		                      TKB_ROOT_OWN_FOLDER);
+	rc = tkb_stage_lock(install->stage, &lock, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_place_look(loader, install->stage->root, install->entry,
 	                    install->stage->is_trusted, &state, err);
 	if (rc < 0)

@@ -87,14 +87,14 @@ static void remove_leftover(const struct tkb_root *root,
 }
 
 /* What cannot be looked at or removed stays: it does no harm. */
-static void look_at(const struct tkb_stage *stage, const char *key,
+static void look_at(struct tkb_stage *stage, const char *key,
                     struct tkb_buf *names, bool dry_run, uint64_t *count)
 {
 	TKB_AUTO(tkb_folder_close) struct tkb_folder folder = { 0 };
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 
-	if (!dry_run)
-		lock = tkb_stage_lock(stage);
+	if (!dry_run && tkb_stage_lock(stage, &lock, NULL) == TKB_ERR_CANCELLED)
+		return;
 	if (tkb_folder_open(stage->root->fd, key, names, &folder, NULL) < 0 ||
 	    !is_leftover(&folder))
 		return;
@@ -103,7 +103,7 @@ static void look_at(const struct tkb_stage *stage, const char *key,
 		remove_leftover(stage->root, &folder);
 }
 
-int tkb_remove_leftovers(const struct tkb_stage *stage, struct tkb_buf *names,
+int tkb_remove_leftovers(struct tkb_stage *stage, struct tkb_buf *names,
                          bool dry_run, uint64_t *count, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;

@@ -109,6 +109,7 @@ static int init_stages(struct relocator *relocator, struct tkb_error *err)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < roots->count; i++) {
 		tkb_stage_init(&relocator->stages[i], &roots->items[i]);
+		relocator->stages[i].watcher = &relocator->watcher;
 		relocator->stage_count++;
 		if (!relocator->options->dry_run)
 			tkb_stage_begin(&relocator->stages[i], &no_bundle,
@@ -146,12 +147,14 @@ static int readdress(struct relocator *relocator, size_t index,
 		.entry = &relocator->cache->found[index].entry,
 		.number = index,
 	};
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	lock = tkb_stage_lock(install.stage);
-	rc = tkb_install_readdress(&install, &relocator->loader, &fault);
+	rc = tkb_stage_lock(install.stage, &lock, &fault);
+	if (rc != TKB_ERR_CANCELLED)
+		rc = tkb_install_readdress(&install, &relocator->loader,
+		                           &fault);
 	if (rc < 0)
 		return fail(relocator, index, rc, &fault, err);
 	finish(relocator, index, TKB_REPAIRED);

@@ -70,14 +70,16 @@ int tkb_remove_check(struct tkb_loader *loader, const struct tkb_found *found,
 	return tkb_found_check(loader, found, err);
 }
 
-int tkb_remove_hide(const struct tkb_stage *stage, struct tkb_loader *loader,
+int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
                     const struct tkb_found *found, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	lock = tkb_stage_lock(stage);
+	rc = tkb_stage_lock(stage, &lock, err);
+	if (rc == TKB_ERR_CANCELLED)
+		return rc;
 	rc = tkb_remove_check(loader, found, err);
 	if (rc != 0 || found->group_name == NULL)
 		return rc;
@@ -132,14 +134,16 @@ static int remove_files(int folder, const struct tkb_found *found,
 	return first;
 }
 
-int tkb_remove_rest(const struct tkb_stage *stage,
-                    const struct tkb_found *found, struct tkb_error *err)
+int tkb_remove_rest(struct tkb_stage *stage, const struct tkb_found *found,
+                    struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	lock = tkb_stage_lock(stage);
+	/* What is hidden must not stay, even if that is without the lock. */
+	if (tkb_stage_lock(stage, &lock, NULL) < 0)
+		lock = -1;
 	folder = open_folder(found);
 	if (folder < 0)
 		return errno == ENOENT

@@ -27,13 +27,13 @@ TKB_NODISCARD int tkb_remove_check(struct tkb_loader *loader,
                                    struct tkb_error *err);
 
 /* Check, and hide, in the lock of the entry's root. Returns as check does. */
-TKB_NODISCARD int tkb_remove_hide(const struct tkb_stage *stage,
+TKB_NODISCARD int tkb_remove_hide(struct tkb_stage *stage,
                                   struct tkb_loader *loader,
                                   const struct tkb_found *found,
                                   struct tkb_error *err);
 
 /* In the lock, too. Returns 0 or a failure, as check does. */
-TKB_NODISCARD int tkb_remove_rest(const struct tkb_stage *stage,
+TKB_NODISCARD int tkb_remove_rest(struct tkb_stage *stage,
                                   const struct tkb_found *found,
                                   struct tkb_error *err);
 
@@ -43,7 +43,7 @@ TKB_NODISCARD int tkb_remove_rest(const struct tkb_stage *stage,
  * short, or of a compile. A folder with anything in it that is no file of one
  * kernel stays. With `dry_run` they are only counted.
  */
-TKB_NODISCARD int tkb_remove_leftovers(const struct tkb_stage *stage,
+TKB_NODISCARD int tkb_remove_leftovers(struct tkb_stage *stage,
                                        struct tkb_buf *names, bool dry_run,
                                        uint64_t *count, struct tkb_error *err);
 

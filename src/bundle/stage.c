@@ -8,12 +8,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/fd.h"
 
+#define NS_PER_US ((uint64_t)1000)
+#define NS_PER_MS ((uint64_t)1000000)
+
 enum {
 	OLD_S = 24 * 60 * 60, /* dead for sure where locks do not tell */
-	MARK_LIMIT = 1024 * 1024
+	MARK_LIMIT = 1024 * 1024,
+	FIRST_NAP_US = 100, /* between two tries for the lock */
+	NAP_LIMIT_US = 10 * 1000
 };
 
 static const char stage_prefix[] = "stage-";
@@ -79,10 +85,15 @@ static bool lacks_locks(int number)
 	       number == EINVAL;
 }
 
-bool tkb_stage_can_do_without(int number)
+/*
+ * Is there no lock because the file system has none, it is not for us, or
+ * somebody does not give it back? Else to go on without it would mix two
+ * compiles.
+ */
+static bool can_do_without(int number)
 {
 	return lacks_locks(number) || number == EACCES || number == EPERM ||
-	       number == EROFS;
+	       number == EROFS || number == EWOULDBLOCK;
 }
 
 /*
@@ -92,12 +103,12 @@ bool tkb_stage_can_do_without(int number)
 static bool is_dead(int own_fd, const char *name, bool is_locked)
 {
 	TKB_AUTO(tkb_fd_close_at) int dir = -1;
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 
 	dir = tkb_fd_open(own_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (dir < 0)
 		return false;
-	lock = tkb_fd_open(dir, "lock", O_RDONLY | O_NOFOLLOW, 0);
+	lock = tkb_fd_open(dir, "lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (lock < 0)
 		return errno == ENOENT && (is_locked || is_old(dir));
 	if (flock(lock, LOCK_EX | LOCK_NB) == 0)
@@ -133,30 +144,75 @@ static bool has_stages(int own_fd)
 	return false;
 }
 
-/* A shared root may have a lock that another user made: reading will do. */
+/*
+ * A shared root may have a lock that another user made: reading will do. Nobody
+ * has to wait where that is a FIFO.
+ */
 static int open_lock(int own_fd)
 {
-	int fd = tkb_fd_open(own_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW,
-	                     0666);
+	const int flags = O_NOFOLLOW | O_NONBLOCK;
+	int fd = tkb_fd_open(own_fd, "lock", O_RDWR | O_CREAT | flags, 0666);
 
 	if (fd < 0)
-		fd = tkb_fd_open(own_fd, "lock", O_RDONLY | O_NOFOLLOW, 0);
+		fd = tkb_fd_open(own_fd, "lock", O_RDONLY | flags, 0);
 	return fd;
 }
 
-int tkb_stage_lock(const struct tkb_stage *stage)
+/* Sleeps; the next time for longer. */
+static void nap(uint64_t *nap_us)
 {
-	int fd = open_lock(stage->own_fd);
-	int rc;
+	const struct timespec time = { .tv_nsec = (long)(*nap_us * NS_PER_US) };
 
-	if (fd < 0)
-		return -1;
-	do {
-		rc = flock(fd, LOCK_EX);
-	} while (rc < 0 && errno == EINTR);
-	if (rc < 0)
-		tkb_fd_close_at(&fd);
-	return fd;
+	(void)nanosleep(&time, NULL);
+	*nap_us = *nap_us < NAP_LIMIT_US / 2 ? *nap_us * 2 : NAP_LIMIT_US;
+}
+
+/*
+ * Who may read the lock can hold it for as long as they like. Once that was too
+ * long, whoever comes next in this stage only tries.
+ */
+static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
+{
+	const uint64_t limit_ms =
+		atomic_load(&stage->is_lock_kept) ? 0 : TKB_STAGE_LOCK_MS;
+	const uint64_t end = tkb_now_ns() + limit_ms * NS_PER_MS;
+	uint64_t nap_us = FIRST_NAP_US;
+	int rc = 0;
+
+	while (rc == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		if (errno == EWOULDBLOCK && tkb_now_ns() >= end) {
+			atomic_store(&stage->is_lock_kept, true);
+			return -1;
+		}
+		if (stage->watcher != NULL)
+			rc = tkb_watcher_check(stage->watcher, err);
+		if (rc == 0)
+			nap(&nap_us);
+	}
+	if (rc == 0)
+		atomic_store(&stage->is_lock_kept, false);
+	return rc;
+}
+
+int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = open_lock(stage->own_fd);
+	int rc = -1;
+
+	if (fd >= 0)
+		rc = wait_for_lock(stage, fd, err);
+	if (rc == 0) {
+		*lock_out = fd;
+		fd = -1;
+		return 0;
+	}
+	if (rc == TKB_ERR_CANCELLED || can_do_without(errno))
+		return rc == TKB_ERR_CANCELLED ? rc : 0;
+	return tkb_fail_errno(err, "cannot lock '%s/%s'", stage->root->path,
+	                      TKB_ROOT_OWN_FOLDER);
 }
 
 /* "trusted-<boot id>", or "" where the system does not tell. */
@@ -216,8 +272,9 @@ void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 	mark_name(name);
 	if (stage->own_fd < 0 || name[0] == '\0' || stage->is_trusted)
 		return;
-	fd = tkb_fd_open(stage->own_fd, name,
-	                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0666);
+	fd = tkb_fd_open(
+		stage->own_fd, name,
+		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (fd < 0)
 		return;
 	/* A mark that is too long to be read is begun anew. */
@@ -236,7 +293,7 @@ void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
                      bool clean)
 {
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 
 	stage->own_fd = tkb_fd_open(stage->root->fd, TKB_ROOT_OWN_FOLDER,
 	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -245,8 +302,9 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 	stage->is_trusted = is_marked(stage->own_fd, id);
 	if (!clean || !has_stages(stage->own_fd))
 		return;
-	lock = tkb_stage_lock(stage);
-	remove_dead_stages(stage->own_fd, lock >= 0);
+	/* To tidy up is a courtesy: who cannot, leaves it to the next. */
+	if (tkb_stage_lock(stage, &lock, NULL) != TKB_ERR_CANCELLED)
+		remove_dead_stages(stage->own_fd, lock >= 0);
 }
 
 static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
@@ -288,7 +346,7 @@ static int give_birth(struct tkb_stage *stage, struct tkb_error *err)
 
 int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int lock = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	char random[TKB_RANDOM_NAME_SIZE];
 	int rc;
 
@@ -298,7 +356,8 @@ int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 	rc = open_own_folder(stage, err);
 	if (rc < 0)
 		return rc;
-	lock = tkb_stage_lock(stage);
+	if (tkb_stage_lock(stage, &lock, NULL) == TKB_ERR_CANCELLED)
+		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
 	(void)snprintf(stage->name, sizeof(stage->name), "%s%s", stage_prefix,
 	               random);
 	rc = give_birth(stage, err);
@@ -317,7 +376,7 @@ void tkb_stage_close(struct tkb_stage *stage)
 {
 	if (stage->fd >= 0)
 		remove_stage(stage->own_fd, stage->name);
-	tkb_fd_close_at(&stage->lock_fd);
+	tkb_fd_unlock_at(&stage->lock_fd);
 	tkb_fd_close_at(&stage->fd);
 	tkb_fd_close_at(&stage->own_fd);
 }

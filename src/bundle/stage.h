@@ -28,6 +28,13 @@
 #include "base/base.h"
 #include "base/random.h"
 #include "bundle/root.h"
+#include "bundle/watch.h"
+
+enum {
+	/* Nobody holds a root's lock for so long who means well: one file is
+	   replaced in it, or one entry, or the dead are removed. */
+	TKB_STAGE_LOCK_MS = 5000
+};
 
 struct tkb_stage {
 	const struct tkb_root *root;
@@ -37,6 +44,9 @@ struct tkb_stage {
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
 	bool is_trusted;          /* for the bundle that is emitted */
 	atomic_bool no_noreplace; /* the file system cannot RENAME_NOREPLACE */
+	atomic_bool is_lock_kept; /* somebody does not give the lock back */
+	struct tkb_watcher *watcher; /* by reference; ends a wait for the lock;
+	                                NULL: nobody */
 };
 
 void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root);
@@ -48,21 +58,18 @@ void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root);
 void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
                      bool clean);
 
-/* Make a stage. Returns 0, TKB_ERR_IO (see errno) or TKB_ERR_NOMEM. */
+/* Make a stage. Returns 0, TKB_ERR_IO (see errno), _NOMEM or _CANCELLED. */
 TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,
                                  struct tkb_error *err);
 
 /*
- * Wait for the root's lock; closing the descriptor gives it back. -1 and errno
- * where there is none.
+ * Wait for the root's lock; tkb_fd_unlock_at() gives it back. Where the file
+ * system has none, it is not for us, or somebody holds it for longer than
+ * TKB_STAGE_LOCK_MS, one must do without: then it is 0, too, and -1 stays in
+ * `lock_out`. Returns 0, TKB_ERR_CANCELLED, or TKB_ERR_IO.
  */
-int tkb_stage_lock(const struct tkb_stage *stage);
-
-/*
- * Is there no lock, by errno `number`, because the file system has none or it
- * is not for us? Else to go on without it would mix two compiles.
- */
-bool tkb_stage_can_do_without(int number);
+TKB_NODISCARD int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
+                                 struct tkb_error *err);
 
 /* Note that all of bundle `id` that belongs here is here. */
 void tkb_stage_trust(const struct tkb_stage *stage,

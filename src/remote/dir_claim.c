@@ -54,26 +54,28 @@ int tkb_dir_claim(const char *folder, const struct tkb_digest *digest,
 {
 	struct flock lock = claim_of(digest, F_WRLCK);
 	TKB_AUTO(tkb_fd_close_at) int fd = open_claims(folder);
-	int *claim;
+	TKB_AUTO(tkb_free_at) int *claim = malloc(sizeof(*claim));
 
 	*claim_out = NULL;
+	if (claim == NULL)
+		return tkb_fail_nomem(err);
 	if (fd < 0)
 		return 0;
 	if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
 		return errno == EAGAIN || errno == EACCES ? TKB_MISS : 0;
-	claim = malloc(sizeof(*claim));
-	if (claim == NULL)
-		return tkb_fail_nomem(err);
 	*claim = fd;
 	fd = -1;
-	*claim_out = claim;
+	*claim_out = tkb_take(claim);
 	return 0;
 }
 
+/* A child that was forked meanwhile has the file open, too. */
 void tkb_dir_unclaim(void *claim)
 {
+	struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 	int *fd = claim;
 
+	(void)fcntl(*fd, F_OFD_SETLK, &all);
 	tkb_fd_close_at(fd);
 	free(fd);
 }

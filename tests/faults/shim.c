@@ -97,7 +97,7 @@ static atomic_ulong counts[CALL_COUNT];
 static atomic_bool was_hit;
 static atomic_bool was_unlocked;
 static atomic_ulong dirty[DIRTY_FILES];    /* inodes; 0: none */
-static atomic_bool is_locked[DESCRIPTORS]; /* by who waits for a lock */
+static atomic_bool is_locked[DESCRIPTORS]; /* of a root */
 static int chosen = -1;
 static unsigned long chosen_nth;
 static int chosen_errno;
@@ -282,6 +282,21 @@ static void note_lock(int fd, bool locked)
 		atomic_store(&is_locked[fd], locked);
 }
 
+/* A stage has a lock of its own, which says nothing of the root. */
+static bool is_of_root(int fd)
+{
+	static const char name[] = "/.tkbundle/lock";
+	char link[64];
+	char path[4096];
+	ssize_t size;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	size = readlink(link, path, sizeof(path));
+	return size >= (ssize_t)sizeof(name) &&
+	       memcmp(path + size - (sizeof(name) - 1), name,
+	              sizeof(name) - 1) == 0;
+}
+
 static bool holds_lock(void)
 {
 	for (int fd = 0; fd < DESCRIPTORS; fd++) {
@@ -299,7 +314,9 @@ int flock(int fd, int operation)
 	if (fails(CALL_flock))
 		return -1;
 	rc = real(fd, operation);
-	if (rc == 0 && operation == LOCK_EX)
+	if (rc == 0 && (operation & LOCK_UN) != 0)
+		note_lock(fd, false);
+	else if (rc == 0 && is_of_root(fd))
 		note_lock(fd, true);
 	return rc;
 }
