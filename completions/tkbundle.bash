@@ -31,7 +31,7 @@ _tkbundle_options() {
 		options="--signature --num-warps --num-stages --grid --out-name
 			--link -o --output" ;;
 	ls)
-		options="--files --json" ;;
+		options="--files -l --long --json" ;;
 	merge)
 		options="-o --output --json" ;;
 	pull)
@@ -50,7 +50,7 @@ _tkbundle_options() {
 		options="--ref --remote --cache --wait --deadline --push
 			--metrics" ;;
 	show)
-		options="--file --stage" ;;
+		options="--file --stage --json" ;;
 	stats)
 		options="--paths --used --json" ;;
 	verify)

@@ -132,6 +132,65 @@ TEST(c_launcher, does_not_count_a_constant_in_the_middle)
 	           "9ad527dd_0d12d3d");
 }
 
+/* What the files tell of the launch, the signature as a text. */
+static const char *facts_of(const struct tkb_c_kernel *kernel)
+{
+	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_sink sink = tkb_buf_sink(&buf);
+	struct tkb_c_facts facts = { .num_ctas = 9 };
+	struct tkb_error err = { 0 };
+	const char *told;
+
+	CHECK_OK(tkb_c_facts_read(kernel, &facts, &sink, &err), &err);
+	tkb_buf_add_byte(&buf, '\0');
+	told = text("%u %u %u %u: %s", facts.num_warps, facts.num_stages,
+	            facts.num_ctas, facts.shared, (const char *)buf.data);
+	tkb_buf_release(&buf);
+	return told;
+}
+
+TEST(c_launcher, tells_what_is_known_of_a_launch)
+{
+	static const struct {
+		const char *list;
+		const char *told;
+	} cases[] = {
+		{ "", "4 3 1 0: " },
+		{ "%a: i32", "4 3 1 0: i32" },
+		{ "%a: !tt.ptr<!tt.ptr<f16>>, %b: !tt.ptr<bf16, 1> "
+		  "{tt.divisibility = 16 : i32} loc(\"k.py\":1:0)",
+		  "4 3 1 0: **fp16, *bf16:16" },
+		{ "%d: !tt.tensordesc<tensor<8x8xf16>>, %n: i64",
+		  "4 3 1 0: !tt.tensordesc<tensor<8x8xf16>>, i64" },
+		{ "%p: !tt.ptr<vector<2xf32>>",
+		  "4 3 1 0: !tt.ptr<vector<2xf32>>" },
+		{ "%a: i32, b", "4 3 1 0: " },
+		{ "%a: i32, ", "4 3 1 0: " },
+	};
+	struct tkb_c_kernel kernel = bare_kernel();
+	struct tkb_error err = { 0 };
+	struct tkb_c_facts facts;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		kernel.ttir = tkb_text(text("tt.func public @add_kernel(%s) {",
+		                            cases[i].list));
+		CHECK_STR(facts_of(&kernel), cases[i].told);
+	}
+	kernel.ttir = tkb_text("tt.func public @add_kernel(%a: i32, ");
+	CHECK_STR(facts_of(&kernel), "4 3 1 0: ");
+	kernel.ttir = tkb_text("tt.func public @other(%a: i32)");
+	CHECK_STR(facts_of(&kernel), "4 3 1 0: ");
+
+	/* Also of what C cannot start. */
+	kernel.metadata = replaced(kernel.metadata, "\"cuda\"", "\"hip\"");
+	CHECK_STR(facts_of(&kernel), "4 3 1 0: ");
+	kernel.metadata = tkb_text("{\"name\": \"add_kernel\"}");
+	CHECK_STR(facts_of(&kernel), "0 0 0 0: ");
+	kernel.metadata = tkb_text("[]");
+	CHECK_FAILS(tkb_c_facts_read(&kernel, &facts, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "the metadata");
+}
+
 TEST(c_launcher, takes_constants_as_python_writes_them)
 {
 	static const char *const constants[] = {

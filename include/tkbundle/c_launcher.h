@@ -68,6 +68,30 @@ struct tkb_c_kernel {
 	                                arguments; empty: they are arg0, arg1 */
 };
 
+/** What an entry tells of how its kernel is launched. 0: not told. */
+struct tkb_c_facts {
+	uint32_t num_warps;
+	uint32_t num_stages;
+	uint32_t num_ctas;
+	uint32_t shared; /**< bytes */
+};
+
+/**
+ * Read it, of a kernel for any backend.
+ *
+ * @param kernel     only its metadata and Triton's IR are looked at
+ * @param signature  gets the items that are parameters of the function, ", "
+ *                   between, as Triton's IR has them: constants and `:1` left no
+ *                   trace there, and a sign neither. Nothing where the entry
+ *                   does not tell. May be NULL
+ * @return 0, TKB_ERR_CORRUPT (the metadata is none), TKB_ERR_NOMEM, or what the
+ *         sink returned
+ */
+TKB_API TKB_NODISCARD int tkb_c_facts_read(const struct tkb_c_kernel *kernel,
+                                           struct tkb_c_facts *out,
+                                           const struct tkb_sink *signature,
+                                           struct tkb_error *err);
+
 /** Choices. None is kept after tkb_c_launcher_new(). */
 struct tkb_c_launcher_options {
 	const char *signature; /**< required */

@@ -259,6 +259,27 @@ static int check_needs(const struct reader *reader, struct tkb_error *err)
 	return settle_cluster(reader, err);
 }
 
+int tkb_facts_look(struct tkb_bytes metadata, struct tkb_arena *arena,
+                   struct tkb_facts *out, struct tkb_error *err)
+{
+	struct tkb_facts facts = { .num_ctas = 0 };
+	struct reader reader = { .json = tkb_json_of(metadata, 0),
+		                 .facts = &facts };
+	struct tkb_metadata known;
+	int rc;
+
+	rc = tkb_metadata_parse(metadata, "the metadata", arena, &known, err);
+	if (rc == 0)
+		rc = read_members(&reader, err);
+	if (rc < 0)
+		return rc;
+	facts.symbol = known.symbol;
+	facts.arch = known.target.arch;
+	facts.version = known.version;
+	*out = facts;
+	return 0;
+}
+
 int tkb_facts_parse(struct tkb_bytes metadata, struct tkb_arena *arena,
                     struct tkb_facts *out, struct tkb_error *err)
 {

@@ -30,7 +30,15 @@ struct tkb_facts {
 };
 
 /*
- * Strings are put into `arena`.
+ * What is told, whatever the backend, and whether C can start it or not.
+ * Codes: 0, TKB_ERR_CORRUPT, TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_facts_look(struct tkb_bytes metadata,
+                                 struct tkb_arena *arena, struct tkb_facts *out,
+                                 struct tkb_error *err);
+
+/*
+ * What a launcher can be made of. Strings are put into `arena`.
  *
  * Codes: 0, TKB_ERR_CORRUPT (no metadata, or a number that cannot be),
  * TKB_ERR_UNSUPPORTED (a kernel that C cannot start), TKB_ERR_NOMEM.

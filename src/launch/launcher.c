@@ -9,7 +9,8 @@
 #include "launch/print.h"
 
 enum {
-	CUBIN_LIMIT = 64 << 20
+	CUBIN_LIMIT = 64 << 20,
+	SIGNATURE_LIMIT = 64 << 10
 };
 
 static int keep(struct tkb_c_launcher *launcher, const char *text,
@@ -251,6 +252,34 @@ int tkb_c_launcher_new(const struct tkb_c_kernel *kernel,
 	if (rc == 0)
 		*out = tkb_take(launcher);
 	return rc;
+}
+
+int tkb_c_facts_read(const struct tkb_c_kernel *kernel, struct tkb_c_facts *out,
+                     const struct tkb_sink *signature, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(SIGNATURE_LIMIT);
+	struct tkb_facts facts;
+	int rc;
+
+	rc = tkb_facts_look(kernel->metadata, &arena, &facts, err);
+	if (rc < 0)
+		return rc;
+	*out = (struct tkb_c_facts){
+		.num_warps = facts.num_warps,
+		.num_stages = facts.num_stages,
+		.num_ctas = facts.num_ctas,
+		.shared = facts.shared,
+	};
+	if (signature == NULL)
+		return 0;
+	tkb_formals_write(kernel->ttir, facts.symbol, &text);
+	if (text.failure == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (text.failure != 0 || text.size == 0)
+		return 0;
+	return signature->write(signature->self, tkb_buf_bytes(&text), err);
 }
 
 void tkb_c_launcher_free(struct tkb_c_launcher *launcher)

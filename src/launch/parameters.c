@@ -274,6 +274,56 @@ static bool skip(struct tkb_bytes *text, const char *what)
 	return true;
 }
 
+/* "!tt.ptr<f32>", or "!tt.ptr<f32, 1>", as "*fp32", and so on inwards. */
+static void write_type(struct tkb_bytes type, struct tkb_buf *out)
+{
+	struct tkb_bytes inner = type;
+	size_t stars = 0;
+	size_t end = 0;
+	const char *name;
+
+	while (skip(&inner, "!tt.ptr<"))
+		stars++;
+	while (end < inner.size &&
+	       (stars == 0 ||
+	        strchr(",>", ((const char *)inner.data)[end]) == NULL))
+		end++;
+	name = tkb_type_of_mlir(tkb_bytes_slice(inner, 0, end));
+	if (name == NULL) {
+		tkb_buf_add(out, type);
+		return;
+	}
+	for (; stars > 0; stars--)
+		tkb_buf_add_byte(out, '*');
+	tkb_buf_add_text(out, name);
+}
+
+void tkb_formals_write(struct tkb_bytes ttir, const char *symbol,
+                       struct tkb_buf *out)
+{
+	const size_t before = out->size;
+	size_t at = find_list(ttir, "tt.func public @", symbol);
+
+	while (at < ttir.size) {
+		const size_t end = list_item_end(ttir, at);
+		struct tkb_formal formal;
+
+		if (end >= ttir.size ||
+		    !read_formal(tkb_bytes_slice(ttir, at, end), &formal)) {
+			out->size = before; /* of a part nobody has any use */
+			return;
+		}
+		if (out->size > before)
+			tkb_buf_add_text(out, ", ");
+		write_type(formal.type, out);
+		if (formal.is_divisible)
+			tkb_buf_add_text(out, ":16");
+		if (((const char *)ttir.data)[end] == ')')
+			return;
+		at = end + 1;
+	}
+}
+
 bool tkb_formal_fits(struct tkb_bytes type, const struct tkb_argument *argument)
 {
 	const bool is_pointer = skip(&type, "!tt.ptr<");

@@ -62,6 +62,14 @@ struct tkb_formal {
 bool tkb_formals_read(struct tkb_bytes ttir, const char *symbol,
                       struct tkb_formal *out, size_t count);
 
+/*
+ * Append the signature that `ttir` tells of `symbol`, as tkb_c_facts_read() has
+ * it: nothing where it tells none. A type that no signature has is appended as
+ * it stands there.
+ */
+void tkb_formals_write(struct tkb_bytes ttir, const char *symbol,
+                       struct tkb_buf *out);
+
 /* Is `type`, in Triton's IR, what `argument` says? True where unknown. */
 bool tkb_formal_fits(struct tkb_bytes type,
                      const struct tkb_argument *argument);

@@ -47,6 +47,16 @@ static const struct tkb_type *find_type(struct tkb_bytes name)
 	return NULL;
 }
 
+const char *tkb_type_of_mlir(struct tkb_bytes mlir)
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(types); i++) {
+		if (types[i].mlir != NULL &&
+		    tkb_bytes_equal(tkb_text(types[i].mlir), mlir))
+			return types[i].name;
+	}
+	return NULL;
+}
+
 static bool is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';

@@ -56,6 +56,12 @@ TKB_NODISCARD int tkb_signature_parse(struct tkb_bytes text,
                                       struct tkb_signature *out,
                                       struct tkb_error *err);
 
+/*
+ * What Triton's IR calls "f32" as a signature has it, "fp32"; NULL where it is
+ * not known. Integers have no sign there: they become signed ones.
+ */
+const char *tkb_type_of_mlir(struct tkb_bytes mlir);
+
 /* Is it what a caller passes? A `:1` is not. */
 bool tkb_argument_is_passed(const struct tkb_argument *argument);
 

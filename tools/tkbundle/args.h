@@ -135,6 +135,7 @@ struct arguments {
 	const char *output;
 	const char *file;
 	bool has_files;
+	bool has_facts; /* of kernels */
 	bool has_paths;
 	bool has_uses;
 	bool is_best_effort;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "entry_out.h"
+#include "kernel_facts.h"
 #include "launcher_out.h"
 #include "root.h"
 #include "source_out.h"
@@ -18,6 +19,11 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_SWITCH,
 	  .offset = offsetof(struct arguments, has_files),
 	  .help = "list each entry's files" },
+	{ .name = "long",
+	  .letter = 'l',
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, has_facts),
+	  .help = "tell each kernel's warps, stages and signature" },
 	ARGS_JSON,
 };
 
@@ -71,6 +77,18 @@ static void print_entry(const struct cli *cli, const struct tkb_entry *entry,
 	          width, entry->name, target, devices, entry->file_count, size);
 }
 
+/* A line of its own: signatures are long. */
+static void print_facts(const struct cli *cli, const struct kernel_facts *facts)
+{
+	char warps[ENTRY_OUT_NUMBER_SIZE];
+	char stages[ENTRY_OUT_NUMBER_SIZE];
+
+	entry_out_number(facts->numbers.num_warps, warps);
+	entry_out_number(facts->numbers.num_stages, stages);
+	text_line(cli->out, "  warps %s, stages %s: %s", warps, stages,
+	          facts->signature != NULL ? facts->signature : "-");
+}
+
 static void print_totals(const struct cli *cli, const struct source *source,
                          const struct totals *totals)
 {
@@ -103,7 +121,7 @@ static void print_totals(const struct cli *cli, const struct source *source,
 }
 
 static void print(const struct cli *cli, const struct arguments *args,
-                  const struct source *source)
+                  const struct source *source, const struct kernel_facts *facts)
 {
 	const struct totals totals = add_up(source);
 	const int width = name_width(source);
@@ -112,6 +130,8 @@ static void print(const struct cli *cli, const struct arguments *args,
 		const struct tkb_entry *const entry = source_entry(source, i);
 
 		print_entry(cli, entry, width);
+		if (facts != NULL && entry->kind == TKB_KIND_KERNEL)
+			print_facts(cli, &facts[i]);
 		if (args->has_files)
 			entry_out_files(cli->out, entry, false);
 	}
@@ -120,7 +140,7 @@ static void print(const struct cli *cli, const struct arguments *args,
 }
 
 static void fill_json(struct json_out *json, const struct source *source,
-                      bool has_files)
+                      const struct kernel_facts *facts, bool has_files)
 {
 	const struct totals totals = add_up(source);
 	const struct tkb_cache *const cache = source->cache;
@@ -129,8 +149,9 @@ static void fill_json(struct json_out *json, const struct source *source,
 	for (size_t i = 0; i < source_entry_count(source); i++) {
 		const bool is_moved = source_is_moved(source, i);
 
-		entry_out_json(json, source_entry(source, i),
-		               cache != NULL ? &is_moved : NULL, has_files);
+		entry_out_json(json, NULL, source_entry(source, i),
+		               cache != NULL ? &is_moved : NULL,
+		               facts != NULL ? &facts[i] : NULL, has_files);
 	}
 	json_out_close(json);
 
@@ -145,11 +166,32 @@ static void fill_json(struct json_out *json, const struct source *source,
 	json_out_number(json, "stray", tkb_cache_stray_count(cache));
 }
 
+static enum status list(struct cli *cli, const struct arguments *args,
+                        const struct source *source, const char *path)
+{
+	struct kernel_facts *facts = NULL;
+	struct tkb_error err = { .status = 0 };
+	int rc = 0;
+
+	source_out_head(&cli->json, source, path);
+	if (args->has_facts)
+		rc = kernel_facts_read_all(source, &facts, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	fill_json(&cli->json, source, facts, args->has_files);
+	if (!args->is_json)
+		print(cli, args, source, facts);
+	kernel_facts_free(facts, source_entry_count(source));
+	return STATUS_DONE;
+}
+
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
+	enum status status;
 	int rc;
 
 	json_out_text(&cli->json, "verb", "ls");
@@ -160,16 +202,13 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root.path);
 
-	source_out_head(&cli->json, &source, root.path);
-	fill_json(&cli->json, &source, args->has_files);
-	if (!args->is_json)
-		print(cli, args, &source);
+	status = list(cli, args, &source, root.path);
 	/* Left out is no failure of a list; but it is never left unsaid. */
 	if (source.cache != NULL)
 		source_out_left_out(cli, &source, "");
 	else
 		launcher_out_saved(cli, source.bundle);
-	return STATUS_DONE;
+	return status;
 }
 
 const struct command command_ls = {
@@ -180,7 +219,10 @@ const struct command command_ls = {
 	.details = "Prints key, kind, name, target, GPUs, number of files and\n"
 		   "size of each, and a line of totals. A folder is a cache;\n"
 		   "anything else is a bundle, and '-' one on standard input.\n"
-		   "Without either, it is the cache that collect takes.\n",
+		   "Without either, it is the cache that collect takes.\n"
+		   "--long reads the kernels' files, too; what a kernel takes "
+		   "for a\n"
+		   "constant is not in its signature there.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "entry_out.h"
+#include "kernel_facts.h"
 #include "sass.h"
-#include "source.h"
+#include "source_out.h"
 #include "text.h"
 
 #define STAGES "ptx|llir|ttir|ttgir|source|cubin|sass"
@@ -22,6 +23,7 @@ static const struct option_spec options[] = {
 	  .value = STAGES,
 	  .offset = offsetof(struct arguments, stage),
 	  .help = "write what this step of the compile made" },
+	ARGS_JSON,
 };
 
 /* The entry that was asked for. */
@@ -29,11 +31,27 @@ struct shown {
 	struct source source;
 	size_t index;
 	const struct tkb_entry *entry;
+	struct kernel_facts facts;
 };
 
 static void close_shown(struct shown *shown)
 {
 	source_close(&shown->source);
+	kernel_facts_release(&shown->facts);
+}
+
+static void print_launch(const struct cli *cli,
+                         const struct kernel_facts *facts)
+{
+	char warps[ENTRY_OUT_NUMBER_SIZE];
+	char stages[ENTRY_OUT_NUMBER_SIZE];
+
+	entry_out_number(facts->numbers.num_warps, warps);
+	entry_out_number(facts->numbers.num_stages, stages);
+	text_line(cli->out, "warps     %s", warps);
+	text_line(cli->out, "stages    %s", stages);
+	text_line(cli->out, "signature %s",
+	          facts->signature != NULL ? facts->signature : "-");
 }
 
 static void print_facts(const struct cli *cli, const struct shown *shown)
@@ -53,6 +71,8 @@ static void print_facts(const struct cli *cli, const struct shown *shown)
 		          entry->target.warp_size);
 	else
 		text_line(cli->out, "target    %s", target);
+	if (entry->kind == TKB_KIND_KERNEL)
+		print_launch(cli, &shown->facts);
 	text_line(cli->out, "producer  %s %s", entry->producer,
 	          entry->producer_version[0] != '\0' ? entry->producer_version
 	                                             : "(version unknown)");
@@ -65,6 +85,33 @@ static void print_facts(const struct cli *cli, const struct shown *shown)
 		          "not find it here");
 	text_line(cli->out, "files");
 	entry_out_files(cli->out, entry, shown->source.bundle != NULL);
+}
+
+static void fill_json(struct json_out *json, const struct shown *shown,
+                      const char *path)
+{
+	const bool is_moved = source_is_moved(&shown->source, shown->index);
+
+	source_out_head(json, &shown->source, path);
+	entry_out_json(json, "entry", shown->entry,
+	               shown->source.cache != NULL ? &is_moved : NULL,
+	               &shown->facts, true);
+}
+
+static enum status tell_facts(struct cli *cli, const struct arguments *args,
+                              struct shown *shown)
+{
+	const char *const path = args_operand(args, 0);
+	struct tkb_error err = { .status = 0 };
+	const int rc = kernel_facts_read(&shown->source, shown->index,
+	                                 &shown->facts, &err);
+
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+	fill_json(&cli->json, shown, path);
+	if (!args->is_json)
+		print_facts(cli, shown);
+	return STATUS_DONE;
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -143,7 +190,7 @@ static enum status write_sass(struct cli *cli, const struct shown *shown,
 }
 
 static enum status show(struct cli *cli, const struct arguments *args,
-                        const struct shown *shown)
+                        struct shown *shown)
 {
 	char suffix[16];
 	const char *stage;
@@ -157,10 +204,8 @@ static enum status show(struct cli *cli, const struct arguments *args,
 		return status == STATUS_DONE ? write_file(cli, shown, file)
 		                             : status;
 	}
-	if (!args->stage.is_set) {
-		print_facts(cli, shown);
-		return STATUS_DONE;
-	}
+	if (!args->stage.is_set)
+		return tell_facts(cli, args, shown);
 
 	length = args_word(STAGES, args->stage.value, &stage);
 	is_sass = strncmp(stage, "sass", length) == 0;
@@ -185,15 +230,21 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (args->file != NULL && args->stage.is_set)
 		return cli_misused(cli, "'--file' and '--stage' exclude each "
 		                        "other");
+	if (args->is_json && (args->file != NULL || args->stage.is_set))
+		return cli_misused(cli, "with '--json', no '--file' or "
+		                        "'--stage' counts");
 
+	json_out_text(&cli->json, "verb", "show");
 	rc = source_open(path, &shown.source, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
 	rc = source_find(&shown.source, key, &shown.index, &err);
 	if (rc == TKB_MISS) {
-		cli_say(cli, "no key in '%s' begins with '%s'", path, key);
-		return STATUS_ABSENT;
+		(void)cli_error(&err, TKB_MISS,
+		                "no key in '%.300s' begins with '%.100s'", path,
+		                key);
+		return cli_failed(cli, rc, &err, key);
 	}
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, key);

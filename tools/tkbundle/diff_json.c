@@ -18,8 +18,8 @@ static void put_only(struct json_out *json, const char *name,
 	json_out_open_array(json, name);
 	for (size_t i = 0; i < diff->count; i++) {
 		if (diff->pairs[i].state == state)
-			entry_out_json(json, diff_entry(&diff->pairs[i]), NULL,
-			               false);
+			entry_out_json(json, NULL, diff_entry(&diff->pairs[i]),
+			               NULL, NULL, false);
 	}
 	json_out_close(json);
 }

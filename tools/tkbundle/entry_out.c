@@ -60,6 +60,14 @@ void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size)
 	}
 }
 
+void entry_out_number(uint32_t number, char out[ENTRY_OUT_NUMBER_SIZE])
+{
+	if (number == 0)
+		(void)snprintf(out, ENTRY_OUT_NUMBER_SIZE, "-");
+	else
+		(void)snprintf(out, ENTRY_OUT_NUMBER_SIZE, "%" PRIu32, number);
+}
+
 void entry_out_files(FILE *to, const struct tkb_entry *entry, bool has_digests)
 {
 	int width = 0;
@@ -122,14 +130,17 @@ static void put_files(struct json_out *json, const struct tkb_entry *entry,
 	json_out_close(json);
 }
 
-void entry_out_json(struct json_out *json, const struct tkb_entry *entry,
-                    const bool *is_moved, bool has_files)
+void entry_out_json(struct json_out *json, const char *name,
+                    const struct tkb_entry *entry, const bool *is_moved,
+                    const struct kernel_facts *facts, bool has_files)
 {
-	json_out_open_object(json, NULL);
+	json_out_open_object(json, name);
 	json_out_text(json, "key", entry->key);
 	json_out_text(json, "kind", tkb_kind_name(entry->kind));
 	json_out_text(json, "name", entry->name);
 	put_target(json, entry);
+	if (facts != NULL)
+		kernel_facts_json(json, facts);
 	json_out_text(json, "platform", entry->platform);
 	json_out_text(json, "producer", entry->producer);
 	json_out_text(json, "producer_version", entry->producer_version);
