@@ -7,8 +7,9 @@
 #
 # Scripts run as they are; commands are taken out of the YAML and the units,
 # with paths and the remote replaced by folders. Servers are stand-ins that say
-# how many kernels they found, and "compile" by unpacking a cache. Prints TAP;
-# the exit status is 1 if something is amiss.
+# how many kernels they found, and "compile" by unpacking a cache. As root, each
+# command is its user's, who is somebody else. Prints TAP; the exit status is 1
+# if something is amiss.
 # shellcheck disable=SC2317,SC2329 # functions are called by holds()
 
 program=$(realpath "$1") || exit 2
@@ -31,8 +32,11 @@ export TKBUNDLE_CONFIG=/dev/null
 # The machine may be busy, and what is waited for comes.
 export TKBUNDLE_WAIT=60s
 export PYTHONDONTWRITEBYTECODE=1
-mkdir bin home store
 umask 022
+mkdir bin home store
+# Other users have to reach what they run, and the remote.
+chmod 0711 .
+chmod 0777 store
 
 number=0
 failed=0
@@ -70,8 +74,15 @@ says() {
 	}
 }
 
-# What examples name and a test cannot have.
-ln -s "$program" bin/tkbundle
+# What examples name and a test cannot have. The program may lie where other
+# users cannot go.
+cp "$program" bin/tkbundle
+ldd "$program" | while read -r name _ path _; do
+	case $name in
+	libtkbundle*) cp "$path" "bin/$name" ;;
+	esac
+done
+export LD_LIBRARY_PATH="$work/bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 tar -xzf "$source/fixtures/triton-3.6.0-h100.tar.gz"
 "$program" collect .triton/cache -o all.tkb >/dev/null || exit 1
 entries=17
@@ -158,7 +169,7 @@ k8s_run() {
 }
 
 k8s_run_from_node() {
-	rm -rf volumes/llama && mv store away
+	find volumes/llama -mindepth 2 -delete && mv store away
 	container llama/server
 	result=$?
 	mv away store
@@ -170,8 +181,43 @@ k8s_init() {
 		container mixtral/server && says "with $entries kernels" out
 }
 
+# By the umask alone, the root would be the first user's only.
+served_by_all() {
+	root=volumes/mixtral/cache/triton
+	find "$root" ! -perm -0020 >closed
+	! grep . closed || return 1
+	# Its first new kernel, and one that it replaces.
+	script serve-anew <<-'END'
+	#!/bin/sh -e
+	mkdir -p "$1/ANEW" "$1/$2/tmp.pid"
+	echo {} >"$1/$2/tmp.pid/new.json"
+	mv "$1/$2/tmp.pid/new.json" "$1/$2/"
+	rmdir "$1/$2/tmp.pid" "$1/ANEW"
+	END
+	"$@" serve-anew "$work/$root" \
+		"$(basename "$(find "$root" -name 'KRJX*')")"
+}
+
+k8s_init_users() {
+	served_by_all setpriv --reuid=10002 --regid=10002 --groups=10000
+}
+
+# An image without a user, as root, in a volume for all.
+k8s_init_root() {
+	rm -rf volumes/mixtral && mkdir -p volumes/mixtral/cache &&
+		chmod "$1" volumes/mixtral/cache &&
+		grep '^mixtral/kernels' containers |
+		sed 's/	setpriv .*--groups=[0-9]* /	/' >one || return 1
+	mv containers all && mv one containers
+	container mixtral/kernels
+	result=$?
+	mv all containers
+	test $result -eq 0 && served_by_all setpriv --reuid=10002 \
+		--regid=10002 --clear-groups
+}
+
 k8s_init_dead() {
-	rm -rf volumes/mixtral && mv store away
+	find volumes/mixtral -mindepth 2 -delete && mv store away
 	container mixtral/kernels
 	result=$?
 	mv away store
@@ -224,6 +270,16 @@ if [ -n "$python" ]; then
 	holds "k8s: run.yaml starts its server where the fleet's remote is gone" \
 		k8s_run_from_node
 	holds "k8s: init-container.yaml gives the server kernels" k8s_init
+	if [ "$(id -u)" = 0 ]; then
+		holds "k8s: init-container.yaml leaves the server what it can write" \
+			k8s_init_users
+		holds "k8s: so it does as root, in a volume for all" \
+			k8s_init_root 0777
+		holds "k8s: so it does in one that is sticky" \
+			k8s_init_root 1777
+	else
+		skipped "k8s: two users share a cache" "it needs root"
+	fi
 	holds "k8s: init-container.yaml lets the server start cold" k8s_init_dead
 	holds "k8s: volume.yaml: what the job compiles, the pod finds" k8s_volume
 	holds "k8s: gc.yaml cleans up" k8s_gc
@@ -262,11 +318,17 @@ unit() {
 	mkdir -p sd/cache sd/credentials sd/state
 	unit_command "$1" >sd/command
 	cat sd/command
+	set -- sh sd/command
+	# DynamicUser= and User=: folders and credentials are that user's.
+	if [ "$(id -u)" = 0 ]; then
+		chown -R 10003 sd
+		set -- setpriv --reuid=10003 --regid=10003 --clear-groups "$@"
+	fi
 	env -i STATE_DIRECTORY="$work/sd/state" \
 		STAND_IN_COMPILES="$STAND_IN_COMPILES" \
 		STAND_IN_STAYS="$STAND_IN_STAYS" PATH="$PATH" \
-		TKBUNDLE_WAIT="$TKBUNDLE_WAIT" \
-		sh sd/command >out 2>err
+		LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+		TKBUNDLE_WAIT="$TKBUNDLE_WAIT" "$@" >out 2>err
 }
 
 unit_credentials() {
@@ -336,8 +398,14 @@ fi
 
 script runuser <<'END'
 #!/bin/sh
+user=$2
 shift 3
-exec "$@"
+[ "$(id -u)" = 0 ] || exec "$@"
+case $user in
+tkbundle) id=10001 ;;
+*) id=10002 ;;
+esac
+exec setpriv --reuid=$id --regid=$id --clear-groups -- "$@"
 END
 script logger <<'END'
 #!/bin/sh
@@ -346,10 +414,22 @@ END
 export LOGGED="$work/logged" NODE_CACHE="$work/node/triton"
 export NODE_CONFIG="$work/node.conf"
 
+# The prologs are root's, but for that of the task, which is the job's user's.
 slurm() {
-	SLURM_JOB_ID=42 SLURM_JOB_USER=$(id -un) TMPDIR=$work/job \
-		"$examples/slurm/$1"
+	set -- "$1" "${1%_prolog.sh}"
+	cp "$examples/slurm/$1" bin
+	if [ "$2" = task ]; then
+		set -- runuser -u job -- "$work/bin/$1"
+	else
+		set -- "$work/bin/$1"
+	fi
+	SLURM_JOB_ID=${job_id:-42} SLURM_JOB_USER=job TMPDIR=$work/job "$@"
 }
+
+# As it is on a node: what belongs to whom.
+mkdir node job
+chmod 1777 job
+[ "$(id -u)" != 0 ] || chown 10001:10001 node
 
 prolog() {
 	printf 'remote = %s?mode=ro\nref = llama/h100\n' "$work/store" \
@@ -374,20 +454,21 @@ prolog_hangs() {
 	script tkbundle <<-'END'
 	#!/bin/sh
 	trap '' TERM
+	cd "${NODE_CACHE%/*}" || exit
 	echo $$ >hanging
 	for i in 1 2 3 4 5 6; do sleep 0.5; done
 	touch late
 	END
 	slurm prolog.sh
 	result=$?
-	[ ! -e late ] || result=1
-	kill -KILL "$(cat hanging)" 2>/dev/null
+	[ ! -e node/late ] || result=1
+	kill -KILL "$(cat node/hanging)" 2>/dev/null
 	rm bin/tkbundle bin/timeout && mv hidden bin/tkbundle
 	return $result
 }
 
 task_prolog() {
-	mkdir job && slurm task_prolog.sh >out && cat out &&
+	slurm task_prolog.sh >out && cat out &&
 		says "^export TRITON_CACHE_DIR=$work/job/triton-42\$" out &&
 		tkbundle verify job/triton-42 &&
 		test "$(find job/triton-42 -name '__grp__*' | wc -l)" -eq 13 &&
@@ -396,8 +477,12 @@ task_prolog() {
 
 task_prolog_elsewhere() {
 	mkdir other && ln -s "$work/other" job/triton-43
-	SLURM_JOB_ID=43 TMPDIR=$work/job "$examples/slurm/task_prolog.sh" \
-		>out && ! grep . out && test -z "$(ls other)"
+	[ "$(id -u)" != 0 ] || chown 10002 other
+	job_id=43
+	slurm task_prolog.sh >out
+	result=$?
+	job_id=
+	test $result -eq 0 && ! grep . out && test -z "$(ls other)"
 }
 
 epilog() {

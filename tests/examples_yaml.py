@@ -9,6 +9,10 @@ Prints lines "NAME<tab>COMMAND": a container's, with its environment, as a
 shell would run it.  What it mounts is a folder below WORK/volumes, and a
 Secret's URL is WORK/store, with the mode that the Secret says.  What is amiss
 is said on standard error, and makes the exit status 1.  3: no PyYAML.
+
+As root, the command is run by the container's user, and volumes are as the
+kubelet makes them: for all, and for the group of the pod.  Every container
+must have a user, and must not be root.
 """
 
 import os
@@ -75,7 +79,8 @@ class Pods:
             if thing["spec"]["selector"]["matchLabels"] != labels:
                 fault(f"{name}: the selector does not match its own pods")
         pod = pod_of(thing)
-        folders = {volume["name"]: self.folder(name, volume)
+        context = pod.get("securityContext", {})
+        folders = {volume["name"]: self.folder(name, volume, context)
                    for volume in pod.get("volumes", [])}
         used = set()
         for one in pod.get("initContainers", []) + pod["containers"]:
@@ -86,11 +91,26 @@ class Pods:
                     continue
                 used.add(mount["name"])
                 mounts[mount["mountPath"]] = folders[mount["name"]]
-            print(f"{name}/{one['name']}\t{self.command(one, mounts)}")
+            identity = {**context, **one.get("securityContext", {})}
+            if not identity.get("runAsNonRoot") or \
+                    not identity.get("runAsUser"):
+                fault(f"{name}/{one['name']} may be root")
+            words = self.become(identity) + self.command(one, mounts)
+            print(f"{name}/{one['name']}\t{shlex.join(words)}")
         for volume in folders.keys() - used:
             fault(f"{name}: nobody mounts '{volume}'")
 
-    def folder(self, name, volume):
+    @staticmethod
+    def become(identity):
+        """Words before a command that is that user's."""
+        if os.geteuid() != 0:
+            return []
+        user = identity.get("runAsUser", 0)
+        return ["setpriv", f"--reuid={user}",
+                f"--regid={identity.get('runAsGroup', user)}",
+                f"--groups={identity.get('fsGroup', user)}"]
+
+    def folder(self, name, volume, context):
         if "hostPath" in volume:
             part = "host" + volume["hostPath"]["path"]
         elif "persistentVolumeClaim" in volume:
@@ -102,6 +122,11 @@ class Pods:
             part = f"{name}/{volume['name']}"
         path = os.path.join(self.work, "volumes", part)
         os.makedirs(path, exist_ok=True)
+        if os.geteuid() == 0 and "hostPath" in volume:
+            os.chown(path, context["runAsUser"], context["runAsGroup"])
+        elif os.geteuid() == 0:
+            os.chown(path, 0, context.get("fsGroup", 0))
+            os.chmod(path, 0o2777 if "fsGroup" in context else 0o777)
         return path
 
     def secret(self, where):
@@ -135,9 +160,9 @@ class Pods:
                 fault(f"{container['name']}: {word!r} is no text")
             elif re.search(r"://\S*@", word):
                 fault(f"{container['name']}: a URL with a password in argv")
-        return shlex.join(
-            ["env"] + [f"{name}={value}" for name, value in values.items()]
-            + [whole(str(word)) for word in words])
+        return (["env"]
+                + [f"{name}={value}" for name, value in values.items()]
+                + [whole(str(word)) for word in words])
 
 
 def tell_jobs(path):

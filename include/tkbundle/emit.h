@@ -27,6 +27,28 @@ extern "C" {
  *
  * Threads: any number of emits may run at once, of one bundle and to one place
  * too; each uses threads of its own, which end with it.
+ *
+ * Whose it is
+ * -----------
+ * A cache may be filled by one user and written by another, as where an init
+ * container pulls for a server. So whatever tkbundle makes for a cache (its
+ * root, the folders above it, entries, `.tkbundle`) is for those whom the
+ * folder is for that it is made in. The umask is applied as ever, then this is
+ * added, and nothing is taken away:
+ *
+ *   - the folder's owner, if we are root; its group, if we are root, or if the
+ *     group may write in the folder;
+ *   - what its mode gives the group, if the group may write there; and what it
+ *     gives all others, if they may write there. In a folder without such
+ *     rights, as most are, the umask alone counts, 077 as well.
+ *
+ * Two exceptions. In a sticky folder, as /tmp is, each user's things are his
+ * own: there we share only if we are root. (Where the cache root itself is
+ * sticky, all can use `.tkbundle`, and each entry is its writer's.) Where a
+ * folder has an access control list, the group's rights are left to that.
+ *
+ * What is there already is changed in no way. What cannot be had, as a group
+ * that the user is not in, is left, and is no failure.
  */
 
 /** How the destination is laid out. */
@@ -89,6 +111,16 @@ TKB_API TKB_NODISCARD int tkb_emit(const struct tkb_bundle *bundle,
                                    const struct tkb_emit_options *options,
                                    struct tkb_emit_report *report,
                                    struct tkb_error *err);
+
+/**
+ * Make the folder `path`, and those above it that are not there, as an emit
+ * makes its cache root: for whoever fills it by other means.
+ *
+ * @return 0, also if it is there already; TKB_ERR_INVALID (it is empty),
+ *         TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_cache_root_make(const char *path,
+                                              struct tkb_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "base/share.h"
 #include "base/utf8.h"
 
 enum {
@@ -78,37 +79,65 @@ int tkb_path_absolute(const char *path, struct tkb_buf *out,
 	return tkb_buf_check(out, err);
 }
 
+/*
+ * Open the part `name` of a path, which is made if need be; a link that was
+ * there is followed, as in any path. -1 and errno: why it cannot be had.
+ */
+static int enter_folder(int dir_fd, const char *name)
+{
+	struct tkb_share share;
+	int number;
+	int fd;
+
+	fd = tkb_fd_open(dir_fd, name, O_PATH | O_DIRECTORY, 0);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	tkb_share_of(dir_fd, &share);
+	fd = tkb_share_publish_folder(&share, dir_fd, name);
+	if (fd >= 0)
+		return fd;
+	/* Somebody else may have been faster. */
+	number = errno;
+	fd = tkb_fd_open(dir_fd, name, O_PATH | O_DIRECTORY, 0);
+	if (fd < 0 && number != EEXIST)
+		errno = number;
+	return fd;
+}
+
 int tkb_path_make_folders(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
-	struct stat status;
-	int first = 0; /* why a folder above could not be made */
-	char *text;
+	TKB_AUTO(tkb_fd_close_at) int at = -1;
+	char *part;
 	int rc;
 
+	if (path[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
 	tkb_buf_add_text(&buf, path);
 	tkb_buf_add_byte(&buf, '\0');
 	rc = tkb_buf_check(&buf, err);
 	if (rc < 0)
 		return rc;
 
-	text = (char *)buf.data;
-	for (char *at = text + 1; *at != '\0'; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		if (mkdir(text, 0777) < 0 && errno != EEXIST && first == 0)
-			first = errno;
-		*at = '/';
+	part = (char *)buf.data;
+	at = tkb_fd_open(AT_FDCWD, path[0] == '/' ? "/" : ".",
+	                 O_PATH | O_DIRECTORY, 0);
+	part += strspn(part, "/");
+	while (at >= 0 && *part != '\0') {
+		char *const end = part + strcspn(part, "/");
+		const char after = *end;
+		int next;
+
+		*end = '\0';
+		next = enter_folder(at, part);
+		if (next < 0)
+			return tkb_fail_errno(err, "cannot make folder '%s'",
+			                      path);
+		tkb_fd_close_at(&at);
+		at = next;
+		*end = after;
+		part = end + strspn(end, "/");
 	}
-	if (mkdir(text, 0777) == 0)
-		return 0;
-	if (errno == EEXIST && stat(text, &status) == 0) {
-		if (S_ISDIR(status.st_mode))
-			return 0;
-		errno = ENOTDIR;
-	}
-	if (errno == ENOENT && first != 0)
-		errno = first;
-	return tkb_fail_errno(err, "cannot make folder '%s'", path);
+	return at >= 0 ? 0
+	               : tkb_fail_errno(err, "cannot make folder '%s'", path);
 }

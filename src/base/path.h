@@ -22,7 +22,10 @@ bool tkb_name_is_valid(struct tkb_bytes name);
 TKB_NODISCARD int tkb_path_absolute(const char *path, struct tkb_buf *out,
                                     struct tkb_error *err);
 
-/* Make the folder `path` and those above it, as mkdir -p does. */
+/*
+ * Make the folder `path` and those above it, as mkdir -p does, each for those
+ * whom the one is for that it is made in: see base/share.h.
+ */
 TKB_NODISCARD int tkb_path_make_folders(const char *path,
                                         struct tkb_error *err);
 

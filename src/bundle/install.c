@@ -48,6 +48,7 @@ static int write_file(const struct tkb_install *install, int dir_fd,
 	                 0666);
 	if (fd < 0)
 		return fail_write(install, name, err);
+	tkb_share_apply(&install->stage->share, fd);
 	rc = tkb_fd_write_all(fd, bytes, name, err);
 	if (rc < 0)
 		return rc;
@@ -113,12 +114,12 @@ int tkb_install_stage(const struct tkb_install *install,
 	if (rc < 0)
 		return rc;
 	format_number(name, install->number);
-	if (mkdirat(install->stage->fd, name, 0777) < 0)
-		return fail_write(install, entry->key, err);
-	dir = open_staged(install);
+	dir = tkb_share_make_folder(&install->stage->share, install->stage->fd,
+	                            name);
 	if (dir < 0)
 		return fail_write(install, entry->key, err);
-	if (twin != NULL)
+	if (twin != NULL &&
+	    tkb_share_equal(&twin->stage->share, &install->stage->share))
 		twin_dir = open_staged(twin);
 
 	*written_out = 0;
@@ -167,10 +168,10 @@ static int move_files(const struct tkb_install *install, struct tkb_error *err)
 	from = open_staged(install);
 	if (from < 0)
 		return fail_write(install, entry->key, err);
-	if (mkdirat(root, entry->key, 0777) < 0 && errno != EEXIST)
-		return fail_write(install, entry->key, err);
-	to = tkb_fd_open(root, entry->key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-	                 0);
+	to = tkb_share_publish_folder(&install->stage->share, root, entry->key);
+	if (to < 0 && errno == EEXIST)
+		to = tkb_fd_open(root, entry->key,
+		                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (to < 0)
 		return fail_write(install, entry->key, err);
 

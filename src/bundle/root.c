@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bundle/root.h"
 
+#include <tkbundle/emit.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -274,6 +276,11 @@ int tkb_root_make(const char *path, bool is_inductor, uint32_t device,
 			return rc;
 	}
 	return open_root(path, below, device, roots, &capacity, err);
+}
+
+int tkb_cache_root_make(const char *path, struct tkb_error *err)
+{
+	return tkb_path_make_folders(path, err);
 }
 
 int tkb_root_place(const struct tkb_root *root, const char *key,

@@ -28,7 +28,11 @@ static const char mark_prefix[] = "trusted-";
 void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
 {
 	*stage = (struct tkb_stage){
-		.root = root, .own_fd = -1, .fd = -1, .lock_fd = -1
+		.root = root,
+		.own_fd = -1,
+		.fd = -1,
+		.lock_fd = -1,
+		.share = TKB_SHARE_INIT,
 	};
 }
 
@@ -145,16 +149,34 @@ static bool has_stages(int own_fd)
 }
 
 /*
- * A shared root may have a lock that another user made: reading will do. Nobody
- * has to wait where that is a FIFO.
+ * Open a file of our own folder that all use who write in the root. Where it is
+ * not there, it is made; nobody has to open with O_CREAT what another user has
+ * made, which a sticky folder may forbid. Nobody has to wait where it is a FIFO.
  */
+static int open_common(int own_fd, const char *name, int flags)
+{
+	struct tkb_share share;
+	int fd;
+
+	flags |= O_NOFOLLOW | O_NONBLOCK;
+	fd = tkb_fd_open(own_fd, name, flags | O_CREAT | O_EXCL, 0666);
+	if (fd < 0)
+		return errno == EEXIST ? tkb_fd_open(own_fd, name, flags, 0)
+		                       : -1;
+	tkb_share_of(own_fd, &share);
+	share = tkb_share_in_common(&share);
+	tkb_share_apply(&share, fd);
+	return fd;
+}
+
+/* A shared root may have a lock that another user made: reading will do. */
 static int open_lock(int own_fd)
 {
-	const int flags = O_NOFOLLOW | O_NONBLOCK;
-	int fd = tkb_fd_open(own_fd, "lock", O_RDWR | O_CREAT | flags, 0666);
+	int fd = open_common(own_fd, "lock", O_RDWR);
 
 	if (fd < 0)
-		fd = tkb_fd_open(own_fd, "lock", O_RDONLY | flags, 0);
+		fd = tkb_fd_open(own_fd, "lock",
+		                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	return fd;
 }
 
@@ -272,9 +294,7 @@ void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 	mark_name(name);
 	if (stage->own_fd < 0 || name[0] == '\0' || stage->is_trusted)
 		return;
-	fd = tkb_fd_open(
-		stage->own_fd, name,
-		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0666);
+	fd = open_common(stage->own_fd, name, O_WRONLY | O_APPEND);
 	if (fd < 0)
 		return;
 	/* A mark that is too long to be read is begun anew. */
@@ -309,15 +329,20 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 
 static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
 {
+	const struct tkb_share share = tkb_share_in_common(&stage->share);
 	const int root = stage->root->fd;
 
 	if (stage->own_fd >= 0)
 		return 0;
-	if (mkdirat(root, TKB_ROOT_OWN_FOLDER, 0777) < 0 && errno != EEXIST)
+	stage->own_fd =
+		tkb_share_publish_folder(&share, root, TKB_ROOT_OWN_FOLDER);
+	if (stage->own_fd < 0 && errno != EEXIST)
 		return tkb_fail_errno(err, "cannot write in '%s'",
 		                      stage->root->path);
-	stage->own_fd = tkb_fd_open(root, TKB_ROOT_OWN_FOLDER,
-	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (stage->own_fd < 0)
+		stage->own_fd =
+			tkb_fd_open(root, TKB_ROOT_OWN_FOLDER,
+		                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (stage->own_fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s/%s'",
 		                      stage->root->path, TKB_ROOT_OWN_FOLDER);
@@ -327,15 +352,18 @@ static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
 /* In the root's lock: nobody takes for dead what has no lock yet. */
 static int give_birth(struct tkb_stage *stage, struct tkb_error *err)
 {
-	if (mkdirat(stage->own_fd, stage->name, 0777) < 0)
+	struct tkb_share share;
+
+	tkb_share_of(stage->own_fd, &share);
+	stage->fd = tkb_share_make_folder(&share, stage->own_fd, stage->name);
+	if (stage->fd < 0)
 		return tkb_fail_errno(err, "cannot write in '%s'",
 		                      stage->root->path);
-	stage->fd = tkb_fd_open(stage->own_fd, stage->name,
-	                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	if (stage->fd >= 0)
-		stage->lock_fd = tkb_fd_open(
-			stage->fd, "lock",
-			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+	stage->lock_fd =
+		tkb_fd_open(stage->fd, "lock",
+	                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+	if (stage->lock_fd >= 0)
+		tkb_share_apply(&share, stage->lock_fd);
 	if (stage->lock_fd < 0 ||
 	    (flock(stage->lock_fd, LOCK_EX | LOCK_NB) < 0 &&
 	     !lacks_locks(errno)))
@@ -353,6 +381,7 @@ int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 	rc = tkb_random_name(random, err);
 	if (rc < 0)
 		return rc;
+	tkb_share_of(stage->root->fd, &stage->share);
 	rc = open_own_folder(stage, err);
 	if (rc < 0)
 		return rc;

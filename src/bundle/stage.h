@@ -27,6 +27,7 @@
 
 #include "base/base.h"
 #include "base/random.h"
+#include "base/share.h"
 #include "bundle/root.h"
 #include "bundle/watch.h"
 
@@ -42,6 +43,7 @@ struct tkb_stage {
 	int fd;      /* owned; `stage-<random>`, or -1 */
 	int lock_fd; /* owned; its lock */
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
+	struct tkb_share share;   /* of what appears in the root */
 	bool is_trusted;          /* for the bundle that is emitted */
 	atomic_bool no_noreplace; /* the file system cannot RENAME_NOREPLACE */
 	atomic_bool is_lock_kept; /* somebody does not give the lock back */

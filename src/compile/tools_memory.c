@@ -155,8 +155,10 @@ static void write_all(const struct tkb_stage *stage, struct tkb_bytes all)
 	tkb_buf_add(&file, all);
 	fd = tkb_fd_open(stage->fd, file_name,
 	                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-	if (fd < 0 || file.failure != 0 ||
-	    tkb_fd_write_all(fd, tkb_buf_bytes(&file), file_name, NULL) < 0)
+	if (fd < 0 || file.failure != 0)
+		return;
+	tkb_share_apply(&stage->share, fd);
+	if (tkb_fd_write_all(fd, tkb_buf_bytes(&file), file_name, NULL) < 0)
 		return;
 	(void)renameat(stage->fd, file_name, stage->own_fd, file_name);
 }

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tkbundle/emit.h>
+
 #include "config.h"
 #include "root.h"
 #include "run_links.h"
@@ -90,28 +92,12 @@ static void check_folder(void *self, const char *path)
 	*is_writable = *is_writable && can_write(path);
 }
 
-/* Make the folder and those above it, as Triton does. */
-static bool make_folders(const char *path)
-{
-	char part[RUN_PATH_SIZE];
-
-	(void)snprintf(part, sizeof(part), "%s", path);
-	for (char *at = strchr(part + 1, '/'); at != NULL;
-	     at = strchr(at + 1, '/')) {
-		*at = '\0';
-		if (mkdir(part, 0777) < 0 && errno != EEXIST)
-			return false;
-		*at = '/';
-	}
-
-	return mkdir(part, 0777) == 0 || errno == EEXIST;
-}
-
 static bool is_usable(const struct run_plan *plan)
 {
 	bool is_writable = true;
 
-	if (!make_folders(plan->meant) || !can_write(plan->meant))
+	if (tkb_cache_root_make(plan->meant, NULL) != 0 ||
+	    !can_write(plan->meant))
 		return false;
 	if (plan->is_inductor)
 		run_scan_roots(plan->meant, true, check_folder, &is_writable);
