@@ -35,6 +35,18 @@ install(TARGETS tkbundle
 	EXPORT tkbundle-targets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	COMPONENT library NAMELINK_COMPONENT devel)
+# It has targets of its own: they want what it is linked with to be installed
+# for building, too.
+if(TKB_STATIC)
+	install(TARGETS tkbundle_static
+		EXPORT tkbundle-static-targets
+		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+		COMPONENT devel)
+	install(EXPORT tkbundle-static-targets
+		NAMESPACE tkbundle::
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tkbundle
+		COMPONENT devel)
+endif()
 install(DIRECTORY include/tkbundle
 	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 	COMPONENT devel FILES_MATCHING PATTERN "*.h")

@@ -50,7 +50,7 @@ set(CPACK_DEBIAN_DEVEL_PACKAGE_SOURCE tkbundle)
 set(CPACK_DEBIAN_DEVEL_DESCRIPTION
 	"bundles of compiled GPU kernels - development files${about}
 This package has what is needed to build programs with the library: headers
-for C and C++, and files for CMake and pkg-config.")
+for C and C++, a static library, and files for CMake and pkg-config.")
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME tkbundle)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION utils)

@@ -82,7 +82,7 @@ static int do_put(struct tkb_redis *redis, const struct tkb_call *call,
 		                                  { "b", { "", 0 } } };
 	const struct tkb_digest digest = { { 1 } };
 	const struct tkb_bytes bytes = { "blob", 4 };
-	const struct tkb_blob blob = { 4, tkb_bytes_source(&bytes) };
+	const struct tkb_blob blob = { 4, tkb_memory_source(&bytes) };
 	int rc;
 
 	rc = tkb_redis_put(redis, call, &digest, &blob, err);

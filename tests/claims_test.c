@@ -74,7 +74,7 @@ static struct scene arrange_scene(void)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_blob blob = { scene.bytes.size,
-		                       tkb_bytes_source(&scene.bytes) };
+		                       tkb_memory_source(&scene.bytes) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_put(remote, &blob, &scene.digest, &err), &err);

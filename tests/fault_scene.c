@@ -168,7 +168,7 @@ static void push_keys(const struct scene *scene, const char **keys,
 	                             &err),
 	         &err);
 	bytes = read_file("part.tkb");
-	source = tkb_bytes_source(&bytes);
+	source = tkb_memory_source(&bytes);
 	CHECK_OK(tkb_push_bundle(remote, SCENE_REF, &source, &options, NULL,
 	                         &err),
 	         &err);

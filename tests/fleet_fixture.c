@@ -92,7 +92,7 @@ struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
 struct tkb_push_report push_bytes(struct tkb_remote *remote,
                                   struct tkb_bytes bundle)
 {
-	const struct tkb_source source = tkb_bytes_source(&bundle);
+	const struct tkb_source source = tkb_memory_source(&bundle);
 	const struct tkb_push_options options = { .no_compaction = true };
 	struct tkb_push_report report = { 0 };
 	struct tkb_error err = { 0 };

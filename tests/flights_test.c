@@ -35,7 +35,7 @@ static struct sky arrange_sky(const char *scheme)
 		struct tkb_blob blob = { .size = SIZE };
 
 		sky.bytes[i] = make_bytes(SIZE, (uint32_t)i);
-		blob.source = tkb_bytes_source(&sky.bytes[i]);
+		blob.source = tkb_memory_source(&sky.bytes[i]);
 		CHECK_OK(tkb_remote_put(sky.remote, &blob, &sky.digests[i],
 		                        &err),
 		         &err);

@@ -130,6 +130,15 @@ foreign_exports() {
 	grep -v '^tkb_' "$work/exports"
 }
 
+# What could clash with a name of the program that links it.
+foreign_globals() {
+	nm -g --defined-only "${library%.so}.a" | awk 'NF == 3 { print $3 }' \
+		>"$work/globals"
+	grep -q '^tkb_' "$work/globals" || echo "nothing is in it"
+	grep -v -e '^tkb_' -e '^__\(asan\|odr_asan\|tsan\|ubsan\|sanitizer\)' \
+		"$work/globals"
+}
+
 # With $1 = -I, in text alone.
 old_places() {
 	grep -r -l -F -e "$source/" -e "$build" -e "$work/first" "$@" "$tree"
@@ -141,6 +150,7 @@ holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
 holds "each shell has its completions" completions_are_there
 holds "the library exports only tkb_*" nothing foreign_exports
+holds "so does the static one" nothing foreign_globals
 holds "no text tells where it was built" nothing old_places -I
 rule="neither does the program nor the library"
 if grep -q '^CMAKE_BUILD_TYPE:.*=Debug$' "$build/CMakeCache.txt"; then
@@ -229,6 +239,15 @@ holds "find_package serves C99 and C++17" \
 	build_with_cmake "$source/tests/install" "$work/consumer"
 holds "the C99 program works" consumes "$work/consumer/consumer_c"
 holds "the C++17 program works" consumes "$work/consumer/consumer_cpp"
+# It needs no library of ours to be found.
+needs_no_library() {
+	! ldd "$1" | grep tkbundle
+}
+
+holds "a program with the static library works" \
+	consumes "$work/consumer/consumer_static"
+holds "it needs no libtkbundle.so" \
+	needs_no_library "$work/consumer/consumer_static"
 holds "find_package serves examples/embed" \
 	build_with_cmake "$source/examples/embed" "$work/embed"
 holds "it prints what it should" embeds "$work/embed/embed"
@@ -249,6 +268,19 @@ holds "pkg-config serves C++17" compile "$work/plain_cpp" \
 holds "pkg-config serves examples/embed" compile "$work/plain_embed" \
 	"$CC" -std=c99 "$source/examples/embed/embed.c" \
 	"$source/examples/embed/compiler.c"
+# The linker takes the shared one where it finds both.
+link_statically() {
+	mkdir -p "$work/static" && ln -sf "${library%.so}.a" "$work/static/" &&
+	# shellcheck disable=SC2046,SC2086  # they are many words
+	"$CC" -std=c99 $CFLAGS -o "$work/static/plain" \
+		"$source/tests/install/consumer.c" \
+		$(pkg-config --cflags tkbundle) -L"$work/static" \
+		$(pkg-config --static --libs tkbundle |
+			sed "s|-L[^ ]*${library%/*}[^ ]*||; s|-L$tree[^ ]*||g")
+}
+holds "pkg-config --static serves C99" link_statically
+holds "the program that it made works" consumes "$work/static/plain"
+holds "and needs no libtkbundle.so" needs_no_library "$work/static/plain"
 LD_LIBRARY_PATH=${library%/*}
 export LD_LIBRARY_PATH
 holds "that C99 program works" consumes "$work/plain_c"

@@ -78,6 +78,13 @@ depend_exactly() {
 		grep -x -F "libtkbundle0 (= $version)"
 }
 
+dev_has_both() {
+	dpkg-deb --contents "$folder"/libtkbundle-dev_*.deb >"$work/dev.list"
+	grep 'libtkbundle\.a$' "$work/dev.list" &&
+		grep 'libtkbundle\.so -> ' "$work/dev.list" &&
+		grep 'tkbundle-static-targets\.cmake$' "$work/dev.list"
+}
+
 foreign_files() {
 	for package in $packages; do
 		dpkg-deb --contents "$folder/$package"_*.deb
@@ -86,6 +93,7 @@ foreign_files() {
 
 needed "there is one package of each, of one version" one_version
 holds "they depend on each other in that version" depend_exactly
+holds "the one for building has a static library, too" dev_has_both
 holds "all belongs to root and can be read by all" nothing foreign_files
 if command -v lintian >/dev/null; then
 	# There is no address of ours that is not made up.

@@ -120,7 +120,7 @@ static struct tkb_remote *arrange_twice(void)
 {
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_bytes bytes = read_file("pool.tkb");
-	const struct tkb_source source = tkb_bytes_source(&bytes);
+	const struct tkb_source source = tkb_memory_source(&bytes);
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err), &err);

@@ -230,7 +230,7 @@ static struct tkb_source source_of(const char *path)
 	struct tkb_bytes *bytes = test_alloc(sizeof(*bytes));
 
 	*bytes = read_file(path);
-	return tkb_bytes_source(bytes);
+	return tkb_memory_source(bytes);
 }
 
 TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
@@ -292,7 +292,7 @@ TEST(push, of_a_bundle_that_is_cut_short_pushes_nothing)
 	CHECK(root != NULL);
 	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
 		const struct tkb_bytes some = { all.data, sizes[i] };
-		const struct tkb_source source = tkb_bytes_source(&some);
+		const struct tkb_source source = tkb_memory_source(&some);
 		struct tkb_error err = { 0 };
 
 		CHECK_INT(

@@ -504,7 +504,7 @@ TEST(redis_fault, no_signal_is_raised_and_the_reason_names_the_remote)
 {
 	struct server server = start_fake(hang_up, NULL);
 	const struct tkb_bytes bytes = make_bytes(8 * TKB_MIB, 12);
-	const struct tkb_blob blob = { bytes.size, tkb_bytes_source(&bytes) };
+	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
 	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 

@@ -12,7 +12,7 @@ enum {
 static void use_blobs(struct tkb_remote *remote, struct tkb_error *err)
 {
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 1, 20);
-	const struct tkb_blob blob = { bytes.size, tkb_bytes_source(&bytes) };
+	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct notebook *notebook = new_notebook();

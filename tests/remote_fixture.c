@@ -70,7 +70,7 @@ struct tkb_digest made_up(uint32_t number)
 int put(const struct handle *handle, const struct tkb_digest *digest,
         const struct tkb_bytes *bytes, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { bytes->size, tkb_bytes_source(bytes) };
+	const struct tkb_blob blob = { bytes->size, tkb_memory_source(bytes) };
 
 	return handle->backend->put(handle->self, &handle->call, digest, &blob,
 	                            err);

@@ -81,6 +81,12 @@ struct tkb_error {
 	char message[512]; /**< one sentence, lower case, no full stop */
 };
 
+/**
+ * The word for what a function returned: "ok", "miss", "corrupt", "too_large";
+ * "unknown" for what is no enum tkb_status. Never NULL. Static storage.
+ */
+TKB_API const char *tkb_status_name(int status);
+
 /** The word for a reason, as in --json; never NULL. Static storage. */
 TKB_API const char *tkb_reason_name(enum tkb_reason reason);
 

@@ -16,6 +16,7 @@
  *   recorder.h note what a framework compiles, and pack exactly that
  *   merge.h    make one bundle of several
  *   maintain.h relocate a cache, see what of it is used, remove the rest
+ *   memory.h   bytes in memory as a sink and a source
  *   results.h  keep what long work tells of each entry
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
@@ -44,6 +45,7 @@
 #include <tkbundle/fleet.h>
 #include <tkbundle/launcher.h>
 #include <tkbundle/maintain.h>
+#include <tkbundle/memory.h>
 #include <tkbundle/merge.h>
 #include <tkbundle/pool.h>
 #include <tkbundle/recorder.h>

@@ -100,6 +100,38 @@ int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 	return status;
 }
 
+const char *tkb_status_name(int status)
+{
+	/* Without a default, so that compilers tell which one is missing. */
+	switch ((enum tkb_status)status) {
+	case TKB_OK:
+		return "ok";
+	case TKB_MISS:
+		return "miss";
+	case TKB_ERR_INVALID:
+		return "invalid";
+	case TKB_ERR_NOMEM:
+		return "nomem";
+	case TKB_ERR_IO:
+		return "io";
+	case TKB_ERR_CORRUPT:
+		return "corrupt";
+	case TKB_ERR_UNSUPPORTED:
+		return "unsupported";
+	case TKB_ERR_TOO_LARGE:
+		return "too_large";
+	case TKB_ERR_CANCELLED:
+		return "cancelled";
+	case TKB_ERR_LEFT_OUT:
+		return "left_out";
+	case TKB_ERR_UNAVAILABLE:
+		return "unavailable";
+	case TKB_ERR_DENIED:
+		return "denied";
+	}
+	return "unknown";
+}
+
 const char *tkb_reason_name(enum tkb_reason reason)
 {
 	static const char *const names[] = {

@@ -204,26 +204,3 @@ struct tkb_source tkb_hold_source(struct tkb_hold *hold)
 {
 	return (struct tkb_source){ .read_at = read_at, .self = hold };
 }
-
-static int read_bytes(void *self, uint64_t offset, void *data, size_t size,
-                      size_t *got_out, struct tkb_error *err)
-{
-	const struct tkb_bytes *bytes = self;
-
-	(void)err;
-	*got_out = 0;
-	if (offset >= bytes->size || size == 0)
-		return 0;
-	if (size > bytes->size - (size_t)offset)
-		size = bytes->size - (size_t)offset;
-	memcpy(data, (const char *)bytes->data + offset, size);
-	*got_out = size;
-	return 0;
-}
-
-struct tkb_source tkb_bytes_source(const struct tkb_bytes *bytes)
-{
-	/* They are only read. */
-	return (struct tkb_source){ .read_at = read_bytes,
-		                    .self = (void *)bytes };
-}

@@ -17,7 +17,7 @@
 
 #include <pthread.h>
 
-#include <tkbundle/bundle.h>
+#include <tkbundle/memory.h>
 
 #include "base/base.h"
 #include "base/buf.h"
@@ -72,9 +72,6 @@ TKB_NODISCARD int tkb_hold_send(struct tkb_hold *hold,
 
 /* Empty it; its limit stays. */
 void tkb_hold_reset(struct tkb_hold *hold);
-
-/* A source that reads `bytes`, which must live as long. */
-struct tkb_source tkb_bytes_source(const struct tkb_bytes *bytes);
 
 /* A sink that fills it; it must live as long. */
 struct tkb_sink tkb_hold_sink(struct tkb_hold *hold);

@@ -396,7 +396,8 @@ static int dir_add(void *self, const struct tkb_call *call, const char *ref,
                    const struct tkb_digest *digest, struct tkb_bytes record,
                    struct tkb_error *err)
 {
-	const struct tkb_blob blob = { record.size, tkb_bytes_source(&record) };
+	const struct tkb_blob blob = { record.size,
+		                       tkb_memory_source(&record) };
 
 	(void)call;
 	return store(self, ref, digest, &blob, err);

@@ -178,7 +178,7 @@ static int store(struct tkb_http *http, const struct tkb_call *call,
                  const char *name, const struct document *document,
                  struct tkb_bytes body, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { body.size, tkb_bytes_source(&body) };
+	const struct tkb_blob blob = { body.size, tkb_memory_source(&body) };
 	const struct tkb_http_put put = {
 		.folder = "index",
 		.name = name,
@@ -245,7 +245,7 @@ static int try_put(struct tkb_http *http, const struct tkb_call *call,
                    struct tkb_error *err)
 {
 	const struct tkb_bytes body = { must_work ? "1" : "0", 1 };
-	const struct tkb_blob blob = { body.size, tkb_bytes_source(&body) };
+	const struct tkb_blob blob = { body.size, tkb_memory_source(&body) };
 	int rc;
 
 	rc = tkb_http_put(http, call,

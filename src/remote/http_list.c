@@ -64,7 +64,7 @@ static int inquiry_init(struct inquiry *inquiry, size_t capacity,
 	inquiry->capacity = capacity;
 	inquiry->text = (struct tkb_bytes){ propfind, sizeof(propfind) - 1 };
 	inquiry->body.size = inquiry->text.size;
-	inquiry->body.source = tkb_bytes_source(&inquiry->text);
+	inquiry->body.source = tkb_memory_source(&inquiry->text);
 	return 0;
 }
 

@@ -16,7 +16,8 @@ static int add_to(struct tkb_http *http, const struct tkb_call *call,
                   const char *ref, const char *hex, struct tkb_bytes record,
                   struct tkb_error *err)
 {
-	const struct tkb_blob blob = { record.size, tkb_bytes_source(&record) };
+	const struct tkb_blob blob = { record.size,
+		                       tkb_memory_source(&record) };
 	char folder[TKB_HTTP_FOLDER_SIZE];
 	int rc;
 

@@ -55,7 +55,7 @@ static int try_out(struct tkb_http *http, const struct tkb_call *call,
                    const char *name, struct tkb_error *err)
 {
 	const struct tkb_bytes body = { "", 0 };
-	const struct tkb_blob blob = { 0, tkb_bytes_source(&body) };
+	const struct tkb_blob blob = { 0, tkb_memory_source(&body) };
 	int rc = 0;
 
 	if (http->way == TKB_HTTP_UNKNOWN) {

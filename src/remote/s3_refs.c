@@ -22,7 +22,8 @@ int tkb_s3_add(void *self, const struct tkb_call *call, const char *ref,
                struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
-	const struct tkb_blob blob = { record.size, tkb_bytes_source(&record) };
+	const struct tkb_blob blob = { record.size,
+		                       tkb_memory_source(&record) };
 	int rc;
 
 	rc = tkb_s3_key(ref, digest, &key, err);
@@ -63,7 +64,7 @@ static int copy(struct tkb_s3 *s3, const struct tkb_call *call, const char *key,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(COPIED_LIMIT);
 	const struct tkb_bytes nothing = { "", 0 };
-	const struct tkb_blob empty = { 0, tkb_bytes_source(&nothing) };
+	const struct tkb_blob empty = { 0, tkb_memory_source(&nothing) };
 	const struct tkb_sink sink = tkb_buf_sink(&text);
 	const struct tkb_s3_ask ask = {
 		.method = "PUT", .key = key, .body = &empty, .is_copy = true

@@ -57,27 +57,27 @@ static const struct option_spec options[] = {
 
 /* Files of an entry, as bytes. */
 struct files {
-	struct source_file metadata;
-	struct source_file cubin;
-	struct source_file ptx;
-	struct source_file ttir;
+	struct tkb_memory metadata;
+	struct tkb_memory cubin;
+	struct tkb_memory ptx;
+	struct tkb_memory ttir;
 };
 
 static void files_release(struct files *files)
 {
-	source_file_release(&files->metadata);
-	source_file_release(&files->cubin);
-	source_file_release(&files->ptx);
-	source_file_release(&files->ttir);
+	tkb_memory_release(&files->metadata);
+	tkb_memory_release(&files->cubin);
+	tkb_memory_release(&files->ptx);
+	tkb_memory_release(&files->ttir);
 }
 
-static struct tkb_bytes bytes_of(const struct source_file *file)
+static struct tkb_bytes bytes_of(const struct tkb_memory *file)
 {
 	return (struct tkb_bytes){ file->data, file->size };
 }
 
 /* Which of `files` is to hold what `name` holds? NULL: none. */
-static struct source_file *place_of(struct files *files, const char *name)
+static struct tkb_memory *place_of(struct files *files, const char *name)
 {
 	const char *const end = strrchr(name, '.');
 
@@ -101,7 +101,7 @@ static int read_files(const struct source *source, size_t index,
 	int rc = 0;
 
 	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
-		struct source_file *const place =
+		struct tkb_memory *const place =
 			place_of(out, entry->files[i].name);
 
 		if (place != NULL)

@@ -17,7 +17,7 @@ struct pass {
 	size_t *firsts; /* owned; by entry: its first cubin; 0 if it has none */
 	int fd;         /* of the file without a name; lent */
 	uint64_t used;  /* bytes in it */
-	struct source_file kept; /* A's bytes, read back */
+	struct tkb_memory kept; /* A's bytes, read back */
 	int (*take)(struct pass *pass, struct diff_cubin *cubin,
 	            struct tkb_bytes bytes, struct tkb_error *err);
 };
@@ -31,7 +31,7 @@ static void close_fd(const int *fd)
 static void release_pass(struct pass *pass)
 {
 	free(pass->firsts);
-	source_file_release(&pass->kept);
+	tkb_memory_release(&pass->kept);
 }
 
 static size_t entry_of(const struct pass *pass, const struct diff_cubin *cubin)
@@ -99,7 +99,7 @@ static int recall(struct pass *pass, const struct diff_cubin *cubin,
 {
 	size_t done = 0;
 
-	source_file_release(&pass->kept);
+	tkb_memory_release(&pass->kept);
 	pass->kept.data = malloc(cubin->size + 1);
 	if (pass->kept.data == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
@@ -167,7 +167,7 @@ static int look_at(void *self, size_t index, size_t file,
 /* One by one: out of a cache, or where few frames of a bundle have any. */
 static int take_each(struct pass *pass, struct tkb_error *err)
 {
-	TKB_AUTO(source_file_release) struct source_file file = { .size = 0 };
+	TKB_AUTO(tkb_memory_release) struct tkb_memory file = { .size = 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < pass->cubins->count && rc == 0; i++) {

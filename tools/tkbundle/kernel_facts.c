@@ -12,12 +12,12 @@ struct reading {
 	struct kernel_facts *list; /* by index, from `first` on */
 	size_t first;
 	size_t index; /* whose metadata is here */
-	struct source_file metadata;
+	struct tkb_memory metadata;
 };
 
 static void release(struct reading *reading)
 {
-	source_file_release(&reading->metadata);
+	tkb_memory_release(&reading->metadata);
 }
 
 static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -64,30 +64,18 @@ static bool is_wanted(const struct tkb_entry *entry, size_t file,
 	       is_called(entry->files[file].name, entry->name, suffix);
 }
 
-static int keep(struct source_file *file, struct tkb_bytes bytes,
-                struct tkb_error *err)
-{
-	source_file_release(file);
-	file->data = malloc(bytes.size + 1);
-	if (file->data == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	if (bytes.size > 0)
-		(void)memcpy(file->data, bytes.data, bytes.size);
-	file->size = bytes.size;
-	file->capacity = bytes.size + 1;
-	return 0;
-}
-
 static int on_file(void *self, size_t index, size_t file,
                    struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct reading *const reading = self;
 	const struct tkb_entry *const entry =
 		source_entry(reading->source, index);
+	const struct tkb_sink sink = tkb_memory_sink(&reading->metadata);
 	int rc;
 
 	if (is_wanted(entry, file, ".json")) {
-		rc = keep(&reading->metadata, bytes, err);
+		reading->metadata.size = 0;
+		rc = sink.write(sink.self, bytes, err);
 		reading->index = index;
 		return rc != 0 ? rc
 		               : look(reading, index,
@@ -102,7 +90,7 @@ static int on_file(void *self, size_t index, size_t file,
 static int read_one(struct reading *reading, size_t index,
                     struct tkb_error *err)
 {
-	TKB_AUTO(source_file_release) struct source_file bytes = { .size = 0 };
+	TKB_AUTO(tkb_memory_release) struct tkb_memory bytes = { .size = 0 };
 	const struct tkb_entry *const entry =
 		source_entry(reading->source, index);
 	int rc = 0;

@@ -109,55 +109,18 @@ int source_read(const struct source *source, size_t index, size_t file,
 	return tkb_cache_read(source->cache, index, file, sink, err);
 }
 
-static bool make_room(struct source_file *file, size_t size)
-{
-	const size_t capacity = file->capacity > 0 ? file->capacity : 65536;
-	char *data;
-
-	if (size <= file->capacity)
-		return true;
-
-	file->capacity = size > 2 * capacity ? size : 2 * capacity;
-	data = realloc(file->data, file->capacity);
-	if (data == NULL)
-		source_file_release(file);
-	else
-		file->data = data;
-	return data != NULL;
-}
-
-static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	struct source_file *const file = self;
-
-	if (bytes.size == 0)
-		return 0;
-	if (!make_room(file, file->size + bytes.size))
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-
-	(void)memcpy(file->data + file->size, bytes.data, bytes.size);
-	file->size += bytes.size;
-	return 0;
-}
-
 int source_read_file(const struct source *source, size_t index, size_t file,
-                     struct source_file *out, struct tkb_error *err)
+                     struct tkb_memory *out, struct tkb_error *err)
 {
-	const struct tkb_sink sink = { .write = append, .self = out };
+	const struct tkb_sink sink = tkb_memory_sink(out);
 
 	out->size = 0;
 	return source_read(source, index, file, &sink, err);
 }
 
-void source_file_release(struct source_file *file)
-{
-	free(file->data);
-	*file = (struct source_file){ .data = NULL };
-}
-
 static int tell_entry(const struct source *source, size_t index,
                       const struct tkb_file_visitor *visitor,
-                      struct source_file *file, struct tkb_error *err)
+                      struct tkb_memory *file, struct tkb_error *err)
 {
 	const size_t count = source_entry(source, index)->file_count;
 	int rc = 0;
@@ -178,7 +141,7 @@ int source_read_all(const struct source *source,
                     const struct tkb_file_visitor *visitor,
                     struct tkb_error *err)
 {
-	TKB_AUTO(source_file_release) struct source_file file = { .size = 0 };
+	TKB_AUTO(tkb_memory_release) struct tkb_memory file = { .size = 0 };
 	int rc = 0;
 
 	if (source->bundle != NULL)

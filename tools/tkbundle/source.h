@@ -74,19 +74,9 @@ TKB_NODISCARD int source_read_all(const struct source *source,
                                   const struct tkb_file_visitor *visitor,
                                   struct tkb_error *err);
 
-/* The bytes of one file; released and used again. Zeroed is empty. */
-struct source_file {
-	char *data;
-	size_t size;
-	size_t capacity;
-};
-
 /* Read a file into `out`, whose bytes go. Codes as of source_read(). */
 TKB_NODISCARD int source_read_file(const struct source *source, size_t index,
-                                   size_t file, struct source_file *out,
+                                   size_t file, struct tkb_memory *out,
                                    struct tkb_error *err);
-
-/* For TKB_AUTO. */
-void source_file_release(struct source_file *file);
 
 #endif

@@ -11,13 +11,13 @@ struct search {
 	const struct source *source;
 	struct stats *stats;
 	struct path_table *table;
-	size_t entry;           /* whose path `own` is */
-	struct source_file own; /* the path, as its group file has it */
+	size_t entry;          /* whose path `own` is */
+	struct tkb_memory own; /* the path, as its group file has it */
 };
 
 static void release(struct search *search)
 {
-	source_file_release(&search->own);
+	tkb_memory_release(&search->own);
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -71,7 +71,7 @@ static int search_json(struct search *search, struct stats_type *type,
 /* The entry's own path stands in its group file, which need not come first. */
 static int find_own(struct search *search, size_t index, struct tkb_error *err)
 {
-	TKB_AUTO(source_file_release) struct source_file group = { .size = 0 };
+	TKB_AUTO(tkb_memory_release) struct tkb_memory group = { .size = 0 };
 	const struct tkb_entry *const entry =
 		source_entry(search->source, index);
 	struct tkb_bytes own = { .size = 0 };
@@ -90,7 +90,7 @@ static int find_own(struct search *search, size_t index, struct tkb_error *err)
 		return rc;
 
 	search->entry = index;
-	source_file_release(&search->own);
+	tkb_memory_release(&search->own);
 	if (own.size == 0)
 		return 0;
 
