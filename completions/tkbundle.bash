@@ -48,7 +48,7 @@ _tkbundle_options() {
 		options="--json -n --dry-run" ;;
 	run)
 		options="--ref --remote --cache --wait --deadline --push
-			--metrics" ;;
+			--kill-child --metrics --refresh --json" ;;
 	show)
 		options="--file --stage --json" ;;
 	stats)

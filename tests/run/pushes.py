@@ -51,7 +51,8 @@ def _(scene):
     shutil.rmtree(scene.path(".triton"))
     warm = scene.shell(reader())
     equal(warm.out, f"{KERNELS}\n")
-    equal(warm.err, f"tkbundle: emitted {ENTRIES}, used {KERNELS}, "
+    equal(warm.err, f"tkbundle: emitted {ENTRIES}, starting\n"
+          f"tkbundle: emitted {ENTRIES}, used {KERNELS}, "
           "compiled anew 0, pushed 0\n")
 
 
@@ -273,7 +274,7 @@ def _(scene):
     require(0 < got["delay_seconds"] < 2 and got["duration_seconds"] > 0.1,
             got)
     ended, got = figures("--push", "never", "--cache", "other")
-    equal((got["emitted"], "used" in got), (ENTRIES, False))
+    equal((got["emitted"], got["used"], got["compiled"]), (ENTRIES, 0, 0))
     ended = scene.shell("exit 3", options=["--metrics", "no/such/folder"])
     equal(ended.status, 3)
     require("metrics: cannot write 'no/such/folder'" in ended.reason(),

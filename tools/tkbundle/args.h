@@ -124,6 +124,7 @@ struct arguments {
 	struct amount max_size;
 	struct amount max_age;
 	struct amount deadline;
+	struct amount refresh;
 	struct amount wait;
 	struct number push;
 	char *remote; /* owned */
@@ -142,6 +143,7 @@ struct arguments {
 	bool is_dry_run;
 	bool is_help;
 	bool is_json;
+	bool is_kill_child;
 	bool is_strict;
 	bool is_sync;
 	bool is_verbose;

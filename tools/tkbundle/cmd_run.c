@@ -11,8 +11,9 @@
 #include "config.h"
 #include "deadline.h"
 #include "run_command.h"
+#include "run_figures.h"
 #include "run_loop.h"
-#include "run_never.h"
+#include "run_refresh.h"
 #include "run_report.h"
 #include "run_root.h"
 #include "run_verbs.h"
@@ -61,7 +62,21 @@ static const struct option_spec options[] = {
 	  .value = CONFIG_PUSH_WORDS,
 	  FIELD(push),
 	  .help = "when to push what was compiled, by default always" },
+	{ .name = "kill-child",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_kill_child),
+	  .help = "end the command, too, if tkbundle is killed" },
 	ARGS_METRICS,
+	{ .name = "refresh",
+	  .kind = OPTION_TIME,
+	  .value = "TIME",
+	  FIELD(refresh),
+	  .min = 1,
+	  .help = "write the figures anew after so long, by default 30s" },
+	{ .name = "json",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_json),
+	  .help = "print JSON documents to standard error, not lines" },
 };
 
 static void release(struct run *run)
@@ -151,6 +166,7 @@ static void end_children(struct run *run)
 
 	run->stop_signal = 0;
 	run_child_kill(&run->children[RUN_WATCH]);
+	run_child_kill(&run->children[RUN_FIGURES]);
 	run_child_stop(&run->children[RUN_PULL], deadline_now_ms());
 	run_child_stop(&run->children[RUN_PUSH], deadline_now_ms());
 	(void)run_loop_wait(run, RUN_PULL, end_ms);
@@ -192,8 +208,11 @@ static bool keep_pushing(struct run *run)
 	    push->pid != 0)
 		return true;
 	if (push->has_begun) {
+		const bool had_reason = run->has_push_reason;
+
 		run_report_push(run);
 		run_child_release(push);
+		run_refresh_pushed(run, had_reason);
 	}
 	if (!watch->has_begun)
 		return run_child_fork(watch, "watch", run_watch_wait, run,
@@ -212,10 +231,11 @@ static void supervise(struct run *run)
 	const struct run_plan *const made = &run->shared->plan;
 	bool is_watching = made->push == RUN_PUSH_ALWAYS && made->has_root;
 
+	run_refresh_begin(run);
 	while (run->command != 0) {
 		if (is_watching)
 			is_watching = keep_pushing(run);
-		run_loop_turn(run, RUN_NEVER);
+		run_loop_turn(run, run_refresh_turn(run));
 	}
 }
 
@@ -225,8 +245,8 @@ static void push_rest(struct run *run, uint64_t end_ms)
 	const struct run_counts *const counts = &run->shared->counts;
 	struct run_child *const push = &run->children[RUN_PUSH];
 
-	if (run->stop_signal != 0 || !counts->is_made ||
-	    (!run->is_dirty && !counts->has_new))
+	if (run->shared->plan.push == RUN_PUSH_NEVER || run->stop_signal != 0 ||
+	    !counts->is_made || (!run->is_dirty && !counts->has_new))
 		return;
 	start_push(run, end_ms);
 	(void)run_loop_wait(run, RUN_PUSH, end_ms);
@@ -243,7 +263,7 @@ static void measure(struct run *run)
 	(void)snprintf(
 		run->shared->metrics_error, sizeof(run->shared->metrics_error),
 		"'%.400s' cannot be written in time", run->args->metrics);
-	do_task(run, run_report_measure, &run->children[RUN_PULL],
+	do_task(run, run_figures_measure, &run->children[RUN_PULL],
 	        deadline_now_ms() + FIGURES_MS);
 }
 
@@ -257,10 +277,12 @@ static void finish(struct run *run)
 
 	run->stop_signal = 0;
 	run_child_kill(watch);
+	run_child_kill(&run->children[RUN_FIGURES]);
 	run_child_stop(&run->children[RUN_PULL], now);
 	(void)run_loop_wait(run, RUN_PUSH, end_ms);
 	(void)run_loop_wait(run, RUN_PULL, soonest(end_ms, now + END_MS));
 	(void)run_loop_wait(run, RUN_WATCH, soonest(end_ms, now + END_MS));
+	(void)run_loop_wait(run, RUN_FIGURES, soonest(end_ms, now + END_MS));
 	run->is_dirty =
 		run->is_dirty || (watch->has_begun && WIFEXITED(watch->state) &&
 	                          watch->pid == 0);
@@ -278,17 +300,24 @@ static void finish(struct run *run)
 	end_children(run);
 }
 
+static enum status status_of_command(const struct run *run)
+{
+	const int state = run->command_state;
+
+	return (enum status)(WIFEXITED(state)
+	                             ? WEXITSTATUS(state)
+	                             : SIGNAL_STATUS + WTERMSIG(state));
+}
+
 static enum status exit_as_command(const struct run *run)
 {
 	const int state = run->command_state;
 
-	if (WIFEXITED(state))
-		return (enum status)WEXITSTATUS(state);
 	/* So that a script of the shell ends, too: it looks for that. */
-	if (run->is_interrupted && getpid() != 1 &&
+	if (run->is_interrupted && getpid() != 1 && WIFSIGNALED(state) &&
 	    (WTERMSIG(state) == SIGINT || WTERMSIG(state) == SIGQUIT))
 		run_signals_die(WTERMSIG(state));
-	return (enum status)(SIGNAL_STATUS + WTERMSIG(state));
+	return status_of_command(run);
 }
 
 static enum status run_beside(struct run *run)
@@ -308,6 +337,7 @@ static enum status run_beside(struct run *run)
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	run->command_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	run->delay_ms = deadline_now_ms() - run->start_ms;
+	run_report_start(run);
 	if (!run_command_start(run)) {
 		cli_say(run->cli, "not supervised: there can be no process");
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
@@ -321,31 +351,8 @@ static enum status run_beside(struct run *run)
 	}
 	finish(run);
 	measure(run);
-	run_report_print(run);
+	run_report_end(run, (int)status_of_command(run));
 	return exit_as_command(run);
-}
-
-static enum status run_instead(struct run *run)
-{
-	const struct run_plan *const made = &run->shared->plan;
-
-	if (made->has_root && run_never_pull(run)) {
-		(void)run_loop_wait(run, RUN_TASK,
-		                    run->start_ms + made->wait_ms);
-		if (run->stop_signal != 0) {
-			const int number = run->stop_signal;
-
-			run_never_part(run, false);
-			run->stop_signal = number;
-			return end_early(run);
-		}
-		run_never_part(run, true);
-	}
-
-	run->delay_ms = deadline_now_ms() - run->start_ms;
-	measure(run);
-	run_report_print(run);
-	return run_command_become(run);
 }
 
 static enum status run_command(struct cli *cli, const struct arguments *args)
@@ -362,8 +369,6 @@ static enum status run_command(struct cli *cli, const struct arguments *args)
 	plan(&run);
 	if (run.stop_signal != 0)
 		return end_early(&run);
-	if (run.shared->plan.push == RUN_PUSH_NEVER)
-		return run_instead(&run);
 	return run_beside(&run);
 }
 
@@ -379,8 +384,7 @@ const struct command command_run = {
 		"compiles, and exits as it does. Whatever fails, hangs or\n"
 		"crashes of that, the command runs all the same, and starts\n"
 		"no later than --wait says. The last line on standard error\n"
-		"tells what came of it. With --push never the command takes\n"
-		"the place of tkbundle.\n",
+		"tells what came of it.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run_command,

@@ -10,6 +10,9 @@
 #include "cli.h"
 #include "text.h"
 
+/* 0.1 is to be 0.1, not 0.10000000000000001. */
+#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 void json_out_init(struct json_out *json, bool is_wanted)
@@ -93,6 +96,12 @@ void json_out_number(struct json_out *json, const char *name, uint64_t value)
 		    json_integer((json_int_t)(value < limit ? value : limit)));
 }
 
+void json_out_real(struct json_out *json, const char *name, double value)
+{
+	if (is_open(json))
+		put(json, name, json_real(value));
+}
+
 void json_out_flag(struct json_out *json, const char *name, bool value)
 {
 	if (is_open(json))
@@ -145,7 +154,7 @@ bool json_out_write(struct json_out *json, FILE *to)
 	if (json_object_size(json->stack[0]) == 0)
 		return true;
 
-	if (json_dumpf(json->stack[0], to, JSON_COMPACT) < 0)
+	if (json_dumpf(json->stack[0], to, DUMP_FLAGS) < 0)
 		return false;
 	return fputc('\n', to) != EOF;
 }

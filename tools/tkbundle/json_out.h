@@ -41,6 +41,7 @@ void json_out_release(struct json_out *json);
 /* Bytes that are not UTF-8 become U+FFFD, one for each. */
 void json_out_text(struct json_out *json, const char *name, const char *text);
 void json_out_number(struct json_out *json, const char *name, uint64_t value);
+void json_out_real(struct json_out *json, const char *name, double value);
 void json_out_flag(struct json_out *json, const char *name, bool value);
 void json_out_null(struct json_out *json, const char *name);
 

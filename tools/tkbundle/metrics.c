@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -17,6 +18,16 @@ void metrics_add(struct metrics *metrics, const char *name, const char *help,
 		return;
 	metrics->items[metrics->count++] =
 		(struct metric){ .name = name, .help = help, .value = value };
+}
+
+const struct metric *metrics_find(const struct metrics *metrics,
+                                  const char *name)
+{
+	for (size_t i = 0; i < metrics->count; i++) {
+		if (strcmp(metrics->items[i].name, name) == 0)
+			return &metrics->items[i];
+	}
+	return NULL;
 }
 
 void metrics_add_end(struct metrics *metrics, bool is_success,

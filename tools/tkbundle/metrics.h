@@ -38,6 +38,10 @@ struct metrics {
 	size_t count;
 };
 
+/* The one of that name, or NULL. */
+const struct metric *metrics_find(const struct metrics *metrics,
+                                  const char *name);
+
 /* At most METRICS_LIMIT times. */
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value);

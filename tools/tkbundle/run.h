@@ -25,7 +25,6 @@
  *     run_signals.c  signals
  *     run_child.c    children
  *     run_verbs.c    those that pull and push
- *     run_never.c    the pull that outlives us
  *     run_root.c     which root, and another where that cannot be written
  *     run_links.c    what is linked into the other one
  *     run_scan.c     which entries there are
@@ -33,7 +32,9 @@
  *     run_watch.c    what is new
  *     run_count.c    what was used
  *     run_command.c  the command
- *     run_report.c   the last line
+ *     run_report.c   the lines, and the documents of --json
+ *     run_figures.c  the figures in them, and in the file of --metrics
+ *     run_refresh.c  figures anew, while the command runs
  */
 
 enum run_push {
@@ -47,7 +48,8 @@ enum {
 	RUN_NAMES_SIZE = 16
 	                 << 20, /* of 250,000 entries; untouched it is free */
 	RUN_WAIT_MS = 2000,
-	RUN_DEADLINE_MS = 30000
+	RUN_DEADLINE_MS = 30000,
+	RUN_REFRESH_MS = 30000
 };
 
 /* What a child finds out before the command starts. */
@@ -64,7 +66,7 @@ struct run_plan {
 	char message[512]; /* what is wrong, or nothing */
 };
 
-/* What a child counts after the command. */
+/* What a child counts while the command runs, and after it. */
 struct run_counts {
 	bool is_made;
 	bool is_known; /* the file system tells what was used */
@@ -79,11 +81,6 @@ struct run_shared {
 	struct run_counts counts;
 	char metrics_error[512]; /* why no figures could be written */
 	int exec_error;          /* why the command could not be started */
-	pid_t keeper;            /* who looks after a pull that outlives us */
-	pid_t pulling;           /* that pull */
-	int pull_error;          /* why that could not be started */
-	bool has_pull_state;     /* it has ended, so: */
-	int pull_state;
 	bool has_baseline; /* the names begin with those before the command */
 	bool is_full;      /* there were too many of them */
 	size_t baseline_size; /* bytes of those */
@@ -96,11 +93,12 @@ enum run_role {
 	RUN_PULL,
 	RUN_PUSH,
 	RUN_TASK, /* whatever a fork does, one after another */
-	RUN_WATCH
+	RUN_WATCH,
+	RUN_FIGURES /* counts and measures while the command runs */
 };
 
 enum {
-	RUN_ROLE_COUNT = RUN_WATCH + 1
+	RUN_ROLE_COUNT = RUN_FIGURES + 1
 };
 
 struct run {
@@ -118,6 +116,10 @@ struct run {
 	int stop_signal;     /* what came while no command ran; 0: none */
 	bool is_late;        /* the pull was not done in time */
 	bool is_dirty;       /* there is something to push */
+	bool is_stale;       /* the figures are, as something has happened */
+	bool has_news;       /* of which a line is to tell */
+	bool was_pulling;    /* when that was looked at last */
+	uint64_t refresh_ms; /* when figures are due */
 	bool has_push_reason;
 	char push_reason[RUN_REASON_SIZE]; /* of the last push */
 	uint64_t pushed_count;

@@ -35,7 +35,7 @@ static int make_room(const char *name, off_t size)
 	return -1;
 }
 
-bool run_child_prepare(struct run_child *child, const char *name)
+static bool prepare(struct run_child *child, const char *name)
 {
 	run_child_release(child);
 	*child = (struct run_child){ .name = name,
@@ -106,7 +106,7 @@ bool run_child_spawn(struct run_child *child, const char *name,
 {
 	pid_t pid;
 
-	if (!child->has_begun && !run_child_prepare(child, name))
+	if (!child->has_begun && !prepare(child, name))
 		return false;
 
 	child->begin_ms = deadline_now_ms();

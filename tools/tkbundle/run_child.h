@@ -48,9 +48,6 @@ bool run_child_spawn(struct run_child *child, const char *name,
                      char *const argv[], char *const environment[],
                      uint64_t end_ms);
 
-/* Only make what keeps the output, for run_child_spawn() to find. */
-bool run_child_prepare(struct run_child *child, const char *name);
-
 /*
  * Start a fork that calls `task`, and then ends. Of descriptors it has those
  * of `other`, which may be NULL. It dies with us.

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -82,13 +84,27 @@ static int become(const struct arguments *args)
 	return errno;
 }
 
+/*
+ * It is told of the death of the thread that forked it: we have only one. What
+ * it becomes keeps that, but if it changes its user.
+ */
+static void die_with(pid_t parent)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+}
+
 bool run_command_start(struct run *run)
 {
+	const pid_t own = getpid();
 	const pid_t pid = fork();
 
 	if (pid < 0)
 		return false;
 	if (pid == 0) {
+		if (run->args->is_kill_child)
+			die_with(own);
 		run_signals_restore(&run->signals);
 		set_root(&run->shared->plan);
 		run->shared->exec_error = become(run->args);

@@ -147,20 +147,22 @@ void run_watch_count(void *self)
 	TKB_AUTO(free_json) json_t *emitted = json_object();
 	TKB_AUTO(free_json) json_t *known = json_object();
 	TKB_AUTO(free_json) json_t *old = json_object();
+	struct run_counts counts = { .is_known = true };
 	struct count count = { .run = run,
-		               .counts = &run->shared->counts,
+		               .counts = &counts,
 		               .emitted = emitted,
 		               .known = known,
 		               .old = old };
 
 	if (emitted == NULL || known == NULL || old == NULL)
 		return;
-	count.counts->is_known = true;
 	count.has_document = run_document_each(&run->children[RUN_PULL],
 	                                       learn_entry, &count);
 	learn_names(&count);
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
-	               &count.counts->is_known);
+	               &counts.is_known);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
-	count.counts->is_made = true;
+	counts.is_made = true;
+	/* At once: the supervisor may print while we count anew. */
+	run->shared->counts = counts;
 }

@@ -2,27 +2,44 @@
 #include "run_report.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "deadline.h"
-#include "metrics.h"
 #include "run_command.h"
+#include "run_figures.h"
 
 #define NUMBER_SIZE 24
-#define REASONS_SIZE 2048
-#define PARTIAL 4 /* an exit status */
+#define REASONS_LIMIT 8
+#define REASON_SIZE 1200
+#define LINE_SIZE 4096 /* what a pipe takes in one piece */
+#define PARTIAL 4      /* an exit status */
 
-__attribute__((format(printf, 2, 3))) static void add(char *reasons,
+/* What failed, and why. */
+struct reasons {
+	size_t count;
+	struct reason {
+		const char *what; /* or NULL: the text says it */
+		char text[REASON_SIZE];
+	} items[REASONS_LIMIT];
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct reasons *reasons,
+                                                      const char *what,
                                                       const char *format, ...)
 {
-	const size_t length = strlen(reasons);
+	struct reason *const reason = &reasons->items[reasons->count];
 	va_list values;
 
+	if (reasons->count == REASONS_LIMIT)
+		return;
+	reasons->count++;
+	reason->what = what;
 	va_start(values, format);
-	(void)vsnprintf(reasons + length, REASONS_SIZE - length, format,
-	                values);
+	(void)vsnprintf(reason->text, sizeof(reason->text), format, values);
 	va_end(values);
 }
 
@@ -54,7 +71,7 @@ static void show_limit(const struct run *run, char out[NUMBER_SIZE])
 	show_time(is_over ? plan->deadline_ms : plan->wait_ms, out);
 }
 
-static void add_pull(const struct run *run, char *reasons)
+static void add_pull(const struct run *run, struct reasons *reasons)
 {
 	const struct run_child *const pull = &run->children[RUN_PULL];
 	char reason[RUN_REASON_SIZE];
@@ -66,49 +83,27 @@ static void add_pull(const struct run *run, char *reasons)
 
 	/* It is loud wherever it is. */
 	if (run_child_line(pull, ": verify=false:", reason))
-		add(reasons, "; %s", reason);
+		add(reasons, NULL, "%s", reason);
 
 	show_limit(run, limit);
 	if (pull->pid == 0 && !pull->is_told &&
 	    (!run_child_has_exited(pull, &status) || status != 0)) {
 		run_child_reason(pull, reason);
-		add(reasons, "; pull: %s", reason);
+		add(reasons, "pull", "%s", reason);
 	} else if (pull->pid != 0 || pull->is_told || run->is_late) {
-		add(reasons, "; pull: not done after %s", limit);
+		add(reasons, "pull", "not done after %s", limit);
 	}
 }
 
-static void add_root(const struct run *run, char *reasons)
+static void add_root(const struct run *run, struct reasons *reasons)
 {
 	const char *const elsewhere = run_command_elsewhere(run);
 
 	if (run->shared->plan.message[0] != '\0')
-		add(reasons, "; cache: %s", run->shared->plan.message);
+		add(reasons, "cache", "%s", run->shared->plan.message);
 	if (elsewhere != NULL)
-		add(reasons, "; cache: %s names '%s', not '%s'", elsewhere,
+		add(reasons, "cache", "%s names '%s', not '%s'", elsewhere,
 		    getenv(elsewhere), run->shared->plan.root);
-}
-
-/*
- * How many entries we put there. What a pull did that prints no document is
- * not known.
- */
-static bool count_emitted(const struct run *run, uint64_t *out)
-{
-	const struct run_child *const pull = &run->children[RUN_PULL];
-	uint64_t repaired = 0;
-	int status;
-
-	*out = 0;
-	if (!pull->has_begun || pull->error != 0)
-		return true;
-	if (run_child_number(pull, "emitted", out) &&
-	    run_child_number(pull, "repaired", &repaired)) {
-		*out += repaired;
-		return true;
-	}
-	/* It found nothing, or got nowhere. */
-	return run_child_has_exited(pull, &status);
 }
 
 void run_report_push(struct run *run)
@@ -143,69 +138,158 @@ void run_report_push(struct run *run)
 	}
 }
 
-/* Have pull and push done what they were to do? */
-static bool is_good(const struct run *run)
+static void list_reasons(const struct run *run, struct reasons *out)
 {
-	int status = 0;
-
-	return run_child_has_exited(&run->children[RUN_PULL], &status) &&
-	       status == 0 && !run->has_push_reason && !run->is_late;
+	*out = (struct reasons){ .count = 0 };
+	add_root(run, out);
+	add_pull(run, out);
+	if (run->has_push_reason)
+		add(out, "push", "%s", run->push_reason);
+	if (run->shared->metrics_error[0] != '\0')
+		add(out, "metrics", "%s", run->shared->metrics_error);
 }
 
-void run_report_measure(void *self)
+static void say(const struct run *run, const char *counts)
 {
-	struct run *const run = self;
-	const struct run_counts *const counts = &run->shared->counts;
-	struct metrics metrics = { .verb = "run",
-		                   .label = run->args->ref != NULL ? "ref"
-		                                                   : NULL,
-		                   .label_value = run->args->ref };
-	struct tkb_error err = { .status = 0 };
-	uint64_t emitted = 0;
+	struct reasons reasons;
+	char line[LINE_SIZE];
+	int length;
 
-	if (count_emitted(run, &emitted))
-		metrics_add(&metrics, "emitted", "Entries that were emitted.",
-		            (double)emitted);
-	if (counts->is_made && counts->is_known)
-		metrics_add(&metrics, "used", "Entries that were used.",
-		            (double)counts->used);
-	if (counts->is_made)
-		metrics_add(&metrics, "compiled",
-		            "Entries that were compiled anew.",
-		            (double)counts->compiled);
-	metrics_add(&metrics, "pushed", "Entries that were pushed.",
-	            (double)run->pushed_count);
-	metrics_add(&metrics, "delay_seconds",
-	            "How much later the command was started.",
-	            (double)run->delay_ms / 1000);
-	metrics_add_end(&metrics, is_good(run),
-	                deadline_now_ms() - run->start_ms);
-	if (metrics_write(&metrics, run->args->metrics, &err) == 0)
-		err.message[0] = '\0';
-	(void)snprintf(run->shared->metrics_error,
-	               sizeof(run->shared->metrics_error), "%s", err.message);
+	list_reasons(run, &reasons);
+	length = snprintf(line, sizeof(line), "%s", counts);
+	for (size_t i = 0; i < reasons.count; i++) {
+		const struct reason *const reason = &reasons.items[i];
+
+		if (length < 0 || (size_t)length >= sizeof(line))
+			break;
+		length += snprintf(
+			line + length, sizeof(line) - (size_t)length,
+			"; %s%s%s", reason->what != NULL ? reason->what : "",
+			reason->what != NULL ? ": " : "", reason->text);
+	}
+	cli_say(run->cli, "%s", line);
 }
 
-void run_report_print(const struct run *run)
+static void say_counts(const struct run *run)
 {
-	const struct run_counts *const counts = &run->shared->counts;
-	char reasons[REASONS_SIZE] = "";
+	struct run_figures figures;
+	char counts[8 * NUMBER_SIZE];
 	char emitted[NUMBER_SIZE];
 	char used[NUMBER_SIZE];
 	char compiled[NUMBER_SIZE];
-	uint64_t count = 0;
-	bool is_known = count_emitted(run, &count);
 
-	show_count(is_known, count, emitted);
-	show_count(counts->is_made && counts->is_known, counts->used, used);
-	show_count(counts->is_made, counts->compiled, compiled);
-	add_root(run, reasons);
-	add_pull(run, reasons);
-	if (run->has_push_reason)
-		add(reasons, "; push: %s", run->push_reason);
-	if (run->shared->metrics_error[0] != '\0')
-		add(reasons, "; metrics: %s", run->shared->metrics_error);
-	cli_say(run->cli,
-	        "emitted %s, used %s, compiled anew %s, pushed %" PRIu64 "%s",
-	        emitted, used, compiled, run->pushed_count, reasons);
+	run_figures_take(run, &figures);
+	show_count(figures.is_emitted_known, figures.emitted, emitted);
+	show_count(figures.is_used_known, figures.used, used);
+	show_count(figures.is_compiled_known, figures.compiled, compiled);
+	(void)snprintf(counts, sizeof(counts),
+	               "emitted %s, used %s, compiled anew %s, pushed %" PRIu64,
+	               emitted, used, compiled, figures.pushed);
+	say(run, counts);
+}
+
+static void say_start(const struct run *run)
+{
+	struct run_figures figures;
+	char counts[2 * NUMBER_SIZE];
+	char emitted[NUMBER_SIZE];
+
+	run_figures_take(run, &figures);
+	show_count(figures.is_emitted_known, figures.emitted, emitted);
+	(void)snprintf(counts, sizeof(counts), "emitted %s, starting", emitted);
+	say(run, counts);
+}
+
+static void fill_figures(struct json_out *json, const struct run *run)
+{
+	static const char *const counts[] = { "emitted", "used", "compiled",
+		                              "pushed", "gone_blobs" };
+	static const char *const times[] = { "delay_seconds",
+		                             "duration_seconds",
+		                             "timestamp_seconds" };
+	struct metrics metrics;
+
+	run_figures_name(run, &metrics);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		const struct metric *const item =
+			metrics_find(&metrics, counts[i]);
+
+		if (item != NULL)
+			json_out_number(json, item->name,
+			                (uint64_t)item->value);
+		else
+			json_out_null(json, counts[i]);
+	}
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		json_out_real(json, times[i],
+		              metrics_find(&metrics, times[i])->value);
+	json_out_flag(json, "success",
+	              metrics_find(&metrics, "success")->value != 0);
+}
+
+/* @param status  of the command; negative: it has not ended */
+static void print_document(const struct run *run, const char *event, int status)
+{
+	TKB_AUTO(json_out_release)
+	struct json_out json = { .is_wanted = false };
+	struct reasons reasons;
+
+	json_out_init(&json, true);
+	json_out_text(&json, "verb", "run");
+	json_out_text(&json, "event", event);
+	if (run->args->ref != NULL)
+		json_out_text(&json, "ref", run->args->ref);
+	else
+		json_out_null(&json, "ref");
+	fill_figures(&json, run);
+	list_reasons(run, &reasons);
+	json_out_open_array(&json, "reasons");
+	for (size_t i = 0; i < reasons.count; i++) {
+		json_out_open_object(&json, NULL);
+		if (reasons.items[i].what != NULL)
+			json_out_text(&json, "of", reasons.items[i].what);
+		json_out_text(&json, "message", reasons.items[i].text);
+		json_out_close(&json);
+	}
+	json_out_close(&json);
+	if (status >= 0)
+		json_out_number(&json, "status", (uint64_t)status);
+	(void)json_out_write(&json, run->cli->log);
+	(void)fflush(run->cli->log);
+}
+
+/* Nobody has to read what we write; we have signals to forward. */
+static bool can_print(void)
+{
+	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0;
+}
+
+void run_report_start(const struct run *run)
+{
+	if (!can_print())
+		return;
+	if (run->args->is_json)
+		print_document(run, "start", -1);
+	else
+		say_start(run);
+}
+
+void run_report_change(const struct run *run)
+{
+	if (!can_print())
+		return;
+	if (run->args->is_json)
+		print_document(run, "change", -1);
+	else
+		say_counts(run);
+}
+
+void run_report_end(const struct run *run, int status)
+{
+	if (run->args->is_json)
+		print_document(run, "end", status);
+	else
+		say_counts(run);
 }
