@@ -115,8 +115,9 @@ def run(command, folder, program):
            if name not in VARIABLES and not name.startswith("TKBUNDLE_")}
     ended = subprocess.run(
         ["bash", "-c", command], cwd=folder, text=True, check=False,
+        # Machines that run tests are busy.
         env=dict(env, PATH=path, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8",
-                 CUDA_HOME=os.environ.get("TKB_TEST_CUDA", "")),
+                 TKBUNDLE_WAIT="60s", CUDA_HOME=os.environ.get("TKB_TEST_CUDA", "")),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
     # No page can tell where the folder lies.
