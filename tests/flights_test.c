@@ -17,8 +17,6 @@ struct sky {
 	struct tkb_flights *flights;
 };
 
-static const struct tkb_watch nobody = { .self = NULL };
-
 static void close_sky(struct sky *sky)
 {
 	tkb_flights_close(sky->flights);
@@ -52,7 +50,6 @@ static void take_off(struct sky *sky, size_t connections, bool keeps_all)
 		.count = BLOBS,
 		.connections = connections,
 		.keeps_all = keeps_all,
-		.watch = &nobody,
 	};
 	struct tkb_error err = { 0 };
 
@@ -171,6 +168,32 @@ TEST(flights, of_which_one_is_gone_bring_the_others)
 	}
 }
 
+static int refuse(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_GET
+	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "not today")
+	               : 0;
+}
+
+/* The first thread finds it dead while the others get their handles. */
+TEST(flights, of_a_remote_that_dies_just_then_all_fail)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+
+	tkb_remote_close(tkb_take(sky.remote));
+	sky.remote = open_spy(text("spy://%s/remote?retries=0", test_folder()));
+	spy.before = refuse;
+	take_off(&sky, 16, false);
+	for (size_t i = 0; i < BLOBS; i++) {
+		struct tkb_error err = { 0 };
+
+		CHECK_INT(tkb_flights_await(sky.flights, i, &err),
+		          TKB_ERR_UNAVAILABLE);
+		CHECK_CONTAINS(err.message, "not today");
+		tkb_flights_drop(sky.flights, i);
+	}
+}
+
 TEST(flights, leave_the_remote_as_it_was)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
@@ -190,8 +213,7 @@ TEST(flights, of_no_blob_are_none)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 	const struct tkb_flights_order order = { .remote = sky.remote,
-		                                 .connections = 4,
-		                                 .watch = &nobody };
+		                                 .connections = 4 };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_flights_open(&order, &sky.flights, &err), &err);

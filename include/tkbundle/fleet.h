@@ -25,6 +25,9 @@ extern "C" {
  * may push to one ref at once and lose nothing. A blob that is gone (evicted)
  * makes a hole: a pull takes what is left, and the next push fills it.
  *
+ * What a watch in the options says of is_cancelled() ends waits for the network,
+ * too, as the remote's own watch does: within half a second.
+ *
  * Threads: a remote belongs to one thread at a time.
  */
 

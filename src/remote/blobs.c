@@ -43,13 +43,33 @@ struct delivery {
 	const struct tkb_blob *blob;
 };
 
+/* The blob, while the call may go on. */
+struct cargo {
+	const struct tkb_source *source;
+	const struct tkb_call *call;
+};
+
+static int read_cargo(void *self, uint64_t offset, void *data, size_t size,
+                      size_t *got_out, struct tkb_error *err)
+{
+	const struct cargo *cargo = self;
+	const int rc = tkb_call_check(cargo->call, err);
+
+	return rc < 0 ? rc
+	              : cargo->source->read_at(cargo->source->self, offset,
+	                                       data, size, got_out, err);
+}
+
 static int put(struct tkb_tier *tier, const struct tkb_call *call, void *self,
                struct tkb_error *err)
 {
 	const struct delivery *delivery = self;
+	struct cargo cargo = { &delivery->blob->source, call };
+	const struct tkb_blob blob = { delivery->blob->size,
+		                       { read_cargo, &cargo } };
 
-	return tier->backend->put(tier->self, call, delivery->digest,
-	                          delivery->blob, err);
+	return tier->backend->put(tier->self, call, delivery->digest, &blob,
+	                          err);
 }
 
 int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,

@@ -108,13 +108,11 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
                        const struct group *group, struct tkb_error *err)
 {
-	static const struct tkb_watch nobody = { 0 };
 	struct tkb_flights_order order = {
 		.remote = remote,
 		.count = group->count,
 		.connections = CONNECTIONS,
 		.keeps_all = true,
-		.watch = &nobody,
 	};
 	int rc;
 

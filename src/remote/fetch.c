@@ -20,7 +20,8 @@ enum {
 struct transfer {
 	const struct tkb_digest *digest;
 	struct tkb_hold *hold;
-	int sink_rc; /* what the hold said, if it failed */
+	const struct tkb_call *call; /* the one at work */
+	int sink_rc;                 /* what we said, if we failed */
 	struct tkb_error sink_error;
 };
 
@@ -29,7 +30,10 @@ static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	struct transfer *transfer = self;
 
 	transfer->sink_rc =
-		tkb_hold_add(transfer->hold, bytes, &transfer->sink_error);
+		tkb_call_check(transfer->call, &transfer->sink_error);
+	if (transfer->sink_rc == 0)
+		transfer->sink_rc = tkb_hold_add(transfer->hold, bytes,
+		                                 &transfer->sink_error);
 	if (transfer->sink_rc < 0 && err != NULL)
 		*err = transfer->sink_error;
 	return transfer->sink_rc;
@@ -44,6 +48,8 @@ static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	const uint64_t had = transfer->hold->size;
 	int rc;
 
+	transfer->call = call;
+	transfer->sink_rc = 0;
 	rc = tier->backend->get(tier->self, call, transfer->digest, had, &sink,
 	                        err);
 	if (transfer->sink_rc < 0) {

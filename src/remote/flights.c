@@ -29,7 +29,7 @@ struct pilot {
 struct tkb_flights {
 	struct tkb_flights_order order;
 	struct tkb_watch watch;     /* of the pilots' remotes */
-	struct tkb_watch old_watch; /* of the caller's */
+	struct tkb_watch old_watch; /* of the caller's remote */
 	pthread_mutex_t lock;       /* of all below */
 	pthread_cond_t moved;
 	struct flight *items; /* owned; `order.count` */
@@ -102,47 +102,49 @@ static int hire(struct tkb_flights *flights, struct pilot *pilot,
 	                        &pilot->remote, err);
 }
 
-/* With no thread at all, who awaits a blob fetches it. */
+/*
+ * All are hired before one begins to work: a clone looks at what has become of
+ * the remote that the first one uses. With no thread at all, who awaits a blob
+ * fetches it.
+ */
 static int start(struct tkb_flights *flights, size_t count,
                  struct tkb_error *err)
 {
 	sigset_t all;
 	sigset_t old;
-	int rc = 0;
 
+	while (flights->pilot_count < count) {
+		const int rc = hire(
+			flights, &flights->pilots[flights->pilot_count], err);
+
+		if (rc < 0)
+			return rc;
+		flights->pilot_count++;
+	}
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (flights->pilot_count < count && rc == 0) {
-		struct pilot *pilot = &flights->pilots[flights->pilot_count];
+	for (size_t i = 0; i < count; i++) {
+		struct pilot *pilot = &flights->pilots[i];
 
-		rc = hire(flights, pilot, err);
-		if (rc < 0)
-			break;
-		flights->pilot_count++;
 		pilot->has_thread = pthread_create(&pilot->thread, NULL,
 		                                   fly_all, pilot) == 0;
 		if (!pilot->has_thread)
 			break;
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return rc;
+	return 0;
 }
 
-static bool asks_to_end(const struct tkb_watch *watch)
-{
-	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self);
-}
-
-/* Asked by several threads. */
+/* Asked by several threads: the remote's watch, by one at a time. */
 static bool is_cancelled(void *self)
 {
 	struct tkb_flights *flights = self;
-	const struct tkb_watch *watch = flights->order.watch;
+	const struct tkb_watch *watch = &flights->old_watch;
 	bool is_over;
 
 	(void)pthread_mutex_lock(&flights->lock);
-	is_over = flights->is_closing || asks_to_end(watch) ||
-	          asks_to_end(&flights->old_watch);
+	is_over = flights->is_closing || (watch->is_cancelled != NULL &&
+	                                  watch->is_cancelled(watch->self));
 	(void)pthread_mutex_unlock(&flights->lock);
 	return is_over;
 }

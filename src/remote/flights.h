@@ -15,6 +15,7 @@
  *
  * Threads fetch while the caller works with what has come: as many as there are
  * connections, each with a handle of its own, and no further ahead than that.
+ * What the remote's watch says counts for them all.
  * Nothing that was read may be believed before tkb_flights_await() returned 0,
  * unless somebody else checks it.
  */
@@ -29,8 +30,6 @@ struct tkb_flights_order {
 	size_t count;
 	size_t connections;
 	bool keeps_all; /* nothing is dropped: fetch as fast as it comes */
-	const struct tkb_watch *watch; /* kept by reference; only
-	                                  is_cancelled() is asked */
 };
 
 TKB_NODISCARD int tkb_flights_open(const struct tkb_flights_order *order,

@@ -480,9 +480,11 @@ int tkb_remote_gc(struct tkb_remote *remote,
 	static const struct tkb_remote_gc_options defaults = { 0 };
 	TKB_AUTO(collector_close)
 	struct collector collector = { .remote = remote };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	int rc;
 
 	collector.options = options == NULL ? &defaults : options;
+	tkb_remote_join(&joint, remote, &collector.options->watch);
 	rc = clean(&collector, err);
 	if (rc == 0 && report != NULL)
 		*report = collector.report;

@@ -232,7 +232,6 @@ static int emit_choices(struct puller *puller, size_t count,
 		.blobs = puller->blobs,
 		.count = count,
 		.connections = puller->connections,
-		.watch = &puller->options.watch,
 	};
 	struct tkb_flights *flights = NULL;
 	int rc;
@@ -412,6 +411,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		.watch_lock = PTHREAD_MUTEX_INITIALIZER,
 		.connections = tkb_pull_connections(options),
 	};
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	int rc;
 
 	if (options == NULL)
@@ -419,6 +419,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	puller.options = options->emit;
 	puller.watch = &options->emit.watch;
 	puller.options.watch = make_watch(&puller);
+	tkb_remote_join(&joint, remote, &puller.options.watch);
 	rc = pull(&puller, err);
 	if (rc != 0)
 		return rc;

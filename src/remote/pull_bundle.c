@@ -63,7 +63,6 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
 		.count = records->count,
 		.connections = tkb_pull_connections(options),
 		.keeps_all = true,
-		.watch = &options->emit.watch,
 	};
 	int rc;
 
@@ -83,6 +82,7 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 	static const struct tkb_pull_options defaults = { 0 };
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	TKB_AUTO(gathering_close) struct gathering gathering = { 0 };
 	struct tkb_merge_options merge = { 0 };
 	struct tkb_pull_report told = { 0 };
@@ -90,6 +90,7 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 
 	if (options == NULL)
 		options = &defaults;
+	tkb_remote_join(&joint, remote, &options->emit.watch);
 	rc = tkb_pull_records(remote, ref, &records, &told, err);
 	if (rc != 0)
 		return rc;

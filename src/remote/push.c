@@ -262,10 +262,12 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	struct pusher pusher = { .remote = remote,
 		                 .ref = ref,
 		                 .root = cache_root };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
+	tkb_remote_join(&joint, remote, &options->collect.watch);
 	if (options->layout == TKB_PUSH_TRITON)
 		return tkb_push_triton(remote, cache_root, options, report,
 		                       err);

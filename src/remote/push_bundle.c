@@ -96,11 +96,13 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 	struct tkb_record_list records = { 0 };
 	TKB_AUTO(tkb_hold_release)
 	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	struct tkb_push_report done = { 0 };
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
+	tkb_remote_join(&joint, remote, &options->collect.watch);
 	rc = tkb_record_list_read(remote, ref, &records, err);
 	done.record_count = records.count;
 	if (rc == 0)

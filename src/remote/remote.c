@@ -93,6 +93,35 @@ void tkb_remote_close(struct tkb_remote *remote)
 	free(remote);
 }
 
+static bool asks_to_end(const struct tkb_watch *watch)
+{
+	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self);
+}
+
+static bool is_cancelled(void *self)
+{
+	const struct tkb_remote_joint *joint = self;
+
+	return asks_to_end(&joint->own) || asks_to_end(joint->more);
+}
+
+void tkb_remote_join(struct tkb_remote_joint *joint, struct tkb_remote *remote,
+                     const struct tkb_watch *watch)
+{
+	*joint = (struct tkb_remote_joint){ .remote = remote,
+		                            .own = remote->watch,
+		                            .more = watch };
+	remote->watch = (struct tkb_watch){ .self = joint,
+		                            .is_cancelled = is_cancelled };
+}
+
+void tkb_remote_part(struct tkb_remote_joint *joint)
+{
+	if (joint->remote != NULL)
+		joint->remote->watch = joint->own;
+	joint->remote = NULL;
+}
+
 int tkb_remote_clone(const struct tkb_remote *remote,
                      const struct tkb_watch *watch, struct tkb_remote **out,
                      struct tkb_error *err)

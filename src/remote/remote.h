@@ -24,6 +24,26 @@ struct tkb_remote {
 };
 
 /*
+ * While a remote is joined, its operations, and those of its clones, end when
+ * `watch` says so as they do when the remote's own watch does:
+ *
+ *     TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+ *
+ *     tkb_remote_join(&joint, remote, &options->watch);
+ *
+ * Neither may move meanwhile. Joints end in the opposite order of their making.
+ */
+struct tkb_remote_joint {
+	struct tkb_remote *remote;    /* NULL: none is joined */
+	struct tkb_watch own;         /* what it asked before */
+	const struct tkb_watch *more; /* by reference */
+};
+
+void tkb_remote_join(struct tkb_remote_joint *joint, struct tkb_remote *remote,
+                     const struct tkb_watch *watch);
+void tkb_remote_part(struct tkb_remote_joint *joint);
+
+/*
  * Another handle for the same, for another thread, which asks `watch` (copied).
  * What did not answer `remote` is not asked again.
  */

@@ -230,6 +230,19 @@ static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
 	return true;
 }
 
+int tkb_call_check(const struct tkb_call *call, struct tkb_error *err)
+{
+	const struct tkb_watch *watch = call->watch;
+
+	if (watch != NULL && watch->is_cancelled != NULL &&
+	    watch->is_cancelled(watch->self))
+		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	if (tkb_now_ns() >= call->deadline_ns)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "it was not done in time");
+	return 0;
+}
+
 static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
                     const struct tkb_call *call, struct tkb_error *err)
 {

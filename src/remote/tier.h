@@ -52,4 +52,12 @@ TKB_NODISCARD int tkb_tier_do(struct tkb_tier *tier,
                               const struct tkb_tier_work *work,
                               struct tkb_error *err);
 
+/*
+ * May the call go on? Asked where bytes move through us, for backends that do
+ * not wait for a socket: a file may be slow, too. TKB_ERR_UNAVAILABLE (its
+ * deadline) or TKB_ERR_CANCELLED.
+ */
+TKB_NODISCARD int tkb_call_check(const struct tkb_call *call,
+                                 struct tkb_error *err);
+
 #endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Who follows a push, a pull or a clean-up ends its waits for the network. */
+
+enum {
+	PATIENCE_MS = 300,
+	LIMIT_MS = 500, /* from the end of patience to the return */
+	ATTEMPTS = 4    /* of which one is in time, on a busy machine */
+};
+
+/* A server that takes connections and says nothing, ever. */
+struct mute {
+	int fd;
+	unsigned port;
+};
+
+static void close_mute(struct mute *mute)
+{
+	(void)close(mute->fd);
+}
+
+static struct mute start_mute(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct mute mute = { .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC,
+		                          0) };
+	socklen_t size = sizeof(address);
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK_INT(bind(mute.fd, (const struct sockaddr *)&address,
+	               sizeof(address)),
+	          0);
+	CHECK_INT(listen(mute.fd, 64), 0);
+	CHECK_INT(getsockname(mute.fd, (struct sockaddr *)&address, &size), 0);
+	mute.port = ntohs(address.sin_port);
+	return mute;
+}
+
+/* Waits of minutes, so that nothing but the watch can end them. */
+static const struct tkb_remote_options patient = {
+	.timeout_ms = 60000,
+	.connect_timeout_ms = 60000,
+	.stall_timeout_ms = 60000,
+};
+
+static struct tkb_remote *open_patient(const char *url)
+{
+	struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_open(url, &patient, &remote, &err), &err);
+	return remote;
+}
+
+/* A watch that says so after a moment. */
+struct patience {
+	uint64_t end_ms;
+};
+
+static bool is_over(void *self)
+{
+	const struct patience *patience = self;
+
+	return now_ms() >= patience->end_ms;
+}
+
+static struct tkb_watch impatient(struct patience *patience)
+{
+	patience->end_ms = now_ms() + PATIENCE_MS;
+	return (struct tkb_watch){ .self = patience, .is_cancelled = is_over };
+}
+
+/* What works with a remote, and is followed. */
+typedef int (*work)(struct tkb_remote *remote, const struct tkb_watch *watch,
+                    struct tkb_error *err);
+
+static int pull(struct tkb_remote *remote, const struct tkb_watch *watch,
+                struct tkb_error *err)
+{
+	struct tkb_pull_options options = { .connections = 3 };
+
+	options.emit.watch = *watch;
+	return tkb_pull(remote, REF, "pulled", &options, NULL, err);
+}
+
+static int drop(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self;
+	(void)bytes;
+	(void)err;
+	return 0;
+}
+
+static int pull_bundle(struct tkb_remote *remote, const struct tkb_watch *watch,
+                       struct tkb_error *err)
+{
+	const struct tkb_sink sink = { drop, NULL };
+	struct tkb_pull_options options = { .connections = 3 };
+
+	options.emit.watch = *watch;
+	return tkb_pull_bundle(remote, REF, &options, &sink, NULL, err);
+}
+
+static int push(struct tkb_remote *remote, const struct tkb_watch *watch,
+                struct tkb_error *err)
+{
+	const struct tkb_push_options options = { .collect = {
+							  .watch = *watch } };
+
+	return tkb_push(remote, REF, "pool", &options, NULL, err);
+}
+
+static int push_bundle(struct tkb_remote *remote, const struct tkb_watch *watch,
+                       struct tkb_error *err)
+{
+	const struct tkb_push_options options = { .collect = {
+							  .watch = *watch } };
+	const struct tkb_bytes bytes = { "", 0 };
+	const struct tkb_source source = tkb_bytes_source(&bytes);
+
+	return tkb_push_bundle(remote, REF, &source, &options, NULL, err);
+}
+
+static int clean_up(struct tkb_remote *remote, const struct tkb_watch *watch,
+                    struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options options = { .watch = *watch };
+
+	return tkb_remote_gc(remote, &options, NULL, err);
+}
+
+static const work works[] = { pull, pull_bundle, push, push_bundle, clean_up };
+
+static void check_ends(struct tkb_remote *remote, work do_it)
+{
+	uint64_t late_ms = UINT64_MAX;
+
+	for (int i = 0; i < ATTEMPTS && late_ms >= LIMIT_MS; i++) {
+		struct patience patience;
+		const struct tkb_watch watch = impatient(&patience);
+		struct tkb_error err = { 0 };
+
+		CHECK_INT(do_it(remote, &watch, &err), TKB_ERR_CANCELLED);
+		CHECK_CONTAINS(err.message, "cancelled");
+		late_ms = now_ms() - patience.end_ms;
+	}
+	CHECK(late_ms < LIMIT_MS);
+}
+
+/* Wherever they wait for a server: its greeting, a handshake, an answer. */
+static void check_all_end(const char *format)
+{
+	TKB_AUTO(close_mute) struct mute mute = start_mute();
+	char url[256];
+
+	CHECK_INT(mkdir("pool", 0777), 0);
+	(void)snprintf(url, sizeof(url), format, mute.port);
+	for (size_t i = 0; i < TKB_COUNT_OF(works); i++) {
+		TKB_AUTO(close_remote)
+		struct tkb_remote *remote = open_patient(url);
+
+		check_ends(remote, works[i]);
+	}
+}
+
+TEST(cancel, ends_what_waits_for_redis)
+{
+	check_all_end("redis://127.0.0.1:%u");
+}
+
+TEST(cancel, ends_what_waits_for_http)
+{
+	check_all_end("http://127.0.0.1:%u/x");
+}
+
+TEST(cancel, ends_what_waits_for_s3)
+{
+	check_all_end("s3://bucket/x?anonymous=true&path-style=true&"
+	              "endpoint=http://127.0.0.1:%u");
+}
+
+TEST(cancel, ends_what_waits_for_a_handshake)
+{
+	check_all_end("rediss://127.0.0.1:%u");
+}
+
+TEST(cancel, ends_what_waits_for_a_handshake_of_https)
+{
+	check_all_end("https://127.0.0.1:%u/x");
+}
+
+/* A remote of three records, each of one entry. */
+static struct tkb_remote *arrange_three(void)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	CHECK(pool() != NULL);
+	push_singly(remote, 3);
+	spy_reset();
+	return open_spy_with(spy_url("remote"), patient);
+}
+
+TEST(cancel, ends_a_transfer_that_trickles_from_who_does_not_ask)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+
+	spy.is_deaf = true;
+	spy.get_ms = 20000;
+	spy.get_parts = 200;
+	check_ends(remote, pull);
+	check_ends(remote, pull_bundle);
+	CHECK_INT(spy.flying, 0);
+}
+
+TEST(cancel, leaves_a_remote_that_works)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+
+	spy.get_ms = 20000;
+	spy.get_parts = 200;
+	check_ends(remote, pull);
+	spy_reset();
+	CHECK_INT(pull_all(remote, "after").fetched_count, 3);
+}
