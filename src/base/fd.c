@@ -147,6 +147,24 @@ int tkb_fd_write_all(int fd, struct tkb_bytes bytes, const char *what,
 	return 0;
 }
 
+int tkb_fd_pwrite_all(int fd, struct tkb_bytes bytes, uint64_t offset,
+                      const char *what, struct tkb_error *err)
+{
+	size_t done = 0;
+
+	while (done < bytes.size) {
+		ssize_t put = pwrite(fd, (const char *)bytes.data + done,
+		                     bytes.size - done, (off_t)(offset + done));
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return tkb_fail_errno(err, "cannot write '%s'", what);
+		done += (size_t)put;
+	}
+	return 0;
+}
+
 static int fail_open(const char *name, struct tkb_error *err)
 {
 	int rc;

@@ -51,8 +51,8 @@ static int move_to_file(struct tkb_hold *hold, struct tkb_error *err)
 	rc = tkb_fd_unlinked(NULL, &fd, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_fd_write_all(fd, tkb_buf_bytes(&hold->memory),
-	                      "a temporary file", err);
+	rc = tkb_fd_pwrite_all(fd, tkb_buf_bytes(&hold->memory), 0,
+	                       "a temporary file", err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_release(&hold->memory);
@@ -76,7 +76,8 @@ static int add(struct tkb_hold *hold, struct tkb_bytes bytes,
 			return rc;
 	}
 	if (hold->fd >= 0) {
-		rc = tkb_fd_write_all(hold->fd, bytes, "a temporary file", err);
+		rc = tkb_fd_pwrite_all(hold->fd, bytes, hold->size,
+		                       "a temporary file", err);
 	} else {
 		tkb_buf_add(&hold->memory, bytes);
 		rc = tkb_buf_check(&hold->memory, err);

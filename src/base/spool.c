@@ -19,13 +19,20 @@ void tkb_spool_init(struct tkb_spool *spool, const char *folder,
 	(void)pthread_mutex_init(&spool->lock, NULL);
 }
 
-void tkb_spool_release(struct tkb_spool *spool)
+void tkb_spool_reset(struct tkb_spool *spool)
 {
 	tkb_fd_close_at(&spool->fd);
+	spool->memory_used = 0;
+	spool->file_used = 0;
+}
+
+void tkb_spool_release(struct tkb_spool *spool)
+{
+	tkb_spool_reset(spool);
 	(void)pthread_mutex_destroy(&spool->lock);
 }
 
-/* In the lock: the file's offset moves with each write. */
+/* In the lock: each piece goes behind the one before. */
 static int put_in_file(struct tkb_spool *spool, struct tkb_bytes bytes,
                        struct tkb_piece *out, struct tkb_error *err)
 {
@@ -36,7 +43,8 @@ static int put_in_file(struct tkb_spool *spool, struct tkb_bytes bytes,
 		if (rc < 0)
 			return rc;
 	}
-	rc = tkb_fd_write_all(spool->fd, bytes, "a temporary file", err);
+	rc = tkb_fd_pwrite_all(spool->fd, bytes, spool->file_used,
+	                       "a temporary file", err);
 	if (rc < 0)
 		return rc;
 	*out = (struct tkb_piece){ .offset = spool->file_used,

@@ -15,7 +15,6 @@ static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 	context = ZSTD_createCCtx();
 	if (context == NULL)
 		return tkb_fail_nomem(err);
-	packer->context = context;
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(
 		    context, ZSTD_c_compressionLevel, TKB_FRAME_LEVEL)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog,
@@ -23,9 +22,12 @@ static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag,
 	                                        1)) ||
 	    ZSTD_isError(
-		    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
+		    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1))) {
+		(void)ZSTD_freeCCtx(context);
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "libzstd refuses the format's settings");
+	}
+	packer->context = context;
 	return 0;
 }
 
@@ -51,9 +53,12 @@ int tkb_packer_pack(struct tkb_packer *packer, struct tkb_bytes bytes,
 		return tkb_buf_check(out, err);
 	size = ZSTD_compress2(packer->context, place, bound, bytes.data,
 	                      bytes.size);
-	if (ZSTD_isError(size))
+	if (ZSTD_isError(size)) {
+		/* What it is like then is not said. */
+		tkb_packer_close(packer);
 		return tkb_fail(err, TKB_ERR_NOMEM, "cannot compress: %s",
 		                ZSTD_getErrorName(size));
+	}
 	out->size += size;
 	return 0;
 }
@@ -94,10 +99,12 @@ int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
 		return tkb_buf_check(out, err);
 	got = ZSTD_decompressDCtx(unpacker->context, place, size, frame.data,
 	                          frame.size);
-	if (ZSTD_isError(got) || got != size)
+	if (ZSTD_isError(got) || got != size) {
+		tkb_unpacker_close(unpacker);
 		return tkb_fail(err, TKB_ERR_CORRUPT, "cannot decompress: %s",
 		                ZSTD_isError(got) ? ZSTD_getErrorName(got)
 		                                  : "too short");
+	}
 	out->size += size;
 	return 0;
 }

@@ -15,7 +15,10 @@ enum {
 	TKB_FRAME_WINDOW_LOG = 24
 };
 
-/* A compressor, which one thread uses again and again. Zeroed is closed. */
+/*
+ * A compressor, which one thread uses again and again, also after a failure.
+ * Zeroed is closed.
+ */
 struct tkb_packer {
 	void *context; /* owned */
 };

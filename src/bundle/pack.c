@@ -44,6 +44,7 @@ static void drop_frames(struct tkb_pack *pack)
 	free(tkb_take(pack->dropped));
 	free(tkb_take(pack->faults));
 	tkb_arena_release(&pack->arena);
+	tkb_spool_reset(&pack->spool);
 	pack->frame_count = 0;
 	pack->fault_count = 0;
 }

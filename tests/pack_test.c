@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/hold.h"
+#include "base/spool.h"
+#include "bundle/frame.h"
+#include "bundle/pack.h"
+
+/* What is packed, and where it waits, after something went wrong. */
+
+enum {
+	SIZE = 100 * 1000
+};
+
+/* Bytes that tell where they belong. */
+static struct tkb_bytes make_bytes(unsigned char seed)
+{
+	unsigned char *bytes = test_alloc(SIZE);
+
+	for (size_t i = 0; i < SIZE; i++)
+		bytes[i] = (unsigned char)(seed + i / 251 + i);
+	return (struct tkb_bytes){ bytes, SIZE };
+}
+
+/* Files may have so many bytes, or RLIM_INFINITY: what is more is a short write. */
+static void limit_files(rlim_t size)
+{
+	struct rlimit limit;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	CHECK_INT(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)err;
+	tkb_buf_add(self, bytes);
+	return 0;
+}
+
+TEST(spool, gives_each_piece_back_though_a_write_was_short)
+{
+	const struct tkb_bytes pieces[] = { make_bytes(1), make_bytes(2),
+		                            make_bytes(3) };
+	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
+	struct tkb_piece kept[3] = { { .size = 0 } };
+	struct tkb_error err = { 0 };
+
+	tkb_spool_init(&spool, ".", 0);
+	CHECK_OK(tkb_spool_put(&spool, pieces[0], &kept[0], &err), &err);
+	limit_files(SIZE + SIZE / 2);
+	CHECK_INT(tkb_spool_put(&spool, pieces[1], &kept[1], &err), TKB_ERR_IO);
+	limit_files(RLIM_INFINITY);
+	CHECK_OK(tkb_spool_put(&spool, pieces[2], &kept[2], &err), &err);
+	for (size_t i = 0; i < 3; i += 2) {
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf got = TKB_BUF_INIT(SIZE);
+		const struct tkb_sink sink = { append, &got };
+
+		CHECK_OK(tkb_spool_send(&spool, &kept[i], &sink, &err), &err);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), pieces[i]));
+	}
+}
+
+TEST(hold, goes_on_behind_what_it_has_though_a_write_was_short)
+{
+	const struct tkb_bytes pieces[] = { make_bytes(1), make_bytes(2),
+		                            make_bytes(3) };
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT_SMALL(0, 10 * SIZE);
+	unsigned char *got = test_alloc(2 * SIZE);
+	struct tkb_error err = { 0 };
+	size_t count = 0;
+
+	CHECK_OK(tkb_hold_add(&hold, pieces[0], &err), &err);
+	limit_files(SIZE + SIZE / 2);
+	CHECK_INT(tkb_hold_add(&hold, pieces[1], &err), TKB_ERR_IO);
+	limit_files(RLIM_INFINITY);
+	CHECK_OK(tkb_hold_add(&hold, pieces[2], &err), &err);
+	CHECK_OK(tkb_hold_read(&hold, 0, got, 2 * SIZE, &count, &err), &err);
+	CHECK_INT(count, 2 * SIZE);
+	CHECK_INT(memcmp(got, pieces[0].data, SIZE), 0);
+	CHECK_INT(memcmp(got + SIZE, pieces[2].data, SIZE), 0);
+}
+
+/* The linker gives us libzstd's calls: of the settings this one is refused. */
+static unsigned refused;
+
+size_t __real_ZSTD_CCtx_setParameter(ZSTD_CCtx *context,
+                                     ZSTD_cParameter parameter, int value);
+size_t __wrap_ZSTD_CCtx_setParameter(ZSTD_CCtx *context,
+                                     ZSTD_cParameter parameter, int value);
+
+size_t __wrap_ZSTD_CCtx_setParameter(ZSTD_CCtx *context,
+                                     ZSTD_cParameter parameter, int value)
+{
+	if (refused != 0 && --refused == 0)
+		return (size_t)-1;
+	return __real_ZSTD_CCtx_setParameter(context, parameter, value);
+}
+
+static void pack(struct tkb_packer *packer, struct tkb_bytes bytes,
+                 struct tkb_buf *out)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_packer_pack(packer, bytes, out, &err), &err);
+}
+
+TEST(frame, is_as_ever_after_a_setting_was_refused)
+{
+	const struct tkb_bytes bytes = make_bytes(5);
+
+	for (unsigned i = 2; i <= 4; i++) {
+		TKB_AUTO(tkb_packer_close) struct tkb_packer good = { 0 };
+		TKB_AUTO(tkb_packer_close) struct tkb_packer bad = { 0 };
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf wanted = TKB_BUF_INIT(2 * SIZE);
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf got = TKB_BUF_INIT(2 * SIZE);
+		struct tkb_error err = { 0 };
+
+		refused = i;
+		CHECK_INT(tkb_packer_pack(&bad, bytes, &got, &err),
+		          TKB_ERR_UNSUPPORTED);
+		refused = 0;
+		pack(&bad, bytes, &got);
+		pack(&good, bytes, &wanted);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got),
+		                      tkb_buf_bytes(&wanted)));
+	}
+}
+
+static void close_cache(struct tkb_cache **cache)
+{
+	tkb_cache_close(*cache);
+}
+
+/* One entry proves bad when all are packed: they are packed again. */
+TEST(pack, that_begins_anew_needs_no_more_room)
+{
+	static const char *const root = "made/.triton/cache";
+	static const struct tkb_watch nobody = { .self = NULL };
+	const struct tkb_cache_options options = { .watch = &nobody };
+	const struct tkb_scan scan = { .options = &options };
+	TKB_AUTO(close_cache) struct tkb_cache *cache = NULL;
+	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher;
+	TKB_AUTO(tkb_pack_close) struct tkb_pack packed;
+	struct tkb_error err = { 0 };
+	const char **keys;
+	uint64_t size = 0;
+
+	unpack("triton-3.6.0-h100", "made");
+	tkb_watcher_init(&watcher, &nobody, 0);
+	CHECK_OK(tkb_cache_scan(root, &scan, &cache, &err), &err);
+	keys = list(root);
+	write_text(text("%s/%s/new", root, keys[0]), "");
+	for (const char **name = list(text("%s/%s", root, keys[0]));
+	     *name != NULL; name++)
+		(void)truncate(text("%s/%s/%s", root, keys[0], *name), 1);
+
+	tkb_pack_init(&packed, cache, &watcher, ".");
+	CHECK_OK(tkb_pack(&packed, &err), &err);
+	CHECK_INT(tkb_cache_left_out_count(cache), 1);
+	for (size_t i = 0; i < packed.frame_count; i++)
+		size += packed.pieces[i].size;
+	CHECK_INT(packed.spool.memory_used + packed.spool.file_used, size);
+}
