@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 /* What a recorder packs of the launchers that were saved, and for them. */
@@ -160,6 +161,51 @@ TEST(recorder, replaces_a_launcher_of_the_same_cache_key)
 	CHECK_STR(keys_in(bundle), "7L6S D4QP");
 	CHECK_STR(launchers_in(bundle), "a=only b=new");
 	CHECK_STR(needs_of(tkb_bundle_launcher(bundle, 1)), "any of D4QP");
+}
+
+/* Bytes that malloc() has given and not got back; 0 under a sanitizer. */
+static size_t memory_in_use(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+TEST(recorder, frees_launchers_that_were_replaced)
+{
+	enum {
+		ROUNDS = 100,
+		KEYS = 10,
+		PAYLOAD = 256 * 1024
+	};
+
+	static const char *const needs[] = { ADD };
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	char *payload = test_alloc(PAYLOAD);
+	const size_t before = memory_in_use();
+	struct tkb_error err = { 0 };
+
+	memset(payload, 'x', PAYLOAD);
+	for (int i = 0; i < ROUNDS * KEYS; i++) {
+		const struct tkb_launcher_spec launcher = {
+			i % KEYS == 0 ? "k0" : text("k%d", i % KEYS),
+			"kernel",
+			{ payload, PAYLOAD },
+			TKB_NEED_ALL,
+			needs,
+			1
+		};
+
+		payload[0] = (char)('0' + i / KEYS % 10);
+		CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err),
+		         &err);
+		CHECK(memory_in_use() - before < 6 * KEYS * PAYLOAD);
+	}
+	bundle = open_bytes(recorded(recorder, h100()));
+	CHECK_INT(tkb_bundle_launcher_count(bundle), KEYS);
+	for (size_t i = 0; i < KEYS; i++)
+		CHECK_INT(tkb_bundle_launcher(bundle, i)->size, PAYLOAD);
 }
 
 TEST(recorder, keeps_nothing_by_reference)

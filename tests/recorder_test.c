@@ -324,7 +324,7 @@ TEST(recorder, refuses_all_but_the_end_while_it_collects)
 		CHECK_INT(intruder.rc, TKB_ERR_INVALID);
 		CHECK_CONTAINS(intruder.err.message,
 		               action == BEGIN ? "has begun and not ended"
-		                               : "is collected already");
+		                               : "is being collected");
 		CHECK_STR(keys_in(bundle), "7L6S");
 		check_phase(recorder, COLLECTED, root);
 	}
@@ -508,6 +508,40 @@ TEST(recorder, is_not_finalised_by_a_dry_run_which_tells_the_id)
 		CHECK_INT(reports[i].launcher_count, 1);
 		CHECK_INT(reports[i].bundle_size, 0);
 		CHECK(memcmp(&reports[i].id, tkb_bundle_id(bundle), 32) == 0);
+	}
+}
+
+/* What it tells is of before; what comes meanwhile is collected with the rest. */
+TEST(recorder, may_be_put_to_while_a_dry_run_looks)
+{
+	static const char *const needs[] = { MATMUL };
+	const struct tkb_launcher_spec launcher = { "conf",       "kernel",
+		                                    { "new", 3 }, TKB_NEED_ALL,
+		                                    needs,        1 };
+	const char *root = h100();
+
+	for (enum action action = BEGIN; action < ACTIONS; action++) {
+		TKB_AUTO(free_recorder_at)
+		struct tkb_recorder *recorder = in_phase(BEGUN, root);
+		struct intruder intruder = { .recorder = recorder,
+			                     .root = root,
+			                     .action = action };
+		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+		struct tkb_collect_options dry = options_with(&intruder);
+		struct tkb_error err = { 0 };
+		const bool is_put =
+			action == PUT || action == WINNER || action == LAUNCHER;
+
+		dry.dry_run = true;
+		CHECK_OK(tkb_recorder_collect(recorder, root, &dry, NULL, NULL,
+		                              &err),
+		         &err);
+		CHECK(intruder.is_done);
+		CHECK_INT(intruder.rc, is_put ? 0 : TKB_ERR_INVALID);
+		CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err),
+		         &err);
+		bundle = open_bytes(recorded(recorder, root));
+		CHECK_STR(launchers_in(bundle), "conf=new");
 	}
 }
 

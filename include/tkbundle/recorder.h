@@ -122,7 +122,9 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
 /**
  * Pack what was put from the cache at `cache_root`, as tkb_collect() does,
  * and finalise. A kernel that was put and is not there is left out (missing).
- * On failure nothing is finalised, and the call may be repeated.
+ * On failure nothing is finalised, and the call may be repeated. While it works,
+ * a put is refused, which may be repeated where this fails; in a dry run puts go
+ * on, and it tells of those before.
  *
  * In a Triton root, an entry gets the devices that it was put for.
  *

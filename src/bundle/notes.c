@@ -10,6 +10,7 @@
 struct tkb_saved_note {
 	struct tkb_saved_note *next;
 	size_t number; /* ascending */
+	bool is_replaced;
 	struct tkb_saving saving;
 	_Alignas(max_align_t) char memory[];
 };
@@ -22,7 +23,11 @@ struct tkb_note_table {
 };
 
 enum {
-	FIRST_SLOTS = 256
+	FIRST_SLOTS = 256,
+	/* So many launchers, or bytes of theirs, may wait to be freed though
+	   there are few others. */
+	PURGE_COUNT = 64,
+	PURGE_SIZE = 1024 * 1024
 };
 
 static void free_saved(struct tkb_saved_note *saved)
@@ -47,6 +52,8 @@ void tkb_notes_release(struct tkb_notes *notes)
 	/* First they are taken out, so that no child finds freed ones. */
 	free_table(atomic_exchange(&notes->table, NULL));
 	free_saved(atomic_exchange(&notes->saved, NULL));
+	notes->kept_count = notes->new_count = 0;
+	notes->kept_size = notes->new_size = 0;
 }
 
 void tkb_notes_move(struct tkb_notes *from, struct tkb_notes *to)
@@ -54,6 +61,7 @@ void tkb_notes_move(struct tkb_notes *from, struct tkb_notes *to)
 	tkb_notes_release(to);
 	atomic_store(&to->table, atomic_exchange(&from->table, NULL));
 	atomic_store(&to->saved, atomic_exchange(&from->saved, NULL));
+	tkb_notes_release(from);
 }
 
 /* FNV-1a. A key is a hash already; what a caller may choose costs only time. */
@@ -216,6 +224,8 @@ void tkb_notes_save(struct tkb_notes *notes, struct tkb_saved_note *note)
 	note->next = atomic_load(&notes->saved);
 	note->number = note->next == NULL ? 0 : note->next->number + 1;
 	atomic_store(&notes->saved, note);
+	notes->new_count++;
+	notes->new_size += note->saving.payload.size;
 }
 
 static int compare_notes(const void *a, const void *b)
@@ -266,40 +276,89 @@ static int compare_saved(const void *a, const void *b)
 	       ((*left)->number > (*right)->number);
 }
 
-/* The first of each cache key. */
-static size_t take_newest(const struct tkb_saved_note **sorted, size_t count,
-                          struct tkb_saving *out)
+static bool is_newest(struct tkb_saved_note *const *sorted, size_t index)
 {
-	size_t used = 0;
+	return index == 0 || strcmp(sorted[index - 1]->saving.saved.cache_key,
+	                            sorted[index]->saving.saved.cache_key) != 0;
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const struct tkb_saving *saving = &sorted[i]->saving;
+/* All of them, sorted; the caller frees it. NULL: there is no memory. */
+static struct tkb_saved_note **sort_saved(const struct tkb_notes *notes,
+                                          size_t *count_out)
+{
+	struct tkb_saved_note *const newest = atomic_load(&notes->saved);
+	struct tkb_saved_note **sorted;
+	size_t count = 0;
 
-		if (used == 0 || strcmp(out[used - 1].saved.cache_key,
-		                        saving->saved.cache_key) != 0)
-			out[used++] = *saving;
+	for (struct tkb_saved_note *at = newest; at != NULL; at = at->next)
+		count++;
+	sorted = tkb_alloc_array(count, sizeof(*sorted));
+	if (sorted == NULL)
+		return NULL;
+	*count_out = count;
+	count = 0;
+	for (struct tkb_saved_note *at = newest; at != NULL; at = at->next)
+		sorted[count++] = at;
+	qsort(sorted, count, sizeof(*sorted), compare_saved);
+	return sorted;
+}
+
+/* A child that is forked meanwhile finds a list that is whole. */
+static void free_replaced(struct tkb_notes *notes)
+{
+	struct tkb_saved_note *kept = atomic_load(&notes->saved);
+
+	notes->kept_count = notes->new_count = 0;
+	notes->kept_size = notes->new_size = 0;
+	/* The newest of all is never replaced. */
+	while (kept != NULL) {
+		struct tkb_saved_note *next = kept->next;
+
+		while (next != NULL && next->is_replaced) {
+			kept->next = next->next;
+			free(next);
+			next = kept->next;
+		}
+		notes->kept_count++;
+		notes->kept_size += kept->saving.payload.size;
+		kept = next;
 	}
-	return used;
+}
+
+void tkb_notes_purge(struct tkb_notes *notes)
+{
+	TKB_AUTO(tkb_free_at) struct tkb_saved_note **sorted = NULL;
+	size_t count = 0;
+
+	if (notes->new_count <= notes->kept_count + PURGE_COUNT &&
+	    notes->new_size <= notes->kept_size + PURGE_SIZE)
+		return;
+	sorted = sort_saved(notes, &count);
+	if (sorted == NULL)
+		return; /* the next one may have memory for it */
+	for (size_t i = 0; i < count; i++)
+		sorted[i]->is_replaced = !is_newest(sorted, i);
+	free_replaced(notes);
 }
 
 int tkb_notes_saved(const struct tkb_notes *notes, struct tkb_saving **out,
                     size_t *count_out, struct tkb_error *err)
 {
-	const struct tkb_saved_note *newest = atomic_load(&notes->saved);
-	const size_t count = newest == NULL ? 0 : newest->number + 1;
+	size_t count = 0;
 	TKB_AUTO(tkb_free_at)
-	const struct tkb_saved_note **sorted =
-		tkb_alloc_array(count, sizeof(*sorted));
+	struct tkb_saved_note **sorted = sort_saved(notes, &count);
 	struct tkb_saving *list = tkb_alloc_array(count, sizeof(*list));
+	size_t used = 0;
 
 	if (sorted == NULL || list == NULL) {
 		free(list);
 		return tkb_fail_nomem(err);
 	}
-	for (size_t i = 0; i < count; i++, newest = newest->next)
-		sorted[i] = newest;
-	qsort(sorted, count, sizeof(*sorted), compare_saved);
-	*count_out = take_newest(sorted, count, list);
+	for (size_t i = 0; i < count; i++) {
+		if (is_newest(sorted, i))
+			list[used++] = sorted[i]->saving;
+	}
+	*count_out = used;
 	*out = list;
 	return 0;
 }

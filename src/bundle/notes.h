@@ -36,6 +36,10 @@ struct tkb_note_table;
 struct tkb_notes {
 	struct tkb_note_table *_Atomic table; /* owned */
 	struct tkb_saved_note *_Atomic saved; /* owned; the newest first */
+	size_t kept_count;  /* launchers that the last purge left */
+	uint64_t kept_size; /* bytes of their payloads */
+	size_t new_count;   /* launchers that were saved since */
+	uint64_t new_size;
 };
 
 void tkb_notes_release(struct tkb_notes *notes);
@@ -58,6 +62,12 @@ TKB_NODISCARD int tkb_saved_note_new(const struct tkb_launcher_spec *launcher,
                                      struct tkb_saved_note **out,
                                      struct tkb_error *err);
 void tkb_notes_save(struct tkb_notes *notes, struct tkb_saved_note *note);
+
+/*
+ * Free launchers that others of their cache key have replaced, once that is
+ * worth it: never does this hold much more than twice of what counts.
+ */
+void tkb_notes_purge(struct tkb_notes *notes);
 
 /*
  * All notes, by key, then device, which a winner's comes last in. The list is

@@ -26,6 +26,7 @@ enum phase {
 struct guard {
 	pthread_mutex_t lock; /* all zeros is unlocked, on Linux */
 	bool is_collecting;
+	bool is_dry;    /* what is collected goes on afterwards */
 	bool has_ended; /* the compile that is being collected */
 };
 
@@ -94,12 +95,17 @@ static void unlock(struct tkb_recorder *recorder)
 static int check_order(const struct tkb_recorder *recorder,
                        struct tkb_error *err)
 {
+	const struct guard *guard = recorder->guard;
+
 	if (recorder->phase == PHASE_IDLE)
 		return tkb_fail(err, TKB_ERR_INVALID, "no compile has begun");
-	if (recorder->phase == PHASE_COLLECTED ||
-	    (recorder->guard->is_collecting && !recorder->guard->has_ended))
+	if (recorder->phase == PHASE_COLLECTED)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is collected already");
+	/* Whether a put would come too late is not known yet. */
+	if (guard->is_collecting && !guard->is_dry && !guard->has_ended)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the compile is being collected");
 	return 0;
 }
 
@@ -225,6 +231,10 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 	rc = check_order(recorder, err);
 	if (rc == 0 && note != NULL)
 		tkb_notes_save(&recorder->notes, tkb_take(note));
+	/* What is collected points to launchers that were replaced since. */
+	if (rc == 0 &&
+	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
+		tkb_notes_purge(&recorder->notes);
 	unlock(recorder);
 	return rc;
 }
@@ -234,6 +244,11 @@ static void discard(struct tkb_recorder *recorder)
 {
 	tkb_notes_release(&recorder->notes);
 	recorder->phase = PHASE_IDLE;
+}
+
+static bool is_dry_run(const struct tkb_collect_options *options)
+{
+	return options != NULL && options->dry_run;
 }
 
 static int begin_collect(struct tkb_recorder *recorder,
@@ -249,11 +264,16 @@ static int begin_collect(struct tkb_recorder *recorder,
 	rc = check_order(recorder, err);
 	if (rc == 0 && recorder->guard->is_collecting)
 		rc = tkb_fail(err, TKB_ERR_INVALID,
-		              "the compile before is still being collected");
+		              recorder->guard->has_ended
+		                      ? "the compile before is still being "
+		                        "collected"
+		                      : "the compile is being collected");
 	if (rc == 0)
 		rc = tkb_wishes_of(&recorder->notes, wishes, err);
-	if (rc == 0)
+	if (rc == 0) {
 		recorder->guard->is_collecting = true;
+		recorder->guard->is_dry = is_dry_run(options);
+	}
 	unlock(recorder);
 	return rc;
 }
@@ -268,11 +288,6 @@ static void finish_collect(struct tkb_recorder *recorder, bool is_final)
 		recorder->phase = PHASE_COLLECTED;
 	recorder->guard->has_ended = false;
 	unlock(recorder);
-}
-
-static bool is_dry_run(const struct tkb_collect_options *options)
-{
-	return options != NULL && options->dry_run;
 }
 
 static struct tkb_order order_of(const struct tkb_wishes *wishes)
