@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "forge.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -406,6 +408,50 @@ TEST(bundle, can_come_out_of_a_pipe)
 	(void)close(ends[0]);
 	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
 	CHECK_INT(report.verified_count, 1);
+}
+
+/* Writes `bytes`, then zeros; is it soon told to stop? */
+static bool write_for_ever(int fd, struct tkb_bytes bytes)
+{
+	static const char zeros[64 * 1024];
+	size_t count = 0;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (write(fd, bytes.data, bytes.size) != (ssize_t)bytes.size)
+		return false;
+	while (count < 64 * TKB_MIB) {
+		const ssize_t size = write(fd, zeros, sizeof(zeros));
+
+		if (size < 0)
+			return errno == EPIPE && count < TKB_MIB;
+		count += (size_t)size;
+	}
+	return false;
+}
+
+TEST(bundle, in_a_pipe_is_read_no_further_than_its_end)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+	int status = 0;
+	int ends[2];
+	pid_t child;
+
+	forge_single("a.tkb");
+	CHECK_INT(pipe(ends), 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		(void)close(ends[0]);
+		_exit(!write_for_ever(ends[1], read_file("a.tkb")));
+	}
+	(void)close(ends[1]);
+	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", &bundle, &err), &err);
+	(void)close(ends[0]);
+	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
+	            TKB_ERR_CORRUPT, &err, "bytes behind its end");
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
 }
 
 TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)

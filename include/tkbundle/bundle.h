@@ -41,7 +41,8 @@ TKB_API TKB_NODISCARD int tkb_bundle_open(const char *path,
 
 /**
  * Open the bundle that can be read from `fd`. What cannot seek (a pipe) is
- * first copied into an unlinked file in $TMPDIR or /tmp.
+ * first copied into an unlinked file in $TMPDIR or /tmp: as much as the bundle's
+ * header says that there is, and one byte more, which should not be there.
  *
  * @param fd    not closed; must stay open until tkb_bundle_close()
  * @param name  for messages; not kept

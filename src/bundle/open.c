@@ -14,34 +14,64 @@ static void close_at(struct tkb_bundle **bundle)
 	tkb_bundle_close(*bundle);
 }
 
-/* A pipe cannot be read twice, nor from several threads. */
-static int copy_to_file(int fd, const char *name, int *out,
-                        struct tkb_error *err)
+/*
+ * A pipe cannot be read twice, nor from several threads: what comes out of it is
+ * copied, as far as somebody reads. That is the header, the frames that it
+ * tells of, the end, and one byte, which should not be there; so that a pipe
+ * that never ends fills no disk.
+ */
+struct pipe {
+	int fd;   /* by reference */
+	int copy; /* owned */
+	uint64_t size;
+	bool has_ended;
+};
+
+static void pipe_close(struct pipe *pipe)
 {
-	TKB_AUTO(tkb_fd_close_at) int copy = -1;
+	tkb_fd_close_at(&pipe->copy);
+}
+
+/* Let the copy have at least `size` bytes, where there are so many. */
+static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
+{
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(TKB_MIB);
-	int rc;
 
 	if (chunk == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_fd_unlinked(NULL, &copy, err);
-	if (rc < 0)
-		return rc;
-	for (;;) {
-		const ssize_t got = tkb_fd_read_full(fd, chunk, TKB_MIB);
+	while (pipe->size < size && !pipe->has_ended) {
+		const uint64_t left = size - pipe->size;
+		const size_t wanted = left < TKB_MIB ? (size_t)left : TKB_MIB;
+		const ssize_t got = tkb_fd_read_full(pipe->fd, chunk, wanted);
+		int rc;
 
 		if (got < 0)
-			return tkb_fail_errno(err, "cannot read '%s'", name);
-		if (got == 0)
-			break;
-		rc = tkb_fd_write_all(copy,
-		                      (struct tkb_bytes){ chunk, (size_t)got },
-		                      "a temporary file", err);
+			return tkb_fail_errno(err, "cannot read");
+		pipe->has_ended = (size_t)got < wanted;
+		rc = tkb_fd_pwrite_all(pipe->copy,
+		                       (struct tkb_bytes){ chunk, (size_t)got },
+		                       pipe->size, "a temporary file", err);
 		if (rc < 0)
 			return rc;
+		pipe->size += (uint64_t)got;
 	}
-	*out = copy;
-	copy = -1;
+	return 0;
+}
+
+static int read_pipe(void *self, uint64_t offset, void *data, size_t size,
+                     size_t *got_out, struct tkb_error *err)
+{
+	struct pipe *pipe = self;
+	ssize_t got;
+	int rc;
+
+	rc = copy_more(pipe, offset + size, err);
+	if (rc < 0)
+		return rc;
+	got = tkb_fd_pread_full(pipe->copy, data, size, offset);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read a temporary file");
+	*got_out = (size_t)got;
 	return 0;
 }
 
@@ -107,25 +137,19 @@ static struct tkb_bundle *new_bundle(const char *name)
 	return NULL;
 }
 
-/* Let the bundle read from `fd`, or from a copy of what comes out of it. */
-static int attach_file(struct tkb_bundle *bundle, int fd, struct tkb_error *err)
+/* Is there something that `fd` can be read from, again and again? */
+static int look_at_file(const struct tkb_bundle *bundle, int fd,
+                        bool *is_pipe_out, struct tkb_error *err)
 {
 	struct stat status;
-	int rc;
 
-	bundle->source =
-		(struct tkb_source){ .read_at = read_file, .self = bundle };
 	if (fstat(fd, &status) < 0)
 		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
 	if (S_ISDIR(status.st_mode))
 		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is a folder",
 		                bundle->name);
-	bundle->fd = fd;
-	if (S_ISREG(status.st_mode))
-		return 0;
-	rc = copy_to_file(fd, bundle->name, &bundle->fd, err);
-	bundle->owns_fd = rc == 0;
-	return rc;
+	*is_pipe_out = !S_ISREG(status.st_mode);
+	return 0;
 }
 
 /* Read the header and give the bundle away. */
@@ -141,17 +165,48 @@ static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
 	return 0;
 }
 
+/* What the header did not tell of is not read; the rest is in the copy. */
+static int read_pipe_header(struct tkb_bundle *bundle, int fd,
+                            struct tkb_error *err)
+{
+	TKB_AUTO(pipe_close) struct pipe pipe = { .fd = fd, .copy = -1 };
+	int rc;
+
+	rc = tkb_fd_unlinked(NULL, &pipe.copy, err);
+	if (rc < 0)
+		return rc;
+	bundle->source =
+		(struct tkb_source){ .read_at = read_pipe, .self = &pipe };
+	rc = tkb_bundle_read_header(bundle, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s'", bundle->name);
+	bundle->fd = pipe.copy;
+	bundle->owns_fd = true;
+	pipe.copy = -1;
+	return 0;
+}
+
 int tkb_bundle_open_fd(int fd, const char *name, struct tkb_bundle **out,
                        struct tkb_error *err)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+	bool is_pipe = false;
 	int rc;
 
 	if (bundle == NULL)
 		return tkb_fail_nomem(err);
-	rc = attach_file(bundle, fd, err);
+	rc = look_at_file(bundle, fd, &is_pipe, err);
+	if (rc == 0 && is_pipe)
+		rc = read_pipe_header(bundle, fd, err);
 	if (rc < 0)
 		return rc;
+	bundle->source =
+		(struct tkb_source){ .read_at = read_file, .self = bundle };
+	if (is_pipe) {
+		*out = tkb_take(bundle);
+		return 0;
+	}
+	bundle->fd = fd;
 	return finish(&bundle, out, err);
 }
 
@@ -159,7 +214,6 @@ int tkb_bundle_open(const char *path, struct tkb_bundle **out,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	int rc;
 
 	fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY, 0);
@@ -169,17 +223,12 @@ int tkb_bundle_open(const char *path, struct tkb_bundle **out,
 	}
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s'", path);
-	bundle = new_bundle(path);
-	if (bundle == NULL)
-		return tkb_fail_nomem(err);
-	rc = attach_file(bundle, fd, err);
-	if (rc < 0)
-		return rc;
-	if (bundle->fd == fd) {
-		bundle->owns_fd = true;
+	rc = tkb_bundle_open_fd(fd, path, out, err);
+	if (rc == 0 && (*out)->fd == fd) {
+		(*out)->owns_fd = true;
 		fd = -1;
 	}
-	return finish(&bundle, out, err);
+	return rc;
 }
 
 int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
