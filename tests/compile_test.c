@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct tkb_compiler_options options;
@@ -508,4 +509,49 @@ TEST(compile, without_tools_says_which_in_one_sentence)
 	made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "'/nowhere/ptxas'");
+}
+
+/* Asks for the tools of a worker that never answers. */
+struct asker {
+	struct tkb_compiler *compiler;
+	uint32_t timeout_ms;
+	int rc;
+};
+
+static void *ask(void *argument)
+{
+	struct asker *asker = argument;
+	const char *tools = NULL;
+
+	asker->rc = tkb_compiler_tools(asker->compiler, "cuda:90",
+	                               asker->timeout_ms, &tools, NULL);
+	return NULL;
+}
+
+TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
+{
+	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
+	struct asker patient = { .timeout_ms = 4000 };
+	struct asker hasty = { .timeout_ms = 100 };
+	struct tkb_error err = { .status = 0 };
+	struct timespec start = { .tv_sec = 0 };
+	struct timespec end = { .tv_sec = 0 };
+	pthread_t thread;
+
+	write_text("worker", "#!/bin/sh\nexec sleep 60\n");
+	CHECK_INT(chmod("worker", 0755), 0);
+	CHECK_OK(tkb_compiler_open(&(options){ .worker = text("%s/worker",
+	                                                      test_folder()) },
+	                           &compiler, &err),
+	         &err);
+	patient.compiler = hasty.compiler = compiler;
+	CHECK_INT(pthread_create(&thread, NULL, ask, &patient), 0);
+	(void)usleep(200 * 1000);
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	(void)ask(&hasty);
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	CHECK_INT(hasty.rc, TKB_MISS);
+	CHECK(end.tv_sec - start.tv_sec < 3);
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(patient.rc, TKB_MISS);
 }

@@ -35,6 +35,8 @@ enum {
 /* The tools for one target. */
 struct tkb_tools {
 	struct tkb_future *future;  /* owned; NULL: no worker was asked */
+	size_t waiter_count;        /* who waits for it, without the lock */
+	bool is_answered;           /* it goes with the last of those */
 	struct tkb_digest question; /* that it was asked */
 	bool is_known;
 	const char *llvm; /* versions; "" where there is none */

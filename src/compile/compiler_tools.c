@@ -106,28 +106,49 @@ static void note(struct tkb_compiler *compiler, const struct tkb_tools *tools,
 		tkb_tools_note(&compiler->fresh, &tools->question, answer);
 }
 
+/*
+ * In the lock, but for the wait: others may want what is known already, and wait
+ * for less long. Of those who wait for one answer the first reads it, the last
+ * lets go of it.
+ */
+static int await(struct tkb_compiler *compiler, struct tkb_tools *tools,
+                 bool with_nvrtc, uint32_t timeout_ms, struct tkb_error *err)
+{
+	struct tkb_future *future = tools->future;
+	struct tkb_bytes answer;
+	int rc;
+
+	tools->waiter_count++;
+	(void)pthread_mutex_unlock(&compiler->lock);
+	rc = tkb_future_wait(future, timeout_ms, &answer, err);
+	(void)pthread_mutex_lock(&compiler->lock);
+	tools->waiter_count--;
+	if (rc == 0 && !tools->is_known) {
+		rc = read_tools(compiler, answer, tools, err);
+		if (rc == 0)
+			note(compiler, tools, with_nvrtc, answer);
+		tools->is_known = rc == 0;
+	}
+	if (rc != TKB_MISS)
+		tools->is_answered = true;
+	if (tools->is_answered && tools->waiter_count == 0) {
+		tkb_future_free(tkb_take(tools->future));
+		tools->is_answered = false;
+	}
+	return rc;
+}
+
 static int get(struct tkb_compiler *compiler, struct tkb_tools *tools,
                const char *arch, bool with_nvrtc, uint32_t timeout_ms,
                struct tkb_error *err)
 {
-	struct tkb_bytes answer;
 	int rc = 0;
 
 	if (!tools->is_known && tools->future == NULL)
 		rc = ask(compiler, arch, with_nvrtc, tools, err);
 	if (rc < 0 || tools->is_known)
 		return rc;
-	rc = tkb_future_wait(tools->future, timeout_ms, &answer, err);
-	if (rc == TKB_MISS)
-		return rc;
-	if (rc == 0)
-		rc = read_tools(compiler, answer, tools, err);
-	if (rc == 0)
-		note(compiler, tools, with_nvrtc, answer);
-	tools->is_known = rc == 0;
-	tkb_future_free(tools->future);
-	tools->future = NULL;
-	return rc;
+	return await(compiler, tools, with_nvrtc, timeout_ms, err);
 }
 
 int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
