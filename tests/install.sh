@@ -139,9 +139,19 @@ foreign_globals() {
 		"$work/globals"
 }
 
+# A short name, such as /tkbundle/, stands in texts that mean another place:
+# there only what is in the tree tells.
+parts_of_source() {
+	case $source in
+	/*/*) echo "$source/" ;;
+	*) printf '%s\n' "$source"/*/ ;;
+	esac
+}
+
 # With $1 = -I, in text alone.
 old_places() {
-	grep -r -l -F -e "$source/" -e "$build" -e "$work/first" "$@" "$tree"
+	parts_of_source >"$work/parts"
+	grep -r -l -F -f "$work/parts" -e "$build" -e "$work/first" "$@" "$tree"
 }
 
 holds "the moved program says its version" says_its_version
