@@ -221,6 +221,7 @@ step() {
 }
 
 # All is read before anything runs: the tree may change meanwhile.
+# shellcheck disable=SC2016  # the inner shell expands it
 main() {
 	local status=0 verb
 

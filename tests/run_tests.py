@@ -4,8 +4,8 @@
 
 usage: run_tests.py FOLDER JOBS [CTEST_ARGUMENT...]
 
-All that they print is in FOLDER/tests.log, or in a temporary file if FOLDER
-cannot be written. The last line counts single tests, as cmocka and TAP tell
+All that they print is in FOLDER/tests.log, or, for who cannot write there, in
+tests.log of a temporary folder. The last line counts single tests, as cmocka and TAP tell
 them: each once, whatever else tells of it. A program that fails and names no
 test counts as one, as does one that dies, besides what it named before. The
 exit status is 1 if anything failed.
@@ -116,13 +116,15 @@ class Program:
                 print("    failed: " + name[:WIDTH])
 
 
-def open_log(folder):
-    try:
-        return open(os.path.join(folder, "tests.log"), "w", encoding="utf-8")
-    except OSError:
-        return tempfile.NamedTemporaryFile(
-            "w", prefix="tests-", suffix=".log", delete=False,
-            encoding="utf-8")
+def where_to_write(folder):
+    """A folder with the tests of `folder`, which ctest may write to."""
+    if os.access(folder, os.W_OK):
+        return folder
+    place = tempfile.mkdtemp(prefix="tkbundle-tests.")
+    with open(os.path.join(place, "CTestTestfile.cmake"), "w",
+              encoding="utf-8") as file:
+        file.write(f"subdirs([==[{os.path.abspath(folder)}]==])\n")
+    return place
 
 
 def listen(lines, log):
@@ -145,7 +147,9 @@ def listen(lines, log):
 
 def main():
     folder, jobs, *more = sys.argv[1:]
-    with open_log(folder) as log, subprocess.Popen(
+    folder = where_to_write(folder)
+    with open(os.path.join(folder, "tests.log"), "w",
+              encoding="utf-8") as log, subprocess.Popen(
             ["ctest", "--test-dir", folder, "-j", jobs, "--verbose", *more],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             encoding="utf-8", errors="replace") as ctest:

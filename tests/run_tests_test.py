@@ -15,6 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 PADDING = 8
+NOBODY = 65534
 
 TAP_FAILS = r"""printf '%s\n' 'ok 1 - a' 'not ok 2 - b holds' '# it is not' \
     '1..3' 'ok 3 - c # SKIP no server'; exit 1"""
@@ -45,14 +46,29 @@ def write_folder(folder, listed):
                            f"{properties})\n")
 
 
-def run(listed):
-    """Exit status and lines of a run."""
-    with tempfile.TemporaryDirectory() as folder:
+def run(listed, mode=0o755, **who):
+    """Exit status and lines of a run, in a folder of that mode."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = os.path.join(place, "build")
+        os.mkdir(folder)
+        os.chmod(place, 0o777)
         write_folder(folder, listed)
+        os.chmod(folder, mode)
         ended = subprocess.run(
             [os.path.join(HERE, "run_tests.py"), folder, "4"], text=True,
-            check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=dict(os.environ, TMPDIR=place), **who)
+        os.chmod(folder, 0o755)
         return ended.returncode, ended.stdout.splitlines()
+
+
+def run_of_another(listed):
+    """By a user who cannot write the folder; nothing if there is none."""
+    who = {}
+    if os.geteuid() == 0:
+        who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    reads = subprocess.run(["test", "-r", __file__], check=False, **who)
+    return None if reads.returncode else run(listed, 0o555, **who)
 
 
 def told(lines, name):
@@ -73,6 +89,7 @@ def main():
         told(lines, name) for name, _, _ in listed[:7])
     fine_status, fine = run(listed[7:])
     none_status, none = run([])
+    other_status, other = run_of_another(listed[7:]) or (None, ["", ""])
     checks = (
         ("a run that fails exits with 1", status == 1),
         ("it ends in how many passed and failed",
@@ -100,6 +117,10 @@ def main():
         ("one that is not there is named", "Not Run" in absent[0]),
         ("a run that passes exits with 0, and counts",
          fine_status == 0 and fine[-1] == f"{PADDING} passed, 0 failed"),
+        ("who cannot write the folder can run its tests" +
+         (" # SKIP another user cannot read this" if other_status is None
+          else ""), other_status is None or
+         (other_status == 0 and other[-1] == fine[-1])),
         ("a folder without tests fails",
          none_status == 1 and none[-1] == "0 passed, 1 failed"),
     )
@@ -108,7 +129,7 @@ def main():
         print(f"{'ok' if is_so else 'not ok'} {number} - {sentence}")
         bad += not is_so
     if bad:
-        print("\n".join("# " + line for line in lines + fine + none))
+        print("\n".join("# " + line for line in lines + fine + other + none))
     print(f"1..{len(checks)}")
     return 1 if bad else 0
 
