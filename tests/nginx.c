@@ -98,6 +98,14 @@ static bool is_ready(const struct server *server)
 	return false;
 }
 
+/* Where Debian has it, which is not in every user's PATH. */
+static const char *find_nginx(void)
+{
+	static const char *const usual = "/usr/sbin/nginx";
+
+	return access(usual, X_OK) == 0 ? usual : "nginx";
+}
+
 struct server start_nginx_with(const char *more, const char *lines)
 {
 	const bool has_tls = strstr(lines, "ssl_certificate ") != NULL;
@@ -115,7 +123,7 @@ struct server start_nginx_with(const char *more, const char *lines)
 		(void)unlink(ACCESS_LOG);
 		write_configuration(more, lines, port, tls_port);
 		if (start_server(
-			    &server, port, "nginx/log", "nginx", "-p",
+			    &server, port, "nginx/log", find_nginx(), "-p",
 			    text("%s/nginx/", test_folder()), "-e",
 			    text("%s/nginx/error.log", test_folder()), "-c",
 			    text("%s/nginx/nginx.conf", test_folder()), NULL) &&
