@@ -11,7 +11,7 @@
 # clone of the commit that is checked out here. There root runs both verbs, and
 # a user who owns nothing, without a network, the tests that were built. It
 # takes root, or a user with user namespaces and subordinate ids; half an hour;
-# and 7 GB in $TMPDIR or /var/tmp, which go away. The bare Debian itself is kept
+# and 4 GB in $TMPDIR or /var/tmp, which go away. The bare Debian itself is kept
 # in FOLDER for the next time. What the verbs print is in FOLDER/*.log.
 # shellcheck disable=SC2317  # functions are called by name
 set -euo pipefail
@@ -242,6 +242,7 @@ main() {
 			sh -c "cd /tkbundle && ./bootstrap $verb" || status=1
 	done
 	step plain inside --net -- HOME=/nonexistent TMPDIR=/var/tmp/plain \
+		PATH=/usr/local/bin:/usr/bin:/bin \
 		sh -c 'cd /tkbundle && setpriv --reuid=plain --regid=plain \
 			--clear-groups -- python3 -B tests/run_tests.py \
 			build/release "$(nproc)"; exit $?' || status=1
