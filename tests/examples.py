@@ -4,14 +4,16 @@
 
 usage: examples.py PROGRAM DOCUMENT...
 
-An example is a line with "$ " that bash runs, with the next one if it ends in a
-bar or a backslash; the lines behind it are what it must print. They stand in
-blocks that begin with ```console in Markdown, and in literal displays in a
-manual page. Those of a document are run one after another in a folder of their
-own, which is the home folder and has the fixtures. Where a manual page names a
-fixture in a comment, it has been unpacked there. Sizes of bundles depend on
-libzstd's version, ages and tools on the machine: they are not compared. Prints
-TAP.
+An example is a line with "$ " that bash runs, with the next ones if it ends in a
+bar or a backslash, or up to the end of a here-document; the lines behind it are
+what it must print. They stand in blocks that begin with ```console in Markdown,
+and in literal displays in a manual page. Those of a document are run one after
+another by one shell, in a folder of their own, which is the home folder. In
+Markdown that is as a fresh clone that was built: the program is where it is
+built, and not in the PATH. A manual page is of what is installed, and where it
+names a fixture in a comment, it has been unpacked there. Sizes of bundles depend
+on libzstd's version, ages and tools on the machine: they are not compared.
+Prints TAP.
 """
 import os
 import re
@@ -22,12 +24,13 @@ import tempfile
 
 HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 FIXTURES = os.path.join(HERE, "fixtures")
-
-# Needs a GPU and a model: tests/gpu shows it.
-NOT_HERE = "serve.py"
+TRITON = os.path.join(HERE, "build", "venv", "bin", "python3")
 
 # Needs a CUDA toolkit, or what another example made by one.
 WITH_TOOLS = ("tkbundle compile", " made", "softmax.cubin")
+
+# Needs Triton.
+WITH_TRITON = ("kernels.py:", "compile kernels.json", "model/sm_90 cache")
 
 # Works where the file system keeps access times.
 WITH_TIMES = ("stats --used", "tkbundle run")
@@ -61,11 +64,36 @@ def examples(document):
             while command.endswith(("|", "\\")):
                 more, _, output = output.partition("\n")
                 command += "\n" + more
+            here = re.search(r"<<'(\w+)'", command)
+            if here:
+                text, end, output = output.partition(f"\n{here.group(1)}\n")
+                command += "\n" + text + end
             yield command, output
 
 
-def furnish(folder, document):
+def furnish_venv(venv):
+    """What ./bootstrap test fetched, with the toolkit of this machine."""
+    os.mkdir(venv)
+    ours = os.path.join(HERE, "build", "venv")
+    for name in os.listdir(ours) if os.path.isdir(ours) else ():
+        if name != "cuda":
+            os.symlink(os.path.join(ours, name), os.path.join(venv, name))
+    if os.environ.get("TKB_TEST_CUDA"):
+        os.symlink(os.environ["TKB_TEST_CUDA"], os.path.join(venv, "cuda"))
+
+
+def furnish(folder, document, program):
     """Put into `folder` what the examples of `document` start from."""
+    if document.endswith(".md"):
+        for name in os.listdir(HERE):
+            if name != "build" and not name.startswith("."):
+                os.symlink(os.path.join(HERE, name),
+                           os.path.join(folder, name))
+        os.mkdir(os.path.join(folder, "build"))
+        os.symlink(os.path.dirname(program),
+                   os.path.join(folder, "build", "release"))
+        furnish_venv(os.path.join(folder, "build", "venv"))
+        return
     os.symlink(FIXTURES, os.path.join(folder, "fixtures"))
     with open(document, encoding="utf-8") as file:
         named = re.findall(r'^\.\\".* fixtures/(\S+\.tar\.gz)', file.read(),
@@ -78,7 +106,7 @@ def furnish(folder, document):
 def normal(output):
     output = re.sub(r"\([\d.]+ [kM]?B\)", "(SIZE)", output)
     output = output.replace(", use unknown", "")
-    output = re.sub(r" with (?:LLVM|NVRTC|ptxas|nvJitLink) .* to ",
+    output = re.sub(r" with (?:LLVM|NVRTC|Triton|ptxas|nvJitLink) .* to ",
                     " with TOOLS to ", output)
     output = re.sub(r" \d+s$", " AGE", output, flags=re.M)
     output = re.sub(r'("age": ?)\d+', r"\1AGE", output)
@@ -98,30 +126,47 @@ def keeps_access_times(folder):
 
 def why_not(command, folder):
     """Why an example cannot be run here; nothing if it can."""
-    if NOT_HERE in command:
-        return "it needs a GPU"
     if (any(words in command for words in WITH_TIMES) and
             not keeps_access_times(folder)):
         return "the file system keeps no access times"
+    if (not os.path.exists(TRITON) and
+            any(words in command for words in WITH_TRITON)):
+        return "there is no Triton in build/venv"
     if (not os.environ.get("TKB_TEST_CUDA") and
             any(words in command for words in WITH_TOOLS)):
         return "there is no CUDA toolkit"
     return ""
 
 
-def run(command, folder, program):
-    path = os.path.dirname(program) + ":" + os.environ["PATH"]
+def environment(document, program, folder):
     env = {name: value for name, value in os.environ.items()
            if name not in VARIABLES and not name.startswith("TKBUNDLE_")}
-    ended = subprocess.run(
-        ["bash", "-c", command], cwd=folder, text=True, check=False,
-        # Machines that run tests are busy.
-        env=dict(env, PATH=path, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8",
-                 TKBUNDLE_WAIT="60s", CUDA_HOME=os.environ.get("TKB_TEST_CUDA", "")),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT)
-    # No page can tell where the folder lies.
-    return ended.stdout.replace(folder, "/home/op")
+    if not document.endswith(".md"):
+        env["PATH"] = os.path.dirname(program) + ":" + env["PATH"]
+        env["CUDA_HOME"] = os.environ.get("TKB_TEST_CUDA", "")
+    # Machines that run tests are busy.
+    return dict(env, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8",
+                TKBUNDLE_WAIT="60s")
+
+
+def run(commands, folder, env):
+    """What each of the commands prints, in one shell."""
+    with tempfile.TemporaryDirectory() as place:
+        script = []
+        for number, command in enumerate(commands):
+            path = os.path.join(place, str(number))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(command)
+            script.append(f'eval "$(cat {path})" </dev/null '
+                          f'>{path}.out 2>&1')
+        subprocess.run(["bash", "-c", "\n".join(script) + "\nexit 0"],
+                       cwd=folder, check=False, env=env,
+                       stdin=subprocess.DEVNULL)
+        for number in range(len(commands)):
+            with open(os.path.join(place, f"{number}.out"),
+                      encoding="utf-8", errors="replace") as file:
+                # No page can tell where the folder lies.
+                yield file.read().replace(folder, "/home/op")
 
 
 def judge(program, document):
@@ -129,11 +174,14 @@ def judge(program, document):
     what is shown, else None, and why it was not run, if so."""
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
-        furnish(folder, document)
-        for command, wanted in examples(document):
-            skip = why_not(command, folder)
-            got = wanted if skip else run(command, folder, program)
-            is_good = normal(got) == normal(wanted)
+        furnish(folder, document, program)
+        env = environment(document, program, folder)
+        shown = [(command, wanted, why_not(command, folder))
+                 for command, wanted in examples(document)]
+        printed = run(["" if skip else command for command, _, skip in shown],
+                      folder, env)
+        for (command, wanted, skip), got in zip(shown, printed):
+            is_good = skip or normal(got) == normal(wanted)
             yield command, None if is_good else got, skip
 
 
