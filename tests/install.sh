@@ -34,15 +34,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-install.XXXXXX") || exit 1
 work=$(cd "$work" && pwd -P)
 tree=$work/moved+here
 
-# CMake notes in the build folder what it has installed: not from here.
-manifest=$build/install_manifest.txt
-[ ! -e "$manifest" ] || cp -p "$manifest" "$work/manifest"
-leave() {
-	rm -f "$manifest"
-	[ ! -e "$work/manifest" ] || cp -p "$work/manifest" "$manifest"
-	rm -rf "$work"
-}
-trap leave EXIT
+trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -73,8 +65,18 @@ nothing() {
 	! "$@" | grep .
 }
 
+# CMake notes in the build folder what it has installed: not from here, where
+# the folder may be somebody else's.
+sed "s|file(WRITE \"$build/|file(WRITE \"$work/|" \
+	"$build/cmake_install.cmake" >"$work/install.cmake"
+
+# install_to PREFIX
+install_to() {
+	cmake -DCMAKE_INSTALL_PREFIX="$1" -P "$work/install.cmake"
+}
+
 put_and_move() {
-	cmake --install "$build" --prefix "$work/first" &&
+	install_to "$work/first" &&
 		mv "$work/first" "$tree"
 }
 
@@ -171,7 +173,10 @@ fi
 
 # A package is made so: below DESTDIR, for the loader's own folders.
 put_below_destdir() {
-	DESTDIR=$work/stage cmake --install "$build" --prefix /usr &&
+	(
+		export DESTDIR="$work/stage"
+		install_to /usr
+	) &&
 		(cd "$work/stage/usr" && find . | sort) >"$work/staged" &&
 		(cd "$tree" && find . | sort) | diff - "$work/staged"
 }
