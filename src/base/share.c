@@ -106,6 +106,22 @@ void tkb_share_apply(const struct tkb_share *share, int fd)
 		(void)fchmod(fd, wanted);
 }
 
+int tkb_share_open_common(int dir_fd, const char *name, int flags)
+{
+	struct tkb_share share;
+	int fd;
+
+	flags |= O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	fd = tkb_fd_open(dir_fd, name, flags | O_CREAT | O_EXCL, 0666);
+	if (fd < 0)
+		return errno == EEXIST ? tkb_fd_open(dir_fd, name, flags, 0)
+		                       : -1;
+	tkb_share_of(dir_fd, &share);
+	share = tkb_share_in_common(&share);
+	tkb_share_apply(&share, fd);
+	return fd;
+}
+
 /* Somebody who may write there, too, can put another in the place of ours. */
 static bool is_ours(int fd)
 {

@@ -57,6 +57,15 @@ bool tkb_share_equal(const struct tkb_share *one,
 void tkb_share_apply(const struct tkb_share *share, int fd);
 
 /*
+ * Open a file that all have in common who write in the folder `dir_fd`. Where it
+ * is not there, it is made; nobody has to open with O_CREAT what another user has
+ * made, which a sticky folder may forbid. Nobody has to wait where it is a FIFO.
+ *
+ * @return a descriptor that the caller closes, or -1 and errno
+ */
+int tkb_share_open_common(int dir_fd, const char *name, int flags);
+
+/*
  * Make the folder `name`, which must not be there, and open it.
  *
  * @return a descriptor that the caller closes, or -1 and errno

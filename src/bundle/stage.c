@@ -148,31 +148,10 @@ static bool has_stages(int own_fd)
 	return false;
 }
 
-/*
- * Open a file of our own folder that all use who write in the root. Where it is
- * not there, it is made; nobody has to open with O_CREAT what another user has
- * made, which a sticky folder may forbid. Nobody has to wait where it is a FIFO.
- */
-static int open_common(int own_fd, const char *name, int flags)
-{
-	struct tkb_share share;
-	int fd;
-
-	flags |= O_NOFOLLOW | O_NONBLOCK;
-	fd = tkb_fd_open(own_fd, name, flags | O_CREAT | O_EXCL, 0666);
-	if (fd < 0)
-		return errno == EEXIST ? tkb_fd_open(own_fd, name, flags, 0)
-		                       : -1;
-	tkb_share_of(own_fd, &share);
-	share = tkb_share_in_common(&share);
-	tkb_share_apply(&share, fd);
-	return fd;
-}
-
 /* A shared root may have a lock that another user made: reading will do. */
 static int open_lock(int own_fd)
 {
-	int fd = open_common(own_fd, "lock", O_RDWR);
+	int fd = tkb_share_open_common(own_fd, "lock", O_RDWR);
 
 	if (fd < 0)
 		fd = tkb_fd_open(own_fd, "lock",
@@ -294,7 +273,7 @@ void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 	mark_name(name);
 	if (stage->own_fd < 0 || name[0] == '\0' || stage->is_trusted)
 		return;
-	fd = open_common(stage->own_fd, name, O_WRONLY | O_APPEND);
+	fd = tkb_share_open_common(stage->own_fd, name, O_WRONLY | O_APPEND);
 	if (fd < 0)
 		return;
 	/* A mark that is too long to be read is begun anew. */

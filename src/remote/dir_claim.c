@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/share.h"
 
 enum {
 	PATH_LIMIT = 16 * 1024
@@ -34,19 +35,16 @@ static int open_claims(const char *folder)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	TKB_AUTO(tkb_fd_close_at) int dir = -1;
 
 	tkb_buf_add_text(&path, folder);
 	tkb_buf_add_byte(&path, '\0');
 	if (tkb_buf_check(&path, NULL) < 0 ||
 	    tkb_path_make_folders((const char *)path.data, NULL) < 0)
 		return -1;
-	path.size--;
-	tkb_buf_add_text(&path, "/claims");
-	tkb_buf_add_byte(&path, '\0');
-	if (tkb_buf_check(&path, NULL) < 0)
-		return -1;
-	return tkb_fd_open(AT_FDCWD, (const char *)path.data,
-	                   O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY, 0666);
+	dir = tkb_fd_open(AT_FDCWD, (const char *)path.data,
+	                  O_RDONLY | O_DIRECTORY, 0);
+	return dir < 0 ? -1 : tkb_share_open_common(dir, "claims", O_RDWR);
 }
 
 int tkb_dir_claim(const char *folder, const struct tkb_digest *digest,
