@@ -123,7 +123,7 @@ static int push_bundle(struct tkb_remote *remote, const struct tkb_watch *watch,
 	const struct tkb_push_options options = { .collect = {
 							  .watch = *watch } };
 	const struct tkb_bytes bytes = { "", 0 };
-	const struct tkb_source source = tkb_bytes_source(&bytes);
+	const struct tkb_source source = tkb_memory_source(&bytes);
 
 	return tkb_push_bundle(remote, REF, &source, &options, NULL, err);
 }
