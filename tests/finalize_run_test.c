@@ -56,9 +56,8 @@ static const char models[] =
 	"declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)\n";
 
 static const char *const kernels[] = {
-	"rows", "columns", "loop",   "unsigned", "mixed", "pair",    "dynamic",
-	"odd",  "masked",  "vector", "wide",     "table", "stateful",
-	"overlap"
+	"rows", "columns", "loop",   "unsigned", "mixed", "pair",     "dynamic",
+	"odd",  "masked",  "vector", "wide",     "table", "stateful", "overlap"
 };
 
 typedef void (*kernel_function)(int32_t row, const void *input, int32_t *out);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generate_inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+uint64_t generate_draw(uint64_t *state)
+{
+	uint64_t z;
+
+	*state += UINT64_C(0x9e3779b97f4a7c15);
+	z = *state;
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+unsigned pick(struct generate *g, unsigned count)
+{
+	return (unsigned)(generate_draw(&g->state) % count);
+}
+
+bool chance(struct generate *g, unsigned percent)
+{
+	return pick(g, 100) < percent;
+}
+
+void emit(struct generate *g, const char *format, ...)
+{
+	char line[1024];
+	va_list list;
+
+	va_start(list, format);
+	(void)vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	tkb_buf_add_text(g->out, line);
+}
+
+struct word word(const char *format, ...)
+{
+	struct word out;
+	va_list list;
+
+	va_start(list, format);
+	(void)vsnprintf(out.text, sizeof(out.text), format, list);
+	va_end(list);
+	return out;
+}
+
+struct word name(struct generate *g, const char *prefix)
+{
+	return word("%s%u", prefix, g->next++);
+}
+
+void generate_label(struct generate *g, struct word label)
+{
+	emit(g, "%s:\n", label.text);
+	(void)snprintf(g->block, sizeof(g->block), "%%%s", label.text);
+}
+
+void generate_block(struct generate *g)
+{
+	const struct word label = name(g, "b");
+
+	emit(g, "  br label %%%s\n", label.text);
+	generate_label(g, label);
+}
+
+struct word generate_pointer(struct generate *g, unsigned which)
+{
+	return g->spaces[which] == 0 ? word("ptr %%%c", 'a' + which)
+	                             : word("ptr addrspace(%u) %%%c",
+	                                    g->spaces[which], 'a' + which);
+}
+
+const char *generate_space(const struct stream *stream)
+{
+	return strstr(stream->base, "addrspace(1)") != NULL ? "ptr addrspace(1)"
+	       : strstr(stream->base, "addrspace(3)") != NULL
+	               ? "ptr addrspace(3)"
+	       : strstr(stream->base, "addrspace(4)") != NULL
+	               ? "ptr addrspace(4)"
+	               : "ptr";
+}
+
+/* A number from 0 to 7, in one of the ways in which code has such. */
+static struct word small_number(struct generate *g)
+{
+	const struct word narrow = name(g, "%i");
+	const struct word out = name(g, "%i");
+	const char *const extension = chance(g, 50)   ? "zext"
+	                              : chance(g, 50) ? "sext"
+	                                              : "zext nneg";
+
+	switch (pick(g, 8)) {
+	case 0:
+		return word("%%m");
+	case 1:
+		emit(g, "  %s = and i64 %%m, %u\n", out.text, 3 + pick(g, 5));
+		return out;
+	case 2:
+		emit(g,
+		     "  %s = call i32 "
+		     "@llvm.nvvm.read.ptx.sreg.tid.x()\n",
+		     narrow.text);
+		break;
+	case 3:
+		emit(g, "  %s = urem i32 %%n, %u\n", narrow.text,
+		     1 + pick(g, 8));
+		break;
+	case 4:
+		emit(g, "  %s = lshr i32 %%n, %u\n", narrow.text, pick(g, 3));
+		break;
+	case 5:
+		emit(g, "  %s = and i32 %%n, %u\n", narrow.text,
+		     1 + pick(g, 7));
+		break;
+	default:
+		emit(g, "  %s = %s i32 %%n to i64\n", out.text, extension);
+		return out;
+	}
+	emit(g, "  %s = %s i32 %s to i64\n", out.text, extension, narrow.text);
+	return out;
+}
+
+/* An i64 from 0 to 112. */
+struct word generate_index(struct generate *g)
+{
+	static const char *const flags[] = { "", " nuw", " nsw", " nuw nsw" };
+	struct word small;
+	struct word out;
+
+	if (g->counter.text[0] != '\0' && chance(g, 60))
+		small = g->counter;
+	else
+		small = small_number(g);
+	if (chance(g, 20))
+		return small;
+	out = name(g, "%i");
+	if (chance(g, 50))
+		emit(g, "  %s = mul%s i64 %s, %u\n", out.text,
+		     flags[pick(g, 4)], small.text,
+		     chance(g, 70) ? 4U << pick(g, 3) : 1 + pick(g, 9));
+	else
+		emit(g, "  %s = shl%s i64 %s, %u\n", out.text,
+		     flags[pick(g, 4)], small.text, pick(g, 5));
+	return out;
+}
+
+struct stream generate_stream(struct generate *g)
+{
+	struct stream stream = {
+		.start = (int)pick(g, 6) * (chance(g, 50) ? 4 : 1),
+		.stride = chance(g, 70) ? 1 : 1 + (int)pick(g, 16),
+		.is_inbounds = chance(g, 50),
+	};
+	const unsigned kind = pick(g, 10);
+
+	if (kind < 6) {
+		(void)snprintf(
+			stream.base, sizeof(stream.base), "%s",
+			generate_pointer(g, pick(g, GENERATE_POINTERS)).text);
+	} else {
+		(void)snprintf(stream.base, sizeof(stream.base),
+		               "ptr addrspace(1) @w%u", pick(g, WEIGHT_COUNT));
+		if (stream.stride > 8)
+			stream.stride = 8;
+	}
+	if (chance(g, 70))
+		stream.index = generate_index(g);
+	return stream;
+}
+
+struct word generate_address(struct generate *g, const struct stream *stream,
+                             int offset)
+{
+	const char *const bounds = stream->is_inbounds ? " inbounds" : "";
+	const char *const space = generate_space(stream);
+	const struct word first = name(g, "%p");
+	const struct word out = name(g, "%p");
+
+	if (stream->index.text[0] == '\0') {
+		emit(g, "  %s = getelementptr%s i8, %s, i%u %d\n", out.text,
+		     bounds, stream->base, chance(g, 50) ? 32 : 64, offset);
+		return out;
+	}
+	if (chance(g, 50)) {
+		const struct word sum = name(g, "%i");
+
+		emit(g, "  %s = add%s i64 %s, %d\n", sum.text,
+		     chance(g, 50) ? " nuw nsw" : "", stream->index.text,
+		     offset);
+		emit(g, "  %s = getelementptr%s i8, %s, i64 %s\n", out.text,
+		     bounds, stream->base, sum.text);
+		return out;
+	}
+	emit(g, "  %s = getelementptr%s i8, %s, i64 %s\n", first.text, bounds,
+	     stream->base, stream->index.text);
+	emit(g, "  %s = getelementptr%s i8, %s %s, i64 %d\n", out.text, bounds,
+	     space, first.text, offset);
+	return out;
+}
+
+void generate_store(struct generate *g, struct word value)
+{
+	const unsigned to = 2 + pick(g, 2);
+	const struct word at = name(g, "%p");
+	const unsigned offset = 4 * pick(g, 60) + (chance(g, 10) ? 1 : 0);
+
+	emit(g, "  %s = getelementptr i8, %s, i64 %u\n", at.text,
+	     generate_pointer(g, to).text, offset);
+	emit(g, "  store%s i32 %s, %s %s, align 1\n",
+	     chance(g, 8) ? " volatile" : "", value.text,
+	     g->spaces[to] == 0 ? "ptr" : "ptr addrspace(1)", at.text);
+}
+
+struct word generate_value(struct generate *g)
+{
+	switch (pick(g, 14)) {
+	case 0:
+	case 1:
+		return generate_words(g);
+	case 2:
+		return generate_vector(g);
+	case 3:
+	case 4:
+		return generate_plain(g);
+	case 5:
+		return generate_quantized(g);
+	case 6:
+		return generate_call(g);
+	case 7:
+		return generate_memory(g);
+	case 8:
+		return generate_open(g);
+	default:
+		return generate_sum(g);
+	}
+}
+
+/* A parameter's attributes. */
+static void emit_parameter(struct generate *g, unsigned which)
+{
+	static const unsigned aligns[] = { 1, 1, 2, 4, 4, 8, 16 };
+	const unsigned align = aligns[pick(g, TKB_COUNT_OF(aligns))];
+
+	g->spaces[which] = which == 3 && chance(g, 50) ? 0 : 1;
+	g->aligns[which] = align;
+	emit(g, "%s%s", which == 0 ? "" : ", ",
+	     g->spaces[which] == 0 ? "ptr" : "ptr addrspace(1)");
+	if (which < 2 && chance(g, 25))
+		emit(g, " noalias readonly");
+	if (align > 1)
+		emit(g, " align %u", align);
+	emit(g, " %%%c", 'a' + which);
+}
+
+void generate_ir(uint64_t seed, const struct generate_options *options,
+                 struct tkb_buf *out)
+{
+	struct generate g = {
+		.options = options,
+		.out = out,
+		.state = seed,
+		.block = "%0",
+	};
+	unsigned count;
+
+	(void)generate_draw(&g.state);
+	g.noise = chance(&g, 50) ? 0 : pick(&g, 25);
+	g.has_table = chance(&g, 40);
+	generate_globals(&g);
+	emit(&g, "define ptx_kernel void @kernel(");
+	for (unsigned i = 0; i < GENERATE_POINTERS; i++)
+		emit_parameter(&g, i);
+	emit(&g, ", i32 %%n, i64 %%m) {\nbegin:\n");
+	(void)snprintf(g.block, sizeof(g.block), "%%begin");
+	count = 1 + pick(&g, 3);
+	for (unsigned i = 0; i < count; i++) {
+		generate_noise(&g);
+		generate_store(&g, chance(&g, 20) ? generate_loop(&g)
+		                                  : generate_value(&g));
+	}
+	emit(&g, "  ret void\n}\n");
+	tkb_buf_add_byte(out, '\0');
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tkbundle/finalize.h>
+
+#include "generate.h"
+#include "llvm_module.h"
+#include "machine_inside.h"
+
+enum {
+	INPUTS = 4,
+	ALIASED = 2, /* from this input on, memory may be the same */
+	THREADS = 3,
+	SEEDS = 2, /* of what freeze chooses, afterwards */
+	LANES = GENERATE_POINTERS + 2
+};
+
+/* What a run leaves behind. */
+struct outcome_of {
+	enum machine_end end;
+	const char *why;
+	unsigned char bytes[GENERATE_POINTERS][GENERATE_SIZE];
+	unsigned char poison[GENERATE_POINTERS][GENERATE_SIZE];
+	unsigned char touched[GENERATE_POINTERS][GENERATE_SIZE];
+	struct event *events; /* owned */
+	size_t event_count;
+	bool has_choices;
+};
+
+struct input {
+	uint64_t state;
+	uint64_t bases[GENERATE_POINTERS];
+	int same_as[GENERATE_POINTERS]; /* whose memory it is, too; or -1 */
+	struct lane arguments[LANES];
+	bool is_shared[GENERATE_POINTERS];
+};
+
+/* One input, and what the original does with it. */
+struct sample {
+	struct input input;
+	struct outcome_of then;
+};
+
+static const char *const pointer_names[] = { "a", "b", "c", "d" };
+
+static bool has_attribute(LLVMValueRef kernel, unsigned parameter,
+                          const char *name, uint64_t *value)
+{
+	LLVMAttributeRef found = LLVMGetEnumAttributeAtIndex(
+		kernel, parameter + 1,
+		LLVMGetEnumAttributeKindForName(name, strlen(name)));
+
+	if (found != NULL && value != NULL)
+		*value = LLVMGetEnumAttributeValue(found);
+	return found != NULL;
+}
+
+/* Places: as aligned as is said, and in every other input no better. */
+static void place(struct input *input, LLVMValueRef kernel, unsigned which,
+                  unsigned number)
+{
+	const uint64_t slot = (UINT64_C(1) << 44) + ((uint64_t)which << 24);
+	const unsigned other =
+		(unsigned)(generate_draw(&input->state) % GENERATE_POINTERS);
+	uint64_t align = 1;
+	uint64_t other_align = 1;
+
+	(void)has_attribute(kernel, which, "align", &align);
+	(void)has_attribute(kernel, other, "align", &other_align);
+	input->same_as[which] = -1;
+	input->bases[which] = slot + (number % 2 == 0 ? 256 : align);
+	input->is_shared[which] =
+		!has_attribute(kernel, which, "noalias", NULL);
+	if (number < ALIASED || other >= which || !input->is_shared[which] ||
+	    !input->is_shared[other] || other_align < align ||
+	    input->same_as[other] >= 0)
+		return;
+	input->same_as[which] = (int)other;
+	input->bases[which] =
+		input->bases[other] +
+		align * (generate_draw(&input->state) % (16 / align + 1));
+}
+
+static void make_input(struct input *input, LLVMValueRef kernel,
+                       unsigned number)
+{
+	*input = (struct input){ .state = number };
+	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
+		place(input, kernel, i, number);
+		input->arguments[i] = scalar_number(input->bases[i], 64);
+	}
+	input->arguments[GENERATE_POINTERS] =
+		scalar_number(generate_draw(&input->state) % 8, 32);
+	input->arguments[GENERATE_POINTERS + 1] =
+		scalar_number(generate_draw(&input->state) % 8, 64);
+}
+
+static const unsigned char edges[] = { 0, 1, 2, 127, 128, 129, 254, 255 };
+
+static void fill(struct object *object, unsigned which, unsigned number)
+{
+	uint64_t state = machine_mix(number, which);
+
+	for (size_t i = 0; i < object->size; i++) {
+		const uint64_t drawn = generate_draw(&state);
+
+		object->bytes[i] = number % 2 == 0
+		                           ? (unsigned char)drawn
+		                           : edges[drawn % sizeof(edges)];
+	}
+}
+
+static void add_memory(struct machine *machine, const struct input *input,
+                       unsigned number, const struct outcome_of *limit)
+{
+	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
+		struct object *object;
+		size_t size = GENERATE_SIZE;
+
+		if (input->same_as[i] >= 0)
+			continue;
+		/* What begins behind it ends behind it. */
+		for (unsigned k = 0; k < GENERATE_POINTERS; k++) {
+			if (input->same_as[k] == (int)i)
+				size = GENERATE_SIZE + 16;
+		}
+		object = machine_add_object(machine, pointer_names[i],
+		                            input->bases[i], size);
+		fill(object, i, number);
+		object->is_shared = input->is_shared[i];
+		if (limit == NULL)
+			continue;
+		object->is_limited = true;
+		memcpy(object->touched, limit->touched[i], GENERATE_SIZE);
+		for (unsigned k = 0; k < GENERATE_POINTERS; k++) {
+			const uint64_t behind =
+				input->bases[k] - input->bases[i];
+
+			for (size_t at = 0;
+			     input->same_as[k] == (int)i && at < GENERATE_SIZE;
+			     at++)
+				object->touched[behind + at] |=
+					limit->touched[k][at];
+		}
+	}
+}
+
+static void keep(struct machine *machine, const struct input *input,
+                 struct outcome_of *out)
+{
+	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
+		const struct object *object =
+			machine_find(machine, input->bases[i]);
+		const size_t at = input->bases[i] - object->base;
+
+		memcpy(out->bytes[i], object->bytes + at, GENERATE_SIZE);
+		memcpy(out->poison[i], object->poison + at, GENERATE_SIZE);
+		memcpy(out->touched[i], object->touched + at, GENERATE_SIZE);
+	}
+	free(out->events);
+	out->event_count = machine->event_count;
+	out->events =
+		machine_alloc(machine->event_count * sizeof(*out->events));
+	if (machine->event_count != 0)
+		memcpy(out->events, machine->events,
+		       machine->event_count * sizeof(*out->events));
+	out->has_choices = machine->choices != 0;
+	out->end = machine->end;
+	out->why = machine->unknown;
+}
+
+static void run_input(struct machine *machine, const struct input *input,
+                      unsigned number, uint64_t seed,
+                      const struct outcome_of *limit, struct outcome_of *out)
+{
+	static const uint32_t threads[THREADS] = { 0, 1, 6 };
+
+	machine_reset(machine);
+	machine->seed = seed;
+	add_memory(machine, input, number, limit);
+	for (unsigned i = 0; i < THREADS && machine->end == MACHINE_DONE; i++) {
+		machine->thread = threads[i];
+		machine->block = i / 2;
+		(void)machine_run(machine, "kernel", input->arguments);
+	}
+	keep(machine, input, out);
+}
+
+static bool differ(struct mismatch *out, const char *format, unsigned input,
+                   const char *what, long at)
+{
+	(void)snprintf(out->what, sizeof(out->what), format, input, what, at);
+	return false;
+}
+
+/* Rounded otherwise, it is still near. */
+static bool is_near(const unsigned char *a, const unsigned char *b)
+{
+	float x = 0;
+	float y = 0;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return (isnan(x) && isnan(y)) || x == y ||
+	       fabsf(x - y) <= 1e-5F * fmaxf(fabsf(x), fabsf(y));
+}
+
+static bool same_memory(const struct oracle *oracle,
+                        const struct sample *sample,
+                        const struct outcome_of *now, unsigned input,
+                        struct mismatch *out)
+{
+	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
+		const struct outcome_of *const then = &sample->then;
+
+		for (size_t at = 0; at < GENERATE_SIZE; at++) {
+			const size_t word = at & ~(size_t)3;
+
+			if (then->poison[i][at] != MACHINE_NUMBER)
+				continue;
+			if (now->poison[i][at] == MACHINE_POISON)
+				return differ(
+					out, "input %u: poison in '%s' at %ld",
+					input, pointer_names[i], (long)at);
+			if (then->bytes[i][at] == now->bytes[i][at])
+				continue;
+			if (oracle->is_fast && is_near(then->bytes[i] + word,
+			                               now->bytes[i] + word))
+				continue;
+			return differ(out, "input %u: '%s' differs at %ld",
+			              input, pointer_names[i], (long)at);
+		}
+	}
+	return true;
+}
+
+static bool same_events(const struct sample *sample,
+                        const struct outcome_of *now, unsigned input,
+                        struct mismatch *out)
+{
+	const struct outcome_of *const then = &sample->then;
+
+	if (then->event_count != now->event_count)
+		return differ(out, "input %u: %s: %ld", input,
+		              "another number of accesses that are seen",
+		              (long)now->event_count);
+	for (size_t i = 0; i < then->event_count; i++) {
+		const struct event *old = &then->events[i];
+		const struct event *new = &now->events[i];
+
+		if (old->what != new->what)
+			return differ(out, "input %u: another %s, %ld", input,
+			              "access that is seen", (long)i);
+		if (old->value.is_poison || old->value.is_open)
+			continue;
+		if (new->value.is_poison || old->value.bits != new->value.bits)
+			return differ(out, "input %u: another value of %s, %ld",
+			              input, "an access that is seen", (long)i);
+	}
+	return true;
+}
+
+static bool compare(struct oracle *oracle, const struct sample *sample,
+                    const struct outcome_of *now, unsigned input,
+                    struct mismatch *out)
+{
+	if (now->end == MACHINE_UNKNOWN) {
+		oracle->unknown++;
+		(void)snprintf(oracle->why, sizeof(oracle->why), "%s",
+		               now->why);
+		return true;
+	}
+	if (now->end != MACHINE_DONE)
+		return differ(out, "input %u: it becomes undefined: %s (%ld)",
+		              input, now->why, (long)now->end);
+	return same_memory(oracle, sample, now, input, out) &&
+	       same_events(sample, now, input, out);
+}
+
+/* The original, on all inputs. */
+static bool run_original(struct oracle *oracle, LLVMModuleRef module,
+                         struct sample samples[INPUTS])
+{
+	struct machine machine;
+	bool is_known = true;
+
+	machine_open(&machine, module);
+	machine.is_settled = true;
+	/* What is rounded otherwise is compared by words, each in its place. */
+	for (unsigned i = 0; i < INPUTS && is_known; i++) {
+		struct sample *sample = &samples[i];
+
+		make_input(&sample->input,
+		           LLVMGetNamedFunction(module, "kernel"), i);
+		run_input(&machine, &sample->input, i, 0, NULL, &sample->then);
+		if (oracle->is_fast && i >= ALIASED)
+			sample->then.end = MACHINE_UNDEFINED;
+		is_known = machine.end != MACHINE_UNKNOWN;
+		oracle->undefined += sample->then.end != MACHINE_DONE;
+	}
+	if (!is_known) {
+		oracle->unknown++;
+		(void)snprintf(oracle->why, sizeof(oracle->why), "%s",
+		               machine.unknown);
+	}
+	machine_close(&machine);
+	return is_known;
+}
+
+static bool check_module(struct oracle *oracle, LLVMModuleRef module,
+                         const struct sample samples[INPUTS],
+                         struct mismatch *out)
+{
+	struct machine machine;
+	struct outcome_of now = { .events = NULL };
+	bool is_same = true;
+
+	machine_open(&machine, module);
+	machine.step_limit *= 4;
+	for (unsigned i = 0; i < INPUTS && is_same; i++) {
+		const struct sample *sample = &samples[i];
+		unsigned seeds = 1;
+
+		if (sample->then.end != MACHINE_DONE)
+			continue;
+		for (unsigned k = 0; k < seeds && is_same; k++) {
+			run_input(&machine, &sample->input, i, k, &sample->then,
+			          &now);
+			is_same = compare(oracle, sample, &now, i, out);
+			seeds = now.has_choices ? SEEDS : 1;
+			oracle->runs++;
+		}
+	}
+	free(now.events);
+	machine_close(&machine);
+	return is_same;
+}
+
+/* Lines as "rule 'dp4a.s.s' of 'dp4a.ll': 27 times". */
+static void count_rules(struct oracle *oracle, const char *log)
+{
+	for (log = strstr(log, "rule '"); log != NULL;
+	     log = strstr(log + 1, "rule '")) {
+		const char *const begin = log + strlen("rule '");
+		const size_t size = strcspn(begin, "'");
+		size_t i = 0;
+
+		while (i < oracle->rule_count &&
+		       (strncmp(oracle->rule_names[i], begin, size) != 0 ||
+		        oracle->rule_names[i][size] != '\0'))
+			i++;
+		if (i == ORACLE_RULES || size >= sizeof(*oracle->rule_names))
+			continue;
+		if (i == oracle->rule_count) {
+			memcpy(oracle->rule_names[i], begin, size);
+			oracle->rule_count++;
+		}
+		oracle->rule_counts[i]++;
+	}
+}
+
+static bool finalize_variant(struct oracle *oracle, LLVMModuleRef module,
+                             int variant, struct mismatch *out)
+{
+	const char *names[ORACLE_STEPS];
+	struct finalize_order order = { .is_wanted = true,
+		                        .is_fast = oracle->is_fast,
+		                        .rules = oracle->rules };
+	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);
+	const struct tkb_sink sink = tkb_buf_sink(&log);
+	struct tkb_error err = { .status = 0 };
+	const bool is_all = (size_t)variant == oracle->step_count;
+
+	out->variant = variant;
+	out->name = is_all ? "all" : tkb_finalize_step_name((size_t)variant);
+	order.without.items = names;
+	for (size_t i = 0; !is_all && i + 1 < oracle->step_count; i++) {
+		if (i != (size_t)variant)
+			names[order.without.count++] =
+				tkb_finalize_step_name(i);
+	}
+	if (finalize_module(module, oracle->machine, &order, &sink, &err) < 0) {
+		(void)snprintf(out->what, sizeof(out->what), "%.200s",
+		               err.message);
+		return false;
+	}
+	tkb_buf_add_byte(&log, '\0');
+	if (log.size > 1)
+		oracle->changed[variant]++;
+	count_rules(oracle, (const char *)log.data);
+	return true;
+}
+
+static bool check_variant(struct oracle *oracle, LLVMModuleRef module,
+                          int variant, const struct sample samples[INPUTS],
+                          struct mismatch *out)
+{
+	AUTO_LLVM(LLVMModuleRef) after = LLVMCloneModule(module);
+
+	return finalize_variant(oracle, after, variant, out) &&
+	       check_module(oracle, after, samples, out);
+}
+
+bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
+                  struct mismatch *out)
+{
+	struct sample *samples = machine_alloc(INPUTS * sizeof(*samples));
+	bool is_same = true;
+
+	*out = (struct mismatch){ .variant = -1 };
+	oracle->modules++;
+	llvm_set_layout(module, oracle->machine);
+	if (run_original(oracle, module, samples)) {
+		for (int i = 0; i <= (int)oracle->step_count && is_same; i++) {
+			/* The last step only verifies. */
+			if (i + 1 == (int)oracle->step_count ||
+			    (oracle->only >= 0 && oracle->only != i))
+				continue;
+			is_same =
+				check_variant(oracle, module, i, samples, out);
+		}
+	}
+	for (unsigned i = 0; i < INPUTS; i++)
+		free(samples[i].then.events);
+	free(samples);
+	return is_same;
+}
+
+void oracle_open(struct oracle *oracle)
+{
+	*oracle = (struct oracle){
+		.machine = nvptx(),
+		.step_count = tkb_finalize_step_count(),
+		.only = -1,
+	};
+}
+
+void oracle_close(struct oracle *oracle)
+{
+	LLVMDisposeTargetMachine(oracle->machine);
+}
