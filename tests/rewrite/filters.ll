@@ -43,6 +43,12 @@ define i32 @quarter_with_a_sign(i16 %a) {
   %r = sdiv i32 %w, 4
   ret i32 %r
 }
+define i32 @quarter_of_what_is_not_shifted(i32 %a) {
+  %n = lshr i32 %a, 0
+  %r = sdiv i32 %n, 4
+  ret i32 %r
+}
+
 define i32 @quarter_of_anything(i32 %a) {
   %r = sdiv i32 %a, 4
   ret i32 %r

@@ -229,7 +229,9 @@ static struct range range_of_bits(LLVMValueRef value, LLVMOpcode opcode)
 		return (struct range){ true, 0, range.high };
 	if ((uint64_t)range.low >= width)
 		return (struct range){ .is_known = false };
-	return range_of_width(width - (unsigned)range.low, opcode == LLVMAShr);
+	/* A lane that is not shifted keeps its sign. */
+	return range_of_width(width - (unsigned)range.low,
+	                      opcode == LLVMAShr || range.low == 0);
 }
 
 static struct range find_range(LLVMValueRef value, unsigned depth)
