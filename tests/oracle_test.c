@@ -7,6 +7,7 @@
 
 #include "oracle/generate.h"
 #include "oracle/oracle.h"
+#include "oracle/oracle_gpu.h"
 #include "rewrite_fixture.h"
 
 #include <stdio.h>
@@ -168,6 +169,20 @@ TEST(oracle, finds_nothing_in_kernels_of_rules_of_users)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(files); i++)
 		check_rules(files[i]);
+}
+
+/* For tests/gpu/carry.sh, which says where to and how many. */
+TEST(oracle, writes_kernels_for_a_gpu)
+{
+	const char *folder = getenv("TKB_ORACLE_KERNELS");
+	const uint64_t count = setting("TKB_ORACLE_KERNEL_COUNT", 5);
+
+	if (folder == NULL)
+		folder = test_folder();
+
+	oracle_write_kernels(folder, (unsigned)count);
+
+	CHECK_INT(count_names(folder), 2 * count);
 }
 
 /* Rules that say of themselves that they are exact. None is. */

@@ -6,8 +6,8 @@
 #   carry.sh BUILD_DIR OUT_DIR
 #
 # OUT_DIR gets `tkbundle`, a script, the programs, and the libraries that they
-# need, packed: unpack.sh OUT_DIR puts those where they belong. It is made anew.
-# Needs patchelf and xz.
+# need, packed: unpack.sh OUT_DIR puts those where they belong; and random kernels
+# for oracle.sh, where the tests were built. It is made anew. Needs patchelf and xz.
 set -eu
 
 if [ $# -ne 2 ]; then
@@ -57,4 +57,9 @@ chmod +x "$out/tkbundle"
 "$out/tkbundle" --version
 tar -cf - -C "$out/lib" . | xz -T0 -6 >"$out/lib.tar.xz"
 rm -r "${out:?}/lib"
+if [ -x "$build/tests/oracle_test" ]; then
+    mkdir "$out/oracle"
+    TKB_ORACLE_KERNELS=$(cd "$out/oracle" && pwd) TKB_ORACLE_KERNEL_COUNT=200 \
+        "$build/tests/oracle_test" 'oracle: writes_kernels*'
+fi
 du -sk "$out"

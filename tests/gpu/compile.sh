@@ -83,8 +83,9 @@ if same_bits plain cold; then
     echo "with cubins of ours the results are Triton's own to the bit"
 fi
 
-# What others prove by themselves: C launchers, and weights in a module.
-for proof in launch gemv; do
+# What others prove by themselves: C launchers, weights in a module, and random
+# kernels before and after --finalize.
+for proof in launch gemv oracle; do
     if "$here/$proof.sh" "$(dirname "$tkbundle")" >"out/$proof" 2>&1; then
         check "$proof" true
     else

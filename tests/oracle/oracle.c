@@ -7,188 +7,12 @@
 
 #include <tkbundle/finalize.h>
 
-#include "generate.h"
 #include "llvm_module.h"
-#include "machine_inside.h"
+#include "oracle_sample.h"
 
 enum {
-	INPUTS = 4,
-	ALIASED = 2, /* from this input on, memory may be the same */
-	THREADS = 3,
-	SEEDS = 2, /* of what freeze chooses, afterwards */
-	LANES = GENERATE_POINTERS + 2
+	SEEDS = 2 /* of what freeze chooses, afterwards */
 };
-
-/* What a run leaves behind. */
-struct outcome_of {
-	enum machine_end end;
-	const char *why;
-	unsigned char bytes[GENERATE_POINTERS][GENERATE_SIZE];
-	unsigned char poison[GENERATE_POINTERS][GENERATE_SIZE];
-	unsigned char touched[GENERATE_POINTERS][GENERATE_SIZE];
-	struct event *events; /* owned */
-	size_t event_count;
-	bool has_choices;
-};
-
-struct input {
-	uint64_t state;
-	uint64_t bases[GENERATE_POINTERS];
-	int same_as[GENERATE_POINTERS]; /* whose memory it is, too; or -1 */
-	struct lane arguments[LANES];
-	bool is_shared[GENERATE_POINTERS];
-};
-
-/* One input, and what the original does with it. */
-struct sample {
-	struct input input;
-	struct outcome_of then;
-};
-
-static const char *const pointer_names[] = { "a", "b", "c", "d" };
-
-static bool has_attribute(LLVMValueRef kernel, unsigned parameter,
-                          const char *name, uint64_t *value)
-{
-	LLVMAttributeRef found = LLVMGetEnumAttributeAtIndex(
-		kernel, parameter + 1,
-		LLVMGetEnumAttributeKindForName(name, strlen(name)));
-
-	if (found != NULL && value != NULL)
-		*value = LLVMGetEnumAttributeValue(found);
-	return found != NULL;
-}
-
-/* Places: as aligned as is said, and in every other input no better. */
-static void place(struct input *input, LLVMValueRef kernel, unsigned which,
-                  unsigned number)
-{
-	const uint64_t slot = (UINT64_C(1) << 44) + ((uint64_t)which << 24);
-	const unsigned other =
-		(unsigned)(generate_draw(&input->state) % GENERATE_POINTERS);
-	uint64_t align = 1;
-	uint64_t other_align = 1;
-
-	(void)has_attribute(kernel, which, "align", &align);
-	(void)has_attribute(kernel, other, "align", &other_align);
-	input->same_as[which] = -1;
-	input->bases[which] = slot + (number % 2 == 0 ? 256 : align);
-	input->is_shared[which] =
-		!has_attribute(kernel, which, "noalias", NULL);
-	if (number < ALIASED || other >= which || !input->is_shared[which] ||
-	    !input->is_shared[other] || other_align < align ||
-	    input->same_as[other] >= 0)
-		return;
-	input->same_as[which] = (int)other;
-	input->bases[which] =
-		input->bases[other] +
-		align * (generate_draw(&input->state) % (16 / align + 1));
-}
-
-static void make_input(struct input *input, LLVMValueRef kernel,
-                       unsigned number)
-{
-	*input = (struct input){ .state = number };
-	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
-		place(input, kernel, i, number);
-		input->arguments[i] = scalar_number(input->bases[i], 64);
-	}
-	input->arguments[GENERATE_POINTERS] =
-		scalar_number(generate_draw(&input->state) % 8, 32);
-	input->arguments[GENERATE_POINTERS + 1] =
-		scalar_number(generate_draw(&input->state) % 8, 64);
-}
-
-static const unsigned char edges[] = { 0, 1, 2, 127, 128, 129, 254, 255 };
-
-static void fill(struct object *object, unsigned which, unsigned number)
-{
-	uint64_t state = machine_mix(number, which);
-
-	for (size_t i = 0; i < object->size; i++) {
-		const uint64_t drawn = generate_draw(&state);
-
-		object->bytes[i] = number % 2 == 0
-		                           ? (unsigned char)drawn
-		                           : edges[drawn % sizeof(edges)];
-	}
-}
-
-static void add_memory(struct machine *machine, const struct input *input,
-                       unsigned number, const struct outcome_of *limit)
-{
-	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
-		struct object *object;
-		size_t size = GENERATE_SIZE;
-
-		if (input->same_as[i] >= 0)
-			continue;
-		/* What begins behind it ends behind it. */
-		for (unsigned k = 0; k < GENERATE_POINTERS; k++) {
-			if (input->same_as[k] == (int)i)
-				size = GENERATE_SIZE + 16;
-		}
-		object = machine_add_object(machine, pointer_names[i],
-		                            input->bases[i], size);
-		fill(object, i, number);
-		object->is_shared = input->is_shared[i];
-		if (limit == NULL)
-			continue;
-		object->is_limited = true;
-		memcpy(object->touched, limit->touched[i], GENERATE_SIZE);
-		for (unsigned k = 0; k < GENERATE_POINTERS; k++) {
-			const uint64_t behind =
-				input->bases[k] - input->bases[i];
-
-			for (size_t at = 0;
-			     input->same_as[k] == (int)i && at < GENERATE_SIZE;
-			     at++)
-				object->touched[behind + at] |=
-					limit->touched[k][at];
-		}
-	}
-}
-
-static void keep(struct machine *machine, const struct input *input,
-                 struct outcome_of *out)
-{
-	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
-		const struct object *object =
-			machine_find(machine, input->bases[i]);
-		const size_t at = input->bases[i] - object->base;
-
-		memcpy(out->bytes[i], object->bytes + at, GENERATE_SIZE);
-		memcpy(out->poison[i], object->poison + at, GENERATE_SIZE);
-		memcpy(out->touched[i], object->touched + at, GENERATE_SIZE);
-	}
-	free(out->events);
-	out->event_count = machine->event_count;
-	out->events =
-		machine_alloc(machine->event_count * sizeof(*out->events));
-	if (machine->event_count != 0)
-		memcpy(out->events, machine->events,
-		       machine->event_count * sizeof(*out->events));
-	out->has_choices = machine->choices != 0;
-	out->end = machine->end;
-	out->why = machine->unknown;
-}
-
-static void run_input(struct machine *machine, const struct input *input,
-                      unsigned number, uint64_t seed,
-                      const struct outcome_of *limit, struct outcome_of *out)
-{
-	static const uint32_t threads[THREADS] = { 0, 1, 6 };
-
-	machine_reset(machine);
-	machine->seed = seed;
-	add_memory(machine, input, number, limit);
-	for (unsigned i = 0; i < THREADS && machine->end == MACHINE_DONE; i++) {
-		machine->thread = threads[i];
-		machine->block = i / 2;
-		(void)machine_run(machine, "kernel", input->arguments);
-	}
-	keep(machine, input, out);
-}
 
 static bool differ(struct mismatch *out, const char *format, unsigned input,
                    const char *what, long at)
@@ -223,16 +47,16 @@ static bool same_memory(const struct oracle *oracle,
 			if (then->poison[i][at] != MACHINE_NUMBER)
 				continue;
 			if (now->poison[i][at] == MACHINE_POISON)
-				return differ(
-					out, "input %u: poison in '%s' at %ld",
-					input, pointer_names[i], (long)at);
+				return differ(out,
+				              "input %u: poison in '%s' at %ld",
+				              input, sample_names[i], (long)at);
 			if (then->bytes[i][at] == now->bytes[i][at])
 				continue;
 			if (oracle->is_fast && is_near(then->bytes[i] + word,
 			                               now->bytes[i] + word))
 				continue;
 			return differ(out, "input %u: '%s' differs at %ld",
-			              input, pointer_names[i], (long)at);
+			              input, sample_names[i], (long)at);
 		}
 	}
 	return true;
@@ -283,7 +107,7 @@ static bool compare(struct oracle *oracle, const struct sample *sample,
 
 /* The original, on all inputs. */
 static bool run_original(struct oracle *oracle, LLVMModuleRef module,
-                         struct sample samples[INPUTS])
+                         struct sample samples[SAMPLE_INPUTS])
 {
 	struct machine machine;
 	bool is_known = true;
@@ -291,13 +115,13 @@ static bool run_original(struct oracle *oracle, LLVMModuleRef module,
 	machine_open(&machine, module);
 	machine.is_settled = true;
 	/* What is rounded otherwise is compared by words, each in its place. */
-	for (unsigned i = 0; i < INPUTS && is_known; i++) {
+	for (unsigned i = 0; i < SAMPLE_INPUTS && is_known; i++) {
 		struct sample *sample = &samples[i];
 
-		make_input(&sample->input,
-		           LLVMGetNamedFunction(module, "kernel"), i);
-		run_input(&machine, &sample->input, i, 0, NULL, &sample->then);
-		if (oracle->is_fast && i >= ALIASED)
+		sample_make_input(&sample->input,
+		                  LLVMGetNamedFunction(module, "kernel"), i);
+		sample_run(&machine, &sample->input, i, 0, NULL, &sample->then);
+		if (oracle->is_fast && i >= SAMPLE_ALIASED)
 			sample->then.end = MACHINE_UNDEFINED;
 		is_known = machine.end != MACHINE_UNKNOWN;
 		oracle->undefined += sample->then.end != MACHINE_DONE;
@@ -312,7 +136,7 @@ static bool run_original(struct oracle *oracle, LLVMModuleRef module,
 }
 
 static bool check_module(struct oracle *oracle, LLVMModuleRef module,
-                         const struct sample samples[INPUTS],
+                         const struct sample samples[SAMPLE_INPUTS],
                          struct mismatch *out)
 {
 	struct machine machine;
@@ -321,15 +145,15 @@ static bool check_module(struct oracle *oracle, LLVMModuleRef module,
 
 	machine_open(&machine, module);
 	machine.step_limit *= 4;
-	for (unsigned i = 0; i < INPUTS && is_same; i++) {
+	for (unsigned i = 0; i < SAMPLE_INPUTS && is_same; i++) {
 		const struct sample *sample = &samples[i];
 		unsigned seeds = 1;
 
 		if (sample->then.end != MACHINE_DONE)
 			continue;
 		for (unsigned k = 0; k < seeds && is_same; k++) {
-			run_input(&machine, &sample->input, i, k, &sample->then,
-			          &now);
+			sample_run(&machine, &sample->input, i, k,
+			           &sample->then, &now);
 			is_same = compare(oracle, sample, &now, i, out);
 			seeds = now.has_choices ? SEEDS : 1;
 			oracle->runs++;
@@ -396,7 +220,8 @@ static bool finalize_variant(struct oracle *oracle, LLVMModuleRef module,
 }
 
 static bool check_variant(struct oracle *oracle, LLVMModuleRef module,
-                          int variant, const struct sample samples[INPUTS],
+                          int variant,
+                          const struct sample samples[SAMPLE_INPUTS],
                           struct mismatch *out)
 {
 	AUTO_LLVM(LLVMModuleRef) after = LLVMCloneModule(module);
@@ -408,7 +233,8 @@ static bool check_variant(struct oracle *oracle, LLVMModuleRef module,
 bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
                   struct mismatch *out)
 {
-	struct sample *samples = machine_alloc(INPUTS * sizeof(*samples));
+	struct sample *samples =
+		machine_alloc(SAMPLE_INPUTS * sizeof(*samples));
 	bool is_same = true;
 
 	*out = (struct mismatch){ .variant = -1 };
@@ -424,7 +250,7 @@ bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
 				check_variant(oracle, module, i, samples, out);
 		}
 	}
-	for (unsigned i = 0; i < INPUTS; i++)
+	for (unsigned i = 0; i < SAMPLE_INPUTS; i++)
 		free(samples[i].then.events);
 	free(samples);
 	return is_same;
