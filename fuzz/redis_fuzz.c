@@ -63,6 +63,15 @@ static int take_ref(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
+/* Redis has no record that it refuses alone. */
+static int take_unread(void *self, const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	(void)self, (void)digest, (void)why, (void)err;
+	MUST(false);
+	return 0;
+}
+
 static int do_get(struct tkb_redis *redis, const struct tkb_call *call,
                   uint64_t offset, struct tkb_error *err)
 {
@@ -99,6 +108,7 @@ static int do_what(uint8_t wish, struct tkb_redis *redis,
 	const struct tkb_digest digests[DIGESTS] = { { { 1 } } };
 	struct told told = { .size = 0 };
 	bool has[DIGESTS];
+	uint64_t sizes[DIGESTS];
 
 	switch (wish % 8) {
 	case 0:
@@ -106,7 +116,8 @@ static int do_what(uint8_t wish, struct tkb_redis *redis,
 	case 1:
 		return do_get(redis, call, 3, err);
 	case 2:
-		return tkb_redis_has(redis, call, digests, DIGESTS, has, err);
+		return tkb_redis_has(redis, call, digests, DIGESTS, has, sizes,
+		                     err);
 	case 3:
 		return tkb_redis_list(
 			redis, call,
@@ -114,7 +125,8 @@ static int do_what(uint8_t wish, struct tkb_redis *redis,
 	case 4:
 		return tkb_redis_records(
 			redis, call, "ref",
-			&(struct tkb_record_visitor){ take_record, &told },
+			&(struct tkb_record_visitor){ take_record, &told,
+		                                      take_unread },
 			err);
 	case 5:
 		return tkb_redis_refs(

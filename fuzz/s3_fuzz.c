@@ -94,6 +94,16 @@ static int take_record(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
+static int take_unread(void *self, const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	(void)digest, (void)err;
+	MUST(why->message[0] != '\0');
+	MUST(why->status == TKB_ERR_DENIED || why->status == TKB_ERR_TOO_LARGE);
+	check_told(self);
+	return 0;
+}
+
 static int take_ref(void *self, const char *ref, struct tkb_error *err)
 {
 	(void)err;
@@ -118,20 +128,23 @@ static void use(void *self, const struct tkb_call *call)
 	struct tkb_digest digest = { { 1 } };
 	size_t told = 0;
 	const struct tkb_blob_visitor blobs = { take_blob, &told };
-	const struct tkb_record_visitor records = { take_record, &told };
+	const struct tkb_record_visitor records = { take_record, &told,
+		                                    take_unread };
 	const struct tkb_ref_visitor refs = { take_ref, &told };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf got = TKB_BUF_INIT(answer.size + 1);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_error err = { 0 };
 	bool is_there = false;
+	uint64_t size = 0;
 
 	check(s3->list(self, call, &blobs, &err), false, &err);
 	told = 0;
 	check(s3->records(self, call, "r", &records, &err), false, &err);
 	told = 0;
 	check(s3->refs(self, call, &refs, &err), false, &err);
-	check(s3->has(self, call, &digest, 1, &is_there, &err), false, &err);
+	check(s3->has(self, call, &digest, 1, &is_there, &size, &err), false,
+	      &err);
 	check(s3->get(self, call, &digest, 0, &sink, &err), true, &err);
 	check(s3->touch(self, call, "r", &digest, &err), true, &err);
 	check(s3->drop(self, call, "r", &digest, &err), true, &err);

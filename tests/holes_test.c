@@ -137,6 +137,67 @@ TEST(holes, that_another_fills_while_they_are_cleaned_up_stay_filled)
 	check_pulls("pulled", whole);
 }
 
+/* Cut it short, as a loss of power may, or empty it. */
+static void cut(const char *path, off_t size)
+{
+	CHECK_INT(truncate(path, size), 0);
+}
+
+TEST(holes, are_blobs_of_another_size_than_their_records_say)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report;
+
+	(void)push_part(remote, (struct part){ 0, 6 });
+	(void)push_part(remote, (struct part){ 6, 12 });
+	(void)push_part(remote, (struct part){ 12, POOL });
+	cut(blob_files("remote")[0], 0);
+	cut(blob_files("remote")[1], 1000);
+	report = push_all(remote, root);
+	CHECK_INT(report.dropped_count, 2);
+	CHECK_INT(push_all(remote, root).pushed_count, 0);
+	check_pulls("pulled", whole);
+}
+
+TEST(holes, that_are_the_very_same_blob_are_replaced)
+{
+	const char *root = pool();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	(void)push_all(remote, root);
+	for (unsigned i = 0; i < 2; i++) {
+		cut(blob_files("remote")[0], i * 100);
+		CHECK_INT(push_all(remote, root).dropped_count, 1);
+		CHECK_INT(count_texts(blob_files("remote")), 1);
+		check_pulls(i == 0 ? "pulled" : "again", whole);
+	}
+}
+
+TEST(holes, in_redis_are_blobs_that_are_cut_short)
+{
+	struct server redis = start_redis("");
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	const char *root = text("%s/pulled", test_folder());
+	struct tkb_error err = { 0 };
+	char *key;
+
+	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
+	                         &remote, &err),
+	         &err);
+	(void)push_all(remote, pool());
+	key = (char *)(uintptr_t)ask_redis(&redis, "--raw", "KEYS",
+	                                   "tkbundle:cas:*", NULL);
+	key[strcspn(key, "\n")] = '\0';
+	(void)ask_redis(&redis, "SET", key, "short", NULL);
+	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
+	CHECK_INT(pull_all(remote, root).gone_count, 0);
+	check_is_part(root, whole);
+	stop_server(&redis, SIGKILL);
+}
+
 /* Redis is short of memory, and throws away what it will. */
 TEST(holes, that_redis_makes_are_filled_by_the_next_push)
 {

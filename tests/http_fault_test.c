@@ -475,6 +475,87 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 	stop_server(&server, SIGKILL);
 }
 
+/* One is forbidden, one is larger than any record, one is had. */
+TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
+{
+	static const char listing[] =
+		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"type\":\"file\","
+		"\"size\":3},{\"name\":\"1" HEX16 HEX16 HEX16
+		"123456789abcdef\",\"type\":\"file\",\"size\":99999999},"
+		"{\"name\":\"f" HEX16 HEX16 HEX16
+		"123456789abcdef\",\"type\":\"file\",\"size\":3}]";
+	const struct web_answer answers[] = {
+		{ "GET /ref/ref/f",
+		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
+		{ "GET /ref/ref/0",
+		  "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", false },
+		{ "GET /ref/ref/ ",
+		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
+		       strlen(listing), listing),
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 3 });
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	const struct notebook *notebook;
+	unsigned seen = 0;
+
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	notebook = list_records(&handle, "ref");
+	CHECK_INT(notebook->count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct told *told = &notebook->items[i];
+		const unsigned char first = told->digest.bytes[0];
+
+		if (first == 0xf0 && told->unread == 0)
+			seen |= 1u;
+		if (first == 0x01 && told->unread == TKB_ERR_DENIED)
+			seen |= 2u;
+		if (first == 0x10 && told->unread == TKB_ERR_TOO_LARGE)
+			seen |= 4u;
+	}
+	CHECK_INT(seen, 7);
+	CHECK(strstr(requests_so_far(), "GET /ref/ref/1") == NULL);
+	stop_server(&server, SIGKILL);
+}
+
+/* Some servers do so for any HEAD: what a GET brings counts. */
+TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
+{
+	static const struct {
+		const char *answer;
+		uint64_t size;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes",
+		  TKB_SIZE_UNKNOWN },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0 },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct web_answer answers[] = {
+			{ "HEAD /cas/",
+			  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+			  false },
+			{ "GET /cas/", cases[i].answer, false },
+		};
+		struct server server =
+			start_script(&(struct web_script){ answers, 2 });
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		const struct tkb_digest digest = made_up(1);
+		struct tkb_error err = { 0 };
+		bool has = false;
+		uint64_t size = 7;
+
+		CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+		CHECK_OK(tkb_backend_http.has(handle.self, &handle.call,
+		                              &digest, 1, &has, &size, &err),
+		         &err);
+		CHECK(has);
+		CHECK(size == cases[i].size);
+		stop_server(&server, SIGKILL);
+	}
+}
+
 /* Longer than it is listed: the server lies, or it is none of ours. */
 TEST(http_fault, a_record_longer_than_listed_is_refused)
 {

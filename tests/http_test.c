@@ -262,7 +262,7 @@ TEST(http, many_questions_use_no_more_connections_than_allowed)
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
 	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, COUNT,
-	                              answers, &err),
+	                              answers, NULL, &err),
 	         &err);
 	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
 	CHECK_INT(count_connections(), 3);
@@ -284,7 +284,7 @@ TEST(http, many_questions_are_asked_at_once)
 		digests[i] = made_up(i);
 	start = now_ms();
 	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, 16,
-	                              answers, &err),
+	                              answers, NULL, &err),
 	         &err);
 	CHECK(now_ms() - start >= 100);
 	CHECK(now_ms() - start < 500);

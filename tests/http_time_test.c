@@ -355,7 +355,7 @@ TEST(http_time, who_is_not_there_is_not_asked_again_and_again)
 	CHECK_OK(open_http(url, &handle, &err), &err);
 	start = now_ms();
 	CHECK_FAILS(tkb_backend_http.has(handle.self, &handle.call, digests,
-	                                 100, answers, &err),
+	                                 100, answers, NULL, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "cannot connect");
 	CHECK(now_ms() - start < 900);
 	stop_server(&server, SIGKILL);

@@ -53,7 +53,7 @@ static void check_refused(const char *url, int status, const char *part)
 		return;
 	}
 	CHECK_FAILS(tkb_backend_http.has(handle.self, &handle.call, &digest, 1,
-	                                 &answer, &err),
+	                                 &answer, NULL, &err),
 	            status, &err, part);
 	err = (struct tkb_error){ 0 };
 	CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call, "ref",
@@ -266,7 +266,7 @@ TEST(http_tls, requests_share_a_connection_of_http_2)
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
 	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, COUNT,
-	                              answers, &err),
+	                              answers, NULL, &err),
 	         &err);
 	CHECK_INT(count_requests(" HTTP/2.0 HEAD ", COUNT), COUNT);
 	CHECK_INT(count_requests("", COUNT), COUNT);

@@ -20,7 +20,7 @@ static void check_answer(const char *text, int status, const char *part)
 
 	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
 	CHECK_FAILS(tkb_backend_redis.has(handle.self, &handle.call, &digest, 1,
-	                                  &answered, &err),
+	                                  &answered, NULL, &err),
 	            status, &err, part);
 	close_handle(&handle);
 	stop_server(&server, SIGKILL);
@@ -143,7 +143,8 @@ TEST(redis_fault, an_endless_answer_is_cut_off)
 		CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err),
 		         &err);
 		CHECK_FAILS(tkb_backend_redis.has(handle.self, &handle.call,
-		                                  &digest, 1, &answered, &err),
+		                                  &digest, 1, &answered, NULL,
+		                                  &err),
 		            TKB_ERR_UNAVAILABLE, &err,
 		            "its answer has more than 65536 bytes");
 		close_handle(&handle);
@@ -466,7 +467,7 @@ TEST(redis_fault, a_put_that_its_source_ends_ends_the_connection)
 	                                  &blob, &err),
 	            TKB_ERR_INVALID, &err, "enough");
 	CHECK_FAILS(tkb_backend_redis.has(handle.self, &handle.call, &digest, 1,
-	                                  &answered, &err),
+	                                  &answered, NULL, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "connection was broken off");
 	close_handle(&handle);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");

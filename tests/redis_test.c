@@ -609,7 +609,7 @@ TEST(redis, questions_travel_together)
 	CHECK_INT(list_records(&handle, "ref")->count, 0);
 	CHECK_INT(reads_of(&server) - before - 2 * asking, 2);
 	CHECK_OK(tkb_backend_redis.has(handle.self, &handle.call, digests,
-	                               COUNT, answers, &err),
+	                               COUNT, answers, NULL, &err),
 	         &err);
 	CHECK(reads_of(&server) - before - 3 * asking < 20);
 	close_handle(&handle);

@@ -84,6 +84,40 @@ void contract_a_blob_may_be_put_again(const struct remote_kind *remote)
 	END;
 }
 
+/* What a loss of power, or a hand, leaves under a digest. */
+void contract_a_damaged_blob_is_told_by_its_size_and_replaced(
+	const struct remote_kind *remote)
+{
+	const struct tkb_bytes bytes = make_bytes(2 * TKB_MIB, 30);
+	const struct tkb_bytes others[] = { { "", 0 },
+		                            { bytes.data, 100 },
+		                            make_bytes(2 * TKB_MIB, 31) };
+	const struct tkb_digest digest = digest_of(bytes);
+
+	if (remote->is_exact)
+		skip();
+	BEGIN;
+	for (size_t i = 0; i < TKB_COUNT_OF(others); i++) {
+		bool has = false;
+		uint64_t size = 7;
+
+		CHECK_OK(put(&handle, &digest, &others[i], &err), &err);
+		CHECK_OK(backend->has(handle.self, &handle.call, &digest, 1,
+		                      &has, &size, &err),
+		         &err);
+		CHECK(has);
+		CHECK_INT(size, others[i].size);
+		(void)must_put(&handle, bytes);
+		CHECK_OK(backend->has(handle.self, &handle.call, &digest, 1,
+		                      &has, &size, &err),
+		         &err);
+		CHECK_INT(size, bytes.size);
+		check_blob(&handle, &digest, 0, bytes);
+	}
+	CHECK_INT(list_blobs(&handle)->count, 1);
+	END;
+}
+
 void contract_has_tells_which_of_many_are_there(
 	const struct remote_kind *remote)
 {
@@ -92,19 +126,23 @@ void contract_has_tells_which_of_many_are_there(
 	};
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
+	uint64_t *told = test_alloc(COUNT * sizeof(*told));
 
 	BEGIN;
 	for (uint32_t i = 0; i < COUNT; i++)
-		digests[i] = i % 13 == 0 ? must_put(&handle, make_bytes(10, i))
-		                         : made_up(i);
+		digests[i] = i % 13 == 0
+		                     ? must_put(&handle, make_bytes(10 + i, i))
+		                     : made_up(i);
 	memset(answers, 1, COUNT * sizeof(*answers));
 	CHECK_OK(backend->has(handle.self, &handle.call, digests, COUNT,
-	                      answers, &err),
+	                      answers, told, &err),
 	         &err);
-	for (uint32_t i = 0; i < COUNT; i++)
+	for (uint32_t i = 0; i < COUNT; i++) {
 		CHECK_INT(answers[i], i % 13 == 0);
+		CHECK(!answers[i] || told[i] == 10 + i);
+	}
 	CHECK_OK(backend->has(handle.self, &handle.call, digests, 0, answers,
-	                      &err),
+	                      NULL, &err),
 	         &err);
 	END;
 }

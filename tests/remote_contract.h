@@ -20,6 +20,7 @@ struct remote_kind {
 	void (*stop)(void);
 	bool is_shared; /* what one handle puts another sees */
 	bool has_clock; /* it knows when something was put */
+	bool is_exact;  /* it takes no bytes of another digest */
 };
 
 enum {
@@ -31,6 +32,7 @@ enum {
 	X(kind, a_missing_blob_is_a_miss_and_the_sink_is_left_alone)           \
 	X(kind, a_blob_is_got_from_any_offset)                                 \
 	X(kind, a_blob_may_be_put_again)                                       \
+	X(kind, a_damaged_blob_is_told_by_its_size_and_replaced)               \
 	X(kind, has_tells_which_of_many_are_there)                             \
 	X(kind, a_removed_blob_is_gone_and_may_come_back)                      \
 	X(kind, list_tells_each_blob_once_with_size_and_age)                   \

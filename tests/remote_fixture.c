@@ -124,7 +124,7 @@ bool is_there(const struct handle *handle, const struct tkb_digest *digest)
 	bool answer = false;
 
 	CHECK_OK(handle->backend->has(handle->self, &handle->call, digest, 1,
-	                              &answer, &err),
+	                              &answer, NULL, &err),
 	         &err);
 	return answer;
 }
@@ -185,9 +185,21 @@ struct tkb_blob_visitor blob_visitor(struct notebook *notebook)
 	return (struct tkb_blob_visitor){ note_blob, notebook };
 }
 
+static int note_unread(void *self, const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct notebook *notebook = self;
+
+	*next_page(self) = (struct told){ .digest = *digest,
+		                          .unread = why->status,
+		                          .name = text("%s", why->message) };
+	return notebook->rc < 0 ? tkb_fail(err, notebook->rc, "enough") : 0;
+}
+
 struct tkb_record_visitor record_visitor(struct notebook *notebook)
 {
-	return (struct tkb_record_visitor){ note_record, notebook };
+	return (struct tkb_record_visitor){ note_record, notebook,
+		                            note_unread };
 }
 
 struct tkb_ref_visitor ref_visitor(struct notebook *notebook)

@@ -74,6 +74,7 @@ struct told {
 	const char *name;
 	uint64_t size;
 	uint64_t age_s;
+	int unread; /* a record that cannot be read: why, in `name`, too */
 };
 
 struct notebook {

@@ -19,6 +19,7 @@ static const struct remote_kind s3 = {
 	.stop = keep_it,
 	.is_shared = true,
 	.has_clock = true,
+	.is_exact = true,
 };
 
 REMOTE_CONTRACT(s3)

@@ -224,7 +224,7 @@ TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 	set_keys("AKIDTEST", "s3cret/Wrong", NULL);
 	open_s3(url, &handle);
 	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, &err),
+	                                &answer, NULL, &err),
 	            TKB_ERR_DENIED, &err,
 	            "not the one that belongs to the access key");
 	CHECK_FAILS(handle.backend->remove(handle.self, &handle.call, &digest,
@@ -234,7 +234,7 @@ TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 	set_keys("AKIDTEST", "s3cret/With+Signs", NULL);
 	open_s3(s3_url(new_bucket("headless"), ""), &bare);
 	CHECK_FAILS(bare.backend->has(bare.self, &bare.call, &digest, 1,
-	                              &answer, &err),
+	                              &answer, NULL, &err),
 	            TKB_ERR_DENIED, &err,
 	            "it answers 403: are s3:GetObject and s3:ListBucket "
 	            "allowed?");
@@ -278,16 +278,19 @@ TEST(s3_list, a_record_that_goes_while_it_is_read_is_passed_over)
 	CHECK_INT(list_records(&handle, "ref")->count, 0);
 }
 
-TEST(s3_list, a_record_that_none_of_ours_can_be_is_left_alone)
+TEST(s3_list, a_record_that_none_of_ours_can_be_is_told_and_left_alone)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	const struct notebook *notebook;
 	const char *bucket;
 
 	start_s3();
 	bucket = new_bucket("huge");
 	open_s3(s3_url(bucket, ""), &handle);
 	(void)ask_s3("log");
-	CHECK_INT(list_records(&handle, "r")->count, 0);
+	notebook = list_records(&handle, "r");
+	CHECK_INT(notebook->count, 1);
+	CHECK_INT(notebook->items[0].unread, TKB_ERR_TOO_LARGE);
 	CHECK_STR(ask_s3("log"), text("GET /%s\n", bucket));
 }
 
@@ -321,7 +324,7 @@ TEST(s3_list, many_are_asked_for_at_once)
 		                      : made_up(i);
 	(void)ask_s3("log");
 	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, &err),
+	                             answers, NULL, &err),
 	         &err);
 	for (unsigned i = 0; i < COUNT; i++)
 		CHECK_INT(answers[i], i == 257);

@@ -215,11 +215,11 @@ TEST(s3, the_right_region_is_named)
 	              "endpoint");
 	open_s3(s3_url(new_bucket("moved"), ""), &moved);
 	CHECK_FAILS(moved.backend->has(moved.self, &moved.call, &digest, 1,
-	                               &answer, &err),
+	                               &answer, NULL, &err),
 	            TKB_ERR_INVALID, &err, "region=eu-west-7");
 	open_s3(s3_url("far-away", ""), &handle);
 	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, &err),
+	                                &answer, NULL, &err),
 	            TKB_ERR_INVALID, &err, "region=eu-west-9");
 	CHECK_FAILS(put(&handle, &digest, &bytes, &err), TKB_ERR_INVALID, &err,
 	            "region=eu-west-9");
@@ -295,7 +295,7 @@ static void ask_for_many(const char *url)
 		digests[i] = made_up(i);
 	open_s3(url, &handle);
 	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, &err),
+	                             answers, NULL, &err),
 	         &err);
 	for (uint32_t i = 0; i < COUNT; i++)
 		CHECK(!answers[i]);

@@ -52,7 +52,7 @@ static void check_all_fail(const struct handle *handle, const char *part)
 	CHECK_ONE(get(handle, &digest, 0, &got, &err));
 	CHECK_ONE(put(handle, &digest, &bytes, &err));
 	CHECK_ONE(backend->has(handle->self, &handle->call, &digest, 1, &answer,
-	                       &err));
+	                       NULL, &err));
 	CHECK_ONE(backend->remove(handle->self, &handle->call, &digest, &err));
 	CHECK_ONE(backend->list(handle->self, &handle->call, &blobs, &err));
 	CHECK_ONE(backend->add(handle->self, &handle->call, "ref", &digest,
@@ -102,7 +102,7 @@ static uint64_t wait_for_deadline(void *self)
 	open_s3(self, &handle);
 	set_deadline(&handle, 500);
 	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, &err),
+	                                &answer, NULL, &err),
 	            TKB_ERR_UNAVAILABLE, &err,
 	            "it was not done in time (timeout)");
 	return now_ms() - start_ms;

@@ -201,11 +201,11 @@ static int spy_put(void *self, const struct tkb_call *call,
 
 static int spy_has(void *self, const struct tkb_call *call,
                    const struct tkb_digest *digests, size_t count, bool *out,
-                   struct tkb_error *err)
+                   uint64_t *sizes, struct tkb_error *err)
 {
 	ENTER(SPY_HAS, NULL);
 	return leave(&event, tkb_backend_dir.has(agent->folder, call, digests,
-	                                         count, out, err));
+	                                         count, out, sizes, err));
 }
 
 static int spy_remove(void *self, const struct tkb_call *call,

@@ -201,6 +201,26 @@ TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
                                          char out[TKB_REF_SIZE],
                                          struct tkb_error *err);
 
+/** What is wrong with a record or a blob. */
+enum tkb_remote_trouble {
+	TKB_TROUBLE_DAMAGED, /**< its bytes are not what its name, or its
+	                          record, says */
+	TKB_TROUBLE_MISSING, /**< a record names the blob, and it is gone */
+	TKB_TROUBLE_UNREAD,  /**< it is there, and could not be read */
+	TKB_TROUBLE_NEWER    /**< a record of a newer tkbundle */
+};
+
+/** A record or a blob of a remote that is not as it should be. */
+struct tkb_remote_fault {
+	enum tkb_remote_trouble trouble;
+	const char *ref; /**< whose record it is, or names the blob; NULL: a
+	                      blob that no record names */
+	bool is_blob;
+	const struct tkb_digest *digest; /**< its name */
+	bool is_dropped;                 /**< by a repair */
+	const char *message;             /**< a sentence, with the remote */
+};
+
 /** Choices for tkb_remote_gc(). Zero means: no such bound. */
 struct tkb_remote_gc_options {
 	bool has_max_age;
@@ -217,7 +237,10 @@ struct tkb_remote_gc_options {
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,
 	                   const struct tkb_digest *digest, uint64_t size);
-	void *self; /**< given to on_removed(), whose `ref` is NULL for a blob */
+	/** Told of each record that could not be read; may be NULL. */
+	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
+	void *self; /**< given to both; on_removed()'s `ref` is NULL for a
+	                 blob */
 };
 
 /** What a gc did, in all tiers that may be written. */
@@ -243,12 +266,19 @@ struct tkb_remote_gc_report {
  * While others push and pull: a push may find that it has to upload again,
  * nobody loses what a record names and was used meanwhile. A blob that no
  * record names is removed only when it is older than `grace_s` by the remote's
- * own clock. Where a ref has a record of a newer tkbundle, nothing is removed.
+ * own clock.
+ *
+ * What cannot be read may name anything. Where a tier does not answer, also one
+ * with `on-error=ignore`, where a ref cannot be listed, or a record cannot be
+ * read or is of a newer tkbundle, nothing is removed, and the call fails. Where
+ * a record is damaged and dropped, blobs that no record names stay for this
+ * time.
  *
  * @param options  not kept; NULL means all defaults: no bounds
  * @param report   filled in on success; may be NULL
- * @return 0, TKB_ERR_DENIED (nothing may be written), TKB_ERR_UNSUPPORTED (a
- *         record of a newer tkbundle), TKB_ERR_UNAVAILABLE, TKB_ERR_IO,
+ * @return 0, TKB_ERR_DENIED (nothing may be written, or something may not be
+ *         read), TKB_ERR_TOO_LARGE (a record is), TKB_ERR_UNSUPPORTED (a record
+ *         of a newer tkbundle, or none of any), TKB_ERR_UNAVAILABLE, TKB_ERR_IO,
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_remote_gc(

@@ -35,7 +35,8 @@ extern "C" {
  *
  * Parameters that every URL may have (`?timeout=5s&mode=ro`):
  * `mode=ro|rw`; `on-error=fail|ignore`; `timeout`, `connect-timeout`,
- * `stall-timeout` (times: 500ms, 5s, 2m), `retries`. Redis: `prefix` (of its
+ * `stall-timeout` (times: 500ms, 5s, 2m), `retries`. A folder: `sync=true|false`
+ * (what is put is on the disk before the call returns; default true). Redis: `prefix` (of its
  * keys; default tkbundle), `db`, `ttl` (30d: what nobody used for so long goes),
  * `triton-key-format` (of TKB_PUSH_TRITON; default triton:{key}:{filename}, the
  * braces written %7B and %7D where a shell would take them).
@@ -163,7 +164,8 @@ TKB_API TKB_NODISCARD int tkb_remote_add(struct tkb_remote *remote,
 
 /**
  * Tell the records of `ref`: the union of all tiers that answer, each once.
- * One whose bytes have another digest than its name is passed over.
+ * One whose bytes have another digest than its name is passed over; one that
+ * cannot be read is told to on_unread(), and where that is NULL ends the call.
  *
  * @return 0, also where there is no such ref; TKB_ERR_UNAVAILABLE where no
  *         tier answers, or one whose errors are not to be ignored

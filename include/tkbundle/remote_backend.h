@@ -18,14 +18,19 @@ extern "C" {
  *
  * A remote keeps blobs under their SHA-256, and refs: names, each with a set
  * of small records under their SHA-256. Blobs and records never change. What
- * is put is there whole or not at all, for every reader.
+ * is put is there whole or not at all, for every reader, and where the place
+ * keeps it through a loss of power, it is kept when the call returns.
+ *
+ * What cannot be read is not absent. Whoever cleans up removes what nobody
+ * names: a record, a folder or a page of a listing that is passed over costs
+ * others their blobs. Only what the place itself says is not there is a miss.
  *
  * Every backend passes tests/remote_contract.c. src/remote/memory.c is the
  * smallest complete one: read it first.
  */
 
 /** Grows by one whenever struct tkb_remote_backend changes. */
-#define TKB_REMOTE_BACKEND_ABI 1
+#define TKB_REMOTE_BACKEND_ABI 2
 
 /** One `name=value` of a URL's query. Decoded. */
 struct tkb_param {
@@ -94,7 +99,19 @@ struct tkb_record_visitor {
 	                 struct tkb_bytes record, uint64_t age_s,
 	                 struct tkb_error *err);
 	void *self;
+	/**
+	 * Told of one that is there, and cannot be read, or is larger than a
+	 * record may be. Never NULL where a backend is called.
+	 *
+	 * @param why  what hinders: TKB_ERR_DENIED, TKB_ERR_UNAVAILABLE or
+	 *             TKB_ERR_TOO_LARGE, and a sentence
+	 */
+	int (*on_unread)(void *self, const struct tkb_digest *digest,
+	                 const struct tkb_error *why, struct tkb_error *err);
 };
+
+/** A size that a remote does not tell. */
+#define TKB_SIZE_UNKNOWN UINT64_MAX
 
 /** Where the refs of a remote are told. */
 struct tkb_ref_visitor {
@@ -144,15 +161,24 @@ struct tkb_remote_backend {
 	           const struct tkb_digest *digest, uint64_t offset,
 	           const struct tkb_sink *sink, struct tkb_error *err);
 
-	/** Store a blob. One that is there is replaced by the same bytes. */
+	/**
+	 * Store a blob, over whatever is there under its name: that may be
+	 * damaged.
+	 */
 	int (*put)(void *self, const struct tkb_call *call,
 	           const struct tkb_digest *digest, const struct tkb_blob *blob,
 	           struct tkb_error *err);
 
-	/** Which of `count` blobs are there? In as few rounds as can be. */
+	/**
+	 * Which of `count` blobs are there, and how many bytes have those? In
+	 * as few rounds as can be.
+	 *
+	 * @param sizes  of those that are there, or TKB_SIZE_UNKNOWN; NULL
+	 *               where nobody asks
+	 */
 	int (*has)(void *self, const struct tkb_call *call,
 	           const struct tkb_digest *digests, size_t count, bool *out,
-	           struct tkb_error *err);
+	           uint64_t *sizes, struct tkb_error *err);
 
 	/** Remove a blob; TKB_MISS where it is not there. */
 	int (*remove)(void *self, const struct tkb_call *call,
@@ -168,7 +194,10 @@ struct tkb_remote_backend {
 	           const struct tkb_digest *digest, struct tkb_bytes record,
 	           struct tkb_error *err);
 
-	/** Tell all records of a ref; none where there is no such ref. */
+	/**
+	 * Tell all records of a ref; none where there is no such ref. One that
+	 * cannot be read is told as such, where that hinders no other.
+	 */
 	int (*records)(void *self, const struct tkb_call *call, const char *ref,
 	               const struct tkb_record_visitor *visitor,
 	               struct tkb_error *err);
@@ -181,7 +210,10 @@ struct tkb_remote_backend {
 	int (*touch)(void *self, const struct tkb_call *call, const char *ref,
 	             const struct tkb_digest *digest, struct tkb_error *err);
 
-	/** Tell all refs that have a record, in any order. */
+	/**
+	 * Tell all refs that have a record, in any order. One into which
+	 * nobody can look may have some: it is told, too.
+	 */
 	int (*refs)(void *self, const struct tkb_call *call,
 	            const struct tkb_ref_visitor *visitor,
 	            struct tkb_error *err);

@@ -213,6 +213,13 @@ static int flush(const struct tkb_draft *draft)
 	return copy < 0 ? -1 : close(copy);
 }
 
+int tkb_draft_sync(const struct tkb_draft *draft, struct tkb_error *err)
+{
+	if (tkb_fd_sync(draft->fd) < 0)
+		return tkb_fail_errno(err, "cannot write '%s'", draft->name);
+	return 0;
+}
+
 int tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err)
 {
 	if (flush(draft) < 0 ||

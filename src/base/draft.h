@@ -44,6 +44,13 @@ TKB_NODISCARD int tkb_draft_open(struct tkb_draft *draft, const char *path,
 /* A sink that writes to the draft. */
 struct tkb_sink tkb_draft_sink(struct tkb_draft *draft);
 
+/*
+ * What was written is on the disk then, so that no loss of power leaves an empty
+ * file under a name that says more. Before it is published.
+ */
+TKB_NODISCARD int tkb_draft_sync(const struct tkb_draft *draft,
+                                 struct tkb_error *err);
+
 TKB_NODISCARD int tkb_draft_publish(struct tkb_draft *draft,
                                     struct tkb_error *err);
 void tkb_draft_discard(struct tkb_draft *draft);

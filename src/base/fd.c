@@ -235,6 +235,32 @@ int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
 	return read_open_file(fd, name, buf, stat_out, err);
 }
 
+int tkb_fd_sync(int fd)
+{
+	int rc;
+
+	do {
+		rc = fdatasync(fd);
+	} while (rc < 0 && errno == EINTR);
+	return rc < 0 && (errno == EINVAL || errno == ENOTSUP) ? 0 : rc;
+}
+
+int tkb_fd_sync_folder(const char *path)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+	int rc;
+
+	if (fd < 0)
+		return 0; /* one that may be written, and not be listed */
+	do {
+		rc = fsync(fd);
+	} while (rc < 0 && errno == EINTR);
+	return rc < 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT)
+	               ? -1
+	               : 0;
+}
+
 /* For file systems without O_TMPFILE (NFS, old overlayfs). */
 static int make_and_unlink(const char *dir, int *out, struct tkb_error *err)
 {

@@ -69,6 +69,16 @@ TKB_NODISCARD int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
                                    struct tkb_buf *buf, struct stat *stat_out,
                                    struct tkb_error *err);
 
+/* What was written to it is on the disk then; -1 and errno. */
+int tkb_fd_sync(int fd);
+
+/*
+ * So are the names in folder `path`. What cannot be synced (some network and
+ * user file systems know no such thing) is none of the caller's failures: -1
+ * and errno only where the disk fails.
+ */
+int tkb_fd_sync_folder(const char *path);
+
 /* An empty file without a name, in folder `dir` or, if NULL, in $TMPDIR. */
 TKB_NODISCARD int tkb_fd_unlinked(const char *dir, int *out,
                                   struct tkb_error *err);

@@ -127,6 +127,7 @@ struct question {
 	const struct tkb_digest *digests;
 	size_t count;
 	bool *answers;
+	uint64_t *sizes;
 };
 
 static int has(struct tkb_tier *tier, const struct tkb_call *call, void *self,
@@ -135,32 +136,51 @@ static int has(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	const struct question *question = self;
 
 	return tier->backend->has(tier->self, call, question->digests,
-	                          question->count, question->answers, err);
+	                          question->count, question->answers,
+	                          question->sizes, err);
 }
 
-int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
-                   size_t count, bool *out, struct tkb_error *err)
+int tkb_remote_has_sized(struct tkb_remote *remote,
+                         const struct tkb_digest *digests, size_t count,
+                         bool *out, uint64_t *sizes, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at)
 	bool *answers = tkb_alloc_array(count, sizeof(*answers));
-	struct question question = { digests, count, answers };
+	TKB_AUTO(tkb_free_at)
+	uint64_t *told = tkb_alloc_array(count, sizeof(*told));
+	struct question question = { digests, count, answers, told };
 	const struct tkb_tier_work work = { has, &question };
 	struct tkb_verdict verdict = { 0 };
 	int rc;
 
-	if (answers == NULL)
+	if (answers == NULL || told == NULL)
 		return tkb_fail_nomem(err);
-	memset(out, 0, count * sizeof(*out));
+	if (count != 0)
+		memset(out, 0, count * sizeof(*out));
 	for (size_t i = 0; i < remote->tier_count && count != 0; i++) {
 		struct tkb_error fault = { 0 };
 
 		memset(answers, 0, count * sizeof(*answers));
 		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
-		for (size_t j = 0; j < count && rc == 0; j++)
+		for (size_t j = 0; j < count && rc == 0; j++) {
+			if (answers[j] && !out[j])
+				sizes[j] = told[j];
 			out[j] |= answers[j];
+		}
 	}
 	return count == 0 ? 0 : tkb_verdict_of(&verdict, true, err);
+}
+
+int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
+                   size_t count, bool *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	uint64_t *sizes = tkb_alloc_array(count, sizeof(*sizes));
+
+	if (sizes == NULL)
+		return tkb_fail_nomem(err);
+	return tkb_remote_has_sized(remote, digests, count, out, sizes, err);
 }
 
 static int remove_blob(struct tkb_tier *tier, const struct tkb_call *call,

@@ -18,16 +18,33 @@
 /*
  * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
  * comma stands for each slash in the ref's name. Files appear whole, by a link
- * or a rename, so any number of processes may use it at once; on NFS too.
+ * or a rename, so any number of processes may use it at once; on NFS too. They
+ * are on the disk before they appear, and their names before a put returns,
+ * unless the URL says sync=false: a blob under its digest is whole, also after a
+ * loss of power.
  */
 struct folder {
 	char *path; /* owned; absolute */
+	bool is_synced;
 };
 
 enum {
 	PATH_LIMIT = 16 * 1024,
 	CHUNK = 1024 * 1024
 };
+
+static int read_sync(const struct tkb_place *place, bool *out,
+                     struct tkb_error *err)
+{
+	const char *value = tkb_place_param(place, "sync");
+
+	*out = value == NULL || strcmp(value, "true") == 0;
+	if (!*out && strcmp(value, "false") != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'sync' wants 'true' or 'false', not '%.80s'",
+		                value);
+	return 0;
+}
 
 static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
                     void **self_out, struct tkb_error *err)
@@ -36,6 +53,7 @@ static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	struct folder *folder;
 	struct stat status;
+	bool is_synced;
 	int rc;
 
 	(void)call;
@@ -44,7 +62,9 @@ static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
 		                "a file URL names no host: file:///dir");
 	if (place->path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
-	rc = tkb_path_absolute(place->path, &path, err);
+	rc = read_sync(place, &is_synced, err);
+	if (rc == 0)
+		rc = tkb_path_absolute(place->path, &path, err);
 	tkb_buf_add_byte(&path, '\0');
 	if (rc == 0)
 		rc = tkb_buf_check(&path, err);
@@ -57,6 +77,7 @@ static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
 	if (folder == NULL)
 		return tkb_fail_nomem(err);
 	folder->path = (char *)tkb_take(path.data);
+	folder->is_synced = is_synced;
 	*self_out = folder;
 	return 0;
 }
@@ -107,10 +128,13 @@ static int blame_remote(int rc, struct tkb_error *err)
 	return status;
 }
 
-/* Nothing there is a miss; what the system says else may pass. */
+/*
+ * Nothing there is a miss; what the system says else may pass. A file where a
+ * folder should be is not nothing: who takes it for that removes what it hides.
+ */
 static int fail_unless_missing(struct tkb_error *err, const char *what)
 {
-	if (errno == ENOENT || errno == ENOTDIR)
+	if (errno == ENOENT)
 		return TKB_MISS;
 	return blame_remote(tkb_fail_errno(err, "%s", what), err);
 }
@@ -196,6 +220,67 @@ static int write_blob(struct tkb_draft *draft, const struct tkb_blob *blob,
 	return 0;
 }
 
+/* How much of `path` is there already, in bytes? */
+static size_t known_part(char *path)
+{
+	size_t size = strlen(path);
+	struct stat status;
+
+	while (size > 1) {
+		const char byte = path[size];
+		bool is_there;
+
+		path[size] = '\0';
+		is_there = stat(path, &status) == 0;
+		path[size] = byte;
+		if (is_there)
+			return size;
+		do {
+			size--;
+		} while (size > 1 && path[size] != '/');
+	}
+	return size;
+}
+
+/* The names of folders that are made are synced, too. */
+static int make_folders(const struct folder *folder, char *path,
+                        struct tkb_error *err)
+{
+	const size_t size = strlen(path);
+	size_t at = folder->is_synced ? known_part(path) : size;
+	int rc;
+
+	rc = tkb_path_make_folders(path, err);
+	while (rc == 0 && at < size) {
+		const char byte = path[at];
+		int synced;
+
+		path[at] = '\0';
+		synced = tkb_fd_sync_folder(path);
+		path[at] = byte;
+		if (synced < 0)
+			return tkb_fail_errno(err, "cannot write '%s'", path);
+		at++;
+		at += strcspn(path + at, "/");
+	}
+	return rc;
+}
+
+/* `folder_path` is where the draft goes. */
+static int publish(const struct folder *folder, struct tkb_draft *draft,
+                   const char *folder_path, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (folder->is_synced)
+		rc = tkb_draft_sync(draft, err);
+	if (rc == 0)
+		rc = tkb_draft_publish(draft, err);
+	if (rc == 0 && folder->is_synced && tkb_fd_sync_folder(folder_path) < 0)
+		rc = tkb_fail_errno(err, "cannot write '%s'", folder_path);
+	return rc;
+}
+
 static int store(const struct folder *folder, const char *ref,
                  const struct tkb_digest *digest, const struct tkb_blob *blob,
                  struct tkb_error *err)
@@ -213,14 +298,15 @@ static int store(const struct folder *folder, const char *ref,
 	text = (char *)path.data;
 	slash = strrchr(text, '/');
 	*slash = '\0';
-	rc = tkb_path_make_folders(text, err);
+	rc = make_folders(folder, text, err);
 	*slash = '/';
 	if (rc == 0)
 		rc = tkb_draft_open(&draft, text, err);
 	if (rc == 0)
 		rc = write_blob(&draft, blob, err);
+	*slash = '\0';
 	if (rc == 0)
-		rc = tkb_draft_publish(&draft, err);
+		rc = publish(folder, &draft, text, err);
 	return blame_remote(rc, err);
 }
 
@@ -234,22 +320,28 @@ static int dir_put(void *self, const struct tkb_call *call,
 
 static int dir_has(void *self, const struct tkb_call *call,
                    const struct tkb_digest *digests, size_t count, bool *out,
-                   struct tkb_error *err)
+                   uint64_t *sizes, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 
 	(void)call;
 	for (size_t i = 0; i < count; i++) {
+		struct stat status = { 0 };
 		int rc;
 
 		rc = path_of(self, NULL, &digests[i], &path, err);
 		if (rc < 0)
 			return rc;
-		out[i] = access((const char *)path.data, F_OK) == 0;
-		rc = out[i] ? 0 : fail_unless_missing(err, "cannot look");
-		if (rc < 0)
-			return rc;
+		if (lstat((const char *)path.data, &status) < 0) {
+			rc = fail_unless_missing(err, "cannot look");
+			if (rc < 0)
+				return rc;
+		}
+		/* A link, which nobody follows, is no blob. */
+		out[i] = S_ISREG(status.st_mode);
+		if (sizes != NULL)
+			sizes[i] = (uint64_t)status.st_size;
 	}
 	return 0;
 }
@@ -360,9 +452,13 @@ static int tell_blob(void *self, int dir_fd, const char *name,
 	const struct blob_listing *listing = self;
 	struct stat status;
 
-	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(status.st_mode))
-		return 0; /* gone meanwhile, or not ours */
+	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+		const int rc = fail_unless_missing(err, "cannot look");
+
+		return rc == TKB_MISS ? 0 : rc; /* gone meanwhile */
+	}
+	if (!S_ISREG(status.st_mode))
+		return 0; /* not ours */
 	return listing->visitor->on_blob(listing->visitor->self, digest,
 	                                 (uint64_t)status.st_size,
 	                                 age_of(&status, listing->now), err);
@@ -409,17 +505,42 @@ struct record_listing {
 	struct tkb_buf record;
 };
 
+/* One that was dropped meanwhile is not there. */
+static int tell_unread(const struct record_listing *listing,
+                       const struct tkb_digest *digest, struct tkb_error *why,
+                       struct tkb_error *err)
+{
+	switch (why->reason) {
+	case TKB_REASON_MISSING:
+		return 0;
+	case TKB_REASON_LIMIT:
+		why->status = TKB_ERR_TOO_LARGE;
+		break;
+	case TKB_REASON_UNSAFE:
+		why->status = TKB_ERR_DENIED;
+		break;
+	default:
+		why->status = TKB_ERR_UNAVAILABLE;
+	}
+	return listing->visitor->on_unread(listing->visitor->self, digest, why,
+	                                   err);
+}
+
 static int tell_record(void *self, int dir_fd, const char *name,
                        const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct record_listing *listing = self;
+	struct tkb_error why = { 0 };
 	struct stat status;
+	int rc;
 
 	tkb_buf_reset(&listing->record);
-	/* One that was dropped meanwhile, or cannot be read, is not there. */
-	if (tkb_fd_read_file(dir_fd, name, listing->record.limit,
-	                     &listing->record, &status, NULL) < 0)
-		return 0;
+	rc = tkb_fd_read_file(dir_fd, name, listing->record.limit,
+	                      &listing->record, &status, &why);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc < 0)
+		return tell_unread(listing, digest, &why, err);
 	return listing->visitor->on_record(listing->visitor->self, digest,
 	                                   tkb_buf_bytes(&listing->record),
 	                                   age_of(&status, listing->now), err);
@@ -492,6 +613,8 @@ static int tell_ref(int dir_fd, const char *name,
 	int rc;
 
 	rc = visit_digests(dir_fd, name, &each, err);
+	/* One that cannot be listed may have records. */
+	has_record |= rc == TKB_ERR_DENIED || rc == TKB_ERR_UNAVAILABLE;
 	if (rc < 0 && !has_record)
 		return rc;
 	if (!has_record)
@@ -532,7 +655,7 @@ const struct tkb_remote_backend tkb_backend_dir = {
 	.abi = TKB_REMOTE_BACKEND_ABI,
 	.is_shared = true,
 	.schemes = (const char *const[]){ "file", NULL },
-	.params = (const char *const[]){ NULL },
+	.params = (const char *const[]){ "sync", NULL },
 	.open = dir_open,
 	.close = dir_close,
 	.get = dir_get,

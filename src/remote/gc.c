@@ -17,7 +17,8 @@
  * blobs.
  *
  * A record that is added while this runs is not known here; its blob is younger
- * than the grace time, so it stays.
+ * than the grace time, so it stays. A record that cannot be read is another
+ * matter: it is looked for in all refs before anything is changed.
  */
 
 #define GRACE_S ((uint64_t)24 * 60 * 60)
@@ -52,7 +53,9 @@ struct collector {
 	                               records before are fetching them */
 	size_t resting_count;
 	size_t resting_capacity;
-	struct stored *blobs; /* owned; by digest */
+	bool has_lost_name; /* a record was damaged: nobody knows its blob */
+	struct tkb_error fault; /* of the first record that cannot be read */
+	struct stored *blobs;   /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
 	struct tkb_remote_gc_report report;
@@ -197,19 +200,56 @@ static bool wants_compaction(const struct collector *collector,
 	       records->count > TKB_RECORDS_LIMIT;
 }
 
-/* Records of a newer tkbundle keep their blobs: nobody knows which. */
-static int check_readable(const struct tkb_record_list *records,
-                          const char *ref, struct tkb_error *err)
+static void tell_fault(struct collector *collector, const char *ref,
+                       const struct tkb_record_fault *fault)
 {
-	const uint64_t count =
-		records->unreadable_count - records->damaged_count;
+	const struct tkb_remote_gc_options *options = collector->options;
+	const struct tkb_remote_fault told = {
+		.trouble = fault->trouble == TKB_RECORD_UNREAD
+		                   ? TKB_TROUBLE_UNREAD
+		           : fault->trouble == TKB_RECORD_NEWER
+		                   ? TKB_TROUBLE_NEWER
+		                   : TKB_TROUBLE_DAMAGED,
+		.ref = ref,
+		.digest = &fault->digest,
+		.message = fault->message,
+	};
 
-	if (count == 0)
-		return 0;
-	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-	                "ref '%s' has %llu records that this tkbundle cannot "
-	                "read, and cannot know what they need",
-	                ref, (unsigned long long)count);
+	if (options->on_fault != NULL)
+		options->on_fault(options->self, &told);
+	if (collector->fault.status != 0)
+		return;
+	if (fault->trouble == TKB_RECORD_UNREAD)
+		(void)tkb_fail(&collector->fault,
+		               (enum tkb_status)fault->status,
+		               "nothing is removed, for ref '%s' has records "
+		               "that cannot be read: %s",
+		               ref, fault->message);
+	else
+		(void)tkb_fail(&collector->fault, TKB_ERR_UNSUPPORTED,
+		               "nothing is removed, for ref '%s' has records "
+		               "that this tkbundle cannot read: %s",
+		               ref, fault->message);
+}
+
+/* Those that are damaged say nothing to anybody; the others might. */
+static void note_faults(struct collector *collector, const char *ref,
+                        const struct tkb_record_list *records)
+{
+	for (size_t i = 0; i < records->fault_count; i++) {
+		if (records->faults[i].trouble != TKB_RECORD_DAMAGED)
+			tell_fault(collector, ref, &records->faults[i]);
+		else
+			collector->has_lost_name = true;
+	}
+}
+
+static int check_faults(const struct collector *collector,
+                        struct tkb_error *err)
+{
+	if (collector->fault.status != 0 && err != NULL)
+		*err = collector->fault;
+	return collector->fault.status;
 }
 
 static int read_ref(struct collector *collector, const char *ref,
@@ -219,18 +259,26 @@ static int read_ref(struct collector *collector, const char *ref,
 
 	rc = check_cancelled(collector, err);
 	if (rc == 0)
-		rc = tkb_record_list_read(collector->remote, ref, out, err);
-	return rc == 0 ? check_readable(out, ref, err) : rc;
+		rc = tkb_record_list_read_all(collector->remote, ref, out, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "ref '%s'", ref);
+	note_faults(collector, ref, out);
+	return 0;
 }
 
 /* Nothing is changed where something cannot be read. */
-static int check_ref(struct collector *collector, const char *ref,
-                     struct tkb_error *err)
+static int check_refs(struct collector *collector, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_record_list_release)
-	struct tkb_record_list records = { 0 };
+	for (size_t i = 0; i < collector->ref_count; i++) {
+		TKB_AUTO(tkb_record_list_release)
+		struct tkb_record_list records = { 0 };
+		int rc;
 
-	return read_ref(collector, ref, &records, err);
+		rc = read_ref(collector, collector->refs[i], &records, err);
+		if (rc < 0)
+			return rc;
+	}
+	return check_faults(collector, err);
 }
 
 static int clean_ref(struct collector *collector, const char *ref,
@@ -242,6 +290,8 @@ static int clean_ref(struct collector *collector, const char *ref,
 	int rc;
 
 	rc = read_ref(collector, ref, &records, err);
+	if (rc == 0)
+		rc = check_faults(collector, err);
 	if (rc < 0)
 		return rc;
 	collector->report.record_count += records.count;
@@ -265,8 +315,9 @@ static int clean_ref(struct collector *collector, const char *ref,
 			                 err);
 		tkb_record_list_release(&records);
 		if (rc == 0)
-			rc = tkb_record_list_read(collector->remote, ref,
-			                          &records, err);
+			rc = read_ref(collector, ref, &records, err);
+		if (rc == 0)
+			rc = check_faults(collector, err);
 	}
 	for (size_t i = 0; i < records.count && rc == 0; i++)
 		rc = keep_item(collector, ref, &records.items[i], err);
@@ -379,6 +430,7 @@ static int remove_unnamed(struct collector *collector, size_t tier,
 
 		rc = check_cancelled(collector, err);
 		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
+		    !collector->has_lost_name &&
 		    !is_resting(collector, &blob->digest)) {
 			rc = remove_blob(collector, tier, blob, err);
 			continue;
@@ -453,10 +505,10 @@ static int clean(struct collector *collector, struct tkb_error *err)
 	bool has_tier = false;
 	int rc;
 
-	rc = tkb_remote_refs(collector->remote, &visitor, err);
+	rc = tkb_remote_refs_all(collector->remote, &visitor, err);
 	collector->report.ref_count = collector->ref_count;
-	for (size_t i = 0; i < collector->ref_count && rc == 0; i++)
-		rc = check_ref(collector, collector->refs[i], err);
+	if (rc == 0)
+		rc = check_refs(collector, err);
 	for (size_t i = 0; i < collector->ref_count && rc == 0; i++)
 		rc = clean_ref(collector, collector->refs[i], err);
 	if (rc == 0 && collector->item_count > 1)

@@ -41,9 +41,53 @@ static int http_put(void *self, const struct tkb_call *call,
 	return rc;
 }
 
+static int take_none(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self;
+	return bytes.size == 0 ? 0 : tkb_fail(err, TKB_ERR_TOO_LARGE, "a byte");
+}
+
+/*
+ * Some servers answer 0 to any HEAD: what they say to a GET counts. A blob with
+ * any byte in it has a size that is not known.
+ */
+static int check_empty(struct tkb_http *http, const struct tkb_call *call,
+                       const char *url, uint64_t *size, struct tkb_error *err)
+{
+	const struct tkb_sink sink = { take_none, NULL };
+	struct tkb_web_request request = { .method = "GET",
+		                           .url = url,
+		                           .sink = &sink };
+	int rc;
+
+	rc = tkb_web_do(http->web, call, &request, 1, err);
+	if (rc < 0)
+		return rc;
+	if (request.rc != TKB_ERR_TOO_LARGE)
+		return tkb_web_judge(&request, call, err);
+	*size = TKB_SIZE_UNKNOWN;
+	return 0;
+}
+
+static int judge_head(struct tkb_http *http, const struct tkb_call *call,
+                      const struct tkb_web_request *request, bool *out,
+                      uint64_t *size, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_web_judge(request, call, err);
+	if (rc == 0 && size != NULL) {
+		*size = request->length;
+		if (*size == 0)
+			rc = check_empty(http, call, request->url, size, err);
+	}
+	*out = rc == 0;
+	return rc;
+}
+
 static int ask_heads(struct tkb_http *http, const struct tkb_call *call,
                      const struct tkb_digest *digests, size_t count, bool *out,
-                     struct tkb_error *err)
+                     uint64_t *sizes, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_free_at)
@@ -62,23 +106,23 @@ static int ask_heads(struct tkb_http *http, const struct tkb_call *call,
 	}
 	if (rc == 0)
 		rc = tkb_web_do(http->web, call, requests, count, err);
-	for (size_t i = 0; i < count && rc >= 0; i++) {
-		rc = tkb_web_judge(&requests[i], call, err);
-		out[i] = rc == 0;
-	}
+	for (size_t i = 0; i < count && rc >= 0; i++)
+		rc = judge_head(http, call, &requests[i], &out[i],
+		                sizes == NULL ? NULL : &sizes[i], err);
 	return rc < 0 ? rc : 0;
 }
 
 static int http_has(void *self, const struct tkb_call *call,
                     const struct tkb_digest *digests, size_t count, bool *out,
-                    struct tkb_error *err)
+                    uint64_t *sizes, struct tkb_error *err)
 {
 	int rc = 0;
 
 	for (size_t done = 0; done < count && rc == 0; done += HEADS)
 		rc = ask_heads(self, call, digests + done,
 		               count - done < HEADS ? count - done : HEADS,
-		               out + done, err);
+		               out + done, sizes == NULL ? NULL : sizes + done,
+		               err);
 	return rc;
 }
 

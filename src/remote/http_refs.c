@@ -193,6 +193,9 @@ static int fill(const struct tkb_http *http, struct batch *batch,
 struct teller {
 	int (*on_answer)(void *self, const struct batch *batch, size_t i,
 	                 struct tkb_error *err);
+	/* Of one that is refused; NULL: that ends it. */
+	int (*on_refusal)(void *self, const struct tkb_digest *digest,
+	                  const struct tkb_error *why, struct tkb_error *err);
 	void *self;
 };
 
@@ -200,11 +203,17 @@ static int tell_batch(const struct tkb_call *call, const struct batch *batch,
                       const struct teller *teller, struct tkb_error *err)
 {
 	for (size_t i = 0; i < batch->count; i++) {
+		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = tkb_web_judge(&batch->requests[i], call, err);
+		rc = tkb_web_judge(&batch->requests[i], call, &fault);
 		if (rc == 0)
 			rc = teller->on_answer(teller->self, batch, i, err);
+		else if (rc == TKB_ERR_DENIED && teller->on_refusal != NULL)
+			rc = teller->on_refusal(
+				teller->self, &batch->digests[i], &fault, err);
+		else if (rc < 0 && err != NULL)
+			*err = fault;
 		if (rc < 0)
 			return rc; /* one that is gone meanwhile is no failure */
 	}
@@ -250,12 +259,48 @@ static int tell_record(void *self, const struct batch *batch, size_t i,
 		tkb_http_age(request->date_s, request->modified_s), err);
 }
 
+static int tell_refusal(void *self, const struct tkb_digest *digest,
+                        const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct tkb_record_visitor *visitor = self;
+
+	return visitor->on_unread(visitor->self, digest, why, err);
+}
+
+/* Those that say that they are too large are told, and not asked for. */
+static int sift_large(struct tkb_http_listing *listing,
+                      const struct tkb_record_visitor *visitor,
+                      struct tkb_error *err)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < listing->count && rc == 0; i++) {
+		const struct tkb_http_file *file = &listing->files[i];
+		struct tkb_error why = { 0 };
+		struct tkb_digest digest;
+
+		if (!tkb_http_is_ours(file) || file->size <= RECORD_LIMIT ||
+		    file->size == TKB_SIZE_UNKNOWN) {
+			listing->files[kept++] = *file;
+			continue;
+		}
+		(void)tkb_digest_from_hex(tkb_text(file->name), &digest);
+		(void)tkb_fail(&why, TKB_ERR_TOO_LARGE,
+		               "it has %llu bytes, more than a record may have",
+		               (unsigned long long)file->size);
+		rc = visitor->on_unread(visitor->self, &digest, &why, err);
+	}
+	listing->count = kept;
+	return rc;
+}
+
 int tkb_http_records(void *self, const struct tkb_call *call, const char *ref,
                      const struct tkb_record_visitor *visitor,
                      struct tkb_error *err)
 {
 	struct tkb_record_visitor copy = *visitor;
-	const struct teller teller = { tell_record, &copy };
+	const struct teller teller = { tell_record, tell_refusal, &copy };
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
 	char folder[TKB_HTTP_FOLDER_SIZE];
@@ -264,6 +309,8 @@ int tkb_http_records(void *self, const struct tkb_call *call, const char *ref,
 
 	tkb_http_ref_folder(ref, folder);
 	rc = tkb_http_list(self, call, folders, 1, &listing, err);
+	if (rc == 0)
+		rc = sift_large(&listing, visitor, err);
 	return rc == 0 ? ask_each(self, call, "GET", folder, &listing, &teller,
 	                          err)
 	               : rc;
@@ -289,7 +336,7 @@ int tkb_http_list_blobs(void *self, const struct tkb_call *call,
 	static const char *const folders[] = { "cas" };
 	const struct tkb_http *http = self;
 	struct tkb_blob_visitor copy = *visitor;
-	const struct teller teller = { tell_blob, &copy };
+	const struct teller teller = { tell_blob, NULL, &copy };
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
 	int rc;

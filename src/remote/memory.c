@@ -48,11 +48,17 @@ static int put(void *self, const struct tkb_call *call,
 
 static int has(void *self, const struct tkb_call *call,
                const struct tkb_digest *digests, size_t count, bool *out,
-               struct tkb_error *err)
+               uint64_t *sizes, struct tkb_error *err)
 {
 	(void)call, (void)err;
-	for (size_t i = 0; i < count; i++)
-		out[i] = tkb_things_find(self, "", &digests[i]) != NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_thing *blob =
+			tkb_things_find(self, "", &digests[i]);
+
+		out[i] = blob != NULL;
+		if (sizes != NULL && blob != NULL)
+			sizes[i] = blob->bytes.size;
+	}
 	return 0;
 }
 

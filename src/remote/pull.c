@@ -313,23 +313,34 @@ static int compare_records(const void *a, const void *b)
 	              sizeof(left->digest.bytes));
 }
 
+/* Of records that could be had, and are damaged or could not be read. */
+static const struct tkb_record_fault *first_fault(
+	const struct tkb_record_list *list)
+{
+	const struct tkb_record_fault *damaged =
+		tkb_record_list_fault(list, TKB_RECORD_DAMAGED);
+
+	return damaged != NULL ? damaged
+	                       : tkb_record_list_fault(list, TKB_RECORD_UNREAD);
+}
+
 int tkb_pull_records(struct tkb_remote *remote, const char *ref,
                      struct tkb_record_list *out,
                      struct tkb_pull_report *report, struct tkb_error *err)
 {
+	const struct tkb_record_fault *fault;
 	int rc;
 
 	rc = tkb_record_list_read(remote, ref, out, err);
 	if (rc < 0)
 		return rc;
 	report->record_count = out->count;
-	report->unreadable_count = out->unreadable_count;
-	if (out->count == 0 && out->damage.status != 0) {
-		if (err != NULL)
-			*err = out->damage;
-		return out->damage.status;
-	}
-	if (out->count == 0 && out->unreadable_count != 0)
+	report->unreadable_count = out->fault_count;
+	fault = first_fault(out);
+	if (out->count == 0 && fault != NULL)
+		return tkb_fail(err, (enum tkb_status)fault->status, "%s",
+		                fault->message);
+	if (out->count == 0 && out->fault_count != 0)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "ref '%s' has only records of a newer tkbundle",
 		                ref);
@@ -384,6 +395,7 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 
 static int pull(struct puller *puller, struct tkb_error *err)
 {
+	const struct tkb_record_fault *fault;
 	int rc;
 
 	rc = prepare(puller, err);
@@ -391,10 +403,11 @@ static int pull(struct puller *puller, struct tkb_error *err)
 		rc = pull_missing(puller, err);
 	if (rc == 0 && !puller->options.dry_run)
 		stamp_records(puller);
-	if (puller->failure == 0) {
-		puller->failure = puller->records.damage.status;
-		puller->fault = puller->records.damage;
-	}
+	fault = first_fault(&puller->records);
+	if (puller->failure == 0 && fault != NULL)
+		puller->failure =
+			tkb_fail(&puller->fault, (enum tkb_status)fault->status,
+		                 "%s", fault->message);
 	return rc;
 }
 

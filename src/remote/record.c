@@ -420,3 +420,33 @@ int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
 	record = (struct tkb_record){ 0 };
 	return 0;
 }
+
+bool tkb_record_may_be_newer(struct tkb_bytes text)
+{
+	struct tkb_json json = tkb_json_of(text, 0);
+	struct tkb_json_token token;
+	bool is_newer = false;
+	int rc;
+
+	rc = tkb_json_next(&json, &token, NULL);
+	if (rc < 0 || token.type != TKB_JSON_OBJECT)
+		return false;
+	while (rc == 0) {
+		bool is_version;
+		uint64_t version;
+
+		rc = tkb_json_next(&json, &token, NULL);
+		if (rc < 0 || token.type != TKB_JSON_KEY)
+			break;
+		is_version = tkb_json_equals(tkb_json_raw(&json, &token),
+		                             tkb_text("version"));
+		rc = tkb_json_next(&json, &token, NULL);
+		if (rc < 0)
+			break;
+		is_newer |= is_version &&
+		            (!tkb_json_number(&json, &token, &version) ||
+		             version != RECORD_VERSION);
+		rc = tkb_json_skip(&json, &token, NULL);
+	}
+	return rc == 0 && token.type == TKB_JSON_OBJECT_END && is_newer;
+}

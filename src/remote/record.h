@@ -55,6 +55,12 @@ TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
                                    uint64_t size, struct tkb_buf *out,
                                    struct tkb_error *err);
 
+/*
+ * May what TKB_ERR_CORRUPT was said of be of a newer tkbundle, whose records have
+ * other members? JSON that names another version is.
+ */
+bool tkb_record_may_be_newer(struct tkb_bytes text);
+
 /* Returns 0, TKB_ERR_CORRUPT, TKB_ERR_UNSUPPORTED or TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_record_parse(struct tkb_bytes text,
                                    struct tkb_record *out,

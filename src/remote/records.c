@@ -15,8 +15,59 @@ void tkb_record_list_release(struct tkb_record_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		tkb_record_release(&list->items[i]);
 	free(list->items);
-	free(list->damaged);
+	free(list->faults);
+	tkb_arena_release(&list->arena);
 	*list = (struct tkb_record_list){ 0 };
+}
+
+const struct tkb_record_fault *tkb_record_list_fault(
+	const struct tkb_record_list *list, enum tkb_record_trouble trouble)
+{
+	for (size_t i = 0; i < list->fault_count; i++) {
+		if (list->faults[i].trouble == trouble)
+			return &list->faults[i];
+	}
+	return NULL;
+}
+
+static int add_fault(struct tkb_record_list *list,
+                     const struct tkb_digest *digest,
+                     enum tkb_record_trouble trouble,
+                     const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct tkb_record_fault fault = {
+		.digest = *digest,
+		.trouble = trouble,
+		.status = why->status,
+		.message =
+			tkb_arena_string(&list->arena, tkb_text(why->message)),
+	};
+	int rc;
+
+	if (fault.message == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&list->faults, &list->fault_capacity, list->fault_count,
+	              sizeof(fault), err);
+	if (rc == 0)
+		list->faults[list->fault_count++] = fault;
+	return rc;
+}
+
+static int add_unparsed(struct tkb_record_list *list,
+                        const struct tkb_digest *digest, struct tkb_bytes text,
+                        struct tkb_error *why, struct tkb_error *err)
+{
+	const bool is_newer = why->status == TKB_ERR_UNSUPPORTED ||
+	                      tkb_record_may_be_newer(text);
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	(void)tkb_fail_while(why, why->status, "record %s", hex);
+	if (is_newer)
+		why->status = TKB_ERR_UNSUPPORTED;
+	return add_fault(list, digest,
+	                 is_newer ? TKB_RECORD_NEWER : TKB_RECORD_GARBLED, why,
+	                 err);
 }
 
 static int add(void *self, const struct tkb_digest *digest,
@@ -24,19 +75,18 @@ static int add(void *self, const struct tkb_digest *digest,
 {
 	struct tkb_record_list *list = self;
 	struct tkb_record record = { 0 };
+	struct tkb_error why = { 0 };
 	int rc;
 
 	rc = tkb_grow(&list->items, &list->capacity, list->count,
 	              sizeof(record), err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_record_parse(text, &record, err);
+	rc = tkb_record_parse(text, &record, &why);
 	if (rc == TKB_ERR_NOMEM)
-		return rc;
-	if (rc < 0) {
-		list->unreadable_count++;
-		return 0;
-	}
+		return tkb_fail_nomem(err);
+	if (rc < 0)
+		return add_unparsed(list, digest, text, &why, err);
 	record.digest = *digest;
 	record.age_s = age_s;
 	record.text.data = tkb_arena_string(&record.arena, text);
@@ -48,38 +98,52 @@ static int add(void *self, const struct tkb_digest *digest,
 static int note_damaged(void *self, const char *tier,
                         const struct tkb_digest *digest, struct tkb_error *err)
 {
-	struct tkb_record_list *list = self;
 	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error why = { 0 };
+
+	tkb_digest_to_hex(digest, hex);
+	(void)tkb_fail(&why, TKB_ERR_CORRUPT,
+	               "remote '%s': record %s has another digest", tier, hex);
+	return add_fault(self, digest, TKB_RECORD_DAMAGED, &why, err);
+}
+
+static int note_unread(void *self, const char *tier,
+                       const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	(void)tier;
+	return add_fault(self, digest, TKB_RECORD_UNREAD, why, err);
+}
+
+static int read_list(struct tkb_remote *remote, const char *ref, bool needs_all,
+                     struct tkb_record_list *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
+	const struct tkb_record_visitor visitor = { .on_record = add,
+		                                    .self = &list };
+	const struct tkb_damage_visitor damage = { note_damaged, note_unread,
+		                                   &list };
 	int rc;
 
-	rc = tkb_grow(&list->damaged, &list->damaged_capacity,
-	              list->damaged_count, sizeof(*digest), err);
+	rc = tkb_remote_records_all(remote, ref, needs_all, &visitor, &damage,
+	                            err);
 	if (rc < 0)
 		return rc;
-	list->damaged[list->damaged_count++] = *digest;
-	tkb_digest_to_hex(digest, hex);
-	list->unreadable_count++;
-	if (list->damage.status == 0)
-		(void)tkb_fail(&list->damage, TKB_ERR_CORRUPT,
-		               "remote '%s': record %s has another digest",
-		               tier, hex);
+	*out = list;
+	list = (struct tkb_record_list){ 0 };
 	return 0;
 }
 
 int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
                          struct tkb_record_list *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
-	const struct tkb_record_visitor visitor = { add, &list };
-	const struct tkb_damage_visitor damage = { note_damaged, &list };
-	int rc;
+	return read_list(remote, ref, false, out, err);
+}
 
-	rc = tkb_remote_records_all(remote, ref, &visitor, &damage, err);
-	if (rc < 0)
-		return rc;
-	*out = list;
-	list = (struct tkb_record_list){ 0 };
-	return 0;
+int tkb_record_list_read_all(struct tkb_remote *remote, const char *ref,
+                             struct tkb_record_list *out, struct tkb_error *err)
+{
+	return read_list(remote, ref, true, out, err);
 }
 
 /* The tier that the fleet shares, by itself; NULL where nothing may be written. */
@@ -102,20 +166,27 @@ static int check(struct tkb_remote *remote, struct tkb_record_list *list,
 	struct tkb_digest *blobs = tkb_alloc_array(list->count, sizeof(*blobs));
 	TKB_AUTO(tkb_free_at)
 	bool *is_there = tkb_alloc_array(list->count, sizeof(*is_there));
+	TKB_AUTO(tkb_free_at)
+	uint64_t *sizes = tkb_alloc_array(list->count, sizeof(*sizes));
 	int rc;
 
-	if (blobs == NULL || is_there == NULL)
+	if (blobs == NULL || is_there == NULL || sizes == NULL)
 		return tkb_fail_nomem(err);
 	if (tier == NULL)
 		return 0;
 	for (size_t i = 0; i < list->count; i++)
 		blobs[i] = list->items[i].blob;
-	rc = tkb_remote_has(&one, blobs, list->count, is_there, err);
+	rc = tkb_remote_has_sized(&one, blobs, list->count, is_there, sizes,
+	                          err);
 	if (rc < 0 && rc != TKB_ERR_CANCELLED && tier->ignores_errors)
 		return 0;
 	for (size_t i = 0; i < list->count && rc == 0; i++) {
-		if (!only_holes || list->items[i].is_hole)
-			list->items[i].is_hole = !is_there[i];
+		struct tkb_record *record = &list->items[i];
+
+		if (!only_holes || record->is_hole)
+			record->is_hole =
+				!is_there[i] || (sizes[i] != TKB_SIZE_UNKNOWN &&
+			                         sizes[i] != record->size);
 	}
 	return rc;
 }
@@ -168,8 +239,9 @@ int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
 static bool is_damaged(const struct tkb_record_list *list,
                        const struct tkb_digest *digest)
 {
-	for (size_t i = 0; i < list->damaged_count; i++) {
-		if (tkb_digest_equal(&list->damaged[i], digest))
+	for (size_t i = 0; i < list->fault_count; i++) {
+		if (list->faults[i].trouble == TKB_RECORD_DAMAGED &&
+		    tkb_digest_equal(&list->faults[i].digest, digest))
 			return true;
 	}
 	return false;
@@ -184,13 +256,16 @@ int tkb_records_drop_damaged(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	*dropped_out = 0;
-	if (list->damaged_count == 0)
+	if (tkb_record_list_fault(list, TKB_RECORD_DAMAGED) == NULL)
 		return 0;
 	rc = tkb_record_list_read(remote, ref, &again, err);
-	for (size_t i = 0; i < again.damaged_count && rc >= 0; i++) {
-		if (!is_damaged(list, &again.damaged[i]))
+	for (size_t i = 0; i < again.fault_count && rc >= 0; i++) {
+		const struct tkb_digest *digest = &again.faults[i].digest;
+
+		if (again.faults[i].trouble != TKB_RECORD_DAMAGED ||
+		    !is_damaged(list, digest))
 			continue;
-		rc = tkb_remote_drop(remote, ref, &again.damaged[i], err);
+		rc = tkb_remote_drop(remote, ref, digest, err);
 		count += rc == 0;
 	}
 	if (rc < 0)

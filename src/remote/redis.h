@@ -138,7 +138,7 @@ int tkb_redis_put(void *self, const struct tkb_call *call,
                   struct tkb_error *err);
 int tkb_redis_has(void *self, const struct tkb_call *call,
                   const struct tkb_digest *digests, size_t count, bool *out,
-                  struct tkb_error *err);
+                  uint64_t *sizes, struct tkb_error *err);
 int tkb_redis_remove(void *self, const struct tkb_call *call,
                      const struct tkb_digest *digest, struct tkb_error *err);
 int tkb_redis_list(void *self, const struct tkb_call *call,

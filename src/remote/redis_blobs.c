@@ -131,7 +131,7 @@ static size_t batch_of(size_t count)
 
 static int has_batch(struct tkb_redis *redis, const struct tkb_call *call,
                      const struct tkb_digest *digests, size_t count, bool *out,
-                     struct tkb_error *err)
+                     uint64_t *sizes, struct tkb_error *err)
 {
 	size_t courtesies = 0;
 	int rc = 0;
@@ -142,22 +142,29 @@ static int has_batch(struct tkb_redis *redis, const struct tkb_call *call,
 		tkb_redis_blob_key(redis, &digests[i], key);
 		tkb_resp_ask(&redis->resp,
 		             (const char *const[]){ "EXISTS", key, NULL });
+		tkb_resp_ask(&redis->resp,
+		             (const char *const[]){ "STRLEN", key, NULL });
 		courtesies = tkb_redis_ask_to_keep(redis, key);
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		int64_t is_there = 0;
+		int64_t size = 0;
 
 		rc = tkb_redis_integer(redis, call, &is_there, err);
 		if (rc == 0)
+			rc = tkb_redis_integer(redis, call, &size, err);
+		if (rc == 0)
 			rc = tkb_redis_skip(redis, call, courtesies, err);
 		out[i] = is_there != 0;
+		if (sizes != NULL)
+			sizes[i] = size > 0 ? (uint64_t)size : 0;
 	}
 	return rc;
 }
 
 int tkb_redis_has(void *self, const struct tkb_call *call,
                   const struct tkb_digest *digests, size_t count, bool *out,
-                  struct tkb_error *err)
+                  uint64_t *sizes, struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
 	int rc;
@@ -165,7 +172,8 @@ int tkb_redis_has(void *self, const struct tkb_call *call,
 	rc = tkb_resp_settle(&redis->resp, call, err);
 	for (size_t at = 0; at < count && rc == 0; at += BATCH)
 		rc = has_batch(redis, call, digests + at, batch_of(count - at),
-		               out + at, err);
+		               out + at, sizes == NULL ? NULL : sizes + at,
+		               err);
 	return rc;
 }
 

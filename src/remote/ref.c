@@ -16,7 +16,7 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	rc = tkb_record_list_read(remote, ref, &records, err);
-	if (rc == 0 && records.count + records.unreadable_count == 0) {
+	if (rc == 0 && records.count + records.fault_count == 0) {
 		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 		return TKB_MISS;
 	}
@@ -29,8 +29,8 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 		if (records.items[i].age_s < info.age_s)
 			info.age_s = records.items[i].age_s;
 	}
-	info.record_count = records.count + records.unreadable_count;
-	info.unreadable_count = records.unreadable_count;
+	info.record_count = records.count + records.fault_count;
+	info.unreadable_count = records.fault_count;
 	info.entry_count = identities.count;
 	*out = info;
 	return 0;
@@ -62,6 +62,15 @@ static int keep(void *self, const struct tkb_digest *digest,
 	return rc;
 }
 
+/* What nobody can read can be dropped all the same. */
+static int keep_unread(void *self, const char *tier,
+                       const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	(void)tier, (void)why;
+	return keep(self, digest, (struct tkb_bytes){ NULL, 0 }, 0, err);
+}
+
 static int keep_damaged(void *self, const char *tier,
                         const struct tkb_digest *digest, struct tkb_error *err)
 {
@@ -73,11 +82,13 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
                    uint64_t *dropped_out, struct tkb_error *err)
 {
 	TKB_AUTO(digests_release) struct digests digests = { 0 };
-	const struct tkb_record_visitor visitor = { keep, &digests };
-	const struct tkb_damage_visitor damage = { keep_damaged, &digests };
+	const struct tkb_record_visitor visitor = { .on_record = keep,
+		                                    .self = &digests };
+	const struct tkb_damage_visitor damage = { keep_damaged, keep_unread,
+		                                   &digests };
 	int rc;
 
-	rc = tkb_remote_records_all(remote, ref, &visitor, &damage, err);
+	rc = tkb_remote_records_all(remote, ref, false, &visitor, &damage, err);
 	if (rc == 0 && digests.count == 0) {
 		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 		return TKB_MISS;

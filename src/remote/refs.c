@@ -139,11 +139,21 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
 	return do_everywhere(remote, &entry, touch, err);
 }
 
+/* In which state a tier has a record; of several, the first counts. */
+enum state {
+	WHOLE,
+	UNREAD,
+	DAMAGED
+};
+
 /* A record, kept until all tiers were asked. */
 struct kept {
 	struct tkb_digest digest;
-	struct tkb_bytes record; /* without data: damaged */
+	enum state state;
+	struct tkb_bytes record; /* of one that is whole */
 	uint64_t age_s;
+	int unread;         /* the status of one that cannot be read, and */
+	const char *reason; /* what hinders */
 	const struct tkb_tier *tier;
 };
 
@@ -167,47 +177,91 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->names);
 }
 
+static int keep(struct gathering *gathering, const struct kept *kept,
+                struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
+	              sizeof(*kept), err);
+	if (rc == 0)
+		gathering->items[gathering->count++] = *kept;
+	return rc;
+}
+
+static int keep_unread(void *self, const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	struct gathering *gathering = self;
+	const struct kept kept = {
+		.digest = *digest,
+		.state = UNREAD,
+		.unread = why->status,
+		.reason = tkb_arena_string(&gathering->arena,
+		                           tkb_text(why->message)),
+		.tier = gathering->tier,
+	};
+
+	return kept.reason == NULL ? tkb_fail_nomem(err)
+	                           : keep(gathering, &kept, err);
+}
+
+static int refuse_large(struct gathering *gathering,
+                        const struct tkb_digest *digest, size_t size,
+                        struct tkb_error *err)
+{
+	struct tkb_error why = { 0 };
+
+	(void)tkb_fail(&why, TKB_ERR_TOO_LARGE,
+	               "it has %zu bytes, more than %llu", size,
+	               (unsigned long long)gathering->limit);
+	return keep_unread(gathering, digest, &why, err);
+}
+
 static int keep_record(void *self, const struct tkb_digest *digest,
                        struct tkb_bytes record, uint64_t age_s,
                        struct tkb_error *err)
 {
 	struct gathering *gathering = self;
 	struct kept kept = { .digest = *digest,
+		             .state = DAMAGED,
 		             .age_s = age_s,
 		             .tier = gathering->tier };
 	struct tkb_digest found;
 	int rc;
 
 	if (record.size > gathering->limit)
-		return 0;
+		return refuse_large(gathering, digest, record.size, err);
 	rc = tkb_digest_of(record, &found, err);
 	if (rc < 0)
 		return rc;
 	if (tkb_digest_equal(&found, digest)) {
+		kept.state = WHOLE;
 		kept.record.data = tkb_arena_string(&gathering->arena, record);
 		kept.record.size = record.size;
 		if (kept.record.data == NULL)
 			return tkb_fail_nomem(err);
 	}
-	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
-	              sizeof(kept), err);
-	if (rc == 0)
-		gathering->items[gathering->count++] = kept;
-	return rc;
+	return keep(gathering, &kept, err);
 }
 
 static int gather_records(struct tkb_tier *tier, const struct tkb_call *call,
                           void *self, struct tkb_error *err)
 {
 	struct gathering *gathering = self;
-	const struct tkb_record_visitor visitor = { keep_record, gathering };
+	const struct tkb_record_visitor visitor = { keep_record, gathering,
+		                                    keep_unread };
 
 	gathering->tier = tier;
 	return tier->backend->records(tier->self, call, gathering->ref,
 	                              &visitor, err);
 }
 
-/* By digest; of one in several tiers, the youngest first that is whole. */
+/*
+ * By digest; of one in several tiers, the youngest first that is whole. One that
+ * could not be read in one tier is not taken for damaged because another has it
+ * so.
+ */
 static int compare_kept(const void *a, const void *b)
 {
 	const struct kept *left = a;
@@ -217,19 +271,54 @@ static int compare_kept(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
-	if ((left->record.data == NULL) != (right->record.data == NULL))
-		return left->record.data == NULL ? 1 : -1;
+	if (left->state != right->state)
+		return left->state > right->state ? 1 : -1;
 	return (left->age_s > right->age_s) - (left->age_s < right->age_s);
 }
 
-static int tell_damaged(const struct kept *kept,
-                        const struct tkb_damage_visitor *visitor,
-                        struct tkb_error *err)
+/* Where nobody listens, a record that cannot be read ends it. */
+static int tell_unread(const struct kept *kept,
+                       const struct tkb_record_visitor *records,
+                       const struct tkb_damage_visitor *visitor,
+                       struct tkb_error *err)
 {
-	if (visitor == NULL)
-		return 0;
-	return visitor->on_damaged(visitor->self, kept->tier->url.place.name,
-	                           &kept->digest, err);
+	const char *tier = kept->tier->url.place.name;
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error why = { 0 };
+
+	tkb_digest_to_hex(&kept->digest, hex);
+	(void)tkb_fail(&why, (enum tkb_status)kept->unread,
+	               "remote '%s': cannot read record %s: %s", tier, hex,
+	               kept->reason);
+	if (visitor != NULL)
+		return visitor->on_unread(visitor->self, tier, &kept->digest,
+		                          &why, err);
+	if (records->on_unread != NULL)
+		return records->on_unread(records->self, &kept->digest, &why,
+		                          err);
+	if (err != NULL)
+		*err = why;
+	return kept->unread;
+}
+
+static int tell_one(const struct kept *kept,
+                    const struct tkb_record_visitor *visitor,
+                    const struct tkb_damage_visitor *damage,
+                    struct tkb_error *err)
+{
+	switch (kept->state) {
+	case WHOLE:
+		return visitor->on_record(visitor->self, &kept->digest,
+		                          kept->record, kept->age_s, err);
+	case UNREAD:
+		return tell_unread(kept, visitor, damage, err);
+	default:
+		return damage == NULL
+		               ? 0
+		               : damage->on_damaged(damage->self,
+		                                    kept->tier->url.place.name,
+		                                    &kept->digest, err);
+	}
 }
 
 static int tell_records(struct gathering *gathering,
@@ -247,18 +336,14 @@ static int tell_records(struct gathering *gathering,
 
 		if (i != 0 && tkb_digest_equal(&kept[-1].digest, &kept->digest))
 			continue;
-		if (kept->record.data == NULL)
-			rc = tell_damaged(kept, damage, err);
-		else
-			rc = visitor->on_record(visitor->self, &kept->digest,
-			                        kept->record, kept->age_s, err);
+		rc = tell_one(kept, visitor, damage, err);
 	}
 	return rc;
 }
 
-/* Ask every tier. */
+/* Ask every tier; may none be missing? */
 static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
-                   struct tkb_error *err)
+                   bool needs_all, struct tkb_error *err)
 {
 	struct tkb_verdict verdict = { 0 };
 
@@ -266,12 +351,18 @@ static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
 		struct tkb_error fault = { 0 };
 		const int rc = tkb_tier_do(&remote->tiers[i], work, &fault);
 
+		if (rc < 0 && needs_all) {
+			if (err != NULL)
+				*err = fault;
+			return rc;
+		}
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, true, err);
 }
 
 int tkb_remote_records_all(struct tkb_remote *remote, const char *ref,
+                           bool needs_all,
                            const struct tkb_record_visitor *visitor,
                            const struct tkb_damage_visitor *damage,
                            struct tkb_error *err)
@@ -285,7 +376,7 @@ int tkb_remote_records_all(struct tkb_remote *remote, const char *ref,
 	rc = check_ref(ref, err);
 	if (rc < 0)
 		return rc;
-	rc = ask_all(remote, &work, err);
+	rc = ask_all(remote, &work, needs_all, err);
 	if (rc < 0)
 		return rc;
 	return tell_records(&gathering, visitor, damage, err);
@@ -295,7 +386,7 @@ int tkb_remote_records(struct tkb_remote *remote, const char *ref,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
 {
-	return tkb_remote_records_all(remote, ref, visitor, NULL, err);
+	return tkb_remote_records_all(remote, ref, false, visitor, NULL, err);
 }
 
 static int keep_name(void *self, const char *ref, struct tkb_error *err)
@@ -332,15 +423,15 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-int tkb_remote_refs(struct tkb_remote *remote,
-                    const struct tkb_ref_visitor *visitor,
-                    struct tkb_error *err)
+static int list_refs(struct tkb_remote *remote, bool needs_all,
+                     const struct tkb_ref_visitor *visitor,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(gathering_release) struct gathering gathering = { 0 };
 	const struct tkb_tier_work work = { gather_names, &gathering };
 	int rc;
 
-	rc = ask_all(remote, &work, err);
+	rc = ask_all(remote, &work, needs_all, err);
 	if (rc < 0)
 		return rc;
 	if (gathering.name_count > 1)
@@ -353,4 +444,18 @@ int tkb_remote_refs(struct tkb_remote *remote,
 			                     err);
 	}
 	return rc;
+}
+
+int tkb_remote_refs(struct tkb_remote *remote,
+                    const struct tkb_ref_visitor *visitor,
+                    struct tkb_error *err)
+{
+	return list_refs(remote, false, visitor, err);
+}
+
+int tkb_remote_refs_all(struct tkb_remote *remote,
+                        const struct tkb_ref_visitor *visitor,
+                        struct tkb_error *err)
+{
+	return list_refs(remote, true, visitor, err);
 }

@@ -74,19 +74,42 @@ TKB_NODISCARD int tkb_remote_fetch(struct tkb_remote *remote,
                                    const struct tkb_digest *digest,
                                    struct tkb_hold *out, struct tkb_error *err);
 
-/* Told of a record that has another digest than its name, in tier `tier`. */
+/*
+ * As tkb_remote_has(), with the sizes of those that are there, in the first tier
+ * that has them: TKB_SIZE_UNKNOWN where it does not tell.
+ */
+TKB_NODISCARD int tkb_remote_has_sized(struct tkb_remote *remote,
+                                       const struct tkb_digest *digests,
+                                       size_t count, bool *out, uint64_t *sizes,
+                                       struct tkb_error *err);
+
+/* Told of the records that no tier has whole, in tier `tier`. */
 struct tkb_damage_visitor {
+	/* It has another digest than its name. */
 	int (*on_damaged)(void *self, const char *tier,
 	                  const struct tkb_digest *digest,
 	                  struct tkb_error *err);
+	/* It cannot be read: see struct tkb_record_visitor. */
+	int (*on_unread)(void *self, const char *tier,
+	                 const struct tkb_digest *digest,
+	                 const struct tkb_error *why, struct tkb_error *err);
 	void *self;
 };
 
-/* As tkb_remote_records(); tells, too, what no tier has undamaged. */
+/*
+ * As tkb_remote_records(); tells, too, what no tier has undamaged. With
+ * `needs_all`, every tier must answer, also one whose errors are to be ignored:
+ * who removes what no record names must have seen all.
+ */
 TKB_NODISCARD int tkb_remote_records_all(
-	struct tkb_remote *remote, const char *ref,
+	struct tkb_remote *remote, const char *ref, bool needs_all,
 	const struct tkb_record_visitor *visitor,
 	const struct tkb_damage_visitor *damage, struct tkb_error *err);
+
+/* As tkb_remote_refs(), where every tier must answer. */
+TKB_NODISCARD int tkb_remote_refs_all(struct tkb_remote *remote,
+                                      const struct tkb_ref_visitor *visitor,
+                                      struct tkb_error *err);
 
 /*
  * Sum up what several tiers said: 0 if one did its work, else the first

@@ -159,7 +159,7 @@ int tkb_s3_put(void *self, const struct tkb_call *call,
                struct tkb_error *err);
 int tkb_s3_has(void *self, const struct tkb_call *call,
                const struct tkb_digest *digests, size_t count, bool *out,
-               struct tkb_error *err);
+               uint64_t *sizes, struct tkb_error *err);
 int tkb_s3_remove(void *self, const struct tkb_call *call,
                   const struct tkb_digest *digest, struct tkb_error *err);
 int tkb_s3_blobs(void *self, const struct tkb_call *call,

@@ -106,7 +106,7 @@ static int explain(struct tkb_s3 *s3, const struct tkb_call *call,
 /* Nothing to tell: these are questions. */
 static int judge_all(struct tkb_s3 *s3, const struct tkb_call *call,
                      const struct tkb_web_request *requests, size_t count,
-                     bool *out, struct tkb_error *err)
+                     bool *out, uint64_t *sizes, struct tkb_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		const int rc = tkb_s3_judge(s3, call, &requests[i], err);
@@ -114,13 +114,15 @@ static int judge_all(struct tkb_s3 *s3, const struct tkb_call *call,
 		if (rc < 0)
 			return explain(s3, call, &requests[i], rc, err);
 		out[i] = rc == 0;
+		if (sizes != NULL)
+			sizes[i] = requests[i].length;
 	}
 	return 0;
 }
 
 static int has_batch(struct tkb_s3 *s3, const struct tkb_call *call,
                      const struct tkb_digest *digests, size_t count, bool *out,
-                     struct tkb_error *err)
+                     uint64_t *sizes, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
@@ -141,7 +143,8 @@ static int has_batch(struct tkb_s3 *s3, const struct tkb_call *call,
 	}
 	if (rc == 0)
 		rc = tkb_web_do(s3->web, call, requests, count, err);
-	return rc < 0 ? rc : judge_all(s3, call, requests, count, out, err);
+	return rc < 0 ? rc
+	              : judge_all(s3, call, requests, count, out, sizes, err);
 }
 
 /*
@@ -151,14 +154,15 @@ static int has_batch(struct tkb_s3 *s3, const struct tkb_call *call,
  */
 int tkb_s3_has(void *self, const struct tkb_call *call,
                const struct tkb_digest *digests, size_t count, bool *out,
-               struct tkb_error *err)
+               uint64_t *sizes, struct tkb_error *err)
 {
 	int rc = 0;
 
 	for (size_t at = 0; at < count && rc == 0; at += BATCH)
 		rc = has_batch(self, call, digests + at,
 		               count - at < BATCH ? count - at : BATCH,
-		               out + at, err);
+		               out + at, sizes == NULL ? NULL : sizes + at,
+		               err);
 	return rc;
 }
 

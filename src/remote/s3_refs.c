@@ -107,6 +107,7 @@ struct found {
 };
 
 struct gathering {
+	const struct tkb_record_visitor *visitor;
 	struct found *items; /* owned */
 	size_t count;
 	size_t capacity;
@@ -117,6 +118,17 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->items);
 }
 
+static int tell_large(const struct tkb_record_visitor *visitor,
+                      const struct found *found, struct tkb_error *err)
+{
+	struct tkb_error why = { 0 };
+
+	(void)tkb_fail(&why, TKB_ERR_TOO_LARGE,
+	               "it has %llu bytes, more than a record may have",
+	               (unsigned long long)found->size);
+	return visitor->on_unread(visitor->self, &found->digest, &why, err);
+}
+
 static int gather(void *self, const struct tkb_s3_item *item,
                   struct tkb_error *err)
 {
@@ -124,10 +136,10 @@ static int gather(void *self, const struct tkb_s3_item *item,
 	struct found found = { .size = item->size, .age_s = item->age_s };
 	int rc;
 
-	/* One that is larger is no record of ours. */
-	if (!tkb_digest_from_hex(tkb_text(item->name), &found.digest) ||
-	    item->size > BATCH_SIZE)
+	if (!tkb_digest_from_hex(tkb_text(item->name), &found.digest))
 		return 0;
+	if (item->size > BATCH_SIZE)
+		return tell_large(gathering->visitor, &found, err);
 	if (gathering->count == RECORDS_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE, "more than %d records",
 		                RECORDS_LIMIT);
@@ -189,18 +201,32 @@ static int add_request(struct tkb_s3 *s3, const char *ref,
 	return rc;
 }
 
+static int pass_on(int rc, const struct tkb_error *fault, struct tkb_error *err)
+{
+	if (err != NULL)
+		*err = *fault;
+	return rc;
+}
+
+/* One that is refused hinders no other. */
 static int tell_batch(struct tkb_s3 *s3, const struct tkb_call *call,
                       const struct found *items, const struct batch *batch,
                       const struct tkb_record_visitor *visitor,
                       struct tkb_error *err)
 {
 	for (size_t i = 0; i < batch->count; i++) {
+		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = tkb_s3_judge(s3, call, &batch->requests[i], err);
+		rc = tkb_s3_judge(s3, call, &batch->requests[i], &fault);
 		if (rc == TKB_MISS)
 			continue; /* dropped meanwhile */
-		if (rc == 0)
+		if (rc == TKB_ERR_DENIED)
+			rc = visitor->on_unread(visitor->self, &items[i].digest,
+			                        &fault, err);
+		else if (rc < 0)
+			rc = pass_on(rc, &fault, err);
+		else
 			rc = visitor->on_record(
 				visitor->self, &items[i].digest,
 				tkb_buf_bytes(&batch->records[i]),
@@ -247,7 +273,8 @@ int tkb_s3_records(void *self, const struct tkb_call *call, const char *ref,
                    const struct tkb_record_visitor *visitor,
                    struct tkb_error *err)
 {
-	TKB_AUTO(gathering_release) struct gathering found = { 0 };
+	TKB_AUTO(gathering_release)
+	struct gathering found = { .visitor = visitor };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf start = TKB_BUF_INIT(KEY_LIMIT);
 	struct tkb_s3_listing listing = { .on_item = gather, .self = &found };

@@ -48,8 +48,6 @@ int tkb_things_add(struct tkb_things *things, const char *ref,
 	struct tkb_thing *thing;
 	int rc;
 
-	if (*end != NULL)
-		return 0;
 	thing = calloc(1, sizeof(*thing) + length + (size_t)blob->size);
 	if (thing == NULL)
 		return tkb_fail_nomem(err);
@@ -60,11 +58,16 @@ int tkb_things_add(struct tkb_things *things, const char *ref,
 	                          (size_t)blob->size, &thing->bytes.size, err);
 	if (rc == 0 && thing->bytes.size != blob->size)
 		rc = tkb_fail(err, TKB_ERR_IO, "the blob is cut short");
-	if (rc < 0)
+	if (rc < 0) {
 		free(thing);
-	else
-		*end = thing;
-	return rc;
+		return rc;
+	}
+	if (*end != NULL) {
+		thing->next = (*end)->next;
+		free(*end);
+	}
+	*end = thing;
+	return 0;
 }
 
 int tkb_things_remove(struct tkb_things *things, const char *ref,

@@ -19,11 +19,45 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	return STATUS_DONE;
 }
 
+/* What is told of: first what cannot be read, then what goes. */
+struct telling {
+	struct cli *cli;
+	bool is_removing;
+};
+
+static void begin_removing(struct telling *telling)
+{
+	struct json_out *const json = &telling->cli->json;
+
+	if (telling->is_removing)
+		return;
+	telling->is_removing = true;
+	json_out_close(json);
+	json_out_open_array(json, "removed_items");
+}
+
+static void on_fault(void *self, const struct tkb_remote_fault *fault)
+{
+	struct telling *const telling = self;
+	struct json_out *const json = &telling->cli->json;
+
+	cli_say(telling->cli, "ref '%s': %s", fault->ref, fault->message);
+	if (telling->is_removing)
+		return;
+	json_out_open_object(json, NULL);
+	json_out_text(json, "ref", fault->ref);
+	entry_out_digest(json, "digest", fault->digest);
+	json_out_text(json, "message", fault->message);
+	json_out_close(json);
+}
+
 static void on_removed(void *self, const char *ref,
                        const struct tkb_digest *digest, uint64_t size)
 {
-	struct json_out *const json = self;
+	struct telling *const telling = self;
+	struct json_out *const json = &telling->cli->json;
 
+	begin_removing(telling);
 	json_out_open_object(json, NULL);
 	if (ref != NULL)
 		json_out_text(json, "ref", ref);
@@ -38,6 +72,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
               struct tkb_remote_gc_report *report, struct tkb_error *err)
 {
 	struct json_out *const json = &use->cli->json;
+	struct telling telling = { .cli = use->cli };
 	const struct tkb_remote_gc_options chosen = {
 		.has_max_age = args->max_age.is_set,
 		.max_age_s = args->max_age.value,
@@ -47,13 +82,15 @@ static int gc(struct remote_use *use, const struct arguments *args,
 		.watch = { .self = &use->deadline,
 		           .is_cancelled = deadline_is_cancelled },
 		.on_removed = on_removed,
-		.self = json,
+		.on_fault = on_fault,
+		.self = &telling,
 	};
 	int rc;
 
 	signals_catch();
-	json_out_open_array(json, "removed_items");
+	json_out_open_array(json, "unread");
 	rc = tkb_remote_gc(use->remote, &chosen, report, err);
+	begin_removing(&telling);
 	json_out_close(json);
 	return rc;
 }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* What is there and cannot be read is not absent, above all not to a clean-up. */
+
+enum {
+	LARGE = 65 * 1024 * 1024 /* more than any record */
+};
+
+static const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
+/* Three records, and blobs that are old enough to go. */
+static struct tkb_remote *arrange_with(struct tkb_remote_options options)
+{
+	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
+	struct tkb_remote *remote = open_spy_with(spy_url("remote"), options);
+
+	CHECK(pool() != NULL);
+	for (size_t i = 0; i < 3; i++)
+		(void)push_part(remote, parts[i]);
+	for (const char **file = blob_files("remote"); *file != NULL; file++)
+		make_old(*file, 2 * DAY_S);
+	spy_reset();
+	return remote;
+}
+
+static struct tkb_remote *arrange(void)
+{
+	return arrange_with((struct tkb_remote_options){ 0 });
+}
+
+struct faults {
+	size_t count;
+	enum tkb_remote_trouble trouble; /* of the last */
+};
+
+static void note_fault(void *self, const struct tkb_remote_fault *fault)
+{
+	struct faults *faults = self;
+
+	CHECK(!fault->is_blob && fault->ref != NULL);
+	CHECK(fault->message[0] != '\0');
+	faults->count++;
+	faults->trouble = fault->trouble;
+}
+
+/* It fails so, says so of so many records, and nothing is gone. */
+static void check_gc_refuses(struct tkb_remote *remote, int status,
+                             const char *part, size_t faults)
+{
+	struct faults noted = { 0 };
+	const struct tkb_remote_gc_options options = {
+		.has_max_age = true,
+		.has_grace = true,
+		.on_fault = note_fault,
+		.self = &noted,
+	};
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(tkb_remote_gc(remote, &options, NULL, &err), status, &err,
+	            part);
+	CHECK_INT(noted.count, faults);
+	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
+	CHECK_INT(count_texts(blob_files("remote")), 3);
+}
+
+/* Others than the owner of a file cannot be had in a test: a link is refused. */
+static void make_unreadable(const char *path)
+{
+	CHECK_INT(rename(path, out("elsewhere")), 0);
+	CHECK_INT(symlink(out("elsewhere"), path), 0);
+}
+
+TEST(unread, records_keep_gc_from_removing_anything)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+
+	make_unreadable(record_files("remote")[1]);
+	check_gc_refuses(remote, TKB_ERR_DENIED, "is a symbolic link", 1);
+}
+
+TEST(unread, records_are_those_that_are_too_large_for_a_file)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+
+	CHECK_INT(truncate(record_files("remote")[0], LARGE), 0);
+	check_gc_refuses(remote, TKB_ERR_TOO_LARGE, REF, 1);
+}
+
+TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *strict = open_spy_with(
+		spy_url("remote"),
+		(struct tkb_remote_options){ .max_record_size = 100 });
+
+	check_gc_refuses(strict, TKB_ERR_TOO_LARGE, "more than 100", 3);
+}
+
+TEST(unread, refs_are_those_that_are_no_folders)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	TKB_AUTO(close_remote) struct tkb_remote *second = NULL;
+	TKB_AUTO(close_remote) struct tkb_remote *third = NULL;
+
+	CHECK_INT(rename(out("remote/ref/team,model"), out("moved")), 0);
+	write_text(out("remote/ref/team,model"), "a file");
+	check_gc_refuses(remote, TKB_ERR_UNAVAILABLE, "Not a directory", 0);
+	/* Somebody moved it to another disk. */
+	CHECK_INT(unlink(out("remote/ref/team,model")), 0);
+	CHECK_INT(symlink(out("moved"), out("remote/ref/team,model")), 0);
+	second = open_spy(spy_url("remote"));
+	check_gc_refuses(second, TKB_ERR_UNAVAILABLE, "cannot list", 0);
+	/* Or all of them. */
+	CHECK_INT(rename(out("remote/ref"), out("refs")), 0);
+	write_text(out("remote/ref"), "a file");
+	third = open_spy(spy_url("remote"));
+	check_gc_refuses(third, TKB_ERR_UNAVAILABLE, "Not a directory", 0);
+}
+
+TEST(unread, blobs_are_no_holes)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(rename(out("remote/cas"), out("cas")), 0);
+	write_text(out("remote/cas"), "a file");
+	CHECK_FAILS(tkb_push(remote, REF, pool(), NULL, NULL, &err),
+	            TKB_ERR_UNAVAILABLE, &err, "Not a directory");
+	CHECK_INT(spy_count(SPY_DROP), 0);
+	CHECK_INT(count_texts(record_files("remote")), 3);
+}
+
+static int refuse_near(const struct spy_event *event, struct tkb_error *err)
+{
+	if (event->op != SPY_RECORDS || strcmp(event->folder, "near") != 0)
+		return 0;
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "it is asleep");
+}
+
+TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	TKB_AUTO(close_remote)
+	struct tkb_remote *tiers =
+		open_spy(text("%s?on-error=ignore&retries=0,%s",
+	                      spy_url("near"), spy_url("remote")));
+
+	/* Somebody pushes to both, then one of them loses the record. */
+	(void)push_with(tiers, pool(),
+	                (struct tkb_push_options){ .no_compaction = true });
+	spy_reset();
+	spy.before = refuse_near;
+	check_gc_refuses(tiers, TKB_ERR_UNAVAILABLE, "it is asleep", 0);
+}
+
+TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_pull_report report = { 0 };
+	struct tkb_error err = { 0 };
+	size_t rest;
+
+	make_unreadable(record_files("remote")[1]);
+	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), NULL, &report, &err),
+	            TKB_ERR_DENIED, &err, "is a symbolic link");
+	CHECK_INT(report.unreadable_count, 1);
+	CHECK_INT(report.record_count, 2);
+	rest = count_entries(out("pulled"));
+	CHECK(rest > 0 && rest < POOL);
+	/* What it holds is pushed again, and the very same record is mended. */
+	CHECK_INT(push_all(remote, pool()).pushed_count, POOL - rest);
+	(void)pull_all(remote, out("all"));
+	check_is_part(out("all"), (struct part){ 0, POOL });
+}
+
+TEST(unread, records_can_be_dropped_with_their_ref)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_error err = { 0 };
+	uint64_t dropped = 0;
+
+	make_unreadable(record_files("remote")[1]);
+	CHECK_OK(tkb_ref_delete(remote, REF, &dropped, &err), &err);
+	CHECK_INT(dropped, 3);
+	CHECK_INT(count_texts(record_files("remote")), 0);
+}
+
+TEST(unread, names_of_blobs_in_damaged_records_keep_all_blobs_for_once)
+{
+	const struct tkb_remote_gc_options options = { .has_grace = true };
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote_gc_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	flip(record_files("remote")[1], 8);
+	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
+	CHECK_INT(report.hole_count, 1);
+	CHECK_INT(report.removed_count, 0);
+	CHECK_INT(count_texts(blob_files("remote")), 3);
+	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
+	CHECK_INT(report.removed_count, 1);
+}
