@@ -119,6 +119,29 @@ verbs_without_a_page() {
 	done
 }
 
+# says_what_to_install WORKER WORD...: where that program is not there.
+says_what_to_install() {
+	name=$1
+	shift
+	worker=$(find_one "$name")
+	mv "$worker" "$work/worker" || return 1
+	printf 'nothing' >"$work/k.ptx"
+	printf 'nothing' >"$work/k.py"
+	"$program" compile "$@" --target cuda:90 --cache "$work/cache" \
+		>"$work/words" 2>&1
+	status=$?
+	mv "$work/worker" "$worker"
+	cat "$work/words"
+	test $status -eq 1 && grep -qF "there is no $name: install the package \
+tkbundle-compile (looked for in '$tree/bin' and '${worker%/*}')" "$work/words"
+}
+
+names_the_package_of_a_worker() {
+	says_what_to_install tkbundle-compile "$work/k.ptx" &&
+		says_what_to_install triton_worker.py "$work/k.py:k" \
+			--signature i32
+}
+
 completions_are_there() {
 	test -s "$tree/share/bash-completion/completions/tkbundle" &&
 		test -s "$tree/share/zsh/site-functions/_tkbundle" &&
@@ -158,6 +181,7 @@ old_places() {
 
 holds "the moved program says its version" says_its_version
 holds "it runs with the library beside it" loads_its_own_library
+holds "without the worker it says what to install" names_the_package_of_a_worker
 holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
 holds "each shell has its completions" completions_are_there
