@@ -167,6 +167,30 @@ TEST(triton_options, another_ptxas_is_another_key)
 	CHECK_STR(must_make(triton, "copy_kernel", COPY_SIGNATURE).key, key);
 }
 
+/* Triton itself would take its own instead, without a word. */
+TEST(triton_options, a_ptxas_that_is_named_must_be_one)
+{
+	const struct tkb_triton_options none = { .ptxas = "no/ptxas",
+		                                 .python = triton_python,
+		                                 .worker = triton_worker };
+	const struct tkb_triton_options echo = { .ptxas = "echo",
+		                                 .worker_count = 1 };
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	struct tkb_error err = { .status = 0 };
+
+	need_triton(TRITON_USUAL);
+	CHECK_FAILS(tkb_triton_open(&none, &triton, &err), TKB_ERR_IO, &err,
+	            "there is no program 'no/ptxas'");
+
+	write_kernels(copy_kernel);
+	write_text("echo", "#!/bin/sh\n");
+	CHECK_INT(chmod("echo", 0755), 0);
+	triton = open_triton_of(&echo);
+	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_IO,
+	          "echo' does not tell its version as ptxas does");
+	CHECK(!exists("cache"));
+}
+
 TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
 {
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;

@@ -56,6 +56,8 @@ struct tkb_triton_compile;
 struct tkb_triton_options {
 	const char *python; /**< a path, or a name on $PATH; NULL:
 	                         $VIRTUAL_ENV/bin/python3, or python3 */
+	const char *ptxas;  /**< a path; NULL: as Triton finds it, by
+	                         $TRITON_PTXAS_PATH or among its own files */
 	const char *worker; /**< triton_worker.py; NULL: where it is installed,
 	                         or beside the running program */
 	uint32_t worker_count;  /**< as of a pool */
@@ -72,7 +74,7 @@ struct tkb_triton_options {
  *
  * @param options  not kept but for the log's `self`
  * @param out      receives a handle that the caller closes
- * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no such Python, no worker),
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no such Python or ptxas, no worker),
  *         TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_triton_open(

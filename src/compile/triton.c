@@ -33,6 +33,7 @@ struct tkb_triton {
 	struct tkb_arena arena; /* owns the texts */
 	const char *python;
 	const char *cache_root; /* absolute; NULL: Triton's own */
+	const char *ptxas;      /* likewise */
 	uint32_t timeout_ms;
 	struct tkb_sink log;
 };
@@ -85,21 +86,30 @@ static int open_pool(struct tkb_triton *triton,
 	return tkb_pool_open(&chosen, &triton->pool, err);
 }
 
-static int keep_root(struct tkb_triton *triton, const char *root,
-                     struct tkb_error *err)
+/* A job may be done in another folder. */
+static int keep_path(struct tkb_triton *triton, const char *given,
+                     const char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;
 
-	if (root == NULL)
+	if (given == NULL)
 		return 0;
-	rc = tkb_path_absolute(root, &path, err);
+	rc = tkb_path_absolute(given, &path, err);
 	if (rc == 0)
 		rc = tkb_buf_check(&path, err);
-	return rc < 0 ? rc
-	              : keep_buf(&triton->arena, &path, &triton->cache_root,
-	                         err);
+	return rc < 0 ? rc : keep_buf(&triton->arena, &path, out, err);
+}
+
+/* Triton itself passes over one that is not there, without a word. */
+static int keep_ptxas(struct tkb_triton *triton, const char *ptxas,
+                      struct tkb_error *err)
+{
+	if (ptxas != NULL && !tkb_triton_is_program(ptxas))
+		return tkb_fail(err, TKB_ERR_IO, "there is no program '%s'",
+		                ptxas);
+	return keep_path(triton, ptxas, &triton->ptxas, err);
 }
 
 static void close_at(struct tkb_triton **triton)
@@ -119,7 +129,9 @@ int tkb_triton_open(const struct tkb_triton_options *options,
 	triton->timeout_ms = options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS
 	                                              : options->timeout_ms;
 	triton->log = options->log;
-	rc = keep_root(triton, options->cache_root, err);
+	rc = keep_path(triton, options->cache_root, &triton->cache_root, err);
+	if (rc == 0)
+		rc = keep_ptxas(triton, options->ptxas, err);
 	if (rc == 0)
 		rc = open_pool(triton, options, err);
 	if (rc < 0)
@@ -190,7 +202,8 @@ static size_t find_arch(const char *target, const char **begin_out)
 	return length;
 }
 
-static int write_request(const struct tkb_triton_unit *unit,
+static int write_request(const struct tkb_triton *triton,
+                         const struct tkb_triton_unit *unit,
                          struct tkb_buf *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -216,6 +229,7 @@ static int write_request(const struct tkb_triton_unit *unit,
 	add_number(out, TKB_TRITON_NUM_WARPS, unit->num_warps);
 	add_number(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
 	add_text(out, TKB_TRITON_OPTIONS, unit->options);
+	add_text(out, TKB_TRITON_PTXAS, triton->ptxas);
 	return tkb_buf_check(out, err);
 }
 
@@ -249,10 +263,11 @@ static int submit(struct tkb_triton *triton, const struct tkb_triton_unit *unit,
 	char key[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	rc = write_request(unit, &request, err);
+	rc = write_request(triton, unit, &request, err);
 	if (rc == 0)
-		rc = tkb_triton_environment(triton->cache_root, &compile->arena,
-		                            &job.environment, err);
+		rc = tkb_triton_environment(triton->cache_root, triton->ptxas,
+		                            &compile->arena, &job.environment,
+		                            err);
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);

@@ -18,6 +18,7 @@ enum tkb_triton_field {
 	TKB_TRITON_NUM_WARPS,
 	TKB_TRITON_NUM_STAGES,
 	TKB_TRITON_OPTIONS, /* a JSON object */
+	TKB_TRITON_PTXAS,   /* the path of one that must be taken */
 
 	/* Of an answer. The kernel's name is what its files are called. */
 	TKB_TRITON_HASH = 64, /* in hexadecimal */

@@ -43,7 +43,7 @@ static const char *const key_names[] = {
 	"USE_TTGIR_LOC",
 };
 
-static bool is_program(const char *path)
+bool tkb_triton_is_program(const char *path)
 {
 	struct stat status;
 
@@ -62,7 +62,8 @@ static bool try_program(struct tkb_bytes folder, const char *name,
 	tkb_buf_add_byte(&path, '/');
 	tkb_buf_add_text(&path, name);
 	tkb_buf_add_byte(&path, '\0');
-	if (path.failure != 0 || !is_program((const char *)path.data))
+	if (path.failure != 0 ||
+	    !tkb_triton_is_program((const char *)path.data))
 		return false;
 	tkb_buf_add(out, (struct tkb_bytes){ path.data, path.size - 1 });
 	return true;
@@ -92,7 +93,7 @@ int tkb_triton_find_python(const char *given, struct tkb_buf *out,
 	const char *name = given == NULL ? "python3" : given;
 
 	if (strchr(name, '/') != NULL) {
-		if (!is_program(name))
+		if (!tkb_triton_is_program(name))
 			return tkb_fail(err, TKB_ERR_IO,
 			                "there is no Python at '%s'", name);
 		tkb_buf_add_text(out, name);
@@ -133,22 +134,33 @@ static const char *variable_of(const char *name)
 	return name;
 }
 
-static const char *cache_variable(const char *cache_root,
-                                  struct tkb_arena *memory)
+/* "NAME=value", or NULL: there is no memory. */
+static const char *make_variable(const char *name, const char *value,
+                                 struct tkb_arena *memory)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf text = TKB_BUF_INIT(SIZE_MAX);
 
-	tkb_buf_add_text(&text, "TRITON_CACHE_DIR=");
-	tkb_buf_add_text(&text, cache_root);
+	tkb_buf_add_text(&text, name);
+	tkb_buf_add_byte(&text, '=');
+	tkb_buf_add_text(&text, value);
 	if (text.failure != 0)
 		return NULL;
 	return tkb_arena_string(memory, tkb_buf_bytes(&text));
 }
 
-int tkb_triton_environment(const char *cache_root, struct tkb_arena *memory,
-                           const char *const **out, struct tkb_error *err)
+int tkb_triton_environment(const char *cache_root, const char *ptxas,
+                           struct tkb_arena *memory, const char *const **out,
+                           struct tkb_error *err)
 {
-	size_t count = TKB_COUNT_OF(key_names) + 2;
+	const struct {
+		const char *name;
+		const char *value;
+	} chosen[] = {
+		{ "TRITON_CACHE_DIR", cache_root },
+		{ "TRITON_PTXAS_PATH", ptxas },
+		{ "TRITON_PTXAS_BLACKWELL_PATH", ptxas },
+	};
+	size_t count = TKB_COUNT_OF(key_names) + TKB_COUNT_OF(chosen) + 1;
 	const char **variables;
 
 	for (char **item = environ; item != NULL && *item != NULL; item++)
@@ -163,11 +175,16 @@ int tkb_triton_environment(const char *cache_root, struct tkb_arena *memory,
 		if (strncmp(*item, "TRITON_", strlen("TRITON_")) == 0)
 			*variables++ = *item;
 	}
-	if (cache_root == NULL)
-		return 0;
 	/* Of two of a name the last counts. */
-	*variables = cache_variable(cache_root, memory);
-	return *variables == NULL ? tkb_fail_nomem(err) : 0;
+	for (size_t i = 0; i < TKB_COUNT_OF(chosen); i++) {
+		if (chosen[i].value == NULL)
+			continue;
+		*variables =
+			make_variable(chosen[i].name, chosen[i].value, memory);
+		if (*variables++ == NULL)
+			return tkb_fail_nomem(err);
+	}
+	return 0;
 }
 
 int tkb_triton_read_file(const char *path, struct tkb_buf *out,

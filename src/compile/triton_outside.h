@@ -27,9 +27,11 @@ TKB_NODISCARD int tkb_triton_find_worker(const char *given, struct tkb_buf *out,
  * it: "NAME=value", or "NAME" for what is not set. Ends with NULL.
  *
  * @param cache_root  absolute; NULL: where the environment says
+ * @param ptxas       likewise; of any target
  * @param memory      owns what is made
  */
 TKB_NODISCARD int tkb_triton_environment(const char *cache_root,
+                                         const char *ptxas,
                                          struct tkb_arena *memory,
                                          const char *const **out,
                                          struct tkb_error *err);
@@ -41,5 +43,8 @@ TKB_NODISCARD int tkb_triton_environment(const char *cache_root,
  */
 TKB_NODISCARD int tkb_triton_read_file(const char *path, struct tkb_buf *out,
                                        struct tkb_error *err);
+
+/* Is it a file that may be run? */
+bool tkb_triton_is_program(const char *path);
 
 #endif

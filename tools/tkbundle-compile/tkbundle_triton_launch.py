@@ -12,12 +12,13 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
 import traceback
 
 from tkbundle_triton_signature import INVALID, Refused, match_items, split_signature
 
-FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS = range(1, 9)
+FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS = range(1, 10)
 HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE = range(64, 70)
 IO, UNSUPPORTED = -3, -5
 NAMES_SHOWN = 12
@@ -183,6 +184,17 @@ def forget_versions():
             value.cache_clear()
 
 
+def check_ptxas(path):
+    """Triton passes over one that does not tell its version, without a word."""
+    try:
+        words = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, check=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.CalledProcessError):
+        words = b""
+    if re.search(rb"release \d+\.\d+", words) is None:
+        raise Refused(IO, f"'{path}' does not tell its version as ptxas does")
+
+
 def load_from_package(folder, stem):
     """A file that imports from beside itself is part of a package."""
     names = [stem]
@@ -278,6 +290,8 @@ def compile_kernel(fields):
     from triton.runtime.driver import driver
 
     forget_versions()
+    if PTXAS in fields:
+        check_ptxas(text(PTXAS))
     target = GPUTarget("cuda", int(fields[ARCH]), 32)
     driver.set_active(Driver(target))
     name, shown = text(KERNEL), text(SHOWN)

@@ -2,7 +2,6 @@
 #include "commands.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "compile_check.h"
 #include "compile_open.h"
@@ -166,6 +165,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.input_count = inputs->kernel_count,
 		.signature = chosen->signature,
 		.python = chosen->python,
+		.ptxas = chosen->ptxas,
 		.cache_root = work->root,
 		.num_warps = chosen->num_warps.value,
 		.num_stages = chosen->num_stages.value,
@@ -254,20 +254,6 @@ static enum status judge(const struct compile_work *work)
 	return STATUS_PARTIAL;
 }
 
-/* Triton's own compiler finds its ptxas there. */
-static enum status name_ptxas(const struct cli *cli,
-                              const struct arguments *args)
-{
-	const char *const path = args->compile.ptxas;
-
-	if (path == NULL ||
-	    (setenv("TRITON_PTXAS_PATH", path, 1) == 0 &&
-	     setenv("TRITON_PTXAS_BLACKWELL_PATH", path, 1) == 0))
-		return STATUS_DONE;
-	cli_say(cli, "out of memory");
-	return STATUS_FAILED;
-}
-
 static enum status compile(struct compile_work *work,
                            const struct compile_inputs *inputs)
 {
@@ -308,8 +294,6 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 	if (status == STATUS_DONE)
 		status = compile_check(cli, args, &inputs);
-	if (status == STATUS_DONE)
-		status = name_ptxas(cli, args);
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 	deadline_begin(&work.deadline, args->deadline.value);

@@ -219,6 +219,7 @@ static void do_work(struct work *work, const char *python)
 {
 	const struct tkb_triton_options options = {
 		.python = python,
+		.ptxas = work->order->ptxas,
 		.worker_count = count_workers(work),
 		.cache_root = work->order->cache_root,
 		.log = work->order->log,

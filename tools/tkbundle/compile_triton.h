@@ -27,6 +27,7 @@ struct compile_triton_order {
 	size_t input_count;
 	const char *signature;  /* of FILE.py:KERNEL, which needs one */
 	const char *python;     /* a path or a name */
+	const char *ptxas;      /* a path; NULL: as Triton finds it */
 	const char *cache_root; /* NULL: Triton's own */
 	uint32_t num_warps;     /* 0: Triton's default, or the list's */
 	uint32_t num_stages;
