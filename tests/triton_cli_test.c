@@ -77,7 +77,7 @@ TEST(triton_cli, the_document_tells_of_each)
 	CHECK_CONTAINS(made.out,
 	               "\"note\":\"a launch makes i32 of 'n', not i8\"");
 	CHECK_STR(made.err, "tkbundle: kernels.py:copy_kernel for cuda:90: "
-	                    "note: a launch makes i32 of 'n', not i8\n");
+	                    "warning: a launch makes i32 of 'n', not i8\n");
 }
 
 /* What the list says of a kernel counts more than the command line. */
@@ -237,4 +237,26 @@ TEST(triton_cli, what_failed_is_told_whole)
 	                         "at 2:18: NameError(");
 	CHECK_CONTAINS(made.err, "\nTraceback (most recent call last):\n");
 	CHECK_CONTAINS(made.err, "\n    tl.store(out, unknown_name)\n");
+}
+
+TEST(triton_cli, what_autotuning_never_chooses_is_warned_of)
+{
+	struct outcome made;
+
+	need_triton(TRITON_USUAL);
+	write_kernels(
+		"@triton.autotune([triton.Config({'SIZE': 64})], key=[])\n"
+		"@triton.jit\n"
+		"def tuned_kernel(out, SIZE: tl.constexpr):\n"
+		"    tl.store(out + tl.arange(0, SIZE), 1)\n");
+
+	made = compile("kernels.py:tuned_kernel", "--signature", "*i32:16, 64");
+	CHECK_STR(made.err, "");
+	made = compile("kernels.py:tuned_kernel", "--signature", "*i32:16, 32");
+	CHECK_INT(made.status, 0);
+	CHECK_STR(made.err, "tkbundle: kernels.py:tuned_kernel for cuda:90: "
+	                    "warning: no launch asks for this: 'tuned_kernel' "
+	                    "is autotuned, and no configuration of it is "
+	                    "SIZE=32 num_warps=4 num_stages=3; there are: "
+	                    "SIZE=64 num_warps=4 num_stages=3\n");
 }

@@ -191,6 +191,84 @@ TEST(triton_options, a_ptxas_that_is_named_must_be_one)
 	CHECK(!exists("cache"));
 }
 
+static const char tuned_kernels[] =
+	"tuned = triton.autotune([\n"
+	"    triton.Config({'SIZE': 64}, num_warps=2),\n"
+	"    triton.Config({'SIZE': 128}, num_warps=8, num_stages=2)],\n"
+	"    key=['n'])\n\n\n"
+	"@tuned\n"
+	"@triton.heuristics({'TWO': lambda args: args['SIZE'] // 32,\n"
+	"                    'EVEN': lambda args: args['n'] % 2 == 0})\n"
+	"@triton.jit\n"
+	"def tuned_kernel(out, n, SIZE: tl.constexpr, TWO: tl.constexpr,\n"
+	"                 EVEN: tl.constexpr):\n"
+	"    at = tl.arange(0, SIZE)\n"
+	"    tl.store(out + at, TWO, at < n)\n";
+
+/* With so many warps and stages; 0: Triton's default. The note. */
+static const char *note_of(struct tkb_triton *triton, const char *signature,
+                           uint32_t num_warps, uint32_t num_stages)
+{
+	const struct tkb_triton_unit unit = { .file = "kernels.py",
+		                              .kernel = "tuned_kernel",
+		                              .signature = signature,
+		                              .target = "cuda:90",
+		                              .num_warps = num_warps,
+		                              .num_stages = num_stages };
+	const struct made made = make(triton, &unit);
+
+	CHECK_OK(made.rc, &made.err);
+	return made.compiled.note;
+}
+
+/* A launch has those of one configuration, and no others. */
+static void check_notes(const char *version)
+{
+	static const char there[] = "; there are: SIZE=64 num_warps=2 "
+				    "num_stages=3, SIZE=128 num_warps=8 "
+				    "num_stages=2";
+	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+
+	need_triton(version);
+	write_kernels(tuned_kernels);
+	triton = open_triton();
+	CHECK_STR(note_of(triton, "*i32:16, i32, 64, 2, True", 2, 0), "");
+	CHECK_STR(note_of(triton, "*i32:16, i32, 64, 2, False", 2, 3), "");
+	CHECK_STR(note_of(triton, "*i32:16, i32:16, 128, 4, True", 8, 2), "");
+	CHECK_STR(note_of(triton, "*i32:16, i32, 128, 4, True", 8, 0),
+	          text("no launch asks for this: 'tuned_kernel' is autotuned, "
+	               "and no configuration of it is SIZE=128 num_warps=8 "
+	               "num_stages=3%s",
+	               there));
+	CHECK_STR(note_of(triton, "*i32:16, i32, 32, 1, True", 2, 3),
+	          text("no launch asks for this: 'tuned_kernel' is autotuned, "
+	               "and no configuration of it is SIZE=32 num_warps=2 "
+	               "num_stages=3%s",
+	               there));
+	CHECK_CONTAINS(note_of(triton, "*i32:16, i32, 64, 2, True", 0, 0),
+	               "SIZE=64 num_warps=4 num_stages=3; there are: ");
+	CHECK_STR(note_of(triton, "*i32:16, i32, 64, 7, True", 2, 3),
+	          "no launch asks for this: a heuristic makes 'TWO' 2, not 7");
+	/* It is told of what was there, too. */
+	CHECK_CONTAINS(note_of(triton, "*i32:16, i32, 64, 7, True", 2, 3),
+	               "makes 'TWO' 2");
+}
+
+TEST(triton_options, what_no_configuration_has_is_told_by_3_3_1)
+{
+	check_notes("3.3.1");
+}
+
+TEST(triton_options, what_no_configuration_has_is_told_by_3_6_0)
+{
+	check_notes("3.6.0");
+}
+
+TEST(triton_options, what_no_configuration_has_is_told_by_3_9_0)
+{
+	check_notes("3.9.0");
+}
+
 TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
 {
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;

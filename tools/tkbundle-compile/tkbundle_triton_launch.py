@@ -17,6 +17,7 @@ import sys
 import traceback
 
 from tkbundle_triton_signature import INVALID, Refused, match_items, split_signature
+from tkbundle_triton_tuned import Asked, notes_of
 
 FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS = range(1, 10)
 HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE = range(64, 70)
@@ -58,6 +59,13 @@ class Driver:
 
     def get_device_capability(self, _device=0):
         return divmod(self.target.arch, 10)
+
+    def get_benchmarker(self):
+        """@triton.autotune takes it, and nothing is run here."""
+        def bench(*_args, **_kwargs):
+            raise RuntimeError("there is no GPU to measure on")
+
+        return bench
 
     def get_active_torch_device(self):
         import torch
@@ -243,12 +251,12 @@ def jitted(value):
 
 
 def find_kernel(module, name, shown):
+    """With what stands around its jitted function."""
     value = module
     for part in name.split("."):
         value = getattr(value, part, None)
-    jit = jitted(value)
-    if jit is not None:
-        return jit
+    if jitted(value) is not None:
+        return value
     if value is not None:
         raise Refused(INVALID, f"'{name}' of '{shown}' is no kernel of Triton's")
     there = sorted(key for key, value in vars(module).items()
@@ -257,7 +265,7 @@ def find_kernel(module, name, shown):
 
 
 def read_options(fields, triton, target):
-    """The keyword arguments of the launch."""
+    """The keyword arguments of the launch, and all that there are with defaults."""
     options = json.loads(fields.get(OPTIONS, b"{}"))
     options = {key: tuple(value) if isinstance(value, list) else value
                for key, value in options.items()}
@@ -269,7 +277,7 @@ def read_options(fields, triton, target):
         if name not in known:
             raise Refused(INVALID, f"Triton {triton.__version__} has no option '{name}'; "
                           "it has: " + ", ".join(sorted(known)))
-    return options
+    return options, known
 
 
 def launch(jit, names, items, options):
@@ -299,11 +307,13 @@ def compile_kernel(fields):
     module = load_file(text(FILE), shown)
     if root is not None:  # the file may have one of its own
         os.environ["TRITON_CACHE_DIR"] = root
-    jit = find_kernel(module, name, shown)
-    options = read_options(fields, triton, target)
+    found = find_kernel(module, name, shown)
+    jit = jitted(found)
+    options, defaults = read_options(fields, triton, target)
     items = split_signature(text(SIGNATURE))
     names = match_items(jit, name, items)
     run = Run.current = Run(names, items)
+    run.notes += notes_of(found, name, Asked(jit, names, items, options, defaults), defaults)
     try:
         kernel = launch(jit, names, items, options)
     except Refused:

@@ -81,7 +81,7 @@ static void end_well(struct work *work, struct triton_item *item,
 		          compiled->key, compiled->kernel, item->label,
 		          item->target);
 	if (compiled->note[0] != '\0')
-		cli_say(work->cli, "%s for %s: note: %s", item->label,
+		cli_say(work->cli, "%s for %s: warning: %s", item->label,
 		        item->target, compiled->note);
 	if (work->order->is_verbose)
 		compile_out_log(work->cli, tkb_triton_log(item->compile));
