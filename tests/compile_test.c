@@ -4,6 +4,8 @@
 
 #include "compile_fixture.h"
 
+#include <tkbundle/finalize.h>
+
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -554,4 +556,62 @@ TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 	CHECK(end.tv_sec - start.tv_sec < 3);
 	CHECK_INT(pthread_join(thread, NULL), 0);
 	CHECK_INT(patient.rc, TKB_MISS);
+}
+
+/* What is refused by submitting for each kind of source; NULL: nothing is. */
+TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
+{
+	static const char *const nvrtc[] = { "-DX=1", NULL };
+	static const char *const fast[] = { "--fmad=true", NULL };
+	static const struct tkb_finalize_options plain = { .is_fast = false };
+	static const char libdevice[] = "an empty libdevice";
+	const struct {
+		options options;
+		const char *ir;
+		const char *ptx;
+		const char *cuda;
+	} cases[] = {
+		{ { .finalize = &plain }, NULL, "finalize", "finalize" },
+		{ { .is_optimized = true }, NULL, "optimize", "optimize" },
+		{ { .prints_passes = true }, NULL, "passes", "passes" },
+		{ { .libdevice = libdevice }, NULL, "libdevice", "libdevice" },
+		{ { .nvrtc_options = nvrtc }, "NVRTC", "NVRTC", NULL },
+		{ { .ptxas_options = fast }, NULL, NULL, NULL },
+		{ { .ptxas_options = fast, .product = TKB_PRODUCT_PTX },
+		  "ptxas",
+		  "ptxas",
+		  "ptxas" },
+	};
+
+	write_text(libdevice, "");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const char *const wanted[] = { cases[i].ir, cases[i].ptx,
+			                       cases[i].cuda };
+		TKB_AUTO(close_compiler_at)
+		struct tkb_compiler *compiler =
+			open_compiler(&cases[i].options);
+
+		for (size_t j = 0; j < TKB_COUNT_OF(wanted); j++) {
+			const struct tkb_unit unit = {
+				.name = "some input",
+				.target = "cuda:90",
+				.kind = (enum tkb_source_kind)(j + 1),
+				.source = tkb_text("nothing"),
+			};
+			TKB_AUTO(free_compile_at)
+			struct tkb_compile *begun = NULL;
+			struct tkb_error err = { .status = 0 };
+			const int rc = tkb_compiler_submit(compiler, &unit,
+			                                   &begun, &err);
+
+			if (wanted[j] == NULL) {
+				CHECK_OK(rc, &err);
+				continue;
+			}
+			CHECK_FAILS(rc, TKB_ERR_INVALID, &err, wanted[j]);
+			CHECK_CONTAINS(err.message,
+			               "has no meaning for 'some input'");
+			CHECK(begun == NULL);
+		}
+	}
 }

@@ -61,7 +61,13 @@ enum tkb_cubin_tool {
 	TKB_CUBIN_WITH_NVJITLINK
 };
 
-/** Choices for tkb_compiler_open(). Zero means the default. */
+/**
+ * Choices for tkb_compiler_open(). Zero means the default.
+ *
+ * A choice that has no meaning for a unit is refused when that is submitted:
+ * `finalize`, `is_optimized`, `prints_passes` and `libdevice` are for LLVM IR,
+ * `nvrtc_options` for CUDA C, `ptxas_options` where a cubin is made.
+ */
 struct tkb_compiler_options {
 	const char *worker; /**< tkbundle-compile; NULL: where it is installed,
 	                         or beside the running program */
@@ -145,8 +151,9 @@ struct tkb_unit {
 #define TKB_ENTRY_KEY_SIZE 65
 
 /**
- * The key that the unit's entry has or would have. Codes as of
- * tkb_compiler_submit().
+ * The key that the unit's entry has or would have, also where
+ * tkb_compiler_submit() refuses a choice that has no meaning for the unit. Codes
+ * as of that.
  */
 TKB_API TKB_NODISCARD int tkb_compiler_key(struct tkb_compiler *compiler,
                                            const struct tkb_unit *unit,
@@ -160,7 +167,8 @@ TKB_API TKB_NODISCARD int tkb_compiler_key(struct tkb_compiler *compiler,
  * @param unit  all of it is copied
  * @param out   receives a compile that the caller frees
  * @return 0; what tkb_compiler_tools() fails with; TKB_ERR_INVALID (the
- *         metadata), TKB_ERR_TOO_LARGE, or what the log returned
+ *         metadata, or a choice that has no meaning for the unit),
+ *         TKB_ERR_TOO_LARGE, or what the log returned
  */
 TKB_API TKB_NODISCARD int tkb_compiler_submit(struct tkb_compiler *compiler,
                                               const struct tkb_unit *unit,

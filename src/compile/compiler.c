@@ -198,7 +198,9 @@ int tkb_compiler_submit(struct tkb_compiler *compiler,
 
 	if (compile == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_tools_of_unit(compiler, unit, &tools, err);
+	rc = tkb_compiler_check(compiler, unit, err);
+	if (rc == 0)
+		rc = tkb_tools_of_unit(compiler, unit, &tools, err);
 	if (rc == 0)
 		rc = keep_unit(compiler, unit, compile, err);
 	if (rc == 0)

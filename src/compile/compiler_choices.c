@@ -132,6 +132,55 @@ static const char *choose_libdevice(const struct tkb_compiler_options *options)
 	return named != NULL && named[0] != '\0' ? named : NULL;
 }
 
+static bool has_texts(const char *const *texts)
+{
+	return texts != NULL && texts[0] != NULL;
+}
+
+/* What a unit must be of the right kind for. */
+static void note_given(struct tkb_compiler *compiler,
+                       const struct tkb_compiler_options *options)
+{
+	compiler->is_optimized = options->is_optimized;
+	compiler->has_libdevice = options->libdevice != NULL;
+	compiler->has_nvrtc_options = has_texts(options->nvrtc_options);
+	compiler->has_ptxas_options = has_texts(options->ptxas_options);
+}
+
+int tkb_compiler_check(const struct tkb_compiler *compiler,
+                       const struct tkb_unit *unit, struct tkb_error *err)
+{
+	const bool is_ir = unit->kind == TKB_SOURCE_LLIR;
+	const bool is_cuda = unit->kind == TKB_SOURCE_CUDA;
+	const struct {
+		bool is_given;
+		bool has_meaning;
+		const char *what;
+	} choices[] = {
+		{ compiler->is_finalized, is_ir, "to finalize is for LLVM IR" },
+		{ compiler->is_optimized, is_ir, "to optimize is for LLVM IR" },
+		{ compiler->prints_passes, is_ir,
+		  "to print passes is for LLVM IR" },
+		{ compiler->has_libdevice, is_ir,
+		  "a libdevice is for LLVM IR" },
+		{ compiler->has_nvrtc_options, is_cuda,
+		  "an option of NVRTC is for CUDA C" },
+		{ compiler->has_ptxas_options,
+		  compiler->product == TKB_PRODUCT_CUBIN,
+		  "an option of ptxas is for a cubin" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(choices); i++) {
+		if (choices[i].is_given && !choices[i].has_meaning)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "%s, and has no meaning for '%s'",
+			                choices[i].what,
+			                unit->name == NULL ? "the unit"
+			                                   : unit->name);
+	}
+	return 0;
+}
+
 int tkb_compiler_choose(struct tkb_compiler *compiler,
                         const struct tkb_compiler_options *options,
                         struct tkb_error *err)
@@ -151,6 +200,7 @@ int tkb_compiler_choose(struct tkb_compiler *compiler,
 	compiler->no_lines = options->no_lines;
 	compiler->timeout_ms = options->timeout_ms;
 	compiler->log = options->log;
+	note_given(compiler, options);
 	if (options->cache_root != NULL)
 		rc = tkb_compiler_keep(&compiler->arena,
 		                       tkb_text(options->cache_root),

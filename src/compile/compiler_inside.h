@@ -71,6 +71,11 @@ struct tkb_compiler {
 	bool has_rules; /* of the user, for that */
 	bool no_fusion;
 	bool no_lines;
+	bool is_optimized; /* this and what follows: of options given, for which
+	                      a unit must be of the right kind */
+	bool has_libdevice;
+	bool has_nvrtc_options;
+	bool has_ptxas_options;
 	uint32_t timeout_ms;
 	struct tkb_sink log;
 
@@ -108,6 +113,11 @@ struct tkb_compile {
 TKB_NODISCARD int tkb_compiler_choose(
 	struct tkb_compiler *compiler,
 	const struct tkb_compiler_options *options, struct tkb_error *err);
+
+/* Has each choice a meaning for the unit? Returns 0, or TKB_ERR_INVALID. */
+TKB_NODISCARD int tkb_compiler_check(const struct tkb_compiler *compiler,
+                                     const struct tkb_unit *unit,
+                                     struct tkb_error *err);
 
 /*
  * The number of the target "cuda:90" in compiler->tools, and its architecture,

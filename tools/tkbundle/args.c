@@ -43,6 +43,33 @@ const char *args_operand(const struct arguments *args, size_t index)
 	                                    : NULL;
 }
 
+bool args_is_given(const struct arguments *args, const struct option_spec *spec)
+{
+	const void *const at = (const char *)args + spec->offset;
+
+	switch (spec->kind) {
+	case OPTION_SWITCH:
+		return *(const bool *)at;
+	case OPTION_TEXT:
+	case OPTION_SECRET:
+		return *(const char *const *)at != NULL;
+	case OPTION_TEXTS:
+		return ((const struct texts *)at)->count != 0;
+	case OPTION_NUMBER:
+	case OPTION_WORD:
+		return ((const struct number *)at)->is_set;
+	case OPTION_NUMBERS:
+		return ((const struct numbers *)at)->count != 0;
+	case OPTION_SIZE:
+	case OPTION_AGE:
+	case OPTION_TIME:
+		return ((const struct amount *)at)->is_set;
+	case OPTION_TARGETS:
+		return ((const struct targets *)at)->count != 0;
+	}
+	return false;
+}
+
 static bool is_number(const char *text, uint32_t min, uint32_t max,
                       uint32_t *out)
 {

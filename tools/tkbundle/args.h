@@ -230,6 +230,10 @@ enum status args_parse(const struct cli *cli, int argc, char **argv,
 
 void args_release(struct arguments *args);
 
+/* Does the command line have this option of its verb? */
+bool args_is_given(const struct arguments *args,
+                   const struct option_spec *spec);
+
 /* Word number `index` of "full|lean": its length, and where it begins. */
 size_t args_word(const char *words, uint32_t index, const char **begin_out);
 

@@ -7,6 +7,7 @@
 
 #include "compile_input.h"
 #include "compile_out.h"
+#include "compile_table.h"
 #include "compile_triton.h"
 #include "compile_work.h"
 
@@ -51,12 +52,6 @@ static enum status check_kernels(const struct cli *cli,
 {
 	const struct compile_arguments *const chosen = &args->compile;
 
-	if (inputs->kernel_count == 0 &&
-	    (chosen->signature != NULL || chosen->python != NULL ||
-	     chosen->num_stages.is_set))
-		return cli_misused(cli, "'--signature', '--python' and "
-		                        "'--num-stages' want FILE.py:KERNEL or "
-		                        "FILE.json");
 	for (size_t i = 0; i < inputs->kernel_count; i++) {
 		if (chosen->signature == NULL &&
 		    !compile_triton_is_list(inputs->kernels[i]))
@@ -123,6 +118,30 @@ static enum status check_emit(const struct cli *cli,
 	return STATUS_DONE;
 }
 
+/* What one option makes meaningless of another. */
+static enum status check_pairs(const struct cli *cli,
+                               const struct compile_arguments *chosen)
+{
+	const bool is_linked =
+		chosen->cubin_with.is_set &&
+		chosen->cubin_with.value == TKB_CUBIN_WITH_NVJITLINK;
+
+	if (!chosen->is_finalized &&
+	    (chosen->without.count != 0 || chosen->rules.count != 0 ||
+	     chosen->is_fast))
+		return cli_misused(cli, "'--without', '--rules' and '--fast' "
+		                        "want '--finalize'");
+	if (is_linked && chosen->ptxas != NULL)
+		return cli_misused(cli, "'--ptxas' has no meaning with "
+		                        "'--cubin-with nvjitlink'");
+	if (chosen->emit.is_set && chosen->emit.value == 2 &&
+	    !chosen->is_finalized &&
+	    (chosen->kernel != NULL || chosen->prints_passes))
+		return cli_misused(cli, "'--name' and '--print-after-all' "
+		                        "want '--finalize' with '--emit llir'");
+	return STATUS_DONE;
+}
+
 /* What has no meaning is refused: it was meant to have one. */
 enum status compile_check(const struct cli *cli, const struct arguments *args,
                           const struct compile_inputs *inputs)
@@ -133,15 +152,15 @@ enum status compile_check(const struct cli *cli, const struct arguments *args,
 
 	if (status != STATUS_DONE)
 		return status;
-	if (!chosen->is_finalized &&
-	    (chosen->without.count != 0 || chosen->rules.count != 0 ||
-	     chosen->is_fast))
-		return cli_misused(cli, "'--without', '--rules' and '--fast' "
-		                        "want '--finalize'");
 	if ((warps & (warps - 1)) != 0)
 		return cli_misused(cli,
 		                   "'--num-warps' wants a power of two, not %u",
 		                   warps);
-	status = check_kernels(cli, args, inputs);
-	return status == STATUS_DONE ? check_emit(cli, args, inputs) : status;
+	status = check_pairs(cli, chosen);
+	if (status == STATUS_DONE)
+		status = check_emit(cli, args, inputs);
+	if (status == STATUS_DONE)
+		status = compile_table_check(cli, args);
+	return status == STATUS_DONE ? check_kernels(cli, args, inputs)
+	                             : status;
 }

@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds `tkbundle compile` to its table of options and inputs.
+
+usage: compile_options.py PROGRAM SOURCES [KIND...]
+
+The tables of docs/compile.md and of the manual page are the same, and have every
+option. In each cell: an option that is said to have a meaning changes the keys,
+what comes out, or what is told; one that has none is refused, with exit status 2
+and a sentence that names option and input, and nothing is written. What needs a
+tool that is not there is skipped. Of the kinds of input, those are tried that are
+named, or all. Prints TAP.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+OUTS = ("entry", "cubin", "ptx", "llir")
+COLUMNS = ("ir", "ptx", "cuda", "kernel", "list")
+CAN = {"ir": OUTS, "ptx": OUTS[:3], "cuda": OUTS[:3], "kernel": OUTS[:1], "list": OUTS[:1]}
+
+# The inputs, by kind; "bc" is IR, too.
+INPUTS = {"ir": "k.ll", "bc": "k.bc", "ptx": "k.ptx", "cuda": "k.cu",
+          "kernel": "k.py:copy_kernel", "list": "k.json"}
+BAD = {"ir": "bad.ll", "bc": "bad.bc", "ptx": "bad.ptx", "cuda": "bad.cu",
+       "kernel": "bad.py:copy_kernel", "list": "bad.json"}
+COLUMN = {**{kind: kind for kind in COLUMNS}, "bc": "ir"}
+SIGNATURE = "*fp32:16, *fp32:16, i32, 128"
+
+IR = """target triple = "nvptx64-nvidia-cuda"
+declare float @__nv_own(float)
+define ptx_kernel void @k(ptr addrspace(1) %p) {
+  %a = load float, ptr addrspace(1) %p
+  %b = call float @__nv_own(float %a)
+  store float %b, ptr addrspace(1) %p
+  ret void
+}
+"""
+LIBRARY = """target triple = "nvptx64-nvidia-cuda"
+define float @__nv_own(float %%x) {
+  %%y = fadd float %%x, %s
+  ret float %%y
+}
+"""
+RULE = """define i32 @double.pattern(i32 %x) #0 {
+  %r = add i32 %x, %x
+  ret i32 %r
+}
+define i32 @double.replacement(i32 %x) {
+  %r = shl i32 %x, 1
+  ret i32 %r
+}
+attributes #0 = { "tkb.rule"="exact" }
+"""
+PTX = (".version 8.0\n.target sm_80\n.address_size 64\n"
+       ".visible .entry k(.param .u64 a)\n{ ret; }\n")
+CUDA = 'extern "C" __global__ void k(float *p)\n{\n\tp[0] *= 2;\n}\n'
+PYTHON = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x, out, n, SIZE: tl.constexpr):
+    at = tl.arange(0, SIZE)
+    tl.store(out + at, tl.load(x + at, at < n), at < n)
+"""
+LIST = '[{"file": "%s", "kernel": "copy_kernel", "signature": "' + SIGNATURE + '"}]\n'
+PTXAS = """#!/bin/sh
+if [ "$1" = --version ]; then
+	echo 'Cuda compilation tools, release 12.8, V12.8.93'
+	exit
+fi
+exec '%s' "$@"
+"""
+
+# What is given for an option; further options that the comparison begins with.
+VALUES = {"target": "cuda:80", "cache": "other", "jobs": "1", "ptxas": "./ptxas",
+          "cubin-with": "nvjitlink", "ptxas-option": "--opt-level=1", "include": "folder",
+          "define": "X=1", "libdevice": "two.ll", "name": "k", "num-warps": "8",
+          "num-stages": "5", "metadata": "meta.json", "without": "dce", "rules": "rule.ll",
+          "signature": "*fp32, *fp32, i32, 128", "python": "./python",
+          "emit": "ptx", "output": "out/", "log": "log.txt", "deadline": "1ms"}
+FINALIZED = ("without", "fast", "rules")
+
+
+class Skip(Exception):
+    """The test needs what is not there."""
+
+
+class Scene:
+    def __init__(self, program, sources, folder):
+        self.program = os.path.realpath(program)
+        self.sources = sources
+        self.folder = folder
+        self.count = self.failed = 0
+        self.bases = {}
+        self.ptxas = os.environ.get("TKB_TEST_PTXAS", "")
+        self.venv = os.path.join(sources, "build", "venv")
+        self.env = {name: value for name, value in os.environ.items()
+                    if not re.match(r"TRITON_|TKBUNDLE_|CUDA_|PYTHONPATH|XDG_", name)}
+        self.env.update(HOME=folder, TMPDIR=folder, PYTHONDONTWRITEBYTECODE="1",
+                        VIRTUAL_ENV=self.venv)
+        if "TKB_TEST_CUDA" in os.environ:
+            self.env["CUDA_HOME"] = os.environ["TKB_TEST_CUDA"]
+        self.write_files()
+        self.lacks = {kind: self.find_lack(kind) for kind in INPUTS}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, contents, mode=0o644):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(contents)
+        os.chmod(self.path(name), mode)
+
+    def write_files(self):
+        files = {"k.ll": IR, "one.ll": LIBRARY % "1.0", "two.ll": LIBRARY % "2.0",
+                 "rule.ll": RULE, "k.ptx": PTX, "k.cu": CUDA, "k.py": PYTHON,
+                 "k.json": LIST % "k.py", "bad.ll": "no IR", "bad.bc": "no IR",
+                 "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
+                 "bad.json": LIST % "bad.py", "meta.json": '{"num_warps": 2}'}
+        for name, contents in files.items():
+            self.write(name, contents)
+        os.mkdir(self.path("folder"))
+        self.write("ptxas", PTXAS % self.ptxas, 0o755)
+        self.write("python", f"#!/bin/sh\nexec {self.venv}/bin/python3 \"$@\"\n", 0o755)
+        for tool in ("/usr/lib/llvm-22/bin/llvm-as", "llvm-as"):
+            if shutil.which(tool):
+                subprocess.run([tool, self.path("k.ll"), "-o", self.path("k.bc")], check=True)
+                return
+
+    def compile(self, *words):
+        return subprocess.run([self.program, "compile", *words], text=True, check=False,
+                              cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def files(self):
+        """Each file below the folder, with its contents."""
+        found = {}
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, self.folder)] = file.read()
+        return found
+
+    def clean(self):
+        for name in ("cache", "other", "out", ".triton", "log.txt"):
+            path = self.path(name)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.exists(path):
+                os.unlink(path)
+
+    def words(self, kind, out, option):
+        """A command line that compiles, less the option at hand."""
+        words = {"target": ["--target", "cuda:90"]}
+        if out == "entry":
+            words["cache"] = ["--cache", "cache"]
+        elif option not in ("emit", "output"):
+            words["emit"] = ["--emit", out, "-o", "out/"]
+        if COLUMN[kind] == "ir" and out != "llir":
+            words["libdevice"] = ["--libdevice", "one.ll"]
+        if kind == "kernel":
+            words["signature"] = ["--signature", SIGNATURE]
+        if option in FINALIZED or out == "llir" and option in ("name", "print-after-all"):
+            words["finalize"] = ["--finalize"]
+        if COLUMN[kind] in ("kernel", "list"):
+            words["jobs"] = ["-j1"]
+        return words
+
+    def find_lack(self, kind):
+        """Why inputs of this kind cannot be compiled here; None: they can."""
+        if not self.ptxas:
+            return "there is no ptxas"
+        if kind == "bc" and not os.path.exists(self.path("k.bc")):
+            return "there is no llvm-as"
+        ended = self.compile(INPUTS[kind], *sum(self.words(kind, "entry", "").values(), []))
+        if ended.returncode != 0 and re.search("without LLVM|no NVRTC|no Python|has no Triton"
+                                               "|no 'python3'", ended.stderr):
+            return ended.stderr.strip()
+        return None
+
+    def outcome(self, words, inputs):
+        self.clean()
+        ended = self.compile(*inputs, *words)
+        made = {name: contents for name, contents in self.files().items()
+                if name.split(os.sep)[0] in ("cache", "other", "out", "log.txt")
+                or name.startswith(".triton/cache")}
+        return ended, {name for name in made if ".tkbundle" not in name and
+                       "__triton_launcher" not in name}
+
+    def base(self, words, inputs):
+        key = tuple(words), tuple(inputs)
+        if key not in self.bases:
+            self.bases[key] = self.outcome(words, inputs)
+        return self.bases[key]
+
+    def tap(self, sentence, check, *args):
+        self.count += 1
+        try:
+            faults = check(*args)
+        except Skip as reason:
+            print(f"ok {self.count} - {sentence} # SKIP {reason}", flush=True)
+            return
+        print(f"{'not ok' if faults else 'ok'} {self.count} - {sentence}", flush=True)
+        for fault in faults:
+            print("# " + fault.replace("\n", "\n# "), flush=True)
+        self.failed += bool(faults)
+
+
+def read_docs(sources):
+    with open(os.path.join(sources, "docs", "compile.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^\| `--([\w-]+)` \| (.*) \|$", file.read(), re.M)
+    return {name: [cell.replace("–", "-").replace(" ", "") for cell in cells.split(" | ")]
+            for name, cells in rows}
+
+
+def read_page(sources):
+    with open(os.path.join(sources, "man", "tkbundle-compile.1"), encoding="utf-8") as file:
+        rows = re.findall(r"^--([\w-]+) +(.*)$", file.read(), re.M)
+    return {name: cells.split() for name, cells in rows}
+
+
+def allowed(table, option, kind):
+    """For which outcomes it has a meaning."""
+    cell = table[option][COLUMNS.index(COLUMN[kind])]
+    can = CAN[COLUMN[kind]]
+    return {"yes": can, "-": ()}.get(cell, cell.split(","))
+
+
+def check_tables(scene, docs, page):
+    help_text = subprocess.run([scene.program, "help", "compile"], text=True, check=True,
+                               stdout=subprocess.PIPE).stdout
+    options = set(re.findall(r"^  (?:-\w, |    )?--([\w-]+)", help_text, re.M)) - {"help"}
+    faults = [f"--{name} is not in the table" for name in sorted(options - set(docs))]
+    faults += [f"there is no --{name}" for name in sorted(set(docs) - options)]
+    faults += [f"--{name}: docs/compile.md has {docs.get(name)}, the page {page.get(name)}"
+               for name in sorted(set(docs) | set(page)) if docs.get(name) != page.get(name)]
+    return faults + ([] if len(options) > 20 else ["no options were found"])
+
+
+def given(option, out):
+    if option == "emit":
+        return ["--emit", out, "-o", "out/"]
+    if option == "output":
+        return ["-o", "out/", "--emit", out]
+    if option in VALUES:
+        return [f"--{option}={VALUES[option]}"]
+    return [f"--{option}"]
+
+
+def check_refused(scene, option, kind, out):
+    words = sum(scene.words(kind, out, option).values(), [])
+    scene.clean()
+    before = scene.files()
+    ended = scene.compile(INPUTS[kind], *words, *given(option, out))
+    faults = []
+    if ended.returncode != 2:
+        faults.append(f"exit status {ended.returncode}: {ended.stderr}")
+    named = {"output": "emit", **{name: "finalize" for name in FINALIZED}}.get(option, option)
+    if f"'--{named}" not in ended.stderr or not re.search(
+            "has no meaning for|has no use|is not for kernels", ended.stderr):
+        faults.append(f"it says: {ended.stderr}")
+    if "has no meaning" in ended.stderr and f"'{INPUTS[kind]}'" not in ended.stderr:
+        faults.append(f"it does not name the input: {ended.stderr}")
+    changed = {name for name, contents in scene.files().items() if before.get(name) != contents}
+    return faults + [f"it wrote {name}" for name in sorted(changed)]
+
+
+def effect_of(option, out, ended, base):
+    """Whether what the option says shows in what came of it."""
+    if option == "keep-going" and out != "entry":
+        return None
+    shows = {
+        "keep-going": "compiled 1, hits 0, failed 1 " in ended.stdout and
+                      "left 1" in base.stdout,
+        "deadline": ended.returncode == 1 and "the deadline of 1ms" in ended.stderr,
+        "json": ended.stdout.startswith('{"verb":"compile"'),
+        "verbose": re.search("^compiled [A-Z2-7]{52} ", ended.stdout, re.M) is not None,
+        "python": "(./python)" in ended.stdout and "(./python)" not in base.stdout,
+        "print-after-all": "IR Dump After" in ended.stderr and
+                           "IR Dump After" not in base.stderr,
+    }
+    return shows.get(option)
+
+
+def check_effect(scene, option, kind, out):
+    if scene.lacks[kind]:
+        raise Skip(scene.lacks[kind])
+    words = scene.words(kind, out, option)
+    inputs = [INPUTS[kind]]
+    if option == "keep-going":
+        inputs = [BAD[kind], INPUTS[kind]]
+    base, before = scene.base(sum(words.values(), []), inputs)
+    if option in words:
+        del words[option]
+    ended, after = scene.outcome(sum(words.values(), []) + given(option, out), inputs)
+    if "there is no nvJitLink" in ended.stderr:
+        raise Skip(ended.stderr.strip())
+    is_seen = effect_of(option, out, ended, base)
+    fails = option in ("keep-going", "deadline")
+    faults = []
+    needs_base = option not in ("emit", "output")
+    if not fails and (ended.returncode != 0 or needs_base and base.returncode != 0):
+        faults.append(f"{base.returncode} {base.stderr}; {ended.returncode} {ended.stderr}")
+    if is_seen is False or is_seen is None and before == after:
+        faults.append(f"it has no effect: {ended.stdout}{ended.stderr}")
+    return faults
+
+
+def concurrency(scene, kind):
+    """-j1 does one after another, -j2 two at the same time."""
+    if scene.lacks[kind]:
+        raise Skip(scene.lacks[kind])
+    alone = ("mkdir lock || exit 1\nsleep 0.1\nrmdir lock\n")
+    together = ("mkdir first 2>/dev/null || mkdir second\ni=0\n"
+                "until [ -d second ]; do\n\ti=$((i + 1))\n\t[ $i -lt 1200 ] || exit 1\n"
+                "\tsleep 0.1\ndone\n")
+    words = scene.words(kind, "entry", "jobs")
+    words.pop("jobs", None)
+    words["target"] = ["--target", "cuda:80,cuda:90"]
+    faults = []
+    for number, body in (("1", alone), ("2", together)):
+        head, tail = (PTXAS % scene.ptxas).split("exec", 1)
+        scene.write("counted", head + f"cd '{scene.folder}'\n" + body + "exec" + tail, 0o755)
+        ended, _ = scene.outcome(sum(words.values(), []) + ["--jobs", number, "--ptxas",
+                                                            "./counted"], [INPUTS[kind]])
+        if "compiled 2, hits 0, failed 0" not in ended.stdout:
+            faults.append(f"-j{number}: {ended.stdout}{ended.stderr}")
+    for name in ("first", "second", "lock"):
+        if os.path.isdir(scene.path(name)):
+            os.rmdir(scene.path(name))
+    return faults
+
+
+def check_mixed(scene):
+    """The input for which there is no meaning is named, and nothing is done."""
+    faults = []
+    scene.clean()
+    for inputs, options, named in (
+            (["k.ll", "k.ptx"], ["--finalize"], "k.ptx"),
+            (["k.ptx", "k.ll"], ["--finalize"], "k.ptx"),
+            (["k.cu", "k.ll"], ["-DX"], "k.ll"),
+            (["k.json", "k.ll"], ["--num-stages", "2"], "k.ll")):
+        ended = scene.compile(*inputs, "--target", "cuda:90", "--cache", "cache", *options)
+        if ended.returncode != 2 or f"for '{named}', which is" not in ended.stderr:
+            faults.append(f"{inputs} {options}: {ended.returncode} {ended.stderr}")
+    if os.path.exists(scene.path("cache")):
+        faults.append("it wrote")
+    return faults
+
+
+def check_pairs(scene):
+    """What one option makes meaningless of another is refused."""
+    faults = []
+    for words, sentence in (
+            ("k.ptx --cubin-with nvjitlink --ptxas ./ptxas",
+             "'--ptxas' has no meaning with '--cubin-with nvjitlink'"),
+            ("k.ll --fast", "'--without', '--rules' and '--fast' want '--finalize'"),
+            ("k.ll --emit llir -o out/ --name k",
+             "'--name' and '--print-after-all' want '--finalize' with '--emit llir'"),
+            ("k.ll --emit llir -o out/ --print-after-all",
+             "'--name' and '--print-after-all' want '--finalize' with '--emit llir'")):
+        ended = scene.compile(*words.split(), "--target", "cuda:90")
+        if ended.returncode != 2 or sentence not in ended.stderr:
+            faults.append(f"{words}: {ended.returncode} {ended.stderr}")
+    return faults
+
+
+def check_no_ptxas(scene, kind):
+    """A --ptxas that is none fails, whatever is to be compiled."""
+    if scene.lacks[kind]:
+        raise Skip(scene.lacks[kind])
+    faults = []
+    for path, sentence in (("no/ptxas", "there is no program 'no/ptxas'"),
+                           ("/bin/echo", "'/bin/echo' does not tell its version as ptxas does")):
+        words = sum(scene.words(kind, "entry", "ptxas").values(), [])
+        ended, made = scene.outcome(words + ["--ptxas", path], [INPUTS[kind]])
+        if ended.returncode != 1 or sentence not in ended.stderr or made:
+            faults.append(f"{path}: {ended.returncode} {ended.stdout}{ended.stderr}")
+    return faults
+
+
+def outs_of(kind, option):
+    """What is asked for; bitcode is IR in another shape."""
+    if kind == "bc":
+        return ("llir",) if option in ("emit", "output") else ("entry",)
+    if option in ("emit", "output"):
+        return OUTS[1:] if "cubin" in CAN[kind] else ("ptx",)
+    return CAN[kind]
+
+
+def try_option(scene, table, option, kind):
+    for out in outs_of(kind, option):
+        shown = f"--{option}, {kind}, {out}"
+        if option == "jobs":
+            if out == "entry":
+                scene.tap(f"{shown}: has an effect", concurrency, scene, kind)
+        elif out in allowed(table, option, kind):
+            scene.tap(f"{shown}: has an effect", check_effect, scene, option, kind, out)
+        else:
+            scene.tap(f"{shown}: is refused", check_refused, scene, option, kind, out)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="tkbundle-options.") as folder:
+        scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
+        table = read_docs(scene.sources)
+        kinds = sys.argv[3:] or list(INPUTS)
+        scene.tap("the tables are the same, and have every option", check_tables, scene, table,
+                  read_page(scene.sources))
+        for kind in kinds:
+            for option in table:
+                try_option(scene, table, option, kind)
+            scene.tap(f"a --ptxas that is none fails, {kind}", check_no_ptxas, scene, kind)
+        scene.tap("of several inputs, that without a meaning is named", check_mixed, scene)
+        scene.tap("options that exclude each other are refused", check_pairs, scene)
+        print(f"1..{scene.count}")
+        return 1 if scene.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
