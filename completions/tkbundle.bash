@@ -20,8 +20,8 @@ _tkbundle_options() {
 	config | diff)
 		options="--json" ;;
 	emit)
-		options="--key --device --target --layout --sync -j --jobs
-			--json -n --dry-run" ;;
+		options="--key --device --target --layout --sync --deadline
+			-j --jobs --json -n --dry-run" ;;
 	gc)
 		options="--remote --max-size --max-entries --max-age --deadline
 			--metrics --json -n --dry-run" ;;
@@ -45,7 +45,7 @@ _tkbundle_options() {
 	refs)
 		options="--remote --delete --deadline --json" ;;
 	relocate)
-		options="--json -n --dry-run" ;;
+		options="--deadline --json -n --dry-run" ;;
 	run)
 		options="--ref --remote --cache --wait --deadline --push
 			--kill-child --metrics --refresh --json" ;;

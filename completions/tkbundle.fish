@@ -61,7 +61,7 @@ complete -c tkbundle -n '__tkbundle_verb collect gc relocate' -s n -l dry-run -d
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'look what is there, write nothing'
 complete -c tkbundle -n '__tkbundle_verb pull push refs run' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
-complete -c tkbundle -n '__tkbundle_verb compile gc pull push refs' -l deadline -x -d 'give up after so long, as 500ms or 30s'
+complete -c tkbundle -n '__tkbundle_verb compile emit gc pull push refs relocate' -l deadline -x -d 'give up after so long, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb gc pull push run' -l metrics -r -F -d 'write figures for Prometheus to FILE'
 complete -c tkbundle -n '__tkbundle_verb collect merge' -s o -l output -x -a '(__tkbundle_bundles)' -d 'write the bundle to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'

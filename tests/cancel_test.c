@@ -77,16 +77,23 @@ static struct tkb_watch impatient(struct patience *patience)
 	return (struct tkb_watch){ .self = patience, .is_cancelled = is_over };
 }
 
-/* What works with a remote, and is followed. */
-typedef int (*work)(struct tkb_remote *remote, const struct tkb_watch *watch,
+/* How it ends. */
+struct end {
+	struct tkb_watch watch;
+	uint32_t deadline_ms;
+};
+
+/* What works with a remote. */
+typedef int (*work)(struct tkb_remote *remote, const struct end *end,
                     struct tkb_error *err);
 
-static int pull(struct tkb_remote *remote, const struct tkb_watch *watch,
+static int pull(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
 	struct tkb_pull_options options = { .connections = 3 };
 
-	options.emit.watch = *watch;
+	options.emit.watch = end->watch;
+	options.emit.deadline_ms = end->deadline_ms;
 	return tkb_pull(remote, REF, "pulled", &options, NULL, err);
 }
 
@@ -98,57 +105,69 @@ static int drop(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-static int pull_bundle(struct tkb_remote *remote, const struct tkb_watch *watch,
+static int pull_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
 	const struct tkb_sink sink = { drop, NULL };
 	struct tkb_pull_options options = { .connections = 3 };
 
-	options.emit.watch = *watch;
+	options.emit.watch = end->watch;
+	options.emit.deadline_ms = end->deadline_ms;
 	return tkb_pull_bundle(remote, REF, &options, &sink, NULL, err);
 }
 
-static int push(struct tkb_remote *remote, const struct tkb_watch *watch,
+static int push(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
-	const struct tkb_push_options options = { .collect = {
-							  .watch = *watch } };
+	const struct tkb_push_options options = {
+		.collect = { .watch = end->watch,
+		             .deadline_ms = end->deadline_ms },
+	};
 
 	return tkb_push(remote, REF, "pool", &options, NULL, err);
 }
 
-static int push_bundle(struct tkb_remote *remote, const struct tkb_watch *watch,
+static int push_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
-	const struct tkb_push_options options = { .collect = {
-							  .watch = *watch } };
+	const struct tkb_push_options options = {
+		.collect = { .watch = end->watch,
+		             .deadline_ms = end->deadline_ms },
+	};
 	const struct tkb_bytes bytes = { "", 0 };
 	const struct tkb_source source = tkb_memory_source(&bytes);
 
 	return tkb_push_bundle(remote, REF, &source, &options, NULL, err);
 }
 
-static int clean_up(struct tkb_remote *remote, const struct tkb_watch *watch,
+static int clean_up(struct tkb_remote *remote, const struct end *end,
                     struct tkb_error *err)
 {
-	const struct tkb_remote_gc_options options = { .watch = *watch };
+	const struct tkb_remote_gc_options options = {
+		.watch = end->watch, .deadline_ms = end->deadline_ms
+	};
 
 	return tkb_remote_gc(remote, &options, NULL, err);
 }
 
 static const work works[] = { pull, pull_bundle, push, push_bundle, clean_up };
 
-static void check_ends(struct tkb_remote *remote, work do_it)
+static void check_ends(struct tkb_remote *remote, work do_it, bool is_late)
 {
+	const char *why =
+		is_late ? "the deadline of 300 ms ended it" : "cancelled";
 	uint64_t late_ms = UINT64_MAX;
 
 	for (int i = 0; i < ATTEMPTS && late_ms >= LIMIT_MS; i++) {
 		struct patience patience;
 		const struct tkb_watch watch = impatient(&patience);
+		struct end end = { .deadline_ms = is_late ? PATIENCE_MS : 0 };
 		struct tkb_error err = { 0 };
 
-		CHECK_INT(do_it(remote, &watch, &err), TKB_ERR_CANCELLED);
-		CHECK_CONTAINS(err.message, "cancelled");
+		if (!is_late)
+			end.watch = watch;
+		CHECK_INT(do_it(remote, &end, &err), TKB_ERR_CANCELLED);
+		CHECK_CONTAINS(err.message, why);
 		late_ms = now_ms() - patience.end_ms;
 	}
 	CHECK(late_ms < LIMIT_MS);
@@ -166,7 +185,8 @@ static void check_all_end(const char *format)
 		TKB_AUTO(close_remote)
 		struct tkb_remote *remote = open_patient(url);
 
-		check_ends(remote, works[i]);
+		check_ends(remote, works[i], false);
+		check_ends(remote, works[i], true);
 	}
 }
 
@@ -215,8 +235,8 @@ TEST(cancel, ends_a_transfer_that_trickles_from_who_does_not_ask)
 	spy.is_deaf = true;
 	spy.get_ms = 20000;
 	spy.get_parts = 200;
-	check_ends(remote, pull);
-	check_ends(remote, pull_bundle);
+	check_ends(remote, pull, false);
+	check_ends(remote, pull_bundle, true);
 	CHECK_INT(spy.flying, 0);
 }
 
@@ -226,7 +246,7 @@ TEST(cancel, leaves_a_remote_that_works)
 
 	spy.get_ms = 20000;
 	spy.get_parts = 200;
-	check_ends(remote, pull);
+	check_ends(remote, pull, false);
 	spy_reset();
 	CHECK_INT(pull_all(remote, "after").fetched_count, 3);
 }

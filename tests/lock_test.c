@@ -119,6 +119,41 @@ TEST(lock, is_not_waited_for_by_who_is_cancelled)
 	(void)close(lock);
 }
 
+TEST(lock, is_not_waited_for_behind_a_deadline)
+{
+	const struct tkb_relocate_options relocate = { .deadline_ms = 200 };
+	const struct tkb_emit_options options = { .deadline_ms = 200 };
+	const struct tkb_gc_options gc = { .has_max_entries = true,
+		                           .deadline_ms = 200 };
+	struct tkb_error err = { 0 };
+	struct outcome outcome;
+	uint64_t start;
+	int lock;
+
+	arrange_moved();
+	lock = lock_root("moved");
+	start = now_ms();
+	CHECK_FAILS(emit_to("moved", &options, NULL, &err), TKB_ERR_CANCELLED,
+	            &err, "the deadline of 200 ms ended it");
+	CHECK_FAILS(tkb_relocate("moved", &relocate, NULL, &err),
+	            TKB_ERR_CANCELLED, &err, "the deadline of 200 ms ended it");
+	CHECK_FAILS(tkb_gc("moved", &gc, NULL, &err), TKB_ERR_CANCELLED, &err,
+	            "the deadline of 200 ms ended it");
+	CHECK(now_ms() - start < SOON_MS);
+
+	outcome = run(program(), "emit", "a.tkb", "moved", "--deadline",
+	              "200ms", NULL);
+	CHECK_INT(outcome.status, 1);
+	CHECK_CONTAINS(outcome.err, "the deadline of 200 ms ended it");
+	outcome = run(program(), "relocate", "moved", "--deadline", "200ms",
+	              NULL);
+	CHECK_INT(outcome.status, 1);
+	CHECK_CONTAINS(outcome.err, "the deadline of 200 ms ended it");
+	CHECK(now_ms() - start < 2 * SOON_MS);
+	CHECK_INT(look_at("moved").moved_count, KERNELS);
+	(void)close(lock);
+}
+
 /* What somebody sends a signal to who waits for the lock. */
 static void check_ends(pid_t child, int number)
 {

@@ -161,7 +161,8 @@ TKB_API TKB_NODISCARD int tkb_bundle_read_all(
 
 /** Choices for tkb_bundle_verify(). Zero means the default. */
 struct tkb_verify_options {
-	uint32_t threads; /**< 0: the cores of the affinity mask */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	struct tkb_watch watch;
 };
 

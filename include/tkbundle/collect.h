@@ -40,9 +40,10 @@ struct tkb_collect_options {
 	uint32_t device;
 	enum tkb_profile profile;
 	bool no_modules;
-	bool strict;      /**< anything left out is TKB_ERR_LEFT_OUT */
-	bool dry_run;     /**< check everything, write nothing */
-	uint32_t threads; /**< 0: the cores of the affinity mask */
+	bool strict;          /**< anything left out is TKB_ERR_LEFT_OUT */
+	bool dry_run;         /**< check everything, write nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	struct tkb_watch watch;
 };
 

@@ -72,9 +72,10 @@ struct tkb_emit_options {
 	                                       0, fits any */
 	size_t target_count;              /**< 0: all */
 	enum tkb_layout layout;
-	bool sync;        /**< sync the file system, before and after */
-	bool dry_run;     /**< look, write nothing */
-	uint32_t threads; /**< 0: the cores of the affinity mask */
+	bool sync;            /**< sync the file system, before and after */
+	bool dry_run;         /**< look, write nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	struct tkb_watch watch;
 };
 

@@ -127,6 +127,9 @@ struct tkb_result {
 /**
  * How a caller follows long work. Any function may be NULL; `self` is given
  * to each. They are called from the library's threads, one at a time.
+ *
+ * Options that have a watch have a deadline_ms, too: so long after the call
+ * began, it ends as if is_cancelled() had said so.
  */
 struct tkb_watch {
 	void *self;

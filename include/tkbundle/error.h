@@ -44,7 +44,8 @@ enum tkb_status {
 	TKB_ERR_CORRUPT = -4, /**< damaged or unsafe: do not trust it */
 	TKB_ERR_UNSUPPORTED = -5, /**< made by a newer tkbundle */
 	TKB_ERR_TOO_LARGE = -6,   /**< over a limit of the format */
-	TKB_ERR_CANCELLED = -7,   /**< the caller's is_cancelled() said so */
+	TKB_ERR_CANCELLED = -7,   /**< the caller's is_cancelled() said so, or
+	                               the call's deadline came */
 	TKB_ERR_LEFT_OUT = -8,    /**< strict: something would be left out */
 	TKB_ERR_UNAVAILABLE = -9, /**< a remote does not answer as it should;
 	                               it may later */

@@ -26,7 +26,7 @@ extern "C" {
  * makes a hole: a pull takes what is left, and the next push fills it.
  *
  * What a watch in the options says of is_cancelled() ends waits for the network,
- * too, as the remote's own watch does: within half a second.
+ * too, as the remote's own watch does: within half a second. So does deadline_ms.
  *
  * Threads: a remote belongs to one thread at a time.
  */
@@ -233,6 +233,7 @@ struct tkb_remote_gc_options {
 	                       from its blob to its record */
 	bool no_compaction;
 	bool dry_run;
+	uint32_t deadline_ms;   /**< of the whole call; 0: none */
 	struct tkb_watch watch; /**< only is_cancelled() is asked */
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,

@@ -19,8 +19,9 @@ extern "C" {
 
 /** Choices for tkb_relocate(). Zero means the default. */
 struct tkb_relocate_options {
-	bool dry_run;     /**< look, write nothing */
-	uint32_t threads; /**< 0: the cores of the affinity mask */
+	bool dry_run;         /**< look, write nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	struct tkb_watch watch;
 };
 
@@ -79,7 +80,8 @@ struct tkb_uses;
 
 /** Choices for tkb_uses_open(). Zero means the default. */
 struct tkb_uses_options {
-	uint32_t threads; /**< 0: the cores of the affinity mask */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	struct tkb_watch watch;
 };
 
@@ -123,9 +125,10 @@ struct tkb_gc_options {
 	bool has_max_entries;
 	uint64_t max_entries; /**< entries that may stay, on all devices */
 	bool has_max_age;
-	uint64_t max_age_s; /**< seconds since an entry was used or written */
-	bool dry_run;       /**< say what would go, remove nothing */
-	uint32_t threads;   /**< 0: the cores of the affinity mask */
+	uint64_t max_age_s;   /**< seconds since an entry was used or written */
+	bool dry_run;         /**< say what would go, remove nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	struct tkb_watch watch;
 };
 

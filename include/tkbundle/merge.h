@@ -26,6 +26,7 @@ extern "C" {
 
 /** Choices for tkb_merge(). Zero means the default. */
 struct tkb_merge_options {
+	uint32_t deadline_ms;   /**< of the whole call; 0: none */
 	struct tkb_watch watch; /**< a result for each entry: collected, or
 	                             skipped because an earlier one counts */
 };

@@ -167,20 +167,17 @@ static int check_left_out(const struct tkb_collect_report *report,
 
 static const struct tkb_collect_options defaults = { 0 };
 
-int tkb_collect_order(const char *cache_root,
-                      const struct tkb_collect_options *options,
-                      const struct tkb_order *order,
-                      const struct tkb_sink *sink, const char *folder,
-                      struct tkb_collect_report *report, struct tkb_error *err)
+static int collect(const char *cache_root,
+                   const struct tkb_collect_options *options,
+                   const struct tkb_order *order, const struct tkb_sink *sink,
+                   const char *folder, struct tkb_collect_report *report,
+                   struct tkb_error *err)
 {
 	TKB_AUTO(collector_close)
-	struct collector collector = { .options = options == NULL ? &defaults
-		                                                  : options,
-		                       .order = order };
+	struct collector collector = { .options = options, .order = order };
 	struct tkb_collect_report own = { 0 };
 	int rc;
 
-	options = collector.options;
 	tkb_watcher_init(&collector.watcher, &options->watch, 0);
 	tkb_pack_init(&collector.pack, NULL, &collector.watcher, folder);
 	rc = open_cache(&collector, cache_root, err);
@@ -205,6 +202,25 @@ int tkb_collect_order(const char *cache_root,
 	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
 		*report = own;
 	return rc;
+}
+
+int tkb_collect_order(const char *cache_root,
+                      const struct tkb_collect_options *options,
+                      const struct tkb_order *order,
+                      const struct tkb_sink *sink, const char *folder,
+                      struct tkb_collect_report *report, struct tkb_error *err)
+{
+	struct tkb_collect_options chosen;
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	rc = collect(cache_root, &chosen, order, sink, folder, report, err);
+	return tkb_timed_end(&timed, rc, err);
 }
 
 int tkb_collect(const char *cache_root,

@@ -503,17 +503,24 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 	static const struct tkb_emit_options defaults = { 0 };
 	TKB_AUTO(tkb_emitter_close)
 	struct tkb_emitter emitter = { .bundle = bundle };
+	struct tkb_emit_options chosen;
 	struct tkb_error own = { 0 };
+	struct tkb_timed timed;
 	int rc;
 
-	emitter.options = options == NULL ? &defaults : options;
-	tkb_watcher_init(&emitter.watcher, &emitter.options->watch, 0);
+	if (options == NULL)
+		options = &defaults;
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	emitter.options = &chosen;
+	tkb_watcher_init(&emitter.watcher, &chosen.watch, 0);
 	rc = emit(&emitter, cache_root, &own);
 	tkb_emitter_tell_jobs(&emitter);
 	if (rc != 0) {
 		if (err != NULL)
 			*err = own;
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	}
 	mark_trusted(&emitter);
 	if (report != NULL)

@@ -322,19 +322,25 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 {
 	TKB_AUTO(gc_close) struct tkb_gc gc = { .options = options };
 	struct tkb_error own = { 0 };
+	struct tkb_gc_options chosen;
+	struct tkb_timed timed;
 	int rc;
 
 	if (options == NULL ||
 	    (!options->has_max_size && !options->has_max_entries &&
 	     !options->has_max_age))
 		return tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
-	tkb_watcher_init(&gc.watcher, &options->watch, 0);
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	gc.options = &chosen;
+	tkb_watcher_init(&gc.watcher, &chosen.watch, 0);
 	rc = collect_garbage(&gc, cache_root, &own);
 	tell_all(&gc);
 	if (rc != 0) {
 		if (err != NULL)
 			*err = own;
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	}
 	if (report != NULL)
 		*report = gc.report;

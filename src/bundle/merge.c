@@ -133,11 +133,13 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	struct tkb_outline outline = { .send_frame = send_frame,
 		                       .self = &merger };
 	struct tkb_merge_report own = { 0 };
+	struct tkb_timed timed;
 	int rc;
 
-	tkb_watcher_init(&merger.watcher,
-	                 options == NULL ? &defaults.watch : &options->watch,
-	                 0);
+	if (options == NULL)
+		options = &defaults;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	tkb_watcher_init(&merger.watcher, &timed.watch, 0);
 	if (sink == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
 	rc = check_bundles(bundles, count, err);
@@ -163,7 +165,7 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	outline.frame_count = merger.plan.frame_count;
 	rc = tkb_compose(&outline, sink, &own.id, &own.bundle_size, err);
 	if (rc < 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	tell_results(&merger);
 	if (report != NULL)
 		*report = own;

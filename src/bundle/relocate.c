@@ -265,17 +265,24 @@ int tkb_relocate(const char *cache_root,
 {
 	static const struct tkb_relocate_options defaults = { 0 };
 	TKB_AUTO(relocator_close) struct relocator relocator = { 0 };
+	struct tkb_relocate_options chosen;
 	struct tkb_error own = { 0 };
+	struct tkb_timed timed;
 	int rc;
 
-	relocator.options = options == NULL ? &defaults : options;
-	tkb_watcher_init(&relocator.watcher, &relocator.options->watch, 0);
+	if (options == NULL)
+		options = &defaults;
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	relocator.options = &chosen;
+	tkb_watcher_init(&relocator.watcher, &chosen.watch, 0);
 	rc = relocate(&relocator, cache_root, &own);
 	tell_all(&relocator);
 	if (rc != 0) {
 		if (err != NULL)
 			*err = own;
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	}
 	relocator.report.is_inductor = relocator.cache->roots.is_inductor;
 	if (report != NULL)

@@ -194,8 +194,9 @@ int tkb_uses_open(const char *cache_root,
 	static const struct tkb_uses_options defaults = { 0 };
 	const struct tkb_uses_options *chosen =
 		options == NULL ? &defaults : options;
+	struct tkb_timed timed;
 	const struct tkb_cache_options wanted = { .threads = chosen->threads,
-		                                  .watch = &chosen->watch };
+		                                  .watch = &timed.watch };
 	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
 	TKB_AUTO(uses_close_at)
 	struct tkb_uses *uses = tkb_alloc_array(1, sizeof(*uses));
@@ -203,9 +204,10 @@ int tkb_uses_open(const char *cache_root,
 
 	if (uses == NULL)
 		return tkb_fail_nomem(err);
+	tkb_timed_begin(&timed, &chosen->watch, chosen->deadline_ms);
 	rc = tkb_cache_scan(cache_root, &scan, &uses->cache, err);
 	if (rc != 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	rc = look_at_all(uses, err);
 	if (rc < 0)
 		return rc;

@@ -293,14 +293,16 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	TKB_AUTO(verifier_close)
 	struct verifier verifier = { .bundle = bundle };
 	const struct tkb_parallel_work work = { verify_frame, &verifier };
+	struct tkb_timed timed;
 	uint64_t total = 0;
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
 	for (size_t i = 0; i < bundle->manifest.entry_count; i++)
 		total += tkb_entry_size(&bundle->manifest.entries[i]);
-	tkb_watcher_init(&verifier.watcher, &options->watch, total);
+	tkb_watcher_init(&verifier.watcher, &timed.watch, total);
 	verifier.is_damaged = tkb_alloc_array(bundle->manifest.item_count,
 	                                      sizeof(*verifier.is_damaged));
 	if (verifier.is_damaged == NULL)
@@ -312,7 +314,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	rc = tkb_parallel(bundle->frame_count, verifier.checker_count, &work,
 	                  err);
 	if (rc < 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	tell_launchers(&verifier);
 
 	if (report != NULL)

@@ -24,6 +24,29 @@ struct tkb_watcher {
 	uint64_t total;
 };
 
+/*
+ * A caller's watch that ends the call at its deadline, too:
+ *
+ *     tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+ *     rc = work(&timed.watch, err);
+ *     return tkb_timed_end(&timed, rc, err);
+ *
+ * It must not move meanwhile.
+ */
+struct tkb_timed {
+	struct tkb_watch watch;      /* to be asked instead */
+	const struct tkb_watch *own; /* by reference */
+	uint32_t deadline_ms;
+	uint64_t end_ns; /* of CLOCK_MONOTONIC */
+};
+
+void tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *own,
+                     uint32_t deadline_ms);
+
+/* Returns `rc`; where it was the deadline that ended the call, says so. */
+TKB_NODISCARD int tkb_timed_end(const struct tkb_timed *timed, int rc,
+                                struct tkb_error *err);
+
 void tkb_watcher_init(struct tkb_watcher *watcher,
                       const struct tkb_watch *watch, uint64_t total);
 void tkb_watcher_release(struct tkb_watcher *watcher);

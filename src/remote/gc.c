@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "bundle/watch.h"
 #include "remote/compact.h"
 #include "remote/records.h"
 #include "remote/remote.h"
@@ -533,12 +534,19 @@ int tkb_remote_gc(struct tkb_remote *remote,
 	TKB_AUTO(collector_close)
 	struct collector collector = { .remote = remote };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_remote_gc_options chosen;
+	struct tkb_timed timed;
 	int rc;
 
-	collector.options = options == NULL ? &defaults : options;
-	tkb_remote_join(&joint, remote, &collector.options->watch);
+	if (options == NULL)
+		options = &defaults;
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	collector.options = &chosen;
+	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = clean(&collector, err);
 	if (rc == 0 && report != NULL)
 		*report = collector.report;
-	return rc;
+	return tkb_timed_end(&timed, rc, err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bundle/reader.h"
+#include "bundle/watch.h"
 #include "remote/flights.h"
 #include "remote/keys.h"
 #include "remote/pull.h"
@@ -425,17 +426,21 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		.connections = tkb_pull_connections(options),
 	};
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_timed timed;
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
 	puller.options = options->emit;
-	puller.watch = &options->emit.watch;
+	puller.options.deadline_ms = 0; /* of each bundle: that of all counts */
+	tkb_timed_begin(&timed, &options->emit.watch,
+	                options->emit.deadline_ms);
+	puller.watch = &timed.watch;
 	puller.options.watch = make_watch(&puller);
 	tkb_remote_join(&joint, remote, &puller.options.watch);
 	rc = pull(&puller, err);
 	if (rc != 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	if (report != NULL)
 		*report = puller.report;
 	if (puller.failure != 0 && err != NULL)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bundle/reader.h"
+#include "bundle/watch.h"
 #include "remote/flights.h"
 #include "remote/pull.h"
 
@@ -74,12 +75,11 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
 	return rc;
 }
 
-int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
-                    const struct tkb_pull_options *options,
-                    const struct tkb_sink *sink, struct tkb_pull_report *report,
-                    struct tkb_error *err)
+static int pull(struct tkb_remote *remote, const char *ref,
+                const struct tkb_pull_options *options,
+                const struct tkb_watch *watch, const struct tkb_sink *sink,
+                struct tkb_pull_report *report, struct tkb_error *err)
 {
-	static const struct tkb_pull_options defaults = { 0 };
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
@@ -88,9 +88,7 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 	struct tkb_pull_report told = { 0 };
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	tkb_remote_join(&joint, remote, &options->emit.watch);
+	tkb_remote_join(&joint, remote, watch);
 	rc = tkb_pull_records(remote, ref, &records, &told, err);
 	if (rc != 0)
 		return rc;
@@ -107,7 +105,7 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 		               ref);
 		return TKB_MISS;
 	}
-	merge.watch = options->emit.watch;
+	merge.watch = *watch;
 	if (rc == 0)
 		rc = tkb_merge(
 			(const struct tkb_bundle *const *)gathering.bundles,
@@ -115,4 +113,21 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 	if (rc == 0 && report != NULL)
 		*report = told;
 	return rc;
+}
+
+int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
+                    const struct tkb_pull_options *options,
+                    const struct tkb_sink *sink, struct tkb_pull_report *report,
+                    struct tkb_error *err)
+{
+	static const struct tkb_pull_options defaults = { 0 };
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	tkb_timed_begin(&timed, &options->emit.watch,
+	                options->emit.deadline_ms);
+	rc = pull(remote, ref, options, &timed.watch, sink, report, err);
+	return tkb_timed_end(&timed, rc, err);
 }

@@ -5,6 +5,7 @@
 
 #include "bundle/cache.h"
 #include "bundle/collect.h"
+#include "bundle/watch.h"
 #include "remote/compact.h"
 #include "remote/identity.h"
 #include "remote/layout_triton.h"
@@ -263,17 +264,25 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		                 .ref = ref,
 		                 .root = cache_root };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_push_options chosen;
+	struct tkb_timed timed;
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
-	tkb_remote_join(&joint, remote, &options->collect.watch);
-	if (options->layout == TKB_PUSH_TRITON)
-		return tkb_push_triton(remote, cache_root, options, report,
-		                       err);
-	pusher.options = options->collect;
-	rc = push(&pusher, options, err);
+	chosen = *options;
+	chosen.collect.deadline_ms = 0; /* of each bundle: that of all counts */
+	tkb_timed_begin(&timed, &options->collect.watch,
+	                options->collect.deadline_ms);
+	chosen.collect.watch = timed.watch;
+	tkb_remote_join(&joint, remote, &timed.watch);
+	if (options->layout == TKB_PUSH_TRITON) {
+		rc = tkb_push_triton(remote, cache_root, &chosen, report, err);
+		return tkb_timed_end(&timed, rc, err);
+	}
+	pusher.options = chosen.collect;
+	rc = push(&pusher, &chosen, err);
 	if (rc == 0 && report != NULL)
 		*report = pusher.report;
-	return rc;
+	return tkb_timed_end(&timed, rc, err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/digest.h"
+#include "bundle/watch.h"
 #include "remote/compact.h"
 #include "remote/push.h"
 #include "remote/records.h"
@@ -98,18 +99,20 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	struct tkb_push_report done = { 0 };
+	struct tkb_timed timed;
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
-	tkb_remote_join(&joint, remote, &options->collect.watch);
+	tkb_timed_begin(&timed, &options->collect.watch,
+	                options->collect.deadline_ms);
+	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = tkb_record_list_read(remote, ref, &records, err);
 	done.record_count = records.count;
 	if (rc == 0)
 		rc = copy_source(source, &hold, err);
 	if (rc == 0)
-		rc = check_bundle(&hold, &options->collect.watch,
-		                  &done.pushed_count, err);
+		rc = check_bundle(&hold, &timed.watch, &done.pushed_count, err);
 	if (rc == 0 && !options->collect.dry_run) {
 		done.blob_count = 1;
 		done.size = hold.size;
@@ -120,5 +123,5 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 		                            err);
 	if (rc == 0 && report != NULL)
 		*report = done;
-	return rc;
+	return tkb_timed_end(&timed, rc, err);
 }

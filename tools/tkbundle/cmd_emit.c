@@ -33,6 +33,7 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_sync),
 	  .help = "sync the file system, before and after" },
+	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
 	{ .name = "dry-run",
@@ -69,6 +70,7 @@ static int emit(struct cli *cli, const struct arguments *args,
 		.sync = args->is_sync,
 		.dry_run = args->is_dry_run,
 		.threads = args->jobs.value,
+		.deadline_ms = (uint32_t)args->deadline.value,
 	};
 	struct follow follow;
 	int rc;

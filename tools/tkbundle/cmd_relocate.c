@@ -8,6 +8,7 @@
 #include "text.h"
 
 static const struct option_spec options[] = {
+	ARGS_DEADLINE,
 	ARGS_JSON,
 	ARGS_DRY_RUN,
 };
@@ -16,7 +17,10 @@ static int relocate(struct cli *cli, const struct arguments *args,
                     const char *root, struct tkb_relocate_report *report,
                     struct tkb_error *err)
 {
-	struct tkb_relocate_options chosen = { .dry_run = args->is_dry_run };
+	struct tkb_relocate_options chosen = {
+		.dry_run = args->is_dry_run,
+		.deadline_ms = (uint32_t)args->deadline.value,
+	};
 	struct follow follow;
 	int rc;
 
