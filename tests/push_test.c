@@ -259,6 +259,115 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	CHECK_INT(count_texts(blob_files("remote")), 4);
 }
 
+TEST(push, of_a_bundle_that_is_there_uploads_nothing)
+{
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK(root != NULL);
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
+	         &err);
+	CHECK_INT(report.pushed_count, POOL);
+	CHECK_INT(spy_count(SPY_PUT), 1);
+	spy_reset();
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
+	         &err);
+	CHECK_INT(report.pushed_count + report.blob_count + report.size, 0);
+	CHECK_INT(report.present_count, POOL);
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+	CHECK_INT(spy_count(SPY_TOUCH), 1);
+
+	/* Its record without its blob is not the bundle, and heals. */
+	CHECK_INT(unlink(blob_files("remote")[0]), 0);
+	spy_reset();
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
+	         &err);
+	CHECK_INT(report.blob_count, 1);
+	CHECK_INT(spy_count(SPY_PUT), 1);
+	check_pulls(remote, "pulled", whole);
+}
+
+/* Somebody's clean-up is faster than the question whether the blob is there. */
+static int clean_up_before_touch(const struct spy_event *event,
+                                 struct tkb_error *err)
+{
+	(void)err;
+	if (event->op == SPY_TOUCH)
+		CHECK_INT(unlink(record_files("remote")[0]), 0);
+	return 0;
+}
+
+TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
+{
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK(root != NULL);
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err), &err);
+	spy.before = clean_up_before_touch;
+	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
+	         &err);
+	spy.before = NULL;
+	CHECK_INT(report.blob_count, 1);
+	CHECK_INT(count_texts(record_files("remote")), 1);
+	check_pulls(remote, "pulled", whole);
+}
+
+struct upload {
+	uint64_t done;
+	uint64_t total;
+	size_t count;
+	size_t before_put; /* calls */
+};
+
+static void note_upload(void *self, uint64_t done, uint64_t total)
+{
+	struct upload *upload = self;
+
+	CHECK(done >= upload->done && done <= total);
+	upload->done = done;
+	upload->total = total;
+	upload->count++;
+	upload->before_put += spy_count(SPY_PUT) == 0;
+}
+
+TEST(push, progress_is_that_of_the_upload)
+{
+	const char *root = pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct upload upload = { 0 };
+	const struct tkb_push_options options = {
+		.collect = { .watch = { .self = &upload,
+		                        .on_progress = note_upload } }
+	};
+	struct tkb_push_report report = push_with(remote, root, options);
+	struct tkb_error err = { 0 };
+
+	CHECK(upload.count > 0);
+	CHECK_INT(upload.before_put, 0);
+	CHECK_INT(upload.done, report.size);
+	CHECK_INT(upload.total, report.size);
+
+	spy_reset();
+	upload = (struct upload){ 0 };
+	CHECK_OK(tkb_push_bundle(remote, "other", &source, &options, &report,
+	                         &err),
+	         &err);
+	CHECK_INT(upload.before_put, 0);
+	CHECK_INT(upload.done, report.size);
+	CHECK_INT(upload.total, report.size);
+}
+
 TEST(push, of_a_damaged_bundle_pushes_nothing)
 {
 	const char *root = pool();

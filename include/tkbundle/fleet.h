@@ -4,6 +4,7 @@
 
 #include <tkbundle/collect.h>
 #include <tkbundle/emit.h>
+#include <tkbundle/recorder.h>
 #include <tkbundle/remote.h>
 
 #ifdef __cplusplus
@@ -40,7 +41,12 @@ enum tkb_push_layout {
 
 /** Choices for tkb_push(). Zero means the default. */
 struct tkb_push_options {
-	/** As of tkb_collect(). With dry_run it is told what would be pushed. */
+	/**
+	 * As of tkb_collect(). With dry_run it is told what would be pushed. The
+	 * watch's on_progress() is told of the bytes that have gone up, of those
+	 * that are known to be to go up: each blob adds its own, once for each
+	 * tier that may be written.
+	 */
 	struct tkb_collect_options collect;
 	enum tkb_push_layout layout;
 	bool no_compaction; /**< leave small bundles as they are */
@@ -79,8 +85,10 @@ TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /**
- * Push a bundle as it is, also where the ref holds all of it. It is verified
- * before. Of `options`, collect.dry_run, collect.watch and no_compaction count.
+ * Push a bundle as it is, launchers and all, also where the ref holds its
+ * entries. It is verified before. Where the ref has this very bundle, its record
+ * is stamped as used, and nothing goes up: the report has all as present. Of
+ * `options`, collect.dry_run, collect.watch and no_compaction count.
  *
  * @return as tkb_push(); TKB_ERR_CORRUPT (nothing was pushed),
  *         TKB_ERR_TOO_LARGE (more than a blob may have)
@@ -89,6 +97,24 @@ TKB_API TKB_NODISCARD int tkb_push_bundle(
 	struct tkb_remote *remote, const char *ref,
 	const struct tkb_source *source, const struct tkb_push_options *options,
 	struct tkb_push_report *report, struct tkb_error *err);
+
+/**
+ * Push what `recorder` notes, with its launchers, as one bundle, and finalise:
+ * tkb_recorder_collect() and tkb_push_bundle() in one, without a file.
+ *
+ * @param cache_root  as of tkb_recorder_collect()
+ * @param options     not kept; NULL means all defaults; its layout must be
+ *                    TKB_PUSH_BUNDLES. A dry run does not finalise
+ * @param report      filled in on success; may be NULL. Where nothing was
+ *                    noted, nothing is pushed
+ * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure
+ *         nothing is finalised, and the call may be repeated
+ */
+TKB_API TKB_NODISCARD int tkb_recorder_push(
+	struct tkb_recorder *recorder, struct tkb_remote *remote,
+	const char *ref, const char *cache_root,
+	const struct tkb_push_options *options, struct tkb_push_report *report,
+	struct tkb_error *err);
 
 /** Choices for tkb_pull(). Zero means the default. */
 struct tkb_pull_options {
@@ -138,6 +164,22 @@ TKB_API TKB_NODISCARD int tkb_pull_bundle(
 	struct tkb_remote *remote, const char *ref,
 	const struct tkb_pull_options *options, const struct tkb_sink *sink,
 	struct tkb_pull_report *report, struct tkb_error *err);
+
+/**
+ * Give back the launchers of `ref` that can be used in the cache at `cache_root`,
+ * as tkb_launchers_open() does for a bundle: those of all who pushed. Pull
+ * before. All blobs of the ref are fetched.
+ *
+ * @param options  as of tkb_pull_bundle()
+ * @param chosen   as of tkb_launchers_open(); not kept; may be NULL
+ * @param out      receives a handle that the caller closes
+ * @return as tkb_pull_bundle() and tkb_launchers_open()
+ */
+TKB_API TKB_NODISCARD int tkb_pull_launchers(
+	struct tkb_remote *remote, const char *ref, const char *cache_root,
+	const struct tkb_pull_options *options,
+	const struct tkb_launchers_options *chosen, struct tkb_launchers **out,
+	struct tkb_error *err);
 
 /** What is told of a ref. */
 struct tkb_ref_info {

@@ -10,6 +10,7 @@
 #include "bundle/key.h"
 #include "bundle/names.h"
 #include "bundle/notes.h"
+#include "bundle/recorder.h"
 
 enum phase {
 	PHASE_IDLE,
@@ -350,4 +351,21 @@ void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 	}
 	discard(recorder);
 	unlock(recorder);
+}
+
+int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
+                               const struct tkb_collect_options *options,
+                               struct tkb_wishes *wishes,
+                               struct tkb_order *order, struct tkb_error *err)
+{
+	const int rc = begin_collect(recorder, options, wishes, err);
+
+	if (rc == 0)
+		*order = order_of(wishes);
+	return rc;
+}
+
+void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final)
+{
+	finish_collect(recorder, is_final);
 }

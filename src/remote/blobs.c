@@ -94,9 +94,72 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
 	return tkb_hold_send(&hold, sink, err);
 }
 
+/* A blob on its way up: what a backend reads of it, it sends. */
+struct meter {
+	const struct tkb_blob *blob;
+	const struct tkb_watch *watch;
+	uint64_t before; /* went into other tiers */
+	uint64_t total;
+	uint64_t told;
+};
+
+static void tell(struct meter *meter, uint64_t done)
+{
+	if (done <= meter->told) /* it is being tried again */
+		return;
+	meter->told = done;
+	meter->watch->on_progress(meter->watch->self, done, meter->total);
+}
+
+static int read_metered(void *self, uint64_t offset, void *data, size_t size,
+                        size_t *got_out, struct tkb_error *err)
+{
+	struct meter *meter = self;
+	const struct tkb_source *source = &meter->blob->source;
+
+	/* What was read before is sent when more is asked for. */
+	tell(meter, meter->before + offset);
+	return source->read_at(source->self, offset, data, size, got_out, err);
+}
+
+static int put_metered(struct tkb_tier *tier, const struct tkb_digest *digest,
+                       struct meter *meter, struct tkb_error *err)
+{
+	const struct tkb_blob metered = { meter->blob->size,
+		                          { read_metered, meter } };
+	int rc;
+
+	if (meter->watch == NULL || meter->watch->on_progress == NULL)
+		return tkb_tier_put(tier, digest, meter->blob, err);
+	rc = tkb_tier_put(tier, digest, &metered, err);
+	meter->before += meter->blob->size;
+	tell(meter, meter->before);
+	return rc;
+}
+
+static uint64_t count_writable(const struct tkb_remote *remote)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < remote->tier_count; i++)
+		count += !remote->tiers[i].is_read_only;
+	return count;
+}
+
 int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
                    struct tkb_digest *digest_out, struct tkb_error *err)
 {
+	return tkb_remote_put_watched(remote, blob, NULL, digest_out, err);
+}
+
+int tkb_remote_put_watched(struct tkb_remote *remote,
+                           const struct tkb_blob *blob,
+                           const struct tkb_watch *watch,
+                           struct tkb_digest *digest_out, struct tkb_error *err)
+{
+	struct meter meter = { .blob = blob,
+		               .watch = watch,
+		               .total = blob->size * count_writable(remote) };
 	struct tkb_verdict verdict = { 0 };
 	struct tkb_digest digest;
 	int rc;
@@ -114,7 +177,7 @@ int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
 
 		if (remote->tiers[i].is_read_only)
 			continue;
-		rc = tkb_tier_put(&remote->tiers[i], &digest, blob, &fault);
+		rc = put_metered(&remote->tiers[i], &digest, &meter, &fault);
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 	}
 	rc = tkb_verdict_of(&verdict, true, err);

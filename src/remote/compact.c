@@ -167,7 +167,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	/* The remote is ours again when nobody fetches. */
 	tkb_flights_close(tkb_take(parts.flights));
 	if (rc == 0)
-		rc = tkb_push_blob(remote, ref, &hold, &made, err);
+		rc = tkb_push_blob(remote, ref, &hold, NULL, &made, err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0; /* they stay as they are */
 	if (rc == 0)

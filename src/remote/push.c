@@ -31,6 +31,9 @@ struct pusher {
 	struct tkb_pick *picks;  /* owned; what the ref lacks */
 	size_t pick_count;
 	size_t pick_capacity;
+	struct tkb_watch upload; /* is told of what goes up */
+	uint64_t uploaded;       /* bytes, of the blobs before */
+	uint64_t uploading;      /* of this one */
 	struct tkb_push_report report;
 };
 
@@ -154,6 +157,16 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	return tell_left_out(pusher, err);
 }
 
+/* Of one blob, after those before it. */
+static void tell_upload(void *self, uint64_t done, uint64_t total)
+{
+	struct pusher *pusher = self;
+
+	pusher->uploading = total;
+	pusher->upload.on_progress(pusher->upload.self, pusher->uploaded + done,
+	                           pusher->uploaded + total);
+}
+
 /* Pack `count` picks into one blob, and push it. */
 static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
                      size_t count, struct tkb_error *err)
@@ -162,6 +175,11 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 	struct tkb_hold hold = TKB_HOLD_INIT(pusher->remote->max_blob_size);
 	const struct tkb_order order = { .picks = picks, .pick_count = count };
 	const struct tkb_sink sink = tkb_hold_sink(&hold);
+	const struct tkb_watch upload = {
+		.self = pusher,
+		.on_progress =
+			pusher->upload.on_progress != NULL ? tell_upload : NULL,
+	};
 	struct tkb_collect_report report = { 0 };
 	int rc;
 
@@ -175,7 +193,10 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 		return 0;
 	pusher->report.blob_count++;
 	pusher->report.size += hold.size;
-	return tkb_push_blob(pusher->remote, pusher->ref, &hold, NULL, err);
+	rc = tkb_push_blob(pusher->remote, pusher->ref, &hold, &upload, NULL,
+	                   err);
+	pusher->uploaded += pusher->uploading;
+	return rc;
 }
 
 /* What is too large for one blob is halved. */
@@ -197,7 +218,6 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 			size = (size + 1) / 2;
 			/* All of them have been told. */
 			pusher->options.watch.on_result = NULL;
-			pusher->options.watch.on_progress = NULL;
 			continue;
 		}
 		if (rc != 0)
@@ -280,7 +300,11 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		rc = tkb_push_triton(remote, cache_root, &chosen, report, err);
 		return tkb_timed_end(&timed, rc, err);
 	}
+	/* Progress is that of the upload; to pack is none of it. */
+	pusher.upload = chosen.collect.watch;
 	pusher.options = chosen.collect;
+	if (!options->collect.dry_run)
+		pusher.options.watch.on_progress = NULL;
 	rc = push(&pusher, &chosen, err);
 	if (rc == 0 && report != NULL)
 		*report = pusher.report;

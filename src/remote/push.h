@@ -4,15 +4,30 @@
 
 /* What those share that bring a bundle into a ref. */
 
+#include <tkbundle/fleet.h>
+
 #include "remote/remote.h"
 
 /*
  * Upload the bundle in `hold`, then add its record, whose digest goes to
- * `record_out` (may be NULL).
+ * `record_out` (may be NULL). `watch` (may be NULL) is told of the bytes that
+ * have gone up.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 struct tkb_hold *hold,
+                                const struct tkb_watch *watch,
                                 struct tkb_digest *record_out,
                                 struct tkb_error *err);
+
+/*
+ * The bundle in `hold`, which has `entry_count` entries and is verified, becomes
+ * part of the ref, and the ref is compacted. What the ref has already, byte for
+ * byte, is not uploaded. Adds to `report`.
+ */
+TKB_NODISCARD int tkb_push_whole(struct tkb_remote *remote, const char *ref,
+                                 struct tkb_hold *hold, uint64_t entry_count,
+                                 const struct tkb_push_options *options,
+                                 struct tkb_push_report *report,
+                                 struct tkb_error *err);
 
 #endif

@@ -60,6 +60,13 @@ TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
                                   struct tkb_digest *out,
                                   struct tkb_error *err);
 
+/* As tkb_remote_put(); `watch` (may be NULL) is told of what has gone up. */
+TKB_NODISCARD int tkb_remote_put_watched(struct tkb_remote *remote,
+                                         const struct tkb_blob *blob,
+                                         const struct tkb_watch *watch,
+                                         struct tkb_digest *digest_out,
+                                         struct tkb_error *err);
+
 /* Put a blob into one tier. */
 TKB_NODISCARD int tkb_tier_put(struct tkb_tier *tier,
                                const struct tkb_digest *digest,

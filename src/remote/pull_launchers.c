@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include "remote/remote.h"
+
+/* All bundles of the ref as one: a merge unites their launchers. */
+int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
+                       const char *cache_root,
+                       const struct tkb_pull_options *options,
+                       const struct tkb_launchers_options *chosen,
+                       struct tkb_launchers **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(UINT64_MAX);
+	const struct tkb_sink sink = tkb_hold_sink(&hold);
+	const struct tkb_source source = tkb_hold_source(&hold);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);
+	if (rc == 0)
+		rc = tkb_bundle_open_source(&source, "the ref's bundle",
+		                            &bundle, err);
+	if (rc == 0)
+		rc = tkb_launchers_open(bundle, cache_root, chosen, out, err);
+	tkb_bundle_close(bundle);
+	return rc;
+}

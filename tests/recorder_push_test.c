@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include <tkbundle/fleet.h>
+
+/* What a recorder notes, by way of a remote. */
+
+#define REF "model"
+#define ADD "7L6SDEJ5EARFW53EAUKXWJ3XWXHCWI4TI4SGVO6DXAZGV5QZWTSA"
+#define MATMUL "D3PPX5GK7UQ4B5NHQFFX2XIJFDP56QMVFEZGVL5KZIPZ7ARB6EFQ"
+#define SOFTMAX "D4QPSSO6MYNPQYWQ3TOI2FKSOEBYMCNACWK5X2E5YQVDBBIBG6GA"
+
+static void close_remote_at(struct tkb_remote **remote)
+{
+	tkb_remote_close(*remote);
+}
+
+static struct tkb_remote *open_folder(void)
+{
+	struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_open(text("%s/remote", test_folder()), NULL,
+	                         &remote, &err),
+	         &err);
+	return remote;
+}
+
+/* "key=payload@device:kernel,kernel" of each that can be used. */
+static const char *usable(const struct tkb_launchers *launchers)
+{
+	const char *list = "";
+
+	for (size_t i = 0; i < tkb_launchers_count(launchers); i++) {
+		const struct tkb_launcher *launcher =
+			tkb_launchers_at(launchers, i);
+
+		list = text("%s%s=%.*s@%u:", list, launcher->cache_key,
+		            (int)launcher->payload.size,
+		            (const char *)launcher->payload.data,
+		            launcher->device);
+		for (size_t j = 0; j < launcher->kernel_count; j++)
+			list = text("%s%.4s,", list, launcher->kernels[j].key);
+		list = text("%s ", list);
+	}
+	return list;
+}
+
+static void fill(struct tkb_recorder *recorder)
+{
+	put(recorder, ADD, 0);
+	save(recorder, "all", "one", TKB_NEED_ALL, keys_of(2, ADD, MATMUL));
+	save(recorder, "any", "two", TKB_NEED_ANY, keys_of(2, ABSENT, SOFTMAX));
+}
+
+static struct tkb_push_report push_recorded(struct tkb_recorder *recorder,
+                                            struct tkb_remote *remote,
+                                            const char *root)
+{
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_recorder_push(recorder, remote, REF, root, NULL, &report,
+	                           &err),
+	         &err);
+	return report;
+}
+
+/* Pull, and what can be used then. */
+static const char *pulled(struct tkb_remote *remote, const char *root)
+{
+	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_pull(remote, REF, root, NULL, NULL, &err), &err);
+	CHECK_OK(tkb_pull_launchers(remote, REF, root, NULL, NULL, &launchers,
+	                            &err),
+	         &err);
+	return usable(launchers);
+}
+
+TEST(recorder_push, and_pull_give_back_what_a_file_and_an_emit_do)
+{
+	const char *root = h100();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *one = recording();
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
+	struct tkb_push_report report;
+	struct tkb_error err = { 0 };
+
+	fill(one);
+	fill(other);
+	bundle = open_bytes(recorded(one, root));
+	emit_bundle(bundle, "out", TKB_LAYOUT_AUTO);
+	CHECK_OK(tkb_launchers_open(bundle, "out", NULL, &launchers, &err),
+	         &err);
+
+	report = push_recorded(other, remote, root);
+	CHECK_INT(report.pushed_count, 3);
+	CHECK_INT(report.blob_count, 1);
+	CHECK_STR(pulled(remote, "pulled"), usable(launchers));
+	CHECK_STR(usable(launchers), "all=one@0:7L6S,D3PP, any=two@0:D4QP, ");
+}
+
+TEST(recorder_push, by_several_is_the_union_also_when_it_was_compacted)
+{
+	enum {
+		COUNT = 34 /* more than a ref keeps apart */
+	};
+	const char *root = h100();
+	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
+	const char *wanted = "";
+	uint64_t compacted = 0;
+
+	for (unsigned i = 0; i < COUNT; i++) {
+		TKB_AUTO(free_recorder_at)
+		struct tkb_recorder *recorder = recording();
+		const char *key = text("conf %02u", i);
+
+		save(recorder, key, key, TKB_NEED_ALL,
+		     keys_of(1, i % 2 == 0 ? ADD : MATMUL));
+		compacted +=
+			push_recorded(recorder, remote, root).compacted_count;
+		wanted = text("%s%s=%s@0:%s, ", wanted, key, key,
+		              i % 2 == 0 ? "7L6S" : "D3PP");
+	}
+	CHECK(compacted > 0);
+	CHECK_STR(pulled(remote, "pulled"), wanted);
+}
+
+TEST(recorder_push, of_nothing_pushes_nothing)
+{
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
+	struct tkb_ref_info info;
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(push_recorded(recorder, remote, "nowhere").blob_count, 0);
+	CHECK_INT(tkb_ref_look(remote, REF, &info, &err), TKB_MISS);
+}
+
+TEST(recorder_push, finalises_unless_it_is_dry_or_fails)
+{
+	const char *root = h100();
+	const struct tkb_push_options dry = { .collect = { .dry_run = true } };
+	const struct tkb_push_options triton = { .layout = TKB_PUSH_TRITON };
+	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
+	struct tkb_push_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	fill(recorder);
+	CHECK_OK(tkb_recorder_push(recorder, remote, REF, root, &dry, &report,
+	                           &err),
+	         &err);
+	CHECK_INT(report.pushed_count, 3);
+	CHECK_INT(report.blob_count, 0);
+	CHECK_FAILS(tkb_recorder_push(recorder, remote, REF, root, &triton,
+	                              NULL, &err),
+	            TKB_ERR_INVALID, &err, "bundles");
+	CHECK_INT(tkb_recorder_push(recorder, remote, REF, "nowhere", NULL,
+	                            NULL, &err),
+	          TKB_MISS);
+	put(recorder, SOFTMAX, 0);
+	CHECK_INT(push_recorded(recorder, remote, root).blob_count, 1);
+	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
+	            &err, "collected already");
+}
