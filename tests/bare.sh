@@ -43,15 +43,20 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/tkbundle-bare.XXXXXX")
+# apt fetches as a user of its own.
+chmod 711 "$work"
 root=$work/root
 child=
+ending=
 
-# With the first process of its namespace dies all that it started, and with
-# these go the mounts. That takes a moment, in which files may still appear.
+# What still runs has to end first; files may appear a moment longer.
 clean_up() {
 	local try
 
-	[ -z "$child" ] || kill -KILL "$child" 2>/dev/null || true
+	if [ -n "$child" ]; then
+		kill "-$ending" "$child" 2>/dev/null || true
+		wait "$child" 2>/dev/null || true
+	fi
 	for try in 1 2 3 4 5; do
 		"${as_root[@]}" rm -rf --one-file-system "$work" 2>/dev/null &&
 			return
@@ -64,10 +69,13 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Signals are heard while the command runs.
+# attended SIGNAL COMMAND...: signals are heard while the command runs, and SIGNAL
+# is what ends it.
 attended() {
 	local status=0
 
+	ending=$1
+	shift
 	"$@" &
 	child=$!
 	wait "$child" || status=$?
@@ -91,8 +99,8 @@ make_minbase() {
 
 	[ -z "$(find "$minbase" -mtime -30 2>/dev/null)" ] || return 0
 	mapfile -t sources < <(list_sources)
-	attended mmdebstrap --quiet --variant=minbase bookworm "$work/new.tar" \
-		"${sources[@]}"
+	attended TERM env TMPDIR="$work" mmdebstrap --quiet --variant=minbase \
+		bookworm "$work/new.tar" "${sources[@]}"
 	mv "$work/new.tar" "$minbase"
 }
 
@@ -178,7 +186,9 @@ inside() {
 	shift
 	mapfile -t variables < <(env | grep -E \
 		'^((https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT|RETRIES))=')
-	attended unshare ${as_root[0]:+--user --map-auto --map-root-user} \
+	# With the first process of its namespace dies all that it started,
+	# and with these go the mounts.
+	attended KILL unshare ${as_root[0]:+--user --map-auto --map-root-user} \
 		--mount --pid --ipc --uts --fork --kill-child "${options[@]}" \
 		-- sh -c "$enter" sh "$root" "$alone" "${variables[@]}" \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
