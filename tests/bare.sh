@@ -24,7 +24,7 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd -P)
 source=$(cd "$(dirname "$0")/.." && pwd -P)
 minbase=$folder/minbase.tar
-export LC_ALL=C
+export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
 umask 022
 
 say() {

@@ -29,6 +29,9 @@ TRITON = os.path.join(HERE, "build", "venv", "bin", "python3")
 # Needs a CUDA toolkit, or what another example made by one.
 WITH_TOOLS = ("tkbundle compile", " made", "softmax.cubin")
 
+# Needs a worker with LLVM, or what another example made by one.
+WITH_LLVM = (".llir", " made")
+
 # Needs Triton.
 WITH_TRITON = ("kernels.py:", "compile kernels.json", "model/sm_90 cache")
 
@@ -132,6 +135,9 @@ def why_not(command, folder):
     if (not os.path.exists(TRITON) and
             any(words in command for words in WITH_TRITON)):
         return "there is no Triton in build/venv"
+    if (not os.environ.get("TKB_TEST_LLVM") and
+            any(words in command for words in WITH_LLVM)):
+        return "the worker has no LLVM"
     if (not os.environ.get("TKB_TEST_CUDA") and
             any(words in command for words in WITH_TOOLS)):
         return "there is no CUDA toolkit"
@@ -144,9 +150,7 @@ def environment(document, program, folder):
     if not document.endswith(".md"):
         env["PATH"] = os.path.dirname(program) + ":" + env["PATH"]
         env["CUDA_HOME"] = os.environ.get("TKB_TEST_CUDA", "")
-    # Machines that run tests are busy.
-    return dict(env, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8",
-                TKBUNDLE_WAIT="60s")
+    return dict(env, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8")
 
 
 def run(commands, folder, env):
@@ -157,6 +161,9 @@ def run(commands, folder, env):
             path = os.path.join(place, str(number))
             with open(path, "w", encoding="utf-8") as file:
                 file.write(command)
+            # Machines that run tests are busy.
+            script.append("unset TKBUNDLE_WAIT" if " config" in command
+                          else "export TKBUNDLE_WAIT=60s")
             script.append(f'eval "$(cat {path})" </dev/null '
                           f'>{path}.out 2>&1')
         subprocess.run(["bash", "-c", "\n".join(script) + "\nexit 0"],
