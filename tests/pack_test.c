@@ -143,7 +143,10 @@ static void close_cache(struct tkb_cache **cache)
 	tkb_cache_close(*cache);
 }
 
-/* One entry proves bad when all are packed: they are packed again. */
+/*
+ * One entry proves bad when all are packed: they are packed again, and so is the
+ * frame of payloads, which was good.
+ */
 TEST(pack, that_begins_anew_needs_no_more_room)
 {
 	static const char *const root = "made/.triton/cache";
@@ -153,6 +156,7 @@ TEST(pack, that_begins_anew_needs_no_more_room)
 	TKB_AUTO(close_cache) struct tkb_cache *cache = NULL;
 	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher;
 	TKB_AUTO(tkb_pack_close) struct tkb_pack packed;
+	struct tkb_saving saving = { .payload = make_bytes(9) };
 	struct tkb_error err = { 0 };
 	const char **keys;
 	uint64_t size = 0;
@@ -166,7 +170,16 @@ TEST(pack, that_begins_anew_needs_no_more_room)
 	     *name != NULL; name++)
 		(void)truncate(text("%s/%s/%s", root, keys[0], *name), 1);
 
+	saving.saved = (struct tkb_saved_launcher){ .cache_key = "conf",
+		                                    .name = "kernel",
+		                                    .need = TKB_NEED_ALL,
+		                                    .needs = &keys[1],
+		                                    .need_count = 1,
+		                                    .size = SIZE };
+
 	tkb_pack_init(&packed, cache, &watcher, ".");
+	packed.savings = &saving;
+	packed.saving_count = 1;
 	CHECK_OK(tkb_pack(&packed, &err), &err);
 	CHECK_INT(tkb_cache_left_out_count(cache), 1);
 	for (size_t i = 0; i < packed.frame_count; i++)
