@@ -21,10 +21,12 @@ static void close_at(struct tkb_bundle **bundle)
  * that never ends fills no disk.
  */
 struct pipe {
+	const char *name;
 	int fd;   /* by reference */
 	int copy; /* owned */
 	uint64_t size;
 	bool has_ended;
+	bool has_failed; /* to be read, which is no fault of a bundle */
 };
 
 static void pipe_close(struct pipe *pipe)
@@ -45,8 +47,11 @@ static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
 		const ssize_t got = tkb_fd_read_full(pipe->fd, chunk, wanted);
 		int rc;
 
-		if (got < 0)
-			return tkb_fail_errno(err, "cannot read");
+		if (got < 0) {
+			pipe->has_failed = true;
+			return tkb_fail_errno(err, "cannot read '%s'",
+			                      pipe->name);
+		}
 		pipe->has_ended = (size_t)got < wanted;
 		rc = tkb_fd_pwrite_all(pipe->copy,
 		                       (struct tkb_bytes){ chunk, (size_t)got },
@@ -169,7 +174,8 @@ static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
 static int read_pipe_header(struct tkb_bundle *bundle, int fd,
                             struct tkb_error *err)
 {
-	TKB_AUTO(pipe_close) struct pipe pipe = { .fd = fd, .copy = -1 };
+	TKB_AUTO(pipe_close)
+	struct pipe pipe = { .name = bundle->name, .fd = fd, .copy = -1 };
 	int rc;
 
 	rc = tkb_fd_unlinked(NULL, &pipe.copy, err);
@@ -179,7 +185,9 @@ static int read_pipe_header(struct tkb_bundle *bundle, int fd,
 		(struct tkb_source){ .read_at = read_pipe, .self = &pipe };
 	rc = tkb_bundle_read_header(bundle, err);
 	if (rc < 0)
-		return tkb_fail_while(err, rc, "'%s'", bundle->name);
+		return pipe.has_failed
+		               ? rc
+		               : tkb_fail_while(err, rc, "'%s'", bundle->name);
 	bundle->fd = pipe.copy;
 	bundle->owns_fd = true;
 	pipe.copy = -1;
