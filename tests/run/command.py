@@ -232,7 +232,7 @@ def _(scene):
 def _(scene):
     options = ["--push", "never", "--wait", "300ms", "--deadline", "3s"]
     with hanging() as remote:
-        started = scene.start("sh", "-c", "echo $$ >pid; touch on; sleep 30",
+        started = scene.start("sh", "-c", "echo $$ >pid; : >on; sleep 30",
                               options=options, remote=remote)
         pulls = wait_until(lambda: [pid for pid, line in all_pulls(scene)],
                            "the pull")
