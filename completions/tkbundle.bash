@@ -54,7 +54,7 @@ _tkbundle_options() {
 	stats)
 		options="--paths --used --json" ;;
 	verify)
-		options="-j --jobs --json" ;;
+		options="--remote --repair --deadline -j --jobs --json" ;;
 	*)
 		return ;;
 	esac

@@ -42,7 +42,7 @@ complete -c tkbundle -n __tkbundle_no_verb -a relocate -d 'let a cache that was 
 complete -c tkbundle -n __tkbundle_no_verb -a run -d 'run a command that starts warm, and share what it compiles'
 complete -c tkbundle -n __tkbundle_no_verb -a show -d 'look at one entry, or at one of its files'
 complete -c tkbundle -n __tkbundle_no_verb -a stats -d 'say what fills a bundle or a cache'
-complete -c tkbundle -n __tkbundle_no_verb -a verify -d 'check every byte of a bundle or a cache'
+complete -c tkbundle -n __tkbundle_no_verb -a verify -d 'check every byte of a bundle, a cache or a remote'
 
 # Operands.
 complete -c tkbundle -n '__tkbundle_verb diff emit launcher ls merge show stats verify' -a '(__tkbundle_bundles)'
@@ -61,7 +61,7 @@ complete -c tkbundle -n '__tkbundle_verb collect gc relocate' -s n -l dry-run -d
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'look what is there, write nothing'
 complete -c tkbundle -n '__tkbundle_verb pull push refs run' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
-complete -c tkbundle -n '__tkbundle_verb compile emit gc pull push refs relocate' -l deadline -x -d 'give up after so long, as 500ms or 30s'
+complete -c tkbundle -n '__tkbundle_verb compile emit gc pull push refs relocate verify' -l deadline -x -d 'give up after so long, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb gc pull push run' -l metrics -r -F -d 'write figures for Prometheus to FILE'
 complete -c tkbundle -n '__tkbundle_verb collect merge' -s o -l output -x -a '(__tkbundle_bundles)' -d 'write the bundle to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'
@@ -104,6 +104,8 @@ complete -c tkbundle -n '__tkbundle_verb compile' -s v -l verbose -d 'tell of ea
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-size -x -d 'until entries take no more, as 500M or 20Gi'
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-entries -x -d 'until there are no more'
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-age -x -d 'what was not used for so long, as 30d or 12h'
+complete -c tkbundle -n '__tkbundle_verb verify' -l remote -x -a '(__fish_complete_directories)' -d 'check a remote, or REF of it; - means $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb verify' -l repair -d 'drop what of the remote is damaged'
 complete -c tkbundle -n '__tkbundle_verb launcher' -l signature -x -d 'what the kernel takes, as in \'*fp32:16, i32, 1024\''
 complete -c tkbundle -n '__tkbundle_verb launcher' -l num-warps -x -d 'insist on it; by default what the entry says'
 complete -c tkbundle -n '__tkbundle_verb launcher' -l num-stages -x -d likewise

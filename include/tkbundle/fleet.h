@@ -328,6 +328,53 @@ TKB_API TKB_NODISCARD int tkb_remote_gc(
 	struct tkb_remote *remote, const struct tkb_remote_gc_options *options,
 	struct tkb_remote_gc_report *report, struct tkb_error *err);
 
+/** Choices for tkb_remote_verify(). Zero means the default. */
+struct tkb_remote_verify_options {
+	const char
+		*ref; /**< only this one, and its blobs; NULL: all there is */
+	bool repair;  /**< drop what is damaged, where it may be written */
+	uint32_t threads;       /**< 0: the cores of the affinity mask */
+	struct tkb_watch watch; /**< only is_cancelled() is asked */
+	/** Told of all that is not as it should be; may be NULL. */
+	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
+	void *self;
+};
+
+/** What tkb_remote_verify() found, in all tiers. */
+struct tkb_remote_verify_report {
+	uint64_t ref_count;
+	uint64_t record_count;
+	uint64_t blob_count; /**< that were read, and */
+	uint64_t size;       /**< bytes of those */
+	uint64_t damaged_count;
+	uint64_t missing_count; /**< in the last tier that may be written */
+	uint64_t unread_count;
+	uint64_t newer_count;
+	uint64_t dropped_count; /**< of the damaged */
+};
+
+/**
+ * Read everything: the records, the blobs that they name, whole, and the bundles
+ * in those, and without `ref` the blobs that no record names. Each tier is
+ * verified by itself, and must answer.
+ *
+ * A repair drops blobs of another digest than their name, and records that are
+ * damaged, are none of any version, or say of their blob what is not so; never
+ * what could not be read, or may be of a newer tkbundle. A record whose blob was
+ * dropped is a hole, which the next push fills.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in, also where something is damaged; may be NULL
+ * @return 0, also where something is missing or could not be read: see the
+ *         report; TKB_ERR_CORRUPT (something is damaged, or was); TKB_MISS
+ *         (`ref` has no record); TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED,
+ *         TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_remote_verify(
+	struct tkb_remote *remote,
+	const struct tkb_remote_verify_options *options,
+	struct tkb_remote_verify_report *report, struct tkb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -82,8 +82,8 @@ static int check_digest(struct tkb_hold *hold, const struct tkb_digest *wanted,
 	                tier->url.place.name, hex);
 }
 
-static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
-                      struct tkb_hold *out, struct tkb_error *err)
+int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
+                   struct tkb_hold *out, struct tkb_error *err)
 {
 	struct transfer transfer = { .digest = digest, .hold = out };
 	const struct tkb_tier_work work = { get, &transfer };
@@ -167,11 +167,11 @@ static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
 			return TKB_MISS;
 		has_waited = true;
 		(void)nanosleep(&nap, NULL);
-		rc = fetch_from(tier, digest, out, err);
+		rc = tkb_tier_fetch(tier, digest, out, err);
 		if (rc != TKB_MISS)
 			return rc;
 	}
-	rc = fetch_from(tier, digest, out, err);
+	rc = tkb_tier_fetch(tier, digest, out, err);
 	if (rc == TKB_MISS && has_waited)
 		claims_release(claims);
 	return rc;
@@ -198,7 +198,7 @@ int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = fetch_from(tier, digest, out, &fault);
+		rc = tkb_tier_fetch(tier, digest, out, &fault);
 		if (rc == TKB_MISS && may_claim(remote, i))
 			rc = claim_or_wait(tier, digest, &claims, out, &fault);
 		if (rc == 0) {

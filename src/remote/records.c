@@ -62,9 +62,10 @@ static int add_unparsed(struct tkb_record_list *list,
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	tkb_digest_to_hex(digest, hex);
+	if (is_newer && why->status != TKB_ERR_UNSUPPORTED)
+		(void)tkb_fail(why, TKB_ERR_UNSUPPORTED,
+		               "it is of another version");
 	(void)tkb_fail_while(why, why->status, "record %s", hex);
-	if (is_newer)
-		why->status = TKB_ERR_UNSUPPORTED;
 	return add_fault(list, digest,
 	                 is_newer ? TKB_RECORD_NEWER : TKB_RECORD_GARBLED, why,
 	                 err);

@@ -74,6 +74,14 @@ TKB_NODISCARD int tkb_tier_put(struct tkb_tier *tier,
                                struct tkb_error *err);
 
 /*
+ * Fetch a blob from one tier into `out`, which is emptied before. Returns 0,
+ * TKB_MISS, TKB_ERR_CORRUPT (it has another digest) or what tkb_tier_do() does.
+ */
+TKB_NODISCARD int tkb_tier_fetch(struct tkb_tier *tier,
+                                 const struct tkb_digest *digest,
+                                 struct tkb_hold *out, struct tkb_error *err);
+
+/*
  * As tkb_remote_get(), into `out`, which is emptied before and keeps what it is
  * limited to.
  */

@@ -144,6 +144,7 @@ struct arguments {
 	bool is_help;
 	bool is_json;
 	bool is_kill_child;
+	bool is_repair;
 	bool is_strict;
 	bool is_sync;
 	bool is_verbose;

@@ -2,16 +2,33 @@
 #include "commands.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #include "entry_out.h"
 #include "follow.h"
+#include "remote_verify.h"
 #include "root.h"
 #include "source.h"
 #include "text.h"
 
 static const struct option_spec options[] = {
+	{ .name = "remote",
+	  .kind = OPTION_SECRET,
+	  .value = "URL[,URL...]|-",
+	  .offset = offsetof(struct arguments, remote),
+	  .help = "check a remote, or REF of it; - means $TKBUNDLE_REMOTE" },
+	{ .name = "repair",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, is_repair),
+	  .help = "drop what of the remote is damaged" },
+	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
+};
+
+enum {
+	PATH_LIMIT = 4096
 };
 
 static void summarize(const struct cli *cli, const char *path,
@@ -127,6 +144,26 @@ static void summarize_cache(const struct cli *cli, const char *path,
 		          "would not find it here");
 }
 
+/* What has no entry, and what a remote's folder has? */
+static bool is_remote(const char *path, const struct tkb_collect_report *report)
+{
+	static const char *const names[] = { "cas", "ref" };
+	struct stat info;
+
+	if (report->collected_count + report->left_out_count > 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char inside[PATH_LIMIT];
+		const int size = snprintf(inside, sizeof(inside), "%s/%s", path,
+		                          names[i]);
+
+		if (size > 0 && (size_t)size < sizeof(inside) &&
+		    stat(inside, &info) == 0 && S_ISDIR(info.st_mode))
+			return true;
+	}
+	return false;
+}
+
 /* A cache is verified by doing all of a collect but the writing. */
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const char *path)
@@ -145,6 +182,12 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	follow_end(&follow);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
+	if (is_remote(path, &report))
+		return cli_misused(cli,
+		                   "'%s' is a remote's folder, not a "
+		                   "cache: 'tkbundle verify --remote' "
+		                   "checks it",
+		                   path);
 
 	cache_json(&cli->json, &report);
 	if (!args->is_json)
@@ -161,6 +204,11 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
+	if (args->remote != NULL)
+		return remote_verify_run(cli, args);
+	if (args->is_repair || args->deadline.is_set)
+		return cli_misused(cli, "'--repair' and '--deadline' count "
+		                        "with '--remote' alone");
 	json_out_text(&cli->json, "verb", "verify");
 	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc != 0)
@@ -172,9 +220,9 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 const struct command command_verify = {
 	.name = "verify",
-	.operands = { "FILE|CACHE_ROOT" },
+	.operands = { "FILE|CACHE_ROOT|REF" },
 	.required_operands = 0,
-	.summary = "check every byte of a bundle or a cache",
+	.summary = "check every byte of a bundle, a cache or a remote",
 	.details =
 		"A bundle is held against its manifest. A cache's entries "
 		"must\n"
@@ -182,7 +230,14 @@ const struct command command_verify = {
 		"binaries must fit. The exit status is 5 for what is damaged,\n"
 		"4 for what is only busy or cannot be read. Without an "
 		"operand,\n"
-		"it is the cache that collect takes.\n",
+		"it is the cache that collect takes.\n"
+		"\n"
+		"Of a remote, all records and blobs are read, or those of "
+		"REF.\n"
+		"What is damaged is told, and dropped with --repair: the next\n"
+		"push brings it again. The exit status is 5 where something "
+		"is\n"
+		"damaged, 4 where something is missing or cannot be read.\n",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

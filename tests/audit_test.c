@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* What tkb_remote_verify() finds in a remote, and what it drops. */
+
+static const char *out(const char *name)
+{
+	return text("%s/%s", test_folder(), name);
+}
+
+static struct tkb_remote *arrange(const char *urls)
+{
+	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
+	struct tkb_remote *remote = open_spy(urls);
+
+	CHECK(pool() != NULL);
+	for (size_t i = 0; i < 3; i++)
+		(void)push_part(remote, parts[i]);
+	spy_reset();
+	return remote;
+}
+
+static struct tkb_remote_verify_report verify(struct tkb_remote *remote,
+                                              bool repair, int status)
+{
+	const struct tkb_remote_verify_options options = { .repair = repair };
+	struct tkb_remote_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err), status);
+	CHECK_INT(err.status, status);
+	return report;
+}
+
+TEST(audit, of_a_whole_remote_reads_all_and_changes_nothing)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange(spy_url("remote"));
+	struct tkb_remote_verify_report report = verify(remote, true, 0);
+
+	CHECK_INT(report.ref_count, 1);
+	CHECK_INT(report.record_count, 3);
+	CHECK_INT(report.blob_count, 3);
+	CHECK_INT(report.damaged_count + report.missing_count +
+	                  report.unread_count + report.newer_count,
+	          0);
+	CHECK_INT(spy_count(SPY_GET), 3);
+	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
+}
+
+TEST(audit, drops_a_blob_of_the_right_size_which_the_next_push_brings)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange(spy_url("remote"));
+	struct tkb_remote_verify_report report;
+	const char *blob = blob_files("remote")[1];
+
+	flip(blob, 8);
+	CHECK_INT(verify(remote, false, TKB_ERR_CORRUPT).damaged_count, 1);
+	CHECK(exists(blob));
+	report = verify(remote, true, TKB_ERR_CORRUPT);
+	CHECK_INT(report.dropped_count, 1);
+	CHECK(!exists(blob));
+	CHECK_INT(verify(remote, true, 0).missing_count, 1);
+	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
+	CHECK_INT(verify(remote, false, 0).missing_count, 0);
+	(void)pull_all(remote, out("pulled"));
+	check_is_part(out("pulled"), (struct part){ 0, POOL });
+}
+
+TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange(spy_url("remote"));
+	const char **records = record_files("remote");
+	const char **blobs = blob_files("remote");
+	struct tkb_remote_verify_report report;
+
+	flip(records[0], 8);
+	CHECK_INT(rename(records[1], out("record")), 0);
+	CHECK_INT(symlink(out("record"), records[1]), 0);
+	CHECK_INT(rename(blobs[2], out("blob")), 0);
+	CHECK_INT(symlink(out("blob"), blobs[2]), 0);
+	report = verify(remote, true, TKB_ERR_CORRUPT);
+	CHECK_INT(report.damaged_count, 1);
+	CHECK(report.unread_count >= 1);
+	CHECK_INT(report.dropped_count, 1);
+	CHECK(!exists(records[0]));
+	CHECK(exists(records[1]));
+	CHECK(exists(blobs[2]));
+}
+
+TEST(audit, of_a_bundle_that_is_another_drops_the_record_that_lies)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange(spy_url("remote"));
+	const char *copy = text(
+		"%s", (const char *)read_file(record_files("remote")[0]).data);
+	const char *other = text(
+		"%s", (const char *)read_file(record_files("remote")[1]).data);
+	struct tkb_error err = { 0 };
+	char *lie = (char *)(uintptr_t)text("%s", copy);
+
+	/* The blob of one, and what another says of its bundle. */
+	memcpy(strstr(lie, "\"bundle\":\"") + 10,
+	       strstr(other, "\"bundle\":\"") + 10, 64);
+	CHECK_OK(tkb_remote_add(remote, REF, tkb_text(lie), &err), &err);
+	CHECK_INT(count_texts(record_files("remote")), 4);
+	CHECK_INT(verify(remote, true, TKB_ERR_CORRUPT).dropped_count, 1);
+	CHECK_INT(count_texts(record_files("remote")), 3);
+	CHECK_INT(count_texts(blob_files("remote")), 3);
+}
+
+TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange(spy_url("remote"));
+	const struct tkb_bytes bytes = make_bytes(5000, 1);
+	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
+	const struct tkb_remote_verify_options options = { .ref = REF };
+	struct tkb_remote_verify_report report = { 0 };
+	struct tkb_digest digest;
+	struct tkb_error err = { 0 };
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	CHECK_OK(tkb_remote_put(remote, &blob, &digest, &err), &err);
+	tkb_digest_to_hex(&digest, hex);
+	flip(out(text("remote/cas/%.2s/%s", hex, hex)), 8);
+	CHECK_OK(tkb_remote_verify(remote, &options, &report, &err), &err);
+	CHECK_INT(report.blob_count, 3);
+	CHECK_INT(verify(remote, true, TKB_ERR_CORRUPT).dropped_count, 1);
+	CHECK_INT(verify(remote, true, 0).blob_count, 3);
+}
+
+TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote =
+		arrange(text("%s,%s", spy_url("near"), spy_url("remote")));
+	const char **near = blob_files("near");
+	struct tkb_remote_verify_report report;
+
+	flip(near[0], 8);
+	CHECK_INT(unlink(near[1]), 0);
+	report = verify(remote, true, TKB_ERR_CORRUPT);
+	CHECK_INT(report.damaged_count, 1);
+	CHECK_INT(report.dropped_count, 1);
+	CHECK_INT(report.missing_count, 0);
+	CHECK_INT(count_texts(blob_files("near")), 1);
+	CHECK_INT(count_texts(blob_files("remote")), 3);
+}
+
+TEST(audit, of_a_ref_without_records_is_a_miss)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_remote_verify_options options = { .ref = "none" };
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err), TKB_MISS);
+}
