@@ -162,12 +162,34 @@ struct stream generate_stream(struct generate *g)
 			generate_pointer(g, pick(g, GENERATE_POINTERS)).text);
 	} else {
 		(void)snprintf(stream.base, sizeof(stream.base),
-		               "ptr addrspace(1) @w%u", pick(g, WEIGHT_COUNT));
+		               "ptr addrspace(1) @w%u",
+		               chance(g, 60) ? g->used_weights++ % WEIGHT_COUNT
+		                             : pick(g, WEIGHT_COUNT));
 		if (stream.stride > 8)
 			stream.stride = 8;
 	}
 	if (chance(g, 70))
 		stream.index = generate_index(g);
+	return stream;
+}
+
+struct stream generate_word_stream(struct generate *g)
+{
+	struct stream stream = generate_stream(g);
+	const struct word index = stream.index;
+	const unsigned which = pick(g, GENERATE_POINTERS);
+
+	if (chance(g, 50))
+		(void)snprintf(stream.base, sizeof(stream.base), "%s",
+		               generate_pointer(g, which).text);
+	stream.start &= ~3;
+	if (strstr(stream.base, "@w") == NULL)
+		stream.stride = 1;
+	if (index.text[0] != '\0' && chance(g, 80)) {
+		stream.index = name(g, "%i");
+		emit(g, "  %s = and i64 %s, 60\n", stream.index.text,
+		     index.text);
+	}
 	return stream;
 }
 
@@ -241,7 +263,7 @@ struct word generate_value(struct generate *g)
 /* A parameter's attributes. */
 static void emit_parameter(struct generate *g, unsigned which)
 {
-	static const unsigned aligns[] = { 1, 1, 2, 4, 4, 8, 16 };
+	static const unsigned aligns[] = { 1, 2, 4, 4, 8, 16 };
 	const unsigned align = aligns[pick(g, TKB_COUNT_OF(aligns))];
 
 	g->spaces[which] = which == 3 && chance(g, 50) ? 0 : 1;

@@ -34,7 +34,7 @@ struct generate {
 	unsigned spaces[GENERATE_POINTERS];
 	unsigned aligns[GENERATE_POINTERS];
 	bool has_table;
-	unsigned weight_sizes[WEIGHT_COUNT];
+	unsigned used_weights; /* one after the other: each is read once */
 };
 
 /* From 0 to below `count`. */
@@ -60,6 +60,8 @@ struct word generate_address(struct generate *g, const struct stream *stream,
                              int offset);
 struct word generate_index(struct generate *g);
 struct stream generate_stream(struct generate *g);
+/* Bytes that are words, if an address is aligned as is said. */
+struct stream generate_word_stream(struct generate *g);
 /* The type of its pointers. */
 const char *generate_space(const struct stream *stream);
 

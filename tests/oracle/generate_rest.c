@@ -263,7 +263,7 @@ void generate_noise(struct generate *g)
 {
 	if (!chance(g, g->noise))
 		return;
-	switch (pick(g, 8)) {
+	switch (pick(g, 9)) {
 	case 0:
 		emit_strong(g);
 		break;
@@ -340,7 +340,6 @@ static void emit_bytes(struct generate *g, unsigned which)
 	static const char *const kinds[] = { "constant", "global" };
 	const unsigned size = 256;
 
-	g->weight_sizes[which] = size;
 	emit(g, "@w%u = %saddrspace(1) %s [%u x i8] c\"", which,
 	     chance(g, 85) ? "internal " : "", kinds[pick(g, 2)], size);
 	for (unsigned i = 0; i < size; i++)

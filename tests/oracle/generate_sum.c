@@ -100,13 +100,16 @@ static void shuffle(struct generate *g, int *numbers, unsigned count)
 struct word generate_sum(struct generate *g)
 {
 	static const char *const kinds[] = { "sext", "zext" };
-	const struct stream streams[] = { generate_stream(g),
-		                          generate_stream(g) };
+	const bool has_words = chance(g, 50);
+	const struct stream streams[] = {
+		has_words ? generate_word_stream(g) : generate_stream(g),
+		has_words ? generate_word_stream(g) : generate_stream(g)
+	};
 	const struct stream *const a = &streams[0];
 	const struct stream *const b = &streams[chance(g, 25) ? 0 : 1];
 	const char *const a_kind = kinds[chance(g, 20)];
 	const char *const b_kind = chance(g, 80) ? a_kind : kinds[pick(g, 2)];
-	const int shift = (int)pick(g, 4);
+	const int shift = has_words ? 0 : (int)pick(g, 4);
 	const unsigned count =
 		chance(g, 70) ? 4 * (1 + pick(g, 3)) : 1 + pick(g, 12);
 	struct cache cache = { .count = 0 };
@@ -115,8 +118,9 @@ struct word generate_sum(struct generate *g)
 	unsigned used = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		order[i] = chance(g, 92) ? (int)i : (int)pick(g, count);
-	if (chance(g, 30))
+		order[i] = has_words || chance(g, 92) ? (int)i
+		                                      : (int)pick(g, count);
+	if (chance(g, has_words ? 10 : 30))
 		shuffle(g, order, count);
 	if (chance(g, 60))
 		terms[used++] = chance(g, 50) ? word("%%n") : word("0");

@@ -164,6 +164,21 @@ static bool check_module(struct oracle *oracle, LLVMModuleRef module,
 	return is_same;
 }
 
+/* Lines as "gather: 35 words". */
+static void count_steps(struct oracle *oracle, const char *log)
+{
+	/* Every line ends with a line break. */
+	for (; *log != '\0'; log = strchr(log, '\n') + 1) {
+		for (size_t i = 0; i < oracle->step_count; i++) {
+			const char *name = tkb_finalize_step_name(i);
+			const size_t size = strlen(name);
+
+			if (strncmp(log, name, size) == 0 && log[size] == ':')
+				oracle->changed[i]++;
+		}
+	}
+}
+
 /* Lines as "rule 'dp4a.s.s' of 'dp4a.ll': 27 times". */
 static void count_rules(struct oracle *oracle, const char *log)
 {
@@ -213,8 +228,8 @@ static bool finalize_variant(struct oracle *oracle, LLVMModuleRef module,
 		return false;
 	}
 	tkb_buf_add_byte(&log, '\0');
-	if (log.size > 1)
-		oracle->changed[variant]++;
+	oracle->changed[oracle->step_count] += is_all && log.size > 1;
+	count_steps(oracle, (const char *)log.data);
 	count_rules(oracle, (const char *)log.data);
 	return true;
 }
