@@ -227,7 +227,9 @@ void generate_store(struct generate *g, struct word value)
 {
 	const unsigned to = 2 + pick(g, 2);
 	const struct word at = name(g, "%p");
-	const unsigned offset = 4 * pick(g, 60) + (chance(g, 10) ? 1 : 0);
+	/* Mostly where sums read. */
+	const unsigned offset =
+		4 * pick(g, chance(g, 70) ? 12 : 60) + (chance(g, 10) ? 1 : 0);
 
 	emit(g, "  %s = getelementptr i8, %s, i64 %u\n", at.text,
 	     generate_pointer(g, to).text, offset);
