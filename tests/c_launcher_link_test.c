@@ -255,14 +255,23 @@ TEST(c_launcher_link, refuses_grids_and_memory_that_differ)
 
 TEST(c_launcher_link, refuses_a_kernel_called_as_something_in_c)
 {
-	const struct tkb_c_kernel of = kernel();
-	const struct tkb_c_launcher_options options = {
-		.signature = "*fp32,*fp32,*fp32,i32,64", .name = "main"
+	static const char *const names[] = {
+		"main",   "printf", "malloc", "read",         "environ",
+		"cuInit", "void",   "isnan",  "pthread_join", "write",
 	};
+	const struct tkb_c_kernel of = kernel();
 
-	start();
-	add(&of, &options);
-	check_fails("'main' means something already in C");
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		const struct tkb_c_launcher_options options = {
+			.signature = "*fp32,*fp32,*fp32,i32,64",
+			.name = names[i]
+		};
+
+		start();
+		add(&of, &options);
+		check_fails(
+			text("'%s' means something already in C", names[i]));
+	}
 }
 
 TEST(c_launcher_link, reads_no_header_but_its_own)

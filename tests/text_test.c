@@ -45,6 +45,57 @@ TEST(utf8, of_every_code_point_is_decoded_to_it)
 	}
 }
 
+static void check_shown(const char *text, const char *wanted)
+{
+	char shown[256];
+
+	CHECK_INT(tkb_text_show(text, shown, sizeof(shown)), strlen(wanted));
+	CHECK_STR(shown, wanted);
+	CHECK_INT(tkb_text_show(text, NULL, 0), strlen(wanted));
+}
+
+TEST(text, is_shown_without_what_a_terminal_obeys)
+{
+	check_shown("", "");
+	check_shown("add_kernel", "add_kernel");
+	check_shown("Straße 内核 👍", "Straße 内核 👍");
+	check_shown("a\x1b[1m\n\x7f", "a\\x1b[1m\\x0a\\x7f");
+	check_shown("\xc2\x85|\xc2\x9b", "\\xc2\\x85|\\xc2\\x9b");
+	check_shown("\xff|\xe2\x80", "\\xff|\\xe2\\x80");
+	check_shown("\u202e\u2066\u200f\u061c",
+	            "\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8f"
+	            "\\xd8\\x9c");
+	check_shown("\u2028|\u2029|\u200b",
+	            "\\xe2\\x80\\xa8|\\xe2\\x80\\xa9|\\xe2\\x80\\x8b");
+}
+
+TEST(text, that_is_shown_is_cut_behind_a_whole_character)
+{
+	static const char text[] = "aé\x1b"
+				   "b";
+
+	for (size_t size = 1; size < 9; size++) {
+		static const char *const wanted[] = { "",   "",   "a",
+			                              "a",  "aé", "aé",
+			                              "aé", "aé", "aé\\x1b" };
+		char shown[16];
+
+		CHECK_INT(tkb_text_show(text, shown, size), 8);
+		CHECK_STR(shown, wanted[size]);
+	}
+}
+
+TEST(text, of_an_error_is_harmless)
+{
+	struct tkb_error err = { 0 };
+
+	(void)tkb_fail(&err, TKB_ERR_IO, "no '%s'", "\u202ekcab\n\x9b");
+	CHECK_STR(err.message, "no '\\xe2\\x80\\xaekcab\\x0a\\x9b'");
+	(void)tkb_fail_while(&err, TKB_ERR_IO, "in '%s'", "\u2029");
+	CHECK_STR(err.message, "in '\\xe2\\x80\\xa9': "
+	                       "no '\\xe2\\x80\\xaekcab\\x0a\\x9b'");
+}
+
 TEST(utf8, takes_one_to_four_bytes)
 {
 	static const struct {

@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_ERROR_H
 #define TKBUNDLE_ERROR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__GNUC__)
@@ -87,6 +88,18 @@ struct tkb_error {
  * "unknown" for what is no enum tkb_status. Never NULL. Static storage.
  */
 TKB_API const char *tkb_status_name(int status);
+
+/**
+ * Write `text` as it can be shown on a terminal, or in a log of lines: keys,
+ * names and paths come from outside and may hold anything. What is no UTF-8,
+ * controls a terminal, ends a line, is invisible or turns the order of letters
+ * comes out as "\x1b", byte by byte. Messages of errors are so already.
+ *
+ * @param out   receives as many whole characters as fit, and a zero; may be
+ *              NULL where `size` is 0
+ * @return the length that all of it has, as snprintf() does
+ */
+TKB_API size_t tkb_text_show(const char *text, char *out, size_t size);
 
 /** The word for a reason, as in --json; never NULL. Static storage. */
 TKB_API const char *tkb_reason_name(enum tkb_reason reason);

@@ -7,27 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names from outside may hold anything; a message is one line of text. */
-static void hide_control_characters(char *text)
-{
-	for (; *text != '\0'; text++) {
-		unsigned char byte = (unsigned char)*text;
-
-		if (byte < 0x20 || byte == 0x7f)
-			*text = '?';
-	}
-}
-
 static void set(struct tkb_error *err, int status, enum tkb_reason reason,
                 const char *format, va_list arguments)
 {
+	char raw[sizeof(err->message)];
+
 	if (err == NULL)
 		return;
 
 	err->status = status;
 	err->reason = (int32_t)reason;
-	(void)vsnprintf(err->message, sizeof(err->message), format, arguments);
-	hide_control_characters(err->message);
+	/* Names from outside may hold anything; a message is one line. */
+	(void)vsnprintf(raw, sizeof(raw), format, arguments);
+	(void)tkb_text_show(raw, err->message, sizeof(err->message));
 }
 
 int tkb_fail(struct tkb_error *err, int status, const char *format, ...)

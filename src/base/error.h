@@ -10,7 +10,7 @@
  * passed on unchanged (`if (rc < 0) return rc;`), and given context only
  * where it crosses a layer, by tkb_fail_while(). All of them return the
  * status, and accept a NULL err. Bytes from outside that are printed into a
- * message have their control characters replaced.
+ * message are written as tkb_text_show() does.
  */
 
 #include <tkbundle/error.h>

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include <tkbundle/error.h>
+
 /* The smallest code point that may take so many bytes. */
 static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
@@ -90,4 +95,78 @@ bool tkb_utf8_is_valid(struct tkb_bytes bytes)
 		at += length;
 	}
 	return true;
+}
+
+bool tkb_utf8_is_harmless(uint32_t code)
+{
+	/* First and last. */
+	static const uint32_t harmful[][2] = {
+		{ 0x00, 0x1f },       { 0x7f, 0x9f },
+		{ 0xad, 0xad },       /* soft hyphen */
+		{ 0x61c, 0x61c },     /* Arabic letter mark */
+		{ 0x115f, 0x1160 },   /* fillers */
+		{ 0x17b4, 0x17b5 },   /* invisible vowels */
+		{ 0x180b, 0x180f },   /* Mongolian selectors */
+		{ 0x200b, 0x200f },   /* of no width; marks of direction */
+		{ 0x2028, 0x202e },   /* separators; bidirectional */
+		{ 0x2060, 0x206f },   /* of no width; bidirectional isolates */
+		{ 0x3164, 0x3164 },   /* filler */
+		{ 0xfe00, 0xfe0f },   /* variation selectors */
+		{ 0xfeff, 0xfeff },   /* byte order mark */
+		{ 0xffa0, 0xffa0 },   /* filler */
+		{ 0xfff0, 0xfffb },   /* annotations */
+		{ 0x1d173, 0x1d17a }, /* of music */
+		{ 0xe0000, 0xe0fff }, /* tags */
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(harmful); i++) {
+		if (code >= harmful[i][0] && code <= harmful[i][1])
+			return false;
+	}
+	return true;
+}
+
+/* Put `bytes` in, or "\\x1b" for each, if that fits whole. */
+static size_t show_character(const unsigned char *bytes, size_t length,
+                             bool is_shown, char *out, size_t room)
+{
+	const size_t size = is_shown ? length : 4 * length;
+
+	if (size >= room)
+		return size;
+	for (size_t i = 0; i < length; i++) {
+		if (is_shown)
+			out[i] = (char)bytes[i];
+		else
+			(void)snprintf(out + 4 * i, 5, "\\x%02x", bytes[i]);
+	}
+	out[size] = '\0';
+	return size;
+}
+
+size_t tkb_text_show(const char *text, char *out, size_t size)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	const size_t length = strlen(text);
+	bool is_full = size == 0;
+	size_t used = 0;
+	size_t step;
+
+	if (size != 0)
+		out[0] = '\0';
+	for (size_t at = 0; at < length; at += step) {
+		uint32_t code = 0;
+		size_t grown = used;
+
+		step = tkb_utf8_decode(
+			(struct tkb_bytes){ text + at, length - at }, &code);
+		grown += show_character(bytes + at, step == 0 ? 1 : step,
+		                        step != 0 && tkb_utf8_is_harmless(code),
+		                        is_full ? NULL : out + used,
+		                        is_full ? 0 : size - used);
+		is_full = is_full || grown >= size;
+		used = grown;
+		step = step == 0 ? 1 : step;
+	}
+	return used;
 }

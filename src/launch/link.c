@@ -157,7 +157,8 @@ static int settle_kernel(struct tkb_c_link *link, struct tkb_c_linked *kernel,
 			return rc;
 	}
 	rc = tkb_name_check_function(kernel->name, err);
-	if (rc == 0 && tkb_name_is_taken(kernel->name))
+	if (rc == 0 && (tkb_name_is_taken(kernel->name) ||
+	                tkb_name_is_of_library(kernel->name)))
 		rc = tkb_fail(err, TKB_ERR_INVALID,
 		              "'%s' means something already in C: '--out-name' "
 		              "gives a kernel another name",

@@ -16,6 +16,9 @@ bool tkb_name_is_identifier(const char *name);
  */
 bool tkb_name_is_taken(const char *name);
 
+/* Is it a function or an object of the C library, "printf"? */
+bool tkb_name_is_of_library(const char *name);
+
 /*
  * Is it "arg7", which stands for the place of an argument without a name? Up to
  * Triton 3.3 all are called so, by where they stand among the rest.

@@ -8,6 +8,7 @@
 #include <tkbundle/finalize.h>
 
 #include "root.h"
+#include "text.h"
 
 /* Texts that the options of the library point to. */
 struct choices {
@@ -173,8 +174,8 @@ static int write_log(void *self, struct tkb_bytes source, struct tkb_error *err)
 	const struct compile_item *const item = work->logged;
 
 	if (item != NULL)
-		(void)fprintf(work->log, "==== %s for %s, %s\n", item->path,
-		              item->target, item->key);
+		text_line(work->log, "==== %s for %s, %s", item->path,
+		          item->target, item->key);
 	if (fwrite(source.data, 1, source.size, work->log) == source.size &&
 	    fputc('\n', work->log) != EOF && fflush(work->log) == 0)
 		return 0;

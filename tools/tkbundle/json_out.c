@@ -10,8 +10,8 @@
 #include "cli.h"
 #include "text.h"
 
-/* 0.1 is to be 0.1, not 0.10000000000000001. */
-#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+/* 0.1 is to be 0.1, not 0.10000000000000001; nothing turns a terminal. */
+#define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(15))
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 

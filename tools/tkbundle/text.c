@@ -2,7 +2,6 @@
 #include "text.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "cli.h"
@@ -53,30 +52,17 @@ size_t text_utf8_length(const char *text)
 	return length;
 }
 
-/* C0, DEL and C1, all of which a terminal may obey. */
-static bool is_control(const char *text, size_t length)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-
-	if (length == 1)
-		return bytes[0] < 0x20 || bytes[0] == 0x7f;
-	return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
-}
-
 static void put_harmless(FILE *to, const char *text)
 {
-	while (*text != '\0') {
-		const size_t length = text_utf8_length(text);
-		const bool is_shown = length > 0 && !is_control(text, length);
-		const size_t step = length > 0 ? length : 1;
+	const size_t size = tkb_text_show(text, NULL, 0) + 1;
+	TKB_AUTO(text_free) char *shown = malloc(size);
 
-		if (is_shown)
-			(void)fwrite(text, 1, step, to);
-		for (size_t i = 0; !is_shown && i < step; i++)
-			(void)fprintf(to, "\\x%02x", (unsigned char)text[i]);
-
-		text += step;
+	if (shown == NULL) {
+		(void)fputs("tkbundle: out of memory\n", to);
+		return;
 	}
+	(void)tkb_text_show(text, shown, size);
+	(void)fputs(shown, to);
 }
 
 void text_line_around(FILE *to, const char *prefix, const char *suffix,

@@ -19,8 +19,8 @@
 size_t text_utf8_length(const char *text);
 
 /*
- * Print a line. Control characters, and bytes that are not UTF-8, come out
- * as "\x1b"; the newline is added.
+ * Print a line, as tkb_text_show() writes it: control characters and the like
+ * come out as "\x1b". The newline is added.
  */
 __attribute__((format(printf, 2, 3))) void text_line(FILE *to,
                                                      const char *format, ...);
