@@ -189,8 +189,8 @@ static bool looks_written(const char *name, struct tkb_bytes bytes)
 }
 
 /* The files that tkb_found_load() only looked at. */
-static int check_rest(const struct spot *spot, const struct tkb_found *found,
-                      struct tkb_error *err)
+static int check_rest(struct tkb_loader *loader, const struct tkb_found *found,
+                      bool is_trusted, struct tkb_error *err)
 {
 	int rc;
 
@@ -199,9 +199,9 @@ static int check_rest(const struct spot *spot, const struct tkb_found *found,
 		struct tkb_bytes bytes;
 
 		if (found->found[i].bytes.data != NULL ||
-		    (spot->is_trusted && tkb_name_is_lean_drop(name)))
+		    (is_trusted && tkb_name_is_lean_drop(name)))
 			continue;
-		rc = tkb_found_read(spot->loader, found, i, &bytes, err);
+		rc = tkb_found_read(loader, found, i, &bytes, err);
 		if (rc < 0)
 			return rc;
 		if (!looks_written(name, bytes))
@@ -211,25 +211,19 @@ static int check_rest(const struct spot *spot, const struct tkb_found *found,
 	return 0;
 }
 
-static bool kind_fits(const struct spot *spot, const struct tkb_found *found)
-{
-	return found->entry.kind == spot->entry->kind &&
-	       tkb_platform_fits(found->entry.platform);
-}
-
-/* Something is there that is not what the bundle holds. Is it whole? */
-static int look_closely(const struct spot *spot, enum tkb_place_state *out,
-                        struct tkb_error *err)
+int tkb_place_inspect(struct tkb_loader *loader, const struct tkb_root *root,
+                      const char *key, enum tkb_kind kind, bool is_trusted,
+                      enum tkb_place_state *out, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
 	struct tkb_found found = { 0 };
 	bool has_writer = false;
 	int rc;
 
-	rc = tkb_found_load(spot->loader, spot->root, spot->entry->key, &found,
-	                    &fault);
-	if (rc == 0 && kind_fits(spot, &found)) {
-		rc = check_rest(spot, &found, &fault);
+	rc = tkb_found_load(loader, root, key, &found, &fault);
+	if (rc == 0 && found.entry.kind == kind &&
+	    tkb_platform_fits(found.entry.platform)) {
+		rc = check_rest(loader, &found, is_trusted, &fault);
 		if (rc == 0) {
 			*out = found.is_moved ? TKB_PLACE_MOVED
 			                      : TKB_PLACE_PRESENT;
@@ -241,8 +235,7 @@ static int look_closely(const struct spot *spot, enum tkb_place_state *out,
 			*err = fault;
 		return rc;
 	}
-	rc = tkb_place_has_writer(spot->root, spot->entry->key, &has_writer,
-	                          err);
+	rc = tkb_place_has_writer(root, key, &has_writer, err);
 	*out = has_writer ? TKB_PLACE_BUSY : TKB_PLACE_BROKEN;
 	return rc;
 }
@@ -257,7 +250,9 @@ static int look(const struct spot *spot, enum tkb_place_state *out,
 	if (rc < 0)
 		return rc;
 	if (!same)
-		return look_closely(spot, out, err);
+		return tkb_place_inspect(spot->loader, spot->root,
+		                         spot->entry->key, spot->entry->kind,
+		                         spot->is_trusted, out, err);
 	if (!spot->is_trusted) {
 		rc = has_all_bytes(spot, &same, err);
 		if (rc < 0)

@@ -33,6 +33,17 @@ TKB_NODISCARD int tkb_place_look(struct tkb_loader *loader,
                                  struct tkb_error *err);
 
 /*
+ * The close look alone, for those who know an entry by its key and kind, and
+ * not yet what it holds: a whole entry is present whatever its bytes. Nothing
+ * is told of what is absent or no folder: both are no whole entry.
+ */
+TKB_NODISCARD int tkb_place_inspect(struct tkb_loader *loader,
+                                    const struct tkb_root *root,
+                                    const char *key, enum tkb_kind kind,
+                                    bool is_trusted, enum tkb_place_state *out,
+                                    struct tkb_error *err);
+
+/*
  * Is there, in folder `key`, a temporary folder of a Triton at work? A folder
  * that cannot be listed is a failure, not an answer.
  */

@@ -265,6 +265,8 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	int rc;
 
 	rc = tkb_wanted_look(puller->wanted, err);
+	if (rc == 0)
+		rc = tkb_wanted_doubt(puller->wanted, puller->remote, err);
 	report->emit.present_count = tkb_wanted_present(puller->wanted);
 	while (rc == 0) {
 		const size_t count =

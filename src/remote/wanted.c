@@ -5,15 +5,19 @@
 #include <string.h>
 
 #include "bundle/elf.h"
-#include "bundle/found.h"
 #include "bundle/manifest.h"
+#include "bundle/place.h"
 #include "bundle/root.h"
 #include "bundle/stage.h"
+#include "remote/peek.h"
 
 /* Where an entry goes. Under Triton's layout all devices are one. */
 struct place {
 	const char *key;
 	uint32_t device;
+	enum tkb_kind kind;
+	bool is_trusted; /* written or verified here since boot */
+	bool is_bad;     /* not what its record's bundle says */
 	bool is_present;
 	bool is_coming; /* with a record that was chosen */
 };
@@ -137,6 +141,15 @@ static int compare_places(const void *a, const void *b)
 	return (left->device > right->device) - (left->device < right->device);
 }
 
+/* Only a module has a platform, and only a kernel a target. */
+static enum tkb_kind kind_of(const struct tkb_record_entry *entry)
+{
+	if (entry->platform[0] != '\0')
+		return TKB_KIND_MODULE;
+	return entry->target.backend[0] != '\0' ? TKB_KIND_KERNEL
+	                                        : TKB_KIND_AUTOTUNE;
+}
+
 static int add_places(struct tkb_wanted *wanted,
                       const struct tkb_record_entry *entry,
                       struct tkb_error *err)
@@ -154,7 +167,8 @@ static int add_places(struct tkb_wanted *wanted,
 		if (rc == 0)
 			wanted->places[wanted->place_count++] =
 				(struct place){ .key = entry->key,
-				                .device = devices[i] };
+				                .device = devices[i],
+				                .kind = kind_of(entry) };
 	}
 	return rc;
 }
@@ -243,11 +257,70 @@ static const struct tkb_root *find_root(const struct tkb_wanted *wanted,
 	return NULL;
 }
 
+static struct place *find_place(const struct tkb_wanted *wanted,
+                                const char *key, uint32_t device)
+{
+	const struct place place = { .key = key, .device = device };
+
+	return bsearch(&place, wanted->places, wanted->place_count,
+	               sizeof(place), compare_places);
+}
+
+static bool is_marked(const struct tkb_root *root, const struct tkb_digest *id)
+{
+	struct tkb_stage stage;
+	bool answer;
+
+	tkb_stage_init(&stage, root);
+	tkb_stage_begin(&stage, id, false);
+	answer = stage.is_trusted;
+	tkb_stage_close(&stage);
+	return answer;
+}
+
+/* What the record holds was written or verified in a root since boot. */
+static void trust_places(struct tkb_wanted *wanted,
+                         const struct tkb_record *record,
+                         const struct tkb_root *root)
+{
+	for (size_t i = 0; i < record->entry_count; i++) {
+		const struct tkb_record_entry *entry = &record->entries[i];
+		const uint32_t *devices = NULL;
+		const size_t count = devices_of(wanted, entry, &devices);
+
+		for (size_t j = 0; j < count; j++) {
+			struct place *place =
+				find_place(wanted, entry->key, devices[j]);
+
+			if (place != NULL &&
+			    find_root(wanted, place->device) == root)
+				place->is_trusted = true;
+		}
+	}
+}
+
+static void find_trusted(struct tkb_wanted *wanted)
+{
+	const struct tkb_record_list *records = wanted->order.records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+
+		for (size_t j = 0; j < wanted->roots.count; j++) {
+			const struct tkb_root *root = &wanted->roots.items[j];
+
+			if (is_marked(root, &record->bundle))
+				trust_places(wanted, record, root);
+		}
+	}
+}
+
+/* As an emit looks; what it cannot look at, it will say. */
 static int look(struct tkb_wanted *wanted, struct place *place,
                 struct tkb_error *err)
 {
 	const struct tkb_root *root = find_root(wanted, place->device);
-	struct tkb_found found = { 0 };
+	enum tkb_place_state state = TKB_PLACE_ABSENT;
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -256,10 +329,12 @@ static int look(struct tkb_wanted *wanted, struct place *place,
 	if (root == NULL)
 		return 0;
 	tkb_arena_release(&wanted->loader.arena);
-	rc = tkb_found_load(&wanted->loader, root, place->key, &found, &fault);
+	rc = tkb_place_inspect(&wanted->loader, root, place->key, place->kind,
+	                       place->is_trusted, &state, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	place->is_present = rc == 0 && !found.is_moved;
+	place->is_present = rc == 0 && state == TKB_PLACE_PRESENT &&
+	                    (place->is_trusted || !place->is_bad);
 	return 0;
 }
 
@@ -276,6 +351,7 @@ int tkb_wanted_look(struct tkb_wanted *wanted, struct tkb_error *err)
 		return rc;
 	}
 	rc = 0; /* also where there is no such folder yet */
+	find_trusted(wanted);
 	for (size_t i = 0; i < wanted->place_count && rc == 0; i++)
 		rc = look(wanted, &wanted->places[i], err);
 	return rc;
@@ -292,15 +368,6 @@ void tkb_wanted_clean(const struct tkb_wanted *wanted)
 		tkb_stage_begin(&stage, &none, true);
 		tkb_stage_close(&stage);
 	}
-}
-
-static struct place *find_place(const struct tkb_wanted *wanted,
-                                const char *key, uint32_t device)
-{
-	const struct place place = { .key = key, .device = device };
-
-	return bsearch(&place, wanted->places, wanted->place_count,
-	               sizeof(place), compare_places);
 }
 
 /* What the record fills; what it alone brings is marked, if `marks`. */
@@ -329,6 +396,145 @@ static struct tkb_choice weigh(struct tkb_wanted *wanted, size_t index,
 		}
 	}
 	return choice;
+}
+
+/* Does the record tell of what is present, and nobody looked at its bytes? */
+static bool is_doubtful(const struct tkb_wanted *wanted,
+                        const struct tkb_record *record)
+{
+	for (size_t i = 0; i < record->entry_count; i++) {
+		const struct tkb_record_entry *entry = &record->entries[i];
+		const uint32_t *devices = NULL;
+		const size_t count = devices_of(wanted, entry, &devices);
+
+		for (size_t j = 0; j < count; j++) {
+			const struct place *place =
+				find_place(wanted, entry->key, devices[j]);
+
+			if (place != NULL && place->is_present &&
+			    !place->is_trusted)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Hold one entry of the record's bundle against what stands there. */
+static int compare(struct tkb_wanted *wanted, const struct tkb_entry *entry,
+                   const struct tkb_record_entry *listed, struct tkb_error *err)
+{
+	const uint32_t *devices = NULL;
+	const size_t count = devices_of(wanted, listed, &devices);
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		struct place *place =
+			find_place(wanted, entry->key, devices[i]);
+		enum tkb_place_state state = TKB_PLACE_ABSENT;
+		struct tkb_error fault = { 0 };
+
+		if (place == NULL || !place->is_present || place->is_trusted)
+			continue;
+		tkb_arena_release(&wanted->loader.arena);
+		rc = tkb_place_look(&wanted->loader,
+		                    find_root(wanted, place->device), entry,
+		                    false, &state, &fault);
+		if (rc == TKB_ERR_NOMEM)
+			return tkb_fail_nomem(err);
+		place->is_present = rc == 0 && state == TKB_PLACE_PRESENT;
+		place->is_trusted = place->is_present;
+		place->is_bad = !place->is_present;
+		rc = 0;
+	}
+	return rc;
+}
+
+static int compare_all(struct tkb_wanted *wanted,
+                       const struct tkb_record *record,
+                       const struct tkb_bundle *bundle, struct tkb_error *err)
+{
+	int rc = 0;
+
+	/* A record lists its bundle's entries in the bundle's order. */
+	for (size_t i = 0; i < record->entry_count && rc == 0; i++) {
+		if (i < tkb_bundle_entry_count(bundle) &&
+		    strcmp(tkb_bundle_entry(bundle, i)->key,
+		           record->entries[i].key) == 0)
+			rc = compare(wanted, tkb_bundle_entry(bundle, i),
+			             &record->entries[i], err);
+	}
+	return rc;
+}
+
+/* Mark the bundle in each root where all that it has for it is sound. */
+static void mark(const struct tkb_wanted *wanted,
+                 const struct tkb_record *record)
+{
+	for (size_t i = 0; i < wanted->roots.count; i++) {
+		const struct tkb_root *root = &wanted->roots.items[i];
+		struct tkb_stage stage;
+		bool is_whole = true;
+
+		for (size_t j = 0; j < record->entry_count && is_whole; j++) {
+			const struct place *place =
+				find_place(wanted, record->entries[j].key,
+			                   wanted->layout == TKB_LAYOUT_TRITON
+			                           ? 0
+			                           : root->device);
+
+			is_whole = place != NULL && place->is_trusted;
+		}
+		if (!is_whole)
+			continue;
+		tkb_stage_init(&stage, root);
+		tkb_stage_begin(&stage, &record->bundle, false);
+		tkb_stage_trust(&stage, &record->bundle);
+		tkb_stage_close(&stage);
+	}
+}
+
+/* What is fetched anyway, an emit looks at. */
+static int doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
+                 struct tkb_error *err)
+{
+	const struct tkb_record_list *records = wanted->order.records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+		struct tkb_bundle *bundle = NULL;
+		struct tkb_error fault = { 0 };
+		int rc;
+
+		if (weigh(wanted, i, true).missing_count != 0 ||
+		    !is_doubtful(wanted, record))
+			continue;
+		rc = tkb_remote_peek(remote, record, &bundle, &fault);
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
+			if (err != NULL)
+				*err = fault;
+			return rc;
+		}
+		if (rc != 0)
+			continue; /* what is whole is not given up for that */
+		rc = compare_all(wanted, record, bundle, err);
+		tkb_bundle_close(bundle);
+		if (rc < 0)
+			return rc;
+		if (!wanted->order.options->dry_run)
+			mark(wanted, record);
+	}
+	return 0;
+}
+
+int tkb_wanted_doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	rc = doubt(wanted, remote, err);
+	for (size_t i = 0; i < wanted->place_count; i++)
+		wanted->places[i].is_coming = false;
+	return rc;
 }
 
 size_t tkb_wanted_plan(struct tkb_wanted *wanted, struct tkb_choice *out)

@@ -9,12 +9,14 @@
  *
  *     rc = tkb_wanted_open(&order, &wanted, err);
  *     rc = tkb_wanted_look(wanted, err);        what is there now?
+ *     rc = tkb_wanted_doubt(wanted, remote, err);  is it what it should be?
  *     count = tkb_wanted_plan(wanted, chosen);  which records bring the rest?
  */
 
 #include <tkbundle/emit.h>
 
 #include "remote/records.h"
+#include "remote/remote.h"
 
 struct tkb_wanted;
 
@@ -37,6 +39,16 @@ enum tkb_layout tkb_wanted_layout(const struct tkb_wanted *wanted);
 
 TKB_NODISCARD int tkb_wanted_look(struct tkb_wanted *wanted,
                                   struct tkb_error *err);
+
+/*
+ * Hold the bytes of what is present, and was not written or verified here since
+ * boot, against what the records' bundles say of them, as an emit does: what
+ * differs is not present. Of each bundle only the manifest is read; where it
+ * cannot be had, what looks whole stays present.
+ */
+TKB_NODISCARD int tkb_wanted_doubt(struct tkb_wanted *wanted,
+                                   struct tkb_remote *remote,
+                                   struct tkb_error *err);
 
 /* A record that is to be fetched. */
 struct tkb_choice {

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What an emit repairs, a pull repairs: the same cache ends the same. */
+
+/* The end of a file's name, and what becomes of it. */
+struct damage {
+	const char *name;
+	const char *ending;
+	void (*harm)(const char *path);
+};
+
+static void remove_it(const char *path)
+{
+	CHECK_INT(unlink(path), 0);
+}
+
+static void halve(const char *path)
+{
+	CHECK_INT(truncate(path, (off_t)(read_file(path).size / 2)), 0);
+}
+
+static void empty(const char *path)
+{
+	CHECK_INT(truncate(path, 0), 0);
+}
+
+static void zero(const char *path)
+{
+	const size_t size = read_file(path).size;
+
+	write_file(path, (struct tkb_bytes){ test_alloc(size), size });
+}
+
+static void flip_middle(const char *path)
+{
+	flip(path, 8);
+}
+
+static void change_place(const char *path)
+{
+	edit_file(path, test_folder(), "/elsewhere");
+}
+
+static void link_it(const char *path)
+{
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(symlink("/dev/null", path), 0);
+}
+
+static const struct damage damages[] = {
+	{ "a binary that is not there", ".cubin", remove_it },
+	{ "a binary that is cut short", ".cubin", halve },
+	{ "a binary that is empty", ".cubin", empty },
+	{ "a binary of zeros", ".cubin", zero },
+	{ "a binary with a bit that is another", ".cubin", flip_middle },
+	{ "a binary that is a link", ".cubin", link_it },
+	{ "a text that is not there", ".ptx", remove_it },
+	{ "a text that is cut short", ".ptx", halve },
+	{ "a text that is empty", ".ptx", empty },
+	{ "a text of zeros", ".ptx", zero },
+	{ "a text with a bit that is another", ".ptx", flip_middle },
+	{ "no group file", "__grp__", remove_it },
+	{ "a group file that is cut short", "__grp__", halve },
+	{ "a group file of zeros", "__grp__", zero },
+	{ "a group file of another place", "__grp__", change_place },
+	{ "metadata that is cut short", ".json", halve },
+	{ "metadata that is not there", ".json", remove_it },
+	{ "metadata with a bit that is another", ".json", flip_middle },
+};
+
+/* The damage's file, in the first kernel of the pool. */
+static const char *find_file(const char *root, const struct damage *damage)
+{
+	const bool is_group = strcmp(damage->ending, "__grp__") == 0;
+
+	for (const char **key = pool_keys(); *key != NULL; key++) {
+		const char *folder = text("%s/%s", root, *key);
+
+		if (!exists(folder))
+			continue;
+		for (const char **name = list(folder); *name != NULL; name++) {
+			const size_t size = strlen(*name);
+			const size_t length = strlen(damage->ending);
+			const bool names_group =
+				strncmp(*name, "__grp__", 7) == 0;
+
+			if (is_group ? names_group
+			             : !names_group && size > length &&
+			                       strcmp(*name + size - length,
+			                              damage->ending) == 0)
+				return text("%s/%s", folder, *name);
+		}
+	}
+	fail_msg("the pool has no '%s'", damage->ending);
+	return NULL;
+}
+
+static void clear(const char *folder)
+{
+	CHECK_INT(run("rm", "-rf", folder, NULL).status, 0);
+}
+
+/* A whole cache, written since boot or, not trusted, some time before. */
+static void arrange(const char *root, bool is_trusted)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	clear(root);
+	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	tkb_bundle_close(bundle);
+	if (!is_trusted)
+		clear(text("%s/.tkbundle", root));
+}
+
+static void emit_again(const char *root)
+{
+	struct tkb_bundle *bundle = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	tkb_bundle_close(bundle);
+}
+
+static void compare(const char *what, const char *emitted, const char *pulled)
+{
+	const struct outcome outcome =
+		run("diff", "-r", "--exclude=.tkbundle", emitted, pulled, NULL);
+
+	if (outcome.status != 0)
+		fail_msg("%s: %s", what, outcome.out);
+}
+
+static void check_ends_the_same(const struct damage *damage, bool is_trusted)
+{
+	const char *root = text("%s/root", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	arrange(root, is_trusted);
+	damage->harm(find_file(root, damage));
+	emit_again(root);
+	clear("emitted");
+	CHECK_INT(rename(root, "emitted"), 0);
+	arrange(root, is_trusted);
+	damage->harm(find_file(root, damage));
+	(void)pull_all(remote, root);
+	clear("pulled");
+	CHECK_INT(rename(root, "pulled"), 0);
+	compare(text("%s, %s", damage->name,
+	             is_trusted ? "since boot" : "before"),
+	        "emitted", "pulled");
+}
+
+static void push_some(void)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	/* A few will do: each is emitted many times. */
+	const char *root = cache_of("some", (struct part){ 0, 4 });
+	struct tkb_error err = { 0 };
+
+	(void)push_all(remote, root);
+	CHECK_OK(tkb_collect_to_file(root, NULL, "x.tkb", NULL, &err), &err);
+}
+
+TEST(repair, of_what_a_power_failure_left_is_a_pulls_as_an_emits)
+{
+	push_some();
+	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++)
+		check_ends_the_same(&damages[i], false);
+}
+
+TEST(repair, of_what_was_harmed_since_boot_is_a_pulls_as_an_emits)
+{
+	push_some();
+	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++)
+		check_ends_the_same(&damages[i], true);
+}
+
+/* The trips of a pull behind the first, which lists the records. */
+static size_t count_gets(const char *root)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	spy_reset();
+	(void)pull_all(remote, root);
+	return spy_count(SPY_GET);
+}
+
+TEST(repair, asks_for_a_manifest_once_for_what_nobody_looked_at_since_boot)
+{
+	const char *root = text("%s/root", test_folder());
+
+	push_some();
+	arrange(root, true);
+	clear(text("%s/.tkbundle", root));
+	CHECK_INT(mkdir(text("%s/.tkbundle", root), 0777), 0);
+	CHECK_INT(count_gets(root), 1);
+	CHECK_INT(count_gets(root), 0);
+}
