@@ -519,7 +519,10 @@ TEST(launcher, is_given_for_the_devices_asked_for_alone)
 	static const uint32_t both[] = { 7, 1, 0 };
 	static const uint32_t other[] = { 7 };
 	const struct tkb_launchers_options options[] = {
-		{ first, 1 }, { both, 3 }, { other, 1 }, { NULL, 0 }
+		{ .devices = first, .device_count = 1 },
+		{ .devices = both, .device_count = 3 },
+		{ .devices = other, .device_count = 1 },
+		{ .devices = NULL },
 	};
 	static const char *const wanted[] = {
 		"pair@0:a,b second@0:b",
@@ -548,7 +551,8 @@ TEST(launcher, is_given_for_the_devices_asked_for_alone)
 TEST(launcher, of_a_triton_root_is_given_for_every_device)
 {
 	static const uint32_t devices[] = { 3 };
-	const struct tkb_launchers_options options = { devices, 1 };
+	const struct tkb_launchers_options options = { .devices = devices,
+		                                       .device_count = 1 };
 	TKB_AUTO(close_bundle_at)
 	struct tkb_bundle *bundle = emitted_launchers();
 	TKB_AUTO(close_launchers_at)

@@ -44,6 +44,7 @@ struct tkb_collect_options {
 	bool dry_run;         /**< check everything, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 

@@ -275,7 +275,8 @@ struct tkb_remote_gc_options {
 	                       from its blob to its record */
 	bool no_compaction;
 	bool dry_run;
-	uint32_t deadline_ms;   /**< of the whole call; 0: none */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch; /**< only is_cancelled() is asked */
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,

@@ -22,6 +22,7 @@ struct tkb_relocate_options {
 	bool dry_run;         /**< look, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 
@@ -129,6 +130,7 @@ struct tkb_gc_options {
 	bool dry_run;         /**< say what would go, remove nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 

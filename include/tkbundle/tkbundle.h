@@ -28,6 +28,17 @@
  *   finalize.h use what can be known of a whole module
  *   c_launcher.h  start a kernel from C, without Python
  *
+ * Whoever starts a process can take tkbundle out of its way: where
+ * TKBUNDLE_DISABLE is in the environment, and neither empty nor "0",
+ * tkb_emit(), tkb_pull(), tkb_push(), tkb_push_bundle(), tkb_collect(),
+ * tkb_collect_to_file(), tkb_relocate(), tkb_gc() and tkb_remote_gc() do
+ * nothing: they return 0 and a report of zeros, make no folder or file, send
+ * nothing and ask no remote; tkb_launchers_open() gives none, and a recorder
+ * notes nothing. It is read with getenv() when such a function is called. A
+ * caller that was told otherwise, by a setting of its own, says so by
+ * `enabled` in the options. What only reads a bundle or a cache, and compiles,
+ * are as ever.
+ *
  * The library never prints, exits or aborts, keeps no state outside the
  * handles that it gives, and changes no signal dispositions.
  */

@@ -4,6 +4,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 
+#include "base/disable.h"
 #include "base/draft.h"
 #include "bundle/compose.h"
 #include "bundle/manifest.h"
@@ -223,6 +224,17 @@ int tkb_collect_order(const char *cache_root,
 	return tkb_timed_end(&timed, rc, err);
 }
 
+/* Nothing is collected, and told. */
+static bool is_disabled(const struct tkb_collect_options *options,
+                        struct tkb_collect_report *report)
+{
+	if ((options != NULL && options->enabled) || !tkb_is_disabled())
+		return false;
+	if (report != NULL)
+		*report = (struct tkb_collect_report){ 0 };
+	return true;
+}
+
 int tkb_collect(const char *cache_root,
                 const struct tkb_collect_options *options,
                 const struct tkb_sink *sink, struct tkb_collect_report *report,
@@ -230,6 +242,8 @@ int tkb_collect(const char *cache_root,
 {
 	if (sink == NULL && (options == NULL || !options->dry_run))
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
+	if (is_disabled(options, report))
+		return 0;
 	return tkb_collect_order(cache_root, options, NULL, sink, NULL, report,
 	                         err);
 }
@@ -269,6 +283,8 @@ int tkb_collect_to_file(const char *cache_root,
                         const char *path, struct tkb_collect_report *report,
                         struct tkb_error *err)
 {
+	if (is_disabled(options, report))
+		return 0;
 	return tkb_collect_order_to_file(cache_root, options, NULL, path,
 	                                 report, err);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/disable.h"
 #include "base/fd.h"
 #include "base/parallel.h"
 #include "base/path.h"
@@ -510,6 +511,11 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
+	if (!options->enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_emit_report){ 0 };
+		return 0;
+	}
 	chosen = *options;
 	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
 	chosen.watch = timed.watch;

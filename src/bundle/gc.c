@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disable.h"
 #include "bundle/remove.h"
 #include "bundle/uses.h"
 
@@ -330,6 +331,11 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 	    (!options->has_max_size && !options->has_max_entries &&
 	     !options->has_max_age))
 		return tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
+	if (!options->enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_gc_report){ 0 };
+		return 0;
+	}
 	chosen = *options;
 	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
 	chosen.watch = timed.watch;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/disable.h"
 #include "base/fd.h"
 #include "bundle/found.h"
 #include "bundle/metadata.h"
@@ -420,6 +421,10 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 
 	if (launchers == NULL)
 		return tkb_fail_nomem(err);
+	if (!maker.options->enabled && tkb_is_disabled()) {
+		*out = tkb_take(launchers);
+		return 0;
+	}
 	rc = open_roots(cache_root, &maker.roots, err);
 	if (rc < 0)
 		return rc;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/disable.h"
 #include "base/path.h"
 #include "bundle/collect.h"
 #include "bundle/key.h"
@@ -39,13 +40,6 @@ struct tkb_recorder {
 	bool is_disabled;
 };
 
-static bool is_disabled_by_environment(void)
-{
-	const char *value = getenv("TKBUNDLE_DISABLE");
-
-	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
-}
-
 int tkb_recorder_new(const struct tkb_recorder_options *options,
                      struct tkb_recorder **out, struct tkb_error *err)
 {
@@ -61,8 +55,9 @@ int tkb_recorder_new(const struct tkb_recorder_options *options,
 		return tkb_fail_nomem(err);
 	(void)madvise(page, sizeof(struct guard), MADV_WIPEONFORK);
 	recorder->guard = page;
-	recorder->is_disabled = (options != NULL && options->disabled) ||
-	                        is_disabled_by_environment();
+	recorder->is_disabled = options != NULL && options->disabled;
+	if (options == NULL || !options->enabled)
+		recorder->is_disabled |= tkb_is_disabled();
 	*out = tkb_take(recorder);
 	return 0;
 }

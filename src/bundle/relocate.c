@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/disable.h"
 #include "base/fd.h"
 #include "bundle/cache.h"
 #include "bundle/install.h"
@@ -272,6 +273,11 @@ int tkb_relocate(const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
+	if (!options->enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_relocate_report){ 0 };
+		return 0;
+	}
 	chosen = *options;
 	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
 	chosen.watch = timed.watch;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/disable.h"
 #include "bundle/watch.h"
 #include "remote/compact.h"
 #include "remote/records.h"
@@ -540,6 +541,11 @@ int tkb_remote_gc(struct tkb_remote *remote,
 
 	if (options == NULL)
 		options = &defaults;
+	if (!options->enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_remote_gc_report){ 0 };
+		return 0;
+	}
 	chosen = *options;
 	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
 	chosen.watch = timed.watch;

@@ -143,6 +143,7 @@ static int pack(struct pusher *pusher, const char *cache_root,
 	struct tkb_source source;
 	int rc;
 
+	chosen.enabled = true;
 	chosen.dry_run = false; /* of the bundle, which nobody sees */
 	rc = tkb_collect(cache_root, &chosen, &sink, &collected, err);
 	if (rc != 0)

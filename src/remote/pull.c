@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/disable.h"
 #include "bundle/reader.h"
 #include "bundle/watch.h"
 #include "remote/flights.h"
@@ -433,7 +434,13 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
+	if (!options->emit.enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_pull_report){ 0 };
+		return 0;
+	}
 	puller.options = options->emit;
+	puller.options.enabled = true;
 	puller.options.deadline_ms = 0; /* of each bundle: that of all counts */
 	tkb_timed_begin(&timed, &options->emit.watch,
 	                options->emit.deadline_ms);

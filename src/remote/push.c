@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/disable.h"
 #include "bundle/cache.h"
 #include "bundle/collect.h"
 #include "bundle/watch.h"
@@ -290,6 +291,11 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
+	if (!options->collect.enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_push_report){ 0 };
+		return 0;
+	}
 	chosen = *options;
 	chosen.collect.deadline_ms = 0; /* of each bundle: that of all counts */
 	tkb_timed_begin(&timed, &options->collect.watch,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/disable.h"
 #include "bundle/watch.h"
 #include "remote/compact.h"
 #include "remote/push.h"
@@ -185,6 +186,11 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 
 	if (options == NULL)
 		options = &defaults;
+	if (!options->collect.enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_push_report){ 0 };
+		return 0;
+	}
 	tkb_timed_begin(&timed, &options->collect.watch,
 	                options->collect.deadline_ms);
 	tkb_remote_join(&joint, remote, &timed.watch);

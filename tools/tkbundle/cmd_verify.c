@@ -169,6 +169,7 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const char *path)
 {
 	struct tkb_collect_options chosen = { .dry_run = true,
+		                              .enabled = true,
 		                              .threads = args->jobs.value };
 	struct tkb_collect_report report = { .size = 0 };
 	struct tkb_error err = { .status = 0 };
