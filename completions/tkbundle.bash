@@ -9,7 +9,7 @@ _tkbundle_options() {
 		options="--verbose" ;;
 	collect)
 		options="-o --output --key --device --profile --no-modules
-			--strict -j --jobs --json -n --dry-run" ;;
+			--strip-locations --strict -j --jobs --json -n --dry-run" ;;
 	compile)
 		options="--target --cache -j --jobs --ptxas --cubin-with
 			--ptxas-option -I --include -D --define --libdevice

@@ -67,6 +67,7 @@ complete -c tkbundle -n '__tkbundle_verb collect merge' -s o -l output -x -a '(_
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l profile -x -a 'full lean' -d 'pack every file, or what a launch needs'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l no-modules -d 'leave shared objects out'
+complete -c tkbundle -n '__tkbundle_verb collect' -l strip-locations -d 'name no source file in IR, PTX and cubins'
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l device -x -d 'emit for this GPU, whatever was recorded'
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l target -x -a 'cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu' -d 'only kernels for this target, as cuda:90'
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l layout -x -a 'auto triton inductor' -d 'a folder of keys, or such a one for each GPU'

@@ -40,6 +40,13 @@ struct tkb_collect_options {
 	uint32_t device;
 	enum tkb_profile profile;
 	bool no_modules;
+	/**
+	 * Name no source file: in the IR, PTX and cubins of kernels, and in
+	 * what debuggers read there, each letter of such a name becomes a
+	 * dash. Lines and names of functions stay, and so does what a launch
+	 * reads. Modules and metadata are packed as they are.
+	 */
+	bool strip_locations;
 	bool strict;          /**< anything left out is TKB_ERR_LEFT_OUT */
 	bool dry_run;         /**< check everything, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */

@@ -128,6 +128,7 @@ struct tkb_cache_options tkb_collect_choices(
 		.device = options->device,
 		.no_modules = options->no_modules,
 		.lean = options->profile == TKB_PROFILE_LEAN,
+		.strip_locations = options->strip_locations,
 		.threads = options->threads,
 		.watch = &options->watch,
 	};

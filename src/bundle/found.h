@@ -60,6 +60,7 @@ struct tkb_loader {
 	struct tkb_buf place; /* where the entry lies, escaped */
 	bool lean;
 	bool no_modules;
+	bool strips; /* source locations, see strip.h */
 };
 
 TKB_NODISCARD int tkb_loader_open(struct tkb_loader *loader, bool lean,

@@ -8,6 +8,7 @@
 #include "bundle/found.h"
 #include "bundle/key.h"
 #include "bundle/names.h"
+#include "bundle/strip.h"
 
 struct tkb_stamp tkb_stamp_of(const struct stat *status)
 {
@@ -85,6 +86,9 @@ int tkb_found_read(struct tkb_loader *loader, const struct tkb_found *found,
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "'%s' changed while it was read",
 		                      file->name);
+	if (loader->strips && found->entry.kind == TKB_KIND_KERNEL)
+		tkb_strip_locations(file->name, loader->scratch.data,
+		                    loader->scratch.size);
 	*out = tkb_buf_bytes(&loader->scratch);
 	rc = tkb_hasher_digest(&loader->hasher, *out, &file->digest, err);
 	if (rc < 0 || found->entry.kind != TKB_KIND_KERNEL)

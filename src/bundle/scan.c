@@ -310,6 +310,8 @@ static int open_loaders(struct tkb_cache *cache,
 		                     options->lean, options->no_modules, err);
 		if (rc < 0)
 			return rc;
+		cache->loaders[cache->loader_count].strips =
+			options->strip_locations;
 		cache->loader_count++;
 	}
 	return 0;

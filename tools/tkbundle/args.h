@@ -150,6 +150,7 @@ struct arguments {
 	bool is_verbose;
 	bool no_compaction;
 	bool no_modules;
+	bool strips_locations;
 };
 
 struct command {
