@@ -10,6 +10,8 @@ for line in \
 	"push a $remote --bundle c.tkb --profile lean" \
 	"push a $remote --bundle c.tkb --no-modules" \
 	"push a $remote --bundle c.tkb --strict" \
+	"push a $remote --bundle c.tkb -j 2" \
+	"push - cache $remote --layout triton --no-compaction" \
 	"push a $remote --layout inductor" \
 	"push cache $remote --layout triton" \
 	"push - cache $remote --layout triton" \
@@ -24,6 +26,8 @@ for line in \
 	"pull a $remote -o c.tkb -n" \
 	"pull a $remote -o - --json" \
 	"pull a $remote -o - --best-effort -n" \
+	"pull a $remote --device 0 --layout triton" \
+	"emit a.tkb b --device 0 --layout triton" \
 	"pull a $remote --layout tkb" \
 	"pull a $remote --deadline 0s" \
 	"pull a $remote --deadline 5" \

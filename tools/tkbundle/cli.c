@@ -79,6 +79,14 @@ enum status cli_misused(const struct cli *cli, const char *format, ...)
 	return STATUS_USAGE;
 }
 
+enum status cli_exclude(const struct cli *cli, bool has_one, const char *one,
+                        bool has_other, const char *other)
+{
+	if (!has_one || !has_other)
+		return STATUS_DONE;
+	return cli_misused(cli, "'%s' and '%s' exclude each other", one, other);
+}
+
 enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
                        const char *subject)
 {

@@ -65,6 +65,14 @@ __attribute__((format(printf, 2, 3))) enum status cli_misused(
 	const struct cli *cli, const char *format, ...);
 
 /*
+ * Refuse two options that have no meaning together, if both were given.
+ *
+ * @return STATUS_USAGE, or STATUS_DONE: they were not
+ */
+enum status cli_exclude(const struct cli *cli, bool has_one, const char *one,
+                        bool has_other, const char *other);
+
+/*
  * Report that the library returned `rc` and `err`, in words and as the
  * document's "error". Where it gave no sentence, one is made of `subject`.
  *

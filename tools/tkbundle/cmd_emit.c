@@ -145,11 +145,16 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	struct launcher_counts launchers = { .ready = 0 };
 	struct tkb_emit_report report = { .size = 0 };
 	struct tkb_error err = { .status = 0 };
+	enum status status;
 	int launchers_rc = 0;
 	int rc;
 
-	if (cli_is_disabled(cli))
-		return STATUS_DONE;
+	/* A folder of keys has no GPUs. */
+	status = cli_exclude(cli, args->devices.count > 0, "--device",
+	                     args->layout.value == TKB_LAYOUT_TRITON,
+	                     "--layout triton");
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
 
 	rc = root_choose(args_operand(args, 1), &root, &err);
 	if (rc != 0)

@@ -65,6 +65,10 @@ static bool is_to_stdout(const struct arguments *args)
 /* A bundle of a ref holds all of it, and goes into no cache. */
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
+	if (cli_exclude(cli, args->devices.count > 0, "--device",
+	                args->layout.value == TKB_LAYOUT_TRITON,
+	                "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->output == NULL)
 		return STATUS_DONE;
 	if (args->operands.count > 1)

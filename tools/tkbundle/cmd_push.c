@@ -75,6 +75,10 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		                   "with '--layout triton' too, REF stands "
 		                   "before CACHE_ROOT: '- %s'",
 		                   ref);
+	/* What Triton reads has no bundles that could become one. */
+	if (cli_exclude(cli, args->no_compaction, "--no-compaction",
+	                is_for_triton(args), "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->bundle == NULL)
 		return STATUS_DONE;
 	if (args->operands.count > 1)
@@ -84,10 +88,12 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "'--layout triton' wants a cache, not "
 		                        "'--bundle'");
 	if (args->keys.count > 0 || args->device.is_set ||
-	    args->profile.is_set || args->no_modules || args->is_strict)
+	    args->profile.is_set || args->no_modules || args->is_strict ||
+	    args->jobs.is_set)
 		return cli_misused(cli, "with '--bundle', no '--key', "
 		                        "'--device', '--profile', "
-		                        "'--no-modules' or '--strict' counts");
+		                        "'--no-modules', '--strict' or "
+		                        "'--jobs' counts");
 	return STATUS_DONE;
 }
 
