@@ -145,6 +145,32 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 	tkb_c_link_free(link);
 }
 
+TEST(c_launcher_link, takes_arguments_called_as_what_cuda_has)
+{
+	static const struct tkb_c_launcher_options options = {
+		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
+	};
+	struct tkb_c_kernel of = kernel();
+	struct tkb_c_link *link;
+	char *ttir;
+
+	of.ttir = read_file("h/.triton/cache/"
+	                    "WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJ"
+	                    "AA/add_kernel.ttir");
+	ttir = test_alloc(of.ttir.size + 1);
+	memcpy(ttir, of.ttir.data, of.ttir.size);
+	ttir[of.ttir.size] = '\0';
+	for (char *at = strstr(ttir, "x_ptr"); at != NULL;
+	     at = strstr(at, "x_ptr"))
+		memcpy(at, "cu_px", strlen("cu_px"));
+	of.ttir.data = ttir;
+	start();
+	add(&of, &options);
+	link = must();
+	CHECK_CONTAINS(source_of(link), "CUdeviceptr cu_px_, CUdeviceptr ");
+	tkb_c_link_free(link);
+}
+
 TEST(c_launcher_link, keeps_algos_in_the_order_of_the_headers)
 {
 	struct tkb_c_link *link;

@@ -600,7 +600,7 @@ TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
 		{ "1,n),1", "the grid's y: nothing opens ')'" },
 		{ "1,(),1", "must stand at ')'" },
 		{ "1,1 n,1", "but no 'n'" },
-		{ "1,n\n,1", "but no '?'" },
+		{ "1,n\n,1", "but no '\\x0a'" },
 		{ "1,\"n\",1", "must stand at '\"'" },
 		{ "1,0x10,1", "but no 'x'" },
 		{ "1,1.5,1", "but no '.'" },

@@ -134,9 +134,15 @@ static int push_bundle(struct tkb_remote *remote, const struct end *end,
 		.collect = { .watch = end->watch,
 		             .deadline_ms = end->deadline_ms },
 	};
-	const struct tkb_bytes bytes = { "", 0 };
-	const struct tkb_source source = tkb_memory_source(&bytes);
+	struct tkb_source source;
+	struct tkb_bytes bytes;
 
+	if (!exists("pool.tkb"))
+		CHECK_OK(tkb_collect_to_file("pool", NULL, "pool.tkb", NULL,
+		                             err),
+		         err);
+	bytes = read_file("pool.tkb");
+	source = tkb_memory_source(&bytes);
 	return tkb_push_bundle(remote, REF, &source, &options, NULL, err);
 }
 

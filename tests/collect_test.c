@@ -1363,7 +1363,7 @@ TEST(collect, leaves_out_a_group_file_with_a_newline_in_its_name)
 
 	CHECK_INT(outcome.status, 4);
 	CHECK_CONTAINS(outcome.err,
-	               "left out " ADD ": name: '__grp__add?kernel.json'");
+	               "left out " ADD ": name: '__grp__add\\x0akernel.json'");
 }
 
 TEST(collect, leaves_out_a_group_file_whose_name_is_not_utf_8)

@@ -67,7 +67,7 @@ TEST(redis_fault, each_refusal_has_a_sentence)
 		{ "-ERR max number of clients reached\r\n", TKB_ERR_UNAVAILABLE,
 		  "too many clients" },
 		{ "-ERR something \x07 else\r\n", TKB_ERR_UNAVAILABLE,
-		  "it answers 'ERR something ? else'" },
+		  "it answers 'ERR something \\x07 else'" },
 		{ "-\r\n", TKB_ERR_UNAVAILABLE, "it answers ''" },
 		{ "+OK\r\n", TKB_ERR_UNAVAILABLE, "not one that Redis gives" },
 		{ "$-1\r\n", TKB_ERR_UNAVAILABLE, "not one that Redis gives" },

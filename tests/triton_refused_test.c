@@ -89,7 +89,7 @@ TEST(triton_refused, a_file_that_cannot_be_run_is_named)
 		  "ModuleNotFoundError: No module named 'nothing_such'",
 		  "Traceback" },
 		{ "import sys; sys.exit('no\\a more')\n",
-		  "'kernels.py' cannot be run: SystemExit: no? more",
+		  "'kernels.py' cannot be run: SystemExit: no\\x07 more",
 		  "Traceback" },
 	};
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;

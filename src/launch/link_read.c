@@ -136,8 +136,7 @@ static int read_arguments(const struct tkb_c_header *header,
 		argument->c = take_word(&names, arena);
 		if (argument->c == NULL)
 			return tkb_fail_nomem(err);
-		if (!tkb_name_is_identifier(argument->c) ||
-		    tkb_name_is_taken(argument->c))
+		if (!tkb_name_is_of_argument(argument->c))
 			return no_header(header, err);
 		argument->given = argument->c;
 		out->argument_count++;

@@ -131,6 +131,23 @@ const char *tkb_name_argument(const char *name, struct tkb_arena *arena)
 	return copy;
 }
 
+bool tkb_name_is_of_argument(const char *name)
+{
+	const size_t length = strlen(name);
+	char stem[NAME_LIMIT];
+
+	if (!tkb_name_is_identifier(name))
+		return false;
+	if (!tkb_name_is_taken(name))
+		return true;
+	/* What is taken for how it begins, as "cu_seqlens", still is behind. */
+	if (length > sizeof(stem) || name[length - 1] != '_')
+		return false;
+	memcpy(stem, name, length - 1);
+	stem[length - 1] = '\0';
+	return tkb_name_is_taken(stem);
+}
+
 int tkb_name_check_function(const char *name, struct tkb_error *err)
 {
 	if (!tkb_name_is_identifier(name))

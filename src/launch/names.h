@@ -31,6 +31,9 @@ bool tkb_name_is_made_up(const char *name);
  */
 const char *tkb_name_argument(const char *name, struct tkb_arena *arena);
 
+/* May an argument that tkb_name_argument() named be called so? */
+bool tkb_name_is_of_argument(const char *name);
+
 /*
  * Can `name` be the name of functions? Codes: 0, TKB_ERR_INVALID, with a
  * message that says what to do.
