@@ -45,6 +45,8 @@ first=$(root_of model first)
 need "collect" tkb collect collect "$first" -o full.tkb
 need "collect, lean" \
     tkb collect_lean collect "$first" -o lean.tkb --profile lean
+need "collect, without locations" \
+    tkb stripped_collect collect "$first" -o stripped.tkb --strip-locations
 entries=$(cache field collected out/collect.json)
 check "collect: leaves nothing out" says collect left_out_count 0
 check "collect: finds nothing moved" says collect moved 0
@@ -97,6 +99,12 @@ need "emit lean" tkb lean emit lean.tkb "$(root_of model lean)"
 check_emitted lean "$entries"
 need "after emit, lean: runs" run lean model lean 3
 check_warm "after emit, lean" lean
+
+need "emit without locations" \
+    tkb stripped emit stripped.tkb "$(root_of model stripped)"
+check_emitted stripped "$entries"
+need "after emit, without locations: runs" run stripped model stripped 1
+check_warm "after emit, without locations" stripped
 
 mkdir -p homes/relocated/.triton
 cp -r "$gone" homes/relocated/.triton/cache
