@@ -146,3 +146,38 @@ TEST(disable, gives_no_launcher_and_notes_no_kernel)
 	enable();
 	tkb_bundle_close(bundle);
 }
+
+TEST(disable, fetches_no_launcher_and_pushes_nothing_of_a_recorder)
+{
+	const struct tkb_launchers_options told = { .enabled = true };
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const char *root = pool();
+	struct tkb_push_report report = { .pushed_count = 7 };
+	struct tkb_launchers *launchers = NULL;
+	struct tkb_recorder *recorder = NULL;
+	struct tkb_error err = { 0 };
+
+	(void)push_all(remote, root);
+	spy_reset();
+	disable();
+	CHECK_OK(tkb_pull_launchers(remote, REF, root, NULL, NULL, &launchers,
+	                            &err),
+	         &err);
+	CHECK_INT(tkb_launchers_count(launchers), 0);
+	tkb_launchers_close(launchers);
+	CHECK_OK(tkb_recorder_new(NULL, &recorder, &err), &err);
+	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	CHECK_OK(tkb_recorder_push(recorder, remote, REF, "nowhere", NULL,
+	                           &report, &err),
+	         &err);
+	CHECK_INT(report.pushed_count, 0);
+	tkb_recorder_free(recorder);
+	CHECK_INT(spy_trips(), 0);
+
+	CHECK_INT(tkb_pull_launchers(remote, "absent", root, NULL, &told,
+	                             &launchers, &err),
+	          TKB_MISS);
+	CHECK(spy_trips() > 0);
+	enable();
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
+#include "base/disable.h"
 #include "remote/remote.h"
 
 /* All bundles of the ref as one: a merge unites their launchers. */
@@ -17,6 +18,9 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
+	/* None are given then: nothing need be fetched for that. */
+	if ((chosen == NULL || !chosen->enabled) && tkb_is_disabled())
+		return tkb_launchers_open(NULL, cache_root, chosen, out, err);
 	rc = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);
 	if (rc == 0)
 		rc = tkb_bundle_open_source(&source, "the ref's bundle",
