@@ -7,7 +7,7 @@
 #
 # OUT_DIR gets `tkbundle`, a script, the programs, and the libraries that they
 # need, packed: unpack.sh OUT_DIR puts those where they belong; and random kernels
-# for oracle.sh, where the tests were built. It is made anew. Needs patchelf and xz.
+# for oracle.sh, packed too, where the tests were built. It is made anew. Needs patchelf and xz.
 set -eu
 
 if [ $# -ne 2 ]; then
@@ -61,5 +61,7 @@ if [ -x "$build/tests/oracle_test" ]; then
     mkdir "$out/oracle"
     TKB_ORACLE_KERNELS=$(cd "$out/oracle" && pwd) TKB_ORACLE_KERNEL_COUNT=200 \
         "$build/tests/oracle_test" 'oracle: writes_kernels*'
+    tar -cf - -C "$out" oracle | xz -6 >"$out/oracle.tar.xz"
+    rm -r "${out:?}/oracle"
 fi
 du -sk "$out"

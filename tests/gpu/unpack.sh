@@ -8,3 +8,6 @@ set -eu
 if [ -e "$1/lib.tar.xz" ] && [ ! -e "$1/lib" ]; then
     "${PYTHON:-python3}" -m tarfile -e "$1/lib.tar.xz" "$1/lib"
 fi
+if [ -e "$1/oracle.tar.xz" ] && [ ! -e "$1/oracle" ]; then
+    "${PYTHON:-python3}" -m tarfile -e "$1/oracle.tar.xz" "$1"
+fi
