@@ -72,9 +72,7 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	                options->collect.deadline_ms);
 	chosen.collect.watch = timed.watch;
 	tkb_remote_join(&joint, remote, &timed.watch);
-	/* One that notes nothing needs no cache, and asks no remote. */
-	if (!tkb_recorder_is_disabled(recorder))
-		rc = push(remote, ref, cache_root, &chosen, &order, &done, err);
+	rc = push(remote, ref, cache_root, &chosen, &order, &done, err);
 	tkb_recorder_finish_collect(recorder,
 	                            rc == 0 && !options->collect.dry_run);
 	if (rc == 0 && report != NULL)
