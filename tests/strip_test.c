@@ -229,6 +229,16 @@ TEST(strip, of_ptx_assembles_to_the_same_code)
 	CHECK_INT(count, 6);
 }
 
+TEST(strip, of_ptx_leaves_what_stands_behind_a_name)
+{
+	char lines[] = ".file 1 \"/srv/a.cu\", 1700000000, 4321\n"
+		       ".file 2 \"/srv\" \"model.py\"\n";
+
+	tkb_strip_locations("k.ptx", (unsigned char *)lines, strlen(lines));
+	CHECK_STR(lines, ".file 1 \"---------\", 1700000000, 4321\n"
+	                 ".file 2 \"----\" \"--------\"\n");
+}
+
 /* Debug data of nobody's making: nothing is read behind its end. */
 TEST(strip, survives_what_is_cut_short_or_overwritten)
 {

@@ -64,7 +64,8 @@ static void dash_after(struct span text, const char *start)
 		at = (size_t)(found - text.data) + length;
 		end = end_of_string(text, at);
 		dash(slice(text, at, end));
-		at = end;
+		/* That quote begins nothing, even where `start` is one. */
+		at = end < text.size ? end + 1 : end;
 	}
 }
 
@@ -115,7 +116,7 @@ static bool read_byte_line(struct span line, struct byte_line *out)
 		return false;
 	*out = (struct byte_line){ .at = at + strlen(".b8 ") };
 	for (at = out->at;
-	     at < line.size && isdigit(line.data[at]) && out->length < 4;
+	     at < line.size && isdigit(line.data[at]) && out->length < 3;
 	     at++) {
 		out->value = out->value * 10 + (line.data[at] - '0');
 		out->length++;
