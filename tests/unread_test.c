@@ -95,12 +95,12 @@ TEST(unread, records_are_those_that_are_too_large_for_a_file)
 
 TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
-	TKB_AUTO(close_remote)
-	struct tkb_remote *strict = open_spy_with(
+	TKB_AUTO(close_remote) struct tkb_remote *strict = NULL;
+
+	tkb_remote_close(arrange());
+	strict = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){ .max_record_size = 100 });
-
 	check_gc_refuses(strict, TKB_ERR_TOO_LARGE, "more than 100", 3);
 }
 
@@ -147,12 +147,11 @@ static int refuse_near(const struct spy_event *event, struct tkb_error *err)
 
 TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
-	TKB_AUTO(close_remote)
-	struct tkb_remote *tiers =
-		open_spy(text("%s?on-error=ignore&retries=0,%s",
-	                      spy_url("near"), spy_url("remote")));
+	TKB_AUTO(close_remote) struct tkb_remote *tiers = NULL;
 
+	tkb_remote_close(arrange());
+	tiers = open_spy(text("%s?on-error=ignore&retries=0,%s",
+	                      spy_url("near"), spy_url("remote")));
 	/* Somebody pushes to both, then one of them loses the record. */
 	(void)push_with(tiers, pool(),
 	                (struct tkb_push_options){ .no_compaction = true });
