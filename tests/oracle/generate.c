@@ -233,14 +233,15 @@ void generate_store(struct generate *g, struct word value)
 
 	emit(g, "  %s = getelementptr i8, %s, i64 %u\n", at.text,
 	     generate_pointer(g, to).text, offset);
-	emit(g, "  store%s i32 %s, %s %s, align 1\n",
+	emit(g, "  store%s i32 %s, %s %s, align 1%s\n",
 	     chance(g, 8) ? " volatile" : "", value.text,
-	     g->spaces[to] == 0 ? "ptr" : "ptr addrspace(1)", at.text);
+	     g->spaces[to] == 0 ? "ptr" : "ptr addrspace(1)", at.text,
+	     g->has_debug_data && chance(g, 70) ? ", !dbg !2" : "");
 }
 
 struct word generate_value(struct generate *g)
 {
-	switch (pick(g, 14)) {
+	switch (pick(g, 18)) {
 	case 0:
 	case 1:
 		return generate_words(g);
@@ -257,6 +258,12 @@ struct word generate_value(struct generate *g)
 		return generate_memory(g);
 	case 8:
 		return generate_open(g);
+	case 9:
+	case 10:
+	case 11:
+		return generate_bytes(g);
+	case 12:
+		return generate_memory(g);
 	default:
 		return generate_sum(g);
 	}
@@ -272,7 +279,8 @@ static void emit_parameter(struct generate *g, unsigned which)
 	g->aligns[which] = align;
 	emit(g, "%s%s", which == 0 ? "" : ", ",
 	     g->spaces[which] == 0 ? "ptr" : "ptr addrspace(1)");
-	if (which < 2 && chance(g, 25))
+	g->is_read_only[which] = which < 2 && chance(g, 25);
+	if (g->is_read_only[which])
 		emit(g, " noalias readonly");
 	if (align > 1)
 		emit(g, " align %u", align);
@@ -288,23 +296,32 @@ void generate_ir(uint64_t seed, const struct generate_options *options,
 		.state = seed,
 		.block = "%0",
 	};
+	struct word value;
 	unsigned count;
 
 	(void)generate_draw(&g.state);
 	g.noise = chance(&g, 50) ? 0 : pick(&g, 25);
+	g.between = chance(&g, 50) ? 0 : 2 + pick(&g, 10);
 	g.has_table = chance(&g, 40);
+	g.has_debug_data = chance(&g, 25);
 	generate_globals(&g);
 	emit(&g, "define ptx_kernel void @kernel(");
 	for (unsigned i = 0; i < GENERATE_POINTERS; i++)
 		emit_parameter(&g, i);
-	emit(&g, ", i32 %%n, i64 %%m) {\nbegin:\n");
+	emit(&g, ", i32 %%n, i64 %%m)%s {\nbegin:\n",
+	     g.has_debug_data ? " !dbg !1" : "");
 	(void)snprintf(g.block, sizeof(g.block), "%%begin");
 	count = 1 + pick(&g, 3);
 	for (unsigned i = 0; i < count; i++) {
 		generate_noise(&g);
-		generate_store(&g, chance(&g, 20) ? generate_loop(&g)
-		                                  : generate_value(&g));
+		value = chance(&g, 20) ? generate_loop(&g) : generate_value(&g);
+		if (g.has_debug_data)
+			emit(&g,
+			     "  #dbg_value(i32 %s, !3, !DIExpression(), !2)\n",
+			     value.text);
+		generate_store(&g, value);
 	}
 	emit(&g, "  ret void\n}\n");
+	generate_metadata(&g);
 	tkb_buf_add_byte(out, '\0');
 }

@@ -33,6 +33,10 @@ struct generate {
 	struct word counter;       /* i64 of a loop that goes on; or "" */
 	unsigned spaces[GENERATE_POINTERS];
 	unsigned aligns[GENERATE_POINTERS];
+	bool is_read_only[GENERATE_POINTERS];
+	bool is_variable[WEIGHT_COUNT]; /* else it is a constant */
+	unsigned between;               /* of a hundred: generate_between() */
+	bool has_debug_data;
 	bool has_table;
 	unsigned used_weights; /* one after the other: each is read once */
 };
@@ -49,6 +53,14 @@ __attribute__((format(printf, 1, 2))) struct word word(const char *format, ...);
 
 /* Something that has nothing to do with the rest, or stands in its way. */
 void generate_noise(struct generate *g);
+/*
+ * Between reads of what belongs together, in the same block: a write of those
+ * bytes, by their own base or one that may be the same; or what may write.
+ */
+void generate_between(struct generate *g, const struct stream *stream,
+                      int offset);
+/* An access that is volatile or atomic, near to what others read. */
+void generate_strong(struct generate *g);
 /* Go on in a new block. */
 void generate_block(struct generate *g);
 void generate_label(struct generate *g, struct word label);
@@ -62,6 +74,9 @@ struct word generate_index(struct generate *g);
 struct stream generate_stream(struct generate *g);
 /* Bytes that are words, if an address is aligned as is said. */
 struct stream generate_word_stream(struct generate *g);
+/* A load of one byte, and its name. */
+struct word generate_byte(struct generate *g, const struct stream *stream,
+                          int offset);
 /* The type of its pointers. */
 const char *generate_space(const struct stream *stream);
 
@@ -69,6 +84,7 @@ const char *generate_space(const struct stream *stream);
 struct word generate_sum(struct generate *g);
 struct word generate_words(struct generate *g);
 struct word generate_vector(struct generate *g);
+struct word generate_bytes(struct generate *g);
 struct word generate_plain(struct generate *g);
 struct word generate_quantized(struct generate *g);
 struct word generate_call(struct generate *g);
@@ -79,6 +95,9 @@ struct word generate_loop(struct generate *g);
 struct word generate_value(struct generate *g);
 void generate_store(struct generate *g, struct word value);
 
+/* Globals, what is declared, and the functions that kernels call. */
 void generate_globals(struct generate *g);
+/* Metadata; its last line is the end of the module. */
+void generate_metadata(struct generate *g);
 
 #endif

@@ -71,12 +71,27 @@ struct word generate_plain(struct generate *g)
 
 struct word generate_quantized(struct generate *g)
 {
-	static const char *const scales[] = { "0x3FB99999A0000000", "0.5",
-		                              "3.0", "0x3F50624DE0000000" };
+	/* A half has room for the last two only. */
+	static const char *const scales[] = { "0x3FB99999A0000000",
+		                              "0x3F50624DE0000000", "0.5",
+		                              "3.0" };
 	static const char *const nearest[] = { "rint", "nearbyint", "roundeven",
 		                               "round" };
+	static const struct {
+		const char *name;
+		const char *suffix;
+	} types[] = { { "float", "f32" },
+		      { "double", "f64" },
+		      { "half", "f16" } };
+	/* The rules are for the first. */
+	const unsigned which =
+		g->options->for_gpu || chance(g, 75) ? 0 : 1 + pick(g, 2);
+	const char *const type = types[which].name;
+	const char *const suffix = types[which].suffix;
 	const char *const kind = chance(g, 50) ? "s" : "u";
-	const char *const scale = scales[pick(g, TKB_COUNT_OF(scales))];
+	const char *const scale =
+		scales[which == 2 ? 2 + pick(g, 2)
+	                          : pick(g, TKB_COUNT_OF(scales))];
 	const struct stream stream = generate_stream(g);
 	const struct word at = generate_address(g, &stream, stream.start);
 	const struct word names[] = { name(g, "%q"), name(g, "%q"),
@@ -87,22 +102,24 @@ struct word generate_quantized(struct generate *g)
 
 	emit(g, "  %s = load i8, %s %s, align 1\n", names[0].text,
 	     generate_space(&stream), at.text);
-	emit(g, "  %s = %sitofp i8 %s to float\n", names[1].text, kind,
-	     names[0].text);
-	emit(g, "  %s = fmul float %s, %s\n", names[2].text, names[1].text,
+	emit(g, "  %s = %sitofp i8 %s to %s\n", names[1].text, kind,
+	     names[0].text, type);
+	emit(g, "  %s = fmul %s %s, %s\n", names[2].text, type, names[1].text,
 	     scale);
-	emit(g, "  %s = fdiv float %s, %s\n", names[3].text, names[2].text,
+	emit(g, "  %s = fdiv %s %s, %s\n", names[3].text, type, names[2].text,
 	     chance(g, 90) ? scale : "3.0");
-	emit(g, "  %s = call float @llvm.%s.f32(float %s)\n", names[4].text,
-	     nearest[pick(g, TKB_COUNT_OF(nearest))], names[3].text);
-	emit(g, "  %s = call float @llvm.maxnum.f32(float %s, float %s)\n",
-	     names[5].text, names[4].text,
+	emit(g, "  %s = call %s @llvm.%s.%s(%s %s)\n", names[4].text, type,
+	     nearest[pick(g, TKB_COUNT_OF(nearest))], suffix, type,
+	     names[3].text);
+	emit(g, "  %s = call %s @llvm.maxnum.%s(%s %s, %s %s)\n", names[5].text,
+	     type, suffix, type, names[4].text, type,
 	     *kind == 'u'    ? "0.0"
 	     : chance(g, 50) ? "-128.0"
 	                     : "-127.0");
-	emit(g, "  %s = call float @llvm.minnum.f32(float %s, float %s)\n",
-	     names[6].text, names[5].text, *kind == 'u' ? "255.0" : "127.0");
-	emit(g, "  %s = fpto%si float %s to i8\n", names[7].text, kind,
+	emit(g, "  %s = call %s @llvm.minnum.%s(%s %s, %s %s)\n", names[6].text,
+	     type, suffix, type, names[5].text, type,
+	     *kind == 'u' ? "255.0" : "127.0");
+	emit(g, "  %s = fpto%si %s %s to i8\n", names[7].text, kind, type,
 	     names[6].text);
 	emit(g, "  %s = %s i8 %s to i32\n", names[8].text,
 	     *kind == 'u' ? "zext" : "sext", names[7].text);
@@ -141,6 +158,48 @@ struct word generate_call(struct generate *g)
 	return out;
 }
 
+/* Bytes that are copied, and read then. */
+static struct word copied(struct generate *g)
+{
+	const struct stream stream = generate_word_stream(g);
+	const struct word from = generate_address(g, &stream, stream.start);
+	const bool is_global = strcmp(generate_space(&stream), "ptr") != 0;
+	const struct word to = name(g, "%p");
+	const struct word at = name(g, "%p");
+	const struct word out = name(g, "%v");
+
+	emit(g, "  %s = alloca [16 x i8], align 4\n", to.text);
+	emit(g, "  call void @llvm.%s.i64(ptr %s, %s %s, i64 16, i1 false)\n",
+	     is_global ? "memcpy.p0.p1" : "memmove.p0.p0", to.text,
+	     generate_space(&stream), from.text);
+	generate_between(g, &stream, stream.start);
+	emit(g, "  %s = getelementptr i8, ptr %s, i64 %u\n", at.text, to.text,
+	     pick(g, 13));
+	emit(g, "  %s = load i32, ptr %s, align 1\n", out.text, at.text);
+	return out;
+}
+
+/* What functions of the module read and write. */
+static struct word by_others(struct generate *g)
+{
+	const struct stream stream = generate_stream(g);
+	const struct word out = name(g, "%v");
+	struct word at;
+
+	if (chance(g, 50)) {
+		emit(g, "  call void @set(i32 %s)\n", number(g).text);
+		emit(g, "  %s = load i32, ptr addrspace(1) @setting\n",
+		     out.text);
+		return out;
+	}
+	if (strcmp(generate_space(&stream), "ptr") == 0)
+		return number(g);
+	at = generate_address(g, &stream, stream.start);
+	emit(g, "  %s = call i32 @total(%s %s, i32 %%n)\n", out.text,
+	     generate_space(&stream), at.text);
+	return out;
+}
+
 /* Globals that are written, and such that are not; memory of the thread. */
 struct word generate_memory(struct generate *g)
 {
@@ -148,7 +207,12 @@ struct word generate_memory(struct generate *g)
 	const struct word at = name(g, "%p");
 	const struct word out = name(g, "%v");
 
-	switch (pick(g, 5)) {
+	switch (pick(g, 8)) {
+	case 5:
+		return copied(g);
+	case 6:
+	case 7:
+		return by_others(g);
 	case 0:
 		emit(g, "  store i32 %s, ptr addrspace(1) @state\n",
 		     value.text);
@@ -227,7 +291,7 @@ static void emit_branch(struct generate *g)
 	generate_label(g, next);
 }
 
-static void emit_strong(struct generate *g)
+void generate_strong(struct generate *g)
 {
 	const unsigned to = pick(g, 2) + 2;
 	const struct word at = name(g, "%p");
@@ -265,7 +329,7 @@ void generate_noise(struct generate *g)
 		return;
 	switch (pick(g, 9)) {
 	case 0:
-		emit_strong(g);
+		generate_strong(g);
 		break;
 	case 1:
 		emit(g, "  fence acq_rel\n");
@@ -333,57 +397,4 @@ struct word generate_loop(struct generate *g)
 	     over.text);
 	generate_label(g, over);
 	return sum;
-}
-
-static void emit_bytes(struct generate *g, unsigned which)
-{
-	static const char *const kinds[] = { "constant", "global" };
-	const unsigned size = 256;
-
-	emit(g, "@w%u = %saddrspace(1) %s [%u x i8] c\"", which,
-	     chance(g, 85) ? "internal " : "", kinds[pick(g, 2)], size);
-	for (unsigned i = 0; i < size; i++)
-		emit(g, "\\%02X", pick(g, 256));
-	emit(g, "\", align %u\n", 1U << pick(g, 5));
-}
-
-void generate_globals(struct generate *g)
-{
-	static const unsigned sizes[] = { 4, 8, 16, 32 };
-
-	for (unsigned i = 0; i < WEIGHT_COUNT; i++)
-		emit_bytes(g, i);
-	emit(g,
-	     "@state = internal addrspace(1) global i32 7\n"
-	     "@setting = internal addrspace(1) global i32 %u\n"
-	     "@tile = internal addrspace(3) global [16 x i32] undef\n"
-	     "@table = internal %s [3 x ptr] [ptr @helper0, ptr @helper1, "
-	     "ptr @helper2]\n",
-	     pick(g, 100), chance(g, 50) ? "constant" : "global");
-	emit(g, "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
-	        "declare void "
-	        "@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
-	        "declare float @llvm.rint.f32(float)\n"
-	        "declare float @llvm.nearbyint.f32(float)\n"
-	        "declare float @llvm.roundeven.f32(float)\n"
-	        "declare float @llvm.round.f32(float)\n"
-	        "declare float @llvm.minnum.f32(float, float)\n"
-	        "declare float @llvm.maxnum.f32(float, float)\n");
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++)
-		emit(g,
-		     "declare i32 @llvm.vector.reduce.add.v%ui32(<%u x "
-		     "i32>)\n",
-		     sizes[i], sizes[i]);
-	if (!g->options->for_gpu)
-		emit(g, "declare void @outside(i32)\n");
-	emit(g,
-	     "define internal i32 @helper0(i32 %%x) {\n"
-	     "  %%y = mul i32 %%x, 3\n  ret i32 %%y\n}\n"
-	     "define internal i32 @helper1(i32 %%x) {\n"
-	     "  %%y = xor i32 %%x, 85\n  ret i32 %%y\n}\n"
-	     "define i32 @helper2(i32 %%x) %s {\n"
-	     "  %%c = icmp slt i32 %%x, 0\n"
-	     "  %%y = select i1 %%c, i32 0, i32 %%x\n  ret i32 %%y\n}\n"
-	     "!0 = !{!\"branch_weights\", i32 1, i32 9}\n",
-	     chance(g, 30) ? "noinline" : "");
 }

@@ -19,16 +19,25 @@ struct cache {
 	unsigned count;
 };
 
-static struct word load_byte(struct generate *g, const struct stream *stream,
-                             int offset)
+/* How a byte is read: mostly in no special way. */
+static const char *byte_kind(struct generate *g)
+{
+	return chance(g, g->noise / 4 + g->between / 4) ? " volatile" : "";
+}
+
+struct word generate_byte(struct generate *g, const struct stream *stream,
+                          int offset)
 {
 	const struct word at = generate_address(g, stream, offset);
 	const struct word out = name(g, "%b");
+	const bool is_atomic =
+		!g->options->for_gpu && chance(g, g->between / 8);
 
-	emit(g, "  %s = load%s i8, %s %s%s\n", out.text,
-	     chance(g, g->noise / 4) ? " volatile" : "", generate_space(stream),
-	     at.text, ", align 1");
+	emit(g, "  %s = load%s%s i8, %s %s%s, align 1\n", out.text,
+	     is_atomic ? " atomic" : "", byte_kind(g), generate_space(stream),
+	     at.text, is_atomic ? " monotonic" : "");
 	generate_noise(g);
+	generate_between(g, stream, offset);
 	return out;
 }
 
@@ -47,7 +56,7 @@ static struct word factor(struct generate *g, struct cache *cache,
 		    cache->items[i].kind == kind && chance(g, 80))
 			return cache->items[i].value;
 	}
-	byte = load_byte(g, stream, offset);
+	byte = generate_byte(g, stream, offset);
 	out = name(g, "%f");
 	emit(g, "  %s = %s i8 %s to i32\n", out.text, kind, byte.text);
 	if (cache->count < CACHE_SIZE) {
@@ -97,6 +106,17 @@ static void shuffle(struct generate *g, int *numbers, unsigned count)
 	}
 }
 
+/* What a sum begins with: it may be near to where sums wrap. */
+static struct word first_term(struct generate *g)
+{
+	if (chance(g, 50))
+		return word("%%n");
+	if (chance(g, 50))
+		return word("0");
+	return chance(g, 50) ? word("%d", INT32_MAX - (int)pick(g, 20000))
+	                     : word("%d", INT32_MIN + (int)pick(g, 20000));
+}
+
 struct word generate_sum(struct generate *g)
 {
 	static const char *const kinds[] = { "sext", "zext" };
@@ -109,7 +129,8 @@ struct word generate_sum(struct generate *g)
 	const struct stream *const b = &streams[chance(g, 25) ? 0 : 1];
 	const char *const a_kind = kinds[chance(g, 20)];
 	const char *const b_kind = chance(g, 80) ? a_kind : kinds[pick(g, 2)];
-	const int shift = has_words ? 0 : (int)pick(g, 4);
+	/* Of a word with itself, it makes products of bytes that overlap. */
+	const int shift = has_words && a != b ? 0 : (int)pick(g, 4);
 	const unsigned count =
 		chance(g, 70) ? 4 * (1 + pick(g, 3)) : 1 + pick(g, 12);
 	struct cache cache = { .count = 0 };
@@ -123,7 +144,7 @@ struct word generate_sum(struct generate *g)
 	if (chance(g, has_words ? 10 : 30))
 		shuffle(g, order, count);
 	if (chance(g, 60))
-		terms[used++] = chance(g, 50) ? word("%%n") : word("0");
+		terms[used++] = first_term(g);
 	for (unsigned i = 0; i < count; i++) {
 		const int k = order[i];
 		const struct word x =
@@ -138,6 +159,7 @@ struct word generate_sum(struct generate *g)
 		     chance(g, 50) ? " nsw" : "", is_swapped ? y.text : x.text,
 		     is_swapped ? x.text : y.text);
 		used++;
+		generate_between(g, chance(g, 50) ? a : b, a->start + k);
 		if (chance(g, 3))
 			generate_store(g, terms[used - 1]);
 		if (chance(g, 4) && used < TERM_LIMIT) {
@@ -186,15 +208,17 @@ static struct word load_word(struct generate *g)
 	const struct word at = generate_address(g, &stream, stream.start & ~3);
 	const struct word out = name(g, "%w");
 	const struct word vector = name(g, "%w");
+	const char *const kind = byte_kind(g);
 
 	if (chance(g, 60)) {
-		emit(g, "  %s = load i32, %s %s, align 1\n", out.text,
+		emit(g, "  %s = load%s i32, %s %s, align 1\n", out.text, kind,
 		     generate_space(&stream), at.text);
 		return out;
 	}
-	emit(g, "  %s = load <4 x i8>, %s %s, align 1\n", vector.text,
+	emit(g, "  %s = load%s <4 x i8>, %s %s, align 1\n", vector.text, kind,
 	     generate_space(&stream), at.text);
 	emit(g, "  %s = bitcast <4 x i8> %s to i32\n", out.text, vector.text);
+	generate_between(g, &stream, stream.start & ~3);
 	return out;
 }
 
@@ -226,6 +250,36 @@ struct word generate_words(struct generate *g)
 		used++;
 	}
 	return add_up(g, terms, used);
+}
+
+/* Bytes that are put together, as "gather" leaves them to "prepack". */
+struct word generate_bytes(struct generate *g)
+{
+	const struct stream stream = generate_word_stream(g);
+	const int first = stream.start + 4 * (int)pick(g, 3);
+	const unsigned between = g->between;
+	int order[] = { 0, 1, 2, 3 };
+	struct word lanes[4];
+	struct word value = word("poison");
+	struct word out;
+
+	/* Here is little place for it. */
+	g->between *= 3;
+	if (chance(g, 30))
+		shuffle(g, order, TKB_COUNT_OF(order));
+	for (unsigned i = 0; i < TKB_COUNT_OF(order); i++)
+		lanes[order[i]] = generate_byte(
+			g, &stream, first + order[i] * stream.stride);
+	g->between = between;
+	for (unsigned i = 0; i < TKB_COUNT_OF(order); i++) {
+		out = name(g, "%v");
+		emit(g, "  %s = insertelement <4 x i8> %s, i8 %s, i32 %u\n",
+		     out.text, value.text, lanes[i].text, i);
+		value = out;
+	}
+	out = name(g, "%w");
+	emit(g, "  %s = bitcast <4 x i8> %s to i32\n", out.text, value.text);
+	return out;
 }
 
 struct word generate_vector(struct generate *g)

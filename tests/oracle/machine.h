@@ -9,7 +9,8 @@
  * or not in memory, ends the run, as all does that LLVM calls undefined.
  *
  * Threads run one after the other. Memory that others may write changes where a
- * thread could see that: at barriers, fences and calls of what is not known.
+ * thread could see that: at barriers, fences and calls of what is not known. A
+ * volatile read of it gives what another has just written, or is about to.
  */
 
 #include <stdbool.h>
@@ -43,7 +44,7 @@ struct lane {
 enum shape_kind {
 	SHAPE_NONE,
 	SHAPE_INTEGER,
-	SHAPE_FLOAT, /* of 32 or 64 bits */
+	SHAPE_FLOAT, /* of 16, 32 or 64 bits */
 	SHAPE_POINTER,
 	SHAPE_STRUCT /* of lanes that are only moved */
 };

@@ -36,11 +36,12 @@ struct shape machine_shape(const struct machine *machine, LLVMTypeRef type)
 		shape.kind = SHAPE_INTEGER;
 		shape.width = LLVMGetIntTypeWidth(type);
 		break;
+	case LLVMHalfTypeKind:
 	case LLVMFloatTypeKind:
 	case LLVMDoubleTypeKind:
 		shape.kind = SHAPE_FLOAT;
 		shape.width =
-			LLVMGetTypeKind(type) == LLVMFloatTypeKind ? 32 : 64;
+			(unsigned)LLVMSizeOfTypeInBits(machine->layout, type);
 		break;
 	case LLVMPointerTypeKind:
 		shape.kind = SHAPE_POINTER;

@@ -200,12 +200,35 @@ static struct lane sum_up(const struct lane *lanes, unsigned count)
 	return sum;
 }
 
+/*
+ * What is volatile may change at any time: a read gives what nobody wrote here.
+ * Whether a plain read comes upon that, too, is not said: it is a race. So what is
+ * plain may take the value of what is volatile, but not the other way round.
+ */
+static void let_race(struct machine *machine, const struct op *op,
+                     struct lane address, struct lane *out)
+{
+	const uint64_t by = machine_mix(machine->event_count, 1);
+	const size_t size = (size_t)op->shape.count * op->shape.width / 8;
+	const struct object *object = machine_find(machine, address.bits);
+
+	if (op->shape.kind != SHAPE_INTEGER || by % 2 == 0 ||
+	    !LLVMGetVolatile(op->value) || !object->is_shared)
+		return;
+	for (unsigned i = 0; i < op->shape.count; i++)
+		out[i] = scalar_number(machine_mix(by, i), op->shape.width);
+	memset(object->poison + (address.bits - object->base), MACHINE_POISON,
+	       size);
+}
+
 static void run_load(struct frame *frame, const struct op *op)
 {
 	const struct lane address = frame->lanes[op->in[0]];
 	struct lane *out = frame->lanes + op->out;
 
 	machine_load(frame->machine, op, op->shape, address, out);
+	if (op->is_strong && frame->machine->end == MACHINE_DONE)
+		let_race(frame->machine, op, address, out);
 	if (op->is_strong && frame->machine->end == MACHINE_DONE)
 		machine_note(frame->machine,
 		             EVENT_LOAD * 4096 +

@@ -26,12 +26,46 @@ int64_t scalar_signed(uint64_t bits, unsigned width)
 	return (int64_t)(bits << rest) >> rest;
 }
 
+/* Of five bits of exponent, and ten that follow a one that is not written. */
+static double half_value(uint64_t bits)
+{
+	const int exponent = (int)(bits >> 10 & 31);
+	const double part = (double)(bits & 1023);
+	double value;
+
+	if (exponent == 31)
+		value = part == 0 ? (double)INFINITY : (double)NAN;
+	else if (exponent == 0)
+		value = ldexp(part, -24);
+	else
+		value = ldexp(1024 + part, exponent - 25);
+	return (bits >> 15 & 1) != 0 ? -value : value;
+}
+
+static uint64_t half_bits(double value)
+{
+	const uint64_t sign = signbit(value) != 0 ? 1U << 15 : 0;
+	const double size = fabs(value);
+	int exponent;
+
+	if (isnan(value))
+		return 0x7e00;
+	if (size >= 65520) /* half way to what would come next */
+		return sign | 0x7c00;
+	exponent = size < 0x1p-14 ? -14 : ilogb(size);
+	/* What is rounded up to the next power of two carries. */
+	return sign | (((uint64_t)(exponent + 14) << 10) +
+	               (uint64_t)nearbyint(ldexp(size, 10 - exponent)));
+}
+
 double scalar_float(uint64_t bits, unsigned width)
 {
 	const uint32_t low = (uint32_t)bits;
 	float single = 0;
 	double value = 0;
 
+	if (width == 16)
+		return half_value(bits);
 	if (width == 64) {
 		memcpy(&value, &bits, sizeof(value));
 		return value;
@@ -46,6 +80,8 @@ uint64_t scalar_float_bits(double value, unsigned width)
 	uint64_t bits = 0;
 	uint32_t low = 0;
 
+	if (width == 16)
+		return half_bits(value);
 	if (width == 64) {
 		memcpy(&bits, &value, sizeof(bits));
 		return bits;
@@ -302,7 +338,7 @@ static struct lane to_float(const struct op *op, uint64_t bits)
 	const int64_t number = scalar_signed(bits, op->from.width);
 	float single;
 
-	if (width == 64)
+	if (width != 32)
 		return (struct lane){ .bits = scalar_float_bits(
 					      op->opcode == LLVMSIToFP
 						      ? (double)number
