@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/digest.h"
-#include "bundle/saved.h"
-#include "bundle/tar.h"
+#include "format/saved.h"
+#include "format/tar.h"
 #include "fuzz.h"
 
 static const char separator[] = "\n==\n";

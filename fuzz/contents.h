@@ -13,8 +13,8 @@
  *     fuzz_contents_describe(&contents);
  */
 
-#include "bundle/manifest.h"
-#include "bundle/writer.h"
+#include "format/manifest.h"
+#include "format/writer.h"
 
 struct fuzz_contents {
 	struct tkb_manifest manifest;

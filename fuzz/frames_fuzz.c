@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest.h"
-#include "bundle/frame.h"
-#include "bundle/names.h"
-#include "bundle/tar.h"
+#include "format/frame.h"
+#include "cache/names.h"
+#include "format/tar.h"
 #include "contents.h"
 #include "fuzz.h"
 #include "mend.h"

@@ -8,8 +8,8 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "bundle/key.h"
-#include "bundle/reader.h"
+#include "cache/key.h"
+#include "format/reader.h"
 #include "fuzz.h"
 
 enum {

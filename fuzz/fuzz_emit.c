@@ -12,10 +12,10 @@
 
 #include "base/arena.h"
 #include "base/fd.h"
-#include "base/json.h"
-#include "bundle/names.h"
-#include "bundle/reader.h"
-#include "bundle/scrub.h"
+#include "text/json.h"
+#include "cache/names.h"
+#include "format/reader.h"
+#include "cache/scrub.h"
 #include "fuzz.h"
 
 enum {

@@ -2,7 +2,7 @@
 #include <tkbundle/launcher.h>
 #include <tkbundle/merge.h>
 
-#include "bundle/reader.h"
+#include "format/reader.h"
 #include "fuzz.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json.h"
+#include "text/json.h"
 
 #include "base/utf8.h"
 #include "fuzz.h"

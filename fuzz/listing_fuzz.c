@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest.h"
 #include "fuzz.h"
-#include "remote/http.h"
+#include "remote/http/http.h"
 
 /*
  * What an HTTP server lists. The first byte says how: as nginx does, as WebDAV

@@ -203,7 +203,7 @@ def tar_of(entries, layout=None):
 
 
 def header(name, size, kind=b"0"):
-    """Of a member whose name is not too long, as src/bundle/tar.c has it."""
+    """Of a member whose name is not too long, as src/format/tar.c has it."""
     out = (name.encode().ljust(100, b"\0") + b"000644 \0" + 2 * b"000000 \0" +
            b"%011o " % size + b"00000000000 " + 8 * b" " + kind + bytes(100) +
            b"ustar\0" + b"00" + bytes(64) + 2 * b"000000 \0" + bytes(167))

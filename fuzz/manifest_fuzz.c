@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/manifest.h"
+#include "format/manifest.h"
 
 #include "base/digest.h"
-#include "base/json.h"
+#include "text/json.h"
 #include "base/path.h"
-#include "bundle/key.h"
-#include "bundle/names.h"
-#include "bundle/saved.h"
+#include "cache/key.h"
+#include "cache/names.h"
+#include "format/saved.h"
 #include "fuzz.h"
 
 /*

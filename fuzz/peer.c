@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
-#include "remote/net.h"
+#include "remote/net/net.h"
 
 static struct tkb_bytes rest;
 static size_t piece_size;

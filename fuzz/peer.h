@@ -4,7 +4,7 @@
 
 /*
  * A server that says what the fuzzer wants, whatever it is asked, and hangs up
- * after its last byte. It stands in for src/remote/net.h: the programs that
+ * after its last byte. It stands in for src/remote/net/net.h: the programs that
  * have it are linked with --wrap.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "compile/pool_inside.h"
+#include "compile/pool/pool_inside.h"
 #include "fuzz.h"
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/record.h"
+#include "fleet/record.h"
 
 #include "base/digest.h"
-#include "base/json.h"
-#include "bundle/key.h"
-#include "bundle/names.h"
+#include "text/json.h"
+#include "cache/key.h"
+#include "cache/names.h"
 #include "fuzz.h"
 
 /* A record that is accepted is, written again, the same bytes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
-#include "remote/redis.h"
+#include "remote/redis/redis.h"
 #include <tkbundle/remote.h>
 
 /*

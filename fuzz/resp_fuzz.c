@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
-#include "remote/resp.h"
+#include "remote/redis/resp.h"
 
 /*
  * Redis' protocol, as a server speaks it. The first byte says in what pieces it

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "remote/backends.h"
 #include "remote/url.h"
-#include "remote/web.h"
+#include "remote/net/web.h"
 
 /*
  * S3, as a server answers it: a status, a line break, and the body that each

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/scrub.h"
+#include "cache/scrub.h"
 
-#include "base/json.h"
+#include "text/json.h"
 #include "base/path.h"
-#include "bundle/manifest.h"
-#include "bundle/metadata.h"
+#include "format/manifest.h"
+#include "cache/metadata.h"
 #include "fuzz.h"
 
 /*

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "remote/dir_claim.h"
+#include "remote/dir/dir_claim.h"
 
 /*
  * A folder of a node's own before a remote of all: one of those at work here

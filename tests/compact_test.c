@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "remote/compact.h"
+#include "fleet/compact.h"
 
 /* Many small records that become one. */
 

@@ -10,7 +10,7 @@
 
 #include <tkbundle/finalize.h>
 
-#include "compile/compiler_inside.h"
+#include "compile/compiler/compiler_inside.h"
 
 typedef struct tkb_compiler_options options;
 

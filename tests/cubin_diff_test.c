@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "cubin_diff.h"
+#include "diff/cubin_diff.h"
 #include "harness.h"
 
 /* A cubin, and one that is to differ from it. */

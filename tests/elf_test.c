@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/elf.h"
+#include "cache/elf.h"
 
 #include <elf.h>
 #include <gnu/libc-version.h>

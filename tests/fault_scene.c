@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include "remote/record.h"
+#include "fleet/record.h"
 
 enum {
 	KEYS_LIMIT = 64

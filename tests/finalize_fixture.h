@@ -8,8 +8,8 @@
 
 #include <tkbundle/finalize.h>
 
-#include "finalize.h"
-#include "llvm_handles.h"
+#include "finalize/finalize.h"
+#include "llvm/llvm_handles.h"
 
 /* tests/finalize/<name>, as it stands. */
 struct tkb_bytes ir_file(const char *name);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "remote/record.h"
+#include "fleet/record.h"
 
 enum {
 	NAMES_LIMIT = 1024

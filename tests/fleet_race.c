@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fleet_fixture.h"
-#include "remote/compact.h"
+#include "fleet/compact.h"
 
 enum {
 	PUSHERS = 20,

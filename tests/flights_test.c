@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
-#include "remote/flights.h"
+#include "fleet/flights.h"
 
 /* Blobs on their way, several at once, in order. */
 

@@ -9,9 +9,9 @@
 #include <zstd.h>
 
 #include "base/digest.h"
-#include "bundle/frame.h"
-#include "bundle/tar.h"
-#include "bundle/writer.h"
+#include "format/frame.h"
+#include "format/tar.h"
+#include "format/writer.h"
 
 #define LIMIT ((size_t)1 << 30)
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/found.h"
+#include "cache/found.h"
 
 /* Entries that a compiler writes while they are looked at. */
 

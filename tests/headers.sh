@@ -125,18 +125,18 @@ foreign() {
 what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
 none "libzstd is used in src/bundle" foreign
 what='openssl/(ssl|x509|bio)' where='src/remote/tls\.c'
-none "TLS is made in src/remote/tls.c" foreign
+none "TLS is made in src/remote/net/tls.c" foreign
 what='openssl/'
 where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/(tls|sigv4)\.c'
 none "OpenSSL is used in src/base, for TLS and for HMAC" foreign
 what='hiredis' where='src/remote/resp\.c|src/bundle/version\.c'
-none "hiredis is used in src/remote/resp.c" foreign
+none "hiredis is used in src/remote/redis/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/(json_out|run_[a-z]*)\.c'
 none "jansson is used where documents are written, and by run" foreign
 what='curl/' where='src/remote/curl_handles\.h|src/bundle/version\.c'
 none "libcurl is used by way of curl_handles.h" foreign
 what='expat\.h' where='src/remote/xml\.c|src/bundle/version\.c'
-none "expat is used in src/remote/xml.c" foreign
+none "expat is used in src/remote/net/xml.c" foreign
 what='llvm' where='tools/tkbundle-compile/[a-z_]*\.[ch]'
 none "LLVM is used in the worker program" foreign
 what='(cuda/|nv(JitLink|ml)\.h|archive)' where='nowhere'

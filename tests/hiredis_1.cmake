@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# src/remote/resp.c, compiled and linked against hiredis 1.x, in programs that
+# src/remote/redis/resp.c, compiled and linked against hiredis 1.x, in programs that
 # have everything else from tkb_objects.
 add_library(hiredis_1 STATIC
 	${TKB_HIREDIS_1}/hiredis/alloc.c ${TKB_HIREDIS_1}/hiredis/async.c
@@ -11,7 +11,7 @@ target_compile_definitions(hiredis_1 PRIVATE _GNU_SOURCE)
 target_compile_options(hiredis_1 PRIVATE -w)
 target_include_directories(hiredis_1 SYSTEM BEFORE INTERFACE ${TKB_HIREDIS_1})
 
-add_library(tkb_resp_hiredis_1 OBJECT ${PROJECT_SOURCE_DIR}/src/remote/resp.c)
+add_library(tkb_resp_hiredis_1 OBJECT ${PROJECT_SOURCE_DIR}/src/remote/redis/resp.c)
 target_link_libraries(tkb_resp_hiredis_1 PRIVATE hiredis_1 tkb_warnings)
 target_include_directories(tkb_resp_hiredis_1 PRIVATE
 	${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/http.h"
+#include "remote/http/http.h"
 #include "remote_fixture.h"
 
 /* What servers say of their folders, by people who mean no good, too. */

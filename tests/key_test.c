@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/key.h"
+#include "cache/key.h"
 
 #include "harness.h"
 

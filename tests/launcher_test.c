@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/writer.h"
+#include "format/writer.h"
 
 /* Saved launchers are given back where what they need is in place. */
 

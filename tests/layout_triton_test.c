@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "remote/layout_triton.h"
+#include "fleet/layout_triton.h"
 #include "remote_fixture.h"
 #include "server.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "bundle/stage.h"
+#include "emit/stage.h"
 
 /* A root's lock in the hands of somebody who does not give it back. */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/manifest.h"
+#include "format/manifest.h"
 
 #include <stdio.h>
 
 #include "base/digest.h"
-#include "bundle/names.h"
+#include "cache/names.h"
 
 #include "harness.h"
 

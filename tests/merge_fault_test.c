@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle/reader.h"
+#include "format/reader.h"
 
 /* What a merge refuses, and what is left behind when it fails: nothing. */
 

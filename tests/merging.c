@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "bundle/reader.h"
+#include "format/reader.h"
 
 enum {
 	INPUTS_LIMIT = 16

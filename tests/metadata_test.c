@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/metadata.h"
+#include "cache/metadata.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "bundle/names.h"
+#include "cache/names.h"
 
 #include "harness.h"
 

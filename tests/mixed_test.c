@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "bundle/reader.h"
+#include "format/reader.h"
 
 /*
  * Mixed frames: of what lies in them a part counts no more. Real ones are made

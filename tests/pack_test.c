@@ -8,8 +8,8 @@
 
 #include "base/hold.h"
 #include "base/spool.h"
-#include "bundle/frame.h"
-#include "bundle/pack.h"
+#include "format/frame.h"
+#include "collect/pack.h"
 
 /* What is packed, and where it waits, after something went wrong. */
 

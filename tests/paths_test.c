@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "path_table.h"
-#include "paths.h"
+#include "report/path_table.h"
+#include "config/paths.h"
 
 static struct tkb_bytes bytes_of(const char *contents)
 {

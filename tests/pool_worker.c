@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compile/message.h"
+#include "compile/pool/message.h"
 
 /* What was open when the program began, as "0 1 2 3 ". */
 static char files_at_start[4096];

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "compile/message.h"
+#include "compile/pool/message.h"
 
 /* What a worker says on its own, without the library. */
 static void say_raw(uint32_t type, uint64_t size, struct tkb_bytes body)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
 
-#include "compile/compiler_inside.h"
-#include "compile/publish.h"
+#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/publish.h"
 
 /* What a worker says of a kernel comes from a source that nobody trusts. */
 

@@ -11,7 +11,7 @@
  */
 
 #include "rewrite_fixture.h"
-#include "rule.h"
+#include "rewrite/rule.h"
 
 struct exactness {
 	size_t count;         /* inputs that were tried */

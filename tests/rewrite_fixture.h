@@ -11,8 +11,8 @@
 
 #include "harness.h"
 
-#include "llvm_handles.h"
-#include "rewrite.h"
+#include "llvm/llvm_handles.h"
+#include "rewrite/rewrite.h"
 
 /* tests/rewrite/<name>.ll; the test's memory. */
 struct tkb_bytes rewrite_file(const char *name);

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "remote/s3.h"
+#include "remote/s3/s3.h"
 #include "s3_fixture.h"
 
 /* What s3:// takes from its URL, the environment and AWS' files. */

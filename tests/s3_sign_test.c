@@ -2,7 +2,7 @@
 #include "harness.h"
 
 #include "base/digest.h"
-#include "remote/sigv4.h"
+#include "remote/s3/sigv4.h"
 
 /*
  * Signatures against what AWS has published: its test suite for version 4

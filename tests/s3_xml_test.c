@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
 
-#include "remote/xml.h"
+#include "remote/net/xml.h"
 
 /* XML that nobody trusts. */
 

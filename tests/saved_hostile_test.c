@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
-#include "bundle/manifest.h"
+#include "format/manifest.h"
 #include "forge.h"
 
 /* Lists of launchers, and frames for them, that no tkbundle would write. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bundle/manifest.h"
+#include "format/manifest.h"
 #include "forge.h"
 
 /* Saved launchers as a bundle holds them. */

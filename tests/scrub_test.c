@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bundle/scrub.h"
+#include "cache/scrub.h"
 
-#include "base/json.h"
-#include "bundle/names.h"
+#include "text/json.h"
+#include "cache/names.h"
 
 #include "harness.h"
 

@@ -16,7 +16,7 @@
 
 #include <tkbundle/pool.h>
 
-#include "compile/fields.h"
+#include "compile/pool/fields.h"
 #include "harness.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/digest.h"
-#include "bundle/strip.h"
+#include "cache/strip.h"
 
 /* Bundles that name no source file. */
 

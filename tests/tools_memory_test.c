@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "compile/fields.h"
-#include "compile/tools_file.h"
-#include "compile/tools_memory.h"
+#include "compile/pool/fields.h"
+#include "compile/compiler/tools_file.h"
+#include "compile/compiler/tools_memory.h"
 
 typedef struct tkb_compiler_options options;
 

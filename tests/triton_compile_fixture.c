@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cubin_diff.h"
+#include "diff/cubin_diff.h"
 
 const char *const triton_python = TKB_VENV "/bin/python3";
 const char *const triton_worker = TKB_TRITON_WORKER;

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bundle/key.h"
-#include "bundle/names.h"
+#include "cache/key.h"
+#include "cache/names.h"
 
 enum {
 	NOBODY = 65534,

@@ -4,7 +4,7 @@
 
 /* A launcher's arguments, held against the files of the kernel. */
 
-#include "launch/launcher.h"
+#include "launch/c_launcher.h"
 #include "launch/parameters.h"
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/facts.h"
 
-#include "base/json.h"
-#include "bundle/metadata.h"
+#include "text/json.h"
+#include "cache/metadata.h"
 
 enum {
 	WARP_SIZE = 32,

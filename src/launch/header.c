@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/launcher.h"
+#include "launch/c_launcher.h"
 
 #include <inttypes.h>
 

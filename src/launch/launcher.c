@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/launcher.h"
+#include "launch/c_launcher.h"
 
 #include <stdlib.h>
 
-#include "bundle/elf.h"
+#include "cache/elf.h"
 #include "launch/check.h"
 #include "launch/names.h"
 #include "launch/print.h"

@@ -4,7 +4,7 @@
 
 /* What is under one function, for those who write it down. */
 
-#include "launch/launcher.h"
+#include "launch/c_launcher.h"
 
 /* One launcher, by what its header tells. */
 struct tkb_c_variant {

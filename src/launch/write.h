@@ -4,7 +4,7 @@
 
 /* Parts of a launcher's source and header. */
 
-#include "launch/launcher.h"
+#include "launch/c_launcher.h"
 
 /* Which memory the caller provides: an index of tkb_scratch_words. */
 unsigned tkb_scratch_of(const struct tkb_facts *facts);

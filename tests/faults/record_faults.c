@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "faults/loop.h"
 #include "faults/world.h"
-#include "remote/record.h"
+#include "fleet/record.h"
 
 /* A record: what cannot be read for want of memory is not damaged. */
 

@@ -13,7 +13,7 @@
  */
 
 #include "finalize_fixture.h"
-#include "rule.h"
+#include "rewrite/rule.h"
 
 enum {
 	GENERATE_POINTERS = 4,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "llvm_module.h"
+#include "llvm/llvm_module.h"
 
 /*
  * A kernel around the pattern of a rule: its parameters are read from memory, or

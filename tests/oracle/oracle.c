@@ -7,7 +7,7 @@
 
 #include <tkbundle/finalize.h>
 
-#include "llvm_module.h"
+#include "llvm/llvm_module.h"
 #include "oracle_sample.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "llvm_module.h"
+#include "llvm/llvm_module.h"
 #include "oracle_sample.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include <llvm-c/Analysis.h>
 
-#include "finalize_step.h"
+#include "finalize/finalize_step.h"
 
 /* A module that is wrong is made smaller, as long as it stays wrong. */
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "fatal.h"
-#include "ir.h"
+#include "worker/fatal.h"
+#include "ir/ir.h"
 #include "stages.h"
 
 static int handle(void *self, struct tkb_bytes request,

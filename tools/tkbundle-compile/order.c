@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "worker/fail.h"
 
 void order_release(struct order *order)
 {

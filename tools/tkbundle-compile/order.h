@@ -7,9 +7,9 @@
 #include <tkbundle/tkbundle.h>
 
 #include "base/arena.h"
-#include "compile/fields.h"
-#include "finalize_order.h"
-#include "texts.h"
+#include "compile/pool/fields.h"
+#include "finalize/finalize_order.h"
+#include "worker/texts.h"
 
 struct order {
 	struct tkb_arena arena; /* owns the texts */

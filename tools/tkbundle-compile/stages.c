@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "bundle/elf.h"
-#include "compile/tools_file.h"
+#include "cache/elf.h"
+#include "compile/compiler/tools_file.h"
 
-#include "fail.h"
-#include "ir.h"
-#include "ptx.h"
+#include "worker/fail.h"
+#include "ir/ir.h"
+#include "toolchain/ptx.h"
 
 enum {
 	NAME_SIZE = 1024,

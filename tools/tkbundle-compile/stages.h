@@ -4,10 +4,10 @@
 
 /* One stage of a compile after another. */
 
-#include "nvjitlink.h"
-#include "nvrtc.h"
+#include "toolchain/nvjitlink.h"
+#include "toolchain/nvrtc.h"
 #include "order.h"
-#include "ptxas.h"
+#include "toolchain/ptxas.h"
 
 /* What is found out once and kept from job to job. Zeroed knows nothing. */
 struct stages {

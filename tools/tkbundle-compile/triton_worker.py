@@ -2,7 +2,7 @@
 """A worker of `tkbundle compile`: compiles Triton's kernels, one job after another.
 
 A pool starts it, with the user's Python and with its socket at descriptor 3;
-src/compile/message.h says what goes over that, src/compile/triton_fields.h what
+src/compile/pool/message.h says what goes over that, src/compile/triton/triton_fields.h what
 a job and its answer hold.
 """
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "signals.h"
+#include "verbs/commands.h"
+#include "cli/signals.h"
 
 /* Sorted by name; `tkbundle help` prints it as it stands. */
 static const struct command *const commands[] = {

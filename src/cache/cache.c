@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/cache.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/fd.h"
+#include "cache/names.h"
+#include "cache/select.h"
+
+int tkb_cache_leave_out(struct tkb_cache *cache, const char *root,
+                        const char *key, const struct tkb_error *why,
+                        struct tkb_error *err)
+{
+	char *message = tkb_arena_string(&cache->arena, tkb_text(why->message));
+	char *kept = tkb_arena_string(&cache->arena, tkb_text(key));
+	int rc;
+
+	if (message == NULL || kept == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&cache->left_out, &cache->left_out_capacity,
+	              cache->left_out_count, sizeof(*cache->left_out), err);
+	if (rc < 0)
+		return rc;
+	cache->left_out[cache->left_out_count++] = (struct tkb_left_out){
+		.root = root,
+		.key = kept,
+		.reason = (enum tkb_reason)why->reason,
+		.message = message,
+	};
+	return 0;
+}
+
+struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
+                                      enum tkb_outcome outcome)
+{
+	return (struct tkb_result){ .root = left_out->root,
+		                    .key = left_out->key,
+		                    .name = "",
+		                    .outcome = outcome,
+		                    .reason = left_out->reason,
+		                    .message = left_out->message };
+}
+
+void tkb_cache_close_at(struct tkb_cache **cache)
+{
+	tkb_cache_close(*cache);
+}
+
+int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
+                   struct tkb_cache **out, struct tkb_error *err)
+{
+	static const struct tkb_watch nobody = { 0 };
+	const struct tkb_cache_options *options = scan->options;
+	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher = { 0 };
+	TKB_AUTO(tkb_cache_close_at)
+	struct tkb_cache *cache = tkb_alloc_array(1, sizeof(*cache));
+	int rc;
+
+	if (cache == NULL)
+		return tkb_fail_nomem(err);
+	if (options->has_device && options->device >= TKB_DEVICE_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID, "no device has number %u",
+		                (unsigned)options->device);
+	tkb_watcher_init(&watcher,
+	                 options->watch != NULL ? options->watch : &nobody, 0);
+	rc = tkb_roots_open(path, &cache->roots, err);
+	if (rc != 0)
+		return rc;
+	rc = tkb_cache_load(cache, scan, &watcher, err);
+	if (rc != 0)
+		return rc;
+	rc = tkb_cache_fold(cache, scan, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(cache);
+	return 0;
+}
+
+int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
+                   struct tkb_cache **out, struct tkb_error *err)
+{
+	static const struct tkb_cache_options defaults = { 0 };
+	const struct tkb_scan scan = { .options = options != NULL ? options
+		                                                  : &defaults };
+
+	return tkb_cache_scan(path, &scan, out, err);
+}
+
+void tkb_cache_close(struct tkb_cache *cache)
+{
+	if (cache == NULL)
+		return;
+	for (size_t i = 0; i < cache->loader_count; i++)
+		tkb_loader_close(&cache->loaders[i]);
+	free(cache->loaders);
+	free(cache->found);
+	free(cache->left_out);
+	tkb_arena_release(&cache->arena);
+	tkb_roots_release(&cache->roots);
+	free(cache);
+}
+
+bool tkb_cache_is_inductor(const struct tkb_cache *cache)
+{
+	return cache->roots.is_inductor;
+}
+
+size_t tkb_cache_entry_count(const struct tkb_cache *cache)
+{
+	return cache->found_count;
+}
+
+const struct tkb_entry *tkb_cache_entry(const struct tkb_cache *cache,
+                                        size_t index)
+{
+	return &cache->found[index].entry;
+}
+
+bool tkb_cache_is_moved(const struct tkb_cache *cache, size_t index)
+{
+	return cache->found[index].is_moved;
+}
+
+size_t tkb_cache_left_out_count(const struct tkb_cache *cache)
+{
+	return cache->left_out_count;
+}
+
+const struct tkb_left_out *tkb_cache_left_out(const struct tkb_cache *cache,
+                                              size_t index)
+{
+	return &cache->left_out[index];
+}
+
+size_t tkb_cache_unfinished_count(const struct tkb_cache *cache)
+{
+	return cache->unfinished_count;
+}
+
+size_t tkb_cache_stray_count(const struct tkb_cache *cache)
+{
+	return cache->stray_count;
+}
+
+static const char *found_key(const void *list, size_t index)
+{
+	const struct tkb_cache *cache = list;
+
+	return cache->found[index].entry.key;
+}
+
+int tkb_cache_find(const struct tkb_cache *cache, const char *prefix,
+                   size_t *index_out, struct tkb_error *err)
+{
+	return tkb_select_key(cache, cache->found_count, found_key, prefix,
+	                      index_out, err);
+}
+
+int tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
+                   const struct tkb_sink *sink, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf bytes = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT + 1);
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+	const struct tkb_found *found = &cache->found[index];
+	struct stat status;
+	int rc;
+
+	folder = tkb_fd_open(found->root->fd, found->entry.key,
+	                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (folder < 0)
+		return tkb_fail_errno(err, "cannot open '%s'",
+		                      found->entry.key);
+	rc = tkb_fd_read_file(folder, found->files[file].name,
+	                      TKB_FILE_SIZE_LIMIT, &bytes, &status, err);
+	if (rc < 0)
+		return rc;
+	return sink->write(sink->self, tkb_buf_bytes(&bytes), err);
+}

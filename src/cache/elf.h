@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_ELF_H
+#define TKB_CACHE_ELF_H
+
+/*
+ * Is an ELF file whole, and is it the one that it should be? Nothing is
+ * executed or mapped; every offset is checked before it is followed.
+ *
+ * Binutils do not know NVIDIA's machine, and libelf's handles keep more state
+ * than these few questions need.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+/*
+ * Is `elf` a whole cubin for sm_<arch> with the kernel `symbol`? An `arch` of 0
+ * fits any, a NULL `symbol` is not looked for. The failure has the reason
+ * "binary" and speaks of `name`.
+ */
+TKB_NODISCARD int tkb_elf_check_cubin(struct tkb_bytes elf, const char *name,
+                                      uint64_t arch, const char *symbol,
+                                      struct tkb_error *err);
+
+/* Is `elf` a whole AMD code object? */
+TKB_NODISCARD int tkb_elf_check_hsaco(struct tkb_bytes elf, const char *name,
+                                      struct tkb_error *err);
+
+/*
+ * Is `elf` a whole shared object? Its platform is appended to `platform`:
+ * "<machine>-<libc>[-<python tag>]", as in "x86_64-glibc2.34-cpython312".
+ */
+TKB_NODISCARD int tkb_elf_check_module(struct tkb_bytes elf, const char *name,
+                                       struct tkb_buf *platform,
+                                       struct tkb_error *err);
+
+/* Can this machine, with this C library, load a module of `platform`? */
+bool tkb_platform_fits(const char *platform);
+
+#endif

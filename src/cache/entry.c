@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/entry.h>
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/digest.h"
+#include "cache/entry.h"
+
+const char *tkb_kind_name(enum tkb_kind kind)
+{
+	static const char *const names[] = {
+		[TKB_KIND_AUTOTUNE] = "autotune",
+		[TKB_KIND_KERNEL] = "kernel",
+		[TKB_KIND_MODULE] = "module",
+	};
+
+	return (size_t)kind < TKB_COUNT_OF(names) ? names[kind] : "";
+}
+
+const char *tkb_outcome_name(enum tkb_outcome outcome)
+{
+	static const char *const names[] = {
+		[TKB_COLLECTED] = "collected", [TKB_LEFT_OUT] = "left out",
+		[TKB_EMITTED] = "emitted",     [TKB_PRESENT] = "present",
+		[TKB_REPAIRED] = "repaired",   [TKB_SKIPPED] = "skipped",
+		[TKB_FAILED] = "failed",       [TKB_VERIFIED] = "verified",
+		[TKB_REMOVED] = "removed",
+	};
+
+	return (size_t)outcome < TKB_COUNT_OF(names) ? names[outcome] : "";
+}
+
+uint64_t tkb_entry_size(const struct tkb_entry *entry)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < entry->file_count; i++)
+		size += entry->files[i].size;
+	return size;
+}
+
+uint64_t tkb_entry_tar_size(const struct tkb_entry *entry)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < entry->file_count; i++)
+		size += 512 + (entry->files[i].size + 511) / 512 * 512;
+	return size;
+}
+
+int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b)
+{
+	int order;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	order = strcmp(a->name, b->name);
+	if (order == 0)
+		order = strcmp(a->key, b->key);
+	if (order == 0)
+		order = strcmp(a->platform, b->platform);
+	if (order == 0)
+		order = (a->devices[0] > b->devices[0]) -
+		        (a->devices[0] < b->devices[0]);
+	return order;
+}
+
+bool tkb_entry_has_same_files(const struct tkb_entry *a,
+                              const struct tkb_entry *b)
+{
+	if (a->file_count != b->file_count)
+		return false;
+	for (size_t i = 0; i < a->file_count; i++) {
+		const struct tkb_file *left = &a->files[i];
+		const struct tkb_file *right = &b->files[i];
+
+		if (strcmp(left->name, right->name) != 0 ||
+		    left->size != right->size ||
+		    left->sentinels != right->sentinels ||
+		    !tkb_digest_equal(&left->digest, &right->digest))
+			return false;
+	}
+	return true;
+}
+
+bool tkb_target_fits(const struct tkb_target *target,
+                     const struct tkb_target *wanted)
+{
+	return strcmp(wanted->backend, target->backend) == 0 &&
+	       (wanted->arch == NULL || wanted->arch[0] == '\0' ||
+	        strcmp(wanted->arch, target->arch) == 0) &&
+	       (wanted->warp_size == 0 ||
+	        wanted->warp_size == target->warp_size);
+}

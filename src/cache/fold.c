@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "cache/cache.h"
+#include "cache/entry.h"
+
+static int compare_found(const void *a, const void *b)
+{
+	const struct tkb_found *left = a;
+	const struct tkb_found *right = b;
+
+	return tkb_entry_compare(&left->entry, &right->entry);
+}
+
+static bool same_identity(const struct tkb_found *a, const struct tkb_found *b)
+{
+	return a->entry.kind == b->entry.kind &&
+	       strcmp(a->entry.key, b->entry.key) == 0 &&
+	       strcmp(a->entry.platform, b->entry.platform) == 0;
+}
+
+static bool has_twin(const struct tkb_cache *cache, size_t index)
+{
+	const struct tkb_found *found = &cache->found[index];
+
+	return (index > 0 && same_identity(found - 1, found)) ||
+	       (index + 1 < cache->found_count &&
+	        same_identity(found, found + 1));
+}
+
+/* What hashing an entry gave. */
+struct verdict {
+	int rc;
+	struct tkb_error err;
+};
+
+struct hashing {
+	struct tkb_cache *cache;
+	struct verdict *verdicts; /* owned; of each entry found */
+	bool all;                 /* else only what another device has too */
+};
+
+static void hashing_release(struct hashing *hashing)
+{
+	free(hashing->verdicts);
+}
+
+/* What several devices hold under one key can be told apart only by digest. */
+static int hash_one(void *self, size_t worker, size_t index,
+                    struct tkb_error *err)
+{
+	struct hashing *hashing = self;
+	struct tkb_cache *cache = hashing->cache;
+	struct verdict *result = &hashing->verdicts[index];
+	struct tkb_found *found = &cache->found[index];
+	struct tkb_loader *loader = &cache->loaders[worker];
+	struct tkb_bytes bytes;
+
+	if (!hashing->all && !has_twin(cache, index))
+		return 0;
+	for (size_t i = 0; i < found->entry.file_count && result->rc == 0; i++)
+		result->rc =
+			tkb_found_read(loader, found, i, &bytes, &result->err);
+	if (result->rc == 0)
+		result->rc = tkb_found_check(loader, found, &result->err);
+	if (result->rc < 0 &&
+	    !tkb_failure_is_of_entry(result->rc, &result->err)) {
+		*err = result->err;
+		return result->rc;
+	}
+	return 0;
+}
+
+/* Let `into` stand for `found`'s device too. */
+static int join_devices(struct tkb_cache *cache, struct tkb_found *into,
+                        const struct tkb_found *found, struct tkb_error *err)
+{
+	const size_t count = into->entry.device_count;
+	uint32_t *devices =
+		tkb_arena_alloc(&cache->arena, count + 1, sizeof(*devices));
+
+	if (devices == NULL)
+		return tkb_fail_nomem(err);
+	memcpy(devices, into->entry.devices, count * sizeof(*devices));
+	devices[count] = found->entry.devices[0];
+	into->entry.devices = devices;
+	into->entry.device_count = count + 1;
+	into->is_moved |= found->is_moved;
+	return 0;
+}
+
+/* Fold entry `index` into an equal one among those kept; false if none is. */
+static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
+                    bool *folded, struct tkb_error *err)
+{
+	struct tkb_found *found = &cache->found[index];
+
+	*folded = false;
+	for (size_t i = kept; i-- > 0;) {
+		struct tkb_found *into = &cache->found[i];
+
+		if (!same_identity(into, found))
+			break;
+		if (tkb_entry_has_same_files(&into->entry, &found->entry)) {
+			*folded = true;
+			return join_devices(cache, into, found, err);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Leave out what cannot be packed after all; and with `fold`, let one entry
+ * stand for all devices that hold the same.
+ */
+static int settle(struct tkb_cache *cache, const struct verdict *verdicts,
+                  bool fold, struct tkb_error *err)
+{
+	size_t kept = 0;
+	int rc;
+
+	for (size_t i = 0; i < cache->found_count; i++) {
+		const struct tkb_found *found = &cache->found[i];
+		bool folded = false;
+
+		if (verdicts[i].rc < 0) {
+			rc = tkb_cache_leave_out(cache, found->root->path,
+			                         found->entry.key,
+			                         &verdicts[i].err, err);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		rc = fold ? fold_one(cache, kept, i, &folded, err) : 0;
+		if (rc < 0)
+			return rc;
+		if (!folded)
+			cache->found[kept++] = cache->found[i];
+	}
+	cache->found_count = kept;
+	return 0;
+}
+
+static int hash_and_settle(struct tkb_cache *cache, const struct tkb_scan *scan,
+                           struct tkb_error *err)
+{
+	const bool fold = !scan->keep_apart && cache->roots.count > 1;
+	TKB_AUTO(hashing_release)
+	struct hashing hashing = { .cache = cache,
+		                   .all = scan->options->digests };
+	const struct tkb_parallel_work work = { hash_one, &hashing };
+	int rc;
+
+	if (!fold && !hashing.all)
+		return 0;
+	hashing.verdicts =
+		tkb_alloc_array(cache->found_count, sizeof(*hashing.verdicts));
+	if (hashing.verdicts == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_parallel(cache->found_count, cache->loader_count, &work, err);
+	if (rc < 0)
+		return rc;
+	return settle(cache, hashing.verdicts, fold, err);
+}
+
+static int compare_left_out(const void *a, const void *b)
+{
+	const struct tkb_left_out *left = a;
+	const struct tkb_left_out *right = b;
+	const int order = strcmp(left->key, right->key);
+
+	return order != 0 ? order : strcmp(left->root, right->root);
+}
+
+int tkb_cache_fold(struct tkb_cache *cache, const struct tkb_scan *scan,
+                   struct tkb_error *err)
+{
+	int rc;
+
+	if (cache->found_count > 1)
+		qsort(cache->found, cache->found_count, sizeof(*cache->found),
+		      compare_found);
+	rc = hash_and_settle(cache, scan, err);
+	if (rc < 0)
+		return rc;
+	if (cache->left_out_count > 1)
+		qsort(cache->left_out, cache->left_out_count,
+		      sizeof(*cache->left_out), compare_left_out);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_KERNEL_H
+#define TKB_CACHE_KERNEL_H
+
+/* Does what a bundle says of a kernel agree with the kernel's files? */
+
+#include "base/arena.h"
+#include "base/base.h"
+
+/*
+ * Does `group`, the group file of `entry` with its paths restored to `place`
+ * (escaped), list the entry's other files there and nothing else? The failure
+ * has the reason "group".
+ */
+TKB_NODISCARD int tkb_kernel_check_group(const struct tkb_entry *entry,
+                                         struct tkb_bytes group,
+                                         struct tkb_bytes place,
+                                         struct tkb_arena *arena,
+                                         struct tkb_error *err);
+
+/*
+ * Check all of kernel `entry`, whose files are `files`, as a bundle holds
+ * them: group file, metadata, hash, target, binary.
+ */
+TKB_NODISCARD int tkb_kernel_check(const struct tkb_entry *entry,
+                                   const struct tkb_bytes *files,
+                                   struct tkb_arena *arena,
+                                   struct tkb_error *err);
+
+/* The index of the group file, or the file count where there is none. */
+size_t tkb_kernel_group_index(const struct tkb_entry *entry);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_METADATA_H
+#define TKB_CACHE_METADATA_H
+
+/*
+ * What `<name>.json` of a kernel says: its hash, its target, the symbol of the
+ * kernel in the binary, and the version of Triton. Members that a version of
+ * Triton does not write are "" or 0.
+ */
+
+#include "base/arena.h"
+#include "base/base.h"
+
+struct tkb_metadata {
+	const char *hash; /* hexadecimal */
+	const char *symbol;
+	const char *version;
+	struct tkb_target target;
+};
+
+/* Strings are put into `arena`. The failure has the reason "metadata". */
+TKB_NODISCARD int tkb_metadata_parse(struct tkb_bytes text, const char *name,
+                                     struct tkb_arena *arena,
+                                     struct tkb_metadata *out,
+                                     struct tkb_error *err);
+
+/* Does the hash belong to `key`? Where there is none (Triton 2), yes. */
+TKB_NODISCARD int tkb_metadata_check_key(const struct tkb_metadata *metadata,
+                                         const char *key,
+                                         struct tkb_error *err);
+
+/*
+ * The extensions that a binary for `backend` may have, as a list that ends
+ * with NULL; of an unknown backend, all that are known.
+ */
+const char *const *tkb_metadata_binaries(const char *backend);
+
+/*
+ * Is file `name`, holding `bytes`, as a binary of this kernel must be? True of
+ * files that are no binary. The failure has the reason "binary".
+ */
+TKB_NODISCARD int tkb_metadata_check_binary(const struct tkb_metadata *metadata,
+                                            const char *name,
+                                            struct tkb_bytes bytes,
+                                            struct tkb_error *err);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/root.h"
+
+#include <tkbundle/emit.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fd.h"
+#include "text/json.h"
+#include "base/path.h"
+#include "cache/key.h"
+#include "cache/names.h"
+
+enum {
+	PATH_LIMIT = 64 * 1024
+};
+
+void tkb_roots_release(struct tkb_roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		free(roots->items[i].path);
+		tkb_fd_close_at(&roots->items[i].fd);
+	}
+	free(roots->items);
+	*roots = (struct tkb_roots){ 0 };
+}
+
+/* The device that folder `name` of `dir` is for, or -1. */
+static int32_t device_of(DIR *dir, const char *name)
+{
+	struct stat status;
+	const size_t length = strlen(name);
+	long device;
+
+	if (length == 0 || length > 4 || strspn(name, "0123456789") != length ||
+	    (name[0] == '0' && length > 1))
+		return -1;
+	if (fstatat(dirfd(dir), name, &status, 0) == 0 &&
+	    !S_ISDIR(status.st_mode))
+		return -1;
+	device = strtol(name, NULL, 10);
+	return device < TKB_DEVICE_LIMIT ? (int32_t)device : -1;
+}
+
+static int add_root(struct tkb_roots *roots, size_t *capacity, char *path,
+                    int fd, uint32_t device, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_grow(&roots->items, capacity, roots->count,
+	              sizeof(*roots->items), err);
+	if (rc < 0) {
+		free(path);
+		tkb_fd_close_at(&fd);
+		return rc;
+	}
+	roots->items[roots->count++] =
+		(struct tkb_root){ .path = path, .fd = fd, .device = device };
+	return 0;
+}
+
+/* "<path>/triton/<device>", or just "<path>"; owned by the caller. */
+static int join(const char *path, const char *below, char **out,
+                struct tkb_error *err)
+{
+	struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	rc = tkb_path_absolute(path, &buf, err);
+	if (rc == 0) {
+		if (below[0] != '\0' && buf.size > 1)
+			tkb_buf_add_byte(&buf, '/');
+		tkb_buf_add_text(&buf, below);
+		tkb_buf_add_byte(&buf, '\0');
+		rc = tkb_buf_check(&buf, err);
+	}
+	if (rc < 0) {
+		tkb_buf_release(&buf);
+		return rc;
+	}
+	*out = (char *)buf.data;
+	return 0;
+}
+
+static int open_root(const char *path, const char *below, uint32_t device,
+                     struct tkb_roots *roots, size_t *capacity,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *full = NULL;
+	int fd;
+	int rc;
+
+	rc = join(path, below, &full, err);
+	if (rc < 0)
+		return rc;
+	fd = tkb_fd_open(AT_FDCWD, full, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0) {
+		rc = tkb_fail_errno(err, "cannot open cache root '%s'", full);
+		return errno == ENOTDIR ? tkb_fail(err, TKB_ERR_INVALID,
+		                                   "'%s' is not a folder", full)
+		                        : rc;
+	}
+	return add_root(roots, capacity, tkb_take(full), fd, device, err);
+}
+
+/* The folder "triton" below `path`; TKB_MISS if there is none. */
+static int open_triton(const char *path, DIR **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *full = NULL;
+	int rc;
+
+	rc = join(path, "triton", &full, err);
+	if (rc < 0)
+		return rc;
+	*out = opendir(full);
+	if (*out != NULL)
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return TKB_MISS;
+	return tkb_fail_errno(err, "cannot list folder '%s'", full);
+}
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct tkb_root *left = a;
+	const struct tkb_root *right = b;
+
+	return (left->device > right->device) - (left->device < right->device);
+}
+
+static void format_below(char out[32], uint32_t device)
+{
+	(void)snprintf(out, 32, "triton/%u", (unsigned)device);
+}
+
+static int open_device(const char *path, DIR *triton, const char *name,
+                       struct tkb_roots *roots, size_t *capacity,
+                       struct tkb_error *err)
+{
+	const int32_t device = device_of(triton, name);
+	char below[32];
+
+	if (device < 0)
+		return 0;
+	format_below(below, (uint32_t)device);
+	return open_root(path, below, (uint32_t)device, roots, capacity, err);
+}
+
+static int open_devices(const char *path, DIR *triton, struct tkb_roots *roots,
+                        size_t *capacity, struct tkb_error *err)
+{
+	const struct dirent *item = NULL;
+	int rc = 0;
+
+	while (rc == 0) {
+		rc = tkb_dir_next(triton, &item, err);
+		if (rc == 0)
+			rc = open_device(path, triton, item->d_name, roots,
+			                 capacity, err);
+	}
+	if (rc < 0)
+		return rc;
+	if (roots->count > 1)
+		qsort(roots->items, roots->count, sizeof(*roots->items),
+		      compare_roots);
+	return 0;
+}
+
+static int probe_triton(const char *path, struct tkb_probe *probe,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *triton = NULL;
+	const struct dirent *item = NULL;
+	int rc;
+
+	rc = open_triton(path, &triton, err);
+	while (rc == 0 && !probe->is_inductor) {
+		rc = tkb_dir_next(triton, &item, err);
+		if (rc == 0)
+			probe->is_inductor =
+				device_of(triton, item->d_name) >= 0;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int probe_keys(const char *path, struct tkb_probe *probe,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = opendir(path);
+	const struct dirent *item = NULL;
+	int rc = 0;
+
+	if (dir == NULL && (errno == ENOENT || errno == ENOTDIR))
+		return 0; /* whoever opens it says more */
+	if (dir == NULL)
+		return tkb_fail_errno(err, "cannot list folder '%s'", path);
+	while (rc == 0 && !probe->has_keys) {
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == 0)
+			probe->has_keys = tkb_key_is_valid(item->d_name);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int tkb_roots_probe(const char *path, struct tkb_probe *out,
+                    struct tkb_error *err)
+{
+	struct tkb_probe probe = { 0 };
+	int rc;
+
+	rc = probe_triton(path, &probe, err);
+	if (rc < 0)
+		return rc;
+	rc = probe_keys(path, &probe, err);
+	if (rc < 0)
+		return rc;
+	*out = probe;
+	return 0;
+}
+
+int tkb_roots_open(const char *path, struct tkb_roots *out,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
+	TKB_AUTO(tkb_dir_close_at) DIR *triton = NULL;
+	struct stat status;
+	size_t capacity = 0;
+	int rc;
+
+	if (path[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
+	if (stat(path, &status) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		(void)tkb_fail(err, TKB_MISS, "there is no folder '%s'", path);
+		return TKB_MISS;
+	}
+
+	rc = open_triton(path, &triton, err);
+	if (rc == 0)
+		rc = open_devices(path, triton, &roots, &capacity, err);
+	if (rc < 0)
+		return rc;
+	roots.is_inductor = roots.count != 0;
+	if (roots.count == 0) {
+		rc = open_root(path, "", 0, &roots, &capacity, err);
+		if (rc < 0)
+			return rc;
+	}
+	*out = roots;
+	roots = (struct tkb_roots){ 0 };
+	return 0;
+}
+
+int tkb_root_make(const char *path, bool is_inductor, uint32_t device,
+                  bool make, struct tkb_roots *roots, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *full = NULL;
+	size_t capacity = roots->count; /* exact: it grows one by one */
+	char below[32] = "";
+	struct stat status;
+	int rc;
+
+	if (is_inductor)
+		format_below(below, device);
+	rc = join(path, below, &full, err);
+	if (rc < 0)
+		return rc;
+	if (stat(full, &status) < 0 && errno == ENOENT) {
+		if (!make)
+			return add_root(roots, &capacity, tkb_take(full), -1,
+			                device, err);
+		rc = tkb_path_make_folders(full, err);
+		if (rc < 0)
+			return rc;
+	}
+	return open_root(path, below, device, roots, &capacity, err);
+}
+
+int tkb_cache_root_make(const char *path, struct tkb_error *err)
+{
+	return tkb_path_make_folders(path, err);
+}
+
+int tkb_root_place(const struct tkb_root *root, const char *key,
+                   struct tkb_buf *out, struct tkb_error *err)
+{
+	tkb_json_escape_python(tkb_text(root->path), out);
+	if (strcmp(root->path, "/") != 0)
+		tkb_buf_add_byte(out, '/');
+	tkb_buf_add_text(out, key);
+	return tkb_buf_check(out, err);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/fd.h"
+#include "base/parallel.h"
+#include "cache/cache.h"
+#include "cache/key.h"
+#include "cache/names.h"
+#include "cache/select.h"
+
+/* A folder that may be an entry, and what loading it gave. */
+struct candidate {
+	const struct tkb_root *root;
+	char *key; /* in the cache's arena */
+	bool is_link;
+	const uint32_t *devices; /* picked for; in the cache's arena, or NULL */
+	size_t device_count;
+	int rc;
+	struct tkb_error err;
+	struct tkb_found found;
+};
+
+struct candidates {
+	struct tkb_cache *cache;
+	struct tkb_watcher *watcher; /* by reference */
+	struct candidate *items;     /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static void candidates_release(struct candidates *candidates)
+{
+	free(candidates->items);
+}
+
+static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
+{
+	struct stat status;
+
+	*is_link = item->d_type == DT_LNK;
+	if (item->d_type != DT_UNKNOWN)
+		return item->d_type == DT_DIR;
+	if (fstatat(dir_fd, item->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	*is_link = S_ISLNK(status.st_mode);
+	return S_ISDIR(status.st_mode);
+}
+
+/* `candidate` has no key yet. */
+static int push(struct candidates *candidates, struct candidate candidate,
+                const char *key, struct tkb_error *err)
+{
+	int rc;
+
+	candidate.key =
+		tkb_arena_string(&candidates->cache->arena, tkb_text(key));
+	if (candidate.key == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&candidates->items, &candidates->capacity,
+	              candidates->count, sizeof(candidate), err);
+	if (rc < 0)
+		return rc;
+	candidates->items[candidates->count++] = candidate;
+	return 0;
+}
+
+static int add_candidate(struct candidates *candidates,
+                         const struct tkb_root *root, const char *key,
+                         bool is_link, struct tkb_error *err)
+{
+	const struct candidate candidate = { .root = root, .is_link = is_link };
+
+	return push(candidates, candidate, key, err);
+}
+
+static int add_item(struct candidates *candidates, const struct tkb_root *root,
+                    const struct dirent *item, struct tkb_error *err)
+{
+	const char *name = item->d_name;
+	bool is_link = false;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    strcmp(name, TKB_ROOT_OWN_FOLDER) == 0)
+		return 0;
+	if (is_folder(root->fd, item, &is_link) ||
+	    (is_link && tkb_key_is_valid(name)))
+		return add_candidate(candidates, root, name, is_link, err);
+	candidates->cache->stray_count++;
+	return 0;
+}
+
+static int list_root(struct candidates *candidates, const struct tkb_root *root,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item = NULL;
+	int rc;
+
+	rc = tkb_dir_open(root->fd, ".", &dir, err);
+	while (rc == 0) {
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == 0)
+			rc = add_item(candidates, root, item, err);
+	}
+	return rc < 0 ? tkb_fail_while(err, rc, "'%s'", root->path) : 0;
+}
+
+static const char *candidate_key(const void *list, size_t index)
+{
+	const struct candidates *candidates = list;
+
+	return candidates->items[index].key;
+}
+
+/* Is folder `key` there? Of a link, that it is one. */
+static bool has_folder(const struct tkb_root *root, const char *key,
+                       bool *is_link)
+{
+	struct stat status;
+
+	if (fstatat(root->fd, key, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	*is_link = S_ISLNK(status.st_mode);
+	return S_ISDIR(status.st_mode) || *is_link;
+}
+
+static int leave_out_missing(struct tkb_cache *cache, const char *root,
+                             const char *key, struct tkb_error *err)
+{
+	struct tkb_error why = { 0 };
+
+	(void)tkb_fail_entry(&why, TKB_REASON_MISSING,
+	                     "it is wanted, but there is no finished entry");
+	return tkb_cache_leave_out(cache, root, key, &why, err);
+}
+
+/* The devices of `count` picks, which are of one key. */
+static int keep_devices(struct candidates *candidates,
+                        const struct tkb_pick *picks, size_t count,
+                        struct candidate *candidate, struct tkb_error *err)
+{
+	uint32_t *devices = tkb_arena_alloc(&candidates->cache->arena, count,
+	                                    sizeof(*devices));
+
+	if (devices == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		devices[i] = picks[i].device;
+	candidate->devices = devices;
+	candidate->device_count = count;
+	return 0;
+}
+
+/* The folder of a Triton root stands for each device that it was put for. */
+static int pick_in_root(struct candidates *candidates,
+                        const struct tkb_pick *picks, size_t count,
+                        struct tkb_error *err)
+{
+	struct candidate candidate = {
+		.root = &candidates->cache->roots.items[0]
+	};
+	int rc;
+
+	if (!has_folder(candidate.root, picks->key, &candidate.is_link))
+		return leave_out_missing(candidates->cache,
+		                         candidate.root->path, picks->key, err);
+	if (!picks->any_device) {
+		rc = keep_devices(candidates, picks, count, &candidate, err);
+		if (rc < 0)
+			return rc;
+	}
+	return push(candidates, candidate, picks->key, err);
+}
+
+/* The root that a pick should be in; the first, if it has none. */
+static const struct tkb_root *root_of(const struct tkb_roots *roots,
+                                      const struct tkb_pick *pick)
+{
+	for (size_t i = 0; i < roots->count && !pick->any_device; i++) {
+		if (roots->items[i].device == pick->device)
+			return &roots->items[i];
+	}
+	return &roots->items[0];
+}
+
+/* Under Inductor each device has a folder of its own. */
+static int pick_in_roots(struct candidates *candidates,
+                         const struct tkb_pick *pick, struct tkb_error *err)
+{
+	const struct tkb_roots *roots = &candidates->cache->roots;
+	bool is_link = false;
+	bool has_any = false;
+	int rc;
+
+	for (size_t i = 0; i < roots->count; i++) {
+		const struct tkb_root *root = &roots->items[i];
+
+		if ((!pick->any_device && pick->device != root->device) ||
+		    !has_folder(root, pick->key, &is_link))
+			continue;
+		has_any = true;
+		rc = add_candidate(candidates, root, pick->key, is_link, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (has_any)
+		return 0;
+	return leave_out_missing(candidates->cache, root_of(roots, pick)->path,
+	                         pick->key, err);
+}
+
+/* Look up what was picked, instead of listing what there is. */
+static int look_up_picks(struct candidates *candidates,
+                         const struct tkb_scan *scan, struct tkb_error *err)
+{
+	const bool is_inductor = candidates->cache->roots.is_inductor;
+	size_t end;
+	int rc;
+
+	for (size_t i = 0; i < scan->pick_count; i = end) {
+		end = i + 1;
+		while (!is_inductor && end < scan->pick_count &&
+		       strcmp(scan->picks[end].key, scan->picks[i].key) == 0)
+			end++;
+		rc = is_inductor
+		             ? pick_in_roots(candidates, &scan->picks[i], err)
+		             : pick_in_root(candidates, &scan->picks[i],
+		                            end - i, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Keep only the candidates with one of the keys asked for. */
+static int select_keys(struct candidates *candidates,
+                       const struct tkb_cache_options *options,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	bool *wanted = tkb_alloc_array(candidates->count, sizeof(*wanted));
+	size_t kept = 0;
+	int rc;
+
+	if (wanted == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < options->key_count; i++) {
+		size_t index = 0;
+
+		rc = tkb_select_key(candidates, candidates->count,
+		                    candidate_key, options->keys[i], &index,
+		                    err);
+		if (rc != 0)
+			return rc;
+		for (size_t j = 0; j < candidates->count; j++) {
+			if (strcmp(candidates->items[j].key,
+			           candidates->items[index].key) == 0)
+				wanted[j] = true;
+		}
+	}
+	for (size_t i = 0; i < candidates->count; i++) {
+		if (wanted[i])
+			candidates->items[kept++] = candidates->items[i];
+	}
+	candidates->count = kept;
+	return 0;
+}
+
+static int load_one(void *self, size_t worker, size_t index,
+                    struct tkb_error *err)
+{
+	struct candidates *candidates = self;
+	struct candidate *candidate = &candidates->items[index];
+	int rc;
+
+	rc = tkb_watcher_check(candidates->watcher, err);
+	if (rc < 0)
+		return rc;
+	if (candidate->is_link) {
+		candidate->rc =
+			tkb_fail_entry(&candidate->err, TKB_REASON_UNSAFE,
+		                       "the folder is a symbolic link");
+		return 0;
+	}
+	candidate->rc = tkb_found_load(&candidates->cache->loaders[worker],
+	                               candidate->root, candidate->key,
+	                               &candidate->found, &candidate->err);
+	if (candidate->rc < 0 &&
+	    !tkb_failure_is_of_entry(candidate->rc, &candidate->err)) {
+		*err = candidate->err;
+		return candidate->rc;
+	}
+	return 0;
+}
+
+static int open_loaders(struct tkb_cache *cache,
+                        const struct tkb_cache_options *options,
+                        struct tkb_error *err)
+{
+	const size_t count = tkb_parallel_threads(options->threads);
+	int rc;
+
+	cache->loaders = tkb_alloc_array(count, sizeof(*cache->loaders));
+	if (cache->loaders == NULL)
+		return tkb_fail_nomem(err);
+	while (cache->loader_count < count) {
+		rc = tkb_loader_open(&cache->loaders[cache->loader_count],
+		                     options->lean, options->no_modules, err);
+		if (rc < 0)
+			return rc;
+		cache->loaders[cache->loader_count].strips =
+			options->strip_locations;
+		cache->loader_count++;
+	}
+	return 0;
+}
+
+/* Take over what was loaded; note what was not. */
+static int take_found(struct tkb_cache *cache, struct candidates *candidates,
+                      bool is_picked, struct tkb_error *err)
+{
+	int rc;
+
+	cache->found =
+		tkb_alloc_array(candidates->count, sizeof(*cache->found));
+	if (cache->found == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < candidates->count; i++) {
+		struct candidate *candidate = &candidates->items[i];
+
+		if (candidate->rc == TKB_MISS && is_picked) {
+			rc = leave_out_missing(cache, candidate->root->path,
+			                       candidate->key, err);
+			if (rc < 0)
+				return rc;
+		} else if (candidate->rc == TKB_MISS) {
+			cache->unfinished_count++;
+		} else if (candidate->rc < 0) {
+			rc = tkb_cache_leave_out(cache, candidate->root->path,
+			                         candidate->key,
+			                         &candidate->err, err);
+			if (rc < 0)
+				return rc;
+		} else if (!candidate->found.is_unwanted) {
+			if (candidate->devices != NULL) {
+				candidate->found.entry.devices =
+					candidate->devices;
+				candidate->found.entry.device_count =
+					candidate->device_count;
+			}
+			cache->stray_count += candidate->found.stray_count;
+			cache->found[cache->found_count++] = candidate->found;
+		}
+	}
+	return 0;
+}
+
+/* List the roots that are wanted, and keep the keys that are. */
+static int list_candidates(struct candidates *candidates,
+                           const struct tkb_cache_options *options,
+                           struct tkb_error *err)
+{
+	struct tkb_roots *roots = &candidates->cache->roots;
+	bool has_root = false;
+	int rc;
+
+	for (size_t i = 0; i < roots->count; i++) {
+		struct tkb_root *root = &roots->items[i];
+
+		if (options->has_device && !roots->is_inductor)
+			root->device = options->device;
+		if (options->has_device && root->device != options->device)
+			continue;
+		has_root = true;
+		rc = list_root(candidates, root, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (!has_root) {
+		(void)tkb_fail(err, TKB_MISS, "there is no device %u",
+		               (unsigned)options->device);
+		return TKB_MISS;
+	}
+	return options->key_count == 0 ? 0
+	                               : select_keys(candidates, options, err);
+}
+
+int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
+                   struct tkb_watcher *watcher, struct tkb_error *err)
+{
+	const struct tkb_cache_options *options = scan->options;
+	TKB_AUTO(candidates_release)
+	struct candidates candidates = { .cache = cache, .watcher = watcher };
+	const struct tkb_parallel_work work = { load_one, &candidates };
+	int rc;
+
+	rc = scan->picks != NULL ? look_up_picks(&candidates, scan, err)
+	                         : list_candidates(&candidates, options, err);
+	if (rc != 0)
+		return rc;
+	rc = open_loaders(cache, options, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_parallel(candidates.count, cache->loader_count, &work, err);
+	if (rc < 0)
+		return rc;
+	rc = take_found(cache, &candidates, scan->picks != NULL, err);
+	if (rc < 0)
+		return rc;
+	if (options->key_count != 0 &&
+	    cache->found_count + cache->left_out_count == 0) {
+		(void)tkb_fail(err, TKB_MISS, "there is no finished entry '%s'",
+		               options->keys[0]);
+		return TKB_MISS;
+	}
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_SELECT_H
+#define TKB_CACHE_SELECT_H
+
+/* Keys that a person types: whole, or the first characters of one. */
+
+#include "base/base.h"
+
+/*
+ * The index of the one key among `count` that begins with `prefix`; where one
+ * key stands several times, of the first. key_at(list, index) gives a key.
+ * Returns 0, TKB_MISS or TKB_ERR_INVALID (several keys begin so).
+ */
+TKB_NODISCARD int tkb_select_key(const void *list, size_t count,
+                                 const char *(*key_at)(const void *list,
+                                                       size_t index),
+                                 const char *prefix, size_t *out,
+                                 struct tkb_error *err);
+
+#endif

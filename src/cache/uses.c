@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/uses.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "cache/cache.h"
+#include "cache/key.h"
+
+struct tkb_uses {
+	struct tkb_cache *cache; /* owned */
+	struct tkb_use *items;   /* owned; in the order that the header says */
+	size_t count;
+	bool are_known;
+};
+
+const char *tkb_use_state_name(enum tkb_use_state state)
+{
+	static const char *const names[] = {
+		[TKB_USE_UNKNOWN] = "unknown",
+		[TKB_UNUSED] = "unused",
+		[TKB_USED] = "used",
+		[TKB_COMPILED] = "compiled",
+	};
+
+	return (size_t)state < TKB_COUNT_OF(names) ? names[state] : "";
+}
+
+static bool is_mounted_to_tell(const struct tkb_root *root)
+{
+	struct statvfs status;
+
+	return fstatvfs(root->fd, &status) == 0 &&
+	       (status.f_flag & (ST_NOATIME | ST_RDONLY)) == 0;
+}
+
+bool tkb_use_is_told(const struct tkb_root *root)
+{
+	static const struct timespec never[] = { { .tv_sec = 0 },
+		                                 { .tv_nsec = UTIME_OMIT } };
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	struct stat status;
+	char byte = '\n';
+
+	fd = tkb_fd_open(root->fd, ".", O_TMPFILE | O_RDWR, 0600);
+	if (fd < 0 || write(fd, &byte, 1) != 1 || futimens(fd, never) < 0)
+		return is_mounted_to_tell(root);
+	if (tkb_fd_pread_full(fd, &byte, 1, 0) != 1 || fstat(fd, &status) < 0)
+		return false;
+	return status.st_atim.tv_sec != 0;
+}
+
+/* A file may be dated by anybody, to any year. */
+static int64_t nanoseconds(const struct timespec *time)
+{
+	static const int64_t second = 1000000000;
+
+	if (time->tv_sec >= INT64_MAX / second)
+		return INT64_MAX;
+	if (time->tv_sec <= INT64_MIN / second)
+		return INT64_MIN;
+	return (int64_t)time->tv_sec * second + time->tv_nsec;
+}
+
+static enum tkb_use_state state_of(int64_t read_ns, int64_t written_ns)
+{
+	if (read_ns == 0)
+		return TKB_UNUSED;
+	return read_ns > written_ns ? TKB_USED : TKB_COMPILED;
+}
+
+/* The file whose times are those of the entry. */
+static const char *stamp_name(const struct tkb_found *found)
+{
+	return found->group_name != NULL ? found->group_name
+	                                 : found->files[0].name;
+}
+
+static uint64_t size_on_disk(const struct tkb_found *found)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < found->entry.file_count; i++)
+		size += (uint64_t)found->found[i].stamp.size;
+	return size;
+}
+
+int tkb_use_look(const struct tkb_found *found, bool is_known,
+                 struct tkb_use *out, struct tkb_error *err)
+{
+	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	struct tkb_use use = { .entry = &found->entry,
+		               .root = found->root->path,
+		               .device = found->entry.devices[0],
+		               .size = size_on_disk(found) };
+	struct stat status;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", found->entry.key,
+	               stamp_name(found));
+	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT || errno == ENOTDIR
+		               ? TKB_MISS
+		               : tkb_fail_errno(err, "cannot look at '%s'",
+		                                path);
+	use.written_ns = nanoseconds(&status.st_mtim);
+	if (is_known)
+		use.state =
+			state_of(nanoseconds(&status.st_atim), use.written_ns);
+	if (use.state == TKB_USED)
+		use.used_ns = nanoseconds(&status.st_atim);
+	*out = use;
+	return 0;
+}
+
+static int compare_names(const struct tkb_use *a, const struct tkb_use *b)
+{
+	int order = strcmp(a->entry->name, b->entry->name);
+
+	if (order == 0)
+		order = strcmp(a->entry->key, b->entry->key);
+	if (order == 0)
+		order = (a->device > b->device) - (a->device < b->device);
+	return order;
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct tkb_use *left = a;
+	const struct tkb_use *right = b;
+	const bool is_used = left->state == TKB_USED;
+
+	if (is_used != (right->state == TKB_USED))
+		return is_used ? -1 : 1;
+	if (left->used_ns != right->used_ns)
+		return left->used_ns < right->used_ns ? -1 : 1;
+	return compare_names(left, right);
+}
+
+/* Which of the cache's roots tell? */
+static void ask_roots(struct tkb_uses *uses, bool *tells)
+{
+	const struct tkb_roots *roots = &uses->cache->roots;
+
+	uses->are_known = true;
+	for (size_t i = 0; i < roots->count; i++) {
+		tells[i] = tkb_use_is_told(&roots->items[i]);
+		uses->are_known &= tells[i];
+	}
+}
+
+static int look_at_all(struct tkb_uses *uses, struct tkb_error *err)
+{
+	const struct tkb_cache *cache = uses->cache;
+	TKB_AUTO(tkb_free_at)
+	bool *tells = tkb_alloc_array(cache->roots.count, sizeof(*tells));
+	int rc;
+
+	uses->items = tkb_alloc_array(cache->found_count, sizeof(*uses->items));
+	if (tells == NULL || uses->items == NULL)
+		return tkb_fail_nomem(err);
+	ask_roots(uses, tells);
+	for (size_t i = 0; i < cache->found_count; i++) {
+		const struct tkb_found *found = &cache->found[i];
+
+		rc = tkb_use_look(found,
+		                  tells[found->root - cache->roots.items],
+		                  &uses->items[uses->count], err);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			uses->count++;
+	}
+	if (uses->count > 1)
+		qsort(uses->items, uses->count, sizeof(*uses->items),
+		      compare_uses);
+	return 0;
+}
+
+static void uses_close_at(struct tkb_uses **uses)
+{
+	tkb_uses_close(*uses);
+}
+
+int tkb_uses_open(const char *cache_root,
+                  const struct tkb_uses_options *options, struct tkb_uses **out,
+                  struct tkb_error *err)
+{
+	static const struct tkb_uses_options defaults = { 0 };
+	const struct tkb_uses_options *chosen =
+		options == NULL ? &defaults : options;
+	struct tkb_timed timed;
+	const struct tkb_cache_options wanted = { .threads = chosen->threads,
+		                                  .watch = &timed.watch };
+	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
+	TKB_AUTO(uses_close_at)
+	struct tkb_uses *uses = tkb_alloc_array(1, sizeof(*uses));
+	int rc;
+
+	if (uses == NULL)
+		return tkb_fail_nomem(err);
+	tkb_timed_begin(&timed, &chosen->watch, chosen->deadline_ms);
+	rc = tkb_cache_scan(cache_root, &scan, &uses->cache, err);
+	if (rc != 0)
+		return tkb_timed_end(&timed, rc, err);
+	rc = look_at_all(uses, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(uses);
+	return 0;
+}
+
+void tkb_uses_close(struct tkb_uses *uses)
+{
+	if (uses == NULL)
+		return;
+	tkb_cache_close(uses->cache);
+	free(uses->items);
+	free(uses);
+}
+
+bool tkb_uses_are_known(const struct tkb_uses *uses)
+{
+	return uses->are_known;
+}
+
+size_t tkb_uses_count(const struct tkb_uses *uses)
+{
+	return uses->count;
+}
+
+const struct tkb_use *tkb_uses_at(const struct tkb_uses *uses, size_t index)
+{
+	return &uses->items[index];
+}

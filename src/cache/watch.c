@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/watch.h"
+
+#include "base/clock.h"
+
+#define NS_PER_MS ((uint64_t)1000000)
+
+static void pass_result(void *self, const struct tkb_result *result)
+{
+	const struct tkb_timed *timed = self;
+
+	timed->own->on_result(timed->own->self, result);
+}
+
+static void pass_progress(void *self, uint64_t done, uint64_t total)
+{
+	const struct tkb_timed *timed = self;
+
+	timed->own->on_progress(timed->own->self, done, total);
+}
+
+static bool is_over(void *self)
+{
+	const struct tkb_timed *timed = self;
+
+	return tkb_now_ns() >= timed->end_ns ||
+	       (timed->own->is_cancelled != NULL &&
+	        timed->own->is_cancelled(timed->own->self));
+}
+
+void tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *own,
+                     uint32_t deadline_ms)
+{
+	*timed = (struct tkb_timed){ .watch = *own,
+		                     .own = own,
+		                     .deadline_ms = deadline_ms };
+	if (deadline_ms == 0)
+		return;
+	timed->end_ns = tkb_now_ns() + deadline_ms * NS_PER_MS;
+	timed->watch = (struct tkb_watch){
+		.self = timed,
+		.on_result = own->on_result != NULL ? pass_result : NULL,
+		.on_progress = own->on_progress != NULL ? pass_progress : NULL,
+		.is_cancelled = is_over,
+	};
+}
+
+int tkb_timed_end(const struct tkb_timed *timed, int rc, struct tkb_error *err)
+{
+	if (rc != TKB_ERR_CANCELLED || timed->deadline_ms == 0 ||
+	    tkb_now_ns() < timed->end_ns)
+		return rc;
+	return tkb_fail(err, rc, "the deadline of %u ms ended it",
+	                (unsigned)timed->deadline_ms);
+}
+
+void tkb_watcher_init(struct tkb_watcher *watcher,
+                      const struct tkb_watch *watch, uint64_t total)
+{
+	*watcher = (struct tkb_watcher){ .watch = watch, .total = total };
+	(void)pthread_mutex_init(&watcher->lock, NULL);
+}
+
+void tkb_watcher_release(struct tkb_watcher *watcher)
+{
+	(void)pthread_mutex_destroy(&watcher->lock);
+}
+
+void tkb_watcher_result(struct tkb_watcher *watcher,
+                        const struct tkb_result *result)
+{
+	if (watcher->watch->on_result == NULL)
+		return;
+	(void)pthread_mutex_lock(&watcher->lock);
+	watcher->watch->on_result(watcher->watch->self, result);
+	(void)pthread_mutex_unlock(&watcher->lock);
+}
+
+/* In the lock, so that what is told never goes back. */
+static void tell_progress(struct tkb_watcher *watcher)
+{
+	watcher->watch->on_progress(watcher->watch->self,
+	                            atomic_load(&watcher->done),
+	                            watcher->total);
+	(void)pthread_mutex_unlock(&watcher->lock);
+}
+
+void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done)
+{
+	if (watcher->watch->on_progress == NULL)
+		return;
+	(void)atomic_fetch_add(&watcher->done, done);
+	if (pthread_mutex_trylock(&watcher->lock) == 0)
+		tell_progress(watcher);
+}
+
+void tkb_watcher_finish(struct tkb_watcher *watcher)
+{
+	if (watcher->watch->on_progress == NULL)
+		return;
+	(void)pthread_mutex_lock(&watcher->lock);
+	tell_progress(watcher);
+}
+
+int tkb_watcher_check(struct tkb_watcher *watcher, struct tkb_error *err)
+{
+	if (watcher->watch->is_cancelled == NULL)
+		return 0;
+	if (!atomic_load(&watcher->is_cancelled) &&
+	    pthread_mutex_trylock(&watcher->lock) == 0) {
+		if (watcher->watch->is_cancelled(watcher->watch->self))
+			atomic_store(&watcher->is_cancelled, true);
+		(void)pthread_mutex_unlock(&watcher->lock);
+	}
+	if (atomic_load(&watcher->is_cancelled))
+		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_WATCH_H
+#define TKB_CACHE_WATCH_H
+
+/*
+ * Calls a caller's struct tkb_watch from several threads, one at a time. A
+ * thread that would have to wait for another does not: progress is told by
+ * whoever is next, and one answer to "is it cancelled?" is enough. To sleep for
+ * each of a thousand entries would cost more than the entries.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+struct tkb_watcher {
+	const struct tkb_watch *watch; /* kept by reference */
+	pthread_mutex_t lock;
+	_Atomic uint64_t done;
+	atomic_bool is_cancelled;
+	uint64_t total;
+};
+
+/*
+ * A caller's watch that ends the call at its deadline, too:
+ *
+ *     tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+ *     rc = work(&timed.watch, err);
+ *     return tkb_timed_end(&timed, rc, err);
+ *
+ * It must not move meanwhile.
+ */
+struct tkb_timed {
+	struct tkb_watch watch;      /* to be asked instead */
+	const struct tkb_watch *own; /* by reference */
+	uint32_t deadline_ms;
+	uint64_t end_ns; /* of CLOCK_MONOTONIC */
+};
+
+void tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *own,
+                     uint32_t deadline_ms);
+
+/* Returns `rc`; where it was the deadline that ended the call, says so. */
+TKB_NODISCARD int tkb_timed_end(const struct tkb_timed *timed, int rc,
+                                struct tkb_error *err);
+
+void tkb_watcher_init(struct tkb_watcher *watcher,
+                      const struct tkb_watch *watch, uint64_t total);
+void tkb_watcher_release(struct tkb_watcher *watcher);
+
+void tkb_watcher_result(struct tkb_watcher *watcher,
+                        const struct tkb_result *result);
+
+/* So many bytes more are done. */
+void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done);
+
+/* Tell what progress nobody has told. */
+void tkb_watcher_finish(struct tkb_watcher *watcher);
+
+/* 0, or TKB_ERR_CANCELLED. */
+TKB_NODISCARD int tkb_watcher_check(struct tkb_watcher *watcher,
+                                    struct tkb_error *err);
+
+#endif

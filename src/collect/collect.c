@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/collect.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+
+#include "base/disable.h"
+#include "base/draft.h"
+#include "format/compose.h"
+#include "format/manifest.h"
+
+struct collector {
+	const struct tkb_collect_options *options;
+	const struct tkb_order *order; /* NULL: everything */
+	struct tkb_cache *cache;       /* owned */
+	struct tkb_watcher watcher;
+	struct tkb_pack pack;
+};
+
+static void collector_close(struct collector *collector)
+{
+	tkb_pack_close(&collector->pack);
+	tkb_cache_close(collector->cache);
+	tkb_watcher_release(&collector->watcher);
+}
+
+static int write_bundle(struct collector *collector,
+                        const struct tkb_sink *sink,
+                        struct tkb_collect_report *report,
+                        struct tkb_error *err)
+{
+	struct tkb_pack *pack = &collector->pack;
+	const bool lean = collector->options->profile == TKB_PROFILE_LEAN;
+	const struct tkb_outline outline = {
+		.contents = { .entries = pack->items,
+		              .entry_count = collector->cache->found_count,
+		              .launchers = pack->launchers,
+		              .launcher_count = pack->launcher_count,
+		              .profile = lean ? "lean" : "full" },
+		.frames = pack->frames,
+		.frame_count = pack->frame_count,
+		.send_frame = tkb_pack_send,
+		.self = pack,
+	};
+
+	return tkb_compose(&outline, sink, &report->id, &report->bundle_size,
+	                   err);
+}
+
+static void fill_report(const struct collector *collector,
+                        struct tkb_collect_report *report)
+{
+	const struct tkb_cache *cache = collector->cache;
+
+	report->is_inductor = cache->roots.is_inductor;
+	report->collected_count = cache->found_count;
+	report->left_out_count = cache->left_out_count;
+	report->unfinished_count = cache->unfinished_count;
+	report->stray_count = cache->stray_count;
+	report->launcher_count = collector->pack.launcher_count;
+	report->dropped_count = collector->pack.dropped_count;
+	for (size_t i = 0; i < cache->found_count; i++) {
+		const struct tkb_found *found = &cache->found[i];
+
+		report->moved_count += found->is_moved;
+		report->file_count += found->entry.file_count;
+		report->size += tkb_entry_size(&found->entry);
+	}
+}
+
+static void tell_entries(struct collector *collector)
+{
+	const struct tkb_cache *cache = collector->cache;
+
+	for (size_t i = 0; i < cache->found_count; i++) {
+		const struct tkb_found *found = &cache->found[i];
+		const struct tkb_result result = { .root = found->root->path,
+			                           .key = found->entry.key,
+			                           .name = found->entry.name,
+			                           .outcome = TKB_COLLECTED,
+			                           .message = "" };
+
+		tkb_watcher_result(&collector->watcher, &result);
+	}
+	for (size_t i = 0; i < cache->left_out_count; i++) {
+		const struct tkb_result result =
+			tkb_left_out_result(&cache->left_out[i], TKB_LEFT_OUT);
+
+		tkb_watcher_result(&collector->watcher, &result);
+	}
+}
+
+static void tell_launcher(struct collector *collector,
+                          const struct tkb_saved_launcher *launcher,
+                          bool is_dropped)
+{
+	const struct tkb_result result = {
+		.root = "",
+		.key = launcher->cache_key,
+		.name = launcher->name,
+		.is_launcher = true,
+		.outcome = is_dropped ? TKB_LEFT_OUT : TKB_COLLECTED,
+		.reason = is_dropped ? TKB_REASON_NEEDS : TKB_REASON_NONE,
+		.message = is_dropped ? "what it needs is not collected" : "",
+	};
+
+	tkb_watcher_result(&collector->watcher, &result);
+}
+
+static void tell_results(struct collector *collector)
+{
+	const struct tkb_pack *pack = &collector->pack;
+
+	tell_entries(collector);
+	for (size_t i = 0; i < pack->launcher_count; i++)
+		tell_launcher(collector, &pack->launchers[i], false);
+	for (size_t i = 0; i < pack->dropped_count; i++)
+		tell_launcher(collector, &pack->dropped[i]->saved, true);
+}
+
+struct tkb_cache_options tkb_collect_choices(
+	const struct tkb_collect_options *options)
+{
+	return (struct tkb_cache_options){
+		.keys = options->keys,
+		.key_count = options->key_count,
+		.has_device = options->has_device,
+		.device = options->device,
+		.no_modules = options->no_modules,
+		.lean = options->profile == TKB_PROFILE_LEAN,
+		.strip_locations = options->strip_locations,
+		.threads = options->threads,
+		.watch = &options->watch,
+	};
+}
+
+static int open_cache(struct collector *collector, const char *cache_root,
+                      struct tkb_error *err)
+{
+	const struct tkb_collect_options *options = collector->options;
+	const struct tkb_order *order = collector->order;
+	const struct tkb_cache_options choices = tkb_collect_choices(options);
+	const struct tkb_scan scan = {
+		.options = &choices,
+		.picks = order == NULL ? NULL : order->picks,
+		.pick_count = order == NULL ? 0 : order->pick_count,
+	};
+
+	if (order == NULL || order->pick_count != 0)
+		return tkb_cache_scan(cache_root, &scan, &collector->cache,
+		                      err);
+	collector->cache = tkb_alloc_array(1, sizeof(*collector->cache));
+	return collector->cache == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+/* Strict: what is left out must not go unseen. */
+static int check_left_out(const struct tkb_collect_report *report,
+                          struct tkb_error *err)
+{
+	const uint64_t count = report->left_out_count + report->dropped_count;
+
+	if (count == 0)
+		return 0;
+	return tkb_fail(err, TKB_ERR_LEFT_OUT,
+	                count == 1 ? "%llu entry would be left out"
+	                           : "%llu entries would be left out",
+	                (unsigned long long)count);
+}
+
+static const struct tkb_collect_options defaults = { 0 };
+
+static int collect(const char *cache_root,
+                   const struct tkb_collect_options *options,
+                   const struct tkb_order *order, const struct tkb_sink *sink,
+                   const char *folder, struct tkb_collect_report *report,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(collector_close)
+	struct collector collector = { .options = options, .order = order };
+	struct tkb_collect_report own = { 0 };
+	int rc;
+
+	tkb_watcher_init(&collector.watcher, &options->watch, 0);
+	tkb_pack_init(&collector.pack, NULL, &collector.watcher, folder);
+	rc = open_cache(&collector, cache_root, err);
+	if (rc != 0)
+		return rc;
+	collector.pack.cache = collector.cache;
+	collector.pack.dry_run = options->dry_run;
+	if (order != NULL) {
+		collector.pack.savings = order->launchers;
+		collector.pack.saving_count = order->launcher_count;
+	}
+	rc = tkb_pack(&collector.pack, err);
+	if (rc < 0)
+		return rc;
+
+	fill_report(&collector, &own);
+	tell_results(&collector);
+	rc = options->strict ? check_left_out(&own, err) : 0;
+	if (rc == 0)
+		rc = write_bundle(&collector, options->dry_run ? NULL : sink,
+		                  &own, err);
+	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
+		*report = own;
+	return rc;
+}
+
+int tkb_collect_order(const char *cache_root,
+                      const struct tkb_collect_options *options,
+                      const struct tkb_order *order,
+                      const struct tkb_sink *sink, const char *folder,
+                      struct tkb_collect_report *report, struct tkb_error *err)
+{
+	struct tkb_collect_options chosen;
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	rc = collect(cache_root, &chosen, order, sink, folder, report, err);
+	return tkb_timed_end(&timed, rc, err);
+}
+
+/* Nothing is collected, and told. */
+static bool is_disabled(const struct tkb_collect_options *options,
+                        struct tkb_collect_report *report)
+{
+	if ((options != NULL && options->enabled) || !tkb_is_disabled())
+		return false;
+	if (report != NULL)
+		*report = (struct tkb_collect_report){ 0 };
+	return true;
+}
+
+int tkb_collect(const char *cache_root,
+                const struct tkb_collect_options *options,
+                const struct tkb_sink *sink, struct tkb_collect_report *report,
+                struct tkb_error *err)
+{
+	if (sink == NULL && (options == NULL || !options->dry_run))
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
+	if (is_disabled(options, report))
+		return 0;
+	return tkb_collect_order(cache_root, options, NULL, sink, NULL, report,
+	                         err);
+}
+
+int tkb_collect_order_to_file(const char *cache_root,
+                              const struct tkb_collect_options *options,
+                              const struct tkb_order *order, const char *path,
+                              struct tkb_collect_report *report,
+                              struct tkb_error *err)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_free_at) char *copy = NULL;
+	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	struct tkb_collect_report own = { 0 };
+	int rc;
+
+	if (options != NULL && options->dry_run)
+		return tkb_collect_order(cache_root, options, order, NULL, NULL,
+		                         report, err);
+	copy = strdup(path);
+	if (copy == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_draft_open(&draft, path, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_collect_order(cache_root, options, order, &sink, dirname(copy),
+	                       &own, err);
+	if (rc == 0)
+		rc = tkb_draft_publish(&draft, err);
+	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
+		*report = own;
+	return rc;
+}
+
+int tkb_collect_to_file(const char *cache_root,
+                        const struct tkb_collect_options *options,
+                        const char *path, struct tkb_collect_report *report,
+                        struct tkb_error *err)
+{
+	if (is_disabled(options, report))
+		return 0;
+	return tkb_collect_order_to_file(cache_root, options, NULL, path,
+	                                 report, err);
+}

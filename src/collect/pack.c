@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/pack.h"
+
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "base/parallel.h"
+#include "format/frame.h"
+#include "format/manifest.h"
+#include "format/tar.h"
+
+#define SPOOL_MEMORY ((size_t)8 * TKB_MIB)
+#define FRAME_LIMIT ((size_t)4 * 1024 * TKB_MIB)
+
+/* What one thread packs with. */
+struct tkb_packing {
+	struct tkb_packer packer;
+	struct tkb_buf tar;
+	struct tkb_buf packed;
+	struct tkb_member *members; /* owned */
+	size_t member_capacity;
+};
+
+void tkb_pack_init(struct tkb_pack *pack, struct tkb_cache *cache,
+                   struct tkb_watcher *watcher, const char *folder)
+{
+	*pack = (struct tkb_pack){ .cache = cache, .watcher = watcher };
+	tkb_spool_init(&pack->spool, folder, SPOOL_MEMORY);
+}
+
+static void drop_frames(struct tkb_pack *pack)
+{
+	for (size_t i = 0; i < pack->frame_count; i++)
+		tkb_piece_release(&pack->pieces[i]);
+	for (size_t i = 0; i < pack->fault_count; i++)
+		free(pack->faults[i]);
+	free(tkb_take(pack->pieces));
+	free(tkb_take(pack->frames));
+	free(tkb_take(pack->indices));
+	free(tkb_take(pack->cuts));
+	free(tkb_take(pack->items));
+	free(tkb_take(pack->payloads));
+	free(tkb_take(pack->launchers));
+	free(tkb_take(pack->dropped));
+	free(tkb_take(pack->faults));
+	tkb_arena_release(&pack->arena);
+	tkb_spool_reset(&pack->spool);
+	pack->frame_count = 0;
+	pack->fault_count = 0;
+}
+
+/* What frames were packed with is more than what is left to do needs. */
+static void release_packings(struct tkb_pack *pack)
+{
+	for (size_t i = 0; i < pack->packing_count; i++) {
+		tkb_packer_close(&pack->packings[i].packer);
+		tkb_buf_release(&pack->packings[i].tar);
+		tkb_buf_release(&pack->packings[i].packed);
+		free(pack->packings[i].members);
+	}
+	free(tkb_take(pack->packings));
+	pack->packing_count = 0;
+}
+
+static int open_packings(struct tkb_pack *pack, struct tkb_error *err)
+{
+	const size_t count = pack->cache->loader_count;
+
+	pack->packings = tkb_alloc_array(count, sizeof(*pack->packings));
+	if (pack->packings == NULL)
+		return tkb_fail_nomem(err);
+	pack->packing_count = count;
+	for (size_t i = 0; i < count; i++) {
+		pack->packings[i].tar.limit = FRAME_LIMIT;
+		pack->packings[i].packed.limit = FRAME_LIMIT;
+	}
+	return 0;
+}
+
+void tkb_pack_close(struct tkb_pack *pack)
+{
+	drop_frames(pack);
+	release_packings(pack);
+	tkb_spool_release(&pack->spool);
+}
+
+static int add_members(struct tkb_packing *packing, const struct tkb_pack *pack,
+                       const struct tkb_cut *cut, size_t *count_out,
+                       struct tkb_error *err)
+{
+	size_t count = 0;
+	int rc;
+
+	for (size_t i = cut->first; i < cut->first + cut->count; i++) {
+		const struct tkb_entry *entry = pack->items[i];
+
+		for (size_t j = 0; j < entry->file_count; j++) {
+			rc = tkb_grow(&packing->members,
+			              &packing->member_capacity, count,
+			              sizeof(*packing->members), err);
+			if (rc < 0)
+				return rc;
+			packing->members[count++] = (struct tkb_member){
+				.entry = entry, .entry_index = i, .file = j
+			};
+		}
+	}
+	tkb_members_sort(packing->members, count);
+	*count_out = count;
+	return 0;
+}
+
+/* Note a fault of one entry; what concerns them all is passed on. */
+static int note_fault(struct tkb_pack *pack, size_t entry, int rc,
+                      const struct tkb_error *fault, struct tkb_error *err)
+{
+	if (rc >= 0)
+		return 0;
+	if (!tkb_failure_is_of_entry(rc, fault)) {
+		if (err != NULL)
+			*err = *fault;
+		return rc;
+	}
+	pack->faults[entry] = malloc(sizeof(*fault));
+	if (pack->faults[entry] == NULL)
+		return tkb_fail_nomem(err);
+	*pack->faults[entry] = *fault;
+	return 0;
+}
+
+static int pack_member(struct tkb_pack *pack, struct tkb_loader *loader,
+                       struct tkb_buf *tar, const struct tkb_member *member,
+                       struct tkb_error *err)
+{
+	const size_t entry_count = pack->cache->found_count;
+	const size_t item = member->entry_index;
+	char path[TKB_MEMBER_PATH_SIZE];
+	struct tkb_error fault = { 0 };
+	struct tkb_bytes bytes;
+	int rc;
+
+	if (pack->faults[item] != NULL)
+		return 0;
+	if (item >= entry_count) {
+		bytes = pack->payloads[item - entry_count];
+	} else {
+		rc = tkb_found_read(loader, &pack->cache->found[item],
+		                    member->file, &bytes, &fault);
+		if (rc < 0)
+			return note_fault(pack, item, rc, &fault, err);
+	}
+	tkb_member_path(member, path);
+	tkb_tar_add(tar, path, bytes);
+	return tkb_buf_check(tar, err);
+}
+
+/* Did anything change while it was read? */
+static int check_frame(struct tkb_pack *pack, struct tkb_loader *loader,
+                       const struct tkb_cut *cut, bool *is_good,
+                       struct tkb_error *err)
+{
+	int rc;
+
+	for (size_t i = cut->first; i < cut->first + cut->count; i++) {
+		struct tkb_error fault = { 0 };
+
+		if (pack->faults[i] == NULL && i < pack->cache->found_count) {
+			rc = tkb_found_check(loader, &pack->cache->found[i],
+			                     &fault);
+			rc = note_fault(pack, i, rc, &fault, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (pack->faults[i] != NULL)
+			*is_good = false;
+		tkb_watcher_progress(pack->watcher,
+		                     tkb_entry_size(pack->items[i]));
+	}
+	return 0;
+}
+
+static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
+                    struct tkb_packing *packing, size_t index,
+                    struct tkb_error *err)
+{
+	struct tkb_frame *frame = &pack->frames[index];
+	int rc;
+
+	tkb_buf_reset(&packing->packed);
+	rc = tkb_packer_pack(&packing->packer, tkb_buf_bytes(&packing->tar),
+	                     &packing->packed, err);
+	if (rc < 0)
+		return rc;
+	frame->size = packing->tar.size;
+	frame->packed_size = packing->packed.size;
+	rc = tkb_hasher_digest(&loader->hasher, tkb_buf_bytes(&packing->packed),
+	                       &frame->digest, err);
+	if (rc < 0)
+		return rc;
+	return tkb_spool_put(&pack->spool, tkb_buf_bytes(&packing->packed),
+	                     &pack->pieces[index], err);
+}
+
+static int pack_frame(void *self, size_t worker, size_t index,
+                      struct tkb_error *err)
+{
+	struct tkb_pack *pack = self;
+	struct tkb_loader *loader = &pack->cache->loaders[worker];
+	struct tkb_packing *packing = &pack->packings[worker];
+	const struct tkb_cut *cut = &pack->cuts[index];
+	bool is_good = true;
+	size_t count = 0;
+	int rc;
+
+	rc = tkb_watcher_check(pack->watcher, err);
+	if (rc < 0)
+		return rc;
+	rc = add_members(packing, pack, cut, &count, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_reset(&packing->tar);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = pack_member(pack, loader, &packing->tar,
+		                 &packing->members[i], err);
+	if (rc < 0)
+		return rc;
+	rc = check_frame(pack, loader, cut, &is_good, err);
+	if (rc < 0 || !is_good || pack->dry_run)
+		return rc;
+	return pack_tar(pack, loader, packing, index, err);
+}
+
+static int list_items(struct tkb_pack *pack, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_pack_choose(pack, err);
+	if (rc < 0)
+		return rc;
+	pack->faults = tkb_alloc_array(pack->item_count, sizeof(*pack->faults));
+	pack->indices =
+		tkb_alloc_array(pack->item_count, sizeof(*pack->indices));
+	if (pack->faults == NULL || pack->indices == NULL)
+		return tkb_fail_nomem(err);
+	pack->fault_count = pack->item_count;
+	for (size_t i = 0; i < pack->item_count; i++)
+		pack->indices[i] = (uint32_t)i;
+	return 0;
+}
+
+static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
+{
+	size_t count = 0;
+	int rc;
+
+	rc = list_items(pack, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_cut_frames(pack->items, pack->item_count, &pack->cuts, &count,
+	                    err);
+	if (rc < 0)
+		return rc;
+	pack->frames = tkb_alloc_array(count, sizeof(*pack->frames));
+	pack->pieces = tkb_alloc_array(count, sizeof(*pack->pieces));
+	if (pack->frames == NULL || pack->pieces == NULL)
+		return tkb_fail_nomem(err);
+	pack->frame_count = count;
+	for (size_t i = 0; i < count; i++) {
+		pack->frames[i].entries = pack->indices + pack->cuts[i].first;
+		pack->frames[i].entry_count = pack->cuts[i].count;
+	}
+	return 0;
+}
+
+/* Take out the entries that turned out to be bad. */
+static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
+                            struct tkb_error *err)
+{
+	struct tkb_cache *cache = pack->cache;
+	size_t kept = 0;
+	int rc;
+
+	*dropped = false;
+	for (size_t i = 0; i < cache->found_count; i++) {
+		if (pack->faults[i] == NULL) {
+			cache->found[kept++] = cache->found[i];
+			continue;
+		}
+		*dropped = true;
+		rc = tkb_cache_leave_out(cache, cache->found[i].root->path,
+		                         cache->found[i].entry.key,
+		                         pack->faults[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	cache->found_count = kept;
+	return 0;
+}
+
+/* Each round is as much work as there are items left. */
+static void add_to_total(struct tkb_pack *pack)
+{
+	for (size_t i = 0; i < pack->item_count; i++)
+		pack->watcher->total += tkb_entry_size(pack->items[i]);
+}
+
+int tkb_pack(struct tkb_pack *pack, struct tkb_error *err)
+{
+	const struct tkb_parallel_work work = { pack_frame, pack };
+	bool again = true;
+	int rc;
+
+	rc = open_packings(pack, err);
+	if (rc < 0)
+		return rc;
+	while (again) {
+		drop_frames(pack);
+		rc = plan_frames(pack, err);
+		if (rc < 0)
+			return rc;
+		add_to_total(pack);
+		rc = tkb_parallel(pack->frame_count, pack->packing_count, &work,
+		                  err);
+		if (rc < 0)
+			return rc;
+		rc = drop_bad_entries(pack, &again, err);
+		if (rc < 0)
+			return rc;
+	}
+	release_packings(pack);
+	return 0;
+}
+
+int tkb_pack_send(void *self, size_t index, const struct tkb_sink *sink,
+                  struct tkb_error *err)
+{
+	const struct tkb_pack *pack = self;
+
+	return tkb_spool_send(&pack->spool, &pack->pieces[index], sink, err);
+}

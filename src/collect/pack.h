@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COLLECT_PACK_H
+#define TKB_COLLECT_PACK_H
+
+/*
+ * Read, check and pack what a cache holds into frames.
+ *
+ * Items (entries, and behind them launchers' payloads) are cut into frames by
+ * what is known before they are read; then each frame is read, checked and
+ * packed by one thread. If an entry turns out to be bad there, all is cut and
+ * packed again without it, and without the launchers that need it: the bytes
+ * of a bundle must not tell of an entry that is not in it.
+ *
+ *     tkb_pack_init(&pack, cache, &watcher, folder);
+ *     rc = tkb_pack(&pack, err);
+ *     rc = tkb_pack_send(&pack, index, sink, err);     // each frame
+ *     tkb_pack_close(&pack);
+ */
+
+#include "base/spool.h"
+#include "cache/cache.h"
+#include "format/saved.h"
+#include "format/writer.h"
+
+/* A launcher that is to be packed, with its payload. */
+struct tkb_saving {
+	struct tkb_saved_launcher saved;
+	struct tkb_bytes payload;
+};
+
+struct tkb_packing;
+
+struct tkb_pack {
+	struct tkb_cache *cache; /* by reference */
+	struct tkb_watcher *watcher;
+	const struct tkb_saving *savings; /* by cache key; by reference */
+	size_t saving_count;
+	bool dry_run; /* check everything, pack nothing */
+
+	struct tkb_spool spool;
+	struct tkb_packing *packings; /* owned; one a loader */
+	size_t packing_count;
+	struct tkb_arena arena;         /* owns the payloads' items */
+	const struct tkb_entry **items; /* owned */
+	size_t item_count;
+	struct tkb_bytes *payloads; /* owned; of the items behind the entries */
+	struct tkb_saved_launcher *launchers; /* owned; those that are kept */
+	size_t launcher_count;
+	const struct tkb_saving **dropped; /* owned; the others */
+	size_t dropped_count;
+	struct tkb_error **faults; /* owned; of an entry that fails, why */
+	size_t fault_count;
+	struct tkb_cut *cuts;     /* owned */
+	struct tkb_frame *frames; /* owned */
+	size_t frame_count;
+	struct tkb_piece *pieces; /* owned */
+	uint32_t *indices;        /* owned; what the frames' entries point to */
+};
+
+/* `folder` is where pieces wait that do not fit into memory; kept. */
+void tkb_pack_init(struct tkb_pack *pack, struct tkb_cache *cache,
+                   struct tkb_watcher *watcher, const char *folder);
+
+TKB_NODISCARD int tkb_pack(struct tkb_pack *pack, struct tkb_error *err);
+
+TKB_NODISCARD int tkb_pack_send(void *pack, size_t index,
+                                const struct tkb_sink *sink,
+                                struct tkb_error *err);
+
+void tkb_pack_close(struct tkb_pack *pack);
+
+/*
+ * Which of the pack's savings have what they need among the entries that the
+ * cache holds? Fills in `launchers` (of those that need any, only the needs
+ * that are there), `dropped`, and the payloads' items.
+ */
+TKB_NODISCARD int tkb_pack_choose(struct tkb_pack *pack, struct tkb_error *err);
+
+#endif

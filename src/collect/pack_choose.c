@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "collect/pack.h"
+
+/* The keys of the kernels that are there, sorted. */
+struct keys {
+	const char **items; /* owned */
+	size_t count;
+};
+
+static void keys_release(struct keys *keys)
+{
+	free(keys->items);
+}
+
+static int list_keys(const struct tkb_cache *cache, struct keys *out,
+                     struct tkb_error *err)
+{
+	out->items = tkb_alloc_array(cache->found_count, sizeof(*out->items));
+	if (out->items == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < cache->found_count; i++) {
+		if (cache->found[i].entry.kind == TKB_KIND_KERNEL)
+			out->items[out->count++] = cache->found[i].entry.key;
+	}
+	qsort(out->items, out->count, sizeof(*out->items), tkb_compare_texts);
+	return 0;
+}
+
+static bool has_key(const struct keys *keys, const char *key)
+{
+	return bsearch(&key, keys->items, keys->count, sizeof(*keys->items),
+	               tkb_compare_texts) != NULL;
+}
+
+/* Keep the launcher, with the needs that are there; or drop it. */
+static int choose(struct tkb_pack *pack, const struct keys *keys,
+                  const struct tkb_saving *saving, struct tkb_error *err)
+{
+	const size_t count = saving->saved.need_count;
+	const char **needs =
+		tkb_arena_alloc(&pack->arena, count, sizeof(*needs));
+	size_t there = 0;
+
+	if (needs == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		if (has_key(keys, saving->saved.needs[i]))
+			needs[there++] = saving->saved.needs[i];
+	}
+	if (there == 0 ||
+	    (saving->saved.need == TKB_NEED_ALL && there != count)) {
+		pack->dropped[pack->dropped_count++] = saving;
+		return 0;
+	}
+	pack->launchers[pack->launcher_count] = saving->saved;
+	pack->launchers[pack->launcher_count].needs = needs;
+	pack->launchers[pack->launcher_count].need_count = there;
+	pack->launcher_count++;
+	return 0;
+}
+
+static int choose_launchers(struct tkb_pack *pack, struct tkb_error *err)
+{
+	TKB_AUTO(keys_release) struct keys keys = { 0 };
+	int rc;
+
+	pack->launcher_count = 0;
+	pack->dropped_count = 0;
+	pack->launchers =
+		tkb_alloc_array(pack->saving_count, sizeof(*pack->launchers));
+	pack->dropped =
+		tkb_alloc_array(pack->saving_count, sizeof(*pack->dropped));
+	if (pack->launchers == NULL || pack->dropped == NULL)
+		return tkb_fail_nomem(err);
+	if (pack->saving_count == 0)
+		return 0;
+	rc = list_keys(pack->cache, &keys, err);
+	for (size_t i = 0; i < pack->saving_count && rc == 0; i++)
+		rc = choose(pack, &keys, &pack->savings[i], err);
+	return rc;
+}
+
+/* Where the bytes of each payload are. */
+static int find_payloads(struct tkb_pack *pack, const struct tkb_entry *items,
+                         size_t count, struct tkb_error *err)
+{
+	pack->payloads = tkb_alloc_array(count, sizeof(*pack->payloads));
+	if (pack->payloads == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < pack->saving_count && count != 0; i++) {
+		const struct tkb_saving *saving = &pack->savings[i];
+		const size_t place =
+			tkb_payload_find(items, count, &saving->saved.digest);
+
+		if (tkb_digest_equal(&items[place].files[0].digest,
+		                     &saving->saved.digest))
+			pack->payloads[place] = saving->payload;
+	}
+	return 0;
+}
+
+int tkb_pack_choose(struct tkb_pack *pack, struct tkb_error *err)
+{
+	const size_t entry_count = pack->cache->found_count;
+	struct tkb_entry *payloads = NULL;
+	size_t payload_count = 0;
+	int rc;
+
+	rc = choose_launchers(pack, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_payload_items(pack->launchers, pack->launcher_count,
+	                       &pack->arena, &payloads, &payload_count, err);
+	if (rc < 0)
+		return rc;
+	rc = find_payloads(pack, payloads, payload_count, err);
+	if (rc < 0)
+		return rc;
+	pack->item_count = entry_count + payload_count;
+	pack->items = tkb_alloc_array(pack->item_count, sizeof(*pack->items));
+	if (pack->items == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < entry_count; i++)
+		pack->items[i] = &pack->cache->found[i].entry;
+	for (size_t i = 0; i < payload_count; i++)
+		pack->items[entry_count + i] = &payloads[i];
+	return 0;
+}

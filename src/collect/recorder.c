@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/recorder.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/disable.h"
+#include "base/path.h"
+#include "collect/collect.h"
+#include "cache/key.h"
+#include "cache/names.h"
+#include "collect/notes.h"
+#include "collect/recorder.h"
+
+enum phase {
+	PHASE_IDLE,
+	PHASE_COMPILING,
+	PHASE_COLLECTED
+};
+
+/*
+ * What must not be inherited: it lies in a page that fork() empties, so that a
+ * child finds the lock open and nobody collecting, whatever thread it was that
+ * held the lock or collected. (A kernel before 4.14 does not empty it: there a
+ * child may find the lock held for ever if it was held just then.)
+ */
+struct guard {
+	pthread_mutex_t lock; /* all zeros is unlocked, on Linux */
+	bool is_collecting;
+	bool is_dry;    /* what is collected goes on afterwards */
+	bool has_ended; /* the compile that is being collected */
+};
+
+struct tkb_recorder {
+	struct guard *guard; /* owned; guards what follows */
+	enum phase phase;
+	struct tkb_notes notes;
+	struct tkb_notes ended; /* being collected though the compile ended */
+	bool is_disabled;
+};
+
+int tkb_recorder_new(const struct tkb_recorder_options *options,
+                     struct tkb_recorder **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	struct tkb_recorder *recorder = tkb_alloc_array(1, sizeof(*recorder));
+	void *page;
+
+	if (recorder == NULL)
+		return tkb_fail_nomem(err);
+	page = mmap(NULL, sizeof(struct guard), PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return tkb_fail_nomem(err);
+	(void)madvise(page, sizeof(struct guard), MADV_WIPEONFORK);
+	recorder->guard = page;
+	recorder->is_disabled = options != NULL && options->disabled;
+	if (options == NULL || !options->enabled)
+		recorder->is_disabled |= tkb_is_disabled();
+	*out = tkb_take(recorder);
+	return 0;
+}
+
+void tkb_recorder_free(struct tkb_recorder *recorder)
+{
+	if (recorder == NULL)
+		return;
+	tkb_notes_release(&recorder->notes);
+	tkb_notes_release(&recorder->ended);
+	(void)munmap(recorder->guard, sizeof(*recorder->guard));
+	free(recorder);
+}
+
+bool tkb_recorder_is_disabled(const struct tkb_recorder *recorder)
+{
+	return recorder->is_disabled;
+}
+
+static void lock(struct tkb_recorder *recorder)
+{
+	(void)pthread_mutex_lock(&recorder->guard->lock);
+}
+
+static void unlock(struct tkb_recorder *recorder)
+{
+	(void)pthread_mutex_unlock(&recorder->guard->lock);
+}
+
+/* In the lock: may something be put, or collected? */
+static int check_order(const struct tkb_recorder *recorder,
+                       struct tkb_error *err)
+{
+	const struct guard *guard = recorder->guard;
+
+	if (recorder->phase == PHASE_IDLE)
+		return tkb_fail(err, TKB_ERR_INVALID, "no compile has begun");
+	if (recorder->phase == PHASE_COLLECTED)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the compile is collected already");
+	/* Whether a put would come too late is not known yet. */
+	if (guard->is_collecting && !guard->is_dry && !guard->has_ended)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the compile is being collected");
+	return 0;
+}
+
+int tkb_recorder_begin_compile(struct tkb_recorder *recorder,
+                               struct tkb_error *err)
+{
+	int rc = 0;
+
+	lock(recorder);
+	if (recorder->phase != PHASE_IDLE)
+		rc = tkb_fail(err, TKB_ERR_INVALID,
+		              "a compile has begun and not ended");
+	else
+		recorder->phase = PHASE_COMPILING;
+	unlock(recorder);
+	return rc;
+}
+
+static int put(struct tkb_recorder *recorder, const char *key, uint32_t device,
+               struct tkb_error *err)
+{
+	int rc;
+
+	lock(recorder);
+	rc = check_order(recorder, err);
+	if (rc == 0 && !recorder->is_disabled)
+		rc = tkb_notes_put(&recorder->notes, key, device, err);
+	unlock(recorder);
+	return rc;
+}
+
+static int check_key(const char *key, struct tkb_error *err)
+{
+	if (!tkb_key_is_valid(key))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' has not the shape of a key", key);
+	return 0;
+}
+
+int tkb_recorder_put(struct tkb_recorder *recorder, const char *key,
+                     uint32_t device, struct tkb_error *err)
+{
+	int rc;
+
+	rc = check_key(key, err);
+	if (rc < 0)
+		return rc;
+	if (device >= TKB_DEVICE_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID, "no device has number %u",
+		                (unsigned)device);
+	return put(recorder, key, device, err);
+}
+
+int tkb_recorder_put_winner(struct tkb_recorder *recorder, const char *key,
+                            struct tkb_error *err)
+{
+	int rc;
+
+	rc = check_key(key, err);
+	if (rc < 0)
+		return rc;
+	return put(recorder, key, TKB_NOTE_WINNER, err);
+}
+
+static int check_needs(const struct tkb_launcher_spec *launcher,
+                       struct tkb_error *err)
+{
+	int rc;
+
+	if (launcher->need != TKB_NEED_ALL && launcher->need != TKB_NEED_ANY)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a launcher needs all or any of its kernels");
+	if (launcher->need_count == 0 || launcher->need_count > TKB_NEEDS_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a launcher needs 1 to %d kernels, not %zu",
+		                TKB_NEEDS_LIMIT, launcher->need_count);
+	for (size_t i = 0; i < launcher->need_count; i++) {
+		rc = check_key(launcher->needs[i], err);
+		if (rc < 0)
+			return rc;
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(launcher->needs[i], launcher->needs[j]) == 0)
+				return tkb_fail(err, TKB_ERR_INVALID,
+				                "a launcher needs '%s' twice",
+				                launcher->needs[i]);
+		}
+	}
+	return 0;
+}
+
+static int check_launcher(const struct tkb_launcher_spec *launcher,
+                          struct tkb_error *err)
+{
+	if (!tkb_saved_text_is_valid(launcher->cache_key, TKB_CACHE_KEY_LIMIT))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' cannot be a launcher's cache key",
+		                launcher->cache_key);
+	if (!tkb_saved_text_is_valid(launcher->name, TKB_NAME_LIMIT))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' cannot be a launcher's name",
+		                launcher->name);
+	if (launcher->payload.size > TKB_FILE_SIZE_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "a payload of %zu bytes, more than %llu",
+		                launcher->payload.size,
+		                (unsigned long long)TKB_FILE_SIZE_LIMIT);
+	return check_needs(launcher, err);
+}
+
+int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
+                              const struct tkb_launcher_spec *launcher,
+                              struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) struct tkb_saved_note *note = NULL;
+	int rc;
+
+	rc = check_launcher(launcher, err);
+	if (rc == 0 && !recorder->is_disabled)
+		rc = tkb_saved_note_new(launcher, &note, err);
+	if (rc < 0)
+		return rc;
+	lock(recorder);
+	rc = check_order(recorder, err);
+	if (rc == 0 && note != NULL)
+		tkb_notes_save(&recorder->notes, tkb_take(note));
+	/* What is collected points to launchers that were replaced since. */
+	if (rc == 0 &&
+	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
+		tkb_notes_purge(&recorder->notes);
+	unlock(recorder);
+	return rc;
+}
+
+/* In the lock. */
+static void discard(struct tkb_recorder *recorder)
+{
+	tkb_notes_release(&recorder->notes);
+	recorder->phase = PHASE_IDLE;
+}
+
+static bool is_dry_run(const struct tkb_collect_options *options)
+{
+	return options != NULL && options->dry_run;
+}
+
+static int begin_collect(struct tkb_recorder *recorder,
+                         const struct tkb_collect_options *options,
+                         struct tkb_wishes *wishes, struct tkb_error *err)
+{
+	int rc;
+
+	if (options != NULL && (options->key_count != 0 || options->has_device))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the recorder chooses keys and devices");
+	lock(recorder);
+	rc = check_order(recorder, err);
+	if (rc == 0 && recorder->guard->is_collecting)
+		rc = tkb_fail(err, TKB_ERR_INVALID,
+		              recorder->guard->has_ended
+		                      ? "the compile before is still being "
+		                        "collected"
+		                      : "the compile is being collected");
+	if (rc == 0)
+		rc = tkb_wishes_of(&recorder->notes, wishes, err);
+	if (rc == 0) {
+		recorder->guard->is_collecting = true;
+		recorder->guard->is_dry = is_dry_run(options);
+	}
+	unlock(recorder);
+	return rc;
+}
+
+static void finish_collect(struct tkb_recorder *recorder, bool is_final)
+{
+	lock(recorder);
+	recorder->guard->is_collecting = false;
+	if (recorder->guard->has_ended)
+		tkb_notes_release(&recorder->ended);
+	else if (is_final)
+		recorder->phase = PHASE_COLLECTED;
+	recorder->guard->has_ended = false;
+	unlock(recorder);
+}
+
+static struct tkb_order order_of(const struct tkb_wishes *wishes)
+{
+	return (struct tkb_order){ .picks = wishes->picks,
+		                   .pick_count = wishes->pick_count,
+		                   .launchers = wishes->savings,
+		                   .launcher_count = wishes->saving_count };
+}
+
+int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
+                         const struct tkb_collect_options *options,
+                         const struct tkb_sink *sink,
+                         struct tkb_collect_report *report,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_wishes_release) struct tkb_wishes wishes = { 0 };
+	struct tkb_order order;
+	int rc;
+
+	if (sink == NULL && !is_dry_run(options))
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
+	rc = begin_collect(recorder, options, &wishes, err);
+	if (rc < 0)
+		return rc;
+	order = order_of(&wishes);
+	rc = tkb_collect_order(cache_root, options, &order, sink, NULL, report,
+	                       err);
+	finish_collect(recorder, rc == 0 && !is_dry_run(options));
+	return rc;
+}
+
+int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
+                                 const char *cache_root,
+                                 const struct tkb_collect_options *options,
+                                 const char *path,
+                                 struct tkb_collect_report *report,
+                                 struct tkb_error *err)
+{
+	TKB_AUTO(tkb_wishes_release) struct tkb_wishes wishes = { 0 };
+	struct tkb_order order;
+	int rc;
+
+	rc = begin_collect(recorder, options, &wishes, err);
+	if (rc < 0)
+		return rc;
+	order = order_of(&wishes);
+	rc = tkb_collect_order_to_file(cache_root, options, &order, path,
+	                               report, err);
+	finish_collect(recorder, rc == 0 && !is_dry_run(options));
+	return rc;
+}
+
+void tkb_recorder_end_compile(struct tkb_recorder *recorder)
+{
+	lock(recorder);
+	if (recorder->guard->is_collecting && !recorder->guard->has_ended) {
+		recorder->guard->has_ended = true;
+		tkb_notes_move(&recorder->notes, &recorder->ended);
+	}
+	discard(recorder);
+	unlock(recorder);
+}
+
+int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
+                               const struct tkb_collect_options *options,
+                               struct tkb_wishes *wishes,
+                               struct tkb_order *order, struct tkb_error *err)
+{
+	const int rc = begin_collect(recorder, options, wishes, err);
+
+	if (rc == 0)
+		*order = order_of(wishes);
+	return rc;
+}
+
+void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final)
+{
+	finish_collect(recorder, is_final);
+}

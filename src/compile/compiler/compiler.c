@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/compiler_inside.h"
+
+#include <stdlib.h>
+
+#include "compile/pool/fields.h"
+#include "compile/compiler/publish.h"
+#include "compile/compiler/tools_memory.h"
+
+int tkb_compiler_keep(struct tkb_arena *arena, struct tkb_bytes text,
+                      const char **out, struct tkb_error *err)
+{
+	*out = tkb_arena_string(arena, text);
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static void init(struct tkb_compiler *compiler)
+{
+	struct tkb_buf *const bufs[] = {
+		&compiler->asker,        &compiler->asks,
+		&compiler->choices,      &compiler->decides_ir,
+		&compiler->decides_cuda, &compiler->decides_cubin,
+		&compiler->fresh,
+	};
+
+	(void)pthread_mutex_init(&compiler->lock, NULL);
+	(void)pthread_mutex_init(&compiler->pool_lock, NULL);
+	for (size_t i = 0; i < TKB_COUNT_OF(bufs); i++)
+		bufs[i]->limit = TKB_COMPILE_TEXT_LIMIT;
+}
+
+static void close_at(struct tkb_compiler **compiler)
+{
+	tkb_compiler_close(*compiler);
+}
+
+int tkb_compiler_open(const struct tkb_compiler_options *options,
+                      struct tkb_compiler **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at)
+	struct tkb_compiler *compiler = tkb_alloc_array(1, sizeof(*compiler));
+	int rc;
+
+	if (compiler == NULL)
+		return tkb_fail_nomem(err);
+	init(compiler);
+	rc = tkb_compiler_choose(compiler, options, err);
+	if (rc == 0)
+		rc = tkb_workers_choose(compiler, options, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(compiler);
+	return 0;
+}
+
+static void release(struct tkb_compiler *compiler)
+{
+	tkb_buf_release(&compiler->asker);
+	tkb_buf_release(&compiler->asks);
+	tkb_buf_release(&compiler->choices);
+	tkb_buf_release(&compiler->decides_ir);
+	tkb_buf_release(&compiler->decides_cuda);
+	tkb_buf_release(&compiler->decides_cubin);
+	tkb_buf_release(&compiler->fresh);
+	free(compiler->folders);
+	tkb_arena_release(&compiler->arena);
+	(void)pthread_mutex_destroy(&compiler->pool_lock);
+	(void)pthread_mutex_destroy(&compiler->lock);
+	free(compiler);
+}
+
+/* What was learnt is kept now: by now there is a root, where one was made. */
+void tkb_compiler_close(struct tkb_compiler *compiler)
+{
+	if (compiler == NULL)
+		return;
+	for (size_t i = 0; i < TKB_TARGET_LIMIT; i++) {
+		tkb_future_free(compiler->tools[i][0].future);
+		tkb_future_free(compiler->tools[i][1].future);
+	}
+	tkb_pool_close(compiler->pool);
+	if (compiler->cache_root != NULL && compiler->fresh.failure == 0)
+		tkb_tools_remember(compiler->cache_root,
+		                   tkb_buf_bytes(&compiler->fresh));
+	release(compiler);
+}
+
+int tkb_compiler_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+                     char out[TKB_ENTRY_KEY_SIZE], struct tkb_error *err)
+{
+	const struct tkb_tools *tools = NULL;
+	char hash[TKB_DIGEST_HEX_SIZE];
+	int rc;
+
+	rc = tkb_tools_of_unit(compiler, unit, &tools, err);
+	return rc == 0 ? tkb_unit_key(compiler, unit, tools, out, hash, err)
+	               : rc;
+}
+
+static void write_request(const struct tkb_compiler *compiler,
+                          const struct tkb_unit *unit,
+                          const struct tkb_compile *compile,
+                          struct tkb_buf *out)
+{
+	tkb_field_add_number(out, TKB_FIELD_INPUT, (uint64_t)unit->kind);
+	tkb_field_add_text(out, TKB_FIELD_ARCH, compile->arch);
+	tkb_field_add_text(out, TKB_FIELD_KERNEL, unit->kernel);
+	tkb_field_add_text(out, TKB_FIELD_NAME, unit->name);
+	tkb_buf_add(out, tkb_buf_bytes(&compiler->choices));
+	if (compiler->is_finalized && !compiler->keeps_kernels)
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_KEEP, unit->kernel);
+	tkb_field_add(out, TKB_FIELD_SOURCE, unit->source);
+}
+
+static int submit(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+                  struct tkb_compile *compile, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
+	struct tkb_job job = { .key = compile->key };
+	int rc;
+
+	if (compiler->log.write != NULL) {
+		rc = compiler->log.write(compiler->log.self, unit->source, err);
+		if (rc < 0)
+			return rc;
+	}
+	write_request(compiler, unit, compile, &request);
+	rc = tkb_buf_check(&request, err);
+	if (rc < 0)
+		return rc;
+	job.request = tkb_buf_bytes(&request);
+	return tkb_workers_submit(compiler, &job, &compile->future, err);
+}
+
+static void free_at(struct tkb_compile **compile)
+{
+	tkb_compile_free(*compile);
+}
+
+/* What an entry will hold besides what the worker makes. */
+static int keep_unit(const struct tkb_compiler *compiler,
+                     const struct tkb_unit *unit, struct tkb_compile *compile,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	compile->kind = unit->kind;
+	compile->num_warps = unit->num_warps;
+	compile->product = compiler->product;
+	compile->compiled = (struct tkb_compiled){ .key = compile->key,
+		                                   .kernel = "",
+		                                   .tools = "" };
+	compile->source = (struct tkb_buf)TKB_BUF_INIT(SIZE_MAX / 2);
+	compile->metadata =
+		(struct tkb_buf)TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
+	tkb_buf_add(&compile->source, unit->source);
+	tkb_buf_add(&compile->metadata, unit->metadata);
+	rc = tkb_buf_check(&compile->source, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&compile->metadata, err);
+	if (rc == 0 && compiler->cache_root != NULL &&
+	    compiler->product == TKB_PRODUCT_CUBIN)
+		rc = tkb_compiler_keep(&compile->arena,
+		                       tkb_text(compiler->cache_root),
+		                       &compile->cache_root, err);
+	return rc;
+}
+
+/* The compile may live longer than its compiler. */
+static int keep_tools(const struct tkb_unit *unit,
+                      const struct tkb_tools *tools,
+                      struct tkb_compile *compile, struct tkb_error *err)
+{
+	size_t index = 0;
+	int rc;
+
+	rc = tkb_target_find(unit->target, &index, &compile->arch, err);
+	if (rc == 0)
+		rc = tkb_compiler_keep(&compile->arena, tkb_text(tools->ptxas),
+		                       &compile->ptxas, err);
+	if (rc == 0)
+		rc = tkb_compiler_keep(&compile->arena,
+		                       tkb_text(tools->nvjitlink),
+		                       &compile->nvjitlink, err);
+	return rc;
+}
+
+int tkb_compiler_submit(struct tkb_compiler *compiler,
+                        const struct tkb_unit *unit, struct tkb_compile **out,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(free_at)
+	struct tkb_compile *compile = tkb_alloc_array(1, sizeof(*compile));
+	const struct tkb_tools *tools = NULL;
+	bool is_there = false;
+	int rc;
+
+	if (compile == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_compiler_check(compiler, unit, err);
+	if (rc == 0)
+		rc = tkb_tools_of_unit(compiler, unit, &tools, err);
+	if (rc == 0)
+		rc = keep_unit(compiler, unit, compile, err);
+	if (rc == 0)
+		rc = keep_tools(unit, tools, compile, err);
+	if (rc == 0)
+		rc = tkb_unit_key(compiler, unit, tools, compile->key,
+		                  compile->hash, err);
+	if (rc == 0 && compile->cache_root != NULL)
+		rc = tkb_publication_find(compile->cache_root, compile->key,
+		                          &is_there, err);
+	compile->compiled.is_hit = is_there;
+	if (rc == 0 && !is_there)
+		rc = submit(compiler, unit, compile, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(compile);
+	return 0;
+}

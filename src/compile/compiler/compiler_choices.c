@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/compiler_inside.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <tkbundle/finalize.h>
+
+#include "compile/pool/fields.h"
+#include "compile/compiler/steps.h"
+
+/*
+ * Each choice goes to the worker, and to what decides the key; of a file its
+ * contents do, not where it lies.
+ */
+
+static void add_switch(struct tkb_buf *out, enum tkb_field field, bool is_set)
+{
+	if (is_set)
+		tkb_field_add_text(out, field, "1");
+}
+
+/* The folder of "-Ifolder", or NULL. */
+static const char *include_folder(const char *option)
+{
+	static const char name[] = "--include-path=";
+
+	if (strncmp(option, "-I", 2) == 0)
+		return option + 2;
+	if (strncmp(option, name, strlen(name)) == 0)
+		return option + strlen(name);
+	return NULL;
+}
+
+/* Where an include was found shows in the lines for profilers alone. */
+static int add_cuda(struct tkb_compiler *compiler,
+                    const struct tkb_compiler_options *options,
+                    struct tkb_error *err)
+{
+	const char *const *all = options->nvrtc_options;
+	size_t count = 0;
+	size_t used = 0;
+	int rc = 0;
+
+	while (all != NULL && all[count] != NULL)
+		count++;
+	compiler->folders = tkb_alloc_array(count + 1, sizeof(const char *));
+	if (compiler->folders == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		const char *folder = include_folder(all[i]);
+
+		if (folder == NULL || !options->no_lines)
+			tkb_field_add_text(&compiler->decides_cuda,
+			                   TKB_FIELD_NVRTC_OPTION, all[i]);
+		if (folder != NULL)
+			rc = tkb_compiler_keep(&compiler->arena,
+			                       tkb_text(folder),
+			                       &compiler->folders[used++], err);
+	}
+	return rc;
+}
+
+static int add_decisions(struct tkb_compiler *compiler,
+                         const struct tkb_compiler_options *options,
+                         struct tkb_error *err)
+{
+	struct tkb_buf *ir = &compiler->decides_ir;
+	struct tkb_buf *cubin = &compiler->decides_cubin;
+	int rc;
+
+	add_switch(ir, TKB_FIELD_OPTIMIZE, options->is_optimized);
+	if (options->finalize != NULL)
+		tkb_field_add_finalize(ir, options->finalize);
+	rc = add_cuda(compiler, options, err);
+	tkb_field_add_list(cubin, TKB_FIELD_PTXAS_OPTION,
+	                   options->ptxas_options);
+	add_switch(cubin, TKB_FIELD_NO_LINES, options->no_lines);
+	add_switch(cubin, TKB_FIELD_LINKER,
+	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	if (rc == 0)
+		rc = tkb_buf_check(ir, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&compiler->decides_cuda, err);
+	return rc == 0 ? tkb_buf_check(cubin, err) : rc;
+}
+
+static void write_choices(struct tkb_compiler *compiler,
+                          const struct tkb_compiler_options *options,
+                          const char *libdevice)
+{
+	struct tkb_buf *asks = &compiler->asks;
+	struct tkb_buf *out = &compiler->choices;
+
+	tkb_field_add_number(asks, TKB_FIELD_EMIT, (uint64_t)compiler->product);
+	tkb_field_add_text(asks, TKB_FIELD_PTXAS, options->ptxas);
+	tkb_field_add_text(asks, TKB_FIELD_LIBDEVICE, libdevice);
+	add_switch(asks, TKB_FIELD_LINKER,
+	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	tkb_buf_add(out, tkb_buf_bytes(asks));
+	tkb_field_add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
+	tkb_field_add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
+	add_switch(out, TKB_FIELD_OPTIMIZE, options->is_optimized);
+	add_switch(out, TKB_FIELD_NO_FUSION, options->no_fusion);
+	add_switch(out, TKB_FIELD_NO_LINES, options->no_lines);
+	if (options->finalize != NULL) {
+		tkb_field_add_finalize(out, options->finalize);
+		tkb_field_add_rule_names(out, options->finalize);
+		add_switch(out, TKB_FIELD_BITCODE,
+		           options->finalize->is_bitcode);
+	}
+}
+
+static int check(const struct tkb_compiler_options *options,
+                 const char *libdevice, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (options->finalize != NULL)
+		rc = tkb_steps_check(options->finalize->without, err);
+	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)
+		rc = tkb_fail_errno(err, "cannot read '%s'", libdevice);
+	return rc;
+}
+
+static const char *choose_libdevice(const struct tkb_compiler_options *options)
+{
+	const char *named = getenv("TRITON_LIBDEVICE_PATH");
+
+	if (options->libdevice != NULL)
+		return options->libdevice;
+	return named != NULL && named[0] != '\0' ? named : NULL;
+}
+
+static bool has_texts(const char *const *texts)
+{
+	return texts != NULL && texts[0] != NULL;
+}
+
+/* What a unit must be of the right kind for. */
+static void note_given(struct tkb_compiler *compiler,
+                       const struct tkb_compiler_options *options)
+{
+	compiler->is_optimized = options->is_optimized;
+	compiler->has_libdevice = options->libdevice != NULL;
+	compiler->has_nvrtc_options = has_texts(options->nvrtc_options);
+	compiler->has_ptxas_options = has_texts(options->ptxas_options);
+}
+
+int tkb_compiler_check(const struct tkb_compiler *compiler,
+                       const struct tkb_unit *unit, struct tkb_error *err)
+{
+	const bool is_ir = unit->kind == TKB_SOURCE_LLIR;
+	const bool is_cuda = unit->kind == TKB_SOURCE_CUDA;
+	const struct {
+		bool is_given;
+		bool has_meaning;
+		const char *what;
+	} choices[] = {
+		{ compiler->is_finalized, is_ir, "to finalize is for LLVM IR" },
+		{ compiler->is_optimized, is_ir, "to optimize is for LLVM IR" },
+		{ compiler->prints_passes, is_ir,
+		  "to print passes is for LLVM IR" },
+		{ compiler->has_libdevice, is_ir,
+		  "a libdevice is for LLVM IR" },
+		{ compiler->has_nvrtc_options, is_cuda,
+		  "an option of NVRTC is for CUDA C" },
+		{ compiler->has_ptxas_options,
+		  compiler->product == TKB_PRODUCT_CUBIN,
+		  "an option of ptxas is for a cubin" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(choices); i++) {
+		if (choices[i].is_given && !choices[i].has_meaning)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "%s, and has no meaning for '%s'",
+			                choices[i].what,
+			                unit->name == NULL ? "the unit"
+			                                   : unit->name);
+	}
+	return 0;
+}
+
+int tkb_compiler_choose(struct tkb_compiler *compiler,
+                        const struct tkb_compiler_options *options,
+                        struct tkb_error *err)
+{
+	const char *libdevice = choose_libdevice(options);
+	int rc = 0;
+
+	compiler->product =
+		options->product == 0 ? TKB_PRODUCT_CUBIN : options->product;
+	compiler->cubin_with = options->cubin_with;
+	compiler->is_finalized = options->finalize != NULL;
+	compiler->keeps_kernels =
+		compiler->is_finalized && options->finalize->kernels != NULL;
+	compiler->has_rules =
+		compiler->is_finalized && options->finalize->rule_count != 0;
+	compiler->no_fusion = options->no_fusion;
+	compiler->no_lines = options->no_lines;
+	compiler->timeout_ms = options->timeout_ms;
+	compiler->log = options->log;
+	note_given(compiler, options);
+	if (options->cache_root != NULL)
+		rc = tkb_compiler_keep(&compiler->arena,
+		                       tkb_text(options->cache_root),
+		                       &compiler->cache_root, err);
+	if (rc == 0)
+		rc = check(options, libdevice, err);
+	write_choices(compiler, options, libdevice);
+	if (rc == 0)
+		rc = tkb_buf_check(&compiler->asks, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&compiler->choices, err);
+	return rc == 0 ? add_decisions(compiler, options, err) : rc;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/compiler_inside.h"
+#include "compile/pool/fields.h"
+#include "compile/compiler/includes.h"
+#include "compile/compiler/publish.h"
+
+/*
+ * The key is the hash of all that decides what comes out, as fields. What does
+ * not decide (paths, the number of workers, tools that take no part) is left out.
+ */
+
+enum {
+	KEY_VERSION = 2 /* of what a key covers */
+};
+
+static void add_digest(struct tkb_buf *out, enum tkb_field field,
+                       const struct tkb_digest *digest)
+{
+	tkb_field_add(out, field,
+	              (struct tkb_bytes){ digest, sizeof(*digest) });
+}
+
+/* The metadata as an entry will have it, but for what is not known yet. */
+static int add_metadata(const struct tkb_unit *unit, const char *arch,
+                        struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
+	const struct tkb_metadata_order order = {
+		.given = unit->metadata,
+		.hash = "",
+		.kernel = "",
+		.arch = arch,
+		.num_warps = unit->num_warps,
+	};
+	int rc;
+
+	rc = tkb_metadata_write(&order, &text, err);
+	if (rc == 0)
+		tkb_field_add(out, TKB_FIELD_METADATA, tkb_buf_bytes(&text));
+	return rc;
+}
+
+/* A rule may put a call where there was none. */
+static int add_ir(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+                  const struct tkb_tools *tools, struct tkb_buf *out,
+                  struct tkb_error *err)
+{
+	tkb_field_add_text(out, TKB_FIELD_LLVM, tools->llvm);
+	tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_ir));
+	if (!compiler->has_rules && !tkb_libdevice_is_called(unit->source))
+		return 0;
+	return tkb_libdevice_add(compiler, tools->libdevice, out, err);
+}
+
+static int add_cuda(const struct tkb_compiler *compiler,
+                    const struct tkb_unit *unit, const struct tkb_tools *tools,
+                    struct tkb_buf *out, struct tkb_error *err)
+{
+	const char *name = unit->name == NULL ? "" : unit->name;
+
+	tkb_field_add_text(out, TKB_FIELD_NVRTC, tools->nvrtc);
+	tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_cuda));
+	if (!compiler->no_lines) /* which are lines of that file */
+		tkb_field_add_text(out, TKB_FIELD_NAME, name);
+	return tkb_includes_add(unit->source, name, compiler->folders, out,
+	                        err);
+}
+
+/* The version of PTX is that of the tool that takes it. */
+static void add_cubin(const struct tkb_compiler *compiler,
+                      const struct tkb_unit *unit,
+                      const struct tkb_tools *tools, struct tkb_buf *out)
+{
+	const bool is_linked = compiler->cubin_with == TKB_CUBIN_WITH_NVJITLINK;
+
+	if (compiler->product == TKB_PRODUCT_CUBIN ||
+	    unit->kind == TKB_SOURCE_LLIR)
+		tkb_field_add_text(out,
+		                   is_linked ? TKB_FIELD_NVJITLINK
+		                             : TKB_FIELD_PTXAS_VERSION,
+		                   is_linked ? tools->nvjitlink : tools->ptxas);
+	if (compiler->product == TKB_PRODUCT_CUBIN)
+		tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_cubin));
+}
+
+static int write_decisions(struct tkb_compiler *compiler,
+                           const struct tkb_unit *unit,
+                           const struct tkb_tools *tools, struct tkb_buf *out,
+                           struct tkb_error *err)
+{
+	struct tkb_digest source;
+	const char *arch = NULL;
+	size_t index = 0;
+	int rc;
+
+	rc = tkb_target_find(unit->target, &index, &arch, err);
+	if (rc == 0)
+		rc = tkb_digest_of(unit->source, &source, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add_text(out, "tkbundle compile ");
+	tkb_buf_add_number(out, KEY_VERSION);
+	tkb_field_add_number(out, TKB_FIELD_INPUT, (uint64_t)unit->kind);
+	tkb_field_add_number(out, TKB_FIELD_EMIT, (uint64_t)compiler->product);
+	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
+	tkb_field_add_text(out, TKB_FIELD_KERNEL, unit->kernel);
+	add_digest(out, TKB_FIELD_SOURCE, &source);
+	if (compiler->no_fusion)
+		tkb_field_add_text(out, TKB_FIELD_NO_FUSION, "1");
+	add_cubin(compiler, unit, tools, out);
+	if (unit->kind == TKB_SOURCE_LLIR)
+		rc = add_ir(compiler, unit, tools, out, err);
+	if (unit->kind == TKB_SOURCE_CUDA)
+		rc = add_cuda(compiler, unit, tools, out, err);
+	return rc == 0 ? add_metadata(unit, arch, out, err) : rc;
+}
+
+int tkb_unit_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
+                 const struct tkb_tools *tools, char key[TKB_KEY_SIZE],
+                 char hash[TKB_DIGEST_HEX_SIZE], struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(8 * TKB_COMPILE_TEXT_LIMIT);
+	struct tkb_digest digest;
+	int rc;
+
+	rc = write_decisions(compiler, unit, tools, &text, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&text, err);
+	if (rc == 0)
+		rc = tkb_digest_of(tkb_buf_bytes(&text), &digest, err);
+	if (rc < 0)
+		return rc;
+	tkb_digest_to_hex(&digest, hash);
+	tkb_key_encode(&digest, key);
+	return 0;
+}

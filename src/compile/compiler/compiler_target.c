@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/compiler_inside.h"
+
+/*
+ * LLVM takes what it does not know for an old one, so each is told by name. From
+ * 90 on an architecture has features that later ones lack: Triton compiles for
+ * sm_90a where 90 is named, and so do we.
+ */
+static const char *const architectures[] = {
+	"75",  "80",  "86",  "87",  "88",  "89",  "90",
+	"100", "101", "103", "110", "120", "121",
+};
+
+#define KNOWN "cuda:75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120 and 121"
+
+static int refuse(const char *target, struct tkb_error *err)
+{
+	const char *rest = strchr(target, ':');
+	const char *arch = rest == NULL ? target : rest + 1;
+	const size_t digits = strspn(arch, "0123456789");
+
+	if (rest == NULL && digits != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' is no target: write cuda:%s", target,
+		                target);
+	if (strncmp(target, "cuda:", 5) != 0 && strcmp(target, "cuda") != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there is no target '%s': only CUDA's are "
+		                "compiled, as cuda:90",
+		                target);
+	if (digits != 0 && (arch[digits] == 'a' || arch[digits] == 'f') &&
+	    arch[digits + 1] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there is no target '%s': write cuda:%.*s; the "
+		                "'a' comes by itself from 90 on",
+		                target, (int)digits, arch);
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "there is no target '%s': there are " KNOWN, target);
+}
+
+int tkb_target_check(const char *target, struct tkb_error *err)
+{
+	const char *arch = NULL;
+	size_t index = 0;
+
+	return tkb_target_find(target, &index, &arch, err);
+}
+
+int tkb_target_find(const char *target, size_t *index_out,
+                    const char **arch_out, struct tkb_error *err)
+{
+	if (target == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a target must be named, as cuda:90");
+	for (size_t i = 0; i < TKB_COUNT_OF(architectures); i++) {
+		const char *arch = architectures[i];
+		const size_t length = strlen(arch);
+		const char *rest;
+
+		if (strncmp(target, "cuda:", 5) != 0 ||
+		    strncmp(target + 5, arch, length) != 0)
+			continue;
+		rest = target + 5 + length;
+		if (*rest != '\0' && strcmp(rest, ":32") != 0)
+			continue;
+		*index_out = i;
+		*arch_out = arch;
+		return 0;
+	}
+	return refuse(target, err);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/compiler_inside.h"
+#include "compile/pool/fields.h"
+#include "compile/compiler/tools_memory.h"
+
+static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
+                      struct tkb_tools *tools, struct tkb_error *err)
+{
+	struct tkb_fields fields = { .bytes = answer };
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+	int rc;
+
+	tools->llvm = tools->nvrtc = tools->ptxas = tools->nvjitlink = "";
+	tools->libdevice = tools->text = "";
+	for (;;) {
+		const char **place = NULL;
+
+		rc = tkb_fields_next(&fields, &field, &bytes, err);
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+		if (field == TKB_FIELD_LLVM)
+			place = &tools->llvm;
+		else if (field == TKB_FIELD_NVRTC)
+			place = &tools->nvrtc;
+		else if (field == TKB_FIELD_PTXAS_VERSION)
+			place = &tools->ptxas;
+		else if (field == TKB_FIELD_NVJITLINK)
+			place = &tools->nvjitlink;
+		else if (field == TKB_FIELD_LIBDEVICE)
+			place = &tools->libdevice;
+		else if (field == TKB_FIELD_TOOLS)
+			place = &tools->text;
+		if (place != NULL)
+			rc = tkb_compiler_keep(&compiler->arena, bytes, place,
+			                       err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+/* A job that compiles nothing, and the name of what it asks. */
+static int write_question(const struct tkb_compiler *compiler, const char *arch,
+                          bool with_nvrtc, struct tkb_buf *request,
+                          struct tkb_digest *question, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf all = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
+	int rc;
+
+	tkb_field_add_number(request, TKB_FIELD_INPUT, TKB_INPUT_NONE);
+	tkb_field_add_text(request, TKB_FIELD_ARCH, arch);
+	tkb_buf_add(request, tkb_buf_bytes(&compiler->asks));
+	if (!with_nvrtc)
+		tkb_field_add_text(request, TKB_FIELD_NO_NVRTC, "1");
+	rc = tkb_buf_check(request, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add(&all, tkb_buf_bytes(&compiler->asker));
+	tkb_buf_add(&all, tkb_buf_bytes(request));
+	rc = tkb_buf_check(&all, err);
+	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&all), question, err) : rc;
+}
+
+static bool recall(const struct tkb_compiler *compiler,
+                   const struct tkb_digest *question, struct tkb_buf *answer)
+{
+	return compiler->cache_root != NULL &&
+	       tkb_tools_recall(compiler->cache_root, question, answer);
+}
+
+/* From memory, where it is still so; else a worker begins to look. */
+static int ask(struct tkb_compiler *compiler, const char *arch, bool with_nvrtc,
+               struct tkb_tools *tools, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf request = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf answer = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
+	struct tkb_job job = { .key = NULL };
+	int rc;
+
+	rc = write_question(compiler, arch, with_nvrtc, &request,
+	                    &tools->question, err);
+	if (rc < 0)
+		return rc;
+	if (recall(compiler, &tools->question, &answer)) {
+		rc = read_tools(compiler, tkb_buf_bytes(&answer), tools, err);
+		tools->is_known = rc == 0;
+		return rc;
+	}
+	job.request = tkb_buf_bytes(&request);
+	return tkb_workers_submit(compiler, &job, &tools->future, err);
+}
+
+/*
+ * Only entries are worth it; and what was not found may be found tomorrow at a
+ * place of which no worker knows.
+ */
+static void note(struct tkb_compiler *compiler, const struct tkb_tools *tools,
+                 bool with_nvrtc, struct tkb_bytes answer)
+{
+	if (compiler->cache_root != NULL &&
+	    compiler->product == TKB_PRODUCT_CUBIN &&
+	    (!with_nvrtc || tools->nvrtc[0] != '\0'))
+		tkb_tools_note(&compiler->fresh, &tools->question, answer);
+}
+
+/*
+ * In the lock, but for the wait: others may want what is known already, and wait
+ * for less long. Of those who wait for one answer the first reads it, the last
+ * lets go of it.
+ */
+static int await(struct tkb_compiler *compiler, struct tkb_tools *tools,
+                 bool with_nvrtc, uint32_t timeout_ms, struct tkb_error *err)
+{
+	struct tkb_future *future = tools->future;
+	struct tkb_bytes answer;
+	int rc;
+
+	tools->waiter_count++;
+	(void)pthread_mutex_unlock(&compiler->lock);
+	rc = tkb_future_wait(future, timeout_ms, &answer, err);
+	(void)pthread_mutex_lock(&compiler->lock);
+	tools->waiter_count--;
+	if (rc == 0 && !tools->is_known) {
+		rc = read_tools(compiler, answer, tools, err);
+		if (rc == 0)
+			note(compiler, tools, with_nvrtc, answer);
+		tools->is_known = rc == 0;
+	}
+	if (rc != TKB_MISS)
+		tools->is_answered = true;
+	if (tools->is_answered && tools->waiter_count == 0) {
+		tkb_future_free(tkb_take(tools->future));
+		tools->is_answered = false;
+	}
+	return rc;
+}
+
+static int get(struct tkb_compiler *compiler, struct tkb_tools *tools,
+               const char *arch, bool with_nvrtc, uint32_t timeout_ms,
+               struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (!tools->is_known && tools->future == NULL)
+		rc = ask(compiler, arch, with_nvrtc, tools, err);
+	if (rc < 0 || tools->is_known)
+		return rc;
+	return await(compiler, tools, with_nvrtc, timeout_ms, err);
+}
+
+int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
+                  bool with_nvrtc, uint32_t timeout_ms,
+                  const struct tkb_tools **out, struct tkb_error *err)
+{
+	struct tkb_tools *tools;
+	const char *arch = NULL;
+	size_t index = 0;
+	int rc;
+
+	rc = tkb_target_find(target, &index, &arch, err);
+	if (rc < 0)
+		return rc;
+	tools = &compiler->tools[index][with_nvrtc];
+	(void)pthread_mutex_lock(&compiler->lock);
+	rc = get(compiler, tools, arch, with_nvrtc, timeout_ms, err);
+	(void)pthread_mutex_unlock(&compiler->lock);
+	if (rc == 0)
+		*out = tools;
+	return rc;
+}
+
+int tkb_tools_of_unit(struct tkb_compiler *compiler,
+                      const struct tkb_unit *unit, const struct tkb_tools **out,
+                      struct tkb_error *err)
+{
+	return tkb_tools_get(compiler, unit->target,
+	                     unit->kind == TKB_SOURCE_CUDA, TKB_FOREVER, out,
+	                     err);
+}
+
+int tkb_compiler_tools(struct tkb_compiler *compiler, const char *target,
+                       uint32_t timeout_ms, const char **out,
+                       struct tkb_error *err)
+{
+	const struct tkb_tools *tools = NULL;
+	int rc;
+
+	rc = tkb_tools_get(compiler, target, false, timeout_ms, &tools, err);
+	if (rc == 0)
+		*out = tools->text;
+	return rc;
+}

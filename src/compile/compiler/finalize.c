@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/finalize.h>
+
+#include "compile/compiler/compiler_inside.h"
+#include "compile/pool/fields.h"
+#include "compile/compiler/steps.h"
+
+/* A client of the worker program: a module is sent, and another comes back. */
+
+static int write_request(struct tkb_bytes module,
+                         const struct tkb_finalize_options *options,
+                         struct tkb_buf *out, struct tkb_error *err)
+{
+	const char *target =
+		options->target == NULL ? "cuda:80" : options->target;
+	const char *arch;
+	size_t index;
+	int rc;
+
+	rc = tkb_target_find(target, &index, &arch, err);
+	if (rc == 0)
+		rc = tkb_steps_check(options->without, err);
+	if (rc < 0)
+		return rc;
+	tkb_field_add_number(out, TKB_FIELD_INPUT, TKB_INPUT_LLIR);
+	tkb_field_add_number(out, TKB_FIELD_EMIT, TKB_PRODUCT_LLIR);
+	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
+	tkb_field_add_finalize(out, options);
+	tkb_field_add_rule_names(out, options);
+	if (options->is_bitcode)
+		tkb_field_add_text(out, TKB_FIELD_BITCODE, "1");
+	tkb_field_add(out, TKB_FIELD_SOURCE, module);
+	return tkb_buf_check(out, err);
+}
+
+/* Of all that is answered, the module. */
+static int give_module(struct tkb_bytes answer, const struct tkb_sink *out,
+                       struct tkb_error *err)
+{
+	struct tkb_fields fields = { .bytes = answer };
+	struct tkb_bytes bytes;
+	enum tkb_field field;
+	int rc;
+
+	for (;;) {
+		rc = tkb_fields_next(&fields, &field, &bytes, err);
+		if (rc == TKB_MISS)
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "a worker answered no module");
+		if (rc < 0)
+			return rc;
+		if (field == TKB_FIELD_LLIR)
+			return out->write(out->self, bytes, err);
+	}
+}
+
+int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
+                 const struct tkb_finalize_options *options,
+                 const struct tkb_sink *out, struct tkb_error *err)
+{
+	static const struct tkb_finalize_options defaults = { .target = NULL };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
+	struct tkb_job job = { .key = NULL };
+	struct tkb_future *future = NULL;
+	struct tkb_bytes answer;
+	int rc;
+
+	rc = write_request(module, options == NULL ? &defaults : options,
+	                   &request, err);
+	if (rc < 0)
+		return rc;
+	job.request = tkb_buf_bytes(&request);
+	rc = tkb_workers_submit(compiler, &job, &future, err);
+	if (rc == 0)
+		rc = tkb_future_wait(future, TKB_FOREVER, &answer, err);
+	if (rc == 0)
+		rc = give_module(answer, out, err);
+	tkb_future_free(future);
+	return rc;
+}

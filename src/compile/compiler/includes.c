@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/includes.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/fd.h"
+
+enum {
+	PATH_LIMIT = 4096,
+	FILES_LIMIT = 4096 /* that one source includes */
+};
+
+/* What is still to be looked through, and what was. */
+struct search {
+	struct tkb_arena arena;
+	const char *paths[FILES_LIMIT]; /* of files that were found */
+	size_t count;
+	const char *const *folders;
+	struct tkb_buf *out;
+};
+
+int tkb_input_read(const char *path, struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", path);
+	if (!S_ISREG(status.st_mode))
+		return tkb_fail(err, TKB_ERR_IO, "'%s' is no file", path);
+	for (;;) {
+		unsigned char *at = tkb_buf_reserve(out, 64 * TKB_KIB);
+		ssize_t got;
+
+		if (at == NULL)
+			return tkb_buf_check(out, err);
+		got = tkb_fd_read_full(fd, at, 64 * TKB_KIB);
+		if (got < 0)
+			return tkb_fail_errno(err, "cannot read '%s'", path);
+		out->size += (size_t)got;
+		if ((size_t)got < 64 * TKB_KIB)
+			return 0;
+	}
+}
+
+static bool is_known(const struct search *search, const char *path)
+{
+	for (size_t i = 0; i < search->count; i++) {
+		if (strcmp(search->paths[i], path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is `folder`/`name` a file? Then it will be looked through. */
+static bool try_folder(struct search *search, const char *folder, size_t length,
+                       struct tkb_bytes name, struct tkb_error *err,
+                       int *rc_out)
+{
+	char path[PATH_LIMIT];
+	struct stat status;
+	const int size = snprintf(path, sizeof(path), "%.*s%s%.*s", (int)length,
+	                          folder, length == 0 ? "" : "/",
+	                          (int)name.size, (const char *)name.data);
+
+	if (size <= 0 || size >= PATH_LIMIT || stat(path, &status) < 0 ||
+	    !S_ISREG(status.st_mode))
+		return false;
+	if (is_known(search, path))
+		return true;
+	if (search->count == FILES_LIMIT) {
+		*rc_out = tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                   "more than %d files are included",
+		                   (int)FILES_LIMIT);
+		return true;
+	}
+	search->paths[search->count] =
+		tkb_arena_string(&search->arena, tkb_text(path));
+	if (search->paths[search->count] == NULL)
+		*rc_out = tkb_fail_nomem(err);
+	else
+		search->count++;
+	return true;
+}
+
+static size_t folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t)(slash - path);
+}
+
+/* As the compiler looks for it: beside the file, then in the folders. */
+static int find(struct search *search, const char *from, struct tkb_bytes name,
+                struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (*(const char *)name.data == '/') {
+		(void)try_folder(search, "", 0, name, err, &rc);
+		return rc;
+	}
+	if (try_folder(search, from, folder_length(from), name, err, &rc))
+		return rc;
+	for (size_t i = 0; search->folders[i] != NULL; i++) {
+		const char *folder = search->folders[i];
+
+		if (try_folder(search, folder, strlen(folder), name, err, &rc))
+			return rc;
+	}
+	return 0;
+}
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* Behind the blanks and comments at `at`. */
+static size_t skip_blanks(const char *text, size_t at, size_t end)
+{
+	for (;;) {
+		const char *close;
+
+		while (at < end && is_blank(text[at]))
+			at++;
+		if (end - at < 4 || memcmp(text + at, "/*", 2) != 0)
+			return at;
+		close = memmem(text + at + 2, end - at - 2, "*/", 2);
+		if (close == NULL)
+			return at;
+		at = (size_t)(close - text) + 2;
+	}
+}
+
+/* Where a directive begins: a comment of earlier lines may end before it. */
+static size_t find_directive(const char *text, size_t end)
+{
+	const char *close = memmem(text, end, "*/", 2);
+	const size_t first = skip_blanks(text, 0, end);
+	size_t at;
+
+	if (close == NULL || (first < end && text[first] == '#'))
+		return first;
+	at = skip_blanks(text, (size_t)(close - text) + 2, end);
+	return at < end && text[at] == '#' ? at : first;
+}
+
+/* One line, without its end: `# include <name>`? */
+static int read_line(struct search *search, const char *from, const char *text,
+                     size_t end, struct tkb_error *err)
+{
+	static const char word[] = "include";
+	size_t at = find_directive(text, end);
+	size_t begin;
+	char close;
+
+	if (at == end || text[at] != '#')
+		return 0;
+	at = skip_blanks(text, at + 1, end);
+	if (end - at < strlen(word) ||
+	    memcmp(text + at, word, strlen(word)) != 0)
+		return 0;
+	at = skip_blanks(text, at + strlen(word), end);
+	if (at == end)
+		return 0;
+	if (text[at] != '"' && text[at] != '<')
+		return tkb_fail(
+			err, TKB_ERR_UNSUPPORTED,
+			"'%s': the name in '%.*s' is computed: write it "
+			"out",
+			from, (int)(end < 60 ? end : 60), text);
+	close = text[at] == '<' ? '>' : '"';
+	begin = ++at;
+	while (at < end && text[at] != close)
+		at++;
+	if (at == end || at == begin)
+		return 0; /* the compiler will say so */
+	return find(search, from,
+	            (struct tkb_bytes){ text + begin, at - begin }, err);
+}
+
+static int read_lines(struct search *search, const char *from,
+                      struct tkb_bytes source, struct tkb_error *err)
+{
+	const char *text = source.data;
+	size_t at = 0;
+	int rc = 0;
+
+	while (at < source.size && rc == 0) {
+		const char *newline = memchr(text + at, '\n', source.size - at);
+		const size_t end = newline == NULL ? source.size
+		                                   : (size_t)(newline - text);
+
+		rc = read_line(search, from, text + at, end - at, err);
+		at = end + 1;
+	}
+	return rc;
+}
+
+static int read_file(struct search *search, const char *path,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf contents = TKB_BUF_INIT(64 * TKB_MIB);
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_input_read(path, &contents, err);
+	if (rc == 0)
+		rc = tkb_digest_of(tkb_buf_bytes(&contents), &digest, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add(search->out, (struct tkb_bytes){ &digest, sizeof(digest) });
+	return read_lines(search, path, tkb_buf_bytes(&contents), err);
+}
+
+static void search_release(struct search **search)
+{
+	if (*search != NULL)
+		tkb_arena_release(&(*search)->arena);
+	tkb_free_at(search);
+}
+
+int tkb_includes_add(struct tkb_bytes source, const char *name,
+                     const char *const *folders, struct tkb_buf *out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(search_release)
+	struct search *search = tkb_alloc_array(1, sizeof(*search));
+	int rc;
+
+	if (search == NULL)
+		return tkb_fail_nomem(err);
+	search->folders = folders;
+	search->out = out;
+	rc = read_lines(search, name, source, err);
+	for (size_t i = 0; i < search->count && rc == 0; i++)
+		rc = read_file(search, search->paths[i], err);
+	return rc == 0 ? tkb_buf_check(out, err) : rc;
+}

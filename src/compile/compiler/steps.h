@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_COMPILER_STEPS_H
+#define TKB_COMPILE_COMPILER_STEPS_H
+
+/* The steps of finalize, in their order, for those who ask and who do. */
+
+#include <tkbundle/finalize.h>
+
+#include "base/base.h"
+
+enum tkb_step {
+	TKB_STEP_STRIP,
+	TKB_STEP_INTERNALIZE,
+	TKB_STEP_FOLD_GLOBALS,
+	TKB_STEP_RESOLVE_CALLS,
+	TKB_STEP_INLINE,
+	TKB_STEP_PROPAGATE,
+	TKB_STEP_PEEPHOLE,
+	TKB_STEP_CSE,
+	TKB_STEP_DCE,
+	TKB_STEP_GATHER,
+	TKB_STEP_FUSE,
+	TKB_STEP_PREPACK,
+	TKB_STEP_FOLD,
+	TKB_STEP_VERIFY,
+	TKB_STEP_COUNT
+};
+
+/* The step of that name, or TKB_ERR_INVALID with all the names that there are. */
+TKB_NODISCARD int tkb_step_find(const char *name, enum tkb_step *out,
+                                struct tkb_error *err);
+
+/* Is each of `names`, a list that ends with NULL or is NULL, a step? */
+TKB_NODISCARD int tkb_steps_check(const char *const *names,
+                                  struct tkb_error *err);
+
+#endif

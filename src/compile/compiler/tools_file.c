@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compiler/tools_file.h"
+
+#include <sys/stat.h>
+
+#include "compile/pool/fields.h"
+
+enum {
+	PATH_SIZE = 4096
+};
+
+/* Which file it is, and which contents it has. */
+struct identity {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t size;
+	int64_t mtime_s;
+	int64_t mtime_ns;
+	int64_t ctime_s;
+	int64_t ctime_ns;
+};
+
+/* Of the file that a link leads to. False: there is none. */
+static bool identify(const char *path, struct identity *out)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return false;
+	*out = (struct identity){
+		.device = status.st_dev,
+		.inode = status.st_ino,
+		.size = (uint64_t)status.st_size,
+		.mtime_s = status.st_mtim.tv_sec,
+		.mtime_ns = status.st_mtim.tv_nsec,
+		.ctime_s = status.st_ctim.tv_sec,
+		.ctime_ns = status.st_ctim.tv_nsec,
+	};
+	return true;
+}
+
+void tkb_tool_file_add(struct tkb_buf *out, const char *path)
+{
+	const struct tkb_bytes name = tkb_text(path);
+	unsigned char room[sizeof(struct identity) + PATH_SIZE];
+	struct identity identity;
+
+	if (name.size >= PATH_SIZE)
+		return; /* nothing can be there */
+	if (!identify(path, &identity)) {
+		tkb_field_add_text(out, TKB_FIELD_NO_FILE, path);
+		return;
+	}
+	memcpy(room, &identity, sizeof(identity));
+	memcpy(room + sizeof(identity), name.data, name.size);
+	tkb_field_add(out, TKB_FIELD_FILE,
+	              (struct tkb_bytes){ room, sizeof(identity) + name.size });
+}
+
+static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])
+{
+	if (bytes.size == 0 || bytes.size >= PATH_SIZE ||
+	    memchr(bytes.data, '\0', bytes.size) != NULL)
+		return false;
+	memcpy(out, bytes.data, bytes.size);
+	out[bytes.size] = '\0';
+	return true;
+}
+
+static bool is_as_it_was(struct tkb_bytes bytes)
+{
+	struct identity identity;
+	char path[PATH_SIZE];
+
+	return bytes.size > sizeof(identity) &&
+	       read_path(tkb_bytes_slice(bytes, sizeof(identity), bytes.size),
+	                 path) &&
+	       identify(path, &identity) &&
+	       memcmp(&identity, bytes.data, sizeof(identity)) == 0;
+}
+
+static bool is_absent(struct tkb_bytes bytes)
+{
+	struct identity identity;
+	char path[PATH_SIZE];
+
+	return read_path(bytes, path) && !identify(path, &identity);
+}
+
+bool tkb_tool_files_hold(struct tkb_bytes answer)
+{
+	struct tkb_fields fields = { .bytes = answer };
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+	size_t count = 0;
+	int rc;
+
+	for (;;) {
+		rc = tkb_fields_next(&fields, &field, &bytes, NULL);
+		if (rc != 0)
+			return rc == TKB_MISS && count != 0;
+		if (field == TKB_FIELD_FILE && !is_as_it_was(bytes))
+			return false;
+		if (field == TKB_FIELD_NO_FILE && !is_absent(bytes))
+			return false;
+		count += field == TKB_FIELD_FILE;
+	}
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compile/pool/pool_inside.h"
+
+enum {
+	ROUNDS = 32, /* times that one worker is read before the others */
+	LAST_ROUNDS = 65536, /* of one that has ended */
+	FAILURE_WEIGHT = 20,
+	KILL_WEIGHT = 1,
+	STARTS_LIMIT = 60, /* of what weighs that no worker greeted */
+	NAP_MS = 3,        /* between two looks at one that is to end */
+	LOOK_MS = 200      /* between two looks at those at work */
+};
+
+uint64_t tkb_pool_now_ns(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * TKB_NS_PER_MS +
+	       (uint64_t)now.tv_nsec;
+}
+
+static void nap(void)
+{
+	const struct timespec pause = { .tv_nsec =
+		                                NAP_MS * (long)TKB_NS_PER_MS };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+static bool has_worker(const struct tkb_seat *seat)
+{
+	return seat->hand.socket >= 0;
+}
+
+static size_t count_workers(const struct tkb_pool *pool, bool only_greeted)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pool->seat_count; i++)
+		count += has_worker(&pool->seats[i]) &&
+		         (!only_greeted || pool->seats[i].has_greeted);
+	return count;
+}
+
+/* Where no worker is there, nor will be. */
+static void fail_waiting(struct tkb_pool *pool)
+{
+	while (pool->first != NULL && count_workers(pool, false) == 0)
+		tkb_pool_finish(pool, tkb_pool_next(pool), TKB_ERR_UNAVAILABLE,
+		                &pool->fault);
+}
+
+void tkb_pool_note_start(struct tkb_pool *pool, bool was_killed,
+                         const char *failure)
+{
+	pool->failed_starts += was_killed ? KILL_WEIGHT : FAILURE_WEIGHT;
+	if (pool->failed_starts < STARTS_LIMIT)
+		return;
+	(void)tkb_fail(&pool->fault, TKB_ERR_UNAVAILABLE,
+	               "no worker can be had: %s", failure);
+	fail_waiting(pool);
+}
+
+/*
+ * Not after a fault, until somebody wants a worker, and those have greeted or
+ * failed that were started before.
+ */
+static bool may_start(const struct tkb_pool *pool)
+{
+	if (pool->fault.status == 0)
+		return true;
+	return pool->first != NULL && (count_workers(pool, true) != 0 ||
+	                               count_workers(pool, false) == 0);
+}
+
+static void start_missing(struct tkb_pool *pool)
+{
+	struct tkb_seat *seats = pool->seats;
+	size_t at = 0;
+
+	if (!may_start(pool))
+		return;
+	if (pool->fault.status != 0) {
+		pool->fault = (struct tkb_error){ 0 };
+		pool->failed_starts = 0;
+	}
+	for (; at < pool->seat_count && !pool->is_closing; at++) {
+		if (has_worker(&seats[at]) ||
+		    tkb_pool_now_ns() < seats[at].start_ns)
+			continue;
+		if (!tkb_seat_start(pool, &seats[at]))
+			break;
+	}
+	/* What keeps one from being started keeps the others too. */
+	for (size_t i = at; i < pool->seat_count; i++)
+		seats[i].start_ns = seats[at].start_ns;
+}
+
+/* Those in line that nobody wants any more. */
+static void drop_waiting(struct tkb_pool *pool, const struct tkb_error *error)
+{
+	struct tkb_task **link = &pool->first;
+
+	while (*link != NULL) {
+		struct tkb_task *task = *link;
+
+		if (task->wanted != 0 && !pool->is_closing) {
+			link = &task->next;
+			continue;
+		}
+		*link = task->next;
+		tkb_pool_finish(pool, task, TKB_ERR_CANCELLED, error);
+	}
+	pool->end = link;
+}
+
+/* A pool that closes lets its workers come to their end. */
+static void drop_unwanted(struct tkb_pool *pool)
+{
+	struct tkb_error error = { 0 };
+
+	if (!pool->has_unwanted && !pool->is_closing)
+		return;
+	pool->has_unwanted = false;
+	(void)tkb_fail(&error, TKB_ERR_CANCELLED, "cancelled");
+	drop_waiting(pool, &error);
+	for (size_t i = 0; i < pool->seat_count; i++) {
+		struct tkb_seat *seat = &pool->seats[i];
+		struct tkb_task *task = seat->task;
+
+		if (task == NULL || (task->wanted != 0 && !pool->is_closing))
+			continue;
+		seat->task = NULL;
+		tkb_pool_finish(pool, task, TKB_ERR_CANCELLED, &error);
+		if (!pool->is_closing)
+			tkb_seat_end(pool, seat);
+	}
+}
+
+static void assign(struct tkb_pool *pool)
+{
+	for (size_t i = 0; i < pool->seat_count && pool->first != NULL; i++) {
+		struct tkb_seat *seat = &pool->seats[i];
+
+		if (seat->task == NULL && seat->has_greeted && !seat->is_closed)
+			tkb_seat_give(pool, seat, tkb_pool_next(pool));
+	}
+}
+
+static int64_t ms_until(uint64_t time_ns)
+{
+	const uint64_t now = tkb_pool_now_ns();
+
+	return time_ns <= now ? 0
+	                      : (int64_t)((time_ns - now) / TKB_NS_PER_MS) + 1;
+}
+
+/* In ms, until something is to be done unasked for; -1: never. */
+static int64_t seat_time_left(const struct tkb_pool *pool,
+                              const struct tkb_seat *seat)
+{
+	int64_t left;
+
+	if (!has_worker(seat))
+		return may_start(pool) ? ms_until(seat->start_ns) : -1;
+	if (seat->is_closed)
+		return NAP_MS;
+	if (seat->task == NULL && seat->has_greeted)
+		return -1;
+	left = ms_until(seat->deadline_ns);
+	return left < LOOK_MS ? left : LOOK_MS;
+}
+
+static int time_left(const struct tkb_pool *pool)
+{
+	int64_t left = -1;
+
+	for (size_t i = 0; i < pool->seat_count; i++) {
+		const int64_t ms = seat_time_left(pool, &pool->seats[i]);
+
+		if (ms >= 0 && (left < 0 || ms < left))
+			left = ms;
+	}
+	return (int)left;
+}
+
+/* Its process is gone, or is to be gone: what it said before still counts. */
+static void look_for_end(struct tkb_pool *pool, struct tkb_seat *seat)
+{
+	char what[64];
+
+	if (!tkb_hand_has_ended(&seat->hand, what))
+		return;
+	tkb_seat_read(pool, seat, LAST_ROUNDS);
+	if (has_worker(seat))
+		tkb_seat_lose(pool, seat, what);
+}
+
+static void check_deadline(struct tkb_pool *pool, struct tkb_seat *seat)
+{
+	char what[64] = "closed its connection";
+
+	if (tkb_pool_now_ns() < seat->deadline_ns)
+		return;
+	if (!seat->is_closed && !seat->has_greeted)
+		(void)snprintf(what, sizeof(what), "did not greet in %u ms",
+		               pool->start_timeout_ms);
+	else if (!seat->is_closed)
+		(void)snprintf(what, sizeof(what), "was not done after %u ms",
+		               seat->task->timeout_ms);
+	tkb_seat_lose(pool, seat, what);
+}
+
+/*
+ * A worker that ends closes its socket, unless a child of it holds that too; so
+ * those at work are looked at now and then.
+ */
+static void look_after(struct tkb_pool *pool)
+{
+	const bool is_due = tkb_pool_now_ns() >= pool->look_ns;
+
+	if (is_due)
+		pool->look_ns = tkb_pool_now_ns() + LOOK_MS * TKB_NS_PER_MS;
+	for (size_t i = 0; i < pool->seat_count; i++) {
+		struct tkb_seat *seat = &pool->seats[i];
+
+		if (!has_worker(seat))
+			continue;
+		if (is_due && seat->task != NULL)
+			tkb_output_trim(&seat->hand.output,
+			                seat->task->max_log_size);
+		if (is_due || seat->is_closed)
+			look_for_end(pool, seat);
+		if (has_worker(seat) && (seat->task != NULL ||
+		                         seat->is_closed || !seat->has_greeted))
+			check_deadline(pool, seat);
+	}
+}
+
+/* What poll() is asked of a worker. */
+static struct pollfd wish(const struct tkb_seat *seat)
+{
+	struct pollfd fd = { .fd = seat->hand.socket, .events = POLLIN };
+
+	if (seat->task != NULL && !seat->is_deaf &&
+	    seat->sent < seat->task->message.size)
+		fd.events = POLLIN | POLLOUT;
+	return fd;
+}
+
+/*
+ * Wait outside of the lock, and take care of what happened. Only those are
+ * asked about that are there: more than a process may open would be refused.
+ */
+static void wait_for_work(struct tkb_pool *pool)
+{
+	struct pollfd fds[TKB_SEATS_LIMIT + 1] = { { .fd = pool->bell,
+		                                     .events = POLLIN } };
+	struct tkb_seat *seats[TKB_SEATS_LIMIT + 1] = { NULL };
+	const int timeout_ms = time_left(pool);
+	size_t count = 1;
+	uint64_t rung;
+
+	for (size_t i = 0; i < pool->seat_count; i++) {
+		if (!has_worker(&pool->seats[i]) || pool->seats[i].is_closed)
+			continue;
+		seats[count] = &pool->seats[i];
+		fds[count++] = wish(&pool->seats[i]);
+	}
+	(void)pthread_mutex_unlock(&pool->lock);
+	(void)poll(fds, count, timeout_ms);
+	(void)pthread_mutex_lock(&pool->lock);
+	if (fds[0].revents != 0 && read(pool->bell, &rung, sizeof(rung)) < 0)
+		rung = 0; /* it was not rung */
+	for (size_t i = 1; i < count; i++) {
+		if ((fds[i].revents & POLLOUT) != 0 && seats[i]->task != NULL)
+			tkb_seat_write(seats[i]);
+		if ((fds[i].revents & ~POLLOUT) != 0)
+			tkb_seat_read(pool, seats[i], ROUNDS);
+	}
+	look_after(pool);
+}
+
+/* What it still says is for nobody, but must not keep it from ending. */
+static void drain(const struct tkb_seat *seat)
+{
+	char bytes[TKB_MESSAGE_PIECE];
+
+	for (size_t i = 0; i < ROUNDS; i++) {
+		if (recv(seat->hand.socket, bytes, sizeof(bytes),
+		         MSG_DONTWAIT) <= 0)
+			return;
+	}
+}
+
+/* True when all have ended before the time is over. */
+static bool all_end(struct tkb_pool *pool)
+{
+	const uint64_t end = tkb_pool_now_ns() + pool->grace_ms * TKB_NS_PER_MS;
+	char what[64];
+	size_t left;
+
+	for (;;) {
+		left = 0;
+		for (size_t i = 0; i < pool->seat_count; i++) {
+			drain(&pool->seats[i]);
+			left += !tkb_hand_has_ended(&pool->seats[i].hand, what);
+		}
+		if (left == 0 || tkb_pool_now_ns() >= end)
+			return left == 0;
+		(void)pthread_mutex_unlock(&pool->lock);
+		nap();
+		(void)pthread_mutex_lock(&pool->lock);
+	}
+}
+
+static void shut_down(struct tkb_pool *pool)
+{
+	drop_unwanted(pool);
+	for (size_t i = 0; i < pool->seat_count; i++)
+		tkb_hand_dismiss(&pool->seats[i].hand);
+	if (!all_end(pool)) {
+		for (size_t i = 0; i < pool->seat_count; i++)
+			tkb_hand_signal(&pool->seats[i].hand, SIGTERM);
+		(void)all_end(pool);
+	}
+	for (size_t i = 0; i < pool->seat_count; i++)
+		tkb_seat_end(pool, &pool->seats[i]);
+}
+
+void *tkb_pool_dispatch(void *self)
+{
+	struct tkb_pool *pool = self;
+
+	(void)pthread_mutex_lock(&pool->lock);
+	while (!pool->is_closing) {
+		start_missing(pool);
+		drop_unwanted(pool);
+		assign(pool);
+		if (!pool->is_closing)
+			wait_for_work(pool);
+	}
+	shut_down(pool);
+	(void)pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compile/pool/pool_inside.h"
+
+/* Jobs given to a pool, and what their callers hold of them. */
+
+struct tkb_future {
+	struct tkb_pool *pool; /* held */
+	struct tkb_task *task; /* held */
+	bool is_cancelled;
+};
+
+/* A task of this key that is not done, or NULL. */
+static struct tkb_task *find_task(const struct tkb_pool *pool, const char *key)
+{
+	for (size_t i = 0; key != NULL && i < pool->seat_count; i++) {
+		struct tkb_task *task = pool->seats[i].task;
+
+		if (task != NULL && task->key != NULL && task->wanted != 0 &&
+		    strcmp(task->key, key) == 0)
+			return task;
+	}
+	for (struct tkb_task *task = pool->first; key != NULL && task != NULL;
+	     task = task->next) {
+		if (task->key != NULL && task->wanted != 0 &&
+		    strcmp(task->key, key) == 0)
+			return task;
+	}
+	return NULL;
+}
+
+/* Under the lock. What was made is in vain where another does the same. */
+static void join_line(struct tkb_pool *pool, struct tkb_task *made,
+                      struct tkb_future *future)
+{
+	struct tkb_task *twin = find_task(pool, made->key);
+
+	if (twin != NULL) {
+		tkb_task_free(made);
+	} else {
+		twin = made;
+		twin->held = 1;
+		pool->task_count++;
+		tkb_pool_line_up(pool, twin, false);
+	}
+	twin->held++;
+	twin->wanted++;
+	pool->held++;
+	future->pool = pool;
+	future->task = twin;
+}
+
+int tkb_pool_submit(struct tkb_pool *pool, const struct tkb_job *job,
+                    struct tkb_future **out, struct tkb_error *err)
+{
+	struct tkb_future *future;
+	struct tkb_task *task = NULL;
+	bool is_closing;
+	int rc;
+
+	rc = tkb_task_new(job, &pool->limits, &task, err);
+	if (rc < 0)
+		return rc;
+	future = tkb_alloc_array(1, sizeof(*future));
+	if (future == NULL) {
+		tkb_task_free(task);
+		return tkb_fail_nomem(err);
+	}
+	(void)pthread_mutex_lock(&pool->lock);
+	is_closing = pool->is_closing;
+	if (!is_closing) {
+		join_line(pool, task, future);
+		tkb_pool_ring(pool);
+	}
+	(void)pthread_mutex_unlock(&pool->lock);
+	if (is_closing) {
+		tkb_task_free(task);
+		free(future);
+		return tkb_fail(err, TKB_ERR_CANCELLED, "the pool is closing");
+	}
+	*out = future;
+	return 0;
+}
+
+static struct timespec after(uint32_t ms)
+{
+	struct timespec end = { 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += ms / 1000;
+	end.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000000000;
+	}
+	return end;
+}
+
+int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
+                    struct tkb_bytes *out, struct tkb_error *err)
+{
+	const struct timespec end = after(timeout_ms);
+	struct tkb_pool *pool = future->pool;
+	struct tkb_task *task = future->task;
+	bool is_late = timeout_ms == 0;
+	int rc = TKB_MISS;
+
+	(void)pthread_mutex_lock(&pool->lock);
+	while (!task->is_done && !future->is_cancelled && !is_late) {
+		if (timeout_ms == TKB_FOREVER)
+			(void)pthread_cond_wait(&pool->moved, &pool->lock);
+		else
+			is_late = pthread_cond_timedwait(&pool->moved,
+			                                 &pool->lock,
+			                                 &end) == ETIMEDOUT;
+	}
+	if (task->is_done)
+		rc = task->rc;
+	else if (future->is_cancelled)
+		rc = tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	if (task->is_done && rc < 0 && err != NULL)
+		*err = task->error;
+	if (rc == 0 && out != NULL)
+		*out = tkb_buf_bytes(&task->answer);
+	(void)pthread_mutex_unlock(&pool->lock);
+	return rc;
+}
+
+struct tkb_bytes tkb_future_log(struct tkb_future *future)
+{
+	struct tkb_bytes log = { NULL, 0 };
+
+	(void)pthread_mutex_lock(&future->pool->lock);
+	if (future->task->is_done)
+		log = tkb_buf_bytes(&future->task->log);
+	(void)pthread_mutex_unlock(&future->pool->lock);
+	return log;
+}
+
+/* Under the lock. The dispatcher finishes what nobody wants. */
+static void cancel(struct tkb_future *future)
+{
+	if (future->is_cancelled)
+		return;
+	future->is_cancelled = true;
+	if (--future->task->wanted == 0)
+		future->pool->has_unwanted = true;
+	(void)pthread_cond_broadcast(&future->pool->moved);
+	if (!future->pool->is_closing)
+		tkb_pool_ring(future->pool);
+}
+
+void tkb_future_cancel(struct tkb_future *future)
+{
+	(void)pthread_mutex_lock(&future->pool->lock);
+	cancel(future);
+	(void)pthread_mutex_unlock(&future->pool->lock);
+}
+
+void tkb_future_free(struct tkb_future *future)
+{
+	if (future == NULL)
+		return;
+	(void)pthread_mutex_lock(&future->pool->lock);
+	cancel(future);
+	tkb_pool_let_go(future->task);
+	tkb_pool_leave(future->pool);
+	free(future);
+}

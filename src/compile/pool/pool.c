@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/pool/pool_inside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/parallel.h"
+
+enum {
+	DEFAULT_WORKERS_LIMIT = 32,
+	DEFAULT_TRIES = 3,
+	DEFAULT_GRACE_MS = 1000,
+	DEFAULT_START_TIMEOUT_MS = 60000
+};
+
+#define DEFAULT_ANSWER_SIZE ((uint64_t)256 * TKB_MIB)
+#define DEFAULT_LOG_SIZE ((uint64_t)64 * TKB_KIB)
+
+/* What a pool that has no dispatcher any more does without. */
+static void free_crew(struct tkb_pool *pool)
+{
+	for (size_t i = 0; i < pool->seat_count; i++) {
+		tkb_hand_end(&pool->seats[i].hand);
+		tkb_buf_release(&pool->seats[i].body);
+	}
+	pool->seat_count = 0;
+	free(pool->seats);
+	pool->seats = NULL;
+	tkb_crew_release(&pool->crew);
+	tkb_fd_close_at(&pool->bell);
+}
+
+void tkb_pool_leave(struct tkb_pool *pool)
+{
+	const bool is_last = --pool->held == 0;
+
+	(void)pthread_mutex_unlock(&pool->lock);
+	if (!is_last)
+		return;
+	(void)pthread_cond_destroy(&pool->moved);
+	(void)pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+void tkb_pool_ring(const struct tkb_pool *pool)
+{
+	const uint64_t one = 1;
+	ssize_t written;
+
+	do {
+		written = write(pool->bell, &one, sizeof(one));
+	} while (written < 0 && errno == EINTR);
+}
+
+void tkb_pool_let_go(struct tkb_task *task)
+{
+	if (--task->held == 0)
+		tkb_task_free(task);
+}
+
+void tkb_pool_finish(struct tkb_pool *pool, struct tkb_task *task, int rc,
+                     const struct tkb_error *error)
+{
+	task->is_done = true;
+	task->rc = rc;
+	if (rc < 0) {
+		task->error = *error;
+		task->error.status = rc;
+	}
+	tkb_buf_release(&task->message);
+	pool->task_count--;
+	(void)pthread_cond_broadcast(&pool->moved);
+	tkb_pool_let_go(task);
+}
+
+void tkb_pool_line_up(struct tkb_pool *pool, struct tkb_task *task,
+                      bool is_first)
+{
+	struct tkb_task **link = is_first ? &pool->first : pool->end;
+
+	task->next = *link;
+	*link = task;
+	if (task->next == NULL)
+		pool->end = &task->next;
+}
+
+struct tkb_task *tkb_pool_next(struct tkb_pool *pool)
+{
+	struct tkb_task *task = pool->first;
+
+	pool->first = task->next;
+	if (pool->first == NULL)
+		pool->end = &pool->first;
+	return task;
+}
+
+static void init_locks(struct tkb_pool *pool)
+{
+	pthread_condattr_t attributes;
+
+	(void)pthread_mutex_init(&pool->lock, NULL);
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&pool->moved, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+}
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+	return value != 0 ? value : otherwise;
+}
+
+static struct tkb_task_limits limits_of(const struct tkb_pool_options *options)
+{
+	return (struct tkb_task_limits){
+		.tries = or_default(options->tries, DEFAULT_TRIES),
+		.max_answer_size = options->max_answer_size != 0
+		                           ? options->max_answer_size
+		                           : DEFAULT_ANSWER_SIZE,
+		.max_log_size = options->max_log_size != 0
+		                        ? options->max_log_size
+		                        : DEFAULT_LOG_SIZE,
+	};
+}
+
+static size_t count_workers(const struct tkb_pool_options *options)
+{
+	const size_t count = tkb_parallel_threads(options->worker_count);
+
+	if (options->worker_count != 0 || count < DEFAULT_WORKERS_LIMIT)
+		return count;
+	return DEFAULT_WORKERS_LIMIT;
+}
+
+static void close_at(struct tkb_pool **pool)
+{
+	tkb_pool_close(*pool);
+}
+
+/* One worker tells whether there can be any; the dispatcher starts the rest. */
+static int start(struct tkb_pool *pool, struct tkb_error *err)
+{
+	sigset_t all;
+	sigset_t old;
+	int number;
+	int rc;
+
+	rc = tkb_hand_start(&pool->seats[0].hand, &pool->crew, err);
+	if (rc < 0)
+		return rc;
+	pool->seats[0].deadline_ns =
+		tkb_pool_now_ns() + pool->start_timeout_ms * TKB_NS_PER_MS;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	number = pthread_create(&pool->thread, NULL, tkb_pool_dispatch, pool);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pool->has_thread = number == 0;
+	if (number == 0)
+		return 0;
+	errno = number;
+	return tkb_fail_errno(err, "cannot start a thread");
+}
+
+static int make_seats(struct tkb_pool *pool, size_t count,
+                      struct tkb_error *err)
+{
+	pool->seats = tkb_alloc_array(count, sizeof(*pool->seats));
+	if (pool->seats == NULL)
+		return tkb_fail_nomem(err);
+	for (; pool->seat_count < count; pool->seat_count++) {
+		struct tkb_seat *seat = &pool->seats[pool->seat_count];
+
+		seat->hand = (struct tkb_hand)TKB_HAND_INIT;
+		seat->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
+	}
+	return 0;
+}
+
+int tkb_pool_open(const struct tkb_pool_options *options, struct tkb_pool **out,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_pool *pool = NULL;
+	int rc;
+
+	if (options->worker == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a pool needs a worker program");
+	pool = tkb_alloc_array(1, sizeof(*pool));
+	if (pool == NULL)
+		return tkb_fail_nomem(err);
+	init_locks(pool);
+	pool->held = 1;
+	pool->end = &pool->first;
+	pool->crew.folder = -1;
+	pool->grace_ms = or_default(options->grace_ms, DEFAULT_GRACE_MS);
+	pool->start_timeout_ms =
+		or_default(options->start_timeout_ms, DEFAULT_START_TIMEOUT_MS);
+	pool->limits = limits_of(options);
+	pool->bell = tkb_output_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (pool->bell < 0)
+		return tkb_fail_errno(err, "cannot make an eventfd");
+	rc = tkb_crew_init(&pool->crew, options->worker, options->arguments,
+	                   err);
+	if (rc == 0)
+		rc = make_seats(pool, count_workers(options), err);
+	if (rc == 0)
+		rc = start(pool, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(pool);
+	return 0;
+}
+
+void tkb_pool_close(struct tkb_pool *pool)
+{
+	if (pool == NULL)
+		return;
+	(void)pthread_mutex_lock(&pool->lock);
+	pool->is_closing = true;
+	tkb_pool_ring(pool);
+	(void)pthread_mutex_unlock(&pool->lock);
+	if (pool->has_thread)
+		(void)pthread_join(pool->thread, NULL);
+	(void)pthread_mutex_lock(&pool->lock);
+	free_crew(pool);
+	tkb_pool_leave(pool);
+}
+
+size_t tkb_pool_job_count(struct tkb_pool *pool)
+{
+	size_t count;
+
+	(void)pthread_mutex_lock(&pool->lock);
+	count = pool->task_count;
+	(void)pthread_mutex_unlock(&pool->lock);
+	return count;
+}

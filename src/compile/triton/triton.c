@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/triton_compile.h>
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/path.h"
+#include "compile/pool/fields.h"
+#include "compile/pool/message.h"
+#include "compile/triton/triton_fields.h"
+#include "compile/triton/triton_outside.h"
+
+/* A client of triton_worker.py. */
+
+enum {
+	PATH_LIMIT = 4096,
+	TEXT_LIMIT = 1024 * 1024,
+	FILE_LIMIT = 64 * 1024 * 1024,
+	LOG_LIMIT =
+		16 * 1024 * 1024, /* Triton prints the PTX that ptxas refuses */
+	DEFAULT_TIMEOUT_MS = 300000
+};
+
+/* The worker reads and writes these in Python. */
+_Static_assert(sizeof(struct tkb_message_head) == 24, "HEAD_FORMAT");
+_Static_assert(sizeof(struct tkb_message_job) == 8, "SIZE_FORMAT");
+_Static_assert(sizeof(struct tkb_message_done) == 524, "DONE_FORMAT");
+_Static_assert(TKB_MESSAGE_FD == 3 && TKB_MESSAGE_MAGIC == 0x746b6232, "POOL");
+
+struct tkb_triton {
+	struct tkb_pool *pool;  /* owned */
+	struct tkb_arena arena; /* owns the texts */
+	const char *python;
+	const char *cache_root; /* absolute; NULL: Triton's own */
+	const char *ptxas;      /* likewise */
+	uint32_t timeout_ms;
+	struct tkb_sink log;
+};
+
+struct tkb_triton_compile {
+	struct tkb_arena arena;    /* owns the texts */
+	struct tkb_future *future; /* owned */
+	struct tkb_triton_compiled compiled;
+	bool is_done;
+};
+
+static int keep(struct tkb_arena *arena, struct tkb_bytes text,
+                const char **out, struct tkb_error *err)
+{
+	*out = tkb_arena_string(arena, text);
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int keep_buf(struct tkb_arena *arena, const struct tkb_buf *buf,
+                    const char **out, struct tkb_error *err)
+{
+	return keep(arena, tkb_buf_bytes(buf), out, err);
+}
+
+static int open_pool(struct tkb_triton *triton,
+                     const struct tkb_triton_options *options,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	const char *arguments[2] = { NULL, NULL };
+	struct tkb_pool_options chosen = {
+		.arguments = arguments,
+		.worker_count = options->worker_count,
+		.max_log_size = LOG_LIMIT,
+	};
+	int rc;
+
+	rc = tkb_triton_find_worker(options->worker, &path, err);
+	if (rc == 0)
+		rc = keep_buf(&triton->arena, &path, &arguments[0], err);
+	tkb_buf_reset(&path);
+	if (rc == 0)
+		rc = tkb_triton_find_python(options->python, &path, err);
+	if (rc == 0)
+		rc = keep_buf(&triton->arena, &path, &triton->python, err);
+	if (rc < 0)
+		return rc;
+	chosen.worker = triton->python;
+	return tkb_pool_open(&chosen, &triton->pool, err);
+}
+
+/* A job may be done in another folder. */
+static int keep_path(struct tkb_triton *triton, const char *given,
+                     const char **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	if (given == NULL)
+		return 0;
+	rc = tkb_path_absolute(given, &path, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&path, err);
+	return rc < 0 ? rc : keep_buf(&triton->arena, &path, out, err);
+}
+
+/* Triton itself passes over one that is not there, without a word. */
+static int keep_ptxas(struct tkb_triton *triton, const char *ptxas,
+                      struct tkb_error *err)
+{
+	if (ptxas != NULL && !tkb_triton_is_program(ptxas))
+		return tkb_fail(err, TKB_ERR_IO, "there is no program '%s'",
+		                ptxas);
+	return keep_path(triton, ptxas, &triton->ptxas, err);
+}
+
+static void close_at(struct tkb_triton **triton)
+{
+	tkb_triton_close(*triton);
+}
+
+int tkb_triton_open(const struct tkb_triton_options *options,
+                    struct tkb_triton **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at)
+	struct tkb_triton *triton = tkb_alloc_array(1, sizeof(*triton));
+	int rc;
+
+	if (triton == NULL)
+		return tkb_fail_nomem(err);
+	triton->timeout_ms = options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS
+	                                              : options->timeout_ms;
+	triton->log = options->log;
+	rc = keep_path(triton, options->cache_root, &triton->cache_root, err);
+	if (rc == 0)
+		rc = keep_ptxas(triton, options->ptxas, err);
+	if (rc == 0)
+		rc = open_pool(triton, options, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(triton);
+	return 0;
+}
+
+void tkb_triton_close(struct tkb_triton *triton)
+{
+	if (triton == NULL)
+		return;
+	tkb_pool_close(triton->pool);
+	tkb_arena_release(&triton->arena);
+	free(triton);
+}
+
+const char *tkb_triton_python(const struct tkb_triton *triton)
+{
+	return triton->python;
+}
+
+static int log_source(const struct tkb_triton *triton, const char *path,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf source = TKB_BUF_INIT(FILE_LIMIT);
+	int rc;
+
+	rc = tkb_triton_read_file(path, &source, err);
+	if (rc == 0 && triton->log.write != NULL)
+		rc = triton->log.write(triton->log.self, tkb_buf_bytes(&source),
+		                       err);
+	return rc;
+}
+
+static void add_text(struct tkb_buf *out, enum tkb_triton_field field,
+                     const char *text)
+{
+	tkb_field_add_text(out, (enum tkb_field)field, text);
+}
+
+static void add_number(struct tkb_buf *out, enum tkb_triton_field field,
+                       uint32_t number)
+{
+	if (number != 0)
+		tkb_field_add_number(out, (enum tkb_field)field, number);
+}
+
+/*
+ * The architecture in "cuda:90" or "cuda:90:32": how many digits it has, and where
+ * they begin; 0: that is no such target.
+ */
+static size_t find_arch(const char *target, const char **begin_out)
+{
+	static const char backend[] = "cuda:";
+	const char *begin;
+	size_t length;
+
+	if (strncmp(target, backend, strlen(backend)) != 0)
+		return 0;
+	begin = target + strlen(backend);
+	length = strspn(begin, "0123456789");
+	*begin_out = begin;
+	if (length > 4 ||
+	    (begin[length] != '\0' && strcmp(begin + length, ":32") != 0))
+		return 0;
+	return length;
+}
+
+static int write_request(const struct tkb_triton *triton,
+                         const struct tkb_triton_unit *unit,
+                         struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	const char *arch;
+	const size_t arch_length = find_arch(unit->target, &arch);
+	int rc;
+
+	if (arch_length == 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' is no target of CUDA's; one is cuda:90",
+		                unit->target);
+	rc = tkb_path_absolute(unit->file, &path, err);
+	if (rc < 0)
+		return rc;
+	tkb_field_add(out, (enum tkb_field)TKB_TRITON_FILE,
+	              tkb_buf_bytes(&path));
+	add_text(out, TKB_TRITON_SHOWN, unit->file);
+	add_text(out, TKB_TRITON_KERNEL, unit->kernel);
+	add_text(out, TKB_TRITON_SIGNATURE, unit->signature);
+	tkb_field_add(out, (enum tkb_field)TKB_TRITON_ARCH,
+	              (struct tkb_bytes){ arch, arch_length });
+	add_number(out, TKB_TRITON_NUM_WARPS, unit->num_warps);
+	add_number(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
+	add_text(out, TKB_TRITON_OPTIONS, unit->options);
+	add_text(out, TKB_TRITON_PTXAS, triton->ptxas);
+	return tkb_buf_check(out, err);
+}
+
+/* What is asked for, and under which environment. */
+static int make_key(struct tkb_bytes request, const char *const *environment,
+                    char out[TKB_DIGEST_HEX_SIZE], struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf all = TKB_BUF_INIT(SIZE_MAX);
+	struct tkb_digest digest;
+	int rc;
+
+	tkb_buf_add(&all, request);
+	for (; environment != NULL && *environment != NULL; environment++) {
+		tkb_buf_add_text(&all, *environment);
+		tkb_buf_add_byte(&all, '\0');
+	}
+	rc = tkb_buf_check(&all, err);
+	if (rc == 0)
+		rc = tkb_digest_of(tkb_buf_bytes(&all), &digest, err);
+	if (rc == 0)
+		tkb_digest_to_hex(&digest, out);
+	return rc;
+}
+
+static int submit(struct tkb_triton *triton, const struct tkb_triton_unit *unit,
+                  struct tkb_triton_compile *compile, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf request = TKB_BUF_INIT(TEXT_LIMIT);
+	struct tkb_job job = { .timeout_ms = triton->timeout_ms };
+	char key[TKB_DIGEST_HEX_SIZE];
+	int rc;
+
+	rc = write_request(triton, unit, &request, err);
+	if (rc == 0)
+		rc = tkb_triton_environment(triton->cache_root, triton->ptxas,
+		                            &compile->arena, &job.environment,
+		                            err);
+	if (rc < 0)
+		return rc;
+	job.request = tkb_buf_bytes(&request);
+	rc = make_key(job.request, job.environment, key, err);
+	if (rc < 0)
+		return rc;
+	job.key = key;
+	return tkb_pool_submit(triton->pool, &job, &compile->future, err);
+}
+
+static void free_at(struct tkb_triton_compile **compile)
+{
+	tkb_triton_free(*compile);
+}
+
+int tkb_triton_submit(struct tkb_triton *triton,
+                      const struct tkb_triton_unit *unit,
+                      struct tkb_triton_compile **out, struct tkb_error *err)
+{
+	TKB_AUTO(free_at)
+	struct tkb_triton_compile *compile =
+		tkb_alloc_array(1, sizeof(*compile));
+	int rc;
+
+	if (compile == NULL)
+		return tkb_fail_nomem(err);
+	if (unit->file == NULL || unit->kernel == NULL ||
+	    unit->signature == NULL || unit->target == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a file, a kernel, a signature and a target "
+		                "must be named");
+	rc = log_source(triton, unit->file, err);
+	if (rc == 0)
+		rc = submit(triton, unit, compile, err);
+	if (rc != 0)
+		return rc;
+	*out = tkb_take(compile);
+	return 0;
+}
+
+/* Where the answer's texts go. */
+static const char **place_of(struct tkb_triton_compiled *compiled,
+                             enum tkb_triton_field field)
+{
+	switch (field) {
+	case TKB_TRITON_HASH:
+		return &compiled->hash;
+	case TKB_TRITON_FOLDER:
+		return &compiled->folder;
+	case TKB_TRITON_NAME:
+		return &compiled->kernel;
+	case TKB_TRITON_VERSION:
+		return &compiled->version;
+	case TKB_TRITON_NOTE:
+		return &compiled->note;
+	default:
+		return NULL;
+	}
+}
+
+static int read_answer(struct tkb_triton_compile *compile,
+                       struct tkb_bytes answer, struct tkb_error *err)
+{
+	struct tkb_triton_compiled *compiled = &compile->compiled;
+	struct tkb_fields fields = { .bytes = answer };
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+	int rc;
+
+	*compiled =
+		(struct tkb_triton_compiled){ "", "", "", "", false, "", "" };
+	for (;;) {
+		const char **place;
+
+		rc = tkb_fields_next(&fields, &field, &bytes, err);
+		if (rc != 0)
+			break;
+		if ((enum tkb_triton_field)field == TKB_TRITON_IS_HIT)
+			compiled->is_hit = bytes.size != 0;
+		place = place_of(compiled, (enum tkb_triton_field)field);
+		if (place == NULL)
+			continue;
+		rc = keep(&compile->arena, bytes, place, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc < 0)
+		return rc;
+	compiled->key = strrchr(compiled->folder, '/');
+	compiled->key = compiled->key == NULL ? "" : compiled->key + 1;
+	return 0;
+}
+
+int tkb_triton_wait(struct tkb_triton_compile *compile, uint32_t timeout_ms,
+                    const struct tkb_triton_compiled **out,
+                    struct tkb_error *err)
+{
+	struct tkb_bytes answer;
+	int rc = 0;
+
+	if (!compile->is_done) {
+		rc = tkb_future_wait(compile->future, timeout_ms, &answer, err);
+		if (rc == 0)
+			rc = read_answer(compile, answer, err);
+		compile->is_done = rc == 0;
+	}
+	if (rc == 0 && out != NULL)
+		*out = &compile->compiled;
+	return rc;
+}
+
+struct tkb_bytes tkb_triton_log(struct tkb_triton_compile *compile)
+{
+	return tkb_future_log(compile->future);
+}
+
+void tkb_triton_free(struct tkb_triton_compile *compile)
+{
+	if (compile == NULL)
+		return;
+	tkb_future_free(compile->future);
+	tkb_arena_release(&compile->arena);
+	free(compile);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/gc.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "cache/uses.h"
+
+enum {
+	NS_PER_S = 1000000000
+};
+
+size_t tkb_gc_root(const struct tkb_gc *gc, const struct tkb_gc_item *item)
+{
+	return (size_t)(item->found->root - gc->cache->roots.items);
+}
+
+int tkb_gc_look(const struct tkb_gc *gc, const struct tkb_gc_item *item,
+                struct tkb_use *out, struct tkb_error *err)
+{
+	return tkb_use_look(item->found, gc->tells[tkb_gc_root(gc, item)], out,
+	                    err);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct tkb_gc_item *left = a;
+	const struct tkb_gc_item *right = b;
+	int order;
+
+	if (left->last_ns != right->last_ns)
+		return left->last_ns < right->last_ns ? -1 : 1;
+	order = strcmp(left->found->entry.key, right->found->entry.key);
+	if (order != 0)
+		return order;
+	return (left->use.device > right->use.device) -
+	       (left->use.device < right->use.device);
+}
+
+static int list_items(struct tkb_gc *gc, struct tkb_error *err)
+{
+	const size_t count = gc->cache->found_count;
+	int rc;
+
+	gc->items = tkb_alloc_array(count, sizeof(*gc->items));
+	if (gc->items == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		struct tkb_gc_item *item = &gc->items[gc->item_count];
+
+		item->found = &gc->cache->found[i];
+		rc = tkb_gc_look(gc, item, &item->use, err);
+		if (rc < 0)
+			return rc;
+		item->last_ns = item->use.used_ns > item->use.written_ns
+		                        ? item->use.used_ns
+		                        : item->use.written_ns;
+		if (rc == 0)
+			gc->item_count++;
+	}
+	if (gc->item_count > 1)
+		qsort(gc->items, gc->item_count, sizeof(*gc->items),
+		      compare_items);
+	return 0;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item,
+                       int64_t now)
+{
+	const uint64_t limit_s = gc->options->max_age_s;
+
+	return gc->options->has_max_age && limit_s < INT64_MAX / NS_PER_S &&
+	       item->last_ns < now - (int64_t)limit_s * NS_PER_S;
+}
+
+/* What is busy, or cannot be removed, is not made up for by younger ones. */
+static void choose(struct tkb_gc *gc)
+{
+	const struct tkb_gc_options *options = gc->options;
+	const int64_t now = now_ns();
+	uint64_t count = gc->item_count;
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < gc->item_count; i++)
+		size += gc->items[i].use.size;
+	for (size_t i = 0; i < gc->item_count; i++) {
+		struct tkb_gc_item *item = &gc->items[i];
+
+		item->is_chosen =
+			is_too_old(gc, item, now) ||
+			(options->has_max_entries &&
+		         count > options->max_entries) ||
+			(options->has_max_size && size > options->max_size);
+		if (!item->is_chosen)
+			continue;
+		count--;
+		size -= item->use.size;
+		gc->watcher.total += item->use.size;
+	}
+}
+
+int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
+{
+	int rc;
+
+	rc = list_items(gc, err);
+	if (rc < 0)
+		return rc;
+	choose(gc);
+	return 0;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/launcher.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/disable.h"
+#include "base/fd.h"
+#include "cache/found.h"
+#include "cache/metadata.h"
+#include "cache/names.h"
+#include "format/reader.h"
+#include "format/saved.h"
+
+/*
+ * First it is looked which launchers have their kernels in place, at which
+ * root; then the payloads of those are read, each frame decoded once.
+ */
+
+/* A launcher at a root that has what it needs. */
+struct fit {
+	size_t launcher;
+	struct tkb_launcher found; /* without its payload */
+};
+
+struct tkb_launchers {
+	struct tkb_arena arena;     /* owns what the rest points to */
+	struct tkb_launcher *items; /* owned */
+	size_t count;
+	struct tkb_dropped_launcher *dropped; /* owned */
+	size_t dropped_count;
+	bool is_inductor;
+};
+
+/* What it takes to make one. */
+struct maker {
+	const struct tkb_bundle *bundle;
+	const struct tkb_launchers_options *options;
+	struct tkb_launchers *out;
+	struct tkb_roots roots;
+	struct tkb_loader loader;
+	struct tkb_decoder decoder;
+	struct fit *fits; /* owned; by launcher, then root */
+	size_t fit_count;
+	size_t fit_capacity;
+	struct tkb_bytes *payloads; /* owned; by item less the entries */
+	bool *is_wanted;            /* owned; likewise */
+	const char **faults;        /* owned; of a payload, what is wrong */
+};
+
+static void maker_close(struct maker *maker)
+{
+	tkb_roots_release(&maker->roots);
+	tkb_loader_close(&maker->loader);
+	tkb_decoder_close(&maker->decoder);
+	free(maker->fits);
+	free(maker->payloads);
+	free(maker->is_wanted);
+	free(maker->faults);
+}
+
+static bool is_device_wanted(const struct maker *maker,
+                             const struct tkb_root *root)
+{
+	const struct tkb_launchers_options *options = maker->options;
+
+	if (options->device_count == 0 || !maker->roots.is_inductor)
+		return true;
+	for (size_t i = 0; i < options->device_count; i++) {
+		if (options->devices[i] == root->device)
+			return true;
+	}
+	return false;
+}
+
+/* The file of a kernel that is its binary, or the file count. */
+static size_t binary_of(const struct tkb_found *found)
+{
+	const char *const *extensions =
+		tkb_metadata_binaries(found->metadata.target.backend);
+	size_t i;
+
+	for (i = 0; i < found->entry.file_count; i++) {
+		const char *extension =
+			tkb_name_extension(found->files[i].name);
+
+		for (size_t j = 0; extensions[j] != NULL; j++) {
+			if (strcmp(extension, extensions[j]) == 0)
+				return i;
+		}
+	}
+	return i;
+}
+
+static int keep_path(struct maker *maker, const struct tkb_root *root,
+                     const char *key, const char *name, const char **out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(64 * TKB_KIB);
+	int rc;
+
+	tkb_buf_add_text(&path, root->path);
+	if (strcmp(root->path, "/") != 0)
+		tkb_buf_add_byte(&path, '/');
+	tkb_buf_add_text(&path, key);
+	tkb_buf_add_byte(&path, '/');
+	tkb_buf_add_text(&path, name);
+	rc = tkb_buf_check(&path, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_arena_string(&maker->out->arena, tkb_buf_bytes(&path));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+/*
+ * Does kernel `key` stand in `root`, whole, and with its binary? Returns 0,
+ * TKB_MISS or TKB_ERR_NOMEM.
+ */
+static int look_for(struct maker *maker, const struct tkb_root *root,
+                    const char *key, struct tkb_launcher_kernel *out,
+                    struct tkb_error *err)
+{
+	struct tkb_found found = { 0 };
+	struct tkb_error fault = { 0 };
+	struct tkb_bytes bytes;
+	size_t binary;
+	int rc;
+
+	tkb_arena_release(&maker->loader.arena);
+	rc = tkb_found_load(&maker->loader, root, key, &found, &fault);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc != 0 || found.entry.kind != TKB_KIND_KERNEL || found.is_moved)
+		return TKB_MISS;
+	binary = binary_of(&found);
+	rc = tkb_found_read(&maker->loader, &found, binary, &bytes, &fault);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc != 0)
+		return TKB_MISS;
+	out->key = tkb_arena_string(&maker->out->arena, tkb_text(key));
+	if (out->key == NULL)
+		return tkb_fail_nomem(err);
+	return keep_path(maker, root, key, found.files[binary].name,
+	                 &out->binary, err);
+}
+
+/* Does `root` have what launcher `index` needs? 0, TKB_MISS or an error. */
+static int try_root(struct maker *maker, size_t index,
+                    const struct tkb_root *root, struct tkb_error *err)
+{
+	const struct tkb_saved_launcher *saved =
+		tkb_bundle_launcher(maker->bundle, index);
+	struct tkb_arena *arena = &maker->out->arena;
+	struct fit fit = { .launcher = index,
+		           .found = { .root = root->path,
+		                      .device = root->device } };
+	struct tkb_launcher_kernel *kernels =
+		tkb_arena_alloc(arena, saved->need_count, sizeof(*kernels));
+	size_t count = 0;
+	int rc;
+
+	if (kernels == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < saved->need_count; i++) {
+		rc = look_for(maker, root, saved->needs[i], &kernels[count],
+		              err);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			count++;
+		else if (saved->need == TKB_NEED_ALL)
+			return TKB_MISS;
+	}
+	if (count == 0)
+		return TKB_MISS;
+	fit.found.kernels = kernels;
+	fit.found.kernel_count = count;
+	rc = tkb_grow(&maker->fits, &maker->fit_capacity, maker->fit_count,
+	              sizeof(fit), err);
+	if (rc == 0)
+		maker->fits[maker->fit_count++] = fit;
+	return rc;
+}
+
+static int keep_text(struct maker *maker, const char *text, const char **out,
+                     struct tkb_error *err)
+{
+	*out = tkb_arena_string(&maker->out->arena, tkb_text(text));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int drop(struct maker *maker, size_t index, enum tkb_reason reason,
+                const char *message, struct tkb_error *err)
+{
+	const struct tkb_saved_launcher *saved =
+		tkb_bundle_launcher(maker->bundle, index);
+	struct tkb_dropped_launcher dropped = { .reason = reason };
+	int rc;
+
+	rc = keep_text(maker, saved->cache_key, &dropped.cache_key, err);
+	if (rc == 0)
+		rc = keep_text(maker, saved->name, &dropped.name, err);
+	if (rc == 0)
+		rc = keep_text(maker, message, &dropped.message, err);
+	if (rc == 0)
+		maker->out->dropped[maker->out->dropped_count++] = dropped;
+	return rc;
+}
+
+/* Look for what launcher `index` needs at every root. */
+static int try_roots(struct maker *maker, size_t index, struct tkb_error *err)
+{
+	bool fits = false;
+	int rc;
+
+	for (size_t i = 0; i < maker->roots.count; i++) {
+		const struct tkb_root *root = &maker->roots.items[i];
+
+		if (!is_device_wanted(maker, root))
+			continue;
+		rc = try_root(maker, index, root, err);
+		if (rc < 0)
+			return rc;
+		fits |= rc == 0;
+	}
+	if (!fits)
+		return drop(maker, index, TKB_REASON_NEEDS,
+		            tkb_bundle_launcher(maker->bundle, index)->need ==
+		                            TKB_NEED_ANY
+		                    ? "none of its kernels is in place"
+		                    : "one of its kernels is not in place",
+		            err);
+	maker->is_wanted[tkb_bundle_payload(maker->bundle, index) -
+	                 maker->bundle->manifest.entry_count] = true;
+	return 0;
+}
+
+/* Keep the payload that is item `item`, number `nth` of the decoded frame. */
+static int keep_payload(struct maker *maker, size_t item, size_t nth,
+                        struct tkb_error *err)
+{
+	const struct tkb_manifest *manifest = &maker->bundle->manifest;
+	const size_t index = item - manifest->entry_count;
+	const struct tkb_bytes bytes =
+		tkb_decoder_file(&maker->decoder, nth, 0);
+	bool is_right = false;
+	const char *kept;
+	int rc;
+
+	rc = tkb_hasher_check(&maker->decoder.hasher, bytes,
+	                      &manifest->entries[item].files[0].digest,
+	                      &is_right, err);
+	if (rc < 0)
+		return rc;
+	if (!is_right) {
+		maker->faults[index] = "its payload has another digest than "
+				       "the manifest says";
+		return 0;
+	}
+	kept = tkb_arena_string(&maker->out->arena, bytes);
+	if (kept == NULL)
+		return tkb_fail_nomem(err);
+	maker->payloads[index] = (struct tkb_bytes){ kept, bytes.size };
+	return 0;
+}
+
+/* A frame that cannot be read takes only its own payloads with it. */
+static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
+{
+	const struct tkb_frame *frame = &maker->bundle->frames[index];
+	const size_t first = maker->bundle->manifest.entry_count;
+	struct tkb_error fault = { 0 };
+	bool is_wanted = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < frame->entry_count && !is_wanted; i++)
+		is_wanted = frame->entries[i] >= first &&
+		            maker->is_wanted[frame->entries[i] - first];
+	if (!is_wanted)
+		return 0;
+	rc = tkb_decoder_decode(&maker->decoder, maker->bundle, index, &fault);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < frame->entry_count; i++) {
+		const size_t item = frame->entries[i];
+		int kept = 0;
+
+		if (item < first || !maker->is_wanted[item - first])
+			continue;
+		if (rc == 0)
+			kept = keep_payload(maker, item, i, err);
+		else
+			kept = keep_text(maker, fault.message,
+			                 &maker->faults[item - first], err);
+		if (kept < 0)
+			return kept;
+	}
+	return 0;
+}
+
+/* Give those that fit their payload. */
+static int give(struct maker *maker, struct tkb_error *err)
+{
+	const struct tkb_bundle *bundle = maker->bundle;
+	size_t last_dropped = SIZE_MAX;
+	int rc = 0;
+
+	for (size_t i = 0; i < maker->fit_count && rc == 0; i++) {
+		struct fit *fit = &maker->fits[i];
+		const struct tkb_saved_launcher *saved =
+			tkb_bundle_launcher(bundle, fit->launcher);
+		const size_t payload =
+			tkb_bundle_payload(bundle, fit->launcher) -
+			bundle->manifest.entry_count;
+
+		if (maker->faults[payload] != NULL) {
+			if (fit->launcher != last_dropped)
+				rc = drop(maker, fit->launcher,
+				          TKB_REASON_DAMAGED,
+				          maker->faults[payload], err);
+			last_dropped = fit->launcher;
+			continue;
+		}
+		fit->found.payload = maker->payloads[payload];
+		rc = keep_text(maker, saved->cache_key, &fit->found.cache_key,
+		               err);
+		if (rc == 0)
+			rc = keep_text(maker, saved->name, &fit->found.name,
+			               err);
+		if (rc == 0)
+			rc = keep_text(maker, fit->found.root, &fit->found.root,
+			               err);
+		if (rc == 0)
+			maker->out->items[maker->out->count++] = fit->found;
+	}
+	return rc;
+}
+
+static int compare_dropped(const void *a, const void *b)
+{
+	const struct tkb_dropped_launcher *left = a;
+	const struct tkb_dropped_launcher *right = b;
+
+	return strcmp(left->cache_key, right->cache_key);
+}
+
+static int alloc_lists(struct maker *maker, struct tkb_error *err)
+{
+	const struct tkb_manifest *manifest = &maker->bundle->manifest;
+	const size_t payloads = manifest->item_count - manifest->entry_count;
+	struct tkb_launchers *out = maker->out;
+
+	out->dropped = tkb_alloc_array(manifest->launcher_count,
+	                               sizeof(*out->dropped));
+	maker->payloads = tkb_alloc_array(payloads, sizeof(*maker->payloads));
+	maker->is_wanted = tkb_alloc_array(payloads, sizeof(*maker->is_wanted));
+	maker->faults = tkb_alloc_array(payloads, sizeof(*maker->faults));
+	return out->dropped == NULL || maker->payloads == NULL ||
+	                       maker->is_wanted == NULL || maker->faults == NULL
+	               ? tkb_fail_nomem(err)
+	               : 0;
+}
+
+static int make_all(struct maker *maker, struct tkb_error *err)
+{
+	const struct tkb_bundle *bundle = maker->bundle;
+	struct tkb_launchers *out = maker->out;
+	int rc;
+
+	rc = alloc_lists(maker, err);
+	for (size_t i = 0; i < bundle->manifest.launcher_count && rc == 0; i++)
+		rc = try_roots(maker, i, err);
+	for (size_t i = 0; i < bundle->frame_count && rc == 0; i++)
+		rc = read_frame(maker, i, err);
+	if (rc < 0)
+		return rc;
+	out->items = tkb_alloc_array(maker->fit_count, sizeof(*out->items));
+	if (out->items == NULL)
+		return tkb_fail_nomem(err);
+	rc = give(maker, err);
+	if (rc < 0)
+		return rc;
+	if (out->dropped_count > 1)
+		qsort(out->dropped, out->dropped_count, sizeof(*out->dropped),
+		      compare_dropped);
+	return 0;
+}
+
+/* A cache that does not exist is one without kernels. */
+static int open_roots(const char *path, struct tkb_roots *out,
+                      struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	const int rc = tkb_roots_open(path, out, &fault);
+
+	if (rc < 0 && err != NULL)
+		*err = fault;
+	return rc;
+}
+
+static void close_at(struct tkb_launchers **launchers)
+{
+	tkb_launchers_close(*launchers);
+}
+
+int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
+                       const struct tkb_launchers_options *options,
+                       struct tkb_launchers **out, struct tkb_error *err)
+{
+	static const struct tkb_launchers_options defaults = { 0 };
+	TKB_AUTO(close_at)
+	struct tkb_launchers *launchers =
+		tkb_alloc_array(1, sizeof(*launchers));
+	TKB_AUTO(maker_close)
+	struct maker maker = { .bundle = bundle,
+		               .options = options == NULL ? &defaults : options,
+		               .out = launchers };
+	int rc;
+
+	if (launchers == NULL)
+		return tkb_fail_nomem(err);
+	if (!maker.options->enabled && tkb_is_disabled()) {
+		*out = tkb_take(launchers);
+		return 0;
+	}
+	rc = open_roots(cache_root, &maker.roots, err);
+	if (rc < 0)
+		return rc;
+	launchers->is_inductor = maker.roots.is_inductor;
+	if (bundle->manifest.launcher_count == 0) {
+		*out = tkb_take(launchers);
+		return 0;
+	}
+	rc = tkb_loader_open(&maker.loader, false, false, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_decoder_open(&maker.decoder, err);
+	if (rc < 0)
+		return rc;
+	rc = make_all(&maker, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(launchers);
+	return 0;
+}
+
+void tkb_launchers_close(struct tkb_launchers *launchers)
+{
+	if (launchers == NULL)
+		return;
+	tkb_arena_release(&launchers->arena);
+	free(launchers->items);
+	free(launchers->dropped);
+	free(launchers);
+}
+
+const struct tkb_launcher *tkb_launchers_find(
+	const struct tkb_launchers *launchers, const char *cache_key,
+	uint32_t device)
+{
+	size_t low = 0;
+	size_t high = launchers->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcmp(launchers->items[middle].cache_key, cache_key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < launchers->count; low++) {
+		const struct tkb_launcher *launcher = &launchers->items[low];
+
+		if (strcmp(launcher->cache_key, cache_key) != 0)
+			return NULL;
+		if (!launchers->is_inductor || launcher->device == device)
+			return launcher;
+	}
+	return NULL;
+}
+
+size_t tkb_launchers_count(const struct tkb_launchers *launchers)
+{
+	return launchers->count;
+}
+
+const struct tkb_launcher *tkb_launchers_at(
+	const struct tkb_launchers *launchers, size_t index)
+{
+	return &launchers->items[index];
+}
+
+size_t tkb_launchers_dropped_count(const struct tkb_launchers *launchers)
+{
+	return launchers->dropped_count;
+}
+
+const struct tkb_dropped_launcher *tkb_launchers_dropped(
+	const struct tkb_launchers *launchers, size_t index)
+{
+	return &launchers->dropped[index];
+}

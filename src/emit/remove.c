@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "emit/place.h"
+
+/* A link in its place leads nowhere. */
+static int open_folder(const struct tkb_found *found)
+{
+	return tkb_fd_open(found->root->fd, found->entry.key,
+	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+}
+
+static int fail_remove(const struct tkb_found *found, const char *name,
+                       struct tkb_error *err)
+{
+	return tkb_fail_errno(err, "cannot remove '%s' in '%s'", name,
+	                      found->root->path);
+}
+
+static int fail_busy(struct tkb_error *err)
+{
+	return tkb_fail_entry(err, TKB_REASON_BUSY,
+	                      "a compiler is writing there");
+}
+
+/* Is nobody writing there? */
+static int check_writer(const struct tkb_found *found, struct tkb_error *err)
+{
+	bool has_writer = false;
+	int rc;
+
+	rc = tkb_place_has_writer(found->root, found->entry.key, &has_writer,
+	                          err);
+	return rc == 0 && has_writer ? fail_busy(err) : rc;
+}
+
+/*
+ * A kernel is there if its group file is, anything else if its folder is.
+ * Returns 0, TKB_MISS, or an error: what cannot be looked at is not gone.
+ */
+static int check_is_there(const struct tkb_found *found, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int folder = open_folder(found);
+
+	if (folder >= 0 && (found->group_name == NULL ||
+	                    faccessat(folder, found->group_name, F_OK,
+	                              AT_SYMLINK_NOFOLLOW) == 0))
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		return TKB_MISS;
+	return fail_remove(found, found->entry.key, err);
+}
+
+int tkb_remove_check(struct tkb_loader *loader, const struct tkb_found *found,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	rc = check_is_there(found, err);
+	if (rc != 0)
+		return rc;
+	rc = check_writer(found, err);
+	if (rc < 0)
+		return rc;
+	return tkb_found_check(loader, found, err);
+}
+
+int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
+                    const struct tkb_found *found, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
+	int rc;
+
+	rc = tkb_stage_lock(stage, &lock, err);
+	if (rc == TKB_ERR_CANCELLED)
+		return rc;
+	rc = tkb_remove_check(loader, found, err);
+	if (rc != 0 || found->group_name == NULL)
+		return rc;
+	folder = open_folder(found);
+	if (folder >= 0 && unlinkat(folder, found->group_name, 0) == 0)
+		return 0;
+	return errno == ENOENT ? TKB_MISS
+	                       : fail_remove(found, found->entry.key, err);
+}
+
+/*
+ * Is it still the file that was scanned? The time of change is not asked for:
+ * a second name elsewhere changes it, too.
+ */
+static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
+{
+	return status->st_ino == wanted->inode &&
+	       status->st_size == wanted->size &&
+	       status->st_mtim.tv_sec == wanted->modified.tv_sec &&
+	       status->st_mtim.tv_nsec == wanted->modified.tv_nsec;
+}
+
+/* Another file of that name, written meanwhile, stays. */
+static int remove_file(int folder, const struct tkb_found *found, size_t index,
+                       struct tkb_error *err)
+{
+	const char *name = found->files[index].name;
+	struct stat status;
+
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (!is_same(&status, &found->found[index].stamp) ||
+	     unlinkat(folder, name, 0) == 0))
+		return 0;
+	return errno == ENOENT ? 0 : fail_remove(found, name, err);
+}
+
+static int remove_files(int folder, const struct tkb_found *found,
+                        struct tkb_error *err)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < found->entry.file_count; i++) {
+		int rc;
+
+		if (found->group_name != NULL &&
+		    strcmp(found->files[i].name, found->group_name) == 0)
+			continue;
+		rc = remove_file(folder, found, i, first == 0 ? err : NULL);
+		if (first == 0)
+			first = rc;
+	}
+	return first;
+}
+
+int tkb_remove_rest(struct tkb_stage *stage, const struct tkb_found *found,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
+	int rc;
+
+	/* What is hidden must not stay, even if that is without the lock. */
+	if (tkb_stage_lock(stage, &lock, NULL) < 0)
+		lock = -1;
+	folder = open_folder(found);
+	if (folder < 0)
+		return errno == ENOENT
+		               ? 0
+		               : fail_remove(found, found->entry.key, err);
+	rc = found->group_name == NULL ? TKB_MISS : check_is_there(found, err);
+	if (rc != TKB_MISS)
+		return rc < 0 ? rc : fail_busy(err);
+	rc = check_writer(found, err);
+	if (rc < 0)
+		return rc;
+	rc = remove_files(folder, found, err);
+	/* Of what was published meanwhile a part may be missing now. */
+	if (found->group_name != NULL)
+		(void)unlinkat(folder, found->group_name, 0);
+	/* What else is in the folder is not ours, and keeps it. */
+	(void)unlinkat(found->root->fd, found->entry.key, AT_REMOVEDIR);
+	return rc;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "format/reader.h"
+#include "fleet/records.h"
+#include "remote/remote.h"
+
+/*
+ * Tier by tier, as if each were a remote of its own: the records of each ref,
+ * then the blob that each names, whole, and the bundle in it; then the blobs
+ * that no record names. What is damaged is read twice before it is dropped:
+ * what is damaged on the way may be whole where it lies.
+ */
+
+enum {
+	PATIENCE = 3 /* failures in a row: then the tier is away */
+};
+
+struct auditor {
+	const struct tkb_remote_verify_options *options;
+	struct tkb_remote one; /* the tier at hand */
+	bool is_shared;        /* the last one: what it lacks is missing */
+	struct tkb_arena arena;
+	const char **refs; /* owned; the arena owns the names */
+	size_t ref_count;
+	size_t ref_capacity;
+	struct tkb_digest *named; /* owned; blobs of records */
+	size_t named_count;
+	size_t named_capacity;
+	struct tkb_digest *stored; /* owned; blobs that are listed */
+	size_t stored_count;
+	size_t stored_capacity;
+	unsigned failures; /* in a row */
+	struct tkb_remote_verify_report report;
+	struct tkb_error damage; /* the first */
+};
+
+static void auditor_close(struct auditor *auditor)
+{
+	tkb_arena_release(&auditor->arena);
+	free(auditor->refs);
+	free(auditor->named);
+	free(auditor->stored);
+}
+
+static struct tkb_tier *tier_of(const struct auditor *auditor)
+{
+	return auditor->one.tiers;
+}
+
+static int keep_ref(void *self, const char *ref, struct tkb_error *err)
+{
+	struct auditor *auditor = self;
+	const char *name = tkb_arena_string(&auditor->arena, tkb_text(ref));
+	int rc;
+
+	if (name == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&auditor->refs, &auditor->ref_capacity,
+	              auditor->ref_count, sizeof(*auditor->refs), err);
+	if (rc == 0)
+		auditor->refs[auditor->ref_count++] = name;
+	return rc;
+}
+
+static int keep_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                     uint64_t age_s, struct tkb_error *err)
+{
+	struct auditor *auditor = self;
+	int rc;
+
+	(void)size, (void)age_s;
+	rc = tkb_grow(&auditor->stored, &auditor->stored_capacity,
+	              auditor->stored_count, sizeof(*digest), err);
+	if (rc == 0)
+		auditor->stored[auditor->stored_count++] = *digest;
+	return rc;
+}
+
+static int note_named(struct auditor *auditor, const struct tkb_digest *digest,
+                      struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_grow(&auditor->named, &auditor->named_capacity,
+	              auditor->named_count, sizeof(*digest), err);
+	if (rc == 0)
+		auditor->named[auditor->named_count++] = *digest;
+	return rc;
+}
+
+static bool is_named(const struct auditor *auditor,
+                     const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < auditor->named_count; i++) {
+		if (tkb_digest_equal(&auditor->named[i], digest))
+			return true;
+	}
+	return false;
+}
+
+/* Drop what the fault is about, where that is asked for. */
+static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
+                  struct tkb_error *err)
+{
+	int rc;
+
+	if (!auditor->options->repair ||
+	    fault->trouble != TKB_TROUBLE_DAMAGED ||
+	    tier_of(auditor)->is_read_only)
+		return 0;
+	rc = fault->is_blob
+	             ? tkb_remote_remove(&auditor->one, 0, fault->digest, err)
+	             : tkb_remote_drop(&auditor->one, fault->ref, fault->digest,
+	                               err);
+	fault->is_dropped = rc == 0;
+	auditor->report.dropped_count += rc == 0;
+	return rc < 0 ? rc : 0;
+}
+
+static int tell(struct auditor *auditor, struct tkb_remote_fault fault,
+                struct tkb_error *err)
+{
+	const struct tkb_remote_verify_options *options = auditor->options;
+	struct tkb_remote_verify_report *report = &auditor->report;
+	int rc;
+
+	rc = repair(auditor, &fault, err);
+	report->damaged_count += fault.trouble == TKB_TROUBLE_DAMAGED;
+	report->missing_count += fault.trouble == TKB_TROUBLE_MISSING;
+	report->unread_count += fault.trouble == TKB_TROUBLE_UNREAD;
+	report->newer_count += fault.trouble == TKB_TROUBLE_NEWER;
+	if (fault.trouble == TKB_TROUBLE_DAMAGED && auditor->damage.status == 0)
+		(void)tkb_fail(&auditor->damage, TKB_ERR_CORRUPT, "%s",
+		               fault.message);
+	if (options->on_fault != NULL)
+		options->on_fault(options->self, &fault);
+	return rc;
+}
+
+static int tell_blob(struct auditor *auditor, enum tkb_remote_trouble trouble,
+                     const char *ref, const struct tkb_digest *digest,
+                     const char *message, struct tkb_error *err)
+{
+	return tell(auditor,
+	            (struct tkb_remote_fault){ .trouble = trouble,
+	                                       .ref = ref,
+	                                       .is_blob = true,
+	                                       .digest = digest,
+	                                       .message = message },
+	            err);
+}
+
+/* What ends it, and says nothing of a blob. */
+static bool is_final(int rc)
+{
+	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
+	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
+}
+
+/* One that cannot be read takes no other with it, unless none can. */
+static int pass_over(struct auditor *auditor, const char *ref,
+                     const struct tkb_digest *digest,
+                     const struct tkb_error *why, struct tkb_error *err)
+{
+	struct tkb_tier *tier = tier_of(auditor);
+
+	if (is_final(why->status) || ++auditor->failures == PATIENCE) {
+		if (err != NULL)
+			*err = *why;
+		return why->status;
+	}
+	tier->is_dead = false;
+	return tell_blob(auditor, TKB_TROUBLE_UNREAD, ref, digest, why->message,
+	                 err);
+}
+
+static int tell_missing(struct auditor *auditor, const char *ref,
+                        const struct tkb_digest *digest, struct tkb_error *err)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error why = { 0 };
+
+	if (!auditor->is_shared || ref == NULL)
+		return 0;
+	tkb_digest_to_hex(digest, hex);
+	(void)tkb_fail(&why, TKB_ERR_CORRUPT, "remote '%s': blob %s is gone",
+	               tier_of(auditor)->url.place.name, hex);
+	return tell_blob(auditor, TKB_TROUBLE_MISSING, ref, digest, why.message,
+	                 err);
+}
+
+/* Fetch a blob into `hold`; TKB_MISS where that came to a fault, or none. */
+static int read_blob(struct auditor *auditor, const char *ref,
+                     const struct tkb_digest *digest, struct tkb_hold *hold,
+                     struct tkb_error *err)
+{
+	struct tkb_error why = { 0 };
+	int rc;
+
+	rc = tkb_tier_fetch(tier_of(auditor), digest, hold, &why);
+	if (rc == TKB_ERR_CORRUPT)
+		rc = tkb_tier_fetch(tier_of(auditor), digest, hold, &why);
+	auditor->report.blob_count += rc == 0 || rc == TKB_ERR_CORRUPT;
+	auditor->report.size += hold->size;
+	if (rc == TKB_MISS) {
+		rc = tell_missing(auditor, ref, digest, err);
+		return rc < 0 ? rc : TKB_MISS;
+	}
+	if (rc >= 0) {
+		auditor->failures = 0;
+		return 0;
+	}
+	if (rc == TKB_ERR_CORRUPT)
+		rc = tell_blob(auditor, TKB_TROUBLE_DAMAGED, ref, digest,
+		               why.message, err);
+	else
+		rc = pass_over(auditor, ref, digest, &why, err);
+	return rc < 0 ? rc : TKB_MISS;
+}
+
+/* Is the bundle what its record says, and whole? */
+static int check_bundle(const struct auditor *auditor,
+                        const struct tkb_record *record, struct tkb_hold *hold,
+                        struct tkb_error *err)
+{
+	const struct tkb_verify_options options = {
+		.threads = auditor->options->threads
+	};
+	const struct tkb_source source = tkb_hold_source(hold);
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_pinned(&source, "its bundle", &record->bundle,
+	                            &record->frames, &bundle, err);
+	if (rc == 0)
+		rc = tkb_bundle_verify(bundle, &options, NULL, err);
+	tkb_bundle_close(bundle);
+	return rc;
+}
+
+static int check_record(struct auditor *auditor, const char *ref,
+                        const struct tkb_record *record, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(auditor->one.max_blob_size);
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error why = { 0 };
+	int rc;
+
+	rc = note_named(auditor, &record->blob, err);
+	if (rc == 0)
+		rc = read_blob(auditor, ref, &record->blob, &hold, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	rc = hold.size == record->size
+	             ? check_bundle(auditor, record, &hold, &why)
+	             : tkb_fail(&why, TKB_ERR_CORRUPT,
+	                        "its blob has another size");
+	if (rc == 0 || is_final(rc)) {
+		if (rc < 0 && err != NULL)
+			*err = why;
+		return rc;
+	}
+	tkb_digest_to_hex(&record->digest, hex);
+	(void)tkb_fail_while(&why, rc, "remote '%s': record %s",
+	                     tier_of(auditor)->url.place.name, hex);
+	return tell(auditor,
+	            (struct tkb_remote_fault){
+			    .trouble = rc == TKB_ERR_UNSUPPORTED
+	                                       ? TKB_TROUBLE_NEWER
+	                                       : TKB_TROUBLE_DAMAGED,
+			    .ref = ref,
+			    .digest = &record->digest,
+			    .message = why.message },
+	            err);
+}
+
+static bool has_fault(const struct tkb_record_list *list,
+                      const struct tkb_record_fault *fault)
+{
+	for (size_t i = 0; i < list->fault_count; i++) {
+		if (list->faults[i].trouble == fault->trouble &&
+		    tkb_digest_equal(&list->faults[i].digest, &fault->digest))
+			return true;
+	}
+	return false;
+}
+
+static int tell_records(struct auditor *auditor, const char *ref,
+                        const struct tkb_record_list *list,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list again = { 0 };
+	int rc = 0;
+
+	if (list->fault_count != 0)
+		rc = tkb_record_list_read_all(&auditor->one, ref, &again, err);
+	for (size_t i = 0; i < list->fault_count && rc == 0; i++) {
+		const struct tkb_record_fault *fault = &list->faults[i];
+		struct tkb_remote_fault told = {
+			.trouble = TKB_TROUBLE_DAMAGED,
+			.ref = ref,
+			.digest = &fault->digest,
+			.message = fault->message,
+		};
+
+		if (fault->trouble == TKB_RECORD_UNREAD)
+			told.trouble = TKB_TROUBLE_UNREAD;
+		if (fault->trouble == TKB_RECORD_NEWER)
+			told.trouble = TKB_TROUBLE_NEWER;
+		if (has_fault(&again, fault))
+			rc = tell(auditor, told, err);
+	}
+	return rc;
+}
+
+static int check_ref(struct auditor *auditor, const char *ref,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
+	int rc;
+
+	rc = tkb_record_list_read_all(&auditor->one, ref, &list, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "ref '%s'", ref);
+	auditor->report.record_count += list.count + list.fault_count;
+	rc = tell_records(auditor, ref, &list, err);
+	for (size_t i = 0; i < list.count && rc == 0; i++)
+		rc = check_record(auditor, ref, &list.items[i], err);
+	return rc;
+}
+
+static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
+{
+	const struct tkb_blob_visitor visitor = { keep_blob, auditor };
+	int rc;
+
+	rc = tkb_remote_list(&auditor->one, 0, &visitor, err);
+	for (size_t i = 0; i < auditor->stored_count && rc >= 0; i++) {
+		TKB_AUTO(tkb_hold_release)
+		struct tkb_hold hold =
+			TKB_HOLD_INIT(auditor->one.max_blob_size);
+
+		if (!is_named(auditor, &auditor->stored[i]))
+			rc = read_blob(auditor, NULL, &auditor->stored[i],
+			               &hold, err);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int check_tier(struct auditor *auditor, struct tkb_error *err)
+{
+	const struct tkb_ref_visitor visitor = { keep_ref, auditor };
+	const char *ref = auditor->options->ref;
+	int rc;
+
+	auditor->ref_count = 0;
+	auditor->named_count = 0;
+	auditor->stored_count = 0;
+	auditor->failures = 0;
+	rc = ref != NULL ? keep_ref(auditor, ref, err)
+	                 : tkb_remote_refs_all(&auditor->one, &visitor, err);
+	auditor->report.ref_count += auditor->ref_count;
+	for (size_t i = 0; i < auditor->ref_count && rc == 0; i++)
+		rc = check_ref(auditor, auditor->refs[i], err);
+	return rc == 0 && ref == NULL ? check_unnamed(auditor, err) : rc;
+}
+
+/* As for a push: of those that may be written, the last. */
+static size_t shared_tier(const struct tkb_remote *remote)
+{
+	for (size_t i = remote->tier_count; i > 0; i--) {
+		if (!remote->tiers[i - 1].is_read_only)
+			return i - 1;
+	}
+	return remote->tier_count - 1;
+}
+
+static int verify(struct auditor *auditor, const struct tkb_remote *remote,
+                  struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < remote->tier_count && rc == 0; i++) {
+		auditor->one.tiers = &remote->tiers[i];
+		auditor->is_shared = i == shared_tier(remote);
+		rc = check_tier(auditor, err);
+	}
+	if (rc == 0 && auditor->options->ref != NULL &&
+	    auditor->report.record_count == 0) {
+		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record",
+		               auditor->options->ref);
+		return TKB_MISS;
+	}
+	return rc;
+}
+
+int tkb_remote_verify(struct tkb_remote *remote,
+                      const struct tkb_remote_verify_options *options,
+                      struct tkb_remote_verify_report *report,
+                      struct tkb_error *err)
+{
+	static const struct tkb_remote_verify_options defaults = { 0 };
+	TKB_AUTO(auditor_close)
+	struct auditor auditor = {
+		.one = { .tier_count = 1,
+		         .max_blob_size = remote->max_blob_size,
+		         .max_record_size = remote->max_record_size },
+	};
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	int rc;
+
+	auditor.options = options == NULL ? &defaults : options;
+	tkb_remote_join(&joint, remote, &auditor.options->watch);
+	rc = verify(&auditor, remote, err);
+	if (rc != 0)
+		return rc;
+	if (report != NULL)
+		*report = auditor.report;
+	if (auditor.damage.status != 0 && err != NULL)
+		*err = auditor.damage;
+	return auditor.damage.status;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/compact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <tkbundle/merge.h>
+
+#include "base/digest.h"
+#include "format/reader.h"
+#include "fleet/flights.h"
+#include "fleet/push_blob.h"
+
+enum {
+	CONNECTIONS = 4,
+	/*
+	 * A bundle that is larger than this, and twice as large as all smaller
+	 * ones together, is not copied again: each byte is copied only a few
+	 * times however often somebody pushes.
+	 */
+	SMALL = 16 * 1024 * 1024
+};
+
+/* Records that become one: `count` from `first` on. */
+struct group {
+	struct tkb_record *first;
+	size_t count;
+};
+
+/* Lean ones by themselves, each kind by size, the smallest first. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct tkb_record *left = a;
+	const struct tkb_record *right = b;
+
+	if (left->is_lean != right->is_lean)
+		return left->is_lean ? 1 : -1;
+	if (left->size != right->size)
+		return left->size < right->size ? -1 : 1;
+	return memcmp(left->digest.bytes, right->digest.bytes,
+	              sizeof(left->digest.bytes));
+}
+
+/* The group that begins with number `first`. */
+static struct group group_at(const struct tkb_record_list *records,
+                             size_t first, uint64_t limit)
+{
+	struct group group = { &records->items[first], 1 };
+	uint64_t size = group.first->size;
+
+	while (first + group.count < records->count) {
+		const struct tkb_record *next = &group.first[group.count];
+
+		if (next->is_lean != group.first->is_lean || size > limit ||
+		    next->size > limit - size ||
+		    (next->size > SMALL && next->size / 2 > size))
+			break;
+		size += next->size;
+		group.count++;
+	}
+	return group;
+}
+
+/* Bundles, of those records whose blobs are here. */
+struct parts {
+	struct tkb_flights *flights;       /* owned */
+	struct tkb_digest *blobs;          /* owned */
+	struct tkb_bundle **bundles;       /* owned, and what each points to */
+	const struct tkb_record **records; /* owned; of the bundles */
+	size_t count;
+};
+
+static void parts_close(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		tkb_bundle_close(parts->bundles[i]);
+	free(parts->bundles);
+	free(parts->records);
+	tkb_flights_close(parts->flights);
+	free(parts->blobs);
+}
+
+static int add_part(struct parts *parts, const struct tkb_record *record,
+                    size_t index, struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	struct tkb_source source;
+	int rc;
+
+	rc = tkb_flights_await(parts->flights, index, &fault);
+	if (rc == 0) {
+		source = tkb_flights_source(parts->flights, index);
+		rc = tkb_bundle_open_pinned(
+			&source, "a blob", &record->bundle, &record->frames,
+			&parts->bundles[parts->count], &fault);
+	}
+	if (rc == TKB_MISS || rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
+		return 0;
+	if (rc < 0) {
+		if (err != NULL)
+			*err = fault;
+		return rc;
+	}
+	parts->records[parts->count++] = record;
+	return 0;
+}
+
+static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
+                       const struct group *group, struct tkb_error *err)
+{
+	struct tkb_flights_order order = {
+		.remote = remote,
+		.count = group->count,
+		.connections = CONNECTIONS,
+		.keeps_all = true,
+	};
+	int rc;
+
+	parts->blobs = tkb_alloc_array(group->count, sizeof(*parts->blobs));
+	parts->bundles = tkb_alloc_array(group->count, sizeof(*parts->bundles));
+	parts->records = tkb_alloc_array(group->count, sizeof(*parts->records));
+	if (parts->blobs == NULL || parts->bundles == NULL ||
+	    parts->records == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < group->count; i++)
+		parts->blobs[i] = group->first[i].blob;
+	order.blobs = parts->blobs;
+	rc = tkb_flights_open(&order, &parts->flights, err);
+	for (size_t i = 0; i < group->count && rc == 0; i++)
+		rc = add_part(parts, &group->first[i], i, err);
+	return rc;
+}
+
+static int drop_parts(struct tkb_remote *remote, const char *ref,
+                      const struct parts *parts, const struct tkb_digest *made,
+                      struct tkb_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		if (tkb_digest_equal(&parts->records[i]->digest, made))
+			continue; /* it held all the others */
+		rc = tkb_remote_drop(remote, ref, &parts->records[i]->digest,
+		                     err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int compact_group(struct tkb_remote *remote, const char *ref,
+                         const struct group *group, uint64_t *count,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(parts_close) struct parts parts = { 0 };
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	const struct tkb_sink sink = tkb_hold_sink(&hold);
+	struct tkb_digest made;
+	int rc;
+
+	rc = fetch_parts(&parts, remote, group, err);
+	if (rc < 0 || parts.count < 2)
+		return rc;
+	rc = tkb_merge((const struct tkb_bundle *const *)parts.bundles,
+	               parts.count, NULL, &sink, NULL, err);
+	/* The remote is ours again when nobody fetches. */
+	tkb_flights_close(tkb_take(parts.flights));
+	if (rc == 0)
+		rc = tkb_push_blob(remote, ref, &hold, NULL, &made, err);
+	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
+		return 0; /* they stay as they are */
+	if (rc == 0)
+		rc = drop_parts(remote, ref, &parts, &made, err);
+	if (rc == 0)
+		*count += parts.count;
+	return rc;
+}
+
+int tkb_compact(struct tkb_remote *remote, const char *ref,
+                struct tkb_record_list *records, uint64_t *count,
+                struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (records->count > 1)
+		qsort(records->items, records->count, sizeof(*records->items),
+		      compare_records);
+	for (size_t i = 0; i < records->count && rc == 0;) {
+		const struct group group =
+			group_at(records, i, remote->max_blob_size);
+
+		if (group.count > 1)
+			rc = compact_group(remote, ref, &group, count, err);
+		i += group.count;
+	}
+	return rc;
+}
+
+int tkb_compact_after_push(struct tkb_remote *remote, const char *ref,
+                           size_t before, struct tkb_push_report *report,
+                           struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	int rc;
+
+	if (report->blob_count == 0 ||
+	    before + report->blob_count <= TKB_RECORDS_LIMIT)
+		return 0;
+	rc = tkb_record_list_read(remote, ref, &records, err);
+	if (rc == 0 && records.count > TKB_RECORDS_LIMIT)
+		rc = tkb_compact(remote, ref, &records,
+		                 &report->compacted_count, err);
+	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ? rc : 0;
+}

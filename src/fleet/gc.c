@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/disable.h"
+#include "cache/watch.h"
+#include "fleet/compact.h"
+#include "fleet/records.h"
+#include "remote/remote.h"
+
+/*
+ * First the records: those that are too old, or without a blob, are dropped, and
+ * refs of many records compacted. Then, tier by tier, the blobs that no record
+ * names and that are old enough not to be on their way into one. Last, while
+ * there is too much, the records that nobody used for longest, with their
+ * blobs.
+ *
+ * A record that is added while this runs is not known here; its blob is younger
+ * than the grace time, so it stays. A record that cannot be read is another
+ * matter: it is looked for in all refs before anything is changed.
+ */
+
+#define GRACE_S ((uint64_t)24 * 60 * 60)
+
+/* A record that stays. */
+struct item {
+	const char *ref; /* owned by `names` */
+	struct tkb_digest digest;
+	struct tkb_digest blob;
+	uint64_t age_s;
+};
+
+/* A blob of the tier at hand. */
+struct stored {
+	struct tkb_digest digest;
+	uint64_t size;
+	uint64_t age_s;
+};
+
+struct collector {
+	struct tkb_remote *remote;
+	const struct tkb_remote_gc_options *options;
+	struct tkb_arena arena; /* owns the refs' names */
+	const char **refs;      /* owned */
+	size_t ref_count;
+	size_t ref_capacity;
+	struct item *items; /* owned; at last the oldest first */
+	size_t item_count;
+	size_t item_capacity;
+	struct tkb_digest *resting; /* owned; blobs of records that were
+	                               compacted now: those who read the
+	                               records before are fetching them */
+	size_t resting_count;
+	size_t resting_capacity;
+	bool has_lost_name; /* a record was damaged: nobody knows its blob */
+	struct tkb_error fault; /* of the first record that cannot be read */
+	struct stored *blobs;   /* owned; by digest */
+	size_t blob_count;
+	size_t blob_capacity;
+	struct tkb_remote_gc_report report;
+};
+
+static void collector_close(struct collector *collector)
+{
+	tkb_arena_release(&collector->arena);
+	free(collector->refs);
+	free(collector->items);
+	free(collector->resting);
+	free(collector->blobs);
+}
+
+static int check_cancelled(const struct collector *collector,
+                           struct tkb_error *err)
+{
+	const struct tkb_watch *watch = &collector->options->watch;
+
+	if (watch->is_cancelled != NULL && watch->is_cancelled(watch->self))
+		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	return 0;
+}
+
+static void tell(const struct collector *collector, const char *ref,
+                 const struct tkb_digest *digest, uint64_t size)
+{
+	const struct tkb_remote_gc_options *options = collector->options;
+
+	if (options->on_removed != NULL)
+		options->on_removed(options->self, ref, digest, size);
+}
+
+static int keep_ref(void *self, const char *ref, struct tkb_error *err)
+{
+	struct collector *collector = self;
+	const char *name = tkb_arena_string(&collector->arena, tkb_text(ref));
+	int rc;
+
+	if (name == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&collector->refs, &collector->ref_capacity,
+	              collector->ref_count, sizeof(*collector->refs), err);
+	if (rc == 0)
+		collector->refs[collector->ref_count++] = name;
+	return rc;
+}
+
+static int drop(struct collector *collector, const char *ref,
+                const struct tkb_digest *digest, uint64_t size,
+                struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (!collector->options->dry_run)
+		rc = tkb_remote_drop(collector->remote, ref, digest, err);
+	if (rc < 0)
+		return rc;
+	tell(collector, ref, digest, size);
+	return 0;
+}
+
+static int keep_item(struct collector *collector, const char *ref,
+                     const struct tkb_record *record, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_grow(&collector->items, &collector->item_capacity,
+	              collector->item_count, sizeof(*collector->items), err);
+	if (rc == 0)
+		collector->items[collector->item_count++] = (struct item){
+			.ref = ref,
+			.digest = record->digest,
+			.blob = record->blob,
+			.age_s = record->age_s,
+		};
+	return rc;
+}
+
+/* Drop what is too old; what stays, and is no hole, is moved together. */
+static int sift(struct collector *collector, const char *ref,
+                struct tkb_record_list *records, struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options *options = collector->options;
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < records->count; i++) {
+		struct tkb_record *record = &records->items[i];
+		const bool is_old = options->has_max_age &&
+		                    record->age_s > options->max_age_s;
+
+		if (rc < 0 || !(record->is_hole || is_old)) {
+			records->items[kept++] = *record;
+			continue;
+		}
+		if (record->is_hole)
+			tell(collector, ref, &record->digest, record->size);
+		else
+			rc = drop(collector, ref, &record->digest, record->size,
+			          err);
+		collector->report.hole_count += record->is_hole;
+		collector->report.expired_count += !record->is_hole;
+		tkb_record_release(record);
+	}
+	records->count = kept;
+	return rc;
+}
+
+static int let_rest(struct collector *collector,
+                    const struct tkb_record_list *records,
+                    struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < records->count && rc == 0; i++) {
+		rc = tkb_grow(&collector->resting, &collector->resting_capacity,
+		              collector->resting_count,
+		              sizeof(*collector->resting), err);
+		if (rc == 0)
+			collector->resting[collector->resting_count++] =
+				records->items[i].blob;
+	}
+	return rc;
+}
+
+static bool is_resting(const struct collector *collector,
+                       const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < collector->resting_count; i++) {
+		if (tkb_digest_equal(&collector->resting[i], digest))
+			return true;
+	}
+	return false;
+}
+
+static bool wants_compaction(const struct collector *collector,
+                             const struct tkb_record_list *records)
+{
+	return !collector->options->no_compaction &&
+	       !collector->options->dry_run &&
+	       records->count > TKB_RECORDS_LIMIT;
+}
+
+static void tell_fault(struct collector *collector, const char *ref,
+                       const struct tkb_record_fault *fault)
+{
+	const struct tkb_remote_gc_options *options = collector->options;
+	const struct tkb_remote_fault told = {
+		.trouble = fault->trouble == TKB_RECORD_UNREAD
+		                   ? TKB_TROUBLE_UNREAD
+		           : fault->trouble == TKB_RECORD_NEWER
+		                   ? TKB_TROUBLE_NEWER
+		                   : TKB_TROUBLE_DAMAGED,
+		.ref = ref,
+		.digest = &fault->digest,
+		.message = fault->message,
+	};
+
+	if (options->on_fault != NULL)
+		options->on_fault(options->self, &told);
+	if (collector->fault.status != 0)
+		return;
+	if (fault->trouble == TKB_RECORD_UNREAD)
+		(void)tkb_fail(&collector->fault,
+		               (enum tkb_status)fault->status,
+		               "nothing is removed, for ref '%s' has records "
+		               "that cannot be read: %s",
+		               ref, fault->message);
+	else
+		(void)tkb_fail(&collector->fault, TKB_ERR_UNSUPPORTED,
+		               "nothing is removed, for ref '%s' has records "
+		               "that this tkbundle cannot read: %s",
+		               ref, fault->message);
+}
+
+/* Those that are damaged say nothing to anybody; the others might. */
+static void note_faults(struct collector *collector, const char *ref,
+                        const struct tkb_record_list *records)
+{
+	for (size_t i = 0; i < records->fault_count; i++) {
+		if (records->faults[i].trouble != TKB_RECORD_DAMAGED)
+			tell_fault(collector, ref, &records->faults[i]);
+		else
+			collector->has_lost_name = true;
+	}
+}
+
+static int check_faults(const struct collector *collector,
+                        struct tkb_error *err)
+{
+	if (collector->fault.status != 0 && err != NULL)
+		*err = collector->fault;
+	return collector->fault.status;
+}
+
+static int read_ref(struct collector *collector, const char *ref,
+                    struct tkb_record_list *out, struct tkb_error *err)
+{
+	int rc;
+
+	rc = check_cancelled(collector, err);
+	if (rc == 0)
+		rc = tkb_record_list_read_all(collector->remote, ref, out, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "ref '%s'", ref);
+	note_faults(collector, ref, out);
+	return 0;
+}
+
+/* Nothing is changed where something cannot be read. */
+static int check_refs(struct collector *collector, struct tkb_error *err)
+{
+	for (size_t i = 0; i < collector->ref_count; i++) {
+		TKB_AUTO(tkb_record_list_release)
+		struct tkb_record_list records = { 0 };
+		int rc;
+
+		rc = read_ref(collector, collector->refs[i], &records, err);
+		if (rc < 0)
+			return rc;
+	}
+	return check_faults(collector, err);
+}
+
+static int clean_ref(struct collector *collector, const char *ref,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	uint64_t damaged = 0;
+	int rc;
+
+	rc = read_ref(collector, ref, &records, err);
+	if (rc == 0)
+		rc = check_faults(collector, err);
+	if (rc < 0)
+		return rc;
+	collector->report.record_count += records.count;
+	if (!collector->options->dry_run)
+		rc = tkb_records_drop_damaged(collector->remote, ref, &records,
+		                              &damaged, err);
+	if (rc < 0)
+		return rc;
+	collector->report.hole_count += damaged;
+	rc = tkb_records_check(collector->remote, &records, err);
+	if (rc == 0 && !collector->options->dry_run)
+		rc = tkb_records_drop_holes(collector->remote, ref, &records,
+		                            err);
+	if (rc == 0)
+		rc = sift(collector, ref, &records, err);
+	if (rc == 0 && wants_compaction(collector, &records)) {
+		rc = let_rest(collector, &records, err);
+		if (rc == 0)
+			rc = tkb_compact(collector->remote, ref, &records,
+			                 &collector->report.compacted_count,
+			                 err);
+		tkb_record_list_release(&records);
+		if (rc == 0)
+			rc = read_ref(collector, ref, &records, err);
+		if (rc == 0)
+			rc = check_faults(collector, err);
+	}
+	for (size_t i = 0; i < records.count && rc == 0; i++)
+		rc = keep_item(collector, ref, &records.items[i], err);
+	return rc;
+}
+
+static int keep_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                     uint64_t age_s, struct tkb_error *err)
+{
+	struct collector *collector = self;
+	int rc;
+
+	rc = tkb_grow(&collector->blobs, &collector->blob_capacity,
+	              collector->blob_count, sizeof(*collector->blobs), err);
+	if (rc == 0)
+		collector->blobs[collector->blob_count++] =
+			(struct stored){ *digest, size, age_s };
+	return rc;
+}
+
+static int compare_blobs(const void *a, const void *b)
+{
+	const struct stored *left = a;
+	const struct stored *right = b;
+
+	return memcmp(left->digest.bytes, right->digest.bytes,
+	              sizeof(left->digest.bytes));
+}
+
+/* Those that nobody used for longest first. */
+static int compare_items(const void *a, const void *b)
+{
+	const struct item *left = a;
+	const struct item *right = b;
+
+	if (left->age_s != right->age_s)
+		return left->age_s > right->age_s ? -1 : 1;
+	return memcmp(left->digest.bytes, right->digest.bytes,
+	              sizeof(left->digest.bytes));
+}
+
+static struct stored *find_blob(const struct collector *collector,
+                                const struct tkb_digest *digest)
+{
+	const struct stored wanted = { .digest = *digest };
+
+	return bsearch(&wanted, collector->blobs, collector->blob_count,
+	               sizeof(wanted), compare_blobs);
+}
+
+/* Does a record from `first` on name the blob? */
+static bool is_named(const struct collector *collector, size_t first,
+                     const struct tkb_digest *digest)
+{
+	for (size_t i = first; i < collector->item_count; i++) {
+		if (tkb_digest_equal(&collector->items[i].blob, digest))
+			return true;
+	}
+	return false;
+}
+
+static int remove_blob(struct collector *collector, size_t tier,
+                       const struct stored *blob, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (!collector->options->dry_run)
+		rc = tkb_remote_remove(collector->remote, tier, &blob->digest,
+		                       err);
+	if (rc < 0)
+		return rc;
+	collector->report.removed_count++;
+	collector->report.removed_size += blob->size;
+	tell(collector, NULL, &blob->digest, blob->size);
+	return 0;
+}
+
+static int list_blobs(struct collector *collector, size_t tier,
+                      struct tkb_error *err)
+{
+	const struct tkb_blob_visitor visitor = { keep_blob, collector };
+	int rc;
+
+	collector->blob_count = 0;
+	rc = tkb_remote_list(collector->remote, tier, &visitor, err);
+	if (rc == 0 && collector->blob_count > 1)
+		qsort(collector->blobs, collector->blob_count,
+		      sizeof(*collector->blobs), compare_blobs);
+	return rc;
+}
+
+/*
+ * Remove what nobody names and nobody is about to. How much stays, and how much
+ * of that is named? The rest is young, and goes another day: it is no reason to
+ * evict what is in use.
+ */
+static int remove_unnamed(struct collector *collector, size_t tier,
+                          uint64_t *named_out, struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options *options = collector->options;
+	const uint64_t grace_s =
+		options->has_grace ? options->grace_s : GRACE_S;
+	uint64_t named = 0;
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < collector->blob_count && rc == 0; i++) {
+		const struct stored *blob = &collector->blobs[i];
+		const bool has_name = is_named(collector, 0, &blob->digest);
+
+		rc = check_cancelled(collector, err);
+		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
+		    !collector->has_lost_name &&
+		    !is_resting(collector, &blob->digest)) {
+			rc = remove_blob(collector, tier, blob, err);
+			continue;
+		}
+		named += has_name ? blob->size : 0;
+		collector->report.kept_size += blob->size;
+		collector->blobs[kept++] = *blob;
+	}
+	collector->blob_count = kept;
+	*named_out = named;
+	return rc;
+}
+
+/* Drop the oldest records until the tier holds no more than it may. */
+static int evict(struct collector *collector, size_t tier, uint64_t size,
+                 struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options *options = collector->options;
+	struct item *items = collector->items;
+	size_t next = 0;
+	size_t kept = 0;
+	int rc = 0;
+
+	while (next < collector->item_count && rc == 0 &&
+	       size > options->max_size) {
+		const struct item item = items[next++];
+		struct stored *blob = find_blob(collector, &item.blob);
+
+		rc = check_cancelled(collector, err);
+		if (rc < 0 || blob == NULL) {
+			items[kept++] = item; /* of another tier */
+			continue;
+		}
+		rc = drop(collector, item.ref, &item.digest, blob->size, err);
+		collector->report.evicted_count++;
+		if (rc < 0 || is_named(collector, next, &item.blob))
+			continue;
+		rc = remove_blob(collector, tier, blob, err);
+		size -= blob->size;
+		collector->report.kept_size -= blob->size;
+		blob->size = 0;
+	}
+	if (next != kept)
+		memmove(items + kept, items + next,
+		        (collector->item_count - next) * sizeof(*items));
+	collector->item_count -= next - kept;
+	return rc;
+}
+
+static int clean_tier(struct collector *collector, size_t tier,
+                      struct tkb_error *err)
+{
+	const uint64_t removed = collector->report.removed_count;
+	size_t listed;
+	uint64_t named = 0;
+	int rc;
+
+	rc = list_blobs(collector, tier, err);
+	listed = collector->blob_count;
+	if (rc == 0)
+		rc = remove_unnamed(collector, tier, &named, err);
+	if (rc == 0 && collector->options->has_max_size)
+		rc = evict(collector, tier, named, err);
+	collector->report.kept_count +=
+		listed - (collector->report.removed_count - removed);
+	return rc;
+}
+
+static int clean(struct collector *collector, struct tkb_error *err)
+{
+	const struct tkb_ref_visitor visitor = { keep_ref, collector };
+	bool has_tier = false;
+	int rc;
+
+	rc = tkb_remote_refs_all(collector->remote, &visitor, err);
+	collector->report.ref_count = collector->ref_count;
+	if (rc == 0)
+		rc = check_refs(collector, err);
+	for (size_t i = 0; i < collector->ref_count && rc == 0; i++)
+		rc = clean_ref(collector, collector->refs[i], err);
+	if (rc == 0 && collector->item_count > 1)
+		qsort(collector->items, collector->item_count,
+		      sizeof(*collector->items), compare_items);
+	for (size_t i = 0; i < collector->remote->tier_count && rc == 0; i++) {
+		if (collector->remote->tiers[i].is_read_only)
+			continue;
+		has_tier = true;
+		rc = clean_tier(collector, i, err);
+	}
+	if (rc == 0 && !has_tier)
+		rc = tkb_fail(err, TKB_ERR_DENIED, "no remote may be written");
+	return rc;
+}
+
+int tkb_remote_gc(struct tkb_remote *remote,
+                  const struct tkb_remote_gc_options *options,
+                  struct tkb_remote_gc_report *report, struct tkb_error *err)
+{
+	static const struct tkb_remote_gc_options defaults = { 0 };
+	TKB_AUTO(collector_close)
+	struct collector collector = { .remote = remote };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_remote_gc_options chosen;
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	if (!options->enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_remote_gc_report){ 0 };
+		return 0;
+	}
+	chosen = *options;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	collector.options = &chosen;
+	tkb_remote_join(&joint, remote, &timed.watch);
+	rc = clean(&collector, err);
+	if (rc == 0 && report != NULL)
+		*report = collector.report;
+	return tkb_timed_end(&timed, rc, err);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_IDENTITY_H
+#define TKB_FLEET_IDENTITY_H
+
+/* What the records of a ref hold: each key, platform and device once. */
+
+#include "fleet/records.h"
+
+struct tkb_identity {
+	const char *key; /* borrowed from the records */
+	const char *platform;
+	uint32_t device;
+};
+
+struct tkb_identities {
+	struct tkb_identity *items; /* owned; sorted */
+	size_t count;
+};
+
+void tkb_identities_release(struct tkb_identities *identities);
+
+/* Those of all `records`, which must live as long. */
+TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
+                                      struct tkb_identities *out,
+                                      struct tkb_error *err);
+
+bool tkb_identities_have(const struct tkb_identities *identities,
+                         const struct tkb_identity *wanted);
+
+#endif

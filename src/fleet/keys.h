@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_KEYS_H
+#define TKB_FLEET_KEYS_H
+
+/*
+ * The keys that a puller asks for, or unique prefixes of them. An emit wants
+ * each of its keys in its bundle; here they may be in different ones.
+ */
+
+#include <tkbundle/emit.h>
+
+#include "fleet/records.h"
+
+struct tkb_keys {
+	const char **items; /* owned; the keys belong to the records */
+	size_t count;
+};
+
+void tkb_keys_release(struct tkb_keys *keys);
+
+/*
+ * The whole keys of those that `options` asks for. Returns 0, TKB_MISS (no
+ * entry of the ref has one of them), TKB_ERR_INVALID (a prefix is not unique)
+ * or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_keys_find(const struct tkb_record_list *records,
+                                const struct tkb_emit_options *options,
+                                struct tkb_keys *out, struct tkb_error *err);
+
+/* Those of them that `record` has. */
+TKB_NODISCARD int tkb_keys_in(const struct tkb_keys *keys,
+                              const struct tkb_record *record,
+                              struct tkb_keys *out, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/layout_triton.h"
+
+#include <string.h>
+
+#include "text/json.h"
+#include "cache/kernel.h"
+#include "cache/names.h"
+#include "cache/scrub.h"
+
+enum {
+	KEY_LIMIT = 4096
+};
+
+#define DEFAULT_FORMAT "triton:{key}:{filename}"
+
+/* The files of one entry, a kernel's group file last. */
+struct values {
+	struct tkb_named items[TKB_FILES_LIMIT];
+	size_t count;
+};
+
+struct pusher {
+	struct tkb_remote *remote;
+	const struct tkb_watch *watch;
+	bool dry_run;
+	struct tkb_bundle *bundle; /* owned; what is pushed */
+	struct tkb_arena arena;    /* owns one entry's files */
+	struct values files;       /* the group file last */
+	struct tkb_push_report report;
+};
+
+static void pusher_close(struct pusher *pusher)
+{
+	tkb_bundle_close(pusher->bundle);
+	tkb_arena_release(&pusher->arena);
+}
+
+static bool may_be_written(const struct tkb_tier *tier)
+{
+	return !tier->is_read_only && tier->backend->put_named != NULL;
+}
+
+/* Append what Triton's str.format() makes of `format`; false where it cannot.*/
+static bool make_name(const char *format, const char *key, const char *file,
+                      struct tkb_buf *out)
+{
+	static const char key_word[] = "{key}";
+	static const char file_word[] = "{filename}";
+	bool has_key = false;
+	bool has_file = false;
+
+	while (*format != '\0') {
+		if (strncmp(format, key_word, strlen(key_word)) == 0) {
+			tkb_buf_add_text(out, key);
+			format += strlen(key_word);
+			has_key = true;
+		} else if (strncmp(format, file_word, strlen(file_word)) == 0) {
+			tkb_buf_add_text(out, file);
+			format += strlen(file_word);
+			has_file = true;
+		} else if (*format == '{' || *format == '}') {
+			return false;
+		} else {
+			tkb_buf_add_byte(out, *format++);
+		}
+	}
+	tkb_buf_add_byte(out, '\0');
+	return has_key && has_file;
+}
+
+static const char *format_of(const struct tkb_tier *tier)
+{
+	const char *format =
+		tkb_place_param(&tier->url.place, "triton-key-format");
+
+	return format != NULL ? format : DEFAULT_FORMAT;
+}
+
+/* Stock Triton cannot be told another database, or format, than this. */
+static int check_tier(const struct tkb_tier *tier, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
+	const struct tkb_place *place = &tier->url.place;
+	const char *param = tkb_place_param(place, "db");
+	const char *database = param != NULL ? param : "";
+
+	if (place->host[0] != '\0' && place->path[0] != '\0')
+		database = place->path + 1;
+	if (strspn(database, "0") != strlen(database))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "remote '%.200s': Triton reads database 0 "
+		                "alone, not %.40s",
+		                place->name, database);
+	if (!make_name(format_of(tier), "", "", &name))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "remote '%.200s': 'triton-key-format' wants "
+		                "{key}, {filename} and no other braces, not "
+		                "'%.80s'",
+		                place->name, format_of(tier));
+	return tkb_buf_check(&name, err);
+}
+
+static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
+{
+	const struct tkb_tier *unfit = NULL;
+	size_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < remote->tier_count && rc == 0; i++) {
+		const struct tkb_tier *tier = &remote->tiers[i];
+
+		if (may_be_written(tier)) {
+			rc = check_tier(tier, err);
+			count++;
+		} else if (!tier->is_read_only && unfit == NULL) {
+			unfit = tier;
+		}
+	}
+	if (rc < 0 || count != 0)
+		return rc;
+	if (unfit == NULL)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "no remote may be written");
+	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+	                "remote '%.200s': Triton reads from Redis alone",
+	                unfit->url.place.name);
+}
+
+static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	return tkb_hold_add(self, bytes, err);
+}
+
+/* Collect into `hold`, and open that. */
+static int pack(struct pusher *pusher, const char *cache_root,
+                const struct tkb_collect_options *options,
+                struct tkb_hold *hold, struct tkb_error *err)
+{
+	struct tkb_collect_options chosen = *options;
+	const struct tkb_sink sink = { add_bytes, hold };
+	struct tkb_collect_report collected = { 0 };
+	struct tkb_source source;
+	int rc;
+
+	chosen.enabled = true;
+	chosen.dry_run = false; /* of the bundle, which nobody sees */
+	rc = tkb_collect(cache_root, &chosen, &sink, &collected, err);
+	if (rc != 0)
+		return rc;
+	pusher->report.left_out_count = collected.left_out_count;
+	source = tkb_hold_source(hold);
+	return tkb_bundle_open_source(&source, "the bundle", &pusher->bundle,
+	                              err);
+}
+
+/*
+ * Of two compiles of one kernel, on different devices, the first is pushed:
+ * Triton's names tell no device. They are neighbours, as are modules of one
+ * key, which may be for different versions of Python.
+ */
+static bool is_twin(const struct tkb_bundle *bundle, size_t index)
+{
+	const struct tkb_entry *entry = tkb_bundle_entry(bundle, index);
+	const struct tkb_entry *first =
+		tkb_bundle_entry(bundle, index == 0 ? 0 : index - 1);
+
+	return index != 0 && strcmp(first->key, entry->key) == 0 &&
+	       (entry->kind == TKB_KIND_KERNEL ||
+	        strcmp(first->files[0].name, entry->files[0].name) == 0);
+}
+
+/* Leave out what cannot be pushed, before anything is. */
+static int check_entries(struct pusher *pusher, bool strict,
+                         struct tkb_error *err)
+{
+	const size_t count = tkb_bundle_entry_count(pusher->bundle);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_entry *entry =
+			tkb_bundle_entry(pusher->bundle, i);
+		const struct tkb_result result = {
+			.root = "",
+			.key = entry->key,
+			.name = entry->name,
+			.outcome = TKB_LEFT_OUT,
+			.reason = TKB_REASON_TWIN,
+			.message = "another device's kernel of this key goes "
+				   "there",
+		};
+
+		if (!is_twin(pusher->bundle, i))
+			continue;
+		if (strict)
+			return tkb_fail(err, TKB_ERR_LEFT_OUT,
+			                "entry '%.100s' differs between "
+			                "devices, and Triton's names tell none",
+			                entry->key);
+		pusher->report.left_out_count++;
+		if (pusher->watch->on_result != NULL)
+			pusher->watch->on_result(pusher->watch->self, &result);
+	}
+	return 0;
+}
+
+/* The group file, which was a list, as a dict. */
+static int make_dict(struct tkb_bytes list, const char *key,
+                     struct tkb_arena *arena, struct tkb_buf *out,
+                     struct tkb_error *err)
+{
+	struct tkb_group group;
+	int rc;
+
+	rc = tkb_group_parse(list, key, arena, &group, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add_text(out, "{\"child_paths\": {");
+	for (size_t i = 0; i < group.child_count; i++) {
+		const struct tkb_bytes name = tkb_text(group.children[i].name);
+
+		tkb_buf_add_text(out, i == 0 ? "\"" : ", \"");
+		tkb_json_escape_python(name, out);
+		tkb_buf_add_text(out, "\": \"/");
+		tkb_json_escape_python(tkb_text(key), out);
+		tkb_buf_add_text(out, "/");
+		tkb_json_escape_python(name, out);
+		tkb_buf_add_text(out, "\"");
+	}
+	tkb_buf_add_text(out, "}}");
+	return 0;
+}
+
+/* With paths instead of sentinels, and of the shape that is wanted. */
+static int restore(struct pusher *pusher, const struct tkb_entry *entry,
+                   size_t file, struct tkb_bytes *bytes, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf place = TKB_BUF_INIT(KEY_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT);
+	const struct tkb_file *told = &entry->files[file];
+	int rc = 0;
+
+	tkb_buf_add_byte(&place, '/');
+	tkb_json_escape_python(tkb_text(entry->key), &place);
+	if (told->sentinels != 0)
+		rc = tkb_restore(*bytes, told->name, tkb_buf_bytes(&place),
+		                 told->sentinels, &text, err);
+	else if (file == tkb_kernel_group_index(entry))
+		rc = make_dict(*bytes, entry->key, &pusher->arena, &text, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&text, err);
+	if (rc < 0)
+		return rc;
+	if (text.size != 0)
+		*bytes = tkb_buf_bytes(&text);
+	bytes->data = tkb_arena_string(&pusher->arena, *bytes);
+	return bytes->data == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int put_named(struct tkb_tier *tier, const struct tkb_call *call,
+                     void *self, struct tkb_error *err)
+{
+	const struct values *values = self;
+
+	return tier->backend->put_named(tier->self, call, values->items,
+	                                values->count, err);
+}
+
+/* The files get the names that they have in this tier. */
+static int put_entry(struct pusher *pusher, const struct tkb_entry *entry,
+                     struct tkb_tier *tier, struct tkb_error *err)
+{
+	struct values values = pusher->files;
+	const struct tkb_tier_work work = { put_named, &values };
+
+	for (size_t i = 0; i < values.count; i++) {
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
+		int rc;
+
+		(void)make_name(format_of(tier), entry->key,
+		                values.items[i].name, &name);
+		rc = tkb_buf_check(&name, err);
+		if (rc < 0)
+			return rc;
+		values.items[i].name =
+			tkb_arena_string(&pusher->arena, tkb_buf_bytes(&name));
+		if (values.items[i].name == NULL)
+			return tkb_fail_nomem(err);
+	}
+	return tkb_tier_do(tier, &work, err);
+}
+
+/* Into every tier that may be written. */
+static int push_entry(struct pusher *pusher, const struct tkb_entry *entry,
+                      struct tkb_error *err)
+{
+	struct tkb_remote *remote = pusher->remote;
+	struct tkb_verdict verdict = { .is_done = false };
+	int rc;
+
+	for (size_t i = 0; i < remote->tier_count && !pusher->dry_run; i++) {
+		struct tkb_tier *tier = &remote->tiers[i];
+		struct tkb_error fault = { 0 };
+
+		if (!may_be_written(tier))
+			continue;
+		rc = put_entry(pusher, entry, tier, &fault);
+		tkb_verdict_note(&verdict, tier, rc, &fault);
+	}
+	rc = pusher->dry_run ? 0 : tkb_verdict_of(&verdict, true, err);
+	if (rc != 0)
+		return rc;
+	pusher->report.pushed_count++;
+	for (size_t i = 0; i < pusher->files.count && !pusher->dry_run; i++) {
+		pusher->report.blob_count++;
+		pusher->report.size += pusher->files.items[i].bytes.size;
+	}
+	return 0;
+}
+
+/* Gather the entry's files, and push them with the last. */
+static int take_file(void *self, size_t index, size_t file,
+                     struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct pusher *pusher = self;
+	const struct tkb_entry *entry = tkb_bundle_entry(pusher->bundle, index);
+	const size_t last = entry->file_count - 1;
+	const size_t group = tkb_kernel_group_index(entry);
+	size_t at = file;
+	int rc;
+
+	if (is_twin(pusher->bundle, index))
+		return 0;
+	if (file == 0)
+		tkb_arena_release(&pusher->arena);
+	if (group <= last && file >= group)
+		at = file == group ? last : file - 1;
+	rc = restore(pusher, entry, file, &bytes, err);
+	if (rc < 0)
+		return rc;
+	pusher->files.items[at].name = entry->files[file].name;
+	pusher->files.items[at].bytes = bytes;
+	pusher->files.count = entry->file_count;
+	return file == last ? push_entry(pusher, entry, err) : 0;
+}
+
+int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
+                    const struct tkb_push_options *options,
+                    struct tkb_push_report *report, struct tkb_error *err)
+{
+	static const struct tkb_push_options defaults = { .no_compaction =
+		                                                  false };
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(UINT64_MAX);
+	TKB_AUTO(pusher_close) struct pusher pusher = { .remote = remote };
+	const struct tkb_file_visitor visitor = { take_file, &pusher };
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	pusher.watch = &options->collect.watch;
+	pusher.dry_run = options->collect.dry_run;
+	rc = check_tiers(remote, err);
+	if (rc == 0)
+		rc = pack(&pusher, cache_root, &options->collect, &hold, err);
+	if (rc == 0)
+		rc = check_entries(&pusher, options->collect.strict, err);
+	if (rc == 0)
+		rc = tkb_bundle_read_all(pusher.bundle, &visitor, err);
+	if (rc == 0 && report != NULL)
+		*report = pusher.report;
+	return rc;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_NVML_H
+#define TKB_FLEET_NVML_H
+
+/*
+ * What the NVIDIA driver's management library says of this machine: it is
+ * opened at run time, asked once, and closed. It needs no CUDA and wakes no
+ * GPU. It is somebody else's code in our process: a driver that hangs, hangs
+ * who asks.
+ */
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+enum {
+	TKB_NVML_TEXT_SIZE = 96
+};
+
+struct tkb_gpu {
+	char name[TKB_NVML_TEXT_SIZE]; /* "NVIDIA H100 80GB HBM3" */
+	char uuid[TKB_NVML_TEXT_SIZE]; /* "GPU-..." */
+	int major;                     /* of its compute capability */
+	int minor;
+};
+
+struct tkb_nvml {
+	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
+	size_t gpu_count;
+	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
+	char why[256]; /* where it says nothing: the reason, a sentence */
+};
+
+void tkb_nvml_release(struct tkb_nvml *nvml);
+
+/*
+ * Ask the library at `path`; NULL is libnvidia-ml.so.1, wherever the loader
+ * finds it. `out` is to be released whatever comes. Returns 0, TKB_MISS (it says nothing: see why) or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
+                                struct tkb_error *err);
+
+/*
+ * May CUDA use GPU `index`? CUDA_VISIBLE_DEVICES is looked at where it can be
+ * understood without CUDA: as UUIDs, and as indices where
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID makes them ours. CUDA's own order begins with
+ * the fastest, which only CUDA knows; then all are told to be visible.
+ */
+bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index);
+
+#endif

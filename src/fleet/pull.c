@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/disable.h"
+#include "format/reader.h"
+#include "cache/watch.h"
+#include "fleet/flights.h"
+#include "fleet/keys.h"
+#include "fleet/pull.h"
+#include "fleet/records.h"
+#include "remote/remote.h"
+#include "fleet/wanted.h"
+
+/*
+ * The records tell what each blob holds. Those that bring something are fetched,
+ * several at once, and emitted in order while they arrive: a record pins the
+ * bundle's manifest and frames, so that each frame is checked before it is
+ * decoded. Where a blob cannot be had, other records that hold the same are
+ * tried.
+ */
+
+enum {
+	DEFAULT_CONNECTIONS = 4,
+	CONNECTIONS_LIMIT = 16
+};
+
+struct puller {
+	struct tkb_remote *remote;
+	const char *ref;
+	const char *root;
+	struct tkb_emit_options options; /* as each bundle is emitted */
+	const struct tkb_watch *watch;   /* the caller's */
+	pthread_mutex_t watch_lock;      /* one of our threads at a time */
+	size_t connections;
+	struct tkb_record_list records;
+	struct tkb_keys keys;       /* that are asked for */
+	struct tkb_wanted *wanted;  /* owned */
+	struct tkb_choice *choices; /* owned */
+	struct tkb_digest *blobs;   /* owned; of the choices */
+	uint64_t done;              /* bytes of blobs that are emitted */
+	uint64_t size;              /* of the one at work */
+	uint64_t total;             /* of all */
+	uint64_t told;              /* what is told never goes back */
+	struct tkb_pull_report report;
+	int failure; /* of a blob that could not be had */
+	struct tkb_error fault;
+};
+
+static void puller_close(struct puller *puller)
+{
+	tkb_record_list_release(&puller->records);
+	tkb_keys_release(&puller->keys);
+	tkb_wanted_close(puller->wanted);
+	free(puller->choices);
+	free(puller->blobs);
+	(void)pthread_mutex_destroy(&puller->watch_lock);
+}
+
+static void tell_result(void *self, const struct tkb_result *result)
+{
+	struct puller *puller = self;
+
+	(void)pthread_mutex_lock(&puller->watch_lock);
+	puller->watch->on_result(puller->watch->self, result);
+	(void)pthread_mutex_unlock(&puller->watch_lock);
+}
+
+/* An emit counts the bytes of files; of all bundles, those of blobs count. */
+static void tell_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct puller *puller = self;
+	const double share = total == 0 ? 0 : (double)done / (double)total;
+	const uint64_t now =
+		puller->done + (uint64_t)((double)puller->size * share);
+
+	(void)pthread_mutex_lock(&puller->watch_lock);
+	if (now > puller->told)
+		puller->told = now;
+	puller->watch->on_progress(puller->watch->self, puller->told,
+	                           puller->total);
+	(void)pthread_mutex_unlock(&puller->watch_lock);
+}
+
+static bool is_cancelled(void *self)
+{
+	struct puller *puller = self;
+	bool answer;
+
+	(void)pthread_mutex_lock(&puller->watch_lock);
+	answer = puller->watch->is_cancelled(puller->watch->self);
+	(void)pthread_mutex_unlock(&puller->watch_lock);
+	return answer;
+}
+
+static struct tkb_watch make_watch(struct puller *puller)
+{
+	const struct tkb_watch *watch = puller->watch;
+
+	return (struct tkb_watch){
+		.self = puller,
+		.on_result = watch->on_result != NULL ? tell_result : NULL,
+		.on_progress =
+			watch->on_progress != NULL ? tell_progress : NULL,
+		.is_cancelled =
+			watch->is_cancelled != NULL ? is_cancelled : NULL,
+	};
+}
+
+static void add_rest(struct tkb_emit_report *sum,
+                     const struct tkb_emit_report *part,
+                     const struct tkb_choice *choice)
+{
+	const uint64_t known = choice->place_count - choice->missing_count;
+
+	sum->busy_count += part->busy_count;
+	sum->skipped_count += part->skipped_count;
+	sum->failed_count += part->failed_count;
+	sum->damaged_count += part->damaged_count;
+	sum->unsafe_count += part->unsafe_count;
+	/* Those known before are counted once, not by each bundle. */
+	if (part->present_count > known)
+		sum->present_count += part->present_count - known;
+}
+
+/* What was emitted stays so, whatever becomes of the rest of the blob. */
+static void add_done(struct tkb_emit_report *sum,
+                     const struct tkb_emit_report *part)
+{
+	sum->emitted_count += part->emitted_count;
+	sum->repaired_count += part->repaired_count;
+	sum->size += part->size;
+}
+
+static int emit_source(struct puller *puller, const struct tkb_record *record,
+                       const struct tkb_source *source,
+                       struct tkb_emit_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_keys_release) struct tkb_keys keys = { 0 };
+	struct tkb_emit_options options = puller->options;
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_keys_in(&puller->keys, record, &keys, err);
+	if (rc < 0)
+		return rc;
+	options.keys = keys.items;
+	options.key_count = keys.count;
+	rc = tkb_bundle_open_pinned(source, puller->ref, &record->bundle,
+	                            &record->frames, &bundle, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_emit(bundle, puller->root, &options, report, err);
+	tkb_bundle_close(bundle);
+	if (rc == TKB_MISS)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "a record lists what its bundle has not");
+	return rc;
+}
+
+/* What ends the pull, and is not the fault of a blob. */
+static bool is_final(int rc)
+{
+	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
+	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
+}
+
+/* A blob that cannot be had takes only its own entries with it. */
+static int note_failure(struct puller *puller, int rc,
+                        const struct tkb_error *fault, struct tkb_error *err)
+{
+	if (is_final(rc)) {
+		if (err != NULL)
+			*err = *fault;
+		return rc;
+	}
+	puller->report.failed_count++;
+	if (puller->failure == 0) {
+		puller->failure = rc;
+		puller->fault = *fault;
+	}
+	return 0;
+}
+
+/*
+ * What was emitted while the blob came in may have been from a tier that turned
+ * out to be damaged, where another gave it whole: it is emitted again then.
+ */
+static int emit_flight(struct puller *puller, struct tkb_flights *flights,
+                       size_t index, struct tkb_error *err)
+{
+	const struct tkb_choice *choice = &puller->choices[index];
+	const struct tkb_record *record =
+		&puller->records.items[choice->record];
+	const struct tkb_source source = tkb_flights_source(flights, index);
+	struct tkb_emit_report report = { 0 };
+	struct tkb_error fetch_fault = { 0 };
+	struct tkb_error fault = { 0 };
+	int fetched;
+	int rc;
+
+	puller->size = record->size;
+	rc = emit_source(puller, record, &source, &report, &fault);
+	add_done(&puller->report.emit, &report);
+	if (is_final(rc))
+		return note_failure(puller, rc, &fault, err);
+	fetched = tkb_flights_await(flights, index, &fetch_fault);
+	if (fetched == TKB_MISS) {
+		puller->report.gone_count++;
+		return 0;
+	}
+	if (fetched < 0)
+		return note_failure(puller, fetched, &fetch_fault, err);
+	puller->report.fetched_count++;
+	puller->report.fetched_size += record->size;
+	if (rc == TKB_ERR_CORRUPT) {
+		report = (struct tkb_emit_report){ 0 };
+		rc = emit_source(puller, record, &source, &report, &fault);
+		add_done(&puller->report.emit, &report);
+		report.present_count = 0;
+	}
+	add_rest(&puller->report.emit, &report, choice);
+	return rc < 0 ? note_failure(puller, rc, &fault, err) : 0;
+}
+
+static int emit_choices(struct puller *puller, size_t count,
+                        struct tkb_error *err)
+{
+	const struct tkb_flights_order order = {
+		.remote = puller->remote,
+		.blobs = puller->blobs,
+		.count = count,
+		.connections = puller->connections,
+	};
+	struct tkb_flights *flights = NULL;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_record *record =
+			&puller->records.items[puller->choices[i].record];
+
+		puller->blobs[i] = record->blob;
+		puller->total += record->size;
+	}
+	rc = tkb_flights_open(&order, &flights, err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = emit_flight(puller, flights, i, err);
+		puller->done += puller->size;
+		puller->size = 0;
+		/* Else somebody may still fetch it. */
+		if (rc == 0)
+			tkb_flights_drop(flights, i);
+	}
+	tkb_flights_close(flights);
+	return rc;
+}
+
+/* Again while blobs fail, and other records hold what was in them. */
+static int pull_missing(struct puller *puller, struct tkb_error *err)
+{
+	struct tkb_pull_report *report = &puller->report;
+	uint64_t lost = 0;
+	int rc;
+
+	rc = tkb_wanted_look(puller->wanted, err);
+	if (rc == 0)
+		rc = tkb_wanted_doubt(puller->wanted, puller->remote, err);
+	report->emit.present_count = tkb_wanted_present(puller->wanted);
+	while (rc == 0) {
+		const size_t count =
+			tkb_wanted_plan(puller->wanted, puller->choices);
+
+		report->wanted_count += count;
+		if (puller->options.dry_run)
+			return 0;
+		if (count == 0 && report->wanted_count == 0)
+			tkb_wanted_clean(puller->wanted);
+		if (count == 0)
+			return 0;
+		rc = emit_choices(puller, count, err);
+		if (rc < 0 || report->gone_count + report->failed_count == lost)
+			return rc;
+		lost = report->gone_count + report->failed_count;
+		rc = tkb_wanted_look(puller->wanted, err);
+	}
+	return rc;
+}
+
+/*
+ * What was pulled is in use, and stays. Neither that nor whether the remote can
+ * note it changes what was pulled.
+ */
+static void stamp_records(struct puller *puller)
+{
+	const struct tkb_record_list *records = &puller->records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		if (tkb_wanted_uses(puller->wanted, i) &&
+		    !tkb_record_stamp(puller->remote, puller->ref,
+		                      &records->items[i]))
+			return;
+	}
+}
+
+/* The largest first: what it brings need not come from others. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct tkb_record *left = a;
+	const struct tkb_record *right = b;
+
+	if (left->entry_count != right->entry_count)
+		return left->entry_count > right->entry_count ? -1 : 1;
+	return memcmp(left->digest.bytes, right->digest.bytes,
+	              sizeof(left->digest.bytes));
+}
+
+/* Of records that could be had, and are damaged or could not be read. */
+static const struct tkb_record_fault *first_fault(
+	const struct tkb_record_list *list)
+{
+	const struct tkb_record_fault *damaged =
+		tkb_record_list_fault(list, TKB_RECORD_DAMAGED);
+
+	return damaged != NULL ? damaged
+	                       : tkb_record_list_fault(list, TKB_RECORD_UNREAD);
+}
+
+int tkb_pull_records(struct tkb_remote *remote, const char *ref,
+                     struct tkb_record_list *out,
+                     struct tkb_pull_report *report, struct tkb_error *err)
+{
+	const struct tkb_record_fault *fault;
+	int rc;
+
+	rc = tkb_record_list_read(remote, ref, out, err);
+	if (rc < 0)
+		return rc;
+	report->record_count = out->count;
+	report->unreadable_count = out->fault_count;
+	fault = first_fault(out);
+	if (out->count == 0 && fault != NULL)
+		return tkb_fail(err, (enum tkb_status)fault->status, "%s",
+		                fault->message);
+	if (out->count == 0 && out->fault_count != 0)
+		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+		                "ref '%s' has only records of a newer tkbundle",
+		                ref);
+	if (out->count == 0) {
+		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
+		return TKB_MISS;
+	}
+	qsort(out->items, out->count, sizeof(*out->items), compare_records);
+	return 0;
+}
+
+size_t tkb_pull_connections(const struct tkb_pull_options *options)
+{
+	if (options == NULL || options->connections == 0)
+		return DEFAULT_CONNECTIONS;
+	return options->connections < CONNECTIONS_LIMIT ? options->connections
+	                                                : CONNECTIONS_LIMIT;
+}
+
+/* What is there, and what is asked for? */
+static int prepare(struct puller *puller, struct tkb_error *err)
+{
+	const struct tkb_wanted_order order = {
+		.cache_root = puller->root,
+		.options = &puller->options,
+		.records = &puller->records,
+	};
+	int rc;
+
+	rc = tkb_pull_records(puller->remote, puller->ref, &puller->records,
+	                      &puller->report, err);
+	if (rc == 0)
+		rc = tkb_keys_find(&puller->records, &puller->options,
+		                   &puller->keys, err);
+	if (rc != 0)
+		return rc;
+	puller->options.keys = puller->keys.items;
+	rc = tkb_wanted_open(&order, &puller->wanted, err);
+	if (rc < 0)
+		return rc;
+	puller->options.layout = tkb_wanted_layout(puller->wanted);
+	puller->report.emit.is_inductor =
+		puller->options.layout == TKB_LAYOUT_INDUCTOR;
+	puller->choices = tkb_alloc_array(puller->records.count,
+	                                  sizeof(*puller->choices));
+	puller->blobs =
+		tkb_alloc_array(puller->records.count, sizeof(*puller->blobs));
+	return puller->choices == NULL || puller->blobs == NULL
+	               ? tkb_fail_nomem(err)
+	               : 0;
+}
+
+static int pull(struct puller *puller, struct tkb_error *err)
+{
+	const struct tkb_record_fault *fault;
+	int rc;
+
+	rc = prepare(puller, err);
+	if (rc == 0)
+		rc = pull_missing(puller, err);
+	if (rc == 0 && !puller->options.dry_run)
+		stamp_records(puller);
+	fault = first_fault(&puller->records);
+	if (puller->failure == 0 && fault != NULL)
+		puller->failure =
+			tkb_fail(&puller->fault, (enum tkb_status)fault->status,
+		                 "%s", fault->message);
+	return rc;
+}
+
+int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
+             const struct tkb_pull_options *options,
+             struct tkb_pull_report *report, struct tkb_error *err)
+{
+	static const struct tkb_pull_options defaults = { 0 };
+	TKB_AUTO(puller_close)
+	struct puller puller = {
+		.remote = remote,
+		.ref = ref,
+		.root = cache_root,
+		.watch_lock = PTHREAD_MUTEX_INITIALIZER,
+		.connections = tkb_pull_connections(options),
+	};
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	if (!options->emit.enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_pull_report){ 0 };
+		return 0;
+	}
+	puller.options = options->emit;
+	puller.options.enabled = true;
+	puller.options.deadline_ms = 0; /* of each bundle: that of all counts */
+	tkb_timed_begin(&timed, &options->emit.watch,
+	                options->emit.deadline_ms);
+	puller.watch = &timed.watch;
+	puller.options.watch = make_watch(&puller);
+	tkb_remote_join(&joint, remote, &puller.options.watch);
+	rc = pull(&puller, err);
+	if (rc != 0)
+		return tkb_timed_end(&timed, rc, err);
+	if (report != NULL)
+		*report = puller.report;
+	if (puller.failure != 0 && err != NULL)
+		*err = puller.fault;
+	return puller.failure;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_PULL_H
+#define TKB_FLEET_PULL_H
+
+/* What the ways to pull share. */
+
+#include <tkbundle/fleet.h>
+
+#include "fleet/records.h"
+
+/*
+ * The records of `ref`, those of many entries first; they are counted in
+ * `report`. TKB_MISS where there is none.
+ */
+TKB_NODISCARD int tkb_pull_records(struct tkb_remote *remote, const char *ref,
+                                   struct tkb_record_list *out,
+                                   struct tkb_pull_report *report,
+                                   struct tkb_error *err);
+
+/* How many blobs are fetched at once. */
+size_t tkb_pull_connections(const struct tkb_pull_options *options);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/merge.h>
+
+#include <stdlib.h>
+
+#include "format/reader.h"
+#include "cache/watch.h"
+#include "fleet/flights.h"
+#include "fleet/pull.h"
+
+/* All blobs of a ref, whole, and opened as bundles. */
+struct gathering {
+	struct tkb_flights *flights; /* owned */
+	struct tkb_digest *blobs;    /* owned */
+	struct tkb_bundle **bundles; /* owned, and what each points to */
+	size_t bundle_count;
+};
+
+static void gathering_close(struct gathering *gathering)
+{
+	for (size_t i = 0; i < gathering->bundle_count; i++)
+		tkb_bundle_close(gathering->bundles[i]);
+	free(gathering->bundles);
+	tkb_flights_close(gathering->flights);
+	free(gathering->blobs);
+}
+
+/* A blob that is gone takes only its own entries with it. */
+static int gather_one(struct gathering *gathering,
+                      const struct tkb_record *record, size_t index,
+                      struct tkb_pull_report *report, struct tkb_error *err)
+{
+	struct tkb_bundle **bundle =
+		&gathering->bundles[gathering->bundle_count];
+	struct tkb_source source;
+	int rc;
+
+	rc = tkb_flights_await(gathering->flights, index, err);
+	if (rc == TKB_MISS) {
+		report->gone_count++;
+		return 0;
+	}
+	if (rc < 0)
+		return rc;
+	source = tkb_flights_source(gathering->flights, index);
+	rc = tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
+	                            &record->frames, bundle, err);
+	if (rc < 0)
+		return rc;
+	gathering->bundle_count++;
+	report->fetched_count++;
+	report->fetched_size += record->size;
+	return 0;
+}
+
+static int gather(struct gathering *gathering, struct tkb_remote *remote,
+                  const struct tkb_record_list *records,
+                  const struct tkb_pull_options *options,
+                  struct tkb_pull_report *report, struct tkb_error *err)
+{
+	const struct tkb_flights_order order = {
+		.remote = remote,
+		.blobs = gathering->blobs,
+		.count = records->count,
+		.connections = tkb_pull_connections(options),
+		.keeps_all = true,
+	};
+	int rc;
+
+	for (size_t i = 0; i < records->count; i++)
+		gathering->blobs[i] = records->items[i].blob;
+	rc = tkb_flights_open(&order, &gathering->flights, err);
+	for (size_t i = 0; i < records->count && rc == 0; i++)
+		rc = gather_one(gathering, &records->items[i], i, report, err);
+	return rc;
+}
+
+static int pull(struct tkb_remote *remote, const char *ref,
+                const struct tkb_pull_options *options,
+                const struct tkb_watch *watch, const struct tkb_sink *sink,
+                struct tkb_pull_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	TKB_AUTO(gathering_close) struct gathering gathering = { 0 };
+	struct tkb_merge_options merge = { 0 };
+	struct tkb_pull_report told = { 0 };
+	int rc;
+
+	tkb_remote_join(&joint, remote, watch);
+	rc = tkb_pull_records(remote, ref, &records, &told, err);
+	if (rc != 0)
+		return rc;
+	told.wanted_count = records.count;
+	gathering.blobs =
+		tkb_alloc_array(records.count, sizeof(*gathering.blobs));
+	gathering.bundles =
+		tkb_alloc_array(records.count, sizeof(*gathering.bundles));
+	if (gathering.blobs == NULL || gathering.bundles == NULL)
+		return tkb_fail_nomem(err);
+	rc = gather(&gathering, remote, &records, options, &told, err);
+	if (rc == 0 && gathering.bundle_count == 0) {
+		(void)tkb_fail(err, TKB_MISS, "the blobs of ref '%s' are gone",
+		               ref);
+		return TKB_MISS;
+	}
+	merge.watch = *watch;
+	if (rc == 0)
+		rc = tkb_merge(
+			(const struct tkb_bundle *const *)gathering.bundles,
+			gathering.bundle_count, &merge, sink, NULL, err);
+	if (rc == 0 && report != NULL)
+		*report = told;
+	return rc;
+}
+
+int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
+                    const struct tkb_pull_options *options,
+                    const struct tkb_sink *sink, struct tkb_pull_report *report,
+                    struct tkb_error *err)
+{
+	static const struct tkb_pull_options defaults = { 0 };
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	tkb_timed_begin(&timed, &options->emit.watch,
+	                options->emit.deadline_ms);
+	rc = pull(remote, ref, options, &timed.watch, sink, report, err);
+	return tkb_timed_end(&timed, rc, err);
+}

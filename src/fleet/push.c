@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <stdlib.h>
+
+#include "base/disable.h"
+#include "cache/cache.h"
+#include "collect/collect.h"
+#include "cache/watch.h"
+#include "fleet/compact.h"
+#include "fleet/identity.h"
+#include "fleet/layout_triton.h"
+#include "fleet/push_blob.h"
+#include "fleet/records.h"
+#include "remote/remote.h"
+
+/*
+ * What the ref holds is learned from its records, in two rounds: the records,
+ * and whether their blobs are still there. What the cache has besides is packed
+ * and uploaded, always: a blob is never taken for present because it was there
+ * a moment ago, so that nobody's clean-up can take it away in between.
+ */
+
+struct pusher {
+	struct tkb_remote *remote;
+	const char *ref;
+	const char *root;
+	struct tkb_collect_options options;
+	struct tkb_record_list records;
+	struct tkb_identities held;
+	struct tkb_cache *cache; /* owned */
+	struct tkb_pick *picks;  /* owned; what the ref lacks */
+	size_t pick_count;
+	size_t pick_capacity;
+	struct tkb_watch upload; /* is told of what goes up */
+	uint64_t uploaded;       /* bytes, of the blobs before */
+	uint64_t uploading;      /* of this one */
+	struct tkb_push_report report;
+};
+
+static void pusher_close(struct pusher *pusher)
+{
+	tkb_record_list_release(&pusher->records);
+	tkb_identities_release(&pusher->held);
+	tkb_cache_close(pusher->cache);
+	free(pusher->picks);
+}
+
+/*
+ * Records whose blob is gone are dropped, and hold nothing. The last tier that
+ * may be written is asked, which the whole fleet shares: those before it are
+ * filled as the need arises.
+ */
+static int drop_holes(struct pusher *pusher, struct tkb_error *err)
+{
+	struct tkb_record_list *records = &pusher->records;
+	size_t kept = 0;
+	int rc;
+
+	rc = tkb_records_check(pusher->remote, records, err);
+	if (rc == 0 && !pusher->options.dry_run)
+		rc = tkb_records_drop_holes(pusher->remote, pusher->ref,
+		                            records, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < records->count; i++) {
+		if (records->items[i].is_hole)
+			tkb_record_release(&records->items[i]);
+		else
+			records->items[kept++] = records->items[i];
+	}
+	pusher->report.dropped_count += records->count - kept;
+	records->count = kept;
+	return 0;
+}
+
+static bool is_held(const struct pusher *pusher, const struct tkb_entry *entry,
+                    uint32_t device)
+{
+	const struct tkb_identity wanted = { entry->key, entry->platform,
+		                             device };
+
+	return tkb_identities_have(&pusher->held, &wanted);
+}
+
+static int pick(struct pusher *pusher, const struct tkb_entry *entry,
+                struct tkb_error *err)
+{
+	size_t picked = 0;
+	int rc;
+
+	for (size_t i = 0; i < entry->device_count; i++) {
+		const struct tkb_pick wanted = { .key = entry->key,
+			                         .device = entry->devices[i] };
+
+		if (is_held(pusher, entry, entry->devices[i]))
+			continue;
+		rc = tkb_grow(&pusher->picks, &pusher->pick_capacity,
+		              pusher->pick_count, sizeof(wanted), err);
+		if (rc < 0)
+			return rc;
+		pusher->picks[pusher->pick_count++] = wanted;
+		picked++;
+	}
+	if (picked == 0)
+		pusher->report.present_count++;
+	return 0;
+}
+
+static int compare_picks(const void *a, const void *b)
+{
+	const struct tkb_pick *left = a;
+	const struct tkb_pick *right = b;
+	const int order = strcmp(left->key, right->key);
+
+	if (order != 0)
+		return order;
+	return (left->device > right->device) - (left->device < right->device);
+}
+
+/* As collect does. */
+static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
+{
+	const struct tkb_watch *watch = &pusher->options.watch;
+	const size_t count = tkb_cache_left_out_count(pusher->cache);
+
+	for (size_t i = 0; i < count && watch->on_result != NULL; i++) {
+		const struct tkb_result result = tkb_left_out_result(
+			tkb_cache_left_out(pusher->cache, i), TKB_LEFT_OUT);
+
+		watch->on_result(watch->self, &result);
+	}
+	pusher->report.left_out_count = count;
+	if (count > 0 && pusher->options.strict)
+		return tkb_fail(err, TKB_ERR_LEFT_OUT,
+		                count == 1 ? "%zu entry would be left out"
+		                           : "%zu entries would be left out",
+		                count);
+	return 0;
+}
+
+/* What has the cache that the ref lacks? */
+static int find_lacking(struct pusher *pusher, struct tkb_error *err)
+{
+	const struct tkb_collect_options *options = &pusher->options;
+	const struct tkb_cache_options choices = tkb_collect_choices(options);
+	int rc;
+
+	rc = tkb_cache_open(pusher->root, &choices, &pusher->cache, err);
+	for (size_t i = 0; rc == 0 && i < tkb_cache_entry_count(pusher->cache);
+	     i++)
+		rc = pick(pusher, tkb_cache_entry(pusher->cache, i), err);
+	if (rc != 0)
+		return rc;
+	if (pusher->pick_count > 1)
+		qsort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
+		      compare_picks);
+	return tell_left_out(pusher, err);
+}
+
+/* Of one blob, after those before it. */
+static void tell_upload(void *self, uint64_t done, uint64_t total)
+{
+	struct pusher *pusher = self;
+
+	pusher->uploading = total;
+	pusher->upload.on_progress(pusher->upload.self, pusher->uploaded + done,
+	                           pusher->uploaded + total);
+}
+
+/* Pack `count` picks into one blob, and push it. */
+static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
+                     size_t count, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(pusher->remote->max_blob_size);
+	const struct tkb_order order = { .picks = picks, .pick_count = count };
+	const struct tkb_sink sink = tkb_hold_sink(&hold);
+	const struct tkb_watch upload = {
+		.self = pusher,
+		.on_progress =
+			pusher->upload.on_progress != NULL ? tell_upload : NULL,
+	};
+	struct tkb_collect_report report = { 0 };
+	int rc;
+
+	rc = tkb_collect_order(pusher->root, &pusher->options, &order, &sink,
+	                       NULL, &report, err);
+	if (rc != 0)
+		return rc;
+	pusher->report.pushed_count += report.collected_count;
+	pusher->report.left_out_count += report.left_out_count;
+	if (report.collected_count == 0 || pusher->options.dry_run)
+		return 0;
+	pusher->report.blob_count++;
+	pusher->report.size += hold.size;
+	rc = tkb_push_blob(pusher->remote, pusher->ref, &hold, &upload, NULL,
+	                   err);
+	pusher->uploaded += pusher->uploading;
+	return rc;
+}
+
+/* What is too large for one blob is halved. */
+static int push_lacking(struct pusher *pusher, struct tkb_error *err)
+{
+	size_t size = pusher->pick_count;
+	size_t done = 0;
+	int rc;
+
+	/* The picks choose; what a caller chose has been taken into account. */
+	pusher->options.keys = NULL;
+	pusher->options.key_count = 0;
+	pusher->options.has_device = false;
+	while (done < pusher->pick_count) {
+		if (size > pusher->pick_count - done)
+			size = pusher->pick_count - done;
+		rc = push_part(pusher, pusher->picks + done, size, err);
+		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
+			size = (size + 1) / 2;
+			/* All of them have been told. */
+			pusher->options.watch.on_result = NULL;
+			continue;
+		}
+		if (rc != 0)
+			return rc;
+		done += size;
+	}
+	return 0;
+}
+
+/*
+ * What somebody pushes again is in use, also where those who pull may not note
+ * it.
+ */
+static void stamp_records(const struct pusher *pusher)
+{
+	const struct tkb_record_list *records = &pusher->records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		if (pusher->report.present_count == 0 ||
+		    !tkb_record_stamp(pusher->remote, pusher->ref,
+		                      &records->items[i]))
+			return;
+	}
+}
+
+static int push(struct pusher *pusher, const struct tkb_push_options *options,
+                struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_record_list_read(pusher->remote, pusher->ref, &pusher->records,
+	                          err);
+	if (rc < 0)
+		return rc;
+	pusher->report.record_count = pusher->records.count;
+	if (!pusher->options.dry_run)
+		rc = tkb_records_drop_damaged(
+			pusher->remote, pusher->ref, &pusher->records,
+			&pusher->report.dropped_count, err);
+	if (rc == 0)
+		rc = drop_holes(pusher, err);
+	if (rc == 0)
+		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
+	if (rc == 0)
+		rc = find_lacking(pusher, err);
+	if (rc == 0)
+		rc = push_lacking(pusher, err);
+	if (rc == 0 && !pusher->options.dry_run)
+		stamp_records(pusher);
+	if (rc == 0 && !pusher->options.dry_run && !options->no_compaction)
+		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
+		                            pusher->records.count,
+		                            &pusher->report, err);
+	return rc;
+}
+
+int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
+             const struct tkb_push_options *options,
+             struct tkb_push_report *report, struct tkb_error *err)
+{
+	static const struct tkb_push_options defaults = { 0 };
+	TKB_AUTO(pusher_close)
+	struct pusher pusher = { .remote = remote,
+		                 .ref = ref,
+		                 .root = cache_root };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_push_options chosen;
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	if (!options->collect.enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_push_report){ 0 };
+		return 0;
+	}
+	chosen = *options;
+	chosen.collect.deadline_ms = 0; /* of each bundle: that of all counts */
+	tkb_timed_begin(&timed, &options->collect.watch,
+	                options->collect.deadline_ms);
+	chosen.collect.watch = timed.watch;
+	tkb_remote_join(&joint, remote, &timed.watch);
+	if (options->layout == TKB_PUSH_TRITON) {
+		rc = tkb_push_triton(remote, cache_root, &chosen, report, err);
+		return tkb_timed_end(&timed, rc, err);
+	}
+	/* Progress is that of the upload; to pack is none of it. */
+	pusher.upload = chosen.collect.watch;
+	pusher.options = chosen.collect;
+	if (!options->collect.dry_run)
+		pusher.options.watch.on_progress = NULL;
+	rc = push(&pusher, &chosen, err);
+	if (rc == 0 && report != NULL)
+		*report = pusher.report;
+	return tkb_timed_end(&timed, rc, err);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/disable.h"
+#include "cache/watch.h"
+#include "fleet/compact.h"
+#include "fleet/push.h"
+#include "fleet/push_blob.h"
+#include "fleet/records.h"
+
+enum {
+	CHUNK = 1024 * 1024
+};
+
+/* The source may be read once only, and must not change in between. */
+static int copy_source(const struct tkb_source *source, struct tkb_hold *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
+	size_t got = 0;
+	int rc;
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	do {
+		rc = source->read_at(source->self, out->size, chunk, CHUNK,
+		                     &got, err);
+		if (rc == 0)
+			rc = tkb_hold_add(out, (struct tkb_bytes){ chunk, got },
+			                  err);
+	} while (rc == 0 && got == CHUNK);
+	return rc;
+}
+
+/*
+ * How many entries has it? All of it is verified before: that is no progress of
+ * the upload.
+ */
+static int check_bundle(struct tkb_hold *hold, const struct tkb_watch *watch,
+                        uint64_t *count_out, struct tkb_error *err)
+{
+	const struct tkb_source source = tkb_hold_source(hold);
+	const struct tkb_verify_options options = {
+		.watch = { .self = watch->self,
+		           .on_result = watch->on_result,
+		           .is_cancelled = watch->is_cancelled }
+	};
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
+	if (rc < 0)
+		return rc;
+	*count_out = tkb_bundle_entry_count(bundle);
+	rc = tkb_bundle_verify(bundle, &options, NULL, err);
+	tkb_bundle_close(bundle);
+	return rc;
+}
+
+/*
+ * Is blob `digest` there, named by a record of the ref that counts as used from
+ * now on? The record is stamped first: a clean-up that begins later leaves it
+ * alone, and one that was faster has taken the record or the blob, which shows.
+ * Where anything is in doubt, it is not.
+ */
+static bool is_present(struct tkb_remote *remote, const char *ref,
+                       const struct tkb_record_list *records,
+                       const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+		struct tkb_record copy = *record;
+		struct tkb_record_list one = { .items = &copy, .count = 1 };
+
+		if (memcmp(&record->blob, digest, sizeof(*digest)) != 0)
+			continue;
+		copy.is_hole = true;
+		return tkb_remote_touch(remote, ref, &record->digest, NULL) ==
+		               0 &&
+		       tkb_records_check(remote, &one, NULL) == 0 &&
+		       !copy.is_hole;
+	}
+	return false;
+}
+
+static int bring(struct tkb_remote *remote, const char *ref,
+                 struct tkb_hold *hold, uint64_t entry_count,
+                 const struct tkb_record_list *records,
+                 const struct tkb_push_options *options,
+                 struct tkb_push_report *report, struct tkb_error *err)
+{
+	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_blob_digest(&blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	if (!options->collect.dry_run &&
+	    is_present(remote, ref, records, &digest)) {
+		report->present_count += entry_count;
+		return 0;
+	}
+	report->pushed_count += entry_count;
+	if (options->collect.dry_run)
+		return 0;
+	report->blob_count++;
+	report->size += hold->size;
+	return tkb_push_blob(remote, ref, hold, &options->collect.watch, NULL,
+	                     err);
+}
+
+int tkb_push_whole(struct tkb_remote *remote, const char *ref,
+                   struct tkb_hold *hold, uint64_t entry_count,
+                   const struct tkb_push_options *options,
+                   struct tkb_push_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	int rc;
+
+	rc = tkb_record_list_read(remote, ref, &records, err);
+	if (rc < 0)
+		return rc;
+	report->record_count = records.count;
+	rc = bring(remote, ref, hold, entry_count, &records, options, report,
+	           err);
+	if (rc == 0 && !options->collect.dry_run && !options->no_compaction)
+		rc = tkb_compact_after_push(remote, ref, records.count, report,
+		                            err);
+	return rc;
+}
+
+int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
+                    const struct tkb_source *source,
+                    const struct tkb_push_options *options,
+                    struct tkb_push_report *report, struct tkb_error *err)
+{
+	static const struct tkb_push_options defaults = { 0 };
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_push_report done = { 0 };
+	struct tkb_timed timed;
+	uint64_t count = 0;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	if (!options->collect.enabled && tkb_is_disabled()) {
+		if (report != NULL)
+			*report = (struct tkb_push_report){ 0 };
+		return 0;
+	}
+	tkb_timed_begin(&timed, &options->collect.watch,
+	                options->collect.deadline_ms);
+	tkb_remote_join(&joint, remote, &timed.watch);
+	rc = copy_source(source, &hold, err);
+	if (rc == 0)
+		rc = check_bundle(&hold, &timed.watch, &count, err);
+	if (rc == 0)
+		rc = tkb_push_whole(remote, ref, &hold, count, options, &done,
+		                    err);
+	if (rc == 0 && report != NULL)
+		*report = done;
+	return tkb_timed_end(&timed, rc, err);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
+
+#include "collect/recorder.h"
+#include "cache/watch.h"
+#include "fleet/push.h"
+
+/* Into `hold`; what that takes is no progress of the upload. */
+static int pack(const char *cache_root, const struct tkb_push_options *options,
+                const struct tkb_order *order, struct tkb_hold *hold,
+                struct tkb_collect_report *report, struct tkb_error *err)
+{
+	const struct tkb_sink sink = tkb_hold_sink(hold);
+	struct tkb_collect_options collect = options->collect;
+
+	collect.watch.on_progress = NULL;
+	return tkb_collect_order(cache_root, &collect, order,
+	                         collect.dry_run ? NULL : &sink, NULL, report,
+	                         err);
+}
+
+static int push(struct tkb_remote *remote, const char *ref,
+                const char *cache_root, const struct tkb_push_options *options,
+                const struct tkb_order *order, struct tkb_push_report *report,
+                struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hold_release)
+	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	struct tkb_collect_report packed = { 0 };
+	int rc;
+
+	rc = pack(cache_root, options, order, &hold, &packed, err);
+	if (rc != 0)
+		return rc;
+	report->left_out_count = packed.left_out_count;
+	if (packed.collected_count + packed.launcher_count == 0)
+		return 0;
+	if (options->collect.dry_run) {
+		report->pushed_count = packed.collected_count;
+		return 0;
+	}
+	return tkb_push_whole(remote, ref, &hold, packed.collected_count,
+	                      options, report, err);
+}
+
+int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
+                      const char *ref, const char *cache_root,
+                      const struct tkb_push_options *options,
+                      struct tkb_push_report *report, struct tkb_error *err)
+{
+	static const struct tkb_push_options defaults = { 0 };
+	TKB_AUTO(tkb_wishes_release) struct tkb_wishes wishes = { 0 };
+	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_push_report done = { 0 };
+	struct tkb_push_options chosen;
+	struct tkb_timed timed;
+	struct tkb_order order;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	if (options->layout != TKB_PUSH_BUNDLES)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a recorder pushes bundles alone");
+	rc = tkb_recorder_begin_collect(recorder, &options->collect, &wishes,
+	                                &order, err);
+	if (rc < 0)
+		return rc;
+	chosen = *options;
+	chosen.collect.deadline_ms = 0; /* of the bundle: that of all counts */
+	tkb_timed_begin(&timed, &options->collect.watch,
+	                options->collect.deadline_ms);
+	chosen.collect.watch = timed.watch;
+	tkb_remote_join(&joint, remote, &timed.watch);
+	rc = push(remote, ref, cache_root, &chosen, &order, &done, err);
+	tkb_recorder_finish_collect(recorder,
+	                            rc == 0 && !options->collect.dry_run);
+	if (rc == 0 && report != NULL)
+		*report = done;
+	return tkb_timed_end(&timed, rc, err);
+}

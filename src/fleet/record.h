@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_RECORD_H
+#define TKB_FLEET_RECORD_H
+
+/*
+ * A record: an immutable note that one bundle belongs to a ref. Canonical JSON,
+ * as a manifest is:
+ *
+ *     {"blob":["<sha256>",SIZE],"bundle":"<id>",
+ *      "entries":[["<key>","<platform>",["cuda","90",32],[0,1]],...],
+ *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
+ *      "version":1}
+ *
+ * It names the blob, so it pins every byte of the bundle; bundle and frames pin
+ * its parts, so that those can be checked before the last one has come. The
+ * entries are what
+ * a puller decides by: whether something in the blob is missing where it is.
+ */
+
+#include <tkbundle/bundle.h>
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+
+/* What a record says of one entry. */
+struct tkb_record_entry {
+	const char *key;
+	const char *platform;
+	struct tkb_target target;
+	const uint32_t *devices;
+	size_t device_count;
+};
+
+struct tkb_record {
+	struct tkb_arena arena;   /* owns what the rest points to */
+	struct tkb_digest digest; /* of the record itself; set by who reads */
+	uint64_t age_s;           /* likewise */
+	struct tkb_bytes text;    /* likewise: its bytes */
+	bool is_hole;             /* its blob is gone; set by who looked */
+	struct tkb_digest blob;
+	uint64_t size;            /* of the blob, bytes */
+	struct tkb_digest bundle; /* its id */
+	struct tkb_digest frames; /* of the text of its tkbundle.frames */
+	bool is_lean;
+	struct tkb_record_entry *entries;
+	size_t entry_count;
+};
+
+void tkb_record_release(struct tkb_record *record);
+
+/* Append the record of `bundle`, whose bytes are the blob `digest`. */
+TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
+                                   const struct tkb_digest *digest,
+                                   uint64_t size, struct tkb_buf *out,
+                                   struct tkb_error *err);
+
+/*
+ * May what TKB_ERR_CORRUPT was said of be of a newer tkbundle, whose records have
+ * other members? JSON that names another version is.
+ */
+bool tkb_record_may_be_newer(struct tkb_bytes text);
+
+/* Returns 0, TKB_ERR_CORRUPT, TKB_ERR_UNSUPPORTED or TKB_ERR_NOMEM. */
+TKB_NODISCARD int tkb_record_parse(struct tkb_bytes text,
+                                   struct tkb_record *out,
+                                   struct tkb_error *err);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/records.h"
+
+#include <stdlib.h>
+
+#include "base/digest.h"
+#include "remote/remote.h"
+
+enum {
+	STAMP_S = 24 * 60 * 60 /* a record is stamped at most so often */
+};
+
+void tkb_record_list_release(struct tkb_record_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		tkb_record_release(&list->items[i]);
+	free(list->items);
+	free(list->faults);
+	tkb_arena_release(&list->arena);
+	*list = (struct tkb_record_list){ 0 };
+}
+
+const struct tkb_record_fault *tkb_record_list_fault(
+	const struct tkb_record_list *list, enum tkb_record_trouble trouble)
+{
+	for (size_t i = 0; i < list->fault_count; i++) {
+		if (list->faults[i].trouble == trouble)
+			return &list->faults[i];
+	}
+	return NULL;
+}
+
+static int add_fault(struct tkb_record_list *list,
+                     const struct tkb_digest *digest,
+                     enum tkb_record_trouble trouble,
+                     const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct tkb_record_fault fault = {
+		.digest = *digest,
+		.trouble = trouble,
+		.status = why->status,
+		.message =
+			tkb_arena_string(&list->arena, tkb_text(why->message)),
+	};
+	int rc;
+
+	if (fault.message == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&list->faults, &list->fault_capacity, list->fault_count,
+	              sizeof(fault), err);
+	if (rc == 0)
+		list->faults[list->fault_count++] = fault;
+	return rc;
+}
+
+static int add_unparsed(struct tkb_record_list *list,
+                        const struct tkb_digest *digest, struct tkb_bytes text,
+                        struct tkb_error *why, struct tkb_error *err)
+{
+	const bool is_newer = why->status == TKB_ERR_UNSUPPORTED ||
+	                      tkb_record_may_be_newer(text);
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	if (is_newer && why->status != TKB_ERR_UNSUPPORTED)
+		(void)tkb_fail(why, TKB_ERR_UNSUPPORTED,
+		               "it is of another version");
+	(void)tkb_fail_while(why, why->status, "record %s", hex);
+	return add_fault(list, digest,
+	                 is_newer ? TKB_RECORD_NEWER : TKB_RECORD_GARBLED, why,
+	                 err);
+}
+
+static int add(void *self, const struct tkb_digest *digest,
+               struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
+{
+	struct tkb_record_list *list = self;
+	struct tkb_record record = { 0 };
+	struct tkb_error why = { 0 };
+	int rc;
+
+	rc = tkb_grow(&list->items, &list->capacity, list->count,
+	              sizeof(record), err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_record_parse(text, &record, &why);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc < 0)
+		return add_unparsed(list, digest, text, &why, err);
+	record.digest = *digest;
+	record.age_s = age_s;
+	record.text.data = tkb_arena_string(&record.arena, text);
+	record.text.size = text.size;
+	list->items[list->count++] = record;
+	return record.text.data == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int note_damaged(void *self, const char *tier,
+                        const struct tkb_digest *digest, struct tkb_error *err)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error why = { 0 };
+
+	tkb_digest_to_hex(digest, hex);
+	(void)tkb_fail(&why, TKB_ERR_CORRUPT,
+	               "remote '%s': record %s has another digest", tier, hex);
+	return add_fault(self, digest, TKB_RECORD_DAMAGED, &why, err);
+}
+
+static int note_unread(void *self, const char *tier,
+                       const struct tkb_digest *digest,
+                       const struct tkb_error *why, struct tkb_error *err)
+{
+	(void)tier;
+	return add_fault(self, digest, TKB_RECORD_UNREAD, why, err);
+}
+
+static int read_list(struct tkb_remote *remote, const char *ref, bool needs_all,
+                     struct tkb_record_list *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
+	const struct tkb_record_visitor visitor = { .on_record = add,
+		                                    .self = &list };
+	const struct tkb_damage_visitor damage = { note_damaged, note_unread,
+		                                   &list };
+	int rc;
+
+	rc = tkb_remote_records_all(remote, ref, needs_all, &visitor, &damage,
+	                            err);
+	if (rc < 0)
+		return rc;
+	*out = list;
+	list = (struct tkb_record_list){ 0 };
+	return 0;
+}
+
+int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
+                         struct tkb_record_list *out, struct tkb_error *err)
+{
+	return read_list(remote, ref, false, out, err);
+}
+
+int tkb_record_list_read_all(struct tkb_remote *remote, const char *ref,
+                             struct tkb_record_list *out, struct tkb_error *err)
+{
+	return read_list(remote, ref, true, out, err);
+}
+
+/* The tier that the fleet shares, by itself; NULL where nothing may be written. */
+static struct tkb_tier *shared_tier(const struct tkb_remote *remote)
+{
+	for (size_t i = remote->tier_count; i > 0; i--) {
+		if (!remote->tiers[i - 1].is_read_only)
+			return &remote->tiers[i - 1];
+	}
+	return NULL;
+}
+
+/* Of all, or of those that were holes. */
+static int check(struct tkb_remote *remote, struct tkb_record_list *list,
+                 bool only_holes, struct tkb_error *err)
+{
+	struct tkb_tier *tier = shared_tier(remote);
+	struct tkb_remote one = { .tiers = tier, .tier_count = 1 };
+	TKB_AUTO(tkb_free_at)
+	struct tkb_digest *blobs = tkb_alloc_array(list->count, sizeof(*blobs));
+	TKB_AUTO(tkb_free_at)
+	bool *is_there = tkb_alloc_array(list->count, sizeof(*is_there));
+	TKB_AUTO(tkb_free_at)
+	uint64_t *sizes = tkb_alloc_array(list->count, sizeof(*sizes));
+	int rc;
+
+	if (blobs == NULL || is_there == NULL || sizes == NULL)
+		return tkb_fail_nomem(err);
+	if (tier == NULL)
+		return 0;
+	for (size_t i = 0; i < list->count; i++)
+		blobs[i] = list->items[i].blob;
+	rc = tkb_remote_has_sized(&one, blobs, list->count, is_there, sizes,
+	                          err);
+	if (rc < 0 && rc != TKB_ERR_CANCELLED && tier->ignores_errors)
+		return 0;
+	for (size_t i = 0; i < list->count && rc == 0; i++) {
+		struct tkb_record *record = &list->items[i];
+
+		if (!only_holes || record->is_hole)
+			record->is_hole =
+				!is_there[i] || (sizes[i] != TKB_SIZE_UNKNOWN &&
+			                         sizes[i] != record->size);
+	}
+	return rc;
+}
+
+int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
+                      struct tkb_error *err)
+{
+	return check(remote, list, false, err);
+}
+
+/* Those with a mark get their records back, where they are no holes. */
+static int restore_filled(struct tkb_remote *remote, const char *ref,
+                          const struct tkb_record_list *list, const bool *marks,
+                          struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < list->count && rc == 0; i++) {
+		if (marks[i] && !list->items[i].is_hole)
+			rc = tkb_remote_add(remote, ref, list->items[i].text,
+			                    err);
+	}
+	return rc;
+}
+
+int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
+                           struct tkb_record_list *list, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	bool *marks = tkb_alloc_array(list->count, sizeof(*marks));
+	bool has_hole = false;
+	int rc = 0;
+
+	if (marks == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < list->count && rc >= 0; i++) {
+		marks[i] = list->items[i].is_hole;
+		has_hole |= marks[i];
+		/* It is a miss where somebody else was first. */
+		if (marks[i])
+			rc = tkb_remote_drop(remote, ref,
+			                     &list->items[i].digest, err);
+	}
+	if (rc < 0 || !has_hole)
+		return rc < 0 ? rc : 0;
+	rc = check(remote, list, true, err);
+	return rc == 0 ? restore_filled(remote, ref, list, marks, err) : rc;
+}
+
+static bool is_damaged(const struct tkb_record_list *list,
+                       const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < list->fault_count; i++) {
+		if (list->faults[i].trouble == TKB_RECORD_DAMAGED &&
+		    tkb_digest_equal(&list->faults[i].digest, digest))
+			return true;
+	}
+	return false;
+}
+
+int tkb_records_drop_damaged(struct tkb_remote *remote, const char *ref,
+                             const struct tkb_record_list *list,
+                             uint64_t *dropped_out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list again = { 0 };
+	uint64_t count = 0;
+	int rc;
+
+	*dropped_out = 0;
+	if (tkb_record_list_fault(list, TKB_RECORD_DAMAGED) == NULL)
+		return 0;
+	rc = tkb_record_list_read(remote, ref, &again, err);
+	for (size_t i = 0; i < again.fault_count && rc >= 0; i++) {
+		const struct tkb_digest *digest = &again.faults[i].digest;
+
+		if (again.faults[i].trouble != TKB_RECORD_DAMAGED ||
+		    !is_damaged(list, digest))
+			continue;
+		rc = tkb_remote_drop(remote, ref, digest, err);
+		count += rc == 0;
+	}
+	if (rc < 0)
+		return rc;
+	*dropped_out = count;
+	return 0;
+}
+
+bool tkb_record_stamp(struct tkb_remote *remote, const char *ref,
+                      const struct tkb_record *record)
+{
+	bool is_there = false;
+
+	if (record->age_s < STAMP_S)
+		return true;
+	return tkb_remote_touch(remote, ref, &record->digest, NULL) >= 0 &&
+	       tkb_remote_has(remote, &record->blob, 1, &is_there, NULL) >= 0;
+}

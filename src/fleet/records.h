@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_RECORDS_H
+#define TKB_FLEET_RECORDS_H
+
+/* All records of a ref, read. */
+
+#include <tkbundle/remote.h>
+
+#include "fleet/record.h"
+
+/* A record that tells nothing. */
+struct tkb_record_fault {
+	struct tkb_digest digest;
+	enum tkb_record_trouble {
+		TKB_RECORD_DAMAGED, /* it has another digest than its name */
+		TKB_RECORD_GARBLED, /* its bytes are no record, of any version */
+		TKB_RECORD_NEWER,   /* it is of a newer tkbundle */
+		TKB_RECORD_UNREAD   /* it is there, and cannot be read */
+	} trouble;
+	int status;          /* what went wrong, and */
+	const char *message; /* a sentence, which the list's arena owns */
+};
+
+struct tkb_record_list {
+	struct tkb_record *items; /* owned, and what each points to */
+	size_t count;
+	size_t capacity;
+	struct tkb_arena arena;          /* owns the faults' sentences */
+	struct tkb_record_fault *faults; /* owned */
+	size_t fault_count;
+	size_t fault_capacity;
+};
+
+/* The first fault of a kind, or NULL. */
+const struct tkb_record_fault *tkb_record_list_fault(
+	const struct tkb_record_list *list, enum tkb_record_trouble trouble);
+
+void tkb_record_list_release(struct tkb_record_list *list);
+
+/* Read the records of `ref`; what cannot be understood is a fault. */
+TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
+                                       const char *ref,
+                                       struct tkb_record_list *out,
+                                       struct tkb_error *err);
+
+/* The same, where every tier must answer: see tkb_remote_records_all(). */
+TKB_NODISCARD int tkb_record_list_read_all(struct tkb_remote *remote,
+                                           const char *ref,
+                                           struct tkb_record_list *out,
+                                           struct tkb_error *err);
+
+/*
+ * Set is_hole of each: one round to the last tier that may be written. A blob of
+ * another size than its record says is no better than none. Where that tier does
+ * not answer, and its errors are to be ignored, there are none.
+ */
+TKB_NODISCARD int tkb_records_check(struct tkb_remote *remote,
+                                    struct tkb_record_list *list,
+                                    struct tkb_error *err);
+
+/*
+ * Drop the holes. Others may push the very same blob meanwhile, and with it the
+ * very same record: a hole that is filled once its record is dropped gets the
+ * record back, and is none any more.
+ */
+TKB_NODISCARD int tkb_records_drop_holes(struct tkb_remote *remote,
+                                         const char *ref,
+                                         struct tkb_record_list *list,
+                                         struct tkb_error *err);
+
+/*
+ * Drop the damaged ones (of another digest than their name), which nobody will
+ * ever be able to read. They are read once more before: what is damaged on the
+ * way may be whole where it lies.
+ */
+TKB_NODISCARD int tkb_records_drop_damaged(struct tkb_remote *remote,
+                                           const char *ref,
+                                           const struct tkb_record_list *list,
+                                           uint64_t *dropped_out,
+                                           struct tkb_error *err);
+
+/*
+ * Note that the record is in use, and its blob with it, unless that was noted
+ * less than a day ago. False where the remote does not let us: that changes
+ * nothing else.
+ */
+bool tkb_record_stamp(struct tkb_remote *remote, const char *ref,
+                      const struct tkb_record *record);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/path.h"
+#include "cache/key.h"
+#include "format/reader.h"
+#include "format/saved.h"
+#include "format/tar.h"
+
+#define BUFFER_LIMIT ((size_t)2048 * TKB_MIB)
+
+int tkb_decoder_open(struct tkb_decoder *decoder, struct tkb_error *err)
+{
+	*decoder = (struct tkb_decoder){ .packed = TKB_BUF_INIT(BUFFER_LIMIT),
+		                         .tar = TKB_BUF_INIT(BUFFER_LIMIT) };
+	return tkb_hasher_open(&decoder->hasher, err);
+}
+
+void tkb_decoder_close(struct tkb_decoder *decoder)
+{
+	tkb_hasher_close(&decoder->hasher);
+	tkb_unpacker_close(&decoder->unpacker);
+	tkb_buf_release(&decoder->packed);
+	tkb_buf_release(&decoder->tar);
+	free(decoder->members);
+	free(decoder->files);
+	free(decoder->placed);
+	free(decoder->firsts);
+	*decoder = (struct tkb_decoder){ 0 };
+}
+
+int tkb_frame_read(const struct tkb_bundle *bundle,
+                   const struct tkb_frame *frame, struct tkb_hasher *hasher,
+                   struct tkb_buf *out, struct tkb_error *err)
+{
+	const size_t size = (size_t)frame->packed_size;
+	bool is_right = false;
+	unsigned char *place;
+	size_t got = 0;
+	int rc;
+
+	tkb_buf_reset(out);
+	place = tkb_buf_reserve(out, size);
+	if (place == NULL)
+		return tkb_buf_check(out, err);
+	rc = tkb_bundle_pread(bundle, frame->offset, place, size, &got, err);
+	if (rc < 0)
+		return rc;
+	if (got != size)
+		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
+	out->size = size;
+
+	rc = tkb_hasher_check(hasher, tkb_buf_bytes(out), &frame->digest,
+	                      &is_right, err);
+	if (rc < 0)
+		return rc;
+	if (!is_right)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "its bytes have another digest than the "
+		                "bundle says");
+	return 0;
+}
+
+/* Which members must be there, in which order; and where their bytes go. */
+static int expect_members(struct tkb_decoder *decoder,
+                          const struct tkb_bundle *bundle,
+                          const struct tkb_frame *frame, struct tkb_error *err)
+{
+	size_t count = 0;
+	int rc;
+
+	for (size_t i = 0; i < frame->entry_count; i++) {
+		const struct tkb_entry *entry =
+			&bundle->manifest.entries[frame->entries[i]];
+
+		rc = tkb_grow(&decoder->firsts, &decoder->first_capacity, i,
+		              sizeof(*decoder->firsts), err);
+		if (rc < 0)
+			return rc;
+		decoder->firsts[i] = count;
+		for (size_t j = 0; j < entry->file_count; j++) {
+			rc = tkb_grow(&decoder->members,
+			              &decoder->member_capacity, count,
+			              sizeof(*decoder->members), err);
+			if (rc < 0)
+				return rc;
+			rc = tkb_grow(&decoder->files, &decoder->file_capacity,
+			              count, sizeof(*decoder->files), err);
+			if (rc < 0)
+				return rc;
+			rc = tkb_grow(&decoder->placed,
+			              &decoder->placed_capacity, count,
+			              sizeof(*decoder->placed), err);
+			if (rc < 0)
+				return rc;
+			decoder->members[count++] = (struct tkb_member){
+				.entry = entry, .entry_index = i, .file = j
+			};
+		}
+	}
+	tkb_members_sort(decoder->members, count);
+	decoder->member_count = count;
+	return 0;
+}
+
+static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
+                       const struct tkb_member *member, struct tkb_error *err)
+{
+	const struct tkb_file *file = &member->entry->files[member->file];
+	char wanted[TKB_MEMBER_PATH_SIZE];
+	struct tkb_bytes bytes;
+	int rc;
+
+	tkb_member_path(member, wanted);
+	rc = tkb_tar_next(tar, &bytes, err);
+	if (rc < 0)
+		return rc;
+	if (rc == TKB_MISS)
+		return tkb_fail(err, TKB_ERR_CORRUPT, "'%s' is not there",
+		                wanted);
+	if (strcmp(tar->path, wanted) != 0)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%.300s' stands where '%s' should", tar->path,
+		                wanted);
+	if (bytes.size != file->size)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%s' has %zu bytes, the manifest says %llu",
+		                wanted, bytes.size,
+		                (unsigned long long)file->size);
+	decoder->files[decoder->firsts[member->entry_index] + member->file] =
+		bytes;
+	return 0;
+}
+
+/* Which file a member is: one that does not count may have the same path. */
+struct wanted {
+	bool is_payload;
+	struct tkb_bytes key;
+	struct tkb_bytes name;
+	struct tkb_digest digest;
+};
+
+/* Other tools unpack what counts no more: its path must be sound as well. */
+static bool split_path(const char *path, struct wanted *out)
+{
+	static const char entry[] = "triton/";
+	static const char payload[] = "launcher/";
+	char key[TKB_KEY_SIZE] = "";
+	struct tkb_digest digest;
+	const char *slash;
+
+	if (strncmp(path, payload, strlen(payload)) == 0) {
+		out->is_payload = true;
+		out->key = tkb_text(path + strlen(payload));
+		out->name = out->key;
+		return tkb_digest_from_hex(out->key, &digest);
+	}
+	if (strncmp(path, entry, strlen(entry)) != 0)
+		return false;
+	path += strlen(entry);
+	slash = strchr(path, '/');
+	if (slash == NULL || (size_t)(slash - path) >= sizeof(key))
+		return false;
+	out->is_payload = false;
+	out->key = (struct tkb_bytes){ path, (size_t)(slash - path) };
+	out->name = tkb_text(slash + 1);
+	memcpy(key, path, out->key.size);
+	return tkb_key_is_valid(key) && tkb_name_is_valid(out->name);
+}
+
+static struct wanted wanted_of(const struct tkb_member *member)
+{
+	return (struct wanted){
+		.is_payload = member->entry->kind == TKB_KIND_PAYLOAD,
+		.key = tkb_text(member->entry->key),
+		.name = tkb_text(member->entry->files[member->file].name),
+		.digest = member->entry->files[member->file].digest,
+	};
+}
+
+static int compare_wanted(const struct wanted *a, const struct wanted *b)
+{
+	int order = (int)a->is_payload - (int)b->is_payload;
+
+	if (order == 0)
+		order = tkb_bytes_compare(a->key, b->key);
+	if (order == 0)
+		order = tkb_bytes_compare(a->name, b->name);
+	return order != 0 ? order
+	                  : memcmp(&a->digest, &b->digest, sizeof(a->digest));
+}
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct wanted left = wanted_of(a);
+	const struct wanted right = wanted_of(b);
+
+	return compare_wanted(&left, &right);
+}
+
+/* The first of the sorted members that is this one, or stands behind it. */
+static size_t find_member(const struct tkb_decoder *decoder,
+                          const struct wanted *wanted)
+{
+	size_t low = 0;
+	size_t high = decoder->member_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct wanted found =
+			wanted_of(&decoder->members[middle]);
+
+		if (compare_wanted(&found, wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Give the bytes to the next file that they are; false if they are of none. */
+static bool place_member(struct tkb_decoder *decoder,
+                         const struct wanted *wanted, struct tkb_bytes bytes)
+{
+	const size_t first = find_member(decoder, wanted);
+	const struct tkb_member *member;
+	struct wanted found;
+	size_t at = first;
+
+	if (first < decoder->member_count)
+		at += decoder->placed[first];
+	if (at == decoder->member_count)
+		return false;
+	member = &decoder->members[at];
+	found = wanted_of(member);
+	if (compare_wanted(&found, wanted) != 0)
+		return false;
+	decoder->files[decoder->firsts[member->entry_index] + member->file] =
+		bytes;
+	decoder->placed[first]++;
+	return true;
+}
+
+/* In a frame from a merge members stand in any order, and some count no more. */
+static int read_mixed(struct tkb_decoder *decoder,
+                      const struct tkb_frame *frame, struct tkb_tar_reader *tar,
+                      struct tkb_error *err)
+{
+	const uint64_t total = decoder->member_count + frame->unused_count;
+	uint64_t unused = 0;
+
+	qsort(decoder->members, decoder->member_count,
+	      sizeof(*decoder->members), compare_members);
+	memset(decoder->placed, 0,
+	       decoder->member_count * sizeof(*decoder->placed));
+	for (uint64_t i = 0; i < total; i++) {
+		struct wanted wanted = { 0 };
+		struct tkb_bytes bytes;
+		int rc;
+
+		rc = tkb_tar_next(tar, &bytes, err);
+		if (rc < 0)
+			return rc;
+		if (rc == TKB_MISS || !split_path(tar->path, &wanted))
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                rc == TKB_MISS ? "files are missing"
+			                               : "it holds a stranger");
+		rc = tkb_hasher_digest(&decoder->hasher, bytes, &wanted.digest,
+		                       err);
+		if (rc < 0)
+			return rc;
+		unused += !place_member(decoder, &wanted, bytes);
+	}
+	if (unused != frame->unused_count)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "some of its files are not those that the "
+		                "manifest says");
+	return 0;
+}
+
+static int read_members(struct tkb_decoder *decoder,
+                        const struct tkb_frame *frame, struct tkb_error *err)
+{
+	struct tkb_tar_reader tar =
+		tkb_tar_reader_of(tkb_buf_bytes(&decoder->tar));
+	int rc = 0;
+
+	if (frame->is_mixed)
+		rc = read_mixed(decoder, frame, &tar, err);
+	for (size_t i = 0;
+	     !frame->is_mixed && i < decoder->member_count && rc == 0; i++)
+		rc = read_member(decoder, &tar, &decoder->members[i], err);
+	return rc < 0 ? rc : tkb_tar_finish(&tar, err);
+}
+
+static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,
+                  const struct tkb_frame *frame, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_frame_read(bundle, frame, &decoder->hasher, &decoder->packed,
+	                    err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_reset(&decoder->tar);
+	rc = tkb_unpacker_unpack(&decoder->unpacker,
+	                         tkb_buf_bytes(&decoder->packed),
+	                         (size_t)frame->size, &decoder->tar, err);
+	if (rc < 0)
+		return rc;
+	rc = expect_members(decoder, bundle, frame, err);
+	if (rc < 0)
+		return rc;
+	return read_members(decoder, frame, err);
+}
+
+int tkb_decoder_decode(struct tkb_decoder *decoder,
+                       const struct tkb_bundle *bundle, size_t index,
+                       struct tkb_error *err)
+{
+	const struct tkb_frame *frame = &bundle->frames[index];
+	int rc;
+
+	decoder->frame = NULL;
+	rc = decode(decoder, bundle, frame, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s', frame %zu", bundle->name,
+		                      index);
+	decoder->frame = frame;
+	return 0;
+}
+
+struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
+                                  size_t file)
+{
+	return decoder->files[decoder->firsts[nth] + file];
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/frame.h"
+
+#include <stdlib.h>
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
+{
+	ZSTD_CCtx *context;
+
+	if (packer->context != NULL)
+		return 0;
+	context = ZSTD_createCCtx();
+	if (context == NULL)
+		return tkb_fail_nomem(err);
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(
+		    context, ZSTD_c_compressionLevel, TKB_FRAME_LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog,
+	                                        TKB_FRAME_WINDOW_LOG)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag,
+	                                        1)) ||
+	    ZSTD_isError(
+		    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1))) {
+		(void)ZSTD_freeCCtx(context);
+		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+		                "libzstd refuses the format's settings");
+	}
+	packer->context = context;
+	return 0;
+}
+
+void tkb_packer_close(struct tkb_packer *packer)
+{
+	(void)ZSTD_freeCCtx(packer->context);
+	*packer = (struct tkb_packer){ 0 };
+}
+
+int tkb_packer_pack(struct tkb_packer *packer, struct tkb_bytes bytes,
+                    struct tkb_buf *out, struct tkb_error *err)
+{
+	const size_t bound = ZSTD_compressBound(bytes.size);
+	unsigned char *place;
+	size_t size;
+	int rc;
+
+	rc = open_packer(packer, err);
+	if (rc < 0)
+		return rc;
+	place = tkb_buf_reserve(out, bound);
+	if (place == NULL)
+		return tkb_buf_check(out, err);
+	size = ZSTD_compress2(packer->context, place, bound, bytes.data,
+	                      bytes.size);
+	if (ZSTD_isError(size)) {
+		/* What it is like then is not said. */
+		tkb_packer_close(packer);
+		return tkb_fail(err, TKB_ERR_NOMEM, "cannot compress: %s",
+		                ZSTD_getErrorName(size));
+	}
+	out->size += size;
+	return 0;
+}
+
+static int open_unpacker(struct tkb_unpacker *unpacker, struct tkb_error *err)
+{
+	if (unpacker->context == NULL)
+		unpacker->context = ZSTD_createDCtx();
+	if (unpacker->context == NULL)
+		return tkb_fail_nomem(err);
+	(void)ZSTD_DCtx_reset(unpacker->context,
+	                      ZSTD_reset_session_and_parameters);
+	return 0;
+}
+
+void tkb_unpacker_close(struct tkb_unpacker *unpacker)
+{
+	(void)ZSTD_freeDCtx(unpacker->context);
+	*unpacker = (struct tkb_unpacker){ 0 };
+}
+
+int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
+                        size_t size, struct tkb_buf *out, struct tkb_error *err)
+{
+	unsigned char *place;
+	size_t got;
+	int rc;
+
+	if (ZSTD_getFrameContentSize(frame.data, frame.size) != size ||
+	    ZSTD_findFrameCompressedSize(frame.data, frame.size) != frame.size)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "it is not one zstd frame of %zu bytes", size);
+	rc = open_unpacker(unpacker, err);
+	if (rc < 0)
+		return rc;
+	place = tkb_buf_reserve(out, size);
+	if (place == NULL)
+		return tkb_buf_check(out, err);
+	got = ZSTD_decompressDCtx(unpacker->context, place, size, frame.data,
+	                          frame.size);
+	if (ZSTD_isError(got) || got != size) {
+		tkb_unpacker_close(unpacker);
+		return tkb_fail(err, TKB_ERR_CORRUPT, "cannot decompress: %s",
+		                ZSTD_isError(got) ? ZSTD_getErrorName(got)
+		                                  : "too short");
+	}
+	out->size += size;
+	return 0;
+}
+
+int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,
+                      uint64_t *size_out, struct tkb_error *err)
+{
+	const unsigned long long size =
+		ZSTD_getFrameContentSize(bytes.data, bytes.size);
+	const size_t packed =
+		ZSTD_findFrameCompressedSize(bytes.data, bytes.size);
+
+	if (ZSTD_isError(packed) &&
+	    ZSTD_getErrorCode(packed) == ZSTD_error_srcSize_wrong)
+		return TKB_MISS;
+	if (ZSTD_isError(packed))
+		return tkb_fail(err, TKB_ERR_CORRUPT, "cannot decompress: %s",
+		                ZSTD_getErrorName(packed));
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "its first frame does not tell its size");
+	*packed_out = packed;
+	*size_out = size;
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_FRAME_H
+#define TKB_FORMAT_FRAME_H
+
+/*
+ * One zstd frame: bytes in, bytes out, always with the same settings, by one
+ * thread, so that the same input gives the same bytes.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum {
+	TKB_FRAME_LEVEL = 3,
+	TKB_FRAME_WINDOW_LOG = 24
+};
+
+/*
+ * A compressor, which one thread uses again and again, also after a failure.
+ * Zeroed is closed.
+ */
+struct tkb_packer {
+	void *context; /* owned */
+};
+
+void tkb_packer_close(struct tkb_packer *packer);
+
+/* Append `bytes` as one frame. */
+TKB_NODISCARD int tkb_packer_pack(struct tkb_packer *packer,
+                                  struct tkb_bytes bytes, struct tkb_buf *out,
+                                  struct tkb_error *err);
+
+/* A decompressor, likewise. */
+struct tkb_unpacker {
+	void *context; /* owned */
+};
+
+void tkb_unpacker_close(struct tkb_unpacker *unpacker);
+
+/*
+ * Decode `frame`, which must be exactly one frame of exactly `size` bytes, and
+ * append them. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
+                                      struct tkb_bytes frame, size_t size,
+                                      struct tkb_buf *out,
+                                      struct tkb_error *err);
+
+/*
+ * How large is the frame that `bytes` begin with: packed, and decoded? Returns
+ * 0, TKB_MISS (it goes on behind `bytes`) or TKB_ERR_CORRUPT (it is none, or
+ * does not tell its size).
+ */
+TKB_NODISCARD int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,
+                                    uint64_t *size_out, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/merge_plan.h"
+
+#include "base/draft.h"
+#include "format/compose.h"
+#include "cache/watch.h"
+
+#define PACKED_LIMIT ((size_t)2048 * TKB_MIB)
+
+struct merger {
+	struct tkb_merge_plan plan;
+	struct tkb_watcher watcher;
+	struct tkb_hasher hasher;
+	struct tkb_buf packed;
+};
+
+static void merger_close(struct merger *merger)
+{
+	tkb_merge_plan_release(&merger->plan);
+	tkb_watcher_release(&merger->watcher);
+	tkb_hasher_close(&merger->hasher);
+	tkb_buf_release(&merger->packed);
+}
+
+static int send_frame(void *self, size_t index, const struct tkb_sink *sink,
+                      struct tkb_error *err)
+{
+	struct merger *merger = self;
+	const struct tkb_merge_frame *source = &merger->plan.sources[index];
+	const struct tkb_bundle *bundle = merger->plan.bundles[source->bundle];
+	int rc;
+
+	rc = tkb_watcher_check(&merger->watcher, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_frame_read(bundle, &bundle->frames[source->frame],
+	                    &merger->hasher, &merger->packed, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s', frame %zu", bundle->name,
+		                      source->frame);
+	tkb_watcher_progress(&merger->watcher, merger->packed.size);
+	return sink->write(sink->self, tkb_buf_bytes(&merger->packed), err);
+}
+
+/* A bundle that is damaged at its end may lack what nobody can see. */
+static int check_bundles(const struct tkb_bundle *const *bundles, size_t count,
+                         struct tkb_error *err)
+{
+	if (count == 0)
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no bundle");
+	for (size_t i = 0; i < count; i++) {
+		if (bundles[i]->fault.status == 0)
+			continue;
+		if (err != NULL)
+			*err = bundles[i]->fault;
+		return tkb_fail_while(err, TKB_ERR_CORRUPT, "'%s'",
+		                      bundles[i]->name);
+	}
+	return 0;
+}
+
+static const char *profile_of(const struct tkb_merge_plan *plan)
+{
+	for (size_t i = 0; i < plan->bundle_count; i++) {
+		if (strcmp(plan->bundles[i]->manifest.profile, "full") != 0)
+			return "lean";
+	}
+	return "full";
+}
+
+static void fill_report(const struct tkb_merge_plan *plan,
+                        struct tkb_merge_report *report)
+{
+	report->entry_count = plan->entry_count;
+	report->launcher_count = plan->launcher_count;
+	report->frame_count = plan->frame_count;
+	for (size_t i = 0; i < plan->entry_count; i++)
+		report->size += tkb_entry_size(plan->merged[i]);
+	for (size_t i = 0; i < plan->bundle_count; i++)
+		report->skipped_count += plan->bundles[i]->manifest.entry_count;
+	report->skipped_count -= plan->entry_count;
+	for (size_t i = 0; i < plan->frame_count; i++) {
+		const struct tkb_merge_frame *source = &plan->sources[i];
+		const struct tkb_frame *frame =
+			&plan->bundles[source->bundle]->frames[source->frame];
+
+		for (size_t j = 0; j < frame->entry_count; j++) {
+			const struct tkb_merge_item *item =
+				&plan->items[plan->firsts[source->bundle] +
+			                     frame->entries[j]];
+
+			if (!item->counts)
+				report->unused_size +=
+					tkb_entry_size(&item->entry);
+		}
+	}
+}
+
+static void tell_results(struct merger *merger)
+{
+	const struct tkb_merge_plan *plan = &merger->plan;
+
+	for (size_t i = 0; i < plan->item_count; i++) {
+		const struct tkb_merge_item *item = &plan->items[i];
+		const struct tkb_bundle *bundle = plan->bundles[item->bundle];
+		const struct tkb_result result = {
+			.root = "",
+			.key = item->entry.key,
+			.name = item->entry.name,
+			.outcome = item->counts ? TKB_COLLECTED : TKB_SKIPPED,
+			.reason = item->counts ? TKB_REASON_NONE
+			                       : TKB_REASON_TWIN,
+			.message = item->counts ? ""
+			                        : "an earlier bundle holds it",
+		};
+
+		if (item->item < bundle->manifest.entry_count)
+			tkb_watcher_result(&merger->watcher, &result);
+	}
+}
+
+int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
+              const struct tkb_merge_options *options,
+              const struct tkb_sink *sink, struct tkb_merge_report *report,
+              struct tkb_error *err)
+{
+	static const struct tkb_merge_options defaults = { 0 };
+	TKB_AUTO(merger_close)
+	struct merger merger = {
+		.plan = { .bundles = bundles, .bundle_count = count },
+		.packed = TKB_BUF_INIT(PACKED_LIMIT),
+	};
+	struct tkb_outline outline = { .send_frame = send_frame,
+		                       .self = &merger };
+	struct tkb_merge_report own = { 0 };
+	struct tkb_timed timed;
+	int rc;
+
+	if (options == NULL)
+		options = &defaults;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	tkb_watcher_init(&merger.watcher, &timed.watch, 0);
+	if (sink == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
+	rc = check_bundles(bundles, count, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_hasher_open(&merger.hasher, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_merge_plan_make(&merger.plan, err);
+	if (rc < 0)
+		return rc;
+	fill_report(&merger.plan, &own);
+	for (size_t i = 0; i < merger.plan.frame_count; i++)
+		merger.watcher.total += merger.plan.frames[i].packed_size;
+	outline.contents = (struct tkb_contents){
+		.entries = merger.plan.merged,
+		.entry_count = merger.plan.entry_count,
+		.launchers = merger.plan.launchers,
+		.launcher_count = merger.plan.launcher_count,
+		.profile = profile_of(&merger.plan),
+	};
+	outline.frames = merger.plan.frames;
+	outline.frame_count = merger.plan.frame_count;
+	rc = tkb_compose(&outline, sink, &own.id, &own.bundle_size, err);
+	if (rc < 0)
+		return tkb_timed_end(&timed, rc, err);
+	tell_results(&merger);
+	if (report != NULL)
+		*report = own;
+	return 0;
+}
+
+int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
+                      const struct tkb_merge_options *options, const char *path,
+                      struct tkb_merge_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	struct tkb_merge_report own = { 0 };
+	int rc;
+
+	rc = tkb_draft_open(&draft, path, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_merge(bundles, count, options, &sink, &own, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_draft_publish(&draft, err);
+	if (rc == 0 && report != NULL)
+		*report = own;
+	return rc;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_MERGE_PLAN_H
+#define TKB_FORMAT_MERGE_PLAN_H
+
+/* What of which bundle counts in a merge, and which frames that takes. */
+
+#include <tkbundle/merge.h>
+
+#include "format/reader.h"
+
+/* An item of one of the bundles. */
+struct tkb_merge_item {
+	size_t bundle;
+	size_t item;            /* in that bundle */
+	struct tkb_entry entry; /* with the devices that it counts for */
+	bool counts;            /* else an earlier one does */
+	bool is_changed;        /* its devices are not those it had */
+	size_t place;           /* of one that counts: in the merged bundle */
+};
+
+/* A frame that is copied. */
+struct tkb_merge_frame {
+	size_t bundle;
+	size_t frame; /* in that bundle */
+};
+
+struct tkb_merge_plan {
+	const struct tkb_bundle *const *bundles; /* by reference */
+	size_t bundle_count;
+	struct tkb_arena arena;
+	struct tkb_merge_item *items; /* owned; by bundle, then item */
+	size_t item_count;
+	size_t *firsts; /* owned; of each bundle, in `items` */
+	struct tkb_saved_launcher *launchers; /* owned; by cache key */
+	size_t launcher_count;
+	const struct tkb_entry **merged; /* owned; entries, then payloads */
+	size_t merged_count;
+	size_t entry_count;
+	struct tkb_frame *frames;        /* owned; of the merged bundle */
+	struct tkb_merge_frame *sources; /* owned; where each comes from */
+	size_t frame_count;
+};
+
+void tkb_merge_plan_release(struct tkb_merge_plan *plan);
+
+TKB_NODISCARD int tkb_merge_plan_make(struct tkb_merge_plan *plan,
+                                      struct tkb_error *err);
+
+#endif

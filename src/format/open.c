@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "format/reader.h"
+#include "cache/select.h"
+
+static void close_at(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+/*
+ * A pipe cannot be read twice, nor from several threads: what comes out of it is
+ * copied, as far as somebody reads. That is the header, the frames that it
+ * tells of, the end, and one byte, which should not be there; so that a pipe
+ * that never ends fills no disk.
+ */
+struct pipe {
+	const char *name;
+	int fd;   /* by reference */
+	int copy; /* owned */
+	uint64_t size;
+	bool has_ended;
+	bool has_failed; /* to be read, which is no fault of a bundle */
+};
+
+static void pipe_close(struct pipe *pipe)
+{
+	tkb_fd_close_at(&pipe->copy);
+}
+
+/* Let the copy have at least `size` bytes, where there are so many. */
+static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(TKB_MIB);
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	while (pipe->size < size && !pipe->has_ended) {
+		const uint64_t left = size - pipe->size;
+		const size_t wanted = left < TKB_MIB ? (size_t)left : TKB_MIB;
+		const ssize_t got = tkb_fd_read_full(pipe->fd, chunk, wanted);
+		int rc;
+
+		if (got < 0) {
+			pipe->has_failed = true;
+			return tkb_fail_errno(err, "cannot read '%s'",
+			                      pipe->name);
+		}
+		pipe->has_ended = (size_t)got < wanted;
+		rc = tkb_fd_pwrite_all(pipe->copy,
+		                       (struct tkb_bytes){ chunk, (size_t)got },
+		                       pipe->size, "a temporary file", err);
+		if (rc < 0)
+			return rc;
+		pipe->size += (uint64_t)got;
+	}
+	return 0;
+}
+
+static int read_pipe(void *self, uint64_t offset, void *data, size_t size,
+                     size_t *got_out, struct tkb_error *err)
+{
+	struct pipe *pipe = self;
+	ssize_t got;
+	int rc;
+
+	rc = copy_more(pipe, offset + size, err);
+	if (rc < 0)
+		return rc;
+	got = tkb_fd_pread_full(pipe->copy, data, size, offset);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read a temporary file");
+	*got_out = (size_t)got;
+	return 0;
+}
+
+static int read_file(void *self, uint64_t offset, void *data, size_t size,
+                     size_t *got_out, struct tkb_error *err)
+{
+	const struct tkb_bundle *bundle = self;
+	const ssize_t got = tkb_fd_pread_full(bundle->fd, data, size, offset);
+
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read");
+	*got_out = (size_t)got;
+	return 0;
+}
+
+static int read_memory(void *self, uint64_t offset, void *data, size_t size,
+                       size_t *got_out, struct tkb_error *err)
+{
+	const struct tkb_bundle *bundle = self;
+	const size_t total = bundle->memory.size;
+
+	(void)err;
+	*got_out = 0;
+	if (offset >= total || size == 0)
+		return 0;
+	if (size > total - (size_t)offset)
+		size = total - (size_t)offset;
+	memcpy(data, (const char *)bundle->memory.data + offset, size);
+	*got_out = size;
+	return 0;
+}
+
+int tkb_bundle_pread(const struct tkb_bundle *bundle, uint64_t offset,
+                     void *data, size_t size, size_t *got_out,
+                     struct tkb_error *err)
+{
+	size_t got = 0;
+	int rc;
+
+	rc = bundle->source.read_at(bundle->source.self, offset, data, size,
+	                            &got, err);
+	if (rc < 0)
+		return rc;
+	if (got > size)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the source gave more than was asked for");
+	*got_out = got;
+	return 0;
+}
+
+/* An empty one, or NULL where there is no memory. */
+static struct tkb_bundle *new_bundle(const char *name)
+{
+	struct tkb_bundle *bundle = tkb_alloc_array(1, sizeof(*bundle));
+
+	if (bundle == NULL)
+		return NULL;
+	bundle->fd = -1;
+	bundle->name = strdup(name);
+	if (bundle->name != NULL)
+		return bundle;
+	tkb_bundle_close(bundle);
+	return NULL;
+}
+
+/* Is there something that `fd` can be read from, again and again? */
+static int look_at_file(const struct tkb_bundle *bundle, int fd,
+                        bool *is_pipe_out, struct tkb_error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", bundle->name);
+	if (S_ISDIR(status.st_mode))
+		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is a folder",
+		                bundle->name);
+	*is_pipe_out = !S_ISREG(status.st_mode);
+	return 0;
+}
+
+/* Read the header and give the bundle away. */
+static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
+                  struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_bundle_read_header(*bundle, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s'", (*bundle)->name);
+	*out = tkb_take(*bundle);
+	return 0;
+}
+
+/* What the header did not tell of is not read; the rest is in the copy. */
+static int read_pipe_header(struct tkb_bundle *bundle, int fd,
+                            struct tkb_error *err)
+{
+	TKB_AUTO(pipe_close)
+	struct pipe pipe = { .name = bundle->name, .fd = fd, .copy = -1 };
+	int rc;
+
+	rc = tkb_fd_unlinked(NULL, &pipe.copy, err);
+	if (rc < 0)
+		return rc;
+	bundle->source =
+		(struct tkb_source){ .read_at = read_pipe, .self = &pipe };
+	rc = tkb_bundle_read_header(bundle, err);
+	if (rc < 0)
+		return pipe.has_failed
+		               ? rc
+		               : tkb_fail_while(err, rc, "'%s'", bundle->name);
+	bundle->fd = pipe.copy;
+	bundle->owns_fd = true;
+	pipe.copy = -1;
+	return 0;
+}
+
+int tkb_bundle_open_fd(int fd, const char *name, struct tkb_bundle **out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+	bool is_pipe = false;
+	int rc;
+
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
+	rc = look_at_file(bundle, fd, &is_pipe, err);
+	if (rc == 0 && is_pipe)
+		rc = read_pipe_header(bundle, fd, err);
+	if (rc < 0)
+		return rc;
+	bundle->source =
+		(struct tkb_source){ .read_at = read_file, .self = bundle };
+	if (is_pipe) {
+		*out = tkb_take(bundle);
+		return 0;
+	}
+	bundle->fd = fd;
+	return finish(&bundle, out, err);
+}
+
+int tkb_bundle_open(const char *path, struct tkb_bundle **out,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	int rc;
+
+	fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY, 0);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		(void)tkb_fail(err, TKB_MISS, "there is no file '%s'", path);
+		return TKB_MISS;
+	}
+	if (fd < 0)
+		return tkb_fail_errno(err, "cannot open '%s'", path);
+	rc = tkb_bundle_open_fd(fd, path, out, err);
+	if (rc == 0 && (*out)->fd == fd) {
+		(*out)->owns_fd = true;
+		fd = -1;
+	}
+	return rc;
+}
+
+int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
+                           struct tkb_bundle **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
+	bundle->memory = bytes;
+	bundle->source =
+		(struct tkb_source){ .read_at = read_memory, .self = bundle };
+	return finish(&bundle, out, err);
+}
+
+int tkb_bundle_open_source(const struct tkb_source *source, const char *name,
+                           struct tkb_bundle **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
+	bundle->source = *source;
+	return finish(&bundle, out, err);
+}
+
+int tkb_bundle_open_pinned(const struct tkb_source *source, const char *name,
+                           const struct tkb_digest *id,
+                           const struct tkb_digest *frames,
+                           struct tkb_bundle **out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+	int rc;
+
+	if (bundle == NULL)
+		return tkb_fail_nomem(err);
+	bundle->source = *source;
+	bundle->is_pinned = true;
+	rc = tkb_bundle_read_header(bundle, err);
+	if (rc == 0 && (!tkb_digest_equal(&bundle->id, id) ||
+	                !tkb_digest_equal(&bundle->frames_digest, frames)))
+		rc = tkb_fail(err, TKB_ERR_CORRUPT,
+		              "it is another bundle than was named");
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s'", name);
+	*out = tkb_take(bundle);
+	return 0;
+}
+
+void tkb_bundle_close(struct tkb_bundle *bundle)
+{
+	if (bundle == NULL)
+		return;
+	if (bundle->owns_fd)
+		tkb_fd_close_at(&bundle->fd);
+	free(bundle->name);
+	tkb_manifest_release(&bundle->manifest);
+	free(bundle);
+}
+
+const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle)
+{
+	return &bundle->id;
+}
+
+const char *tkb_bundle_profile(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.profile;
+}
+
+size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle)
+{
+	return bundle->frame_count;
+}
+
+size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.entry_count;
+}
+
+const struct tkb_entry *tkb_bundle_entry(const struct tkb_bundle *bundle,
+                                         size_t index)
+{
+	return &bundle->manifest.entries[index];
+}
+
+static const char *entry_key(const void *list, size_t index)
+{
+	const struct tkb_bundle *bundle = list;
+
+	return bundle->manifest.entries[index].key;
+}
+
+int tkb_bundle_find(const struct tkb_bundle *bundle, const char *prefix,
+                    size_t *index_out, struct tkb_error *err)
+{
+	return tkb_select_key(bundle, bundle->manifest.entry_count, entry_key,
+	                      prefix, index_out, err);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_READER_H
+#define TKB_FORMAT_READER_H
+
+/*
+ * What stands behind struct tkb_bundle, for emit and verify.
+ *
+ * A frame is decoded by a decoder, of which each thread has its own: its bytes
+ * are read, held against their digest, decompressed, and each member held
+ * against the manifest. Then every file's bytes can be asked for.
+ */
+
+#include <tkbundle/bundle.h>
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "format/frame.h"
+#include "format/manifest.h"
+#include "format/writer.h"
+
+struct tkb_bundle {
+	struct tkb_source source; /* where its bytes come from */
+	int fd;                   /* of a file, else -1 */
+	bool owns_fd;
+	struct tkb_bytes memory; /* by reference; of one in memory */
+	char *name;              /* owned; for messages */
+	struct tkb_digest id;
+	struct tkb_digest frames_digest; /* of the text of tkbundle.frames */
+	bool is_pinned; /* its bytes are checked elsewhere: the end is not
+	                   looked at */
+	struct tkb_manifest manifest;
+	struct tkb_frame *frames; /* in the manifest's arena */
+	size_t frame_count;
+	struct tkb_error fault; /* what is wrong behind the data frames */
+};
+
+/*
+ * Open a bundle whose id and frames are known, so that each of its frames is
+ * checked before the last one has come. TKB_ERR_CORRUPT where it is another.
+ */
+TKB_NODISCARD int tkb_bundle_open_pinned(const struct tkb_source *source,
+                                         const char *name,
+                                         const struct tkb_digest *id,
+                                         const struct tkb_digest *frames,
+                                         struct tkb_bundle **out,
+                                         struct tkb_error *err);
+
+/*
+ * Read up to `size` bytes at `offset`; fewer only at the end. A failure does
+ * not name the bundle.
+ */
+TKB_NODISCARD int tkb_bundle_pread(const struct tkb_bundle *bundle,
+                                   uint64_t offset, void *data, size_t size,
+                                   size_t *got_out, struct tkb_error *err);
+
+/* Read manifest and frames; look at the end. */
+TKB_NODISCARD int tkb_bundle_read_header(struct tkb_bundle *bundle,
+                                         struct tkb_error *err);
+
+/* Read the text of `tkbundle.frames`; the data begin at `offset`. */
+TKB_NODISCARD int tkb_frames_parse(struct tkb_bundle *bundle,
+                                   struct tkb_bytes text, uint64_t offset,
+                                   struct tkb_error *err);
+
+/* The item that is the payload of launcher `index`. */
+size_t tkb_bundle_payload(const struct tkb_bundle *bundle, size_t index);
+
+/* In which frame is item `index`, and which of the frame's is it? */
+void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
+                       size_t *frame_out, size_t *nth_out);
+
+/*
+ * Read the packed bytes of `frame` into `out`, which is emptied before, and
+ * hold them against their digest.
+ */
+TKB_NODISCARD int tkb_frame_read(const struct tkb_bundle *bundle,
+                                 const struct tkb_frame *frame,
+                                 struct tkb_hasher *hasher, struct tkb_buf *out,
+                                 struct tkb_error *err);
+
+struct tkb_decoder {
+	struct tkb_hasher hasher;
+	struct tkb_unpacker unpacker;
+	struct tkb_buf packed;
+	struct tkb_buf tar;
+	struct tkb_member *members; /* owned */
+	size_t member_capacity;
+	size_t member_count;
+	struct tkb_bytes *files; /* owned; of the frame's entries, in order */
+	size_t file_capacity;
+	size_t *placed; /* owned; in a mixed frame, of the first of equal
+	                   members: how many of them have their bytes */
+	size_t placed_capacity;
+	size_t *firsts; /* owned; of an entry of the frame, in `files` */
+	size_t first_capacity;
+	const struct tkb_frame *frame; /* the one that is decoded */
+};
+
+TKB_NODISCARD int tkb_decoder_open(struct tkb_decoder *decoder,
+                                   struct tkb_error *err);
+void tkb_decoder_close(struct tkb_decoder *decoder);
+
+/* Decode frame `index`. Returns 0, TKB_ERR_CORRUPT, _IO or _NOMEM. */
+TKB_NODISCARD int tkb_decoder_decode(struct tkb_decoder *decoder,
+                                     const struct tkb_bundle *bundle,
+                                     size_t index, struct tkb_error *err);
+
+/* File `file` of the frame's entry number `nth`; valid until the next frame. */
+struct tkb_bytes tkb_decoder_file(const struct tkb_decoder *decoder, size_t nth,
+                                  size_t file);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_TAR_H
+#define TKB_FORMAT_TAR_H
+
+/*
+ * Tar members in memory: POSIX.1-2001 (ustar, and a pax header before a name
+ * that is too long for it), written in one way only: a plain file, mode 0644,
+ * owner 0, time 0.
+ *
+ * It is our own because libarchive calls exit() where it has no memory, and
+ * because there is less to go wrong: a reader takes a member's name and size,
+ * makes the headers that this writer makes of them, and refuses whatever
+ * differs in a byte.
+ *
+ * No end of archive is written: the streams of several frames, joined, are one
+ * tar.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum {
+	TKB_TAR_PATH_SIZE = 400 /* the longest path, and a zero */
+};
+
+/* Append a member; the buffer keeps a failure. */
+void tkb_tar_add(struct tkb_buf *out, const char *path, struct tkb_bytes bytes);
+
+/* Goes through a stream that nobody vouches for. */
+struct tkb_tar_reader {
+	struct tkb_bytes bytes; /* kept by reference */
+	size_t at;
+	char path[TKB_TAR_PATH_SIZE]; /* of the member just read */
+};
+
+struct tkb_tar_reader tkb_tar_reader_of(struct tkb_bytes bytes);
+
+/*
+ * The next member: its path is in the reader, its bytes are part of what the
+ * reader was made of. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT.
+ */
+TKB_NODISCARD int tkb_tar_next(struct tkb_tar_reader *reader,
+                               struct tkb_bytes *out, struct tkb_error *err);
+
+/* Nothing may stand behind the last member. */
+TKB_NODISCARD int tkb_tar_finish(const struct tkb_tar_reader *reader,
+                                 struct tkb_error *err);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <zstd.h>
+
+#include "base/digest.h"
+#include "format/frame.h"
+#include "format/manifest.h"
+#include "cache/names.h"
+#include "format/saved.h"
+
+#define SMALLEST_FRAME ((uint64_t)4 * TKB_MIB)
+#define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
+
+static uint64_t frame_target(const struct tkb_entry *const *entries,
+                             size_t count)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += tkb_entry_tar_size(entries[i]);
+	total /= 4;
+	if (total < SMALLEST_FRAME)
+		return SMALLEST_FRAME;
+	return total > LARGEST_FRAME ? LARGEST_FRAME : total;
+}
+
+/* Payloads are wanted without entries, and entries without payloads. */
+static bool is_border(const struct tkb_entry *entry,
+                      const struct tkb_entry *next)
+{
+	return entry->kind != next->kind && next->kind == TKB_KIND_PAYLOAD;
+}
+
+int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
+                   struct tkb_cut **out, size_t *count_out,
+                   struct tkb_error *err)
+{
+	const uint64_t target = frame_target(entries, count);
+	TKB_AUTO(tkb_free_at) struct tkb_cut *cuts = NULL;
+	struct tkb_cut cut = { 0 };
+	uint64_t size = 0;
+	size_t capacity = 0;
+	size_t cut_count = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		cut.count++;
+		size += tkb_entry_tar_size(entries[i]);
+		if (size < target && i + 1 < count &&
+		    !is_border(entries[i], entries[i + 1]))
+			continue;
+		rc = tkb_grow(&cuts, &capacity, cut_count, sizeof(cut), err);
+		if (rc < 0)
+			return rc;
+		cuts[cut_count++] = cut;
+		cut = (struct tkb_cut){ .first = i + 1 };
+		size = 0;
+	}
+	*out = tkb_take(cuts);
+	*count_out = cut_count;
+	return 0;
+}
+
+static const char *file_name(const struct tkb_member *member)
+{
+	return member->entry->files[member->file].name;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct tkb_member *left = a;
+	const struct tkb_member *right = b;
+	int order = tkb_name_compare(file_name(left), file_name(right));
+
+	if (order == 0)
+		order = strcmp(left->entry->key, right->entry->key);
+	if (order == 0)
+		order = (left->entry_index > right->entry_index) -
+		        (left->entry_index < right->entry_index);
+	return order;
+}
+
+void tkb_members_sort(struct tkb_member *members, size_t count)
+{
+	if (count > 1)
+		qsort(members, count, sizeof(*members), compare_members);
+}
+
+void tkb_member_path(const struct tkb_member *member,
+                     char out[TKB_MEMBER_PATH_SIZE])
+{
+	if (member->entry->kind == TKB_KIND_PAYLOAD)
+		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "launcher/%s",
+		               file_name(member));
+	else
+		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "triton/%s/%s",
+		               member->entry->key, file_name(member));
+}
+
+/* Indices as ranges: 0-41, 43, 50-51. */
+static void write_ranges(const struct tkb_frame *frame, struct tkb_buf *out)
+{
+	size_t i = 0;
+
+	while (i < frame->entry_count) {
+		size_t last = i;
+
+		while (last + 1 < frame->entry_count &&
+		       frame->entries[last + 1] == frame->entries[last] + 1)
+			last++;
+		if (i != 0)
+			tkb_buf_add_byte(out, ',');
+		tkb_buf_add_number(out, frame->entries[i]);
+		if (last != i) {
+			tkb_buf_add_byte(out, '-');
+			tkb_buf_add_number(out, frame->entries[last]);
+		}
+		i = last + 1;
+	}
+}
+
+void tkb_frames_write(const struct tkb_frame *frames, size_t count,
+                      struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, "frames 1 zstd ");
+	tkb_buf_add_text(out, ZSTD_versionString());
+	tkb_buf_add_byte(out, ' ');
+	tkb_buf_add_number(out, TKB_FRAME_LEVEL);
+	tkb_buf_add_byte(out, '\n');
+	for (size_t i = 0; i < count; i++) {
+		char hex[TKB_DIGEST_HEX_SIZE];
+
+		tkb_digest_to_hex(&frames[i].digest, hex);
+		tkb_buf_add_text(out, hex);
+		tkb_buf_add_byte(out, ' ');
+		tkb_buf_add_number(out, frames[i].packed_size);
+		tkb_buf_add_byte(out, ' ');
+		tkb_buf_add_number(out, frames[i].size);
+		tkb_buf_add_byte(out, ' ');
+		write_ranges(&frames[i], out);
+		if (frames[i].is_mixed) {
+			tkb_buf_add_byte(out, ' ');
+			tkb_buf_add_number(out, frames[i].unused_count);
+		}
+		tkb_buf_add_byte(out, '\n');
+	}
+}
+
+/*
+ * RFC 8878: magic number; one segment, its size in two bytes less 256, no
+ * checksum; a block of 1024 times one byte; a raw block, the last, of 72 bytes.
+ */
+void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out)
+{
+	static const unsigned char before[] = {
+		0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x48, 0x03,
+		0x02, 0x20, 0x00, 0x00, 0x41, 0x02, 0x00,
+	};
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(header, hex);
+	tkb_buf_add(out, (struct tkb_bytes){ before, sizeof(before) });
+	tkb_buf_add_text(out, "header ");
+	tkb_buf_add_text(out, hex);
+	tkb_buf_add_byte(out, '\n');
+}

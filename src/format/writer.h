@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_WRITER_H
+#define TKB_FORMAT_WRITER_H
+
+/*
+ * The layout of a bundle file: how entries are cut into frames, in which order
+ * a frame holds its files, and what stands before and behind the data frames.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+/* Entries `first` to `first + count` share a frame. */
+struct tkb_cut {
+	size_t first;
+	size_t count;
+};
+
+/*
+ * Cut `entries`, which are in order: a frame ends once it holds a quarter of
+ * the whole, but at least 4 and at most 16 MiB, and where payloads begin.
+ * `*out` is the caller's to free.
+ */
+TKB_NODISCARD int tkb_cut_frames(const struct tkb_entry *const *entries,
+                                 size_t count, struct tkb_cut **out,
+                                 size_t *count_out, struct tkb_error *err);
+
+/* One file in a frame. */
+struct tkb_member {
+	const struct tkb_entry *entry;
+	size_t entry_index; /* in the manifest */
+	size_t file;
+};
+
+/* Order the members of one frame: extension, name, key, entry. */
+void tkb_members_sort(struct tkb_member *members, size_t count);
+
+enum {
+	TKB_MEMBER_PATH_SIZE = 384
+};
+
+/* Its path in the tar: "triton/<key>/<file>", or "launcher/<sha256>". */
+void tkb_member_path(const struct tkb_member *member,
+                     char out[TKB_MEMBER_PATH_SIZE]);
+
+/* A data frame, as `tkbundle.frames` describes it. */
+struct tkb_frame {
+	struct tkb_digest digest; /* of its compressed bytes */
+	uint64_t packed_size;
+	uint64_t size;
+	uint64_t offset;         /* in the file; not written */
+	const uint32_t *entries; /* items of the manifest, ascending */
+	size_t entry_count;
+	bool is_mixed; /* from a merge: it holds files that do not count, or
+	                  not in the order that the manifest gives */
+	uint64_t unused_count; /* of the files that do not count */
+};
+
+#define TKB_FRAMES_SIZE_LIMIT ((size_t)8 * 1024 * 1024)
+
+/* What a writer packs into one frame at most: a full one, and a last entry. */
+#define TKB_MIXED_SIZE_LIMIT ((uint64_t)276 * 1024 * 1024)
+
+/* Append the text of `tkbundle.frames`. */
+void tkb_frames_write(const struct tkb_frame *frames, size_t count,
+                      struct tkb_buf *out);
+
+#define TKB_MANIFEST_MEMBER "tkbundle.json"
+#define TKB_FRAMES_MEMBER "tkbundle.frames"
+#define TKB_SIGNATURE_MEMBER "tkbundle.sig"
+
+/*
+ * Append the last frame: the two zero blocks that end a tar, and behind them a
+ * line with the digest of the header frame's bytes. It is not compressed, so
+ * that there is one way to write it, and a reader can compare bytes: the header
+ * pins the data frames, this pins the header, and nothing is left unpinned.
+ */
+void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out);
+
+/* The size of the last frame. */
+enum {
+	TKB_END_SIZE = 86
+};
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_LAUNCH_C_LAUNCHER_H
+#define TKB_LAUNCH_C_LAUNCHER_H
+
+/* What a launcher is made of, for those who write it down. */
+
+#include <tkbundle/c_launcher.h>
+
+#include "base/arena.h"
+#include "launch/facts.h"
+#include "launch/grid.h"
+#include "launch/signature.h"
+
+/* An argument that is no constant. */
+struct tkb_c_argument {
+	const struct tkb_argument *item;
+	const char *given; /* its name in the kernel */
+	const char *c;     /* its name in C */
+};
+
+struct tkb_c_launcher {
+	struct tkb_arena arena; /* strings and arrays are there */
+	struct tkb_signature signature;
+	struct tkb_facts facts;
+	uint32_t num_warps;
+	uint32_t num_stages;
+	const char *key; /* or "" */
+	const char *name;
+	const char *suffix;
+	const char *function;
+	const char *file_name;
+	struct tkb_c_argument *arguments;
+	size_t argument_count;
+	bool has_grid;
+	struct tkb_grid grid;
+	struct tkb_bytes cubin;
+};
+
+/* A limit that no kernel comes near; a file of C that long compiles no more. */
+#define TKB_SOURCE_LIMIT (512 * TKB_MIB)
+
+/* The version of the line in a header that a link reads. */
+#define TKB_LAUNCHER_LINE "// tkb-launcher: 1 "
+#define TKB_ARGUMENTS_LINE "// tkb-arguments: "
+
+/* The words for what memory a launcher takes: bit 0 global, bit 1 profile. */
+extern const char *const tkb_scratch_words[4];
+
+/*
+ * Append the parameters of a launcher's function, "CUstream stream, ...": those
+ * that are passed, or with `all` the ones that are always 1, too.
+ */
+void tkb_print_parameters(struct tkb_buf *out,
+                          const struct tkb_c_argument *arguments, size_t count,
+                          bool all, bool has_grid, unsigned scratch);
+
+#endif

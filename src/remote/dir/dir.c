@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/draft.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "remote/backends.h"
+#include "remote/dir/dir_claim.h"
+
+/*
+ * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
+ * comma stands for each slash in the ref's name. Files appear whole, by a link
+ * or a rename, so any number of processes may use it at once; on NFS too. They
+ * are on the disk before they appear, and their names before a put returns,
+ * unless the URL says sync=false: a blob under its digest is whole, also after a
+ * loss of power.
+ */
+struct folder {
+	char *path; /* owned; absolute */
+	bool is_synced;
+};
+
+enum {
+	PATH_LIMIT = 16 * 1024,
+	CHUNK = 1024 * 1024
+};
+
+static int read_sync(const struct tkb_place *place, bool *out,
+                     struct tkb_error *err)
+{
+	const char *value = tkb_place_param(place, "sync");
+
+	*out = value == NULL || strcmp(value, "true") == 0;
+	if (!*out && strcmp(value, "false") != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'sync' wants 'true' or 'false', not '%.80s'",
+		                value);
+	return 0;
+}
+
+static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
+                    void **self_out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	struct folder *folder;
+	struct stat status;
+	bool is_synced;
+	int rc;
+
+	(void)call;
+	if (place->host[0] != '\0' && strcmp(place->host, "localhost") != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a file URL names no host: file:///dir");
+	if (place->path[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
+	rc = read_sync(place, &is_synced, err);
+	if (rc == 0)
+		rc = tkb_path_absolute(place->path, &path, err);
+	tkb_buf_add_byte(&path, '\0');
+	if (rc == 0)
+		rc = tkb_buf_check(&path, err);
+	if (rc < 0)
+		return rc;
+	if (stat((const char *)path.data, &status) == 0 &&
+	    !S_ISDIR(status.st_mode))
+		return tkb_fail(err, TKB_ERR_INVALID, "it is not a folder");
+	folder = tkb_alloc_array(1, sizeof(*folder));
+	if (folder == NULL)
+		return tkb_fail_nomem(err);
+	folder->path = (char *)tkb_take(path.data);
+	folder->is_synced = is_synced;
+	*self_out = folder;
+	return 0;
+}
+
+static void dir_close(void *self)
+{
+	struct folder *folder = self;
+
+	free(folder->path);
+	free(folder);
+}
+
+/* "<folder>/cas/ab/<sha256>" or "<folder>/ref/<name>/<sha256>". */
+static int path_of(const struct folder *folder, const char *ref,
+                   const struct tkb_digest *digest, struct tkb_buf *out,
+                   struct tkb_error *err)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_buf_reset(out);
+	tkb_buf_add_text(out, folder->path);
+	tkb_buf_add_text(out, ref != NULL ? "/ref/" : "/cas/");
+	for (const char *at = ref; ref != NULL && *at != '\0'; at++)
+		tkb_buf_add_byte(out, *at == '/' ? ',' : *at);
+	if (digest != NULL) {
+		tkb_digest_to_hex(digest, hex);
+		if (ref == NULL)
+			tkb_buf_add(out, (struct tkb_bytes){ hex, 2 });
+		tkb_buf_add_byte(out, '/');
+		tkb_buf_add_text(out, hex);
+	}
+	tkb_buf_add_byte(out, '\0');
+	return tkb_buf_check(out, err);
+}
+
+/* What the system refuses is the remote's failure; errno says which. */
+static int blame_remote(int rc, struct tkb_error *err)
+{
+	const int number = errno;
+	int status = rc;
+
+	if (rc == TKB_ERR_IO)
+		status = number == EACCES || number == EPERM || number == EROFS
+		                 ? TKB_ERR_DENIED
+		                 : TKB_ERR_UNAVAILABLE;
+	if (rc < 0 && err != NULL)
+		err->status = status;
+	return status;
+}
+
+/*
+ * Nothing there is a miss; what the system says else may pass. A file where a
+ * folder should be is not nothing: who takes it for that removes what it hides.
+ */
+static int fail_unless_missing(struct tkb_error *err, const char *what)
+{
+	if (errno == ENOENT)
+		return TKB_MISS;
+	return blame_remote(tkb_fail_errno(err, "%s", what), err);
+}
+
+static int open_file(const struct folder *folder, const char *ref,
+                     const struct tkb_digest *digest, int *out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	rc = path_of(folder, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_fd_open(AT_FDCWD, (const char *)path.data,
+	                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	return *out < 0 ? fail_unless_missing(err, "cannot read a file") : 0;
+}
+
+static int send_file(int fd, uint64_t offset, const struct tkb_sink *sink,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	for (;;) {
+		const ssize_t got = tkb_fd_pread_full(fd, chunk, CHUNK, offset);
+		int rc;
+
+		if (got < 0)
+			return fail_unless_missing(err, "cannot read a file");
+		if (got == 0)
+			return 0;
+		rc = sink->write(sink->self,
+		                 (struct tkb_bytes){ chunk, (size_t)got }, err);
+		if (rc < 0)
+			return rc;
+		offset += (uint64_t)got;
+	}
+}
+
+static int dir_get(void *self, const struct tkb_call *call,
+                   const struct tkb_digest *digest, uint64_t offset,
+                   const struct tkb_sink *sink, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	int rc;
+
+	(void)call;
+	rc = open_file(self, NULL, digest, &fd, err);
+	return rc == 0 ? send_file(fd, offset, sink, err) : rc;
+}
+
+static int write_blob(struct tkb_draft *draft, const struct tkb_blob *blob,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
+	const struct tkb_sink sink = tkb_draft_sink(draft);
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	for (uint64_t offset = 0; offset < blob->size;) {
+		size_t got = 0;
+		int rc;
+
+		rc = blob->source.read_at(blob->source.self, offset, chunk,
+		                          CHUNK, &got, err);
+		if (rc < 0)
+			return rc;
+		if (got == 0) {
+			errno = EIO; /* which blame_remote() looks at */
+			return tkb_fail(err, TKB_ERR_IO,
+			                "the blob is cut short");
+		}
+		rc = sink.write(sink.self, (struct tkb_bytes){ chunk, got },
+		                err);
+		if (rc < 0)
+			return rc;
+		offset += got;
+	}
+	return 0;
+}
+
+/* How much of `path` is there already, in bytes? */
+static size_t known_part(char *path)
+{
+	size_t size = strlen(path);
+	struct stat status;
+
+	while (size > 1) {
+		const char byte = path[size];
+		bool is_there;
+
+		path[size] = '\0';
+		is_there = stat(path, &status) == 0;
+		path[size] = byte;
+		if (is_there)
+			return size;
+		do {
+			size--;
+		} while (size > 1 && path[size] != '/');
+	}
+	return size;
+}
+
+/* The names of folders that are made are synced, too. */
+static int make_folders(const struct folder *folder, char *path,
+                        struct tkb_error *err)
+{
+	const size_t size = strlen(path);
+	size_t at = folder->is_synced ? known_part(path) : size;
+	int rc;
+
+	rc = tkb_path_make_folders(path, err);
+	while (rc == 0 && at < size) {
+		const char byte = path[at];
+		int synced;
+
+		path[at] = '\0';
+		synced = tkb_fd_sync_folder(path);
+		path[at] = byte;
+		if (synced < 0)
+			return tkb_fail_errno(err, "cannot write '%s'", path);
+		at++;
+		at += strcspn(path + at, "/");
+	}
+	return rc;
+}
+
+/* `folder_path` is where the draft goes. */
+static int publish(const struct folder *folder, struct tkb_draft *draft,
+                   const char *folder_path, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (folder->is_synced)
+		rc = tkb_draft_sync(draft, err);
+	if (rc == 0)
+		rc = tkb_draft_publish(draft, err);
+	if (rc == 0 && folder->is_synced && tkb_fd_sync_folder(folder_path) < 0)
+		rc = tkb_fail_errno(err, "cannot write '%s'", folder_path);
+	return rc;
+}
+
+static int store(const struct folder *folder, const char *ref,
+                 const struct tkb_digest *digest, const struct tkb_blob *blob,
+                 struct tkb_error *err)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *text;
+	char *slash;
+	int rc;
+
+	rc = path_of(folder, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	text = (char *)path.data;
+	slash = strrchr(text, '/');
+	*slash = '\0';
+	rc = make_folders(folder, text, err);
+	*slash = '/';
+	if (rc == 0)
+		rc = tkb_draft_open(&draft, text, err);
+	if (rc == 0)
+		rc = write_blob(&draft, blob, err);
+	*slash = '\0';
+	if (rc == 0)
+		rc = publish(folder, &draft, text, err);
+	return blame_remote(rc, err);
+}
+
+static int dir_put(void *self, const struct tkb_call *call,
+                   const struct tkb_digest *digest, const struct tkb_blob *blob,
+                   struct tkb_error *err)
+{
+	(void)call;
+	return store(self, NULL, digest, blob, err);
+}
+
+static int dir_has(void *self, const struct tkb_call *call,
+                   const struct tkb_digest *digests, size_t count, bool *out,
+                   uint64_t *sizes, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+
+	(void)call;
+	for (size_t i = 0; i < count; i++) {
+		struct stat status = { 0 };
+		int rc;
+
+		rc = path_of(self, NULL, &digests[i], &path, err);
+		if (rc < 0)
+			return rc;
+		if (lstat((const char *)path.data, &status) < 0) {
+			rc = fail_unless_missing(err, "cannot look");
+			if (rc < 0)
+				return rc;
+		}
+		/* A link, which nobody follows, is no blob. */
+		out[i] = S_ISREG(status.st_mode);
+		if (sizes != NULL)
+			sizes[i] = (uint64_t)status.st_size;
+	}
+	return 0;
+}
+
+static int remove_file(const struct folder *folder, const char *ref,
+                       const struct tkb_digest *digest, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	rc = path_of(folder, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	if (unlink((const char *)path.data) < 0)
+		return fail_unless_missing(err, "cannot remove a file");
+	return 0;
+}
+
+static int dir_claim(void *self, const struct tkb_call *call,
+                     const struct tkb_digest *digest, void **claim_out,
+                     struct tkb_error *err)
+{
+	const struct folder *folder = self;
+
+	(void)call;
+	return tkb_dir_claim(folder->path, digest, claim_out, err);
+}
+
+static int dir_remove(void *self, const struct tkb_call *call,
+                      const struct tkb_digest *digest, struct tkb_error *err)
+{
+	(void)call;
+	return remove_file(self, NULL, digest, err);
+}
+
+/* The file server's clock, which file times are by. */
+static time_t store_now(const struct folder *folder)
+{
+	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	struct stat status;
+
+	tkb_buf_add_text(&path, folder->path);
+	tkb_buf_add_text(&path, "/now");
+	tkb_buf_add_byte(&path, '\0');
+	if (tkb_buf_check(&path, NULL) < 0 ||
+	    tkb_draft_open(&draft, (const char *)path.data, NULL) < 0 ||
+	    fstat(draft.fd, &status) < 0)
+		return time(NULL);
+	return status.st_mtim.tv_sec;
+}
+
+static uint64_t age_of(const struct stat *status, time_t now)
+{
+	return status->st_mtim.tv_sec >= now
+	               ? 0
+	               : (uint64_t)(now - status->st_mtim.tv_sec);
+}
+
+/* Called for each file of a folder that is called as a digest is. */
+struct digest_visitor {
+	int (*on_digest)(void *self, int dir_fd, const char *name,
+	                 const struct tkb_digest *digest,
+	                 struct tkb_error *err);
+	void *self;
+};
+
+/* A folder that is not there has no files. */
+static int visit_digests(int dir_fd, const char *path,
+                         const struct digest_visitor *visitor,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item = NULL;
+	int rc;
+
+	if (tkb_dir_open(dir_fd, path, &dir, NULL) < 0) {
+		rc = fail_unless_missing(err, "cannot list a folder");
+		return rc == TKB_MISS ? 0 : rc;
+	}
+	for (;;) {
+		struct tkb_digest digest;
+
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == TKB_MISS)
+			return 0;
+		if (rc < 0)
+			return blame_remote(rc, err);
+		if (!tkb_digest_from_hex(tkb_text(item->d_name), &digest))
+			continue;
+		rc = visitor->on_digest(visitor->self, dirfd(dir), item->d_name,
+		                        &digest, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+struct blob_listing {
+	const struct tkb_blob_visitor *visitor;
+	time_t now;
+};
+
+static int tell_blob(void *self, int dir_fd, const char *name,
+                     const struct tkb_digest *digest, struct tkb_error *err)
+{
+	const struct blob_listing *listing = self;
+	struct stat status;
+
+	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+		const int rc = fail_unless_missing(err, "cannot look");
+
+		return rc == TKB_MISS ? 0 : rc; /* gone meanwhile */
+	}
+	if (!S_ISREG(status.st_mode))
+		return 0; /* not ours */
+	return listing->visitor->on_blob(listing->visitor->self, digest,
+	                                 (uint64_t)status.st_size,
+	                                 age_of(&status, listing->now), err);
+}
+
+static int dir_list(void *self, const struct tkb_call *call,
+                    const struct tkb_blob_visitor *visitor,
+                    struct tkb_error *err)
+{
+	struct blob_listing listing = { visitor, store_now(self) };
+	const struct digest_visitor each = { tell_blob, &listing };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc = 0;
+
+	(void)call;
+	for (unsigned i = 0; i < 256 && rc == 0; i++) {
+		const struct tkb_digest digest = { { (unsigned char)i } };
+
+		rc = path_of(self, NULL, &digest, &path, err);
+		if (rc < 0)
+			return rc;
+		*strrchr((char *)path.data, '/') = '\0';
+		rc = visit_digests(AT_FDCWD, (const char *)path.data, &each,
+		                   err);
+	}
+	return rc;
+}
+
+static int dir_add(void *self, const struct tkb_call *call, const char *ref,
+                   const struct tkb_digest *digest, struct tkb_bytes record,
+                   struct tkb_error *err)
+{
+	const struct tkb_blob blob = { record.size,
+		                       tkb_memory_source(&record) };
+
+	(void)call;
+	return store(self, ref, digest, &blob, err);
+}
+
+struct record_listing {
+	const struct tkb_record_visitor *visitor;
+	time_t now;
+	struct tkb_buf record;
+};
+
+/* One that was dropped meanwhile is not there. */
+static int tell_unread(const struct record_listing *listing,
+                       const struct tkb_digest *digest, struct tkb_error *why,
+                       struct tkb_error *err)
+{
+	switch (why->reason) {
+	case TKB_REASON_MISSING:
+		return 0;
+	case TKB_REASON_LIMIT:
+		why->status = TKB_ERR_TOO_LARGE;
+		break;
+	case TKB_REASON_UNSAFE:
+		why->status = TKB_ERR_DENIED;
+		break;
+	default:
+		why->status = TKB_ERR_UNAVAILABLE;
+	}
+	return listing->visitor->on_unread(listing->visitor->self, digest, why,
+	                                   err);
+}
+
+static int tell_record(void *self, int dir_fd, const char *name,
+                       const struct tkb_digest *digest, struct tkb_error *err)
+{
+	struct record_listing *listing = self;
+	struct tkb_error why = { 0 };
+	struct stat status;
+	int rc;
+
+	tkb_buf_reset(&listing->record);
+	rc = tkb_fd_read_file(dir_fd, name, listing->record.limit,
+	                      &listing->record, &status, &why);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc < 0)
+		return tell_unread(listing, digest, &why, err);
+	return listing->visitor->on_record(listing->visitor->self, digest,
+	                                   tkb_buf_bytes(&listing->record),
+	                                   age_of(&status, listing->now), err);
+}
+
+static int dir_records(void *self, const struct tkb_call *call, const char *ref,
+                       const struct tkb_record_visitor *visitor,
+                       struct tkb_error *err)
+{
+	struct record_listing listing = { .visitor = visitor,
+		                          .now = store_now(self),
+		                          .record =
+		                                  TKB_BUF_INIT(64 * TKB_MIB) };
+	const struct digest_visitor each = { tell_record, &listing };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	(void)call;
+	rc = path_of(self, ref, NULL, &path, err);
+	if (rc == 0)
+		rc = visit_digests(AT_FDCWD, (const char *)path.data, &each,
+		                   err);
+	tkb_buf_release(&listing.record);
+	return rc;
+}
+
+static int dir_drop(void *self, const struct tkb_call *call, const char *ref,
+                    const struct tkb_digest *digest, struct tkb_error *err)
+{
+	(void)call;
+	return remove_file(self, ref, digest, err);
+}
+
+static int dir_touch(void *self, const struct tkb_call *call, const char *ref,
+                     const struct tkb_digest *digest, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	(void)call;
+	rc = path_of(self, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	if (utimensat(AT_FDCWD, (const char *)path.data, NULL,
+	              AT_SYMLINK_NOFOLLOW) < 0)
+		return fail_unless_missing(err, "cannot touch a file");
+	return 0;
+}
+
+/* The first record is enough; what ends the visit is no failure. */
+static int note_record(void *self, int dir_fd, const char *name,
+                       const struct tkb_digest *digest, struct tkb_error *err)
+{
+	bool *has_record = self;
+
+	(void)dir_fd, (void)name, (void)digest, (void)err;
+	*has_record = true;
+	return TKB_ERR_CANCELLED;
+}
+
+static int tell_ref(int dir_fd, const char *name,
+                    const struct tkb_ref_visitor *visitor,
+                    struct tkb_error *err)
+{
+	bool has_record = false;
+	const struct digest_visitor each = { note_record, &has_record };
+	char ref[NAME_MAX + 1];
+	int rc;
+
+	rc = visit_digests(dir_fd, name, &each, err);
+	/* One that cannot be listed may have records. */
+	has_record |= rc == TKB_ERR_DENIED || rc == TKB_ERR_UNAVAILABLE;
+	if (rc < 0 && !has_record)
+		return rc;
+	if (!has_record)
+		return 0;
+	(void)snprintf(ref, sizeof(ref), "%s", name);
+	for (char *at = ref; *at != '\0'; at++)
+		*at = *at == ',' ? '/' : *at;
+	return visitor->on_ref(visitor->self, ref, err);
+}
+
+static int dir_refs(void *self, const struct tkb_call *call,
+                    const struct tkb_ref_visitor *visitor,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	const struct dirent *item = NULL;
+	int rc;
+
+	(void)call;
+	rc = path_of(self, "", NULL, &path, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_dir_open(AT_FDCWD, (const char *)path.data, &dir, NULL) < 0) {
+		rc = fail_unless_missing(err, "cannot list a folder");
+		return rc == TKB_MISS ? 0 : rc;
+	}
+	while (rc == 0) {
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == 0 && item->d_name[0] != '.')
+			rc = tell_ref(dirfd(dir), item->d_name, visitor, err);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+const struct tkb_remote_backend tkb_backend_dir = {
+	.abi = TKB_REMOTE_BACKEND_ABI,
+	.is_shared = true,
+	.schemes = (const char *const[]){ "file", NULL },
+	.params = (const char *const[]){ "sync", NULL },
+	.open = dir_open,
+	.close = dir_close,
+	.get = dir_get,
+	.put = dir_put,
+	.has = dir_has,
+	.remove = dir_remove,
+	.list = dir_list,
+	.add = dir_add,
+	.records = dir_records,
+	.drop = dir_drop,
+	.touch = dir_touch,
+	.refs = dir_refs,
+	.claim = dir_claim,
+	.unclaim = tkb_dir_unclaim,
+};

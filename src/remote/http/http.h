@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_HTTP_HTTP_H
+#define TKB_REMOTE_HTTP_HTTP_H
+
+/*
+ * Any HTTP server that takes PUT. Below the URL of the remote stand
+ *
+ *     cas/<sha256>         blobs
+ *     ref/<name>/<sha256>  the records of a ref; its slashes become commas
+ *
+ * A record is a file like any other, so pushers need no lock; what there is
+ * must be listed. Servers do that in one of these ways, and which it is, is
+ * found out once per handle:
+ *
+ *     index     GET of a folder gives JSON, as nginx's autoindex writes it
+ *     dav       PROPFIND, WebDAV
+ *     document  the server lists nothing, but honours If-Match: one document
+ *               a folder, index/ref,<name>, index/ref and index/cas,<0..f>,
+ *               has a line for each name in it, and is replaced only if nobody
+ *               else did so meanwhile
+ *
+ * A document names a blob before it is there, and a record after: what a kill
+ * leaves behind is a name without a blob, which listing passes over, or a
+ * record that nobody sees. nginx passes over If-Match: whether a server honours
+ * it is tried on a scratch name before it is trusted with a document.
+ *
+ * Ages are by the server's clock: its Date, and when the file was modified.
+ */
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "remote/backends.h"
+#include "remote/net/web.h"
+
+enum tkb_http_way {
+	TKB_HTTP_UNKNOWN,
+	TKB_HTTP_INDEX,
+	TKB_HTTP_DAV,
+	TKB_HTTP_DOCUMENT,
+	TKB_HTTP_NONE /* nothing can be listed */
+};
+
+struct tkb_http {
+	const struct tkb_place *place;
+	struct tkb_web *web;  /* owned */
+	char *base;           /* owned; the remote's URL, no slash at its end */
+	char *bearer;         /* owned; NULL: none */
+	const char **headers; /* owned; the texts are the place's */
+	size_t header_count;
+	enum tkb_http_way way;
+	bool is_single_writer; /* documents may be replaced blindly */
+	bool is_tried;         /* ... or the server honours If-Match */
+};
+
+struct tkb_http_file {
+	const char *name;
+	bool is_folder;
+	uint64_t size;      /* UINT64_MAX: not told */
+	int64_t modified_s; /* since 1970; 0: not told */
+};
+
+/* What there is in a folder. Zeroed is empty. */
+struct tkb_http_listing {
+	struct tkb_arena arena;      /* owns the names */
+	struct tkb_http_file *files; /* owned */
+	size_t count;
+	size_t capacity;
+	int64_t now_s; /* by the server's clock; 0: not told */
+};
+
+void tkb_http_listing_release(struct tkb_http_listing *listing);
+TKB_NODISCARD int tkb_http_listing_add(struct tkb_http_listing *listing,
+                                       struct tkb_bytes name,
+                                       const struct tkb_http_file *file,
+                                       struct tkb_error *err);
+
+/* Is it a file that is called as a digest is? */
+bool tkb_http_is_ours(const struct tkb_http_file *file);
+
+/* Seconds between two times; 0 where one is not known. */
+uint64_t tkb_http_age(int64_t now_s, int64_t then_s);
+
+/* "ref/<name>", slashes as commas. */
+enum {
+	TKB_HTTP_FOLDER_SIZE = 256
+};
+
+void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE]);
+
+/* The URL of file `name` in `folder`; of the folder, where it is NULL. */
+TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
+                               struct tkb_arena *arena, const char *folder,
+                               const char *name, const char **out,
+                               struct tkb_error *err);
+
+/* One request; what tkb_web_judge() returns. */
+TKB_NODISCARD int tkb_http_ask(struct tkb_http *http,
+                               const struct tkb_call *call,
+                               struct tkb_web_request *request,
+                               struct tkb_error *err);
+
+struct tkb_http_put {
+	const char *folder;
+	const char *name;
+	const struct tkb_blob *blob;
+	const char *condition; /* a header; NULL: none */
+};
+
+/* TKB_MISS: the condition does not hold. Makes the folder where it must. */
+TKB_NODISCARD int tkb_http_put(struct tkb_http *http,
+                               const struct tkb_call *call,
+                               const struct tkb_http_put *put,
+                               struct tkb_error *err);
+TKB_NODISCARD int tkb_http_delete(struct tkb_http *http,
+                                  const struct tkb_call *call,
+                                  const char *folder, const char *name,
+                                  struct tkb_error *err);
+
+/*
+ * List `count` folders at once; one that is not there is empty. The listings
+ * are empty before.
+ */
+TKB_NODISCARD int tkb_http_list(struct tkb_http *http,
+                                const struct tkb_call *call,
+                                const char *const *folders, size_t count,
+                                struct tkb_http_listing *listings,
+                                struct tkb_error *err);
+
+/*
+ * Find out the way by listing a folder, into `listing`, unless it turns out to
+ * be documents. TKB_MISS: there is nothing yet that tells it. A failure where
+ * `*is_hidden` becomes true: there is such a folder, but it is not listed.
+ */
+TKB_NODISCARD int tkb_http_probe(struct tkb_http *http,
+                                 const struct tkb_call *call,
+                                 const char *folder,
+                                 struct tkb_http_listing *listing,
+                                 bool *is_hidden, struct tkb_error *err);
+
+/*
+ * Know the way before something is written. TKB_ERR_DENIED: there is none by
+ * which it could be found again.
+ */
+TKB_NODISCARD int tkb_http_settle(struct tkb_http *http,
+                                  const struct tkb_call *call,
+                                  struct tkb_error *err);
+
+/*
+ * Does the server honour If-Match, as a trial on file `name` of folder "cas"
+ * shows? TKB_MISS: no.
+ */
+TKB_NODISCARD int tkb_http_try_match(struct tkb_http *http,
+                                     const struct tkb_call *call,
+                                     const char *name, struct tkb_error *err);
+
+/*
+ * In a folder's document, add or remove the line `name`; where there are no
+ * documents, nothing.
+ */
+TKB_NODISCARD int tkb_http_note(struct tkb_http *http,
+                                const struct tkb_call *call, const char *folder,
+                                const char *name, bool is_there,
+                                struct tkb_error *err);
+
+/* The name of a folder's document in folder "index"; of the blob `hex`. */
+void tkb_http_document(const char *folder, const char *hex,
+                       char out[TKB_HTTP_FOLDER_SIZE]);
+
+/*
+ * Add what a listing says of the folder at `path`. TKB_ERR_CORRUPT: it is none.
+ */
+TKB_NODISCARD int tkb_http_read_index(struct tkb_bytes body,
+                                      struct tkb_http_listing *listing,
+                                      struct tkb_error *err);
+TKB_NODISCARD int tkb_http_read_dav(struct tkb_bytes body, const char *path,
+                                    struct tkb_http_listing *listing,
+                                    struct tkb_error *err);
+TKB_NODISCARD int tkb_http_read_document(struct tkb_bytes body,
+                                         struct tkb_http_listing *listing,
+                                         struct tkb_error *err);
+
+/* What struct tkb_remote_backend wants. */
+int tkb_http_open(const struct tkb_place *place, const struct tkb_call *call,
+                  void **self_out, struct tkb_error *err);
+void tkb_http_close(void *self);
+int tkb_http_list_blobs(void *self, const struct tkb_call *call,
+                        const struct tkb_blob_visitor *visitor,
+                        struct tkb_error *err);
+int tkb_http_add(void *self, const struct tkb_call *call, const char *ref,
+                 const struct tkb_digest *digest, struct tkb_bytes record,
+                 struct tkb_error *err);
+int tkb_http_records(void *self, const struct tkb_call *call, const char *ref,
+                     const struct tkb_record_visitor *visitor,
+                     struct tkb_error *err);
+int tkb_http_drop(void *self, const struct tkb_call *call, const char *ref,
+                  const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_http_touch(void *self, const struct tkb_call *call, const char *ref,
+                   const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_http_refs(void *self, const struct tkb_call *call,
+                  const struct tkb_ref_visitor *visitor, struct tkb_error *err);
+
+#endif

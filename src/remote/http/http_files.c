@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/http/http.h"
+
+enum {
+	URL_LIMIT = 16 * 1024
+};
+
+void tkb_http_listing_release(struct tkb_http_listing *listing)
+{
+	tkb_arena_release(&listing->arena);
+	free(listing->files);
+	*listing = (struct tkb_http_listing){ 0 };
+}
+
+int tkb_http_listing_add(struct tkb_http_listing *listing,
+                         struct tkb_bytes name,
+                         const struct tkb_http_file *file,
+                         struct tkb_error *err)
+{
+	struct tkb_http_file added = *file;
+	int rc;
+
+	added.name = tkb_arena_string(&listing->arena, name);
+	if (added.name == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_grow(&listing->files, &listing->capacity, listing->count,
+	              sizeof(added), err);
+	if (rc == 0)
+		listing->files[listing->count++] = added;
+	return rc;
+}
+
+bool tkb_http_is_ours(const struct tkb_http_file *file)
+{
+	struct tkb_digest digest;
+
+	return !file->is_folder &&
+	       tkb_digest_from_hex(tkb_text(file->name), &digest);
+}
+
+uint64_t tkb_http_age(int64_t now_s, int64_t then_s)
+{
+	return now_s <= 0 || then_s <= 0 || then_s >= now_s
+	               ? 0
+	               : (uint64_t)(now_s - then_s);
+}
+
+void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE])
+{
+	(void)snprintf(out, TKB_HTTP_FOLDER_SIZE, "ref/%s", ref);
+	for (char *at = out + strlen("ref/"); *at != '\0'; at++)
+		*at = *at == '/' ? ',' : *at;
+}
+
+int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
+                 const char *folder, const char *name, const char **out,
+                 struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(URL_LIMIT);
+	int rc;
+
+	tkb_buf_add_text(&url, http->base);
+	tkb_buf_add_byte(&url, '/');
+	tkb_web_add_path(&url, folder);
+	if (folder[0] != '\0')
+		tkb_buf_add_byte(&url, '/');
+	if (name != NULL)
+		tkb_web_add_path(&url, name);
+	rc = tkb_buf_check(&url, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_arena_string(arena, tkb_buf_bytes(&url));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+int tkb_http_ask(struct tkb_http *http, const struct tkb_call *call,
+                 struct tkb_web_request *request, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_web_do(http->web, call, request, 1, err);
+	return rc == 0 ? tkb_web_judge(request, call, err) : rc;
+}
+
+/* All folders on the way down to `folder`. */
+static int make_folders(struct tkb_http *http, const struct tkb_call *call,
+                        const char *folder, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	const char *url = NULL;
+	const char *at;
+	int rc;
+
+	rc = tkb_http_url(http, &arena, folder, NULL, &url, err);
+	if (rc < 0)
+		return rc;
+	at = strchr(strstr(url, "://") + 3, '/');
+	for (at = strchr(at + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+		const struct tkb_bytes part = { url, (size_t)(at + 1 - url) };
+		struct tkb_web_request request = { .method = "MKCOL" };
+
+		request.url = tkb_arena_string(&arena, part);
+		if (request.url == NULL)
+			return tkb_fail_nomem(err);
+		/* One that is there is refused; the next PUT tells more. */
+		rc = tkb_web_do(http->web, call, &request, 1, err);
+		if (rc == 0 && request.rc < 0)
+			rc = tkb_web_judge(&request, call, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* WebDAV makes no folder for a PUT: 409, but nginx says 500. */
+static bool may_lack_folder(const struct tkb_http *http,
+                            const struct tkb_web_request *request)
+{
+	const bool may_be_dav =
+		http->way == TKB_HTTP_DAV || http->way == TKB_HTTP_UNKNOWN;
+
+	return request->rc == 0 && (request->status == 409 ||
+	                            (request->status == 500 && may_be_dav));
+}
+
+static int judge_put(const struct tkb_web_request *request,
+                     const struct tkb_call *call, struct tkb_error *err)
+{
+	if (request->rc == 0 && request->status == 412)
+		return TKB_MISS;
+	if (request->rc == 0 &&
+	    (request->status == 405 || request->status == 501))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it can only be read: it takes no PUT "
+		                "(HTTP %ld)",
+		                request->status);
+	if (request->rc == 0 &&
+	    (request->status == 404 || request->status == 410))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it has no place for a PUT: HTTP %ld",
+		                request->status);
+	if (request->rc == 0 && request->status == 413)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it takes no body so large (nginx: "
+		                "client_max_body_size): HTTP 413");
+	return tkb_web_judge(request, call, err);
+}
+
+int tkb_http_put(struct tkb_http *http, const struct tkb_call *call,
+                 const struct tkb_http_put *put, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_web_request request = {
+		.method = "PUT",
+		.headers = &put->condition,
+		.header_count = put->condition != NULL,
+		.body = put->blob,
+	};
+	int rc;
+
+	rc = tkb_http_url(http, &arena, put->folder, put->name, &request.url,
+	                  err);
+	if (rc == 0)
+		rc = tkb_web_do(http->web, call, &request, 1, err);
+	if (rc == 0 && may_lack_folder(http, &request)) {
+		rc = make_folders(http, call, put->folder, err);
+		if (rc == 0)
+			rc = tkb_web_do(http->web, call, &request, 1, err);
+	}
+	return rc == 0 ? judge_put(&request, call, err) : rc;
+}
+
+int tkb_http_delete(struct tkb_http *http, const struct tkb_call *call,
+                    const char *folder, const char *name, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_web_request request = { .method = "DELETE" };
+	int rc;
+
+	rc = tkb_http_url(http, &arena, folder, name, &request.url, err);
+	return rc == 0 ? tkb_http_ask(http, call, &request, err) : rc;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "remote/http/http.h"
+#include "remote/url.h"
+
+/* What a URL says of the server and of who asks. */
+
+enum {
+	URL_LIMIT = 8192,
+	TOKEN_LIMIT = 16 * 1024,
+	CONNECTIONS_LIMIT = 64
+};
+
+void tkb_http_close(void *self)
+{
+	struct tkb_http *http = self;
+
+	if (http == NULL)
+		return;
+	tkb_web_close(http->web);
+	free(http->base);
+	free(http->bearer);
+	free(http->headers);
+	free(http);
+}
+
+static void close_at(struct tkb_http **http)
+{
+	tkb_http_close(*http);
+}
+
+static int refuse(const char *name, const char *wanted, struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s", name, wanted);
+}
+
+/* What is meant to protect must not be passed over where there is no TLS. */
+static int check_tls(const struct tkb_place *place, struct tkb_error *err)
+{
+	static const char *const names[] = { "cafile", "cert", "key",
+		                             "server-name", "verify" };
+	const char *verify = tkb_place_param(place, "verify");
+
+	for (size_t i = 0;
+	     strcmp(place->scheme, "https") != 0 && i < TKB_COUNT_OF(names);
+	     i++) {
+		if (tkb_place_param(place, names[i]) != NULL)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "'%s' is for TLS: https://", names[i]);
+	}
+	if (verify != NULL && strcmp(verify, "true") != 0 &&
+	    strcmp(verify, "false") != 0)
+		return refuse("verify", "'true' or 'false'", err);
+	if (tkb_place_param(place, "key") != NULL &&
+	    tkb_place_param(place, "cert") == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a key without a certificate");
+	return 0;
+}
+
+static int read_ways(struct tkb_http *http, struct tkb_error *err)
+{
+	static const char *const ways[] = { "auto", "index", "dav", "document",
+		                            "none" };
+	const char *way = tkb_place_param(http->place, "listing");
+	const char *single = tkb_place_param(http->place, "single-writer");
+	size_t i = 0;
+
+	http->is_single_writer =
+		single != NULL &&
+		(strcmp(single, "1") == 0 || strcmp(single, "true") == 0);
+	if (single != NULL && !http->is_single_writer)
+		return refuse("single-writer", "'1', or to be left out", err);
+	while (way != NULL && i < TKB_COUNT_OF(ways) &&
+	       strcmp(way, ways[i]) != 0)
+		i++;
+	if (i == TKB_COUNT_OF(ways))
+		return refuse("listing",
+		              "'auto', 'index', 'dav', 'document' or 'none'",
+		              err);
+	http->way = (enum tkb_http_way)i;
+	return 0;
+}
+
+/* Several "header=Name: value". */
+static int read_headers(struct tkb_http *http, struct tkb_error *err)
+{
+	const struct tkb_place *place = http->place;
+
+	http->headers =
+		tkb_alloc_array(place->param_count, sizeof(*http->headers));
+	if (http->headers == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < place->param_count; i++) {
+		const char *value = place->params[i].value;
+		const char *colon = strchr(value, ':');
+
+		if (strcmp(place->params[i].name, "header") != 0)
+			continue;
+		if (colon == NULL || colon == value || colon[1] == '\0')
+			return refuse("header", "a name, a colon and a value",
+			              err);
+		http->headers[http->header_count++] = value;
+	}
+	return 0;
+}
+
+static bool is_token(const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text <= ' ' || *text > '~')
+			return false;
+	}
+	return true;
+}
+
+/* A link is followed: Kubernetes' tokens are some. */
+static int read_token_file(struct tkb_http *http, const char *path,
+                           struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK,
+	                     0);
+	TKB_AUTO(tkb_free_at) char *token = malloc(TOKEN_LIMIT);
+	ssize_t size;
+
+	if (token == NULL)
+		return tkb_fail_nomem(err);
+	size = fd < 0 ? -1 : tkb_fd_read_full(fd, token, TOKEN_LIMIT);
+	if (size < 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "cannot read the bearer token in '%s'", path);
+	while (size > 0 && (unsigned char)token[size - 1] <= ' ')
+		size--;
+	if (size > 0 && size < TOKEN_LIMIT)
+		token[size] = '\0';
+	if (size == 0 || size == TOKEN_LIMIT || !is_token(token) ||
+	    strlen(token) != (size_t)size)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' holds no bearer token", path);
+	http->bearer = tkb_take(token);
+	return 0;
+}
+
+static int read_bearer(struct tkb_http *http, struct tkb_error *err)
+{
+	const char *bearer = tkb_place_param(http->place, "bearer");
+	const char *path = tkb_place_param(http->place, "bearer-file");
+
+	if (bearer != NULL && path != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'bearer' and 'bearer-file' exclude each "
+		                "other");
+	if ((bearer != NULL || path != NULL) &&
+	    (http->place->has_user || http->place->has_password))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a bearer token and a user exclude each other");
+	if (path != NULL)
+		return read_token_file(http, path, err);
+	if (bearer == NULL)
+		return 0;
+	if (bearer[0] == '\0' || !is_token(bearer))
+		return refuse("bearer", "a token", err);
+	http->bearer = strdup(bearer);
+	return http->bearer == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int read_web(const struct tkb_http *http,
+                    struct tkb_web_options *options, struct tkb_error *err)
+{
+	const struct tkb_place *place = http->place;
+	const char *netrc = tkb_place_param(place, "netrc");
+	const char *connections = tkb_place_param(place, "connections");
+	uint64_t number = 0;
+
+	*options = (struct tkb_web_options){
+		.place = place,
+		.user = place->has_user ? place->user : NULL,
+		.password = place->has_password ? place->password : NULL,
+		.bearer = http->bearer,
+		.has_netrc = netrc != NULL,
+		.headers = http->headers,
+		.header_count = http->header_count,
+	};
+	if (netrc != NULL && strcmp(netrc, "true") != 0)
+		options->netrc_file = netrc;
+	if (options->netrc_file != NULL && access(netrc, R_OK) != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "cannot read the netrc file '%s'", netrc);
+	if (connections == NULL)
+		return 0;
+	if (!tkb_url_size(connections, &number) || number == 0 ||
+	    number > CONNECTIONS_LIMIT)
+		return refuse("connections", "a number from 1 to 64", err);
+	options->connections = (uint32_t)number;
+	return 0;
+}
+
+/* The remote's URL, without what is secret. */
+static int make_base(struct tkb_http *http, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf base = TKB_BUF_INIT(URL_LIMIT);
+	const struct tkb_place *place = http->place;
+	const bool is_ipv6 = strchr(place->host, ':') != NULL;
+	int rc;
+
+	if (place->host[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID, "the URL has no host");
+	if (strpbrk(place->host, "/?#@\\ ") != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the URL's host is no name");
+	tkb_buf_add_text(&base, place->scheme);
+	tkb_buf_add_text(&base, is_ipv6 ? "://[" : "://");
+	tkb_buf_add_text(&base, place->host);
+	tkb_buf_add_text(&base, is_ipv6 ? "]" : "");
+	if (place->port != 0) {
+		tkb_buf_add_byte(&base, ':');
+		tkb_buf_add_number(&base, place->port);
+	}
+	tkb_web_add_path(&base, place->path);
+	while (base.size != 0 && base.data[base.size - 1] == '/')
+		base.size--;
+	tkb_buf_add_byte(&base, '\0');
+	rc = tkb_buf_check(&base, err);
+	if (rc == 0)
+		http->base = (char *)tkb_take(base.data);
+	return rc;
+}
+
+int tkb_http_open(const struct tkb_place *place, const struct tkb_call *call,
+                  void **self_out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at)
+	struct tkb_http *http = tkb_alloc_array(1, sizeof(*http));
+	struct tkb_web_options options;
+	int rc;
+
+	(void)call;
+	if (http == NULL)
+		return tkb_fail_nomem(err);
+	http->place = place;
+	rc = check_tls(place, err);
+	if (rc == 0)
+		rc = read_ways(http, err);
+	if (rc == 0)
+		rc = read_headers(http, err);
+	if (rc == 0)
+		rc = read_bearer(http, err);
+	if (rc == 0)
+		rc = make_base(http, err);
+	if (rc == 0)
+		rc = read_web(http, &options, err);
+	if (rc == 0)
+		rc = tkb_web_open(&options, &http->web, err);
+	if (rc == 0)
+		*self_out = tkb_take(http);
+	return rc;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_NET_WEB_H
+#define TKB_REMOTE_NET_WEB_H
+
+/*
+ * HTTP as a client, by libcurl: one request, or many at once over a few
+ * connections that are kept alive, within the bounds of a call.
+ *
+ *     rc = tkb_web_open(&options, &web, err);
+ *     rc = tkb_web_do(web, call, requests, count, err);
+ *     for each: rc = tkb_web_judge(&requests[i], call, err);
+ *
+ * Nothing here tries again, follows a redirect to another host with secrets,
+ * or puts a secret into a message. No signal is raised, nothing outlives the
+ * call's deadline (a resolver that hangs neither).
+ */
+
+#include "remote/net/web_request.h"
+
+struct tkb_web;
+
+/*
+ * Returns 0, TKB_ERR_INVALID (a parameter that makes no sense),
+ * TKB_ERR_UNSUPPORTED (a libcurl that is not safe to use in a library) or
+ * TKB_ERR_NOMEM. Nothing is connected to.
+ */
+TKB_NODISCARD int tkb_web_open(const struct tkb_web_options *options,
+                               struct tkb_web **out, struct tkb_error *err);
+void tkb_web_close(struct tkb_web *web);
+
+/*
+ * Do all of `requests`, in any order, several at once. Returns 0 where each has
+ * an `rc`, whatever that is, or TKB_ERR_CANCELLED or TKB_ERR_NOMEM. In `rc`, a
+ * body that ends before Content-Length, a stall, a lost connection are
+ * TKB_ERR_UNAVAILABLE; a certificate that one side does not accept is
+ * TKB_ERR_DENIED; a file of ours that cannot be used is TKB_ERR_INVALID. Who
+ * cannot be connected to is not asked for the rest.
+ */
+TKB_NODISCARD int tkb_web_do(struct tkb_web *web, const struct tkb_call *call,
+                             struct tkb_web_request *requests, size_t count,
+                             struct tkb_error *err);
+
+/*
+ * What an answer means for a backend: 0 (2xx; 416 to an `offset`: nothing is
+ * left), TKB_MISS (404, 410), TKB_ERR_DENIED (401, 403, 407, and other 4xx),
+ * TKB_ERR_UNAVAILABLE (408, 425, 429, 5xx, a redirect that leads nowhere), or
+ * the request's `rc`. Hands what Retry-After said to call->retry_after_ms.
+ */
+TKB_NODISCARD int tkb_web_judge(const struct tkb_web_request *request,
+                                const struct tkb_call *call,
+                                struct tkb_error *err);
+
+/* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */
+int64_t tkb_web_date(const char *text);
+
+/* Append `path`, all but letters, digits and "/-._~" as %XX. */
+void tkb_web_add_path(struct tkb_buf *url, const char *path);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/net/web.h"
+#include "remote/net/web_slot.h"
+
+enum {
+	RETRY_LIMIT_S = 3600
+};
+
+static int refuse(struct tkb_error *err, int status, const char *what)
+{
+	return tkb_fail(err, status, "%s", what);
+}
+
+/* "...: Connection refused" */
+static int fail_to_connect(const struct tkb_web_slot *slot,
+                           struct tkb_error *err)
+{
+	char text[128] = "";
+	long number = 0;
+
+	(void)curl_easy_getinfo(slot->curl, CURLINFO_OS_ERRNO, &number);
+	if (number == 0)
+		return refuse(err, TKB_ERR_UNAVAILABLE, "cannot connect");
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "cannot connect: %s",
+	                strerror_r((int)number, text, sizeof(text)));
+}
+
+/* What libcurl and OpenSSL put before the reason tells nobody anything. */
+static const char *reason_in(const char *fault)
+{
+	static const char *const openings[] = { "SSL certificate problem: ",
+		                                "SSL: ", "::" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(openings); i++) {
+		const char *found = strstr(fault, openings[i]);
+
+		if (found != NULL)
+			fault = found + strlen(openings[i]);
+	}
+	return fault[0] != '\0' ? fault : "no reason is given";
+}
+
+/* The alerts by which a server says that it wants another, or a, certificate.
+ */
+static bool is_about_certificate(const char *fault)
+{
+	static const char *const alerts[] = {
+		"alert bad certificate",         "alert certificate",
+		"alert unsupported certificate", "alert handshake failure",
+		"alert access denied",           "alert unknown ca",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(alerts); i++) {
+		if (strstr(fault, alerts[i]) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int fail_tls(const struct tkb_web_slot *slot, struct tkb_error *err)
+{
+	const char *reason = reason_in(slot->fault);
+
+	if (strstr(slot->fault, "unexpected eof") != NULL)
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "it closed the connection");
+	if (is_about_certificate(slot->fault))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it does not accept our certificate: %s",
+		                reason);
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "TLS failed: %s", reason);
+}
+
+/* A file of the caller's. */
+static int fail_file(const struct tkb_web_slot *slot, struct tkb_error *err)
+{
+	const struct tkb_place *place = slot->options->place;
+	const char *cert = tkb_place_param(place, "cert");
+	const char *key = tkb_place_param(place, "key");
+
+	if (cert == NULL)
+		return fail_tls(slot, err);
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "cannot use the certificate in '%s' with the private "
+	                "key in '%s': %s",
+	                cert, key != NULL ? key : cert, reason_in(slot->fault));
+}
+
+static int fail_authorities(const struct tkb_web_slot *slot,
+                            struct tkb_error *err)
+{
+	const char *path = tkb_place_param(slot->options->place, "cafile");
+
+	if (path == NULL)
+		return refuse(err, TKB_ERR_INVALID,
+		              "the system has no CA certificates");
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "cannot use the CA certificates in '%s'", path);
+}
+
+int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
+                    struct tkb_error *err)
+{
+	switch (code) {
+	case CURLE_OUT_OF_MEMORY:
+		return tkb_fail_nomem(err);
+	case CURLE_UNSUPPORTED_PROTOCOL:
+		if (slot->is_moving)
+			return refuse(err, TKB_ERR_UNAVAILABLE,
+			              "its answer is not HTTP");
+		return refuse(err, TKB_ERR_INVALID, "its URL makes no sense");
+	case CURLE_URL_MALFORMAT:
+		return refuse(err, TKB_ERR_INVALID, "its URL makes no sense");
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "its host's name is not known");
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "its proxy's name is not known");
+	case CURLE_COULDNT_CONNECT:
+		return fail_to_connect(slot, err);
+	case CURLE_OPERATION_TIMEDOUT:
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "cannot connect: it was not done in time "
+		              "(connect-timeout)");
+	case CURLE_PARTIAL_FILE:
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "its answer ended too early");
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_ISSUER_ERROR:
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "its certificate is not accepted: %s",
+		                reason_in(slot->fault));
+	case CURLE_SSL_CACERT_BADFILE:
+		return fail_authorities(slot, err);
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_BAD_FUNCTION_ARGUMENT:
+		return fail_file(slot, err);
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CLIENTCERT:
+	case CURLE_SSL_CIPHER:
+		return fail_tls(slot, err);
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+		if (strstr(slot->fault, "SSL routines") != NULL)
+			return fail_tls(slot, err);
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "it closed the connection");
+	default:
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "its answer is not HTTP: %s",
+		                curl_easy_strerror(code));
+	}
+}
+
+/* A header that is longer than `size` allows is as none. */
+static void copy_header(CURL *curl, const char *name, char *out, size_t size)
+{
+	struct curl_header *header = NULL;
+
+	if (curl_easy_header(curl, name, 0, CURLH_HEADER, -1, &header) ==
+	            CURLHE_OK &&
+	    strlen(header->value) < size)
+		memcpy(out, header->value, strlen(header->value) + 1);
+}
+
+int64_t tkb_web_date(const char *text)
+{
+	const time_t time = text[0] != '\0' ? curl_getdate(text, NULL) : 0;
+
+	return time > 0 ? time : 0;
+}
+
+static int64_t read_date(CURL *curl, const char *name)
+{
+	char text[64] = "";
+
+	copy_header(curl, name, text, sizeof(text));
+	return tkb_web_date(text);
+}
+
+static void fill_in(struct tkb_web_slot *slot)
+{
+	struct tkb_web_request *request = slot->request;
+	CURL *curl = slot->curl;
+	curl_off_t number = -1;
+	const char *type = NULL;
+
+	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &request->status);
+	(void)curl_easy_getinfo(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T,
+	                        &number);
+	request->length = number < 0 ? UINT64_MAX : (uint64_t)number;
+	number = 0;
+	(void)curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &number);
+	if (number > RETRY_LIMIT_S)
+		number = RETRY_LIMIT_S;
+	request->retry_after_ms = number > 0 ? (uint32_t)number * 1000 : 0;
+	copy_header(curl, "ETag", request->etag, sizeof(request->etag));
+	request->date_s = read_date(curl, "Date");
+	request->modified_s = read_date(curl, "Last-Modified");
+	if (curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type) == CURLE_OK &&
+	    type != NULL)
+		(void)snprintf(request->content_type,
+		               sizeof(request->content_type), "%s", type);
+	if (request->wanted != NULL)
+		copy_header(curl, request->wanted, request->told,
+		            sizeof(request->told));
+}
+
+/* Scheme, host and port: who is asked. */
+struct origin {
+	char *scheme; /* owned, as the others */
+	char *host;
+	char *port;
+};
+
+static void origin_release(struct origin *origin)
+{
+	tkb_curl_free_at(&origin->scheme);
+	tkb_curl_free_at(&origin->host);
+	tkb_curl_free_at(&origin->port);
+}
+
+static bool read_origin(const char *url, struct origin *out)
+{
+	TKB_AUTO(tkb_curl_url_cleanup_at) CURLU *parts = curl_url();
+
+	return parts != NULL &&
+	       curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	       curl_url_get(parts, CURLUPART_SCHEME, &out->scheme, 0) ==
+	               CURLUE_OK &&
+	       curl_url_get(parts, CURLUPART_HOST, &out->host, 0) ==
+	               CURLUE_OK &&
+	       curl_url_get(parts, CURLUPART_PORT, &out->port,
+	                    CURLU_DEFAULT_PORT) == CURLUE_OK;
+}
+
+static bool is_same(const struct origin *a, const char *url)
+{
+	TKB_AUTO(origin_release) struct origin b = { NULL, NULL, NULL };
+
+	return read_origin(url, &b) && strcmp(a->scheme, b.scheme) == 0 &&
+	       strcasecmp(a->host, b.host) == 0 && strcmp(a->port, b.port) == 0;
+}
+
+/* To another server go neither secrets nor anything to be stored. */
+static int go_abroad(struct tkb_web_slot *slot, const struct origin *origin)
+{
+	const struct tkb_web_request *request = slot->request;
+	const bool reads = strcmp(request->method, "GET") == 0 ||
+	                   strcmp(request->method, "HEAD") == 0;
+
+	if (strncmp(slot->url, "https:", 6) == 0 &&
+	    strcmp(origin->scheme, "https") != 0)
+		return tkb_fail(&slot->request->error, TKB_ERR_DENIED,
+		                "it redirects from https to %s",
+		                origin->scheme);
+	if (!reads)
+		return tkb_fail(&slot->request->error, TKB_ERR_DENIED,
+		                "it redirects to '%s://%s:%s', which gets no "
+		                "%s of ours",
+		                origin->scheme, origin->host, origin->port,
+		                request->method);
+	slot->is_abroad = true;
+	return 0;
+}
+
+/* TKB_MISS: the slot is ready to ask there. */
+static int follow(struct tkb_web_slot *slot, const char *location,
+                  const struct tkb_call *call)
+{
+	TKB_AUTO(tkb_free_at) char *url = strdup(location);
+	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
+	struct tkb_error *err = &slot->request->error;
+	int rc = 0;
+
+	if (url == NULL)
+		return tkb_fail_nomem(err);
+	if (!read_origin(url, &origin) || (strcmp(origin.scheme, "http") != 0 &&
+	                                   strcmp(origin.scheme, "https") != 0))
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "it redirects to what is no HTTP");
+	if (++slot->redirects > TKB_WEB_REDIRECTS)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "it redirects more than %d times",
+		                TKB_WEB_REDIRECTS);
+	if (!is_same(&origin, slot->url) &&
+	    !is_same(&origin, slot->request->url))
+		rc = go_abroad(slot, &origin);
+	if (rc == 0)
+		rc = tkb_web_prepare(slot, url, call, err);
+	return rc == 0 ? TKB_MISS : rc;
+}
+
+static bool is_redirect(long status)
+{
+	return status == 301 || status == 302 || status == 303 ||
+	       status == 307 || status == 308;
+}
+
+int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
+                   const struct tkb_call *call)
+{
+	struct tkb_web_request *request = slot->request;
+	const char *location = NULL;
+
+	request->rc = slot->rc;
+	if (slot->rc == 0 && code != CURLE_OK && !slot->is_enough)
+		request->rc = tkb_web_explain(slot, code, &request->error);
+	else if (slot->rc == 0 && !slot->is_answered)
+		request->rc = tkb_web_explain(slot, CURLE_PARTIAL_FILE,
+		                              &request->error);
+	if (request->rc < 0)
+		return request->rc;
+	fill_in(slot);
+	(void)curl_easy_getinfo(slot->curl, CURLINFO_REDIRECT_URL, &location);
+	if (is_redirect(request->status) && location != NULL)
+		request->rc = follow(slot, location, call);
+	return request->rc;
+}
+
+static int judge_status(const struct tkb_web_request *request,
+                        struct tkb_error *err)
+{
+	const long status = request->status;
+
+	if (status / 100 == 2 || (status == 416 && request->offset != 0))
+		return 0;
+	if (status == 404 || status == 410)
+		return TKB_MISS;
+	if (status == 401 || status == 407)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it wants other credentials: HTTP %ld", status);
+	if (status == 403)
+		return refuse(err, TKB_ERR_DENIED, "it forbids this: HTTP 403");
+	if (status == 429)
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "it is asked too often: HTTP 429");
+	if (status / 100 == 3)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "it redirects to nowhere: HTTP %ld", status);
+	if (status / 100 == 4 && status != 408 && status != 425)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it does not do this %s: HTTP %ld",
+		                request->method, status);
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "it failed: HTTP %ld",
+	                status);
+}
+
+int tkb_web_judge(const struct tkb_web_request *request,
+                  const struct tkb_call *call, struct tkb_error *err)
+{
+	int rc;
+
+	if (request->rc < 0) {
+		if (err != NULL)
+			*err = request->error;
+		return request->rc;
+	}
+	rc = judge_status(request, err);
+	if (rc == TKB_ERR_UNAVAILABLE && call->retry_after_ms != NULL)
+		*call->retry_after_ms = request->retry_after_ms;
+	return rc;
+}

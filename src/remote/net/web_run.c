@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "remote/net/web_slot.h"
+#include "remote/net/wire.h"
+
+/* Several requests at once, within the bounds of a call. */
+
+#define NS_PER_MS ((uint64_t)1000000)
+
+enum {
+	TICK_MS = 50 /* between two looks at the bounds */
+};
+
+/* One tkb_web_do(). */
+struct run {
+	struct tkb_web *web;
+	const struct tkb_call *call;
+	struct tkb_web_request *requests;
+	size_t count;
+	size_t next;                         /* not begun yet */
+	const struct tkb_web_request *death; /* the server is not there */
+};
+
+/* A connection that speaks HTTP/2 takes several requests. */
+static size_t window(const struct run *run)
+{
+	const struct tkb_web *web = run->web;
+	const char *url = run->requests[run->next].url;
+
+	return strncmp(url, "https:", 6) == 0 ? web->slot_count
+	                                      : web->options.connections;
+}
+
+static void drop(struct tkb_web *web, struct tkb_web_slot *slot)
+{
+	(void)curl_multi_remove_handle(web->multi, slot->curl);
+	slot->request = NULL;
+	web->active_count--;
+}
+
+static void drop_all(struct tkb_web *web)
+{
+	for (size_t i = 0; i < web->slot_count; i++) {
+		if (web->slots[i].request != NULL)
+			drop(web, &web->slots[i]);
+	}
+}
+
+/* End a transfer from here. */
+static void end_slot(struct tkb_web *web, struct tkb_web_slot *slot,
+                     const struct tkb_error *why)
+{
+	struct tkb_web_request *request = slot->request;
+
+	drop(web, slot);
+	request->rc = why->status;
+	request->error = *why;
+}
+
+static int add(struct run *run, struct tkb_web_slot *slot,
+               struct tkb_error *err)
+{
+	slot->is_moving = false;
+	if (curl_multi_add_handle(run->web->multi, slot->curl) != CURLM_OK) {
+		slot->request = NULL;
+		return tkb_fail_nomem(err);
+	}
+	run->web->active_count++;
+	return 0;
+}
+
+static int start(struct run *run, struct tkb_web_slot *slot,
+                 struct tkb_error *err)
+{
+	struct tkb_web_request *request = &run->requests[run->next++];
+	int rc;
+
+	slot->request = request;
+	slot->redirects = 0;
+	slot->is_abroad = false;
+	rc = tkb_web_prepare(slot, request->url, run->call, &request->error);
+	if (rc == 0)
+		return add(run, slot, err);
+	slot->request = NULL;
+	request->rc = rc;
+	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+}
+
+static int start_some(struct run *run, struct tkb_error *err)
+{
+	struct tkb_web *web = run->web;
+
+	for (size_t i = 0; i < web->slot_count && run->next < run->count; i++) {
+		int rc;
+
+		if (web->slots[i].request != NULL)
+			continue;
+		if (web->active_count >= window(run))
+			return 0;
+		rc = start(run, &web->slots[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Who is not there is not asked again and again. */
+static void bury(struct run *run)
+{
+	struct tkb_web *web = run->web;
+
+	for (size_t i = 0; i < web->slot_count; i++) {
+		const struct tkb_web_slot *slot = &web->slots[i];
+
+		if (slot->request != NULL && !slot->is_moving)
+			end_slot(web, &web->slots[i], &run->death->error);
+	}
+	for (; run->next < run->count; run->next++) {
+		struct tkb_web_request *request = &run->requests[run->next];
+
+		request->rc = run->death->rc;
+		request->error = run->death->error;
+	}
+}
+
+static int finish(struct run *run, struct tkb_web_slot *slot, CURLcode code,
+                  struct tkb_error *err)
+{
+	struct tkb_web_request *request = slot->request;
+	int rc;
+
+	(void)curl_multi_remove_handle(run->web->multi, slot->curl);
+	run->web->active_count--;
+	rc = tkb_web_finish(slot, code, run->call);
+	if (rc == TKB_MISS)
+		return add(run, slot, err);
+	slot->request = NULL;
+	if (rc < 0 && !slot->is_moving && !slot->is_abroad)
+		run->death = request;
+	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+}
+
+static struct tkb_web_slot *slot_of(struct tkb_web *web, const CURL *curl)
+{
+	size_t i = 0;
+
+	while (web->slots[i].curl != curl)
+		i++;
+	return &web->slots[i];
+}
+
+static int finish_some(struct run *run, struct tkb_error *err)
+{
+	int left = 0;
+
+	for (;;) {
+		const CURLMsg *message =
+			curl_multi_info_read(run->web->multi, &left);
+		int rc;
+
+		if (message == NULL)
+			break;
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		rc = finish(run, slot_of(run->web, message->easy_handle),
+		            message->data.result, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (run->death != NULL)
+		bury(run);
+	return 0;
+}
+
+/*
+ * What libcurl has given to a slow connection may stay in the socket for long:
+ * it moves while that gets less.
+ */
+static void look_at_socket(struct tkb_web_slot *slot, uint64_t now)
+{
+	curl_socket_t fd = CURL_SOCKET_BAD;
+	int unsent = 0;
+
+	if (slot->request->body == NULL ||
+	    curl_easy_getinfo(slot->curl, CURLINFO_ACTIVESOCKET, &fd) !=
+	            CURLE_OK ||
+	    fd == CURL_SOCKET_BAD || ioctl(fd, SIOCOUTQ, &unsent) < 0)
+		return;
+	if (unsent != slot->unsent)
+		slot->moved_ns = now;
+	slot->unsent = unsent;
+}
+
+static void end_stalled(struct run *run, uint64_t now)
+{
+	const struct tkb_call *call = run->call;
+	struct tkb_error why = { 0 };
+
+	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
+	               "no byte moved for %u ms (stall-timeout)",
+	               (unsigned)call->stall_ms);
+	for (size_t i = 0; i < run->web->slot_count; i++) {
+		struct tkb_web_slot *slot = &run->web->slots[i];
+
+		if (slot->request == NULL || !slot->is_moving)
+			continue;
+		look_at_socket(slot, now);
+		if (now >= slot->moved_ns + call->stall_ms * NS_PER_MS)
+			end_slot(run->web, slot, &why);
+	}
+}
+
+/* All that is not done by now is late. */
+static void end_late(struct run *run)
+{
+	struct tkb_error why = { 0 };
+
+	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
+	               "it was not done in time (timeout)");
+	for (size_t i = 0; i < run->web->slot_count; i++) {
+		if (run->web->slots[i].request != NULL)
+			end_slot(run->web, &run->web->slots[i], &why);
+	}
+	for (; run->next < run->count; run->next++) {
+		run->requests[run->next].rc = why.status;
+		run->requests[run->next].error = why;
+	}
+}
+
+static int check_bounds(struct run *run, struct tkb_error *err)
+{
+	const struct tkb_watch *watch = run->call->watch;
+	const uint64_t now = tkb_now_ns();
+
+	if (watch != NULL && watch->is_cancelled != NULL &&
+	    watch->is_cancelled(watch->self))
+		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	if (now >= run->call->deadline_ns)
+		end_late(run);
+	else
+		end_stalled(run, now);
+	return 0;
+}
+
+/* Until something moves or a bound may be reached. */
+static int wait(const struct run *run, struct tkb_error *err)
+{
+	const uint64_t now = tkb_now_ns();
+	uint64_t nap_ms = TICK_MS;
+	CURLMcode code;
+
+	if (now >= run->call->deadline_ns)
+		nap_ms = 0;
+	else if (run->call->deadline_ns - now < nap_ms * NS_PER_MS)
+		nap_ms = (run->call->deadline_ns - now) / NS_PER_MS + 1;
+	code = curl_multi_poll(run->web->multi, NULL, 0, (int)nap_ms, NULL);
+	if (code == CURLM_OK)
+		return 0;
+	return tkb_fail(err, TKB_ERR_NOMEM, "libcurl cannot wait: %s",
+	                curl_multi_strerror(code));
+}
+
+static int do_all(struct run *run, struct tkb_error *err)
+{
+	uint64_t looked_ns = 0;
+	int running = 0;
+
+	for (;;) {
+		const uint64_t now = tkb_now_ns();
+		size_t before;
+		int rc = 0;
+
+		if (now - looked_ns >= TICK_MS * NS_PER_MS ||
+		    now >= run->call->deadline_ns) {
+			looked_ns = now;
+			rc = check_bounds(run, err);
+		}
+		if (rc == 0)
+			rc = start_some(run, err);
+		if (rc < 0 || run->web->active_count == 0)
+			return rc;
+		before = run->web->active_count;
+		if (curl_multi_perform(run->web->multi, &running) != CURLM_OK)
+			return tkb_fail_nomem(err);
+		rc = finish_some(run, err);
+		/* Where one was done, there is room for the next. */
+		if (rc == 0 && run->web->active_count == before &&
+		    before == (size_t)running)
+			rc = wait(run, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int tkb_web_run(struct tkb_web *web, const struct tkb_call *call,
+                struct tkb_web_request *requests, size_t count,
+                struct tkb_error *err)
+{
+	struct run run = { web, call, requests, count, 0, NULL };
+	int rc;
+
+	rc = do_all(&run, err);
+	drop_all(web);
+	return rc;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/net/web.h"
+#include "remote/net/web_slot.h"
+
+enum {
+	URL_LIMIT = 16 * 1024
+};
+
+/* curl_easy_setopt() takes long where an option is a number. */
+static const long yes = 1;
+
+void tkb_web_add_path(struct tkb_buf *url, const char *path)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/-._~";
+
+	for (; *path != '\0'; path++) {
+		const unsigned char byte = (unsigned char)*path;
+
+		if (strchr(plain, *path) != NULL) {
+			tkb_buf_add_byte(url, *path);
+			continue;
+		}
+		tkb_buf_add_byte(url, '%');
+		tkb_buf_add_byte(url, digits[byte / 16]);
+		tkb_buf_add_byte(url, digits[byte % 16]);
+	}
+}
+
+static void forget(struct tkb_web_slot *slot)
+{
+	tkb_curl_slist_free_at(&slot->headers);
+	tkb_curl_slist_free_at(&slot->connect_to);
+	free(tkb_take(slot->url));
+}
+
+void tkb_web_slot_release(struct tkb_web_slot *slot)
+{
+	tkb_curl_easy_cleanup_at(&slot->curl);
+	forget(slot);
+}
+
+static void set_protocol(struct tkb_web_slot *slot, const struct tkb_call *call,
+                         CURLcode *code)
+{
+	CURL *curl = slot->curl;
+
+	tkb_web_set(*code, curl, CURLOPT_URL, slot->url);
+	tkb_web_set(*code, curl, CURLOPT_PATH_AS_IS, yes);
+	tkb_web_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
+	tkb_web_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	tkb_web_set(*code, curl, CURLOPT_HTTP_VERSION,
+	            (long)CURL_HTTP_VERSION_2TLS);
+	/* The first connection tells whether it takes all of them. */
+	if (strncmp(slot->url, "https:", 6) == 0)
+		tkb_web_set(*code, curl, CURLOPT_PIPEWAIT, yes);
+	tkb_web_set(*code, curl, CURLOPT_CONNECTTIMEOUT_MS,
+	            (long)call->connect_ms);
+	tkb_web_set(*code, curl, CURLOPT_TCP_KEEPALIVE, yes);
+}
+
+static void set_tls(struct tkb_web_slot *slot, CURLcode *code)
+{
+	const struct tkb_place *place = slot->options->place;
+	const char *verify = tkb_place_param(place, "verify");
+	const char *ca = tkb_place_param(place, "cafile");
+	const char *cert = tkb_place_param(place, "cert");
+	const char *key = tkb_place_param(place, "key");
+	CURL *curl = slot->curl;
+
+	tkb_web_set(*code, curl, CURLOPT_SSLVERSION,
+	            (long)CURL_SSLVERSION_TLSv1_2);
+	if (ca != NULL) {
+		tkb_web_set(*code, curl, CURLOPT_CAINFO, ca);
+		tkb_web_set(*code, curl, CURLOPT_CAPATH, NULL);
+	}
+	if (verify != NULL && strcmp(verify, "false") == 0) {
+		tkb_web_set(*code, curl, CURLOPT_SSL_VERIFYPEER, 0L);
+		tkb_web_set(*code, curl, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	if (cert == NULL || slot->is_abroad)
+		return;
+	tkb_web_set(*code, curl, CURLOPT_SSLCERT, cert);
+	tkb_web_set(*code, curl, CURLOPT_SSLKEY, key != NULL ? key : cert);
+	/* Without one, OpenSSL asks for it on the terminal. */
+	tkb_web_set(*code, curl, CURLOPT_KEYPASSWD, "");
+}
+
+static void set_secrets(struct tkb_web_slot *slot, CURLcode *code)
+{
+	const struct tkb_web_options *options = slot->options;
+	CURL *curl = slot->curl;
+
+	if (slot->is_abroad)
+		return;
+	if (options->has_netrc)
+		tkb_web_set(*code, curl, CURLOPT_NETRC,
+		            (long)CURL_NETRC_OPTIONAL);
+	if (options->netrc_file != NULL)
+		tkb_web_set(*code, curl, CURLOPT_NETRC_FILE,
+		            options->netrc_file);
+	tkb_web_set(*code, curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+	if (options->user != NULL)
+		tkb_web_set(*code, curl, CURLOPT_USERNAME, options->user);
+	if (options->password != NULL)
+		tkb_web_set(*code, curl, CURLOPT_PASSWORD, options->password);
+	if (options->bearer != NULL) {
+		tkb_web_set(*code, curl, CURLOPT_HTTPAUTH,
+		            (long)CURLAUTH_BEARER);
+		tkb_web_set(*code, curl, CURLOPT_XOAUTH2_BEARER,
+		            options->bearer);
+	}
+}
+
+static void set_method(struct tkb_web_slot *slot, CURLcode *code)
+{
+	const struct tkb_web_request *request = slot->request;
+	CURL *curl = slot->curl;
+	char range[32];
+
+	if (strcmp(request->method, "HEAD") == 0) {
+		tkb_web_set(*code, curl, CURLOPT_NOBODY, yes);
+	} else if (strcmp(request->method, "GET") != 0) {
+		tkb_web_set(*code, curl, CURLOPT_CUSTOMREQUEST,
+		            request->method);
+	}
+	if (request->body != NULL) {
+		tkb_web_set(*code, curl, CURLOPT_UPLOAD, yes);
+		tkb_web_set(*code, curl, CURLOPT_INFILESIZE_LARGE,
+		            (curl_off_t)request->body->size);
+	}
+	if (request->offset == 0)
+		return;
+	(void)snprintf(range, sizeof(range), "%llu-",
+	               (unsigned long long)request->offset);
+	tkb_web_set(*code, curl, CURLOPT_RANGE, range);
+}
+
+/* Headers of the caller's may be secrets. */
+static int make_headers(struct tkb_web_slot *slot, struct tkb_error *err)
+{
+	const struct tkb_web_options *options = slot->options;
+	const struct tkb_web_request *request = slot->request;
+	int rc;
+
+	/* Else libcurl waits a second for leave to send a large body. */
+	rc = tkb_curl_slist_add(&slot->headers, "Expect:", err);
+	if (slot->is_abroad)
+		return rc;
+	for (size_t i = 0; i < options->header_count && rc == 0; i++)
+		rc = tkb_curl_slist_add(&slot->headers, options->headers[i],
+		                        err);
+	for (size_t i = 0; i < request->header_count && rc == 0; i++)
+		rc = tkb_curl_slist_add(&slot->headers, request->headers[i],
+		                        err);
+	return rc;
+}
+
+/*
+ * The certificate is held against another name: the URL gets that name, the
+ * connection is made to the old one, and the server is told the old one, too.
+ */
+static int rename_server(struct tkb_web_slot *slot, const char *url,
+                         const char *name, struct tkb_error *err)
+{
+	const char *host = strstr(url, "://") + 3;
+	const char *end = host + strcspn(host, "/?");
+	const char *bracket = memchr(host, ']', (size_t)(end - host));
+	const char *from = bracket != NULL ? bracket : host;
+	const char *colon = memchr(from, ':', (size_t)(end - from));
+	const char *host_end = colon != NULL ? colon : end;
+	const bool is_ipv6 = strchr(name, ':') != NULL;
+	char line[1024];
+	char renamed[URL_LIMIT];
+	int rc;
+
+	(void)snprintf(line, sizeof(line), "Host: %.*s", (int)(end - host),
+	               host);
+	rc = tkb_curl_slist_add(&slot->headers, line, err);
+	(void)snprintf(line, sizeof(line), "::%.*s:", (int)(host_end - host),
+	               host);
+	if (rc == 0)
+		rc = tkb_curl_slist_add(&slot->connect_to, line, err);
+	if (rc < 0)
+		return rc;
+	if (snprintf(renamed, sizeof(renamed), "%.*s%s%s%s%s",
+	             (int)(host - url), url, is_ipv6 ? "[" : "", name,
+	             is_ipv6 ? "]" : "", host_end) >= (int)sizeof(renamed))
+		return tkb_fail(err, TKB_ERR_INVALID, "the URL is too long");
+	slot->url = strdup(renamed);
+	return slot->url == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int set_url(struct tkb_web_slot *slot, const char *url,
+                   struct tkb_error *err)
+{
+	const char *name = tkb_place_param(slot->options->place, "server-name");
+
+	if (name != NULL && !slot->is_abroad &&
+	    strncmp(url, "https://", 8) == 0)
+		return rename_server(slot, url, name, err);
+	slot->url = strdup(url);
+	return slot->url == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
+                    const struct tkb_call *call, struct tkb_error *err)
+{
+	CURLcode code = CURLE_OK;
+	int rc;
+
+	/*
+	 * One that shared a connection cannot be used again: it keeps its
+	 * buffer, and then takes no other size.
+	 */
+	tkb_web_slot_release(slot);
+	slot->curl = curl_easy_init();
+	if (slot->curl == NULL)
+		return tkb_fail_nomem(err);
+	slot->is_answered = false;
+	slot->is_enough = false;
+	slot->sent = 0;
+	slot->got = 0;
+	slot->header_size = 0;
+	slot->rc = 0;
+	slot->fault[0] = '\0';
+	rc = make_headers(slot, err);
+	if (rc == 0)
+		rc = set_url(slot, url, err);
+	if (rc < 0)
+		return rc;
+	tkb_web_listen(slot, &code);
+	set_protocol(slot, call, &code);
+	set_tls(slot, &code);
+	set_secrets(slot, &code);
+	set_method(slot, &code);
+	tkb_web_set(code, slot->curl, CURLOPT_HTTPHEADER, slot->headers);
+	if (slot->connect_to != NULL)
+		tkb_web_set(code, slot->curl, CURLOPT_CONNECT_TO,
+		            slot->connect_to);
+	return code == CURLE_OK ? 0 : tkb_web_explain(slot, code, err);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_NET_WEB_SLOT_H
+#define TKB_REMOTE_NET_WEB_SLOT_H
+
+/* How requests are on their way at once: each has a curl handle. */
+
+#include "remote/net/curl_handles.h"
+#include "remote/net/web_request.h"
+
+enum {
+	TKB_WEB_STREAMS = 8,      /* requests a connection has under HTTP/2 */
+	TKB_WEB_REDIRECTS = 5,    /* followed one after another */
+	TKB_WEB_DRAIN = 64 * 1024 /* bytes nobody wants, to keep a connection */
+};
+
+struct tkb_web_slot {
+	const struct tkb_web_options *options;
+	CURL *curl;                      /* owned */
+	struct curl_slist *headers;      /* owned */
+	struct curl_slist *connect_to;   /* owned */
+	char *url;                       /* owned; what is asked now */
+	struct tkb_web_request *request; /* NULL: the slot is free */
+	unsigned redirects;
+	bool is_abroad;     /* redirected to another server: no secrets */
+	bool is_moving;     /* there is a connection */
+	bool is_answered;   /* the header is there, to its last line */
+	bool is_enough;     /* the rest of the body is not wanted */
+	uint64_t moved_ns;  /* when a byte moved last */
+	int unsent;         /* bytes in the socket, when last looked */
+	uint64_t sent;      /* of the request's body */
+	uint64_t got;       /* of the answer's */
+	size_t header_size; /* of the answer */
+	int rc;             /* what ended it here; 0: nothing yet */
+	char fault[CURL_ERROR_SIZE];
+};
+
+struct tkb_web {
+	struct tkb_web_options options;
+	CURLM *multi;               /* owned; keeps the connections */
+	struct tkb_web_slot *slots; /* owned */
+	size_t slot_count;
+	size_t active_count;
+};
+
+/* As tkb_web_do(), for requests in which nothing is filled in yet. */
+TKB_NODISCARD int tkb_web_run(struct tkb_web *web, const struct tkb_call *call,
+                              struct tkb_web_request *requests, size_t count,
+                              struct tkb_error *err);
+
+void tkb_web_slot_release(struct tkb_web_slot *slot);
+
+/* Let the slot hear of what the handle moves; failures as in tkb_web_set(). */
+void tkb_web_listen(struct tkb_web_slot *slot, CURLcode *code);
+
+/* Make the slot's handle ready to ask for `url`. */
+TKB_NODISCARD int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
+                                  const struct tkb_call *call,
+                                  struct tkb_error *err);
+
+/*
+ * The transfer is over: fill in the request. TKB_MISS: it was redirected, and
+ * the slot is ready to ask there.
+ */
+TKB_NODISCARD int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
+                                 const struct tkb_call *call);
+
+/* What libcurl says, in our words. */
+int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
+                    struct tkb_error *err);
+
+/* An option of the handle; the first failure sticks in `*code`. */
+#define tkb_web_set(code, curl, option, value)                                 \
+	((code) == CURLE_OK                                                    \
+	         ? (void)((code) = curl_easy_setopt(curl, option, value))      \
+	         : (void)0)
+
+#endif

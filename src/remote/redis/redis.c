@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/redis/redis.h"
+
+#include <stdio.h>
+
+enum {
+	SHORT = 64 * 1024,             /* an answer without bulk in it */
+	SCAN_LIMIT = 16 * 1024 * 1024, /* names may be anybody's */
+	PATTERN_SIZE = 2 * TKB_REDIS_KEY_SIZE
+};
+
+#define NS_PER_S ((uint64_t)1000000000)
+
+uint64_t tkb_redis_now(const struct tkb_redis *redis)
+{
+	return redis->clock_s + (tkb_now_ns() - redis->clock_ns) / NS_PER_S;
+}
+
+bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out)
+{
+	const char *digits = text.data;
+	uint64_t number = 0;
+
+	if (text.size == 0 || text.size > 18)
+		return false;
+	for (size_t i = 0; i < text.size; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return false;
+		number = number * 10 + (uint64_t)(digits[i] - '0');
+	}
+	*out = number;
+	return true;
+}
+
+uint64_t tkb_redis_age(const struct tkb_redis *redis, struct tkb_bytes text)
+{
+	const uint64_t now = tkb_redis_now(redis);
+	uint64_t then = now;
+
+	if (!tkb_redis_read_number(text, &then) || then > now)
+		return 0;
+	return now - then;
+}
+
+void tkb_redis_number(uint64_t number, char out[TKB_REDIS_NUMBER_SIZE])
+{
+	(void)snprintf(out, TKB_REDIS_NUMBER_SIZE, "%llu",
+	               (unsigned long long)number);
+}
+
+void tkb_redis_key(const struct tkb_redis *redis, const char *kind,
+                   const char *name, char out[TKB_REDIS_KEY_SIZE])
+{
+	(void)snprintf(out, TKB_REDIS_KEY_SIZE, "%s:%s:%s", redis->prefix, kind,
+	               name);
+}
+
+void tkb_redis_blob_key(const struct tkb_redis *redis,
+                        const struct tkb_digest *digest,
+                        char out[TKB_REDIS_KEY_SIZE])
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	tkb_redis_key(redis, "cas", hex, out);
+}
+
+void tkb_redis_times_key(const struct tkb_redis *redis,
+                         char out[TKB_REDIS_KEY_SIZE])
+{
+	tkb_redis_key(redis, "times", "cas", out);
+}
+
+void tkb_redis_ask_to_date(struct tkb_redis *redis,
+                           const struct tkb_digest *digest)
+{
+	char times[TKB_REDIS_KEY_SIZE];
+	char now[TKB_REDIS_NUMBER_SIZE];
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_redis_times_key(redis, times);
+	tkb_redis_number(tkb_redis_now(redis), now);
+	tkb_digest_to_hex(digest, hex);
+	tkb_resp_ask(&redis->resp,
+	             (const char *const[]){ "ZADD", times, now, hex, NULL });
+}
+
+size_t tkb_redis_ask_to_keep(struct tkb_redis *redis, const char *key)
+{
+	if (redis->ttl[0] == '\0')
+		return 0;
+	tkb_resp_ask(&redis->resp,
+	             (const char *const[]){ "PEXPIRE", key, redis->ttl, NULL });
+	return 1;
+}
+
+/*
+ * It says which command is forbidden, last, between single quotes; from 7.2 on
+ * also whom it is forbidden, which is nobody else's business.
+ */
+static int explain_rights(const char *text, struct tkb_error *err)
+{
+	const char *end = strrchr(text, '\'');
+	const char *start = end;
+
+	while (start != NULL && start != text && start[-1] != '\'')
+		start--;
+	if (start == NULL || start == text)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "its rules (ACL) do not let this user use "
+		                "these keys");
+	return tkb_fail(err, TKB_ERR_DENIED,
+	                "its rules (ACL) do not let this user use '%.*s'",
+	                (int)(end - start), start);
+}
+
+#define CLUSTER                                                                \
+	"it is one of a Redis Cluster, which is not supported: name a single " \
+	"server, or a proxy before the cluster"
+
+/* How Redis begins what it refuses, and what that means. */
+static const struct {
+	const char *start;
+	int status;
+	const char *sentence;
+} refusals[] = {
+	{ "ASK ", TKB_ERR_INVALID, CLUSTER },
+	{ "BUSY ", TKB_ERR_UNAVAILABLE, "it is busy with a script" },
+	{ "CLUSTERDOWN ", TKB_ERR_INVALID, CLUSTER },
+	{ "CROSSSLOT ", TKB_ERR_INVALID, CLUSTER },
+	{ "DENIED ", TKB_ERR_DENIED,
+	  "it is in protected mode: it wants a password" },
+	{ "ERR SELECT is not allowed in cluster mode", TKB_ERR_INVALID,
+	  CLUSTER },
+	{ "ERR max number of clients", TKB_ERR_UNAVAILABLE,
+	  "it has too many clients" },
+	{ "LOADING ", TKB_ERR_UNAVAILABLE, "it is still loading its data" },
+	{ "MASTERDOWN ", TKB_ERR_UNAVAILABLE,
+	  "it is a replica that has lost its primary" },
+	{ "MISCONF ", TKB_ERR_UNAVAILABLE,
+	  "it cannot save to its disk, and so takes nothing" },
+	{ "MOVED ", TKB_ERR_INVALID, CLUSTER },
+	{ "NOAUTH ", TKB_ERR_DENIED, "it wants a password" },
+	{ "OOM ", TKB_ERR_UNAVAILABLE,
+	  "its memory is full (maxmemory), and it evicts nothing" },
+	{ "READONLY ", TKB_ERR_DENIED,
+	  "it is a replica that takes nothing: name its primary" },
+	{ "WRONGPASS ", TKB_ERR_DENIED,
+	  "it does not know this user and password" },
+};
+
+int tkb_redis_explain(const char *text, struct tkb_error *err)
+{
+	if (strncmp(text, "NOPERM ", strlen("NOPERM ")) == 0)
+		return explain_rights(text, err);
+	for (size_t i = 0; i < TKB_COUNT_OF(refusals); i++) {
+		if (strncmp(text, refusals[i].start,
+		            strlen(refusals[i].start)) == 0)
+			return tkb_fail(err, refusals[i].status, "%s",
+			                refusals[i].sentence);
+	}
+	return 0;
+}
+
+int tkb_redis_any(struct tkb_redis *redis, const struct tkb_call *call,
+                  size_t limit, const struct tkb_reply **out,
+                  struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int rc;
+
+	rc = tkb_resp_next(&redis->resp, call, limit, &reply, err);
+	if (rc < 0)
+		return rc;
+	*out = reply;
+	if (reply->kind != TKB_REPLY_ERROR)
+		return 0;
+	rc = tkb_redis_explain(reply->text.data, err);
+	if (rc < 0)
+		return rc;
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "it answers '%.160s'",
+	                (const char *)reply->text.data);
+}
+
+int tkb_redis_next(struct tkb_redis *redis, const struct tkb_call *call,
+                   enum tkb_reply_kind kind, size_t limit,
+                   const struct tkb_reply **out, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_redis_any(redis, call, limit, out, err);
+	if (rc == 0 && (*out)->kind != kind)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "its answer is not one that Redis gives");
+	return rc;
+}
+
+int tkb_redis_integer(struct tkb_redis *redis, const struct tkb_call *call,
+                      int64_t *out, struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int rc;
+
+	rc = tkb_redis_next(redis, call, TKB_REPLY_INTEGER, SHORT, &reply, err);
+	if (rc == 0)
+		*out = reply->integer;
+	return rc;
+}
+
+int tkb_redis_done(struct tkb_redis *redis, const struct tkb_call *call,
+                   struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+
+	return tkb_redis_next(redis, call, TKB_REPLY_STATUS, SHORT, &reply,
+	                      err);
+}
+
+int tkb_redis_skip(struct tkb_redis *redis, const struct tkb_call *call,
+                   size_t count, struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = tkb_resp_next(&redis->resp, call, SHORT, &reply, err);
+	return rc;
+}
+
+/* The prefix may hold what is special in a pattern. */
+static void make_pattern(const struct tkb_redis *redis, const char *kind,
+                         char out[PATTERN_SIZE])
+{
+	size_t used = 0;
+
+	for (const char *at = redis->prefix; *at != '\0'; at++) {
+		if (strchr("*?[]\\", *at) != NULL)
+			out[used++] = '\\';
+		out[used++] = *at;
+	}
+	(void)snprintf(out + used, PATTERN_SIZE - used, ":%s:*", kind);
+}
+
+static int tell_names(const struct tkb_redis *redis,
+                      const struct tkb_reply *keys,
+                      const struct tkb_redis_scan *scan, struct tkb_error *err)
+{
+	char start[TKB_REDIS_KEY_SIZE];
+	size_t size;
+	int rc = 0;
+
+	tkb_redis_key(redis, scan->kind, "", start);
+	size = strlen(start);
+	for (size_t i = 0; i < keys->count && rc == 0; i++) {
+		const struct tkb_reply *key = keys->items[i];
+		const char *name = key->text.data;
+
+		if (key->kind != TKB_REPLY_STRING || key->text.size <= size ||
+		    memcmp(name, start, size) != 0 ||
+		    strlen(name) != key->text.size)
+			continue;
+		rc = scan->on_name(scan->self, name + size, err);
+	}
+	return rc;
+}
+
+static bool is_scan_answer(const struct tkb_reply *reply)
+{
+	return reply->count == 2 && reply->items[0]->kind == TKB_REPLY_STRING &&
+	       reply->items[0]->text.size < TKB_REDIS_NUMBER_SIZE &&
+	       reply->items[1]->kind == TKB_REPLY_ARRAY;
+}
+
+int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_call *call,
+                   const struct tkb_redis_scan *scan, struct tkb_error *err)
+{
+	char cursor[TKB_REDIS_NUMBER_SIZE] = "0";
+	char pattern[PATTERN_SIZE];
+	int rc;
+
+	make_pattern(redis, scan->kind, pattern);
+	do {
+		const struct tkb_reply *reply = NULL;
+
+		tkb_resp_ask(&redis->resp,
+		             (const char *const[]){ "SCAN", cursor, "MATCH",
+		                                    pattern, "COUNT", "1000",
+		                                    NULL });
+		rc = tkb_redis_next(redis, call, TKB_REPLY_ARRAY, SCAN_LIMIT,
+		                    &reply, err);
+		if (rc < 0)
+			return rc;
+		if (!is_scan_answer(reply))
+			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+			                "its answer is not one that Redis "
+			                "gives");
+		(void)snprintf(cursor, sizeof(cursor), "%s",
+		               (const char *)reply->items[0]->text.data);
+		rc = tell_names(redis, reply->items[1], scan, err);
+	} while (rc == 0 && strcmp(cursor, "0") != 0);
+	return rc;
+}
+
+const struct tkb_remote_backend tkb_backend_redis = {
+	.abi = TKB_REMOTE_BACKEND_ABI,
+	.is_shared = true,
+	.schemes =
+		(const char *const[]){ "redis", "rediss", "redis+unix", NULL },
+	.params =
+		(const char *const[]){ "cafile", "cert", "db", "key", "prefix",
+	                               "server-name", "triton-key-format",
+	                               "ttl", "verify", NULL },
+	.open = tkb_redis_open,
+	.close = tkb_redis_close,
+	.get = tkb_redis_get,
+	.put = tkb_redis_put,
+	.has = tkb_redis_has,
+	.remove = tkb_redis_remove,
+	.list = tkb_redis_list,
+	.add = tkb_redis_add,
+	.records = tkb_redis_records,
+	.drop = tkb_redis_drop,
+	.touch = tkb_redis_touch,
+	.refs = tkb_redis_refs,
+	.put_named = tkb_redis_put_named,
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_REDIS_REDIS_H
+#define TKB_REMOTE_REDIS_REDIS_H
+
+/*
+ * Redis. Keys, below a prefix that is "tkbundle" by default:
+ *
+ *     <prefix>:cas:<sha256>    a blob: a string
+ *     <prefix>:times:cas       when blobs were put: a sorted set of digests
+ *     <prefix>:ref:<name>      a ref: a hash, digest to record
+ *     <prefix>:used:<name>     when its records were used: a hash, digest to
+ *                              seconds
+ *
+ * Each has two parts without a colon behind its prefix, so that prefixes which
+ * begin with one another do not meet.
+ *
+ * What is there is told by the first and third alone, for the server may evict
+ * any key at any time: a time that is missing is noted anew, so that what it
+ * belongs to grows old all the same. Times are by the server's clock.
+ *
+ * With a TTL, what is put, added, got, asked for or listed in a ref lives that
+ * long from then on: what is pulled every day never expires.
+ *
+ * A user (ACL) needs the keys `~<prefix>:*`, and these commands:
+ *
+ *     to pull  time exists strlen get getrange hgetall hexists hset hdel
+ *     to push  all of these and set zadd hsetnx
+ *     for gc   all of these and scan zscore del zrem
+ *     with ?ttl=  pexpire, and to push psetex; with a database select
+ *     for Triton's layout, whose keys are not below the prefix (`~triton:*`)
+ *                 time multi exec, and set or psetex
+ *
+ * Without hset, hexists and hdel a pull works, but cannot note that it used
+ * a record.
+ */
+
+#include "base/digest.h"
+#include "remote/backends.h"
+#include "remote/redis/resp.h"
+
+enum {
+	TKB_REDIS_CHUNK = 1024 * 1024, /* of a large blob */
+	TKB_REDIS_PREFIX_LIMIT = 64,
+	TKB_REDIS_KEY_SIZE = 320,
+	TKB_REDIS_NUMBER_SIZE = 24
+};
+
+struct tkb_redis {
+	struct tkb_resp resp;
+	const char *prefix;              /* the place's */
+	char ttl[TKB_REDIS_NUMBER_SIZE]; /* ms; "" where nothing expires */
+	uint64_t clock_s;                /* the server's time, when */
+	uint64_t clock_ns;               /* ours was so */
+	bool may_begin;                  /* transactions; seen */
+};
+
+/* Seconds, by the server's clock. */
+uint64_t tkb_redis_now(const struct tkb_redis *redis);
+
+/* How long ago `text`, a time in seconds, was; 0 where it is none. */
+uint64_t tkb_redis_age(const struct tkb_redis *redis, struct tkb_bytes text);
+
+void tkb_redis_number(uint64_t number, char out[TKB_REDIS_NUMBER_SIZE]);
+
+/* "<prefix>:<kind>:<name>" */
+void tkb_redis_key(const struct tkb_redis *redis, const char *kind,
+                   const char *name, char out[TKB_REDIS_KEY_SIZE]);
+void tkb_redis_blob_key(const struct tkb_redis *redis,
+                        const struct tkb_digest *digest,
+                        char out[TKB_REDIS_KEY_SIZE]);
+/* "<prefix>:times:cas" */
+void tkb_redis_times_key(const struct tkb_redis *redis,
+                         char out[TKB_REDIS_KEY_SIZE]);
+
+/* Digits alone. */
+bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out);
+
+/* Let `key` live on, if there is a TTL. Returns how many answers come. */
+size_t tkb_redis_ask_to_keep(struct tkb_redis *redis, const char *key);
+
+/* Note that a blob is put now. One answer comes. */
+void tkb_redis_ask_to_date(struct tkb_redis *redis,
+                           const struct tkb_digest *digest);
+
+/*
+ * Explain a refusal that Redis is known for. Returns its status, or 0 for any
+ * other.
+ */
+int tkb_redis_explain(const char *text, struct tkb_error *err);
+
+/* The next answer, of at most `limit` bytes; none that is an error. */
+TKB_NODISCARD int tkb_redis_any(struct tkb_redis *redis,
+                                const struct tkb_call *call, size_t limit,
+                                const struct tkb_reply **out,
+                                struct tkb_error *err);
+
+/* The same, which must be of `kind`. */
+TKB_NODISCARD int tkb_redis_next(struct tkb_redis *redis,
+                                 const struct tkb_call *call,
+                                 enum tkb_reply_kind kind, size_t limit,
+                                 const struct tkb_reply **out,
+                                 struct tkb_error *err);
+
+/* A short one. */
+TKB_NODISCARD int tkb_redis_integer(struct tkb_redis *redis,
+                                    const struct tkb_call *call, int64_t *out,
+                                    struct tkb_error *err);
+TKB_NODISCARD int tkb_redis_done(struct tkb_redis *redis,
+                                 const struct tkb_call *call,
+                                 struct tkb_error *err);
+
+/* Pass over `count` answers, be they failures: what asked was a courtesy. */
+TKB_NODISCARD int tkb_redis_skip(struct tkb_redis *redis,
+                                 const struct tkb_call *call, size_t count,
+                                 struct tkb_error *err);
+
+/* Called for each key "<prefix>:<kind>:<name>"; for some more than once. */
+struct tkb_redis_scan {
+	const char *kind;
+	int (*on_name)(void *self, const char *name, struct tkb_error *err);
+	void *self;
+};
+
+TKB_NODISCARD int tkb_redis_scan(struct tkb_redis *redis,
+                                 const struct tkb_call *call,
+                                 const struct tkb_redis_scan *scan,
+                                 struct tkb_error *err);
+
+/* What struct tkb_remote_backend wants. */
+int tkb_redis_open(const struct tkb_place *place, const struct tkb_call *call,
+                   void **self_out, struct tkb_error *err);
+void tkb_redis_close(void *self);
+int tkb_redis_get(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digest, uint64_t offset,
+                  const struct tkb_sink *sink, struct tkb_error *err);
+int tkb_redis_put(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digest, const struct tkb_blob *blob,
+                  struct tkb_error *err);
+int tkb_redis_has(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digests, size_t count, bool *out,
+                  uint64_t *sizes, struct tkb_error *err);
+int tkb_redis_remove(void *self, const struct tkb_call *call,
+                     const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_redis_list(void *self, const struct tkb_call *call,
+                   const struct tkb_blob_visitor *visitor,
+                   struct tkb_error *err);
+int tkb_redis_add(void *self, const struct tkb_call *call, const char *ref,
+                  const struct tkb_digest *digest, struct tkb_bytes record,
+                  struct tkb_error *err);
+int tkb_redis_records(void *self, const struct tkb_call *call, const char *ref,
+                      const struct tkb_record_visitor *visitor,
+                      struct tkb_error *err);
+int tkb_redis_drop(void *self, const struct tkb_call *call, const char *ref,
+                   const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_redis_touch(void *self, const struct tkb_call *call, const char *ref,
+                    const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_redis_refs(void *self, const struct tkb_call *call,
+                   const struct tkb_ref_visitor *visitor,
+                   struct tkb_error *err);
+int tkb_redis_put_named(void *self, const struct tkb_call *call,
+                        const struct tkb_named *items, size_t count,
+                        struct tkb_error *err);
+
+#endif

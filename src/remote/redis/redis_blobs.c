@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "remote/redis/redis.h"
+
+enum {
+	CHUNK = TKB_REDIS_CHUNK,
+	CHUNK_ANSWER = CHUNK + 64, /* with the protocol's own bytes */
+	WINDOW = 4,                /* chunks on their way */
+	BATCH = 512,               /* questions at once */
+	BLOBS_LIMIT = 4 * 1024 * 1024
+};
+
+static int fail_changed(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+	                "the blob changed while it was read");
+}
+
+/* A blob on its way to us. */
+struct download {
+	struct tkb_redis *redis;
+	const struct tkb_call *call;
+	char key[TKB_REDIS_KEY_SIZE];
+	uint64_t size;  /* the blob's */
+	uint64_t asked; /* up to where */
+	uint64_t done;
+};
+
+static void ask_chunk(struct download *load)
+{
+	char first[TKB_REDIS_NUMBER_SIZE];
+	char last[TKB_REDIS_NUMBER_SIZE];
+
+	tkb_redis_number(load->asked, first);
+	tkb_redis_number(load->asked + CHUNK - 1, last);
+	tkb_resp_ask(&load->redis->resp,
+	             (const char *const[]){ "GETRANGE", load->key, first, last,
+	                                    NULL });
+	load->asked += CHUNK;
+}
+
+static int receive(struct download *load, const struct tkb_sink *sink,
+                   struct tkb_error *err)
+{
+	while (load->done < load->size) {
+		const struct tkb_reply *reply = NULL;
+		uint64_t wanted = load->size - load->done;
+		int rc;
+
+		while (load->asked < load->size &&
+		       load->asked - load->done < (uint64_t)WINDOW * CHUNK)
+			ask_chunk(load);
+		if (wanted > CHUNK)
+			wanted = CHUNK;
+		rc = tkb_redis_next(load->redis, load->call, TKB_REPLY_STRING,
+		                    CHUNK_ANSWER, &reply, err);
+		if (rc == 0 && reply->text.size != wanted)
+			rc = fail_changed(err);
+		if (rc == 0)
+			rc = sink->write(sink->self, reply->text, err);
+		if (rc < 0)
+			return rc;
+		load->done += wanted;
+	}
+	return 0;
+}
+
+/*
+ * There was something, and nothing in it: an empty blob, or it went or came
+ * between two questions. One that is asked alone can tell.
+ */
+static int check_empty(struct download *load, struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int rc;
+
+	rc = tkb_resp_settle(&load->redis->resp, load->call, err);
+	if (rc < 0)
+		return rc;
+	tkb_resp_ask(&load->redis->resp,
+	             (const char *const[]){ "GET", load->key, NULL });
+	rc = tkb_redis_any(load->redis, load->call, CHUNK_ANSWER, &reply, err);
+	if (rc < 0)
+		return rc;
+	if (reply->kind == TKB_REPLY_NIL)
+		return TKB_MISS;
+	return reply->kind == TKB_REPLY_STRING && reply->text.size == 0
+	               ? 0
+	               : fail_changed(err);
+}
+
+int tkb_redis_get(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digest, uint64_t offset,
+                  const struct tkb_sink *sink, struct tkb_error *err)
+{
+	struct download load = {
+		.redis = self, .call = call, .asked = offset, .done = offset
+	};
+	struct tkb_resp *resp = &load.redis->resp;
+	int64_t size = 0;
+	int64_t is_there = 0;
+	size_t courtesies;
+	int rc;
+
+	rc = tkb_resp_settle(resp, call, err);
+	if (rc < 0)
+		return rc;
+	tkb_redis_blob_key(load.redis, digest, load.key);
+	tkb_resp_ask(resp, (const char *const[]){ "STRLEN", load.key, NULL });
+	tkb_resp_ask(resp, (const char *const[]){ "EXISTS", load.key, NULL });
+	courtesies = tkb_redis_ask_to_keep(load.redis, load.key);
+	ask_chunk(&load);
+	rc = tkb_redis_integer(load.redis, call, &size, err);
+	if (rc == 0)
+		rc = tkb_redis_integer(load.redis, call, &is_there, err);
+	if (rc == 0)
+		rc = tkb_redis_skip(load.redis, call, courtesies, err);
+	if (rc < 0)
+		return rc;
+	if (size <= 0)
+		return is_there == 0 ? TKB_MISS : check_empty(&load, err);
+	load.size = (uint64_t)size;
+	return receive(&load, sink, err);
+}
+
+static size_t batch_of(size_t count)
+{
+	return count < BATCH ? count : BATCH;
+}
+
+static int has_batch(struct tkb_redis *redis, const struct tkb_call *call,
+                     const struct tkb_digest *digests, size_t count, bool *out,
+                     uint64_t *sizes, struct tkb_error *err)
+{
+	size_t courtesies = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char key[TKB_REDIS_KEY_SIZE];
+
+		tkb_redis_blob_key(redis, &digests[i], key);
+		tkb_resp_ask(&redis->resp,
+		             (const char *const[]){ "EXISTS", key, NULL });
+		tkb_resp_ask(&redis->resp,
+		             (const char *const[]){ "STRLEN", key, NULL });
+		courtesies = tkb_redis_ask_to_keep(redis, key);
+	}
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		int64_t is_there = 0;
+		int64_t size = 0;
+
+		rc = tkb_redis_integer(redis, call, &is_there, err);
+		if (rc == 0)
+			rc = tkb_redis_integer(redis, call, &size, err);
+		if (rc == 0)
+			rc = tkb_redis_skip(redis, call, courtesies, err);
+		out[i] = is_there != 0;
+		if (sizes != NULL)
+			sizes[i] = size > 0 ? (uint64_t)size : 0;
+	}
+	return rc;
+}
+
+int tkb_redis_has(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digests, size_t count, bool *out,
+                  uint64_t *sizes, struct tkb_error *err)
+{
+	struct tkb_redis *redis = self;
+	int rc;
+
+	rc = tkb_resp_settle(&redis->resp, call, err);
+	for (size_t at = 0; at < count && rc == 0; at += BATCH)
+		rc = has_batch(redis, call, digests + at, batch_of(count - at),
+		               out + at, sizes == NULL ? NULL : sizes + at,
+		               err);
+	return rc;
+}
+
+int tkb_redis_remove(void *self, const struct tkb_call *call,
+                     const struct tkb_digest *digest, struct tkb_error *err)
+{
+	struct tkb_redis *redis = self;
+	char key[TKB_REDIS_KEY_SIZE];
+	char times[TKB_REDIS_KEY_SIZE];
+	char hex[TKB_DIGEST_HEX_SIZE];
+	int64_t removed = 0;
+	int rc;
+
+	rc = tkb_resp_settle(&redis->resp, call, err);
+	if (rc < 0)
+		return rc;
+	tkb_redis_blob_key(redis, digest, key);
+	tkb_redis_times_key(redis, times);
+	tkb_digest_to_hex(digest, hex);
+	tkb_resp_ask(&redis->resp, (const char *const[]){ "DEL", key, NULL });
+	tkb_resp_ask(&redis->resp,
+	             (const char *const[]){ "ZREM", times, hex, NULL });
+	rc = tkb_redis_integer(redis, call, &removed, err);
+	if (rc == 0)
+		rc = tkb_redis_skip(redis, call, 1, err);
+	if (rc < 0)
+		return rc;
+	return removed == 0 ? TKB_MISS : 0;
+}
+
+/* The digests of all blobs. */
+struct gathering {
+	struct tkb_digest *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static void gathering_release(struct gathering *gathering)
+{
+	free(gathering->items);
+}
+
+static int gather(void *self, const char *name, struct tkb_error *err)
+{
+	struct gathering *gathering = self;
+	struct tkb_digest digest;
+	int rc;
+
+	if (!tkb_digest_from_hex(tkb_text(name), &digest))
+		return 0;
+	if (gathering->count == BLOBS_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE, "more than %d blobs",
+		                BLOBS_LIMIT);
+	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
+	              sizeof(*gathering->items), err);
+	if (rc == 0)
+		gathering->items[gathering->count++] = digest;
+	return rc;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct tkb_digest));
+}
+
+/* A scan may tell a key twice. */
+static void drop_twins(struct gathering *gathering)
+{
+	size_t kept = 0;
+
+	if (gathering->count > 1)
+		qsort(gathering->items, gathering->count,
+		      sizeof(*gathering->items), compare_digests);
+	for (size_t i = 0; i < gathering->count; i++) {
+		if (kept == 0 || !tkb_digest_equal(&gathering->items[kept - 1],
+		                                   &gathering->items[i]))
+			gathering->items[kept++] = gathering->items[i];
+	}
+	gathering->count = kept;
+}
+
+struct facts {
+	bool is_there;
+	bool has_time;
+	uint64_t size;
+	uint64_t age_s;
+};
+
+static int learn(struct tkb_redis *redis, const struct tkb_call *call,
+                 struct facts *facts, struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int64_t size = 0;
+	int64_t is_there = 0;
+	int rc;
+
+	rc = tkb_redis_integer(redis, call, &size, err);
+	if (rc == 0)
+		rc = tkb_redis_integer(redis, call, &is_there, err);
+	if (rc == 0)
+		rc = tkb_redis_any(redis, call, CHUNK_ANSWER, &reply, err);
+	if (rc != 0)
+		return rc;
+	facts->is_there = is_there != 0;
+	facts->size = size > 0 ? (uint64_t)size : 0;
+	facts->has_time = reply->kind == TKB_REPLY_STRING;
+	facts->age_s = facts->has_time ? tkb_redis_age(redis, reply->text) : 0;
+	return 0;
+}
+
+static int learn_batch(struct tkb_redis *redis, const struct tkb_call *call,
+                       const struct tkb_digest *digests, size_t count,
+                       struct facts *facts, struct tkb_error *err)
+{
+	struct tkb_resp *resp = &redis->resp;
+	char times[TKB_REDIS_KEY_SIZE];
+	size_t courtesies = 0;
+	int rc = 0;
+
+	tkb_redis_times_key(redis, times);
+	for (size_t i = 0; i < count; i++) {
+		char key[TKB_REDIS_KEY_SIZE];
+		char hex[TKB_DIGEST_HEX_SIZE];
+
+		tkb_redis_blob_key(redis, &digests[i], key);
+		tkb_digest_to_hex(&digests[i], hex);
+		tkb_resp_ask(resp,
+		             (const char *const[]){ "STRLEN", key, NULL });
+		tkb_resp_ask(resp,
+		             (const char *const[]){ "EXISTS", key, NULL });
+		tkb_resp_ask(resp, (const char *const[]){ "ZSCORE", times, hex,
+		                                          NULL });
+	}
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = learn(redis, call, &facts[i], err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		if (facts[i].is_there && !facts[i].has_time) {
+			tkb_redis_ask_to_date(redis, &digests[i]);
+			courtesies++;
+		}
+	}
+	return rc == 0 ? tkb_redis_skip(redis, call, courtesies, err) : rc;
+}
+
+static int tell_batch(struct tkb_redis *redis, const struct tkb_call *call,
+                      const struct tkb_digest *digests, size_t count,
+                      const struct tkb_blob_visitor *visitor,
+                      struct tkb_error *err)
+{
+	struct facts facts[BATCH] = { { .size = 0 } };
+	int rc;
+
+	rc = learn_batch(redis, call, digests, count, facts, err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		if (facts[i].is_there)
+			rc = visitor->on_blob(visitor->self, &digests[i],
+			                      facts[i].size, facts[i].age_s,
+			                      err);
+	}
+	return rc;
+}
+
+int tkb_redis_list(void *self, const struct tkb_call *call,
+                   const struct tkb_blob_visitor *visitor,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(gathering_release) struct gathering found = { .count = 0 };
+	const struct tkb_redis_scan scan = { "cas", gather, &found };
+	struct tkb_redis *redis = self;
+	int rc;
+
+	rc = tkb_resp_settle(&redis->resp, call, err);
+	if (rc == 0)
+		rc = tkb_redis_scan(redis, call, &scan, err);
+	drop_twins(&found);
+	for (size_t at = 0; at < found.count && rc == 0; at += BATCH)
+		rc = tell_batch(redis, call, found.items + at,
+		                batch_of(found.count - at), visitor, err);
+	return rc;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "remote/redis/redis.h"
+
+enum {
+	CHUNK = TKB_REDIS_CHUNK
+};
+
+/* Bytes `offset` to `offset + size` of the blob. */
+static int read_chunk(const struct tkb_blob *blob, uint64_t offset, char *data,
+                      size_t size, struct tkb_error *err)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		size_t got = 0;
+		int rc;
+
+		rc = blob->source.read_at(blob->source.self, offset + done,
+		                          data + done, size - done, &got, err);
+		if (rc < 0)
+			return rc;
+		if (got == 0)
+			return tkb_fail(err, TKB_ERR_IO,
+			                "the blob is cut short");
+		done += got;
+	}
+	return 0;
+}
+
+static size_t chunk_at(const struct tkb_blob *blob, uint64_t offset)
+{
+	const uint64_t left = blob->size - offset;
+
+	return left < CHUNK ? (size_t)left : CHUNK;
+}
+
+static void begin(struct tkb_redis *redis, const struct tkb_digest *digest,
+                  uint64_t size)
+{
+	char key[TKB_REDIS_KEY_SIZE];
+
+	tkb_redis_blob_key(redis, digest, key);
+	if (redis->ttl[0] == '\0')
+		tkb_resp_begin(&redis->resp,
+		               (const char *const[]){ "SET", key, NULL }, size);
+	else
+		tkb_resp_begin(&redis->resp,
+		               (const char *const[]){ "PSETEX", key, redis->ttl,
+		                                      NULL },
+		               size);
+}
+
+/*
+ * The blob is one word of one command, which the server obeys when all of it
+ * has come: nobody sees a part, and a writer that dies leaves nothing. It is
+ * sent as it is read.
+ */
+static int send_blob(struct tkb_redis *redis, const struct tkb_call *call,
+                     const struct tkb_digest *digest,
+                     const struct tkb_blob *blob, char *chunk,
+                     struct tkb_error *err)
+{
+	uint64_t offset = 0;
+	size_t size = chunk_at(blob, 0);
+	int rc;
+
+	rc = read_chunk(blob, 0, chunk, size, err);
+	if (rc < 0)
+		return rc;
+	begin(redis, digest, blob->size);
+	for (;;) {
+		tkb_resp_add(&redis->resp, (struct tkb_bytes){ chunk, size });
+		offset += size;
+		if (offset == blob->size || redis->resp.net.wire.is_hung_up)
+			break;
+		rc = tkb_resp_send(&redis->resp, call, err);
+		size = chunk_at(blob, offset);
+		if (rc == 0)
+			rc = read_chunk(blob, offset, chunk, size, err);
+		if (rc < 0) {
+			redis->resp.is_broken = true; /* in mid-word */
+			return rc;
+		}
+	}
+	tkb_resp_end(&redis->resp);
+	return 0;
+}
+
+int tkb_redis_put(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digest, const struct tkb_blob *blob,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *chunk = malloc(chunk_at(blob, 0) + 1);
+	struct tkb_redis *redis = self;
+	int64_t added = 0;
+	int rc;
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_resp_settle(&redis->resp, call, err);
+	if (rc == 0)
+		rc = send_blob(redis, call, digest, blob, chunk, err);
+	if (rc < 0)
+		return rc;
+	tkb_redis_ask_to_date(redis, digest);
+	rc = tkb_redis_done(redis, call, err);
+	return rc == 0 ? tkb_redis_integer(redis, call, &added, err) : rc;
+}

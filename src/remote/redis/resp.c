@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/redis/resp.h"
+
+#include <stdlib.h>
+
+#include <hiredis/hiredis.h>
+
+enum {
+	WORDS_LIMIT = 16,
+	CHUNK = 64 * 1024,
+	ITEMS_LIMIT = 1024 * 1024,
+	DEPTH_LIMIT = 8, /* arrays in arrays */
+	OUT_LIMIT = 64 * 1024 * 1024
+};
+
+/* What settling passes over may be anything that was asked for. */
+#define SETTLE_LIMIT ((size_t)256 * TKB_MIB)
+
+static void free_reader(struct redisReader **reader)
+{
+	if (*reader != NULL)
+		redisReaderFree(*reader);
+}
+
+static void free_command(char **command)
+{
+	if (*command != NULL)
+		redisFreeCommand(*command);
+}
+
+/* How hiredis counts the items of an array. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_count;
+#else
+typedef int array_count;
+#endif
+
+/*
+ * We never ask for RESP3: what only that has is refused, as hiredis 0.14 does by
+ * itself. A callback that is missing is worse: hiredis then makes up a pointer.
+ */
+static void *refuse(const redisReadTask *task)
+{
+	struct tkb_resp *resp = task->privdata;
+
+	resp->is_foreign = true;
+	return NULL;
+}
+
+/* hiredis 1.x has a limit of its own, if any, that is far above ours. */
+static bool is_too_deep(const redisReadTask *task)
+{
+	size_t depth = 0;
+
+	for (; task->parent != NULL; task = task->parent)
+		depth++;
+	return depth >= DEPTH_LIMIT;
+}
+
+/*
+ * Replies are made in our arena, and their number is limited: hiredis' own
+ * believe any count, and abort where memory is out.
+ */
+static struct tkb_reply *add_reply(const redisReadTask *task,
+                                   enum tkb_reply_kind kind)
+{
+	struct tkb_resp *resp = task->privdata;
+	const struct tkb_reply *parent =
+		task->parent != NULL ? task->parent->obj : NULL;
+	struct tkb_reply *reply =
+		tkb_arena_alloc(&resp->arena, 1, sizeof(*reply));
+
+	if (reply == NULL)
+		return NULL;
+	reply->kind = kind;
+	if (parent != NULL)
+		parent->items[task->idx] = reply;
+	return reply;
+}
+
+static void *make_text(const redisReadTask *task, char *text, size_t size)
+{
+	void *const data = text;
+	const struct tkb_bytes bytes = { data, size };
+	struct tkb_resp *resp = task->privdata;
+	enum tkb_reply_kind kind = TKB_REPLY_STRING;
+	struct tkb_reply *reply;
+
+	if (task->type == REDIS_REPLY_ERROR)
+		kind = TKB_REPLY_ERROR;
+	else if (task->type == REDIS_REPLY_STATUS)
+		kind = TKB_REPLY_STATUS;
+	else if (task->type != REDIS_REPLY_STRING)
+		return refuse(task);
+	reply = add_reply(task, kind);
+	if (reply == NULL)
+		return NULL;
+	reply->text.size = size;
+	reply->text.data = tkb_arena_string(&resp->arena, bytes);
+	return reply->text.data == NULL ? NULL : reply;
+}
+
+static void *make_array(const redisReadTask *task, array_count items)
+{
+	struct tkb_resp *resp = task->privdata;
+	const long long count = (long long)items;
+	struct tkb_reply *reply;
+
+	if (task->type != REDIS_REPLY_ARRAY || is_too_deep(task))
+		return refuse(task);
+	resp->has_too_many =
+		count < 0 || (size_t)count > ITEMS_LIMIT - resp->item_count;
+	if (resp->has_too_many)
+		return NULL;
+	resp->item_count += (size_t)count;
+	reply = add_reply(task, TKB_REPLY_ARRAY);
+	if (reply == NULL)
+		return NULL;
+	reply->count = (size_t)count;
+	reply->items = tkb_arena_alloc(&resp->arena, reply->count,
+	                               sizeof(*reply->items));
+	return reply->items == NULL ? NULL : reply;
+}
+
+static void *make_integer(const redisReadTask *task, long long value)
+{
+	struct tkb_reply *reply = add_reply(task, TKB_REPLY_INTEGER);
+
+	if (reply != NULL)
+		reply->integer = value;
+	return reply;
+}
+
+/* A string or an array that is none: RESP3's own nil is another type. */
+static void *make_nil(const redisReadTask *task)
+{
+	return task->type == REDIS_REPLY_NIL ? refuse(task)
+	                                     : add_reply(task, TKB_REPLY_NIL);
+}
+
+#if HIREDIS_MAJOR >= 1
+static void *refuse_double(const redisReadTask *task, double value, char *text,
+                           size_t size)
+{
+	(void)value, (void)text, (void)size;
+	return refuse(task);
+}
+
+static void *refuse_bool(const redisReadTask *task, int value)
+{
+	(void)value;
+	return refuse(task);
+}
+#endif
+
+static void leave_to_arena(void *reply)
+{
+	(void)reply;
+}
+
+int tkb_resp_open(struct tkb_resp *resp, const struct tkb_peer *peer,
+                  const struct tkb_call *call, struct tkb_error *err)
+{
+	static const redisReplyObjectFunctions functions = {
+		.createString = make_text,
+		.createArray = make_array,
+		.createInteger = make_integer,
+		.createNil = make_nil,
+#if HIREDIS_MAJOR >= 1
+		.createDouble = refuse_double,
+		.createBool = refuse_bool,
+#endif
+		.freeObject = leave_to_arena,
+	};
+
+	*resp = (struct tkb_resp){ .net = TKB_NET_INIT,
+		                   .out = TKB_BUF_INIT(OUT_LIMIT) };
+	resp->chunk = malloc(CHUNK);
+	/* They are only read. */
+	resp->reader = redisReaderCreateWithFunctions(
+		(redisReplyObjectFunctions *)(uintptr_t)&functions);
+	if (resp->reader == NULL || resp->chunk == NULL)
+		return tkb_fail_nomem(err);
+	resp->reader->privdata = resp;
+	return tkb_net_open(&resp->net, peer, call, err);
+}
+
+void tkb_resp_close(struct tkb_resp *resp)
+{
+	if (resp->reader == NULL && resp->chunk == NULL)
+		return;
+	tkb_net_close(&resp->net);
+	free_reader(&resp->reader);
+	tkb_buf_release(&resp->out);
+	tkb_arena_release(&resp->arena);
+	free(resp->chunk);
+	*resp = (struct tkb_resp){ .net = TKB_NET_INIT };
+}
+
+void tkb_resp_ask_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
+                        size_t count)
+{
+	TKB_AUTO(free_command) char *command = NULL;
+	const char *texts[WORDS_LIMIT];
+	size_t sizes[WORDS_LIMIT];
+	long long size;
+
+	for (size_t i = 0; i < count; i++) {
+		texts[i] = words[i].data != NULL ? words[i].data : "";
+		sizes[i] = words[i].size;
+	}
+	size = redisFormatCommandArgv(&command, (int)count, texts, sizes);
+	if (size < 0)
+		resp->out.failure = TKB_ERR_NOMEM;
+	else
+		tkb_buf_add(&resp->out,
+		            (struct tkb_bytes){ command, (size_t)size });
+	resp->pending++;
+}
+
+void tkb_resp_ask(struct tkb_resp *resp, const char *const *words)
+{
+	struct tkb_bytes bytes[WORDS_LIMIT];
+	size_t count = 0;
+
+	for (; words[count] != NULL; count++)
+		bytes[count] = tkb_text(words[count]);
+	tkb_resp_ask_bytes(resp, bytes, count);
+}
+
+/* As if the last word were empty, up to where its size stands. */
+void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
+                    uint64_t size)
+{
+	static const char empty[] = "$0\r\n\r\n";
+	struct tkb_bytes bytes[WORDS_LIMIT];
+	size_t count = 0;
+
+	for (; words[count] != NULL; count++)
+		bytes[count] = tkb_text(words[count]);
+	bytes[count++] = tkb_text("");
+	tkb_resp_ask_bytes(resp, bytes, count);
+	if (resp->out.failure != 0)
+		return;
+	resp->out.size -= strlen(empty);
+	tkb_buf_add_byte(&resp->out, '$');
+	tkb_buf_add_number(&resp->out, size);
+	tkb_buf_add_text(&resp->out, "\r\n");
+}
+
+void tkb_resp_add(struct tkb_resp *resp, struct tkb_bytes piece)
+{
+	tkb_buf_add(&resp->out, piece);
+}
+
+void tkb_resp_end(struct tkb_resp *resp)
+{
+	tkb_buf_add_text(&resp->out, "\r\n");
+}
+
+int tkb_resp_send(struct tkb_resp *resp, const struct tkb_call *call,
+                  struct tkb_error *err)
+{
+	int rc;
+
+	if (resp->is_broken)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "the connection was broken off");
+	rc = tkb_buf_check(&resp->out, err);
+	if (rc == 0)
+		rc = tkb_net_write(&resp->net, call, tkb_buf_bytes(&resp->out),
+		                   err);
+	resp->is_broken |= rc < 0;
+	tkb_buf_reset(&resp->out);
+	return rc;
+}
+
+/* Sets `out` where an answer is whole. */
+static int parse(struct tkb_resp *resp, const struct tkb_reply **out,
+                 struct tkb_error *err)
+{
+	void *reply = NULL;
+
+	if (redisReaderGetReply(resp->reader, &reply) == REDIS_OK) {
+		*out = reply;
+		return 0;
+	}
+	if (resp->has_too_many)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "its answer has more than %d items",
+		                ITEMS_LIMIT);
+	if (resp->reader->err == REDIS_ERR_OOM && !resp->is_foreign)
+		return tkb_fail_nomem(err);
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+	                "its answer is not Redis' protocol");
+}
+
+/* Bytes that came and are not read yet. */
+static size_t unread(const struct tkb_resp *resp)
+{
+	return resp->reader->len - resp->reader->pos;
+}
+
+static int read_answer(struct tkb_resp *resp, const struct tkb_call *call,
+                       size_t limit, const struct tkb_reply **out,
+                       struct tkb_error *err)
+{
+	size_t fed = unread(resp);
+	int rc;
+
+	for (;;) {
+		size_t got = 0;
+
+		rc = parse(resp, out, err);
+		if (rc < 0 || *out != NULL)
+			return rc;
+		if (fed > limit)
+			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+			                "its answer has more than %zu bytes",
+			                limit);
+		rc = tkb_net_read(&resp->net, call, resp->chunk, CHUNK, &got,
+		                  err);
+		if (rc < 0)
+			return rc;
+		fed += got;
+		if (redisReaderFeed(resp->reader, resp->chunk, got) != REDIS_OK)
+			return tkb_fail_nomem(err);
+	}
+}
+
+int tkb_resp_next(struct tkb_resp *resp, const struct tkb_call *call,
+                  size_t limit, const struct tkb_reply **out,
+                  struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int rc;
+
+	rc = tkb_resp_send(resp, call, err);
+	if (rc < 0)
+		return rc;
+	tkb_arena_release(&resp->arena);
+	resp->item_count = 0;
+	rc = read_answer(resp, call, limit, &reply, err);
+	resp->is_broken |= rc < 0;
+	if (rc < 0)
+		return rc;
+	resp->pending--;
+	*out = reply;
+	return 0;
+}
+
+void tkb_resp_keep(struct tkb_resp *resp, struct tkb_arena *arena)
+{
+	*arena = resp->arena;
+	resp->arena = (struct tkb_arena){ 0 };
+}
+
+int tkb_resp_settle(struct tkb_resp *resp, const struct tkb_call *call,
+                    struct tkb_error *err)
+{
+	const struct tkb_reply *reply = NULL;
+	int rc = 0;
+
+	if (resp->is_broken)
+		return tkb_resp_send(resp, call, err);
+	while (resp->pending != 0 && rc == 0)
+		rc = tkb_resp_next(resp, call, SETTLE_LIMIT, &reply, err);
+	return rc;
+}

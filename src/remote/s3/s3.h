@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_S3_S3_H
+#define TKB_REMOTE_S3_S3_H
+
+/*
+ * S3, and what speaks its protocol. Objects, below the URL's path:
+ *
+ *     cas/<sha256>         a blob
+ *     ref/<name>/<sha256>  a record; a comma for each slash in the ref's name
+ *
+ * Times are the server's: Last-Modified against Date. What is put is named by
+ * its digest and signed with it, so that S3 refuses other bytes.
+ *
+ * Rights: to pull s3:GetObject and s3:ListBucket (without the latter S3 says
+ * "denied" of what is not there), to push s3:PutObject, for gc s3:DeleteObject.
+ * To touch a record is to copy it onto itself.
+ */
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/digest.h"
+#include "remote/backends.h"
+#include "remote/s3/sigv4.h"
+#include "remote/net/web.h"
+
+enum {
+	TKB_S3_REFUSAL_LIMIT =
+		16 * 1024, /* of an answer that says what fails */
+	TKB_S3_SETTINGS_LIMIT = 1024 * 1024
+};
+
+/* What signs. Owned, and wiped. */
+struct tkb_s3_keys {
+	char *id; /* NULL: nothing is signed */
+	char *secret;
+	char *token; /* of a session, or NULL */
+};
+
+/* Where the bucket is. The arena owns the texts. */
+struct tkb_s3_site {
+	struct tkb_arena arena;
+	const char *bucket;
+	const char *prefix; /* of keys: "" or with a slash at the end */
+	const char *region;
+	const char *base; /* "https://host:9000" */
+	const char *host; /* as the header Host says it */
+	const char *path; /* of the bucket: "" or "/bucket" */
+};
+
+struct tkb_s3 {
+	struct tkb_s3_site site;
+	struct tkb_s3_keys keys;
+	struct tkb_web *web; /* owned */
+};
+
+/*
+ * The value of `name` in `section` of a file as ~/.aws/credentials is, into
+ * `out`, which is emptied before. TKB_MISS: no file, no section, or no value.
+ */
+TKB_NODISCARD int tkb_s3_setting(const char *path, const char *section,
+                                 const char *name, struct tkb_buf *out,
+                                 struct tkb_error *err);
+
+/* `variable` of the environment, or ~/.aws/`name`. TKB_MISS: no home. */
+TKB_NODISCARD int tkb_s3_settings_path(const char *variable, const char *name,
+                                       struct tkb_buf *out,
+                                       struct tkb_error *err);
+
+/* The environment's, NULL where it is empty. */
+const char *tkb_s3_environment(const char *name);
+
+/* The profile that is asked for. */
+const char *tkb_s3_profile(const struct tkb_place *place);
+
+/* The parameter `name` of the URL is true or false, and that without it. */
+TKB_NODISCARD int tkb_s3_choice(const struct tkb_place *place, const char *name,
+                                bool *in_out, struct tkb_error *err);
+
+/* Returns 0, TKB_ERR_DENIED where there are none, or TKB_ERR_NOMEM. */
+TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_place *place,
+                                   struct tkb_s3_keys *out,
+                                   struct tkb_error *err);
+void tkb_s3_keys_release(struct tkb_s3_keys *keys);
+
+/* Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
+TKB_NODISCARD int tkb_s3_site_read(const struct tkb_place *place,
+                                   struct tkb_s3_site *out,
+                                   struct tkb_error *err);
+void tkb_s3_site_release(struct tkb_s3_site *site);
+
+/* A request, before it is signed. */
+struct tkb_s3_ask {
+	const char *method;
+	const char *key; /* below the prefix; NULL: the bucket itself */
+	const struct tkb_sigv4_pair *query;
+	size_t query_count;
+	const struct tkb_blob *body;     /* NULL: none */
+	const struct tkb_digest *digest; /* the body's */
+	bool is_copy;                    /* of the object onto itself */
+};
+
+/* Sign it, as of now. `arena` owns what `out` points to. */
+TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
+                                 const struct tkb_s3_ask *ask,
+                                 struct tkb_arena *arena,
+                                 struct tkb_web_request *out,
+                                 struct tkb_error *err);
+
+/* Do one, and judge it. */
+TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_call *call,
+                            struct tkb_web_request *request,
+                            struct tkb_error *err);
+
+/* What the answer means: as tkb_web_judge(), with S3's own reasons. */
+TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
+                               const struct tkb_call *call,
+                               const struct tkb_web_request *request,
+                               struct tkb_error *err);
+
+/* "cas/<sha256>", or "ref/<name>/<sha256>"; without a digest what begins so. */
+TKB_NODISCARD int tkb_s3_key(const char *ref, const struct tkb_digest *digest,
+                             struct tkb_buf *out, struct tkb_error *err);
+
+struct tkb_s3_item {
+	const char *name; /* behind what was asked for */
+	uint64_t size;
+	uint64_t age_s;
+};
+
+/* A listing of what is below `start`. */
+struct tkb_s3_listing {
+	const char *start; /* a key, ending with a slash */
+	bool has_folders;  /* tell what stands before the next slash alone */
+	int (*on_item)(void *self, const struct tkb_s3_item *item,
+	               struct tkb_error *err);
+	void *self;
+};
+
+TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_call *call,
+                              const struct tkb_s3_listing *listing,
+                              struct tkb_error *err);
+
+/* Store `blob`. */
+TKB_NODISCARD int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_call *call,
+                               const char *key, const struct tkb_digest *digest,
+                               const struct tkb_blob *blob,
+                               struct tkb_error *err);
+
+/* Remove an object; TKB_MISS where it is not there. */
+TKB_NODISCARD int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_call *call,
+                               const char *key, struct tkb_error *err);
+
+/* What struct tkb_remote_backend wants. */
+int tkb_s3_get(void *self, const struct tkb_call *call,
+               const struct tkb_digest *digest, uint64_t offset,
+               const struct tkb_sink *sink, struct tkb_error *err);
+int tkb_s3_put(void *self, const struct tkb_call *call,
+               const struct tkb_digest *digest, const struct tkb_blob *blob,
+               struct tkb_error *err);
+int tkb_s3_has(void *self, const struct tkb_call *call,
+               const struct tkb_digest *digests, size_t count, bool *out,
+               uint64_t *sizes, struct tkb_error *err);
+int tkb_s3_remove(void *self, const struct tkb_call *call,
+                  const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_s3_blobs(void *self, const struct tkb_call *call,
+                 const struct tkb_blob_visitor *visitor, struct tkb_error *err);
+int tkb_s3_add(void *self, const struct tkb_call *call, const char *ref,
+               const struct tkb_digest *digest, struct tkb_bytes record,
+               struct tkb_error *err);
+int tkb_s3_records(void *self, const struct tkb_call *call, const char *ref,
+                   const struct tkb_record_visitor *visitor,
+                   struct tkb_error *err);
+int tkb_s3_drop(void *self, const struct tkb_call *call, const char *ref,
+                const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_s3_touch(void *self, const struct tkb_call *call, const char *ref,
+                 const struct tkb_digest *digest, struct tkb_error *err);
+int tkb_s3_refs(void *self, const struct tkb_call *call,
+                const struct tkb_ref_visitor *visitor, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hold.h"
+#include "remote/s3/s3.h"
+
+/* Requests, signed. */
+
+enum {
+	URL_LIMIT = 16 * 1024,
+	HEADER_LIMIT = 64 * 1024,
+	HEADERS = 8
+};
+
+/* Of nothing. */
+#define EMPTY_DIGEST                                                           \
+	"e3b0c44298fc1c149afbf4c8996fb924"                                     \
+	"27ae41e4649b934ca495991b7852b855"
+
+int tkb_s3_key(const char *ref, const struct tkb_digest *digest,
+               struct tkb_buf *out, struct tkb_error *err)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_buf_reset(out);
+	tkb_buf_add_text(out, ref != NULL ? "ref/" : "cas/");
+	for (const char *at = ref; ref != NULL && *at != '\0'; at++)
+		tkb_buf_add_byte(out, *at == '/' ? ',' : *at);
+	if (ref != NULL && ref[0] != '\0')
+		tkb_buf_add_byte(out, '/');
+	if (digest != NULL) {
+		tkb_digest_to_hex(digest, hex);
+		tkb_buf_add_text(out, hex);
+	}
+	tkb_buf_add_byte(out, '\0');
+	return tkb_buf_check(out, err);
+}
+
+/* The parts of a request that are signed. The arena owns the texts. */
+struct parts {
+	struct tkb_arena *arena;
+	const char *path;
+	const char *query;
+	struct tkb_sigv4_pair headers[HEADERS];
+	size_t header_count;
+	char date[TKB_SIGV4_DATE_SIZE];
+	char payload[TKB_DIGEST_HEX_SIZE];
+};
+
+static int keep(struct tkb_arena *arena, struct tkb_buf *buf, const char **out,
+                struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_buf_check(buf, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_arena_string(arena, tkb_buf_bytes(buf));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static void add_header(struct parts *parts, const char *name, const char *value)
+{
+	parts->headers[parts->header_count++] =
+		(struct tkb_sigv4_pair){ name, value };
+}
+
+static void add_key(const struct tkb_s3 *s3, const char *key,
+                    struct tkb_buf *out)
+{
+	tkb_buf_add_byte(out, '/');
+	tkb_sigv4_encode_path(out, s3->site.prefix);
+	tkb_sigv4_encode_path(out, key);
+}
+
+static int make_path(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
+                     struct parts *parts, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf text = TKB_BUF_INIT(URL_LIMIT);
+	int rc;
+
+	tkb_buf_add_text(&text, s3->site.path);
+	if (ask->key != NULL)
+		add_key(s3, ask->key, &text);
+	else if (text.size == 0)
+		tkb_buf_add_byte(&text, '/');
+	rc = keep(parts->arena, &text, &parts->path, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_reset(&text);
+	rc = tkb_sigv4_query(ask->query, ask->query_count, &text, err);
+	return rc < 0 ? rc : keep(parts->arena, &text, &parts->query, err);
+}
+
+/* By name, as they are signed. */
+static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
+                        struct parts *parts, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf source = TKB_BUF_INIT(URL_LIMIT);
+	const bool is_signed = s3->keys.id != NULL;
+	const char *origin = NULL;
+	int rc = 0;
+
+	if (is_signed) {
+		add_header(parts, "host", s3->site.host);
+		add_header(parts, "x-amz-content-sha256", parts->payload);
+	}
+	if (ask->is_copy) {
+		tkb_buf_add_byte(&source, '/');
+		tkb_buf_add_text(&source, s3->site.bucket);
+		add_key(s3, ask->key, &source);
+		rc = keep(parts->arena, &source, &origin, err);
+		add_header(parts, "x-amz-copy-source", origin);
+	}
+	if (is_signed)
+		add_header(parts, "x-amz-date", parts->date);
+	if (ask->is_copy)
+		add_header(parts, "x-amz-metadata-directive", "REPLACE");
+	if (is_signed && s3->keys.token != NULL)
+		add_header(parts, "x-amz-security-token", s3->keys.token);
+	return rc;
+}
+
+static int sign(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
+                struct parts *parts, struct tkb_error *err)
+{
+	const struct tkb_sigv4_keys keys = { s3->keys.id, s3->keys.secret,
+		                             s3->site.region, "s3" };
+	const struct tkb_sigv4_request request = {
+		.method = ask->method,
+		.path = parts->path,
+		.query = parts->query,
+		.headers = parts->headers,
+		.header_count = parts->header_count,
+		.payload = parts->payload,
+		.date = parts->date,
+	};
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(HEADER_LIMIT);
+	const char *value = NULL;
+	int rc;
+
+	rc = tkb_sigv4_sign(&keys, &request, &text, err);
+	if (rc == 0)
+		rc = keep(parts->arena, &text, &value, err);
+	if (rc == 0)
+		add_header(parts, "authorization", value);
+	return rc;
+}
+
+static int print_headers(const struct parts *parts, struct tkb_web_request *out,
+                         struct tkb_error *err)
+{
+	const char **lines = tkb_arena_alloc(
+		parts->arena, parts->header_count + 1, sizeof(*lines));
+	size_t count = 0;
+
+	if (lines == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < parts->header_count; i++) {
+		const struct tkb_sigv4_pair *header = &parts->headers[i];
+		const size_t size =
+			strlen(header->name) + strlen(header->value) + 3;
+		char *line;
+
+		if (strcmp(header->name, "host") == 0)
+			continue; /* libcurl says it */
+		line = tkb_arena_alloc(parts->arena, size, 1);
+		if (line == NULL)
+			return tkb_fail_nomem(err);
+		(void)snprintf(line, size, "%s: %s", header->name,
+		               header->value);
+		lines[count++] = line;
+	}
+	out->headers = lines;
+	out->header_count = count;
+	return 0;
+}
+
+static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
+                     struct tkb_web_request *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(URL_LIMIT);
+
+	tkb_buf_add_text(&url, s3->site.base);
+	tkb_buf_add_text(&url, parts->path);
+	if (parts->query[0] != '\0')
+		tkb_buf_add_byte(&url, '?');
+	tkb_buf_add_text(&url, parts->query);
+	return keep(parts->arena, &url, &out->url, err);
+}
+
+int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
+                   struct tkb_arena *arena, struct tkb_web_request *out,
+                   struct tkb_error *err)
+{
+	struct parts parts = { .arena = arena, .payload = EMPTY_DIGEST };
+	int rc;
+
+	if (ask->digest != NULL)
+		tkb_digest_to_hex(ask->digest, parts.payload);
+	tkb_sigv4_date((int64_t)time(NULL), parts.date);
+	rc = make_path(s3, ask, &parts, err);
+	if (rc == 0)
+		rc = make_headers(s3, ask, &parts, err);
+	if (rc == 0 && s3->keys.id != NULL)
+		rc = sign(s3, ask, &parts, err);
+	if (rc == 0)
+		rc = print_headers(&parts, out, err);
+	if (rc == 0)
+		rc = print_url(s3, &parts, out, err);
+	out->method = ask->method;
+	out->body = ask->body;
+	out->wanted = "x-amz-bucket-region";
+	return rc;
+}

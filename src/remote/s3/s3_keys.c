@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "remote/s3/s3.h"
+
+/* Who signs: the environment, or files as those of AWS' own programs. */
+
+enum {
+	PATH_LIMIT = 4096,
+	VALUE_LIMIT = 32 * 1024
+};
+
+const char *tkb_s3_environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+const char *tkb_s3_profile(const struct tkb_place *place)
+{
+	const char *profile = tkb_place_param(place, "profile");
+
+	if (profile == NULL)
+		profile = tkb_s3_environment("AWS_PROFILE");
+	return profile == NULL ? "default" : profile;
+}
+
+int tkb_s3_settings_path(const char *variable, const char *name,
+                         struct tkb_buf *out, struct tkb_error *err)
+{
+	const char *path = tkb_s3_environment(variable);
+	const char *home = tkb_s3_environment("HOME");
+
+	tkb_buf_reset(out);
+	if (path == NULL && home == NULL)
+		return TKB_MISS;
+	if (path != NULL) {
+		tkb_buf_add_text(out, path);
+	} else {
+		tkb_buf_add_text(out, home);
+		tkb_buf_add_text(out, "/.aws/");
+		tkb_buf_add_text(out, name);
+	}
+	tkb_buf_add_byte(out, '\0');
+	return tkb_buf_check(out, err);
+}
+
+static int fail_read(const char *path, struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_DENIED, "cannot read '%.200s': %s", path,
+	                strerror(errno));
+}
+
+/*
+ * A mounted secret is a link, so links are followed; what is no file is not
+ * read, for it may have no end.
+ */
+static int read_settings(const char *path, struct tkb_buf *out,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+	                     0);
+	struct stat status;
+	unsigned char *place;
+	ssize_t got;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return TKB_MISS;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return fail_read(path, err);
+	if (!S_ISREG(status.st_mode) || status.st_size > TKB_S3_SETTINGS_LIMIT)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "'%.200s' is no file of settings", path);
+	place = tkb_buf_reserve(out, (size_t)status.st_size + 1);
+	if (place == NULL)
+		return tkb_buf_check(out, err);
+	got = tkb_fd_read_full(fd, place, (size_t)status.st_size);
+	if (got < 0)
+		return fail_read(path, err);
+	place[got] = '\0';
+	out->size = (size_t)got + 1;
+	return 0;
+}
+
+static void wipe(struct tkb_buf *buf)
+{
+	if (buf->data != NULL)
+		explicit_bzero(buf->data, buf->capacity);
+	tkb_buf_release(buf);
+}
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+/* Without the space around it, in place. */
+static char *trim(char *text)
+{
+	size_t size;
+
+	while (is_space(*text))
+		text++;
+	size = strlen(text);
+	while (size != 0 && is_space(text[size - 1]))
+		size--;
+	text[size] = '\0';
+	return text;
+}
+
+/* "[section]"? */
+static bool is_head(char *line, const char *section)
+{
+	char *end = strrchr(line, ']');
+
+	if (end == NULL)
+		return false;
+	*end = '\0';
+	return strcmp(trim(line + 1), section) == 0;
+}
+
+/* The value in "name = value", or NULL. */
+static const char *value_of(char *line, const char *name)
+{
+	char *equals = strchr(line, '=');
+
+	/* What is indented belongs to the setting above it. */
+	if (equals == NULL || is_space(line[0]))
+		return NULL;
+	*equals = '\0';
+	return strcmp(trim(line), name) == 0 ? trim(equals + 1) : NULL;
+}
+
+/* Takes `text` apart. The last one counts, as it does for AWS' programs. */
+static const char *find_setting(char *text, const char *section,
+                                const char *name)
+{
+	const char *found = NULL;
+	bool is_inside = false;
+	char *rest = text;
+
+	while (rest != NULL) {
+		char *line = strsep(&rest, "\n");
+		const char *value;
+
+		if (line[0] == '[') {
+			is_inside = is_head(line, section);
+			continue;
+		}
+		/* A comment's name is none that is asked for. */
+		value = is_inside ? value_of(line, name) : NULL;
+		if (value != NULL)
+			found = value;
+	}
+	return found;
+}
+
+int tkb_s3_setting(const char *path, const char *section, const char *name,
+                   struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(wipe)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_S3_SETTINGS_LIMIT + 1);
+	const char *value;
+	int rc;
+
+	tkb_buf_reset(out);
+	rc = read_settings(path, &text, err);
+	if (rc != 0)
+		return rc;
+	value = find_setting((char *)text.data, section, name);
+	if (value == NULL || value[0] == '\0')
+		return TKB_MISS;
+	tkb_buf_add(out, (struct tkb_bytes){ value, strlen(value) + 1 });
+	return tkb_buf_check(out, err);
+}
+
+static void wipe_text(char **text)
+{
+	if (*text != NULL)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+void tkb_s3_keys_release(struct tkb_s3_keys *keys)
+{
+	wipe_text(&keys->id);
+	wipe_text(&keys->secret);
+	wipe_text(&keys->token);
+}
+
+/* What goes into a header must be one line of it. */
+static int keep(const char *value, const char *what, char **out,
+                struct tkb_error *err)
+{
+	for (const char *at = value; *at != '\0'; at++) {
+		if (*at <= ' ' || *at > '~')
+			return tkb_fail(err, TKB_ERR_DENIED,
+			                "%s holds what no such key holds",
+			                what);
+	}
+	*out = strdup(value);
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
+{
+	const char *id = tkb_s3_environment("AWS_ACCESS_KEY_ID");
+	const char *secret = tkb_s3_environment("AWS_SECRET_ACCESS_KEY");
+	const char *token = tkb_s3_environment("AWS_SESSION_TOKEN");
+	int rc;
+
+	if (id == NULL && secret == NULL)
+		return TKB_MISS;
+	if (id == NULL || secret == NULL)
+		return tkb_fail(err, TKB_ERR_DENIED, "%s is set, and %s is not",
+		                id != NULL ? "AWS_ACCESS_KEY_ID"
+		                           : "AWS_SECRET_ACCESS_KEY",
+		                id != NULL ? "AWS_SECRET_ACCESS_KEY"
+		                           : "AWS_ACCESS_KEY_ID");
+	rc = keep(id, "AWS_ACCESS_KEY_ID", &keys->id, err);
+	if (rc == 0)
+		rc = keep(secret, "AWS_SECRET_ACCESS_KEY", &keys->secret, err);
+	if (rc == 0 && token != NULL)
+		rc = keep(token, "AWS_SESSION_TOKEN", &keys->token, err);
+	return rc;
+}
+
+static int read_key(const char *path, const char *profile, const char *name,
+                    char **out, struct tkb_error *err)
+{
+	TKB_AUTO(wipe) struct tkb_buf value = TKB_BUF_INIT(VALUE_LIMIT);
+	int rc;
+
+	rc = tkb_s3_setting(path, profile, name, &value, err);
+	if (rc == 0)
+		rc = keep((const char *)value.data, name, out, err);
+	return rc;
+}
+
+static int read_profile(const char *path, const char *profile,
+                        struct tkb_s3_keys *keys, struct tkb_error *err)
+{
+	int rc;
+
+	rc = read_key(path, profile, "aws_access_key_id", &keys->id, err);
+	if (rc == 0)
+		rc = read_key(path, profile, "aws_secret_access_key",
+		              &keys->secret, err);
+	if (rc != 0)
+		return rc;
+	rc = read_key(path, profile, "aws_session_token", &keys->token, err);
+	return rc < 0 ? rc : 0;
+}
+
+static int find_keys(const struct tkb_place *place, struct tkb_s3_keys *keys,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	const bool has_profile = tkb_place_param(place, "profile") != NULL;
+	const char *profile = tkb_s3_profile(place);
+	int rc = TKB_MISS;
+
+	/* The URL is nearer than the environment, which is nearer than files.
+	 */
+	if (!has_profile)
+		rc = read_environment(keys, err);
+	if (rc != TKB_MISS)
+		return rc;
+	rc = tkb_s3_settings_path("AWS_SHARED_CREDENTIALS_FILE", "credentials",
+	                          &path, err);
+	if (rc == 0)
+		rc = read_profile((const char *)path.data, profile, keys, err);
+	if (rc != TKB_MISS)
+		return rc;
+	return tkb_fail(err, TKB_ERR_DENIED,
+	                "there are no credentials: %s profile '%.80s' in "
+	                "'%.200s' (anonymous=true does without)",
+	                has_profile ? "no"
+	                            : "no AWS_ACCESS_KEY_ID in the "
+	                              "environment, and no",
+	                profile,
+	                path.size != 0 ? (const char *)path.data
+	                               : "~/.aws/credentials");
+}
+
+int tkb_s3_keys_find(const struct tkb_place *place, struct tkb_s3_keys *out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
+	int rc;
+
+	rc = find_keys(place, &keys, err);
+	if (rc < 0)
+		return rc;
+	*out = keys;
+	keys = (struct tkb_s3_keys){ 0 };
+	return 0;
+}

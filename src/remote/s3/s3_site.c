@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "remote/s3/s3.h"
+#include "remote/url.h"
+
+/* Where a bucket is: from the URL, the environment and the settings. */
+
+enum {
+	PATH_LIMIT = 4096,
+	NAME_LIMIT = 255,
+	REGION_LIMIT = 64,
+	KEY_LIMIT = 1024, /* S3's, of which a ref's record takes some 270 */
+	PREFIX_LIMIT = KEY_LIMIT - 300
+};
+
+void tkb_s3_site_release(struct tkb_s3_site *site)
+{
+	tkb_arena_release(&site->arena);
+	*site = (struct tkb_s3_site){ 0 };
+}
+
+int tkb_s3_choice(const struct tkb_place *place, const char *name, bool *in_out,
+                  struct tkb_error *err)
+{
+	const char *value = tkb_place_param(place, name);
+
+	if (value == NULL)
+		return 0;
+	if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' wants 'true' or 'false', not '%.80s'",
+		                name, value);
+	*in_out = strcmp(value, "true") == 0;
+	return 0;
+}
+
+static int keep(struct tkb_s3_site *site, struct tkb_buf *buf, const char **out,
+                struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_buf_check(buf, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_arena_string(&site->arena, tkb_buf_bytes(buf));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static bool is_name(const char *text, const char *others, size_t limit)
+{
+	const size_t size = strlen(text);
+
+	for (size_t i = 0; i < size; i++) {
+		const char byte = text[i];
+
+		if ((byte < 'a' || byte > 'z') && (byte < 'A' || byte > 'Z') &&
+		    (byte < '0' || byte > '9') && strchr(others, byte) == NULL)
+			return false;
+	}
+	return size != 0 && size <= limit && text[0] != '.';
+}
+
+static int read_bucket(const struct tkb_place *place, struct tkb_s3_site *site,
+                       struct tkb_error *err)
+{
+	site->bucket = place->host;
+	if (place->has_user || place->has_password)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "an s3 URL holds no credentials: they are in "
+		                "the environment or in ~/.aws/credentials");
+	if (place->port != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "an s3 URL names a bucket, which has no port: "
+		                "the server goes into 'endpoint'");
+	if (!is_name(place->host, "._-", NAME_LIMIT))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' cannot be a bucket's name",
+		                place->host);
+	return 0;
+}
+
+/* Servers and proxies change such paths, each otherwise. */
+static bool has_dots(const char *path)
+{
+	while (*path != '\0') {
+		const size_t size = strcspn(path, "/");
+
+		if ((size == 1 && path[0] == '.') ||
+		    (size == 2 && strncmp(path, "..", 2) == 0))
+			return true;
+		path += size;
+		path += *path == '/';
+	}
+	return false;
+}
+
+/* "/team/kernels/" is "team/kernels/". */
+static int read_prefix(const struct tkb_place *place, struct tkb_s3_site *site,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf prefix = TKB_BUF_INIT(PREFIX_LIMIT + 1);
+	const char *path = place->path + strspn(place->path, "/");
+	size_t size = strlen(path);
+
+	while (size != 0 && path[size - 1] == '/')
+		size--;
+	if (size > PREFIX_LIMIT || has_dots(path))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the path is longer than %d bytes, or has a "
+		                "part that is '.' or '..'",
+		                PREFIX_LIMIT);
+	tkb_buf_add(&prefix, (struct tkb_bytes){ path, size });
+	if (size != 0)
+		tkb_buf_add_byte(&prefix, '/');
+	return keep(site, &prefix, &site->prefix, err);
+}
+
+/* What ~/.aws/config says. */
+static int configured_region(const struct tkb_place *place,
+                             struct tkb_buf *region, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	const char *profile = tkb_s3_profile(place);
+	char section[NAME_LIMIT + 16];
+	int rc;
+
+	rc = tkb_s3_settings_path("AWS_CONFIG_FILE", "config", &path, err);
+	if (rc != 0)
+		return rc;
+	(void)snprintf(section, sizeof(section), "profile %s", profile);
+	rc = tkb_s3_setting((const char *)path.data, section, "region", region,
+	                    err);
+	if (rc == TKB_MISS && strcmp(profile, "default") == 0)
+		rc = tkb_s3_setting((const char *)path.data, profile, "region",
+		                    region, err);
+	return rc;
+}
+
+static int read_region(const struct tkb_place *place, struct tkb_s3_site *site,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf configured = TKB_BUF_INIT(PATH_LIMIT);
+	const char *region = tkb_place_param(place, "region");
+	int rc = 0;
+
+	if (region == NULL)
+		region = tkb_s3_environment("AWS_REGION");
+	if (region == NULL)
+		region = tkb_s3_environment("AWS_DEFAULT_REGION");
+	if (region == NULL)
+		rc = configured_region(place, &configured, err);
+	if (rc < 0)
+		return rc;
+	if (region == NULL)
+		region = configured.size == 0 ? "us-east-1"
+		                              : (const char *)configured.data;
+	if (!is_name(region, "-", REGION_LIMIT))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' cannot be a region's name", region);
+	site->region = tkb_arena_string(&site->arena, tkb_text(region));
+	return site->region == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static int fail_endpoint(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "the endpoint wants https://host or http://host:port, "
+	                "and nothing else");
+}
+
+/* Lower case, for it is signed as it is sent. */
+static void add_host(struct tkb_buf *out, const char *host)
+{
+	const bool is_number = strchr(host, ':') != NULL;
+
+	if (is_number)
+		tkb_buf_add_byte(out, '[');
+	for (; *host != '\0'; host++)
+		tkb_buf_add_byte(out, *host >= 'A' && *host <= 'Z'
+		                              ? (char)(*host - 'A' + 'a')
+		                              : *host);
+	if (is_number)
+		tkb_buf_add_byte(out, ']');
+}
+
+/* The host as HTTP names it: a port that goes without saying is left out. */
+static int make_host(struct tkb_s3_site *site, const struct tkb_place *endpoint,
+                     bool has_path_style, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf host = TKB_BUF_INIT(PATH_LIMIT);
+	const bool is_tls = strcmp(endpoint->scheme, "https") == 0;
+
+	if (!has_path_style) {
+		tkb_buf_add_text(&host, site->bucket);
+		tkb_buf_add_byte(&host, '.');
+	}
+	add_host(&host, endpoint->host);
+	if (endpoint->port != 0 && endpoint->port != (is_tls ? 443 : 80)) {
+		tkb_buf_add_byte(&host, ':');
+		tkb_buf_add_number(&host, endpoint->port);
+	}
+	return keep(site, &host, &site->host, err);
+}
+
+static int use_endpoint(struct tkb_s3_site *site, const char *text,
+                        bool has_path_style, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf base = TKB_BUF_INIT(PATH_LIMIT);
+	const struct tkb_place *place = &url.place;
+	struct tkb_error ignored;
+	int rc;
+
+	rc = tkb_url_parse(text, &url, &ignored);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	if (rc < 0 || place->has_user || place->has_password ||
+	    place->param_count != 0 ||
+	    (strcmp(place->scheme, "http") != 0 &&
+	     strcmp(place->scheme, "https") != 0) ||
+	    !is_name(place->host, ".-_:", NAME_LIMIT) ||
+	    place->path[strspn(place->path, "/")] != '\0')
+		return fail_endpoint(err);
+	rc = make_host(site, place, has_path_style, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add_text(&base, place->scheme);
+	tkb_buf_add_text(&base, "://");
+	tkb_buf_add_text(&base, site->host);
+	return keep(site, &base, &site->base, err);
+}
+
+static const char *find_endpoint(const struct tkb_place *place)
+{
+	const char *endpoint = tkb_place_param(place, "endpoint");
+
+	if (endpoint == NULL)
+		endpoint = tkb_s3_environment("AWS_ENDPOINT_URL_S3");
+	if (endpoint == NULL)
+		endpoint = tkb_s3_environment("AWS_ENDPOINT_URL");
+	return endpoint;
+}
+
+/*
+ * A bucket is a host of its own where the server is Amazon's, for nobody else's
+ * name service need know of it; but the certificate for *.s3 fits no name with
+ * a dot.
+ */
+static int read_endpoint(const struct tkb_place *place,
+                         struct tkb_s3_site *site, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	const char *endpoint = find_endpoint(place);
+	bool has_path_style =
+		endpoint != NULL || strchr(site->bucket, '.') != NULL;
+	char own[REGION_LIMIT + 64];
+	int rc;
+
+	rc = tkb_s3_choice(place, "path-style", &has_path_style, err);
+	if (rc < 0)
+		return rc;
+	if (has_path_style) {
+		tkb_buf_add_byte(&path, '/');
+		tkb_buf_add_text(&path, site->bucket);
+	}
+	rc = keep(site, &path, &site->path, err);
+	if (rc < 0)
+		return rc;
+	(void)snprintf(own, sizeof(own), "https://s3.%s.amazonaws.com%s",
+	               site->region,
+	               strncmp(site->region, "cn-", 3) == 0 ? ".cn" : "");
+	return use_endpoint(site, endpoint != NULL ? endpoint : own,
+	                    has_path_style, err);
+}
+
+int tkb_s3_site_read(const struct tkb_place *place, struct tkb_s3_site *out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_s3_site_release) struct tkb_s3_site site = { 0 };
+	int rc;
+
+	rc = read_bucket(place, &site, err);
+	if (rc == 0)
+		rc = read_prefix(place, &site, err);
+	if (rc == 0)
+		rc = read_region(place, &site, err);
+	if (rc == 0)
+		rc = read_endpoint(place, &site, err);
+	if (rc < 0)
+		return rc;
+	*out = site;
+	site = (struct tkb_s3_site){ 0 };
+	return 0;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/json.h"
+
+#include "text/json_hex.h"
+#include "base/utf8.h"
+
+/* What may stand next. */
+enum state {
+	WANT_VALUE,
+	WANT_VALUE_OR_END, /* behind "[" */
+	WANT_KEY,          /* behind "," in an object */
+	WANT_KEY_OR_END,   /* behind "{" */
+	WANT_COLON,
+	WANT_COMMA_OR_END,
+	WANT_NOTHING
+};
+
+static int fail(const struct tkb_json *json, const char *what,
+                struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_CORRUPT, "not JSON at byte %zu: %s",
+	                json->at, what);
+}
+
+struct tkb_json tkb_json_of(struct tkb_bytes text, unsigned flags)
+{
+	return (struct tkb_json){ .text = text, .flags = flags };
+}
+
+static bool is_canonical(const struct tkb_json *json)
+{
+	return (json->flags & TKB_JSON_CANONICAL) != 0;
+}
+
+/* The byte at `at`, or 0 behind the end; a zero byte is an error anyway. */
+static unsigned char byte_at(const struct tkb_json *json, size_t at)
+{
+	const unsigned char *text = json->text.data;
+
+	return at < json->text.size ? text[at] : 0;
+}
+
+static bool is_digit(unsigned char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+/* In a canonical string only these are escaped, and only so. */
+static bool is_canonical_escape(const unsigned char *escape)
+{
+	int32_t value;
+
+	if (escape[1] == '"' || escape[1] == '\\')
+		return true;
+	if (escape[1] != 'u')
+		return false;
+	for (int i = 2; i < 6; i++) {
+		if (escape[i] >= 'A' && escape[i] <= 'F')
+			return false;
+	}
+	value = tkb_json_hex4(escape + 2);
+	return value >= 0 && value < 0x20;
+}
+
+/* The length of the escape at `at`, or 0 if it is none. */
+static size_t escape_length(const struct tkb_json *json, size_t at)
+{
+	const unsigned char *escape =
+		(const unsigned char *)json->text.data + at;
+	const size_t left = json->text.size - at;
+	size_t length;
+
+	if (left < 2)
+		return 0;
+	if (escape[1] == 'u')
+		length = left >= 6 && tkb_json_hex4(escape + 2) >= 0 ? 6 : 0;
+	else
+		length = strchr("\"\\/bfnrt", escape[1]) != NULL &&
+		                         escape[1] != '\0'
+		                 ? 2
+		                 : 0;
+	if (length != 0 && is_canonical(json) && !is_canonical_escape(escape))
+		return 0;
+	return length;
+}
+
+/* The length of the character at `at` in a string, or 0 if it is none. */
+static size_t character_length(const struct tkb_json *json, size_t at)
+{
+	const unsigned char byte = byte_at(json, at);
+	uint32_t code;
+
+	if (byte < 0x20)
+		return 0;
+	if (byte == '\\')
+		return escape_length(json, at);
+	if (byte < 0x80)
+		return 1;
+	return tkb_utf8_decode(tkb_bytes_slice(json->text, at, json->text.size),
+	                       &code);
+}
+
+/* A bit in each byte of `word` that is 0. */
+static uint64_t zero_bytes(uint64_t word)
+{
+	return (word - UINT64_C(0x0101010101010101)) & ~word;
+}
+
+/* Are eight bytes ASCII, none a control character, quote or backslash? */
+static bool is_plain(const unsigned char *bytes)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return ((word | (word - ones * 0x20) | zero_bytes(word ^ ones * '"') |
+	         zero_bytes(word ^ ones * '\\')) &
+	        ones * 0x80) == 0;
+}
+
+/* Go over what needs no second look: most of what there is. */
+static void skip_plain(struct tkb_json *json)
+{
+	const unsigned char *text = json->text.data;
+	size_t at = json->at;
+
+	while (json->text.size - at >= sizeof(uint64_t) && is_plain(text + at))
+		at += sizeof(uint64_t);
+	while (at < json->text.size && text[at] >= 0x20 && text[at] < 0x80 &&
+	       text[at] != '"' && text[at] != '\\')
+		at++;
+	json->at = at;
+}
+
+static int read_string(struct tkb_json *json, struct tkb_error *err)
+{
+	json->at++;
+	for (skip_plain(json); byte_at(json, json->at) != '"';
+	     skip_plain(json)) {
+		const size_t length = character_length(json, json->at);
+
+		if (length == 0)
+			return fail(json,
+			            json->at >= json->text.size
+			                    ? "the text ends in a string"
+			                    : "a byte that no string may hold",
+			            err);
+		json->at += length;
+	}
+	json->at++;
+	return 0;
+}
+
+static size_t skip_digits(const struct tkb_json *json, size_t at)
+{
+	while (is_digit(byte_at(json, at)))
+		at++;
+	return at;
+}
+
+/* Where the fraction and exponent at `at` end, or 0 if they are wrong. */
+static size_t skip_fraction(const struct tkb_json *json, size_t at)
+{
+	size_t end;
+
+	if (byte_at(json, at) == '.') {
+		end = skip_digits(json, at + 1);
+		if (end == at + 1)
+			return 0;
+		at = end;
+	}
+	if (byte_at(json, at) == 'e' || byte_at(json, at) == 'E') {
+		at++;
+		if (byte_at(json, at) == '+' || byte_at(json, at) == '-')
+			at++;
+		end = skip_digits(json, at);
+		if (end == at)
+			return 0;
+		at = end;
+	}
+	return at;
+}
+
+static int read_number(struct tkb_json *json, struct tkb_error *err)
+{
+	size_t at = json->at;
+	size_t end;
+
+	if (byte_at(json, at) == '-')
+		at++;
+	end = byte_at(json, at) == '0' ? at + 1 : skip_digits(json, at);
+	if (end == at)
+		return fail(json, "no number", err);
+	if (is_canonical(json)) {
+		if (at != json->at)
+			return fail(json, "a negative number", err);
+		json->at = end;
+		return 0;
+	}
+	end = skip_fraction(json, end);
+	if (end == 0)
+		return fail(json, "half a number", err);
+	json->at = end;
+	return 0;
+}
+
+/* true, false and null; and Python's numbers that are none. */
+static int read_word(struct tkb_json *json, struct tkb_json_token *out,
+                     struct tkb_error *err)
+{
+	static const struct {
+		const char *text;
+		enum tkb_json_type type;
+	} words[] = {
+		{ "true", TKB_JSON_WORD },
+		{ "false", TKB_JSON_WORD },
+		{ "null", TKB_JSON_WORD },
+		{ "NaN", TKB_JSON_NUMBER },
+		{ "Infinity", TKB_JSON_NUMBER },
+		{ "-Infinity", TKB_JSON_NUMBER },
+	};
+	const size_t count = is_canonical(json) ? 3 : TKB_COUNT_OF(words);
+	const size_t left = json->text.size - json->at;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t length = strlen(words[i].text);
+
+		if (length <= left &&
+		    memcmp((const char *)json->text.data + json->at,
+		           words[i].text, length) == 0) {
+			out->type = words[i].type;
+			json->at += length;
+			return 0;
+		}
+	}
+	return fail(json, "no value", err);
+}
+
+static void after_value(struct tkb_json *json)
+{
+	json->state = json->depth == 0 ? WANT_NOTHING : WANT_COMMA_OR_END;
+}
+
+static bool in_object(const struct tkb_json *json)
+{
+	return (json->objects >> (json->depth - 1) & 1) != 0;
+}
+
+static int open_container(struct tkb_json *json, struct tkb_json_token *out,
+                          struct tkb_error *err)
+{
+	const bool object = byte_at(json, json->at) == '{';
+	const uint64_t bit = UINT64_C(1) << json->depth % TKB_JSON_DEPTH;
+
+	if (json->depth == TKB_JSON_DEPTH)
+		return fail(json, "nested deeper than 64", err);
+	json->objects = object ? json->objects | bit : json->objects & ~bit;
+	json->depth++;
+	json->last_keys[json->depth] = (struct tkb_bytes){ NULL, 0 };
+	json->state = object ? WANT_KEY_OR_END : WANT_VALUE_OR_END;
+	out->type = object ? TKB_JSON_OBJECT : TKB_JSON_ARRAY;
+	json->at++;
+	return 0;
+}
+
+static int close_container(struct tkb_json *json, struct tkb_json_token *out)
+{
+	out->type = in_object(json) ? TKB_JSON_OBJECT_END : TKB_JSON_ARRAY_END;
+	json->depth--;
+	json->at++;
+	after_value(json);
+	return 0;
+}
+
+static int read_value(struct tkb_json *json, struct tkb_json_token *out,
+                      struct tkb_error *err)
+{
+	const unsigned char byte = byte_at(json, json->at);
+	int rc;
+
+	if (byte == '{' || byte == '[')
+		return open_container(json, out, err);
+	if (byte == '"') {
+		out->type = TKB_JSON_STRING;
+		rc = read_string(json, err);
+	} else if (is_digit(byte) ||
+	           (byte == '-' && byte_at(json, json->at + 1) != 'I')) {
+		out->type = TKB_JSON_NUMBER;
+		rc = read_number(json, err);
+	} else {
+		rc = read_word(json, out, err);
+	}
+	if (rc < 0)
+		return rc;
+	after_value(json);
+	return 0;
+}
+
+/* Canonical: keys ascend; that also shows a key that stands twice. */
+static int check_order(struct tkb_json *json, struct tkb_bytes key,
+                       struct tkb_error *err)
+{
+	const struct tkb_bytes last = json->last_keys[json->depth];
+
+	if (last.data != NULL && tkb_bytes_compare(last, key) >= 0)
+		return fail(json, "a member twice, or not in order", err);
+	json->last_keys[json->depth] = key;
+	return 0;
+}
+
+static int read_key(struct tkb_json *json, struct tkb_json_token *out,
+                    struct tkb_error *err)
+{
+	int rc;
+
+	if (byte_at(json, json->at) != '"')
+		return fail(json, "no member name", err);
+	out->type = TKB_JSON_KEY;
+	rc = read_string(json, err);
+	if (rc < 0)
+		return rc;
+	json->state = WANT_COLON;
+	if (!is_canonical(json))
+		return 0;
+	out->end = json->at;
+	return check_order(json, tkb_json_raw(json, out), err);
+}
+
+static void skip_space(struct tkb_json *json)
+{
+	const char *text = json->text.data;
+
+	if (is_canonical(json))
+		return;
+	while (json->at < json->text.size &&
+	       (text[json->at] == ' ' || text[json->at] == '\n' ||
+	        text[json->at] == '\t' || text[json->at] == '\r'))
+		json->at++;
+}
+
+/* Go over a colon or comma, if it is due. */
+static int read_separator(struct tkb_json *json, struct tkb_error *err)
+{
+	const unsigned char byte = byte_at(json, json->at);
+
+	if (json->state == WANT_COLON) {
+		if (byte != ':')
+			return fail(json, "no colon behind a name", err);
+		json->state = WANT_VALUE;
+	} else if (json->state == WANT_COMMA_OR_END && byte == ',') {
+		json->state = in_object(json) ? WANT_KEY : WANT_VALUE;
+	} else {
+		return 0;
+	}
+	json->at++;
+	skip_space(json);
+	return 0;
+}
+
+static int read_token(struct tkb_json *json, struct tkb_json_token *out,
+                      struct tkb_error *err)
+{
+	const unsigned char byte = byte_at(json, json->at);
+
+	switch ((enum state)json->state) {
+	case WANT_VALUE_OR_END:
+		if (byte == ']')
+			return close_container(json, out);
+		return read_value(json, out, err);
+	case WANT_VALUE:
+		return read_value(json, out, err);
+	case WANT_KEY_OR_END:
+		if (byte == '}')
+			return close_container(json, out);
+		return read_key(json, out, err);
+	case WANT_KEY:
+		return read_key(json, out, err);
+	case WANT_COMMA_OR_END:
+		if (byte == (in_object(json) ? '}' : ']'))
+			return close_container(json, out);
+		return fail(json, "no comma and no end", err);
+	case WANT_NOTHING:
+		if (json->at != json->text.size)
+			return fail(json, "something behind the end", err);
+		out->type = TKB_JSON_END;
+		return 0;
+	case WANT_COLON:
+		break;
+	}
+	return fail(json, "no colon behind a name", err);
+}
+
+int tkb_json_next(struct tkb_json *json, struct tkb_json_token *out,
+                  struct tkb_error *err)
+{
+	struct tkb_json_token token = { 0 };
+	int rc;
+
+	skip_space(json);
+	rc = read_separator(json, err);
+	if (rc < 0)
+		return rc;
+
+	token.start = json->at;
+	rc = read_token(json, &token, err);
+	if (rc < 0)
+		return rc;
+	token.end = json->at;
+	*out = token;
+	return 0;
+}
+
+int tkb_json_skip(struct tkb_json *json, const struct tkb_json_token *first,
+                  struct tkb_error *err)
+{
+	struct tkb_json_token token;
+	unsigned depth;
+	int rc;
+
+	if (first->type != TKB_JSON_OBJECT && first->type != TKB_JSON_ARRAY)
+		return 0;
+	depth = json->depth - 1;
+	while (json->depth > depth) {
+		rc = tkb_json_next(json, &token, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+struct tkb_bytes tkb_json_raw(const struct tkb_json *json,
+                              const struct tkb_json_token *token)
+{
+	return tkb_bytes_slice(json->text, token->start + 1, token->end - 1);
+}
+
+bool tkb_json_number(const struct tkb_json *json,
+                     const struct tkb_json_token *token, uint64_t *out)
+{
+	const char *text = json->text.data;
+	uint64_t value = 0;
+
+	if (token->type != TKB_JSON_NUMBER)
+		return false;
+	for (size_t i = token->start; i < token->end; i++) {
+		uint64_t digit;
+
+		if (!is_digit((unsigned char)text[i]))
+			return false;
+		digit = (uint64_t)(text[i] - '0');
+		if (value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*out = value;
+	return true;
+}

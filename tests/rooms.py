@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads every #include of the tree, and checks how its folders and files depend.
+
+    rooms.py SOURCE_DIR
+
+A file is X.c and X.h together. No two files include each other, directly or by
+way of others; a folder includes only folders that stand before it in LAYERS;
+and no folder of sources has more than 35 files.
+"""
+
+import os
+import re
+import sys
+
+# A folder may include those above it, and nothing below.
+LAYERS = {
+    "src": [
+        "include/tkbundle",
+        "src/base",
+        "src/text",
+        "src/cache",
+        "src/format",
+        "src/collect",
+        "src/emit",
+        "src/remote/net",
+        "src/remote",
+        "src/remote/dir",
+        "src/remote/redis",
+        "src/remote/http",
+        "src/remote/s3",
+        "src/fleet",
+        "src/compile/pool",
+        "src/compile/compiler",
+        "src/compile/triton",
+        "src/launch",
+    ],
+    "tools/tkbundle": [
+        "include/tkbundle",
+        "tools/tkbundle/cli",
+        "tools/tkbundle/config",
+        "tools/tkbundle/report",
+        "tools/tkbundle/diff",
+        "tools/tkbundle/compile",
+        "tools/tkbundle/run",
+        "tools/tkbundle/verbs",
+        "tools/tkbundle",
+    ],
+    "tools/tkbundle-compile": [
+        "include/tkbundle",
+        "src/base",
+        "src/cache",
+        "src/compile/pool",
+        "src/compile/compiler",
+        "tools/tkbundle-compile/worker",
+        "tools/tkbundle-compile/llvm",
+        "tools/tkbundle-compile/rewrite",
+        "tools/tkbundle-compile/finalize",
+        "tools/tkbundle-compile/toolchain",
+        "tools/tkbundle-compile/ir",
+        "tools/tkbundle-compile",
+    ],
+}
+FILES_LIMIT = 35
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+
+
+def sources(top):
+    for folder in ("include", "src", "tools"):
+        for place, folders, names in os.walk(os.path.join(top, folder)):
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith((".c", ".h")):
+                    path = os.path.join(place, name)
+                    yield os.path.relpath(path, top)
+
+
+def program_of(path):
+    for program in ("tools/tkbundle-compile", "tools/tkbundle"):
+        if path.startswith(program + "/"):
+            return program
+    return "src"
+
+
+def find(path, name, files):
+    for base in ("include", "src", program_of(path), os.path.dirname(path)):
+        found = os.path.normpath(os.path.join(base, name))
+        if found in files:
+            return found
+    return None
+
+
+def read_includes(top):
+    files = set(sources(top))
+    includes = {}
+    for path in sorted(files):
+        with open(os.path.join(top, path), encoding="utf-8") as source:
+            names = INCLUDE.findall(source.read())
+        found = (find(path, name, files) for name in names)
+        includes[path] = sorted({to for to in found if to is not None})
+    return includes
+
+
+def upward(includes):
+    for path, targets in includes.items():
+        layers = LAYERS[program_of(path)]
+        room = os.path.dirname(path)
+        if room.startswith("include"):
+            layers = ["include/tkbundle"]
+        if room not in layers:
+            yield f"{path}: its folder is in no layer"
+            continue
+        for target in targets:
+            other = os.path.dirname(target)
+            if other not in layers:
+                yield f"{path} includes {target}: not one of its layers"
+            elif layers.index(other) > layers.index(room):
+                yield f"{path} includes {target}: that is a layer above"
+
+
+def circles(includes):
+    """Tarjan's strongly connected components of more than one file."""
+    graph = {}
+    for path, targets in includes.items():
+        unit = os.path.splitext(path)[0]
+        others = {os.path.splitext(target)[0] for target in targets}
+        graph.setdefault(unit, set()).update(others - {unit})
+    number, low, stack = {}, {}, []
+
+    def visit(unit):
+        number[unit] = low[unit] = len(number)
+        stack.append(unit)
+        for other in sorted(graph.get(unit, ())):
+            if other not in number:
+                yield from visit(other)
+            if other in stack:
+                low[unit] = min(low[unit], low[other])
+        if low[unit] == number[unit]:
+            at = stack.index(unit)
+            circle = sorted(stack[at:])
+            del stack[at:]
+            if len(circle) > 1:
+                yield "a circle: " + ", ".join(circle)
+
+    for unit in sorted(graph):
+        if unit not in number:
+            yield from visit(unit)
+
+
+def crowded(includes):
+    counts = {}
+    for path in includes:
+        room = os.path.dirname(path)
+        counts[room] = counts.get(room, 0) + 1
+    for room, count in sorted(counts.items()):
+        if count > FILES_LIMIT:
+            yield f"{room}: {count} files, more than {FILES_LIMIT}"
+
+
+def main():
+    includes = read_includes(sys.argv[1])
+    failed = 0
+    print("1..3")
+    for number, (name, check) in enumerate(
+        (
+            ("no folder includes one of a layer above", upward),
+            ("no files include each other in a circle", circles),
+            ("no folder is crowded", crowded),
+        ),
+        1,
+    ):
+        faults = list(check(includes))
+        failed += bool(faults)
+        print("not ok" if faults else "ok", number, "-", name)
+        for fault in faults:
+            print("#", fault)
+    return 1 if failed or not includes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

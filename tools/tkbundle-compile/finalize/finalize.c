@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+
+#include "compile/compiler/steps.h"
+#include "worker/fail.h"
+#include "finalize/finalize_step.h"
+#include "llvm/llvm_module.h"
+
+static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
+                                          struct tkb_error *err) = {
+	[TKB_STEP_STRIP] = finalize_strip,
+	[TKB_STEP_INTERNALIZE] = finalize_internalize,
+	[TKB_STEP_FOLD_GLOBALS] = finalize_fold_globals,
+	[TKB_STEP_RESOLVE_CALLS] = finalize_resolve_calls,
+	[TKB_STEP_INLINE] = finalize_inline,
+	[TKB_STEP_PROPAGATE] = finalize_propagate,
+	[TKB_STEP_PEEPHOLE] = finalize_peephole,
+	[TKB_STEP_CSE] = finalize_cse,
+	[TKB_STEP_DCE] = finalize_dce,
+	[TKB_STEP_GATHER] = finalize_gather,
+	[TKB_STEP_FUSE] = finalize_fuse,
+	[TKB_STEP_PREPACK] = finalize_prepack,
+	[TKB_STEP_FOLD] = finalize_fold,
+	[TKB_STEP_VERIFY] = finalize_verify,
+};
+
+void finalize_count(struct finalize *finalize, size_t count, const char *what)
+{
+	if (count != 0)
+		(void)snprintf(finalize->did, sizeof(finalize->did), "%zu %s%s",
+		               count, what, count == 1 ? "" : "s");
+}
+
+/* The first instruction of `function`, or of what comes after it. */
+static LLVMValueRef first_from(LLVMValueRef function)
+{
+	for (; function != NULL; function = LLVMGetNextFunction(function)) {
+		if (!LLVMIsDeclaration(function))
+			return LLVMGetFirstInstruction(
+				LLVMGetEntryBasicBlock(function));
+	}
+	return NULL;
+}
+
+LLVMValueRef finalize_first(LLVMModuleRef module)
+{
+	return first_from(LLVMGetFirstFunction(module));
+}
+
+LLVMValueRef finalize_next(LLVMValueRef instruction)
+{
+	LLVMBasicBlockRef block = LLVMGetInstructionParent(instruction);
+	LLVMValueRef function = LLVMGetBasicBlockParent(block);
+	LLVMValueRef next = LLVMGetNextInstruction(instruction);
+
+	if (next != NULL)
+		return next;
+	block = LLVMGetNextBasicBlock(block);
+	return block != NULL ? LLVMGetFirstInstruction(block)
+	                     : first_from(LLVMGetNextFunction(function));
+}
+
+static int choose(const struct finalize_order *order,
+                  bool is_wanted[TKB_STEP_COUNT], struct tkb_error *err)
+{
+	enum tkb_step step;
+	int rc;
+
+	for (size_t i = 0; i < TKB_STEP_COUNT; i++)
+		is_wanted[i] = true;
+	for (size_t i = 0; i < order->without.count; i++) {
+		rc = tkb_step_find(order->without.items[i], &step, err);
+		if (rc < 0)
+			return rc;
+		is_wanted[step] = false;
+	}
+	return 0;
+}
+
+static int verify_after(const struct finalize *finalize, const char *step,
+                        struct tkb_error *err)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+
+	if (!LLVMVerifyModule(finalize->module, LLVMReturnStatusAction,
+	                      &message))
+		return 0;
+	return fail(err, TKB_ERR_INVALID,
+	            "finalize: '%s' made a module that is not valid: %s", step,
+	            message);
+}
+
+int finalize_verify(struct finalize *finalize, struct tkb_error *err)
+{
+	return verify_after(finalize, "verify", err);
+}
+
+static int tell(const struct finalize *finalize, const char *step,
+                struct tkb_error *err)
+{
+	const struct tkb_sink *log = finalize->log;
+	char line[256];
+
+	if (log == NULL || log->write == NULL || finalize->did[0] == '\0')
+		return 0;
+	(void)snprintf(line, sizeof(line), "%s: %s\n", step, finalize->did);
+	return log->write(log->self, (struct tkb_bytes){ line, strlen(line) },
+	                  err);
+}
+
+static int run_step(struct finalize *finalize, enum tkb_step step,
+                    bool is_verified, struct tkb_error *err)
+{
+	const char *name = tkb_finalize_step_name(step);
+	int rc;
+
+	finalize->did[0] = '\0';
+	rc = steps[step](finalize, err);
+	if (rc == 0 && is_verified)
+		rc = verify_after(finalize, name, err);
+	return rc == 0 ? tell(finalize, name, err) : rc;
+}
+
+int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                    const struct finalize_order *order,
+                    const struct tkb_sink *log, struct tkb_error *err)
+{
+	struct finalize finalize = {
+		.module = module,
+		.machine = machine,
+		.order = order,
+		.log = log,
+	};
+	bool is_wanted[TKB_STEP_COUNT];
+	int rc;
+
+	rc = choose(order, is_wanted, err);
+	if (rc < 0)
+		return rc;
+	/* Constants must be laid out as code for the machine has them. */
+	if (machine != NULL)
+		llvm_set_layout(module, machine);
+	for (size_t i = 0; i < TKB_STEP_COUNT && rc == 0; i++) {
+		if (is_wanted[i])
+			rc = run_step(&finalize, (enum tkb_step)i,
+			              is_wanted[TKB_STEP_VERIFY], err);
+	}
+	return rc;
+}

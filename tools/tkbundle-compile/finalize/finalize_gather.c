@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_sum.h"
+
+#include <stdlib.h>
+
+#include "worker/fail.h"
+#include "finalize/finalize_outside.h"
+
+/*
+ * Sums of products of bytes, as loops that were unrolled have them: each byte is
+ * read by itself. Rules look for words of four bytes, so four products whose
+ * bytes lie side by side are put together into words here, and the sum takes its
+ * bytes out of those. "fuse" makes one instruction of that, and "prepack" one load
+ * of each word.
+ */
+
+/* Four products; which byte of each goes into the first word. */
+struct four {
+	struct product *products[PREPACK_LANES];
+	int sides[PREPACK_LANES];
+};
+
+static bool is_free(const struct product *product)
+{
+	return product->value != NULL && product->bytes[0] != NULL;
+}
+
+/* Has a product a byte `distance` after that of `first`? Which of its two? */
+static int side_after(const struct product *first, int side,
+                      const struct product *other, int distance)
+{
+	for (int at = 0; at < 2; at++) {
+		if (other->is_known[at] &&
+		    other->kinds[at] == first->kinds[side] &&
+		    other->kinds[1 - at] == first->kinds[1 - side] &&
+		    other->places[at].offset ==
+		            first->places[side].offset + distance &&
+		    prepack_is_same_place(&first->places[side],
+		                          &other->places[at]))
+			return at;
+	}
+	return -1;
+}
+
+/* A product whose two factors overlap those of others fits several lanes. */
+static bool has_product(const struct four *four, int lanes,
+                        const struct product *product)
+{
+	for (int lane = 0; lane < lanes; lane++) {
+		if (four->products[lane] == product)
+			return true;
+	}
+	return false;
+}
+
+static bool find_next(struct sum *sum, struct four *four, int lane)
+{
+	const struct product *first = four->products[0];
+
+	for (size_t i = 0; i < sum->count; i++) {
+		struct product *other = &sum->terms[i];
+		int side;
+
+		if (!is_free(other) || has_product(four, lane, other))
+			continue;
+		side = side_after(first, four->sides[0], other, lane);
+		if (side < 0)
+			continue;
+		four->products[lane] = other;
+		four->sides[lane] = side;
+		return true;
+	}
+	return false;
+}
+
+static struct prepack_word word_of(const struct sum *sum,
+                                   const struct four *four, bool is_other)
+{
+	struct prepack_word word = { .word = NULL };
+
+	for (int lane = 0; lane < PREPACK_LANES; lane++) {
+		const int side = four->sides[lane];
+
+		word.lanes[lane] =
+			four->products[lane]->bytes[is_other ? 1 - side : side];
+	}
+	prepack_find_places(sum->layout, &word);
+	return word;
+}
+
+/* Bytes of a constant of the module, which prepack can put where it wants. */
+static bool can_be_packed(const struct prepack_word *word)
+{
+	LLVMValueRef base = word->address.base;
+
+	return word->is_one_place && LLVMIsAGlobalVariable(base) != NULL &&
+	       LLVMIsGlobalConstant(base) && finalize_is_own(base);
+}
+
+/* Is less to be read then, because the bytes that were found are one word? */
+static bool is_word(const struct sum *sum, const struct four *four)
+{
+	const struct prepack_word word = word_of(sum, four, false);
+
+	return prepack_widen_at(&word) != NULL;
+}
+
+/* Or because those they are multiplied with can become one? */
+static bool becomes_word(const struct sum *sum, const struct four *four)
+{
+	const struct prepack_word other = word_of(sum, four, true);
+
+	return can_be_packed(&other);
+}
+
+static bool find_four(struct sum *sum, struct product *first, struct four *four,
+                      bool (*is_worth_it)(const struct sum *sum,
+                                          const struct four *four))
+{
+	for (int side = 0; side < 2; side++) {
+		bool is_found = first->is_known[side];
+
+		four->products[0] = first;
+		four->sides[0] = side;
+		for (int lane = 1; lane < PREPACK_LANES && is_found; lane++)
+			is_found = find_next(sum, four, lane);
+		if (is_found && is_worth_it(sum, four))
+			return true;
+	}
+	return false;
+}
+
+static LLVMValueRef number(const struct sum *sum, int value)
+{
+	return LLVMConstInt(LLVMTypeOf(sum->root), (unsigned)value, false);
+}
+
+/* The bytes, out of a word that is made of them. */
+static LLVMValueRef build_word(const struct sum *sum, const struct four *four,
+                               bool is_other)
+{
+	const struct prepack_word word = word_of(sum, four, is_other);
+	LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(word.lanes[0]), 4);
+	LLVMValueRef bytes = LLVMGetPoison(type);
+
+	for (int lane = 0; lane < PREPACK_LANES; lane++)
+		bytes = LLVMBuildInsertElement(sum->builder, bytes,
+		                               word.lanes[lane],
+		                               number(sum, lane), "");
+	bytes = LLVMBuildBitCast(sum->builder, bytes, LLVMTypeOf(sum->root),
+	                         "");
+	return LLVMBuildBitCast(sum->builder, bytes, type, "");
+}
+
+static void add_to_total(struct sum *sum, LLVMValueRef value)
+{
+	sum->total = sum->total == NULL ? value
+	                                : LLVMBuildAdd(sum->builder, sum->total,
+	                                               value, "");
+}
+
+static LLVMValueRef build_factor(const struct sum *sum, LLVMValueRef bytes,
+                                 int lane, LLVMOpcode kind)
+{
+	LLVMValueRef byte = LLVMBuildExtractElement(sum->builder, bytes,
+	                                            number(sum, lane), "");
+
+	return LLVMBuildCast(sum->builder, kind, byte, LLVMTypeOf(sum->root),
+	                     "");
+}
+
+static void build_four(struct sum *sum, const struct four *four)
+{
+	const struct product *first = four->products[0];
+	const int side = four->sides[0];
+	LLVMValueRef word = build_word(sum, four, false);
+	LLVMValueRef other = build_word(sum, four, true);
+
+	for (int lane = 0; lane < PREPACK_LANES; lane++) {
+		LLVMValueRef a =
+			build_factor(sum, word, lane, first->kinds[side]);
+		LLVMValueRef b =
+			build_factor(sum, other, lane, first->kinds[1 - side]);
+
+		add_to_total(sum, LLVMBuildMul(sum->builder, a, b, ""));
+	}
+}
+
+/* First what is in no group, for those are found before the code is changed. */
+static void rebuild(struct sum *sum, const struct four *fours, size_t count)
+{
+	LLVMPositionBuilderBefore(sum->builder, sum->root);
+	sum->total = NULL;
+	for (size_t i = 0; i < sum->count; i++) {
+		if (sum->terms[i].value != NULL)
+			add_to_total(sum, sum->terms[i].value);
+	}
+	for (size_t i = 0; i < count; i++)
+		build_four(sum, &fours[i]);
+	LLVMReplaceAllUsesWith(sum->root, sum->total);
+	sum->group_count += count;
+}
+
+static size_t find_fours(struct sum *sum, struct four *fours,
+                         bool (*is_worth_it)(const struct sum *sum,
+                                             const struct four *four))
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sum->count; i++) {
+		struct four *four = &fours[count];
+
+		if (!is_free(&sum->terms[i]) ||
+		    !find_four(sum, &sum->terms[i], four, is_worth_it))
+			continue;
+		for (int lane = 0; lane < PREPACK_LANES; lane++)
+			four->products[lane]->value = NULL;
+		count++;
+	}
+	return count;
+}
+
+static int gather(struct sum *sum, struct tkb_error *err)
+{
+	struct four *fours;
+	size_t count;
+
+	for (size_t i = 0; i < sum->count; i++)
+		sum_read_product(sum->layout, &sum->terms[i]);
+	fours = calloc(sum->count / 4 + 1, sizeof(*fours));
+	if (fours == NULL)
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
+	count = find_fours(sum, fours, is_word);
+	count += find_fours(sum, fours + count, becomes_word);
+	if (count != 0)
+		rebuild(sum, fours, count);
+	free(fours);
+	return 0;
+}
+
+static bool has_sums(LLVMModuleRef module)
+{
+	for (LLVMValueRef at = finalize_first(module); at != NULL;
+	     at = finalize_next(at)) {
+		if (LLVMGetInstructionOpcode(at) == LLVMMul &&
+		    sum_byte_of(LLVMGetOperand(at, 0)) != NULL &&
+		    sum_byte_of(LLVMGetOperand(at, 1)) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int gather_all(struct sum *sum, struct tkb_error *err)
+{
+	int rc = finalize_run(sum->finalize, "function(infer-alignment)", err);
+
+	for (LLVMValueRef at = finalize_first(sum->finalize->module);
+	     at != NULL && rc == 0; at = finalize_next(at)) {
+		if (!sum_is_root(at))
+			continue;
+		sum->root = at;
+		rc = sum_flatten(sum, err);
+		if (rc == 0)
+			rc = gather(sum, err);
+	}
+	if (rc == 0 && sum->group_count != 0)
+		rc = finalize_run(sum->finalize, "function(dce)", err);
+	return rc;
+}
+
+int finalize_gather(struct finalize *finalize, struct tkb_error *err)
+{
+	struct sum sum = {
+		.finalize = finalize,
+		.layout = LLVMGetModuleDataLayout(finalize->module),
+	};
+	int rc;
+
+	if (LLVMByteOrder(sum.layout) != LLVMLittleEndian ||
+	    !has_sums(finalize->module))
+		return 0;
+	sum.builder = LLVMCreateBuilderInContext(
+		LLVMGetModuleContext(finalize->module));
+	rc = gather_all(&sum, err);
+	LLVMDisposeBuilder(sum.builder);
+	free(sum.terms);
+	finalize_count(finalize, sum.group_count, "word");
+	return rc;
+}

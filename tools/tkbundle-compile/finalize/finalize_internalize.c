@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_step.h"
+
+#include <string.h>
+
+#include <llvm-c/Comdat.h>
+
+#include "worker/fail.h"
+#include "finalize/finalize_outside.h"
+
+/*
+ * What is the module's own can be changed and dropped. Its own is all but the
+ * kernels that stay, and what the module itself says is seen from outside.
+ */
+
+static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
+{
+	const struct texts *kernels = &finalize->order->kernels;
+
+	for (size_t i = 0; i < kernels->count; i++) {
+		LLVMValueRef found = LLVMGetNamedFunction(finalize->module,
+		                                          kernels->items[i]);
+
+		if (found == NULL || !finalize_is_kernel(found))
+			return fail(err, TKB_ERR_INVALID,
+			            "the IR has no kernel '%s' to be kept",
+			            kernels->items[i]);
+	}
+	return 0;
+}
+
+static bool stays(const struct finalize *finalize, LLVMValueRef value)
+{
+	const struct texts *kernels = &finalize->order->kernels;
+	size_t size = 0;
+	const char *name = LLVMGetValueName2(value, &size);
+
+	if (LLVMIsAFunction(value) == NULL || !finalize_is_kernel(value))
+		return finalize_is_seen_outside(finalize->module, value);
+	for (size_t i = 0; i < kernels->count; i++) {
+		if (strcmp(kernels->items[i], name) == 0)
+			return true;
+	}
+	return kernels->count == 0 ||
+	       finalize_is_seen_outside(finalize->module, value);
+}
+
+static size_t make_own(const struct finalize *finalize, LLVMValueRef value)
+{
+	if (LLVMIsDeclaration(value) || finalize_is_own(value) ||
+	    LLVMGetLinkage(value) == LLVMAvailableExternallyLinkage ||
+	    stays(finalize, value))
+		return 0;
+	LLVMSetLinkage(value, LLVMInternalLinkage);
+	if (LLVMIsAGlobalObject(value) != NULL)
+		LLVMSetComdat(value, NULL);
+	return 1;
+}
+
+int finalize_internalize(struct finalize *finalize, struct tkb_error *err)
+{
+	LLVMModuleRef module = finalize->module;
+	size_t count = 0;
+	const int rc = check_kernels(finalize, err);
+
+	if (rc < 0)
+		return rc;
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at))
+		count += make_own(finalize, at);
+	for (LLVMValueRef at = LLVMGetFirstGlobal(module); at != NULL;
+	     at = LLVMGetNextGlobal(at))
+		count += make_own(finalize, at);
+	for (LLVMValueRef at = LLVMGetFirstGlobalAlias(module); at != NULL;
+	     at = LLVMGetNextGlobalAlias(at))
+		count += make_own(finalize, at);
+	finalize_count(finalize, count, "name");
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "llvm/llvm_module.h"
+
+/* The steps that LLVM's own passes do. */
+
+int finalize_run(struct finalize *finalize, const char *passes,
+                 struct tkb_error *err)
+{
+	return llvm_run_passes(finalize->module, finalize->machine, passes,
+	                       err);
+}
+
+static bool is_indirect(LLVMValueRef at)
+{
+	LLVMValueRef callee;
+
+	if (LLVMGetInstructionOpcode(at) != LLVMCall)
+		return false;
+	callee = LLVMGetCalledValue(at);
+	return LLVMIsAFunction(callee) == NULL &&
+	       LLVMIsAInlineAsm(callee) == NULL;
+}
+
+static bool is_any(LLVMValueRef at)
+{
+	(void)at;
+	return true;
+}
+
+static bool is_load(LLVMValueRef at)
+{
+	return LLVMGetInstructionOpcode(at) == LLVMLoad;
+}
+
+static size_t count(LLVMModuleRef module, bool (*is_it)(LLVMValueRef))
+{
+	size_t found = 0;
+
+	for (LLVMValueRef at = finalize_first(module); at != NULL;
+	     at = finalize_next(at))
+		found += is_it(at);
+	return found;
+}
+
+/* Run passes, and say how the number of instructions changed. */
+static int run(struct finalize *finalize, const char *passes,
+               struct tkb_error *err)
+{
+	const size_t before = count(finalize->module, is_any);
+	const int rc = finalize_run(finalize, passes, err);
+	const size_t after = count(finalize->module, is_any);
+
+	if (before != after)
+		(void)snprintf(finalize->did, sizeof(finalize->did),
+		               "%zu instructions, before %zu", after, before);
+	return rc;
+}
+
+int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
+{
+	const size_t before = count(finalize->module, is_indirect);
+	size_t after;
+	int rc;
+
+	/* It would simplify more than calls, which is not asked for here. */
+	if (before == 0)
+		return 0;
+	rc = finalize_run(finalize, "ipsccp,function(instsimplify)", err);
+	after = count(finalize->module, is_indirect);
+	if (before > after)
+		finalize_count(finalize, before - after, "call");
+	return rc;
+}
+
+int finalize_inline(struct finalize *finalize, struct tkb_error *err)
+{
+	return run(finalize, "always-inline,cgscc(inline),globaldce", err);
+}
+
+int finalize_propagate(struct finalize *finalize, struct tkb_error *err)
+{
+	return run(finalize, "ipsccp,function(sccp)", err);
+}
+
+int finalize_peephole(struct finalize *finalize, struct tkb_error *err)
+{
+	return run(finalize, "function(instcombine<no-verify-fixpoint>)", err);
+}
+
+int finalize_cse(struct finalize *finalize, struct tkb_error *err)
+{
+	return run(finalize, "function(early-cse<memssa>)", err);
+}
+
+int finalize_dce(struct finalize *finalize, struct tkb_error *err)
+{
+	return run(finalize, "function(adce),globaldce", err);
+}
+
+/* What prepack and rules left to be read at a known place, and all behind it. */
+int finalize_fold(struct finalize *finalize, struct tkb_error *err)
+{
+	const size_t before = count(finalize->module, is_load);
+	size_t after;
+	int rc;
+
+	rc = finalize_run(finalize, "function(instsimplify,dce),globaldce",
+	                  err);
+	after = count(finalize->module, is_load);
+	if (before > after)
+		finalize_count(finalize, before - after, "load");
+	return rc;
+}

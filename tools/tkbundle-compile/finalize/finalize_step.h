@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_FINALIZE_STEP_H
+#define TKB_COMPILE_FINALIZE_STEP_H
+
+/*
+ * The steps of finalize.h, each by itself. One that finds nothing to do leaves the
+ * module as it is.
+ */
+
+#include <tkbundle/tkbundle.h>
+
+#include "finalize/finalize_order.h"
+#include "llvm/llvm_handles.h"
+
+struct finalize {
+	LLVMModuleRef module;
+	LLVMTargetMachineRef machine; /* or NULL */
+	const struct finalize_order *order;
+	const struct tkb_sink *log;
+	/* What the step did, for the log: "2 globals"; empty: nothing. */
+	char did[160];
+};
+
+int finalize_strip(struct finalize *finalize, struct tkb_error *err);
+int finalize_internalize(struct finalize *finalize, struct tkb_error *err);
+int finalize_fold_globals(struct finalize *finalize, struct tkb_error *err);
+int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err);
+int finalize_inline(struct finalize *finalize, struct tkb_error *err);
+int finalize_propagate(struct finalize *finalize, struct tkb_error *err);
+int finalize_peephole(struct finalize *finalize, struct tkb_error *err);
+int finalize_cse(struct finalize *finalize, struct tkb_error *err);
+int finalize_dce(struct finalize *finalize, struct tkb_error *err);
+int finalize_gather(struct finalize *finalize, struct tkb_error *err);
+int finalize_fuse(struct finalize *finalize, struct tkb_error *err);
+int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
+int finalize_fold(struct finalize *finalize, struct tkb_error *err);
+int finalize_verify(struct finalize *finalize, struct tkb_error *err);
+
+/* "2 globals", "1 global"; nothing for 0. */
+void finalize_count(struct finalize *finalize, size_t count, const char *what);
+
+/* Run LLVM's passes over the module. */
+int finalize_run(struct finalize *finalize, const char *passes,
+                 struct tkb_error *err);
+
+/* Every instruction of a module, one after another; NULL after the last. */
+LLVMValueRef finalize_first(LLVMModuleRef module);
+LLVMValueRef finalize_next(LLVMValueRef instruction);
+
+#endif

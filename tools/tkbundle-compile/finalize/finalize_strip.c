@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/DebugInfo.h>
+
+/* What a profile leaves in a module: metadata and calls that count. */
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool counts_for_a_profile(LLVMValueRef instruction)
+{
+	LLVMValueRef callee;
+	size_t size = 0;
+	const char *name;
+
+	if (LLVMGetInstructionOpcode(instruction) != LLVMCall ||
+	    LLVMGetFirstUse(instruction) != NULL)
+		return false;
+	callee = LLVMIsAFunction(LLVMGetCalledValue(instruction));
+	if (callee == NULL)
+		return false;
+	name = LLVMGetValueName2(callee, &size);
+	return begins(name, "llvm.instrprof.") ||
+	       strcmp(name, "llvm.pseudoprobe") == 0;
+}
+
+static size_t strip_instructions(LLVMModuleRef module, unsigned profile)
+{
+	LLVMValueRef at = finalize_first(module);
+	size_t count = 0;
+
+	while (at != NULL) {
+		LLVMValueRef next = finalize_next(at);
+
+		if (LLVMGetMetadata(at, profile) != NULL) {
+			LLVMSetMetadata(at, profile, NULL);
+			count++;
+		}
+		if (counts_for_a_profile(at)) {
+			LLVMInstructionEraseFromParent(at);
+			count++;
+		}
+		at = next;
+	}
+	return count;
+}
+
+/* How often a function was entered. */
+static size_t strip_functions(LLVMModuleRef module, unsigned profile)
+{
+	size_t count = 0;
+
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		size_t size = 0;
+		LLVMValueMetadataEntry *all =
+			LLVMGlobalCopyAllMetadata(at, &size);
+
+		for (unsigned i = 0; i < (unsigned)size; i++)
+			count += LLVMValueMetadataEntriesGetKind(all, i) ==
+			         profile;
+		LLVMDisposeValueMetadataEntries(all);
+		LLVMGlobalEraseMetadata(at, profile);
+	}
+	return count;
+}
+
+int finalize_strip(struct finalize *finalize, struct tkb_error *err)
+{
+	LLVMModuleRef module = finalize->module;
+	const unsigned profile = LLVMGetMDKindIDInContext(
+		LLVMGetModuleContext(module), "prof", strlen("prof"));
+	const bool had_debug_data = LLVMStripModuleDebugInfo(module);
+	size_t count = strip_instructions(module, profile);
+	size_t used = 0;
+
+	(void)err;
+	count += strip_functions(module, profile);
+	if (count != 0)
+		used = (size_t)snprintf(finalize->did, sizeof(finalize->did),
+		                        "%zu trace%s of a profile", count,
+		                        count == 1 ? "" : "s");
+	if (had_debug_data)
+		(void)snprintf(finalize->did + used,
+		               sizeof(finalize->did) - used, "%sdebug data",
+		               used == 0 ? "" : ", ");
+	return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_sum.h"
+
+#include <stdlib.h>
+
+#include "worker/fail.h"
+
+enum {
+	TERM_LIMIT = 4096,  /* of one sum; longer ones are left alone */
+	PENDING_LIMIT = 256 /* sums in sums that wait */
+};
+
+static bool is_sum(LLVMValueRef value)
+{
+	LLVMTypeRef type = LLVMTypeOf(value);
+
+	return LLVMIsAInstruction(value) != NULL &&
+	       LLVMGetInstructionOpcode(value) == LLVMAdd &&
+	       LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+	       LLVMGetIntTypeWidth(type) == 32;
+}
+
+/* A sum that is nothing but a part of `of`. */
+static bool is_inner(LLVMValueRef value, LLVMValueRef of)
+{
+	LLVMUseRef use = LLVMGetFirstUse(value);
+
+	return is_sum(value) && use != NULL && LLVMGetNextUse(use) == NULL &&
+	       LLVMGetInstructionParent(value) == LLVMGetInstructionParent(of);
+}
+
+bool sum_is_root(LLVMValueRef value)
+{
+	LLVMUseRef use;
+	LLVMValueRef user;
+
+	if (!is_sum(value))
+		return false;
+	use = LLVMGetFirstUse(value);
+	if (use == NULL)
+		return false;
+	user = LLVMGetUser(use);
+	return !is_sum(user) || !is_inner(value, user);
+}
+
+static int add_term(struct sum *sum, LLVMValueRef value, struct tkb_error *err)
+{
+	const size_t capacity = 2 * sum->capacity + 16;
+	struct product *grown = sum->terms;
+
+	if (sum->count == sum->capacity) {
+		grown = realloc(grown, capacity * sizeof(*grown));
+		if (grown == NULL)
+			return fail(err, TKB_ERR_NOMEM, "out of memory");
+		sum->terms = grown;
+		sum->capacity = capacity;
+	}
+	sum->terms[sum->count++] = (struct product){ .value = value };
+	return 0;
+}
+
+static void reverse(struct sum *sum)
+{
+	for (size_t i = 0; i < sum->count / 2; i++) {
+		const struct product first = sum->terms[i];
+
+		sum->terms[i] = sum->terms[sum->count - 1 - i];
+		sum->terms[sum->count - 1 - i] = first;
+	}
+}
+
+int sum_flatten(struct sum *sum, struct tkb_error *err)
+{
+	LLVMValueRef left[PENDING_LIMIT] = { sum->root };
+	size_t left_count = 1;
+	int rc = 0;
+
+	sum->count = 0;
+	while (left_count != 0 && rc == 0) {
+		LLVMValueRef value = left[--left_count];
+
+		if (value != sum->root && !is_inner(value, sum->root)) {
+			rc = add_term(sum, value, err);
+			continue;
+		}
+		if (left_count + 2 > PENDING_LIMIT ||
+		    sum->count == TERM_LIMIT) {
+			sum->count = 0;
+			return 0;
+		}
+		left[left_count++] = LLVMGetOperand(value, 0);
+		left[left_count++] = LLVMGetOperand(value, 1);
+	}
+	reverse(sum);
+	return rc;
+}
+
+LLVMValueRef sum_byte_of(LLVMValueRef value)
+{
+	LLVMValueRef inner;
+	LLVMTypeRef type;
+
+	if (LLVMIsASExtInst(value) == NULL && LLVMIsAZExtInst(value) == NULL)
+		return NULL;
+	inner = LLVMGetOperand(value, 0);
+	type = LLVMTypeOf(inner);
+	if (LLVMIsALoadInst(inner) == NULL || LLVMGetVolatile(inner) ||
+	    LLVMIsAtomic(inner) ||
+	    LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
+	    LLVMGetIntTypeWidth(type) != 8)
+		return NULL;
+	return inner;
+}
+
+void sum_read_product(LLVMTargetDataRef layout, struct product *product)
+{
+	LLVMValueRef value = product->value;
+	LLVMUseRef use = LLVMGetFirstUse(value);
+
+	if (LLVMIsAInstruction(value) == NULL ||
+	    LLVMGetInstructionOpcode(value) != LLVMMul || use == NULL ||
+	    LLVMGetNextUse(use) != NULL)
+		return;
+	for (unsigned side = 0; side < 2; side++) {
+		LLVMValueRef factor = LLVMGetOperand(value, side);
+		LLVMValueRef byte = sum_byte_of(factor);
+
+		if (byte == NULL) {
+			product->bytes[0] = NULL;
+			return;
+		}
+		product->bytes[side] = byte;
+		product->kinds[side] = LLVMGetInstructionOpcode(factor);
+		product->is_known[side] =
+			prepack_address_of(layout, LLVMGetOperand(byte, 0),
+		                           &product->places[side]);
+	}
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_uses.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ADDRESS_LIMIT = 65536 /* of values; a global with more is left alone */
+};
+
+/* Values that are, or may be, addresses in the global. */
+struct addresses {
+	LLVMValueRef *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static bool is_known(const struct addresses *addresses, LLVMValueRef value)
+{
+	for (size_t i = 0; i < addresses->count; i++) {
+		if (addresses->items[i] == value)
+			return true;
+	}
+	return false;
+}
+
+static bool add(struct addresses *addresses, LLVMValueRef value)
+{
+	LLVMValueRef *grown = addresses->items;
+	const size_t capacity = 2 * addresses->capacity + 16;
+
+	if (addresses->count == addresses->capacity) {
+		if (capacity <= ADDRESS_LIMIT)
+			grown = realloc(addresses->items,
+			                capacity * sizeof(*grown));
+		else
+			grown = NULL;
+		if (grown == NULL)
+			return false;
+		addresses->items = grown;
+		addresses->capacity = capacity;
+	}
+	addresses->items[addresses->count++] = value;
+	return true;
+}
+
+/* Only these can be reached twice. */
+static bool add_once(struct addresses *addresses, LLVMValueRef value)
+{
+	return is_known(addresses, value) || add(addresses, value);
+}
+
+static bool begins_with_any(const char *name, const char *const *prefixes)
+{
+	for (; *prefixes != NULL; prefixes++) {
+		if (strncmp(name, *prefixes, strlen(*prefixes)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Intrinsics that read by that argument, or do not look at it. */
+static bool intrinsic_only_reads(LLVMValueRef call, const char *name,
+                                 LLVMValueRef address)
+{
+	static const char *const copies[] = { "llvm.memcpy.", "llvm.memmove.",
+		                              NULL };
+	static const char *const readers[] = { "llvm.masked.load.",
+		                               "llvm.nvvm.ldu.global.",
+		                               "llvm.assume", NULL };
+
+	if (begins_with_any(name, copies)) {
+		LLVMValueRef is_volatile = LLVMGetOperand(call, 3);
+
+		return LLVMGetOperand(call, 0) != address &&
+		       LLVMIsAConstantInt(is_volatile) != NULL &&
+		       LLVMConstIntGetZExtValue(is_volatile) == 0;
+	}
+	return begins_with_any(name, readers);
+}
+
+static bool is_exactly(LLVMValueRef function)
+{
+	const LLVMLinkage linkage = LLVMGetLinkage(function);
+
+	return !LLVMIsDeclaration(function) &&
+	       (linkage == LLVMInternalLinkage ||
+	        linkage == LLVMPrivateLinkage ||
+	        linkage == LLVMExternalLinkage);
+}
+
+/* A call of a function of this module: what does that do with the address? */
+static bool follow_call(struct addresses *addresses, LLVMValueRef call,
+                        LLVMValueRef address)
+{
+	LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
+	const unsigned count = LLVMGetNumArgOperands(call);
+	size_t size = 0;
+
+	if (callee == NULL)
+		return false;
+	if (LLVMGetIntrinsicID(callee) != 0)
+		return intrinsic_only_reads(
+			call, LLVMGetValueName2(callee, &size), address);
+	if (LLVMGetNumOperandBundles(call) != 0 || !is_exactly(callee) ||
+	    LLVMGlobalGetValueType(callee) != LLVMGetCalledFunctionType(call))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		if (LLVMGetOperand(call, i) != address)
+			continue;
+		if (i >= LLVMCountParams(callee) ||
+		    !add_once(addresses, LLVMGetParam(callee, i)))
+			return false;
+	}
+	return true;
+}
+
+static bool is_plain_read(LLVMValueRef load)
+{
+	return !LLVMGetVolatile(load) && !LLVMIsAtomic(load);
+}
+
+/* One instruction that has an address among its operands. */
+static bool follow_instruction(struct addresses *addresses, LLVMValueRef user,
+                               LLVMValueRef address)
+{
+	switch (LLVMGetInstructionOpcode(user)) {
+	case LLVMLoad:
+		return is_plain_read(user);
+	case LLVMICmp:
+		return true;
+	case LLVMGetElementPtr:
+	case LLVMBitCast:
+	case LLVMAddrSpaceCast:
+		return add(addresses, user);
+	case LLVMPHI:
+	case LLVMSelect:
+		return add_once(addresses, user);
+	case LLVMCall:
+		return follow_call(addresses, user, address);
+	default:
+		return false;
+	}
+}
+
+static bool follow(struct addresses *addresses, LLVMValueRef user,
+                   LLVMValueRef address)
+{
+	if (LLVMIsAInstruction(user) != NULL)
+		return follow_instruction(addresses, user, address);
+	if (LLVMIsAConstantExpr(user) == NULL)
+		return false;
+	switch (LLVMGetConstOpcode(user)) {
+	case LLVMGetElementPtr:
+	case LLVMBitCast:
+	case LLVMAddrSpaceCast:
+		return add(addresses, user);
+	default:
+		return false;
+	}
+}
+
+static bool follow_all(struct addresses *addresses)
+{
+	for (size_t i = 0; i < addresses->count; i++) {
+		LLVMValueRef address = addresses->items[i];
+
+		for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL;
+		     use = LLVMGetNextUse(use)) {
+			if (!follow(addresses, LLVMGetUser(use), address))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool finalize_is_only_read(LLVMValueRef global)
+{
+	struct addresses addresses = { .items = NULL };
+	const bool is_read = add(&addresses, global) && follow_all(&addresses);
+
+	free(addresses.items);
+	return is_read;
+}

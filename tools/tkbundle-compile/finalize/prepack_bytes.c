@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/prepack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The bytes of a constant, where it is an array of integers, or of arrays of them,
+ * and so on. LLVM keeps them as this machine has them, which is little-endian as
+ * the GPU is.
+ */
+
+enum {
+	SIZE_LIMIT = 1 << 28 /* what is larger stays where it is */
+};
+
+/* How many bytes it has; 0 where it is none of these. */
+static size_t size_of(LLVMTypeRef type)
+{
+	size_t size = 1;
+	unsigned width;
+
+	for (; LLVMGetTypeKind(type) == LLVMArrayTypeKind;
+	     type = LLVMGetElementType(type)) {
+		const uint64_t length = LLVMGetArrayLength2(type);
+
+		if (length > SIZE_LIMIT)
+			return 0;
+		size *= length;
+		if (size > SIZE_LIMIT)
+			return 0;
+	}
+	if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
+		return 0;
+	width = LLVMGetIntTypeWidth(type);
+	return width == 8 || width == 16 || width == 32 || width == 64
+	               ? size * (width / 8)
+	               : 0;
+}
+
+/* Of arrays of bytes one after another: the next part of `outer` after `at`. */
+struct walk {
+	LLVMValueRef arrays[8];
+	unsigned next[8];
+	size_t depth;
+};
+
+/* Put down the bytes of an array that holds nothing else. */
+static bool copy_leaf(LLVMValueRef array, size_t size, unsigned char *out)
+{
+	size_t given = 0;
+	const char *bytes;
+
+	if (LLVMIsAConstantAggregateZero(array) != NULL) {
+		memset(out, 0, size);
+		return true;
+	}
+	if (LLVMIsAConstantDataArray(array) == NULL)
+		return false;
+	bytes = LLVMGetRawDataValues(array, &given);
+	if (given != size)
+		return false;
+	memcpy(out, bytes, size);
+	return true;
+}
+
+static bool copy_all(LLVMValueRef initializer, unsigned char *out)
+{
+	struct walk walk = { .arrays = { initializer }, .depth = 1 };
+
+	while (walk.depth != 0) {
+		LLVMValueRef array = walk.arrays[walk.depth - 1];
+		const unsigned next = walk.next[walk.depth - 1]++;
+		const size_t size = size_of(LLVMTypeOf(array));
+
+		if (LLVMIsAConstantArray(array) == NULL) {
+			if (!copy_leaf(array, size, out))
+				return false;
+			out += size;
+			walk.depth--;
+		} else if (next == (unsigned)LLVMGetNumOperands(array)) {
+			walk.depth--;
+		} else if (walk.depth == 8) {
+			return false;
+		} else {
+			walk.arrays[walk.depth] = LLVMGetOperand(array, next);
+			walk.next[walk.depth++] = 0;
+		}
+	}
+	return true;
+}
+
+unsigned char *prepack_bytes_of(LLVMValueRef initializer, size_t size)
+{
+	unsigned char *out;
+
+	if (size == 0 || size > SIZE_LIMIT ||
+	    size_of(LLVMTypeOf(initializer)) != size)
+		return NULL;
+	out = malloc(size);
+	if (out != NULL && !copy_all(initializer, out)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}

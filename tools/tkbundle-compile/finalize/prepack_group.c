@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/prepack_group.h"
+
+#include <string.h>
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* The least and the most that the other axes add to an address. */
+static void sum_others(const struct group *group, const struct axis *axis,
+                       int64_t *low, int64_t *high)
+{
+	for (size_t i = 0; i < group->axis_count; i++) {
+		const struct axis *other = &group->axes[i];
+		const int64_t first = other->term.factor * other->range.low;
+		const int64_t last = other->term.factor * other->range.high;
+
+		if (other == axis)
+			continue;
+		*low += first < last ? first : last;
+		*high += first < last ? last : first;
+	}
+}
+
+/* Where byte `at` of what is read comes from, at place 0. */
+static int64_t offset_of(const struct prepack_word *word, size_t at)
+{
+	return word->lanes[0] == NULL ? word->address.offset + (int64_t)at
+	                              : word->offsets[at];
+}
+
+/* The first and the last byte that a word of the group takes at place 0. */
+static void find_ends(const struct group *group, int64_t *low, int64_t *high)
+{
+	*low = INT64_MAX;
+	*high = INT64_MIN;
+	for (size_t i = 0; i < group->count; i++) {
+		const struct prepack_word *word = group->words[i];
+
+		for (size_t at = 0; at < 4 * word->count; at++) {
+			const int64_t offset = offset_of(word, at);
+
+			*low = offset < *low ? offset : *low;
+			*high = offset > *high ? offset : *high;
+		}
+	}
+}
+
+/*
+ * What is read lies in the constant: what does that say of the values of `axis`,
+ * where those of the others are known?
+ */
+static bool bound_axis(const struct source *source, const struct group *group,
+                       struct axis *axis)
+{
+	const int64_t factor = axis->term.factor;
+	struct prepack_range *range = &axis->range;
+	int64_t first;
+	int64_t last;
+	int64_t least = 0;
+	int64_t most = 0;
+	int64_t low;
+	int64_t high;
+
+	if (factor <= 0)
+		return axis->is_known;
+	find_ends(group, &first, &last);
+	sum_others(group, axis, &least, &most);
+	low = -floor_div(most + first, factor);
+	high = floor_div(source->size - 1 - last - least, factor);
+	if (axis->term.extension == PREPACK_UNSIGNED && low < 0)
+		low = 0;
+	if (!axis->is_known)
+		*range = (struct prepack_range){ low, high, 1 };
+	else if (high < range->high)
+		range->high =
+			range->low +
+			floor_div(high - range->low, range->step) * range->step;
+	return range->high >= range->low;
+}
+
+/* How near to each other threads of a warp are, in that value: 0 is nearest. */
+enum nearness {
+	THREAD,
+	UNKNOWN,
+	BLOCK,
+	LOOP,
+	NEARNESS_COUNT
+};
+
+static enum nearness nearness_of(LLVMValueRef value)
+{
+	size_t size = 0;
+	const char *name;
+
+	if (LLVMIsAPHINode(value) != NULL)
+		return LOOP;
+	if (LLVMIsACallInst(value) == NULL)
+		return UNKNOWN;
+	name = LLVMGetValueName2(LLVMGetCalledValue(value), &size);
+	if (strstr(name, ".sreg.ctaid.") != NULL)
+		return BLOCK;
+	return strstr(name, ".sreg.tid.x") != NULL ||
+	                       strstr(name, ".sreg.laneid") != NULL
+	               ? THREAD
+	               : UNKNOWN;
+}
+
+/* What threads of a warp differ by comes last, and so lies side by side. */
+static void lay_out(struct group *group)
+{
+	int64_t stride = 1;
+
+	for (int nearness = 0; nearness < NEARNESS_COUNT; nearness++) {
+		for (size_t i = 0; i < group->axis_count; i++) {
+			struct axis *axis = &group->axes[i];
+
+			if ((int)nearness_of(axis->term.value) != nearness)
+				continue;
+			axis->stride = stride;
+			stride *= axis->count;
+		}
+	}
+	group->place_count = stride;
+}
+
+/* How many words of a place can lie together; 0: not as they are read. */
+static size_t put_together(struct group *group)
+{
+	size_t together;
+	size_t largest = 1;
+
+	group->word_count = 0;
+	for (size_t i = 0; i < group->count; i++) {
+		const size_t count = group->words[i]->count;
+
+		if (group->word_count % count != 0)
+			return 0;
+		largest = count > largest ? count : largest;
+		group->word_count += count;
+	}
+	together = group->word_count % 4 == 0   ? 4
+	           : group->word_count % 2 == 0 ? 2
+	                                        : 1;
+	return together < largest ? 0 : together;
+}
+
+/* Does the code put words together, and so has more loads than it needs? */
+static bool has_lanes(const struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		if (group->words[i]->lanes[0] != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Do neighbouring threads read what does not lie side by side? */
+static bool is_scattered(const struct group *group)
+{
+	const int64_t size = 4 * (int64_t)group->words[0]->count;
+
+	for (size_t i = 0; i < group->axis_count; i++) {
+		const struct axis *axis = &group->axes[i];
+
+		if (axis->stride == 1 && axis->count > 1 &&
+		    nearness_of(axis->term.value) < BLOCK)
+			return axis->term.factor * axis->range.step > size;
+	}
+	return false;
+}
+
+static bool count_places(const struct source *source, struct group *group)
+{
+	int64_t places = 1;
+
+	for (size_t i = 0; i < group->axis_count; i++) {
+		struct axis *axis = &group->axes[i];
+
+		axis->count = (axis->range.high - axis->range.low) /
+		                      axis->range.step +
+		              1;
+		if (axis->count > source->size)
+			return false;
+		places *= axis->count;
+		if (places > source->size)
+			return false;
+	}
+	lay_out(group);
+	group->side_by_side = put_together(group);
+	return group->side_by_side != 0 &&
+	       (has_lanes(group) || is_scattered(group));
+}
+
+/* Can the code not say more than that it is a number of at most 32 bits? */
+static bool is_narrow(const struct axis *axis)
+{
+	return axis->term.extension != PREPACK_WHOLE &&
+	       LLVMGetIntTypeWidth(LLVMTypeOf(axis->term.value)) <= 32;
+}
+
+bool prepack_find_axes(const struct source *source, struct group *group)
+{
+	const struct prepack_address *address = &group->words[0]->address;
+	struct axis *unknown = NULL;
+
+	group->axis_count = address->term_count;
+	for (size_t i = 0; i < group->axis_count; i++) {
+		struct axis *axis = &group->axes[i];
+
+		*axis = (struct axis){ .term = address->terms[i],
+			               .range = { .step = 1 } };
+		axis->is_known = prepack_range_of(&axis->term, &axis->range);
+		if (axis->is_known)
+			continue;
+		if (unknown != NULL || !is_narrow(axis))
+			return false;
+		unknown = axis;
+	}
+	if (unknown != NULL && !bound_axis(source, group, unknown))
+		return false;
+	for (size_t i = 0; i < group->axis_count; i++) {
+		if (&group->axes[i] != unknown &&
+		    !bound_axis(source, group, &group->axes[i]))
+			return false;
+	}
+	return count_places(source, group);
+}
+
+int64_t prepack_word_index(const struct group *group, size_t index,
+                           int64_t place)
+{
+	const int64_t together = (int64_t)group->side_by_side;
+	const int64_t row = (int64_t)index / together;
+
+	return (row * group->place_count + place) * together +
+	       (int64_t)index % together;
+}
+
+/* The bytes that the terms add to an address at a place. */
+static int64_t distance(const struct group *group, int64_t place)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < group->axis_count; i++) {
+		const struct axis *axis = &group->axes[i];
+		const int64_t at = place / axis->stride % axis->count;
+
+		sum += axis->term.factor *
+		       (axis->range.low + at * axis->range.step);
+	}
+	return sum;
+}
+
+/* What no program can read stays zero. */
+static void fill_word(const struct source *source,
+                      const struct prepack_word *word, size_t part,
+                      int64_t base, unsigned char *out)
+{
+	for (size_t lane = 0; lane < PREPACK_LANES; lane++) {
+		const int64_t at = base + offset_of(word, 4 * part + lane);
+
+		if (at >= 0 && at < source->size)
+			out[lane] = source->bytes[at];
+	}
+}
+
+static void fill_place(const struct source *source, const struct group *group,
+                       int64_t place, unsigned char *out)
+{
+	const int64_t base = distance(group, place);
+	size_t index = 0;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct prepack_word *word = group->words[i];
+
+		for (size_t part = 0; part < word->count; part++) {
+			fill_word(source, word, part, base,
+			          out + 4 * prepack_word_index(group, index,
+			                                       place));
+			index++;
+		}
+	}
+}
+
+void prepack_fill(const struct source *source, const struct group *group,
+                  unsigned char *out)
+{
+	for (int64_t place = 0; place < group->place_count; place++)
+		fill_place(source, group, place, out);
+}

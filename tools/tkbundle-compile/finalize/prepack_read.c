@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/prepack_group.h"
+
+/* The code that takes the place of loads of bytes. */
+
+static LLVMValueRef build_product(LLVMBuilderRef builder, LLVMValueRef value,
+                                  int64_t factor)
+{
+	return factor == 1 ? value
+	                   : LLVMBuildMul(builder, value,
+	                                  LLVMConstInt(LLVMTypeOf(value),
+	                                               (uint64_t)factor, false),
+	                                  "");
+}
+
+/* How far from its first value an axis is, in places. */
+static LLVMValueRef build_axis(LLVMBuilderRef builder, const struct axis *axis,
+                               LLVMTypeRef wide)
+{
+	const struct prepack_range *range = &axis->range;
+	const bool is_signed = axis->term.extension == PREPACK_SIGNED;
+	LLVMValueRef at = LLVMBuildIntCast2(builder, axis->term.value, wide,
+	                                    is_signed, "");
+
+	if (range->low != 0)
+		at = LLVMBuildSub(
+			builder, at,
+			LLVMConstInt(wide, (uint64_t)range->low, true), "");
+	if (axis->stride % range->step == 0)
+		return build_product(builder, at, axis->stride / range->step);
+	at = LLVMBuildExactUDiv(
+		builder, at, LLVMConstInt(wide, (uint64_t)range->step, false),
+		"");
+	return build_product(builder, at, axis->stride);
+}
+
+/* The place, computed where the first word of the group stands. */
+static LLVMValueRef build_place(LLVMBuilderRef builder,
+                                const struct group *group, LLVMTypeRef wide)
+{
+	LLVMValueRef sum = LLVMConstInt(wide, 0, false);
+
+	for (size_t i = 0; i < group->axis_count; i++) {
+		LLVMValueRef at = build_axis(builder, &group->axes[i], wide);
+
+		sum = i == 0 ? at : LLVMBuildAdd(builder, sum, at, "");
+	}
+	return build_product(builder, sum, (int64_t)group->side_by_side);
+}
+
+/* Read what `word` is, at `index` of a place. */
+static LLVMValueRef build_read(LLVMBuilderRef builder,
+                               const struct group *group,
+                               const struct prepack_word *word, size_t index,
+                               LLVMValueRef place)
+{
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(place));
+	const size_t together = group->side_by_side;
+	const uint64_t distance = (uint64_t)prepack_word_index(group, index, 0);
+	LLVMValueRef offset =
+		LLVMConstInt(LLVMInt64TypeInContext(context), distance, false);
+	LLVMValueRef load;
+
+	if (distance != 0)
+		place = LLVMBuildInBoundsGEP2(builder,
+		                              LLVMInt32TypeInContext(context),
+		                              place, &offset, 1, "");
+	load = LLVMBuildLoad2(builder, LLVMTypeOf(word->word), place, "");
+	LLVMSetAlignment(
+		load,
+		4 * (unsigned)(index % together == 0 ? together : word->count));
+	return load;
+}
+
+void prepack_read_from(const struct prepack *prepack, struct group *group,
+                       LLVMValueRef table)
+{
+	LLVMContextRef context =
+		LLVMGetModuleContext(prepack->finalize->module);
+	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	LLVMValueRef place;
+	size_t index = 0;
+
+	LLVMPositionBuilderBefore(builder, group->words[0]->word);
+	place = build_place(builder, group, LLVMInt64TypeInContext(context));
+	place = LLVMBuildInBoundsGEP2(builder, LLVMInt32TypeInContext(context),
+	                              table, &place, 1, "");
+	for (size_t i = 0; i < group->count; i++) {
+		struct prepack_word *word = group->words[i];
+
+		LLVMPositionBuilderBefore(builder, word->word);
+		LLVMReplaceAllUsesWith(
+			word->word,
+			build_read(builder, group, word, index, place));
+		word->is_done = true;
+		index += word->count;
+	}
+	LLVMDisposeBuilder(builder);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/prepack.h"
+
+#include <string.h>
+
+static uint64_t attribute_of(LLVMValueRef function, const char *name,
+                             bool *is_there)
+{
+	LLVMAttributeRef found = LLVMGetEnumAttributeAtIndex(
+		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		LLVMGetEnumAttributeKindForName(name, strlen(name)));
+
+	*is_there = found != NULL;
+	return found == NULL ? 0 : LLVMGetEnumAttributeValue(found);
+}
+
+/* memory(none), and it returns, without an exception. */
+static bool is_harmless_call(LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
+	bool has_memory = false;
+	bool returns = false;
+	bool throws_nothing = false;
+	uint64_t memory;
+
+	if (callee == NULL)
+		return false;
+	memory = attribute_of(callee, "memory", &has_memory);
+	(void)attribute_of(callee, "willreturn", &returns);
+	(void)attribute_of(callee, "nounwind", &throws_nothing);
+	return has_memory && memory == 0 && returns && throws_nothing;
+}
+
+bool prepack_is_harmless(LLVMValueRef instruction)
+{
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+		return !LLVMGetVolatile(instruction) &&
+		       !LLVMIsAtomic(instruction);
+	case LLVMCall:
+		return is_harmless_call(instruction);
+	case LLVMStore:
+	case LLVMFence:
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+	case LLVMVAArg:
+		return false;
+	default: /* of those that cannot end a block, none else does harm */
+		return true;
+	}
+}
+
+/* Lane after lane, byte after byte, and the first at a multiple of four. */
+static bool is_aligned_word(const struct prepack_word *word)
+{
+	if (word->lanes[0] == NULL || !word->is_one_place ||
+	    LLVMGetAlignment(word->lanes[0]) < 4)
+		return false;
+	for (int i = 1; i < PREPACK_LANES; i++) {
+		if (word->offsets[i] != word->offsets[0] + i)
+			return false;
+	}
+	return true;
+}
+
+static bool is_lane(const struct prepack_word *word, LLVMValueRef value)
+{
+	bool is_it = false;
+
+	for (int i = 0; i < PREPACK_LANES; i++)
+		is_it = is_it || word->lanes[i] == value;
+	return is_it;
+}
+
+/* The lane that comes last, if all come from `first` on and see the same memory. */
+static LLVMValueRef last_lane_from(const struct prepack_word *word,
+                                   LLVMValueRef first)
+{
+	int seen = 0;
+
+	for (LLVMValueRef at = first; at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
+		if (is_lane(word, at) && ++seen == PREPACK_LANES)
+			return at;
+		if (!prepack_is_harmless(at))
+			return NULL;
+	}
+	return NULL;
+}
+
+/*
+ * The last lane, if all are in one block and see the same memory. The address of
+ * the first byte is known there, and all of them are read before.
+ */
+static LLVMValueRef last_lane(const struct prepack_word *word)
+{
+	LLVMValueRef last = NULL;
+
+	for (int i = 0; i < PREPACK_LANES && last == NULL; i++)
+		last = last_lane_from(word, word->lanes[i]);
+	return last;
+}
+
+/* Memory that nobody writes may be read in a faster way. */
+static void keep_invariance(const struct prepack_word *word,
+                            LLVMContextRef context, LLVMValueRef load)
+{
+	static const char name[] = "invariant.load";
+	const unsigned kind =
+		LLVMGetMDKindIDInContext(context, name, sizeof(name) - 1);
+
+	for (int i = 0; i < PREPACK_LANES; i++) {
+		if (LLVMGetMetadata(word->lanes[i], kind) == NULL)
+			return;
+	}
+	LLVMSetMetadata(load, kind, LLVMGetMetadata(word->lanes[0], kind));
+}
+
+static void widen(struct prepack *prepack, struct prepack_word *word,
+                  LLVMValueRef at)
+{
+	LLVMContextRef context =
+		LLVMGetModuleContext(prepack->finalize->module);
+	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	LLVMValueRef load;
+
+	LLVMPositionBuilderBefore(builder, at);
+	load = LLVMBuildLoad2(builder, LLVMTypeOf(word->word),
+	                      LLVMGetOperand(word->lanes[0], 0), "");
+	LLVMSetAlignment(load, LLVMGetAlignment(word->lanes[0]));
+	keep_invariance(word, context, load);
+	LLVMDisposeBuilder(builder);
+	LLVMReplaceAllUsesWith(word->word, load);
+	word->is_done = true;
+	prepack->widened_count++;
+}
+
+LLVMValueRef prepack_widen_at(const struct prepack_word *word)
+{
+	return is_aligned_word(word) ? last_lane(word) : NULL;
+}
+
+void prepack_widen(struct prepack *prepack)
+{
+	for (size_t i = 0; i < prepack->count; i++) {
+		struct prepack_word *word = &prepack->words[i];
+		LLVMValueRef last;
+
+		last = word->is_done ? NULL : prepack_widen_at(word);
+		if (last != NULL)
+			widen(prepack, word, last);
+	}
+}

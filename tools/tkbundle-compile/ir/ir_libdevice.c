@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
+
+#include "worker/fail.h"
+#include "llvm/llvm_module.h"
+
+/* What there is without a definition: the driver's, and what becomes a number. */
+static bool is_known(const char *name)
+{
+	static const char *const names[] = { "vprintf", "__assertfail",
+		                             "__nvvm_reflect", "malloc",
+		                             "free" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is a function called that is defined nowhere, and is no intrinsic? */
+static const char *find_external(LLVMModuleRef module)
+{
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		size_t size = 0;
+		const char *name = LLVMGetValueName2(at, &size);
+
+		if (LLVMIsDeclaration(at) && LLVMGetIntrinsicID(at) == 0 &&
+		    LLVMGetFirstUse(at) != NULL && !is_known(name))
+			return name;
+	}
+	return NULL;
+}
+
+static int read_libdevice(LLVMContextRef context, const char *path,
+                          LLVMModuleRef *out, struct tkb_error *err)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+	LLVMMemoryBufferRef buffer = NULL;
+
+	if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message))
+		return fail(err, TKB_ERR_IO, "libdevice '%s': %s", path,
+		            message);
+	if (LLVMParseIRInContext(context, buffer, out, &message)) {
+		*out = NULL;
+		return fail(err, TKB_ERR_INVALID, "libdevice '%s': %s", path,
+		            message);
+	}
+	return 0;
+}
+
+int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                      const char *path, const char *kernel,
+                      struct tkb_error *err)
+{
+	const char *external = find_external(module);
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	AUTO_LLVM(LLVMModuleRef) library = NULL;
+	char passes[1280];
+	int rc;
+
+	if (external == NULL)
+		return 0;
+	if (path == NULL)
+		return fail(err, TKB_ERR_INVALID,
+		            "'%s' is defined nowhere: name a libdevice",
+		            external);
+	rc = read_libdevice(context, path, &library, err);
+	if (rc < 0)
+		return rc;
+	llvm_set_layout(library, machine);
+	if (LLVMLinkModules2(module, library)) {
+		library = NULL;
+		return fail(err, TKB_ERR_INVALID, "cannot link '%s'", path);
+	}
+	library = NULL; /* LLVMLinkModules2() took it over */
+	external = find_external(module);
+	if (external != NULL)
+		return fail(err, TKB_ERR_INVALID,
+		            "'%s' is defined nowhere, and not in '%s'",
+		            external, path);
+	(void)snprintf(passes, sizeof(passes),
+	               "internalize<preserve-gv=%s>,globaldce,nvvm-reflect",
+	               kernel);
+	rc = llvm_run_passes(module, machine, passes, err);
+	return rc < 0 ? rc
+	              : llvm_run_passes(module, machine, "default<O3>", err);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir_newer.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+enum {
+	LONGEST = 64 /* a constant */
+};
+
+/* How many bits it has for what, and how LLVM 22 begins one. */
+static const struct format {
+	const char *name;
+	int fraction;
+	int bias;
+	const char *prefix; /* before so many digits */
+	size_t digits;
+} formats[] = {
+	{ "half", 10, 15, "0xH", 4 },
+	{ "bfloat", 7, 127, "0xR", 4 },
+	{ "float", 23, 127, "0x", 8 },
+	{ "double", 52, 1023, "0x", 16 },
+};
+
+enum {
+	FORMAT_COUNT = sizeof(formats) / sizeof(formats[0])
+};
+
+static const struct format *format_named(const char *word, size_t length)
+{
+	for (size_t i = 0; i < FORMAT_COUNT; i++) {
+		if (strlen(formats[i].name) == length &&
+		    memcmp(formats[i].name, word, length) == 0)
+			return &formats[i];
+	}
+	return NULL;
+}
+
+static bool is_word(char letter)
+{
+	return isalnum((unsigned char)letter) || letter == '_' ||
+	       letter == '.' || letter == '-' || letter == '$';
+}
+
+/* The end of what begins at `at` with a quote or a sigil, or with ";". */
+static const char *skip_name(const char *at, const char *end)
+{
+	const char *found;
+
+	if (*at == ';') {
+		found = memchr(at, '\n', (size_t)(end - at));
+		return found == NULL ? end : found;
+	}
+	if (*at != '"')
+		at++;
+	if (at < end && *at == '"') {
+		found = memchr(at + 1, '"', (size_t)(end - at - 1));
+		return found == NULL ? end : found + 1;
+	}
+	while (at < end && is_word(*at))
+		at++;
+	return at;
+}
+
+/* LLVM 22's notation: a float is written as the double of the same value. */
+static void write_bits(const struct format *format, uint64_t bits,
+                       char out[LONGEST])
+{
+	const uint32_t narrow = (uint32_t)bits;
+	size_t digits = format->digits;
+	double wide;
+	float value;
+
+	if (digits == 8) {
+		memcpy(&value, &narrow, sizeof(value));
+		wide = (double)value;
+		memcpy(&bits, &wide, sizeof(bits));
+		digits = 16;
+	}
+	(void)snprintf(out, LONGEST, "%s%0*llX", format->prefix, (int)digits,
+	               (unsigned long long)bits);
+}
+
+/* "f0x3F3504F3" */
+static bool read_bits(const struct format *format, const char *word,
+                      uint64_t *out)
+{
+	char *end = NULL;
+
+	if (strncmp(word, "f0x", 3) != 0 || strlen(word + 3) != format->digits)
+		return false;
+	*out = strtoull(word + 3, &end, 16);
+	return *end == '\0';
+}
+
+/* The bits of what is next to `value`, which is not negative. */
+static uint64_t round_to(const struct format *format, double value)
+{
+	const int fraction = format->fraction;
+	const uint64_t infinity = (uint64_t)(2 * format->bias + 1) << fraction;
+	int exponent = 0;
+	uint64_t bits;
+
+	if (value == 0)
+		return 0;
+	(void)frexp(value, &exponent);
+	exponent--; /* value is 1.x times 2 to the exponent */
+	if (exponent < 1 - format->bias)
+		exponent = 1 - format->bias;
+	bits = (uint64_t)(ldexp(value, fraction - exponent) + 0.5);
+	if (exponent > format->bias)
+		return infinity;
+	return bits + ((uint64_t)(exponent + format->bias - 1) << fraction);
+}
+
+/* "1.002960e+00", "+inf", "-qnan" */
+static bool read_value(const struct format *format, const char *word,
+                       uint64_t *out)
+{
+	const bool is_negative = word[0] == '-';
+	const char *value = word + (word[0] == '-' || word[0] == '+');
+	const uint64_t one = 1;
+	char *end = NULL;
+
+	if (strcmp(value, "inf") == 0 || strcmp(value, "qnan") == 0) {
+		*out = (uint64_t)(2 * format->bias + 1) << format->fraction;
+		if (value[0] == 'q')
+			*out |= one << (format->fraction - 1);
+	} else {
+		if (!isdigit((unsigned char)value[0]) ||
+		    strchr(value, '.') == NULL || format->digits == 16)
+			return false;
+		*out = round_to(format, strtod(value, &end));
+		if (*end != '\0')
+			return false;
+	}
+	*out |= (uint64_t)is_negative << (format->digits * 4 - 1);
+	return true;
+}
+
+/*
+ * A word, which is a constant of the type that was named last before it in the
+ * line; or is a type, and named now. True: it was changed.
+ */
+static bool add_word(const char *word, size_t length,
+                     const struct format **format, struct tkb_buf *out)
+{
+	const struct format *named = format_named(word, length);
+	char text[LONGEST] = "";
+	uint64_t bits = 0;
+
+	if (named != NULL)
+		*format = named;
+	if (length < LONGEST)
+		memcpy(text, word, length);
+	if (*format != NULL && (read_bits(*format, text, &bits) ||
+	                        read_value(*format, text, &bits))) {
+		write_bits(*format, bits, text);
+		tkb_buf_add_text(out, text);
+		return true;
+	}
+	tkb_buf_add(out, (struct tkb_bytes){ word, length });
+	return false;
+}
+
+size_t ir_newer_translate(struct tkb_bytes ir, struct tkb_buf *out)
+{
+	const char *at = ir.data;
+	const char *end = at + ir.size;
+	const struct format *format = NULL;
+	size_t count = 0;
+
+	while (at < end) {
+		const char *begin = at;
+
+		if (*at == '\n')
+			format = NULL;
+		if (*at != '\0' && strchr("%@!#$\";", *at) != NULL) {
+			at = skip_name(at, end);
+			tkb_buf_add(out, (struct tkb_bytes){
+						 begin, (size_t)(at - begin) });
+			continue;
+		}
+		if (!is_word(*at) && *at != '+') {
+			tkb_buf_add_byte(out, *at++);
+			continue;
+		}
+		do {
+			at++;
+		} while (at < end && (is_word(*at) || *at == '+'));
+		count += add_word(begin, (size_t)(at - begin), &format, out);
+	}
+	return count;
+}

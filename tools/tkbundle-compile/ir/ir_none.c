@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/fail.h"
+#include "ir/ir.h"
+
+/* What stands for ir.c where there is no LLVM. */
+
+void ir_start(bool prints_passes, void (*on_fatal)(const char *reason))
+{
+	(void)prints_passes, (void)on_fatal;
+}
+
+const char *ir_version(void)
+{
+	return "";
+}
+
+int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
+               const struct tkb_sink *log, const struct ir_products *products,
+               struct tkb_error *err)
+{
+	(void)ir, (void)options, (void)log, (void)products;
+	return fail(err, TKB_ERR_UNSUPPORTED,
+	            "this tkbundle-compile was built without LLVM, and cannot "
+	            "compile LLVM IR");
+}

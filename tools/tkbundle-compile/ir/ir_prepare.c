@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir_inside.h"
+
+#include <string.h>
+
+static void allow_fusion(LLVMValueRef instruction)
+{
+	if (LLVMCanValueUseFastMathFlags(instruction))
+		LLVMSetFastMathFlags(instruction,
+		                     LLVMGetFastMathFlags(instruction) |
+		                             LLVMFastMathAllowContract);
+}
+
+/* Where code cannot come, it stops. */
+static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
+{
+	static const char name[] = "llvm.trap";
+	const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMValueRef trap = LLVMGetIntrinsicDeclaration(module, id, NULL, 0);
+	LLVMTypeRef type = LLVMIntrinsicGetType(context, id, NULL, 0);
+	AUTO_LLVM(LLVMBuilderRef)
+	builder = LLVMCreateBuilderInContext(context);
+
+	LLVMPositionBuilderBefore(builder, unreachable);
+	(void)LLVMBuildCall2(builder, type, trap, NULL, 0, "");
+}
+
+static void prepare_block(LLVMModuleRef module, LLVMBasicBlockRef block,
+                          bool no_fusion)
+{
+	LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+
+	for (LLVMValueRef at = LLVMGetFirstInstruction(block);
+	     at != NULL && !no_fusion; at = LLVMGetNextInstruction(at))
+		allow_fusion(at);
+	if (LLVMIsAUnreachableInst(last))
+		add_trap(module, last);
+}
+
+void ir_prepare(LLVMModuleRef module, bool no_fusion)
+{
+	for (LLVMValueRef function = LLVMGetFirstFunction(module);
+	     function != NULL; function = LLVMGetNextFunction(function)) {
+		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+		     block != NULL; block = LLVMGetNextBasicBlock(block))
+			prepare_block(module, block, no_fusion);
+	}
+}

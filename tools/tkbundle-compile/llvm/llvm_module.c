@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llvm/llvm_module.h"
+
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "worker/fail.h"
+#include "llvm/llvm_handles.h"
+
+void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
+{
+	AUTO_LLVM(LLVMTargetDataRef)
+	data = LLVMCreateTargetDataLayout(machine);
+	AUTO_LLVM_MESSAGE triple = LLVMGetTargetMachineTriple(machine);
+
+	LLVMSetTarget(module, triple);
+	LLVMSetModuleDataLayout(module, data);
+}
+
+int llvm_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                    const char *passes, struct tkb_error *err)
+{
+	AUTO_LLVM(LLVMPassBuilderOptionsRef)
+	options = LLVMCreatePassBuilderOptions();
+	LLVMErrorRef error;
+	char *text;
+
+	LLVMPassBuilderOptionsSetSLPVectorization(options, true);
+	error = LLVMRunPasses(module, passes, machine, options);
+	if (error == NULL)
+		return 0;
+	text = LLVMGetErrorMessage(error);
+	(void)fail(err, TKB_ERR_INVALID, "LLVM: %s", text);
+	LLVMDisposeErrorMessage(text);
+	return TKB_ERR_INVALID;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rewrite/rewrite_compare.h"
+
+#include <string.h>
+
+/* Does a load's value still stand in memory, when the root is computed? */
+static bool may_write(LLVMValueRef instruction)
+{
+	LLVMAttributeRef attribute;
+	LLVMValueRef callee;
+	const uint64_t writes =
+		0xaaaaaaaaaaaaaaaaU; /* of each kind of memory */
+
+	switch ((int)LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+		return LLVMGetVolatile(instruction) ||
+		       LLVMGetOrdering(instruction) !=
+		               LLVMAtomicOrderingNotAtomic;
+	case LLVMStore:
+	case LLVMFence:
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+	case LLVMVAArg:
+	case LLVMInvoke:
+	case LLVMCallBr:
+		return true;
+	case LLVMCall:
+		break;
+	default:
+		return false;
+	}
+	callee = LLVMGetCalledValue(instruction);
+	if (LLVMIsAFunction(callee) == NULL)
+		return true;
+	attribute = LLVMGetEnumAttributeAtIndex(
+		callee, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		LLVMGetEnumAttributeKindForName("memory", 6));
+	return attribute == NULL ||
+	       (LLVMGetEnumAttributeValue(attribute) & writes) != 0;
+}
+
+static bool is_same_load(const struct match *match, LLVMValueRef wanted,
+                         LLVMValueRef load)
+{
+	if (LLVMGetVolatile(load) ||
+	    LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic ||
+	    LLVMGetAlignment(load) < LLVMGetAlignment(wanted))
+		return false;
+	for (LLVMValueRef at = load; at != match->root;
+	     at = LLVMGetNextInstruction(at)) {
+		if (may_write(at))
+			return false;
+	}
+	return true;
+}
+
+static bool is_same_call(LLVMValueRef wanted, LLVMValueRef call)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+
+	return LLVMIsAFunction(callee) != NULL &&
+	       LLVMGetNumOperandBundles(call) == 0 &&
+	       LLVMGetCalledFunctionType(call) ==
+	               LLVMGetCalledFunctionType(wanted) &&
+	       strcmp(rule_value_name(callee),
+	              rule_value_name(LLVMGetCalledValue(wanted))) == 0;
+}
+
+static bool is_same_mask(LLVMValueRef wanted, LLVMValueRef shuffle)
+{
+	const unsigned count = LLVMGetNumMaskElements(wanted);
+
+	if (LLVMGetNumMaskElements(shuffle) != count)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		if (LLVMGetMaskValue(wanted, i) != LLVMGetMaskValue(shuffle, i))
+			return false;
+	}
+	return true;
+}
+
+static bool is_same_path(LLVMValueRef wanted, LLVMValueRef aggregate)
+{
+	const unsigned count = LLVMGetNumIndices(wanted);
+
+	return LLVMGetNumIndices(aggregate) == count &&
+	       memcmp(LLVMGetIndices(wanted), LLVMGetIndices(aggregate),
+	              count * sizeof(unsigned)) == 0;
+}
+
+/* `a > b` is `b < a`. */
+static unsigned swapped(unsigned predicate, bool is_float)
+{
+	static const unsigned integers[] = { LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,
+		                             LLVMIntULE, LLVMIntUGT, LLVMIntUGE,
+		                             LLVMIntSLT, LLVMIntSLE, LLVMIntSGT,
+		                             LLVMIntSGE };
+	/* 1: equal, 2: greater, 4: less, 8: unordered */
+	if (is_float)
+		return (predicate & 9U) | ((predicate & 2U) << 1) |
+		       ((predicate & 4U) >> 1);
+	return integers[predicate - LLVMIntEQ];
+}
+
+bool compare_predicate(const struct rule_node *node, LLVMValueRef value,
+                       bool is_swapped)
+{
+	const bool is_float = node->opcode == LLVMFCmp;
+	unsigned wanted;
+	unsigned got;
+
+	if (is_float) {
+		wanted = (unsigned)LLVMGetFCmpPredicate(node->value);
+		got = (unsigned)LLVMGetFCmpPredicate(value);
+	} else if (node->opcode == LLVMICmp) {
+		wanted = (unsigned)LLVMGetICmpPredicate(node->value);
+		got = (unsigned)LLVMGetICmpPredicate(value);
+	} else {
+		return true;
+	}
+	return wanted == (is_swapped ? swapped(got, is_float) : got);
+}
+
+/* What an instruction is beside its operands. */
+static bool is_same_kind(const struct match *match,
+                         const struct rule_node *node, LLVMValueRef value)
+{
+	switch ((int)node->opcode) {
+	case LLVMLoad:
+		return is_same_load(match, node->value, value);
+	case LLVMCall:
+		return is_same_call(node->value, value);
+	case LLVMShuffleVector:
+		return is_same_mask(node->value, value);
+	case LLVMExtractValue:
+	case LLVMInsertValue:
+		return is_same_path(node->value, value);
+	case LLVMGetElementPtr:
+		return LLVMGetGEPSourceElementType(node->value) ==
+		       LLVMGetGEPSourceElementType(value);
+	default:
+		return true;
+	}
+}
+
+bool compare_instruction(const struct match *match,
+                         const struct rule_node *node, LLVMValueRef value)
+{
+	const uint32_t flags = rule_poison_flags(node->value);
+	const LLVMFastMathFlags math = rule_fast_math(node->value);
+
+	return LLVMGetInstructionOpcode(value) == node->opcode &&
+	       LLVMTypeOf(value) == LLVMTypeOf(node->value) &&
+	       LLVMGetNumOperands(value) == LLVMGetNumOperands(node->value) &&
+	       (rule_poison_flags(value) & flags) == flags &&
+	       (rule_fast_math(value) & math) == math &&
+	       is_same_kind(match, node, value);
+}
+
+bool compare_index(LLVMValueRef value, uint64_t *out)
+{
+	if (LLVMIsAConstantInt(value) == NULL ||
+	    LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
+		return false;
+	*out = LLVMConstIntGetZExtValue(value);
+	return true;
+}
+
+bool compare_constant(const struct rule_node *node, LLVMValueRef value)
+{
+	uint64_t wanted = 0;
+	uint64_t got = 0;
+
+	if (!node->is_index)
+		return node->value == value;
+	return compare_index(node->value, &wanted) &&
+	       compare_index(value, &got) && wanted == got;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rewrite/rule.h"
+
+#include <string.h>
+
+static bool is_binary(LLVMOpcode opcode)
+{
+	return opcode >= LLVMAdd && opcode <= LLVMXor;
+}
+
+static bool is_cast(LLVMOpcode opcode)
+{
+	return (opcode >= LLVMTrunc && opcode <= LLVMBitCast) ||
+	       opcode == LLVMAddrSpaceCast;
+}
+
+/* Instructions that only compute. */
+static bool is_pure(LLVMOpcode opcode)
+{
+	switch ((int)opcode) {
+	case LLVMFNeg:
+	case LLVMICmp:
+	case LLVMFCmp:
+	case LLVMSelect:
+	case LLVMExtractElement:
+	case LLVMInsertElement:
+	case LLVMShuffleVector:
+	case LLVMExtractValue:
+	case LLVMInsertValue:
+	case LLVMGetElementPtr:
+	case LLVMFreeze:
+		return true;
+	default:
+		return is_binary(opcode) || is_cast(opcode);
+	}
+}
+
+static bool has_attribute(LLVMValueRef function, const char *name,
+                          uint64_t *value)
+{
+	const unsigned kind =
+		LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
+		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+
+	if (attribute == NULL)
+		return false;
+	*value = LLVMGetEnumAttributeValue(attribute);
+	return true;
+}
+
+/* A function that does nothing but compute, and comes back. */
+static bool is_pure_function(LLVMValueRef function)
+{
+	uint64_t effects = 1;
+	uint64_t ignored = 0;
+
+	return has_attribute(function, "memory", &effects) && effects == 0 &&
+	       has_attribute(function, "nounwind", &ignored) &&
+	       has_attribute(function, "willreturn", &ignored) &&
+	       !has_attribute(function, "convergent", &ignored);
+}
+
+static int check_call(const struct rule *rule, LLVMModuleRef module,
+                      LLVMValueRef call, struct tkb_error *err)
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+	const char *name;
+
+	if (LLVMIsAFunction(callee) == NULL ||
+	    LLVMGetNumOperandBundles(call) > 0 ||
+	    LLVMGetCalledFunctionType(call) != LLVMGlobalGetValueType(callee))
+		return rule_refuse(rule, err,
+		                   "it calls what is no plain function");
+	name = rule_value_name(callee);
+	if (module != NULL && rule_has_ways(module, name))
+		return 0;
+	if (!LLVMIsDeclaration(callee))
+		return rule_refuse(rule, err,
+		                   "it calls '%s', which the file defines",
+		                   name);
+	if (!is_pure_function(callee))
+		return rule_refuse(rule, err,
+		                   "it calls '%s', which is not declared "
+		                   "memory(none) nounwind willreturn",
+		                   name);
+	return 0;
+}
+
+static int check_load(const struct rule *rule, LLVMValueRef load,
+                      struct tkb_error *err)
+{
+	if (LLVMGetVolatile(load) ||
+	    LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic)
+		return rule_refuse(rule, err,
+		                   "it has a load that is volatile or atomic");
+	return 0;
+}
+
+/* May a lane of it be nothing? Where vectors are put together. */
+static bool may_be_poison(LLVMOpcode opcode, unsigned index)
+{
+	return (opcode == LLVMInsertElement && index == 0) ||
+	       (opcode == LLVMShuffleVector && index == 1);
+}
+
+static int check_operands(const struct rule *rule, LLVMValueRef instruction,
+                          LLVMOpcode opcode, struct tkb_error *err)
+{
+	const int count = LLVMGetNumOperands(instruction);
+
+	for (int i = 0; i < count; i++) {
+		LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+
+		if (opcode == LLVMCall && i == count - 1)
+			break; /* the callee */
+		if (LLVMIsAInstruction(operand) != NULL ||
+		    LLVMIsAArgument(operand) != NULL)
+			continue;
+		if (!LLVMIsConstant(operand) ||
+		    LLVMIsAGlobalValue(operand) != NULL ||
+		    LLVMIsAConstantExpr(operand) != NULL)
+			return rule_refuse(rule, err,
+			                   "it has an operand that is no "
+			                   "value, parameter or number");
+		if (LLVMIsUndef(operand) && !may_be_poison(opcode, (unsigned)i))
+			return rule_refuse(rule, err,
+			                   "it has an operand that is undef "
+			                   "or poison");
+	}
+	return 0;
+}
+
+static int check_instruction(const struct rule *rule, LLVMModuleRef module,
+                             LLVMValueRef instruction, struct tkb_error *err)
+{
+	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+	int rc = 0;
+
+	if (opcode == LLVMRet)
+		return check_operands(rule, instruction, opcode, err);
+	if (LLVMHasMetadata(instruction))
+		return rule_refuse(rule, err,
+		                   "it has an instruction with metadata");
+	if (LLVMGetFirstUse(instruction) == NULL)
+		return rule_refuse(rule, err,
+		                   "it has an instruction that its result does "
+		                   "not depend on");
+	if (opcode == LLVMCall)
+		rc = check_call(rule, module, instruction, err);
+	else if (opcode == LLVMLoad)
+		rc = check_load(rule, instruction, err);
+	else if (!is_pure(opcode))
+		rc = rule_refuse(rule, err,
+		                 "it has an instruction with effects, or one "
+		                 "that no rule may have");
+	return rc < 0 ? rc : check_operands(rule, instruction, opcode, err);
+}
+
+/* One block that ends in `ret`, of instructions that rules may have. */
+static int check_body(const struct rule *rule, LLVMModuleRef module,
+                      LLVMValueRef function, struct tkb_error *err)
+{
+	LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+
+	if (LLVMGetNextBasicBlock(block) != NULL)
+		return rule_refuse(rule, err, "'%s' has several blocks",
+		                   rule_value_name(function));
+	if (LLVMGetInstructionOpcode(end) != LLVMRet ||
+	    LLVMGetNumOperands(end) != 1)
+		return rule_refuse(rule, err, "'%s' returns nothing",
+		                   rule_value_name(function));
+	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
+	     at = LLVMGetNextInstruction(at)) {
+		const int rc = check_instruction(rule, module, at, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static LLVMValueRef root_of(LLVMValueRef function)
+{
+	return LLVMGetOperand(
+		LLVMGetBasicBlockTerminator(LLVMGetFirstBasicBlock(function)),
+		0);
+}
+
+/* Every parameter is in there, and the root is an instruction. */
+static int check_shape(const struct rule *rule, LLVMValueRef function,
+                       struct tkb_error *err)
+{
+	const unsigned count = LLVMCountParams(function);
+
+	if (LLVMIsAInstruction(root_of(function)) == NULL)
+		return rule_refuse(rule, err, "'%s' has no instruction",
+		                   rule_value_name(function));
+	for (unsigned i = 0; i < count; i++) {
+		if (LLVMGetFirstUse(LLVMGetParam(function, i)) == NULL)
+			return rule_refuse(rule, err,
+			                   "'%s' does not use parameter %u",
+			                   rule_value_name(function), i);
+	}
+	return 0;
+}
+
+static bool is_float_arithmetic(LLVMOpcode opcode)
+{
+	return opcode == LLVMFAdd || opcode == LLVMFSub || opcode == LLVMFMul ||
+	       opcode == LLVMFDiv || opcode == LLVMFRem;
+}
+
+/* Flags that allow other rounding: on all arithmetic, or on nothing. */
+static int check_rounding(const struct rule *rule, LLVMValueRef function,
+                          struct tkb_error *err)
+{
+	const LLVMFastMathFlags poison =
+		LLVMFastMathNoNaNs | LLVMFastMathNoInfs;
+
+	for (LLVMValueRef at =
+	             LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(function));
+	     at != NULL; at = LLVMGetNextInstruction(at)) {
+		const LLVMFastMathFlags flags = rule_fast_math(at);
+
+		if (!rule->is_fast && (flags & ~poison) != 0)
+			return rule_refuse(rule, err,
+			                   "it is exact, and its pattern has "
+			                   "flags that allow other rounding");
+		if (rule->is_fast &&
+		    is_float_arithmetic(LLVMGetInstructionOpcode(at)) &&
+		    (flags & ~poison) == 0)
+			return rule_refuse(rule, err,
+			                   "it is fast, and its pattern has "
+			                   "floating-point arithmetic without "
+			                   "flags that allow other rounding");
+	}
+	return 0;
+}
+
+/* Does the pattern have this load, which the replacement names? */
+static bool has_load(const struct rule *rule, LLVMValueRef load)
+{
+	LLVMValueRef pointer = LLVMGetOperand(load, 0);
+
+	if (LLVMIsAArgument(pointer) == NULL)
+		return false;
+	for (LLVMValueRef at = LLVMGetFirstInstruction(
+		     LLVMGetFirstBasicBlock(rule->pattern));
+	     at != NULL; at = LLVMGetNextInstruction(at)) {
+		if (LLVMGetInstructionOpcode(at) != LLVMLoad ||
+		    LLVMTypeOf(at) != LLVMTypeOf(load))
+			continue;
+		for (uint32_t i = 0; i < rule->parameter_count; i++) {
+			if (LLVMGetParam(rule->replacement, i) == pointer &&
+			    LLVMGetParam(rule->pattern, i) ==
+			            LLVMGetOperand(at, 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A division by what may be 0, or -1, would be undefined where nothing was. */
+static bool is_safe_division(LLVMValueRef instruction, LLVMOpcode opcode)
+{
+	LLVMValueRef by;
+
+	if (opcode != LLVMUDiv && opcode != LLVMSDiv && opcode != LLVMURem &&
+	    opcode != LLVMSRem)
+		return true;
+	by = LLVMGetOperand(instruction, 1);
+	return LLVMIsAConstantInt(by) != NULL &&
+	       LLVMGetIntTypeWidth(LLVMTypeOf(by)) <= 64 &&
+	       LLVMConstIntGetSExtValue(by) != 0 &&
+	       LLVMConstIntGetSExtValue(by) != -1;
+}
+
+static int check_replacement(const struct rule *rule, struct tkb_error *err)
+{
+	for (LLVMValueRef at = LLVMGetFirstInstruction(
+		     LLVMGetFirstBasicBlock(rule->replacement));
+	     at != NULL; at = LLVMGetNextInstruction(at)) {
+		const LLVMOpcode opcode = LLVMGetInstructionOpcode(at);
+
+		if (rule_poison_flags(at) != 0 || rule_fast_math(at) != 0)
+			return rule_refuse(rule, err,
+			                   "its replacement has flags (nsw, "
+			                   "inbounds, fast and so on)");
+		if (opcode == LLVMLoad && !has_load(rule, at))
+			return rule_refuse(rule, err,
+			                   "its replacement has a load that "
+			                   "its pattern does not have");
+		if (!is_safe_division(at, opcode))
+			return rule_refuse(rule, err,
+			                   "its replacement divides by what "
+			                   "may be 0 or -1");
+	}
+	return 0;
+}
+
+int rule_check_way(const struct rule *rule, LLVMValueRef function,
+                   struct tkb_error *err)
+{
+	int rc;
+
+	rc = check_body(rule, NULL, function, err);
+	if (rc == 0)
+		rc = check_shape(rule, function, err);
+	return rc < 0 ? rc : check_rounding(rule, function, err);
+}
+
+int rule_check(const struct rule *rule, LLVMModuleRef module,
+               struct tkb_error *err)
+{
+	int rc;
+
+	if (LLVMGlobalGetValueType(rule->pattern) !=
+	    LLVMGlobalGetValueType(rule->replacement))
+		return rule_refuse(rule, err,
+		                   "its pattern and its replacement are of "
+		                   "different types");
+	if (LLVMIsFunctionVarArg(LLVMGlobalGetValueType(rule->pattern)))
+		return rule_refuse(rule, err,
+		                   "it takes any number of arguments");
+	rc = check_body(rule, module, rule->pattern, err);
+	if (rc == 0)
+		rc = check_body(rule, NULL, rule->replacement, err);
+	if (rc == 0)
+		rc = check_shape(rule, rule->pattern, err);
+	if (rc == 0)
+		rc = check_rounding(rule, rule->pattern, err);
+	return rc < 0 ? rc : check_replacement(rule, err);
+}

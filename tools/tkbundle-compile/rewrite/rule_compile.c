@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rewrite/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A value of the function that is being read, and the node it became. */
+struct name {
+	LLVMValueRef value;
+	uint32_t node;
+};
+
+struct reader {
+	struct rule *rule;
+	LLVMModuleRef module;
+	struct name *names; /* as many as there are nodes, at most */
+	size_t name_count;
+	size_t scope; /* where those of this function begin */
+};
+
+static const char *const commutative_calls[] = {
+	"llvm.fma.",     "llvm.fmuladd.",  "llvm.maximum.",  "llvm.maxnum.",
+	"llvm.minimum.", "llvm.minnum.",   "llvm.sadd.sat.", "llvm.smax.",
+	"llvm.smin.",    "llvm.uadd.sat.", "llvm.umax.",     "llvm.umin.",
+};
+
+/* May its first two operands be swapped? */
+static bool is_commutative(LLVMValueRef instruction, LLVMOpcode opcode)
+{
+	const char *name;
+
+	switch ((int)opcode) {
+	case LLVMAdd:
+	case LLVMFAdd:
+	case LLVMMul:
+	case LLVMFMul:
+	case LLVMAnd:
+	case LLVMOr:
+	case LLVMXor:
+	case LLVMICmp: /* the predicate is swapped with them */
+	case LLVMFCmp:
+		return true;
+	case LLVMCall:
+		break;
+	default:
+		return false;
+	}
+	name = rule_value_name(LLVMGetCalledValue(instruction));
+	for (size_t i = 0; i < TKB_COUNT_OF(commutative_calls); i++) {
+		if (strncmp(name, commutative_calls[i],
+		            strlen(commutative_calls[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_node(struct reader *reader, const struct rule_node *node,
+                    uint32_t *out, struct tkb_error *err)
+{
+	struct rule *rule = reader->rule;
+
+	if (rule->node_count == RULE_MAX_NODES)
+		return rule_refuse(rule, err, "its pattern is too long");
+	*out = rule->node_count;
+	rule->nodes[rule->node_count++] = *node;
+	return 0;
+}
+
+static int add_edge(struct reader *reader, uint32_t node, struct tkb_error *err)
+{
+	struct rule *rule = reader->rule;
+
+	if (rule->edge_count == RULE_MAX_NODES)
+		return rule_refuse(rule, err, "its pattern is too long");
+	rule->edges[rule->edge_count++] = node;
+	return 0;
+}
+
+static int add_name(struct reader *reader, LLVMValueRef value, uint32_t node,
+                    struct tkb_error *err)
+{
+	if (reader->name_count == RULE_MAX_NODES)
+		return rule_refuse(reader->rule, err,
+		                   "its pattern is too long");
+	reader->names[reader->name_count++] = (struct name){ value, node };
+	return 0;
+}
+
+/* The node of a value of this function. Constants become one when needed. */
+static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
+                     struct tkb_error *err)
+{
+	const struct rule_node constant = { .kind = RULE_CONSTANT,
+		                            .value = value };
+
+	for (size_t i = reader->scope; i < reader->name_count; i++) {
+		if (reader->names[i].value == value) {
+			*out = reader->names[i].node;
+			return 0;
+		}
+	}
+	return add_node(reader, &constant, out, err);
+}
+
+/* Operands without the callee. */
+static unsigned operand_count(LLVMValueRef instruction, LLVMOpcode opcode)
+{
+	const unsigned count = (unsigned)LLVMGetNumOperands(instruction);
+
+	return opcode == LLVMCall ? count - 1 : count;
+}
+
+/* Of an element's index only the number counts, not its type. */
+static void mark_index(struct rule *rule, LLVMOpcode opcode, uint32_t operand,
+                       unsigned index)
+{
+	struct rule_node *node = &rule->nodes[operand];
+
+	node->is_index = node->kind == RULE_CONSTANT &&
+	                 ((opcode == LLVMExtractElement && index == 1) ||
+	                  (opcode == LLVMInsertElement && index == 2));
+}
+
+/* Operands first: what they become is known before the edges are laid. */
+static int read_instruction(struct reader *reader, LLVMValueRef instruction,
+                            uint32_t *out, struct tkb_error *err)
+{
+	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+	struct rule_node node = { .kind = RULE_INSTRUCTION,
+		                  .value = instruction,
+		                  .opcode = opcode,
+		                  .edges = reader->rule->edge_count };
+
+	node.edge_count = operand_count(instruction, opcode);
+	node.is_commutative = is_commutative(instruction, opcode);
+	for (unsigned i = 0; i < node.edge_count; i++) {
+		uint32_t operand = 0;
+		int rc;
+
+		rc = find_node(reader, LLVMGetOperand(instruction, i), &operand,
+		               err);
+		if (rc == 0)
+			rc = add_edge(reader, operand, err);
+		if (rc < 0)
+			return rc;
+		mark_index(reader->rule, opcode, operand, i);
+	}
+	return add_node(reader, &node, out, err);
+}
+
+/* The root of one way to write what `call` says. */
+static int read_way(struct reader *reader, LLVMValueRef call, LLVMValueRef way,
+                    uint32_t *root_out, struct tkb_error *err)
+{
+	const size_t scope = reader->scope;
+	const size_t begin = reader->name_count;
+	uint32_t node = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < LLVMCountParams(way) && rc == 0; i++) {
+		rc = find_node(reader, LLVMGetOperand(call, i), &node, err);
+		if (rc == 0)
+			rc = add_name(reader, LLVMGetParam(way, i), node, err);
+	}
+	reader->scope = begin;
+	for (LLVMValueRef at =
+	             LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(way));
+	     rc == 0 && LLVMGetInstructionOpcode(at) != LLVMRet;
+	     at = LLVMGetNextInstruction(at)) {
+		rc = read_instruction(reader, at, root_out, err);
+		if (rc == 0)
+			rc = add_name(reader, at, *root_out, err);
+	}
+	if (rc == 0)
+		rc = find_node(
+			reader,
+			LLVMGetOperand(LLVMGetBasicBlockTerminator(
+					       LLVMGetFirstBasicBlock(way)),
+		                       0),
+			root_out, err);
+	reader->scope = scope;
+	reader->name_count = begin;
+	return rc;
+}
+
+static int read_ways(struct reader *reader, LLVMValueRef call, const char *name,
+                     uint32_t *out, struct tkb_error *err)
+{
+	struct rule_node node = { .kind = RULE_EITHER, .value = call };
+	uint32_t roots[64] = { 0 };
+
+	for (LLVMValueRef way = rule_next_way(reader->module, name, NULL);
+	     way != NULL; way = rule_next_way(reader->module, name, way)) {
+		int rc;
+
+		if (node.edge_count == TKB_COUNT_OF(roots))
+			return rule_refuse(reader->rule, err,
+			                   "there are too many ways of '%s'",
+			                   name);
+		if (LLVMGlobalGetValueType(way) !=
+		    LLVMGetCalledFunctionType(call))
+			return rule_refuse(reader->rule, err,
+			                   "'%s' and '%s' are of different "
+			                   "types",
+			                   rule_value_name(way), name);
+		rc = rule_check_way(reader->rule, way, err);
+		if (rc == 0)
+			rc = read_way(reader, call, way,
+			              &roots[node.edge_count], err);
+		if (rc < 0)
+			return rc;
+		node.edge_count++;
+	}
+	node.edges = reader->rule->edge_count;
+	for (uint32_t i = 0; i < node.edge_count; i++) {
+		const int rc = add_edge(reader, roots[i], err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return add_node(reader, &node, out, err);
+}
+
+static int read_parameters(struct reader *reader, struct tkb_error *err)
+{
+	struct rule *rule = reader->rule;
+
+	for (uint32_t i = 0; i < rule->parameter_count; i++) {
+		const struct rule_node node = { .kind = RULE_PARAMETER,
+			                        .value = LLVMGetParam(
+							rule->pattern, i),
+			                        .parameter = i };
+		int rc;
+
+		rc = add_node(reader, &node, &rule->parameters[i], err);
+		if (rc == 0)
+			rc = add_name(reader, node.value, rule->parameters[i],
+			              err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_body(struct reader *reader, struct tkb_error *err)
+{
+	LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(reader->rule->pattern);
+
+	for (LLVMValueRef at = LLVMGetFirstInstruction(block);
+	     LLVMGetInstructionOpcode(at) != LLVMRet;
+	     at = LLVMGetNextInstruction(at)) {
+		const char *callee =
+			LLVMGetInstructionOpcode(at) == LLVMCall
+				? rule_value_name(LLVMGetCalledValue(at))
+				: "";
+		uint32_t node = 0;
+		int rc;
+
+		if (rule_has_ways(reader->module, callee))
+			rc = read_ways(reader, at, callee, &node, err);
+		else
+			rc = read_instruction(reader, at, &node, err);
+		if (rc == 0)
+			rc = add_name(reader, at, node, err);
+		if (rc < 0)
+			return rc;
+	}
+	return find_node(reader,
+	                 LLVMGetOperand(LLVMGetBasicBlockTerminator(block), 0),
+	                 &reader->rule->root, err);
+}
+
+/* A bare parameter that only this addition has takes what is left over. */
+static bool is_rest(const struct rule *rule, LLVMValueRef term)
+{
+	if (LLVMIsAArgument(term) == NULL ||
+	    LLVMGetNextUse(LLVMGetFirstUse(term)) != NULL)
+		return false;
+	for (uint32_t i = 0; i < rule->parameter_count; i++) {
+		if (LLVMGetParam(rule->pattern, i) == term)
+			return !rule->filters[i].is_set;
+	}
+	return false;
+}
+
+static int read_sum(struct reader *reader, struct tkb_arena *arena,
+                    struct tkb_error *err)
+{
+	struct rule *rule = reader->rule;
+	LLVMValueRef terms[RULE_MAX_TERMS];
+	LLVMValueRef additions[RULE_MAX_TERMS];
+	const size_t count =
+		rule_flatten(rule->nodes[rule->root].value, terms, additions);
+	size_t rest_count = 0;
+
+	rule->terms = tkb_arena_alloc(arena, count, sizeof(*rule->terms));
+	if (rule->terms == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = 0;
+		const int rc = find_node(reader, terms[i], &node, err);
+
+		if (rc < 0)
+			return rc;
+		if (is_rest(rule, terms[i])) {
+			rest_count++;
+			rule->rest = rule->nodes[node].parameter;
+		} else {
+			rule->terms[rule->term_count++] = node;
+		}
+	}
+	if (rest_count != 1 || rule->term_count == 0)
+		return rule_refuse(rule, err,
+		                   "its pattern is no sum of terms and of one "
+		                   "parameter that nothing else has");
+	for (LLVMValueRef at = LLVMGetFirstInstruction(
+		     LLVMGetFirstBasicBlock(rule->pattern));
+	     at != NULL; at = LLVMGetNextInstruction(at)) {
+		if (LLVMGetInstructionOpcode(at) == LLVMAdd &&
+		    rule_poison_flags(at) != 0)
+			return rule_refuse(rule, err,
+			                   "its sum has an addition with "
+			                   "flags");
+	}
+	return 0;
+}
+
+int rule_compile(struct rule *rule, LLVMModuleRef module,
+                 struct tkb_arena *arena, struct tkb_error *err)
+{
+	struct reader reader = { .rule = rule, .module = module };
+	int rc;
+
+	rule->nodes =
+		tkb_arena_alloc(arena, RULE_MAX_NODES, sizeof(*rule->nodes));
+	rule->edges =
+		tkb_arena_alloc(arena, RULE_MAX_NODES, sizeof(*rule->edges));
+	reader.names =
+		tkb_arena_alloc(arena, RULE_MAX_NODES, sizeof(*reader.names));
+	if (rule->nodes == NULL || rule->edges == NULL || reader.names == NULL)
+		return tkb_fail_nomem(err);
+	rc = read_parameters(&reader, err);
+	if (rc == 0)
+		rc = read_body(&reader, err);
+	if (rc == 0 && rule->is_sum)
+		rc = read_sum(&reader, arena, err);
+	return rc;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rewrite/rewrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/IRReader.h>
+
+#include "llvm/llvm_handles.h"
+#include "rewrite/rewrite_match.h"
+#include "worker/fail.h"
+
+static const char pattern_tail[] = ".pattern";
+static const char replacement_tail[] = ".replacement";
+static const char way_mark[] = ".either.";
+
+/* The function that `name` without `tail` and with `other` instead names. */
+static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
+                              const char *tail, const char *other)
+{
+	char half[512];
+	LLVMValueRef function;
+	const int size =
+		snprintf(half, sizeof(half), "%.*s%s",
+	                 (int)(strlen(name) - strlen(tail)), name, other);
+
+	if (size < 0 || (size_t)size >= sizeof(half))
+		return NULL;
+	function = LLVMGetNamedFunction(module, half);
+	return function == NULL || LLVMIsDeclaration(function) ? NULL
+	                                                       : function;
+}
+
+/* A rule whose replacement holds its own pattern would be applied for ever. */
+static int check_end(const struct rule *rule, struct tkb_error *err)
+{
+	TKB_AUTO(match_release) struct match match = { .rule = NULL };
+
+	for (LLVMValueRef at = LLVMGetFirstInstruction(
+		     LLVMGetFirstBasicBlock(rule->replacement));
+	     at != NULL; at = LLVMGetNextInstruction(at)) {
+		const int rc = match_rule(&match, rule, at, MATCH_LENIENT, err);
+
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			return rule_refuse(rule, err,
+			                   "its replacement contains its "
+			                   "pattern, which would never end");
+	}
+	return 0;
+}
+
+static int read_rule(struct rule_set *set, struct rule *rule,
+                     LLVMModuleRef module, struct tkb_error *err)
+{
+	int rc;
+
+	rule->parameter_count = LLVMCountParams(rule->pattern);
+	if (rule->parameter_count > RULE_MAX_PARAMETERS)
+		return rule_refuse(rule, err, "it has too many parameters");
+	if (LLVMCountParams(rule->replacement) != rule->parameter_count)
+		return rule_refuse(rule, err,
+		                   "its pattern and its replacement are of "
+		                   "different types");
+	rc = rule_read_tags(rule, err);
+	if (rc == 0)
+		rc = rule_check(rule, module, err);
+	if (rc == 0)
+		rc = rule_compile(rule, module, &set->arena, err);
+	return rc < 0 ? rc : check_end(rule, err);
+}
+
+static int add_rule(struct rule_set *set, const char *file,
+                    LLVMModuleRef module, LLVMValueRef pattern,
+                    struct tkb_error *err)
+{
+	const char *name = rule_value_name(pattern);
+	struct rule *rule = tkb_arena_alloc(&set->arena, 1, sizeof(*rule));
+	int rc;
+
+	if (rule == NULL)
+		return tkb_fail_nomem(err);
+	rule->name = tkb_arena_string(
+		&set->arena,
+		(struct tkb_bytes){ name,
+	                            strlen(name) - strlen(pattern_tail) });
+	rule->file = file;
+	if (rule->name == NULL)
+		return tkb_fail_nomem(err);
+	rule->pattern = pattern;
+	rule->replacement =
+		find_half(module, name, pattern_tail, replacement_tail);
+	if (rule->replacement == NULL)
+		return rule_refuse(rule, err, "it has no replacement");
+	rc = read_rule(set, rule, module, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_grow(&set->rules, &set->capacity, set->count,
+	              sizeof(struct rule *), err);
+	if (rc == 0)
+		set->rules[set->count++] = rule;
+	return rc;
+}
+
+/* What a defined function of a file of rules is. */
+static int read_function(struct rule_set *set, const char *file,
+                         LLVMModuleRef module, LLVMValueRef function,
+                         struct tkb_error *err)
+{
+	const char *name = rule_value_name(function);
+
+	if (rule_has_tail(name, pattern_tail))
+		return add_rule(set, file, module, function, err);
+	if (rule_has_tail(name, replacement_tail)) {
+		if (find_half(module, name, replacement_tail, pattern_tail) !=
+		    NULL)
+			return 0;
+		return fail(err, TKB_ERR_INVALID,
+		            "rule '%.*s' of '%s': it has no pattern",
+		            (int)(strlen(name) - strlen(replacement_tail)),
+		            name, file);
+	}
+	if (strstr(name, way_mark) != NULL)
+		return 0;
+	return fail(err, TKB_ERR_INVALID,
+	            "function '%s' of '%s': it is no pattern, replacement or "
+	            "way",
+	            name, file);
+}
+
+static int parse(LLVMContextRef context, struct tkb_bytes text,
+                 const char *name, LLVMModuleRef *out, struct tkb_error *err)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+	/* LLVMParseIRInContext() takes it over. */
+	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+		text.data, text.size, name);
+
+	if (LLVMParseIRInContext(context, buffer, out, &message)) {
+		*out = NULL;
+		return fail(err, TKB_ERR_INVALID, "rules '%s': bad IR: %s",
+		            name, message);
+	}
+	if (LLVMVerifyModule(*out, LLVMReturnStatusAction, &message))
+		return fail(err, TKB_ERR_INVALID, "rules '%s': bad IR: %s",
+		            name, message);
+	return 0;
+}
+
+/* Into `set`, which may end up with some of the file's rules in it. */
+static int read_file(struct rule_set *set, LLVMContextRef context,
+                     struct tkb_bytes text, const char *name,
+                     struct tkb_error *err)
+{
+	AUTO_LLVM(LLVMModuleRef) module = NULL;
+	char *file = tkb_arena_string(&set->arena, tkb_text(name));
+	int rc;
+
+	if (file == NULL)
+		return tkb_fail_nomem(err);
+	rc = parse(context, text, file, &module, err);
+	if (rc == 0)
+		rc = tkb_grow(&set->modules, &set->module_capacity,
+		              set->module_count, sizeof(LLVMModuleRef), err);
+	if (rc < 0)
+		return rc;
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		if (LLVMIsDeclaration(at))
+			continue;
+		rc = read_function(set, file, module, at, err);
+		if (rc < 0)
+			return rc;
+	}
+	set->modules[set->module_count++] = tkb_take(module);
+	return 0;
+}
+
+static void release_set(struct rule_set **set)
+{
+	rules_free(*set);
+}
+
+int rules_read(LLVMContextRef context, struct tkb_bytes text, const char *name,
+               struct rule_set **rules, struct tkb_error *err)
+{
+	TKB_AUTO(release_set) struct rule_set *fresh = NULL;
+	struct rule_set *set = *rules;
+	size_t count;
+	int rc;
+
+	if (set == NULL) {
+		fresh = calloc(1, sizeof(*fresh));
+		if (fresh == NULL)
+			return tkb_fail_nomem(err);
+		set = fresh;
+	}
+	count = set->count;
+	rc = read_file(set, context, text, name, err);
+	if (rc < 0) {
+		set->count = count;
+		return rc;
+	}
+	*rules = set;
+	fresh = NULL;
+	return 0;
+}
+
+void rules_free(struct rule_set *rules)
+{
+	if (rules == NULL)
+		return;
+	for (size_t i = 0; i < rules->module_count; i++)
+		LLVMDisposeModule(rules->modules[i]);
+	free(rules->modules);
+	free(rules->rules);
+	tkb_arena_release(&rules->arena);
+	free(rules);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "toolchain/cuda.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compile/compiler/tools_file.h"
+
+const char *cuda_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static const char *named_toolkit(void)
+{
+	const char *folder = cuda_variable("CUDA_HOME");
+
+	return folder != NULL ? folder : cuda_variable("CUDA_PATH");
+}
+
+const char *cuda_toolkit(void)
+{
+	const char *folder = named_toolkit();
+
+	return folder != NULL ? folder : CUDA_DEFAULT_TOOLKIT;
+}
+
+bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE])
+{
+	return snprintf(out, CUDA_PATH_SIZE, "%s/%s", cuda_toolkit(), rest) <
+	               CUDA_PATH_SIZE &&
+	       access(out, R_OK) == 0;
+}
+
+/* Where the system looks before its own folders, and the list of those. */
+static void note_system(const char *name, struct tkb_buf *seen)
+{
+	const char *at = cuda_variable("LD_LIBRARY_PATH");
+	char path[CUDA_PATH_SIZE];
+
+	while (at != NULL && *at != '\0') {
+		const int length = (int)strcspn(at, ":;");
+
+		if (length > 0 && snprintf(path, sizeof(path), "%.*s/%s",
+		                           length, at, name) < CUDA_PATH_SIZE)
+			tkb_tool_file_add(seen, path);
+		at += length;
+		at += *at != '\0';
+	}
+	tkb_tool_file_add(seen, "/etc/ld.so.cache");
+}
+
+/*
+ * In `folder`, or where that is NULL as the system finds it. What is found is
+ * noted by the caller.
+ */
+static void *open_in(const char *folder, const char *name, struct tkb_buf *seen)
+{
+	static const char *const versions[] = { "13", "12" };
+	static const char *const places[] = { "lib64", "lib" };
+	const size_t place_count = folder == NULL ? 1 : 2;
+	char path[CUDA_PATH_SIZE];
+	void *handle = NULL;
+
+	for (size_t i = 0; i < 2 * place_count && handle == NULL; i++) {
+		const char *version = versions[i / place_count];
+		int length;
+
+		if (folder == NULL)
+			length = snprintf(path, sizeof(path), "%s.so.%s", name,
+			                  version);
+		else
+			length = snprintf(path, sizeof(path), "%s/%s/%s.so.%s",
+			                  folder, places[i % 2], name, version);
+		if (length >= (int)sizeof(path))
+			continue;
+		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (folder == NULL)
+			note_system(path, seen);
+		else if (handle == NULL)
+			tkb_tool_file_add(seen, path);
+	}
+	return handle;
+}
+
+static void note_path(struct cuda_library *library)
+{
+	struct link_map *map = NULL;
+
+	library->path[0] = '\0';
+	if (dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0)
+		(void)snprintf(library->path, sizeof(library->path), "%s",
+		               map->l_name);
+	tkb_tool_file_add(&library->seen, library->path);
+}
+
+bool cuda_open(struct cuda_library *library, const char *name)
+{
+	const char *named = named_toolkit();
+	const char *home = named == NULL ? "" : named;
+
+	if (library->handle != NULL && strcmp(library->home, home) == 0)
+		return true;
+	cuda_close(library);
+	library->seen = (struct tkb_buf)TKB_BUF_INIT(TKB_MIB);
+	library->home = strdup(home);
+	if (library->home == NULL)
+		return false;
+	if (named != NULL)
+		library->handle = open_in(named, name, &library->seen);
+	if (library->handle == NULL)
+		library->handle = open_in(NULL, name, &library->seen);
+	if (library->handle == NULL)
+		library->handle =
+			open_in(CUDA_DEFAULT_TOOLKIT, name, &library->seen);
+	if (library->handle == NULL) {
+		cuda_close(library);
+		return false;
+	}
+	note_path(library);
+	return true;
+}
+
+void cuda_close(struct cuda_library *library)
+{
+	if (library->handle != NULL)
+		(void)dlclose(library->handle);
+	if (library->beside != NULL)
+		(void)dlclose(library->beside);
+	free(library->home);
+	tkb_buf_release(&library->seen);
+	*library = (struct cuda_library){ .handle = NULL };
+}
+
+/* As `name` in the folder of `path`. */
+static void *open_next_to(const char *path, const char *name,
+                          struct tkb_buf *seen)
+{
+	const char *slash = strrchr(path, '/');
+	char file[CUDA_PATH_SIZE];
+
+	if (slash == NULL ||
+	    snprintf(file, sizeof(file), "%.*s/%s", (int)(slash - path), path,
+	             name) >= CUDA_PATH_SIZE)
+		return NULL;
+	tkb_tool_file_add(seen, file);
+	return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+void cuda_open_beside(struct cuda_library *library, const char *name)
+{
+	char *file;
+
+	if (library->beside != NULL)
+		return;
+	library->beside = open_next_to(library->path, name, &library->seen);
+	if (library->beside != NULL)
+		return;
+	file = realpath(library->path, NULL);
+	if (file != NULL && strcmp(file, library->path) != 0)
+		library->beside = open_next_to(file, name, &library->seen);
+	free(file);
+}
+
+/* POSIX lets dlsym() give functions; C does not say how to take them. */
+bool cuda_find(const struct cuda_library *library, const char *name,
+               void *place)
+{
+	void *symbol = dlsym(library->handle, name);
+
+	memcpy(place, &symbol, sizeof(symbol));
+	return symbol != NULL;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "toolchain/gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "worker/fail.h"
+
+enum {
+	FIRST_OF_ITS_OWN = 90,
+	NEWEST_PTX = 90,  /* that LLVM 22 knows */
+	DEFAULT_PTX = 86, /* that Triton's kernels count on */
+	NAMES_SIZE = 200
+};
+
+/* What LLVM 22 can compile for, and the first version of PTX that has it. */
+static const struct gpu {
+	uint32_t number;
+	uint32_t first_ptx;
+} gpus[] = {
+	{ 50, 40 },  { 52, 41 },  { 53, 42 },  { 60, 50 },  { 61, 50 },
+	{ 62, 50 },  { 70, 60 },  { 72, 61 },  { 75, 63 },  { 80, 70 },
+	{ 86, 71 },  { 87, 74 },  { 88, 90 },  { 89, 78 },  { 90, 80 },
+	{ 100, 86 }, { 101, 86 }, { 103, 88 }, { 110, 90 }, { 120, 87 },
+	{ 121, 88 },
+};
+
+enum {
+	GPU_COUNT = sizeof(gpus) / sizeof(gpus[0])
+};
+
+void gpu_name(const char *arch, char out[GPU_NAME_SIZE])
+{
+	(void)snprintf(out, GPU_NAME_SIZE, "sm_%.16s%s", arch,
+	               strtol(arch, NULL, 10) >= FIRST_OF_ITS_OWN ? "a" : "");
+}
+
+uint32_t gpu_ptx_of_release(unsigned major, unsigned minor)
+{
+	if (major >= 13)
+		return 90 + (major - 13) * 10 + minor;
+	if (major == 12)
+		return 80 + (minor < 6 ? minor : minor - 1);
+	return 70 + minor;
+}
+
+static int refuse(const char *arch, struct tkb_error *err)
+{
+	char names[NAMES_SIZE] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < GPU_COUNT; i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used,
+		                         "%s%u", i == 0 ? "" : ", ",
+		                         gpus[i].number);
+	return fail(err, TKB_ERR_UNSUPPORTED,
+	            "LLVM 22 compiles for no GPU 'sm_%s', but for %s", arch,
+	            names);
+}
+
+int gpu_choose_ptx(const char *arch, uint32_t tool_ptx, uint32_t *out,
+                   struct tkb_error *err)
+{
+	const long number = strtol(arch, NULL, 10);
+	const struct gpu *gpu = gpus;
+	uint32_t version = tool_ptx == 0 ? DEFAULT_PTX : tool_ptx;
+
+	while (gpu < gpus + GPU_COUNT && gpu->number != number)
+		gpu++;
+	if (gpu == gpus + GPU_COUNT)
+		return refuse(arch, err);
+	if (tool_ptx != 0 && tool_ptx < gpu->first_ptx)
+		return fail(err, TKB_ERR_UNSUPPORTED,
+		            "sm_%s begins with PTX %u.%u, and the tool that "
+		            "is to take it knows up to %u.%u",
+		            arch, gpu->first_ptx / 10, gpu->first_ptx % 10,
+		            tool_ptx / 10, tool_ptx % 10);
+	if (version < gpu->first_ptx)
+		version = gpu->first_ptx;
+	*out = version < NEWEST_PTX ? version : NEWEST_PTX;
+	return 0;
+}

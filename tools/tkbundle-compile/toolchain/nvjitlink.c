@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "toolchain/nvjitlink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+#include "worker/fail.h"
+#include "toolchain/gpu.h"
+
+enum {
+	ARGUMENTS_LIMIT = 128,
+	ARGUMENT_SIZE = 256,
+	INPUT_PTX = 2 /* nvJitLink.h: NVJITLINK_INPUT_PTX */
+};
+
+static bool bind(struct nvjitlink *linker)
+{
+	const struct cuda_library *library = &linker->library;
+
+	return cuda_find(library, "nvJitLinkCreate", &linker->create) &&
+	       cuda_find(library, "nvJitLinkDestroy", &linker->destroy) &&
+	       cuda_find(library, "nvJitLinkAddData", &linker->add) &&
+	       cuda_find(library, "nvJitLinkComplete", &linker->complete) &&
+	       cuda_find(library, "nvJitLinkGetLinkedCubinSize",
+	                 &linker->get_cubin_size) &&
+	       cuda_find(library, "nvJitLinkGetLinkedCubin",
+	                 &linker->get_cubin) &&
+	       cuda_find(library, "nvJitLinkGetErrorLogSize",
+	                 &linker->get_errors_size) &&
+	       cuda_find(library, "nvJitLinkGetErrorLog",
+	                 &linker->get_errors) &&
+	       cuda_find(library, "nvJitLinkGetInfoLogSize",
+	                 &linker->get_infos_size) &&
+	       cuda_find(library, "nvJitLinkGetInfoLog", &linker->get_infos);
+}
+
+/* Its release: as a library it tells no more than that. */
+static bool ask_release(struct nvjitlink *linker)
+{
+	int (*get_version)(unsigned *major, unsigned *minor) = NULL;
+	unsigned major = 0;
+	unsigned minor = 0;
+
+	if (!cuda_find(&linker->library, "nvJitLinkVersion", &get_version) ||
+	    get_version(&major, &minor) != 0)
+		return false;
+	linker->ptx_version = gpu_ptx_of_release(major, minor);
+	(void)snprintf(linker->version, sizeof(linker->version), "%u.%u", major,
+	               minor);
+	return true;
+}
+
+static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self, (void)bytes, (void)err;
+	return 0;
+}
+
+/* The build stands in what it makes: "V13.0.88". */
+static void ask_build(struct nvjitlink *linker, const char *arch)
+{
+	static const char nothing[] = ".version 8.8\n.target sm_%.16s\n"
+				      ".address_size 64\n"
+				      ".visible .entry k() { ret; }\n";
+	static const char mark[] = ", V";
+	TKB_AUTO(tkb_buf_release) struct tkb_buf cubin = TKB_BUF_INIT(1 << 20);
+	const struct nvjitlink_order order = { .arch = arch, .no_lines = true };
+	const struct tkb_sink sink = tkb_buf_sink(&cubin);
+	const struct tkb_sink log = { drop_bytes, NULL };
+	struct tkb_error ignored;
+	const char *found = NULL;
+	char ptx[256];
+
+	(void)snprintf(ptx, sizeof(ptx), nothing, arch);
+	if (nvjitlink_compile(linker, &order,
+	                      (struct tkb_bytes){ ptx, strlen(ptx) }, &sink,
+	                      &log, &ignored) != 0)
+		return;
+	tkb_buf_add_byte(&cubin, '\0');
+	if (tkb_buf_check(&cubin, &ignored) == 0)
+		found = memmem(cubin.data, cubin.size, mark, strlen(mark));
+	if (found != NULL)
+		(void)sscanf(found, ", V%63[0-9.]", linker->version);
+}
+
+int nvjitlink_open(struct nvjitlink *linker, const char *arch,
+                   struct tkb_error *err)
+{
+	const void *before = linker->library.handle;
+
+	if (!cuda_open(&linker->library, "libnvJitLink"))
+		return fail(err, TKB_ERR_UNSUPPORTED,
+		            "there is no nvJitLink of CUDA 12 or 13 to be "
+		            "found, nor in '%s'",
+		            cuda_toolkit());
+	if (linker->library.handle == before)
+		return 0;
+	if (!bind(linker) || !ask_release(linker)) {
+		(void)fail(err, TKB_ERR_UNSUPPORTED,
+		           "'%s' is no nvJitLink of CUDA 12 or 13",
+		           linker->library.path);
+		nvjitlink_close(linker);
+		return TKB_ERR_UNSUPPORTED;
+	}
+	ask_build(linker, arch);
+	return 0;
+}
+
+void nvjitlink_close(struct nvjitlink *linker)
+{
+	cuda_close(&linker->library);
+	linker->version[0] = '\0';
+}
+
+/* Its options, and in `room` those that are made for it. */
+struct arguments {
+	const char *items[ARGUMENTS_LIMIT];
+	char room[ARGUMENTS_LIMIT][ARGUMENT_SIZE];
+	uint32_t count;
+};
+
+static bool add(struct arguments *out, const char *format, const char *text)
+{
+	const size_t i = out->count;
+	int length;
+
+	if (i == ARGUMENTS_LIMIT)
+		return false;
+	length = snprintf(out->room[i], ARGUMENT_SIZE, "%s%s", format, text);
+	if (length >= ARGUMENT_SIZE)
+		return false;
+	out->items[i] = out->room[i];
+	out->count++;
+	return true;
+}
+
+static int list_arguments(const struct nvjitlink_order *order,
+                          struct arguments *out, struct tkb_error *err)
+{
+	char gpu[GPU_NAME_SIZE];
+	bool fits;
+
+	gpu_name(order->arch, gpu);
+	fits = add(out, "-arch=", gpu) && add(out, "-Xptxas=", "-v");
+	if (!order->no_lines)
+		fits = fits && add(out, "-lineinfo", "");
+	if (order->no_fusion)
+		fits = fits && add(out, "-Xptxas=", "--fmad=false");
+	for (size_t i = 0; i < order->option_count; i++)
+		fits = fits && add(out, "-Xptxas=", order->options[i]);
+	return fits ? 0
+	            : fail(err, TKB_ERR_INVALID,
+	                   "the options of ptxas are too many or too long");
+}
+
+/* One of its two logs; the caller frees it; NULL where it is empty. */
+static char *read_log(void *handle, int (*get_size)(void *, size_t *),
+                      int (*get)(void *, char *))
+{
+	size_t size = 0;
+	char *log;
+
+	if (handle == NULL || get_size(handle, &size) != 0 || size == 0)
+		return NULL;
+	log = calloc(1, size + 1);
+	if (log != NULL && (get(handle, log) != 0 || log[0] == '\0')) {
+		free(log);
+		log = NULL;
+	}
+	return log;
+}
+
+static int log_text(const char *text, const struct tkb_sink *log,
+                    struct tkb_error *err)
+{
+	const struct tkb_bytes end = { "\n", 1 };
+	const size_t size = text == NULL ? 0 : strlen(text);
+	int rc;
+
+	if (size == 0)
+		return 0;
+	rc = log->write(log->self, (struct tkb_bytes){ text, size }, err);
+	if (rc == 0 && text[size - 1] != '\n')
+		rc = log->write(log->self, end, err);
+	return rc;
+}
+
+/* Whatever came of it, what was said about it. */
+static int report(const struct nvjitlink *linker, void *handle, int number,
+                  const struct tkb_sink *log, struct tkb_error *err)
+{
+	char *infos =
+		read_log(handle, linker->get_infos_size, linker->get_infos);
+	char *errors =
+		read_log(handle, linker->get_errors_size, linker->get_errors);
+	char line[FAIL_LINE_SIZE];
+	int rc;
+
+	rc = log_text(infos, log, err);
+	if (rc == 0)
+		rc = log_text(errors, log, err);
+	if (rc == 0 && number != 0) {
+		fail_first_error(errors, line);
+		rc = fail(err, TKB_ERR_INVALID, "nvJitLink (error %d): %s",
+		          number, line);
+	}
+	free(infos);
+	free(errors);
+	return rc;
+}
+
+static int send_cubin(const struct nvjitlink *linker, void *handle,
+                      const struct tkb_sink *cubin, struct tkb_error *err)
+{
+	size_t size = 0;
+	void *bytes = NULL;
+	int rc;
+
+	if (linker->get_cubin_size(handle, &size) == 0 && size != 0)
+		bytes = malloc(size);
+	if (bytes == NULL || linker->get_cubin(handle, bytes) != 0)
+		rc = fail(err, TKB_ERR_INVALID, "nvJitLink gives no cubin");
+	else
+		rc = cubin->write(cubin->self,
+		                  (struct tkb_bytes){ bytes, size }, err);
+	free(bytes);
+	return rc;
+}
+
+int nvjitlink_compile(const struct nvjitlink *linker,
+                      const struct nvjitlink_order *order, struct tkb_bytes ptx,
+                      const struct tkb_sink *cubin, const struct tkb_sink *log,
+                      struct tkb_error *err)
+{
+	struct arguments arguments = { .count = 0 };
+	void *handle = NULL;
+	char *text; /* it reads on to a zero, behind the size that it is told */
+	int number;
+	int rc;
+
+	rc = list_arguments(order, &arguments, err);
+	if (rc < 0)
+		return rc;
+	text = strndup(ptx.data, ptx.size);
+	if (text == NULL)
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
+	number = linker->create(&handle, arguments.count, arguments.items);
+	if (number == 0)
+		number = linker->add(handle, INPUT_PTX, text, strlen(text),
+		                     "the PTX");
+	if (number == 0)
+		number = linker->complete(handle);
+	rc = report(linker, handle, number, log, err);
+	if (rc == 0)
+		rc = send_cubin(linker, handle, cubin, err);
+	if (handle != NULL)
+		(void)linker->destroy(&handle);
+	free(text);
+	return rc;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "toolchain/ptxas.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "compile/compiler/tools_file.h"
+
+#include "toolchain/cuda.h"
+#include "worker/fail.h"
+#include "toolchain/gpu.h"
+#include "toolchain/tool.h"
+
+enum {
+	ARGUMENTS_LIMIT = 128,
+	FIRST_BLACKWELL = 100,
+	PEEK_SIZE = 16 * 1024 /* of what it says, for the message */
+};
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+/* A place where there is none is noted. */
+static bool is_found(const char *path, struct tkb_buf *seen)
+{
+	if (is_program(path))
+		return true;
+	tkb_tool_file_add(seen, path);
+	return false;
+}
+
+/* "<folder>/bin/ptxas", if it is there. */
+static bool try_toolkit(const char *folder, char out[CUDA_PATH_SIZE],
+                        struct tkb_buf *seen)
+{
+	if (folder == NULL)
+		return false;
+	return snprintf(out, CUDA_PATH_SIZE, "%s/bin/ptxas", folder) <
+	               CUDA_PATH_SIZE &&
+	       is_found(out, seen);
+}
+
+static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *seen)
+{
+	const char *at = cuda_variable("PATH");
+
+	while (at != NULL && *at != '\0') {
+		const int length = (int)strcspn(at, ":");
+
+		if (length > 0 &&
+		    snprintf(out, CUDA_PATH_SIZE, "%.*s/ptxas", length, at) <
+		            CUDA_PATH_SIZE &&
+		    is_found(out, seen))
+			return true;
+		at += length;
+		at += *at == ':';
+	}
+	return false;
+}
+
+static int choose(const char *given, const char *arch, char out[CUDA_PATH_SIZE],
+                  struct tkb_buf *seen, struct tkb_error *err)
+{
+	const char *named = given;
+
+	if (named == NULL && strtol(arch, NULL, 10) >= FIRST_BLACKWELL)
+		named = cuda_variable("TRITON_PTXAS_BLACKWELL_PATH");
+	if (named == NULL)
+		named = cuda_variable("TRITON_PTXAS_PATH");
+	if (named != NULL) {
+		if (!is_program(named) || snprintf(out, CUDA_PATH_SIZE, "%s",
+		                                   named) >= CUDA_PATH_SIZE)
+			return fail(err, TKB_ERR_IO, "there is no program '%s'",
+			            named);
+		return 0;
+	}
+	if (try_toolkit(cuda_variable("CUDA_HOME"), out, seen) ||
+	    try_toolkit(cuda_variable("CUDA_PATH"), out, seen) ||
+	    try_toolkit(CUDA_DEFAULT_TOOLKIT, out, seen) || try_path(out, seen))
+		return 0;
+	return fail(err, TKB_ERR_UNSUPPORTED,
+	            "there is no ptxas: name one with --ptxas or "
+	            "TRITON_PTXAS_PATH");
+}
+
+static int ask_version(struct ptxas *tool, struct tkb_error *err)
+{
+	const char *const arguments[] = { "ptxas", "--version", NULL };
+	TKB_AUTO(tool_release) struct tool_run run = TOOL_RUN_INIT;
+	unsigned major = 0;
+	unsigned minor = 0;
+	char text[1024];
+	const char *at;
+	int rc;
+
+	rc = tool_run(tool->path, arguments, (struct tkb_bytes){ 0 }, &run,
+	              err);
+	if (rc < 0)
+		return rc;
+	tool_peek(run.output, text, sizeof(text));
+	at = strstr(text, "release ");
+	if (at == NULL || sscanf(at, "release %u.%u, V%63[0-9.]", &major,
+	                         &minor, tool->version) != 3)
+		return fail(err, TKB_ERR_IO,
+		            "'%s' does not tell its version as ptxas does",
+		            tool->path);
+	tool->ptx_version = gpu_ptx_of_release(major, minor);
+	return 0;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
+               struct tkb_buf *seen, struct tkb_error *err)
+{
+	struct ptxas found = { .ptx_version = 0 };
+	int rc;
+
+	rc = choose(given, arch, found.path, seen, err);
+	if (rc < 0)
+		return rc;
+	tkb_tool_file_add(seen, found.path);
+	if (stat(found.path, &found.status) < 0)
+		return fail(err, TKB_ERR_IO, "'%s': %s", found.path,
+		            strerror(errno));
+	if (strcmp(found.path, tool->path) == 0 &&
+	    is_same_file(&found.status, &tool->status))
+		return 0;
+	rc = ask_version(&found, err);
+	if (rc == 0)
+		*tool = found;
+	return rc;
+}
+
+static const char input[] = "/dev/stdin"; /* not "-", which is copied */
+static const char output[] = "/dev/stdout";
+
+/* Ours, then the user's, as Triton orders them. */
+static int list_arguments(const struct ptxas_order *order, const char *gpu,
+                          const char **out, struct tkb_error *err)
+{
+	size_t count = 0;
+
+	if (order->option_count > ARGUMENTS_LIMIT - 8)
+		return fail(err, TKB_ERR_INVALID,
+		            "ptxas cannot have more than %d options",
+		            ARGUMENTS_LIMIT - 8);
+	out[count++] = "ptxas";
+	if (!order->no_lines)
+		out[count++] = "-lineinfo";
+	if (order->no_fusion)
+		out[count++] = "--fmad=false";
+	out[count++] = "-v";
+	for (size_t i = 0; i < order->option_count; i++)
+		out[count++] = order->options[i];
+	out[count++] = gpu;
+	out[count++] = input;
+	out[count++] = "-o";
+	out[count++] = output;
+	out[count] = NULL;
+	return 0;
+}
+
+static int log_text(const struct tkb_sink *log, const char *text,
+                    struct tkb_error *err)
+{
+	return log->write(log->self, (struct tkb_bytes){ text, strlen(text) },
+	                  err);
+}
+
+/* A word as a shell reads it. */
+static int log_word(const struct tkb_sink *log, const char *word,
+                    struct tkb_error *err)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./:,@%";
+	int rc;
+
+	if (word[0] != '\0' && word[strspn(word, plain)] == '\0')
+		return log_text(log, word, err);
+	rc = log_text(log, "'", err);
+	while (rc == 0 && *word != '\0') {
+		const size_t length = strcspn(word, "'");
+
+		rc = log->write(log->self, (struct tkb_bytes){ word, length },
+		                err);
+		word += length;
+		if (rc == 0 && *word == '\'') {
+			rc = log_text(log, "'\\''", err);
+			word++;
+		}
+	}
+	return rc == 0 ? log_text(log, "'", err) : rc;
+}
+
+/* How to see it again, with the PTX in a file. */
+static int log_command(const struct ptxas_order *order,
+                       const char *const *arguments, const struct tkb_sink *log,
+                       struct tkb_error *err)
+{
+	const char *file = order->file == NULL ? "kernel.ptx" : order->file;
+	int rc = 0;
+
+	if (order->file == NULL)
+		rc = log_text(log,
+		              "to repeat it, compile the same with --emit ptx "
+		              "-o kernel.ptx, and then:\n",
+		              err);
+	else
+		rc = log_text(log, "to repeat it:\n", err);
+	if (rc == 0)
+		rc = log_word(log, order->tool->path, err);
+	for (size_t i = 1; arguments[i] != NULL && rc == 0; i++) {
+		const char *word = arguments[i];
+
+		if (word == input)
+			word = file;
+		else if (word == output)
+			word = "kernel.cubin";
+		rc = log_text(log, " ", err);
+		if (rc == 0)
+			rc = log_word(log, word, err);
+	}
+	return rc == 0 ? log_text(log, "\n", err) : rc;
+}
+
+/* It did not do it, `why` and in which words. */
+static int report(const struct ptxas_order *order, const struct tool_run *run,
+                  const char *const *arguments, const char *why,
+                  const struct tkb_sink *log, struct tkb_error *err)
+{
+	char line[FAIL_LINE_SIZE];
+	char text[PEEK_SIZE];
+	int rc;
+
+	rc = log_command(order, arguments, log, err);
+	if (rc < 0)
+		return rc;
+	tool_peek(run->log, text, sizeof(text));
+	fail_first_error(text, line);
+	return fail(err, TKB_ERR_INVALID, "ptxas %s: %s", why, line);
+}
+
+/* What came of it; "" where all is well. */
+static void judge(const struct tool_run *run, char why[64])
+{
+	static const char magic[] = "\177ELF";
+	char start[sizeof(magic)];
+
+	why[0] = '\0';
+	if (tool_has_failed(run)) {
+		tool_describe(run, why);
+		return;
+	}
+	tool_peek(run->output, start, sizeof(start));
+	if (start[0] == '\0')
+		(void)snprintf(why, 64, "succeeded, but made nothing");
+	else if (strcmp(start, magic) != 0)
+		(void)snprintf(why, 64, "succeeded, but made no cubin");
+}
+
+int ptxas_compile(const struct ptxas_order *order, struct tkb_bytes ptx,
+                  const struct tkb_sink *cubin, const struct tkb_sink *log,
+                  struct tkb_error *err)
+{
+	const char *arguments[ARGUMENTS_LIMIT + 1];
+	TKB_AUTO(tool_release) struct tool_run run = TOOL_RUN_INIT;
+	char option[64];
+	char gpu[GPU_NAME_SIZE];
+	char why[64];
+	int rc;
+
+	gpu_name(order->arch, gpu);
+	(void)snprintf(option, sizeof(option), "--gpu-name=%s", gpu);
+	rc = list_arguments(order, option, arguments, err);
+	if (rc < 0)
+		return rc;
+	rc = tool_run(order->tool->path, arguments, ptx, &run, err);
+	if (rc == 0)
+		rc = tool_send(run.log, log, err);
+	if (rc < 0)
+		return rc;
+	judge(&run, why);
+	if (why[0] != '\0')
+		return report(order, &run, arguments, why, log, err);
+	return tool_send(run.output, cubin, err);
+}

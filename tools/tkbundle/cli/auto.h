@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_AUTO_H
+#define TKBUNDLE_AUTO_H
+
+/* Call `release` with the variable's address when its scope ends. */
+#define TKB_AUTO(release) __attribute__((cleanup(release)))
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/text.h"
+
+const struct command *cli_find_command(const struct cli *cli, const char *name)
+{
+	for (size_t i = 0; i < cli->command_count; i++) {
+		if (strcmp(cli->commands[i]->name, name) == 0)
+			return cli->commands[i];
+	}
+
+	return NULL;
+}
+
+enum status status_of(int rc)
+{
+	switch (rc) {
+	case TKB_OK:
+		return STATUS_DONE;
+	case TKB_MISS:
+		return STATUS_ABSENT;
+	case TKB_ERR_INVALID:
+		return STATUS_USAGE;
+	case TKB_ERR_CORRUPT:
+		return STATUS_UNTRUSTED;
+	case TKB_ERR_UNAVAILABLE:
+	case TKB_ERR_DENIED:
+	default:
+		return STATUS_FAILED;
+	}
+}
+
+enum status status_merge(enum status one, enum status other)
+{
+	static const enum status by_weight[] = { STATUS_USAGE, STATUS_UNTRUSTED,
+		                                 STATUS_FAILED, STATUS_PARTIAL,
+		                                 STATUS_ABSENT };
+
+	for (size_t i = 0; i < sizeof(by_weight) / sizeof(by_weight[0]); i++) {
+		if (one == by_weight[i] || other == by_weight[i])
+			return by_weight[i];
+	}
+
+	return STATUS_DONE;
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	text_line_around(cli->log, "tkbundle: ", "", format, values);
+	va_end(values);
+}
+
+enum status cli_misused(const struct cli *cli, const char *format, ...)
+{
+	const char *verb = cli->command != NULL ? cli->command->name : "";
+	const char *space = cli->command != NULL ? " " : "";
+	/* "--version" would be an option of help. */
+	const bool is_option = verb[0] == '-';
+	char prefix[64];
+	char suffix[64];
+	va_list values;
+
+	(void)snprintf(prefix, sizeof(prefix), "tkbundle%s%s: ", space, verb);
+	(void)snprintf(suffix, sizeof(suffix), "; see 'tkbundle help%s%s'",
+	               is_option ? "" : space, is_option ? "" : verb);
+
+	va_start(values, format);
+	text_line_around(cli->log, prefix, suffix, format, values);
+	va_end(values);
+	return STATUS_USAGE;
+}
+
+enum status cli_exclude(const struct cli *cli, bool has_one, const char *one,
+                        bool has_other, const char *other)
+{
+	if (!has_one || !has_other)
+		return STATUS_DONE;
+	return cli_misused(cli, "'%s' and '%s' exclude each other", one, other);
+}
+
+enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
+                       const char *subject)
+{
+	struct tkb_error own = *err;
+
+	if (own.message[0] == '\0' && rc == TKB_MISS)
+		(void)cli_error(&own, TKB_MISS, "there is no '%s'", subject);
+	else if (own.message[0] == '\0')
+		(void)cli_error(&own, TKB_ERR_IO, "cannot use '%s'", subject);
+
+	cli_say(cli, "%s", own.message);
+	json_out_text(&cli->json, "error", own.message);
+	return status_of(rc);
+}
+
+bool cli_is_disabled(struct cli *cli)
+{
+	if (!cli->is_disabled)
+		return false;
+
+	cli_say(cli, "nothing done: TKBUNDLE_DISABLE is set");
+	json_out_flag(&cli->json, "disabled", true);
+	return true;
+}
+
+static int cannot_write(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot write to standard output: %s",
+	                 strerror(errno));
+}
+
+int cli_flush(const struct cli *cli, struct tkb_error *err)
+{
+	return fflush(cli->out) == 0 ? 0 : cannot_write(err);
+}
+
+static int write_out(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	const struct cli *cli = self;
+
+	if (fwrite(bytes.data, 1, bytes.size, cli->out) != bytes.size)
+		return cannot_write(err);
+	return 0;
+}
+
+struct tkb_sink cli_sink(struct cli *cli)
+{
+	return (struct tkb_sink){ .write = write_out, .self = cli };
+}
+
+int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
+              ...)
+{
+	va_list values;
+
+	if (err == NULL)
+		return status;
+
+	*err = (struct tkb_error){ .status = status };
+	va_start(values, format);
+	(void)vsnprintf(err->message, sizeof(err->message), format, values);
+	va_end(values);
+	return status;
+}

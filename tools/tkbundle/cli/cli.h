@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_CLI_H
+#define TKBUNDLE_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <tkbundle/tkbundle.h>
+
+#include "cli/auto.h"
+#include "cli/json_out.h"
+#include "cli/status.h"
+
+/*
+ * What the verbs share: where they write, how they fail, how they exit.
+ *
+ * Results go to `out`, words to `log`. A verb returns its exit status; main()
+ * writes the JSON document, flushes, and exits.
+ */
+
+struct command;
+
+struct cli {
+	FILE *out;
+	FILE *log;
+	bool is_tty;      /* `log` is a terminal that can be drawn on */
+	bool is_disabled; /* $TKBUNDLE_DISABLE */
+	const struct command *const *commands; /* sorted by name */
+	size_t command_count;
+	const struct command *command; /* the verb at work, or NULL */
+	struct json_out json;          /* a document, if --json was given */
+};
+
+/* Find the verb `name`; NULL if there is none. */
+const struct command *cli_find_command(const struct cli *cli, const char *name);
+
+/* The exit status for what a function of the library returned. */
+enum status status_of(int rc);
+
+/* The one of two that matters more: the first of 2, 5, 1, 4, 3, 0. */
+enum status status_merge(enum status one, enum status other);
+
+/* Print "tkbundle: ..." to the log. */
+__attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
+                                                   const char *format, ...);
+
+/*
+ * Print "tkbundle VERB: ...; see 'tkbundle help VERB'" to the log.
+ *
+ * @return STATUS_USAGE
+ */
+__attribute__((format(printf, 2, 3))) enum status cli_misused(
+	const struct cli *cli, const char *format, ...);
+
+/*
+ * Refuse two options that have no meaning together, if both were given.
+ *
+ * @return STATUS_USAGE, or STATUS_DONE: they were not
+ */
+enum status cli_exclude(const struct cli *cli, bool has_one, const char *one,
+                        bool has_other, const char *other);
+
+/*
+ * Report that the library returned `rc` and `err`, in words and as the
+ * document's "error". Where it gave no sentence, one is made of `subject`.
+ *
+ * @return status_of(rc)
+ */
+enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
+                       const char *subject);
+
+/* Is $TKBUNDLE_DISABLE set? If so, it is said. */
+bool cli_is_disabled(struct cli *cli);
+
+/* Send what was printed on its way. @return 0 or TKB_ERR_IO */
+TKB_NODISCARD int cli_flush(const struct cli *cli, struct tkb_error *err);
+
+/* A sink that writes to cli->out. */
+struct tkb_sink cli_sink(struct cli *cli);
+
+/* Fill `err` as the library would: for sinks and openers of the program. */
+__attribute__((format(printf, 3, 4))) int cli_error(struct tkb_error *err,
+                                                    enum tkb_status status,
+                                                    const char *format, ...);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COMMAND_H
+#define TKBUNDLE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tkbundle/entry.h>
+
+#include "cli/status.h"
+
+/*
+ * A verb and its options are constants; how they are parsed, shown by help,
+ * and complained about is derived from those.
+ *
+ * Options may stand before and after operands; "--" ends them. A value is
+ * written `--key X`, `--key=X`, `-o X` or `-oX`; switches of one letter may
+ * be joined. Every verb knows --help and -h.
+ */
+
+struct cli;
+
+/* What kind of value an option has, and the type of what it is kept in. */
+enum option_kind {
+	OPTION_SWITCH,  /* bool */
+	OPTION_TEXT,    /* const char *, NULL if not given; the last counts */
+	OPTION_SECRET,  /* char *, owned; the word itself is made unreadable,
+	                   so that ps(1) does not tell it */
+	OPTION_TEXTS,   /* struct texts */
+	OPTION_NUMBER,  /* struct number; the last counts */
+	OPTION_NUMBERS, /* struct numbers */
+	OPTION_SIZE,    /* struct amount, in bytes; the last counts */
+	OPTION_AGE,     /* struct amount, in seconds; the last counts */
+	OPTION_TIME,    /* struct amount, in milliseconds; the last counts */
+	OPTION_WORD,    /* struct number: which of the words in `value` */
+	OPTION_TARGETS  /* struct targets */
+};
+
+struct option_spec {
+	const char *name; /* the long one, without dashes */
+	char letter;      /* the short one, or 0 */
+	enum option_kind kind;
+	const char *value; /* as in a synopsis, "KEY"; or "full|lean" */
+	bool is_required;  /* in the synopsis; the verb checks it */
+	size_t offset;     /* into struct arguments */
+	uint32_t min;      /* of a number, or of a time */
+	uint32_t max;      /* 0: of a time, none */
+	const char *help;  /* one line, imperative, no full stop */
+};
+
+struct texts {
+	const char **items;
+	size_t count;
+};
+
+struct number {
+	bool is_set;
+	uint32_t value;
+};
+
+struct amount {
+	bool is_set;
+	uint64_t value;
+};
+
+struct numbers {
+	uint32_t *items; /* no value twice */
+	size_t count;
+};
+
+struct targets {
+	struct tkb_target *items;
+	size_t count;
+};
+
+/* What `compile` alone has. */
+struct compile_arguments {
+	struct texts defines;
+	struct texts folders; /* of includes */
+	struct texts ptxas_options;
+	struct texts rules;
+	struct texts without; /* steps of finalize */
+	struct number cubin_with;
+	struct number emit;
+	struct number num_stages;
+	struct number num_warps;
+	const char *kernel;
+	const char *libdevice;
+	const char *log;
+	const char *metadata;
+	const char *ptxas;
+	const char *python;
+	const char *signature;
+	bool is_fast;
+	bool is_finalized;
+	bool is_optimized;
+	bool keeps_going;
+	bool prints_passes;
+};
+
+/* What `launcher` alone has. */
+struct launcher_arguments {
+	struct number num_stages;
+	struct number num_warps;
+	const char *grid;
+	const char *out_name;
+	const char *signature;
+	bool is_link;
+};
+
+/* A parsed command line. A verb reads what its own options fill in. */
+struct arguments {
+	struct texts operands;
+	struct texts keys;
+	struct numbers devices;
+	struct targets targets;
+	struct compile_arguments compile;
+	struct launcher_arguments launcher;
+	struct number device;
+	struct number jobs;
+	struct number profile;
+	struct number layout;
+	struct number stage;
+	struct number max_entries;
+	struct amount max_size;
+	struct amount max_age;
+	struct amount deadline;
+	struct amount refresh;
+	struct amount wait;
+	struct number push;
+	char *remote; /* owned */
+	const char *ref;
+	const char *cache;
+	const char *bundle;
+	const char *deleted;
+	const char *metrics;
+	const char *output;
+	const char *file;
+	bool has_files;
+	bool has_facts; /* of kernels */
+	bool has_paths;
+	bool has_uses;
+	bool is_best_effort;
+	bool is_dry_run;
+	bool is_help;
+	bool is_json;
+	bool is_kill_child;
+	bool is_repair;
+	bool is_strict;
+	bool is_sync;
+	bool is_verbose;
+	bool no_compaction;
+	bool no_modules;
+	bool strips_locations;
+};
+
+struct command {
+	const char *name;
+	const char *operands[3];  /* as in a synopsis; ends with NULL */
+	size_t required_operands; /* so many of them */
+	bool repeats_operand;     /* the last may be given several times */
+	bool takes_command;       /* the operands are one: they come last, and
+	                             the first ends the options */
+	const char *summary;      /* one line, imperative, no full stop */
+	const char *details;      /* paragraphs, or NULL */
+	const struct option_spec *options;
+	size_t option_count;
+	enum status (*run)(struct cli *cli, const struct arguments *args);
+};
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/follow.h"
+
+#include "cli/signals.h"
+
+/* Skipped for another reason than busy was not asked for: no news. */
+static bool is_bad(const struct tkb_result *result)
+{
+	switch (result->outcome) {
+	case TKB_LEFT_OUT:
+	case TKB_FAILED:
+		return true;
+	case TKB_SKIPPED:
+		return result->reason == TKB_REASON_BUSY;
+	default:
+		return false;
+	}
+}
+
+static void say(const struct follow *follow, const struct tkb_result *result)
+{
+	const bool is_named = result->name[0] != '\0';
+	const bool has_reason = result->reason != TKB_REASON_NONE;
+	const bool has_message = result->message[0] != '\0';
+
+	cli_say(follow->cli, "%s %s%s%s%s%s%s%s%s%s",
+	        tkb_outcome_name(result->outcome),
+	        result->is_launcher ? "launcher " : "", result->key,
+	        is_named ? " (" : "", result->name, is_named ? ")" : "",
+	        has_reason ? ": " : "",
+	        has_reason ? tkb_reason_name(result->reason) : "",
+	        has_message ? ": " : "", result->message);
+}
+
+static void list(struct follow *follow, const struct tkb_result *result)
+{
+	struct json_out *const json = &follow->cli->json;
+
+	json_out_open_object(json, NULL);
+	json_out_text(json, "key", result->key);
+	json_out_text(json, "name", result->name);
+	json_out_text(json, "root", result->root);
+	if (result->is_launcher)
+		json_out_flag(json, "launcher", true);
+	if (follow->list == FOLLOW_ALL)
+		json_out_text(json, "outcome",
+		              tkb_outcome_name(result->outcome));
+	if (result->reason != TKB_REASON_NONE)
+		json_out_text(json, "reason", tkb_reason_name(result->reason));
+	else
+		json_out_null(json, "reason");
+	json_out_text(json, "message", result->message);
+	json_out_close(json);
+}
+
+static void on_result(void *self, const struct tkb_result *result)
+{
+	struct follow *const follow = self;
+	const bool bad = is_bad(result);
+
+	if (bad) {
+		progress_erase(&follow->progress);
+		say(follow, result);
+	}
+	if (bad && result->reason != TKB_REASON_BUSY &&
+	    result->reason != TKB_REASON_UNREADABLE)
+		follow->has_untrusted = true;
+
+	if (bad || follow->list == FOLLOW_ALL)
+		list(follow, result);
+}
+
+static void on_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct follow *const follow = self;
+
+	progress_update(&follow->progress, done, total);
+}
+
+static bool is_cancelled(void *self)
+{
+	const struct follow *const follow = self;
+
+	if (follow->deadline != NULL)
+		return deadline_is_cancelled(follow->deadline);
+	return signals_is_caught();
+}
+
+void follow_begin(struct follow *follow, struct cli *cli, const char *name,
+                  enum follow_list list)
+{
+	*follow = (struct follow){ .cli = cli, .list = list };
+	progress_init(&follow->progress, cli->log, cli->is_tty);
+	json_out_open_array(&cli->json, name);
+	signals_catch();
+}
+
+void follow_end(struct follow *follow)
+{
+	progress_erase(&follow->progress);
+	json_out_close(&follow->cli->json);
+}
+
+struct tkb_watch follow_watch(struct follow *follow)
+{
+	return (struct tkb_watch){ .self = follow,
+		                   .on_result = on_result,
+		                   .on_progress = on_progress,
+		                   .is_cancelled = is_cancelled };
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_FOLLOW_H
+#define TKBUNDLE_FOLLOW_H
+
+#include <stdbool.h>
+
+#include "cli/cli.h"
+#include "cli/deadline.h"
+#include "cli/progress.h"
+
+/*
+ * Follow long work of the library: the bar, a line for each entry that was
+ * not done, the list of entries in the document, and signals.
+ *
+ *     follow_begin(&follow, cli, "entries", FOLLOW_ALL);
+ *     options.watch = follow_watch(&follow);
+ *     rc = tkb_emit(bundle, root, &options, &report, &err);
+ *     follow_end(&follow);
+ *
+ * The library calls back from its threads, but one at a time, and not after
+ * it has returned.
+ */
+enum follow_list {
+	FOLLOW_ALL, /* list every entry, with its outcome */
+	FOLLOW_BAD  /* list what was left out, skipped as busy, or failed */
+};
+
+struct follow {
+	struct cli *cli;
+	struct progress progress;
+	enum follow_list list;
+	struct deadline *deadline; /* or NULL; may be set once it has begun */
+	bool has_untrusted; /* a bad one, and not only busy or unreadable */
+};
+
+/* `name` is that of the list in the document; not kept. */
+void follow_begin(struct follow *follow, struct cli *cli, const char *name,
+                  enum follow_list list);
+void follow_end(struct follow *follow);
+
+/* What goes into the library's options. */
+struct tkb_watch follow_watch(struct follow *follow);
+
+#endif

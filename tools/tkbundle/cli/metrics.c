@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/outfile.h"
+#include "cli/text.h"
+
+void metrics_add(struct metrics *metrics, const char *name, const char *help,
+                 double value)
+{
+	if (metrics->count == METRICS_LIMIT)
+		return;
+	metrics->items[metrics->count++] =
+		(struct metric){ .name = name, .help = help, .value = value };
+}
+
+const struct metric *metrics_find(const struct metrics *metrics,
+                                  const char *name)
+{
+	for (size_t i = 0; i < metrics->count; i++) {
+		if (strcmp(metrics->items[i].name, name) == 0)
+			return &metrics->items[i];
+	}
+	return NULL;
+}
+
+void metrics_add_end(struct metrics *metrics, bool is_success,
+                     uint64_t duration_ms)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	metrics_add(metrics, "success", "Whether all went well, 1 or 0.",
+	            is_success ? 1 : 0);
+	metrics_add(metrics, "duration_seconds", "How long it took.",
+	            (double)duration_ms / 1000);
+	metrics_add(metrics, "timestamp_seconds",
+	            "When it ended, in Unix time.",
+	            (double)now.tv_sec + (double)now.tv_nsec / 1e9);
+}
+
+/* A label's value: backslash, quote and newline are written otherwise. */
+static void put_value(FILE *to, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\n')
+			(void)fputs("\\n", to);
+		else if (*text == '\\' || *text == '"')
+			(void)fprintf(to, "\\%c", *text);
+		else
+			(void)fputc(*text, to);
+	}
+}
+
+static void put_item(FILE *to, const struct metrics *metrics,
+                     const struct metric *item)
+{
+	const bool is_whole = item->value == (double)(uint64_t)item->value;
+
+	(void)fprintf(to, "# HELP tkbundle_%s_%s %s\n", metrics->verb,
+	              item->name, item->help);
+	(void)fprintf(to, "# TYPE tkbundle_%s_%s gauge\n", metrics->verb,
+	              item->name);
+	(void)fprintf(to, "tkbundle_%s_%s", metrics->verb, item->name);
+	if (metrics->label != NULL) {
+		(void)fprintf(to, "{%s=\"", metrics->label);
+		put_value(to, metrics->label_value);
+		(void)fputs("\"}", to);
+	}
+	(void)fprintf(to, " %.*f\n", is_whole ? 0 : 3, item->value);
+}
+
+static int store(const char *path, struct tkb_bytes text, struct tkb_error *err)
+{
+	TKB_AUTO(outfile_discard) struct outfile file = OUTFILE_INIT;
+	struct tkb_sink sink;
+	int rc;
+
+	rc = outfile_open(path, &file, err);
+	if (rc != 0)
+		return rc;
+	/* The node exporter is somebody else. */
+	if (file.temp != NULL)
+		(void)fchmod(file.fd, 0644);
+	sink = outfile_sink(&file);
+	rc = sink.write(sink.self, text, err);
+	return rc != 0 ? rc : outfile_publish(&file, err);
+}
+
+int metrics_write(const struct metrics *metrics, const char *path,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *text = NULL;
+	size_t size = 0;
+	FILE *const stream = open_memstream(&text, &size);
+
+	for (size_t i = 0; stream != NULL && i < metrics->count; i++)
+		put_item(stream, metrics, &metrics->items[i]);
+	if (stream == NULL || fclose(stream) != 0)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return store(path, (struct tkb_bytes){ text, size }, err);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <tkbundle/error.h>
+
+#include "cli/auto.h"
+
+/* How many bytes a character has that begins with `first`; 0: none does. */
+static size_t announced_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first <= 0xdf)
+		return 2;
+	if (first >= 0xe0 && first <= 0xef)
+		return 3;
+	if (first >= 0xf0 && first <= 0xf4)
+		return 4;
+	return 0;
+}
+
+size_t text_utf8_length(const char *text)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	const size_t length = announced_length(bytes[0]);
+	unsigned char low = 0x80;
+	unsigned char high = 0xbf;
+
+	if (length < 2)
+		return length;
+
+	/* Not overlong, not a surrogate, not above U+10FFFF: RFC 3629. */
+	if (bytes[0] == 0xe0)
+		low = 0xa0;
+	else if (bytes[0] == 0xed)
+		high = 0x9f;
+	else if (bytes[0] == 0xf0)
+		low = 0x90;
+	else if (bytes[0] == 0xf4)
+		high = 0x8f;
+
+	if (bytes[1] < low || bytes[1] > high)
+		return 0;
+
+	/* A string's end is no continuation, so nothing is read beyond it. */
+	for (size_t i = 2; i < length; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+	}
+
+	return length;
+}
+
+static void put_harmless(FILE *to, const char *text)
+{
+	const size_t size = tkb_text_show(text, NULL, 0) + 1;
+	TKB_AUTO(text_free) char *shown = malloc(size);
+
+	if (shown == NULL) {
+		(void)fputs("tkbundle: out of memory\n", to);
+		return;
+	}
+	(void)tkb_text_show(text, shown, size);
+	(void)fputs(shown, to);
+}
+
+void text_line_around(FILE *to, const char *prefix, const char *suffix,
+                      const char *format, va_list values)
+{
+	TKB_AUTO(text_free) char *line = NULL;
+
+	if (vasprintf(&line, format, values) < 0) {
+		line = NULL; /* vasprintf() leaves it undefined */
+		(void)fputs("tkbundle: out of memory\n", to);
+		return;
+	}
+
+	put_harmless(to, prefix);
+	put_harmless(to, line);
+	put_harmless(to, suffix);
+	(void)fputc('\n', to);
+}
+
+void text_line(FILE *to, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	text_line_around(to, "", "", format, values);
+	va_end(values);
+}
+
+void text_size(uint64_t size, char out[TEXT_SIZE_SIZE])
+{
+	static const char *const units[] = {
+		"kB", "MB", "GB", "TB", "PB", "EB"
+	};
+	double value = (double)size / 1000;
+	size_t unit = 0;
+
+	if (size < 1000) {
+		(void)snprintf(out, TEXT_SIZE_SIZE, "%u B", (unsigned)size);
+		return;
+	}
+
+	/* What would be rounded to 1000 is 1.0 of the next unit. */
+	while (value >= 999.5) {
+		value /= 1000;
+		unit++;
+	}
+
+	(void)snprintf(out, TEXT_SIZE_SIZE,
+	               value < 9.95 ? "%.1f %s" : "%.0f %s", value,
+	               units[unit]);
+}
+
+void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE])
+{
+	static const struct {
+		uint64_t seconds;
+		char name;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
+	size_t unit = 0;
+
+	while (unit < 3 && seconds < units[unit].seconds)
+		unit++;
+	(void)snprintf(out, TEXT_AGE_SIZE, "%" PRIu64 "%c",
+	               seconds / units[unit].seconds, units[unit].name);
+}
+
+void text_counts(const struct text_count *counts, size_t count, char *out,
+                 size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < count && used < size; i++) {
+		if (counts[i].count == 0)
+			continue;
+		used += (size_t)snprintf(out + used, size - used,
+		                         ", %s %" PRIu64, counts[i].word,
+		                         counts[i].count);
+	}
+}
+
+const char *text_plural(uint64_t count, const char *one, const char *many)
+{
+	return count == 1 ? one : many;
+}
+
+void text_free(char **text)
+{
+	free(*text);
+}

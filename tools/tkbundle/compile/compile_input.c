@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SIZE_LIMIT = 512 * 1024 * 1024
+};
+
+static const struct {
+	const char *ending;
+	enum tkb_source_kind kind;
+} kinds[] = {
+	{ ".ll", TKB_SOURCE_LLIR }, { ".llir", TKB_SOURCE_LLIR },
+	{ ".bc", TKB_SOURCE_LLIR }, { ".ptx", TKB_SOURCE_PTX },
+	{ ".cu", TKB_SOURCE_CUDA },
+};
+
+/* The file's name from its last dot on; "" if it has none. */
+static const char *ending_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash == NULL ? path : slash, '.');
+
+	return dot == NULL ? "" : dot;
+}
+
+bool compile_input_kind(const char *path, enum tkb_source_kind *out)
+{
+	const char *ending = ending_of(path);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(ending, kinds[i].ending) == 0) {
+			*out = kinds[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void close_at(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+static int read_all(int fd, const char *path, char *data, size_t size,
+                    struct tkb_error *err)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		const ssize_t got = read(fd, data + done, size - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return cli_error(err, TKB_ERR_IO,
+			                 "cannot read '%s': %s", path,
+			                 got == 0 ? "it became shorter"
+			                          : strerror(errno));
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+int compile_input_file(const char *path, struct tkb_bytes *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(close_at)
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	size_t size;
+	char *data;
+	int rc;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return TKB_MISS;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
+		                 strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return cli_error(err, TKB_ERR_IO, "'%s' is no file", path);
+	if (status.st_size > SIZE_LIMIT)
+		return cli_error(err, TKB_ERR_TOO_LARGE, "'%s' is too large",
+		                 path);
+	size = (size_t)status.st_size;
+	data = calloc(1, size + 1);
+	if (data == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	rc = read_all(fd, path, data, size, err);
+	if (rc < 0)
+		free(data);
+	else
+		*out = (struct tkb_bytes){ data, size };
+	return rc;
+}
+
+/* Triton's own, and nothing else that happens to have that name. */
+static bool is_metadata(struct tkb_bytes text)
+{
+	return text.data != NULL && strstr(text.data, "\"num_warps\"") != NULL;
+}
+
+/* "<kernel>.json" beside "<kernel>.llir"; one that is not there is none. */
+static int read_beside(const char *path, struct tkb_bytes *out,
+                       struct tkb_error *err)
+{
+	const size_t length = strlen(path) - strlen(ending_of(path));
+	struct tkb_bytes text = { NULL, 0 };
+	char *beside = NULL;
+	int rc;
+
+	if (asprintf(&beside, "%.*s.json", (int)length, path) < 0)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	rc = compile_input_file(beside, &text, err);
+	free(beside);
+	if (rc == 0 && is_metadata(text))
+		*out = text;
+	else
+		free((void *)(uintptr_t)text.data);
+	return rc < 0 ? rc : 0;
+}
+
+static int read_metadata(const char *named, struct compile_input *input,
+                         struct tkb_error *err)
+{
+	const char *ending = ending_of(input->path);
+	int rc;
+
+	if (named != NULL) {
+		rc = compile_input_file(named, &input->metadata, err);
+		if (rc == TKB_MISS)
+			return cli_error(err, TKB_ERR_IO,
+			                 "there is no metadata '%s'", named);
+		return rc;
+	}
+	if (strcmp(ending, ".llir") != 0 && strcmp(ending, ".ptx") != 0)
+		return 0;
+	return read_beside(input->path, &input->metadata, err);
+}
+
+int compile_input_read(const char *path, const char *metadata,
+                       struct compile_input *out, struct tkb_error *err)
+{
+	TKB_AUTO(compile_input_release)
+	struct compile_input input = { .path = path };
+	int rc;
+
+	if (!compile_input_kind(path, &input.kind))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' is nothing to compile: its name ends "
+		                 "in none of " COMPILE_INPUT_ENDINGS,
+		                 path);
+	rc = compile_input_file(path, &input.source, err);
+	if (rc == TKB_MISS)
+		return cli_error(err, TKB_MISS, "there is no '%s'", path);
+	if (rc == 0 && input.source.size == 0)
+		return cli_error(err, TKB_ERR_IO, "'%s' is empty", path);
+	if (rc == 0)
+		rc = read_metadata(metadata, &input, err);
+	if (rc != 0)
+		return rc;
+	*out = input;
+	input = (struct compile_input){ .path = path };
+	return 0;
+}
+
+void compile_input_release(struct compile_input *input)
+{
+	free((void *)(uintptr_t)input->source.data);
+	free((void *)(uintptr_t)input->metadata.data);
+	*input = (struct compile_input){ .path = input->path };
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_open.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tkbundle/finalize.h>
+
+#include "config/root.h"
+#include "cli/text.h"
+
+/* Texts that the options of the library point to. */
+struct choices {
+	char **nvrtc;            /* owned; ends with NULL */
+	struct tkb_bytes *rules; /* owned, as their data */
+	size_t rule_count;
+	struct tkb_finalize_options finalize;
+};
+
+static void choices_release(struct choices *choices)
+{
+	for (size_t i = 0; choices->nvrtc != NULL && choices->nvrtc[i] != NULL;
+	     i++)
+		free(choices->nvrtc[i]);
+	free(choices->nvrtc);
+	for (size_t i = 0; i < choices->rule_count; i++)
+		free((void *)(uintptr_t)choices->rules[i].data);
+	free(choices->rules);
+}
+
+/* "-Ifolder", "-DNAME=V". */
+static int join(const char *letter, const char *value, char **out,
+                struct tkb_error *err)
+{
+	if (asprintf(out, "%s%s", letter, value) >= 0)
+		return 0;
+	*out = NULL; /* asprintf() leaves it undefined */
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+static int choose_nvrtc(const struct compile_arguments *args,
+                        struct choices *choices, struct tkb_error *err)
+{
+	const size_t count = args->folders.count + args->defines.count;
+	size_t used = 0;
+	int rc = 0;
+
+	choices->nvrtc = calloc(count + 1, sizeof(*choices->nvrtc));
+	if (choices->nvrtc == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < args->folders.count && rc == 0; i++)
+		rc = join("-I", args->folders.items[i], &choices->nvrtc[used++],
+		          err);
+	for (size_t i = 0; i < args->defines.count && rc == 0; i++)
+		rc = join("-D", args->defines.items[i], &choices->nvrtc[used++],
+		          err);
+	return rc;
+}
+
+static int choose_finalize(const struct compile_arguments *args,
+                           struct choices *choices, struct tkb_error *err)
+{
+	choices->rules = calloc(args->rules.count + 1, sizeof(*choices->rules));
+	if (choices->rules == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < args->rules.count; i++) {
+		const char *const path = args->rules.items[i];
+		const int rc =
+			compile_input_file(path, &choices->rules[i], err);
+
+		if (rc == TKB_MISS)
+			return cli_error(err, TKB_ERR_IO,
+			                 "there are no rules '%s'", path);
+		if (rc < 0)
+			return rc;
+		choices->rule_count++;
+	}
+	choices->finalize = (struct tkb_finalize_options){
+		.without = args->without.items,
+		.rules = choices->rules,
+		.rule_names = args->rules.items,
+		.rule_count = choices->rule_count,
+		.is_fast = args->is_fast,
+	};
+	return 0;
+}
+
+static enum tkb_product product_of(const struct arguments *args)
+{
+	static const enum tkb_product products[] = { TKB_PRODUCT_PTX,
+		                                     TKB_PRODUCT_CUBIN,
+		                                     TKB_PRODUCT_LLIR };
+
+	return args->compile.emit.is_set ? products[args->compile.emit.value]
+	                                 : TKB_PRODUCT_CUBIN;
+}
+
+static int open_compiler(struct compile_work *work, struct tkb_error *err)
+{
+	const struct arguments *const args = work->args;
+	const struct compile_arguments *const chosen = &args->compile;
+	TKB_AUTO(choices_release) struct choices choices = { .nvrtc = NULL };
+	struct tkb_compiler_options options = {
+		.worker_count = args->jobs.value,
+		.cache_root = work->root,
+		.product = product_of(args),
+		/* The words stand in the enum's order. */
+		.cubin_with = (enum tkb_cubin_tool)chosen->cubin_with.value,
+		.ptxas = chosen->ptxas,
+		.ptxas_options = chosen->ptxas_options.items,
+		.libdevice = chosen->libdevice,
+		.is_optimized = chosen->is_optimized,
+		.prints_passes = chosen->prints_passes,
+		.log = compile_open_log(work),
+	};
+	int rc;
+
+	rc = choose_nvrtc(chosen, &choices, err);
+	if (rc == 0)
+		rc = choose_finalize(chosen, &choices, err);
+	if (rc < 0)
+		return rc;
+	options.nvrtc_options = (const char *const *)choices.nvrtc;
+	if (chosen->is_finalized)
+		options.finalize = &choices.finalize;
+	return tkb_compiler_open(&options, &work->compiler, err);
+}
+
+enum status compile_open(struct compile_work *work)
+{
+	struct tkb_error err = { .status = 0 };
+	const int rc = open_compiler(work, &err);
+
+	return rc == 0 ? STATUS_DONE : cli_failed(work->cli, rc, &err, "");
+}
+
+enum status compile_open_root(struct compile_work *work, char **root_out)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	rc = root_choose(work->args->cache, &root, &err);
+	/* An Inductor folder has a cache of Triton's for each GPU. */
+	if (rc == 0 && asprintf(root_out, "%s%s", root.path,
+	                        root.is_inductor ? "/triton/0" : "") < 0) {
+		*root_out = NULL; /* asprintf() leaves it undefined */
+		rc = cli_error(&err, TKB_ERR_NOMEM, "out of memory");
+	}
+	work->root = *root_out;
+	return rc == 0 ? STATUS_DONE : cli_failed(work->cli, rc, &err, "~");
+}
+
+enum status compile_open_log_file(struct compile_work *work)
+{
+	const char *const path = work->args->compile.log;
+	struct tkb_error err = { .status = 0 };
+
+	if (path == NULL)
+		return STATUS_DONE;
+	work->log = fopen(path, "we");
+	if (work->log != NULL)
+		return STATUS_DONE;
+	(void)cli_error(&err, TKB_ERR_IO, "cannot write '%s': %s", path,
+	                strerror(errno));
+	return cli_failed(work->cli, TKB_ERR_IO, &err, path);
+}
+
+/* It must be there when the compiler crashes, or the machine. */
+static int write_log(void *self, struct tkb_bytes source, struct tkb_error *err)
+{
+	const struct compile_work *const work = self;
+	const struct compile_item *const item = work->logged;
+
+	if (item != NULL)
+		text_line(work->log, "==== %s for %s, %s", item->path,
+		          item->target, item->key);
+	if (fwrite(source.data, 1, source.size, work->log) == source.size &&
+	    fputc('\n', work->log) != EOF && fflush(work->log) == 0)
+		return 0;
+	return cli_error(err, TKB_ERR_IO, "cannot write '%s': %s",
+	                 work->args->compile.log, strerror(errno));
+}
+
+struct tkb_sink compile_open_log(struct compile_work *work)
+{
+	return (struct tkb_sink){ work->log == NULL ? NULL : write_log, work };
+}

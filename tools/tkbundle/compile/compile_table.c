@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_table.h"
+
+#include <string.h>
+
+#include "compile/compile_input.h"
+#include "compile/compile_triton.h"
+
+/* What an input is. */
+enum {
+	IR = 1u << 0,
+	PTX = 1u << 1,
+	CUDA = 1u << 2,
+	KERNEL = 1u << 3, /* FILE.py:KERNEL */
+	LIST = 1u << 4,   /* FILE.json */
+	CODE = IR | PTX | CUDA,
+	TRITON = KERNEL | LIST
+};
+
+static const struct {
+	unsigned kind;
+	const char *is;   /* what an input is said to be */
+	const char *name; /* what an option is said to be for */
+} kinds[] = {
+	{ IR, "LLVM IR", "LLVM IR" },
+	{ PTX, "PTX", "PTX" },
+	{ CUDA, "CUDA C", "CUDA C" },
+	{ KERNEL, "a kernel of Triton's", "FILE.py:KERNEL" },
+	{ LIST, "a list of kernels", "FILE.json" },
+};
+
+enum {
+	KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]),
+	NAMES_SIZE = 128
+};
+
+/*
+ * For which inputs an option has a meaning where an entry is to come out, and
+ * where --emit asks for a cubin, for PTX, or for IR. One that has no row here has
+ * it always.
+ */
+static const struct row {
+	const char *option;
+	unsigned entry;
+	unsigned cubin;
+	unsigned ptx;
+	unsigned llir;
+	bool wants_one; /* it speaks of such inputs alone: others may be there */
+} rows[] = {
+	{ "ptxas", CODE | TRITON, CODE, IR, 0, false },
+	{ "cubin-with", CODE, CODE, IR, 0, false },
+	{ "ptxas-option", CODE, CODE, 0, 0, false },
+	{ "include", CUDA, CUDA, CUDA, 0, false },
+	{ "define", CUDA, CUDA, CUDA, 0, false },
+	{ "libdevice", IR, IR, IR, 0, false },
+	{ "optimize", IR, IR, IR, 0, false },
+	{ "name", CODE, CODE, CODE, IR, false },
+	{ "num-warps", CODE | TRITON, 0, 0, 0, false },
+	{ "num-stages", TRITON, 0, 0, 0, false },
+	{ "metadata", CODE, 0, 0, 0, false },
+	{ "finalize", IR, IR, IR, IR, false },
+	{ "without", IR, IR, IR, IR, false },
+	{ "fast", IR, IR, IR, IR, false },
+	{ "rules", IR, IR, IR, IR, false },
+	{ "signature", KERNEL, 0, 0, 0, true },
+	{ "python", TRITON, 0, 0, 0, true },
+	{ "emit", 0, CODE, CODE, IR, false },
+	{ "output", 0, CODE, CODE, IR, false },
+	{ "print-after-all", IR, IR, IR, IR, false },
+};
+
+static const struct row *row_of(const char *option)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(rows[i].option, option) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static unsigned kind_of(const char *input)
+{
+	enum tkb_source_kind kind = TKB_SOURCE_LLIR;
+
+	if (compile_triton_is_list(input))
+		return LIST;
+	if (compile_triton_is_input(input))
+		return KERNEL;
+	(void)compile_input_kind(input, &kind);
+	if (kind == TKB_SOURCE_LLIR)
+		return IR;
+	return kind == TKB_SOURCE_PTX ? PTX : CUDA;
+}
+
+static const char *words_of(unsigned kind)
+{
+	size_t i = 0;
+
+	while (kinds[i].kind != kind)
+		i++;
+	return kinds[i].is;
+}
+
+/* "LLVM IR, PTX and CUDA C" */
+static void list_kinds(unsigned set, char out[NAMES_SIZE])
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		const char *between = ", ";
+
+		if ((set & kinds[i].kind) == 0)
+			continue;
+		if (used == 0)
+			between = "";
+		else if (set >> (i + 1) == 0)
+			between = " and ";
+		used += (size_t)snprintf(out + used, NAMES_SIZE - used, "%s%s",
+		                         between, kinds[i].name);
+	}
+}
+
+/* The words of --emit stand in the order of these. */
+static unsigned inputs_of(const struct row *row, const struct number *emit)
+{
+	const unsigned emitted[] = { row->ptx, row->cubin, row->llir };
+
+	return emit->is_set ? emitted[emit->value] : row->entry;
+}
+
+static enum status refuse(const struct cli *cli, const struct arguments *args,
+                          const struct row *row, const char *input)
+{
+	static const char *const emitted[] = { "ptx", "cubin", "llir" };
+	const struct number *const emit = &args->compile.emit;
+	const char *const stage = emit->is_set ? emitted[emit->value] : "";
+	const unsigned ever = row->entry | row->cubin | row->ptx | row->llir;
+	const unsigned kind = kind_of(input);
+	const bool is_emit = strcmp(row->option, "emit") == 0;
+	char names[NAMES_SIZE] = "";
+
+	list_kinds(is_emit ? inputs_of(row, emit) : ever, names);
+	if (is_emit)
+		return cli_misused(cli,
+		                   "'--emit %s' has no meaning for '%s', which "
+		                   "is %s: it is for %s",
+		                   stage, input, words_of(kind), names);
+	if ((ever & kind) != 0)
+		return cli_misused(cli,
+		                   "'--%s' has no meaning for '%s' with "
+		                   "'--emit %s'",
+		                   row->option, input, stage);
+	return cli_misused(cli,
+	                   "'--%s' has no meaning for '%s', which is %s: it is "
+	                   "for %s",
+	                   row->option, input, words_of(kind), names);
+}
+
+static enum status check(const struct cli *cli, const struct arguments *args,
+                         const struct row *row)
+{
+	const unsigned inputs = inputs_of(row, &args->compile.emit);
+	const char *refused = NULL;
+
+	for (size_t i = 0; i < args->operands.count; i++) {
+		const char *const input = args->operands.items[i];
+
+		if ((inputs & kind_of(input)) == 0)
+			refused = refused == NULL ? input : refused;
+		else if (row->wants_one)
+			return STATUS_DONE;
+	}
+	return refused == NULL ? STATUS_DONE : refuse(cli, args, row, refused);
+}
+
+enum status compile_table_check(const struct cli *cli,
+                                const struct arguments *args)
+{
+	const struct command *const command = cli->command;
+	enum status status = STATUS_DONE;
+
+	for (size_t i = 0; i < command->option_count && status == STATUS_DONE;
+	     i++) {
+		const struct option_spec *const spec = &command->options[i];
+		const struct row *const row = row_of(spec->name);
+
+		if (row != NULL && args_is_given(args, spec))
+			status = check(cli, args, row);
+	}
+	return status;
+}

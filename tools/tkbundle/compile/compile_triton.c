@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_triton.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/compile_out.h"
+#include "compile/compile_triton_items.h"
+#include "cli/deadline.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+enum {
+	AHEAD = 32,     /* items that are begun before the first of them ends */
+	SLICE_MS = 100, /* between looks at signals */
+	WORKERS_LIMIT = 32 /* where nobody says how many */
+};
+
+/* The items of one Python, in their order. */
+struct work {
+	struct cli *cli;
+	const struct compile_triton_order *order;
+	struct compile_triton_counts *counts;
+	struct tkb_triton *triton;  /* owned; NULL: it cannot be had */
+	struct triton_item **items; /* owned */
+	size_t count;
+	size_t begun;
+	size_t ended;
+	struct deadline deadline;
+	bool is_stopped; /* begin no more */
+	enum status status;
+};
+
+static void put(struct work *work, const struct triton_item *item,
+                const char *outcome, const struct tkb_triton_compiled *compiled,
+                const char *message)
+{
+	struct json_out *const json = &work->cli->json;
+
+	json_out_open_object(json, NULL);
+	json_out_text(json, "input", item->label);
+	json_out_text(json, "signature", item->unit.signature);
+	json_out_text(json, "target", item->target);
+	json_out_text(json, "key", compiled == NULL ? "" : compiled->key);
+	json_out_text(json, "kernel", compiled == NULL ? "" : compiled->kernel);
+	json_out_text(json, "outcome", outcome);
+	json_out_text(json, "message", message);
+	if (compiled != NULL) {
+		json_out_text(json, "note", compiled->note);
+		json_out_text(json, "triton", compiled->version);
+	}
+	json_out_close(json);
+}
+
+/* "Triton 3.6.0 (/usr/bin/python3)" */
+static void note_tool(struct work *work, const char *version)
+{
+	char tool[512];
+
+	(void)snprintf(tool, sizeof(tool), "Triton %.32s (%s)", version,
+	               tkb_triton_python(work->triton));
+	compile_out_note_tools(work->counts->tools, sizeof(work->counts->tools),
+	                       tool);
+}
+
+static void end_well(struct work *work, struct triton_item *item,
+                     const struct tkb_triton_compiled *compiled)
+{
+	const char *const outcome = compiled->is_hit ? "hit" : "compiled";
+
+	if (compiled->is_hit)
+		work->counts->hit++;
+	else
+		work->counts->compiled++;
+	put(work, item, outcome, compiled, "");
+	note_tool(work, compiled->version);
+	if (work->order->is_verbose && !work->order->is_json)
+		text_line(work->cli->out, "%s %s %s of %s for %s", outcome,
+		          compiled->key, compiled->kernel, item->label,
+		          item->target);
+	if (compiled->note[0] != '\0')
+		cli_say(work->cli, "%s for %s: warning: %s", item->label,
+		        item->target, compiled->note);
+	if (work->order->is_verbose)
+		compile_out_log(work->cli, tkb_triton_log(item->compile));
+}
+
+static void count_failure(struct work *work, int rc)
+{
+	const enum status status = status_of(rc);
+
+	work->counts->failed++;
+	work->status = status_merge(
+		work->status, status == STATUS_USAGE ? STATUS_FAILED : status);
+	if (!work->order->keep_going)
+		work->is_stopped = true;
+}
+
+static void end_badly(struct work *work, const struct triton_item *item, int rc)
+{
+	put(work, item, "failed", NULL, item->err.message);
+	if (item->compile == NULL) /* it is about a file, which it names */
+		cli_say(work->cli, "%s", item->err.message);
+	else
+		cli_say(work->cli, "%s for %s: %s", item->label, item->target,
+		        item->err.message);
+	if (item->compile != NULL)
+		compile_out_log(work->cli, tkb_triton_log(item->compile));
+	count_failure(work, rc);
+}
+
+static void leave(struct work *work, const struct triton_item *item)
+{
+	put(work, item, "left", NULL, "");
+	work->counts->left++;
+}
+
+static void begin(struct work *work)
+{
+	while (work->begun < work->count && work->begun < work->ended + AHEAD &&
+	       !work->is_stopped) {
+		struct triton_item *const item = work->items[work->begun++];
+
+		if (item->status == 0)
+			item->status =
+				tkb_triton_submit(work->triton, &item->unit,
+			                          &item->compile, &item->err);
+	}
+}
+
+/* The first that has not ended. */
+static void end(struct work *work)
+{
+	struct triton_item *const item = work->items[work->ended++];
+	const struct tkb_triton_compiled *compiled = NULL;
+	int rc = item->status;
+
+	if (work->is_stopped || work->ended > work->begun) {
+		leave(work, item);
+		return;
+	}
+	if (rc != 0) {
+		end_badly(work, item, rc);
+		return;
+	}
+	while (rc == 0) {
+		rc = tkb_triton_wait(
+			item->compile,
+			deadline_left_ms(&work->deadline, SLICE_MS), &compiled,
+			&item->err);
+		if (rc != TKB_MISS || deadline_is_cancelled(&work->deadline))
+			break;
+		rc = 0;
+	}
+	if (rc == TKB_MISS) {
+		work->is_stopped = true;
+		leave(work, item);
+	} else if (rc < 0) {
+		end_badly(work, item, rc);
+	} else {
+		end_well(work, item, compiled);
+	}
+	tkb_triton_free(item->compile);
+	item->compile = NULL;
+}
+
+/* What a worker is wanted for. */
+static size_t count_kernels(const struct work *work)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < work->count; i++)
+		count += work->items[i]->status == 0;
+	return count;
+}
+
+/* As a pool does by default; 0: it cannot be told. */
+static uint32_t usual_workers(void)
+{
+	cpu_set_t cores;
+	uint32_t count;
+
+	CPU_ZERO(&cores);
+	if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+		return 0;
+	count = (uint32_t)CPU_COUNT(&cores);
+	return count < WORKERS_LIMIT ? count : (uint32_t)WORKERS_LIMIT;
+}
+
+/* No more workers than there is work for: each loads Triton. */
+static uint32_t count_workers(const struct work *work)
+{
+	const size_t kernel_count = count_kernels(work);
+	const uint32_t asked = work->order->worker_count;
+	const uint32_t count = asked != 0 ? asked : usual_workers();
+
+	return kernel_count < count ? (uint32_t)kernel_count : count;
+}
+
+/* Without its Python nothing of it can be compiled, which is said once. */
+static void fail_all(struct work *work, int rc, const struct tkb_error *err)
+{
+	cli_say(work->cli, "%s", err->message);
+	for (size_t i = 0; i < work->count; i++) {
+		struct triton_item *const item = work->items[i];
+
+		if (item->status != 0) {
+			end_badly(work, item, item->status);
+			continue;
+		}
+		put(work, item, "failed", NULL, err->message);
+		count_failure(work, rc);
+	}
+}
+
+static void do_work(struct work *work, const char *python)
+{
+	const struct tkb_triton_options options = {
+		.python = python,
+		.ptxas = work->order->ptxas,
+		.worker_count = count_workers(work),
+		.cache_root = work->order->cache_root,
+		.log = work->order->log,
+	};
+	struct tkb_error err = { .status = 0 };
+	int rc = 0;
+
+	if (!work->is_stopped && count_kernels(work) != 0)
+		rc = tkb_triton_open(&options, &work->triton, &err);
+	if (rc < 0) {
+		fail_all(work, rc, &err);
+		return;
+	}
+	while (work->ended < work->count) {
+		/* What is a hit is not waited for. */
+		if (deadline_is_cancelled(&work->deadline))
+			work->is_stopped = true;
+		begin(work);
+		end(work);
+	}
+	tkb_triton_close(work->triton);
+	work->triton = NULL;
+}
+
+static bool same_python(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* One Python after another: each may want all cores. */
+static void do_items(struct work *work, struct triton_items *items)
+{
+	for (size_t first = 0; first < items->count; first++) {
+		const char *const python = items->items[first].python;
+
+		if (items->items[first].has_ended)
+			continue;
+		work->count = work->begun = work->ended = 0;
+		for (size_t i = first; i < items->count; i++) {
+			struct triton_item *const item = &items->items[i];
+
+			if (!same_python(item->python, python))
+				continue;
+			item->has_ended = true;
+			work->items[work->count++] = item;
+		}
+		do_work(work, python == NULL ? work->order->python : python);
+	}
+}
+
+enum status compile_triton(struct cli *cli,
+                           const struct compile_triton_order *order,
+                           struct compile_triton_counts *counts)
+{
+	TKB_AUTO(triton_items_release)
+	struct triton_items items = { .count = 0 };
+	struct work work = { .cli = cli,
+		             .order = order,
+		             .counts = counts,
+		             .deadline = order->deadline };
+	const enum status status = triton_items_read(cli, order, &items);
+
+	if (status != STATUS_DONE)
+		return status;
+	work.items = calloc(items.count + 1, sizeof(struct triton_item *));
+	if (work.items == NULL) {
+		cli_say(cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	signals_catch();
+	do_items(&work, &items);
+	free(work.items);
+	return work.status;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_triton_items.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/compile_work.h"
+
+static bool ends_with(const char *text, size_t length, const char *ending)
+{
+	const size_t size = strlen(ending);
+
+	return length > size && memcmp(text + length - size, ending, size) == 0;
+}
+
+bool compile_triton_is_list(const char *operand)
+{
+	return ends_with(operand, strlen(operand), ".json");
+}
+
+bool compile_triton_is_input(const char *operand)
+{
+	const char *const colon = strrchr(operand, ':');
+
+	if (compile_triton_is_list(operand))
+		return true;
+	return colon != NULL && colon[1] != '\0' &&
+	       strchr(colon, '/') == NULL &&
+	       ends_with(operand, (size_t)(colon - operand), ".py");
+}
+
+static enum status out_of_memory(const struct cli *cli)
+{
+	cli_say(cli, "out of memory");
+	return STATUS_FAILED;
+}
+
+/* A new item, which is zeroed; NULL: there is no memory. */
+static struct triton_item *add(struct triton_items *items)
+{
+	if (items->count == items->capacity) {
+		const size_t wanted = 2 * items->capacity + 16;
+		struct triton_item *const grown =
+			realloc(items->items, wanted * sizeof(*grown));
+
+		if (grown == NULL)
+			return NULL;
+		items->items = grown;
+		items->capacity = wanted;
+	}
+	items->items[items->count] = (struct triton_item){ .label = NULL };
+	return &items->items[items->count++];
+}
+
+static bool add_for_target(struct triton_items *items,
+                           const struct tkb_triton_unit *unit,
+                           const char *python, const char *target)
+{
+	struct triton_item *const item = add(items);
+	size_t size;
+
+	if (item == NULL)
+		return false;
+	item->unit = *unit;
+	item->python = python;
+	(void)snprintf(item->target, sizeof(item->target), "%s", target);
+	size = strlen(unit->file) + strlen(unit->kernel) + 2;
+	item->label = malloc(size);
+	if (item->label == NULL)
+		return false;
+	(void)snprintf(item->label, size, "%s:%s", unit->file, unit->kernel);
+	return true;
+}
+
+/* For the targets of the command line. */
+static bool add_for_targets(struct triton_items *items,
+                            const struct compile_triton_order *order,
+                            const struct tkb_triton_unit *unit,
+                            const char *python)
+{
+	char target[64];
+
+	for (size_t i = 0; i < order->target_count; i++) {
+		compile_work_target(&order->targets[i], target);
+		if (!add_for_target(items, unit, python, target))
+			return false;
+	}
+	return true;
+}
+
+static enum status add_kernel(struct cli *cli,
+                              const struct compile_triton_order *order,
+                              const char *input, struct triton_items *items)
+{
+	const size_t length = (size_t)(strrchr(input, ':') - input);
+	struct tkb_triton_unit unit = {
+		.kernel = input + length + 1,
+		.signature = order->signature,
+		.num_warps = order->num_warps,
+		.num_stages = order->num_stages,
+	};
+	char *path;
+
+	path = strndup(input, length);
+	if (path == NULL)
+		return out_of_memory(cli);
+	items->paths[items->path_count++] = path;
+	unit.file = path;
+	if (!add_for_targets(items, order, &unit, NULL))
+		return out_of_memory(cli);
+	return STATUS_DONE;
+}
+
+static bool add_listed(struct triton_items *items,
+                       const struct compile_triton_order *order,
+                       const struct tkb_triton_item *listed)
+{
+	struct tkb_triton_unit unit = listed->unit;
+
+	if (unit.num_warps == 0)
+		unit.num_warps = order->num_warps;
+	if (unit.num_stages == 0)
+		unit.num_stages = order->num_stages;
+	if (listed->target_count == 0)
+		return add_for_targets(items, order, &unit, listed->python);
+	for (size_t i = 0; i < listed->target_count; i++) {
+		if (!add_for_target(items, &unit, listed->python,
+		                    listed->targets[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A list that cannot be read stands for what would be in it. */
+static bool add_failed(struct triton_items *items, const char *input, int rc,
+                       const struct tkb_error *err)
+{
+	struct triton_item *const item = add(items);
+
+	if (item == NULL)
+		return false;
+	item->label = strdup(input);
+	item->unit.signature = "";
+	item->status = rc;
+	item->err = *err;
+	return item->label != NULL;
+}
+
+static enum status add_list(struct cli *cli,
+                            const struct compile_triton_order *order,
+                            const char *input, struct triton_items *items)
+{
+	struct tkb_error err = { .status = 0 };
+	struct tkb_triton_list *list = NULL;
+	const int rc = tkb_triton_list_read(input, &list, &err);
+
+	if (rc != 0)
+		return add_failed(items, input, rc, &err) ? STATUS_DONE
+		                                          : out_of_memory(cli);
+	items->lists[items->list_count++] = list;
+	for (size_t i = 0; i < tkb_triton_list_count(list); i++) {
+		if (!add_listed(items, order, tkb_triton_list_item(list, i)))
+			return out_of_memory(cli);
+	}
+	return STATUS_DONE;
+}
+
+enum status triton_items_read(struct cli *cli,
+                              const struct compile_triton_order *order,
+                              struct triton_items *out)
+{
+	enum status status = STATUS_DONE;
+
+	out->lists = calloc(order->input_count + 1, sizeof(*out->lists));
+	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
+	if (out->lists == NULL || out->paths == NULL)
+		return out_of_memory(cli);
+	for (size_t i = 0; i < order->input_count && status == STATUS_DONE;
+	     i++) {
+		const char *const input = order->inputs[i];
+
+		status = compile_triton_is_list(input)
+		                 ? add_list(cli, order, input, out)
+		                 : add_kernel(cli, order, input, out);
+	}
+	/* Here they do not move any more. */
+	for (size_t i = 0; i < out->count; i++)
+		out->items[i].unit.target = out->items[i].target;
+	return status;
+}
+
+void triton_items_release(struct triton_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		tkb_triton_free(items->items[i].compile);
+		free(items->items[i].label);
+	}
+	for (size_t i = 0; i < items->list_count; i++)
+		tkb_triton_list_free(items->lists[i]);
+	for (size_t i = 0; i < items->path_count; i++)
+		free(items->paths[i]);
+	free(items->paths);
+	free(items->lists);
+	free(items->items);
+}

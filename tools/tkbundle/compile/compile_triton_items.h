@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COMPILE_TRITON_ITEMS_H
+#define TKBUNDLE_COMPILE_TRITON_ITEMS_H
+
+#include "compile/compile_triton_order.h"
+
+/* Each kernel of the inputs, with each signature, for each target. */
+
+struct triton_item {
+	char *label;        /* owned: "kernels.py:add_kernel" */
+	const char *python; /* NULL: the usual one */
+	char target[64];
+	struct tkb_triton_unit unit;
+	struct tkb_triton_compile *compile; /* owned; NULL: not begun */
+	bool has_ended;
+	int status; /* of its beginning; of a list that cannot be read, too,
+	               which has no file */
+	struct tkb_error err;
+};
+
+struct triton_items {
+	struct triton_item *items; /* owned */
+	size_t count;
+	size_t capacity;
+	struct tkb_triton_list **lists; /* owned, as what they point to */
+	size_t list_count;
+	char **paths; /* likewise: of FILE.py:KERNEL */
+	size_t path_count;
+};
+
+/* Failures are printed. */
+enum status triton_items_read(struct cli *cli,
+                              const struct compile_triton_order *order,
+                              struct triton_items *out);
+
+/* For TKB_AUTO. */
+void triton_items_release(struct triton_items *items);
+
+#endif

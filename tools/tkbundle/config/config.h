@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_CONFIG_H
+#define TKBUNDLE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tkbundle/error.h>
+
+#include "cli/args.h"
+
+/*
+ * What the verbs that use a remote need to know, and from where they know it.
+ *
+ * A value comes from the command line, else from the environment, else from
+ * the user's file ($XDG_CONFIG_HOME/tkbundle/config, or ~/.config/...), else
+ * from /etc/tkbundle.conf, else it is the default. $TKBUNDLE_CONFIG names the
+ * only file that is read instead. A variable that is empty counts as none.
+ *
+ * A file has lines `name = value`; a line may be empty, or begin with '#'.
+ *
+ * The user's file must belong to root or to us, and nobody else may write it:
+ * who can, chooses what our GPU runs. Files that were named by hand, and the
+ * one in /etc, are taken as they are. So does ssh(1).
+ *
+ *     TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+ *
+ *     rc = config_load(args, &config, &err);
+ *     urls = config.values[CONFIG_REMOTE].text;
+ */
+enum config_name {
+	CONFIG_REMOTE,
+	CONFIG_REF,
+	CONFIG_TIMEOUT,
+	CONFIG_CONNECT_TIMEOUT,
+	CONFIG_STALL_TIMEOUT,
+	CONFIG_DEADLINE,
+	CONFIG_WAIT,
+	CONFIG_PUSH
+};
+
+enum {
+	CONFIG_COUNT = CONFIG_PUSH + 1
+};
+
+/* The words of CONFIG_PUSH, in the order of its numbers. */
+#define CONFIG_PUSH_WORDS "always|on-exit|never"
+
+struct config_value {
+	char *text;      /* owned; NULL: nobody gave one */
+	uint64_t number; /* of a time, milliseconds; of a word, which */
+	char *origin;    /* owned; "--remote", "TKBUNDLE_REF", "/a/file:3", or
+	                    "default" */
+};
+
+struct config {
+	struct config_value values[CONFIG_COUNT];
+	size_t fault_count; /* values and lines that make no sense */
+};
+
+/*
+ * Learn all values. May take as long as the file system does.
+ *
+ * @param args  not kept; NULL: no command line
+ * @param out   released by the caller, also after a failure; then what made
+ *              sense is there all the same, for those who go on
+ * @return 0, TKB_ERR_INVALID (the first fault, in a sentence with file and
+ *         line), TKB_ERR_IO or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int config_load(const struct arguments *args, struct config *out,
+                              struct tkb_error *err);
+
+void config_release(struct config *config);
+
+/* What value `name` is called in a file, and in the environment. */
+const char *config_name(enum config_name name);
+const char *config_variable(enum config_name name);
+
+/*
+ * Is `variable`, "NAME" or "NAME=...", one that is meant for us and that
+ * nobody knows? What Kubernetes sets for a Service that is called tkbundle, or
+ * tkbundle-..., is not meant for us.
+ */
+bool config_is_unknown(const char *variable);
+
+/*
+ * Which files are read.
+ *
+ * @param index  0: the weaker one
+ * @param out    receives a path that the caller frees, or NULL: there is none
+ * @return false where memory is short
+ */
+bool config_path(size_t index, char **out);
+
+enum {
+	CONFIG_PATH_COUNT = 2
+};
+
+#endif

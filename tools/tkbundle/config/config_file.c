@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/text.h"
+
+#define SIZE_LIMIT ((size_t)64 * 1024)
+
+static void close_at(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+static int cannot_read(const char *path, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
+	                 strerror(errno));
+}
+
+/* Is it a file that may be believed? */
+static int check(const char *path, enum config_file_kind kind,
+                 const struct stat *status, struct tkb_error *err)
+{
+	if (!S_ISREG(status->st_mode) && !S_ISCHR(status->st_mode))
+		return cli_error(err, TKB_ERR_INVALID, "'%s' is no file", path);
+	if (kind != CONFIG_FILE_USER)
+		return 0;
+	if (status->st_uid != 0 && status->st_uid != geteuid())
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' belongs to somebody else", path);
+	if ((status->st_mode & S_IWOTH) != 0)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' may be written by anybody", path);
+	return 0;
+}
+
+static int read_all(int fd, const char *path, char *data, size_t *size_out,
+                    struct tkb_error *err)
+{
+	size_t size = 0;
+	ssize_t got = 1;
+
+	while (got != 0 && size <= SIZE_LIMIT) {
+		got = read(fd, data + size, SIZE_LIMIT + 1 - size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return cannot_read(path, err);
+		size += (size_t)got;
+	}
+	if (size > SIZE_LIMIT || memchr(data, '\0', size) != NULL)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' is no file of 'name = value' lines",
+		                 path);
+	data[size] = '\0';
+	*size_out = size;
+	return 0;
+}
+
+/* A file that is none, as a pipe, must not hold us up. */
+static int load(const char *path, enum config_file_kind kind, char *data,
+                size_t *size_out, struct tkb_error *err)
+{
+	TKB_AUTO(close_at)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	int rc;
+
+	/* In a container the home folder may be somebody else's. */
+	if (fd < 0 && kind != CONFIG_FILE_NAMED &&
+	    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+		return 0;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return cannot_read(path, err);
+	rc = check(path, kind, &status, err);
+	return rc != 0 ? rc : read_all(fd, path, data, size_out, err);
+}
+
+/* Cut what is blank from both ends of `text`. */
+static char *trim(char *text)
+{
+	static const char blank[] = " \t\r";
+	size_t size;
+
+	text += strspn(text, blank);
+	size = strlen(text);
+	while (size > 0 && strchr(blank, text[size - 1]) != NULL)
+		size--;
+	text[size] = '\0';
+	return text;
+}
+
+static int tell(const char *path, char *data,
+                const struct config_file_visitor *visitor,
+                struct tkb_error *err)
+{
+	size_t number = 0;
+	int rc = 0;
+
+	while (data != NULL && rc == 0) {
+		char *const line = trim(strsep(&data, "\n"));
+		char *const equals = strchr(line, '=');
+
+		number++;
+		if (line[0] == '\0' || line[0] == '#')
+			continue;
+		if (equals == NULL) {
+			line[0] = '\0';
+			rc = visitor->on_line(visitor->self, path, number, line,
+			                      line, err);
+			continue;
+		}
+		*equals = '\0';
+		rc = visitor->on_line(visitor->self, path, number, trim(line),
+		                      trim(equals + 1), err);
+	}
+	return rc;
+}
+
+int config_file_read(const char *path, enum config_file_kind kind,
+                     const struct config_file_visitor *visitor,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *data = calloc(1, SIZE_LIMIT + 2);
+	size_t size = 0;
+	int rc;
+
+	if (data == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	rc = load(path, kind, data, &size, err);
+	if (rc == 0 && size > 0)
+		rc = tell(path, data, visitor, err);
+	explicit_bzero(data, SIZE_LIMIT + 2); /* there may be a password */
+	return rc;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include <string.h>
+
+/*
+ * Which variables are ours. Kubernetes gives every container some for each
+ * Service of its namespace, named after it: TKBUNDLE_SERVICE_HOST,
+ * TKBUNDLE_SERVICE_PORT, TKBUNDLE_SERVICE_PORT_<name>, TKBUNDLE_PORT,
+ * TKBUNDLE_PORT_6379_TCP and that with _PROTO, _PORT and _ADDR; where the
+ * Service is called tkbundle-remote, with TKBUNDLE_REMOTE in place of TKBUNDLE.
+ */
+
+/* A part of a name. */
+struct part {
+	const char *start;
+	size_t size;
+};
+
+static struct part part_of(const char *text)
+{
+	return (struct part){ text, strcspn(text, "=") };
+}
+
+static bool is_part(struct part part, const char *text)
+{
+	return part.size == strlen(text) &&
+	       strncmp(part.start, text, part.size) == 0;
+}
+
+/* Cut `prefix` from the beginning, if it stands there. */
+static bool cut(struct part *part, const char *prefix)
+{
+	const size_t size = strlen(prefix);
+
+	if (part->size < size || strncmp(part->start, prefix, size) != 0)
+		return false;
+	part->start += size;
+	part->size -= size;
+	return true;
+}
+
+/* "6379_TCP", "6379_TCP_ADDR". */
+static bool is_port(struct part part)
+{
+	static const char *const protocols[] = { "_TCP", "_UDP", "_SCTP" };
+	static const char *const ends[] = { "", "_PROTO", "_PORT", "_ADDR" };
+	size_t digits = 0;
+
+	while (digits < part.size && part.start[digits] >= '0' &&
+	       part.start[digits] <= '9')
+		digits++;
+	part.start += digits;
+	part.size -= digits;
+	for (size_t i = 0; digits > 0 && i < 3; i++) {
+		struct part rest = part;
+
+		if (!cut(&rest, protocols[i]))
+			continue;
+		for (size_t j = 0; j < 4; j++) {
+			if (is_part(rest, ends[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What may stand behind a Service's name. */
+static bool is_of_service(struct part part)
+{
+	if (is_part(part, "_SERVICE_HOST") || is_part(part, "_SERVICE_PORT") ||
+	    is_part(part, "_PORT"))
+		return true;
+	if (cut(&part, "_SERVICE_PORT_"))
+		return part.size > 0;
+	return cut(&part, "_PORT_") && is_port(part);
+}
+
+bool config_is_unknown(const char *variable)
+{
+	static const char *const others[] = { "TKBUNDLE_CONFIG",
+		                              "TKBUNDLE_DISABLE" };
+	struct part part = part_of(variable);
+
+	for (size_t i = 0; i < CONFIG_COUNT; i++) {
+		if (is_part(part, config_variable((enum config_name)i)))
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (is_part(part, others[i]))
+			return false;
+	}
+	if (!cut(&part, "TKBUNDLE_"))
+		return false;
+
+	/* The name of a Service may have any number of words. */
+	part.start--;
+	part.size++;
+	for (; part.size > 0; part.start++, part.size--) {
+		if (is_of_service(part))
+			return false;
+	}
+	return true;
+}

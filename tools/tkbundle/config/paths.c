@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/paths.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Is `byte` one of [A-Za-z0-9._+@~-]? Whatever the locale. */
+static bool is_part(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') ||
+	       (byte != '\0' && strchr("._+@~-", byte) != NULL);
+}
+
+/* Does a path, or what is below a sentinel, go on at `at`? */
+static bool is_inside(const char *text, size_t at)
+{
+	const size_t length = sizeof(TKB_SENTINEL) - 1;
+
+	if (at == 0)
+		return false;
+	if (is_part(text[at - 1]) || text[at - 1] == '/')
+		return true;
+	return at >= length &&
+	       memcmp(text + at - length, TKB_SENTINEL, length) == 0;
+}
+
+/* Behind the last part of the path that begins at `at`, and their number. */
+static size_t end_of_path(struct tkb_bytes bytes, size_t at, size_t *parts_out)
+{
+	const char *const text = bytes.data;
+	size_t end = at;
+
+	*parts_out = 0;
+	while (end + 1 < bytes.size && text[end] == '/' &&
+	       is_part(text[end + 1])) {
+		end++;
+		while (end < bytes.size && is_part(text[end]))
+			end++;
+		(*parts_out)++;
+	}
+
+	return end;
+}
+
+bool paths_next(struct tkb_bytes bytes, size_t *at, struct tkb_bytes *out)
+{
+	const char *const text = bytes.data;
+
+	while (*at < bytes.size) {
+		const char *const slash =
+			memchr(text + *at, '/', bytes.size - *at);
+		size_t begin;
+		size_t parts;
+
+		if (slash == NULL)
+			break;
+
+		begin = (size_t)(slash - text);
+		*at = end_of_path(bytes, begin, &parts);
+		if (parts >= 2 && *at - begin < PATH_MAX &&
+		    !is_inside(text, begin)) {
+			*out = (struct tkb_bytes){ slash, *at - begin };
+			return true;
+		}
+		if (*at == begin)
+			(*at)++;
+	}
+
+	*at = bytes.size;
+	return false;
+}
+
+/* Where `part` is first found from `from` on; the size if it is not there. */
+static size_t find(struct tkb_bytes bytes, size_t from, const char *part,
+                   size_t size)
+{
+	const char *const text = bytes.data;
+	const char *found = NULL;
+
+	if (from < bytes.size)
+		found = memmem(text + from, bytes.size - from, part, size);
+	return found != NULL ? (size_t)(found - text) : bytes.size;
+}
+
+/* The quote before `at` that begins a string; NULL if there is none. */
+static const char *find_quote(const char *text, size_t at)
+{
+	const char *quote = memrchr(text, '"', at);
+
+	while (quote != NULL) {
+		const char *before = quote;
+
+		while (before > text && before[-1] == '\\')
+			before--;
+		if ((quote - before) % 2 == 0)
+			return quote;
+		quote = memrchr(text, '"', (size_t)(quote - text));
+	}
+
+	return NULL;
+}
+
+struct tkb_bytes paths_own(struct tkb_bytes group, const char *key)
+{
+	const char *const text = group.data;
+	const size_t length = strlen(key);
+	size_t at = find(group, 0, key, length);
+
+	/* "<place>/<key>/<name>", with the quotes. No key is ever escaped. */
+	while (at < group.size) {
+		const size_t end = at + length;
+		const bool is_folder = at > 0 && text[at - 1] == '/' &&
+		                       end < group.size && text[end] == '/';
+		const char *const quote =
+			is_folder ? find_quote(text, at) : NULL;
+
+		if (quote != NULL)
+			return (struct tkb_bytes){
+				quote + 1, (size_t)(text + end - (quote + 1))
+			};
+		at = find(group, at + 1, key, length);
+	}
+
+	return (struct tkb_bytes){ .size = 0 };
+}
+
+/* Does a string of `json` that is `own`, or lies below, begin at `at`? */
+static bool is_own(struct tkb_bytes json, struct tkb_bytes own, size_t at)
+{
+	const char *const text = json.data;
+	const size_t end = at + own.size;
+
+	return at > 0 && text[at - 1] == '"' && end < json.size &&
+	       (text[end] == '"' || text[end] == '/');
+}
+
+bool paths_next_own(struct tkb_bytes json, struct tkb_bytes own, size_t *at,
+                    struct tkb_bytes *out)
+{
+	const char *const text = json.data;
+	const size_t begin = *at;
+	size_t found = json.size;
+
+	if (json.size == 0 || begin == json.size) {
+		*out = (struct tkb_bytes){ .size = 0 };
+		return false;
+	}
+
+	if (own.size > 0)
+		found = find(json, begin, own.data, own.size);
+	while (found < json.size && !is_own(json, own, found))
+		found = find(json, found + 1, own.data, own.size);
+
+	*out = (struct tkb_bytes){ text + begin, found - begin };
+	if (found == json.size) {
+		*at = json.size;
+		return false;
+	}
+
+	*at = find(json, found + own.size, "\"", 1);
+	return true;
+}

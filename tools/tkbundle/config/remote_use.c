@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/remote_use.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+static int open_remote(struct remote_use *use, struct tkb_error *err)
+{
+	const struct config_value *const values = use->config.values;
+	const struct tkb_remote_options options = {
+		.timeout_ms = (uint32_t)values[CONFIG_TIMEOUT].number,
+		.connect_timeout_ms =
+			(uint32_t)values[CONFIG_CONNECT_TIMEOUT].number,
+		.stall_timeout_ms =
+			(uint32_t)values[CONFIG_STALL_TIMEOUT].number,
+		.watch = { .self = &use->deadline,
+		           .is_cancelled = deadline_is_cancelled },
+	};
+	struct tkb_error fault = { .status = 0 };
+	const int rc = tkb_remote_open(values[CONFIG_REMOTE].text, &options,
+	                               &use->remote, &fault);
+
+	/* A URL that makes no sense cannot be named but by its place. */
+	if (rc != 0)
+		(void)cli_error(err, fault.status, "%.100s: %.400s",
+		                values[CONFIG_REMOTE].origin, fault.message);
+	return rc;
+}
+
+void remote_use_warn(const struct cli *cli, const struct tkb_remote *remote)
+{
+	for (size_t i = 0; i < tkb_remote_tier_count(remote); i++) {
+		const char *const warning = tkb_remote_tier_warning(remote, i);
+
+		if (warning != NULL)
+			cli_say(cli, "remote '%s': %s",
+			        tkb_remote_tier_name(remote, i), warning);
+	}
+}
+
+enum status remote_use_begin(struct remote_use *use,
+                             const struct arguments *args, bool is_bounded)
+{
+	const struct config_value *const values = use->config.values;
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	use->begin_ms = deadline_now_ms();
+	rc = config_load(args, &use->config, &err);
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, "the configuration");
+	if (values[CONFIG_REMOTE].text == NULL)
+		return cli_misused(use->cli,
+		                   "no remote is named: '--remote URL', "
+		                   "TKBUNDLE_REMOTE, or 'remote = URL' in "
+		                   "~/.config/tkbundle/config names one");
+
+	if (is_bounded)
+		deadline_begin(&use->deadline, values[CONFIG_DEADLINE].number);
+	else
+		deadline_begin(&use->deadline, args->deadline.value);
+	rc = open_remote(use, &err);
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, "the remote");
+	remote_use_warn(use->cli, use->remote);
+	return STATUS_DONE;
+}
+
+void remote_use_end(struct remote_use *use)
+{
+	tkb_remote_close(use->remote);
+	config_release(&use->config);
+	use->remote = NULL;
+}
+
+enum status remote_use_ref(struct remote_use *use, const char *pattern,
+                           const char *root)
+{
+	const struct tkb_ref_facts facts = { .cache_root = root };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (pattern == NULL || strcmp(pattern, "-") == 0)
+		pattern = use->config.values[CONFIG_REF].text;
+	if (pattern == NULL)
+		return cli_misused(use->cli,
+		                   "no ref is named: REF, TKBUNDLE_REF, or "
+		                   "'ref = REF' in ~/.config/tkbundle/config "
+		                   "names one");
+	rc = tkb_ref_expand(pattern, &facts, use->ref, &err);
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, pattern);
+	return STATUS_DONE;
+}
+
+void remote_use_follow(struct remote_use *use, struct follow *follow,
+                       const char *name, enum follow_list list)
+{
+	follow_begin(follow, use->cli, name, list);
+	follow->deadline = &use->deadline;
+}
+
+/* The sentence names the remote, where there is one, and ends with why. */
+static void blame_deadline(const struct remote_use *use, struct tkb_error *err)
+{
+	static const char why[] = "cancelled";
+	const size_t length = strlen(err->message);
+	const size_t end = sizeof(why) - 1;
+	char time[UNITS_TIME_SIZE];
+	struct tkb_error own = *err;
+
+	units_show_time(use->deadline.time_ms, time);
+	if (length >= end && strcmp(err->message + length - end, why) == 0)
+		own.message[length - end] = '\0';
+	else
+		own.message[0] = '\0';
+	(void)cli_error(err, TKB_ERR_CANCELLED,
+	                "%.400sthe deadline of %s ended it", own.message, time);
+}
+
+enum status remote_use_failed(struct remote_use *use, int rc,
+                              const struct tkb_error *err, const char *subject)
+{
+	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	struct tkb_error own = *err;
+
+	if (rc == TKB_ERR_CANCELLED && !signals_is_caught())
+		blame_deadline(use, &own);
+	if (rc == TKB_MISS && name != NULL)
+		(void)cli_error(&own, TKB_MISS, "%.300s in '%.200s'",
+		                err->message, name);
+	return cli_failed(use->cli, rc, &own, subject);
+}
+
+enum status remote_use_measure(const struct remote_use *use, const char *path,
+                               struct metrics *metrics, enum status status)
+{
+	struct tkb_error err = { .status = 0 };
+
+	if (path == NULL)
+		return status;
+	metrics_add_end(metrics, status == STATUS_DONE,
+	                deadline_now_ms() - use->begin_ms);
+	if (metrics_write(metrics, path, &err) == 0)
+		return status;
+	cli_say(use->cli, "%s", err.message);
+	return status == STATUS_DONE ? STATUS_FAILED : status;
+}
+
+char *remote_use_name(const struct tkb_remote *remote)
+{
+	const size_t count = tkb_remote_tier_count(remote);
+	size_t size = 1;
+	char *name;
+	char *at;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(tkb_remote_tier_name(remote, i)) + 1;
+	name = calloc(1, size);
+	at = name;
+	for (size_t i = 0; name != NULL && i < count; i++)
+		at = stpcpy(stpcpy(at, i > 0 ? "," : ""),
+		            tkb_remote_tier_name(remote, i));
+	return name;
+}
+
+void remote_use_json(struct remote_use *use)
+{
+	struct json_out *const json = &use->cli->json;
+
+	json_out_open_array(json, "remotes");
+	for (size_t i = 0; i < tkb_remote_tier_count(use->remote); i++)
+		json_out_text(json, NULL, tkb_remote_tier_name(use->remote, i));
+	json_out_close(json);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_REMOTE_USE_H
+#define TKBUNDLE_REMOTE_USE_H
+
+#include <tkbundle/fleet.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "config/config.h"
+#include "cli/deadline.h"
+#include "cli/follow.h"
+#include "cli/metrics.h"
+
+/*
+ * What the verbs have in common that use a remote: which one it is, which ref,
+ * until when, and how it is said that something failed.
+ *
+ *     TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+ *
+ *     status = remote_use_begin(&use, args, use_deadline);
+ *     status = remote_use_ref(&use, pattern, root.path);
+ *     rc = tkb_pull(use.remote, use.ref, ...);
+ *     if (rc != 0)
+ *             status = remote_use_failed(&use, rc, &err, use.ref);
+ */
+struct remote_use {
+	struct cli *cli;
+	struct config config;
+	uint64_t begin_ms; /* of CLOCK_MONOTONIC */
+	struct deadline deadline;
+	struct tkb_remote *remote; /* owned */
+	char ref[TKB_REF_SIZE];
+};
+
+/*
+ * Learn the configuration, let the deadline begin, open the remote (which
+ * connects to nothing), and say what must be said about it.
+ *
+ * @param is_bounded  whether the configured deadline counts, too, or only the
+ *                    one on the command line
+ * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED; then it has been said
+ */
+enum status remote_use_begin(struct remote_use *use,
+                             const struct arguments *args, bool is_bounded);
+
+/* Say what must be said about the tiers of a remote. */
+void remote_use_warn(const struct cli *cli, const struct tkb_remote *remote);
+
+/* For TKB_AUTO; a zeroed one is allowed. */
+void remote_use_end(struct remote_use *use);
+
+/*
+ * Fill in use->ref.
+ *
+ * @param pattern  as the user gave it; NULL or "-": the configured one
+ * @param root     the cache whose kernels may fill words in
+ */
+enum status remote_use_ref(struct remote_use *use, const char *pattern,
+                           const char *root);
+
+/* As follow_begin(); what follows ends at the deadline, too. */
+void remote_use_follow(struct remote_use *use, struct follow *follow,
+                       const char *name, enum follow_list list);
+
+/*
+ * As cli_failed(), where it may be the deadline that ended it, and where an
+ * absent thing is one that the remote lacks.
+ */
+enum status remote_use_failed(struct remote_use *use, int rc,
+                              const struct tkb_error *err, const char *subject);
+
+/*
+ * Add what every verb's figures have, and write them where `path` names a
+ * file. That this failed counts only where nothing else did.
+ *
+ * @return `status`, or STATUS_FAILED
+ */
+enum status remote_use_measure(const struct remote_use *use, const char *path,
+                               struct metrics *metrics, enum status status);
+
+/* The tiers' names, joined by commas. The caller frees it; NULL: no memory. */
+char *remote_use_name(const struct tkb_remote *remote);
+
+/* The same as a list in the document. */
+void remote_use_json(struct remote_use *use);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/root.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define INDUCTOR_NAME "torchinductor"
+
+/* @return the variable's value, or NULL where it is unset or empty */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* How long `path` is without the slashes at its end. */
+static size_t trimmed_length(const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return length;
+}
+
+static bool is_inductor(const char *path)
+{
+	const char *inductor = variable("TORCHINDUCTOR_CACHE_DIR");
+	const size_t length = trimmed_length(path);
+	size_t name = length;
+
+	if (inductor != NULL && trimmed_length(inductor) == length &&
+	    strncmp(inductor, path, length) == 0)
+		return true;
+
+	while (name > 0 && path[name - 1] != '/')
+		name--;
+	return strncmp(path + name, INDUCTOR_NAME, strlen(INDUCTOR_NAME)) == 0;
+}
+
+/* Triton's own default. `*out` is left alone if there is no home folder. */
+static int make_default(char **out, struct tkb_error *err)
+{
+	const char *home = variable("TRITON_HOME");
+	const struct passwd *user;
+
+	if (home == NULL)
+		home = variable("HOME");
+	if (home == NULL) {
+		user = getpwuid(getuid());
+		home = user != NULL ? user->pw_dir : NULL;
+	}
+	if (home == NULL)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "no cache root is named, and there is no "
+		                 "home folder that could hold one");
+
+	if (asprintf(out, "%s/.triton/cache", home) < 0) {
+		*out = NULL; /* asprintf() leaves it undefined */
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	}
+
+	return 0;
+}
+
+int root_choose(const char *given, struct root *out, struct tkb_error *err)
+{
+	struct root root = { .is_given = given != NULL };
+	int rc;
+
+	if (given == NULL)
+		given = variable("TRITON_CACHE_DIR");
+	if (given == NULL)
+		given = variable("TORCHINDUCTOR_CACHE_DIR");
+
+	if (given != NULL) {
+		root.path = strdup(given);
+		if (root.path == NULL)
+			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		root.is_inductor = is_inductor(given);
+	} else {
+		rc = make_default(&root.path, err);
+		if (rc < 0)
+			return rc;
+	}
+
+	*out = root;
+	return 0;
+}
+
+void root_release(struct root *root)
+{
+	free(root->path);
+}

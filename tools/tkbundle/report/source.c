@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+bool source_is_cache(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool source_is_root(const struct root *root)
+{
+	return !root->is_given || source_is_cache(root->path);
+}
+
+int source_open_bundle(const char *path, struct tkb_bundle **out,
+                       struct tkb_error *err)
+{
+	if (strcmp(path, "-") != 0)
+		return tkb_bundle_open(path, out, err);
+
+	if (isatty(STDIN_FILENO))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "standard input is a terminal, not a bundle");
+	return tkb_bundle_open_fd(STDIN_FILENO, "standard input", out, err);
+}
+
+int source_open_root(const struct root *root, bool is_hashed,
+                     struct source *out, struct tkb_error *err)
+{
+	const struct tkb_cache_options options = { .digests = is_hashed };
+
+	if (source_is_root(root))
+		return tkb_cache_open(root->path, &options, &out->cache, err);
+	return source_open_bundle(root->path, &out->bundle, err);
+}
+
+static int open_path(const char *path, bool is_hashed, struct source *out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	int rc = root_choose(path, &root, err);
+
+	return rc != 0 ? rc : source_open_root(&root, is_hashed, out, err);
+}
+
+int source_open(const char *path, struct source *out, struct tkb_error *err)
+{
+	return open_path(path, false, out, err);
+}
+
+int source_open_hashed(const char *path, struct source *out,
+                       struct tkb_error *err)
+{
+	return open_path(path, true, out, err);
+}
+
+void source_close(struct source *source)
+{
+	tkb_bundle_close(source->bundle);
+	tkb_cache_close(source->cache);
+}
+
+void source_close_bundle(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+size_t source_entry_count(const struct source *source)
+{
+	if (source->bundle != NULL)
+		return tkb_bundle_entry_count(source->bundle);
+	return tkb_cache_entry_count(source->cache);
+}
+
+const struct tkb_entry *source_entry(const struct source *source, size_t index)
+{
+	if (source->bundle != NULL)
+		return tkb_bundle_entry(source->bundle, index);
+	return tkb_cache_entry(source->cache, index);
+}
+
+bool source_is_moved(const struct source *source, size_t index)
+{
+	return source->cache != NULL &&
+	       tkb_cache_is_moved(source->cache, index);
+}
+
+int source_find(const struct source *source, const char *prefix,
+                size_t *index_out, struct tkb_error *err)
+{
+	if (source->bundle != NULL)
+		return tkb_bundle_find(source->bundle, prefix, index_out, err);
+	return tkb_cache_find(source->cache, prefix, index_out, err);
+}
+
+int source_read(const struct source *source, size_t index, size_t file,
+                const struct tkb_sink *sink, struct tkb_error *err)
+{
+	if (source->bundle != NULL)
+		return tkb_bundle_read(source->bundle, index, file, sink, err);
+	return tkb_cache_read(source->cache, index, file, sink, err);
+}
+
+int source_read_file(const struct source *source, size_t index, size_t file,
+                     struct tkb_memory *out, struct tkb_error *err)
+{
+	const struct tkb_sink sink = tkb_memory_sink(out);
+
+	out->size = 0;
+	return source_read(source, index, file, &sink, err);
+}
+
+static int tell_entry(const struct source *source, size_t index,
+                      const struct tkb_file_visitor *visitor,
+                      struct tkb_memory *file, struct tkb_error *err)
+{
+	const size_t count = source_entry(source, index)->file_count;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = source_read_file(source, index, i, file, err);
+		if (rc == 0)
+			rc = visitor->on_file(
+				visitor->self, index, i,
+				(struct tkb_bytes){ file->data, file->size },
+				err);
+	}
+
+	return rc;
+}
+
+int source_read_all(const struct source *source,
+                    const struct tkb_file_visitor *visitor,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_memory_release) struct tkb_memory file = { .size = 0 };
+	int rc = 0;
+
+	if (source->bundle != NULL)
+		return tkb_bundle_read_all(source->bundle, visitor, err);
+
+	for (size_t i = 0; i < source_entry_count(source) && rc == 0; i++)
+		rc = tell_entry(source, i, visitor, &file, err);
+	return rc;
+}

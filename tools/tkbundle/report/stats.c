@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void free_files(const struct tkb_file ***files)
+{
+	free(*files);
+}
+
+static const char *extension(const char *name)
+{
+	const char *const dot = strrchr(name, '.');
+
+	return dot != NULL ? dot + 1 : "";
+}
+
+/* What a launch does not read. */
+static bool is_dropped(const char *type)
+{
+	static const char *const dropped[] = { "source", "ttir", "ttgir",
+		                               "llir",   "ptx",  "amdgcn" };
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
+		if (strcmp(type, dropped[i]) == 0)
+			return true;
+	}
+
+	return false;
+}
+
+static void add(struct stats_sum *sum, uint64_t count, uint64_t size)
+{
+	sum->count += count;
+	sum->size += size;
+}
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct tkb_file *const *const left = a;
+	const struct tkb_file *const *const right = b;
+
+	return strcmp(extension((*left)->name), extension((*right)->name));
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+	const struct tkb_file *const *const left = a;
+	const struct tkb_file *const *const right = b;
+
+	return memcmp(&(*left)->digest, &(*right)->digest,
+	              sizeof((*left)->digest));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct stats_name *const left = a;
+	const struct stats_name *const right = b;
+
+	if (left->files.size != right->files.size)
+		return left->files.size > right->files.size ? -1 : 1;
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+/* Every file of every entry. @return a list that the caller frees, or NULL */
+static const struct tkb_file **list_files(const struct source *source,
+                                          uint64_t count)
+{
+	const struct tkb_file **const files =
+		calloc((size_t)count + 1, sizeof(*files));
+	size_t used = 0;
+
+	for (size_t i = 0; files != NULL && i < source_entry_count(source);
+	     i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		for (size_t j = 0; j < entry->file_count; j++) {
+			files[used] = &entry->files[j];
+			used++;
+		}
+	}
+
+	return files;
+}
+
+/* Entries of one name stand beside each other. */
+static bool gather_names(const struct source *source, struct stats *stats)
+{
+	stats->names =
+		calloc((size_t)stats->entry_count + 1, sizeof(*stats->names));
+	if (stats->names == NULL)
+		return false;
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+		struct stats_name *name = &stats->names[stats->name_count];
+
+		if (i == 0 || name[-1].kind != entry->kind ||
+		    strcmp(name[-1].name, entry->name) != 0) {
+			*name = (struct stats_name){ .kind = entry->kind,
+				                     .name = entry->name };
+			stats->name_count++;
+		} else {
+			name--;
+		}
+
+		name->entry_count++;
+		add(&name->files, entry->file_count, tkb_entry_size(entry));
+	}
+
+	qsort(stats->names, stats->name_count, sizeof(*stats->names),
+	      compare_names);
+	return true;
+}
+
+/* Sorts `files`. */
+static bool gather_types(const struct tkb_file **files, struct stats *stats)
+{
+	const size_t count = (size_t)stats->files.count;
+	size_t type_count = 0;
+
+	qsort(files, count, sizeof(*files), compare_types);
+	for (size_t i = 0; i < count; i++)
+		type_count +=
+			i == 0 || compare_types(&files[i - 1], &files[i]) != 0;
+
+	stats->types = calloc(type_count + 1, sizeof(*stats->types));
+	if (stats->types == NULL)
+		return false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct stats_type *type;
+
+		if (i == 0 || compare_types(&files[i - 1], &files[i]) != 0) {
+			type = &stats->types[stats->type_count];
+			type->name = extension(files[i]->name);
+			type->is_dropped = is_dropped(type->name);
+			stats->type_count++;
+		}
+
+		type = &stats->types[stats->type_count - 1];
+		add(&type->files, 1, files[i]->size);
+		if (type->is_dropped)
+			add(&stats->dropped, 1, files[i]->size);
+	}
+
+	return true;
+}
+
+/* Sorts `files`. */
+static void gather_repeats(const struct tkb_file **files, struct stats *stats)
+{
+	const size_t count = (size_t)stats->files.count;
+
+	qsort(files, count, sizeof(*files), compare_digests);
+	for (size_t i = 1; i < count; i++) {
+		if (compare_digests(&files[i - 1], &files[i]) == 0)
+			add(&stats->repeats, 1, files[i]->size);
+	}
+}
+
+int stats_gather(const struct source *source, struct stats *out,
+                 struct tkb_error *err)
+{
+	TKB_AUTO(stats_release) struct stats stats = { .type_count = 0 };
+	TKB_AUTO(free_files) const struct tkb_file **files = NULL;
+
+	stats.entry_count = source_entry_count(source);
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		add(&stats.files, entry->file_count, tkb_entry_size(entry));
+	}
+
+	files = list_files(source, stats.files.count);
+	if (files == NULL || !gather_types(files, &stats) ||
+	    !gather_names(source, &stats))
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	gather_repeats(files, &stats);
+
+	*out = stats;
+	stats = (struct stats){ .type_count = 0 };
+	return 0;
+}
+
+void stats_release(struct stats *stats)
+{
+	free(stats->types);
+	free(stats->names);
+	*stats = (struct stats){ .type_count = 0 };
+}
+
+struct stats_type *stats_find_type(const struct stats *stats, const char *name)
+{
+	const char *const wanted = extension(name);
+	size_t low = 0;
+	size_t high = stats->type_count;
+
+	while (low + 1 < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcmp(stats->types[middle].name, wanted) <= 0)
+			low = middle;
+		else
+			high = middle;
+	}
+
+	return &stats->types[low];
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_STATS_H
+#define TKBUNDLE_STATS_H
+
+#include "report/source.h"
+
+/*
+ * Bytes and counts of what a source holds, as its list tells; nothing is read.
+ *
+ *     TKB_AUTO(stats_release) struct stats stats = { 0 };
+ *
+ *     rc = stats_gather(&source, &stats, &err);
+ *
+ * An entry that stands for several devices counts once, as in a bundle.
+ */
+
+/* Files counted together. */
+struct stats_sum {
+	uint64_t count;
+	uint64_t size; /* bytes */
+};
+
+/* All files of one extension. */
+struct stats_type {
+	const char *name; /* behind the last dot; "" where there is none */
+	struct stats_sum files;
+	bool is_dropped;     /* not in a lean bundle */
+	uint64_t path_count; /* absolute paths in them; see stats_paths.h */
+	uint64_t own_count;  /* more, which collect replaces by the sentinel */
+};
+
+/* All entries of one kind and name. */
+struct stats_name {
+	enum tkb_kind kind;
+	const char *name;
+	uint64_t entry_count;
+	struct stats_sum files;
+};
+
+struct stats {
+	uint64_t entry_count;
+	struct stats_sum files;
+	struct stats_sum repeats; /* files that an equal one stands before */
+	struct stats_sum dropped; /* files that lean drops */
+	struct stats_type *types; /* owned; by name */
+	size_t type_count;
+	struct stats_name *names; /* owned; the largest first */
+	size_t name_count;
+};
+
+/*
+ * @param source  opened by source_open_hashed(); lent until `out` is released
+ * @return 0 or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int stats_gather(const struct source *source, struct stats *out,
+                               struct tkb_error *err);
+
+/* For TKB_AUTO. */
+void stats_release(struct stats *stats);
+
+/* The type of a file called `name`, which must be of the source. */
+struct stats_type *stats_find_type(const struct stats *stats, const char *name);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stats_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "config/paths.h"
+
+struct search {
+	const struct source *source;
+	struct stats *stats;
+	struct path_table *table;
+	size_t entry;          /* whose path `own` is */
+	struct tkb_memory own; /* the path, as its group file has it */
+};
+
+static void release(struct search *search)
+{
+	tkb_memory_release(&search->own);
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	const size_t length = strlen(name);
+	const size_t wanted = strlen(suffix);
+
+	return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
+}
+
+static bool is_group(const char *name)
+{
+	return strncmp(name, "__grp__", strlen("__grp__")) == 0 &&
+	       ends_with(name, ".json");
+}
+
+static int search_bytes(struct search *search, struct stats_type *type,
+                        struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct tkb_bytes path;
+	size_t at = 0;
+
+	while (paths_next(bytes, &at, &path)) {
+		if (!path_table_add(search->table, path))
+			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		type->path_count++;
+	}
+
+	return 0;
+}
+
+/* Only JSON files are scrubbed, so only there is a path the entry's own. */
+static int search_json(struct search *search, struct stats_type *type,
+                       struct tkb_bytes json, struct tkb_error *err)
+{
+	const struct tkb_bytes own = { search->own.data, search->own.size };
+	struct tkb_bytes part;
+	size_t at = 0;
+	bool has_more;
+	int rc;
+
+	do {
+		has_more = paths_next_own(json, own, &at, &part);
+		type->own_count += has_more ? 1 : 0;
+		rc = search_bytes(search, type, part, err);
+	} while (rc == 0 && has_more);
+
+	return rc;
+}
+
+/* The entry's own path stands in its group file, which need not come first. */
+static int find_own(struct search *search, size_t index, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_memory_release) struct tkb_memory group = { .size = 0 };
+	const struct tkb_entry *const entry =
+		source_entry(search->source, index);
+	struct tkb_bytes own = { .size = 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
+		if (!is_group(entry->files[i].name))
+			continue;
+		rc = source_read_file(search->source, index, i, &group, err);
+		if (rc == 0)
+			own = paths_own(
+				(struct tkb_bytes){ group.data, group.size },
+				entry->key);
+	}
+	if (rc != 0)
+		return rc;
+
+	search->entry = index;
+	tkb_memory_release(&search->own);
+	if (own.size == 0)
+		return 0;
+
+	search->own.data = malloc(own.size);
+	if (search->own.data == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	(void)memcpy(search->own.data, own.data, own.size);
+	search->own.size = own.size;
+	return 0;
+}
+
+static int search_file(void *self, size_t index, size_t file,
+                       struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct search *const search = self;
+	const char *const name =
+		source_entry(search->source, index)->files[file].name;
+	struct stats_type *const type = stats_find_type(search->stats, name);
+	int rc = 0;
+
+	/* A bundle has sentinels in their place. */
+	if (search->source->cache == NULL || !ends_with(name, ".json"))
+		return search_bytes(search, type, bytes, err);
+
+	if (search->entry != index)
+		rc = find_own(search, index, err);
+	return rc == 0 ? search_json(search, type, bytes, err) : rc;
+}
+
+int stats_paths(const struct source *source, struct stats *stats,
+                struct path_table *table, struct tkb_error *err)
+{
+	TKB_AUTO(release)
+	struct search search = { .source = source,
+		                 .stats = stats,
+		                 .table = table,
+		                 .entry = SIZE_MAX };
+	const struct tkb_file_visitor visitor = { .on_file = search_file,
+		                                  .self = &search };
+	int rc = source_read_all(source, &visitor, err);
+
+	path_table_sort(table);
+	return rc;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_USES_OUT_H
+#define TKBUNDLE_USES_OUT_H
+
+#include <stdio.h>
+
+#include <tkbundle/maintain.h>
+
+#include "cli/json_out.h"
+
+/* How the use of a cache's entries is shown, in words and in JSON. */
+
+/* Print each entry, in order of use, and how many were used. */
+void uses_out_print(FILE *to, const struct tkb_uses *uses);
+
+/* Add "uses" to the open object. */
+void uses_out_json(struct json_out *json, const struct tkb_uses *uses);
+
+#endif

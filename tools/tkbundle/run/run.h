@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_RUN_H
+#define TKBUNDLE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "run/run_child.h"
+#include "run/run_signals.h"
+
+/*
+ * The verb `run`: one process that supervises, and children that do the rest.
+ *
+ * Whatever may hang or crash is a child's: networks, files of ours, the cache
+ * root (which may lie on a dead NFS mount), and what is parsed. The supervisor
+ * starts children, waits for signals with a time limit, and forwards some. A
+ * child that hangs is killed; one that cannot be killed is left behind.
+ *
+ *     cmd_run.c      what happens when
+ *     run_loop.c     how it waits, and what it does with what comes
+ *     run_signals.c  signals
+ *     run_child.c    children
+ *     run_verbs.c    those that pull and push
+ *     run_root.c     which root, and another where that cannot be written
+ *     run_links.c    what is linked into the other one
+ *     run_scan.c     which entries there are
+ *     run_document.c what a pull has put there
+ *     run_watch.c    what is new
+ *     run_count.c    what was used
+ *     run_command.c  the command
+ *     run_report.c   the lines, and the documents of --json
+ *     run_figures.c  the figures in them, and in the file of --metrics
+ *     run_refresh.c  figures anew, while the command runs
+ */
+
+enum run_push {
+	RUN_PUSH_ALWAYS, /* in the order of the words of --push */
+	RUN_PUSH_ON_EXIT,
+	RUN_PUSH_NEVER
+};
+
+enum {
+	RUN_PATH_SIZE = 4096,
+	RUN_NAMES_SIZE = 16
+	                 << 20, /* of 250,000 entries; untouched it is free */
+	RUN_WAIT_MS = 2000,
+	RUN_DEADLINE_MS = 30000,
+	RUN_REFRESH_MS = 30000
+};
+
+/* What a child finds out before the command starts. */
+struct run_plan {
+	bool is_made; /* it is whole */
+	uint64_t wait_ms;
+	uint64_t deadline_ms;
+	enum run_push push;
+	bool has_root;
+	bool is_inductor;
+	bool is_other;            /* not the root that was meant */
+	char root[RUN_PATH_SIZE]; /* absolute */
+	char meant[RUN_PATH_SIZE];
+	char message[512]; /* what is wrong, or nothing */
+};
+
+/* What a child counts while the command runs, and after it. */
+struct run_counts {
+	bool is_made;
+	bool is_known; /* the file system tells what was used */
+	uint64_t used;
+	uint64_t compiled;
+	bool has_new; /* there are entries that nobody has pushed */
+};
+
+/* Memory that the supervisor shares with children that it forks. */
+struct run_shared {
+	struct run_plan plan;
+	struct run_counts counts;
+	char metrics_error[512]; /* why no figures could be written */
+	int exec_error;          /* why the command could not be started */
+	bool has_baseline; /* the names begin with those before the command */
+	bool is_full;      /* there were too many of them */
+	size_t baseline_size; /* bytes of those */
+	size_t told_size;     /* of those that need no push, or have had one */
+	size_t name_size;     /* bytes of all: "root/key" with NUL, unsorted */
+	char names[RUN_NAMES_SIZE];
+};
+
+enum run_role {
+	RUN_PULL,
+	RUN_PUSH,
+	RUN_TASK, /* whatever a fork does, one after another */
+	RUN_WATCH,
+	RUN_FIGURES /* counts and measures while the command runs */
+};
+
+enum {
+	RUN_ROLE_COUNT = RUN_FIGURES + 1
+};
+
+struct run {
+	struct cli *cli;
+	const struct arguments *args;
+	struct run_signals signals;
+	struct run_shared *shared; /* owned */
+	struct run_child children[RUN_ROLE_COUNT];
+	uint64_t start_ms;   /* ours */
+	int64_t command_ns;  /* since 1970: when the command was started */
+	uint64_t delay_ms;   /* how much later than we it was started */
+	pid_t command;       /* 0: it does not run */
+	int command_state;   /* once it has ended */
+	bool is_interrupted; /* from the terminal, while the command ran */
+	int stop_signal;     /* what came while no command ran; 0: none */
+	bool is_late;        /* the pull was not done in time */
+	bool is_dirty;       /* there is something to push */
+	bool is_stale;       /* the figures are, as something has happened */
+	bool has_news;       /* of which a line is to tell */
+	bool was_pulling;    /* when that was looked at last */
+	uint64_t refresh_ms; /* when figures are due */
+	bool has_push_reason;
+	char push_reason[RUN_REASON_SIZE]; /* of the last push */
+	uint64_t pushed_count;
+};
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "run/run_document.h"
+#include "run/run_scan.h"
+#include "run/run_watch.h"
+
+struct count {
+	const struct run *run;
+	struct run_counts *counts;
+	json_t *emitted; /* an object with "root/key" of what was emitted */
+	json_t *known;   /* the same of what was there, or is in the ref */
+	json_t *old;     /* the same of what was there before the command */
+	bool has_document;
+};
+
+static void free_json(json_t **value)
+{
+	json_decref(*value);
+}
+
+static void close_fd(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+/* As the library tries it: does a read move the access time? */
+static void try_times(void *self, const char *path)
+{
+	static const struct timespec never[] = { { .tv_sec = 0 },
+		                                 { .tv_nsec = UTIME_OMIT } };
+	bool *const is_known = self;
+	TKB_AUTO(close_fd)
+	int fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct statvfs system;
+	struct stat status;
+	char byte = '\n';
+
+	if (fd < 0 || write(fd, &byte, 1) != 1 || futimens(fd, never) < 0) {
+		if (statvfs(path, &system) < 0 ||
+		    (system.f_flag & (ST_NOATIME | ST_RDONLY)) != 0)
+			*is_known = false;
+	} else if (pread(fd, &byte, 1, 0) != 1 || fstat(fd, &status) < 0 ||
+	           status.st_atim.tv_sec == 0) {
+		*is_known = false;
+	}
+}
+
+static void add(json_t *set, const char *path, const char *key)
+{
+	char name[RUN_PATH_SIZE];
+
+	if (snprintf(name, sizeof(name), "%s/%s", path, key) <
+	    (int)sizeof(name))
+		(void)json_object_set_new_nocheck(set, name, json_null());
+}
+
+/* What was there, and the ref has, need not be pushed either. */
+static void learn_entry(void *self, const char *path, const char *key,
+                        bool is_emitted)
+{
+	struct count *const count = self;
+
+	add(count->known, path, key);
+	if (is_emitted)
+		add(count->emitted, path, key);
+}
+
+static void learn_names(struct count *count)
+{
+	const struct run_shared *const shared = count->run->shared;
+
+	for (size_t at = 0; at < shared->name_size;
+	     at += strlen(shared->names + at) + 1) {
+		/* A watch may have been killed before it told of the rest. */
+		if (at < shared->told_size)
+			(void)json_object_set_new_nocheck(
+				count->known, shared->names + at, json_null());
+		if (at < shared->baseline_size)
+			(void)json_object_set_new_nocheck(
+				count->old, shared->names + at, json_null());
+	}
+}
+
+static int64_t nanoseconds(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+/*
+ * Was it written while the command ran, and not by our pull? A clock of a
+ * server may go wrong: a name that is new tells it as well.
+ */
+static bool is_compiled(const struct count *count, const char *name,
+                        const struct stat *stamp)
+{
+	const int64_t read_ns = nanoseconds(&stamp->st_atim);
+	const int64_t written_ns = nanoseconds(&stamp->st_mtim);
+
+	if (json_object_get(count->emitted, name) != NULL)
+		return false;
+	/* What a pull wrote that was killed has the stamp of one. */
+	if (count->run->children[RUN_PULL].has_begun && !count->has_document &&
+	    (read_ns == 0 || read_ns > written_ns))
+		return false;
+	return written_ns >= count->run->command_ns ||
+	       (count->run->shared->has_baseline &&
+	        json_object_get(count->old, name) == NULL);
+}
+
+static void count_key(void *self, int root_fd, const char *path,
+                      const char *key)
+{
+	struct count *const count = self;
+	char name[RUN_PATH_SIZE];
+	struct stat stamp;
+
+	if (snprintf(name, sizeof(name), "%s/%s", path, key) >=
+	            (int)sizeof(name) ||
+	    !run_scan_stamp(root_fd, key, &stamp))
+		return;
+	if (json_object_get(count->known, name) == NULL)
+		count->counts->has_new = true;
+	if (is_compiled(count, name, &stamp))
+		count->counts->compiled++;
+	else if (stamp.st_atim.tv_sec != 0 &&
+	         nanoseconds(&stamp.st_atim) > nanoseconds(&stamp.st_mtim))
+		count->counts->used++;
+}
+
+static void count_root(void *self, const char *path)
+{
+	run_scan_keys(path, count_key, self);
+}
+
+void run_watch_count(void *self)
+{
+	struct run *const run = self;
+	const struct run_plan *const plan = &run->shared->plan;
+	TKB_AUTO(free_json) json_t *emitted = json_object();
+	TKB_AUTO(free_json) json_t *known = json_object();
+	TKB_AUTO(free_json) json_t *old = json_object();
+	struct run_counts counts = { .is_known = true };
+	struct count count = { .run = run,
+		               .counts = &counts,
+		               .emitted = emitted,
+		               .known = known,
+		               .old = old };
+
+	if (emitted == NULL || known == NULL || old == NULL)
+		return;
+	count.has_document = run_document_each(&run->children[RUN_PULL],
+	                                       learn_entry, &count);
+	learn_names(&count);
+	run_scan_roots(plan->root, plan->is_inductor, try_times,
+	               &counts.is_known);
+	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
+	counts.is_made = true;
+	/* At once: the supervisor may print while we count anew. */
+	run->shared->counts = counts;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_document.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+static void free_json(json_t **value)
+{
+	json_decref(*value);
+}
+
+/* What the child printed ends where it stands, which it shares with us. */
+static json_t *read_document(const struct run_child *pull)
+{
+	const int fd = pull->has_begun ? pull->out_fd : -1;
+	const off_t size = fd >= 0 ? lseek(fd, 0, SEEK_CUR) : 0;
+	json_t *document;
+	void *bytes;
+
+	if (size <= 0)
+		return NULL;
+	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	document = json_loadb(bytes, (size_t)size, 0, NULL);
+	(void)munmap(bytes, (size_t)size);
+	return document;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *const text =
+		json_string_value(json_object_get(object, name));
+
+	return text != NULL ? text : "";
+}
+
+bool run_document_each(const struct run_child *pull,
+                       void (*visit)(void *self, const char *path,
+                                     const char *key, bool is_emitted),
+                       void *self)
+{
+	TKB_AUTO(free_json) json_t *document = read_document(pull);
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(json_object_get(document, "entries"), index, entry)
+	{
+		const char *const outcome = text_of(entry, "outcome");
+		const bool is_emitted = strcmp(outcome, "emitted") == 0 ||
+		                        strcmp(outcome, "repaired") == 0;
+
+		if (is_emitted || strcmp(outcome, "present") == 0)
+			visit(self, text_of(entry, "root"),
+			      text_of(entry, "key"), is_emitted);
+	}
+
+	return document != NULL;
+}

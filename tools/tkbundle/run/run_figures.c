@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_figures.h"
+
+#include <sys/resource.h>
+
+#include "cli/deadline.h"
+#include "run/run_watch.h"
+
+#define NICENESS 10
+
+/*
+ * How many entries we put there. What a pull did that prints no document is
+ * not known.
+ */
+static bool count_emitted(const struct run *run, uint64_t *out)
+{
+	const struct run_child *const pull = &run->children[RUN_PULL];
+	uint64_t repaired = 0;
+	int status;
+
+	*out = 0;
+	if (!pull->has_begun || pull->error != 0)
+		return true;
+	if (run_child_number(pull, "emitted", out) &&
+	    run_child_number(pull, "repaired", &repaired)) {
+		*out += repaired;
+		return true;
+	}
+	/* It found nothing, or got nowhere. */
+	return run_child_has_exited(pull, &status);
+}
+
+void run_figures_take(const struct run *run, struct run_figures *out)
+{
+	const struct run_counts *const counts = &run->shared->counts;
+
+	*out = (struct run_figures){
+		.is_used_known = counts->is_made && counts->is_known,
+		.used = counts->used,
+		.is_compiled_known = counts->is_made,
+		.compiled = counts->compiled,
+		.pushed = run->pushed_count,
+	};
+	out->is_emitted_known = count_emitted(run, &out->emitted);
+	out->is_gone_known = run->children[RUN_PULL].has_begun &&
+	                     run_child_number(&run->children[RUN_PULL],
+	                                      "gone_blobs", &out->gone);
+}
+
+/* Have pull and push done what they were to do, be it late? */
+static bool is_good(const struct run *run)
+{
+	int status = 0;
+
+	return run_child_has_exited(&run->children[RUN_PULL], &status) &&
+	       status == 0 && !run->has_push_reason;
+}
+
+void run_figures_name(const struct run *run, struct metrics *metrics)
+{
+	struct run_figures figures;
+
+	run_figures_take(run, &figures);
+	*metrics = (struct metrics){ .verb = "run",
+		                     .label = run->args->ref != NULL ? "ref"
+		                                                     : NULL,
+		                     .label_value = run->args->ref };
+	if (figures.is_emitted_known)
+		metrics_add(metrics, "emitted", "Entries that were emitted.",
+		            (double)figures.emitted);
+	if (figures.is_used_known)
+		metrics_add(metrics, "used", "Entries that were used.",
+		            (double)figures.used);
+	if (figures.is_compiled_known)
+		metrics_add(metrics, "compiled",
+		            "Entries that were compiled anew.",
+		            (double)figures.compiled);
+	metrics_add(metrics, "pushed", "Entries that were pushed.",
+	            (double)figures.pushed);
+	if (figures.is_gone_known)
+		metrics_add(metrics, "gone_blobs",
+		            "Blobs that are not there any more.",
+		            (double)figures.gone);
+	metrics_add(metrics, "delay_seconds",
+	            "How much later the command was started.",
+	            (double)run->delay_ms / 1000);
+	metrics_add_end(metrics, is_good(run),
+	                deadline_now_ms() - run->start_ms);
+}
+
+void run_figures_measure(void *self)
+{
+	struct run *const run = self;
+	struct tkb_error err = { .status = 0 };
+	struct metrics metrics;
+
+	run_figures_name(run, &metrics);
+	if (metrics_write(&metrics, run->args->metrics, &err) == 0)
+		err.message[0] = '\0';
+	(void)snprintf(run->shared->metrics_error,
+	               sizeof(run->shared->metrics_error), "%s", err.message);
+}
+
+void run_figures_renew(void *self)
+{
+	const struct run *const run = self;
+
+	/* The command's cores are for the command. */
+	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
+	if (run->shared->plan.has_root)
+		run_watch_count(self);
+	if (run->args->metrics != NULL)
+		run_figures_measure(self);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_RUN_FIGURES_H
+#define TKBUNDLE_RUN_FIGURES_H
+
+#include "cli/metrics.h"
+#include "run/run.h"
+
+/* What is known. */
+struct run_figures {
+	bool is_emitted_known;
+	uint64_t emitted;
+	bool is_used_known;
+	uint64_t used;
+	bool is_compiled_known;
+	uint64_t compiled;
+	uint64_t pushed;
+	bool is_gone_known;
+	uint64_t gone; /* blobs */
+};
+
+void run_figures_take(const struct run *run, struct run_figures *out);
+
+/* The same, and what every verb has, as the file of --metrics names it. */
+void run_figures_name(const struct run *run, struct metrics *metrics);
+
+/*
+ * Tasks, given a struct run: write the figures to the file of --metrics; and
+ * count before that.
+ */
+void run_figures_measure(void *self);
+void run_figures_renew(void *self);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_links.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "run/run_scan.h"
+
+#define PATH_SIZE 4096
+#define GROUP_LIMIT (1 << 20) /* bytes of a group file */
+
+/* One entry, at its old place and at its new one. */
+struct move {
+	const char *path;    /* of the old entry */
+	char own[PATH_SIZE]; /* of the new one */
+	int from_fd;
+	int to_fd;
+};
+
+struct roots {
+	const char *from;
+	const char *to;
+	bool is_inductor;
+	const char *to_root; /* the new folder of keys */
+};
+
+static void close_folder(DIR **folder)
+{
+	if (*folder != NULL)
+		(void)closedir(*folder);
+}
+
+static void close_fd(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+static void free_json(json_t **value)
+{
+	json_decref(*value);
+}
+
+static void free_text(char **text)
+{
+	free(*text);
+}
+
+/* Each item of the folder `fd`, which stays open. */
+static bool each_item(int fd, bool (*visit)(void *self, const char *name),
+                      void *self)
+{
+	const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	TKB_AUTO(close_folder) DIR *folder = own >= 0 ? fdopendir(own) : NULL;
+	bool is_good = folder != NULL;
+
+	if (folder == NULL && own >= 0)
+		(void)close(own);
+	for (const struct dirent *item = is_good ? readdir(folder) : NULL;
+	     item != NULL && is_good; item = readdir(folder)) {
+		if (item->d_name[0] != '.')
+			is_good = visit(self, item->d_name);
+	}
+
+	return is_good;
+}
+
+static bool link_file(void *self, const char *name)
+{
+	const struct move *const move = self;
+	char target[PATH_SIZE];
+	struct stat status;
+	int length;
+
+	if (run_scan_is_group(name) ||
+	    fstatat(move->from_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(status.st_mode))
+		return true;
+	if (linkat(move->from_fd, name, move->to_fd, name, 0) == 0 ||
+	    errno == EEXIST)
+		return true;
+	length = snprintf(target, sizeof(target), "%s/%s", move->path, name);
+	return length < (int)sizeof(target) &&
+	       (symlinkat(target, move->to_fd, name) == 0 || errno == EEXIST);
+}
+
+/* The last two parts of a path that means a file of this very entry. */
+static bool is_own(const char *value, const char *key, const char *name)
+{
+	char end[PATH_SIZE];
+	const int length = snprintf(end, sizeof(end), "/%s/%s", key, name);
+	const size_t size = strlen(value);
+
+	return length < (int)sizeof(end) && size > (size_t)length &&
+	       strcmp(value + size - (size_t)length, end) == 0;
+}
+
+/* Let a group file name the files in their new place. */
+static void rewrite(json_t *group, const struct move *move)
+{
+	const char *const key = strrchr(move->own, '/') + 1;
+	json_t *const paths = json_object_get(group, "child_paths");
+	const char *name;
+	json_t *value;
+
+	/* A list, as Triton 2 has it, holds no paths. */
+	json_object_foreach(paths, name, value)
+	{
+		char place[PATH_SIZE];
+
+		if (json_is_string(value) &&
+		    is_own(json_string_value(value), key, name) &&
+		    snprintf(place, sizeof(place), "%s/%s", move->own, name) <
+		            (int)sizeof(place))
+			(void)json_string_set(value, place);
+	}
+}
+
+static char *read_group(const struct move *move, const char *name)
+{
+	TKB_AUTO(close_fd)
+	int fd = openat(move->from_fd, name,
+	                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	TKB_AUTO(free_json) json_t *group = NULL;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    status.st_size > GROUP_LIMIT)
+		return NULL;
+	group = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+	if (group == NULL)
+		return NULL;
+	rewrite(group, move);
+	return json_dumps(group, JSON_ENSURE_ASCII);
+}
+
+static bool write_text(int fd, const char *text)
+{
+	const struct timespec never[] = { { .tv_sec = 0 },
+		                          { .tv_nsec = UTIME_OMIT } };
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		const ssize_t written = write(fd, text, left);
+
+		if (written < 0 && errno != EINTR)
+			return false;
+		if (written > 0) {
+			text += written;
+			left -= (size_t)written;
+		}
+	}
+
+	(void)futimens(fd, never); /* the use stamp */
+	return true;
+}
+
+static bool publish(void *self, const char *name)
+{
+	struct move *const move = self;
+	TKB_AUTO(free_text) char *text = NULL;
+	TKB_AUTO(close_fd) int fd = -1;
+	char draft[64];
+
+	if (!run_scan_is_group(name))
+		return true;
+	text = read_group(move, name);
+	if (text == NULL)
+		return false;
+
+	(void)snprintf(draft, sizeof(draft), ".tkbundle-%d", (int)getpid());
+	fd = openat(move->to_fd, draft,
+	            O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+	            0666);
+	if (fd >= 0 && write_text(fd, text) &&
+	    renameat(move->to_fd, draft, move->to_fd, name) == 0)
+		return true;
+	(void)unlinkat(move->to_fd, draft, 0);
+	return false;
+}
+
+static void link_entry(void *self, int root_fd, const char *path,
+                       const char *key)
+{
+	const struct roots *const roots = self;
+	char old[PATH_SIZE];
+	struct move move = { .path = old };
+	TKB_AUTO(close_fd) int from = -1;
+	TKB_AUTO(close_fd) int to = -1;
+	struct stat status;
+
+	if (snprintf(old, sizeof(old), "%s/%s", path, key) >= PATH_SIZE ||
+	    snprintf(move.own, sizeof(move.own), "%s/%s", roots->to_root,
+	             key) >= PATH_SIZE ||
+	    !run_scan_stamp(root_fd, key, &status))
+		return;
+	from = openat(root_fd, key,
+	              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (from < 0 || (mkdir(move.own, 0777) < 0 && errno != EEXIST))
+		return;
+	to = open(move.own, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	move.from_fd = from;
+	move.to_fd = to;
+	if (to < 0 || run_scan_stamp(AT_FDCWD, move.own, &status))
+		return; /* it is there */
+	if (each_item(from, link_file, &move))
+		(void)each_item(from, publish, &move);
+}
+
+/* Does it lead somewhere? */
+static bool is_good(void *self, const char *name)
+{
+	const int *const fd = self;
+
+	return faccessat(*fd, name, F_OK, 0) == 0;
+}
+
+static bool retract(void *self, const char *name)
+{
+	const int *const fd = self;
+
+	if (run_scan_is_group(name))
+		(void)unlinkat(*fd, name, 0);
+	return true;
+}
+
+/* The group file goes first; links that lead nowhere go, too. */
+static bool drop_link(void *self, const char *name)
+{
+	const int *const fd = self;
+
+	if (!is_good(self, name))
+		(void)unlinkat(*fd, name, 0);
+	return true;
+}
+
+static void check_entry(void *self, int root_fd, const char *path,
+                        const char *key)
+{
+	TKB_AUTO(close_fd)
+	int fd = openat(root_fd, key,
+	                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	(void)self;
+	(void)path;
+	if (fd < 0 || each_item(fd, is_good, &fd))
+		return;
+	(void)each_item(fd, retract, &fd);
+	(void)each_item(fd, drop_link, &fd);
+}
+
+static void check_root(void *self, const char *path)
+{
+	(void)self;
+	run_scan_keys(path, check_entry, NULL);
+}
+
+static void link_root(void *self, const char *path)
+{
+	struct roots *const roots = self;
+	char to[PATH_SIZE];
+	char parent[PATH_SIZE];
+
+	(void)snprintf(to, sizeof(to), "%.4000s%s", roots->to,
+	               path + strlen(roots->from));
+	if (roots->is_inductor) {
+		(void)snprintf(parent, sizeof(parent), "%.4000s/triton",
+		               roots->to);
+		(void)mkdir(parent, 0777);
+		(void)mkdir(to, 0777);
+	}
+
+	roots->to_root = to;
+	run_scan_keys(path, link_entry, roots);
+}
+
+void run_links_make(const char *from, const char *to, bool is_inductor)
+{
+	struct roots roots = { .from = from,
+		               .to = to,
+		               .is_inductor = is_inductor };
+
+	run_scan_roots(to, is_inductor, check_root, NULL);
+	run_scan_roots(from, is_inductor, link_root, &roots);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_loop.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/deadline.h"
+
+static void note_end(struct run *run, pid_t pid, int state)
+{
+	if (pid == run->command) {
+		run->command = 0;
+		run->command_state = state;
+		return;
+	}
+
+	/* Others are orphans that were left to us. */
+	for (size_t i = 0; i < RUN_ROLE_COUNT; i++) {
+		if (pid == run->children[i].pid)
+			run_child_note(&run->children[i], state);
+	}
+}
+
+static void reap(struct run *run)
+{
+	int state = 0;
+
+	for (pid_t pid = waitpid(-1, &state, WNOHANG | WUNTRACED); pid > 0;
+	     pid = waitpid(-1, &state, WNOHANG | WUNTRACED)) {
+		if (!WIFSTOPPED(state))
+			note_end(run, pid, state);
+		else if (pid == run->command)
+			/* So do we, and the shell takes the terminal. What
+			   continues us is forwarded. */
+			run_signals_stop(WSTOPSIG(state));
+	}
+}
+
+/*
+ * What the terminal sends, it sends to the whole group, and so to the command;
+ * what the command sends to its group, it need not get from us.
+ */
+static void take_signal(struct run *run, int number, const siginfo_t *info)
+{
+	const bool is_kernel = run_signals_is_kernel(info);
+
+	/* As SIGXFSZ, where a limit is on files: the call has failed, too. */
+	if (!is_kernel && info->si_pid == getpid())
+		return;
+	if (is_kernel && (number == SIGINT || number == SIGQUIT))
+		run->is_interrupted = true;
+	if (run->command != 0 && !is_kernel && info->si_pid != run->command)
+		(void)kill(run->command, number);
+	else if (run->command == 0 && number == SIGTSTP)
+		run_signals_stop(number);
+	else if (run->command == 0 && run_signals_ends(number))
+		run->stop_signal = number;
+}
+
+void run_loop_turn(struct run *run, uint64_t until_ms)
+{
+	const uint64_t now = deadline_now_ms();
+	siginfo_t info;
+	int number;
+
+	for (size_t i = 0; i < RUN_ROLE_COUNT; i++) {
+		struct run_child *const child = &run->children[i];
+
+		run_child_tick(child, now);
+		if (child->pid != 0 && child->end_ms < until_ms)
+			until_ms = child->end_ms;
+	}
+
+	number = run_signals_next(&run->signals, until_ms, &info);
+	if (number == SIGCHLD)
+		reap(run);
+	else if (number > 0)
+		take_signal(run, number, &info);
+}
+
+void run_loop_drain(struct run *run)
+{
+	siginfo_t info;
+	int number = run_signals_next(&run->signals, 0, &info);
+
+	for (; number > 0; number = run_signals_next(&run->signals, 0, &info)) {
+		if (number == SIGCHLD)
+			reap(run);
+		else if (run->command == 0 || info.si_pid == getpid())
+			take_signal(run, number, &info);
+		else
+			(void)kill(run->command, number);
+	}
+}
+
+bool run_loop_wait(struct run *run, enum run_role role, uint64_t until_ms)
+{
+	const struct run_child *const child = &run->children[role];
+
+	while (child->pid != 0 && run->stop_signal == 0 &&
+	       deadline_now_ms() < until_ms)
+		run_loop_turn(run, until_ms);
+	return child->pid == 0;
+}

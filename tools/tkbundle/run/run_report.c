@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_report.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/deadline.h"
+#include "run/run_command.h"
+#include "run/run_figures.h"
+
+#define NUMBER_SIZE 24
+#define REASONS_LIMIT 8
+#define REASON_SIZE 1200
+#define LINE_SIZE 4096 /* what a pipe takes in one piece */
+#define PARTIAL 4      /* an exit status */
+
+/* What failed, and why. */
+struct reasons {
+	size_t count;
+	struct reason {
+		const char *what; /* or NULL: the text says it */
+		char text[REASON_SIZE];
+	} items[REASONS_LIMIT];
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct reasons *reasons,
+                                                      const char *what,
+                                                      const char *format, ...)
+{
+	struct reason *const reason = &reasons->items[reasons->count];
+	va_list values;
+
+	if (reasons->count == REASONS_LIMIT)
+		return;
+	reasons->count++;
+	reason->what = what;
+	va_start(values, format);
+	(void)vsnprintf(reason->text, sizeof(reason->text), format, values);
+	va_end(values);
+}
+
+/* "2 s" */
+static void show_time(uint64_t time_ms, char out[NUMBER_SIZE])
+{
+	if (time_ms % 1000 == 0)
+		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64 " s",
+		               time_ms / 1000);
+	else
+		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64 " ms", time_ms);
+}
+
+static void show_count(bool is_known, uint64_t count, char out[NUMBER_SIZE])
+{
+	(void)snprintf(out, NUMBER_SIZE, "unknown");
+	if (is_known)
+		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
+}
+
+/* It had so long: until we no longer waited, or until it was told to end. */
+static void show_limit(const struct run *run, char out[NUMBER_SIZE])
+{
+	const struct run_plan *const plan = &run->shared->plan;
+	const struct run_child *const pull = &run->children[RUN_PULL];
+	const bool is_over = pull->is_told &&
+	                     pull->told_ms - run->start_ms >= plan->deadline_ms;
+
+	show_time(is_over ? plan->deadline_ms : plan->wait_ms, out);
+}
+
+static void add_pull(const struct run *run, struct reasons *reasons)
+{
+	const struct run_child *const pull = &run->children[RUN_PULL];
+	char reason[RUN_REASON_SIZE];
+	char limit[NUMBER_SIZE];
+	int status = 0;
+
+	if (!pull->has_begun)
+		return;
+
+	/* It is loud wherever it is. */
+	if (run_child_line(pull, ": verify=false:", reason))
+		add(reasons, NULL, "%s", reason);
+
+	show_limit(run, limit);
+	if (pull->pid == 0 && !pull->is_told &&
+	    (!run_child_has_exited(pull, &status) || status != 0)) {
+		run_child_reason(pull, reason);
+		add(reasons, "pull", "%s", reason);
+	} else if (pull->pid != 0 || pull->is_told || run->is_late) {
+		add(reasons, "pull", "not done after %s", limit);
+	}
+}
+
+static void add_root(const struct run *run, struct reasons *reasons)
+{
+	const char *const elsewhere = run_command_elsewhere(run);
+
+	if (run->shared->plan.message[0] != '\0')
+		add(reasons, "cache", "%s", run->shared->plan.message);
+	if (elsewhere != NULL)
+		add(reasons, "cache", "%s names '%s', not '%s'", elsewhere,
+		    getenv(elsewhere), run->shared->plan.root);
+}
+
+void run_report_push(struct run *run)
+{
+	struct run_child *const push = &run->children[RUN_PUSH];
+	uint64_t count = 0;
+	char limit[NUMBER_SIZE];
+	int status = 0;
+
+	run->has_push_reason = false;
+	if (!push->has_begun)
+		return;
+	if (run_child_number(push, "pushed", &count))
+		run->pushed_count += count;
+	if (run_child_has_exited(push, &status) && status == 0)
+		return;
+
+	/* What is being compiled is left out: the last push takes it. */
+	run->is_dirty = true;
+	if (run_child_has_exited(push, &status) && status == PARTIAL)
+		return;
+
+	run->has_push_reason = true;
+	if (push->pid != 0 || push->is_told) {
+		/* It was given what was left of the deadline. */
+		show_time((push->told_ms - push->begin_ms + 50) / 100 * 100,
+		          limit);
+		(void)snprintf(run->push_reason, sizeof(run->push_reason),
+		               "not done after %s", limit);
+	} else {
+		run_child_reason(push, run->push_reason);
+	}
+}
+
+static void list_reasons(const struct run *run, struct reasons *out)
+{
+	*out = (struct reasons){ .count = 0 };
+	add_root(run, out);
+	add_pull(run, out);
+	if (run->has_push_reason)
+		add(out, "push", "%s", run->push_reason);
+	if (run->shared->metrics_error[0] != '\0')
+		add(out, "metrics", "%s", run->shared->metrics_error);
+}
+
+static void say(const struct run *run, const char *counts)
+{
+	struct reasons reasons;
+	char line[LINE_SIZE];
+	int length;
+
+	list_reasons(run, &reasons);
+	length = snprintf(line, sizeof(line), "%s", counts);
+	for (size_t i = 0; i < reasons.count; i++) {
+		const struct reason *const reason = &reasons.items[i];
+
+		if (length < 0 || (size_t)length >= sizeof(line))
+			break;
+		length += snprintf(
+			line + length, sizeof(line) - (size_t)length,
+			"; %s%s%s", reason->what != NULL ? reason->what : "",
+			reason->what != NULL ? ": " : "", reason->text);
+	}
+	cli_say(run->cli, "%s", line);
+}
+
+static void say_counts(const struct run *run)
+{
+	struct run_figures figures;
+	char counts[8 * NUMBER_SIZE];
+	char emitted[NUMBER_SIZE];
+	char used[NUMBER_SIZE];
+	char compiled[NUMBER_SIZE];
+
+	run_figures_take(run, &figures);
+	show_count(figures.is_emitted_known, figures.emitted, emitted);
+	show_count(figures.is_used_known, figures.used, used);
+	show_count(figures.is_compiled_known, figures.compiled, compiled);
+	(void)snprintf(counts, sizeof(counts),
+	               "emitted %s, used %s, compiled anew %s, pushed %" PRIu64,
+	               emitted, used, compiled, figures.pushed);
+	say(run, counts);
+}
+
+static void say_start(const struct run *run)
+{
+	struct run_figures figures;
+	char counts[2 * NUMBER_SIZE];
+	char emitted[NUMBER_SIZE];
+
+	run_figures_take(run, &figures);
+	show_count(figures.is_emitted_known, figures.emitted, emitted);
+	(void)snprintf(counts, sizeof(counts), "emitted %s, starting", emitted);
+	say(run, counts);
+}
+
+static void fill_figures(struct json_out *json, const struct run *run)
+{
+	static const char *const counts[] = { "emitted", "used", "compiled",
+		                              "pushed", "gone_blobs" };
+	static const char *const times[] = { "delay_seconds",
+		                             "duration_seconds",
+		                             "timestamp_seconds" };
+	struct metrics metrics;
+
+	run_figures_name(run, &metrics);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		const struct metric *const item =
+			metrics_find(&metrics, counts[i]);
+
+		if (item != NULL)
+			json_out_number(json, item->name,
+			                (uint64_t)item->value);
+		else
+			json_out_null(json, counts[i]);
+	}
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		json_out_real(json, times[i],
+		              metrics_find(&metrics, times[i])->value);
+	json_out_flag(json, "success",
+	              metrics_find(&metrics, "success")->value != 0);
+}
+
+/* @param status  of the command; negative: it has not ended */
+static void print_document(const struct run *run, const char *event, int status)
+{
+	TKB_AUTO(json_out_release)
+	struct json_out json = { .is_wanted = false };
+	struct reasons reasons;
+
+	json_out_init(&json, true);
+	json_out_text(&json, "verb", "run");
+	json_out_text(&json, "event", event);
+	if (run->args->ref != NULL)
+		json_out_text(&json, "ref", run->args->ref);
+	else
+		json_out_null(&json, "ref");
+	fill_figures(&json, run);
+	list_reasons(run, &reasons);
+	json_out_open_array(&json, "reasons");
+	for (size_t i = 0; i < reasons.count; i++) {
+		json_out_open_object(&json, NULL);
+		if (reasons.items[i].what != NULL)
+			json_out_text(&json, "of", reasons.items[i].what);
+		json_out_text(&json, "message", reasons.items[i].text);
+		json_out_close(&json);
+	}
+	json_out_close(&json);
+	if (status >= 0)
+		json_out_number(&json, "status", (uint64_t)status);
+	(void)json_out_write(&json, run->cli->log);
+	(void)fflush(run->cli->log);
+}
+
+/* Nobody has to read what we write; we have signals to forward. */
+static bool can_print(void)
+{
+	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0;
+}
+
+void run_report_start(const struct run *run)
+{
+	if (!can_print())
+		return;
+	if (run->args->is_json)
+		print_document(run, "start", -1);
+	else
+		say_start(run);
+}
+
+void run_report_change(const struct run *run)
+{
+	if (!can_print())
+		return;
+	if (run->args->is_json)
+		print_document(run, "change", -1);
+	else
+		say_counts(run);
+}
+
+void run_report_end(const struct run *run, int status)
+{
+	if (run->args->is_json)
+		print_document(run, "end", status);
+	else
+		say_counts(run);
+}

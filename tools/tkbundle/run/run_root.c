@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <tkbundle/emit.h>
+
+#include "config/config.h"
+#include "config/root.h"
+#include "run/run_links.h"
+#include "run/run_scan.h"
+
+void run_root_assume(const struct arguments *args, struct run_plan *out)
+{
+	out->wait_ms = args->wait.is_set ? args->wait.value : RUN_WAIT_MS;
+	out->deadline_ms =
+		args->deadline.is_set ? args->deadline.value : RUN_DEADLINE_MS;
+	out->push = args->push.is_set ? (enum run_push)args->push.value
+	                              : RUN_PUSH_ALWAYS;
+}
+
+/* What is wrong in the configuration, pull says. */
+static void configure(const struct arguments *args, struct run_plan *out)
+{
+	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+	const struct config_value *const values = config.values;
+	struct tkb_error err = { .status = 0 };
+
+	if (config_load(args, &config, &err) != 0)
+		err.status = 0; /* what makes sense is there all the same */
+	if (values[CONFIG_WAIT].text != NULL)
+		out->wait_ms = values[CONFIG_WAIT].number;
+	if (values[CONFIG_DEADLINE].text != NULL)
+		out->deadline_ms = values[CONFIG_DEADLINE].number;
+	if (values[CONFIG_PUSH].text != NULL)
+		out->push = (enum run_push)values[CONFIG_PUSH].number;
+}
+
+/* `path` from the root folder on, without resolving links. */
+static bool make_absolute(const char *path, char out[RUN_PATH_SIZE])
+{
+	char here[RUN_PATH_SIZE];
+	int length;
+
+	if (path[0] == '/') {
+		length = snprintf(out, RUN_PATH_SIZE, "%s", path);
+	} else {
+		if (getcwd(here, sizeof(here)) == NULL)
+			return false;
+		length = snprintf(out, RUN_PATH_SIZE, "%s/%s", here, path);
+	}
+
+	while (length > 1 && length < RUN_PATH_SIZE && out[length - 1] == '/')
+		out[--length] = '\0';
+	return length > 0 && length < RUN_PATH_SIZE;
+}
+
+static bool choose(const struct arguments *args, struct run_plan *out)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+
+	if (root_choose(args->cache, &root, &err) != 0) {
+		(void)snprintf(out->message, sizeof(out->message), "%s",
+		               err.message);
+		return false;
+	}
+
+	out->is_inductor = root.is_inductor;
+	if (make_absolute(root.path, out->meant))
+		return true;
+	(void)snprintf(out->message, sizeof(out->message),
+	               "'%.400s' cannot be made absolute", root.path);
+	return false;
+}
+
+static bool can_write(const char *path)
+{
+	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+static void check_folder(void *self, const char *path)
+{
+	bool *const is_writable = self;
+
+	*is_writable = *is_writable && can_write(path);
+}
+
+static bool is_usable(const struct run_plan *plan)
+{
+	bool is_writable = true;
+
+	if (tkb_cache_root_make(plan->meant, NULL) != 0 ||
+	    !can_write(plan->meant))
+		return false;
+	if (plan->is_inductor)
+		run_scan_roots(plan->meant, true, check_folder, &is_writable);
+	return is_writable;
+}
+
+/* A folder of ours that nobody else can write: he would choose our kernels. */
+static bool take_folder(const char *path)
+{
+	struct stat status;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+	       status.st_uid == geteuid() &&
+	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && can_write(path);
+}
+
+/* A number for a path: FNV-1a. */
+static uint64_t number_of(const char *path)
+{
+	uint64_t number = 0xcbf29ce484222325;
+
+	for (; *path != '\0'; path++)
+		number = (number ^ (unsigned char)*path) * 0x100000001b3;
+	return number;
+}
+
+static bool take_other(struct run_plan *plan, bool is_beside_allowed)
+{
+	const char *const temporary = getenv("TMPDIR");
+	const char *const folders[] = { temporary != NULL && temporary[0] == '/'
+		                                ? temporary
+		                                : "/tmp",
+		                        "/tmp" };
+	const unsigned user = (unsigned)geteuid();
+
+	(void)snprintf(plan->root, sizeof(plan->root), "%.4000s.tkbundle-%u",
+	               plan->meant, user);
+	if (is_beside_allowed && take_folder(plan->root))
+		return true;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		(void)snprintf(plan->root, sizeof(plan->root),
+		               "%.4000s/tkbundle-%u-%016" PRIx64, folders[i],
+		               user, number_of(plan->meant));
+		if (take_folder(plan->root))
+			return true;
+	}
+
+	return false;
+}
+
+static void tell_other(struct run_plan *plan, const char *why)
+{
+	(void)snprintf(plan->message, sizeof(plan->message),
+	               plan->has_root ? "'%.200s' %s; the command has '%.200s'"
+	                              : "'%.200s' %s",
+	               plan->meant, why, plan->root);
+}
+
+void run_root_plan(void *self)
+{
+	struct run *const run = self;
+	struct run_plan *const plan = &run->shared->plan;
+
+	configure(run->args, plan);
+	if (!choose(run->args, plan)) {
+		plan->is_made = true;
+		return;
+	}
+
+	plan->is_inductor =
+		plan->is_inductor || run_scan_is_inductor(plan->meant);
+	if (is_usable(plan)) {
+		(void)snprintf(plan->root, sizeof(plan->root), "%s",
+		               plan->meant);
+		plan->has_root = true;
+	} else {
+		plan->has_root = take_other(plan, true);
+		plan->is_other = plan->has_root;
+		tell_other(plan, "cannot be written");
+		if (plan->has_root)
+			run_links_make(plan->meant, plan->root,
+			               plan->is_inductor);
+	}
+
+	plan->is_made = true;
+}
+
+void run_root_flee(void *self)
+{
+	struct run *const run = self;
+	struct run_plan *const plan = &run->shared->plan;
+
+	if (plan->meant[0] != '\0') {
+		plan->has_root = take_other(plan, false);
+		plan->is_other = plan->has_root;
+		tell_other(plan, "does not answer");
+	} else if (choose(run->args, plan)) {
+		/* It has not come to the root. */
+		(void)memcpy(plan->root, plan->meant, sizeof(plan->root));
+		plan->has_root = true;
+		(void)snprintf(plan->message, sizeof(plan->message),
+		               "the configuration does not answer");
+	}
+	plan->is_made = true;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_scan.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static void close_folder(DIR **folder)
+{
+	if (*folder != NULL)
+		(void)closedir(*folder);
+}
+
+/* @return a folder that the caller closes, or NULL */
+static DIR *open_folder(int at, const char *path, int flags)
+{
+	const int fd =
+		openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	DIR *const folder = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (folder == NULL && fd >= 0)
+		(void)close(fd);
+	return folder;
+}
+
+static bool is_number(const char *name)
+{
+	return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
+}
+
+static void count_root(void *self, const char *path)
+{
+	bool *const has_any = self;
+
+	(void)path;
+	*has_any = true;
+}
+
+bool run_scan_is_inductor(const char *root)
+{
+	bool has_any = false;
+
+	run_scan_roots(root, true, count_root, &has_any);
+	return has_any;
+}
+
+void run_scan_roots(const char *root, bool is_inductor,
+                    void (*visit)(void *self, const char *path), void *self)
+{
+	TKB_AUTO(close_folder) DIR *folder = NULL;
+	char path[4096];
+
+	if (!is_inductor) {
+		visit(self, root);
+		return;
+	}
+
+	(void)snprintf(path, sizeof(path), "%s/triton", root);
+	folder = open_folder(AT_FDCWD, path, 0);
+	for (const struct dirent *item = folder != NULL ? readdir(folder)
+	                                                : NULL;
+	     item != NULL; item = readdir(folder)) {
+		const int length = snprintf(path, sizeof(path), "%s/triton/%s",
+		                            root, item->d_name);
+
+		if (is_number(item->d_name) && length < (int)sizeof(path))
+			visit(self, path);
+	}
+}
+
+void run_scan_keys(const char *path,
+                   void (*visit)(void *self, int root_fd, const char *path,
+                                 const char *key),
+                   void *self)
+{
+	TKB_AUTO(close_folder) DIR *folder = open_folder(AT_FDCWD, path, 0);
+
+	if (folder == NULL)
+		return;
+	for (const struct dirent *item = readdir(folder); item != NULL;
+	     item = readdir(folder)) {
+		/* Others are ours, Triton's, or the folder itself. */
+		if (item->d_name[0] != '.' &&
+		    (item->d_type == DT_DIR || item->d_type == DT_UNKNOWN))
+			visit(self, dirfd(folder), path, item->d_name);
+	}
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t length = strlen(name);
+	const size_t size = strlen(end);
+
+	return length > size && strcmp(name + length - size, end) == 0;
+}
+
+bool run_scan_is_group(const char *name)
+{
+	static const char prefix[] = "__grp__";
+
+	return strncmp(name, prefix, strlen(prefix)) == 0 &&
+	       ends_with(name, ".json");
+}
+
+bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
+{
+	TKB_AUTO(close_folder)
+	DIR *folder = open_folder(root_fd, key, O_NOFOLLOW);
+	bool has_any = false;
+
+	if (folder == NULL)
+		return false;
+	for (const struct dirent *item = readdir(folder); item != NULL;
+	     item = readdir(folder)) {
+		const bool is_group = run_scan_is_group(item->d_name);
+
+		if (!is_group && !ends_with(item->d_name, ".so") &&
+		    !ends_with(item->d_name, ".autotune.json"))
+			continue;
+		if (fstatat(dirfd(folder), item->d_name, out, 0) < 0)
+			continue;
+		has_any = true;
+		if (is_group)
+			break;
+	}
+
+	return has_any;
+}

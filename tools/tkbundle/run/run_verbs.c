@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_verbs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cli/deadline.h"
+#include "cli/text.h"
+
+#define PUSH_NICENESS 10
+
+static const char remote_variable[] = "TKBUNDLE_REMOTE";
+
+/* Our environment, with the remote of the command line. */
+struct environment {
+	char **items;
+	char *remote;
+};
+
+static void release(struct environment *environment)
+{
+	free(environment->items);
+	free(environment->remote);
+}
+
+static bool is_remote(const char *item)
+{
+	const size_t length = strlen(remote_variable);
+
+	return strncmp(item, remote_variable, length) == 0 &&
+	       item[length] == '=';
+}
+
+static bool make(const char *remote, struct environment *out)
+{
+	size_t count = 0;
+
+	while (environ != NULL && environ[count] != NULL)
+		count++;
+	out->items = calloc(count + 2, sizeof(*out->items));
+	if (out->items == NULL)
+		return false;
+
+	count = 0;
+	for (size_t i = 0; environ != NULL && environ[i] != NULL; i++) {
+		if (remote == NULL || !is_remote(environ[i]))
+			out->items[count++] = environ[i];
+	}
+	if (remote == NULL)
+		return true;
+
+	if (asprintf(&out->remote, "%s=%s", remote_variable, remote) < 0) {
+		out->remote = NULL; /* asprintf() leaves it undefined */
+		return false;
+	}
+	out->items[count] = out->remote;
+	return true;
+}
+
+/* Start it with `words`, which end with NULL; then come ref and root. */
+static bool start(struct run *run, enum run_role role, const char *verb,
+                  const char *const *words, uint64_t end_ms)
+{
+	TKB_AUTO(release) struct environment environment = { .items = NULL };
+	struct run_child *const child = &run->children[role];
+	const uint64_t now = deadline_now_ms();
+	const char *argv[16] = { "tkbundle", verb, "--json" };
+	size_t count = 3;
+	char time[32];
+
+	if (!make(run->args->remote, &environment)) {
+		*child = (struct run_child){ .name = verb,
+			                     .has_begun = true,
+			                     .error = ENOMEM,
+			                     .out_fd = -1,
+			                     .err_fd = -1 };
+		return false;
+	}
+
+	(void)snprintf(time, sizeof(time), "%" PRIu64 "ms",
+	               end_ms > now ? end_ms - now : 1);
+	argv[count++] = "--deadline";
+	argv[count++] = time;
+	for (size_t i = 0; words[i] != NULL; i++)
+		argv[count++] = words[i];
+	argv[count++] = "--";
+	argv[count++] = run->args->ref != NULL ? run->args->ref : "-";
+	argv[count++] = run->shared->plan.root;
+	return run_child_spawn(child, verb, (char *const *)argv,
+	                       environment.items, end_ms);
+}
+
+bool run_verbs_pull(struct run *run, uint64_t end_ms)
+{
+	const char *const words[] = { "--layout",
+		                      run->shared->plan.is_inductor ? "inductor"
+		                                                    : "triton",
+		                      NULL };
+
+	return start(run, RUN_PULL, "pull", words, end_ms);
+}
+
+bool run_verbs_push(struct run *run, uint64_t end_ms)
+{
+	const char *const words[] = { "--jobs", "1", "--no-compaction", NULL };
+
+	run_child_release(&run->children[RUN_PUSH]);
+	if (!start(run, RUN_PUSH, "push", words, end_ms))
+		return false;
+	(void)setpriority(PRIO_PROCESS, (id_t)run->children[RUN_PUSH].pid,
+	                  PUSH_NICENESS);
+	return true;
+}

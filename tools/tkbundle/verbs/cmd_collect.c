@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/entry_out.h"
+#include "cli/follow.h"
+#include "config/root.h"
+#include "cli/text.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+static const struct option_spec options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPTION_TEXT,
+	  .value = "FILE|-",
+	  .is_required = true,
+	  FIELD(output),
+	  .help = "write the bundle to FILE, or to standard output" },
+	ARGS_KEYS,
+	{ .name = "device",
+	  .kind = OPTION_NUMBER,
+	  .value = "N",
+	  FIELD(device),
+	  .max = 1023,
+	  .help = "only this GPU's entries; names it in a Triton root" },
+	{ .name = "profile",
+	  .kind = OPTION_WORD,
+	  .value = "full|lean",
+	  FIELD(profile),
+	  .help = "pack every file, or what a launch needs" },
+	{ .name = "no-modules",
+	  .kind = OPTION_SWITCH,
+	  FIELD(no_modules),
+	  .help = "leave shared objects out" },
+	{ .name = "strip-locations",
+	  .kind = OPTION_SWITCH,
+	  FIELD(strips_locations),
+	  .help = "name no source file in IR, PTX and cubins" },
+	{ .name = "strict",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_strict),
+	  .help = "write nothing if an entry would be left out" },
+	ARGS_JOBS,
+	ARGS_JSON,
+	ARGS_DRY_RUN,
+};
+
+static bool is_to_stdout(const struct arguments *args)
+{
+	return args->output != NULL && strcmp(args->output, "-") == 0;
+}
+
+static enum status check(const struct cli *cli, const struct arguments *args)
+{
+	if (args->output == NULL && !args->is_dry_run)
+		return cli_misused(cli, "'-o FILE' is missing");
+	if (!is_to_stdout(args))
+		return STATUS_DONE;
+
+	if (args->is_json)
+		return cli_misused(cli, "'-o -' and '--json' both want "
+		                        "standard output");
+	if (!args->is_dry_run && isatty(fileno(cli->out)))
+		return cli_misused(cli, "a bundle is not written to a "
+		                        "terminal");
+	return STATUS_DONE;
+}
+
+/* No bundle is said to be written before all of it is. */
+static int to_stdout(struct cli *cli, const char *root,
+                     const struct tkb_collect_options *chosen,
+                     struct tkb_collect_report *report, struct tkb_error *err)
+{
+	const struct tkb_sink out = cli_sink(cli);
+	const int rc = tkb_collect(root, chosen, &out, report, err);
+
+	return rc != 0 ? rc : cli_flush(cli, err);
+}
+
+static int collect(struct cli *cli, const struct arguments *args,
+                   const char *root, struct tkb_collect_report *report,
+                   struct tkb_error *err)
+{
+	struct tkb_collect_options chosen = {
+		.keys = args->keys.items,
+		.key_count = args->keys.count,
+		.has_device = args->device.is_set,
+		.device = args->device.value,
+		/* The words of --profile stand in the enum's order. */
+		.profile = (enum tkb_profile)args->profile.value,
+		.no_modules = args->no_modules,
+		.strip_locations = args->strips_locations,
+		.strict = args->is_strict,
+		.dry_run = args->is_dry_run,
+		.threads = args->jobs.value,
+	};
+	struct follow follow;
+	int rc;
+
+	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
+	chosen.watch = follow_watch(&follow);
+
+	if (args->is_dry_run)
+		rc = tkb_collect(root, &chosen, NULL, report, err);
+	else if (is_to_stdout(args))
+		rc = to_stdout(cli, root, &chosen, report, err);
+	else
+		rc = tkb_collect_to_file(root, &chosen, args->output, report,
+		                         err);
+
+	follow_end(&follow);
+	return rc;
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_collect_report *report)
+{
+	entry_out_digest(json, "id", &report->id);
+	json_out_text(json, "layout",
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_number(json, "collected", report->collected_count);
+	json_out_number(json, "left_out_count", report->left_out_count);
+	json_out_number(json, "unfinished", report->unfinished_count);
+	json_out_number(json, "stray", report->stray_count);
+	json_out_number(json, "moved", report->moved_count);
+	json_out_number(json, "files", report->file_count);
+	json_out_number(json, "size", report->size);
+	json_out_number(json, "bundle_size", report->bundle_size);
+}
+
+static void summarize(const struct cli *cli, const struct arguments *args,
+                      const struct tkb_collect_report *report)
+{
+	const struct text_count counts[] = {
+		{ "left out", report->left_out_count },
+		{ "unfinished", report->unfinished_count },
+		{ "stray", report->stray_count },
+		{ "moved", report->moved_count },
+	};
+	FILE *const to = is_to_stdout(args) ? cli->log : cli->out;
+	char what[128];
+	char size[TEXT_SIZE_SIZE];
+	char rest[160];
+
+	text_size(report->size, size);
+	(void)snprintf(what, sizeof(what),
+	               "%" PRIu64 " %s (%" PRIu64 " %s, %s)",
+	               report->collected_count,
+	               text_plural(report->collected_count, "entry", "entries"),
+	               report->file_count,
+	               text_plural(report->file_count, "file", "files"), size);
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	if (args->is_dry_run) {
+		text_line(to, "would collect %s%s", what, rest);
+		return;
+	}
+
+	text_size(report->bundle_size, size);
+	text_line(to, "collected %s into %s (%s)%s", what,
+	          is_to_stdout(args) ? "standard output" : args->output, size,
+	          rest);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	enum status status = check(cli, args);
+	int rc;
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+
+	json_out_text(&cli->json, "verb", "collect");
+	json_out_text(&cli->json, "root", root.path);
+	json_out_text(&cli->json, "bundle",
+	              args->output != NULL ? args->output : "");
+	json_out_text(&cli->json, "profile",
+	              args->profile.value == TKB_PROFILE_LEAN ? "lean"
+	                                                      : "full");
+	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
+
+	rc = collect(cli, args, root.path, &report, &err);
+	if (rc == 0)
+		fill_json(&cli->json, &report);
+	else if (rc == TKB_ERR_LEFT_OUT)
+		json_out_number(&cli->json, "left_out_count",
+		                report.left_out_count);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, root.path);
+
+	if (!args->is_json)
+		summarize(cli, args, &report);
+	return report.left_out_count > 0 ? STATUS_PARTIAL : STATUS_DONE;
+}
+
+const struct command command_collect = {
+	.name = "collect",
+	.operands = { "CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "pack a cache into a bundle",
+	.details =
+		"CACHE_ROOT is a Triton cache root or an Inductor cache "
+		"folder;\n"
+		"by default $TRITON_CACHE_DIR, $TORCHINDUCTOR_CACHE_DIR,\n"
+		"$TRITON_HOME/.triton/cache or ~/.triton/cache, the first "
+		"that\n"
+		"is set. An entry is packed whole or left out with a reason;\n"
+		"then the exit status is 4. Nothing in the cache is changed.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+
+#include "compile/compile_check.h"
+#include "compile/compile_open.h"
+#include "compile/compile_out.h"
+#include "compile/compile_triton.h"
+#include "config/root.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+static const struct option_spec options[] = {
+	{ .name = "target",
+	  .kind = OPTION_TARGETS,
+	  .value = "TARGET[,TARGET...]",
+	  .is_required = true,
+	  FIELD(targets),
+	  .help = "compile for these GPUs, as cuda:90" },
+	{ .name = "cache",
+	  .kind = OPTION_TEXT,
+	  .value = "CACHE_ROOT",
+	  FIELD(cache),
+	  .help = "where entries go; by default Triton's own cache" },
+	{ .name = "jobs",
+	  .letter = 'j',
+	  .kind = OPTION_NUMBER,
+	  .value = "N",
+	  FIELD(jobs),
+	  .min = 1,
+	  .max = 256,
+	  .help = "use N workers, not one for each core" },
+	{ .name = "ptxas",
+	  .kind = OPTION_TEXT,
+	  .value = "PATH",
+	  FIELD(compile.ptxas),
+	  .help = "use this ptxas, not the one that is found" },
+	{ .name = "cubin-with",
+	  .kind = OPTION_WORD,
+	  .value = "ptxas|nvjitlink",
+	  FIELD(compile.cubin_with),
+	  .help = "what makes cubins of PTX" },
+	{ .name = "ptxas-option",
+	  .kind = OPTION_TEXTS,
+	  .value = "O",
+	  FIELD(compile.ptxas_options),
+	  .help = "give ptxas this option, too" },
+	{ .name = "include",
+	  .letter = 'I',
+	  .kind = OPTION_TEXTS,
+	  .value = "DIR",
+	  FIELD(compile.folders),
+	  .help = "look here for what CUDA C includes" },
+	{ .name = "define",
+	  .letter = 'D',
+	  .kind = OPTION_TEXTS,
+	  .value = "NAME[=V]",
+	  FIELD(compile.defines),
+	  .help = "define a macro of CUDA C" },
+	{ .name = "libdevice",
+	  .kind = OPTION_TEXT,
+	  .value = "FILE",
+	  FIELD(compile.libdevice),
+	  .help = "link what IR calls from this library" },
+	{ .name = "optimize",
+	  .kind = OPTION_SWITCH,
+	  FIELD(compile.is_optimized),
+	  .help = "run LLVM's O3 over IR, which Triton's has had" },
+	{ .name = "name",
+	  .kind = OPTION_TEXT,
+	  .value = "KERNEL",
+	  FIELD(compile.kernel),
+	  .help = "compile this one of several kernels" },
+	{ .name = "num-warps",
+	  .kind = OPTION_NUMBER,
+	  .value = "N",
+	  FIELD(compile.num_warps),
+	  .min = 1,
+	  .max = 32,
+	  .help = "launch with N warps" },
+	{ .name = "num-stages",
+	  .kind = OPTION_NUMBER,
+	  .value = "N",
+	  FIELD(compile.num_stages),
+	  .min = 1,
+	  .max = 64,
+	  .help = "pipeline loops of a Triton kernel in N stages" },
+	{ .name = "metadata",
+	  .kind = OPTION_TEXT,
+	  .value = "FILE",
+	  FIELD(compile.metadata),
+	  .help = "take launch attributes from Triton's JSON in FILE" },
+	{ .name = "finalize",
+	  .kind = OPTION_SWITCH,
+	  FIELD(compile.is_finalized),
+	  .help = "use what is known of a whole module of IR" },
+	{ .name = "without",
+	  .kind = OPTION_TEXTS,
+	  .value = "STEP",
+	  FIELD(compile.without),
+	  .help = "leave out this step of --finalize" },
+	{ .name = "fast",
+	  .kind = OPTION_SWITCH,
+	  FIELD(compile.is_fast),
+	  .help = "let --finalize use rules that change rounding" },
+	{ .name = "rules",
+	  .kind = OPTION_TEXTS,
+	  .value = "FILE.ll",
+	  FIELD(compile.rules),
+	  .help = "let --finalize use these rules, too" },
+	{ .name = "signature",
+	  .kind = OPTION_TEXT,
+	  .value = "ITEMS",
+	  FIELD(compile.signature),
+	  .help = "parameters of a Triton kernel, as '*fp32:16, i32, 64'" },
+	{ .name = "python",
+	  .kind = OPTION_TEXT,
+	  .value = "PYTHON",
+	  FIELD(compile.python),
+	  .help = "the Python that has Triton" },
+	{ .name = "keep-going",
+	  .kind = OPTION_SWITCH,
+	  FIELD(compile.keeps_going),
+	  .help = "after a failure, compile the rest" },
+	{ .name = "emit",
+	  .kind = OPTION_WORD,
+	  .value = "ptx|cubin|llir",
+	  FIELD(compile.emit),
+	  .help = "write this of one kernel, and make no entry" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPTION_TEXT,
+	  .value = "FILE|FOLDER/|-",
+	  FIELD(output),
+	  .help = "where --emit writes" },
+	{ .name = "print-after-all",
+	  .kind = OPTION_SWITCH,
+	  FIELD(compile.prints_passes),
+	  .help = "show the IR after each pass" },
+	{ .name = "log",
+	  .kind = OPTION_TEXT,
+	  .value = "FILE",
+	  FIELD(compile.log),
+	  .help = "write each source to FILE before it is compiled" },
+	ARGS_DEADLINE,
+	ARGS_JSON,
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_verbose),
+	  .help = "tell of each kernel, and what the tools say" },
+};
+
+static enum status compile_kernels(struct compile_work *work,
+                                   const struct compile_inputs *inputs,
+                                   struct compile_triton_counts *counts)
+{
+	const struct compile_arguments *const chosen = &work->args->compile;
+	const struct compile_triton_order order = {
+		.inputs = inputs->kernels,
+		.input_count = inputs->kernel_count,
+		.signature = chosen->signature,
+		.python = chosen->python,
+		.ptxas = chosen->ptxas,
+		.cache_root = work->root,
+		.num_warps = chosen->num_warps.value,
+		.num_stages = chosen->num_stages.value,
+		.targets = work->args->targets.items,
+		.target_count = work->args->targets.count,
+		.worker_count = work->args->jobs.value,
+		.deadline = work->deadline,
+		.keep_going = chosen->keeps_going,
+		.is_json = work->args->is_json,
+		.is_verbose = work->args->is_verbose,
+		.log = compile_open_log(work),
+	};
+
+	work->logged = NULL;
+	return compile_triton(work->cli, &order, counts);
+}
+
+static void add_counts(struct compile_work *work,
+                       const struct compile_triton_counts *counts)
+{
+	work->counts[COMPILE_DONE] += counts->compiled;
+	work->counts[COMPILE_HIT] += counts->hit;
+	work->counts[COMPILE_FAILED] += counts->failed;
+	work->counts[COMPILE_LEFT] += counts->left;
+	compile_out_note_tools(work->tools, sizeof(work->tools), counts->tools);
+}
+
+/* Nobody else has said why the rest is left, but where something failed. */
+static void say_why(struct compile_work *work)
+{
+	const uint64_t left = work->counts[COMPILE_LEFT];
+	const char *const noun = text_plural(left, "kernel is", "kernels are");
+	struct tkb_error err = { .status = 0 };
+	char time[UNITS_TIME_SIZE];
+
+	units_show_time(work->deadline.time_ms, time);
+	if (left == 0)
+		return;
+	if (signals_is_caught())
+		(void)cli_error(&err, TKB_ERR_CANCELLED,
+		                "cancelled: %" PRIu64 " %s left", left, noun);
+	else if (deadline_is_over(&work->deadline))
+		(void)cli_error(&err, TKB_ERR_CANCELLED,
+		                "the deadline of %s ended it: %" PRIu64
+		                " %s left",
+		                time, left, noun);
+	else
+		return;
+	work->status = status_merge(
+		work->status,
+		cli_failed(work->cli, TKB_ERR_CANCELLED, &err, ""));
+}
+
+static void summarize(struct compile_work *work)
+{
+	const uint64_t *const counts = work->counts;
+	struct json_out *const json = &work->cli->json;
+	const struct text_count rest[] = { { "left", counts[COMPILE_LEFT] } };
+	char left[64];
+
+	json_out_number(json, "compiled", counts[COMPILE_DONE]);
+	json_out_number(json, "hits", counts[COMPILE_HIT]);
+	json_out_number(json, "failed", counts[COMPILE_FAILED]);
+	json_out_number(json, "left", counts[COMPILE_LEFT]);
+	json_out_text(json, "tools", work->tools);
+	if (work->args->is_json || work->args->compile.emit.is_set)
+		return;
+	text_counts(rest, 1, left, sizeof(left));
+	text_line(work->cli->out,
+	          "compiled %" PRIu64 ", hits %" PRIu64 ", failed %" PRIu64
+	          "%s%s%s to %s",
+	          counts[COMPILE_DONE], counts[COMPILE_HIT],
+	          counts[COMPILE_FAILED], left,
+	          work->tools[0] == '\0' ? "" : " with ", work->tools,
+	          work->root);
+}
+
+/* Where some were compiled, what failed was left out. */
+static enum status judge(const struct compile_work *work)
+{
+	const bool is_partial = work->counts[COMPILE_DONE] != 0 ||
+	                        work->counts[COMPILE_HIT] != 0;
+
+	if (work->status == STATUS_DONE || !is_partial)
+		return work->status;
+	return STATUS_PARTIAL;
+}
+
+static enum status compile(struct compile_work *work,
+                           const struct compile_inputs *inputs)
+{
+	struct compile_triton_counts counts = { .compiled = 0 };
+	struct json_out *const json = &work->cli->json;
+	enum status status = compile_open_log_file(work);
+
+	if (status == STATUS_DONE && inputs->file_count != 0)
+		status = compile_open(work);
+	if (status == STATUS_DONE && inputs->file_count != 0)
+		status = compile_work_begin(work, inputs->files,
+		                            inputs->file_count);
+	if (status != STATUS_DONE)
+		return status;
+	json_out_open_array(json, "kernels");
+	compile_work_do(work);
+	if (work->is_stopped) /* how many a list has nobody has looked */
+		work->counts[COMPILE_LEFT] +=
+			inputs->kernel_count * work->args->targets.count;
+	else if (inputs->kernel_count != 0)
+		work->status = status_merge(
+			work->status, compile_kernels(work, inputs, &counts));
+	json_out_close(json);
+	add_counts(work, &counts);
+	say_why(work);
+	summarize(work);
+	return judge(work);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(compile_check_release)
+	struct compile_inputs inputs = { NULL, 0, NULL, 0 };
+	TKB_AUTO(text_free) char *root = NULL;
+	TKB_AUTO(compile_work_release)
+	struct compile_work work = { .cli = cli, .args = args };
+	enum status status = compile_check_sort(cli, args, &inputs);
+
+	if (status == STATUS_DONE)
+		status = compile_check(cli, args, &inputs);
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	deadline_begin(&work.deadline, args->deadline.value);
+	json_out_text(&cli->json, "verb", "compile");
+	if (!args->compile.emit.is_set) {
+		status = compile_open_root(&work, &root);
+		json_out_text(&cli->json, "root", work.root);
+	}
+	return status == STATUS_DONE ? compile(&work, &inputs) : status;
+}
+
+const struct command command_compile = {
+	.name = "compile",
+	.operands = { "INPUT" },
+	.required_operands = 1,
+	.repeats_operand = true,
+	.summary = "make entries of IR, PTX, CUDA C or Triton kernels",
+	.details =
+		"INPUT is LLVM IR (.ll, .llir, .bc), PTX (.ptx), CUDA C "
+		"(.cu), a\n"
+		"kernel of Triton (FILE.py:KERNEL), or a list of such "
+		"(FILE.json).\n"
+		"No GPU is needed. Each becomes an entry as Triton leaves it; "
+		"one\n"
+		"that is there is a hit, and nothing is compiled. IR and PTX "
+		"of an\n"
+		"entry take the metadata that lie beside them. After a failure "
+		"the\n"
+		"rest is left, but with --keep-going.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "config/remote_use.h"
+#include "cli/text.h"
+
+static const struct option_spec options[] = {
+	ARGS_JSON,
+};
+
+/* What is shown of the remote: its tiers without secrets. */
+struct shown {
+	char *remote; /* owned; NULL: there is none, or it makes no sense */
+};
+
+static void shown_release(struct shown *shown)
+{
+	text_free(&shown->remote);
+}
+
+/* To open a remote connects to nothing. */
+static int show_remote(struct cli *cli, const struct config *config,
+                       struct shown *out, struct tkb_error *err)
+{
+	const struct config_value *const value = &config->values[CONFIG_REMOTE];
+	struct tkb_remote *remote = NULL;
+	struct tkb_error fault = { .status = 0 };
+	int rc;
+
+	if (value->text == NULL)
+		return 0;
+	rc = tkb_remote_open(value->text, NULL, &remote, &fault);
+	if (rc != 0)
+		return cli_error(err, (enum tkb_status)rc, "%.100s: %.400s",
+		                 value->origin, fault.message);
+	remote_use_warn(cli, remote);
+	out->remote = remote_use_name(remote);
+	tkb_remote_close(remote);
+	if (out->remote == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return 0;
+}
+
+/* What value `name` may be shown as, or NULL: it has none. */
+static const char *shown_value(const struct config *config,
+                               const struct shown *shown, size_t name)
+{
+	return name == CONFIG_REMOTE ? shown->remote
+	                             : config->values[name].text;
+}
+
+static const char *origin_of(const struct config *config, size_t name)
+{
+	const char *const origin = config->values[name].origin;
+
+	return origin != NULL ? origin : "default";
+}
+
+static int value_width(const struct config *config, const struct shown *shown)
+{
+	size_t width = 1;
+
+	for (size_t i = 0; i < CONFIG_COUNT; i++) {
+		const char *const text = shown_value(config, shown, i);
+		const size_t length = text != NULL ? strlen(text) : 0;
+
+		width = length > width ? length : width;
+	}
+	return (int)width;
+}
+
+static void print(const struct cli *cli, const struct config *config,
+                  const struct shown *shown)
+{
+	const int width = value_width(config, shown);
+
+	for (size_t i = 0; i < CONFIG_COUNT; i++) {
+		const char *const text = shown_value(config, shown, i);
+
+		text_line(cli->out, "%-15s  %-*s  %s",
+		          config_name((enum config_name)i), width,
+		          text != NULL ? text : "-", origin_of(config, i));
+	}
+}
+
+static void fill_json(struct json_out *json, const struct config *config,
+                      const struct shown *shown)
+{
+	json_out_open_array(json, "values");
+	for (size_t i = 0; i < CONFIG_COUNT; i++) {
+		const char *const text = shown_value(config, shown, i);
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "name", config_name((enum config_name)i));
+		json_out_text(json, "variable",
+		              config_variable((enum config_name)i));
+		if (text != NULL)
+			json_out_text(json, "value", text);
+		else
+			json_out_null(json, "value");
+		json_out_text(json, "origin", origin_of(config, i));
+		json_out_close(json);
+	}
+	json_out_close(json);
+}
+
+static enum status tell_files(struct cli *cli, bool is_json)
+{
+	enum status status = STATUS_DONE;
+
+	json_out_open_array(&cli->json, "files");
+	for (size_t i = 0; i < CONFIG_PATH_COUNT; i++) {
+		TKB_AUTO(text_free) char *path = NULL;
+		const char *word = "";
+
+		if (!config_path(i, &path))
+			status = STATUS_FAILED;
+		if (path == NULL)
+			continue;
+		if (access(path, F_OK) != 0)
+			word = errno == EACCES ? ", which may not be read"
+			                       : ", which is not there";
+		else if (access(path, R_OK) != 0)
+			word = ", which may not be read";
+		json_out_text(&cli->json, NULL, path);
+		if (!is_json)
+			text_line(cli->out, "file %s%s", path, word);
+	}
+	json_out_close(&cli->json);
+	return status;
+}
+
+/* They may be misspelt: whoever set them would wonder. */
+static void tell_unknown(struct cli *cli)
+{
+	json_out_open_array(&cli->json, "unknown");
+	for (size_t i = 0; environ[i] != NULL; i++) {
+		const int length = (int)strcspn(environ[i], "=");
+		char name[128];
+
+		if (!config_is_unknown(environ[i]))
+			continue;
+		(void)snprintf(name, sizeof(name), "%.*s", length, environ[i]);
+		cli_say(cli, "unknown variable %s", name);
+		json_out_text(&cli->json, NULL, name);
+	}
+	json_out_close(&cli->json);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+	TKB_AUTO(shown_release) struct shown shown = { .remote = NULL };
+	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
+	int rc;
+
+	json_out_text(&cli->json, "verb", "config");
+	rc = config_load(NULL, &config, &err);
+	if (rc == 0)
+		rc = show_remote(cli, &config, &shown, &err);
+	if (rc != 0)
+		status = cli_failed(cli, rc, &err, "the configuration");
+
+	fill_json(&cli->json, &config, &shown);
+	if (!args->is_json)
+		print(cli, &config, &shown);
+	status = status_merge(status, tell_files(cli, args->is_json));
+	tell_unknown(cli);
+	return status;
+}
+
+const struct command command_config = {
+	.name = "config",
+	.required_operands = 0,
+	.summary = "show what is configured, and where",
+	.details =
+		"Prints each value, and where it comes from: a variable, a\n"
+		"line of a file, or the default; then the files, the weaker\n"
+		"one first. A remote is shown without user, password and\n"
+		"parameters.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

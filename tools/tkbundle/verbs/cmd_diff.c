@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "diff/diff_json.h"
+#include "diff/diff_launchers.h"
+#include "diff/diff_out.h"
+#include "report/source_out.h"
+#include "cli/text.h"
+
+static const struct option_spec options[] = {
+	ARGS_JSON,
+};
+
+/* What is compared, and what came out. */
+struct comparison {
+	struct source a;
+	struct source b;
+	struct diff diff;
+	struct diff_cubins cubins;
+	struct diff_launchers launchers;
+};
+
+static void release(struct comparison *comparison)
+{
+	diff_launchers_release(&comparison->launchers);
+	diff_cubins_release(&comparison->cubins);
+	diff_release(&comparison->diff);
+	source_close(&comparison->b);
+	source_close(&comparison->a);
+}
+
+static size_t left_out_count(const struct source *source)
+{
+	return source->cache != NULL ? tkb_cache_left_out_count(source->cache)
+	                             : 0;
+}
+
+/* A cache has no profile. */
+static bool same_profile(const struct comparison *comparison)
+{
+	const struct tkb_bundle *const a = comparison->a.bundle;
+	const struct tkb_bundle *const b = comparison->b.bundle;
+
+	return a == NULL || b == NULL ||
+	       strcmp(tkb_bundle_profile(a), tkb_bundle_profile(b)) == 0;
+}
+
+static bool is_equal(const struct comparison *comparison)
+{
+	const struct diff *const diff = &comparison->diff;
+	const struct diff_launchers *const launchers = &comparison->launchers;
+
+	return diff->counts[DIFF_EQUAL] == diff->count &&
+	       launchers->counts[DIFF_EQUAL] == launchers->count &&
+	       same_profile(comparison);
+}
+
+/* Add one side to the document, and say what of it is left out. */
+static void put_side(struct cli *cli, bool is_b, const char *path,
+                     const struct source *source)
+{
+	json_out_open_object(&cli->json, is_b ? "b" : "a");
+	source_out_head(&cli->json, source, path);
+	json_out_number(&cli->json, "entry_count", source_entry_count(source));
+	source_out_left_out(cli, source, is_b ? " of B" : " of A");
+	json_out_close(&cli->json);
+}
+
+static void put_json(struct json_out *json, const struct comparison *comparison)
+{
+	const uint64_t *const counts = comparison->diff.counts;
+
+	json_out_flag(json, "equal", is_equal(comparison));
+	diff_json(json, &comparison->diff, &comparison->cubins);
+	json_out_number(json, "equal_count", counts[DIFF_EQUAL]);
+	json_out_number(json, "differ_count", counts[DIFF_DIFFERS]);
+	json_out_number(json, "only_a_count", counts[DIFF_ONLY_A]);
+	json_out_number(json, "only_b_count", counts[DIFF_ONLY_B]);
+	diff_launchers_json(json, &comparison->launchers);
+}
+
+static void print(const struct cli *cli, const struct comparison *comparison)
+{
+	const uint64_t *const counts = comparison->diff.counts;
+	const struct text_count others[] = {
+		{ "different", counts[DIFF_DIFFERS] },
+		{ "only in A", counts[DIFF_ONLY_A] },
+		{ "only in B", counts[DIFF_ONLY_B] },
+		{ "left out of A", left_out_count(&comparison->a) },
+		{ "left out of B", left_out_count(&comparison->b) },
+	};
+	char rest[192];
+
+	diff_out_print(cli->out, &comparison->diff, &comparison->cubins);
+	diff_launchers_print(cli->out, &comparison->launchers);
+	if (!same_profile(comparison))
+		text_line(cli->out, "the profile is %s in A, %s in B",
+		          tkb_bundle_profile(comparison->a.bundle),
+		          tkb_bundle_profile(comparison->b.bundle));
+
+	text_counts(others, sizeof(others) / sizeof(others[0]), rest,
+	            sizeof(rest));
+	text_line(cli->out, "%" PRIu64 " %s equal%s", counts[DIFF_EQUAL],
+	          text_plural(counts[DIFF_EQUAL], "entry", "entries"), rest);
+}
+
+/* Open A and B. @return as of source_open_hashed() */
+static int open_both(struct comparison *comparison,
+                     const struct arguments *args, const char **path_out,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	*path_out = args_operand(args, 0);
+	rc = source_open_hashed(*path_out, &comparison->a, err);
+	if (rc != 0)
+		return rc;
+
+	*path_out = args_operand(args, 1);
+	return source_open_hashed(*path_out, &comparison->b, err);
+}
+
+static enum status compare(struct cli *cli, const struct arguments *args,
+                           struct comparison *comparison)
+{
+	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
+	int rc = diff_sources(&comparison->a, &comparison->b, &comparison->diff,
+	                      &err);
+
+	if (rc == 0)
+		rc = diff_launchers(&comparison->a, &comparison->b,
+		                    &comparison->launchers, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, args_operand(args, 0));
+
+	/* Where a bundle is damaged, its manifest can be compared still. */
+	rc = diff_cubins(&comparison->a, &comparison->b, &comparison->diff,
+	                 &comparison->cubins, &err);
+	if (rc != 0)
+		status = cli_failed(cli, rc, &err, args_operand(args, 0));
+
+	put_json(&cli->json, comparison);
+	if (!args->is_json)
+		print(cli, comparison);
+	if (!is_equal(comparison) || left_out_count(&comparison->a) > 0 ||
+	    left_out_count(&comparison->b) > 0)
+		status = status_merge(status, STATUS_PARTIAL);
+	return status;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(release)
+	struct comparison comparison = { .diff = { .count = 0 } };
+	struct tkb_error err = { .status = 0 };
+	const char *path;
+	int rc;
+
+	if (strcmp(args_operand(args, 0), "-") == 0 &&
+	    strcmp(args_operand(args, 1), "-") == 0)
+		return cli_misused(cli, "only one of A and B can be '-'");
+
+	json_out_text(&cli->json, "verb", "diff");
+	rc = open_both(&comparison, args, &path, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	put_side(cli, false, args_operand(args, 0), &comparison.a);
+	put_side(cli, true, args_operand(args, 1), &comparison.b);
+	return compare(cli, args, &comparison);
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.operands = { "A", "B" },
+	.required_operands = 2,
+	.summary = "tell two bundles or caches apart",
+	.details =
+		"A and B are bundles or cache roots; '-' is a bundle on\n"
+		"standard input. What is only in A is marked '-', only in B\n"
+		"'+', in both and not the same '~'; of cubins each section is\n"
+		"compared, and saved launchers of two bundles too. Where a\n"
+		"cache lies makes no difference. The exit status is 0 if all\n"
+		"is equal, 4 if not or if an entry of a cache is left out.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

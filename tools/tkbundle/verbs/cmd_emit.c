@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+
+#include "cli/follow.h"
+#include "report/launcher_out.h"
+#include "config/root.h"
+#include "report/source.h"
+#include "cli/text.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+static const struct option_spec options[] = {
+	ARGS_KEYS,
+	{ .name = "device",
+	  .kind = OPTION_NUMBERS,
+	  .value = "N",
+	  FIELD(devices),
+	  .max = 1023,
+	  .help = "emit for this GPU, whatever was recorded" },
+	{ .name = "target",
+	  .kind = OPTION_TARGETS,
+	  .value = "BACKEND[:ARCH[:WARP]]",
+	  FIELD(targets),
+	  .help = "only kernels for this target, as cuda:90" },
+	{ .name = "layout",
+	  .kind = OPTION_WORD,
+	  .value = "auto|triton|inductor",
+	  FIELD(layout),
+	  .help = "a folder of keys, or such a one for each GPU" },
+	{ .name = "sync",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_sync),
+	  .help = "sync the file system, before and after" },
+	ARGS_DEADLINE,
+	ARGS_JOBS,
+	ARGS_JSON,
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_dry_run),
+	  .help = "look what is there, write nothing" },
+};
+
+/* An Inductor folder that is yet to be made can only be told by its name. */
+static enum tkb_layout choose_layout(const struct arguments *args,
+                                     const struct root *root)
+{
+	/* The words of --layout stand in the enum's order. */
+	const enum tkb_layout given = (enum tkb_layout)args->layout.value;
+
+	if (given == TKB_LAYOUT_AUTO && root->is_inductor)
+		return TKB_LAYOUT_INDUCTOR;
+	return given;
+}
+
+static int emit(struct cli *cli, const struct arguments *args,
+                const struct tkb_bundle *bundle, const struct root *root,
+                struct tkb_emit_report *report, struct tkb_error *err)
+{
+	struct tkb_emit_options chosen = {
+		.keys = args->keys.items,
+		.key_count = args->keys.count,
+		.devices = args->devices.items,
+		.device_count = args->devices.count,
+		.targets = args->targets.items,
+		.target_count = args->targets.count,
+		.layout = choose_layout(args, root),
+		.sync = args->is_sync,
+		.dry_run = args->is_dry_run,
+		.threads = args->jobs.value,
+		.deadline_ms = (uint32_t)args->deadline.value,
+	};
+	struct follow follow;
+	int rc;
+
+	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_emit(bundle, root->path, &chosen, report, err);
+	follow_end(&follow);
+	return rc;
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_emit_report *report)
+{
+	json_out_text(json, "layout",
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_number(json, "emitted", report->emitted_count);
+	json_out_number(json, "present", report->present_count);
+	json_out_number(json, "repaired", report->repaired_count);
+	json_out_number(json, "skipped", report->skipped_count);
+	json_out_number(json, "busy", report->busy_count);
+	json_out_number(json, "failed", report->failed_count);
+	json_out_number(json, "damaged", report->damaged_count);
+	json_out_number(json, "unsafe", report->unsafe_count);
+	json_out_number(json, "size", report->size);
+}
+
+static void summarize(const struct cli *cli, const struct arguments *args,
+                      const struct root *root,
+                      const struct tkb_emit_report *report,
+                      const struct launcher_counts *launchers)
+{
+	const struct text_count counts[] = {
+		{ "skipped", report->skipped_count },
+		{ "busy", report->busy_count },
+		{ "failed", report->failed_count },
+		{ "damaged", report->damaged_count },
+		{ "unsafe", report->unsafe_count },
+		{ "launchers", launchers->ready },
+		{ "dropped launchers", launchers->dropped },
+	};
+	char rest[256];
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(cli->out,
+	          "%semitted %" PRIu64 ", present %" PRIu64
+	          ", repaired %" PRIu64 "%s to %s (%s)",
+	          args->is_dry_run ? "would have " : "", report->emitted_count,
+	          report->present_count, report->repaired_count, rest,
+	          root->path, report->is_inductor ? "Inductor" : "Triton");
+}
+
+static enum status judge(int rc, const struct tkb_emit_report *report,
+                         const struct launcher_counts *launchers)
+{
+	enum status status = status_of(rc);
+
+	if (report->damaged_count > 0 || report->unsafe_count > 0 ||
+	    launchers->damaged > 0)
+		status = status_merge(status, STATUS_UNTRUSTED);
+	if (report->failed_count > 0 || report->busy_count > 0)
+		status = status_merge(status, STATUS_PARTIAL);
+	return status;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
+	const char *const path = args_operand(args, 0);
+	struct launcher_counts launchers = { .ready = 0 };
+	struct tkb_emit_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	int launchers_rc = 0;
+	int rc;
+
+	/* A folder of keys has no GPUs. */
+	status = cli_exclude(cli, args->devices.count > 0, "--device",
+	                     args->layout.value == TKB_LAYOUT_TRITON,
+	                     "--layout triton");
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+
+	rc = root_choose(args_operand(args, 1), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+
+	json_out_text(&cli->json, "verb", "emit");
+	json_out_text(&cli->json, "bundle", path);
+	json_out_text(&cli->json, "root", root.path);
+	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
+
+	rc = source_open_bundle(path, &bundle, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	rc = emit(cli, args, bundle, &root, &report, &err);
+	if (rc != 0)
+		(void)cli_failed(cli, rc, &err,
+		                 args->keys.count > 0 ? args->keys.items[0]
+		                                      : path);
+	if (rc != 0 && rc != TKB_ERR_CORRUPT)
+		return status_of(rc);
+
+	fill_json(&cli->json, &report);
+	if (!args->is_dry_run)
+		launchers_rc = launcher_out_ready(cli, bundle, root.path,
+		                                  &launchers, &err);
+	if (launchers_rc != 0)
+		(void)cli_failed(cli, launchers_rc, &err, root.path);
+	if (!args->is_json)
+		summarize(cli, args, &root, &report, &launchers);
+	return status_merge(judge(rc, &report, &launchers),
+	                    status_of(launchers_rc));
+}
+
+const struct command command_emit = {
+	.name = "emit",
+	.operands = { "FILE|-", "CACHE_ROOT" },
+	.required_operands = 1,
+	.summary = "put a bundle's entries where a compiler finds them",
+	.details =
+		"CACHE_ROOT is made if need be; without it, the one that "
+		"collect\n"
+		"takes by default. What is there and whole is kept, what is "
+		"torn\n"
+		"is repaired, and each entry appears in one step. The layout "
+		"is\n"
+		"Inductor's for $TORCHINDUCTOR_CACHE_DIR, for a folder called\n"
+		"torchinductor..., for one that has triton/N/, and, where no\n"
+		"entries are yet, for a bundle of several GPUs.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+
+#include "config/config.h"
+#include "cli/follow.h"
+#include "verbs/remote_gc.h"
+#include "config/root.h"
+#include "cli/text.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+static const struct option_spec options[] = {
+	{ .name = "remote",
+	  .kind = OPTION_SECRET,
+	  .value = "URL[,URL...]|-",
+	  FIELD(remote),
+	  .help = "clean up a remote; - means $TKBUNDLE_REMOTE" },
+	{ .name = "max-size",
+	  .kind = OPTION_SIZE,
+	  .value = "SIZE",
+	  FIELD(max_size),
+	  .help = "until entries take no more, as 500M or 20Gi" },
+	{ .name = "max-entries",
+	  .kind = OPTION_NUMBER,
+	  .value = "N",
+	  FIELD(max_entries),
+	  .max = 999999999,
+	  .help = "until there are no more" },
+	{ .name = "max-age",
+	  .kind = OPTION_AGE,
+	  .value = "AGE",
+	  FIELD(max_age),
+	  .help = "what was not used for so long, as 30d or 12h" },
+	ARGS_DEADLINE,
+	ARGS_METRICS,
+	ARGS_JSON,
+	ARGS_DRY_RUN,
+};
+
+static int gc(struct cli *cli, const struct arguments *args, const char *root,
+              struct tkb_gc_report *report, struct tkb_error *err)
+{
+	struct tkb_gc_options chosen = {
+		.has_max_size = args->max_size.is_set,
+		.max_size = args->max_size.value,
+		.has_max_entries = args->max_entries.is_set,
+		.max_entries = args->max_entries.value,
+		.has_max_age = args->max_age.is_set,
+		.max_age_s = args->max_age.value,
+		.dry_run = args->is_dry_run,
+	};
+	struct follow follow;
+	int rc;
+
+	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_gc(root, &chosen, report, err);
+	follow_end(&follow);
+	return rc;
+}
+
+static void fill_json(struct json_out *json, const struct tkb_gc_report *report)
+{
+	json_out_text(json, "layout",
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_flag(json, "knows_use", report->knows_use);
+	json_out_number(json, "removed", report->removed_count);
+	json_out_number(json, "removed_size", report->removed_size);
+	json_out_number(json, "kept", report->kept_count);
+	json_out_number(json, "kept_size", report->kept_size);
+	json_out_number(json, "busy", report->busy_count);
+	json_out_number(json, "failed", report->failed_count);
+	json_out_number(json, "unfinished", report->unfinished_count);
+}
+
+static void summarize(const struct cli *cli, const struct arguments *args,
+                      const char *root, const struct tkb_gc_report *report)
+{
+	const struct text_count counts[] = {
+		{ "busy", report->busy_count },
+		{ "failed", report->failed_count },
+		{ "unfinished", report->unfinished_count },
+	};
+	char removed[TEXT_SIZE_SIZE];
+	char kept[TEXT_SIZE_SIZE];
+	char rest[128];
+
+	text_size(report->removed_size, removed);
+	text_size(report->kept_size, kept);
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(cli->out,
+	          "%sremoved %" PRIu64 " (%s), kept %" PRIu64
+	          " (%s)%s in %s (%s%s)",
+	          args->is_dry_run ? "would have " : "", report->removed_count,
+	          removed, report->kept_count, kept, rest, root,
+	          report->is_inductor ? "Inductor" : "Triton",
+	          report->knows_use ? "" : ", use unknown");
+}
+
+/*
+ * Where a remote is configured and no root is named, either could be meant:
+ * say which it is, before anything goes.
+ */
+static void say_which(const struct cli *cli, const struct arguments *args,
+                      const char *root)
+{
+	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+	const struct config_value *const remote = &config.values[CONFIG_REMOTE];
+	struct tkb_error err = { .status = 0 };
+
+	if (args->operands.count > 0)
+		return;
+	if (config_load(NULL, &config, &err) != 0)
+		err.status = 0; /* what makes sense is there all the same */
+	if (remote->text != NULL)
+		cli_say(cli,
+		        "this cleans up the cache '%s'; the remote that %s "
+		        "names is cleaned up with '--remote -'",
+		        root, remote->origin);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_gc_report report = { .failed_count = 0 };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (args->remote != NULL)
+		return remote_gc_run(cli, args);
+	if (args->deadline.is_set || args->metrics != NULL)
+		return cli_misused(cli, "'--deadline' and '--metrics' count "
+		                        "with '--remote' alone");
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+	if (!cli->is_disabled)
+		say_which(cli, args, root.path);
+	if (!args->max_size.is_set && !args->max_entries.is_set &&
+	    !args->max_age.is_set)
+		return cli_misused(cli, "'--max-size', '--max-entries' or "
+		                        "'--max-age' is missing");
+	if (cli_is_disabled(cli))
+		return STATUS_DONE;
+
+	json_out_text(&cli->json, "verb", "gc");
+	json_out_text(&cli->json, "root", root.path);
+	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
+
+	rc = gc(cli, args, root.path, &report, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, root.path);
+
+	fill_json(&cli->json, &report);
+	if (!args->is_json)
+		summarize(cli, args, root.path, &report);
+	return report.busy_count + report.failed_count > 0 ? STATUS_PARTIAL
+	                                                   : STATUS_DONE;
+}
+
+const struct command command_gc = {
+	.name = "gc",
+	.operands = { "CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "remove what of a cache or a remote is not used",
+	.details =
+		"Whole entries go, the least recently used first, until every\n"
+		"bound holds that is given; to be written counts as a use. "
+		"Use\n"
+		"is told by access times; where the file system keeps none, "
+		"it\n"
+		"goes by age alone. What is being written stays; then the "
+		"exit\n"
+		"status is 4. CACHE_ROOT is by default the one that collect\n"
+		"takes, even where a remote is configured. A compiler may be "
+		"at\n"
+		"work there all the time.\n"
+		"\n"
+		"Of a remote, records go that nobody used for --max-age, and\n"
+		"those whose blob is gone, and blobs that no record names and\n"
+		"that are a day old; then the least recently used, until the\n"
+		"rest takes no more than --max-size. Many small records of a\n"
+		"ref become one.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

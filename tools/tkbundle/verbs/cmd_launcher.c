@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tkbundle/c_launcher.h>
+
+#include "compile/compile_input.h"
+#include "report/launcher_pair.h"
+#include "report/source.h"
+#include "cli/text.h"
+
+#define HEADER_LIMIT ((size_t)1024 * 1024)
+
+static const struct option_spec options[] = {
+	{ .name = "signature",
+	  .kind = OPTION_TEXT,
+	  .value = "ITEMS",
+	  .offset = offsetof(struct arguments, launcher.signature),
+	  .help = "what the kernel takes, as in '*fp32:16, i32, 1024'" },
+	{ .name = "num-warps",
+	  .kind = OPTION_NUMBER,
+	  .value = "W",
+	  .offset = offsetof(struct arguments, launcher.num_warps),
+	  .min = 1,
+	  .max = 32,
+	  .help = "insist on it; by default what the entry says" },
+	{ .name = "num-stages",
+	  .kind = OPTION_NUMBER,
+	  .value = "S",
+	  .offset = offsetof(struct arguments, launcher.num_stages),
+	  .min = 1,
+	  .max = 999,
+	  .help = "likewise" },
+	{ .name = "grid",
+	  .kind = OPTION_TEXT,
+	  .value = "X,Y,Z",
+	  .offset = offsetof(struct arguments, launcher.grid),
+	  .help = "its size, of arguments, numbers, + - * / % and ()" },
+	{ .name = "out-name",
+	  .kind = OPTION_TEXT,
+	  .value = "NAME",
+	  .offset = offsetof(struct arguments, launcher.out_name),
+	  .help = "what the function is called, not as the kernel" },
+	{ .name = "link",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, launcher.is_link),
+	  .help = "put the launchers of HEADERs under one function" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPTION_TEXT,
+	  .value = "NAME",
+	  .is_required = true,
+	  .offset = offsetof(struct arguments, output),
+	  .help = "what the files are called, with ends of their own" },
+};
+
+/* Files of an entry, as bytes. */
+struct files {
+	struct tkb_memory metadata;
+	struct tkb_memory cubin;
+	struct tkb_memory ptx;
+	struct tkb_memory ttir;
+};
+
+static void files_release(struct files *files)
+{
+	tkb_memory_release(&files->metadata);
+	tkb_memory_release(&files->cubin);
+	tkb_memory_release(&files->ptx);
+	tkb_memory_release(&files->ttir);
+}
+
+static struct tkb_bytes bytes_of(const struct tkb_memory *file)
+{
+	return (struct tkb_bytes){ file->data, file->size };
+}
+
+/* Which of `files` is to hold what `name` holds? NULL: none. */
+static struct tkb_memory *place_of(struct files *files, const char *name)
+{
+	const char *const end = strrchr(name, '.');
+
+	if (end == NULL)
+		return NULL;
+	if (strcmp(end, ".cubin") == 0)
+		return &files->cubin;
+	if (strcmp(end, ".ptx") == 0)
+		return &files->ptx;
+	if (strcmp(end, ".ttir") == 0)
+		return &files->ttir;
+	if (strcmp(end, ".json") == 0 && strncmp(name, "__grp__", 7) != 0)
+		return &files->metadata;
+	return NULL;
+}
+
+static int read_files(const struct source *source, size_t index,
+                      struct files *out, struct tkb_error *err)
+{
+	const struct tkb_entry *const entry = source_entry(source, index);
+	int rc = 0;
+
+	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
+		struct tkb_memory *const place =
+			place_of(out, entry->files[i].name);
+
+		if (place != NULL)
+			rc = source_read_file(source, index, i, place, err);
+	}
+	return rc;
+}
+
+static int write_launcher_source(const void *made, const struct tkb_sink *sink,
+                                 struct tkb_error *err)
+{
+	return tkb_c_launcher_write_source(made, sink, err);
+}
+
+static int write_launcher_header(const void *made, const struct tkb_sink *sink,
+                                 struct tkb_error *err)
+{
+	return tkb_c_launcher_write_header(made, sink, err);
+}
+
+static int write_link_source(const void *made, const struct tkb_sink *sink,
+                             struct tkb_error *err)
+{
+	return tkb_c_link_write_source(made, sink, err);
+}
+
+static int write_link_header(const void *made, const struct tkb_sink *sink,
+                             struct tkb_error *err)
+{
+	return tkb_c_link_write_header(made, sink, err);
+}
+
+/* A path without its folders. */
+static const char *base_of(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static void free_launcher(struct tkb_c_launcher **launcher)
+{
+	tkb_c_launcher_free(*launcher);
+}
+
+static int write_launcher(struct cli *cli, const struct arguments *args,
+                          const struct tkb_entry *entry,
+                          const struct files *files, struct tkb_error *err)
+{
+	TKB_AUTO(free_launcher) struct tkb_c_launcher *launcher = NULL;
+	const struct tkb_c_kernel kernel = {
+		.key = entry->key,
+		.metadata = bytes_of(&files->metadata),
+		.cubin = bytes_of(&files->cubin),
+		.ptx = bytes_of(&files->ptx),
+		.ttir = bytes_of(&files->ttir),
+	};
+	const struct tkb_c_launcher_options chosen = {
+		.signature = args->launcher.signature,
+		.num_warps = args->launcher.num_warps.value,
+		.num_stages = args->launcher.num_stages.value,
+		.grid = args->launcher.grid,
+		.name = args->launcher.out_name,
+		.file_name = base_of(args->output),
+	};
+	TKB_AUTO(text_free) char *middle = NULL;
+	struct launcher_pair pair = { .write_source = write_launcher_source,
+		                      .write_header = write_launcher_header };
+	int rc;
+
+	rc = tkb_c_launcher_new(&kernel, &chosen, &launcher, err);
+	if (rc != 0)
+		return rc;
+	if (asprintf(&middle, ".%s", tkb_c_launcher_suffix(launcher)) < 0) {
+		middle = NULL;
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	}
+	pair.made = launcher;
+	pair.middle = middle;
+	return launcher_pair_write(cli, args->output, &pair, err);
+}
+
+static enum status launch(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(files_release) struct files files = { .cubin = { .size = 0 } };
+	const char *const path = args_operand(args, 0);
+	const char *const key = args_operand(args, 1);
+	struct tkb_error err = { .status = 0 };
+	const struct tkb_entry *entry;
+	size_t index = 0;
+	int rc;
+
+	rc = source_open(path, &source, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+	rc = source_find(&source, key, &index, &err);
+	if (rc == TKB_MISS) {
+		cli_say(cli, "no key in '%s' begins with '%s'", path, key);
+		return STATUS_ABSENT;
+	}
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, key);
+
+	entry = source_entry(&source, index);
+	if (entry->kind != TKB_KIND_KERNEL) {
+		cli_say(cli, "entry '%s' is no kernel but of kind '%s'",
+		        entry->key, tkb_kind_name(entry->kind));
+		return STATUS_FAILED;
+	}
+	rc = read_files(&source, index, &files, &err);
+	if (rc == 0 && files.cubin.size == 0) {
+		cli_say(cli, "entry '%s' has no cubin", entry->key);
+		return STATUS_FAILED;
+	}
+	if (rc == 0)
+		rc = write_launcher(cli, args, entry, &files, &err);
+	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, entry->key);
+}
+
+/* Headers that are read. */
+struct headers {
+	struct tkb_c_header *items; /* owned, with their texts */
+	size_t count;
+};
+
+static void headers_release(struct headers *headers)
+{
+	for (size_t i = 0; i < headers->count; i++)
+		free((void *)(uintptr_t)headers->items[i].text.data);
+	free(headers->items);
+}
+
+static int read_header(const char *path, struct tkb_c_header *out,
+                       struct tkb_error *err)
+{
+	int rc;
+
+	out->name = path;
+	rc = compile_input_file(path, &out->text, err);
+	if (rc == TKB_MISS)
+		return cli_error(err, TKB_MISS, "there is no file '%s'", path);
+	if (rc == 0 && out->text.size >= HEADER_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' is no header of a launcher: it is too "
+		                 "large",
+		                 path);
+	return rc;
+}
+
+static void free_link(struct tkb_c_link **link)
+{
+	tkb_c_link_free(*link);
+}
+
+static int link_headers(struct cli *cli, const struct arguments *args,
+                        struct headers *headers, struct tkb_error *err)
+{
+	TKB_AUTO(free_link) struct tkb_c_link *link = NULL;
+	struct launcher_pair pair = { .write_source = write_link_source,
+		                      .write_header = write_link_header,
+		                      .middle = "" };
+	int rc = 0;
+
+	for (size_t i = 0; i < args->operands.count && rc == 0; i++) {
+		headers->count++;
+		rc = read_header(args->operands.items[i], &headers->items[i],
+		                 err);
+	}
+	if (rc == 0)
+		rc = tkb_c_link_new(headers->items, headers->count,
+		                    base_of(args->output), &link, err);
+	if (rc != 0)
+		return rc;
+	pair.made = link;
+	return launcher_pair_write(cli, args->output, &pair, err);
+}
+
+static enum status run_link(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(headers_release) struct headers headers = { .count = 0 };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	headers.items = calloc(args->operands.count, sizeof(*headers.items));
+	if (headers.items == NULL) {
+		cli_say(cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	rc = link_headers(cli, args, &headers, &err);
+	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, args->output);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	const struct launcher_arguments *const own = &args->launcher;
+	const bool has_choice = own->signature != NULL || own->grid != NULL ||
+	                        own->out_name != NULL ||
+	                        own->num_warps.is_set || own->num_stages.is_set;
+
+	if (args->output == NULL)
+		return cli_misused(cli, "'-o' is missing");
+	if (own->is_link && has_choice)
+		return cli_misused(cli, "'--link' takes headers and '-o' "
+		                        "alone");
+	if (own->is_link)
+		return run_link(cli, args);
+	if (args->operands.count < 2)
+		return cli_misused(cli, "KEY is missing");
+	if (args->operands.count > 2)
+		return cli_misused(cli, "unexpected operand '%s'",
+		                   args_operand(args, 2));
+	if (own->signature == NULL)
+		return cli_misused(cli, "'--signature' is missing");
+	return launch(cli, args);
+}
+
+const struct command command_launcher = {
+	.name = "launcher",
+	.operands = { "FILE|CACHE_ROOT KEY|HEADER" },
+	.required_operands = 1,
+	.repeats_operand = true,
+	.summary = "write C that starts a kernel",
+	.details =
+		"Writes NAME.<hash>_<suffix>.c and .h, named as Triton names\n"
+		"them, which hold the cubin of the entry KEY and need only "
+		"the\n"
+		"CUDA driver. KEY may be cut short as long as only one begins\n"
+		"so. With '--link' instead NAME.c and NAME.h, with a function\n"
+		"that picks one of the launchers whose headers are given.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

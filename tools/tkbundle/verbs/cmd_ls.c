@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/entry_out.h"
+#include "report/kernel_facts.h"
+#include "report/launcher_out.h"
+#include "config/root.h"
+#include "report/source_out.h"
+#include "cli/text.h"
+
+#define KEY_WIDTH 12  /* 60 bits of a key's hash */
+#define NAME_WIDTH 40 /* longer names push the rest of their line */
+
+static const struct option_spec options[] = {
+	{ .name = "files",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, has_files),
+	  .help = "list each entry's files" },
+	{ .name = "long",
+	  .letter = 'l',
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, has_facts),
+	  .help = "tell each kernel's warps, stages and signature" },
+	ARGS_JSON,
+};
+
+struct totals {
+	uint64_t file_count;
+	uint64_t size;
+	uint64_t moved_count;
+};
+
+static struct totals add_up(const struct source *source)
+{
+	struct totals totals = { .size = 0 };
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		totals.file_count += entry->file_count;
+		totals.size += tkb_entry_size(entry);
+		totals.moved_count += source_is_moved(source, i) ? 1 : 0;
+	}
+
+	return totals;
+}
+
+static int name_width(const struct source *source)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const size_t length = strlen(source_entry(source, i)->name);
+
+		if (length > width && length <= NAME_WIDTH)
+			width = length;
+	}
+
+	return (int)width;
+}
+
+static void print_entry(const struct cli *cli, const struct tkb_entry *entry,
+                        int width)
+{
+	char size[TEXT_SIZE_SIZE];
+	char target[64];
+	char devices[24];
+
+	text_size(tkb_entry_size(entry), size);
+	entry_out_target(entry, target, sizeof(target));
+	entry_out_devices(entry, devices, sizeof(devices));
+	text_line(cli->out, "%-*.*s  %-8s  %-*s  %-9s  %-3s  %2zu  %6s",
+	          KEY_WIDTH, KEY_WIDTH, entry->key, tkb_kind_name(entry->kind),
+	          width, entry->name, target, devices, entry->file_count, size);
+}
+
+/* A line of its own: signatures are long. */
+static void print_facts(const struct cli *cli, const struct kernel_facts *facts)
+{
+	char warps[ENTRY_OUT_NUMBER_SIZE];
+	char stages[ENTRY_OUT_NUMBER_SIZE];
+
+	entry_out_number(facts->numbers.num_warps, warps);
+	entry_out_number(facts->numbers.num_stages, stages);
+	text_line(cli->out, "  warps %s, stages %s: %s", warps, stages,
+	          facts->signature != NULL ? facts->signature : "-");
+}
+
+static void print_totals(const struct cli *cli, const struct source *source,
+                         const struct totals *totals)
+{
+	const struct tkb_cache *const cache = source->cache;
+	const size_t count = source_entry_count(source);
+	struct text_count counts[] = {
+		{ "moved", totals->moved_count },
+		{ "unfinished", 0 },
+		{ "stray", 0 },
+		{ "left out", 0 },
+	};
+	char size[TEXT_SIZE_SIZE];
+	char rest[160];
+
+	if (cache != NULL) {
+		counts[1].count = tkb_cache_unfinished_count(cache);
+		counts[2].count = tkb_cache_stray_count(cache);
+		counts[3].count = tkb_cache_left_out_count(cache);
+	}
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_size(totals->size, size);
+	text_line(cli->out, "%zu %s, %" PRIu64 " %s, %s%s%s%s", count,
+	          text_plural(count, "entry", "entries"), totals->file_count,
+	          text_plural(totals->file_count, "file", "files"), size,
+	          cache == NULL ? ", " : "",
+	          cache == NULL ? tkb_bundle_profile(source->bundle) : "",
+	          rest);
+}
+
+static void print(const struct cli *cli, const struct arguments *args,
+                  const struct source *source, const struct kernel_facts *facts)
+{
+	const struct totals totals = add_up(source);
+	const int width = name_width(source);
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		print_entry(cli, entry, width);
+		if (facts != NULL && entry->kind == TKB_KIND_KERNEL)
+			print_facts(cli, &facts[i]);
+		if (args->has_files)
+			entry_out_files(cli->out, entry, false);
+	}
+
+	print_totals(cli, source, &totals);
+}
+
+static void fill_json(struct json_out *json, const struct source *source,
+                      const struct kernel_facts *facts, bool has_files)
+{
+	const struct totals totals = add_up(source);
+	const struct tkb_cache *const cache = source->cache;
+
+	json_out_open_array(json, "entries");
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const bool is_moved = source_is_moved(source, i);
+
+		entry_out_json(json, NULL, source_entry(source, i),
+		               cache != NULL ? &is_moved : NULL,
+		               facts != NULL ? &facts[i] : NULL, has_files);
+	}
+	json_out_close(json);
+
+	json_out_number(json, "entry_count", source_entry_count(source));
+	json_out_number(json, "files", totals.file_count);
+	json_out_number(json, "size", totals.size);
+	if (cache == NULL)
+		return;
+
+	json_out_number(json, "moved", totals.moved_count);
+	json_out_number(json, "unfinished", tkb_cache_unfinished_count(cache));
+	json_out_number(json, "stray", tkb_cache_stray_count(cache));
+}
+
+static enum status list(struct cli *cli, const struct arguments *args,
+                        const struct source *source, const char *path)
+{
+	struct kernel_facts *facts = NULL;
+	struct tkb_error err = { .status = 0 };
+	int rc = 0;
+
+	source_out_head(&cli->json, source, path);
+	if (args->has_facts)
+		rc = kernel_facts_read_all(source, &facts, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	fill_json(&cli->json, source, facts, args->has_files);
+	if (!args->is_json)
+		print(cli, args, source, facts);
+	kernel_facts_free(facts, source_entry_count(source));
+	return STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	int rc;
+
+	json_out_text(&cli->json, "verb", "ls");
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+	rc = source_open_root(&root, false, &source, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, root.path);
+
+	status = list(cli, args, &source, root.path);
+	/* Left out is no failure of a list; but it is never left unsaid. */
+	if (source.cache != NULL)
+		source_out_left_out(cli, &source, "");
+	else
+		launcher_out_saved(cli, source.bundle);
+	return status;
+}
+
+const struct command command_ls = {
+	.name = "ls",
+	.operands = { "FILE|CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "list the entries of a bundle or a cache",
+	.details = "Prints key, kind, name, target, GPUs, number of files and\n"
+		   "size of each, and a line of totals. A folder is a cache;\n"
+		   "anything else is a bundle, and '-' one on standard input.\n"
+		   "Without either, it is the cache that collect takes.\n"
+		   "--long reads the kernels' files, too; what a kernel takes "
+		   "for a\n"
+		   "constant is not in its signature there.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/entry_out.h"
+#include "cli/follow.h"
+#include "report/source.h"
+#include "cli/text.h"
+
+static const struct option_spec options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPTION_TEXT,
+	  .value = "FILE|-",
+	  .is_required = true,
+	  .offset = offsetof(struct arguments, output),
+	  .help = "write the bundle to FILE, or to standard output" },
+	ARGS_JSON,
+};
+
+/* The bundles that are merged. */
+struct inputs {
+	struct tkb_bundle **items; /* owned, and so is each */
+	size_t count;
+};
+
+static void inputs_close(struct inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++)
+		tkb_bundle_close(inputs->items[i]);
+	free(inputs->items);
+}
+
+static bool is_to_stdout(const struct arguments *args)
+{
+	return strcmp(args->output, "-") == 0;
+}
+
+static enum status check(const struct cli *cli, const struct arguments *args)
+{
+	size_t from_stdin = 0;
+
+	for (size_t i = 0; i < args->operands.count; i++)
+		from_stdin += strcmp(args->operands.items[i], "-") == 0;
+	if (from_stdin > 1)
+		return cli_misused(cli, "standard input is one bundle only");
+	if (args->output == NULL)
+		return cli_misused(cli, "'-o FILE' is missing");
+	if (is_to_stdout(args) && args->is_json)
+		return cli_misused(cli, "'-o -' and '--json' both want "
+		                        "standard output");
+	if (is_to_stdout(args) && isatty(fileno(cli->out)))
+		return cli_misused(cli, "a bundle is not written to a "
+		                        "terminal");
+	return STATUS_DONE;
+}
+
+static enum status open_inputs(struct cli *cli, const struct arguments *args,
+                               struct inputs *out)
+{
+	struct tkb_error err = { .status = 0 };
+
+	out->items =
+		calloc(args->operands.count + 1, sizeof(struct tkb_bundle *));
+	if (out->items == NULL) {
+		cli_say(cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	while (out->count < args->operands.count) {
+		const char *const path = args->operands.items[out->count];
+		const int rc =
+			source_open_bundle(path, &out->items[out->count], &err);
+
+		if (rc != 0)
+			return cli_failed(cli, rc, &err, path);
+		out->count++;
+	}
+	return STATUS_DONE;
+}
+
+static int merge(struct cli *cli, const struct arguments *args,
+                 const struct inputs *inputs, struct tkb_merge_report *report,
+                 struct tkb_error *err)
+{
+	const struct tkb_bundle *const *const bundles =
+		(const struct tkb_bundle *const *)inputs->items;
+	const struct tkb_sink out = cli_sink(cli);
+	struct tkb_merge_options chosen = { 0 };
+	struct follow follow;
+	int rc;
+
+	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
+	chosen.watch = follow_watch(&follow);
+	if (is_to_stdout(args))
+		rc = tkb_merge(bundles, inputs->count, &chosen, &out, report,
+		               err);
+	else
+		rc = tkb_merge_to_file(bundles, inputs->count, &chosen,
+		                       args->output, report, err);
+	follow_end(&follow);
+	return rc == 0 && is_to_stdout(args) ? cli_flush(cli, err) : rc;
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_merge_report *report)
+{
+	entry_out_digest(json, "id", &report->id);
+	json_out_number(json, "entry_count", report->entry_count);
+	json_out_number(json, "skipped", report->skipped_count);
+	json_out_number(json, "launcher_count", report->launcher_count);
+	json_out_number(json, "frames", report->frame_count);
+	json_out_number(json, "unused_size", report->unused_size);
+	json_out_number(json, "size", report->size);
+	json_out_number(json, "bundle_size", report->bundle_size);
+}
+
+static void summarize(const struct cli *cli, const struct arguments *args,
+                      const struct tkb_merge_report *report)
+{
+	const struct text_count counts[] = {
+		{ "launchers", report->launcher_count },
+		{ "skipped", report->skipped_count },
+	};
+	FILE *const to = is_to_stdout(args) ? cli->log : cli->out;
+	char size[TEXT_SIZE_SIZE];
+	char unused[TEXT_SIZE_SIZE];
+	char rest[96];
+
+	text_size(report->bundle_size, size);
+	text_size(report->unused_size, unused);
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(to,
+	          "merged %zu %s into %s: %" PRIu64 " %s in %" PRIu64
+	          " %s (%s)%s%s%s",
+	          args->operands.count,
+	          text_plural(args->operands.count, "bundle", "bundles"),
+	          is_to_stdout(args) ? "standard output" : args->output,
+	          report->entry_count,
+	          text_plural(report->entry_count, "entry", "entries"),
+	          report->frame_count,
+	          text_plural(report->frame_count, "frame", "frames"), size,
+	          rest, report->unused_size != 0 ? ", unused " : "",
+	          report->unused_size != 0 ? unused : "");
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(inputs_close) struct inputs inputs = { .count = 0 };
+	struct tkb_merge_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	enum status status = check(cli, args);
+	int rc;
+
+	if (status != STATUS_DONE)
+		return status;
+	json_out_text(&cli->json, "verb", "merge");
+	json_out_text(&cli->json, "bundle", args->output);
+	json_out_open_array(&cli->json, "inputs");
+	for (size_t i = 0; i < args->operands.count; i++)
+		json_out_text(&cli->json, NULL, args->operands.items[i]);
+	json_out_close(&cli->json);
+
+	status = open_inputs(cli, args, &inputs);
+	if (status != STATUS_DONE)
+		return status;
+	rc = merge(cli, args, &inputs, &report, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, args->output);
+	fill_json(&cli->json, &report);
+	if (!args->is_json)
+		summarize(cli, args, &report);
+	return STATUS_DONE;
+}
+
+const struct command command_merge = {
+	.name = "merge",
+	.operands = { "BUNDLE" },
+	.required_operands = 1,
+	.repeats_operand = true,
+	.summary = "make one bundle of several",
+	.details =
+		"The union of their entries and launchers; frames are copied,\n"
+		"nothing is packed again. Of what several hold for one GPU,\n"
+		"the first bundle's counts; what lies in a copied frame and\n"
+		"counts no more is told as unused. FILE may be one of the\n"
+		"bundles; '-' is a bundle on standard input.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/follow.h"
+#include "cli/outfile.h"
+#include "config/remote_use.h"
+#include "config/root.h"
+#include "cli/text.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+static const struct option_spec options[] = {
+	ARGS_REMOTE,
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPTION_TEXT,
+	  .value = "FILE|-",
+	  FIELD(output),
+	  .help = "write all of the ref as a bundle, emit nothing" },
+	{ .name = "best-effort",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_best_effort),
+	  .help = "exit with 0 whatever fails, and say what did" },
+	ARGS_DEADLINE,
+	ARGS_METRICS,
+	ARGS_KEYS,
+	{ .name = "device",
+	  .kind = OPTION_NUMBERS,
+	  .value = "N",
+	  FIELD(devices),
+	  .max = 1023,
+	  .help = "emit for this GPU, whatever was recorded" },
+	{ .name = "target",
+	  .kind = OPTION_TARGETS,
+	  .value = "BACKEND[:ARCH[:WARP]]",
+	  FIELD(targets),
+	  .help = "only kernels for this target, as cuda:90" },
+	{ .name = "layout",
+	  .kind = OPTION_WORD,
+	  .value = "auto|triton|inductor",
+	  FIELD(layout),
+	  .help = "a folder of keys, or such a one for each GPU" },
+	{ .name = "sync",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_sync),
+	  .help = "sync the file system, before and after" },
+	ARGS_JOBS,
+	ARGS_JSON,
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_dry_run),
+	  .help = "look what is missing, fetch nothing" },
+};
+
+static bool is_to_stdout(const struct arguments *args)
+{
+	return args->output != NULL && strcmp(args->output, "-") == 0;
+}
+
+/* A bundle of a ref holds all of it, and goes into no cache. */
+static enum status check(const struct cli *cli, const struct arguments *args)
+{
+	if (cli_exclude(cli, args->devices.count > 0, "--device",
+	                args->layout.value == TKB_LAYOUT_TRITON,
+	                "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
+	if (args->output == NULL)
+		return STATUS_DONE;
+	if (args->operands.count > 1)
+		return cli_misused(cli, "CACHE_ROOT and '-o' exclude each "
+		                        "other");
+	if (args->keys.count + args->devices.count + args->targets.count > 0 ||
+	    args->layout.is_set || args->is_sync || args->is_dry_run)
+		return cli_misused(cli, "with '-o', no '--key', '--device', "
+		                        "'--target', '--layout', '--sync' or "
+		                        "'--dry-run' counts");
+	if (is_to_stdout(args) && args->is_json)
+		return cli_misused(cli, "'-o -' and '--json' both want "
+		                        "standard output");
+	if (is_to_stdout(args) && isatty(fileno(cli->out)))
+		return cli_misused(cli, "a bundle is not written to a "
+		                        "terminal");
+	return STATUS_DONE;
+}
+
+static enum tkb_layout choose_layout(const struct arguments *args,
+                                     const struct root *root)
+{
+	/* The words of --layout stand in the enum's order. */
+	const enum tkb_layout given = (enum tkb_layout)args->layout.value;
+
+	if (given == TKB_LAYOUT_AUTO && root->is_inductor)
+		return TKB_LAYOUT_INDUCTOR;
+	return given;
+}
+
+/* Nothing appears before all of it is there. */
+static int to_file(struct remote_use *use, const char *path,
+                   const struct tkb_pull_options *chosen,
+                   struct tkb_pull_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(outfile_discard) struct outfile file = OUTFILE_INIT;
+	struct tkb_sink sink;
+	int rc;
+
+	rc = outfile_open(path, &file, err);
+	if (rc != 0)
+		return rc;
+	sink = outfile_sink(&file);
+	rc = tkb_pull_bundle(use->remote, use->ref, chosen, &sink, report, err);
+	return rc != 0 ? rc : outfile_publish(&file, err);
+}
+
+static int to_stdout(struct remote_use *use,
+                     const struct tkb_pull_options *chosen,
+                     struct tkb_pull_report *report, struct tkb_error *err)
+{
+	const struct tkb_sink out = cli_sink(use->cli);
+	const int rc = tkb_pull_bundle(use->remote, use->ref, chosen, &out,
+	                               report, err);
+
+	return rc != 0 ? rc : cli_flush(use->cli, err);
+}
+
+static int pull(struct remote_use *use, const struct arguments *args,
+                const struct root *root, struct tkb_pull_report *report,
+                struct tkb_error *err)
+{
+	struct tkb_pull_options chosen = {
+		.emit = {
+			.keys = args->keys.items,
+			.key_count = args->keys.count,
+			.devices = args->devices.items,
+			.device_count = args->devices.count,
+			.targets = args->targets.items,
+			.target_count = args->targets.count,
+			.layout = choose_layout(args, root),
+			.sync = args->is_sync,
+			.dry_run = args->is_dry_run,
+			.threads = args->jobs.value,
+		},
+	};
+	struct follow follow;
+	int rc;
+
+	remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
+	chosen.emit.watch = follow_watch(&follow);
+	if (args->output == NULL)
+		rc = tkb_pull(use->remote, use->ref, root->path, &chosen,
+		              report, err);
+	else if (is_to_stdout(args))
+		rc = to_stdout(use, &chosen, report, err);
+	else
+		rc = to_file(use, args->output, &chosen, report, err);
+	follow_end(&follow);
+	return rc;
+}
+
+static void fill_emitted(struct json_out *json,
+                         const struct tkb_emit_report *emit)
+{
+	json_out_text(json, "layout",
+	              emit->is_inductor ? "inductor" : "triton");
+	json_out_number(json, "emitted", emit->emitted_count);
+	json_out_number(json, "present", emit->present_count);
+	json_out_number(json, "repaired", emit->repaired_count);
+	json_out_number(json, "skipped", emit->skipped_count);
+	json_out_number(json, "busy", emit->busy_count);
+	json_out_number(json, "failed", emit->failed_count);
+	json_out_number(json, "damaged", emit->damaged_count);
+	json_out_number(json, "unsafe", emit->unsafe_count);
+	json_out_number(json, "size", emit->size);
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_pull_report *report)
+{
+	json_out_number(json, "records", report->record_count);
+	json_out_number(json, "unreadable", report->unreadable_count);
+	json_out_number(json, "wanted_blobs", report->wanted_count);
+	json_out_number(json, "fetched_blobs", report->fetched_count);
+	json_out_number(json, "fetched_size", report->fetched_size);
+	json_out_number(json, "gone_blobs", report->gone_count);
+	json_out_number(json, "failed_blobs", report->failed_count);
+}
+
+/* Write "5 blobs (1.2 MB), gone 1". */
+static void tell_blobs(const struct tkb_pull_report *report, char *out,
+                       size_t size)
+{
+	const uint64_t count = report->fetched_count;
+	const struct text_count bad[] = {
+		{ "gone blobs", report->gone_count },
+		{ "failed blobs", report->failed_count },
+		{ "unreadable records", report->unreadable_count },
+	};
+	char bytes[TEXT_SIZE_SIZE];
+	char rest[128];
+
+	text_size(report->fetched_size, bytes);
+	text_counts(bad, sizeof(bad) / sizeof(bad[0]), rest, sizeof(rest));
+	(void)snprintf(out, size, "%" PRIu64 " %s (%s)%s", count,
+	               text_plural(count, "blob", "blobs"), bytes, rest);
+}
+
+static void summarize(const struct remote_use *use,
+                      const struct arguments *args, const struct root *root,
+                      const struct tkb_pull_report *report)
+{
+	const struct tkb_emit_report *const emit = &report->emit;
+	const struct text_count counts[] = {
+		{ "present", emit->present_count },
+		{ "repaired", emit->repaired_count },
+		{ "skipped", emit->skipped_count },
+		{ "busy", emit->busy_count },
+		{ "failed", emit->failed_count },
+		{ "damaged", emit->damaged_count },
+		{ "unsafe", emit->unsafe_count },
+	};
+	char blobs[192];
+	char rest[160];
+
+	tell_blobs(report, blobs, sizeof(blobs));
+	if (args->output != NULL) {
+		text_line(is_to_stdout(args) ? use->cli->log : use->cli->out,
+		          "pulled %s into %s: %s", use->ref,
+		          is_to_stdout(args) ? "standard output" : args->output,
+		          blobs);
+		return;
+	}
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	if (args->is_dry_run)
+		text_line(use->cli->out,
+		          "would have fetched %" PRIu64 " %s for %s",
+		          report->wanted_count,
+		          text_plural(report->wanted_count, "blob", "blobs"),
+		          root->path);
+	else
+		text_line(use->cli->out, "emitted %" PRIu64 "%s to %s (%s): %s",
+		          emit->emitted_count, rest, root->path,
+		          emit->is_inductor ? "Inductor" : "Triton", blobs);
+}
+
+static enum status judge(int rc, const struct tkb_pull_report *report)
+{
+	const struct tkb_emit_report *const emit = &report->emit;
+	enum status status = status_of(rc);
+
+	if (emit->damaged_count > 0 || emit->unsafe_count > 0)
+		status = status_merge(status, STATUS_UNTRUSTED);
+	if (emit->failed_count > 0 || emit->busy_count > 0 ||
+	    report->gone_count > 0 || report->failed_count > 0)
+		status = status_merge(status, STATUS_PARTIAL);
+	return status;
+}
+
+static enum status run_with(struct remote_use *use,
+                            const struct arguments *args,
+                            struct tkb_pull_report *report)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct json_out *const json = &use->cli->json;
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	int rc;
+
+	rc = root_choose(args_operand(args, 1), &root, &err);
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, "~");
+	status = remote_use_ref(use, args_operand(args, 0), root.path);
+	if (status != STATUS_DONE)
+		return status;
+
+	json_out_text(json, "verb", "pull");
+	json_out_text(json, "ref", use->ref);
+	remote_use_json(use);
+	if (args->output != NULL)
+		json_out_text(json, "bundle", args->output);
+	else
+		json_out_text(json, "root", root.path);
+	json_out_flag(json, "dry_run", args->is_dry_run);
+
+	rc = pull(use, args, &root, report, &err);
+	if (rc != 0)
+		(void)remote_use_failed(use, rc, &err, use->ref);
+	if (rc == TKB_ERR_CORRUPT)
+		cli_say(use->cli,
+		        "'tkbundle verify --remote ... --repair' drops what "
+		        "of the remote is damaged, and the next push brings it "
+		        "again");
+	/* Where single blobs failed, the rest was emitted; a bundle is whole. */
+	if (rc != 0 && (report->record_count == 0 || args->output != NULL))
+		return status_of(rc);
+	if (args->output == NULL)
+		fill_emitted(json, &report->emit);
+	fill_json(json, report);
+	if (!args->is_json)
+		summarize(use, args, &root, report);
+	return judge(rc, report);
+}
+
+static enum status measure(const struct remote_use *use,
+                           const struct arguments *args,
+                           const struct tkb_pull_report *report,
+                           enum status status)
+{
+	struct metrics metrics = { .verb = "pull",
+		                   .label = "ref",
+		                   .label_value = use->ref };
+
+	metrics_add(&metrics, "emitted", "Entries that were emitted.",
+	            (double)report->emit.emitted_count);
+	metrics_add(&metrics, "repaired", "Entries that were repaired.",
+	            (double)report->emit.repaired_count);
+	metrics_add(
+		&metrics, "failed",
+		"Entries that failed or were left to a compiler.",
+		(double)(report->emit.failed_count + report->emit.busy_count));
+	metrics_add(&metrics, "records", "Records of the ref.",
+	            (double)report->record_count);
+	metrics_add(&metrics, "fetched_blobs", "Blobs that were fetched.",
+	            (double)report->fetched_count);
+	metrics_add(&metrics, "fetched_bytes", "Bytes that were fetched.",
+	            (double)report->fetched_size);
+	metrics_add(&metrics, "gone_blobs",
+	            "Blobs that are not there any more.",
+	            (double)report->gone_count);
+	metrics_add(&metrics, "failed_blobs",
+	            "Blobs that could not be had, or are damaged.",
+	            (double)report->failed_count);
+	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
+	                          &metrics, status);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	struct tkb_pull_report report = { .wanted_count = 0 };
+	enum status status = check(cli, args);
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	status = remote_use_begin(&use, args, true);
+	if (status == STATUS_DONE)
+		status = run_with(&use, args, &report);
+	status = measure(&use, args, &report, status);
+	return args->is_best_effort ? STATUS_DONE : status;
+}
+
+const struct command command_pull = {
+	.name = "pull",
+	.operands = { "REF", "CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "fetch what is missing here from a remote",
+	.details =
+		"Bundles of the ref that hold an entry which is not in "
+		"CACHE_ROOT\n"
+		"are fetched and emitted; CACHE_ROOT is by default the one "
+		"that\n"
+		"collect takes. REF may hold {arch}, {gpu}, {driver}, "
+		"{triton} and\n"
+		"{env:NAME}; without it, or as '-', it is $TKBUNDLE_REF. What "
+		"of the\n"
+		"ref is gone, or cannot be emitted, makes the exit status 4.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

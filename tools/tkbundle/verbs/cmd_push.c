@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+
+#include "report/file_source.h"
+#include "cli/follow.h"
+#include "config/remote_use.h"
+#include "config/root.h"
+#include "report/source.h"
+#include "cli/text.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+static const struct option_spec options[] = {
+	ARGS_REMOTE,
+	{ .name = "bundle",
+	  .kind = OPTION_TEXT,
+	  .value = "FILE|-",
+	  FIELD(bundle),
+	  .help = "push this bundle as it is, not a cache" },
+	{ .name = "layout",
+	  .kind = OPTION_WORD,
+	  .value = "tkb|triton",
+	  FIELD(layout),
+	  .help = "bundles, or what Triton's Redis backend reads" },
+	ARGS_DEADLINE,
+	ARGS_METRICS,
+	ARGS_KEYS,
+	{ .name = "device",
+	  .kind = OPTION_NUMBER,
+	  .value = "N",
+	  FIELD(device),
+	  .max = 1023,
+	  .help = "only this GPU's entries; names it in a Triton root" },
+	{ .name = "profile",
+	  .kind = OPTION_WORD,
+	  .value = "full|lean",
+	  FIELD(profile),
+	  .help = "pack every file, or what a launch needs" },
+	{ .name = "no-modules",
+	  .kind = OPTION_SWITCH,
+	  FIELD(no_modules),
+	  .help = "leave shared objects out" },
+	{ .name = "no-compaction",
+	  .kind = OPTION_SWITCH,
+	  FIELD(no_compaction),
+	  .help = "leave a ref of many small bundles as it is" },
+	{ .name = "strict",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_strict),
+	  .help = "push nothing if an entry would be left out" },
+	ARGS_JOBS,
+	ARGS_JSON,
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_dry_run),
+	  .help = "look what the ref lacks, push nothing" },
+};
+
+/* The words of --layout stand in the enum's order. */
+static bool is_for_triton(const struct arguments *args)
+{
+	return args->layout.value == TKB_PUSH_TRITON;
+}
+
+/* A bundle is pushed as it is; what Triton reads has no ref. */
+static enum status check(const struct cli *cli, const struct arguments *args)
+{
+	const char *const ref = args_operand(args, 0);
+
+	if (is_for_triton(args) && ref != NULL && source_is_cache(ref))
+		return cli_misused(cli,
+		                   "with '--layout triton' too, REF stands "
+		                   "before CACHE_ROOT: '- %s'",
+		                   ref);
+	/* What Triton reads has no bundles that could become one. */
+	if (cli_exclude(cli, args->no_compaction, "--no-compaction",
+	                is_for_triton(args), "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
+	if (args->bundle == NULL)
+		return STATUS_DONE;
+	if (args->operands.count > 1)
+		return cli_misused(cli, "CACHE_ROOT and '--bundle' exclude "
+		                        "each other");
+	if (is_for_triton(args))
+		return cli_misused(cli, "'--layout triton' wants a cache, not "
+		                        "'--bundle'");
+	if (args->keys.count > 0 || args->device.is_set ||
+	    args->profile.is_set || args->no_modules || args->is_strict ||
+	    args->jobs.is_set)
+		return cli_misused(cli, "with '--bundle', no '--key', "
+		                        "'--device', '--profile', "
+		                        "'--no-modules', '--strict' or "
+		                        "'--jobs' counts");
+	return STATUS_DONE;
+}
+
+static int push_bundle(struct remote_use *use, const struct arguments *args,
+                       const struct tkb_push_options *chosen,
+                       struct tkb_push_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(file_source_close) struct file_source file = FILE_SOURCE_INIT;
+	struct tkb_source source;
+	int rc;
+
+	rc = file_source_open(args->bundle, &file, err);
+	if (rc != 0)
+		return rc;
+	source = file_source_of(&file);
+	return tkb_push_bundle(use->remote, use->ref, &source, chosen, report,
+	                       err);
+}
+
+static int push(struct remote_use *use, const struct arguments *args,
+                const char *root, struct tkb_push_report *report,
+                struct tkb_error *err)
+{
+	struct tkb_push_options chosen = {
+		.collect = {
+			.keys = args->keys.items,
+			.key_count = args->keys.count,
+			.has_device = args->device.is_set,
+			.device = args->device.value,
+			/* The words of --profile stand in the enum's order. */
+			.profile = (enum tkb_profile)args->profile.value,
+			.no_modules = args->no_modules,
+			.strict = args->is_strict,
+			.dry_run = args->is_dry_run,
+			.threads = args->jobs.value,
+		},
+		.layout = (enum tkb_push_layout)args->layout.value,
+		.no_compaction = args->no_compaction,
+	};
+	struct follow follow;
+	int rc;
+
+	remote_use_follow(use, &follow, "left_out", FOLLOW_BAD);
+	chosen.collect.watch = follow_watch(&follow);
+	if (args->bundle != NULL)
+		rc = push_bundle(use, args, &chosen, report, err);
+	else
+		rc = tkb_push(use->remote,
+		              is_for_triton(args) ? NULL : use->ref, root,
+		              &chosen, report, err);
+	follow_end(&follow);
+	return rc;
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_push_report *report)
+{
+	json_out_number(json, "pushed", report->pushed_count);
+	json_out_number(json, "present", report->present_count);
+	json_out_number(json, "left_out_count", report->left_out_count);
+	json_out_number(json, "records", report->record_count);
+	json_out_number(json, "dropped", report->dropped_count);
+	json_out_number(json, "compacted", report->compacted_count);
+	json_out_number(json, "blobs", report->blob_count);
+	json_out_number(json, "uploaded_size", report->size);
+}
+
+static enum status summarize(const struct remote_use *use,
+                             const struct arguments *args,
+                             const struct tkb_push_report *report)
+{
+	const struct text_count counts[] = {
+		{ "left out", report->left_out_count },
+		{ "dropped", report->dropped_count },
+		{ "compacted", report->compacted_count },
+	};
+	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	char size[TEXT_SIZE_SIZE];
+	char rest[160];
+
+	if (name == NULL) {
+		cli_say(use->cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	text_size(report->size, size);
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(use->cli->out,
+	          "%spushed %" PRIu64 ", present %" PRIu64 "%s to %s: %" PRIu64
+	          " %s (%s)",
+	          args->is_dry_run ? "would have " : "", report->pushed_count,
+	          report->present_count, rest,
+	          is_for_triton(args) ? name : use->ref, report->blob_count,
+	          is_for_triton(args)
+	                  ? text_plural(report->blob_count, "value", "values")
+	                  : text_plural(report->blob_count, "blob", "blobs"),
+	          size);
+	return STATUS_DONE;
+}
+
+/* Which ref, and which cache? What Triton reads has no ref. */
+static enum status choose(struct remote_use *use, const struct arguments *args,
+                          struct root *root)
+{
+	struct json_out *const json = &use->cli->json;
+	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
+	const int rc = root_choose(args_operand(args, 1), root, &err);
+
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, "~");
+	if (!is_for_triton(args))
+		status = remote_use_ref(use, args_operand(args, 0), root->path);
+	if (status != STATUS_DONE)
+		return status;
+
+	json_out_text(json, "verb", "push");
+	if (is_for_triton(args))
+		json_out_null(json, "ref");
+	else
+		json_out_text(json, "ref", use->ref);
+	remote_use_json(use);
+	if (args->bundle != NULL)
+		json_out_text(json, "bundle", args->bundle);
+	else
+		json_out_text(json, "root", root->path);
+	json_out_flag(json, "dry_run", args->is_dry_run);
+	return STATUS_DONE;
+}
+
+static enum status run_with(struct remote_use *use,
+                            const struct arguments *args,
+                            struct tkb_push_report *report)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	enum status status = choose(use, args, &root);
+	int rc;
+
+	if (status != STATUS_DONE)
+		return status;
+	rc = push(use, args, root.path, report, &err);
+	/* What is absent is the cache, or the bundle. */
+	if (rc == TKB_MISS)
+		return cli_failed(use->cli, rc, &err, "");
+	if (rc != 0)
+		return remote_use_failed(use, rc, &err,
+		                         args->bundle != NULL ? args->bundle
+		                                              : root.path);
+	fill_json(&use->cli->json, report);
+	if (!args->is_json)
+		status = summarize(use, args, report);
+	if (report->left_out_count > 0)
+		status = status_merge(status, STATUS_PARTIAL);
+	return status;
+}
+
+static enum status measure(const struct remote_use *use,
+                           const struct arguments *args,
+                           const struct tkb_push_report *report,
+                           enum status status)
+{
+	struct metrics metrics = { .verb = "push",
+		                   .label = "ref",
+		                   .label_value = use->ref };
+
+	metrics_add(&metrics, "pushed", "Entries that the ref lacked.",
+	            (double)report->pushed_count);
+	metrics_add(&metrics, "present", "Entries that the ref had.",
+	            (double)report->present_count);
+	metrics_add(&metrics, "left_out", "Entries that cannot be packed.",
+	            (double)report->left_out_count);
+	metrics_add(&metrics, "records", "Records that the ref had.",
+	            (double)report->record_count);
+	metrics_add(&metrics, "dropped", "Records whose blob was gone.",
+	            (double)report->dropped_count);
+	metrics_add(&metrics, "compacted", "Records that became one.",
+	            (double)report->compacted_count);
+	metrics_add(&metrics, "uploaded_bytes", "Bytes that were uploaded.",
+	            (double)report->size);
+	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
+	                          &metrics, status);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	struct tkb_push_report report = { .size = 0 };
+	enum status status = check(cli, args);
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	status = remote_use_begin(&use, args, true);
+	if (status == STATUS_DONE)
+		status = run_with(&use, args, &report);
+	return measure(&use, args, &report, status);
+}
+
+const struct command command_push = {
+	.name = "push",
+	.operands = { "REF", "CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "share a cache's entries through a remote",
+	.details =
+		"What of CACHE_ROOT the ref lacks is packed, uploaded and "
+		"added\n"
+		"to it; CACHE_ROOT is by default the one that collect takes. "
+		"REF\n"
+		"may hold {arch}, {gpu}, {driver}, {triton} and {env:NAME};\n"
+		"without it, or as '-', it is $TKBUNDLE_REF. An entry that "
+		"cannot\n"
+		"be packed is left out; then the exit status is 4. For Triton "
+		"REF\n"
+		"has no meaning: write '-' before a CACHE_ROOT.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/remote_use.h"
+#include "config/root.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+static const struct option_spec options[] = {
+	ARGS_REMOTE,
+	{ .name = "delete",
+	  .kind = OPTION_TEXT,
+	  .value = "REF",
+	  .offset = offsetof(struct arguments, deleted),
+	  .help = "drop all records of this ref" },
+	ARGS_DEADLINE,
+	ARGS_JSON,
+};
+
+/* What a remote tells of its refs. */
+struct listing {
+	const char *pattern;        /* or NULL: all */
+	struct tkb_ref_info *items; /* owned, and so is each name */
+	size_t count;
+	size_t capacity;
+};
+
+static void listing_release(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		free((char *)listing->items[i].ref);
+	free(listing->items);
+}
+
+static int no_memory(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+static int make_room(struct listing *listing, struct tkb_error *err)
+{
+	const size_t capacity =
+		listing->capacity > 0 ? 2 * listing->capacity : 64;
+	struct tkb_ref_info *items;
+
+	if (listing->count < listing->capacity)
+		return 0;
+	items = reallocarray(listing->items, capacity, sizeof(*items));
+	if (items == NULL)
+		return no_memory(err);
+	listing->items = items;
+	listing->capacity = capacity;
+	return 0;
+}
+
+static int keep_name(void *self, const char *ref, struct tkb_error *err)
+{
+	struct listing *const listing = self;
+	char *name;
+	int rc;
+
+	if (listing->pattern != NULL && fnmatch(listing->pattern, ref, 0) != 0)
+		return 0;
+	rc = make_room(listing, err);
+	if (rc != 0)
+		return rc;
+	name = strdup(ref);
+	if (name == NULL)
+		return no_memory(err);
+	listing->items[listing->count++] = (struct tkb_ref_info){ .ref = name };
+	return 0;
+}
+
+/* One that somebody has deleted meanwhile is none. */
+static int look(struct remote_use *use, struct listing *listing,
+                struct tkb_error *err)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < listing->count && rc >= 0; i++) {
+		struct tkb_ref_info info = { .ref = NULL };
+		const char *const name = listing->items[i].ref;
+
+		rc = deadline_is_cancelled(&use->deadline)
+		             ? cli_error(err, TKB_ERR_CANCELLED, "cancelled")
+		             : tkb_ref_look(use->remote, name, &info, err);
+		if (rc != 0)
+			continue;
+		info.ref = name;
+		listing->items[i].ref = listing->items[kept].ref;
+		listing->items[kept++] = info;
+	}
+	if (rc < 0)
+		return rc;
+	while (listing->count > kept)
+		free((char *)listing->items[--listing->count].ref);
+	return 0;
+}
+
+static int read_listing(struct remote_use *use, struct listing *listing,
+                        struct tkb_error *err)
+{
+	const struct tkb_ref_visitor visitor = { keep_name, listing };
+	const int rc = tkb_remote_refs(use->remote, &visitor, err);
+
+	return rc != 0 ? rc : look(use, listing, err);
+}
+
+static void fill_json(struct json_out *json, const struct listing *listing)
+{
+	json_out_open_array(json, "refs");
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct tkb_ref_info *const info = &listing->items[i];
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "ref", info->ref);
+		json_out_number(json, "records", info->record_count);
+		json_out_number(json, "unreadable", info->unreadable_count);
+		json_out_number(json, "entries", info->entry_count);
+		json_out_number(json, "size", info->size);
+		if (info->age_s == UINT64_MAX)
+			json_out_null(json, "age");
+		else
+			json_out_number(json, "age", info->age_s);
+		json_out_close(json);
+	}
+	json_out_close(json);
+}
+
+static int name_width(const struct listing *listing)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < listing->count; i++) {
+		const size_t length = strlen(listing->items[i].ref);
+
+		width = length > width ? length : width;
+	}
+	return (int)width;
+}
+
+static void print(const struct cli *cli, const struct listing *listing)
+{
+	const int width = name_width(listing);
+	struct text_count unreadable = { "unreadable records", 0 };
+	char rest[64];
+
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct tkb_ref_info *const info = &listing->items[i];
+		char size[TEXT_SIZE_SIZE];
+		char age[TEXT_AGE_SIZE];
+
+		text_size(info->size, size);
+		if (info->age_s == UINT64_MAX)
+			(void)snprintf(age, sizeof(age), "-");
+		else
+			text_age(info->age_s, age);
+		unreadable.count += info->unreadable_count;
+		text_line(cli->out,
+		          "%-*s  %4" PRIu64 "  %6" PRIu64 "  %6s  %4s", width,
+		          info->ref, info->record_count, info->entry_count,
+		          size, age);
+	}
+	text_counts(&unreadable, 1, rest, sizeof(rest));
+	text_line(cli->out, "%zu %s%s", listing->count,
+	          text_plural(listing->count, "ref", "refs"), rest);
+}
+
+static enum status list(struct remote_use *use, const struct arguments *args)
+{
+	TKB_AUTO(listing_release)
+	struct listing listing = { .pattern = args_operand(args, 0) };
+	struct cli *const cli = use->cli;
+	struct tkb_error err = { .status = 0 };
+	const int rc = read_listing(use, &listing, &err);
+
+	if (rc != 0)
+		return remote_use_failed(use, rc, &err, "the remote");
+	fill_json(&cli->json, &listing);
+	if (listing.count == 0 && listing.pattern != NULL) {
+		(void)cli_error(&err, TKB_MISS, "no ref is called '%.200s'",
+		                listing.pattern);
+		return remote_use_failed(use, TKB_MISS, &err, "");
+	}
+	if (!args->is_json)
+		print(cli, &listing);
+	return STATUS_DONE;
+}
+
+static enum status delete_ref(struct remote_use *use,
+                              const struct arguments *args)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct cli *const cli = use->cli;
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	uint64_t count = 0;
+	int rc = root_choose(NULL, &root, &err);
+
+	status = remote_use_ref(use, args->deleted, rc == 0 ? root.path : NULL);
+	if (status != STATUS_DONE)
+		return status;
+	json_out_text(&cli->json, "ref", use->ref);
+	rc = tkb_ref_delete(use->remote, use->ref, &count, &err);
+	if (rc != 0)
+		return remote_use_failed(use, rc, &err, use->ref);
+	json_out_number(&cli->json, "deleted", count);
+	if (!args->is_json)
+		text_line(cli->out, "deleted %s: %" PRIu64 " %s", use->ref,
+		          count, text_plural(count, "record", "records"));
+	return STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	enum status status;
+
+	if (args->deleted != NULL && args->operands.count > 0)
+		return cli_misused(cli, "PATTERN and '--delete' exclude each "
+		                        "other");
+	if (args->deleted != NULL && cli_is_disabled(cli))
+		return STATUS_DONE;
+	status = remote_use_begin(&use, args, false);
+	if (status != STATUS_DONE)
+		return status;
+	signals_catch();
+	json_out_text(&cli->json, "verb", "refs");
+	remote_use_json(&use);
+	return args->deleted != NULL ? delete_ref(&use, args)
+	                             : list(&use, args);
+}
+
+const struct command command_refs = {
+	.name = "refs",
+	.operands = { "PATTERN" },
+	.required_operands = 0,
+	.summary = "list the refs of a remote, or delete one",
+	.details =
+		"Prints name, number of records, number of entries, size of\n"
+		"the blobs, and the time since it was last pushed or pulled.\n"
+		"In PATTERN, '*', '?' and '[...]' stand for any bytes, "
+		"slashes\n"
+		"too. The blobs of a deleted ref go with the next gc.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+
+#include "cli/follow.h"
+#include "config/root.h"
+#include "cli/text.h"
+
+static const struct option_spec options[] = {
+	ARGS_DEADLINE,
+	ARGS_JSON,
+	ARGS_DRY_RUN,
+};
+
+static int relocate(struct cli *cli, const struct arguments *args,
+                    const char *root, struct tkb_relocate_report *report,
+                    struct tkb_error *err)
+{
+	struct tkb_relocate_options chosen = {
+		.dry_run = args->is_dry_run,
+		.deadline_ms = (uint32_t)args->deadline.value,
+	};
+	struct follow follow;
+	int rc;
+
+	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_relocate(root, &chosen, report, err);
+	follow_end(&follow);
+	return rc;
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_relocate_report *report)
+{
+	json_out_text(json, "layout",
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_number(json, "relocated", report->relocated_count);
+	json_out_number(json, "present", report->present_count);
+	json_out_number(json, "left_out", report->left_out_count);
+	json_out_number(json, "failed", report->failed_count);
+}
+
+static void summarize(const struct cli *cli, const struct arguments *args,
+                      const char *root,
+                      const struct tkb_relocate_report *report)
+{
+	const struct text_count counts[] = {
+		{ "left out", report->left_out_count },
+		{ "failed", report->failed_count },
+	};
+	char rest[96];
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(cli->out,
+	          "%srelocated %" PRIu64 ", present %" PRIu64 "%s in %s (%s)",
+	          args->is_dry_run ? "would have " : "",
+	          report->relocated_count, report->present_count, rest, root,
+	          report->is_inductor ? "Inductor" : "Triton");
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_relocate_report report = { .failed_count = 0 };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (cli_is_disabled(cli))
+		return STATUS_DONE;
+
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+
+	json_out_text(&cli->json, "verb", "relocate");
+	json_out_text(&cli->json, "root", root.path);
+	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
+
+	rc = relocate(cli, args, root.path, &report, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, root.path);
+
+	fill_json(&cli->json, &report);
+	if (!args->is_json)
+		summarize(cli, args, root.path, &report);
+	return report.left_out_count + report.failed_count > 0 ? STATUS_PARTIAL
+	                                                       : STATUS_DONE;
+}
+
+const struct command command_relocate = {
+	.name = "relocate",
+	.operands = { "CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "let a cache that was moved work where it is",
+	.details =
+		"A compiler that finds a moved cache compiles all of it "
+		"again.\n"
+		"The group file of each entry is rewritten to name its place "
+		"as\n"
+		"CACHE_ROOT is given here; so give it as the compiler is "
+		"given\n"
+		"it. By default it is the one that collect takes. An entry "
+		"that\n"
+		"is not whole is left out; then the exit status is 4.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "cli/deadline.h"
+#include "run/run_command.h"
+#include "run/run_figures.h"
+#include "run/run_loop.h"
+#include "run/run_refresh.h"
+#include "run/run_report.h"
+#include "run/run_root.h"
+#include "run/run_verbs.h"
+#include "run/run_watch.h"
+
+#define FIELD(name) .offset = offsetof(struct arguments, name)
+
+#define SIGNAL_STATUS 128 /* and its number, as a shell has it */
+#define LOOK_MS 250       /* for a look at the root, whatever --wait says */
+#define LEARN_MS 200      /* for a list of what is there */
+#define FIGURES_MS 500    /* for a file with figures */
+#define KILL_MS 100       /* for what was killed to be gone */
+#define END_MS 1500       /* for a child that was told to end */
+
+static const struct option_spec options[] = {
+	{ .name = "ref",
+	  .kind = OPTION_TEXT,
+	  .value = "REF",
+	  .is_required = true,
+	  FIELD(ref),
+	  .help = "the name that the kernels are shared under" },
+	{ .name = "remote",
+	  .kind = OPTION_SECRET,
+	  .value = "URL[,URL...]",
+	  .is_required = true,
+	  FIELD(remote),
+	  .help = "the remote; by default $TKBUNDLE_REMOTE" },
+	{ .name = "cache",
+	  .kind = OPTION_TEXT,
+	  .value = "CACHE_ROOT",
+	  FIELD(cache),
+	  .help = "the cache; by default the one that emit takes" },
+	{ .name = "wait",
+	  .kind = OPTION_TIME,
+	  .value = "TIME",
+	  FIELD(wait),
+	  .help = "start the command after so long at most, by default 2s" },
+	{ .name = "deadline",
+	  .kind = OPTION_TIME,
+	  .value = "TIME",
+	  FIELD(deadline),
+	  .min = 1,
+	  .help = "end a pull or push after so long, by default 30s" },
+	{ .name = "push",
+	  .kind = OPTION_WORD,
+	  .value = CONFIG_PUSH_WORDS,
+	  FIELD(push),
+	  .help = "when to push what was compiled, by default always" },
+	{ .name = "kill-child",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_kill_child),
+	  .help = "end the command, too, if tkbundle is killed" },
+	ARGS_METRICS,
+	{ .name = "refresh",
+	  .kind = OPTION_TIME,
+	  .value = "TIME",
+	  FIELD(refresh),
+	  .min = 1,
+	  .help = "write the figures anew after so long, by default 30s" },
+	{ .name = "json",
+	  .kind = OPTION_SWITCH,
+	  FIELD(is_json),
+	  .help = "print JSON documents to standard error, not lines" },
+};
+
+static void release(struct run *run)
+{
+	for (size_t i = 0; i < RUN_ROLE_COUNT; i++)
+		run_child_release(&run->children[i]);
+	if (run->shared != NULL)
+		(void)munmap(run->shared, sizeof(*run->shared));
+}
+
+static bool begin(struct run *run)
+{
+	void *const shared =
+		mmap(NULL, sizeof(*run->shared), PROT_READ | PROT_WRITE,
+	             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return false;
+	run->shared = shared;
+	run->start_ms = deadline_now_ms();
+	run_signals_block(&run->signals);
+	return true;
+}
+
+static uint64_t soonest(uint64_t one_ms, uint64_t other_ms)
+{
+	return one_ms < other_ms ? one_ms : other_ms;
+}
+
+/* Let a fork do `task`, for so long; then it is killed. */
+static void do_task(struct run *run, void (*task)(void *self),
+                    const struct run_child *other, uint64_t until_ms)
+{
+	struct run_child *const child = &run->children[RUN_TASK];
+
+	if (!run_child_fork(child, "task", task, run, other, until_ms))
+		return;
+	if (run_loop_wait(run, RUN_TASK, until_ms))
+		return;
+	run_child_kill(child);
+	(void)run_loop_wait(run, RUN_TASK, deadline_now_ms() + KILL_MS);
+}
+
+/*
+ * Learn the configuration, and which root there is: half of the time is for
+ * that, so that a pull into another root can be had where it hangs.
+ */
+static void plan(struct run *run)
+{
+	struct run_plan *const made = &run->shared->plan;
+	uint64_t half_ms;
+
+	run_root_assume(run->args, made);
+	half_ms = made->wait_ms / 2 > LOOK_MS ? made->wait_ms / 2 : LOOK_MS;
+	do_task(run, run_root_plan, NULL, run->start_ms + half_ms);
+	if (!made->is_made && run->stop_signal == 0)
+		do_task(run, run_root_flee, NULL,
+		        deadline_now_ms() + half_ms / 4);
+	made->has_root = made->has_root && made->is_made;
+}
+
+static void pull(struct run *run)
+{
+	const struct run_plan *const made = &run->shared->plan;
+	const uint64_t end_ms = run->start_ms + made->wait_ms;
+
+	if (!made->has_root || run->stop_signal != 0 ||
+	    !run_verbs_pull(run, run->start_ms + made->deadline_ms))
+		return;
+	run->is_late = !run_loop_wait(run, RUN_PULL, end_ms);
+}
+
+static void learn(struct run *run)
+{
+	const uint64_t now = deadline_now_ms();
+	const uint64_t end_ms = run->start_ms + run->shared->plan.wait_ms;
+
+	if (run->shared->plan.has_root && run->stop_signal == 0 && now < end_ms)
+		do_task(run, run_watch_learn, NULL,
+		        soonest(end_ms, now + LEARN_MS));
+}
+
+/* Everybody ends, soon; those that do not are killed. */
+static void end_children(struct run *run)
+{
+	const uint64_t end_ms = deadline_now_ms() + END_MS;
+
+	run->stop_signal = 0;
+	run_child_kill(&run->children[RUN_WATCH]);
+	run_child_kill(&run->children[RUN_FIGURES]);
+	run_child_stop(&run->children[RUN_PULL], deadline_now_ms());
+	run_child_stop(&run->children[RUN_PUSH], deadline_now_ms());
+	(void)run_loop_wait(run, RUN_PULL, end_ms);
+	(void)run_loop_wait(run, RUN_PUSH, end_ms);
+	for (size_t i = 0; i < RUN_ROLE_COUNT; i++)
+		run_child_kill(&run->children[i]);
+}
+
+/* It was stopped before there was a command. */
+static enum status end_early(struct run *run)
+{
+	const int number = run->stop_signal;
+
+	end_children(run);
+	if (run->is_interrupted && getpid() != 1)
+		run_signals_die(number);
+	return (enum status)(SIGNAL_STATUS + number);
+}
+
+static void start_push(struct run *run, uint64_t end_ms)
+{
+	run->is_dirty = false;
+	(void)run_verbs_push(run, end_ms);
+}
+
+/*
+ * While the command runs, a watch waits for new entries, then a push takes
+ * them away, then a watch waits again.
+ *
+ * @return false: nothing can be watched
+ */
+static bool keep_pushing(struct run *run)
+{
+	struct run_child *const watch = &run->children[RUN_WATCH];
+	struct run_child *const push = &run->children[RUN_PUSH];
+	int status = 0;
+
+	if (run->children[RUN_PULL].pid != 0 || watch->pid != 0 ||
+	    push->pid != 0)
+		return true;
+	if (push->has_begun) {
+		const bool had_reason = run->has_push_reason;
+
+		run_report_push(run);
+		run_child_release(push);
+		run_refresh_pushed(run, had_reason);
+	}
+	if (!watch->has_begun)
+		return run_child_fork(watch, "watch", run_watch_wait, run,
+		                      &run->children[RUN_PULL], RUN_NEVER);
+	if (!run_child_has_exited(watch, &status) || status != 0)
+		return false;
+
+	run_child_release(watch);
+	run->shared->told_size = run->shared->name_size;
+	start_push(run, deadline_now_ms() + run->shared->plan.deadline_ms);
+	return true;
+}
+
+static void supervise(struct run *run)
+{
+	const struct run_plan *const made = &run->shared->plan;
+	bool is_watching = made->push == RUN_PUSH_ALWAYS && made->has_root;
+
+	run_refresh_begin(run);
+	while (run->command != 0) {
+		if (is_watching)
+			is_watching = keep_pushing(run);
+		run_loop_turn(run, run_refresh_turn(run));
+	}
+}
+
+/* A push in the end, of what is left. */
+static void push_rest(struct run *run, uint64_t end_ms)
+{
+	const struct run_counts *const counts = &run->shared->counts;
+	struct run_child *const push = &run->children[RUN_PUSH];
+
+	if (run->shared->plan.push == RUN_PUSH_NEVER || run->stop_signal != 0 ||
+	    !counts->is_made || (!run->is_dirty && !counts->has_new))
+		return;
+	start_push(run, end_ms);
+	(void)run_loop_wait(run, RUN_PUSH, end_ms);
+	if (push->pid != 0)
+		end_children(run);
+	run_report_push(run);
+}
+
+static void measure(struct run *run)
+{
+	if (run->args->metrics == NULL)
+		return;
+	/* Until there are figures, it has failed. */
+	(void)snprintf(
+		run->shared->metrics_error, sizeof(run->shared->metrics_error),
+		"'%.400s' cannot be written in time", run->args->metrics);
+	do_task(run, run_figures_measure, &run->children[RUN_PULL],
+	        deadline_now_ms() + FIGURES_MS);
+}
+
+/* The command has ended: the rest, no longer than the deadline. */
+static void finish(struct run *run)
+{
+	const struct run_plan *const made = &run->shared->plan;
+	const uint64_t now = deadline_now_ms();
+	const uint64_t end_ms = now + made->deadline_ms;
+	struct run_child *const watch = &run->children[RUN_WATCH];
+
+	run->stop_signal = 0;
+	run_child_kill(watch);
+	run_child_kill(&run->children[RUN_FIGURES]);
+	run_child_stop(&run->children[RUN_PULL], now);
+	(void)run_loop_wait(run, RUN_PUSH, end_ms);
+	(void)run_loop_wait(run, RUN_PULL, soonest(end_ms, now + END_MS));
+	(void)run_loop_wait(run, RUN_WATCH, soonest(end_ms, now + END_MS));
+	(void)run_loop_wait(run, RUN_FIGURES, soonest(end_ms, now + END_MS));
+	run->is_dirty =
+		run->is_dirty || (watch->has_begun && WIFEXITED(watch->state) &&
+	                          watch->pid == 0);
+	if (run->children[RUN_PUSH].pid != 0)
+		end_children(run);
+	run_report_push(run);
+	run_child_release(&run->children[RUN_PUSH]);
+
+	if (made->has_root)
+		do_task(run, run_watch_count, &run->children[RUN_PULL],
+		        soonest(end_ms,
+		                deadline_now_ms() + made->deadline_ms / 2));
+	if (made->has_root)
+		push_rest(run, end_ms);
+	end_children(run);
+}
+
+static enum status status_of_command(const struct run *run)
+{
+	const int state = run->command_state;
+
+	return (enum status)(WIFEXITED(state)
+	                             ? WEXITSTATUS(state)
+	                             : SIGNAL_STATUS + WTERMSIG(state));
+}
+
+static enum status exit_as_command(const struct run *run)
+{
+	const int state = run->command_state;
+
+	/* So that a script of the shell ends, too: it looks for that. */
+	if (run->is_interrupted && getpid() != 1 && WIFSIGNALED(state) &&
+	    (WTERMSIG(state) == SIGINT || WTERMSIG(state) == SIGQUIT))
+		run_signals_die(WTERMSIG(state));
+	return status_of_command(run);
+}
+
+static enum status run_beside(struct run *run)
+{
+	struct timespec now = { .tv_sec = 0 };
+
+	/* The command's orphans come to us. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pull(run);
+	if (run->children[RUN_PULL].pid == 0)
+		learn(run);
+	run_loop_drain(run);
+	if (run->stop_signal != 0)
+		return end_early(run);
+
+	/* The clock of file systems. */
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	run->command_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	run->delay_ms = deadline_now_ms() - run->start_ms;
+	run_report_start(run);
+	if (!run_command_start(run)) {
+		cli_say(run->cli, "not supervised: there can be no process");
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
+		return run_command_become(run);
+	}
+	supervise(run);
+	if (run->shared->exec_error != 0) {
+		end_children(run);
+		return run_command_failed(run->cli, run->args,
+		                          run->shared->exec_error);
+	}
+	finish(run);
+	measure(run);
+	run_report_end(run, (int)status_of_command(run));
+	return exit_as_command(run);
+}
+
+static enum status run_command(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(release) struct run run = { .cli = cli, .args = args };
+
+	if (cli_is_disabled(cli))
+		return run_command_become_alone(cli, args);
+	if (!begin(&run)) {
+		cli_say(cli, "not supervised: out of memory");
+		return run_command_become_alone(cli, args);
+	}
+
+	plan(&run);
+	if (run.stop_signal != 0)
+		return end_early(&run);
+	return run_beside(&run);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.operands = { "COMMAND" },
+	.required_operands = 1,
+	.repeats_operand = true,
+	.takes_command = true,
+	.summary = "run a command that starts warm, and share what it compiles",
+	.details =
+		"Pulls into the cache, starts the command, pushes what it\n"
+		"compiles, and exits as it does. Whatever fails, hangs or\n"
+		"crashes of that, the command runs all the same, and starts\n"
+		"no later than --wait says. The last line on standard error\n"
+		"tells what came of it.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run_command,
+};

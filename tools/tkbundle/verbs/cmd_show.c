@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/entry_out.h"
+#include "report/kernel_facts.h"
+#include "diff/sass.h"
+#include "report/source_out.h"
+#include "cli/text.h"
+
+#define STAGES "ptx|llir|ttir|ttgir|source|cubin|sass"
+
+static const struct option_spec options[] = {
+	{ .name = "file",
+	  .kind = OPTION_TEXT,
+	  .value = "NAME",
+	  .offset = offsetof(struct arguments, file),
+	  .help = "write this file, as it is" },
+	{ .name = "stage",
+	  .kind = OPTION_WORD,
+	  .value = STAGES,
+	  .offset = offsetof(struct arguments, stage),
+	  .help = "write what this step of the compile made" },
+	ARGS_JSON,
+};
+
+/* The entry that was asked for. */
+struct shown {
+	struct source source;
+	size_t index;
+	const struct tkb_entry *entry;
+	struct kernel_facts facts;
+};
+
+static void close_shown(struct shown *shown)
+{
+	source_close(&shown->source);
+	kernel_facts_release(&shown->facts);
+}
+
+static void print_launch(const struct cli *cli,
+                         const struct kernel_facts *facts)
+{
+	char warps[ENTRY_OUT_NUMBER_SIZE];
+	char stages[ENTRY_OUT_NUMBER_SIZE];
+
+	entry_out_number(facts->numbers.num_warps, warps);
+	entry_out_number(facts->numbers.num_stages, stages);
+	text_line(cli->out, "warps     %s", warps);
+	text_line(cli->out, "stages    %s", stages);
+	text_line(cli->out, "signature %s",
+	          facts->signature != NULL ? facts->signature : "-");
+}
+
+static void print_facts(const struct cli *cli, const struct shown *shown)
+{
+	const struct tkb_entry *const entry = shown->entry;
+	char target[64];
+	char devices[256];
+
+	entry_out_target(entry, target, sizeof(target));
+	entry_out_devices(entry, devices, sizeof(devices));
+
+	text_line(cli->out, "key       %s", entry->key);
+	text_line(cli->out, "kind      %s", tkb_kind_name(entry->kind));
+	text_line(cli->out, "name      %s", entry->name);
+	if (entry->target.warp_size > 0)
+		text_line(cli->out, "target    %s, %u threads a warp", target,
+		          entry->target.warp_size);
+	else
+		text_line(cli->out, "target    %s", target);
+	if (entry->kind == TKB_KIND_KERNEL)
+		print_launch(cli, &shown->facts);
+	text_line(cli->out, "producer  %s %s", entry->producer,
+	          entry->producer_version[0] != '\0' ? entry->producer_version
+	                                             : "(version unknown)");
+	text_line(cli->out, "devices   %s", devices);
+	text_line(cli->out, "platform  %s",
+	          entry->platform[0] != '\0' ? entry->platform : "-");
+	if (source_is_moved(&shown->source, shown->index))
+		text_line(cli->out,
+		          "place     recorded elsewhere: Triton would "
+		          "not find it here");
+	text_line(cli->out, "files");
+	entry_out_files(cli->out, entry, shown->source.bundle != NULL);
+}
+
+static void fill_json(struct json_out *json, const struct shown *shown,
+                      const char *path)
+{
+	const bool is_moved = source_is_moved(&shown->source, shown->index);
+
+	source_out_head(json, &shown->source, path);
+	entry_out_json(json, "entry", shown->entry,
+	               shown->source.cache != NULL ? &is_moved : NULL,
+	               &shown->facts, true);
+}
+
+static enum status tell_facts(struct cli *cli, const struct arguments *args,
+                              struct shown *shown)
+{
+	const char *const path = args_operand(args, 0);
+	struct tkb_error err = { .status = 0 };
+	const int rc = kernel_facts_read(&shown->source, shown->index,
+	                                 &shown->facts, &err);
+
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+	fill_json(&cli->json, shown, path);
+	if (!args->is_json)
+		print_facts(cli, shown);
+	return STATUS_DONE;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	const size_t length = strlen(name);
+	const size_t wanted = strlen(suffix);
+
+	return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
+}
+
+/* The names of an entry's files, ", " between; NULL without memory. */
+static char *join_names(const struct tkb_entry *entry)
+{
+	char *names = NULL;
+	size_t size = 0;
+	FILE *const stream = open_memstream(&names, &size);
+
+	if (stream == NULL)
+		return NULL;
+	for (size_t i = 0; i < entry->file_count; i++)
+		(void)fprintf(stream, "%s%s", i > 0 ? ", " : "",
+		              entry->files[i].name);
+	(void)fclose(stream);
+	return names;
+}
+
+/*
+ * Find the file called `name`, or that ends so if `name` begins with a dot
+ * and `is_suffix`. If there is none, say what there is.
+ */
+static enum status find_file(const struct cli *cli, const struct shown *shown,
+                             const char *name, bool is_suffix, size_t *out)
+{
+	TKB_AUTO(text_free) char *names = NULL;
+	const struct tkb_entry *const entry = shown->entry;
+
+	for (size_t i = 0; i < entry->file_count; i++) {
+		const char *const there = entry->files[i].name;
+
+		if (is_suffix ? ends_with(there, name)
+		              : strcmp(there, name) == 0) {
+			*out = i;
+			return STATUS_DONE;
+		}
+	}
+
+	names = join_names(entry);
+	cli_say(cli, "entry '%s' has no file '%s%s'; it has %s", entry->key,
+	        is_suffix ? "*" : "", name, names != NULL ? names : "others");
+	return STATUS_ABSENT;
+}
+
+static enum status write_file(struct cli *cli, const struct shown *shown,
+                              size_t file)
+{
+	const struct tkb_sink out = cli_sink(cli);
+	struct tkb_error err = { .status = 0 };
+	int rc = source_read(&shown->source, shown->index, file, &out, &err);
+
+	if (rc != 0)
+		return cli_failed(cli, rc, &err,
+		                  shown->entry->files[file].name);
+	return STATUS_DONE;
+}
+
+static enum status write_sass(struct cli *cli, const struct shown *shown,
+                              size_t file)
+{
+	struct tkb_error err = { .status = 0 };
+	int rc = sass_print(cli, &shown->source, shown->index, file, &err);
+
+	if (rc != 0)
+		return cli_failed(cli, rc, &err,
+		                  shown->entry->files[file].name);
+	return STATUS_DONE;
+}
+
+static enum status show(struct cli *cli, const struct arguments *args,
+                        struct shown *shown)
+{
+	char suffix[16];
+	const char *stage;
+	size_t length;
+	size_t file = 0;
+	bool is_sass;
+	enum status status;
+
+	if (args->file != NULL) {
+		status = find_file(cli, shown, args->file, false, &file);
+		return status == STATUS_DONE ? write_file(cli, shown, file)
+		                             : status;
+	}
+	if (!args->stage.is_set)
+		return tell_facts(cli, args, shown);
+
+	length = args_word(STAGES, args->stage.value, &stage);
+	is_sass = strncmp(stage, "sass", length) == 0;
+	(void)snprintf(suffix, sizeof(suffix), ".%.*s",
+	               is_sass ? 5 : (int)length, is_sass ? "cubin" : stage);
+
+	status = find_file(cli, shown, suffix, true, &file);
+	if (status != STATUS_DONE)
+		return status;
+	return is_sass ? write_sass(cli, shown, file)
+	               : write_file(cli, shown, file);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(close_shown) struct shown shown = { .entry = NULL };
+	const char *const path = args_operand(args, 0);
+	const char *const key = args_operand(args, 1);
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (args->file != NULL && args->stage.is_set)
+		return cli_misused(cli, "'--file' and '--stage' exclude each "
+		                        "other");
+	if (args->is_json && (args->file != NULL || args->stage.is_set))
+		return cli_misused(cli, "with '--json', no '--file' or "
+		                        "'--stage' counts");
+
+	json_out_text(&cli->json, "verb", "show");
+	rc = source_open(path, &shown.source, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	rc = source_find(&shown.source, key, &shown.index, &err);
+	if (rc == TKB_MISS) {
+		(void)cli_error(&err, TKB_MISS,
+		                "no key in '%.300s' begins with '%.100s'", path,
+		                key);
+		return cli_failed(cli, rc, &err, key);
+	}
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, key);
+
+	shown.entry = source_entry(&shown.source, shown.index);
+	return show(cli, args, &shown);
+}
+
+const struct command command_show = {
+	.name = "show",
+	.operands = { "FILE|CACHE_ROOT", "KEY" },
+	.required_operands = 2,
+	.summary = "look at one entry, or at one of its files",
+	.details =
+		"KEY may be cut short as long as only one begins so; before "
+		"one\n"
+		"that begins with a dash write '--'. Stage sass is the cubin,\n"
+		"disassembled by the nvdisasm that $TRITON_NVDISASM_PATH "
+		"names, or\n"
+		"by nvdisasm or cuobjdump from the PATH, the CUDA toolkit "
+		"or the\n"
+		"folder of $TRITON_PTXAS_PATH.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

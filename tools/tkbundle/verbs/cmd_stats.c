@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/root.h"
+#include "report/source_out.h"
+#include "report/stats_out.h"
+#include "report/stats_paths.h"
+#include "cli/text.h"
+#include "report/uses_out.h"
+
+static const struct option_spec options[] = {
+	{ .name = "paths",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, has_paths),
+	  .help = "count the absolute paths in the files" },
+	{ .name = "used",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, has_uses),
+	  .help = "tell which entries were read since they were emitted" },
+	ARGS_JSON,
+};
+
+static void close_uses(struct tkb_uses **uses)
+{
+	tkb_uses_close(*uses);
+}
+
+/* What is known of a bundle as a whole; the size of a pipe is not. */
+static void measure_bundle(struct stats_out *shown, const char *path)
+{
+	const bool is_input = strcmp(path, "-") == 0;
+	const struct tkb_bundle *const bundle = shown->source->bundle;
+	struct stat info;
+	int rc;
+
+	for (size_t i = 0; i < tkb_bundle_launcher_count(bundle); i++) {
+		shown->launchers.count++;
+		shown->launchers.size += tkb_bundle_launcher(bundle, i)->size;
+	}
+
+	rc = is_input ? fstat(STDIN_FILENO, &info) : stat(path, &info);
+	if (rc == 0 && S_ISREG(info.st_mode)) {
+		shown->has_packed = true;
+		shown->packed = (uint64_t)info.st_size;
+	}
+}
+
+static enum status show(struct cli *cli, const struct arguments *args,
+                        const char *path, const struct source *source)
+{
+	TKB_AUTO(stats_release) struct stats stats = { .type_count = 0 };
+	TKB_AUTO(path_table_release) struct path_table paths = { .count = 0 };
+	struct stats_out shown = { .source = source, .stats = &stats };
+	struct tkb_error err = { .status = 0 };
+	int rc = stats_gather(source, &stats, &err);
+
+	if (rc == 0 && args->has_paths) {
+		rc = stats_paths(source, &stats, &paths, &err);
+		shown.paths = &paths;
+	}
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	if (source->bundle != NULL)
+		measure_bundle(&shown, path);
+	stats_out_json(&cli->json, &shown);
+	if (!args->is_json)
+		stats_out_print(cli->out, &shown);
+	return STATUS_DONE;
+}
+
+static enum status show_uses(struct cli *cli, const struct arguments *args,
+                             const char *path)
+{
+	TKB_AUTO(close_uses) struct tkb_uses *uses = NULL;
+	struct tkb_error err = { .status = 0 };
+	int rc = tkb_uses_open(path, NULL, &uses, &err);
+
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	uses_out_json(&cli->json, uses);
+	if (args->is_json)
+		return STATUS_DONE;
+
+	text_line(cli->out, "%s", "");
+	uses_out_print(cli->out, uses);
+	return STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	int rc;
+
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc == 0)
+		rc = source_open_root(&root, true, &source, &err);
+	if (rc == 0 && args->has_uses && source.cache == NULL)
+		return cli_misused(cli,
+		                   "'--used' wants a cache root, and '%s' "
+		                   "is a bundle",
+		                   root.path);
+
+	json_out_text(&cli->json, "verb", "stats");
+	if (rc != 0)
+		return cli_failed(cli, rc, &err,
+		                  root.path != NULL ? root.path : "~");
+
+	source_out_head(&cli->json, &source, root.path);
+	status = show(cli, args, root.path, &source);
+	if (status == STATUS_DONE && args->has_uses)
+		status = show_uses(cli, args, root.path);
+	source_out_left_out(cli, &source, "");
+	return status;
+}
+
+const struct command command_stats = {
+	.name = "stats",
+	.operands = { "FILE|CACHE_ROOT" },
+	.required_operands = 0,
+	.summary = "say what fills a bundle or a cache",
+	.details =
+		"Counts files and bytes by type and by name, what is there\n"
+		"more than once, and what a lean bundle would drop; an entry\n"
+		"for several GPUs counts once. '-' is a bundle on standard\n"
+		"input; without an operand, it is the cache that collect\n"
+		"takes. Absolute paths that remain do no harm: most are debug\n"
+		"locations. What collect would replace is counted apart, as\n"
+		"the entries' own. --json has all that the tables cut short.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

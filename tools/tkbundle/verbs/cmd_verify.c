@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "report/entry_out.h"
+#include "cli/follow.h"
+#include "verbs/remote_verify.h"
+#include "config/root.h"
+#include "report/source.h"
+#include "cli/text.h"
+
+static const struct option_spec options[] = {
+	{ .name = "remote",
+	  .kind = OPTION_SECRET,
+	  .value = "URL[,URL...]|-",
+	  .offset = offsetof(struct arguments, remote),
+	  .help = "check a remote, or REF of it; - means $TKBUNDLE_REMOTE" },
+	{ .name = "repair",
+	  .kind = OPTION_SWITCH,
+	  .offset = offsetof(struct arguments, is_repair),
+	  .help = "drop what of the remote is damaged" },
+	ARGS_DEADLINE,
+	ARGS_JOBS,
+	ARGS_JSON,
+};
+
+enum {
+	PATH_LIMIT = 4096
+};
+
+static void summarize(const struct cli *cli, const char *path,
+                      uint64_t entry_count, uint64_t file_count,
+                      uint64_t total_size, const char *rest)
+{
+	char size[TEXT_SIZE_SIZE];
+
+	text_size(total_size, size);
+	text_line(cli->out,
+	          "verified %" PRIu64 " %s (%" PRIu64 " %s, %s) in %s%s",
+	          entry_count, text_plural(entry_count, "entry", "entries"),
+	          file_count, text_plural(file_count, "file", "files"), size,
+	          path, rest);
+}
+
+static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
+                        const struct tkb_verify_report *report, bool is_intact)
+{
+	entry_out_digest(json, "id", tkb_bundle_id(bundle));
+	json_out_text(json, "profile", tkb_bundle_profile(bundle));
+	json_out_flag(json, "intact", is_intact);
+	json_out_number(json, "verified", report->verified_count);
+	json_out_number(json, "failed_count", report->failed_count);
+	json_out_number(json, "files", report->file_count);
+	json_out_number(json, "size", report->size);
+	json_out_number(json, "launchers", report->launcher_count);
+	json_out_number(json, "failed_launchers",
+	                report->failed_launcher_count);
+}
+
+static void count_rest(const struct tkb_verify_report *report, char *out,
+                       size_t size)
+{
+	const struct text_count counts[] = {
+		{ "failed", report->failed_count },
+		{ "launchers", report->launcher_count },
+		{ "failed launchers", report->failed_launcher_count },
+	};
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), out, size);
+}
+
+static enum status verify_bundle(struct cli *cli, const struct arguments *args,
+                                 const char *path)
+{
+	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
+	struct tkb_verify_options chosen = { .threads = args->jobs.value };
+	struct tkb_verify_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	struct follow follow;
+	char rest[96];
+	int rc;
+
+	json_out_text(&cli->json, "bundle", path);
+	rc = source_open_bundle(path, &bundle, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+
+	follow_begin(&follow, cli, "failed", FOLLOW_BAD);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_bundle_verify(bundle, &chosen, &report, &err);
+	follow_end(&follow);
+
+	if (rc != 0)
+		(void)cli_failed(cli, rc, &err, path);
+	if (rc != 0 && rc != TKB_ERR_CORRUPT)
+		return status_of(rc);
+
+	bundle_json(&cli->json, bundle, &report, rc == 0);
+	if (args->is_json)
+		return status_of(rc);
+
+	count_rest(&report, rest, sizeof(rest));
+	summarize(cli, path, report.verified_count, report.file_count,
+	          report.size, rest);
+	return status_of(rc);
+}
+
+static void cache_json(struct json_out *json,
+                       const struct tkb_collect_report *report)
+{
+	json_out_text(json, "layout",
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_flag(json, "intact", report->left_out_count == 0);
+	json_out_number(json, "verified", report->collected_count);
+	json_out_number(json, "left_out_count", report->left_out_count);
+	json_out_number(json, "unfinished", report->unfinished_count);
+	json_out_number(json, "stray", report->stray_count);
+	json_out_number(json, "moved", report->moved_count);
+	json_out_number(json, "files", report->file_count);
+	json_out_number(json, "size", report->size);
+}
+
+static void summarize_cache(const struct cli *cli, const char *path,
+                            const struct tkb_collect_report *report)
+{
+	const struct text_count counts[] = {
+		{ "left out", report->left_out_count },
+		{ "unfinished", report->unfinished_count },
+		{ "stray", report->stray_count },
+		{ "moved", report->moved_count },
+	};
+	char rest[160];
+
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	summarize(cli, path, report->collected_count, report->file_count,
+	          report->size, rest);
+	if (report->moved_count > 0)
+		text_line(cli->out,
+		          "what is moved is recorded at another place: Triton "
+		          "would not find it here");
+}
+
+/* What has no entry, and what a remote's folder has? */
+static bool is_remote(const char *path, const struct tkb_collect_report *report)
+{
+	static const char *const names[] = { "cas", "ref" };
+	struct stat info;
+
+	if (report->collected_count + report->left_out_count > 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char inside[PATH_LIMIT];
+		const int size = snprintf(inside, sizeof(inside), "%s/%s", path,
+		                          names[i]);
+
+		if (size > 0 && (size_t)size < sizeof(inside) &&
+		    stat(inside, &info) == 0 && S_ISDIR(info.st_mode))
+			return true;
+	}
+	return false;
+}
+
+/* A cache is verified by doing all of a collect but the writing. */
+static enum status verify_cache(struct cli *cli, const struct arguments *args,
+                                const char *path)
+{
+	struct tkb_collect_options chosen = { .dry_run = true,
+		                              .enabled = true,
+		                              .threads = args->jobs.value };
+	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_error err = { .status = 0 };
+	struct follow follow;
+	int rc;
+
+	json_out_text(&cli->json, "root", path);
+	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_collect(path, &chosen, NULL, &report, &err);
+	follow_end(&follow);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, path);
+	if (is_remote(path, &report))
+		return cli_misused(cli,
+		                   "'%s' is a remote's folder, not a "
+		                   "cache: 'tkbundle verify --remote' "
+		                   "checks it",
+		                   path);
+
+	cache_json(&cli->json, &report);
+	if (!args->is_json)
+		summarize_cache(cli, path, &report);
+
+	if (follow.has_untrusted)
+		return STATUS_UNTRUSTED;
+	return report.left_out_count > 0 ? STATUS_PARTIAL : STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (args->remote != NULL)
+		return remote_verify_run(cli, args);
+	if (args->is_repair || args->deadline.is_set)
+		return cli_misused(cli, "'--repair' and '--deadline' count "
+		                        "with '--remote' alone");
+	json_out_text(&cli->json, "verb", "verify");
+	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "~");
+	if (source_is_root(&root))
+		return verify_cache(cli, args, root.path);
+	return verify_bundle(cli, args, root.path);
+}
+
+const struct command command_verify = {
+	.name = "verify",
+	.operands = { "FILE|CACHE_ROOT|REF" },
+	.required_operands = 0,
+	.summary = "check every byte of a bundle, a cache or a remote",
+	.details =
+		"A bundle is held against its manifest. A cache's entries "
+		"must\n"
+		"be whole, their metadata must have the key's hash, and their\n"
+		"binaries must fit. The exit status is 5 for what is damaged,\n"
+		"4 for what is only busy or cannot be read. Without an "
+		"operand,\n"
+		"it is the cache that collect takes.\n"
+		"\n"
+		"Of a remote, all records and blobs are read, or those of "
+		"REF.\n"
+		"What is damaged is told, and dropped with --repair: the next\n"
+		"push brings it again. The exit status is 5 where something "
+		"is\n"
+		"damaged, 4 where something is missing or cannot be read.\n",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

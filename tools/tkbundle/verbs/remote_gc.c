@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/remote_gc.h"
+
+#include <inttypes.h>
+
+#include "report/entry_out.h"
+#include "config/remote_use.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+static enum status check(const struct cli *cli, const struct arguments *args)
+{
+	if (args->operands.count > 0)
+		return cli_misused(cli, "CACHE_ROOT and '--remote' exclude "
+		                        "each other");
+	if (args->max_entries.is_set)
+		return cli_misused(cli, "with '--remote', no '--max-entries' "
+		                        "counts");
+	return STATUS_DONE;
+}
+
+/* What is told of: first what cannot be read, then what goes. */
+struct telling {
+	struct cli *cli;
+	bool is_removing;
+};
+
+static void begin_removing(struct telling *telling)
+{
+	struct json_out *const json = &telling->cli->json;
+
+	if (telling->is_removing)
+		return;
+	telling->is_removing = true;
+	json_out_close(json);
+	json_out_open_array(json, "removed_items");
+}
+
+static void on_fault(void *self, const struct tkb_remote_fault *fault)
+{
+	struct telling *const telling = self;
+	struct json_out *const json = &telling->cli->json;
+
+	cli_say(telling->cli, "ref '%s': %s", fault->ref, fault->message);
+	if (telling->is_removing)
+		return;
+	json_out_open_object(json, NULL);
+	json_out_text(json, "ref", fault->ref);
+	entry_out_digest(json, "digest", fault->digest);
+	json_out_text(json, "message", fault->message);
+	json_out_close(json);
+}
+
+static void on_removed(void *self, const char *ref,
+                       const struct tkb_digest *digest, uint64_t size)
+{
+	struct telling *const telling = self;
+	struct json_out *const json = &telling->cli->json;
+
+	begin_removing(telling);
+	json_out_open_object(json, NULL);
+	if (ref != NULL)
+		json_out_text(json, "ref", ref);
+	else
+		json_out_null(json, "ref");
+	entry_out_digest(json, "digest", digest);
+	json_out_number(json, "size", size);
+	json_out_close(json);
+}
+
+static int gc(struct remote_use *use, const struct arguments *args,
+              struct tkb_remote_gc_report *report, struct tkb_error *err)
+{
+	struct json_out *const json = &use->cli->json;
+	struct telling telling = { .cli = use->cli };
+	const struct tkb_remote_gc_options chosen = {
+		.has_max_age = args->max_age.is_set,
+		.max_age_s = args->max_age.value,
+		.has_max_size = args->max_size.is_set,
+		.max_size = args->max_size.value,
+		.dry_run = args->is_dry_run,
+		.watch = { .self = &use->deadline,
+		           .is_cancelled = deadline_is_cancelled },
+		.on_removed = on_removed,
+		.on_fault = on_fault,
+		.self = &telling,
+	};
+	int rc;
+
+	signals_catch();
+	json_out_open_array(json, "unread");
+	rc = tkb_remote_gc(use->remote, &chosen, report, err);
+	begin_removing(&telling);
+	json_out_close(json);
+	return rc;
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_remote_gc_report *report)
+{
+	json_out_number(json, "refs", report->ref_count);
+	json_out_number(json, "records", report->record_count);
+	json_out_number(json, "expired", report->expired_count);
+	json_out_number(json, "evicted", report->evicted_count);
+	json_out_number(json, "holes", report->hole_count);
+	json_out_number(json, "compacted", report->compacted_count);
+	json_out_number(json, "removed", report->removed_count);
+	json_out_number(json, "removed_size", report->removed_size);
+	json_out_number(json, "kept", report->kept_count);
+	json_out_number(json, "kept_size", report->kept_size);
+}
+
+static void summarize(const struct cli *cli, const struct arguments *args,
+                      const char *name,
+                      const struct tkb_remote_gc_report *report)
+{
+	const struct text_count counts[] = {
+		{ "expired", report->expired_count },
+		{ "evicted", report->evicted_count },
+		{ "holes", report->hole_count },
+		{ "compacted", report->compacted_count },
+	};
+	char removed[TEXT_SIZE_SIZE];
+	char kept[TEXT_SIZE_SIZE];
+	char rest[128];
+
+	text_size(report->removed_size, removed);
+	text_size(report->kept_size, kept);
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(cli->out,
+	          "%sremoved %" PRIu64 " %s (%s), kept %" PRIu64
+	          " (%s) in %s: %" PRIu64 " %s of %" PRIu64 " %s%s",
+	          args->is_dry_run ? "would have " : "", report->removed_count,
+	          text_plural(report->removed_count, "blob", "blobs"), removed,
+	          report->kept_count, kept, name, report->record_count,
+	          text_plural(report->record_count, "record", "records"),
+	          report->ref_count,
+	          text_plural(report->ref_count, "ref", "refs"), rest);
+}
+
+static enum status measure(const struct remote_use *use,
+                           const struct arguments *args, const char *name,
+                           const struct tkb_remote_gc_report *report,
+                           enum status status)
+{
+	struct metrics metrics = { .verb = "gc",
+		                   .label = "remote",
+		                   .label_value = name };
+
+	metrics_add(&metrics, "refs", "Refs of the remote.",
+	            (double)report->ref_count);
+	metrics_add(&metrics, "records", "Records of the remote, before.",
+	            (double)report->record_count);
+	metrics_add(&metrics, "expired_records",
+	            "Records that were dropped for their age.",
+	            (double)report->expired_count);
+	metrics_add(&metrics, "evicted_records",
+	            "Records that were dropped for the size.",
+	            (double)report->evicted_count);
+	metrics_add(&metrics, "hole_records",
+	            "Records that were dropped because their blob was gone.",
+	            (double)report->hole_count);
+	metrics_add(&metrics, "compacted_records", "Records that became fewer.",
+	            (double)report->compacted_count);
+	metrics_add(&metrics, "removed_blobs", "Blobs that were removed.",
+	            (double)report->removed_count);
+	metrics_add(&metrics, "removed_bytes", "Bytes of those.",
+	            (double)report->removed_size);
+	metrics_add(&metrics, "kept_blobs", "Blobs that stayed.",
+	            (double)report->kept_count);
+	metrics_add(&metrics, "kept_bytes", "Bytes of those.",
+	            (double)report->kept_size);
+	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
+	                          &metrics, status);
+}
+
+static enum status run_with(struct remote_use *use,
+                            const struct arguments *args)
+{
+	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	struct tkb_remote_gc_report report = { .ref_count = 0 };
+	struct json_out *const json = &use->cli->json;
+	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
+	int rc;
+
+	if (name == NULL) {
+		cli_say(use->cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	json_out_text(json, "verb", "gc");
+	remote_use_json(use);
+	json_out_flag(json, "dry_run", args->is_dry_run);
+	rc = gc(use, args, &report, &err);
+	if (rc != 0) {
+		status = remote_use_failed(use, rc, &err, name);
+	} else {
+		fill_json(json, &report);
+		if (!args->is_json)
+			summarize(use->cli, args, name, &report);
+	}
+	return measure(use, args, name, &report, status);
+}
+
+enum status remote_gc_run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	enum status status = check(cli, args);
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	status = remote_use_begin(&use, args, false);
+	return status != STATUS_DONE ? status : run_with(&use, args);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/remote_verify.h"
+
+#include <inttypes.h>
+
+#include "report/entry_out.h"
+#include "config/remote_use.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+static const char *word_of(enum tkb_remote_trouble trouble)
+{
+	switch (trouble) {
+	case TKB_TROUBLE_DAMAGED:
+		return "damaged";
+	case TKB_TROUBLE_MISSING:
+		return "missing";
+	case TKB_TROUBLE_UNREAD:
+		return "unread";
+	default:
+		return "newer";
+	}
+}
+
+static void on_fault(void *self, const struct tkb_remote_fault *fault)
+{
+	struct cli *const cli = self;
+	struct json_out *const json = &cli->json;
+
+	cli_say(cli, "%s%s: %s", word_of(fault->trouble),
+	        fault->is_dropped ? ", dropped" : "", fault->message);
+	json_out_open_object(json, NULL);
+	json_out_text(json, "trouble", word_of(fault->trouble));
+	json_out_text(json, "kind", fault->is_blob ? "blob" : "record");
+	if (fault->ref != NULL)
+		json_out_text(json, "ref", fault->ref);
+	else
+		json_out_null(json, "ref");
+	entry_out_digest(json, "digest", fault->digest);
+	json_out_flag(json, "dropped", fault->is_dropped);
+	json_out_text(json, "message", fault->message);
+	json_out_close(json);
+}
+
+static void fill_json(struct json_out *json,
+                      const struct tkb_remote_verify_report *report)
+{
+	json_out_flag(json, "intact",
+	              report->damaged_count + report->missing_count +
+	                              report->unread_count +
+	                              report->newer_count ==
+	                      0);
+	json_out_number(json, "refs", report->ref_count);
+	json_out_number(json, "records", report->record_count);
+	json_out_number(json, "blobs", report->blob_count);
+	json_out_number(json, "size", report->size);
+	json_out_number(json, "damaged", report->damaged_count);
+	json_out_number(json, "missing", report->missing_count);
+	json_out_number(json, "unread", report->unread_count);
+	json_out_number(json, "newer", report->newer_count);
+	json_out_number(json, "dropped", report->dropped_count);
+}
+
+static void summarize(const struct cli *cli, const char *name,
+                      const struct tkb_remote_verify_report *report)
+{
+	const struct text_count counts[] = {
+		{ "damaged", report->damaged_count },
+		{ "missing", report->missing_count },
+		{ "unread", report->unread_count },
+		{ "newer", report->newer_count },
+		{ "dropped", report->dropped_count },
+	};
+	char size[TEXT_SIZE_SIZE];
+	char rest[128];
+
+	text_size(report->size, size);
+	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
+	            sizeof(rest));
+	text_line(cli->out,
+	          "verified %" PRIu64 " %s (%s) in %s: %" PRIu64
+	          " %s of %" PRIu64 " %s%s",
+	          report->blob_count,
+	          text_plural(report->blob_count, "blob", "blobs"), size, name,
+	          report->record_count,
+	          text_plural(report->record_count, "record", "records"),
+	          report->ref_count,
+	          text_plural(report->ref_count, "ref", "refs"), rest);
+}
+
+static enum status judge(const struct tkb_remote_verify_report *report)
+{
+	if (report->damaged_count > 0)
+		return STATUS_UNTRUSTED;
+	if (report->missing_count + report->unread_count + report->newer_count >
+	    0)
+		return STATUS_PARTIAL;
+	return STATUS_DONE;
+}
+
+static enum status run_with(struct remote_use *use,
+                            const struct arguments *args, const char *ref)
+{
+	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	const struct tkb_remote_verify_options chosen = {
+		.ref = ref,
+		.repair = args->is_repair,
+		.threads = args->jobs.value,
+		.watch = { .self = &use->deadline,
+		           .is_cancelled = deadline_is_cancelled },
+		.on_fault = on_fault,
+		.self = use->cli,
+	};
+	struct tkb_remote_verify_report report = { .ref_count = 0 };
+	struct json_out *const json = &use->cli->json;
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (name == NULL) {
+		cli_say(use->cli, "out of memory");
+		return STATUS_FAILED;
+	}
+	signals_catch();
+	json_out_open_array(json, "faults");
+	rc = tkb_remote_verify(use->remote, &chosen, &report, &err);
+	json_out_close(json);
+	if (rc != 0 && rc != TKB_ERR_CORRUPT)
+		return remote_use_failed(use, rc, &err, name);
+	fill_json(json, &report);
+	if (!args->is_json)
+		summarize(use->cli, name, &report);
+	return judge(&report);
+}
+
+enum status remote_verify_run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	const char *const pattern = args_operand(args, 0);
+	enum status status = STATUS_DONE;
+
+	if (args->is_repair && cli_is_disabled(cli))
+		return STATUS_DONE;
+	status = remote_use_begin(&use, args, false);
+	if (status == STATUS_DONE && pattern != NULL)
+		status = remote_use_ref(&use, pattern, NULL);
+	if (status != STATUS_DONE)
+		return status;
+	json_out_text(&cli->json, "verb", "verify");
+	remote_use_json(&use);
+	if (pattern != NULL)
+		json_out_text(&cli->json, "ref", use.ref);
+	return run_with(&use, args, pattern != NULL ? use.ref : NULL);
+}

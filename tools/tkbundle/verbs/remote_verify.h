@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_REMOTE_VERIFY_H
+#define TKBUNDLE_REMOTE_VERIFY_H
+
+#include "cli/args.h"
+#include "cli/cli.h"
+
+/* `verify --remote`. */
+enum status remote_verify_run(struct cli *cli, const struct arguments *args);
+
+#endif
