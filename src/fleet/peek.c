@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/peek.h"
 
+#include "format/frame.h"
+
 enum {
 	FIRST_PEEK = 64 * 1024,
-	PEEK_GROWTH = 8
+	PEEK_GROWTH = 8,
+	/* Headers of bundles are smaller: the rest may be anything. */
+	PEEK_LIMIT = 64 * 1024 * 1024
 };
 
 /* The start of a blob on its way from a tier. */
@@ -12,6 +16,11 @@ struct peek {
 	struct tkb_buf bytes;
 	size_t wanted;
 };
+
+static void peek_release(struct peek *peek)
+{
+	tkb_buf_release(&peek->bytes);
+}
 
 static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -49,34 +58,48 @@ static int peek_from(struct tkb_tier *tier, struct peek *peek,
 	return rc < 0 && peek->bytes.size == peek->wanted ? 0 : rc;
 }
 
+/* Fetch as much as the bundle's first frame takes. */
+static int fetch_header(struct tkb_tier *tier, struct peek *peek, size_t limit,
+                        struct tkb_error *err)
+{
+	for (peek->wanted = FIRST_PEEK;; peek->wanted *= PEEK_GROWTH) {
+		uint64_t size;
+		size_t packed;
+		int rc;
+
+		if (peek->wanted > limit)
+			peek->wanted = limit;
+		rc = peek_from(tier, peek, err);
+		if (rc != 0)
+			return rc;
+		rc = tkb_frame_measure(tkb_buf_bytes(&peek->bytes), &packed,
+		                       &size, err);
+		/* One that is cut short says so when it is opened. */
+		if (rc != TKB_MISS || peek->wanted == limit)
+			return rc < 0 ? rc : 0;
+	}
+}
+
 /* The manifest is pinned, so bytes that lie are found out. */
 static int open_header(struct tkb_tier *tier, const struct tkb_record *record,
                        struct tkb_bundle **out, struct tkb_error *err)
 {
-	const uint64_t size = record->size;
+	const size_t limit =
+		record->size < PEEK_LIMIT ? (size_t)record->size : PEEK_LIMIT;
+	TKB_AUTO(peek_release)
 	struct peek peek = { .digest = &record->blob,
-		             .bytes = TKB_BUF_INIT(size),
-		             .wanted = FIRST_PEEK };
+		             .bytes = TKB_BUF_INIT(limit) };
 	struct tkb_bytes bytes;
 	struct tkb_source source;
 	int rc;
 
-	for (;;) {
-		if (peek.wanted > size)
-			peek.wanted = (size_t)size;
-		rc = peek_from(tier, &peek, err);
-		if (rc != 0)
-			break;
-		bytes = tkb_buf_bytes(&peek.bytes);
-		source = tkb_memory_source(&bytes);
-		rc = tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
-		                            &record->frames, out, err);
-		if (rc != TKB_ERR_CORRUPT || peek.wanted == size)
-			break;
-		peek.wanted *= PEEK_GROWTH;
-	}
-	tkb_buf_release(&peek.bytes);
-	return rc;
+	rc = fetch_header(tier, &peek, limit, err);
+	if (rc != 0)
+		return rc;
+	bytes = tkb_buf_bytes(&peek.bytes);
+	source = tkb_memory_source(&bytes);
+	return tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
+	                              &record->frames, out, err);
 }
 
 int tkb_remote_peek(struct tkb_remote *remote, const struct tkb_record *record,

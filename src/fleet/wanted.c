@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "cache/elf.h"
-#include "format/manifest.h"
-#include "emit/place.h"
 #include "cache/root.h"
+#include "emit/place.h"
 #include "emit/stage.h"
 #include "fleet/peek.h"
+#include "format/manifest.h"
+#include "remote/tier.h"
 
 /* Where an entry goes. Under Triton's layout all devices are one. */
 struct place {
@@ -466,6 +467,28 @@ static int compare_all(struct tkb_wanted *wanted,
 	return rc;
 }
 
+/* Has the root all that the record has for it, written or verified? */
+static bool is_whole(const struct tkb_wanted *wanted,
+                     const struct tkb_record *record, uint32_t device)
+{
+	for (size_t i = 0; i < record->entry_count; i++) {
+		const struct tkb_record_entry *entry = &record->entries[i];
+		const uint32_t *devices = NULL;
+		const size_t count = devices_of(wanted, entry, &devices);
+
+		for (size_t j = 0; j < count; j++) {
+			const struct place *place;
+
+			if (devices[j] != device)
+				continue; /* it goes into another root */
+			place = find_place(wanted, entry->key, device);
+			if (place == NULL || !place->is_trusted)
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Mark the bundle in each root where all that it has for it is sound. */
 static void mark(const struct tkb_wanted *wanted,
                  const struct tkb_record *record)
@@ -473,18 +496,11 @@ static void mark(const struct tkb_wanted *wanted,
 	for (size_t i = 0; i < wanted->roots.count; i++) {
 		const struct tkb_root *root = &wanted->roots.items[i];
 		struct tkb_stage stage;
-		bool is_whole = true;
 
-		for (size_t j = 0; j < record->entry_count && is_whole; j++) {
-			const struct place *place =
-				find_place(wanted, record->entries[j].key,
-			                   wanted->layout == TKB_LAYOUT_TRITON
-			                           ? 0
-			                           : root->device);
-
-			is_whole = place != NULL && place->is_trusted;
-		}
-		if (!is_whole)
+		if (!is_whole(wanted, record,
+		              wanted->layout == TKB_LAYOUT_TRITON
+		                      ? 0
+		                      : root->device))
 			continue;
 		tkb_stage_init(&stage, root);
 		tkb_stage_begin(&stage, &record->bundle, false);
@@ -529,9 +545,18 @@ static int doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
 int tkb_wanted_doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
                      struct tkb_error *err)
 {
+	TKB_AUTO(tkb_free_at)
+	bool *was_dead = tkb_alloc_array(remote->tier_count, sizeof(*was_dead));
 	int rc;
 
+	if (was_dead == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < remote->tier_count; i++)
+		was_dead[i] = remote->tiers[i].is_dead;
 	rc = doubt(wanted, remote, err);
+	/* Who did not answer this may well have what is missing. */
+	for (size_t i = 0; i < remote->tier_count; i++)
+		remote->tiers[i].is_dead = was_dead[i];
 	for (size_t i = 0; i < wanted->place_count; i++)
 		wanted->places[i].is_coming = false;
 	return rc;
