@@ -168,7 +168,9 @@ static int pass_over(struct auditor *auditor, const char *ref,
 {
 	struct tkb_tier *tier = tier_of(auditor);
 
-	if (is_final(why->status) || ++auditor->failures == PATIENCE) {
+	/* Of those it refuses, or that are too large, there may be many. */
+	auditor->failures += why->status == TKB_ERR_UNAVAILABLE;
+	if (is_final(why->status) || auditor->failures == PATIENCE) {
 		if (err != NULL)
 			*err = *why;
 		return why->status;
@@ -260,6 +262,9 @@ static int check_record(struct auditor *auditor, const char *ref,
 	             ? check_bundle(auditor, record, &hold, &why)
 	             : tkb_fail(&why, TKB_ERR_CORRUPT,
 	                        "its blob has another size");
+	/* One above a limit of ours may be of a tkbundle with another. */
+	if (rc == TKB_ERR_TOO_LARGE)
+		rc = tkb_fail(&why, TKB_ERR_UNSUPPORTED, "%s", why.message);
 	if (rc == 0 || is_final(rc)) {
 		if (rc < 0 && err != NULL)
 			*err = why;
