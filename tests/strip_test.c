@@ -239,6 +239,16 @@ TEST(strip, of_ptx_leaves_what_stands_behind_a_name)
 	                 ".file 2 \"----\" \"--------\"\n");
 }
 
+TEST(strip, of_ptx_leaves_numbers_that_look_like_a_slash)
+{
+	char lines[] = ".b8 1\n.b8 47\n.b8 46\n.b8 0\n"
+		       ".b8 47\n.b8 97\n.b8 46\n.b8 112\n.b8 121\n.b8 0\n";
+
+	tkb_strip_locations("k.ptx", (unsigned char *)lines, strlen(lines));
+	CHECK_STR(lines, ".b8 1\n.b8 47\n.b8 46\n.b8 0\n"
+	                 ".b8 45\n.b8 45\n.b8 45\n.b8 120\n.b8 120\n.b8 0\n");
+}
+
 /* Debug data of nobody's making: nothing is read behind its end. */
 TEST(strip, survives_what_is_cut_short_or_overwritten)
 {

@@ -7,6 +7,11 @@
 
 #include "cache/names.h"
 
+enum {
+	/* What is shorter is a number: 47 is a slash, too. */
+	NAME_MIN = 4
+};
+
 /* Bytes that are changed in place. */
 struct span {
 	unsigned char *data;
@@ -161,7 +166,7 @@ static void add_to_run(struct span text, struct byte_run *run, size_t at,
                        size_t end, unsigned value)
 {
 	if (value < ' ' || value > '~') {
-		if (run->has_path)
+		if (run->has_path && run->length >= NAME_MIN)
 			dash_run(text, run);
 		*run = (struct byte_run){ .length = 0 };
 		return;
@@ -311,8 +316,9 @@ static void strip_strings(struct span section)
 		while (start > at && section.data[start - 1] >= ' ' &&
 		       section.data[start - 1] <= '~')
 			start--;
-		if (contains(slice(section, start, end), "/") ||
-		    contains(slice(section, start, end), ".py"))
+		if (end - start >= NAME_MIN &&
+		    (contains(slice(section, start, end), "/") ||
+		     contains(slice(section, start, end), ".py")))
 			dash(slice(section, start, end));
 		at = end + 1;
 	}
