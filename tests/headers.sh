@@ -81,6 +81,11 @@ for compiler in gcc clang g++ clang++; do
 	done
 done
 
+# Sources, one a line.
+sources() {
+	find "$@" -name '*.[ch]' | sort
+}
+
 # Of the files given, "file:what is included", one a line.
 includes() {
 	grep -H -E '^[[:space:]]*#[[:space:]]*include' "$@" |
@@ -96,9 +101,8 @@ none "public headers include each other and types" public_strangers
 
 # A foreign library is touched in one folder; version.c only names them all.
 foreign() {
-	find src tools include -name '*.[ch]' | sort | xargs -r grep -H -E \
-		'^[[:space:]]*#[[:space:]]*include' |
-		sed 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*/:/' |
+	# shellcheck disable=SC2046 # no name has a blank
+	includes $(sources src tools include) |
 		grep -E ":[<\"]($what)" | grep -v -E "^($where):"
 }
 
@@ -142,14 +146,17 @@ loud="$loud|kill|signal|sigaction|setlocale|setenv|putenv|unsetenv|umask"
 loud="$loud|chdir|fork|exec[lv]p?e?|posix_spawnp?"
 
 banned_calls() {
-	code src/*/*.[ch] tools/*/*.[ch] | called "$banned"
+	# shellcheck disable=SC2046
+	code $(sources src tools) | called "$banned"
 }
 
 # The pool ends its workers; a worker's environment is its job's.
 loud_calls() {
-	code src/*/*.[ch] | grep -v -E '^src/compile/(worker|variables)\.c: ' |
+	# shellcheck disable=SC2046
+	code $(sources src) |
+		grep -v -E '^src/compile/pool/(worker|variables)\.c: ' |
 		called "$loud" | grep -v -E \
-		'^src/compile/crew\.c: .*[^a-z](kill|posix_spawn)\('
+		'^src/compile/pool/crew\.c: .*[^a-z](kill|posix_spawn)\('
 }
 
 none "no banned function is called" banned_calls

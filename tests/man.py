@@ -53,31 +53,39 @@ class Tree:
                 if verb not in ("help", "--version")]
 
     def tool(self, name):
-        return self.text("tools", "tkbundle", name + ".c")
+        return self.text(self.tools()[name])
+
+    def tools(self):
+        """The program's sources: a file's name without ".c", and its path."""
+        return {os.path.basename(path)[:-2]: path
+                for path in self.files("tools/tkbundle")}
+
+    def files(self, folder):
+        """The C sources in and below a folder."""
+        for place, _, names in os.walk(os.path.join(self.sources, folder)):
+            for name in names:
+                if name.endswith(".c"):
+                    yield os.path.join(place, name)
 
     def sources_of(self, verb):
         """Which files of the program a verb is made of."""
-        folder = os.path.join(self.sources, "tools", "tkbundle")
+        tools = self.tools()
         found = set()
         wanted = {f"cmd_{verb}"}
         while wanted:
             found |= wanted
             headers = {name for source in wanted for name in
-                       re.findall(r'^#include "(\w+)\.h"', self.tool(source),
-                                  re.M)}
-            wanted = {name for name in headers - found if
-                      os.path.exists(os.path.join(folder, name + ".c"))}
+                       re.findall(r'^#include "(?:\w+/)*(\w+)\.h"',
+                                  self.tool(source), re.M)}
+            wanted = {name for name in headers - found if name in tools}
         return found
 
-    def code(self, pattern, folders=("src/base", "src/bundle",
+    def code(self, pattern, folders=("src/base", "src/text", "src/cache",
+                                     "src/format", "src/collect", "src/emit",
                                      "tools/tkbundle")):
         """What `pattern` finds in the sources of library and program."""
-        found = set()
-        for folder in folders:
-            for name in os.listdir(os.path.join(self.sources, folder)):
-                if name.endswith(".c"):
-                    found.update(re.findall(pattern, self.text(folder, name)))
-        return found
+        return {item for folder in folders for path in self.files(folder)
+                for item in re.findall(pattern, self.text(path))}
 
 
 class Page:
@@ -255,7 +263,7 @@ def check_format(tree):
 def check_remote(tree):
     """The page of remotes has every scheme, parameter and word in a ref."""
     page = tree.page("tkbundle-remote.7")
-    folders = ["src/remote"]
+    folders = ["src/remote", "src/fleet"]
 
     def listed(member):
         lists = tree.code(rf'\.{member} =\s*\(const char \*const\[\]\)'
@@ -267,7 +275,7 @@ def check_remote(tree):
         r'strcmp\(name, "([\w-]+)"\)', tree.text("src", "remote", "tier.c")))
     schemes = listed("schemes")
     words = {"{" + word + "}" for word in
-             re.findall(r'\{ "(\w+)", fill_', tree.text("src", "remote",
+             re.findall(r'\{ "(\w+)", fill_', tree.text("src", "fleet",
                                                         "expand.c"))}
     variables = tree.code(r'"(AWS_[A-Z0-9_]+)"', folders)
     explained = {word for section in ("URLS", "PARAMETERS") for line in
