@@ -432,6 +432,23 @@ static void run_overflow(const struct op *op, struct lane *lanes)
 	out[0].is_open = out[1].is_open = a.is_open || b.is_open;
 }
 
+/*
+ * A copy of so few bytes may become one of an integer, as LLVM has it: that is
+ * poison where one of its bytes is.
+ */
+static void mix_poison(unsigned char *poison, uint64_t size)
+{
+	unsigned char is = MACHINE_NUMBER;
+
+	if (size > 8 || (size & (size - 1)) != 0)
+		return;
+	for (uint64_t i = 0; i < size; i++) {
+		if (is != MACHINE_POISON && poison[i] != MACHINE_NUMBER)
+			is = poison[i];
+	}
+	memset(poison, is, size);
+}
+
 static void run_copy(struct machine *machine, const struct op *op,
                      const struct lane *lanes)
 {
@@ -466,6 +483,7 @@ static void run_copy(struct machine *machine, const struct op *op,
 	        source->bytes + (from.bits - source->base), size.bits);
 	memmove(target->poison + (to.bits - target->base),
 	        source->poison + (from.bits - source->base), size.bits);
+	mix_poison(target->poison + (to.bits - target->base), size.bits);
 }
 
 static void run_barrier(struct machine *machine)
