@@ -189,9 +189,11 @@ k8s_init() {
 # By the umask alone, the root would be the first user's only.
 served_by_all() {
 	root=volumes/mixtral/cache/triton
-	find "$root" ! -perm -0020 >closed
+	kind=$(test -k "$root" && echo "-type d")
+	# shellcheck disable=SC2086 # words
+	find "$root" $kind ! -perm -0020 >closed
 	! grep . closed || return 1
-	# Its first new kernel, and one that it replaces.
+	# Its first new kernel, and a file that it adds to another.
 	script serve-anew <<-'END'
 	#!/bin/sh -e
 	mkdir -p "$1/ANEW" "$1/$2/tmp.pid"

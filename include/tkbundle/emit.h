@@ -43,9 +43,11 @@ extern "C" {
  *     rights, as most are, the umask alone counts, 077 as well.
  *
  * Two exceptions. In a sticky folder, as /tmp is, each user's things are his
- * own: there we share only if we are root. (Where the cache root itself is
- * sticky, all can use `.tkbundle`, and each entry is its writer's.) Where a
- * folder has an access control list, the group's rights are left to that.
+ * own: there we share only if we are root, and then our folders are sticky, too,
+ * and our files get no right to be written: others can add entries, and replace
+ * none. (Where the cache root itself is sticky, all can use `.tkbundle`, and each
+ * entry is its writer's.) Where a folder has an access control list, the group's
+ * rights are left to that.
  *
  * What is there already is changed in no way. What cannot be had, as a group
  * that the user is not in, is left, and is no failure.

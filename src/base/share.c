@@ -40,7 +40,7 @@ void tkb_share_of(int dir_fd, struct tkb_share *out)
 {
 	const bool is_root = geteuid() == 0;
 	struct stat status;
-	bool is_own;
+	bool is_sticky;
 
 	*out = (struct tkb_share)TKB_SHARE_INIT;
 	if (fstat(dir_fd, &status) < 0 || !S_ISDIR(status.st_mode))
@@ -50,11 +50,11 @@ void tkb_share_of(int dir_fd, struct tkb_share *out)
 		out->user = status.st_uid;
 	if (is_root || (status.st_mode & S_IWGRP) != 0)
 		out->group = status.st_gid;
-	is_own = (status.st_mode & S_ISVTX) != 0 && !is_root;
+	is_sticky = (status.st_mode & S_ISVTX) != 0;
 	out->common = rights_of(dir_fd, status.st_mode);
-	out->mode = is_own ? 0 : out->common;
-	if (is_own && out->common != 0)
+	if (is_sticky && out->common != 0)
 		out->common |= S_ISVTX;
+	out->mode = is_sticky && !is_root ? 0 : out->common;
 }
 
 bool tkb_share_equal(const struct tkb_share *one, const struct tkb_share *other)
@@ -100,7 +100,9 @@ void tkb_share_apply(const struct tkb_share *share, int fd)
 		rights =
 			(rights & ~(mode_t)S_IRWXG) | ((rights & S_IRWXO) << 3);
 	if (!S_ISDIR(status.st_mode))
-		rights &= S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+		rights &= (rights & S_ISVTX) != 0
+		                  ? S_IRGRP | S_IROTH
+		                  : S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 	wanted = (status.st_mode & 07777) | rights;
 	if (wanted != (status.st_mode & 07777))
 		(void)fchmod(fd, wanted);
@@ -118,6 +120,7 @@ int tkb_share_open_common(int dir_fd, const char *name, int flags)
 		                       : -1;
 	tkb_share_of(dir_fd, &share);
 	share = tkb_share_in_common(&share);
+	share.mode &= ~(mode_t)S_ISVTX;
 	tkb_share_apply(&share, fd);
 	return fd;
 }

@@ -14,9 +14,11 @@
  *   its mode    what it lets the group or all others do, where they may write
  *               there; to what the umask leaves this adds, and takes nothing.
  *
- * A sticky folder says that what each user makes there is his own. Root heeds
- * that not: it makes things for others. Another user shares nothing there but
- * what all who write there must have in common (`common`).
+ * A sticky folder says that what each user makes there is his own. What root
+ * makes there is for others to add to, and not to replace: its folders are sticky,
+ * too, and its files get no right to be written. Another user shares nothing there
+ * but what all who write there must have in common (`common`): a folder that is
+ * sticky, and files that all may write.
  *
  * A folder that nobody but its owner may write gives nobody else a right. What
  * cannot be had (a group that is not ours) is left, and its rights are not
@@ -33,7 +35,8 @@
 struct tkb_share {
 	uid_t user;    /* or -1: stays */
 	gid_t group;   /* or -1: stays */
-	mode_t mode;   /* rights that are added, as to a folder */
+	mode_t mode;   /* what is added, as to a folder; sticky: others may
+	                  add to a folder, and write no file */
 	mode_t common; /* those of what all must have in common */
 };
 

@@ -26,20 +26,35 @@ OTHER = 54322
 TEAM = 54323  # a group of both
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--map-auto"]
 
-# What Triton does at its first new kernel, and where it replaces a file.
-SERVE = r"""
+PUT = r"""
 put() {
 	mkdir -p "$1" && mkdir "$1/tmp.pid_$$" && echo "{}" >"$1/tmp.pid_$$/$2" &&
 		mv -f "$1/tmp.pid_$$/$2" "$1/$2" && rmdir "$1/tmp.pid_$$"
 }
-for group in "$1"/*/__grp__*; do
-	put "${group%/*}" "${group##*/}"
-done
+"""
+# What Triton does at its first new kernel,
+ADD = PUT + r"""
 put "$1/$(printf %052d 0 | tr 0 A)" new.json
 for file in "$1"/.tkbundle/lock "$1"/.tkbundle/trusted-*; do
 	: >>"$file"
 done
 mkdir "$1/.tkbundle/own" && rmdir "$1/.tkbundle/own"
+"""
+# and where it replaces a file.
+SERVE = PUT + r"""
+for group in "$1"/*/__grp__*; do
+	put "${group%/*}" "${group##*/}"
+done
+""" + ADD
+# Whatever would have another's code run; each word must fail.
+REPLACE = r"""
+echo >"$2/code" "its own"
+for file in "$1"/*/*; do
+	rm -f "$file"; mv -f "$2/code" "$file"; : >>"$file"
+done
+for entry in "$1"/*/ "$1"/.tkbundle "$1"; do
+	mv "${entry%/}" "$2/"
+done
 """
 
 
@@ -105,9 +120,9 @@ class House:
         equal(ended.returncode, status, ended.stdout)
         return ended.stdout
 
-    def serve(self, root, user=SERVER, **more):
+    def serve(self, root, *words, user=SERVER, script=SERVE, **more):
         """A server compiles there; returns what it complains of."""
-        return self.run(["sh", "-c", SERVE, "sh", root], user=user,
+        return self.run(["sh", "-c", script, "sh", root, *words], user=user,
                         **more).stdout
 
     def check_served(self, root, **more):
@@ -172,13 +187,40 @@ def _(given):
     house.check_served(os.path.join(top, "triton", "0"))
 
 
-@test("what root makes in a sticky folder can be written by all, in place")
+@test("what root makes in a sticky folder can be added to by all")
 def _(given):
     house = House(given)
-    root = os.path.join(house.folder(0o1777), "triton")
+    root = os.path.join(house.folder(0o1777), "a", "triton")
     house.tkbundle("emit", house.bundle, root)
-    equal(mode_of(root), 0o777)
-    house.check_served(root)
+    for path in (os.path.dirname(root), *own_files(root)):
+        if os.path.isdir(path):
+            equal(mode_of(path), 0o1777, path)
+    equal(house.serve(root, script=ADD), "")
+    # It brings what is missing, and root's next emit is not in its way.
+    keys = [key for key in os.listdir(root) if key.isalnum()]
+    shutil.rmtree(os.path.join(root, min(keys, key=len)))
+    house.tkbundle("emit", house.bundle, root, user=SERVER)
+    house.tkbundle("emit", house.less, root)
+    require(f"verified {ENTRIES} entries" in house.tkbundle("verify", root),
+            "not whole")
+
+
+@test("what root makes in a sticky folder is replaced by nobody")
+def _(given):
+    house = House(given)
+    own = house.folder(0o700, OTHER, OTHER, "own")
+    for mode in (0o1777, 0o1770):
+        root = os.path.join(house.folder(mode, 0, TEAM, oct(mode)), "triton")
+        house.tkbundle("emit", house.bundle, root)
+        before = {path: os.lstat(path).st_ino for path in own_files(root)}
+        common = os.path.join(root, ".tkbundle", "")
+        for path in before:
+            require(os.path.isdir(path) or path.startswith(common)
+                    or mode_of(path) & 0o022 == 0, path, oct(mode_of(path)))
+        house.serve(root, own, user=OTHER, script=REPLACE, groups=[TEAM])
+        equal({path: os.lstat(path).st_ino for path in own_files(root)},
+              before)
+        house.tkbundle("verify", root)
 
 
 @test("in a sticky folder, what a user makes is his own")
