@@ -210,6 +210,14 @@ def _(scene):
     equal([reason["of"] for reason in last["reasons"]], ["pull"])
 
 
+@test("a --refresh without --metrics is refused, and nothing is run")
+def _(scene):
+    ended = scene.shell("touch on", options=["--refresh", "1s"])
+    equal(ended.status, 2)
+    require("'--refresh' counts with '--metrics' only" in ended.err, ended.err)
+    require(not os.path.exists(scene.path("on")), "the command ran")
+
+
 def alerts():
     """Names and expressions of the rules that operations.md shows."""
     with open(OPERATIONS, encoding="utf-8") as file:
