@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <signal.h>
+#include <stdlib.h>
 
 #include "fake_http.h"
 #include "remote/backends.h"
@@ -549,6 +550,47 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 		CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
 		CHECK_OK(tkb_backend_http.has(handle.self, &handle.call,
 		                              &digest, 1, &has, &size, &err),
+		         &err);
+		CHECK(has);
+		CHECK(size == cases[i].size);
+		stop_server(&server, SIGKILL);
+	}
+}
+
+/* A gateway may say so of any object; what a GET brings is held against all. */
+TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
+{
+	static const struct {
+		const char *answer;
+		uint64_t size;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		  TKB_SIZE_UNKNOWN },
+		{ "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+		  TKB_SIZE_UNKNOWN },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 9 },
+	};
+
+	(void)setenv("no_proxy", "*", 1);
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct web_answer answer = { "HEAD /bucket/",
+			                           cases[i].answer, false };
+		struct server server =
+			start_script(&(struct web_script){ &answer, 1 });
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		const struct tkb_digest digest = made_up(1);
+		struct tkb_error err = { 0 };
+		bool has = false;
+		uint64_t size = 7;
+
+		CHECK_OK(open_handle(&tkb_backend_s3,
+		                     text("s3://bucket?anonymous=true&"
+		                          "endpoint=http://127.0.0.1:%u",
+		                          server.port),
+		                     &handle, &err),
+		         &err);
+		CHECK_OK(tkb_backend_s3.has(handle.self, &handle.call, &digest,
+		                            1, &has, &size, &err),
 		         &err);
 		CHECK(has);
 		CHECK(size == cases[i].size);

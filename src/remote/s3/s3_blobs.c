@@ -104,6 +104,12 @@ static int explain(struct tkb_s3 *s3, const struct tkb_call *call,
 }
 
 /* Nothing to tell: these are questions. */
+/* No blob is empty; some gateways tell of any object that it has no bytes. */
+static uint64_t size_told(const struct tkb_web_request *request)
+{
+	return request->length != 0 ? request->length : TKB_SIZE_UNKNOWN;
+}
+
 static int judge_all(struct tkb_s3 *s3, const struct tkb_call *call,
                      const struct tkb_web_request *requests, size_t count,
                      bool *out, uint64_t *sizes, struct tkb_error *err)
@@ -115,7 +121,7 @@ static int judge_all(struct tkb_s3 *s3, const struct tkb_call *call,
 			return explain(s3, call, &requests[i], rc, err);
 		out[i] = rc == 0;
 		if (sizes != NULL)
-			sizes[i] = requests[i].length;
+			sizes[i] = size_told(&requests[i]);
 	}
 	return 0;
 }
