@@ -210,6 +210,28 @@ def _(scene):
     equal([reason["of"] for reason in last["reasons"]], ["pull"])
 
 
+@test("a command that cannot be run has its last document and its figures")
+def _(scene):
+    scene.fill()
+    scene.write("text", "no program")
+    for word, status, reason in (
+            ("no-such-command", 127, "No such file or directory"),
+            ("./text", 126, "Permission denied")):
+        for push in ("never", "always"):
+            ended = scene.run(word, env={"PATH": "/usr/bin:/bin"}, options=[
+                "--json", "--cache", f"of-{status}", "--push", push,
+                "--metrics", "figures"])
+            equal(ended.status, status)
+            first, last = map(json.loads, ended.err.splitlines())
+            equal((first["event"], last["event"]), ("start", "end"))
+            equal((last["status"], last["reasons"]), (status, [
+                {"of": "command",
+                 "message": f"cannot run '{word}': {reason}"}]))
+            equal((last["pushed"], last["success"]), (0, True))
+            equal(figures(scene)["delay_seconds"], last["delay_seconds"])
+            os.unlink(scene.path("figures"))
+
+
 @test("a --refresh without --metrics is refused, and nothing is run")
 def _(scene):
     ended = scene.shell("touch on", options=["--refresh", "1s"])

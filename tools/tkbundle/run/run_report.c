@@ -138,9 +138,19 @@ void run_report_push(struct run *run)
 	}
 }
 
+static void add_command(const struct run *run, struct reasons *reasons)
+{
+	const int error = run->shared->exec_error;
+
+	if (error != 0)
+		add(reasons, "command", "cannot run '%.1000s': %s",
+		    run->args->operands.items[0], strerror(error));
+}
+
 static void list_reasons(const struct run *run, struct reasons *out)
 {
 	*out = (struct reasons){ .count = 0 };
+	add_command(run, out);
 	add_root(run, out);
 	add_pull(run, out);
 	if (run->has_push_reason)

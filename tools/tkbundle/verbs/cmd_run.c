@@ -320,6 +320,19 @@ static enum status exit_as_command(const struct run *run)
 	return status_of_command(run);
 }
 
+/* There was no command: nothing can have been compiled. */
+static enum status end_without_command(struct run *run)
+{
+	end_children(run);
+	measure(run);
+	if (run->args->is_json)
+		run_report_end(run, (int)status_of_command(run));
+	else
+		(void)run_command_failed(run->cli, run->args,
+		                         run->shared->exec_error);
+	return status_of_command(run);
+}
+
 static enum status run_beside(struct run *run)
 {
 	struct timespec now = { .tv_sec = 0 };
@@ -344,11 +357,8 @@ static enum status run_beside(struct run *run)
 		return run_command_become(run);
 	}
 	supervise(run);
-	if (run->shared->exec_error != 0) {
-		end_children(run);
-		return run_command_failed(run->cli, run->args,
-		                          run->shared->exec_error);
-	}
+	if (run->shared->exec_error != 0)
+		return end_without_command(run);
 	finish(run);
 	measure(run);
 	run_report_end(run, (int)status_of_command(run));
