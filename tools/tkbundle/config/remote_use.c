@@ -136,6 +136,14 @@ enum status remote_use_failed(struct remote_use *use, int rc,
 	return cli_failed(use->cli, rc, &own, subject);
 }
 
+void remote_use_say_repair(const struct remote_use *use)
+{
+	cli_say(use->cli,
+	        "'tkbundle verify --remote ... --repair' drops what "
+	        "of the remote is damaged, and the next push brings it "
+	        "again");
+}
+
 enum status remote_use_measure(const struct remote_use *use, const char *path,
                                struct metrics *metrics, enum status status)
 {

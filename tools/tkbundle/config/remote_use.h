@@ -69,6 +69,9 @@ void remote_use_follow(struct remote_use *use, struct follow *follow,
 enum status remote_use_failed(struct remote_use *use, int rc,
                               const struct tkb_error *err, const char *subject);
 
+/* Say what helps where the remote is damaged. */
+void remote_use_say_repair(const struct remote_use *use);
+
 /*
  * Add what every verb's figures have, and write them where `path` names a
  * file. That this failed counts only where nothing else did.

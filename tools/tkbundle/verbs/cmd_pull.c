@@ -290,10 +290,7 @@ static enum status run_with(struct remote_use *use,
 	if (rc != 0)
 		(void)remote_use_failed(use, rc, &err, use->ref);
 	if (rc == TKB_ERR_CORRUPT)
-		cli_say(use->cli,
-		        "'tkbundle verify --remote ... --repair' drops what "
-		        "of the remote is damaged, and the next push brings it "
-		        "again");
+		remote_use_say_repair(use);
 	/* Where single blobs failed, the rest was emitted; a bundle is whole. */
 	if (rc != 0 && (report->record_count == 0 || args->output != NULL))
 		return status_of(rc);

@@ -23,6 +23,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 struct telling {
 	struct cli *cli;
 	bool is_removing;
+	bool has_damage;
 };
 
 static void begin_removing(struct telling *telling)
@@ -42,6 +43,8 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 	struct json_out *const json = &telling->cli->json;
 
 	cli_say(telling->cli, "ref '%s': %s", fault->ref, fault->message);
+	if (fault->trouble == TKB_TROUBLE_DAMAGED)
+		telling->has_damage = true;
 	if (telling->is_removing)
 		return;
 	json_out_open_object(json, NULL);
@@ -69,7 +72,8 @@ static void on_removed(void *self, const char *ref,
 }
 
 static int gc(struct remote_use *use, const struct arguments *args,
-              struct tkb_remote_gc_report *report, struct tkb_error *err)
+              struct tkb_remote_gc_report *report, bool *is_damaged,
+              struct tkb_error *err)
 {
 	struct json_out *const json = &use->cli->json;
 	struct telling telling = { .cli = use->cli };
@@ -92,6 +96,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
 	rc = tkb_remote_gc(use->remote, &chosen, report, err);
 	begin_removing(&telling);
 	json_out_close(json);
+	*is_damaged = telling.has_damage;
 	return rc;
 }
 
@@ -183,6 +188,7 @@ static enum status run_with(struct remote_use *use,
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;
+	bool is_damaged = false;
 	int rc;
 
 	if (name == NULL) {
@@ -192,9 +198,11 @@ static enum status run_with(struct remote_use *use,
 	json_out_text(json, "verb", "gc");
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
-	rc = gc(use, args, &report, &err);
+	rc = gc(use, args, &report, &is_damaged, &err);
 	if (rc != 0) {
 		status = remote_use_failed(use, rc, &err, name);
+		if (is_damaged)
+			remote_use_say_repair(use);
 	} else {
 		fill_json(json, &report);
 		if (!args->is_json)
