@@ -57,6 +57,15 @@ static void note_system(const char *name, struct tkb_buf *seen)
 }
 
 /*
+ * It stays in memory when it is closed: what its C++ runtime has allocated would
+ * otherwise be left behind without an owner.
+ */
+static void *load(const char *path)
+{
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+/*
  * In `folder`, or where that is NULL as the system finds it. What is found is
  * noted by the caller.
  */
@@ -80,7 +89,7 @@ static void *open_in(const char *folder, const char *name, struct tkb_buf *seen)
 			                  folder, places[i % 2], name, version);
 		if (length >= (int)sizeof(path))
 			continue;
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		handle = load(path);
 		if (folder == NULL)
 			note_system(path, seen);
 		else if (handle == NULL)
@@ -150,7 +159,7 @@ static void *open_next_to(const char *path, const char *name,
 	             name) >= CUDA_PATH_SIZE)
 		return NULL;
 	tkb_tool_file_add(seen, file);
-	return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	return load(file);
 }
 
 void cuda_open_beside(struct cuda_library *library, const char *name)
