@@ -287,3 +287,95 @@ TEST(repair, reads_of_what_is_no_bundle_the_start_alone)
 	write_file(blob, (struct tkb_bytes){ zeros, bytes.size });
 	CHECK_INT(count_gets(root), 1);
 }
+
+/* A remote that gives nothing of a blob for `ms`, and all is in `root`. */
+static struct tkb_remote *arrange_slow(const char *root, unsigned ms)
+{
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	(void)push_part(remote, (struct part){ 0, 3 });
+	(void)pull_all(remote, root);
+	forget(root);
+	spy_reset();
+	spy.get_ms = ms;
+	return remote;
+}
+
+TEST(repair, that_is_not_done_by_the_deadline_fails_no_pull)
+{
+	const char *root = text("%s/root", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_slow(root, 60000);
+	struct tkb_pull_options options = { .connections = 1 };
+
+	for (uint32_t ms = 1000; ms <= 4000; ms += 3000) {
+		const uint64_t start = now_ms();
+
+		options.emit.deadline_ms = ms;
+		CHECK_INT(pull_with(remote, root, options).emit.present_count,
+		          3);
+		CHECK(now_ms() - start < ms);
+	}
+	CHECK_INT(spy_count(SPY_GET), 2);
+}
+
+TEST(repair, waits_for_no_slow_remote_though_there_is_no_deadline)
+{
+	const char *root = text("%s/root", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_slow(root, 60000);
+	const uint64_t start = now_ms();
+
+	CHECK_INT(pull_all(remote, root).emit.present_count, 3);
+	CHECK(now_ms() - start < 30000);
+}
+
+static bool is_after_some_questions(void *self)
+{
+	unsigned *questions = self;
+
+	return ++*questions > 20;
+}
+
+TEST(repair, ends_with_the_pull_where_the_caller_says_so)
+{
+	const char *root = text("%s/root", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_slow(root, 60000);
+	unsigned questions = 0;
+	const struct tkb_pull_options options = {
+		.emit = { .watch = { .self = &questions,
+		                     .is_cancelled = is_after_some_questions } }
+	};
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, &err),
+	          TKB_ERR_CANCELLED);
+}
+
+TEST(repair, of_what_one_record_lies_of_is_not_needed)
+{
+	const char *root = text("%s/root", test_folder());
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange_slow(root, 0);
+	struct tkb_error err = { 0 };
+
+	for (size_t i = 0; i < 8; i++) {
+		char *lie = (char *)(uintptr_t)text(
+			"%s", (const char *)read_file(record_files("remote")[0])
+				      .data);
+		char *target = strstr(lie, "[\"cuda\"");
+		char *tail = strchr(target, ']') + 1;
+		char *bundle = strstr(lie, "\"bundle\":\"") + 10;
+
+		/* Of a kernel as if it were timings; some come first. */
+		bundle[0] = (char)('0' + i);
+		CHECK_OK(tkb_remote_add(
+				 remote, REF,
+				 tkb_text(text("%.*s[\"\",\"\",0]%s",
+		                               (int)(target - lie), lie, tail)),
+				 &err),
+		         &err);
+	}
+	CHECK_INT(pull_all(remote, root).emit.present_count, 3);
+}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/disable.h"
 #include "format/reader.h"
 #include "cache/watch.h"
@@ -25,16 +26,22 @@
 
 enum {
 	DEFAULT_CONNECTIONS = 4,
-	CONNECTIONS_LIMIT = 16
+	CONNECTIONS_LIMIT = 16,
+	DOUBT_MS = 2000, /* at most, and ... */
+	DOUBT_SHARE = 4  /* ... one part in so many of what is left */
 };
+
+#define NS_PER_MS ((uint64_t)1000000)
 
 struct puller {
 	struct tkb_remote *remote;
 	const char *ref;
 	const char *root;
 	struct tkb_emit_options options; /* as each bundle is emitted */
-	const struct tkb_watch *watch;   /* the caller's */
-	pthread_mutex_t watch_lock;      /* one of our threads at a time */
+	const struct tkb_timed *timed;
+	const struct tkb_remote_joint *joint;
+	const struct tkb_watch *watch; /* the caller's, with its deadline */
+	pthread_mutex_t watch_lock;    /* one of our threads at a time */
 	size_t connections;
 	struct tkb_record_list records;
 	struct tkb_keys keys;       /* that are asked for */
@@ -258,6 +265,40 @@ static int emit_choices(struct puller *puller, size_t count,
 	return rc;
 }
 
+static bool asks_to_end(const struct tkb_watch *watch)
+{
+	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self);
+}
+
+static uint32_t doubt_ms(const struct tkb_timed *timed)
+{
+	const uint64_t now = tkb_now_ns();
+	uint64_t part_ms;
+
+	if (timed->deadline_ms == 0)
+		return DOUBT_MS;
+	if (now >= timed->end_ns)
+		return 0;
+	part_ms = (timed->end_ns - now) / NS_PER_MS / DOUBT_SHARE;
+	return part_ms < DOUBT_MS ? (uint32_t)part_ms : DOUBT_MS;
+}
+
+/* A courtesy: no time that it takes fails a pull of what looks whole. */
+static int doubt(struct puller *puller, struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	rc = tkb_wanted_doubt(puller->wanted, puller->remote,
+	                      doubt_ms(puller->timed), &fault);
+	if (rc == TKB_ERR_CANCELLED && !asks_to_end(puller->timed->own) &&
+	    !asks_to_end(&puller->joint->own))
+		return 0;
+	if (rc < 0 && err != NULL)
+		*err = fault;
+	return rc;
+}
+
 /* Again while blobs fail, and other records hold what was in them. */
 static int pull_missing(struct puller *puller, struct tkb_error *err)
 {
@@ -267,7 +308,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 
 	rc = tkb_wanted_look(puller->wanted, err);
 	if (rc == 0)
-		rc = tkb_wanted_doubt(puller->wanted, puller->remote, err);
+		rc = doubt(puller, err);
 	report->emit.present_count = tkb_wanted_present(puller->wanted);
 	while (rc == 0) {
 		const size_t count =
@@ -444,6 +485,8 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	puller.options.deadline_ms = 0; /* of each bundle: that of all counts */
 	tkb_timed_begin(&timed, &options->emit.watch,
 	                options->emit.deadline_ms);
+	puller.timed = &timed;
+	puller.joint = &joint;
 	puller.watch = &timed.watch;
 	puller.options.watch = make_watch(&puller);
 	tkb_remote_join(&joint, remote, &puller.options.watch);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cache/elf.h"
 #include "cache/root.h"
 #include "emit/place.h"
@@ -12,11 +13,13 @@
 #include "format/manifest.h"
 #include "remote/tier.h"
 
+#define NS_PER_MS ((uint64_t)1000000)
+
 /* Where an entry goes. Under Triton's layout all devices are one. */
 struct place {
 	const char *key;
 	uint32_t device;
-	enum tkb_kind kind;
+	unsigned kinds;  /* a bit for each that a record gives it */
 	bool is_trusted; /* written or verified here since boot */
 	bool is_bad;     /* not what its record's bundle says */
 	bool is_present;
@@ -169,7 +172,7 @@ static int add_places(struct tkb_wanted *wanted,
 			wanted->places[wanted->place_count++] =
 				(struct place){ .key = entry->key,
 				                .device = devices[i],
-				                .kind = kind_of(entry) };
+				                .kinds = 1U << kind_of(entry) };
 	}
 	return rc;
 }
@@ -193,6 +196,9 @@ static int list_places(struct tkb_wanted *wanted, struct tkb_error *err)
 		if (kept == 0 || compare_places(&wanted->places[kept - 1],
 		                                &wanted->places[i]) != 0)
 			wanted->places[kept++] = wanted->places[i];
+		else
+			wanted->places[kept - 1].kinds |=
+				wanted->places[i].kinds;
 	}
 	wanted->place_count = kept;
 	return rc;
@@ -316,27 +322,48 @@ static void find_trusted(struct tkb_wanted *wanted)
 	}
 }
 
+/* One record that lies of an entry's kind makes no whole entry missing. */
+static int inspect(struct tkb_wanted *wanted, const struct tkb_root *root,
+                   const struct place *place, bool *is_intact,
+                   struct tkb_error *err)
+{
+	static const enum tkb_kind kinds[] = { TKB_KIND_KERNEL, TKB_KIND_MODULE,
+		                               TKB_KIND_AUTOTUNE };
+
+	*is_intact = false;
+	for (size_t i = 0; i < TKB_COUNT_OF(kinds) && !*is_intact; i++) {
+		enum tkb_place_state state = TKB_PLACE_ABSENT;
+		struct tkb_error fault = { 0 };
+		int rc;
+
+		if ((place->kinds & 1U << kinds[i]) == 0)
+			continue;
+		tkb_arena_release(&wanted->loader.arena);
+		rc = tkb_place_inspect(&wanted->loader, root, place->key,
+		                       kinds[i], place->is_trusted, &state,
+		                       &fault);
+		if (rc == TKB_ERR_NOMEM)
+			return tkb_fail_nomem(err);
+		*is_intact = rc == 0 && state == TKB_PLACE_PRESENT;
+	}
+	return 0;
+}
+
 /* As an emit looks; what it cannot look at, it will say. */
 static int look(struct tkb_wanted *wanted, struct place *place,
                 struct tkb_error *err)
 {
 	const struct tkb_root *root = find_root(wanted, place->device);
-	enum tkb_place_state state = TKB_PLACE_ABSENT;
-	struct tkb_error fault = { 0 };
+	bool is_intact = false;
 	int rc;
 
 	place->is_present = false;
 	place->is_coming = false;
 	if (root == NULL)
 		return 0;
-	tkb_arena_release(&wanted->loader.arena);
-	rc = tkb_place_inspect(&wanted->loader, root, place->key, place->kind,
-	                       place->is_trusted, &state, &fault);
-	if (rc == TKB_ERR_NOMEM)
-		return tkb_fail_nomem(err);
-	place->is_present = rc == 0 && state == TKB_PLACE_PRESENT &&
-	                    (place->is_trusted || !place->is_bad);
-	return 0;
+	rc = inspect(wanted, root, place, &is_intact, err);
+	place->is_present = is_intact && (place->is_trusted || !place->is_bad);
+	return rc;
 }
 
 int tkb_wanted_look(struct tkb_wanted *wanted, struct tkb_error *err)
@@ -450,7 +477,17 @@ static int compare(struct tkb_wanted *wanted, const struct tkb_entry *entry,
 	return rc;
 }
 
+static int check_watch(const struct tkb_remote *remote, struct tkb_error *err)
+{
+	const struct tkb_watch *watch = &remote->watch;
+
+	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self)
+	               ? tkb_fail(err, TKB_ERR_CANCELLED, "cancelled")
+	               : 0;
+}
+
 static int compare_all(struct tkb_wanted *wanted,
+                       const struct tkb_remote *remote,
                        const struct tkb_record *record,
                        const struct tkb_bundle *bundle, struct tkb_error *err)
 {
@@ -458,7 +495,8 @@ static int compare_all(struct tkb_wanted *wanted,
 
 	/* A record lists its bundle's entries in the bundle's order. */
 	for (size_t i = 0; i < record->entry_count && rc == 0; i++) {
-		if (i < tkb_bundle_entry_count(bundle) &&
+		rc = check_watch(remote, err);
+		if (rc == 0 && i < tkb_bundle_entry_count(bundle) &&
 		    strcmp(tkb_bundle_entry(bundle, i)->key,
 		           record->entries[i].key) == 0)
 			rc = compare(wanted, tkb_bundle_entry(bundle, i),
@@ -532,7 +570,7 @@ static int doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
 		}
 		if (rc != 0)
 			continue; /* what is whole is not given up for that */
-		rc = compare_all(wanted, record, bundle, err);
+		rc = compare_all(wanted, remote, record, bundle, err);
 		tkb_bundle_close(bundle);
 		if (rc < 0)
 			return rc;
@@ -542,9 +580,20 @@ static int doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
 	return 0;
 }
 
-int tkb_wanted_doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
-                     struct tkb_error *err)
+static bool is_over(void *self)
 {
+	const uint64_t *end_ns = self;
+
+	return tkb_now_ns() >= *end_ns;
+}
+
+int tkb_wanted_doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
+                     uint32_t limit_ms, struct tkb_error *err)
+{
+	uint64_t end_ns = tkb_now_ns() + limit_ms * NS_PER_MS;
+	const struct tkb_watch brief = { .self = &end_ns,
+		                         .is_cancelled = is_over };
+	struct tkb_remote_joint joint = { 0 };
 	TKB_AUTO(tkb_free_at)
 	bool *was_dead = tkb_alloc_array(remote->tier_count, sizeof(*was_dead));
 	int rc;
@@ -553,7 +602,9 @@ int tkb_wanted_doubt(struct tkb_wanted *wanted, struct tkb_remote *remote,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < remote->tier_count; i++)
 		was_dead[i] = remote->tiers[i].is_dead;
+	tkb_remote_join(&joint, remote, &brief);
 	rc = doubt(wanted, remote, err);
+	tkb_remote_part(&joint);
 	/* Who did not answer this may well have what is missing. */
 	for (size_t i = 0; i < remote->tier_count; i++)
 		remote->tiers[i].is_dead = was_dead[i];

@@ -9,7 +9,8 @@
  *
  *     rc = tkb_wanted_open(&order, &wanted, err);
  *     rc = tkb_wanted_look(wanted, err);        what is there now?
- *     rc = tkb_wanted_doubt(wanted, remote, err);  is it what it should be?
+ *     rc = tkb_wanted_doubt(wanted, remote, limit_ms, err);
+ *                                               is it what it should be?
  *     count = tkb_wanted_plan(wanted, chosen);  which records bring the rest?
  */
 
@@ -44,10 +45,12 @@ TKB_NODISCARD int tkb_wanted_look(struct tkb_wanted *wanted,
  * Hold the bytes of what is present, and was not written or verified here since
  * boot, against what the records' bundles say of them, as an emit does: what
  * differs is not present. Of each bundle only the manifest is read; where it
- * cannot be had, what looks whole stays present.
+ * cannot be had, what looks whole stays present. After `limit_ms`, or where
+ * the remote's watch says so, it ends with TKB_ERR_CANCELLED: what it did not
+ * come to stays present, too.
  */
 TKB_NODISCARD int tkb_wanted_doubt(struct tkb_wanted *wanted,
-                                   struct tkb_remote *remote,
+                                   struct tkb_remote *remote, uint32_t limit_ms,
                                    struct tkb_error *err);
 
 /* A record that is to be fetched. */
