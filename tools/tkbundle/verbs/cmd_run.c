@@ -330,6 +330,8 @@ static enum status end_without_command(struct run *run)
 	else
 		(void)run_command_failed(run->cli, run->args,
 		                         run->shared->exec_error);
+	if (!run->args->is_json && run->shared->metrics_error[0] != '\0')
+		cli_say(run->cli, "%s", run->shared->metrics_error);
 	return status_of_command(run);
 }
 
