@@ -44,7 +44,9 @@ struct tkb_collect_options {
 	 * Name no source file: in the IR, PTX and cubins of kernels, and in
 	 * what debuggers read there, each letter of such a name becomes a
 	 * dash. Lines and names of functions stay, and so does what a launch
-	 * reads. Modules and metadata are packed as they are.
+	 * reads. Modules and metadata are packed as they are. Strip all bundles
+	 * of a ref or none: emitted over the originals, a stripped bundle
+	 * repairs each entry, and so does theirs over it.
 	 */
 	bool strip_locations;
 	bool strict;          /**< anything left out is TKB_ERR_LEFT_OUT */
