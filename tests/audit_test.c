@@ -182,3 +182,52 @@ TEST(audit, reads_on_behind_blobs_that_it_may_not_read)
 	spy.before = NULL;
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 }
+
+TEST(audit, ends_at_its_deadline)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = arrange(spy_url("remote"));
+	const struct tkb_remote_verify_options options = { .deadline_ms = 200 };
+	const uint64_t start = now_ms();
+	struct tkb_error err = { 0 };
+
+	spy.get_ms = 60000;
+	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err),
+	          TKB_ERR_CANCELLED);
+	CHECK(now_ms() - start < 30000);
+	CHECK(strstr(err.message, "the deadline of 200 ms ended it") != NULL);
+}
+
+static bool is_fetched;
+
+static void note_get(const struct spy_event *event)
+{
+	is_fetched = is_fetched || event->op == SPY_GET;
+}
+
+static bool is_cancelled_once_fetched(void *self)
+{
+	(void)self;
+	return is_fetched;
+}
+
+TEST(audit, asks_its_watch_while_it_checks_a_bundle)
+{
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_remote_verify_options options = {
+		.ref = REF,
+		.watch = { .is_cancelled = is_cancelled_once_fetched }
+	};
+	struct tkb_error err = { 0 };
+
+	(void)push_all(remote, pool());
+	spy_reset();
+	is_fetched = false;
+	spy.after = note_get;
+	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err),
+	          TKB_ERR_CANCELLED);
+	CHECK_INT(spy_count(SPY_GET), 1);
+	CHECK(strstr(err.message, "cancelled") != NULL);
+	spy.after = NULL;
+}

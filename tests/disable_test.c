@@ -102,6 +102,28 @@ TEST(disable, asks_no_remote_unless_it_is_told)
 	enable();
 }
 
+TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
+{
+	struct tkb_remote_verify_options options = { .repair = true };
+	TKB_AUTO(close_remote)
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_remote_verify_report report = { 0 };
+	struct tkb_error err = { 0 };
+
+	(void)push_all(remote, pool());
+	flip(blob_files("remote")[0], 8);
+	disable();
+	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err),
+	          TKB_ERR_CORRUPT);
+	CHECK_INT(report.damaged_count, 1);
+	CHECK_INT(report.dropped_count, 0);
+	options.enabled = true;
+	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err),
+	          TKB_ERR_CORRUPT);
+	CHECK_INT(report.dropped_count, 1);
+	enable();
+}
+
 TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 {
 	const struct tkb_relocate_options told = { .enabled = true };

@@ -335,6 +335,9 @@ struct tkb_remote_verify_options {
 		*ref; /**< only this one, and its blobs; NULL: all there is */
 	bool repair;  /**< drop what is damaged, where it may be written */
 	uint32_t threads;       /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms;   /**< of the whole call; 0: none */
+	bool enabled;           /**< repair though TKBUNDLE_DISABLE is set, see
+	                   tkbundle.h */
 	struct tkb_watch watch; /**< only is_cancelled() is asked */
 	/** Told of all that is not as it should be; may be NULL. */
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
@@ -363,6 +366,10 @@ struct tkb_remote_verify_report {
  * damaged, are none of any version, or say of their blob what is not so; never
  * what could not be read, or may be of a newer tkbundle. A record whose blob was
  * dropped is a hole, which the next push fills.
+ *
+ * What is damaged is read twice, and then dropped. A push that puts a whole blob
+ * in its place between the second read and the drop loses that one again: it is
+ * a hole, too, which the next push fills.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in, also where something is damaged; may be NULL

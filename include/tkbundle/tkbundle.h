@@ -34,8 +34,8 @@
  * tkb_collect_to_file(), tkb_relocate(), tkb_gc() and tkb_remote_gc() do
  * nothing: they return 0 and a report of zeros, make no folder or file, send
  * nothing and ask no remote; tkb_launchers_open() and tkb_pull_launchers() give
- * none, and a recorder notes nothing and pushes nothing. It is read with
- * getenv() when such a function is called. A caller that was told otherwise, by
+ * none, a recorder notes nothing and pushes nothing, and tkb_remote_verify()
+ * reads as ever, and drops nothing. It is read with getenv() when such a function is called. A caller that was told otherwise, by
  * a setting of its own, says so by `enabled` in the options. What only reads a
  * bundle or a cache, and compiles, are as ever.
  *

@@ -2,8 +2,11 @@
 #include <tkbundle/fleet.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/digest.h"
+#include "base/disable.h"
+#include "cache/watch.h"
 #include "format/reader.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
@@ -27,7 +30,7 @@ struct auditor {
 	const char **refs; /* owned; the arena owns the names */
 	size_t ref_count;
 	size_t ref_capacity;
-	struct tkb_digest *named; /* owned; blobs of records */
+	struct tkb_digest *named; /* owned; blobs of records, then sorted */
 	size_t named_count;
 	size_t named_capacity;
 	struct tkb_digest *stored; /* owned; blobs that are listed */
@@ -92,14 +95,28 @@ static int note_named(struct auditor *auditor, const struct tkb_digest *digest,
 	return rc;
 }
 
+static int compare_digests(const void *a, const void *b)
+{
+	const struct tkb_digest *left = a;
+	const struct tkb_digest *right = b;
+
+	return memcmp(left->bytes, right->bytes, sizeof(left->bytes));
+}
+
+static void sort_named(struct auditor *auditor)
+{
+	if (auditor->named_count > 1)
+		qsort(auditor->named, auditor->named_count,
+		      sizeof(*auditor->named), compare_digests);
+}
+
+/* Of those that are sorted. */
 static bool is_named(const struct auditor *auditor,
                      const struct tkb_digest *digest)
 {
-	for (size_t i = 0; i < auditor->named_count; i++) {
-		if (tkb_digest_equal(&auditor->named[i], digest))
-			return true;
-	}
-	return false;
+	return auditor->named_count != 0 &&
+	       bsearch(digest, auditor->named, auditor->named_count,
+	               sizeof(*auditor->named), compare_digests) != NULL;
 }
 
 /* Drop what the fault is about, where that is asked for. */
@@ -230,7 +247,10 @@ static int check_bundle(const struct auditor *auditor,
                         struct tkb_error *err)
 {
 	const struct tkb_verify_options options = {
-		.threads = auditor->options->threads
+		.threads = auditor->options->threads,
+		.watch = { .self = auditor->options->watch.self,
+		           .is_cancelled =
+		                   auditor->options->watch.is_cancelled },
 	};
 	const struct tkb_source source = tkb_hold_source(hold);
 	struct tkb_bundle *bundle = NULL;
@@ -344,6 +364,7 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 	const struct tkb_blob_visitor visitor = { keep_blob, auditor };
 	int rc;
 
+	sort_named(auditor);
 	rc = tkb_remote_list(&auditor->one, 0, &visitor, err);
 	for (size_t i = 0; i < auditor->stored_count && rc >= 0; i++) {
 		TKB_AUTO(tkb_hold_release)
@@ -417,13 +438,22 @@ int tkb_remote_verify(struct tkb_remote *remote,
 		         .max_record_size = remote->max_record_size },
 	};
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_remote_verify_options chosen;
+	struct tkb_timed timed;
 	int rc;
 
-	auditor.options = options == NULL ? &defaults : options;
-	tkb_remote_join(&joint, remote, &auditor.options->watch);
+	if (options == NULL)
+		options = &defaults;
+	chosen = *options;
+	if (!options->enabled && tkb_is_disabled())
+		chosen.repair = false;
+	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	chosen.watch = timed.watch;
+	auditor.options = &chosen;
+	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = verify(&auditor, remote, err);
 	if (rc != 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	if (report != NULL)
 		*report = auditor.report;
 	if (auditor.damage.status != 0 && err != NULL)
