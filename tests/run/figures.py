@@ -152,7 +152,7 @@ def _(scene):
 def _(scene):
     scene.fill()
     started = scene.start("sh", "-c", UNTIL_END, options=[
-        "--push", "never", "--refresh", "10ms"])
+        "--push", "never"])
     wait_until(lambda: any(line[:1] == ["sh"] for line in
                            children(started.pid).values()), "the command")
     seen = set()
