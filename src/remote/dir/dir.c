@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "remote/backends.h"
 #include "remote/dir/dir_claim.h"
+#include "remote/dir/dir_store.h"
 
 /*
  * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
@@ -190,97 +191,6 @@ static int dir_get(void *self, const struct tkb_call *call,
 	return rc == 0 ? send_file(fd, offset, sink, err) : rc;
 }
 
-static int write_blob(struct tkb_draft *draft, const struct tkb_blob *blob,
-                      struct tkb_error *err)
-{
-	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
-	const struct tkb_sink sink = tkb_draft_sink(draft);
-
-	if (chunk == NULL)
-		return tkb_fail_nomem(err);
-	for (uint64_t offset = 0; offset < blob->size;) {
-		size_t got = 0;
-		int rc;
-
-		rc = blob->source.read_at(blob->source.self, offset, chunk,
-		                          CHUNK, &got, err);
-		if (rc < 0)
-			return rc;
-		if (got == 0) {
-			errno = EIO; /* which blame_remote() looks at */
-			return tkb_fail(err, TKB_ERR_IO,
-			                "the blob is cut short");
-		}
-		rc = sink.write(sink.self, (struct tkb_bytes){ chunk, got },
-		                err);
-		if (rc < 0)
-			return rc;
-		offset += got;
-	}
-	return 0;
-}
-
-/* How much of `path` is there already, in bytes? */
-static size_t known_part(char *path)
-{
-	size_t size = strlen(path);
-	struct stat status;
-
-	while (size > 1) {
-		const char byte = path[size];
-		bool is_there;
-
-		path[size] = '\0';
-		is_there = stat(path, &status) == 0;
-		path[size] = byte;
-		if (is_there)
-			return size;
-		do {
-			size--;
-		} while (size > 1 && path[size] != '/');
-	}
-	return size;
-}
-
-/* The names of folders that are made are synced, too. */
-static int make_folders(const struct folder *folder, char *path,
-                        struct tkb_error *err)
-{
-	const size_t size = strlen(path);
-	size_t at = folder->is_synced ? known_part(path) : size;
-	int rc;
-
-	rc = tkb_path_make_folders(path, err);
-	while (rc == 0 && at < size) {
-		const char byte = path[at];
-		int synced;
-
-		path[at] = '\0';
-		synced = tkb_fd_sync_folder(path);
-		path[at] = byte;
-		if (synced < 0)
-			return tkb_fail_errno(err, "cannot write '%s'", path);
-		at++;
-		at += strcspn(path + at, "/");
-	}
-	return rc;
-}
-
-/* `folder_path` is where the draft goes. */
-static int publish(const struct folder *folder, struct tkb_draft *draft,
-                   const char *folder_path, struct tkb_error *err)
-{
-	int rc = 0;
-
-	if (folder->is_synced)
-		rc = tkb_draft_sync(draft, err);
-	if (rc == 0)
-		rc = tkb_draft_publish(draft, err);
-	if (rc == 0 && folder->is_synced && tkb_fd_sync_folder(folder_path) < 0)
-		rc = tkb_fail_errno(err, "cannot write '%s'", folder_path);
-	return rc;
-}
-
 static int store(const struct folder *folder, const char *ref,
                  const struct tkb_digest *digest, const struct tkb_blob *blob,
                  struct tkb_error *err)
@@ -298,15 +208,15 @@ static int store(const struct folder *folder, const char *ref,
 	text = (char *)path.data;
 	slash = strrchr(text, '/');
 	*slash = '\0';
-	rc = make_folders(folder, text, err);
+	rc = tkb_dir_make_folders(text, folder->is_synced, err);
 	*slash = '/';
 	if (rc == 0)
 		rc = tkb_draft_open(&draft, text, err);
 	if (rc == 0)
-		rc = write_blob(&draft, blob, err);
+		rc = tkb_dir_write(&draft, blob, err);
 	*slash = '\0';
 	if (rc == 0)
-		rc = publish(folder, &draft, text, err);
+		rc = tkb_dir_publish(&draft, text, folder->is_synced, err);
 	return blame_remote(rc, err);
 }
 
