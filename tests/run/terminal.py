@@ -14,7 +14,7 @@ import termios
 import time
 
 from scene import (TIMEOUT_S, descendants, equal, hanging, process, require,
-                   test)
+                   test, wait_until)
 from signals import COUNTER
 
 WATCHED = [str(int(number)) for number in
@@ -79,6 +79,10 @@ class Terminal:
 
 @contextlib.contextmanager
 def terminal(scene, line):
+    # The leak sanitizer stops us as a debugger does, and waits for ever where
+    # a SIGCONT, as the end of a terminal sends it, comes in between.
+    options = scene.environment.get("ASAN_OPTIONS", "")
+    scene.environment["ASAN_OPTIONS"] = options + ":detect_leaks=0"
     made = Terminal(scene, line)
     try:
         yield made
@@ -230,8 +234,10 @@ def _(scene):
         bash.type(quoted(scene, "sh", "-c", script, remote=remote,
                          options=["--wait", "100ms"]) + "\n")
         bash.see("on")
-        pulls = [pid for pid, line in descendants(bash.pid).items()
-                 if line[1:2] == ["pull"]]
+        # What was forked is a "run" until it executes the program.
+        pulls = wait_until(lambda: [
+            pid for pid, line in descendants(bash.pid).items()
+            if line[1:2] == ["pull"]], "the pull")
         equal(len(pulls), 1)
         bash.type("\x03")
         time.sleep(0.5)
