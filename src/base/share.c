@@ -89,8 +89,11 @@ void tkb_share_apply(const struct tkb_share *share, int fd)
 		return;
 	if ((share->user != (uid_t)-1 && share->user != status.st_uid) ||
 	    (share->group != (gid_t)-1 && share->group != status.st_gid)) {
-		if (fchown(fd, share->user, share->group) < 0)
-			(void)fchown(fd, (uid_t)-1, share->group);
+		const bool is_given =
+			fchown(fd, share->user, share->group) == 0 ||
+			fchown(fd, (uid_t)-1, share->group) == 0;
+
+		(void)is_given; /* what became of it is looked at */
 		if (fstat(fd, &status) < 0)
 			return;
 	}
