@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/digest.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 #include "format/tar.h"
 #include "fuzz.h"
 

@@ -91,7 +91,7 @@ static void check_emitted(void *self, const struct tkb_result *result)
 	const struct dirent *item;
 
 	(void)self;
-	if (result->outcome != TKB_EMITTED)
+	if (result->outcome != TKB_OUTCOME_EMITTED)
 		return;
 	root = tkb_fd_open(AT_FDCWD, result->root, O_RDONLY | O_DIRECTORY, 0);
 	MUST(root >= 0);
@@ -128,13 +128,13 @@ static uint64_t count_places(const struct tkb_bundle *bundle)
 	               : places;
 }
 
-static int emit(const struct tkb_bundle *bundle, const char *root, bool dry_run,
-                struct tkb_emit_report *report)
+static int emit(const struct tkb_bundle *bundle, const char *root,
+                bool is_dry_run, struct tkb_emit_report *report)
 {
 	const struct tkb_emit_options options = {
-		.dry_run = dry_run,
+		.is_dry_run = is_dry_run,
 		.threads = 1,
-		.watch = { .on_result = dry_run ? NULL : check_emitted },
+		.watch = { .on_result = is_dry_run ? NULL : check_emitted },
 	};
 	struct tkb_error err = { 0 };
 	const int rc = tkb_emit(bundle, root, &options, report, &err);

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "cache/key.h"
 #include "cache/names.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 #include "fuzz.h"
 
 /*
@@ -91,8 +91,9 @@ static void check_entry(const struct tkb_entry *entry)
 
 static void check_launcher(const struct tkb_saved_launcher *launcher)
 {
-	MUST(tkb_saved_text_is_valid(launcher->cache_key, TKB_CACHE_KEY_LIMIT));
-	MUST(tkb_saved_text_is_valid(launcher->name, TKB_NAME_LIMIT));
+	MUST(tkb_launcher_text_is_valid(launcher->cache_key,
+	                                TKB_CACHE_KEY_LIMIT));
+	MUST(tkb_launcher_text_is_valid(launcher->name, TKB_NAME_LIMIT));
 	MUST(launcher->need == TKB_NEED_ALL || launcher->need == TKB_NEED_ANY);
 	MUST(launcher->need_count != 0 &&
 	     launcher->need_count <= TKB_NEEDS_LIMIT);

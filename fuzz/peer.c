@@ -13,16 +13,17 @@ void fuzz_peer_say(struct tkb_bytes stream, size_t piece)
 }
 
 int __wrap_tkb_net_open(struct tkb_net *net, const struct tkb_peer *peer,
-                        const struct tkb_call *call, struct tkb_error *err);
+                        const struct tkb_op_limits *call,
+                        struct tkb_error *err);
 void __wrap_tkb_net_close(struct tkb_net *net);
-int __wrap_tkb_net_write(struct tkb_net *net, const struct tkb_call *call,
+int __wrap_tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *call,
                          struct tkb_bytes bytes, struct tkb_error *err);
-int __wrap_tkb_net_read(struct tkb_net *net, const struct tkb_call *call,
+int __wrap_tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *call,
                         void *data, size_t size, size_t *got_out,
                         struct tkb_error *err);
 
 int __wrap_tkb_net_open(struct tkb_net *net, const struct tkb_peer *peer,
-                        const struct tkb_call *call, struct tkb_error *err)
+                        const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	(void)net, (void)peer, (void)call, (void)err;
 	return 0;
@@ -33,14 +34,14 @@ void __wrap_tkb_net_close(struct tkb_net *net)
 	(void)net;
 }
 
-int __wrap_tkb_net_write(struct tkb_net *net, const struct tkb_call *call,
+int __wrap_tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *call,
                          struct tkb_bytes bytes, struct tkb_error *err)
 {
 	(void)net, (void)call, (void)bytes, (void)err;
 	return 0;
 }
 
-int __wrap_tkb_net_read(struct tkb_net *net, const struct tkb_call *call,
+int __wrap_tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *call,
                         void *data, size_t size, size_t *got_out,
                         struct tkb_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "compile/pool/pool_inside.h"
+#include "compile/pool/pool_internal.h"
 #include "fuzz.h"
 
 /*
@@ -31,7 +31,7 @@ enum {
 
 struct scene {
 	struct tkb_pool pool;
-	struct tkb_seat seat;
+	struct tkb_slot slot;
 	struct tkb_task *task; /* held, as by a future */
 	char program[8];
 };
@@ -40,22 +40,22 @@ static void set_up(struct scene *scene, unsigned flags)
 {
 	const struct tkb_job job = { .request = tkb_text("request") };
 	struct tkb_pool *pool = &scene->pool;
-	struct tkb_seat *seat = &scene->seat;
+	struct tkb_slot *slot = &scene->slot;
 	struct tkb_error err = { 0 };
 
 	(void)pthread_mutex_init(&pool->lock, NULL);
 	(void)pthread_cond_init(&pool->moved, NULL);
-	pool->crew.program = scene->program;
+	pool->spawn.program = scene->program;
 	pool->end = &pool->first;
-	pool->seats = seat;
-	pool->seat_count = 1;
+	pool->slots = slot;
+	pool->slot_count = 1;
 	pool->limits = (struct tkb_task_limits){
 		.max_answer_size = ANSWER_LIMIT,
 		.max_log_size = LOG_LIMIT,
 		.tries = (flags & FLAG_LAST_TRY) != 0 ? 1 : 2,
 	};
-	seat->hand = (struct tkb_hand)TKB_HAND_INIT;
-	seat->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
+	slot->hand = (struct tkb_worker_process)TKB_HAND_INIT;
+	slot->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
 	MUST_OK(tkb_task_new(&job, &pool->limits, &scene->task, &err), &err);
 	scene->task->held = 2;
 	scene->task->wanted = 1;
@@ -64,12 +64,12 @@ static void set_up(struct scene *scene, unsigned flags)
 		tkb_pool_line_up(pool, scene->task, false);
 		return;
 	}
-	seat->has_greeted = true;
-	seat->task = scene->task;
-	seat->job = 1;
-	tkb_task_begin(scene->task, seat->job);
+	slot->has_greeted = true;
+	slot->task = scene->task;
+	slot->job = 1;
+	tkb_task_begin(scene->task, slot->job);
 	if ((flags & FLAG_UNSENT) == 0)
-		seat->sent = scene->task->message.size;
+		slot->sent = scene->task->message.size;
 }
 
 /* One record becomes a message. False: there is none. */
@@ -110,7 +110,7 @@ static void check_task(const struct scene *scene)
 
 	MUST(scene->pool.task_count == (is_done ? 0 : 1));
 	MUST(task->held == (is_done ? 1 : 2));
-	MUST(!is_done || scene->seat.task == NULL);
+	MUST(!is_done || scene->slot.task == NULL);
 	MUST(task->answer.size <= ANSWER_LIMIT);
 	MUST(task->log.size <= (is_done ? 1 : 2) * (size_t)LOG_LIMIT);
 	if (!is_done)
@@ -124,11 +124,11 @@ static void check_task(const struct scene *scene)
 /* In pieces of so many bytes. False: the pool had enough of it. */
 static bool feed(struct scene *scene, struct tkb_bytes stream, size_t piece)
 {
-	struct tkb_seat *seat = &scene->seat;
+	struct tkb_slot *slot = &scene->slot;
 
-	while (stream.size != 0 && !seat->is_closed) {
+	while (stream.size != 0 && !slot->is_closed) {
 		size_t size = 0;
-		void *place = tkb_seat_room(seat, &size);
+		void *place = tkb_slot_room(slot, &size);
 
 		MUST(place != NULL && size > 0);
 		if (size > piece)
@@ -137,7 +137,7 @@ static bool feed(struct scene *scene, struct tkb_bytes stream, size_t piece)
 			size = stream.size;
 		memcpy(place, stream.data, size);
 		stream = tkb_bytes_slice(stream, size, stream.size);
-		if (!tkb_seat_take(&scene->pool, seat, size))
+		if (!tkb_slot_take(&scene->pool, slot, size))
 			return false;
 		check_task(scene);
 	}
@@ -151,7 +151,7 @@ static void tear_down(struct scene *scene)
 	if (pool->first != NULL)
 		tkb_pool_let_go(tkb_pool_next(pool));
 	tkb_pool_let_go(scene->task);
-	tkb_buf_release(&scene->seat.body);
+	tkb_buf_release(&scene->slot.body);
 	(void)pthread_cond_destroy(&pool->moved);
 	(void)pthread_mutex_destroy(&pool->lock);
 }
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)pthread_mutex_lock(&scene.pool.lock);
 	(void)feed(&scene, input, data[1] == 0 ? SIZE_MAX : data[1]);
 	was_done = scene.task->is_done;
-	tkb_seat_lose(&scene.pool, &scene.seat, "ended");
+	tkb_slot_lose(&scene.pool, &scene.slot, "ended");
 	check_task(&scene);
 	/* It is tried again, or told; what was done stays done. */
 	MUST(scene.task->is_done ||

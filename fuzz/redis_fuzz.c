@@ -72,7 +72,7 @@ static int take_unread(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
-static int do_get(struct tkb_redis *redis, const struct tkb_call *call,
+static int do_get(struct tkb_redis *redis, const struct tkb_op_limits *call,
                   uint64_t offset, struct tkb_error *err)
 {
 	const struct tkb_digest digest = { { 1 } };
@@ -84,7 +84,7 @@ static int do_get(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc;
 }
 
-static int do_put(struct tkb_redis *redis, const struct tkb_call *call,
+static int do_put(struct tkb_redis *redis, const struct tkb_op_limits *call,
                   struct tkb_error *err)
 {
 	static const struct tkb_named items[] = { { "a", { "1", 1 } },
@@ -103,7 +103,7 @@ static int do_put(struct tkb_redis *redis, const struct tkb_call *call,
 }
 
 static int do_what(uint8_t wish, struct tkb_redis *redis,
-                   const struct tkb_call *call, struct tkb_error *err)
+                   const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	const struct tkb_digest digests[DIGESTS] = { { { 1 } } };
 	struct told told = { .size = 0 };
@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct tkb_peer peer = { .host = "peer" };
 	const struct tkb_watch watch = { .self = NULL };
-	const struct tkb_call call = { .watch = &watch };
+	const struct tkb_op_limits call = { .watch = &watch };
 	struct tkb_redis redis = { .prefix = "tkbundle", .clock_s = 1 };
 	struct tkb_error err = { 0 };
 	int rc;

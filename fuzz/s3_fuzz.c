@@ -19,7 +19,7 @@ static struct tkb_bytes answer;
 static long status;
 static size_t request_count;
 
-int __wrap_tkb_web_do(struct tkb_web *web, const struct tkb_call *call,
+int __wrap_tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *call,
                       struct tkb_web_request *requests, size_t count,
                       struct tkb_error *err);
 
@@ -42,7 +42,7 @@ static int send(struct tkb_web_request *request)
 	return rc;
 }
 
-int __wrap_tkb_web_do(struct tkb_web *web, const struct tkb_call *call,
+int __wrap_tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *call,
                       struct tkb_web_request *requests, size_t count,
                       struct tkb_error *err)
 {
@@ -122,7 +122,7 @@ static void check(int rc, bool may_miss, struct tkb_error *err)
 	request_count = 0;
 }
 
-static void use(void *self, const struct tkb_call *call)
+static void use(void *self, const struct tkb_op_limits *call)
 {
 	const struct tkb_remote_backend *s3 = &tkb_backend_s3;
 	struct tkb_digest digest = { { 1 } };
@@ -166,10 +166,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
 	const struct tkb_watch watch = { 0 };
-	const struct tkb_call call = { .deadline_ns = UINT64_MAX,
-		                       .connect_ms = 1000,
-		                       .stall_ms = 1000,
-		                       .watch = &watch };
+	const struct tkb_op_limits call = { .deadline_ns = UINT64_MAX,
+		                            .connect_ms = 1000,
+		                            .stall_ms = 1000,
+		                            .watch = &watch };
 	struct tkb_error err = { 0 };
 	void *self = NULL;
 

@@ -29,7 +29,7 @@ static bool is_printable(const char *text)
 	return tkb_utf8_is_valid(tkb_text(text));
 }
 
-static void check_place(const struct tkb_place *place)
+static void check_place(const struct tkb_remote_url *place)
 {
 	const char *const texts[] = { place->scheme, place->user,
 		                      place->password, place->host };
@@ -47,9 +47,9 @@ static void check_place(const struct tkb_place *place)
 		const struct tkb_param *param = &place->params[i];
 
 		MUST(is_printable(param->name) && is_printable(param->value));
-		MUST(tkb_place_param(place, param->name) != NULL);
+		MUST(tkb_remote_url_param(place, param->name) != NULL);
 	}
-	(void)tkb_place_warning(place);
+	(void)tkb_entry_state_warning(place);
 }
 
 static void check_url(const char *text)

@@ -24,9 +24,10 @@ static struct tkb_remote *arrange(const char *urls)
 }
 
 static struct tkb_remote_verify_report verify(struct tkb_remote *remote,
-                                              bool repair, int status)
+                                              bool is_repair, int status)
 {
-	const struct tkb_remote_verify_options options = { .repair = repair };
+	const struct tkb_remote_verify_options options = { .is_repair =
+		                                                   is_repair };
 	struct tkb_remote_verify_report report = { 0 };
 	struct tkb_error err = { 0 };
 

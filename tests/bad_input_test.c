@@ -132,8 +132,8 @@ TEST(bad_input, of_ir_at_300_places_is_a_sentence_or_a_whole_entry)
 	struct damage damage = damage_of("llir");
 	const struct tkb_unit like = { .name = "broken.llir",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_LLIR };
-	const struct tkb_unit whole = unit_of("add", TKB_SOURCE_LLIR);
+		                       .kind = TKB_SOURCE_KIND_LLIR };
+	const struct tkb_unit whole = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	struct endings endings;
 
 	need_llvm();
@@ -157,7 +157,7 @@ static void make_bitcode(const struct tkb_bytes *texts, struct tkb_bytes *out,
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_unit unit = { .name = "whole.ll",
 			                       .target = "cuda:90",
-			                       .kind = TKB_SOURCE_LLIR,
+			                       .kind = TKB_SOURCE_KIND_LLIR,
 			                       .source = texts[i] };
 
 		out[i] = compile(compiler, &unit).llir;
@@ -171,7 +171,7 @@ TEST(bad_input, of_bitcode_is_a_sentence_or_a_whole_entry)
 	struct tkb_bytes codes[3];
 	const struct tkb_unit like = { .name = "broken.bc",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_LLIR };
+		                       .kind = TKB_SOURCE_KIND_LLIR };
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	struct tkb_unit whole = like;
 	struct endings endings;
@@ -201,7 +201,7 @@ TEST(bad_input, of_ptx_is_a_sentence_or_a_whole_entry)
 	struct damage damage = damage_of("ptx");
 	const struct tkb_unit like = { .name = "broken.ptx",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_PTX };
+		                       .kind = TKB_SOURCE_KIND_PTX };
 	struct endings endings;
 
 	endings = compile_broken(compiler, &damage, &like, 60);
@@ -249,7 +249,7 @@ TEST(bad_input, of_cuda_is_a_sentence_or_a_whole_entry)
 	struct damage damage = { &whole, 1, 1 };
 	const struct tkb_unit like = { .name = "broken.cu",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_CUDA,
+		                       .kind = TKB_SOURCE_KIND_CUDA,
 		                       .source = whole };
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	struct endings endings;
@@ -270,7 +270,7 @@ static struct tkb_unit ir_unit(const char *body)
 
 	return (struct tkb_unit){ .name = "bad.ll",
 		                  .target = "cuda:90",
-		                  .kind = TKB_SOURCE_LLIR,
+		                  .kind = TKB_SOURCE_KIND_LLIR,
 		                  .source = { source, strlen(source) } };
 }
 
@@ -390,9 +390,9 @@ TEST(bad_input, that_keeps_a_pass_busy_is_given_up_by_the_library)
 	const char *const source = endless_ir();
 	const struct tkb_unit unit = { .name = "slow.ll",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_LLIR,
+		                       .kind = TKB_SOURCE_KIND_LLIR,
 		                       .source = { source, strlen(source) } };
-	const struct tkb_unit good = unit_of("add", TKB_SOURCE_LLIR);
+	const struct tkb_unit good = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	struct made made;
 

@@ -1928,7 +1928,7 @@ TEST(bundle, with_a_long_list_of_frames_is_refused_at_once)
 
 /* What was told of entries, by outcome. */
 struct told {
-	unsigned counts[TKB_VERIFIED + 1];
+	unsigned counts[TKB_OUTCOME_VERIFIED + 1];
 	enum tkb_reason reason; /* of the last failure */
 	char message[512];      /* likewise */
 	uint64_t done;
@@ -1942,7 +1942,7 @@ static void note_result(void *self, const struct tkb_result *result)
 	struct told *told = self;
 
 	told->counts[result->outcome]++;
-	if (result->outcome == TKB_FAILED) {
+	if (result->outcome == TKB_OUTCOME_FAILED) {
 		told->reason = result->reason;
 		(void)snprintf(told->message, sizeof(told->message), "%s",
 		               result->message);
@@ -1992,15 +1992,15 @@ TEST(bundle, with_a_damaged_frame_gives_what_the_others_hold)
 	            TKB_ERR_CORRUPT, &err, "'two.tkb', frame 1");
 	CHECK_INT(verified.verified_count, 1);
 	CHECK_INT(verified.failed_count, 1);
-	CHECK_INT(told.counts[TKB_VERIFIED], 1);
-	CHECK_INT(told.counts[TKB_FAILED], 1);
+	CHECK_INT(told.counts[TKB_OUTCOME_VERIFIED], 1);
+	CHECK_INT(told.counts[TKB_OUTCOME_FAILED], 1);
 	CHECK_INT(told.reason, TKB_REASON_DAMAGED);
 
 	CHECK_FAILS(tkb_emit(bundle, "out", &emit, &emitted, &err),
 	            TKB_ERR_CORRUPT, &err, "'two.tkb', frame 1");
 	CHECK_INT(emitted.emitted_count, 1);
 	CHECK_INT(emitted.damaged_count, 1);
-	CHECK_INT(told.counts[TKB_EMITTED], 1);
+	CHECK_INT(told.counts[TKB_OUTCOME_EMITTED], 1);
 	CHECK_CONTAINS(told.message, "'two.tkb', frame 1");
 	CHECK(exists("out/" FORGE_AUTOTUNE));
 	CHECK_INT(check_only_whole("out", "good"), 1);
@@ -2045,7 +2045,7 @@ TEST(bundle, verify_tells_each_entry_and_how_far_it_is)
 	bundle = open_bundle("pair.tkb");
 
 	CHECK_OK(tkb_bundle_verify(bundle, &options, &report, &err), &err);
-	CHECK_INT(told.counts[TKB_VERIFIED], 2);
+	CHECK_INT(told.counts[TKB_OUTCOME_VERIFIED], 2);
 	CHECK(!told.went_wrong);
 	CHECK_INT(told.done, told.total);
 	CHECK_INT(told.total, report.size);

@@ -155,11 +155,11 @@ static void see_result(void *self, const struct tkb_result *result)
 {
 	struct seen *seen = self;
 
-	if (result->outcome == TKB_COLLECTED) {
+	if (result->outcome == TKB_OUTCOME_COLLECTED) {
 		seen->collected_count++;
 		return;
 	}
-	assert_int_equal(result->outcome, TKB_LEFT_OUT);
+	assert_int_equal(result->outcome, TKB_OUTCOME_LEFT_OUT);
 	seen->left_out_count++;
 	seen->reason = result->reason;
 	(void)snprintf(seen->key, sizeof(seen->key), "%s", result->key);
@@ -561,7 +561,7 @@ TEST(collect, packs_an_entry_that_lies_where_its_group_file_says)
 {
 	const char *root = small_cache();
 	struct tkb_collect_report report = { 0 };
-	const struct tkb_collect_options dry = { .dry_run = true };
+	const struct tkb_collect_options dry = { .is_dry_run = true };
 	struct tkb_error err = { 0 };
 
 	replace_in_file(group_of_add(root), RECORDED, root);
@@ -646,8 +646,8 @@ TEST(collect, packs_nothing_from_an_empty_cache)
 static void check_counts(const char *root, uint64_t collected_count,
                          uint64_t unfinished_count, uint64_t stray_count)
 {
-	const struct tkb_collect_options strict = { .strict = true,
-		                                    .dry_run = true };
+	const struct tkb_collect_options strict = { .is_strict = true,
+		                                    .is_dry_run = true };
 	struct tkb_collect_report report = { 0 };
 	struct tkb_error err = { 0 };
 
@@ -785,7 +785,7 @@ TEST(collect, leaves_out_a_group_file_of_any_length_but_its_own)
 		const struct tkb_collect_options options = {
 			.keys = keys,
 			.key_count = 1,
-			.dry_run = true,
+			.is_dry_run = true,
 			.watch = watch_with(&seen)
 		};
 		struct tkb_error err = { 0 };
@@ -1593,7 +1593,7 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 	const struct tkb_collect_options options = {
 		.keys = keys,
 		.key_count = key != NULL,
-		.dry_run = path == NULL,
+		.is_dry_run = path == NULL,
 		.threads = 1,
 		.watch = watch_with(&shared->seen),
 	};
@@ -1787,7 +1787,7 @@ static void check_meddled(struct meddler *meddler, const char *key,
 		           .is_cancelled = is_early ? before_reading : NULL },
 	};
 	const struct tkb_collect_options count = {
-		.dry_run = true,
+		.is_dry_run = true,
 		.threads = 1,
 		.watch = { .self = meddler, .is_cancelled = count_call },
 	};
@@ -2248,7 +2248,7 @@ TEST(collect, writes_nothing_in_a_dry_run)
 
 TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 {
-	const struct tkb_collect_options dry = { .dry_run = true };
+	const struct tkb_collect_options dry = { .is_dry_run = true };
 	const char *root = small_cache();
 	struct tkb_error err = { 0 };
 
@@ -2274,7 +2274,7 @@ TEST(collect, checks_as_much_in_a_dry_run)
 TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
 {
 	const char *root = small_cache();
-	const struct tkb_collect_options dry = { .dry_run = true };
+	const struct tkb_collect_options dry = { .is_dry_run = true };
 	struct tkb_collect_report would = { 0 };
 	struct tkb_collect_report did = { 0 };
 	struct tkb_error err = { 0 };
@@ -2426,7 +2426,7 @@ TEST(collect, sends_nothing_where_strict_leaves_something_out)
 	const char *root = small_cache();
 	size_t calls = 0;
 	const struct tkb_sink sink = { refuse, &calls };
-	const struct tkb_collect_options strict = { .strict = true };
+	const struct tkb_collect_options strict = { .is_strict = true };
 	struct tkb_collect_report report = { 0 };
 	struct tkb_error err = { 0 };
 
@@ -2463,7 +2463,7 @@ TEST(collect, tells_its_progress_to_the_end)
 	const char *root = small_cache();
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.dry_run = true, .watch = watch_with(&seen)
+		.is_dry_run = true, .watch = watch_with(&seen)
 	};
 	struct tkb_collect_report report = { 0 };
 	struct tkb_error err = { 0 };
@@ -2480,7 +2480,7 @@ TEST(collect, tells_no_more_progress_than_there_is_to_make)
 	const char *root = small_cache();
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.dry_run = true, .watch = watch_with(&seen)
+		.is_dry_run = true, .watch = watch_with(&seen)
 	};
 	struct tkb_error err = { 0 };
 
@@ -2564,7 +2564,7 @@ TEST(collect, packs_again_what_lean_left)
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
 	const struct tkb_collect_options again = { .profile = TKB_PROFILE_LEAN,
-		                                   .strict = true };
+		                                   .is_strict = true };
 	struct tkb_collect_report report = { 0 };
 	struct tkb_error err = { 0 };
 
@@ -2595,7 +2595,7 @@ TEST(collect, leaves_out_a_torn_entry_under_lean_too)
 
 TEST(collect, without_a_sink_is_refused_unless_it_is_dry)
 {
-	const struct tkb_collect_options dry = { .dry_run = true };
+	const struct tkb_collect_options dry = { .is_dry_run = true };
 	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "cache");

@@ -95,7 +95,7 @@ TEST(compact, is_left_out_where_the_caller_says_so)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options options = { .no_compaction = true };
+	const struct tkb_push_options options = { .is_compaction_off = true };
 
 	spy_reset();
 	(void)push_many(remote, MANY);
@@ -255,7 +255,7 @@ TEST(compact, leaves_lean_and_full_apart)
 	struct tkb_remote *remote = arrange_three("remote");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *lean = open_spy(spy_url("lean"));
-	struct tkb_push_options options = { .no_compaction = true };
+	struct tkb_push_options options = { .is_compaction_off = true };
 
 	options.collect.profile = TKB_PROFILE_LEAN;
 	options.collect.keys = pool_keys();

@@ -115,7 +115,7 @@ const char *path_of(const char *kernel, const char *extension)
 struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind)
 {
 	const char *const path =
-		path_of(kernel, kind == TKB_SOURCE_PTX ? "ptx" : "llir");
+		path_of(kernel, kind == TKB_SOURCE_KIND_PTX ? "ptx" : "llir");
 
 	return (struct tkb_unit){
 		.name = path,

@@ -6,7 +6,7 @@
  * What the tests of compiles share.
  *
  *     TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
- *     const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+ *     const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
  *
  *     compiler = open_compiler(&(struct tkb_compiler_options){
  *             .cache_root = "root" });

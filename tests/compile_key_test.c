@@ -10,7 +10,7 @@
 
 #include <tkbundle/finalize.h>
 
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 
 typedef struct tkb_compiler_options options;
 
@@ -33,7 +33,7 @@ static struct tkb_unit cuda_unit(void)
 
 	return (struct tkb_unit){ .name = "one.cu",
 		                  .target = "cuda:90",
-		                  .kind = TKB_SOURCE_CUDA,
+		                  .kind = TKB_SOURCE_KIND_CUDA,
 		                  .source = { source, sizeof(source) - 1 } };
 }
 
@@ -80,15 +80,15 @@ TEST(compile_key, changes_with_every_option_that_decides)
 		{ .ptxas = ptxas, .ptxas_options = faster },
 		{ .ptxas = ptxas, .ptxas_options = two },
 		{ .ptxas = ptxas, .is_optimized = true },
-		{ .ptxas = ptxas, .no_fusion = true },
-		{ .ptxas = ptxas, .no_lines = true },
+		{ .ptxas = ptxas, .is_fusion_off = true },
+		{ .ptxas = ptxas, .is_line_info_off = true },
 		{ .ptxas = ptxas, .finalize = &plain },
 		{ .ptxas = ptxas, .finalize = &less },
 		{ .ptxas = ptxas, .finalize = &ruled },
 		{ .ptxas = ptxas, .finalize = &quick },
 	};
 	const char *keys[TKB_COUNT_OF(all)];
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 
 	(void)real_ptxas();
 	for (size_t i = 0; i < TKB_COUNT_OF(all); i++)
@@ -102,14 +102,14 @@ TEST(compile_key, changes_with_everything_of_the_unit_that_decides)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .worker = NULL });
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	struct tkb_unit others[8];
 	const char *keys[8];
 
 	for (size_t i = 0; i < 8; i++)
 		others[i] = unit;
 	others[1].target = "cuda:100";
-	others[2].kind = TKB_SOURCE_PTX;
+	others[2].kind = TKB_SOURCE_KIND_PTX;
 	others[3].source.size--;
 	others[4].metadata = (struct tkb_bytes){ NULL, 0 };
 	others[5].kernel = "add_kernel";
@@ -124,7 +124,7 @@ TEST(compile_key, changes_with_everything_of_the_unit_that_decides)
 TEST(compile_key, stays_with_what_does_not_decide)
 {
 	const char *const nvrtc[] = { "-DONE=1", "-Isomewhere", NULL };
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_LLIR);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	const char *const ptxas = other_ptxas("13.0.1");
 	struct tkb_unit renamed = unit;
 	const options plain = { .ptxas = ptxas, .libdevice = "a.bc" };
@@ -134,7 +134,9 @@ TEST(compile_key, stays_with_what_does_not_decide)
 		{ .ptxas = ptxas, .libdevice = "a.bc", .worker_count = 2 },
 		{ .ptxas = ptxas, .libdevice = "a.bc", .cache_root = "root" },
 		{ .ptxas = ptxas, .libdevice = "a.bc", .timeout_ms = 50000 },
-		{ .ptxas = ptxas, .libdevice = "a.bc", .prints_passes = true },
+		{ .ptxas = ptxas,
+		  .libdevice = "a.bc",
+		  .has_pass_output = true },
 		{ .ptxas = ptxas, .libdevice = "a.bc", .nvrtc_options = nvrtc },
 	};
 	const char *key;
@@ -171,10 +173,10 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 	static const struct tkb_tools plain = {
 		.llvm = "1", .nvrtc = "1", .ptxas = "1", .nvjitlink = "1"
 	};
-	const options by_ptxas = { .cubin_with = TKB_CUBIN_WITH_PTXAS };
-	const options by_linker = { .cubin_with = TKB_CUBIN_WITH_NVJITLINK };
-	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_LLIR),
-		                          unit_of("add", TKB_SOURCE_PTX),
+	const options by_ptxas = { .cubin_with = TKB_CUBIN_TOOL_PTXAS };
+	const options by_linker = { .cubin_with = TKB_CUBIN_TOOL_NVJITLINK };
+	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_KIND_LLIR),
+		                          unit_of("add", TKB_SOURCE_KIND_PTX),
 		                          cuda_unit() };
 	/* By unit, and then whether nvJitLink links: which of four count. */
 	static const char *const parts[3][2] = { { "lp", "lj" },
@@ -208,7 +210,7 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 TEST(compile_key, of_ptx_is_not_touched_by_what_is_done_to_ir)
 {
 	const struct tkb_finalize_options plain = { .kernels = NULL };
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	const char *const key = key_with(&(options){ .worker = NULL }, &unit);
 
 	write_text("a.bc", "any");
@@ -224,7 +226,7 @@ TEST(compile_key, does_not_see_what_the_entry_has_anew)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .worker = NULL });
-	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	static const char one[] =
 		"{\"hash\": \"a\", \"shared\": 8, "
 		"\"target\": {\"arch\": 80}, \"name\": \"x\"}";
@@ -245,7 +247,7 @@ static struct tkb_unit calling(const char *declaration)
 
 	return (struct tkb_unit){ .name = "k.ll",
 		                  .target = "cuda:90",
-		                  .kind = TKB_SOURCE_LLIR,
+		                  .kind = TKB_SOURCE_KIND_LLIR,
 		                  .source = { ir, strlen(ir) } };
 }
 
@@ -312,7 +314,7 @@ TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
 		(struct tkb_bytes){ "BC\xC0\xDE and more", 13 }));
 	CHECK(!tkb_libdevice_is_called((struct tkb_bytes){ NULL, 0 }));
 	CHECK(!tkb_libdevice_is_called(
-		unit_of("softmax", TKB_SOURCE_LLIR).source));
+		unit_of("softmax", TKB_SOURCE_KIND_LLIR).source));
 }
 
 TEST(compile_key, covers_a_libdevice_where_a_rule_may_call_it)
@@ -383,14 +385,15 @@ TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 	CHECK_INT(mkdir("other", 0755), 0);
 	write_text("one/own.h", "/* the same */\n");
 	write_text("other/own.h", "/* the same */\n");
-	key = key_with(&(options){ .nvrtc_options = one, .no_lines = true },
-	               &unit);
+	key = key_with(
+		&(options){ .nvrtc_options = one, .is_line_info_off = true },
+		&unit);
 	renamed.name = "two.cu";
 
-	CHECK_STR(
-		key_with(&(options){ .nvrtc_options = other, .no_lines = true },
-	                 &renamed),
-		key);
+	CHECK_STR(key_with(&(options){ .nvrtc_options = other,
+	                               .is_line_info_off = true },
+	                   &renamed),
+	          key);
 	CHECK(strcmp(key_with(&(options){ .nvrtc_options = one }, &unit),
 	             key_with(&(options){ .nvrtc_options = other }, &unit)) !=
 	      0);

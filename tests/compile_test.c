@@ -19,7 +19,7 @@ TEST(compile, of_ptx_makes_a_whole_entry_with_the_metadata)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .cache_root = "root" });
-	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 	struct made made;
 	const char *folder;
 	const char *metadata;
@@ -56,7 +56,7 @@ static struct made compile_threads(const char *name, uint32_t warps,
 	const struct tkb_unit unit = {
 		.name = "some.ptx",
 		.target = "cuda:90",
-		.kind = TKB_SOURCE_PTX,
+		.kind = TKB_SOURCE_KIND_PTX,
 		.source = { ptx_of_64_threads, sizeof(ptx_of_64_threads) - 1 },
 		.metadata = { given, strlen(given) },
 		.kernel = name,
@@ -101,7 +101,7 @@ TEST(compile, of_ir_keeps_the_ir_in_the_entry)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .cache_root = "root" });
-	const struct tkb_unit unit = unit_of("softmax", TKB_SOURCE_LLIR);
+	const struct tkb_unit unit = unit_of("softmax", TKB_SOURCE_KIND_LLIR);
 	struct made made;
 
 	need_llvm();
@@ -120,7 +120,7 @@ TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 {
 	const options chosen = { .cache_root = "root",
 		                 .ptxas = counting_ptxas() };
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -144,7 +144,7 @@ TEST(compile, repairs_an_entry_that_is_torn)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .cache_root = "root" });
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made = compile(compiler, &unit);
 	const char *cubin = text("root/%s/add_kernel.cubin", made.key);
 
@@ -157,7 +157,7 @@ TEST(compile, repairs_an_entry_that_is_torn)
 
 TEST(compile, into_a_root_that_was_moved_is_done_again)
 {
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .cache_root = "root" });
 	struct made made = compile(compiler, &unit);
@@ -181,7 +181,7 @@ TEST(compile, of_equal_units_at_the_same_time_is_done_once)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler = open_compiler(
 		&(options){ .ptxas = counting_ptxas(), .worker_count = 2 });
-	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 	struct tkb_compile *compiles[8] = { NULL };
 	struct tkb_error err = { .status = 0 };
 
@@ -236,9 +236,11 @@ static void *race(void *self)
 
 static void race_all(struct tkb_compiler *compiler, const options *chosen)
 {
-	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_PTX),
-		                          unit_of("softmax", TKB_SOURCE_PTX),
-		                          unit_of("matmul", TKB_SOURCE_PTX) };
+	const struct tkb_unit units[] = {
+		unit_of("add", TKB_SOURCE_KIND_PTX),
+		unit_of("softmax", TKB_SOURCE_KIND_PTX),
+		unit_of("matmul", TKB_SOURCE_KIND_PTX)
+	};
 	struct racer racers[4];
 	pthread_t threads[4];
 
@@ -301,7 +303,7 @@ TEST(compile, publishes_an_entry_in_one_step)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .cache_root = "root" });
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct watcher watcher = { .is_over = false };
 	pthread_t thread;
 
@@ -339,7 +341,7 @@ TEST(compile, logs_the_source_before_it_fails)
 		open_compiler(&(options){ .log = { keep, &kept } });
 	const struct tkb_unit unit = { .name = "bad.ptx",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_PTX,
+		                       .kind = TKB_SOURCE_KIND_PTX,
 		                       .source = { "no PTX", 6 } };
 	struct made made = try_compile(compiler, &unit);
 
@@ -356,7 +358,7 @@ TEST(compile, outlives_its_compiler)
 {
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .worker = NULL });
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	TKB_AUTO(free_compile_at) struct tkb_compile *done = NULL;
 	const struct tkb_compiled *compiled = NULL;
 	struct tkb_error err = { .status = 0 };
@@ -389,7 +391,7 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .worker = NULL });
-	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		struct made made;
@@ -406,7 +408,7 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 TEST(compile, does_not_take_for_a_cubin_what_is_none)
 {
 	const char *const ptxas = text("%s/ptxas", test_folder());
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	struct made made;
 
@@ -427,7 +429,7 @@ TEST(compile, does_not_take_for_a_cubin_what_is_none)
 TEST(compile, notices_that_a_tool_was_replaced)
 {
 	const char *const ptxas = text("%s/ptxas", test_folder());
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	struct made made;
 
@@ -452,7 +454,7 @@ TEST(compile, refuses_metadata_that_are_none)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .worker = NULL });
-	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made;
 
 	unit.metadata = (struct tkb_bytes){ "[1]", 3 };
@@ -477,7 +479,7 @@ TEST(compile, refuses_metadata_that_no_kernel_has)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
 		open_compiler(&(options){ .worker = NULL });
-	struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const char *given =
@@ -495,7 +497,7 @@ TEST(compile, refuses_metadata_that_no_kernel_has)
 
 TEST(compile, without_tools_says_which_in_one_sentence)
 {
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct tkb_compiler *compiler = NULL;
 	struct tkb_error err = { .status = 0 };
 	struct made made;
@@ -573,7 +575,7 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 	} cases[] = {
 		{ { .finalize = &plain }, NULL, "finalize", "finalize" },
 		{ { .is_optimized = true }, NULL, "optimize", "optimize" },
-		{ { .prints_passes = true }, NULL, "passes", "passes" },
+		{ { .has_pass_output = true }, NULL, "passes", "passes" },
 		{ { .libdevice = libdevice }, NULL, "libdevice", "libdevice" },
 		{ { .nvrtc_options = nvrtc }, "NVRTC", "NVRTC", NULL },
 		{ { .ptxas_options = fast }, NULL, NULL, NULL },

@@ -39,7 +39,7 @@ TEST(disable, lets_an_emit_do_nothing_unless_it_is_told)
 	CHECK(!exists("root"));
 	CHECK_OK(tkb_emit(bundle, "root", &options, NULL, &err), &err);
 	CHECK(!exists("root"));
-	options.enabled = true;
+	options.is_enabled = true;
 	CHECK_OK(tkb_emit(bundle, "root", &options, &report, &err), &err);
 	CHECK_INT(report.emitted_count, POOL);
 	enable();
@@ -64,7 +64,7 @@ TEST(disable, is_not_asked_where_the_variable_is_empty_or_0)
 
 TEST(disable, lets_a_collect_write_nothing_unless_it_is_told)
 {
-	const struct tkb_collect_options told = { .enabled = true };
+	const struct tkb_collect_options told = { .is_enabled = true };
 	struct tkb_collect_report report = { .file_count = 7 };
 	struct tkb_error err = { 0 };
 	const char *root = pool();
@@ -86,9 +86,10 @@ TEST(disable, asks_no_remote_unless_it_is_told)
 	const char *pulled = text("%s/pulled", test_folder());
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options push = { .collect = { .enabled = true } };
-	const struct tkb_pull_options pull = { .emit = { .enabled = true } };
-	const struct tkb_remote_gc_options gc = { .enabled = true };
+	const struct tkb_push_options push = { .collect = { .is_enabled =
+		                                                    true } };
+	const struct tkb_pull_options pull = { .emit = { .is_enabled = true } };
+	const struct tkb_remote_gc_options gc = { .is_enabled = true };
 
 	spy_reset();
 	disable();
@@ -104,7 +105,7 @@ TEST(disable, asks_no_remote_unless_it_is_told)
 
 TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 {
-	struct tkb_remote_verify_options options = { .repair = true };
+	struct tkb_remote_verify_options options = { .is_repair = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_remote_verify_report report = { 0 };
@@ -117,7 +118,7 @@ TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 	          TKB_ERR_CORRUPT);
 	CHECK_INT(report.damaged_count, 1);
 	CHECK_INT(report.dropped_count, 0);
-	options.enabled = true;
+	options.is_enabled = true;
 	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err),
 	          TKB_ERR_CORRUPT);
 	CHECK_INT(report.dropped_count, 1);
@@ -126,7 +127,7 @@ TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 
 TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 {
-	const struct tkb_relocate_options told = { .enabled = true };
+	const struct tkb_relocate_options told = { .is_enabled = true };
 	struct tkb_gc_options gc = { .has_max_entries = true };
 	struct tkb_relocate_report relocated = { .relocated_count = 7 };
 	struct tkb_gc_report removed = { .removed_count = 7 };
@@ -140,7 +141,7 @@ TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 	CHECK(relocated.relocated_count > 0);
 	CHECK_OK(tkb_gc(root, &gc, &removed, &err), &err);
 	CHECK_INT(removed.removed_count, 0);
-	gc.enabled = true;
+	gc.is_enabled = true;
 	CHECK_OK(tkb_gc(root, &gc, &removed, &err), &err);
 	CHECK_INT(removed.removed_count, POOL);
 	enable();
@@ -149,7 +150,7 @@ TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 TEST(disable, gives_no_launcher_and_notes_no_kernel)
 {
 	struct tkb_bundle *bundle = open_bundle();
-	const struct tkb_recorder_options told = { .enabled = true };
+	const struct tkb_recorder_options told = { .is_enabled = true };
 	struct tkb_launchers *launchers = NULL;
 	struct tkb_recorder *recorder = NULL;
 	struct tkb_error err = { 0 };
@@ -171,7 +172,7 @@ TEST(disable, gives_no_launcher_and_notes_no_kernel)
 
 TEST(disable, fetches_no_launcher_and_pushes_nothing_of_a_recorder)
 {
-	const struct tkb_launchers_options told = { .enabled = true };
+	const struct tkb_launchers_options told = { .is_enabled = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = pool();

@@ -25,7 +25,7 @@ static const char *const kernel_files[] = {
 	"add_kernel.ttgir",       "add_kernel.ttir",
 };
 
-static const struct tkb_emit_options dry = { .dry_run = true };
+static const struct tkb_emit_options dry = { .is_dry_run = true };
 
 static void close_at(struct tkb_bundle **bundle)
 {
@@ -56,7 +56,8 @@ static void note_result(void *self, const struct tkb_result *result)
 	struct did *did = self;
 
 	did->told++;
-	if (result->outcome != TKB_SKIPPED && result->outcome != TKB_FAILED)
+	if (result->outcome != TKB_OUTCOME_SKIPPED &&
+	    result->outcome != TKB_OUTCOME_FAILED)
 		return;
 	did->last = *result;
 	did->message = text("%s", result->message);
@@ -460,7 +461,7 @@ TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
 	CHECK_INT(did.rc, 0);
 	CHECK_INT(did.report.busy_count, 1);
 	CHECK_INT(did.report.skipped_count, 0);
-	CHECK_INT(did.last.outcome, TKB_SKIPPED);
+	CHECK_INT(did.last.outcome, TKB_OUTCOME_SKIPPED);
 	CHECK_INT(did.last.reason, TKB_REASON_BUSY);
 	CHECK_INT(count_names(KERNEL_FOLDER), 1);
 	outcome = run(program(), "emit", "a.tkb", "out", NULL);
@@ -632,7 +633,7 @@ static void check_unsafe(void)
 	CHECK_INT(did.rc, 0);
 	CHECK_INT(did.report.unsafe_count, 1);
 	CHECK_INT(did.report.emitted_count, 0);
-	CHECK_INT(did.last.outcome, TKB_FAILED);
+	CHECK_INT(did.last.outcome, TKB_OUTCOME_FAILED);
 	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
 	CHECK_CONTAINS(did.message, FORGE_KERNEL "' is not a folder");
 	outcome = run(program(), "emit", "a.tkb", "out", NULL);
@@ -1411,7 +1412,7 @@ TEST(emit, with_a_mark_still_finds_what_is_missing_or_cut_short)
 
 TEST(emit, can_sync)
 {
-	const struct tkb_emit_options options = { .sync = true };
+	const struct tkb_emit_options options = { .is_synced = true };
 
 	make_two_devices();
 	forge_collect("ind", NULL, false, "a.tkb");
@@ -1682,7 +1683,7 @@ static void note_progress(void *self, uint64_t done, uint64_t total)
 }
 
 /* Cancel at each question in turn, until nobody asks so often. */
-static void check_cancelled(bool sync)
+static void check_cancelled(bool is_synced)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
 	unsigned patience = 0;
@@ -1692,7 +1693,7 @@ static void check_cancelled(bool sync)
 		struct patience own = { .left = patience };
 		const struct tkb_emit_options options = {
 			.watch = { .self = &own, .is_cancelled = is_enough },
-			.sync = sync,
+			.is_synced = is_synced,
 			.threads = patience % 2 + 1,
 		};
 		struct tkb_error err = { 0 };

@@ -157,7 +157,7 @@ static void push_keys(const struct scene *scene, const char **keys,
 {
 	const struct tkb_collect_options collect = { .keys = keys,
 		                                     .key_count = count };
-	const struct tkb_push_options options = { .no_compaction = true };
+	const struct tkb_push_options options = { .is_compaction_off = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_remote(scene->direct);
 	struct tkb_error err = { 0 };
@@ -193,8 +193,8 @@ static struct tkb_collect_report weigh(const char *root, const char **keys,
 {
 	const struct tkb_collect_options options = { .keys = keys,
 		                                     .key_count = count,
-		                                     .dry_run = true,
-		                                     .strict = true };
+		                                     .is_dry_run = true,
+		                                     .is_strict = true };
 	struct tkb_collect_report report;
 	struct tkb_error err = { 0 };
 

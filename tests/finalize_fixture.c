@@ -50,7 +50,7 @@ const char *print_ir(LLVMModuleRef module)
 }
 
 void choose_only(const char *step, const char *names[32],
-                 struct finalize_order *order)
+                 struct finalize_request *order)
 {
 	const size_t count = tkb_finalize_step_count();
 
@@ -64,7 +64,7 @@ void choose_only(const char *step, const char *names[32],
 }
 
 const char *finalize_ok(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                        const struct finalize_order *order)
+                        const struct finalize_request *order)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);
 	const struct tkb_sink sink = tkb_buf_sink(&log);

@@ -24,10 +24,10 @@ const char *print_ir(LLVMModuleRef module);
 
 /* Leave out all steps but `step` and the last, which verifies. */
 void choose_only(const char *step, const char *names[32],
-                 struct finalize_order *order);
+                 struct finalize_request *order);
 
 /* Finalize, and give what the log says. */
 const char *finalize_ok(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                        const struct finalize_order *order);
+                        const struct finalize_request *order);
 
 #endif

@@ -154,9 +154,9 @@ static void compare(LLVMExecutionEngineRef before, LLVMExecutionEngineRef after,
 	}
 }
 
-static LLVMExecutionEngineRef finalize_here(LLVMContextRef context,
-                                            const struct finalize_order *order,
-                                            const char **log)
+static LLVMExecutionEngineRef finalize_here(
+	LLVMContextRef context, const struct finalize_request *order,
+	const char **log)
 {
 	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
 	LLVMModuleRef module = parse_ir(context, ir_file("run.ll"));
@@ -166,7 +166,7 @@ static LLVMExecutionEngineRef finalize_here(LLVMContextRef context,
 	return make_runner(module);
 }
 
-static const char *check_same_results(const struct finalize_order *order)
+static const char *check_same_results(const struct finalize_request *order)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const char *log = NULL;
@@ -182,7 +182,7 @@ static const char *check_same_results(const struct finalize_order *order)
 
 TEST(run, all_steps_compute_what_was_computed_before)
 {
-	const struct finalize_order order = { .is_wanted = true };
+	const struct finalize_request order = { .is_wanted = true };
 	const char *log = check_same_results(&order);
 
 	CHECK_CONTAINS(log, "fold-globals: 15 globals\n");
@@ -197,7 +197,7 @@ TEST(run, any_step_can_be_left_out)
 {
 	for (size_t i = 0; i < tkb_finalize_step_count(); i++) {
 		const char *name = tkb_finalize_step_name(i);
-		const struct finalize_order order = {
+		const struct finalize_request order = {
 			.is_wanted = true,
 			.without = { &name, 1 },
 		};
@@ -209,7 +209,7 @@ TEST(run, any_step_can_be_left_out)
 TEST(run, the_result_is_the_same_each_time)
 {
 	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
-	const struct finalize_order order = { .is_wanted = true };
+	const struct finalize_request order = { .is_wanted = true };
 	const char *first = NULL;
 
 	for (int i = 0; i < 5; i++) {
@@ -258,7 +258,7 @@ static void check_kernel(const char *path, LLVMTargetMachineRef machine)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, read_file(path));
-	const struct finalize_order order = { .is_wanted = true };
+	const struct finalize_request order = { .is_wanted = true };
 	const char *first;
 
 	(void)finalize_ok(module, machine, &order);
@@ -314,7 +314,7 @@ static void check_gemv(const char *layout)
 	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
 	AUTO_LLVM(LLVMModuleRef)
 	module = parse_ir(context, tkb_text(make_gemv(layout)));
-	const struct finalize_order order = { .is_wanted = true };
+	const struct finalize_request order = { .is_wanted = true };
 	struct tkb_bytes after;
 
 	(void)finalize_ok(module, machine, &order);

@@ -17,7 +17,7 @@ static void check_step(const char *step, const char *before, const char *after,
 	AUTO_LLVM(LLVMModuleRef) wanted = parse_ir(context, ir_file(after));
 	const char *kernel = "kernel";
 	const char *names[32];
-	struct finalize_order order = { .is_wanted = true };
+	struct finalize_request order = { .is_wanted = true };
 
 	choose_only(step, names, &order);
 	if (strcmp(step, "internalize") == 0)
@@ -97,7 +97,7 @@ TEST(gather, leaves_machines_that_are_big_endian)
 	AUTO_LLVM(LLVMModuleRef)
 	module = parse_ir(context, ir_file("gather.ll"));
 	const char *names[32];
-	struct finalize_order order = { .is_wanted = true };
+	struct finalize_request order = { .is_wanted = true };
 
 	choose_only("gather", names, &order);
 	LLVMSetDataLayout(module, "E-i64:64");
@@ -180,7 +180,7 @@ TEST(finalize, leaves_a_module_in_which_there_is_nothing_to_do)
 	AUTO_LLVM(LLVMTargetMachineRef) machine = nvptx();
 	AUTO_LLVM(LLVMModuleRef)
 	module = parse_ir(context, ir_file("nothing.ll"));
-	const struct finalize_order order = { .is_wanted = true };
+	const struct finalize_request order = { .is_wanted = true };
 	const char *before = print_ir(module);
 
 	CHECK_STR(finalize_ok(module, machine, &order), "");
@@ -188,7 +188,8 @@ TEST(finalize, leaves_a_module_in_which_there_is_nothing_to_do)
 	CHECK_STR(print_ir(module), before);
 }
 
-static void check_refused(const struct finalize_order *order, const char *part)
+static void check_refused(const struct finalize_request *order,
+                          const char *part)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef)
@@ -203,7 +204,7 @@ TEST(finalize, refuses_a_step_that_is_not_there)
 {
 	const char *name = "strips";
 
-	check_refused(&(struct finalize_order){ .without = { &name, 1 } },
+	check_refused(&(struct finalize_request){ .without = { &name, 1 } },
 	              "finalize has no step 'strips', but strip, "
 	              "internalize, fold-globals, ");
 }
@@ -212,7 +213,7 @@ TEST(finalize, refuses_a_kernel_that_is_not_there)
 {
 	const char *name = "helper";
 
-	check_refused(&(struct finalize_order){ .kernels = { &name, 1 } },
+	check_refused(&(struct finalize_request){ .kernels = { &name, 1 } },
 	              "the IR has no kernel 'helper' to be kept");
 }
 
@@ -220,7 +221,7 @@ TEST(finalize, refuses_rules_that_are_none)
 {
 	const char *rule = "define";
 
-	check_refused(&(struct finalize_order){ .rules = { &rule, 1 } },
+	check_refused(&(struct finalize_request){ .rules = { &rule, 1 } },
 	              "rules 1");
 }
 
@@ -235,7 +236,7 @@ TEST(finalize, gives_what_the_log_fails_with)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef)
 	module = parse_ir(context, ir_file("internalize.ll"));
-	const struct finalize_order order = { .is_wanted = true };
+	const struct finalize_request order = { .is_wanted = true };
 	const struct tkb_sink log = { refuse, NULL };
 	struct tkb_error err = { .status = 0 };
 

@@ -93,7 +93,7 @@ struct tkb_push_report push_bytes(struct tkb_remote *remote,
                                   struct tkb_bytes bundle)
 {
 	const struct tkb_source source = tkb_memory_source(&bundle);
-	const struct tkb_push_options options = { .no_compaction = true };
+	const struct tkb_push_options options = { .is_compaction_off = true };
 	struct tkb_push_report report = { 0 };
 	struct tkb_error err = { 0 };
 
@@ -109,7 +109,7 @@ struct tkb_push_report push_all(struct tkb_remote *remote, const char *root)
 
 struct tkb_push_report push_part(struct tkb_remote *remote, struct part part)
 {
-	struct tkb_push_options options = { .no_compaction = true };
+	struct tkb_push_options options = { .is_compaction_off = true };
 
 	options.collect.keys = pool_keys() + part.first;
 	options.collect.key_count = part.end - part.first;
@@ -237,8 +237,8 @@ void check_is_part(const char *root, struct part part)
 
 struct tkb_collect_report weigh(const char *root)
 {
-	const struct tkb_collect_options options = { .dry_run = true,
-		                                     .strict = true };
+	const struct tkb_collect_options options = { .is_dry_run = true,
+		                                     .is_strict = true };
 	struct tkb_collect_report report = { .size = 0 };
 	struct tkb_error err = { 0 };
 

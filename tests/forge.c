@@ -59,15 +59,15 @@ void forge_edit(struct forge *forge, const char *from, const char *to)
 		tkb_text(forge_replace(forge->manifest.data, from, to));
 }
 
-void forge_collect(const char *root, const char *key, bool lean,
+void forge_collect(const char *root, const char *key, bool is_lean,
                    const char *path)
 {
 	const char *const keys[] = { key };
 	const struct tkb_collect_options options = {
 		.keys = keys,
 		.key_count = key != NULL,
-		.profile = lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
-		.strict = true,
+		.profile = is_lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
+		.is_strict = true,
 		.threads = 1,
 	};
 	struct tkb_error err = { 0 };
@@ -88,7 +88,7 @@ void forge_pair(const char *path)
 		.keys = keys,
 		.key_count = TKB_COUNT_OF(keys),
 		.profile = TKB_PROFILE_LEAN,
-		.strict = true,
+		.is_strict = true,
 		.threads = 1,
 	};
 	struct tkb_error err = { 0 };

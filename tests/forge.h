@@ -74,7 +74,7 @@ void forge_single(const char *path);
 void forge_pair(const char *path);
 
 /* Collect the cache `root` into the file `path`; `key` may be NULL. */
-void forge_collect(const char *root, const char *key, bool lean,
+void forge_collect(const char *root, const char *key, bool is_lean,
                    const char *path);
 
 /* Take apart the bundle `path`, which must be sound. */

@@ -29,7 +29,7 @@ static struct tkb_gc_report gc_leniently(bool is_dry)
 	struct tkb_gc_report report = { 0 };
 	struct tkb_error err = { 0 };
 
-	options.dry_run = is_dry;
+	options.is_dry_run = is_dry;
 	CHECK_OK(tkb_gc("out", &options, &report, &err), &err);
 	return report;
 }

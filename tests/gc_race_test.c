@@ -73,7 +73,7 @@ static void check_busy(const struct race *race, const char *why)
 	CHECK_INT(race->report.busy_count, 1);
 	CHECK_INT(race->report.kept_count, ENTRIES);
 	CHECK_INT(race->told.count, 1);
-	CHECK_INT(race->told.items[0].outcome, TKB_SKIPPED);
+	CHECK_INT(race->told.items[0].outcome, TKB_OUTCOME_SKIPPED);
 	CHECK_INT(race->told.items[0].reason, TKB_REASON_BUSY);
 	CHECK_CONTAINS(race->told.items[0].message, why);
 	CHECK_INT(look_at("out").collected_count, ENTRIES);
@@ -90,7 +90,7 @@ TEST(gc_race, leaves_what_was_used_since_it_looked)
 
 	(void)arrange_dated();
 	race = gc_after(use_it);
-	if (!race.report.knows_use)
+	if (!race.report.has_uses)
 		skip();
 
 	check_busy(&race, "it was used just now");

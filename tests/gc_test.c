@@ -34,7 +34,7 @@ static struct tkb_gc_options at_most(uint64_t count)
 
 static struct tkb_gc_options dry(struct tkb_gc_options options)
 {
-	options.dry_run = true;
+	options.is_dry_run = true;
 	return options;
 }
 
@@ -68,9 +68,9 @@ static uint64_t size_of(const char *folder)
 	return size;
 }
 
-static bool knows_use(void)
+static bool has_uses(void)
 {
-	return gc("out", dry(at_most(1000))).report.knows_use;
+	return gc("out", dry(at_most(1000))).report.has_uses;
 }
 
 TEST(gc, removes_the_oldest_until_so_many_are_left)
@@ -84,7 +84,7 @@ TEST(gc, removes_the_oldest_until_so_many_are_left)
 		CHECK_INT(exists(text("out/%s", all[i])), i >= 3);
 	for (size_t i = 0; i < 3; i++) {
 		CHECK_STR(did.told.items[i].key, all[i]);
-		CHECK_INT(did.told.items[i].outcome, TKB_REMOVED);
+		CHECK_INT(did.told.items[i].outcome, TKB_OUTCOME_REMOVED);
 		CHECK_INT(did.told.items[i].reason, TKB_REASON_NONE);
 		CHECK_STR(did.told.items[i].root,
 		          text("%s/out", test_folder()));
@@ -100,7 +100,7 @@ TEST(gc, takes_what_was_read_for_younger_than_what_was_not)
 	const char **all = arrange_dated();
 	struct did did;
 
-	if (!knows_use())
+	if (!has_uses())
 		skip();
 	date(text("out/%s", all[0]), (time_t)20 * 3600, 0);
 	date(text("out/%s", all[1]), (time_t)19 * 3600, 0);
@@ -368,7 +368,7 @@ TEST(gc, leaves_what_a_compiler_is_writing)
 		CHECK_INT(did.report.busy_count, 1);
 		CHECK_INT(did.told.count, 2);
 		CHECK_STR(did.told.items[0].key, all[0]);
-		CHECK_INT(did.told.items[0].outcome, TKB_SKIPPED);
+		CHECK_INT(did.told.items[0].outcome, TKB_OUTCOME_SKIPPED);
 		CHECK_INT(did.told.items[0].reason, TKB_REASON_BUSY);
 		CHECK_STR(did.told.items[0].message,
 		          "a compiler is writing there");

@@ -156,7 +156,7 @@ loud_calls() {
 	code $(sources src) |
 		grep -v -E '^src/compile/pool/(worker|variables)\.c: ' |
 		called "$loud" | grep -v -E \
-		'^src/compile/pool/crew\.c: .*[^a-z](kill|posix_spawn)\('
+		'^src/compile/pool/spawn\.c: .*[^a-z](kill|posix_spawn)\('
 }
 
 none "no banned function is called" banned_calls

@@ -219,8 +219,8 @@ TEST(layout_triton, a_kernel_appears_in_one_step)
 /* A remote that writes down the names. */
 static char names_put[4096];
 
-static int open_nothing(const struct tkb_place *place,
-                        const struct tkb_call *call, void **self_out,
+static int open_nothing(const struct tkb_remote_url *place,
+                        const struct tkb_op_limits *call, void **self_out,
                         struct tkb_error *err)
 {
 	(void)place, (void)call, (void)err;
@@ -233,7 +233,7 @@ static void close_nothing(void *self)
 	(void)self;
 }
 
-static int note_names(void *self, const struct tkb_call *call,
+static int note_names(void *self, const struct tkb_op_limits *call,
                       const struct tkb_named *items, size_t count,
                       struct tkb_error *err)
 {
@@ -467,7 +467,7 @@ TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
 
 TEST(layout_triton, a_dry_run_pushes_nothing)
 {
-	const struct tkb_push_options dry = { .collect.dry_run = true };
+	const struct tkb_push_options dry = { .collect.is_dry_run = true };
 	struct server redis = start_redis("");
 	struct tkb_push_report report;
 
@@ -502,13 +502,13 @@ static void count_result(void *self, const struct tkb_result *result)
 	unsigned *counts = self;
 
 	counts[result->outcome]++;
-	if (result->outcome == TKB_LEFT_OUT)
+	if (result->outcome == TKB_OUTCOME_LEFT_OUT)
 		CHECK_INT(result->reason, TKB_REASON_TWIN);
 }
 
 TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 {
-	unsigned counts[TKB_REMOVED + 1] = { 0 };
+	unsigned counts[TKB_OUTCOME_REMOVED + 1] = { 0 };
 	struct tkb_push_options options = {
 		.collect.watch = { .self = counts, .on_result = count_result }
 	};
@@ -532,10 +532,10 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 5);
 	CHECK_INT(report.left_out_count, 1);
-	CHECK_INT(counts[TKB_LEFT_OUT], 1);
+	CHECK_INT(counts[TKB_OUTCOME_LEFT_OUT], 1);
 	check_value(&redis, text("triton:%s:add_kernel.ttir", key), first);
 
-	options.collect.strict = true;
+	options.collect.is_strict = true;
 	(void)ask_redis(&redis, "FLUSHALL", NULL);
 	CHECK_FAILS(push(url_of(&redis, ""), &options, NULL, &err),
 	            TKB_ERR_LEFT_OUT, &err, "differs between devices");

@@ -270,11 +270,11 @@ static void note_result(void *self, const struct tkb_result *result)
 	CHECK_STR(result->root, "");
 	CHECK(!result->is_launcher);
 	patience->results++;
-	if (result->outcome == TKB_COLLECTED) {
+	if (result->outcome == TKB_OUTCOME_COLLECTED) {
 		CHECK_INT(result->reason, TKB_REASON_NONE);
 		return;
 	}
-	CHECK_INT(result->outcome, TKB_SKIPPED);
+	CHECK_INT(result->outcome, TKB_OUTCOME_SKIPPED);
 	CHECK_INT(result->reason, TKB_REASON_TWIN);
 	CHECK_STR(result->key, GELU);
 	CHECK_STR(result->name, "gelu_kernel");

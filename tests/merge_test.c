@@ -32,7 +32,8 @@ static const char *collect_part(const char *root, const char *const *keys,
                                 size_t count, size_t first)
 {
 	const char *chosen[KEYS_LIMIT];
-	struct tkb_collect_options options = { .keys = chosen, .strict = true };
+	struct tkb_collect_options options = { .keys = chosen,
+		                               .is_strict = true };
 	struct tkb_error err = { 0 };
 	const char *path = text("part%zu.tkb", first);
 

@@ -42,7 +42,7 @@ void pack_into(const char *path, struct packing packing)
 	const struct tkb_collect_options options = {
 		.profile =
 			packing.is_lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
-		.strict = true,
+		.is_strict = true,
 		.threads = 1,
 	};
 	struct tkb_recorder *recorder = NULL;

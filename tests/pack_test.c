@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "base/spool.h"
 #include "format/frame.h"
 #include "collect/pack.h"
@@ -73,18 +73,19 @@ TEST(hold, goes_on_behind_what_it_has_though_a_write_was_short)
 {
 	const struct tkb_bytes pieces[] = { make_bytes(1), make_bytes(2),
 		                            make_bytes(3) };
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT_SMALL(0, 10 * SIZE);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(0, 10 * SIZE);
 	unsigned char *got = test_alloc(2 * SIZE);
 	struct tkb_error err = { 0 };
 	size_t count = 0;
 
-	CHECK_OK(tkb_hold_add(&hold, pieces[0], &err), &err);
+	CHECK_OK(tkb_blob_buffer_add(&hold, pieces[0], &err), &err);
 	limit_files(SIZE + SIZE / 2);
-	CHECK_INT(tkb_hold_add(&hold, pieces[1], &err), TKB_ERR_IO);
+	CHECK_INT(tkb_blob_buffer_add(&hold, pieces[1], &err), TKB_ERR_IO);
 	limit_files(RLIM_INFINITY);
-	CHECK_OK(tkb_hold_add(&hold, pieces[2], &err), &err);
-	CHECK_OK(tkb_hold_read(&hold, 0, got, 2 * SIZE, &count, &err), &err);
+	CHECK_OK(tkb_blob_buffer_add(&hold, pieces[2], &err), &err);
+	CHECK_OK(tkb_blob_buffer_read(&hold, 0, got, 2 * SIZE, &count, &err),
+	         &err);
 	CHECK_INT(count, 2 * SIZE);
 	CHECK_INT(memcmp(got, pieces[0].data, SIZE), 0);
 	CHECK_INT(memcmp(got + SIZE, pieces[2].data, SIZE), 0);

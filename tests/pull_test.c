@@ -119,7 +119,7 @@ TEST(pull, that_is_dry_fetches_and_writes_nothing)
 	struct tkb_pull_options dry = { .connections = 2 };
 	struct tkb_pull_report report;
 
-	dry.emit.dry_run = true;
+	dry.emit.is_dry_run = true;
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 3 * DAY_S);
 	report = pull_with(remote, out("pulled"), dry);
@@ -375,7 +375,7 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
-	struct tkb_push_options lean = { .no_compaction = true };
+	struct tkb_push_options lean = { .is_compaction_off = true };
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
 

@@ -172,7 +172,7 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 	struct tkb_push_options dry = { 0 };
 	struct tkb_push_report report;
 
-	dry.collect.dry_run = true;
+	dry.collect.is_dry_run = true;
 	report = push_with(remote, root, dry);
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count + report.size, 0);
@@ -417,7 +417,8 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 	const struct tkb_source source = source_of("pool.tkb");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options dry = { .collect = { .dry_run = true } };
+	const struct tkb_push_options dry = { .collect = { .is_dry_run =
+		                                                   true } };
 	struct tkb_push_report report = { 0 };
 	struct tkb_error err = { 0 };
 
@@ -564,7 +565,7 @@ static void note_key(void *self, const struct tkb_result *result)
 		told->twice += strcmp(told->keys[i], result->key) == 0;
 	CHECK(told->count < TKB_COUNT_OF(told->keys));
 	(void)snprintf(told->keys[told->count++], 80, "%s", result->key);
-	told->packed += result->outcome == TKB_COLLECTED;
+	told->packed += result->outcome == TKB_OUTCOME_COLLECTED;
 }
 
 TEST(push, tells_each_entry_once_also_where_it_halves)
@@ -580,12 +581,12 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 
 	options.collect.watch.on_result = note_key;
 	options.collect.watch.self = &dry_told;
-	options.collect.dry_run = true;
+	options.collect.is_dry_run = true;
 	(void)push_with(remote, root, options);
 	CHECK_INT(dry_told.packed, POOL);
 	CHECK_INT(dry_told.twice, 0);
 	options.collect.watch.self = &told;
-	options.collect.dry_run = false;
+	options.collect.is_dry_run = false;
 	CHECK(push_with(remote, root, options).blob_count > 1);
 	CHECK_INT(told.packed, POOL);
 	CHECK_INT(told.twice, 0);

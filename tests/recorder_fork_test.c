@@ -297,7 +297,7 @@ static void *collect_always(void *self)
 	const struct worker *worker = self;
 	struct tkb_collect_options options = lean;
 
-	options.dry_run = true;
+	options.is_dry_run = true;
 	while (!atomic_load(&worker->scene->is_over))
 		(void)!tkb_recorder_collect(worker->scene->recorder,
 		                            worker->scene->root, &options, NULL,

@@ -132,13 +132,13 @@ TEST(recorder, tells_of_each_launcher)
 	CHECK(!find_result(results, ADD)->is_launcher);
 	result = find_result(results, "kept");
 	CHECK(result->is_launcher);
-	CHECK_INT(result->outcome, TKB_COLLECTED);
+	CHECK_INT(result->outcome, TKB_OUTCOME_COLLECTED);
 	CHECK_INT(result->reason, TKB_REASON_NONE);
 	CHECK_STR(result->name, "kernel");
 	CHECK_STR(result->message, "");
 	result = find_result(results, "dropped");
 	CHECK(result->is_launcher);
-	CHECK_INT(result->outcome, TKB_LEFT_OUT);
+	CHECK_INT(result->outcome, TKB_OUTCOME_LEFT_OUT);
 	CHECK_INT(result->reason, TKB_REASON_NEEDS);
 	CHECK_CONTAINS(result->message, "not collected");
 }

@@ -55,9 +55,10 @@ TEST(recorder, packs_exactly_what_was_put_of_every_kind_of_cache)
 
 TEST(recorder, packs_as_its_options_say)
 {
-	const struct tkb_collect_options options = {
-		.profile = TKB_PROFILE_LEAN, .no_modules = true, .threads = 1
-	};
+	const struct tkb_collect_options options = { .profile =
+		                                             TKB_PROFILE_LEAN,
+		                                     .is_kernels_only = true,
+		                                     .threads = 1 };
 	const char *root = h100();
 	const struct keys all = entries_of(root);
 
@@ -173,7 +174,7 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .dry_run = true };
+	struct tkb_collect_options options = { .is_dry_run = true };
 	struct tkb_collect_report report = { 0 };
 	const struct tkb_result *result;
 	struct tkb_error err = { 0 };
@@ -193,9 +194,9 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 	CHECK_INT(report.left_out_count, 2);
 	CHECK_INT(report.unfinished_count, 0);
 	CHECK_INT(tkb_results_count(results), 3);
-	CHECK_INT(find_result(results, ADD)->outcome, TKB_COLLECTED);
+	CHECK_INT(find_result(results, ADD)->outcome, TKB_OUTCOME_COLLECTED);
 	result = find_result(results, ABSENT);
-	CHECK_INT(result->outcome, TKB_LEFT_OUT);
+	CHECK_INT(result->outcome, TKB_OUTCOME_LEFT_OUT);
 	CHECK_INT(result->reason, TKB_REASON_MISSING);
 	CHECK_CONTAINS(result->message, "no finished entry");
 	CHECK_STR(result->root, root);
@@ -204,7 +205,7 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 
 TEST(recorder, refuses_to_leave_out_anything_if_it_is_strict)
 {
-	const struct tkb_collect_options strict = { .strict = true };
+	const struct tkb_collect_options strict = { .is_strict = true };
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
@@ -237,7 +238,7 @@ TEST(recorder, leaves_out_what_a_device_of_inductor_has_not)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .dry_run = true };
+	struct tkb_collect_options options = { .is_dry_run = true };
 	struct tkb_collect_report report = { 0 };
 	struct tkb_error err = { 0 };
 

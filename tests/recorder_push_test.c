@@ -144,8 +144,11 @@ TEST(recorder_push, of_nothing_pushes_nothing)
 TEST(recorder_push, finalises_unless_it_is_dry_or_fails)
 {
 	const char *root = h100();
-	const struct tkb_push_options dry = { .collect = { .dry_run = true } };
-	const struct tkb_push_options triton = { .layout = TKB_PUSH_TRITON };
+	const struct tkb_push_options dry = { .collect = { .is_dry_run =
+		                                                   true } };
+	const struct tkb_push_options triton = {
+		.layout = TKB_PUSH_LAYOUT_TRITON
+	};
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
 	struct tkb_push_report report = { 0 };

@@ -262,7 +262,7 @@ static void *do_all(void *self)
 
 	(void)pthread_barrier_wait(worker->start);
 	for (unsigned i = 0; i < 40; i++) {
-		options.dry_run = i % 3 == 0;
+		options.is_dry_run = i % 3 == 0;
 		put_one_of_each(worker);
 		if (worker->number < 2)
 			(void)note(worker, tkb_recorder_collect(

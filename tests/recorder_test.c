@@ -361,7 +361,7 @@ TEST(recorder,
 	struct tkb_collect_options options = options_with(&intruder);
 	struct tkb_error err = { 0 };
 
-	options.strict = true;
+	options.is_strict = true;
 	put(recorder, ABSENT, 0);
 	CHECK_INT(failed_collect(recorder, root, &options, &err),
 	          TKB_ERR_LEFT_OUT);
@@ -485,7 +485,7 @@ TEST(recorder, may_be_put_to_after_a_failure)
 
 TEST(recorder, is_not_finalised_by_a_dry_run_which_tells_the_id)
 {
-	const struct tkb_collect_options dry = { .dry_run = true };
+	const struct tkb_collect_options dry = { .is_dry_run = true };
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
@@ -532,7 +532,7 @@ TEST(recorder, may_be_put_to_while_a_dry_run_looks)
 		const bool is_put =
 			action == PUT || action == WINNER || action == LAUNCHER;
 
-		dry.dry_run = true;
+		dry.is_dry_run = true;
 		CHECK_OK(tkb_recorder_collect(recorder, root, &dry, NULL, NULL,
 		                              &err),
 		         &err);
@@ -588,7 +588,7 @@ static void check_empty(struct tkb_bytes bytes)
 
 TEST(recorder, collects_an_empty_bundle_if_nothing_was_put)
 {
-	const struct tkb_collect_options strict = { .strict = true };
+	const struct tkb_collect_options strict = { .is_strict = true };
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	struct tkb_collect_report report = { .size = 1, .left_out_count = 1 };
 
@@ -625,7 +625,7 @@ static void check_disabled(const struct tkb_recorder_options *options)
 
 TEST(recorder, notes_nothing_if_it_is_disabled)
 {
-	const struct tkb_recorder_options disabled = { .disabled = true };
+	const struct tkb_recorder_options disabled = { .is_disabled = true };
 
 	check_disabled(&disabled);
 }
@@ -634,7 +634,7 @@ TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
 {
 	static const char *const values[] = { "1", "yes", "00", " " };
 	static const char *const others[] = { "", "0" };
-	const struct tkb_recorder_options enabled = { .disabled = false };
+	const struct tkb_recorder_options enabled = { .is_disabled = false };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(values); i++) {
 		CHECK_INT(setenv("TKBUNDLE_DISABLE", values[i], 1), 0);

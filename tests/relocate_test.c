@@ -171,7 +171,7 @@ TEST(relocate, leaves_nothing_but_its_lock)
 
 TEST(relocate, dry_says_what_it_would_do_and_writes_nothing)
 {
-	const struct tkb_relocate_options dry = { .dry_run = true };
+	const struct tkb_relocate_options dry = { .is_dry_run = true };
 	const char *before;
 
 	arrange_moved("triton-3.6.0-h100");
@@ -207,7 +207,7 @@ TEST(relocate, leaves_out_what_is_not_whole)
 	CHECK_INT(did.report.present_count, 1);
 	CHECK_INT(did.report.left_out_count, 1);
 	CHECK_INT(did.told.count, 5);
-	CHECK_INT(did.told.items[4].outcome, TKB_LEFT_OUT);
+	CHECK_INT(did.told.items[4].outcome, TKB_OUTCOME_LEFT_OUT);
 	CHECK_INT(did.told.items[4].reason, TKB_REASON_MISSING);
 	CHECK_STR(did.told.items[4].key, ADD_KEY);
 	CHECK_CONTAINS(did.told.items[4].message, "add_kernel.cubin");
@@ -468,7 +468,7 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 	CHECK_INT(report.relocated_count, 3);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_STR(thief.told.items[1].key, ADD_KEY);
-	CHECK_INT(thief.told.items[1].outcome, TKB_LEFT_OUT);
+	CHECK_INT(thief.told.items[1].outcome, TKB_OUTCOME_LEFT_OUT);
 	CHECK_INT(thief.told.items[1].reason, TKB_REASON_MISSING);
 }
 
@@ -496,7 +496,7 @@ TEST(relocate, makes_entries_unused_since)
 	for (size_t i = 0; i < tkb_uses_count(uses) && are_known; i++) {
 		const struct tkb_use *use = tkb_uses_at(uses, i);
 
-		CHECK(use->state == TKB_UNUSED ||
+		CHECK(use->state == TKB_USE_STATE_UNUSED ||
 		      use->entry->kind != TKB_KIND_KERNEL);
 	}
 	tkb_uses_close(uses);

@@ -144,10 +144,10 @@ static void *put_all(void *self)
 		rc = put(&handle, &worker->digests[at], &worker->blobs[at],
 		         &worker->err);
 		if (rc == 0)
-			rc = handle.backend->add(handle.self, &handle.call,
-			                         "ref", &worker->digests[at],
-			                         worker->blobs[at],
-			                         &worker->err);
+			rc = handle.backend->add(
+				handle.self, &handle.call, "ref",
+				&worker->digests[at], worker->blobs[at],
+				&worker->err);
 		if (rc == 0)
 			rc = get(&handle, &worker->digests[at], 0, &got,
 			         &worker->err);

@@ -12,7 +12,7 @@
 #include <tkbundle/remote.h>
 
 #include "base/digest.h"
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/url.h"
 
 enum {
@@ -40,7 +40,7 @@ struct handle {
 	const struct tkb_remote_backend *backend;
 	struct tkb_url url;
 	struct tkb_watch watch;
-	struct tkb_call call;
+	struct tkb_op_limits call;
 	void *self;
 };
 

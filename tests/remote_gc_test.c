@@ -240,7 +240,7 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 		                                 .has_grace = true,
 		                                 .on_removed = on_removed,
 		                                 .self = &dry_log,
-		                                 .dry_run = true };
+		                                 .is_dry_run = true };
 	struct tkb_remote_gc_report dry;
 	struct tkb_remote_gc_report report;
 
@@ -250,7 +250,7 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE) +
 	                  spy_count(SPY_ADD) + spy_count(SPY_PUT),
 	          0);
-	options.dry_run = false;
+	options.is_dry_run = false;
 	options.self = &log;
 	report = gc(three.remote, options);
 	CHECK_INT(memcmp(&dry, &report, sizeof(dry)), 0);
@@ -271,14 +271,14 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_remote_gc_options none = { .no_compaction = true };
+	const struct tkb_remote_gc_options none = { .is_compaction_off = true };
 	struct tkb_remote_gc_report report;
 
 	CHECK(pool() != NULL);
 	push_singly(remote, POOL);
 	/* The same bundles under other digests: as if of other pushers. */
 	for (size_t i = 0; i < POOL; i++) {
-		struct tkb_push_options lean = { .no_compaction = true };
+		struct tkb_push_options lean = { .is_compaction_off = true };
 		TKB_AUTO(close_remote)
 		struct tkb_remote *other =
 			open_spy(spy_url(text("other-%zu", i)));

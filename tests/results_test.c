@@ -119,15 +119,15 @@ TEST(results, tell_what_collect_verify_and_emit_told)
 	tkb_bundle_close(bundle);
 
 	CHECK_INT(tkb_results_count(results), 17 + 16 + 16);
-	CHECK_INT(count(results, TKB_COLLECTED), 16);
-	CHECK_INT(count(results, TKB_LEFT_OUT), 1);
-	CHECK_INT(count(results, TKB_VERIFIED), 16);
-	CHECK_INT(count(results, TKB_EMITTED), 16);
+	CHECK_INT(count(results, TKB_OUTCOME_COLLECTED), 16);
+	CHECK_INT(count(results, TKB_OUTCOME_LEFT_OUT), 1);
+	CHECK_INT(count(results, TKB_OUTCOME_VERIFIED), 16);
+	CHECK_INT(count(results, TKB_OUTCOME_EMITTED), 16);
 	for (size_t i = 0; i < 17; i++) {
 		const struct tkb_result *result = tkb_results_at(results, i);
 
 		CHECK_STR(result->root, root);
-		if (result->outcome == TKB_LEFT_OUT) {
+		if (result->outcome == TKB_OUTCOME_LEFT_OUT) {
 			CHECK_STR(result->key, ADD);
 			CHECK_INT(result->reason, TKB_REASON_BINARY);
 			CHECK(result->message[0] != '\0');
@@ -135,7 +135,7 @@ TEST(results, tell_what_collect_verify_and_emit_told)
 	}
 	last = tkb_results_at(results, 17 + 16 + 15);
 	CHECK_STR(last->root, text("%s/out", test_folder()));
-	CHECK_INT(last->outcome, TKB_EMITTED);
+	CHECK_INT(last->outcome, TKB_OUTCOME_EMITTED);
 	CHECK(exists(text("out/%s", last->key)));
 }
 

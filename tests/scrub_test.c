@@ -50,7 +50,7 @@ static void must_be_text(const struct tkb_buf *buf, const char *wanted)
 }
 
 /* `group`, taken apart and put together again with `prefix`. */
-static void must_become(const char *group, const char *prefix, bool lean,
+static void must_become(const char *group, const char *prefix, bool is_lean,
                         const char *wanted, uint32_t wanted_count)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -60,7 +60,7 @@ static void must_become(const char *group, const char *prefix, bool lean,
 	uint32_t count = 42;
 
 	CHECK_OK(parse(tkb_text(group), &arena, &parsed, &err), &err);
-	tkb_group_rewrite(&parsed, tkb_text(prefix), lean, &out, &count);
+	tkb_group_rewrite(&parsed, tkb_text(prefix), is_lean, &out, &count);
 	must_be_text(&out, wanted);
 	CHECK_INT(count, wanted_count);
 }

@@ -101,8 +101,9 @@ static struct spy_event event_of(const struct agent *agent, enum spy_op op,
 	if (rc != 0)                                                           \
 	return rc
 
-static int spy_open(const struct tkb_place *place, const struct tkb_call *call,
-                    void **self_out, struct tkb_error *err)
+static int spy_open(const struct tkb_remote_url *place,
+                    const struct tkb_op_limits *call, void **self_out,
+                    struct tkb_error *err)
 {
 	struct agent *self = calloc(1, sizeof(*self));
 
@@ -134,11 +135,11 @@ static void spy_close(void *self)
 
 /* Bytes that come slowly. */
 struct drip {
-	const struct tkb_call *call;
+	const struct tkb_op_limits *call;
 	const struct tkb_sink *sink;
 };
 
-static bool is_cancelled(const struct tkb_call *call)
+static bool is_cancelled(const struct tkb_op_limits *call)
 {
 	return call->watch->is_cancelled != NULL &&
 	       call->watch->is_cancelled(call->watch->self);
@@ -175,7 +176,7 @@ static void fly(int by)
 	(void)pthread_mutex_unlock(&spy.lock);
 }
 
-static int spy_get(void *self, const struct tkb_call *call,
+static int spy_get(void *self, const struct tkb_op_limits *call,
                    const struct tkb_digest *digest, uint64_t offset,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -190,7 +191,7 @@ static int spy_get(void *self, const struct tkb_call *call,
 	return leave(&event, rc);
 }
 
-static int spy_put(void *self, const struct tkb_call *call,
+static int spy_put(void *self, const struct tkb_op_limits *call,
                    const struct tkb_digest *digest, const struct tkb_blob *blob,
                    struct tkb_error *err)
 {
@@ -199,7 +200,7 @@ static int spy_put(void *self, const struct tkb_call *call,
 	                                         blob, err));
 }
 
-static int spy_has(void *self, const struct tkb_call *call,
+static int spy_has(void *self, const struct tkb_op_limits *call,
                    const struct tkb_digest *digests, size_t count, bool *out,
                    uint64_t *sizes, struct tkb_error *err)
 {
@@ -208,7 +209,7 @@ static int spy_has(void *self, const struct tkb_call *call,
 	                                         count, out, sizes, err));
 }
 
-static int spy_remove(void *self, const struct tkb_call *call,
+static int spy_remove(void *self, const struct tkb_op_limits *call,
                       const struct tkb_digest *digest, struct tkb_error *err)
 {
 	ENTER(SPY_REMOVE, digest);
@@ -216,7 +217,7 @@ static int spy_remove(void *self, const struct tkb_call *call,
 	             tkb_backend_dir.remove(agent->folder, call, digest, err));
 }
 
-static int spy_list(void *self, const struct tkb_call *call,
+static int spy_list(void *self, const struct tkb_op_limits *call,
                     const struct tkb_blob_visitor *visitor,
                     struct tkb_error *err)
 {
@@ -225,16 +226,17 @@ static int spy_list(void *self, const struct tkb_call *call,
 	             tkb_backend_dir.list(agent->folder, call, visitor, err));
 }
 
-static int spy_add(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_bytes record,
-                   struct tkb_error *err)
+static int spy_add(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_bytes record, struct tkb_error *err)
 {
 	ENTER(SPY_ADD, digest);
 	return leave(&event, tkb_backend_dir.add(agent->folder, call, ref,
 	                                         digest, record, err));
 }
 
-static int spy_records(void *self, const struct tkb_call *call, const char *ref,
+static int spy_records(void *self, const struct tkb_op_limits *call,
+                       const char *ref,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
 {
@@ -243,23 +245,25 @@ static int spy_records(void *self, const struct tkb_call *call, const char *ref,
 	                                             visitor, err));
 }
 
-static int spy_drop(void *self, const struct tkb_call *call, const char *ref,
-                    const struct tkb_digest *digest, struct tkb_error *err)
+static int spy_drop(void *self, const struct tkb_op_limits *call,
+                    const char *ref, const struct tkb_digest *digest,
+                    struct tkb_error *err)
 {
 	ENTER(SPY_DROP, digest);
 	return leave(&event, tkb_backend_dir.drop(agent->folder, call, ref,
 	                                          digest, err));
 }
 
-static int spy_touch(void *self, const struct tkb_call *call, const char *ref,
-                     const struct tkb_digest *digest, struct tkb_error *err)
+static int spy_touch(void *self, const struct tkb_op_limits *call,
+                     const char *ref, const struct tkb_digest *digest,
+                     struct tkb_error *err)
 {
 	ENTER(SPY_TOUCH, digest);
 	return leave(&event, tkb_backend_dir.touch(agent->folder, call, ref,
 	                                           digest, err));
 }
 
-static int spy_refs(void *self, const struct tkb_call *call,
+static int spy_refs(void *self, const struct tkb_op_limits *call,
                     const struct tkb_ref_visitor *visitor,
                     struct tkb_error *err)
 {

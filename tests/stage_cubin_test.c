@@ -9,16 +9,16 @@
 #define HEAD ".version 8.0\n.target sm_90a\n.address_size 64\n"
 #define ENTRY(name) ".visible .entry " name "() { ret; }\n"
 
-static struct stage_order order_of(const char *ptx)
+static struct stage_request order_of(const char *ptx)
 {
-	return (struct stage_order){ .input = TKB_INPUT_PTX,
-		                     .source = tkb_text(ptx) };
+	return (struct stage_request){ .input = TKB_INPUT_PTX,
+		                       .source = tkb_text(ptx) };
 }
 
 /* A ptxas that writes its arguments to the file "said" and then does `body`. */
-static struct stage_order faked(const char *body)
+static struct stage_request faked(const char *body)
 {
-	struct stage_order order = order_of(HEAD ENTRY("k"));
+	struct stage_request order = order_of(HEAD ENTRY("k"));
 
 	order.ptxas = fake_ptxas(
 		text("for word; do echo \"<$word>\"; done >%s/said\n%s",
@@ -34,7 +34,7 @@ static const char *said(void)
 
 TEST(stage_cubin, comes_of_ptx_by_a_real_ptxas)
 {
-	struct stage_order order = order_of(HEAD ENTRY("k"));
+	struct stage_request order = order_of(HEAD ENTRY("k"));
 	struct stage_made made;
 
 	order.ptxas = real_ptxas();
@@ -50,7 +50,7 @@ TEST(stage_cubin, comes_of_ptx_by_a_real_ptxas)
 
 TEST(stage_cubin, of_what_ptxas_refuses_is_answered_in_its_words)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of(HEAD ".visible .entry k() { frobnicate; }\n");
 	struct stage_made made;
 
@@ -72,7 +72,7 @@ TEST(stage_cubin, of_what_ptxas_refuses_is_answered_in_its_words)
 
 TEST(stage_cubin, whose_ptx_was_made_here_is_repeated_by_writing_that_first)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("define ptx_kernel void @k() {\n"
 	                 "  call void asm sideeffect \"frobnicate;\", \"\"()\n"
 	                 "  ret void\n"
@@ -98,7 +98,7 @@ TEST(stage_cubin, whose_ptx_was_made_here_is_repeated_by_writing_that_first)
 
 TEST(stage_cubin, is_asked_for_with_the_options_that_triton_gives)
 {
-	struct stage_order order = faked("exit 1");
+	struct stage_request order = faked("exit 1");
 
 	(void)stage(&order);
 	CHECK_STR(said(), "<-lineinfo>\n<-v>\n<--gpu-name=sm_90a>\n"
@@ -122,7 +122,7 @@ TEST(stage_cubin, is_asked_for_with_the_options_that_triton_gives)
 
 TEST(stage_cubin, from_a_ptxas_that_a_signal_ends_fails_with_its_name)
 {
-	const struct stage_order order = faked("kill -SEGV $$");
+	const struct stage_request order = faked("kill -SEGV $$");
 	const struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -133,7 +133,7 @@ TEST(stage_cubin, from_a_ptxas_that_a_signal_ends_fails_with_its_name)
 
 TEST(stage_cubin, from_a_ptxas_that_writes_nothing_is_refused)
 {
-	const struct stage_order order = faked("exit 0");
+	const struct stage_request order = faked("exit 0");
 	const struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -142,7 +142,7 @@ TEST(stage_cubin, from_a_ptxas_that_writes_nothing_is_refused)
 
 TEST(stage_cubin, from_a_ptxas_that_writes_nonsense_is_refused)
 {
-	struct stage_order order = faked("echo 'no cubin'");
+	struct stage_request order = faked("echo 'no cubin'");
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -156,7 +156,7 @@ TEST(stage_cubin, from_a_ptxas_that_writes_nonsense_is_refused)
 
 TEST(stage_cubin, for_another_gpu_or_kernel_is_refused)
 {
-	struct stage_order order = order_of(HEAD ENTRY("k"));
+	struct stage_request order = order_of(HEAD ENTRY("k"));
 	struct stage_made made;
 
 	order.ptxas = fake_ptxas(text("exec %s --gpu-name=sm_90a "
@@ -176,7 +176,7 @@ TEST(stage_cubin, for_another_gpu_or_kernel_is_refused)
 
 TEST(stage_cubin, from_a_ptxas_that_prints_without_end_stops_at_a_limit)
 {
-	const struct stage_order order = faked("exec cat /dev/zero >&2");
+	const struct stage_request order = faked("exec cat /dev/zero >&2");
 	const struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -194,7 +194,7 @@ static uint64_t now_ms(void)
 
 TEST(stage_cubin, from_a_ptxas_that_hangs_fails_in_time_and_leaves_no_process)
 {
-	struct stage_order order =
+	struct stage_request order =
 		faked(text("echo $$ >%s/pid; exec sleep 1000", test_folder()));
 	const uint64_t begin = now_ms();
 	struct stage_made made;
@@ -214,7 +214,7 @@ TEST(stage_cubin, from_a_ptxas_that_hangs_fails_in_time_and_leaves_no_process)
 
 TEST(stage_cubin, leaves_no_file_and_opens_none_for_ptxas_but_its_three)
 {
-	struct stage_order order = faked(text(
+	struct stage_request order = faked(text(
 		"ls /proc/self/fd | wc -l >%s/count; exit 1", test_folder()));
 
 	CHECK_INT(run("/bin/mkdir", "temporary", NULL).status, 0);
@@ -229,7 +229,7 @@ TEST(stage_cubin, leaves_no_file_and_opens_none_for_ptxas_but_its_three)
 }
 
 /* Which of them is taken: "ptxas VERSION (PATH)". */
-static const char *taken(const struct stage_order *order)
+static const char *taken(const struct stage_request *order)
 {
 	const struct stage_made made = stage(order);
 
@@ -244,7 +244,7 @@ static const char *versioned(const char *name, const char *version)
 
 TEST(stage_cubin, ptxas_is_the_named_one_then_tritons_then_the_toolkits)
 {
-	struct stage_order order = { .input = TKB_INPUT_NONE };
+	struct stage_request order = { .input = TKB_INPUT_NONE };
 	const char *const folder = test_folder();
 
 	CHECK_INT(run("/bin/mkdir", "-p", "home/bin", "path/bin", NULL).status,
@@ -278,7 +278,7 @@ TEST(stage_cubin, ptxas_is_the_named_one_then_tritons_then_the_toolkits)
 
 TEST(stage_cubin, a_named_ptxas_that_is_not_there_is_not_replaced)
 {
-	struct stage_order order = { .input = TKB_INPUT_NONE };
+	struct stage_request order = { .input = TKB_INPUT_NONE };
 	struct stage_made made;
 
 	order.ptxas = "/nonexistent/ptxas";
@@ -307,9 +307,9 @@ TEST(stage_cubin, a_ptxas_is_asked_for_its_version_once_until_it_changes)
 	const char *const path = script(
 		"counted", text("echo >>%s/asked; echo release 12.8, V12.8.93",
 	                        test_folder()));
-	const struct stage_order order = { .input = TKB_INPUT_NONE,
-		                           .ptxas = path };
-	struct stage_order orders[2] = { order, order };
+	const struct stage_request order = { .input = TKB_INPUT_NONE,
+		                             .ptxas = path };
+	struct stage_request orders[2] = { order, order };
 	struct stage_made made[2];
 
 	orders[1].arch = "80";
@@ -323,7 +323,7 @@ TEST(stage_cubin, a_ptxas_is_asked_for_its_version_once_until_it_changes)
 
 TEST(stage_cubin, ptx_must_have_one_kernel_or_the_one_that_is_named)
 {
-	struct stage_order order = order_of(
+	struct stage_request order = order_of(
 		HEAD "// .entry comment()\n/* .entry other() */\n" ENTRY("a")
 			ENTRY("b") "\t.file\t1 \"x.entry y\"\n");
 	struct stage_made made;
@@ -351,9 +351,9 @@ TEST(stage_cubin, ptx_must_have_one_kernel_or_the_one_that_is_named)
 }
 
 /* An order for nvJitLink; without it, the test is skipped. */
-static struct stage_order linked(const char *ptx)
+static struct stage_request linked(const char *ptx)
 {
-	struct stage_order order = order_of(ptx);
+	struct stage_request order = order_of(ptx);
 	struct stage_made made;
 
 	order.with_tools = true;
@@ -378,7 +378,7 @@ static bool has_same_cubin(const struct stage_made *a,
 
 TEST(stage_cubin, comes_of_ptx_by_nvjitlink_without_any_ptxas)
 {
-	const struct stage_order order = linked(HEAD ENTRY("k"));
+	const struct stage_request order = linked(HEAD ENTRY("k"));
 	const struct stage_made made = stage(&order);
 	const struct stage_made again = stage(&order);
 
@@ -393,7 +393,7 @@ TEST(stage_cubin, comes_of_ptx_by_nvjitlink_without_any_ptxas)
 
 TEST(stage_cubin, of_what_nvjitlink_refuses_is_answered_in_its_words)
 {
-	struct stage_order order =
+	struct stage_request order =
 		linked(HEAD ".visible .entry k() { frobnicate; }\n");
 	struct stage_made made = stage(&order);
 
@@ -411,7 +411,7 @@ TEST(stage_cubin, of_what_nvjitlink_refuses_is_answered_in_its_words)
 
 TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 {
-	struct stage_order order =
+	struct stage_request order =
 		linked(HEAD ".visible .entry k(.param .u64 p) {\n"
 	                    ".reg .f32 %f<4>;\n.reg .b64 %rd;\n"
 	                    "ld.param.b64 %rd, [p];\n"
@@ -440,7 +440,7 @@ TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 
 TEST(stage_cubin, without_nvjitlink_is_refused_in_one_sentence)
 {
-	struct stage_order order = order_of(HEAD ENTRY("k"));
+	struct stage_request order = order_of(HEAD ENTRY("k"));
 	struct stage_made made;
 
 	order.fields[0] = (struct stage_field){ TKB_FIELD_LINKER, "1" };

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 /* NVRTC of this machine, and a ptxas that is not run. */
-static struct stage_order order_of(const char *source)
+static struct stage_request order_of(const char *source)
 {
 	static bool is_there; /* once it is, no need to ask again */
-	struct stage_order order = { .input = TKB_INPUT_NONE,
-		                     .product = TKB_PRODUCT_PTX,
-		                     .with_tools = true };
+	struct stage_request order = { .input = TKB_INPUT_NONE,
+		                       .product = TKB_PRODUCT_PTX,
+		                       .with_tools = true };
 
 	order.ptxas = fake_ptxas("exit 1");
 	if (!is_there)
@@ -21,7 +21,7 @@ static struct stage_order order_of(const char *source)
 	return order;
 }
 
-static void add_field(struct stage_order *order, enum tkb_field field,
+static void add_field(struct stage_request *order, enum tkb_field field,
                       const char *text)
 {
 	size_t i = 0;
@@ -33,7 +33,7 @@ static void add_field(struct stage_order *order, enum tkb_field field,
 
 TEST(stage_cuda, becomes_ptx_and_a_cubin)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("extern \"C\" __global__ void k(float *p)\n"
 	                 "{\n"
 	                 "	p[threadIdx.x] *= 2;\n"
@@ -60,7 +60,7 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 }
 
 /* A loader without a cache hides what this machine has besides. */
-static void compile_in_a_bare_system(struct stage_order *order)
+static void compile_in_a_bare_system(struct stage_request *order)
 {
 	struct stage_made made;
 
@@ -71,7 +71,7 @@ static void compile_in_a_bare_system(struct stage_order *order)
 
 TEST(stage_cuda, needs_nothing_of_the_loader_but_the_toolkits_folder)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("extern \"C\" __global__ void k() {}\n");
 
 	if (getenv("TKB_TEST_CUDA") == NULL)
@@ -81,7 +81,7 @@ TEST(stage_cuda, needs_nothing_of_the_loader_but_the_toolkits_folder)
 
 TEST(stage_cuda, finds_nvrtcs_parts_where_a_link_leads)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("extern \"C\" __global__ void k() {}\n");
 	const char *const toolkit = getenv("TKB_TEST_CUDA");
 	const char *library;
@@ -99,7 +99,7 @@ TEST(stage_cuda, finds_nvrtcs_parts_where_a_link_leads)
 
 TEST(stage_cuda, that_is_wrong_is_answered_in_nvrtcs_words)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("#warning careful\n"
 	                 "extern \"C\" __global__ void k(float *p)\n"
 	                 "{\n"
@@ -120,7 +120,7 @@ TEST(stage_cuda, that_is_wrong_is_answered_in_nvrtcs_words)
 
 TEST(stage_cuda, warnings_of_nvrtc_are_in_the_log)
 {
-	const struct stage_order order =
+	const struct stage_request order =
 		order_of("extern \"C\" __global__ void k(float *p)\n"
 	                 "{\n"
 	                 "	int unused;\n"
@@ -133,7 +133,7 @@ TEST(stage_cuda, warnings_of_nvrtc_are_in_the_log)
 
 TEST(stage_cuda, includes_what_lies_beside_it_and_where_the_options_say)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("#include \"beside.h\"\n"
 	                 "#include <elsewhere.h>\n"
 	                 "extern \"C\" __global__ void k(float *p)\n"
@@ -158,7 +158,7 @@ TEST(stage_cuda, includes_what_lies_beside_it_and_where_the_options_say)
 
 TEST(stage_cuda, no_path_gets_into_the_ptx)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("#include \"beside.h\"\n"
 	                 "extern \"C\" __global__ void k(float *p)\n"
 	                 "{\n"
@@ -187,7 +187,7 @@ TEST(stage_cuda, no_path_gets_into_the_ptx)
 
 TEST(stage_cuda, line_numbers_and_fusion_can_be_left_out)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("extern \"C\" __global__ void k(float *p)\n"
 	                 "{\n"
 	                 "	p[0] = p[1] * p[2] + p[3];\n"
@@ -206,7 +206,7 @@ TEST(stage_cuda, line_numbers_and_fusion_can_be_left_out)
 
 TEST(stage_cuda, a_kernel_is_named_as_in_cpp_or_as_in_the_ptx)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("namespace ns {\n"
 	                 "template <class T> __global__ void scale(T *p)\n"
 	                 "{\n"
@@ -244,7 +244,7 @@ TEST(stage_cuda, a_kernel_is_named_as_in_cpp_or_as_in_the_ptx)
 
 TEST(stage_cuda, of_several_kernels_one_must_be_named)
 {
-	const struct stage_order order =
+	const struct stage_request order =
 		order_of("extern \"C\" __global__ void a() {}\n"
 	                 "extern \"C\" __global__ void b() {}\n");
 	const struct stage_made made = stage(&order);
@@ -255,7 +255,7 @@ TEST(stage_cuda, of_several_kernels_one_must_be_named)
 
 TEST(stage_cuda, an_option_that_nvrtc_does_not_know_is_named)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("extern \"C\" __global__ void k() {}\n");
 	struct stage_made made;
 
@@ -266,7 +266,7 @@ TEST(stage_cuda, an_option_that_nvrtc_does_not_know_is_named)
 
 TEST(stage_cuda, with_a_nul_in_it_is_refused)
 {
-	struct stage_order order = order_of("");
+	struct stage_request order = order_of("");
 
 	order.source = (struct tkb_bytes){ "a\0b", 3 };
 	CHECK_STAGE_FAILED(stage(&order), TKB_ERR_INVALID,
@@ -275,7 +275,7 @@ TEST(stage_cuda, with_a_nul_in_it_is_refused)
 
 TEST(stage_cuda, without_nvrtc_is_refused_in_one_sentence)
 {
-	struct stage_order order = {
+	struct stage_request order = {
 		.input = TKB_INPUT_CUDA,
 		.product = TKB_PRODUCT_PTX,
 		.source = tkb_text("extern \"C\" __global__ void k() {}"),
@@ -292,7 +292,7 @@ TEST(stage_cuda, without_nvrtc_is_refused_in_one_sentence)
 
 TEST(stage_cuda, is_not_asked_for_where_it_takes_no_part)
 {
-	struct stage_order order = order_of("");
+	struct stage_request order = order_of("");
 	struct stage_made made;
 
 	order.input = TKB_INPUT_NONE;

@@ -32,7 +32,7 @@ static struct tkb_bytes copy(struct tkb_bytes bytes)
 	return (struct tkb_bytes){ place, bytes.size };
 }
 
-static void write_fields(const struct stage_order *order, struct tkb_buf *out)
+static void write_fields(const struct stage_request *order, struct tkb_buf *out)
 {
 	tkb_field_add_number(out, TKB_FIELD_INPUT, (uint64_t)order->input);
 	tkb_field_add_text(out, TKB_FIELD_ARCH,
@@ -48,7 +48,7 @@ static void write_fields(const struct stage_order *order, struct tkb_buf *out)
 }
 
 static struct tkb_future *submit(struct tkb_pool *pool,
-                                 const struct stage_order *order)
+                                 const struct stage_request *order)
 {
 	const char *const toolkit = getenv("TKB_TEST_CUDA");
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
@@ -118,7 +118,7 @@ static struct stage_made wait_for(struct tkb_future *future)
 	return made;
 }
 
-void stage_all(const struct stage_order *orders, size_t count,
+void stage_all(const struct stage_request *orders, size_t count,
                struct stage_made *out)
 {
 	static const char *const print[] = { "--print-after-all", NULL };
@@ -127,7 +127,7 @@ void stage_all(const struct stage_order *orders, size_t count,
 			orders[0].worker != NULL ? orders[0].worker : worker(),
 		.worker_count = count < 2 ? 1 : 2,
 		.tries = orders[0].tries,
-		.arguments = orders[0].prints_passes ? print : NULL,
+		.arguments = orders[0].has_pass_output ? print : NULL,
 	};
 	struct tkb_future **futures = test_alloc(count * sizeof(*futures));
 	struct tkb_error err = { .status = 0 };
@@ -141,7 +141,7 @@ void stage_all(const struct stage_order *orders, size_t count,
 	tkb_pool_close(pool);
 }
 
-struct stage_made stage(const struct stage_order *order)
+struct stage_made stage(const struct stage_request *order)
 {
 	struct stage_made made;
 
@@ -158,7 +158,7 @@ const char *ptx_of(const struct stage_made *made)
 
 void need_llvm(void)
 {
-	const struct stage_made made = stage(&(struct stage_order){
+	const struct stage_made made = stage(&(struct stage_request){
 		.input = TKB_INPUT_NONE, .product = TKB_PRODUCT_PTX });
 
 	if (made.llvm == NULL)

@@ -5,7 +5,7 @@
 /*
  * What the tests of the worker program's stages share: jobs as a pool gives them.
  *
- *     made = stage(&(struct stage_order){
+ *     made = stage(&(struct stage_request){
  *             .input = TKB_INPUT_LLIR,
  *             .source = tkb_text(ir),
  *             .product = TKB_PRODUCT_PTX,
@@ -29,7 +29,7 @@ struct stage_field {
 	const char *text;
 };
 
-struct stage_order {
+struct stage_request {
 	enum tkb_input input;
 	struct tkb_bytes source;
 	enum tkb_product product; /* 0: cubin */
@@ -38,7 +38,7 @@ struct stage_order {
 	struct stage_field fields[STAGE_FIELDS];
 	const char *variables[STAGE_VARIABLES]; /* "NAME=value", "NAME" */
 	const char *worker; /* NULL: the one that was built */
-	bool prints_passes;
+	bool has_pass_output;
 	bool with_tools;     /* of $TKB_TEST_CUDA, or as the environment says */
 	uint32_t timeout_ms; /* 0: the default */
 	uint32_t tries;
@@ -61,10 +61,10 @@ struct stage_made {
 };
 
 /* Do one job; it may fail. */
-struct stage_made stage(const struct stage_order *order);
+struct stage_made stage(const struct stage_request *order);
 
 /* The same for some at once, on two workers. */
-void stage_all(const struct stage_order *orders, size_t count,
+void stage_all(const struct stage_request *orders, size_t count,
                struct stage_made *out);
 
 /* It must have failed so, and say `part`. */

@@ -23,10 +23,10 @@ static const char second_ir[] = "define ptx_kernel void @second() {\n"
 				"}\n";
 
 /* IR to PTX, for a ptxas that is not run. */
-static struct stage_order order_of(const char *ir)
+static struct stage_request order_of(const char *ir)
 {
 	need_llvm();
-	return (struct stage_order){
+	return (struct stage_request){
 		.input = TKB_INPUT_LLIR,
 		.source = tkb_text(ir),
 		.product = TKB_PRODUCT_PTX,
@@ -36,7 +36,7 @@ static struct stage_order order_of(const char *ir)
 
 TEST(stage_ir, ptx_has_the_version_and_target_that_triton_would_give_it)
 {
-	const struct stage_order order = order_of(kernel_ir);
+	const struct stage_request order = order_of(kernel_ir);
 	const struct stage_made made = stage(&order);
 
 	CHECK_CONTAINS(ptx_of(&made), "\n.version 8.7\n.target sm_90a\n");
@@ -49,7 +49,7 @@ TEST(stage_ir, ptx_has_the_version_and_target_that_triton_would_give_it)
 
 TEST(stage_ir, multiply_and_add_become_one_unless_that_is_forbidden)
 {
-	struct stage_order order = order_of(kernel_ir);
+	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made = stage(&order);
 
 	CHECK_INT(count_words(ptx_of(&made), "fma.rn.f32"), 1);
@@ -63,7 +63,7 @@ TEST(stage_ir, multiply_and_add_become_one_unless_that_is_forbidden)
 
 TEST(stage_ir, pointers_to_shared_memory_have_32_bits)
 {
-	const struct stage_order order = order_of(kernel_ir);
+	const struct stage_request order = order_of(kernel_ir);
 	const struct stage_made made = stage(&order);
 
 	CHECK_CONTAINS(ptx_of(&made), "mov.b32 \t%r");
@@ -73,7 +73,7 @@ TEST(stage_ir, pointers_to_shared_memory_have_32_bits)
 
 TEST(stage_ir, what_cannot_be_reached_traps)
 {
-	const struct stage_order order =
+	const struct stage_request order =
 		order_of("declare void @llvm.nvvm.exit()\n"
 	                 "define ptx_kernel void @k(i1 %c) {\n"
 	                 "  br i1 %c, label %a, label %b\n"
@@ -89,7 +89,8 @@ TEST(stage_ir, what_cannot_be_reached_traps)
 
 TEST(stage_ir, of_several_kernels_one_must_be_named)
 {
-	struct stage_order order = order_of(text("%s%s", kernel_ir, second_ir));
+	struct stage_request order =
+		order_of(text("%s%s", kernel_ir, second_ir));
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -109,9 +110,9 @@ TEST(stage_ir, of_several_kernels_one_must_be_named)
 
 TEST(stage_ir, without_a_kernel_is_refused)
 {
-	struct stage_order order = order_of("define void @f() {\n"
-	                                    "  ret void\n"
-	                                    "}\n");
+	struct stage_request order = order_of("define void @f() {\n"
+	                                      "  ret void\n"
+	                                      "}\n");
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "the IR has no kernel");
@@ -123,7 +124,7 @@ TEST(stage_ir, without_a_kernel_is_refused)
 
 TEST(stage_ir, that_is_wrong_is_answered_in_llvms_words)
 {
-	struct stage_order order = order_of("define void @f( {\n");
+	struct stage_request order = order_of("define void @f( {\n");
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -141,7 +142,7 @@ TEST(stage_ir, that_is_wrong_is_answered_in_llvms_words)
 
 TEST(stage_ir, where_llvm_ends_the_process_fails_once_with_its_reason)
 {
-	struct stage_order order =
+	struct stage_request order =
 		order_of("define ptx_kernel void @k(ptr %p) {\n"
 	                 "  %v = load i128, ptr %p\n"
 	                 "  %x = sitofp i128 %v to fp128\n"
@@ -164,7 +165,7 @@ TEST(stage_ir, after_a_fatal_one_is_compiled_as_ever)
 				  "align 16\n"
 				  "  ret void\n"
 				  "}\n";
-	struct stage_order orders[8];
+	struct stage_request orders[8];
 	struct stage_made made[8];
 
 	for (size_t i = 0; i < 8; i++)
@@ -179,7 +180,7 @@ TEST(stage_ir, after_a_fatal_one_is_compiled_as_ever)
 
 TEST(stage_ir, for_a_gpu_that_llvm_does_not_know_is_refused)
 {
-	struct stage_order order = order_of(kernel_ir);
+	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made;
 
 	order.arch = "95";
@@ -211,7 +212,7 @@ TEST(stage_ir, compiles_for_every_gpu_that_llvm_knows)
 	};
 	const char *const newest =
 		script("newest", "echo release 14.2, V14.2.1");
-	struct stage_order orders[COUNT];
+	struct stage_request orders[COUNT];
 	struct stage_made made[COUNT];
 
 	for (size_t i = 0; i < COUNT; i++) {
@@ -229,7 +230,7 @@ TEST(stage_ir, compiles_for_every_gpu_that_llvm_knows)
 
 TEST(stage_ir, comes_back_as_text_or_bitcode_that_compiles_to_the_same)
 {
-	struct stage_order order = order_of(kernel_ir);
+	struct stage_request order = order_of(kernel_ir);
 	const struct stage_made direct = stage(&order);
 	struct stage_made made;
 
@@ -252,7 +253,7 @@ TEST(stage_ir, comes_back_as_text_or_bitcode_that_compiles_to_the_same)
 
 TEST(stage_ir, is_no_product_of_ptx_or_cuda)
 {
-	struct stage_order order = order_of("x");
+	struct stage_request order = order_of("x");
 	struct stage_made made;
 
 	order.product = TKB_PRODUCT_LLIR;
@@ -269,7 +270,7 @@ TEST(stage_ir, is_no_product_of_ptx_or_cuda)
 
 TEST(stage_ir, needs_no_ptxas_where_no_cubin_is_wanted)
 {
-	struct stage_order order = order_of(kernel_ir);
+	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made;
 
 	if (exists("/usr/local/cuda/bin/ptxas"))
@@ -298,7 +299,7 @@ TEST(stage_ir, is_optimized_only_where_that_is_asked)
 			       "  store i32 %v, ptr %p\n"
 			       "  ret void\n"
 			       "}\n";
-	struct stage_order order = order_of(ir);
+	struct stage_request order = order_of(ir);
 	struct stage_made made = stage(&order);
 
 	CHECK_CONTAINS(ptx_of(&made), "call.uni");
@@ -310,12 +311,12 @@ TEST(stage_ir, is_optimized_only_where_that_is_asked)
 
 TEST(stage_ir, is_printed_after_each_pass_where_that_is_asked)
 {
-	struct stage_order order = order_of(kernel_ir);
+	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made = stage(&order);
 
 	CHECK_INT(count_words(made.log, "IR Dump After"), 0);
 
-	order.prints_passes = true;
+	order.has_pass_output = true;
 	made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK_CONTAINS(made.log, "IR Dump After");
@@ -348,7 +349,7 @@ static const char calling_ir[] =
 
 TEST(stage_ir, gets_from_libdevice_what_it_calls_and_no_more)
 {
-	struct stage_order order = order_of(calling_ir);
+	struct stage_request order = order_of(calling_ir);
 	struct stage_made made;
 
 	write_text("library.ll", library_ir);
@@ -365,7 +366,7 @@ TEST(stage_ir, gets_from_libdevice_what_it_calls_and_no_more)
 
 TEST(stage_ir, finds_libdevice_by_tritons_variable_and_in_the_toolkit)
 {
-	struct stage_order order = order_of(calling_ir);
+	struct stage_request order = order_of(calling_ir);
 	struct stage_made made;
 
 	write_text("library.ll", library_ir);
@@ -384,7 +385,7 @@ TEST(stage_ir, finds_libdevice_by_tritons_variable_and_in_the_toolkit)
 
 TEST(stage_ir, that_calls_what_is_nowhere_is_refused)
 {
-	struct stage_order order = order_of(calling_ir);
+	struct stage_request order = order_of(calling_ir);
 	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
@@ -416,7 +417,7 @@ TEST(stage_ir, warnings_of_llvm_are_in_the_log)
 {
 	static const char flag[] = "!llvm.module.flags = !{!0}\n"
 				   "!0 = !{i32 2, !\"answer\", i32 %d}\n";
-	struct stage_order order = order_of(calling_ir);
+	struct stage_request order = order_of(calling_ir);
 	const char *const one = text(flag, 41);
 	const char *const other = text(flag, 42);
 	struct stage_made made;
@@ -437,7 +438,7 @@ TEST(stage_ir, that_is_cut_or_flipped_never_ends_the_test)
 	enum {
 		COUNT = 60
 	};
-	struct stage_order orders[COUNT];
+	struct stage_request orders[COUNT];
 	struct stage_made made[COUNT];
 	size_t failed = 0;
 
@@ -463,7 +464,7 @@ TEST(stage_ir, that_is_cut_or_flipped_never_ends_the_test)
 
 TEST(stage_ir, without_llvm_is_refused_in_one_sentence)
 {
-	const struct stage_order order = {
+	const struct stage_request order = {
 		.input = TKB_INPUT_LLIR,
 		.source = tkb_text(second_ir),
 		.product = TKB_PRODUCT_PTX,

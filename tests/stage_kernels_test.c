@@ -46,11 +46,11 @@ static struct tkb_bytes made_by_triton(const char *path, const char *extension)
 static struct stage_made *compile_all(enum tkb_product product,
                                       const char *ptxas)
 {
-	struct stage_order *orders = test_alloc(path_count * sizeof(*orders));
+	struct stage_request *orders = test_alloc(path_count * sizeof(*orders));
 	struct stage_made *made = test_alloc(path_count * sizeof(*made));
 
 	for (size_t i = 0; i < path_count; i++)
-		orders[i] = (struct stage_order){
+		orders[i] = (struct stage_request){
 			.input = TKB_INPUT_LLIR,
 			.source = read_file(paths[i]),
 			.product = product,
@@ -249,8 +249,8 @@ TEST(stage_kernels, of_an_h100_become_cubins)
 
 TEST(stage_kernels, that_call_libdevice_compile_with_it_inlined)
 {
-	struct stage_order order = { .input = TKB_INPUT_LLIR,
-		                     .product = TKB_PRODUCT_PTX };
+	struct stage_request order = { .input = TKB_INPUT_LLIR,
+		                       .product = TKB_PRODUCT_PTX };
 	const char *llir = fixture_file("triton-3.6.0-cpu", "gelu_kernel.llir");
 	struct stage_made made;
 

@@ -7,7 +7,7 @@
 static struct stage_made add(const char *type, const char *constant)
 {
 	need_llvm();
-	return stage(&(struct stage_order){
+	return stage(&(struct stage_request){
 		.input = TKB_INPUT_LLIR,
 		.product = TKB_PRODUCT_LLIR,
 		.source = tkb_text(text(

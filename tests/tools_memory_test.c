@@ -56,7 +56,7 @@ static const char *key_with(const options *chosen)
 	static const char ptx[] = "some PTX";
 	const struct tkb_unit unit = { .name = "some.ptx",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_PTX,
+		                       .kind = TKB_SOURCE_KIND_PTX,
 		                       .source = { ptx, sizeof(ptx) - 1 } };
 	struct tkb_error err = { .status = 0 };
 	options single = *chosen;
@@ -99,7 +99,7 @@ TEST(tools_memory, lets_hits_start_no_process)
 	const options chosen = { .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	const char *told = NULL;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -337,7 +337,7 @@ static void script_ptxas(void)
 TEST(tools_memory, is_forgotten_where_it_was_wrong)
 {
 	const options chosen = { .cache_root = "root", .ptxas = "bin/ptxas" };
-	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_PTX);
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct tkb_compiler *compiler;
 	struct made made;
 
@@ -405,7 +405,7 @@ static bool compile_cuda(const options *chosen)
 	static const char source[] = "extern \"C\" __global__ void k() {}\n";
 	const struct tkb_unit unit = { .name = "k.cu",
 		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_CUDA,
+		                       .kind = TKB_SOURCE_KIND_CUDA,
 		                       .source = { source,
 		                                   sizeof(source) - 1 } };
 	TKB_AUTO(close_compiler_at)

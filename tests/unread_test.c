@@ -154,7 +154,7 @@ TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 	                      spy_url("near"), spy_url("remote")));
 	/* Somebody pushes to both, then one of them loses the record. */
 	(void)push_with(tiers, pool(),
-	                (struct tkb_push_options){ .no_compaction = true });
+	                (struct tkb_push_options){ .is_compaction_off = true });
 	spy_reset();
 	spy.before = refuse_near;
 	check_gc_refuses(tiers, TKB_ERR_UNAVAILABLE, "it is asleep", 0);

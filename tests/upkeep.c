@@ -52,7 +52,7 @@ void arrange_emitted(const char *fixture)
 
 struct tkb_collect_report look_at(const char *root)
 {
-	const struct tkb_collect_options dry = { .dry_run = true };
+	const struct tkb_collect_options dry = { .is_dry_run = true };
 	struct tkb_collect_report report = { 0 };
 	struct tkb_error err = { 0 };
 

@@ -65,12 +65,12 @@ TEST(uses, after_an_emit_are_none_of_its_kernels)
 	uses = open_known("out");
 
 	CHECK_INT(tkb_uses_count(uses), 17);
-	CHECK_INT(count_state(uses, TKB_UNUSED), 13);
+	CHECK_INT(count_state(uses, TKB_USE_STATE_UNUSED), 13);
 	for (size_t i = 0; i < tkb_uses_count(uses); i++) {
 		const struct tkb_use *use = tkb_uses_at(uses, i);
 
 		CHECK_INT(use->used_ns, 0);
-		CHECK_INT(use->state == TKB_UNUSED,
+		CHECK_INT(use->state == TKB_USE_STATE_UNUSED,
 		          use->entry->kind == TKB_KIND_KERNEL);
 		CHECK_INT(use->written_ns / second,
 		          stat_of(stamp_of(text("out/%s", use->entry->key)))
@@ -91,10 +91,10 @@ TEST(uses, begin_when_somebody_reads_the_group_file)
 	(void)read_file(stamp_of(text("out/%s", key)));
 	after = open_uses("out");
 
-	CHECK_INT(count_state(before, TKB_USED), 0);
-	CHECK_INT(count_state(after, TKB_USED), 1);
+	CHECK_INT(count_state(before, TKB_USE_STATE_USED), 0);
+	CHECK_INT(count_state(after, TKB_USE_STATE_USED), 1);
 	use = use_of(after, key);
-	CHECK_INT(use->state, TKB_USED);
+	CHECK_INT(use->state, TKB_USE_STATE_USED);
 	CHECK(use->used_ns > use->written_ns);
 }
 
@@ -112,7 +112,7 @@ TEST(uses, are_not_what_we_read_ourselves)
 	          0);
 	second_look = open_uses("out");
 
-	CHECK_INT(count_state(second_look, TKB_USED), 0);
+	CHECK_INT(count_state(second_look, TKB_USE_STATE_USED), 0);
 	CHECK(tkb_uses_count(second_look) == 4);
 }
 
@@ -151,8 +151,8 @@ TEST(uses, are_none_of_what_was_compiled_here_and_not_read_since)
 	date(text("out/%s", all[1]), 999, 1000);
 	uses = open_known("out");
 
-	CHECK_INT(use_of(uses, all[0])->state, TKB_COMPILED);
-	CHECK_INT(use_of(uses, all[1])->state, TKB_COMPILED);
+	CHECK_INT(use_of(uses, all[0])->state, TKB_USE_STATE_COMPILED);
+	CHECK_INT(use_of(uses, all[1])->state, TKB_USE_STATE_COMPILED);
 	CHECK_INT(use_of(uses, all[0])->used_ns, 0);
 	CHECK_INT(use_of(uses, all[0])->written_ns, 1000 * second);
 }
@@ -168,7 +168,7 @@ TEST(uses, of_a_module_are_those_of_its_file)
 	uses = open_known("out");
 
 	CHECK_INT(use_of(uses, key)->entry->kind, TKB_KIND_MODULE);
-	CHECK_INT(use_of(uses, key)->state, TKB_USED);
+	CHECK_INT(use_of(uses, key)->state, TKB_USE_STATE_USED);
 	CHECK_INT(use_of(uses, key)->used_ns, 2000 * second);
 }
 
@@ -261,7 +261,7 @@ TEST(uses, of_a_year_beyond_all_clocks_are_told)
 		skip();
 	uses = open_known("out");
 
-	CHECK_INT(use_of(uses, key)->state, TKB_COMPILED);
+	CHECK_INT(use_of(uses, key)->state, TKB_USE_STATE_COMPILED);
 	CHECK_INT(use_of(uses, key)->written_ns, INT64_MAX);
 }
 
@@ -303,10 +303,10 @@ TEST(uses, can_be_cancelled)
 
 TEST(uses, have_a_word_for_each_state)
 {
-	CHECK_STR(tkb_use_state_name(TKB_USE_UNKNOWN), "unknown");
-	CHECK_STR(tkb_use_state_name(TKB_UNUSED), "unused");
-	CHECK_STR(tkb_use_state_name(TKB_USED), "used");
-	CHECK_STR(tkb_use_state_name(TKB_COMPILED), "compiled");
+	CHECK_STR(tkb_use_state_name(TKB_USE_STATE_UNKNOWN), "unknown");
+	CHECK_STR(tkb_use_state_name(TKB_USE_STATE_UNUSED), "unused");
+	CHECK_STR(tkb_use_state_name(TKB_USE_STATE_USED), "used");
+	CHECK_STR(tkb_use_state_name(TKB_USE_STATE_COMPILED), "compiled");
 	CHECK_STR(tkb_use_state_name((enum tkb_use_state)99), "");
 }
 
@@ -352,8 +352,8 @@ static void look_in_child(struct finding *finding, unsigned long flags,
                           unsigned long later)
 {
 	const struct tkb_gc_options options = { .has_max_entries = true,
-		                                .dry_run = true };
-	struct tkb_gc_report report = { .knows_use = true };
+		                                .is_dry_run = true };
+	struct tkb_gc_report report = { .has_uses = true };
 	struct tkb_uses *uses = NULL;
 
 	if (!enter_namespace() ||
@@ -369,8 +369,8 @@ static void look_in_child(struct finding *finding, unsigned long flags,
 		return;
 	finding->are_known = tkb_uses_are_known(uses);
 	finding->count = tkb_uses_count(uses);
-	finding->unknown_count = count_state(uses, TKB_USE_UNKNOWN);
-	finding->gc_knows = report.knows_use;
+	finding->unknown_count = count_state(uses, TKB_USE_STATE_UNKNOWN);
+	finding->gc_knows = report.has_uses;
 	for (size_t i = 0; i < tkb_uses_count(uses); i++)
 		finding->used_ns += tkb_uses_at(uses, i)->used_ns;
 	tkb_uses_close(uses);

@@ -73,7 +73,7 @@ static int compile(const struct tkb_cache *cache, size_t index,
 
 static void *work(void *self)
 {
-	const struct tkb_cache_options kernels = { .no_modules = true };
+	const struct tkb_cache_options kernels = { .is_kernels_only = true };
 	struct worker *worker = self;
 	struct tkb_error *err = &worker->err;
 	struct tkb_cache *cache;

@@ -36,12 +36,12 @@ struct tkb_cache_options {
 	size_t key_count; /**< 0: all */
 	bool has_device;  /**< only `device`; names it in a Triton root */
 	uint32_t device;
-	bool no_modules;
-	bool digests; /**< read, check and hash every file, as collect does:
+	bool is_kernels_only;
+	bool has_digests; /**< read, check and hash every file, as collect does:
 	                   what is then listed could be packed */
-	bool lean;    /**< see TKB_PROFILE_LEAN in collect.h */
-	bool strip_locations;          /**< see struct tkb_collect_options */
-	uint32_t threads;              /**< 0: the cores of the affinity mask */
+	bool is_lean;     /**< see TKB_PROFILE_LEAN in collect.h */
+	bool is_stripped; /**< see struct tkb_collect_options */
+	uint32_t threads; /**< 0: the cores of the affinity mask */
 	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
 	                                    it cannot be cancelled */
 };

@@ -39,7 +39,7 @@ struct tkb_collect_options {
 	bool has_device;  /**< only `device`; names it in a Triton root */
 	uint32_t device;
 	enum tkb_profile profile;
-	bool no_modules;
+	bool is_kernels_only;
 	/**
 	 * Name no source file: in the IR, PTX and cubins of kernels, and in
 	 * what debuggers read there, each letter of such a name becomes a
@@ -48,12 +48,12 @@ struct tkb_collect_options {
 	 * of a ref or none: emitted over the originals, a stripped bundle
 	 * repairs each entry, and so does theirs over it.
 	 */
-	bool strip_locations;
-	bool strict;          /**< anything left out is TKB_ERR_LEFT_OUT */
-	bool dry_run;         /**< check everything, write nothing */
+	bool is_stripped;
+	bool is_strict;       /**< anything left out is TKB_ERR_LEFT_OUT */
+	bool is_dry_run;      /**< check everything, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 

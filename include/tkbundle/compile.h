@@ -43,9 +43,9 @@ TKB_API TKB_NODISCARD int tkb_target_check(const char *target,
 
 /** What a unit begins with. */
 enum tkb_source_kind {
-	TKB_SOURCE_LLIR = 1, /**< LLVM IR, text or bitcode */
-	TKB_SOURCE_PTX,
-	TKB_SOURCE_CUDA /**< CUDA C */
+	TKB_SOURCE_KIND_LLIR = 1, /**< LLVM IR, text or bitcode */
+	TKB_SOURCE_KIND_PTX,
+	TKB_SOURCE_KIND_CUDA /**< CUDA C */
 };
 
 /** What a compile ends with. What comes before it is answered, too. */
@@ -57,15 +57,15 @@ enum tkb_product {
 
 /** What makes a cubin of PTX. */
 enum tkb_cubin_tool {
-	TKB_CUBIN_WITH_PTXAS,
-	TKB_CUBIN_WITH_NVJITLINK
+	TKB_CUBIN_TOOL_PTXAS,
+	TKB_CUBIN_TOOL_NVJITLINK
 };
 
 /**
  * Choices for tkb_compiler_open(). Zero means the default.
  *
  * A choice that has no meaning for a unit is refused when that is submitted:
- * `finalize`, `is_optimized`, `prints_passes` and `libdevice` are for LLVM IR,
+ * `finalize`, `is_optimized`, `has_pass_output` and `libdevice` are for LLVM IR,
  * `nvrtc_options` for CUDA C, `ptxas_options` where a cubin is made.
  */
 struct tkb_compiler_options {
@@ -82,13 +82,13 @@ struct tkb_compiler_options {
 	const char *libdevice; /**< a path, for IR that calls it; NULL:
 	                            $TRITON_LIBDEVICE_PATH, or the toolkit's */
 	const struct tkb_finalize_options *finalize; /**< of IR; NULL: do not */
-	bool is_optimized;   /**< LLVM's O3 before code is made; Triton's IR
+	bool is_optimized;     /**< LLVM's O3 before code is made; Triton's IR
 	                            has had that */
-	bool no_fusion;      /**< of multiplications and additions */
-	bool no_lines;       /**< no line numbers for profilers */
-	bool prints_passes;  /**< the IR after each pass goes to the compile's
+	bool is_fusion_off;    /**< of multiplications and additions */
+	bool is_line_info_off; /**< no line numbers for profilers */
+	bool has_pass_output;  /**< the IR after each pass goes to the compile's
 	                         log */
-	uint32_t timeout_ms; /**< of one try; default 120000 */
+	uint32_t timeout_ms;   /**< of one try; default 120000 */
 	/** The source of each unit goes here before it is compiled; `write` may
 	    be NULL. */
 	struct tkb_sink log;

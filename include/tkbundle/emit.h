@@ -74,11 +74,11 @@ struct tkb_emit_options {
 	                                       0, fits any */
 	size_t target_count;              /**< 0: all */
 	enum tkb_layout layout;
-	bool sync;            /**< sync the file system, before and after */
-	bool dry_run;         /**< look, write nothing */
+	bool is_synced;       /**< sync the file system, before and after */
+	bool is_dry_run;      /**< look, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 

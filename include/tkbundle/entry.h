@@ -96,15 +96,15 @@ TKB_API uint64_t tkb_entry_size(const struct tkb_entry *entry);
 
 /** What happened to one entry at one place. */
 enum tkb_outcome {
-	TKB_COLLECTED, /**< it is in the bundle */
-	TKB_LEFT_OUT,  /**< collect: it is not, for the reason given */
-	TKB_EMITTED,   /**< it was not there and is now */
-	TKB_PRESENT,   /**< it was there, whole */
-	TKB_REPAIRED,  /**< it was there, but not whole or not usable */
-	TKB_SKIPPED,   /**< it was not wanted or must not be touched */
-	TKB_FAILED,    /**< it is not there, for the reason given */
-	TKB_VERIFIED,  /**< every byte of it is as the manifest says */
-	TKB_REMOVED    /**< gc: it was there and is no more */
+	TKB_OUTCOME_COLLECTED, /**< it is in the bundle */
+	TKB_OUTCOME_LEFT_OUT,  /**< collect: it is not, for the reason given */
+	TKB_OUTCOME_EMITTED,   /**< it was not there and is now */
+	TKB_OUTCOME_PRESENT,   /**< it was there, whole */
+	TKB_OUTCOME_REPAIRED,  /**< it was there, but not whole or not usable */
+	TKB_OUTCOME_SKIPPED,   /**< it was not wanted or must not be touched */
+	TKB_OUTCOME_FAILED,    /**< it is not there, for the reason given */
+	TKB_OUTCOME_VERIFIED,  /**< every byte of it is as the manifest says */
+	TKB_OUTCOME_REMOVED    /**< gc: it was there and is no more */
 };
 
 /** The word for an outcome, as in --json. Static storage. */

@@ -34,22 +34,22 @@ extern "C" {
 
 /** How a push is laid out in the remote. */
 enum tkb_push_layout {
-	TKB_PUSH_BUNDLES, /**< bundles, as tkb_pull() reads */
-	TKB_PUSH_TRITON   /**< a value for each file, as Triton's own
+	TKB_PUSH_LAYOUT_BUNDLES, /**< bundles, as tkb_pull() reads */
+	TKB_PUSH_LAYOUT_TRITON   /**< a value for each file, as Triton's own
 	                       RedisRemoteCacheBackend reads; no ref; Redis only */
 };
 
 /** Choices for tkb_push(). Zero means the default. */
 struct tkb_push_options {
 	/**
-	 * As of tkb_collect(). With dry_run it is told what would be pushed. The
+	 * As of tkb_collect(). With is_dry_run it is told what would be pushed. The
 	 * watch's on_progress() is told of the bytes that have gone up, of those
 	 * that are known to be to go up: each blob adds its own, once for each
 	 * tier that may be written.
 	 */
 	struct tkb_collect_options collect;
 	enum tkb_push_layout layout;
-	bool no_compaction; /**< leave small bundles as they are */
+	bool is_compaction_off; /**< leave small bundles as they are */
 };
 
 /** What a push did. */
@@ -71,11 +71,11 @@ struct tkb_push_report {
  * records is compacted afterwards, where the remote lets us.
  *
  * @param ref      a name, as tkb_ref_is_valid() has it; NULL with
- *                 TKB_PUSH_TRITON
+ *                 TKB_PUSH_LAYOUT_TRITON
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success; may be NULL
  * @return 0, also where there was nothing to do; what tkb_collect() and
- *         tkb_remote_put() return; TKB_ERR_UNSUPPORTED (TKB_PUSH_TRITON to what
+ *         tkb_remote_put() return; TKB_ERR_UNSUPPORTED (TKB_PUSH_LAYOUT_TRITON to what
  *         is not Redis)
  */
 TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
@@ -88,7 +88,7 @@ TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
  * Push a bundle as it is, launchers and all, also where the ref holds its
  * entries. It is verified before. Where the ref has this very bundle, its record
  * is stamped as used, and nothing goes up: the report has all as present. Of
- * `options`, collect.dry_run, collect.watch and no_compaction count.
+ * `options`, collect.is_dry_run, collect.watch and is_compaction_off count.
  *
  * @return as tkb_push(); TKB_ERR_CORRUPT (nothing was pushed),
  *         TKB_ERR_TOO_LARGE (more than a blob may have)
@@ -104,7 +104,7 @@ TKB_API TKB_NODISCARD int tkb_push_bundle(
  *
  * @param cache_root  as of tkb_recorder_collect()
  * @param options     not kept; NULL means all defaults; its layout must be
- *                    TKB_PUSH_BUNDLES. A dry run does not finalise
+ *                    TKB_PUSH_LAYOUT_BUNDLES. A dry run does not finalise
  * @param report      filled in on success; may be NULL. Where nothing was
  *                    noted, nothing is pushed
  * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure
@@ -118,7 +118,7 @@ TKB_API TKB_NODISCARD int tkb_recorder_push(
 
 /** Choices for tkb_pull(). Zero means the default. */
 struct tkb_pull_options {
-	/** As of tkb_emit(). With dry_run nothing is fetched. */
+	/** As of tkb_emit(). With is_dry_run nothing is fetched. */
 	struct tkb_emit_options emit;
 	uint32_t connections; /**< blobs that are fetched at once; default 4,
 	                           at most 16 */
@@ -245,11 +245,11 @@ TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
 
 /** What is wrong with a record or a blob. */
 enum tkb_remote_trouble {
-	TKB_TROUBLE_DAMAGED, /**< its bytes are not what its name, or its
+	TKB_REMOTE_TROUBLE_DAMAGED, /**< its bytes are not what its name, or its
 	                          record, says */
-	TKB_TROUBLE_MISSING, /**< a record names the blob, and it is gone */
-	TKB_TROUBLE_UNREAD,  /**< it is there, and could not be read */
-	TKB_TROUBLE_NEWER    /**< a record of a newer tkbundle */
+	TKB_REMOTE_TROUBLE_MISSING, /**< a record names the blob, and it is gone */
+	TKB_REMOTE_TROUBLE_UNREAD, /**< it is there, and could not be read */
+	TKB_REMOTE_TROUBLE_NEWER   /**< a record of a newer tkbundle */
 };
 
 /** A record or a blob of a remote that is not as it should be. */
@@ -273,10 +273,10 @@ struct tkb_remote_gc_options {
 	uint64_t grace_s; /**< blobs younger than this stay though no record
 	                       names them; default a day. A push takes less
 	                       from its blob to its record */
-	bool no_compaction;
-	bool dry_run;
+	bool is_compaction_off;
+	bool is_dry_run;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch; /**< only is_cancelled() is asked */
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,
@@ -332,11 +332,11 @@ TKB_API TKB_NODISCARD int tkb_remote_gc(
 /** Choices for tkb_remote_verify(). Zero means the default. */
 struct tkb_remote_verify_options {
 	const char
-		*ref; /**< only this one, and its blobs; NULL: all there is */
-	bool repair;  /**< drop what is damaged, where it may be written */
+		*ref;   /**< only this one, and its blobs; NULL: all there is */
+	bool is_repair; /**< drop what is damaged, where it may be written */
 	uint32_t threads;       /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms;   /**< of the whole call; 0: none */
-	bool enabled;           /**< repair though TKBUNDLE_DISABLE is set, see
+	bool is_enabled;        /**< repair though TKBUNDLE_DISABLE is set, see
 	                   tkbundle.h */
 	struct tkb_watch watch; /**< only is_cancelled() is asked */
 	/** Told of all that is not as it should be; may be NULL. */

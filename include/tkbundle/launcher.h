@@ -99,7 +99,7 @@ struct tkb_dropped_launcher {
 struct tkb_launchers_options {
 	const uint32_t *devices; /**< for these alone; not kept */
 	size_t device_count;     /**< 0: each that has a root */
-	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 };
 
 /**

@@ -19,10 +19,10 @@ extern "C" {
 
 /** Choices for tkb_relocate(). Zero means the default. */
 struct tkb_relocate_options {
-	bool dry_run;         /**< look, write nothing */
+	bool is_dry_run;      /**< look, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 
@@ -41,8 +41,8 @@ struct tkb_relocate_report {
  * each kernel of a moved cache again; after this it finds them.
  *
  * Each group file is replaced by one rename. Entries that are not whole are
- * left as they are. Results are TKB_REPAIRED, TKB_PRESENT, TKB_LEFT_OUT and
- * TKB_FAILED.
+ * left as they are. Results are TKB_OUTCOME_REPAIRED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_LEFT_OUT and
+ * TKB_OUTCOME_FAILED.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success; may be NULL
@@ -56,10 +56,10 @@ TKB_API TKB_NODISCARD int tkb_relocate(
 
 /** What the use stamp of an entry says. */
 enum tkb_use_state {
-	TKB_USE_UNKNOWN, /**< the file system keeps no access times */
-	TKB_UNUSED,      /**< not read since it was emitted */
-	TKB_USED,        /**< read since it was written; see `used_ns` */
-	TKB_COMPILED     /**< written here by a compiler, or without a stamp,
+	TKB_USE_STATE_UNKNOWN, /**< the file system keeps no access times */
+	TKB_USE_STATE_UNUSED,  /**< not read since it was emitted */
+	TKB_USE_STATE_USED,    /**< read since it was written; see `used_ns` */
+	TKB_USE_STATE_COMPILED /**< written here by a compiler, or without a stamp,
 	                      and not read since */
 };
 
@@ -127,17 +127,17 @@ struct tkb_gc_options {
 	uint64_t max_entries; /**< entries that may stay, on all devices */
 	bool has_max_age;
 	uint64_t max_age_s;   /**< seconds since an entry was used or written */
-	bool dry_run;         /**< say what would go, remove nothing */
+	bool is_dry_run;      /**< say what would go, remove nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	struct tkb_watch watch;
 };
 
 /** What a gc did. */
 struct tkb_gc_report {
 	bool is_inductor;
-	bool knows_use;         /**< else entries went by age alone */
+	bool has_uses;          /**< else entries went by age alone */
 	uint64_t removed_count; /**< entries */
 	uint64_t removed_size;  /**< bytes */
 	uint64_t kept_count;
@@ -156,7 +156,7 @@ struct tkb_gc_report {
  * nobody finds a part, and the rest a second later, for those who have just
  * read the group file. What is being written stays, and so does whatever is
  * no whole entry; younger entries do not make up for it. Results are
- * TKB_REMOVED, TKB_SKIPPED (busy) and TKB_FAILED, in the order of last use.
+ * TKB_OUTCOME_REMOVED, TKB_OUTCOME_SKIPPED (busy) and TKB_OUTCOME_FAILED, in the order of last use.
  *
  * Cancelled, it brings what it has begun to its end, which takes a second or
  * two. Killed, it leaves whole entries, and folders without a group file, as a

@@ -33,7 +33,7 @@ extern "C" {
  *
  * Disabled, by the option or by TKBUNDLE_DISABLE in the environment (set, and
  * neither empty nor "0", when the recorder is made), a recorder notes nothing,
- * and what it collects is an empty bundle, unless `enabled` overrules the
+ * and what it collects is an empty bundle, unless `is_enabled` overrules the
  * environment. The order is checked all the same.
  *
  * Threads: all functions but tkb_recorder_free() may be called at once, for
@@ -44,8 +44,8 @@ struct tkb_recorder;
 
 /** Choices for tkb_recorder_new(). Zero means the default. */
 struct tkb_recorder_options {
-	bool disabled; /**< note nothing */
-	bool enabled;  /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_disabled; /**< note nothing */
+	bool is_enabled;  /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 };
 
 /**

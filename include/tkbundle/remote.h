@@ -38,7 +38,7 @@ extern "C" {
  * `stall-timeout` (times: 500ms, 5s, 2m), `retries`. A folder: `sync=true|false`
  * (what is put is on the disk before the call returns; default true). Redis: `prefix` (of its
  * keys; default tkbundle), `db`, `ttl` (30d: what nobody used for so long goes),
- * `triton-key-format` (of TKB_PUSH_TRITON; default triton:{key}:{filename}, the
+ * `triton-key-format` (of TKB_PUSH_LAYOUT_TRITON; default triton:{key}:{filename}, the
  * braces written %7B and %7D where a shell would take them).
  * HTTP: `bearer-file` (a file with a token) or `bearer`, `netrc` (true, or a
  * file), `header` (`Name: value`; several), `connections` (at once; default 8),

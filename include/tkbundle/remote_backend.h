@@ -39,7 +39,7 @@ struct tkb_param {
 };
 
 /** A URL, taken apart. Texts are decoded, never NULL, and hold until close. */
-struct tkb_place {
+struct tkb_remote_url {
 	const char *scheme; /**< lower case */
 	bool has_user;
 	const char *user;
@@ -54,17 +54,17 @@ struct tkb_place {
 };
 
 /** The value of parameter `name`, or NULL. */
-TKB_API const char *tkb_place_param(const struct tkb_place *place,
-                                    const char *name);
+TKB_API const char *tkb_remote_url_param(const struct tkb_remote_url *place,
+                                         const char *name);
 
 /**
  * What a program must say aloud about it before it is used, in one sentence:
  * TLS that checks nothing (`verify=false`). NULL where there is nothing.
  */
-TKB_API const char *tkb_place_warning(const struct tkb_place *place);
+TKB_API const char *tkb_entry_state_warning(const struct tkb_remote_url *place);
 
 /** What bounds one operation. A backend must keep to all of it. */
-struct tkb_call {
+struct tkb_op_limits {
 	uint64_t deadline_ns; /**< of CLOCK_MONOTONIC: give up then */
 	uint32_t connect_ms;  /**< a connection takes at most so long */
 	uint32_t stall_ms;    /**< give up when no byte moves for so long */
@@ -146,8 +146,9 @@ struct tkb_remote_backend {
 	                                 Those of remote.h are not among them */
 
 	/** Connect. `place` holds until close(). */
-	int (*open)(const struct tkb_place *place, const struct tkb_call *call,
-	            void **self_out, struct tkb_error *err);
+	int (*open)(const struct tkb_remote_url *place,
+	            const struct tkb_op_limits *call, void **self_out,
+	            struct tkb_error *err);
 
 	/** Release `self`. Called once; cannot fail. */
 	void (*close)(void *self);
@@ -157,7 +158,7 @@ struct tkb_remote_backend {
 	 * is not there, TKB_MISS without a call. A transfer that ends early is
 	 * TKB_ERR_UNAVAILABLE: the caller goes on from where it broke.
 	 */
-	int (*get)(void *self, const struct tkb_call *call,
+	int (*get)(void *self, const struct tkb_op_limits *call,
 	           const struct tkb_digest *digest, uint64_t offset,
 	           const struct tkb_sink *sink, struct tkb_error *err);
 
@@ -165,7 +166,7 @@ struct tkb_remote_backend {
 	 * Store a blob, over whatever is there under its name: that may be
 	 * damaged.
 	 */
-	int (*put)(void *self, const struct tkb_call *call,
+	int (*put)(void *self, const struct tkb_op_limits *call,
 	           const struct tkb_digest *digest, const struct tkb_blob *blob,
 	           struct tkb_error *err);
 
@@ -176,45 +177,48 @@ struct tkb_remote_backend {
 	 * @param sizes  of those that are there, or TKB_SIZE_UNKNOWN; NULL
 	 *               where nobody asks
 	 */
-	int (*has)(void *self, const struct tkb_call *call,
+	int (*has)(void *self, const struct tkb_op_limits *call,
 	           const struct tkb_digest *digests, size_t count, bool *out,
 	           uint64_t *sizes, struct tkb_error *err);
 
 	/** Remove a blob; TKB_MISS where it is not there. */
-	int (*remove)(void *self, const struct tkb_call *call,
+	int (*remove)(void *self, const struct tkb_op_limits *call,
 	              const struct tkb_digest *digest, struct tkb_error *err);
 
 	/** Tell all blobs, in any order. */
-	int (*list)(void *self, const struct tkb_call *call,
+	int (*list)(void *self, const struct tkb_op_limits *call,
 	            const struct tkb_blob_visitor *visitor,
 	            struct tkb_error *err);
 
 	/** Add a record to a ref, which is made if need be. */
-	int (*add)(void *self, const struct tkb_call *call, const char *ref,
-	           const struct tkb_digest *digest, struct tkb_bytes record,
-	           struct tkb_error *err);
+	int (*add)(void *self, const struct tkb_op_limits *call,
+	           const char *ref, const struct tkb_digest *digest,
+	           struct tkb_bytes record, struct tkb_error *err);
 
 	/**
 	 * Tell all records of a ref; none where there is no such ref. One that
 	 * cannot be read is told as such, where that hinders no other.
 	 */
-	int (*records)(void *self, const struct tkb_call *call, const char *ref,
+	int (*records)(void *self, const struct tkb_op_limits *call,
+	               const char *ref,
 	               const struct tkb_record_visitor *visitor,
 	               struct tkb_error *err);
 
 	/** Drop a record; TKB_MISS where it is not there. */
-	int (*drop)(void *self, const struct tkb_call *call, const char *ref,
-	            const struct tkb_digest *digest, struct tkb_error *err);
+	int (*drop)(void *self, const struct tkb_op_limits *call,
+	            const char *ref, const struct tkb_digest *digest,
+	            struct tkb_error *err);
 
 	/** Let a record's age begin anew; TKB_MISS where it is not there. */
-	int (*touch)(void *self, const struct tkb_call *call, const char *ref,
-	             const struct tkb_digest *digest, struct tkb_error *err);
+	int (*touch)(void *self, const struct tkb_op_limits *call,
+	             const char *ref, const struct tkb_digest *digest,
+	             struct tkb_error *err);
 
 	/**
 	 * Tell all refs that have a record, in any order. One into which
 	 * nobody can look may have some: it is told, too.
 	 */
-	int (*refs)(void *self, const struct tkb_call *call,
+	int (*refs)(void *self, const struct tkb_op_limits *call,
 	            const struct tkb_ref_visitor *visitor,
 	            struct tkb_error *err);
 
@@ -226,7 +230,7 @@ struct tkb_remote_backend {
 	 * @param claim_out  to be released; NULL where claims do not work here
 	 * @return 0, or TKB_MISS (another has it: ask again a little later)
 	 */
-	int (*claim)(void *self, const struct tkb_call *call,
+	int (*claim)(void *self, const struct tkb_op_limits *call,
 	             const struct tkb_digest *digest, void **claim_out,
 	             struct tkb_error *err);
 
@@ -241,7 +245,7 @@ struct tkb_remote_backend {
 	 * stand, without a prefix of ours. They appear together: nobody reads
 	 * some of them new and others old. NULL where there are no such names.
 	 */
-	int (*put_named)(void *self, const struct tkb_call *call,
+	int (*put_named)(void *self, const struct tkb_op_limits *call,
 	                 const struct tkb_named *items, size_t count,
 	                 struct tkb_error *err);
 };

@@ -36,7 +36,7 @@
  * nothing and ask no remote; tkb_launchers_open() and tkb_pull_launchers() give
  * none, a recorder notes nothing and pushes nothing, and tkb_remote_verify()
  * reads as ever, and drops nothing. It is read with getenv() when such a function is called. A caller that was told otherwise, by
- * a setting of its own, says so by `enabled` in the options. What only reads a
+ * a setting of its own, says so by `is_enabled` in the options. What only reads a
  * bundle or a cache, and compiles, are as ever.
  *
  * The library never prints, exits or aborts, keeps no state outside the

@@ -8,9 +8,8 @@
 #include "cache/names.h"
 #include "cache/select.h"
 
-int tkb_cache_leave_out(struct tkb_cache *cache, const char *root,
-                        const char *key, const struct tkb_error *why,
-                        struct tkb_error *err)
+int tkb_cache_reject(struct tkb_cache *cache, const char *root, const char *key,
+                     const struct tkb_error *why, struct tkb_error *err)
 {
 	char *message = tkb_arena_string(&cache->arena, tkb_text(why->message));
 	char *kept = tkb_arena_string(&cache->arena, tkb_text(key));
@@ -163,7 +162,7 @@ int tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf bytes = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT + 1);
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
-	const struct tkb_found *found = &cache->found[index];
+	const struct tkb_scanned_entry *found = &cache->found[index];
 	struct stat status;
 	int rc;
 

@@ -12,14 +12,14 @@
 
 #include <tkbundle/cache.h>
 
-#include "cache/found.h"
+#include "cache/scanned_entry.h"
 #include "cache/watch.h"
 
 struct tkb_cache {
 	struct tkb_roots roots;
 	struct tkb_loader *loaders; /* owned; one a thread */
 	size_t loader_count;
-	struct tkb_found *found; /* owned; sorted as in a bundle */
+	struct tkb_scanned_entry *found; /* owned; sorted as in a bundle */
 	size_t found_count;
 	struct tkb_left_out *left_out; /* owned; texts in `arena` */
 	size_t left_out_count;
@@ -67,9 +67,8 @@ struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
                                       enum tkb_outcome outcome);
 
 /* Note that folder `key` of `root` is to be left out, as `why` says. */
-TKB_NODISCARD int tkb_cache_leave_out(struct tkb_cache *cache, const char *root,
-                                      const char *key,
-                                      const struct tkb_error *why,
-                                      struct tkb_error *err);
+TKB_NODISCARD int tkb_cache_reject(struct tkb_cache *cache, const char *root,
+                                   const char *key, const struct tkb_error *why,
+                                   struct tkb_error *err);
 
 #endif

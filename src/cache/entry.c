@@ -21,11 +21,15 @@ const char *tkb_kind_name(enum tkb_kind kind)
 const char *tkb_outcome_name(enum tkb_outcome outcome)
 {
 	static const char *const names[] = {
-		[TKB_COLLECTED] = "collected", [TKB_LEFT_OUT] = "left out",
-		[TKB_EMITTED] = "emitted",     [TKB_PRESENT] = "present",
-		[TKB_REPAIRED] = "repaired",   [TKB_SKIPPED] = "skipped",
-		[TKB_FAILED] = "failed",       [TKB_VERIFIED] = "verified",
-		[TKB_REMOVED] = "removed",
+		[TKB_OUTCOME_COLLECTED] = "collected",
+		[TKB_OUTCOME_LEFT_OUT] = "left out",
+		[TKB_OUTCOME_EMITTED] = "emitted",
+		[TKB_OUTCOME_PRESENT] = "present",
+		[TKB_OUTCOME_REPAIRED] = "repaired",
+		[TKB_OUTCOME_SKIPPED] = "skipped",
+		[TKB_OUTCOME_FAILED] = "failed",
+		[TKB_OUTCOME_VERIFIED] = "verified",
+		[TKB_OUTCOME_REMOVED] = "removed",
 	};
 
 	return (size_t)outcome < TKB_COUNT_OF(names) ? names[outcome] : "";

@@ -7,13 +7,14 @@
 
 static int compare_found(const void *a, const void *b)
 {
-	const struct tkb_found *left = a;
-	const struct tkb_found *right = b;
+	const struct tkb_scanned_entry *left = a;
+	const struct tkb_scanned_entry *right = b;
 
 	return tkb_entry_compare(&left->entry, &right->entry);
 }
 
-static bool same_identity(const struct tkb_found *a, const struct tkb_found *b)
+static bool same_identity(const struct tkb_scanned_entry *a,
+                          const struct tkb_scanned_entry *b)
 {
 	return a->entry.kind == b->entry.kind &&
 	       strcmp(a->entry.key, b->entry.key) == 0 &&
@@ -22,7 +23,7 @@ static bool same_identity(const struct tkb_found *a, const struct tkb_found *b)
 
 static bool has_twin(const struct tkb_cache *cache, size_t index)
 {
-	const struct tkb_found *found = &cache->found[index];
+	const struct tkb_scanned_entry *found = &cache->found[index];
 
 	return (index > 0 && same_identity(found - 1, found)) ||
 	       (index + 1 < cache->found_count &&
@@ -53,17 +54,18 @@ static int hash_one(void *self, size_t worker, size_t index,
 	struct hashing *hashing = self;
 	struct tkb_cache *cache = hashing->cache;
 	struct verdict *result = &hashing->verdicts[index];
-	struct tkb_found *found = &cache->found[index];
+	struct tkb_scanned_entry *found = &cache->found[index];
 	struct tkb_loader *loader = &cache->loaders[worker];
 	struct tkb_bytes bytes;
 
 	if (!hashing->all && !has_twin(cache, index))
 		return 0;
 	for (size_t i = 0; i < found->entry.file_count && result->rc == 0; i++)
-		result->rc =
-			tkb_found_read(loader, found, i, &bytes, &result->err);
+		result->rc = tkb_scanned_entry_read(loader, found, i, &bytes,
+		                                    &result->err);
 	if (result->rc == 0)
-		result->rc = tkb_found_check(loader, found, &result->err);
+		result->rc =
+			tkb_scanned_entry_check(loader, found, &result->err);
 	if (result->rc < 0 &&
 	    !tkb_failure_is_of_entry(result->rc, &result->err)) {
 		*err = result->err;
@@ -73,8 +75,9 @@ static int hash_one(void *self, size_t worker, size_t index,
 }
 
 /* Let `into` stand for `found`'s device too. */
-static int join_devices(struct tkb_cache *cache, struct tkb_found *into,
-                        const struct tkb_found *found, struct tkb_error *err)
+static int join_devices(struct tkb_cache *cache, struct tkb_scanned_entry *into,
+                        const struct tkb_scanned_entry *found,
+                        struct tkb_error *err)
 {
 	const size_t count = into->entry.device_count;
 	uint32_t *devices =
@@ -94,11 +97,11 @@ static int join_devices(struct tkb_cache *cache, struct tkb_found *into,
 static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
                     bool *folded, struct tkb_error *err)
 {
-	struct tkb_found *found = &cache->found[index];
+	struct tkb_scanned_entry *found = &cache->found[index];
 
 	*folded = false;
 	for (size_t i = kept; i-- > 0;) {
-		struct tkb_found *into = &cache->found[i];
+		struct tkb_scanned_entry *into = &cache->found[i];
 
 		if (!same_identity(into, found))
 			break;
@@ -121,13 +124,13 @@ static int settle(struct tkb_cache *cache, const struct verdict *verdicts,
 	int rc;
 
 	for (size_t i = 0; i < cache->found_count; i++) {
-		const struct tkb_found *found = &cache->found[i];
+		const struct tkb_scanned_entry *found = &cache->found[i];
 		bool folded = false;
 
 		if (verdicts[i].rc < 0) {
-			rc = tkb_cache_leave_out(cache, found->root->path,
-			                         found->entry.key,
-			                         &verdicts[i].err, err);
+			rc = tkb_cache_reject(cache, found->root->path,
+			                      found->entry.key,
+			                      &verdicts[i].err, err);
 			if (rc < 0)
 				return rc;
 			continue;
@@ -148,7 +151,7 @@ static int hash_and_settle(struct tkb_cache *cache, const struct tkb_scan *scan,
 	const bool fold = !scan->keep_apart && cache->roots.count > 1;
 	TKB_AUTO(hashing_release)
 	struct hashing hashing = { .cache = cache,
-		                   .all = scan->options->digests };
+		                   .all = scan->options->has_digests };
 	const struct tkb_parallel_work work = { hash_one, &hashing };
 	int rc;
 

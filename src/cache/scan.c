@@ -19,7 +19,7 @@ struct candidate {
 	size_t device_count;
 	int rc;
 	struct tkb_error err;
-	struct tkb_found found;
+	struct tkb_scanned_entry found;
 };
 
 struct candidates {
@@ -126,14 +126,14 @@ static bool has_folder(const struct tkb_root *root, const char *key,
 	return S_ISDIR(status.st_mode) || *is_link;
 }
 
-static int leave_out_missing(struct tkb_cache *cache, const char *root,
-                             const char *key, struct tkb_error *err)
+static int reject_missing(struct tkb_cache *cache, const char *root,
+                          const char *key, struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 
 	(void)tkb_fail_entry(&why, TKB_REASON_MISSING,
 	                     "it is wanted, but there is no finished entry");
-	return tkb_cache_leave_out(cache, root, key, &why, err);
+	return tkb_cache_reject(cache, root, key, &why, err);
 }
 
 /* The devices of `count` picks, which are of one key. */
@@ -164,8 +164,8 @@ static int pick_in_root(struct candidates *candidates,
 	int rc;
 
 	if (!has_folder(candidate.root, picks->key, &candidate.is_link))
-		return leave_out_missing(candidates->cache,
-		                         candidate.root->path, picks->key, err);
+		return reject_missing(candidates->cache, candidate.root->path,
+		                      picks->key, err);
 	if (!picks->any_device) {
 		rc = keep_devices(candidates, picks, count, &candidate, err);
 		if (rc < 0)
@@ -207,8 +207,8 @@ static int pick_in_roots(struct candidates *candidates,
 	}
 	if (has_any)
 		return 0;
-	return leave_out_missing(candidates->cache, root_of(roots, pick)->path,
-	                         pick->key, err);
+	return reject_missing(candidates->cache, root_of(roots, pick)->path,
+	                      pick->key, err);
 }
 
 /* Look up what was picked, instead of listing what there is. */
@@ -284,9 +284,9 @@ static int load_one(void *self, size_t worker, size_t index,
 		                       "the folder is a symbolic link");
 		return 0;
 	}
-	candidate->rc = tkb_found_load(&candidates->cache->loaders[worker],
-	                               candidate->root, candidate->key,
-	                               &candidate->found, &candidate->err);
+	candidate->rc = tkb_scanned_entry_load(
+		&candidates->cache->loaders[worker], candidate->root,
+		candidate->key, &candidate->found, &candidate->err);
 	if (candidate->rc < 0 &&
 	    !tkb_failure_is_of_entry(candidate->rc, &candidate->err)) {
 		*err = candidate->err;
@@ -307,11 +307,12 @@ static int open_loaders(struct tkb_cache *cache,
 		return tkb_fail_nomem(err);
 	while (cache->loader_count < count) {
 		rc = tkb_loader_open(&cache->loaders[cache->loader_count],
-		                     options->lean, options->no_modules, err);
+		                     options->is_lean, options->is_kernels_only,
+		                     err);
 		if (rc < 0)
 			return rc;
 		cache->loaders[cache->loader_count].strips =
-			options->strip_locations;
+			options->is_stripped;
 		cache->loader_count++;
 	}
 	return 0;
@@ -331,16 +332,16 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 		struct candidate *candidate = &candidates->items[i];
 
 		if (candidate->rc == TKB_MISS && is_picked) {
-			rc = leave_out_missing(cache, candidate->root->path,
-			                       candidate->key, err);
+			rc = reject_missing(cache, candidate->root->path,
+			                    candidate->key, err);
 			if (rc < 0)
 				return rc;
 		} else if (candidate->rc == TKB_MISS) {
 			cache->unfinished_count++;
 		} else if (candidate->rc < 0) {
-			rc = tkb_cache_leave_out(cache, candidate->root->path,
-			                         candidate->key,
-			                         &candidate->err, err);
+			rc = tkb_cache_reject(cache, candidate->root->path,
+			                      candidate->key, &candidate->err,
+			                      err);
 			if (rc < 0)
 				return rc;
 		} else if (!candidate->found.is_unwanted) {

@@ -320,11 +320,11 @@ static void write_lean(const struct tkb_group *group, struct tkb_bytes prefix,
 }
 
 void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
-                       bool lean, struct tkb_buf *out, uint32_t *count_out)
+                       bool is_lean, struct tkb_buf *out, uint32_t *count_out)
 {
 	size_t from = 0;
 
-	if (lean) {
+	if (is_lean) {
 		write_lean(group, prefix, out, count_out);
 		return;
 	}

@@ -58,7 +58,7 @@ bool tkb_group_names(const struct tkb_group *group, struct tkb_bytes place);
  * lean drops are not listed.
  */
 void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
-                       bool lean, struct tkb_buf *out, uint32_t *count_out);
+                       bool is_lean, struct tkb_buf *out, uint32_t *count_out);
 
 /*
  * Append JSON `text` with the sentinel in place of each of `prefixes` where a

@@ -23,10 +23,10 @@ struct tkb_uses {
 const char *tkb_use_state_name(enum tkb_use_state state)
 {
 	static const char *const names[] = {
-		[TKB_USE_UNKNOWN] = "unknown",
-		[TKB_UNUSED] = "unused",
-		[TKB_USED] = "used",
-		[TKB_COMPILED] = "compiled",
+		[TKB_USE_STATE_UNKNOWN] = "unknown",
+		[TKB_USE_STATE_UNUSED] = "unused",
+		[TKB_USE_STATE_USED] = "used",
+		[TKB_USE_STATE_COMPILED] = "compiled",
 	};
 
 	return (size_t)state < TKB_COUNT_OF(names) ? names[state] : "";
@@ -71,18 +71,19 @@ static int64_t nanoseconds(const struct timespec *time)
 static enum tkb_use_state state_of(int64_t read_ns, int64_t written_ns)
 {
 	if (read_ns == 0)
-		return TKB_UNUSED;
-	return read_ns > written_ns ? TKB_USED : TKB_COMPILED;
+		return TKB_USE_STATE_UNUSED;
+	return read_ns > written_ns ? TKB_USE_STATE_USED
+	                            : TKB_USE_STATE_COMPILED;
 }
 
 /* The file whose times are those of the entry. */
-static const char *stamp_name(const struct tkb_found *found)
+static const char *stamp_name(const struct tkb_scanned_entry *found)
 {
 	return found->group_name != NULL ? found->group_name
 	                                 : found->files[0].name;
 }
 
-static uint64_t size_on_disk(const struct tkb_found *found)
+static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 {
 	uint64_t size = 0;
 
@@ -91,7 +92,7 @@ static uint64_t size_on_disk(const struct tkb_found *found)
 	return size;
 }
 
-int tkb_use_look(const struct tkb_found *found, bool is_known,
+int tkb_use_look(const struct tkb_scanned_entry *found, bool is_known,
                  struct tkb_use *out, struct tkb_error *err)
 {
 	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
@@ -112,7 +113,7 @@ int tkb_use_look(const struct tkb_found *found, bool is_known,
 	if (is_known)
 		use.state =
 			state_of(nanoseconds(&status.st_atim), use.written_ns);
-	if (use.state == TKB_USED)
+	if (use.state == TKB_USE_STATE_USED)
 		use.used_ns = nanoseconds(&status.st_atim);
 	*out = use;
 	return 0;
@@ -133,9 +134,9 @@ static int compare_uses(const void *a, const void *b)
 {
 	const struct tkb_use *left = a;
 	const struct tkb_use *right = b;
-	const bool is_used = left->state == TKB_USED;
+	const bool is_used = left->state == TKB_USE_STATE_USED;
 
-	if (is_used != (right->state == TKB_USED))
+	if (is_used != (right->state == TKB_USE_STATE_USED))
 		return is_used ? -1 : 1;
 	if (left->used_ns != right->used_ns)
 		return left->used_ns < right->used_ns ? -1 : 1;
@@ -166,7 +167,7 @@ static int look_at_all(struct tkb_uses *uses, struct tkb_error *err)
 		return tkb_fail_nomem(err);
 	ask_roots(uses, tells);
 	for (size_t i = 0; i < cache->found_count; i++) {
-		const struct tkb_found *found = &cache->found[i];
+		const struct tkb_scanned_entry *found = &cache->found[i];
 
 		rc = tkb_use_look(found,
 		                  tells[found->root - cache->roots.items],

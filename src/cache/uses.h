@@ -6,7 +6,7 @@
 
 #include <tkbundle/maintain.h>
 
-#include "cache/found.h"
+#include "cache/scanned_entry.h"
 
 /*
  * Does the file system below `root` keep access times? It is tried on a file
@@ -20,7 +20,8 @@ bool tkb_use_is_told(const struct tkb_root *root);
  * that `out` points to belongs to `found`. Returns 0, TKB_MISS (it is gone
  * meanwhile) or TKB_ERR_IO.
  */
-TKB_NODISCARD int tkb_use_look(const struct tkb_found *found, bool is_known,
-                               struct tkb_use *out, struct tkb_error *err);
+TKB_NODISCARD int tkb_use_look(const struct tkb_scanned_entry *found,
+                               bool is_known, struct tkb_use *out,
+                               struct tkb_error *err);
 
 #endif

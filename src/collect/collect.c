@@ -6,13 +6,13 @@
 
 #include "base/disable.h"
 #include "base/draft.h"
-#include "format/compose.h"
+#include "format/bundle_write.h"
 #include "format/manifest.h"
 
 struct collector {
 	const struct tkb_collect_options *options;
-	const struct tkb_order *order; /* NULL: everything */
-	struct tkb_cache *cache;       /* owned */
+	const struct tkb_pack_request *order; /* NULL: everything */
+	struct tkb_cache *cache;              /* owned */
 	struct tkb_watcher watcher;
 	struct tkb_pack pack;
 };
@@ -30,21 +30,21 @@ static int write_bundle(struct collector *collector,
                         struct tkb_error *err)
 {
 	struct tkb_pack *pack = &collector->pack;
-	const bool lean = collector->options->profile == TKB_PROFILE_LEAN;
+	const bool is_lean = collector->options->profile == TKB_PROFILE_LEAN;
 	const struct tkb_outline outline = {
 		.contents = { .entries = pack->items,
 		              .entry_count = collector->cache->found_count,
 		              .launchers = pack->launchers,
 		              .launcher_count = pack->launcher_count,
-		              .profile = lean ? "lean" : "full" },
+		              .profile = is_lean ? "lean" : "full" },
 		.frames = pack->frames,
 		.frame_count = pack->frame_count,
 		.send_frame = tkb_pack_send,
 		.self = pack,
 	};
 
-	return tkb_compose(&outline, sink, &report->id, &report->bundle_size,
-	                   err);
+	return tkb_bundle_write(&outline, sink, &report->id,
+	                        &report->bundle_size, err);
 }
 
 static void fill_report(const struct collector *collector,
@@ -60,7 +60,7 @@ static void fill_report(const struct collector *collector,
 	report->launcher_count = collector->pack.launcher_count;
 	report->dropped_count = collector->pack.dropped_count;
 	for (size_t i = 0; i < cache->found_count; i++) {
-		const struct tkb_found *found = &cache->found[i];
+		const struct tkb_scanned_entry *found = &cache->found[i];
 
 		report->moved_count += found->is_moved;
 		report->file_count += found->entry.file_count;
@@ -73,18 +73,20 @@ static void tell_entries(struct collector *collector)
 	const struct tkb_cache *cache = collector->cache;
 
 	for (size_t i = 0; i < cache->found_count; i++) {
-		const struct tkb_found *found = &cache->found[i];
-		const struct tkb_result result = { .root = found->root->path,
-			                           .key = found->entry.key,
-			                           .name = found->entry.name,
-			                           .outcome = TKB_COLLECTED,
-			                           .message = "" };
+		const struct tkb_scanned_entry *found = &cache->found[i];
+		const struct tkb_result result = {
+			.root = found->root->path,
+			.key = found->entry.key,
+			.name = found->entry.name,
+			.outcome = TKB_OUTCOME_COLLECTED,
+			.message = ""
+		};
 
 		tkb_watcher_result(&collector->watcher, &result);
 	}
 	for (size_t i = 0; i < cache->left_out_count; i++) {
-		const struct tkb_result result =
-			tkb_left_out_result(&cache->left_out[i], TKB_LEFT_OUT);
+		const struct tkb_result result = tkb_left_out_result(
+			&cache->left_out[i], TKB_OUTCOME_LEFT_OUT);
 
 		tkb_watcher_result(&collector->watcher, &result);
 	}
@@ -99,7 +101,8 @@ static void tell_launcher(struct collector *collector,
 		.key = launcher->cache_key,
 		.name = launcher->name,
 		.is_launcher = true,
-		.outcome = is_dropped ? TKB_LEFT_OUT : TKB_COLLECTED,
+		.outcome = is_dropped ? TKB_OUTCOME_LEFT_OUT
+		                      : TKB_OUTCOME_COLLECTED,
 		.reason = is_dropped ? TKB_REASON_NEEDS : TKB_REASON_NONE,
 		.message = is_dropped ? "what it needs is not collected" : "",
 	};
@@ -126,9 +129,9 @@ struct tkb_cache_options tkb_collect_choices(
 		.key_count = options->key_count,
 		.has_device = options->has_device,
 		.device = options->device,
-		.no_modules = options->no_modules,
-		.lean = options->profile == TKB_PROFILE_LEAN,
-		.strip_locations = options->strip_locations,
+		.is_kernels_only = options->is_kernels_only,
+		.is_lean = options->profile == TKB_PROFILE_LEAN,
+		.is_stripped = options->is_stripped,
 		.threads = options->threads,
 		.watch = &options->watch,
 	};
@@ -138,7 +141,7 @@ static int open_cache(struct collector *collector, const char *cache_root,
                       struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = collector->options;
-	const struct tkb_order *order = collector->order;
+	const struct tkb_pack_request *order = collector->order;
 	const struct tkb_cache_options choices = tkb_collect_choices(options);
 	const struct tkb_scan scan = {
 		.options = &choices,
@@ -171,9 +174,9 @@ static const struct tkb_collect_options defaults = { 0 };
 
 static int collect(const char *cache_root,
                    const struct tkb_collect_options *options,
-                   const struct tkb_order *order, const struct tkb_sink *sink,
-                   const char *folder, struct tkb_collect_report *report,
-                   struct tkb_error *err)
+                   const struct tkb_pack_request *order,
+                   const struct tkb_sink *sink, const char *folder,
+                   struct tkb_collect_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(collector_close)
 	struct collector collector = { .options = options, .order = order };
@@ -186,7 +189,7 @@ static int collect(const char *cache_root,
 	if (rc != 0)
 		return rc;
 	collector.pack.cache = collector.cache;
-	collector.pack.dry_run = options->dry_run;
+	collector.pack.is_dry_run = options->is_dry_run;
 	if (order != NULL) {
 		collector.pack.savings = order->launchers;
 		collector.pack.saving_count = order->launcher_count;
@@ -197,20 +200,21 @@ static int collect(const char *cache_root,
 
 	fill_report(&collector, &own);
 	tell_results(&collector);
-	rc = options->strict ? check_left_out(&own, err) : 0;
+	rc = options->is_strict ? check_left_out(&own, err) : 0;
 	if (rc == 0)
-		rc = write_bundle(&collector, options->dry_run ? NULL : sink,
+		rc = write_bundle(&collector, options->is_dry_run ? NULL : sink,
 		                  &own, err);
 	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
 		*report = own;
 	return rc;
 }
 
-int tkb_collect_order(const char *cache_root,
-                      const struct tkb_collect_options *options,
-                      const struct tkb_order *order,
-                      const struct tkb_sink *sink, const char *folder,
-                      struct tkb_collect_report *report, struct tkb_error *err)
+int tkb_collect_request(const char *cache_root,
+                        const struct tkb_collect_options *options,
+                        const struct tkb_pack_request *order,
+                        const struct tkb_sink *sink, const char *folder,
+                        struct tkb_collect_report *report,
+                        struct tkb_error *err)
 {
 	struct tkb_collect_options chosen;
 	struct tkb_timed timed;
@@ -229,7 +233,7 @@ int tkb_collect_order(const char *cache_root,
 static bool is_disabled(const struct tkb_collect_options *options,
                         struct tkb_collect_report *report)
 {
-	if ((options != NULL && options->enabled) || !tkb_is_disabled())
+	if ((options != NULL && options->is_enabled) || !tkb_is_disabled())
 		return false;
 	if (report != NULL)
 		*report = (struct tkb_collect_report){ 0 };
@@ -241,19 +245,20 @@ int tkb_collect(const char *cache_root,
                 const struct tkb_sink *sink, struct tkb_collect_report *report,
                 struct tkb_error *err)
 {
-	if (sink == NULL && (options == NULL || !options->dry_run))
+	if (sink == NULL && (options == NULL || !options->is_dry_run))
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
 	if (is_disabled(options, report))
 		return 0;
-	return tkb_collect_order(cache_root, options, NULL, sink, NULL, report,
-	                         err);
+	return tkb_collect_request(cache_root, options, NULL, sink, NULL,
+	                           report, err);
 }
 
-int tkb_collect_order_to_file(const char *cache_root,
-                              const struct tkb_collect_options *options,
-                              const struct tkb_order *order, const char *path,
-                              struct tkb_collect_report *report,
-                              struct tkb_error *err)
+int tkb_collect_request_to_file(const char *cache_root,
+                                const struct tkb_collect_options *options,
+                                const struct tkb_pack_request *order,
+                                const char *path,
+                                struct tkb_collect_report *report,
+                                struct tkb_error *err)
 {
 	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
 	TKB_AUTO(tkb_free_at) char *copy = NULL;
@@ -261,17 +266,17 @@ int tkb_collect_order_to_file(const char *cache_root,
 	struct tkb_collect_report own = { 0 };
 	int rc;
 
-	if (options != NULL && options->dry_run)
-		return tkb_collect_order(cache_root, options, order, NULL, NULL,
-		                         report, err);
+	if (options != NULL && options->is_dry_run)
+		return tkb_collect_request(cache_root, options, order, NULL,
+		                           NULL, report, err);
 	copy = strdup(path);
 	if (copy == NULL)
 		return tkb_fail_nomem(err);
 	rc = tkb_draft_open(&draft, path, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_collect_order(cache_root, options, order, &sink, dirname(copy),
-	                       &own, err);
+	rc = tkb_collect_request(cache_root, options, order, &sink,
+	                         dirname(copy), &own, err);
 	if (rc == 0)
 		rc = tkb_draft_publish(&draft, err);
 	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
@@ -286,6 +291,6 @@ int tkb_collect_to_file(const char *cache_root,
 {
 	if (is_disabled(options, report))
 		return 0;
-	return tkb_collect_order_to_file(cache_root, options, NULL, path,
-	                                 report, err);
+	return tkb_collect_request_to_file(cache_root, options, NULL, path,
+	                                   report, err);
 }

@@ -10,7 +10,7 @@
 #include "collect/pack.h"
 
 /* What a recorder wants collected. */
-struct tkb_order {
+struct tkb_pack_request {
 	const struct tkb_pick *picks; /* by key, then device; never NULL */
 	size_t pick_count;            /* 0: no cache is looked at */
 	const struct tkb_saving *launchers; /* by cache key */
@@ -25,18 +25,18 @@ struct tkb_cache_options tkb_collect_choices(
  * As tkb_collect(). `order` may be NULL: everything. `folder` is where a large
  * bundle waits until its header can be written; NULL is $TMPDIR.
  */
-TKB_NODISCARD int tkb_collect_order(const char *cache_root,
-                                    const struct tkb_collect_options *options,
-                                    const struct tkb_order *order,
-                                    const struct tkb_sink *sink,
-                                    const char *folder,
-                                    struct tkb_collect_report *report,
-                                    struct tkb_error *err);
+TKB_NODISCARD int tkb_collect_request(const char *cache_root,
+                                      const struct tkb_collect_options *options,
+                                      const struct tkb_pack_request *order,
+                                      const struct tkb_sink *sink,
+                                      const char *folder,
+                                      struct tkb_collect_report *report,
+                                      struct tkb_error *err);
 
 /* As tkb_collect_to_file(). */
-TKB_NODISCARD int tkb_collect_order_to_file(
+TKB_NODISCARD int tkb_collect_request_to_file(
 	const char *cache_root, const struct tkb_collect_options *options,
-	const struct tkb_order *order, const char *path,
+	const struct tkb_pack_request *order, const char *path,
 	struct tkb_collect_report *report, struct tkb_error *err);
 
 #endif

@@ -144,8 +144,8 @@ static int pack_member(struct tkb_pack *pack, struct tkb_loader *loader,
 	if (item >= entry_count) {
 		bytes = pack->payloads[item - entry_count];
 	} else {
-		rc = tkb_found_read(loader, &pack->cache->found[item],
-		                    member->file, &bytes, &fault);
+		rc = tkb_scanned_entry_read(loader, &pack->cache->found[item],
+		                            member->file, &bytes, &fault);
 		if (rc < 0)
 			return note_fault(pack, item, rc, &fault, err);
 	}
@@ -165,8 +165,8 @@ static int check_frame(struct tkb_pack *pack, struct tkb_loader *loader,
 		struct tkb_error fault = { 0 };
 
 		if (pack->faults[i] == NULL && i < pack->cache->found_count) {
-			rc = tkb_found_check(loader, &pack->cache->found[i],
-			                     &fault);
+			rc = tkb_scanned_entry_check(
+				loader, &pack->cache->found[i], &fault);
 			rc = note_fault(pack, i, rc, &fault, err);
 			if (rc < 0)
 				return rc;
@@ -225,7 +225,7 @@ static int pack_frame(void *self, size_t worker, size_t index,
 	if (rc < 0)
 		return rc;
 	rc = check_frame(pack, loader, cut, &is_good, err);
-	if (rc < 0 || !is_good || pack->dry_run)
+	if (rc < 0 || !is_good || pack->is_dry_run)
 		return rc;
 	return pack_tar(pack, loader, packing, index, err);
 }
@@ -287,9 +287,9 @@ static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
 			continue;
 		}
 		*dropped = true;
-		rc = tkb_cache_leave_out(cache, cache->found[i].root->path,
-		                         cache->found[i].entry.key,
-		                         pack->faults[i], err);
+		rc = tkb_cache_reject(cache, cache->found[i].root->path,
+		                      cache->found[i].entry.key,
+		                      pack->faults[i], err);
 		if (rc < 0)
 			return rc;
 	}

@@ -19,7 +19,7 @@
 
 #include "base/spool.h"
 #include "cache/cache.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 #include "format/writer.h"
 
 /* A launcher that is to be packed, with its payload. */
@@ -35,7 +35,7 @@ struct tkb_pack {
 	struct tkb_watcher *watcher;
 	const struct tkb_saving *savings; /* by cache key; by reference */
 	size_t saving_count;
-	bool dry_run; /* check everything, pack nothing */
+	bool is_dry_run; /* check everything, pack nothing */
 
 	struct tkb_spool spool;
 	struct tkb_packing *packings; /* owned; one a loader */

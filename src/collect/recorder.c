@@ -10,7 +10,7 @@
 #include "collect/collect.h"
 #include "cache/key.h"
 #include "cache/names.h"
-#include "collect/notes.h"
+#include "collect/recorder_set.h"
 #include "collect/recorder.h"
 
 enum phase {
@@ -35,8 +35,9 @@ struct guard {
 struct tkb_recorder {
 	struct guard *guard; /* owned; guards what follows */
 	enum phase phase;
-	struct tkb_notes notes;
-	struct tkb_notes ended; /* being collected though the compile ended */
+	struct tkb_recorder_set notes;
+	struct tkb_recorder_set
+		ended; /* being collected though the compile ended */
 	bool is_disabled;
 };
 
@@ -55,8 +56,8 @@ int tkb_recorder_new(const struct tkb_recorder_options *options,
 		return tkb_fail_nomem(err);
 	(void)madvise(page, sizeof(struct guard), MADV_WIPEONFORK);
 	recorder->guard = page;
-	recorder->is_disabled = options != NULL && options->disabled;
-	if (options == NULL || !options->enabled)
+	recorder->is_disabled = options != NULL && options->is_disabled;
+	if (options == NULL || !options->is_enabled)
 		recorder->is_disabled |= tkb_is_disabled();
 	*out = tkb_take(recorder);
 	return 0;
@@ -66,8 +67,8 @@ void tkb_recorder_free(struct tkb_recorder *recorder)
 {
 	if (recorder == NULL)
 		return;
-	tkb_notes_release(&recorder->notes);
-	tkb_notes_release(&recorder->ended);
+	tkb_recorder_set_release(&recorder->notes);
+	tkb_recorder_set_release(&recorder->ended);
 	(void)munmap(recorder->guard, sizeof(*recorder->guard));
 	free(recorder);
 }
@@ -128,7 +129,7 @@ static int put(struct tkb_recorder *recorder, const char *key, uint32_t device,
 	lock(recorder);
 	rc = check_order(recorder, err);
 	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_notes_put(&recorder->notes, key, device, err);
+		rc = tkb_recorder_set_put(&recorder->notes, key, device, err);
 	unlock(recorder);
 	return rc;
 }
@@ -195,11 +196,12 @@ static int check_needs(const struct tkb_launcher_spec *launcher,
 static int check_launcher(const struct tkb_launcher_spec *launcher,
                           struct tkb_error *err)
 {
-	if (!tkb_saved_text_is_valid(launcher->cache_key, TKB_CACHE_KEY_LIMIT))
+	if (!tkb_launcher_text_is_valid(launcher->cache_key,
+	                                TKB_CACHE_KEY_LIMIT))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.80s' cannot be a launcher's cache key",
 		                launcher->cache_key);
-	if (!tkb_saved_text_is_valid(launcher->name, TKB_NAME_LIMIT))
+	if (!tkb_launcher_text_is_valid(launcher->name, TKB_NAME_LIMIT))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.80s' cannot be a launcher's name",
 		                launcher->name);
@@ -215,22 +217,22 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
                               const struct tkb_launcher_spec *launcher,
                               struct tkb_error *err)
 {
-	TKB_AUTO(tkb_free_at) struct tkb_saved_note *note = NULL;
+	TKB_AUTO(tkb_free_at) struct tkb_recorded_launcher *note = NULL;
 	int rc;
 
 	rc = check_launcher(launcher, err);
 	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_saved_note_new(launcher, &note, err);
+		rc = tkb_recorded_launcher_new(launcher, &note, err);
 	if (rc < 0)
 		return rc;
 	lock(recorder);
 	rc = check_order(recorder, err);
 	if (rc == 0 && note != NULL)
-		tkb_notes_save(&recorder->notes, tkb_take(note));
+		tkb_recorder_set_save(&recorder->notes, tkb_take(note));
 	/* What is collected points to launchers that were replaced since. */
 	if (rc == 0 &&
 	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
-		tkb_notes_purge(&recorder->notes);
+		tkb_recorder_set_purge(&recorder->notes);
 	unlock(recorder);
 	return rc;
 }
@@ -238,18 +240,19 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 /* In the lock. */
 static void discard(struct tkb_recorder *recorder)
 {
-	tkb_notes_release(&recorder->notes);
+	tkb_recorder_set_release(&recorder->notes);
 	recorder->phase = PHASE_IDLE;
 }
 
 static bool is_dry_run(const struct tkb_collect_options *options)
 {
-	return options != NULL && options->dry_run;
+	return options != NULL && options->is_dry_run;
 }
 
 static int begin_collect(struct tkb_recorder *recorder,
                          const struct tkb_collect_options *options,
-                         struct tkb_wishes *wishes, struct tkb_error *err)
+                         struct tkb_collect_selection *wishes,
+                         struct tkb_error *err)
 {
 	int rc;
 
@@ -265,7 +268,7 @@ static int begin_collect(struct tkb_recorder *recorder,
 		                        "collected"
 		                      : "the compile is being collected");
 	if (rc == 0)
-		rc = tkb_wishes_of(&recorder->notes, wishes, err);
+		rc = tkb_collect_selection_of(&recorder->notes, wishes, err);
 	if (rc == 0) {
 		recorder->guard->is_collecting = true;
 		recorder->guard->is_dry = is_dry_run(options);
@@ -279,19 +282,21 @@ static void finish_collect(struct tkb_recorder *recorder, bool is_final)
 	lock(recorder);
 	recorder->guard->is_collecting = false;
 	if (recorder->guard->has_ended)
-		tkb_notes_release(&recorder->ended);
+		tkb_recorder_set_release(&recorder->ended);
 	else if (is_final)
 		recorder->phase = PHASE_COLLECTED;
 	recorder->guard->has_ended = false;
 	unlock(recorder);
 }
 
-static struct tkb_order order_of(const struct tkb_wishes *wishes)
+static struct tkb_pack_request order_of(
+	const struct tkb_collect_selection *wishes)
 {
-	return (struct tkb_order){ .picks = wishes->picks,
-		                   .pick_count = wishes->pick_count,
-		                   .launchers = wishes->savings,
-		                   .launcher_count = wishes->saving_count };
+	return (struct tkb_pack_request){ .picks = wishes->picks,
+		                          .pick_count = wishes->pick_count,
+		                          .launchers = wishes->savings,
+		                          .launcher_count =
+		                                  wishes->saving_count };
 }
 
 int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
@@ -300,8 +305,9 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
                          struct tkb_collect_report *report,
                          struct tkb_error *err)
 {
-	TKB_AUTO(tkb_wishes_release) struct tkb_wishes wishes = { 0 };
-	struct tkb_order order;
+	TKB_AUTO(tkb_collect_selection_release)
+	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_pack_request order;
 	int rc;
 
 	if (sink == NULL && !is_dry_run(options))
@@ -310,8 +316,8 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
 	if (rc < 0)
 		return rc;
 	order = order_of(&wishes);
-	rc = tkb_collect_order(cache_root, options, &order, sink, NULL, report,
-	                       err);
+	rc = tkb_collect_request(cache_root, options, &order, sink, NULL,
+	                         report, err);
 	finish_collect(recorder, rc == 0 && !is_dry_run(options));
 	return rc;
 }
@@ -323,16 +329,17 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
                                  struct tkb_collect_report *report,
                                  struct tkb_error *err)
 {
-	TKB_AUTO(tkb_wishes_release) struct tkb_wishes wishes = { 0 };
-	struct tkb_order order;
+	TKB_AUTO(tkb_collect_selection_release)
+	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_pack_request order;
 	int rc;
 
 	rc = begin_collect(recorder, options, &wishes, err);
 	if (rc < 0)
 		return rc;
 	order = order_of(&wishes);
-	rc = tkb_collect_order_to_file(cache_root, options, &order, path,
-	                               report, err);
+	rc = tkb_collect_request_to_file(cache_root, options, &order, path,
+	                                 report, err);
 	finish_collect(recorder, rc == 0 && !is_dry_run(options));
 	return rc;
 }
@@ -342,7 +349,7 @@ void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 	lock(recorder);
 	if (recorder->guard->is_collecting && !recorder->guard->has_ended) {
 		recorder->guard->has_ended = true;
-		tkb_notes_move(&recorder->notes, &recorder->ended);
+		tkb_recorder_set_move(&recorder->notes, &recorder->ended);
 	}
 	discard(recorder);
 	unlock(recorder);
@@ -350,8 +357,9 @@ void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 
 int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
                                const struct tkb_collect_options *options,
-                               struct tkb_wishes *wishes,
-                               struct tkb_order *order, struct tkb_error *err)
+                               struct tkb_collect_selection *wishes,
+                               struct tkb_pack_request *order,
+                               struct tkb_error *err)
 {
 	const int rc = begin_collect(recorder, options, wishes, err);
 

@@ -32,7 +32,7 @@ static int open_stages(struct tkb_emitter *emitter, struct tkb_error *err)
 		emitter->stage_count++;
 		if (emitter->roots.items[i].fd >= 0)
 			tkb_stage_begin(stage, &emitter->bundle->id,
-			                !emitter->options->dry_run);
+			                !emitter->options->is_dry_run);
 	}
 	return 0;
 }
@@ -71,29 +71,30 @@ static int note_state(struct tkb_emitter *emitter, struct tkb_job *job,
 	int rc;
 
 	switch (job->state) {
-	case TKB_PLACE_PRESENT:
-		tkb_emitter_finish(emitter, job, TKB_PRESENT, TKB_REASON_NONE,
-		                   "");
+	case TKB_ENTRY_STATE_PRESENT:
+		tkb_emitter_finish(emitter, job, TKB_OUTCOME_PRESENT,
+		                   TKB_REASON_NONE, "");
 		return 0;
-	case TKB_PLACE_BUSY:
-		tkb_emitter_finish(emitter, job, TKB_SKIPPED, TKB_REASON_BUSY,
+	case TKB_ENTRY_STATE_BUSY:
+		tkb_emitter_finish(emitter, job, TKB_OUTCOME_SKIPPED,
+		                   TKB_REASON_BUSY,
 		                   "a compiler is writing there");
 		return 0;
-	case TKB_PLACE_UNSAFE:
+	case TKB_ENTRY_STATE_UNSAFE:
 		rc = tkb_fail_entry(&fault, TKB_REASON_UNSAFE,
 		                    "'%s/%s' is not a folder",
 		                    emitter->roots.items[job->root].path,
 		                    tkb_emitter_entry(emitter, job)->key);
 		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	case TKB_PLACE_MOVED:
-	case TKB_PLACE_BROKEN:
-		if (emitter->options->dry_run)
-			tkb_emitter_finish(emitter, job, TKB_REPAIRED,
+	case TKB_ENTRY_STATE_MOVED:
+	case TKB_ENTRY_STATE_BROKEN:
+		if (emitter->options->is_dry_run)
+			tkb_emitter_finish(emitter, job, TKB_OUTCOME_REPAIRED,
 			                   TKB_REASON_NONE, "");
 		return 0;
-	case TKB_PLACE_ABSENT:
-		if (emitter->options->dry_run)
-			tkb_emitter_finish(emitter, job, TKB_EMITTED,
+	case TKB_ENTRY_STATE_ABSENT:
+		if (emitter->options->is_dry_run)
+			tkb_emitter_finish(emitter, job, TKB_OUTCOME_EMITTED,
 			                   TKB_REASON_NONE, "");
 		return 0;
 	}
@@ -116,10 +117,11 @@ static int look_one(void *self, size_t worker, size_t index,
 		return rc;
 	if (emitter->roots.items[job->root].fd >= 0) {
 		tkb_arena_release(&loader->arena);
-		rc = tkb_place_look(loader, &emitter->roots.items[job->root],
-		                    tkb_emitter_entry(emitter, job),
-		                    emitter->stages[job->root].is_trusted,
-		                    &job->state, &fault);
+		rc = tkb_entry_state_look(loader,
+		                          &emitter->roots.items[job->root],
+		                          tkb_emitter_entry(emitter, job),
+		                          emitter->stages[job->root].is_trusted,
+		                          &job->state, &fault);
 		if (rc < 0)
 			return tkb_emitter_fail(emitter, job, rc, &fault, err);
 	}
@@ -172,7 +174,7 @@ static int publish_job(struct tkb_emitter *emitter, struct tkb_loader *loader,
                        struct tkb_job *job, struct tkb_error *err)
 {
 	const struct tkb_install install = install_of(emitter, job);
-	enum tkb_outcome outcome = TKB_FAILED;
+	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -180,7 +182,7 @@ static int publish_job(struct tkb_emitter *emitter, struct tkb_loader *loader,
 	                         &fault);
 	if (rc < 0)
 		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	if (outcome == TKB_SKIPPED)
+	if (outcome == TKB_OUTCOME_SKIPPED)
 		tkb_emitter_finish(emitter, job, outcome, TKB_REASON_BUSY,
 		                   "a compiler is writing there");
 	else
@@ -204,7 +206,7 @@ static int stage_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
 		struct tkb_error fault = { 0 };
 		uint64_t written = 0;
 
-		if (job->is_done || job->state == TKB_PLACE_MOVED)
+		if (job->is_done || job->state == TKB_ENTRY_STATE_MOVED)
 			continue;
 		rc = tkb_install_stage(&install, loader, files,
 		                       has_twin ? &twin : NULL, &written,
@@ -246,7 +248,7 @@ static bool needs_bytes(const struct tkb_emitter *emitter, size_t index)
 	for (size_t i = emitter->first_jobs[index];
 	     i < emitter->first_jobs[index + 1]; i++) {
 		if (!emitter->jobs[i].is_done &&
-		    emitter->jobs[i].state != TKB_PLACE_MOVED)
+		    emitter->jobs[i].state != TKB_ENTRY_STATE_MOVED)
 			return true;
 	}
 	return false;
@@ -266,7 +268,7 @@ static int fail_frame(struct tkb_emitter *emitter,
 		     j < emitter->first_jobs[index + 1]; j++) {
 			struct tkb_job *job = &emitter->jobs[j];
 
-			if (job->is_done || job->state == TKB_PLACE_MOVED)
+			if (job->is_done || job->state == TKB_ENTRY_STATE_MOVED)
 				continue;
 			rc = tkb_emitter_fail(emitter, job, cause, fault, err);
 			if (rc < 0)
@@ -295,7 +297,7 @@ static int emit_decoded(struct tkb_emitter *emitter, size_t worker,
 		                 decoder->files + decoder->firsts[i], err);
 		if (rc < 0)
 			return rc;
-		if (emitter->options->sync)
+		if (emitter->options->is_synced)
 			continue;
 		rc = publish_entry(emitter, loader, index, err);
 		if (rc < 0)
@@ -330,8 +332,8 @@ static int emit_frame(void *self, size_t worker, size_t index,
 	return emit_decoded(emitter, worker, frame, err);
 }
 
-static int readdress_one(void *self, size_t worker, size_t index,
-                         struct tkb_error *err)
+static int relocate_group_one(void *self, size_t worker, size_t index,
+                              struct tkb_error *err)
 {
 	struct tkb_emitter *emitter = self;
 	struct tkb_job *job = &emitter->jobs[index];
@@ -340,21 +342,24 @@ static int readdress_one(void *self, size_t worker, size_t index,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (job->is_done || job->state != TKB_PLACE_MOVED)
+	if (job->is_done || job->state != TKB_ENTRY_STATE_MOVED)
 		return 0;
 	/* In it gc takes group files away: one that is gone stays away. */
 	rc = tkb_stage_lock(install.stage, &lock, &fault);
 	if (rc == TKB_ERR_CANCELLED)
 		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	rc = tkb_install_readdress(&install, &emitter->loaders[worker], &fault);
+	rc = tkb_install_relocate_group(&install, &emitter->loaders[worker],
+	                                &fault);
 	if (rc < 0 && fault.reason == TKB_REASON_MISSING) {
-		tkb_emitter_finish(emitter, job, TKB_SKIPPED, TKB_REASON_BUSY,
+		tkb_emitter_finish(emitter, job, TKB_OUTCOME_SKIPPED,
+		                   TKB_REASON_BUSY,
 		                   "it was taken away just now");
 		return 0;
 	}
 	if (rc < 0)
 		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	tkb_emitter_finish(emitter, job, TKB_REPAIRED, TKB_REASON_NONE, "");
+	tkb_emitter_finish(emitter, job, TKB_OUTCOME_REPAIRED, TKB_REASON_NONE,
+	                   "");
 	return 0;
 }
 
@@ -380,7 +385,7 @@ static int sync_roots(struct tkb_emitter *emitter, struct tkb_error *err)
 static int write_all(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_parallel_work frames = { emit_frame, emitter };
-	const struct tkb_parallel_work moved = { readdress_one, emitter };
+	const struct tkb_parallel_work moved = { relocate_group_one, emitter };
 	const struct tkb_parallel_work staged = { publish_one, emitter };
 	const size_t threads = emitter->thread_count;
 	int rc;
@@ -392,7 +397,7 @@ static int write_all(struct tkb_emitter *emitter, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	rc = tkb_parallel(emitter->bundle->frame_count, threads, &frames, err);
-	if (rc < 0 || !emitter->options->sync)
+	if (rc < 0 || !emitter->options->is_synced)
 		return rc;
 
 	rc = sync_roots(emitter, err);
@@ -419,8 +424,8 @@ static void mark_trusted(const struct tkb_emitter *emitter)
 {
 	const struct tkb_emit_report *report = &emitter->report;
 
-	if (emitter->bundle->fault.status != 0 || emitter->options->dry_run ||
-	    emitter->options->key_count != 0 ||
+	if (emitter->bundle->fault.status != 0 ||
+	    emitter->options->is_dry_run || emitter->options->key_count != 0 ||
 	    emitter->options->target_count != 0 || report->failed_count != 0 ||
 	    report->damaged_count != 0 || report->unsafe_count != 0 ||
 	    report->busy_count != 0)
@@ -511,7 +516,7 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
-	if (!options->enabled && tkb_is_disabled()) {
+	if (!options->is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_emit_report){ 0 };
 		return 0;

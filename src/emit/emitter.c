@@ -51,16 +51,16 @@ static void count(struct tkb_emit_report *report,
                   const struct tkb_result *result)
 {
 	switch (result->outcome) {
-	case TKB_EMITTED:
+	case TKB_OUTCOME_EMITTED:
 		report->emitted_count++;
 		break;
-	case TKB_PRESENT:
+	case TKB_OUTCOME_PRESENT:
 		report->present_count++;
 		break;
-	case TKB_REPAIRED:
+	case TKB_OUTCOME_REPAIRED:
 		report->repaired_count++;
 		break;
-	case TKB_SKIPPED:
+	case TKB_OUTCOME_SKIPPED:
 		if (result->reason == TKB_REASON_BUSY)
 			report->busy_count++;
 		else
@@ -145,7 +145,7 @@ int tkb_emitter_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 	job->fault = strdup(fault->message);
 	if (job->fault == NULL)
 		return tkb_fail_nomem(err);
-	tkb_emitter_finish(emitter, job, TKB_FAILED,
+	tkb_emitter_finish(emitter, job, TKB_OUTCOME_FAILED,
 	                   fault->reason == TKB_REASON_NONE
 	                           ? TKB_REASON_IO
 	                           : (enum tkb_reason)fault->reason,

@@ -6,7 +6,7 @@
 
 #include <tkbundle/emit.h>
 
-#include "emit/place.h"
+#include "emit/entry_state.h"
 #include "format/reader.h"
 #include "emit/stage.h"
 #include "cache/watch.h"
@@ -15,7 +15,7 @@
 struct tkb_job {
 	size_t entry;
 	size_t root;
-	enum tkb_place_state state;
+	enum tkb_entry_state state;
 	bool is_staged;
 	bool is_done; /* with what follows */
 	enum tkb_outcome outcome;

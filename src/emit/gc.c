@@ -52,14 +52,14 @@ static int open_roots(struct tkb_gc *gc, struct tkb_error *err)
 	if (gc->tells == NULL || gc->stages == NULL)
 		return tkb_fail_nomem(err);
 	gc->report.is_inductor = roots->is_inductor;
-	gc->report.knows_use = true;
+	gc->report.has_uses = true;
 	for (size_t i = 0; i < roots->count; i++) {
 		gc->tells[i] = tkb_use_is_told(&roots->items[i]);
-		gc->report.knows_use &= gc->tells[i];
+		gc->report.has_uses &= gc->tells[i];
 		tkb_stage_init(&gc->stages[i], &roots->items[i]);
 		gc->stages[i].watcher = &gc->watcher;
 		gc->stage_count++;
-		if (!gc->options->dry_run)
+		if (!gc->options->is_dry_run)
 			tkb_stage_begin(&gc->stages[i], &no_bundle, true);
 	}
 	return 0;
@@ -89,7 +89,8 @@ static int fail(struct tkb_gc *gc, struct tkb_gc_item *item, int rc,
 		return tkb_fail_nomem(err);
 	item->reason = (enum tkb_reason)fault->reason;
 	finish(gc, item,
-	       fault->reason == TKB_REASON_BUSY ? TKB_SKIPPED : TKB_FAILED);
+	       fault->reason == TKB_REASON_BUSY ? TKB_OUTCOME_SKIPPED
+	                                        : TKB_OUTCOME_FAILED);
 	return 0;
 }
 
@@ -118,16 +119,16 @@ static int hide(struct tkb_gc *gc, struct tkb_gc_item *item,
 	int rc;
 
 	rc = check_unused(gc, item, &fault);
-	if (rc == 0 && gc->options->dry_run)
+	if (rc == 0 && gc->options->is_dry_run)
 		rc = tkb_remove_check(loader, item->found, &fault);
 	else if (rc == 0)
 		rc = tkb_remove_hide(&gc->stages[tkb_gc_root(gc, item)], loader,
 		                     item->found, &fault);
 	if (rc < 0)
 		return fail(gc, item, rc, &fault, err);
-	if (rc == 0 && gc->options->dry_run)
-		finish(gc, item, TKB_REMOVED);
-	item->is_hidden = rc == 0 && !gc->options->dry_run;
+	if (rc == 0 && gc->options->is_dry_run)
+		finish(gc, item, TKB_OUTCOME_REMOVED);
+	item->is_hidden = rc == 0 && !gc->options->is_dry_run;
 	return 0;
 }
 
@@ -181,7 +182,7 @@ static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 		rc = tkb_remove_rest(&gc->stages[tkb_gc_root(gc, item)],
 		                     item->found, &fault);
 		if (rc == 0)
-			finish(gc, item, TKB_REMOVED);
+			finish(gc, item, TKB_OUTCOME_REMOVED);
 		else
 			rc = fail(gc, item, rc, &fault, err);
 		if (rc < 0)
@@ -229,7 +230,7 @@ static int remove_leftovers(struct tkb_gc *gc, struct tkb_error *err)
 	     i < gc->stage_count && gc->cache->unfinished_count != 0; i++) {
 		rc = tkb_remove_leftovers(&gc->stages[i],
 		                          &gc->cache->loaders[0].names,
-		                          gc->options->dry_run,
+		                          gc->options->is_dry_run,
 		                          &gc->report.unfinished_count, err);
 		if (rc < 0)
 			return rc;
@@ -253,7 +254,7 @@ static int collect_garbage(struct tkb_gc *gc, const char *path,
 	rc = tkb_gc_plan(gc, err);
 	if (rc < 0)
 		return rc;
-	if (!gc->options->dry_run) {
+	if (!gc->options->is_dry_run) {
 		rc = prepare_stages(gc, err);
 		if (rc < 0)
 			return rc;
@@ -268,7 +269,7 @@ static int collect_garbage(struct tkb_gc *gc, const char *path,
 
 static void count(struct tkb_gc_report *report, const struct tkb_gc_item *item)
 {
-	if (item->is_done && item->outcome == TKB_REMOVED) {
+	if (item->is_done && item->outcome == TKB_OUTCOME_REMOVED) {
 		report->removed_count++;
 		report->removed_size += item->use.size;
 		return;
@@ -277,8 +278,10 @@ static void count(struct tkb_gc_report *report, const struct tkb_gc_item *item)
 		return; /* gone, but not by us */
 	report->kept_count++;
 	report->kept_size += item->use.size;
-	report->busy_count += item->is_done && item->outcome == TKB_SKIPPED;
-	report->failed_count += item->is_done && item->outcome == TKB_FAILED;
+	report->busy_count +=
+		item->is_done && item->outcome == TKB_OUTCOME_SKIPPED;
+	report->failed_count +=
+		item->is_done && item->outcome == TKB_OUTCOME_FAILED;
 }
 
 /* What the system does not let us read can go on to fill the cache. */
@@ -287,8 +290,8 @@ static void tell_unreadable(struct tkb_gc *gc)
 	const struct tkb_cache *cache = gc->cache;
 
 	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
-		const struct tkb_result result =
-			tkb_left_out_result(&cache->left_out[i], TKB_FAILED);
+		const struct tkb_result result = tkb_left_out_result(
+			&cache->left_out[i], TKB_OUTCOME_FAILED);
 
 		if (result.reason != TKB_REASON_UNREADABLE)
 			continue;
@@ -331,7 +334,7 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 	    (!options->has_max_size && !options->has_max_entries &&
 	     !options->has_max_age))
 		return tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
-	if (!options->enabled && tkb_is_disabled()) {
+	if (!options->is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_gc_report){ 0 };
 		return 0;

@@ -11,7 +11,7 @@
 
 /* One entry, and what becomes of it. */
 struct tkb_gc_item {
-	const struct tkb_found *found;
+	const struct tkb_scanned_entry *found;
 	struct tkb_use use;
 	int64_t last_ns; /* used or written */
 	bool is_chosen;

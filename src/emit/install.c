@@ -192,26 +192,26 @@ static int move_files(const struct tkb_install *install, struct tkb_error *err)
 
 /* Act on what stands there now, after somebody else was faster. */
 static int settle(const struct tkb_install *install, struct tkb_loader *loader,
-                  enum tkb_place_state state, enum tkb_outcome *outcome,
+                  enum tkb_entry_state state, enum tkb_outcome *outcome,
                   bool *is_settled, struct tkb_error *err)
 {
 	*is_settled = true;
 	switch (state) {
-	case TKB_PLACE_PRESENT:
-		*outcome = TKB_PRESENT;
+	case TKB_ENTRY_STATE_PRESENT:
+		*outcome = TKB_OUTCOME_PRESENT;
 		return 0;
-	case TKB_PLACE_MOVED:
-		*outcome = TKB_REPAIRED;
-		return tkb_install_readdress(install, loader, err);
-	case TKB_PLACE_BUSY:
-		*outcome = TKB_SKIPPED;
+	case TKB_ENTRY_STATE_MOVED:
+		*outcome = TKB_OUTCOME_REPAIRED;
+		return tkb_install_relocate_group(install, loader, err);
+	case TKB_ENTRY_STATE_BUSY:
+		*outcome = TKB_OUTCOME_SKIPPED;
 		return 0;
-	case TKB_PLACE_UNSAFE:
+	case TKB_ENTRY_STATE_UNSAFE:
 		return tkb_fail_entry(
 			err, TKB_REASON_UNSAFE, "'%s/%s' is not a folder",
 			install->stage->root->path, install->entry->key);
-	case TKB_PLACE_ABSENT:
-	case TKB_PLACE_BROKEN:
+	case TKB_ENTRY_STATE_ABSENT:
+	case TKB_ENTRY_STATE_BROKEN:
 		break;
 	}
 	*is_settled = false;
@@ -223,38 +223,40 @@ static int install_files(const struct tkb_install *install,
                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
-	enum tkb_place_state state = TKB_PLACE_ABSENT;
+	enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
 	bool is_settled = false;
 	int rc;
 
 	rc = tkb_stage_lock(install->stage, &lock, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_place_look(loader, install->stage->root, install->entry,
-	                    install->stage->is_trusted, &state, err);
+	rc = tkb_entry_state_look(loader, install->stage->root, install->entry,
+	                          install->stage->is_trusted, &state, err);
 	if (rc < 0)
 		return rc;
 	rc = settle(install, loader, state, outcome, &is_settled, err);
 	if (rc < 0 || is_settled)
 		return rc;
-	*outcome = state == TKB_PLACE_ABSENT ? TKB_EMITTED : TKB_REPAIRED;
+	*outcome = state == TKB_ENTRY_STATE_ABSENT ? TKB_OUTCOME_EMITTED
+	                                           : TKB_OUTCOME_REPAIRED;
 	return move_files(install, err);
 }
 
 int tkb_install_publish(const struct tkb_install *install,
-                        struct tkb_loader *loader, enum tkb_place_state state,
+                        struct tkb_loader *loader, enum tkb_entry_state state,
                         enum tkb_outcome *outcome, struct tkb_error *err)
 {
 	struct tkb_stage *stage = install->stage;
 	char name[NUMBER_SIZE];
 
-	if (state != TKB_PLACE_ABSENT || atomic_load(&stage->no_noreplace))
+	if (state != TKB_ENTRY_STATE_ABSENT ||
+	    atomic_load(&stage->no_noreplace))
 		return install_files(install, loader, outcome, err);
 
 	format_number(name, install->number);
 	if (renameat2(stage->fd, name, stage->root->fd, install->entry->key,
 	              RENAME_NOREPLACE) == 0) {
-		*outcome = TKB_EMITTED;
+		*outcome = TKB_OUTCOME_EMITTED;
 		return 0;
 	}
 	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
@@ -265,9 +267,9 @@ int tkb_install_publish(const struct tkb_install *install,
 }
 
 /* The group file as it should be, in the loader's text. */
-static int readdress(const struct tkb_install *install,
-                     struct tkb_loader *loader, int dir_fd, const char *name,
-                     struct tkb_error *err)
+static int relocate_group(const struct tkb_install *install,
+                          struct tkb_loader *loader, int dir_fd,
+                          const char *name, struct tkb_error *err)
 {
 	struct tkb_group group = { 0 };
 	struct stat status;
@@ -295,8 +297,8 @@ static int readdress(const struct tkb_install *install,
 	return tkb_buf_check(&loader->text, err);
 }
 
-int tkb_install_readdress(const struct tkb_install *install,
-                          struct tkb_loader *loader, struct tkb_error *err)
+int tkb_install_relocate_group(const struct tkb_install *install,
+                               struct tkb_loader *loader, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int dir = -1;
 	const struct tkb_entry *entry = install->entry;
@@ -308,7 +310,7 @@ int tkb_install_readdress(const struct tkb_install *install,
 	                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (dir < 0)
 		return fail_write(install, entry->key, err);
-	rc = readdress(install, loader, dir, group, err);
+	rc = relocate_group(install, loader, dir, group, err);
 	if (rc < 0)
 		return rc;
 	(void)snprintf(staged, sizeof(staged), "__grp__%zu.json",

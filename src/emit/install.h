@@ -12,7 +12,7 @@
  * writes there meanwhile gets no error. No folder is ever moved or replaced.
  */
 
-#include "emit/place.h"
+#include "emit/entry_state.h"
 #include "emit/stage.h"
 
 /* One entry on its way to one root. */
@@ -35,18 +35,18 @@ TKB_NODISCARD int tkb_install_stage(const struct tkb_install *install,
                                     struct tkb_error *err);
 
 /*
- * Move the staged entry into place. `*outcome` is TKB_EMITTED, TKB_PRESENT
- * (somebody else was first), TKB_REPAIRED or TKB_SKIPPED (busy).
+ * Move the staged entry into place. `*outcome` is TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT
+ * (somebody else was first), TKB_OUTCOME_REPAIRED or TKB_OUTCOME_SKIPPED (busy).
  */
 TKB_NODISCARD int tkb_install_publish(const struct tkb_install *install,
                                       struct tkb_loader *loader,
-                                      enum tkb_place_state state,
+                                      enum tkb_entry_state state,
                                       enum tkb_outcome *outcome,
                                       struct tkb_error *err);
 
 /* Let the group file of an entry that was moved name where it lies now. */
-TKB_NODISCARD int tkb_install_readdress(const struct tkb_install *install,
-                                        struct tkb_loader *loader,
-                                        struct tkb_error *err);
+TKB_NODISCARD int tkb_install_relocate_group(const struct tkb_install *install,
+                                             struct tkb_loader *loader,
+                                             struct tkb_error *err);
 
 #endif

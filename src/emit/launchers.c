@@ -6,11 +6,11 @@
 
 #include "base/disable.h"
 #include "base/fd.h"
-#include "cache/found.h"
+#include "cache/scanned_entry.h"
 #include "cache/metadata.h"
 #include "cache/names.h"
 #include "format/reader.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 
 /*
  * First it is looked which launchers have their kernels in place, at which
@@ -74,7 +74,7 @@ static bool is_device_wanted(const struct maker *maker,
 }
 
 /* The file of a kernel that is its binary, or the file count. */
-static size_t binary_of(const struct tkb_found *found)
+static size_t binary_of(const struct tkb_scanned_entry *found)
 {
 	const char *const *extensions =
 		tkb_metadata_binaries(found->metadata.target.backend);
@@ -121,20 +121,21 @@ static int look_for(struct maker *maker, const struct tkb_root *root,
                     const char *key, struct tkb_launcher_kernel *out,
                     struct tkb_error *err)
 {
-	struct tkb_found found = { 0 };
+	struct tkb_scanned_entry found = { 0 };
 	struct tkb_error fault = { 0 };
 	struct tkb_bytes bytes;
 	size_t binary;
 	int rc;
 
 	tkb_arena_release(&maker->loader.arena);
-	rc = tkb_found_load(&maker->loader, root, key, &found, &fault);
+	rc = tkb_scanned_entry_load(&maker->loader, root, key, &found, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (rc != 0 || found.entry.kind != TKB_KIND_KERNEL || found.is_moved)
 		return TKB_MISS;
 	binary = binary_of(&found);
-	rc = tkb_found_read(&maker->loader, &found, binary, &bytes, &fault);
+	rc = tkb_scanned_entry_read(&maker->loader, &found, binary, &bytes,
+	                            &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (rc != 0)
@@ -421,7 +422,7 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 
 	if (launchers == NULL)
 		return tkb_fail_nomem(err);
-	if (!maker.options->enabled && tkb_is_disabled()) {
+	if (!maker.options->is_enabled && tkb_is_disabled()) {
 		*out = tkb_take(launchers);
 		return 0;
 	}

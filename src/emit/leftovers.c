@@ -88,23 +88,25 @@ static void remove_leftover(const struct tkb_root *root,
 
 /* What cannot be looked at or removed stays: it does no harm. */
 static void look_at(struct tkb_stage *stage, const char *key,
-                    struct tkb_buf *names, bool dry_run, uint64_t *count)
+                    struct tkb_buf *names, bool is_dry_run, uint64_t *count)
 {
 	TKB_AUTO(tkb_folder_close) struct tkb_folder folder = { 0 };
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 
-	if (!dry_run && tkb_stage_lock(stage, &lock, NULL) == TKB_ERR_CANCELLED)
+	if (!is_dry_run &&
+	    tkb_stage_lock(stage, &lock, NULL) == TKB_ERR_CANCELLED)
 		return;
 	if (tkb_folder_open(stage->root->fd, key, names, &folder, NULL) < 0 ||
 	    !is_leftover(&folder))
 		return;
 	(*count)++;
-	if (!dry_run)
+	if (!is_dry_run)
 		remove_leftover(stage->root, &folder);
 }
 
 int tkb_remove_leftovers(struct tkb_stage *stage, struct tkb_buf *names,
-                         bool dry_run, uint64_t *count, struct tkb_error *err)
+                         bool is_dry_run, uint64_t *count,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
 	const struct dirent *item = NULL;
@@ -114,7 +116,7 @@ int tkb_remove_leftovers(struct tkb_stage *stage, struct tkb_buf *names,
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc == 0 && tkb_key_is_valid(item->d_name))
-			look_at(stage, item->d_name, names, dry_run, count);
+			look_at(stage, item->d_name, names, is_dry_run, count);
 	}
 	return rc < 0 ? rc : 0;
 }

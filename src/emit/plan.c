@@ -93,7 +93,7 @@ static int root_for(struct tkb_emitter *emitter, const char *path,
 		}
 	}
 	rc = tkb_root_make(path, emitter->roots.is_inductor, device,
-	                   !emitter->options->dry_run, &emitter->roots, err);
+	                   !emitter->options->is_dry_run, &emitter->roots, err);
 	if (rc < 0)
 		return rc;
 	*out = emitter->roots.count - 1;
@@ -164,12 +164,13 @@ int tkb_emitter_plan(struct tkb_emitter *emitter, const char *path,
 		if (!wanted[i])
 			continue;
 		if (!is_target(entry, emitter->options)) {
-			tkb_emitter_tell(emitter, entry, path, TKB_SKIPPED,
-			                 TKB_REASON_TARGET, "another target");
+			tkb_emitter_tell(emitter, entry, path,
+			                 TKB_OUTCOME_SKIPPED, TKB_REASON_TARGET,
+			                 "another target");
 		} else if (!tkb_platform_fits(entry->platform)) {
-			tkb_emitter_tell(emitter, entry, path, TKB_SKIPPED,
-			                 TKB_REASON_PLATFORM,
-			                 "another platform");
+			tkb_emitter_tell(
+				emitter, entry, path, TKB_OUTCOME_SKIPPED,
+				TKB_REASON_PLATFORM, "another platform");
 		} else {
 			rc = add_jobs(emitter, path, i, err);
 			if (rc < 0)
@@ -220,7 +221,7 @@ int tkb_emitter_skip_twins(struct tkb_emitter *emitter, struct tkb_error *err)
 		if (strcmp(sorted[i - 1].key, sorted[i].key) == 0 &&
 		    sorted[i - 1].job->root == sorted[i].job->root)
 			tkb_emitter_finish(
-				emitter, sorted[i].job, TKB_SKIPPED,
+				emitter, sorted[i].job, TKB_OUTCOME_SKIPPED,
 				TKB_REASON_TWIN,
 				"another entry of this key goes there");
 	}

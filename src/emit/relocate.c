@@ -68,7 +68,8 @@ static int fail(struct relocator *relocator, size_t index, int rc,
 		return tkb_fail_nomem(err);
 	job->reason = (enum tkb_reason)fault->reason;
 	/* What is no whole entry any more is somebody else's work. */
-	finish(relocator, index, rc == TKB_ERR_IO ? TKB_FAILED : TKB_LEFT_OUT);
+	finish(relocator, index,
+	       rc == TKB_ERR_IO ? TKB_OUTCOME_FAILED : TKB_OUTCOME_LEFT_OUT);
 	return 0;
 }
 
@@ -89,9 +90,9 @@ static size_t settle(struct relocator *relocator)
 
 	for (size_t i = 0; i < cache->found_count; i++) {
 		if (!cache->found[i].is_moved)
-			finish(relocator, i, TKB_PRESENT);
-		else if (relocator->options->dry_run)
-			finish(relocator, i, TKB_REPAIRED);
+			finish(relocator, i, TKB_OUTCOME_PRESENT);
+		else if (relocator->options->is_dry_run)
+			finish(relocator, i, TKB_OUTCOME_REPAIRED);
 		else
 			moved_count++;
 	}
@@ -112,7 +113,7 @@ static int init_stages(struct relocator *relocator, struct tkb_error *err)
 		tkb_stage_init(&relocator->stages[i], &roots->items[i]);
 		relocator->stages[i].watcher = &relocator->watcher;
 		relocator->stage_count++;
-		if (!relocator->options->dry_run)
+		if (!relocator->options->is_dry_run)
 			tkb_stage_begin(&relocator->stages[i], &no_bundle,
 			                true);
 	}
@@ -140,8 +141,8 @@ static int open_stages(struct relocator *relocator, struct tkb_error *err)
  * In the root's lock, in which gc takes group files away: one that is gone must
  * not come back.
  */
-static int readdress(struct relocator *relocator, size_t index,
-                     struct tkb_error *err)
+static int relocate_group(struct relocator *relocator, size_t index,
+                          struct tkb_error *err)
 {
 	const struct tkb_install install = {
 		.stage = stage_of(relocator, index),
@@ -154,15 +155,16 @@ static int readdress(struct relocator *relocator, size_t index,
 
 	rc = tkb_stage_lock(install.stage, &lock, &fault);
 	if (rc != TKB_ERR_CANCELLED)
-		rc = tkb_install_readdress(&install, &relocator->loader,
-		                           &fault);
+		rc = tkb_install_relocate_group(&install, &relocator->loader,
+		                                &fault);
 	if (rc < 0)
 		return fail(relocator, index, rc, &fault, err);
-	finish(relocator, index, TKB_REPAIRED);
+	finish(relocator, index, TKB_OUTCOME_REPAIRED);
 	return 0;
 }
 
-static int readdress_all(struct relocator *relocator, struct tkb_error *err)
+static int relocate_group_all(struct relocator *relocator,
+                              struct tkb_error *err)
 {
 	int rc;
 
@@ -175,7 +177,7 @@ static int readdress_all(struct relocator *relocator, struct tkb_error *err)
 			continue;
 		rc = tkb_watcher_check(&relocator->watcher, err);
 		if (rc == 0)
-			rc = readdress(relocator, i, err);
+			rc = relocate_group(relocator, i, err);
 	}
 	return rc;
 }
@@ -204,19 +206,19 @@ static int relocate(struct relocator *relocator, const char *path,
 	rc = init_stages(relocator, err);
 	if (rc < 0)
 		return rc;
-	return settle(relocator) == 0 ? 0 : readdress_all(relocator, err);
+	return settle(relocator) == 0 ? 0 : relocate_group_all(relocator, err);
 }
 
 static void count(struct tkb_relocate_report *report, enum tkb_outcome outcome)
 {
 	switch (outcome) {
-	case TKB_REPAIRED:
+	case TKB_OUTCOME_REPAIRED:
 		report->relocated_count++;
 		break;
-	case TKB_PRESENT:
+	case TKB_OUTCOME_PRESENT:
 		report->present_count++;
 		break;
-	case TKB_LEFT_OUT:
+	case TKB_OUTCOME_LEFT_OUT:
 		report->left_out_count++;
 		break;
 	default:
@@ -238,7 +240,7 @@ static void tell_all(struct relocator *relocator)
 
 	for (size_t i = 0; i < relocator->job_count; i++) {
 		const struct job *job = &relocator->jobs[i];
-		const struct tkb_found *found = &cache->found[i];
+		const struct tkb_scanned_entry *found = &cache->found[i];
 		const struct tkb_result result = {
 			.root = found->root->path,
 			.key = found->entry.key,
@@ -252,8 +254,8 @@ static void tell_all(struct relocator *relocator)
 			tell(relocator, &result);
 	}
 	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
-		const struct tkb_result result =
-			tkb_left_out_result(&cache->left_out[i], TKB_LEFT_OUT);
+		const struct tkb_result result = tkb_left_out_result(
+			&cache->left_out[i], TKB_OUTCOME_LEFT_OUT);
 
 		tell(relocator, &result);
 	}
@@ -273,7 +275,7 @@ int tkb_relocate(const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
-	if (!options->enabled && tkb_is_disabled()) {
+	if (!options->is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_relocate_report){ 0 };
 		return 0;

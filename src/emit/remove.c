@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "emit/place.h"
+#include "emit/entry_state.h"
 
 /* A link in its place leads nowhere. */
-static int open_folder(const struct tkb_found *found)
+static int open_folder(const struct tkb_scanned_entry *found)
 {
 	return tkb_fd_open(found->root->fd, found->entry.key,
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
-static int fail_remove(const struct tkb_found *found, const char *name,
+static int fail_remove(const struct tkb_scanned_entry *found, const char *name,
                        struct tkb_error *err)
 {
 	return tkb_fail_errno(err, "cannot remove '%s' in '%s'", name,
@@ -29,13 +29,14 @@ static int fail_busy(struct tkb_error *err)
 }
 
 /* Is nobody writing there? */
-static int check_writer(const struct tkb_found *found, struct tkb_error *err)
+static int check_writer(const struct tkb_scanned_entry *found,
+                        struct tkb_error *err)
 {
 	bool has_writer = false;
 	int rc;
 
-	rc = tkb_place_has_writer(found->root, found->entry.key, &has_writer,
-	                          err);
+	rc = tkb_entry_state_has_writer(found->root, found->entry.key,
+	                                &has_writer, err);
 	return rc == 0 && has_writer ? fail_busy(err) : rc;
 }
 
@@ -43,7 +44,8 @@ static int check_writer(const struct tkb_found *found, struct tkb_error *err)
  * A kernel is there if its group file is, anything else if its folder is.
  * Returns 0, TKB_MISS, or an error: what cannot be looked at is not gone.
  */
-static int check_is_there(const struct tkb_found *found, struct tkb_error *err)
+static int check_is_there(const struct tkb_scanned_entry *found,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = open_folder(found);
 
@@ -56,7 +58,8 @@ static int check_is_there(const struct tkb_found *found, struct tkb_error *err)
 	return fail_remove(found, found->entry.key, err);
 }
 
-int tkb_remove_check(struct tkb_loader *loader, const struct tkb_found *found,
+int tkb_remove_check(struct tkb_loader *loader,
+                     const struct tkb_scanned_entry *found,
                      struct tkb_error *err)
 {
 	int rc;
@@ -67,11 +70,12 @@ int tkb_remove_check(struct tkb_loader *loader, const struct tkb_found *found,
 	rc = check_writer(found, err);
 	if (rc < 0)
 		return rc;
-	return tkb_found_check(loader, found, err);
+	return tkb_scanned_entry_check(loader, found, err);
 }
 
 int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
-                    const struct tkb_found *found, struct tkb_error *err)
+                    const struct tkb_scanned_entry *found,
+                    struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
@@ -103,8 +107,8 @@ static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
 }
 
 /* Another file of that name, written meanwhile, stays. */
-static int remove_file(int folder, const struct tkb_found *found, size_t index,
-                       struct tkb_error *err)
+static int remove_file(int folder, const struct tkb_scanned_entry *found,
+                       size_t index, struct tkb_error *err)
 {
 	const char *name = found->files[index].name;
 	struct stat status;
@@ -116,7 +120,7 @@ static int remove_file(int folder, const struct tkb_found *found, size_t index,
 	return errno == ENOENT ? 0 : fail_remove(found, name, err);
 }
 
-static int remove_files(int folder, const struct tkb_found *found,
+static int remove_files(int folder, const struct tkb_scanned_entry *found,
                         struct tkb_error *err)
 {
 	int first = 0;
@@ -134,7 +138,8 @@ static int remove_files(int folder, const struct tkb_found *found,
 	return first;
 }
 
-int tkb_remove_rest(struct tkb_stage *stage, const struct tkb_found *found,
+int tkb_remove_rest(struct tkb_stage *stage,
+                    const struct tkb_scanned_entry *found,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;

@@ -15,7 +15,7 @@
  * a compile that was stopped leaves; so is it where they are cut short.
  */
 
-#include "cache/found.h"
+#include "cache/scanned_entry.h"
 #include "emit/stage.h"
 
 /*
@@ -23,28 +23,28 @@
  * is "busy" where somebody writes there.
  */
 TKB_NODISCARD int tkb_remove_check(struct tkb_loader *loader,
-                                   const struct tkb_found *found,
+                                   const struct tkb_scanned_entry *found,
                                    struct tkb_error *err);
 
 /* Check, and hide, in the lock of the entry's root. Returns as check does. */
 TKB_NODISCARD int tkb_remove_hide(struct tkb_stage *stage,
                                   struct tkb_loader *loader,
-                                  const struct tkb_found *found,
+                                  const struct tkb_scanned_entry *found,
                                   struct tkb_error *err);
 
 /* In the lock, too. Returns 0 or a failure, as check does. */
 TKB_NODISCARD int tkb_remove_rest(struct tkb_stage *stage,
-                                  const struct tkb_found *found,
+                                  const struct tkb_scanned_entry *found,
                                   struct tkb_error *err);
 
 /*
  * In the root of `stage`, remove the folders of kernels that are not finished and
  * that nobody has touched for a day: what is left of a removal that was cut
  * short, or of a compile. A folder with anything in it that is no file of one
- * kernel stays. With `dry_run` they are only counted.
+ * kernel stays. With `is_dry_run` they are only counted.
  */
 TKB_NODISCARD int tkb_remove_leftovers(struct tkb_stage *stage,
-                                       struct tkb_buf *names, bool dry_run,
+                                       struct tkb_buf *names, bool is_dry_run,
                                        uint64_t *count, struct tkb_error *err);
 
 #endif

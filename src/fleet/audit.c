@@ -125,8 +125,8 @@ static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
 {
 	int rc;
 
-	if (!auditor->options->repair ||
-	    fault->trouble != TKB_TROUBLE_DAMAGED ||
+	if (!auditor->options->is_repair ||
+	    fault->trouble != TKB_REMOTE_TROUBLE_DAMAGED ||
 	    tier_of(auditor)->is_read_only)
 		return 0;
 	rc = fault->is_blob
@@ -146,11 +146,12 @@ static int tell(struct auditor *auditor, struct tkb_remote_fault fault,
 	int rc;
 
 	rc = repair(auditor, &fault, err);
-	report->damaged_count += fault.trouble == TKB_TROUBLE_DAMAGED;
-	report->missing_count += fault.trouble == TKB_TROUBLE_MISSING;
-	report->unread_count += fault.trouble == TKB_TROUBLE_UNREAD;
-	report->newer_count += fault.trouble == TKB_TROUBLE_NEWER;
-	if (fault.trouble == TKB_TROUBLE_DAMAGED && auditor->damage.status == 0)
+	report->damaged_count += fault.trouble == TKB_REMOTE_TROUBLE_DAMAGED;
+	report->missing_count += fault.trouble == TKB_REMOTE_TROUBLE_MISSING;
+	report->unread_count += fault.trouble == TKB_REMOTE_TROUBLE_UNREAD;
+	report->newer_count += fault.trouble == TKB_REMOTE_TROUBLE_NEWER;
+	if (fault.trouble == TKB_REMOTE_TROUBLE_DAMAGED &&
+	    auditor->damage.status == 0)
 		(void)tkb_fail(&auditor->damage, TKB_ERR_CORRUPT, "%s",
 		               fault.message);
 	if (options->on_fault != NULL)
@@ -193,8 +194,8 @@ static int pass_over(struct auditor *auditor, const char *ref,
 		return why->status;
 	}
 	tier->is_dead = false;
-	return tell_blob(auditor, TKB_TROUBLE_UNREAD, ref, digest, why->message,
-	                 err);
+	return tell_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
+	                 why->message, err);
 }
 
 static int tell_missing(struct auditor *auditor, const char *ref,
@@ -208,14 +209,14 @@ static int tell_missing(struct auditor *auditor, const char *ref,
 	tkb_digest_to_hex(digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_CORRUPT, "remote '%s': blob %s is gone",
 	               tier_of(auditor)->url.place.name, hex);
-	return tell_blob(auditor, TKB_TROUBLE_MISSING, ref, digest, why.message,
-	                 err);
+	return tell_blob(auditor, TKB_REMOTE_TROUBLE_MISSING, ref, digest,
+	                 why.message, err);
 }
 
 /* Fetch a blob into `hold`; TKB_MISS where that came to a fault, or none. */
 static int read_blob(struct auditor *auditor, const char *ref,
-                     const struct tkb_digest *digest, struct tkb_hold *hold,
-                     struct tkb_error *err)
+                     const struct tkb_digest *digest,
+                     struct tkb_blob_buffer *hold, struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 	int rc;
@@ -234,7 +235,7 @@ static int read_blob(struct auditor *auditor, const char *ref,
 		return 0;
 	}
 	if (rc == TKB_ERR_CORRUPT)
-		rc = tell_blob(auditor, TKB_TROUBLE_DAMAGED, ref, digest,
+		rc = tell_blob(auditor, TKB_REMOTE_TROUBLE_DAMAGED, ref, digest,
 		               why.message, err);
 	else
 		rc = pass_over(auditor, ref, digest, &why, err);
@@ -243,8 +244,8 @@ static int read_blob(struct auditor *auditor, const char *ref,
 
 /* Is the bundle what its record says, and whole? */
 static int check_bundle(const struct auditor *auditor,
-                        const struct tkb_record *record, struct tkb_hold *hold,
-                        struct tkb_error *err)
+                        const struct tkb_record *record,
+                        struct tkb_blob_buffer *hold, struct tkb_error *err)
 {
 	const struct tkb_verify_options options = {
 		.threads = auditor->options->threads,
@@ -252,7 +253,7 @@ static int check_bundle(const struct auditor *auditor,
 		           .is_cancelled =
 		                   auditor->options->watch.is_cancelled },
 	};
-	const struct tkb_source source = tkb_hold_source(hold);
+	const struct tkb_source source = tkb_blob_buffer_source(hold);
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
@@ -267,8 +268,9 @@ static int check_bundle(const struct auditor *auditor,
 static int check_record(struct auditor *auditor, const char *ref,
                         const struct tkb_record *record, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(auditor->one.max_blob_size);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold =
+		TKB_BLOB_BUFFER_INIT(auditor->one.max_blob_size);
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 	int rc;
@@ -296,8 +298,8 @@ static int check_record(struct auditor *auditor, const char *ref,
 	return tell(auditor,
 	            (struct tkb_remote_fault){
 			    .trouble = rc == TKB_ERR_UNSUPPORTED
-	                                       ? TKB_TROUBLE_NEWER
-	                                       : TKB_TROUBLE_DAMAGED,
+	                                       ? TKB_REMOTE_TROUBLE_NEWER
+	                                       : TKB_REMOTE_TROUBLE_DAMAGED,
 			    .ref = ref,
 			    .digest = &record->digest,
 			    .message = why.message },
@@ -327,16 +329,16 @@ static int tell_records(struct auditor *auditor, const char *ref,
 	for (size_t i = 0; i < list->fault_count && rc == 0; i++) {
 		const struct tkb_record_fault *fault = &list->faults[i];
 		struct tkb_remote_fault told = {
-			.trouble = TKB_TROUBLE_DAMAGED,
+			.trouble = TKB_REMOTE_TROUBLE_DAMAGED,
 			.ref = ref,
 			.digest = &fault->digest,
 			.message = fault->message,
 		};
 
 		if (fault->trouble == TKB_RECORD_UNREAD)
-			told.trouble = TKB_TROUBLE_UNREAD;
+			told.trouble = TKB_REMOTE_TROUBLE_UNREAD;
 		if (fault->trouble == TKB_RECORD_NEWER)
-			told.trouble = TKB_TROUBLE_NEWER;
+			told.trouble = TKB_REMOTE_TROUBLE_NEWER;
 		if (has_fault(&again, fault))
 			rc = tell(auditor, told, err);
 	}
@@ -367,9 +369,9 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 	sort_named(auditor);
 	rc = tkb_remote_list(&auditor->one, 0, &visitor, err);
 	for (size_t i = 0; i < auditor->stored_count && rc >= 0; i++) {
-		TKB_AUTO(tkb_hold_release)
-		struct tkb_hold hold =
-			TKB_HOLD_INIT(auditor->one.max_blob_size);
+		TKB_AUTO(tkb_blob_buffer_release)
+		struct tkb_blob_buffer hold =
+			TKB_BLOB_BUFFER_INIT(auditor->one.max_blob_size);
 
 		if (!is_named(auditor, &auditor->stored[i]))
 			rc = read_blob(auditor, NULL, &auditor->stored[i],
@@ -445,8 +447,8 @@ int tkb_remote_verify(struct tkb_remote *remote,
 	if (options == NULL)
 		options = &defaults;
 	chosen = *options;
-	if (!options->enabled && tkb_is_disabled())
-		chosen.repair = false;
+	if (!options->is_enabled && tkb_is_disabled())
+		chosen.is_repair = false;
 	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
 	chosen.watch = timed.watch;
 	auditor.options = &chosen;

@@ -8,7 +8,7 @@
 
 #include "base/digest.h"
 #include "format/reader.h"
-#include "fleet/flights.h"
+#include "fleet/prefetch.h"
 #include "fleet/push_blob.h"
 
 enum {
@@ -63,7 +63,7 @@ static struct group group_at(const struct tkb_record_list *records,
 
 /* Bundles, of those records whose blobs are here. */
 struct parts {
-	struct tkb_flights *flights;       /* owned */
+	struct tkb_prefetch *flights;      /* owned */
 	struct tkb_digest *blobs;          /* owned */
 	struct tkb_bundle **bundles;       /* owned, and what each points to */
 	const struct tkb_record **records; /* owned; of the bundles */
@@ -76,7 +76,7 @@ static void parts_close(struct parts *parts)
 		tkb_bundle_close(parts->bundles[i]);
 	free(parts->bundles);
 	free(parts->records);
-	tkb_flights_close(parts->flights);
+	tkb_prefetch_close(parts->flights);
 	free(parts->blobs);
 }
 
@@ -87,9 +87,9 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 	struct tkb_source source;
 	int rc;
 
-	rc = tkb_flights_await(parts->flights, index, &fault);
+	rc = tkb_prefetch_await(parts->flights, index, &fault);
 	if (rc == 0) {
-		source = tkb_flights_source(parts->flights, index);
+		source = tkb_prefetch_source(parts->flights, index);
 		rc = tkb_bundle_open_pinned(
 			&source, "a blob", &record->bundle, &record->frames,
 			&parts->bundles[parts->count], &fault);
@@ -108,7 +108,7 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
                        const struct group *group, struct tkb_error *err)
 {
-	struct tkb_flights_order order = {
+	struct tkb_prefetch_start order = {
 		.remote = remote,
 		.count = group->count,
 		.connections = CONNECTIONS,
@@ -125,7 +125,7 @@ static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
 	for (size_t i = 0; i < group->count; i++)
 		parts->blobs[i] = group->first[i].blob;
 	order.blobs = parts->blobs;
-	rc = tkb_flights_open(&order, &parts->flights, err);
+	rc = tkb_prefetch_open(&order, &parts->flights, err);
 	for (size_t i = 0; i < group->count && rc == 0; i++)
 		rc = add_part(parts, &group->first[i], i, err);
 	return rc;
@@ -153,9 +153,10 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
                          struct tkb_error *err)
 {
 	TKB_AUTO(parts_close) struct parts parts = { 0 };
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
-	const struct tkb_sink sink = tkb_hold_sink(&hold);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold =
+		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&hold);
 	struct tkb_digest made;
 	int rc;
 
@@ -165,7 +166,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	rc = tkb_merge((const struct tkb_bundle *const *)parts.bundles,
 	               parts.count, NULL, &sink, NULL, err);
 	/* The remote is ours again when nobody fetches. */
-	tkb_flights_close(tkb_take(parts.flights));
+	tkb_prefetch_close(tkb_take(parts.flights));
 	if (rc == 0)
 		rc = tkb_push_blob(remote, ref, &hold, NULL, &made, err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)

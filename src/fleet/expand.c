@@ -119,7 +119,7 @@ static void look_at_kernels(struct expander *expander,
 
 static int ask_cache(struct expander *expander, struct tkb_error *err)
 {
-	const struct tkb_cache_options options = { .no_modules = true };
+	const struct tkb_cache_options options = { .is_kernels_only = true };
 	const char *root = expander->facts->cache_root;
 	struct tkb_cache *cache = NULL;
 	int rc;

@@ -112,7 +112,7 @@ static int drop(struct collector *collector, const char *ref,
 {
 	int rc = 0;
 
-	if (!collector->options->dry_run)
+	if (!collector->options->is_dry_run)
 		rc = tkb_remote_drop(collector->remote, ref, digest, err);
 	if (rc < 0)
 		return rc;
@@ -197,8 +197,8 @@ static bool is_resting(const struct collector *collector,
 static bool wants_compaction(const struct collector *collector,
                              const struct tkb_record_list *records)
 {
-	return !collector->options->no_compaction &&
-	       !collector->options->dry_run &&
+	return !collector->options->is_compaction_off &&
+	       !collector->options->is_dry_run &&
 	       records->count > TKB_RECORDS_LIMIT;
 }
 
@@ -208,10 +208,10 @@ static void tell_fault(struct collector *collector, const char *ref,
 	const struct tkb_remote_gc_options *options = collector->options;
 	const struct tkb_remote_fault told = {
 		.trouble = fault->trouble == TKB_RECORD_UNREAD
-		                   ? TKB_TROUBLE_UNREAD
+		                   ? TKB_REMOTE_TROUBLE_UNREAD
 		           : fault->trouble == TKB_RECORD_NEWER
-		                   ? TKB_TROUBLE_NEWER
-		                   : TKB_TROUBLE_DAMAGED,
+		                   ? TKB_REMOTE_TROUBLE_NEWER
+		                   : TKB_REMOTE_TROUBLE_DAMAGED,
 		.ref = ref,
 		.digest = &fault->digest,
 		.message = fault->message,
@@ -297,14 +297,14 @@ static int clean_ref(struct collector *collector, const char *ref,
 	if (rc < 0)
 		return rc;
 	collector->report.record_count += records.count;
-	if (!collector->options->dry_run)
+	if (!collector->options->is_dry_run)
 		rc = tkb_records_drop_damaged(collector->remote, ref, &records,
 		                              &damaged, err);
 	if (rc < 0)
 		return rc;
 	collector->report.hole_count += damaged;
 	rc = tkb_records_check(collector->remote, &records, err);
-	if (rc == 0 && !collector->options->dry_run)
+	if (rc == 0 && !collector->options->is_dry_run)
 		rc = tkb_records_drop_holes(collector->remote, ref, &records,
 		                            err);
 	if (rc == 0)
@@ -386,7 +386,7 @@ static int remove_blob(struct collector *collector, size_t tier,
 {
 	int rc = 0;
 
-	if (!collector->options->dry_run)
+	if (!collector->options->is_dry_run)
 		rc = tkb_remote_remove(collector->remote, tier, &blob->digest,
 		                       err);
 	if (rc < 0)
@@ -541,7 +541,7 @@ int tkb_remote_gc(struct tkb_remote *remote,
 
 	if (options == NULL)
 		options = &defaults;
-	if (!options->enabled && tkb_is_disabled()) {
+	if (!options->is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_remote_gc_report){ 0 };
 		return 0;

@@ -23,7 +23,7 @@ struct values {
 struct pusher {
 	struct tkb_remote *remote;
 	const struct tkb_watch *watch;
-	bool dry_run;
+	bool is_dry_run;
 	struct tkb_bundle *bundle; /* owned; what is pushed */
 	struct tkb_arena arena;    /* owns one entry's files */
 	struct values files;       /* the group file last */
@@ -72,7 +72,7 @@ static bool make_name(const char *format, const char *key, const char *file,
 static const char *format_of(const struct tkb_tier *tier)
 {
 	const char *format =
-		tkb_place_param(&tier->url.place, "triton-key-format");
+		tkb_remote_url_param(&tier->url.place, "triton-key-format");
 
 	return format != NULL ? format : DEFAULT_FORMAT;
 }
@@ -81,8 +81,8 @@ static const char *format_of(const struct tkb_tier *tier)
 static int check_tier(const struct tkb_tier *tier, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
-	const struct tkb_place *place = &tier->url.place;
-	const char *param = tkb_place_param(place, "db");
+	const struct tkb_remote_url *place = &tier->url.place;
+	const char *param = tkb_remote_url_param(place, "db");
 	const char *database = param != NULL ? param : "";
 
 	if (place->host[0] != '\0' && place->path[0] != '\0')
@@ -129,13 +129,13 @@ static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
 
 static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
-	return tkb_hold_add(self, bytes, err);
+	return tkb_blob_buffer_add(self, bytes, err);
 }
 
 /* Collect into `hold`, and open that. */
 static int pack(struct pusher *pusher, const char *cache_root,
                 const struct tkb_collect_options *options,
-                struct tkb_hold *hold, struct tkb_error *err)
+                struct tkb_blob_buffer *hold, struct tkb_error *err)
 {
 	struct tkb_collect_options chosen = *options;
 	const struct tkb_sink sink = { add_bytes, hold };
@@ -143,13 +143,13 @@ static int pack(struct pusher *pusher, const char *cache_root,
 	struct tkb_source source;
 	int rc;
 
-	chosen.enabled = true;
-	chosen.dry_run = false; /* of the bundle, which nobody sees */
+	chosen.is_enabled = true;
+	chosen.is_dry_run = false; /* of the bundle, which nobody sees */
 	rc = tkb_collect(cache_root, &chosen, &sink, &collected, err);
 	if (rc != 0)
 		return rc;
 	pusher->report.left_out_count = collected.left_out_count;
-	source = tkb_hold_source(hold);
+	source = tkb_blob_buffer_source(hold);
 	return tkb_bundle_open_source(&source, "the bundle", &pusher->bundle,
 	                              err);
 }
@@ -171,7 +171,7 @@ static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 }
 
 /* Leave out what cannot be pushed, before anything is. */
-static int check_entries(struct pusher *pusher, bool strict,
+static int check_entries(struct pusher *pusher, bool is_strict,
                          struct tkb_error *err)
 {
 	const size_t count = tkb_bundle_entry_count(pusher->bundle);
@@ -183,7 +183,7 @@ static int check_entries(struct pusher *pusher, bool strict,
 			.root = "",
 			.key = entry->key,
 			.name = entry->name,
-			.outcome = TKB_LEFT_OUT,
+			.outcome = TKB_OUTCOME_LEFT_OUT,
 			.reason = TKB_REASON_TWIN,
 			.message = "another device's kernel of this key goes "
 				   "there",
@@ -191,7 +191,7 @@ static int check_entries(struct pusher *pusher, bool strict,
 
 		if (!is_twin(pusher->bundle, i))
 			continue;
-		if (strict)
+		if (is_strict)
 			return tkb_fail(err, TKB_ERR_LEFT_OUT,
 			                "entry '%.100s' differs between "
 			                "devices, and Triton's names tell none",
@@ -258,7 +258,7 @@ static int restore(struct pusher *pusher, const struct tkb_entry *entry,
 	return bytes->data == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int put_named(struct tkb_tier *tier, const struct tkb_call *call,
+static int put_named(struct tkb_tier *tier, const struct tkb_op_limits *call,
                      void *self, struct tkb_error *err)
 {
 	const struct values *values = self;
@@ -300,7 +300,7 @@ static int push_entry(struct pusher *pusher, const struct tkb_entry *entry,
 	struct tkb_verdict verdict = { .is_done = false };
 	int rc;
 
-	for (size_t i = 0; i < remote->tier_count && !pusher->dry_run; i++) {
+	for (size_t i = 0; i < remote->tier_count && !pusher->is_dry_run; i++) {
 		struct tkb_tier *tier = &remote->tiers[i];
 		struct tkb_error fault = { 0 };
 
@@ -309,11 +309,12 @@ static int push_entry(struct pusher *pusher, const struct tkb_entry *entry,
 		rc = put_entry(pusher, entry, tier, &fault);
 		tkb_verdict_note(&verdict, tier, rc, &fault);
 	}
-	rc = pusher->dry_run ? 0 : tkb_verdict_of(&verdict, true, err);
+	rc = pusher->is_dry_run ? 0 : tkb_verdict_of(&verdict, true, err);
 	if (rc != 0)
 		return rc;
 	pusher->report.pushed_count++;
-	for (size_t i = 0; i < pusher->files.count && !pusher->dry_run; i++) {
+	for (size_t i = 0; i < pusher->files.count && !pusher->is_dry_run;
+	     i++) {
 		pusher->report.blob_count++;
 		pusher->report.size += pusher->files.items[i].bytes.size;
 	}
@@ -350,10 +351,10 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
                     const struct tkb_push_options *options,
                     struct tkb_push_report *report, struct tkb_error *err)
 {
-	static const struct tkb_push_options defaults = { .no_compaction =
+	static const struct tkb_push_options defaults = { .is_compaction_off =
 		                                                  false };
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(UINT64_MAX);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
 	TKB_AUTO(pusher_close) struct pusher pusher = { .remote = remote };
 	const struct tkb_file_visitor visitor = { take_file, &pusher };
 	int rc;
@@ -361,12 +362,12 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
 	if (options == NULL)
 		options = &defaults;
 	pusher.watch = &options->collect.watch;
-	pusher.dry_run = options->collect.dry_run;
+	pusher.is_dry_run = options->collect.is_dry_run;
 	rc = check_tiers(remote, err);
 	if (rc == 0)
 		rc = pack(&pusher, cache_root, &options->collect, &hold, err);
 	if (rc == 0)
-		rc = check_entries(&pusher, options->collect.strict, err);
+		rc = check_entries(&pusher, options->collect.is_strict, err);
 	if (rc == 0)
 		rc = tkb_bundle_read_all(pusher.bundle, &visitor, err);
 	if (rc == 0 && report != NULL)

@@ -22,7 +22,7 @@
 
 #include "remote/remote.h"
 
-/* tkb_push() with TKB_PUSH_TRITON. */
+/* tkb_push() with TKB_PUSH_LAYOUT_TRITON. */
 TKB_NODISCARD int tkb_push_triton(struct tkb_remote *remote,
                                   const char *cache_root,
                                   const struct tkb_push_options *options,

@@ -37,8 +37,8 @@ static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	               : tkb_fail(err, TKB_ERR_TOO_LARGE, "that will do");
 }
 
-static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-               struct tkb_error *err)
+static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
+               void *self, struct tkb_error *err)
 {
 	struct peek *peek = self;
 	const struct tkb_sink sink = { take, peek };

@@ -9,12 +9,12 @@
 #include "base/disable.h"
 #include "format/reader.h"
 #include "cache/watch.h"
-#include "fleet/flights.h"
+#include "fleet/prefetch.h"
 #include "fleet/keys.h"
 #include "fleet/pull.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
-#include "fleet/wanted.h"
+#include "fleet/pull_plan.h"
 
 /*
  * The records tell what each blob holds. Those that bring something are fetched,
@@ -44,14 +44,14 @@ struct puller {
 	pthread_mutex_t watch_lock;    /* one of our threads at a time */
 	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_keys keys;       /* that are asked for */
-	struct tkb_wanted *wanted;  /* owned */
-	struct tkb_choice *choices; /* owned */
-	struct tkb_digest *blobs;   /* owned; of the choices */
-	uint64_t done;              /* bytes of blobs that are emitted */
-	uint64_t size;              /* of the one at work */
-	uint64_t total;             /* of all */
-	uint64_t told;              /* what is told never goes back */
+	struct tkb_keys keys;         /* that are asked for */
+	struct tkb_pull_plan *wanted; /* owned */
+	struct tkb_choice *choices;   /* owned */
+	struct tkb_digest *blobs;     /* owned; of the choices */
+	uint64_t done;                /* bytes of blobs that are emitted */
+	uint64_t size;                /* of the one at work */
+	uint64_t total;               /* of all */
+	uint64_t told;                /* what is told never goes back */
 	struct tkb_pull_report report;
 	int failure; /* of a blob that could not be had */
 	struct tkb_error fault;
@@ -61,7 +61,7 @@ static void puller_close(struct puller *puller)
 {
 	tkb_record_list_release(&puller->records);
 	tkb_keys_release(&puller->keys);
-	tkb_wanted_close(puller->wanted);
+	tkb_pull_plan_close(puller->wanted);
 	free(puller->choices);
 	free(puller->blobs);
 	(void)pthread_mutex_destroy(&puller->watch_lock);
@@ -196,13 +196,13 @@ static int note_failure(struct puller *puller, int rc,
  * What was emitted while the blob came in may have been from a tier that turned
  * out to be damaged, where another gave it whole: it is emitted again then.
  */
-static int emit_flight(struct puller *puller, struct tkb_flights *flights,
+static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
                        size_t index, struct tkb_error *err)
 {
 	const struct tkb_choice *choice = &puller->choices[index];
 	const struct tkb_record *record =
 		&puller->records.items[choice->record];
-	const struct tkb_source source = tkb_flights_source(flights, index);
+	const struct tkb_source source = tkb_prefetch_source(flights, index);
 	struct tkb_emit_report report = { 0 };
 	struct tkb_error fetch_fault = { 0 };
 	struct tkb_error fault = { 0 };
@@ -214,7 +214,7 @@ static int emit_flight(struct puller *puller, struct tkb_flights *flights,
 	add_done(&puller->report.emit, &report);
 	if (is_final(rc))
 		return note_failure(puller, rc, &fault, err);
-	fetched = tkb_flights_await(flights, index, &fetch_fault);
+	fetched = tkb_prefetch_await(flights, index, &fetch_fault);
 	if (fetched == TKB_MISS) {
 		puller->report.gone_count++;
 		return 0;
@@ -236,13 +236,13 @@ static int emit_flight(struct puller *puller, struct tkb_flights *flights,
 static int emit_choices(struct puller *puller, size_t count,
                         struct tkb_error *err)
 {
-	const struct tkb_flights_order order = {
+	const struct tkb_prefetch_start order = {
 		.remote = puller->remote,
 		.blobs = puller->blobs,
 		.count = count,
 		.connections = puller->connections,
 	};
-	struct tkb_flights *flights = NULL;
+	struct tkb_prefetch *flights = NULL;
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
@@ -252,16 +252,16 @@ static int emit_choices(struct puller *puller, size_t count,
 		puller->blobs[i] = record->blob;
 		puller->total += record->size;
 	}
-	rc = tkb_flights_open(&order, &flights, err);
+	rc = tkb_prefetch_open(&order, &flights, err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		rc = emit_flight(puller, flights, i, err);
 		puller->done += puller->size;
 		puller->size = 0;
 		/* Else somebody may still fetch it. */
 		if (rc == 0)
-			tkb_flights_drop(flights, i);
+			tkb_prefetch_drop(flights, i);
 	}
-	tkb_flights_close(flights);
+	tkb_prefetch_close(flights);
 	return rc;
 }
 
@@ -289,8 +289,8 @@ static int doubt(struct puller *puller, struct tkb_error *err)
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = tkb_wanted_doubt(puller->wanted, puller->remote,
-	                      doubt_ms(puller->timed), &fault);
+	rc = tkb_pull_plan_doubt(puller->wanted, puller->remote,
+	                         doubt_ms(puller->timed), &fault);
 	if (rc == TKB_ERR_CANCELLED && !asks_to_end(puller->timed->own) &&
 	    !asks_to_end(&puller->joint->own))
 		return 0;
@@ -306,26 +306,26 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	uint64_t lost = 0;
 	int rc;
 
-	rc = tkb_wanted_look(puller->wanted, err);
+	rc = tkb_pull_plan_look(puller->wanted, err);
 	if (rc == 0)
 		rc = doubt(puller, err);
-	report->emit.present_count = tkb_wanted_present(puller->wanted);
+	report->emit.present_count = tkb_pull_plan_present(puller->wanted);
 	while (rc == 0) {
 		const size_t count =
-			tkb_wanted_plan(puller->wanted, puller->choices);
+			tkb_pull_plan_make(puller->wanted, puller->choices);
 
 		report->wanted_count += count;
-		if (puller->options.dry_run)
+		if (puller->options.is_dry_run)
 			return 0;
 		if (count == 0 && report->wanted_count == 0)
-			tkb_wanted_clean(puller->wanted);
+			tkb_pull_plan_clean(puller->wanted);
 		if (count == 0)
 			return 0;
 		rc = emit_choices(puller, count, err);
 		if (rc < 0 || report->gone_count + report->failed_count == lost)
 			return rc;
 		lost = report->gone_count + report->failed_count;
-		rc = tkb_wanted_look(puller->wanted, err);
+		rc = tkb_pull_plan_look(puller->wanted, err);
 	}
 	return rc;
 }
@@ -339,7 +339,7 @@ static void stamp_records(struct puller *puller)
 	const struct tkb_record_list *records = &puller->records;
 
 	for (size_t i = 0; i < records->count; i++) {
-		if (tkb_wanted_uses(puller->wanted, i) &&
+		if (tkb_pull_plan_uses(puller->wanted, i) &&
 		    !tkb_record_stamp(puller->remote, puller->ref,
 		                      &records->items[i]))
 			return;
@@ -408,7 +408,7 @@ size_t tkb_pull_connections(const struct tkb_pull_options *options)
 /* What is there, and what is asked for? */
 static int prepare(struct puller *puller, struct tkb_error *err)
 {
-	const struct tkb_wanted_order order = {
+	const struct tkb_pull_plan_request order = {
 		.cache_root = puller->root,
 		.options = &puller->options,
 		.records = &puller->records,
@@ -423,10 +423,10 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	if (rc != 0)
 		return rc;
 	puller->options.keys = puller->keys.items;
-	rc = tkb_wanted_open(&order, &puller->wanted, err);
+	rc = tkb_pull_plan_open(&order, &puller->wanted, err);
 	if (rc < 0)
 		return rc;
-	puller->options.layout = tkb_wanted_layout(puller->wanted);
+	puller->options.layout = tkb_pull_plan_layout(puller->wanted);
 	puller->report.emit.is_inductor =
 		puller->options.layout == TKB_LAYOUT_INDUCTOR;
 	puller->choices = tkb_alloc_array(puller->records.count,
@@ -446,7 +446,7 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	rc = prepare(puller, err);
 	if (rc == 0)
 		rc = pull_missing(puller, err);
-	if (rc == 0 && !puller->options.dry_run)
+	if (rc == 0 && !puller->options.is_dry_run)
 		stamp_records(puller);
 	fault = first_fault(&puller->records);
 	if (puller->failure == 0 && fault != NULL)
@@ -475,13 +475,13 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
-	if (!options->emit.enabled && tkb_is_disabled()) {
+	if (!options->emit.is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_pull_report){ 0 };
 		return 0;
 	}
 	puller.options = options->emit;
-	puller.options.enabled = true;
+	puller.options.is_enabled = true;
 	puller.options.deadline_ms = 0; /* of each bundle: that of all counts */
 	tkb_timed_begin(&timed, &options->emit.watch,
 	                options->emit.deadline_ms);

@@ -5,14 +5,14 @@
 
 #include "format/reader.h"
 #include "cache/watch.h"
-#include "fleet/flights.h"
+#include "fleet/prefetch.h"
 #include "fleet/pull.h"
 
 /* All blobs of a ref, whole, and opened as bundles. */
 struct gathering {
-	struct tkb_flights *flights; /* owned */
-	struct tkb_digest *blobs;    /* owned */
-	struct tkb_bundle **bundles; /* owned, and what each points to */
+	struct tkb_prefetch *flights; /* owned */
+	struct tkb_digest *blobs;     /* owned */
+	struct tkb_bundle **bundles;  /* owned, and what each points to */
 	size_t bundle_count;
 };
 
@@ -21,7 +21,7 @@ static void gathering_close(struct gathering *gathering)
 	for (size_t i = 0; i < gathering->bundle_count; i++)
 		tkb_bundle_close(gathering->bundles[i]);
 	free(gathering->bundles);
-	tkb_flights_close(gathering->flights);
+	tkb_prefetch_close(gathering->flights);
 	free(gathering->blobs);
 }
 
@@ -35,14 +35,14 @@ static int gather_one(struct gathering *gathering,
 	struct tkb_source source;
 	int rc;
 
-	rc = tkb_flights_await(gathering->flights, index, err);
+	rc = tkb_prefetch_await(gathering->flights, index, err);
 	if (rc == TKB_MISS) {
 		report->gone_count++;
 		return 0;
 	}
 	if (rc < 0)
 		return rc;
-	source = tkb_flights_source(gathering->flights, index);
+	source = tkb_prefetch_source(gathering->flights, index);
 	rc = tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
 	                            &record->frames, bundle, err);
 	if (rc < 0)
@@ -58,7 +58,7 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
                   const struct tkb_pull_options *options,
                   struct tkb_pull_report *report, struct tkb_error *err)
 {
-	const struct tkb_flights_order order = {
+	const struct tkb_prefetch_start order = {
 		.remote = remote,
 		.blobs = gathering->blobs,
 		.count = records->count,
@@ -69,7 +69,7 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
 
 	for (size_t i = 0; i < records->count; i++)
 		gathering->blobs[i] = records->items[i].blob;
-	rc = tkb_flights_open(&order, &gathering->flights, err);
+	rc = tkb_prefetch_open(&order, &gathering->flights, err);
 	for (size_t i = 0; i < records->count && rc == 0; i++)
 		rc = gather_one(gathering, &records->items[i], i, report, err);
 	return rc;

@@ -11,15 +11,15 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
                        const struct tkb_launchers_options *chosen,
                        struct tkb_launchers **out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(UINT64_MAX);
-	const struct tkb_sink sink = tkb_hold_sink(&hold);
-	const struct tkb_source source = tkb_hold_source(&hold);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&hold);
+	const struct tkb_source source = tkb_blob_buffer_source(&hold);
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
 	/* None are given then: nothing need be fetched for that. */
-	if ((chosen == NULL || !chosen->enabled) && tkb_is_disabled())
+	if ((chosen == NULL || !chosen->is_enabled) && tkb_is_disabled())
 		return tkb_launchers_open(NULL, cache_root, chosen, out, err);
 	rc = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);
 	if (rc == 0)

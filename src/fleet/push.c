@@ -58,7 +58,7 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	int rc;
 
 	rc = tkb_records_check(pusher->remote, records, err);
-	if (rc == 0 && !pusher->options.dry_run)
+	if (rc == 0 && !pusher->options.is_dry_run)
 		rc = tkb_records_drop_holes(pusher->remote, pusher->ref,
 		                            records, err);
 	if (rc < 0)
@@ -126,12 +126,13 @@ static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
 
 	for (size_t i = 0; i < count && watch->on_result != NULL; i++) {
 		const struct tkb_result result = tkb_left_out_result(
-			tkb_cache_left_out(pusher->cache, i), TKB_LEFT_OUT);
+			tkb_cache_left_out(pusher->cache, i),
+			TKB_OUTCOME_LEFT_OUT);
 
 		watch->on_result(watch->self, &result);
 	}
 	pusher->report.left_out_count = count;
-	if (count > 0 && pusher->options.strict)
+	if (count > 0 && pusher->options.is_strict)
 		return tkb_fail(err, TKB_ERR_LEFT_OUT,
 		                count == 1 ? "%zu entry would be left out"
 		                           : "%zu entries would be left out",
@@ -172,10 +173,12 @@ static void tell_upload(void *self, uint64_t done, uint64_t total)
 static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
                      size_t count, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(pusher->remote->max_blob_size);
-	const struct tkb_order order = { .picks = picks, .pick_count = count };
-	const struct tkb_sink sink = tkb_hold_sink(&hold);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold =
+		TKB_BLOB_BUFFER_INIT(pusher->remote->max_blob_size);
+	const struct tkb_pack_request order = { .picks = picks,
+		                                .pick_count = count };
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&hold);
 	const struct tkb_watch upload = {
 		.self = pusher,
 		.on_progress =
@@ -184,13 +187,13 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 	struct tkb_collect_report report = { 0 };
 	int rc;
 
-	rc = tkb_collect_order(pusher->root, &pusher->options, &order, &sink,
-	                       NULL, &report, err);
+	rc = tkb_collect_request(pusher->root, &pusher->options, &order, &sink,
+	                         NULL, &report, err);
 	if (rc != 0)
 		return rc;
 	pusher->report.pushed_count += report.collected_count;
 	pusher->report.left_out_count += report.left_out_count;
-	if (report.collected_count == 0 || pusher->options.dry_run)
+	if (report.collected_count == 0 || pusher->options.is_dry_run)
 		return 0;
 	pusher->report.blob_count++;
 	pusher->report.size += hold.size;
@@ -254,7 +257,7 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 	if (rc < 0)
 		return rc;
 	pusher->report.record_count = pusher->records.count;
-	if (!pusher->options.dry_run)
+	if (!pusher->options.is_dry_run)
 		rc = tkb_records_drop_damaged(
 			pusher->remote, pusher->ref, &pusher->records,
 			&pusher->report.dropped_count, err);
@@ -266,9 +269,10 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 		rc = find_lacking(pusher, err);
 	if (rc == 0)
 		rc = push_lacking(pusher, err);
-	if (rc == 0 && !pusher->options.dry_run)
+	if (rc == 0 && !pusher->options.is_dry_run)
 		stamp_records(pusher);
-	if (rc == 0 && !pusher->options.dry_run && !options->no_compaction)
+	if (rc == 0 && !pusher->options.is_dry_run &&
+	    !options->is_compaction_off)
 		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
 		                            pusher->records.count,
 		                            &pusher->report, err);
@@ -291,7 +295,7 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 
 	if (options == NULL)
 		options = &defaults;
-	if (!options->collect.enabled && tkb_is_disabled()) {
+	if (!options->collect.is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_push_report){ 0 };
 		return 0;
@@ -302,14 +306,14 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	                options->collect.deadline_ms);
 	chosen.collect.watch = timed.watch;
 	tkb_remote_join(&joint, remote, &timed.watch);
-	if (options->layout == TKB_PUSH_TRITON) {
+	if (options->layout == TKB_PUSH_LAYOUT_TRITON) {
 		rc = tkb_push_triton(remote, cache_root, &chosen, report, err);
 		return tkb_timed_end(&timed, rc, err);
 	}
 	/* Progress is that of the upload; to pack is none of it. */
 	pusher.upload = chosen.collect.watch;
 	pusher.options = chosen.collect;
-	if (!options->collect.dry_run)
+	if (!options->collect.is_dry_run)
 		pusher.options.watch.on_progress = NULL;
 	rc = push(&pusher, &chosen, err);
 	if (rc == 0 && report != NULL)

@@ -14,7 +14,8 @@
  * byte, is not uploaded. Adds to `report`.
  */
 TKB_NODISCARD int tkb_push_whole(struct tkb_remote *remote, const char *ref,
-                                 struct tkb_hold *hold, uint64_t entry_count,
+                                 struct tkb_blob_buffer *hold,
+                                 uint64_t entry_count,
                                  const struct tkb_push_options *options,
                                  struct tkb_push_report *report,
                                  struct tkb_error *err);

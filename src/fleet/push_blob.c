@@ -5,12 +5,13 @@
 #include "fleet/records.h"
 
 static int add_record(struct tkb_remote *remote, const char *ref,
-                      struct tkb_hold *hold, const struct tkb_digest *blob,
-                      struct tkb_digest *out, struct tkb_error *err)
+                      struct tkb_blob_buffer *hold,
+                      const struct tkb_digest *blob, struct tkb_digest *out,
+                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf record = TKB_BUF_INIT((size_t)remote->max_record_size);
-	const struct tkb_source source = tkb_hold_source(hold);
+	const struct tkb_source source = tkb_blob_buffer_source(hold);
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
@@ -27,10 +28,11 @@ static int add_record(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_push_blob(struct tkb_remote *remote, const char *ref,
-                  struct tkb_hold *hold, const struct tkb_watch *watch,
+                  struct tkb_blob_buffer *hold, const struct tkb_watch *watch,
                   struct tkb_digest *record_out, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	const struct tkb_blob blob = { hold->size,
+		                       tkb_blob_buffer_source(hold) };
 	struct tkb_digest digest;
 	int rc;
 

@@ -10,7 +10,7 @@
  * have gone up.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
-                                struct tkb_hold *hold,
+                                struct tkb_blob_buffer *hold,
                                 const struct tkb_watch *watch,
                                 struct tkb_digest *record_out,
                                 struct tkb_error *err);

@@ -17,8 +17,8 @@ enum {
 };
 
 /* The source may be read once only, and must not change in between. */
-static int copy_source(const struct tkb_source *source, struct tkb_hold *out,
-                       struct tkb_error *err)
+static int copy_source(const struct tkb_source *source,
+                       struct tkb_blob_buffer *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
 	size_t got = 0;
@@ -30,8 +30,8 @@ static int copy_source(const struct tkb_source *source, struct tkb_hold *out,
 		rc = source->read_at(source->self, out->size, chunk, CHUNK,
 		                     &got, err);
 		if (rc == 0)
-			rc = tkb_hold_add(out, (struct tkb_bytes){ chunk, got },
-			                  err);
+			rc = tkb_blob_buffer_add(
+				out, (struct tkb_bytes){ chunk, got }, err);
 	} while (rc == 0 && got == CHUNK);
 	return rc;
 }
@@ -40,10 +40,11 @@ static int copy_source(const struct tkb_source *source, struct tkb_hold *out,
  * How many entries has it? All of it is verified before: that is no progress of
  * the upload.
  */
-static int check_bundle(struct tkb_hold *hold, const struct tkb_watch *watch,
-                        uint64_t *count_out, struct tkb_error *err)
+static int check_bundle(struct tkb_blob_buffer *hold,
+                        const struct tkb_watch *watch, uint64_t *count_out,
+                        struct tkb_error *err)
 {
-	const struct tkb_source source = tkb_hold_source(hold);
+	const struct tkb_source source = tkb_blob_buffer_source(hold);
 	const struct tkb_verify_options options = {
 		.watch = { .self = watch->self,
 		           .on_result = watch->on_result,
@@ -88,25 +89,26 @@ static bool is_present(struct tkb_remote *remote, const char *ref,
 }
 
 static int bring(struct tkb_remote *remote, const char *ref,
-                 struct tkb_hold *hold, uint64_t entry_count,
+                 struct tkb_blob_buffer *hold, uint64_t entry_count,
                  const struct tkb_record_list *records,
                  const struct tkb_push_options *options,
                  struct tkb_push_report *report, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	const struct tkb_blob blob = { hold->size,
+		                       tkb_blob_buffer_source(hold) };
 	struct tkb_digest digest;
 	int rc;
 
 	rc = tkb_blob_digest(&blob, &digest, err);
 	if (rc < 0)
 		return rc;
-	if (!options->collect.dry_run &&
+	if (!options->collect.is_dry_run &&
 	    is_present(remote, ref, records, &digest)) {
 		report->present_count += entry_count;
 		return 0;
 	}
 	report->pushed_count += entry_count;
-	if (options->collect.dry_run)
+	if (options->collect.is_dry_run)
 		return 0;
 	report->blob_count++;
 	report->size += hold->size;
@@ -115,7 +117,7 @@ static int bring(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_push_whole(struct tkb_remote *remote, const char *ref,
-                   struct tkb_hold *hold, uint64_t entry_count,
+                   struct tkb_blob_buffer *hold, uint64_t entry_count,
                    const struct tkb_push_options *options,
                    struct tkb_push_report *report, struct tkb_error *err)
 {
@@ -129,7 +131,8 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 	report->record_count = records.count;
 	rc = bring(remote, ref, hold, entry_count, &records, options, report,
 	           err);
-	if (rc == 0 && !options->collect.dry_run && !options->no_compaction)
+	if (rc == 0 && !options->collect.is_dry_run &&
+	    !options->is_compaction_off)
 		rc = tkb_compact_after_push(remote, ref, records.count, report,
 		                            err);
 	return rc;
@@ -141,8 +144,9 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
                     struct tkb_push_report *report, struct tkb_error *err)
 {
 	static const struct tkb_push_options defaults = { 0 };
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold =
+		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	struct tkb_push_report done = { 0 };
 	struct tkb_timed timed;
@@ -151,7 +155,7 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 
 	if (options == NULL)
 		options = &defaults;
-	if (!options->collect.enabled && tkb_is_disabled()) {
+	if (!options->collect.is_enabled && tkb_is_disabled()) {
 		if (report != NULL)
 			*report = (struct tkb_push_report){ 0 };
 		return 0;

@@ -7,25 +7,27 @@
 
 /* Into `hold`; what that takes is no progress of the upload. */
 static int pack(const char *cache_root, const struct tkb_push_options *options,
-                const struct tkb_order *order, struct tkb_hold *hold,
-                struct tkb_collect_report *report, struct tkb_error *err)
+                const struct tkb_pack_request *order,
+                struct tkb_blob_buffer *hold, struct tkb_collect_report *report,
+                struct tkb_error *err)
 {
-	const struct tkb_sink sink = tkb_hold_sink(hold);
+	const struct tkb_sink sink = tkb_blob_buffer_sink(hold);
 	struct tkb_collect_options collect = options->collect;
 
 	collect.watch.on_progress = NULL;
-	return tkb_collect_order(cache_root, &collect, order,
-	                         collect.dry_run ? NULL : &sink, NULL, report,
-	                         err);
+	return tkb_collect_request(cache_root, &collect, order,
+	                           collect.is_dry_run ? NULL : &sink, NULL,
+	                           report, err);
 }
 
 static int push(struct tkb_remote *remote, const char *ref,
                 const char *cache_root, const struct tkb_push_options *options,
-                const struct tkb_order *order, struct tkb_push_report *report,
-                struct tkb_error *err)
+                const struct tkb_pack_request *order,
+                struct tkb_push_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold =
+		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	struct tkb_collect_report packed = { 0 };
 	int rc;
 
@@ -35,7 +37,7 @@ static int push(struct tkb_remote *remote, const char *ref,
 	report->left_out_count = packed.left_out_count;
 	if (packed.collected_count + packed.launcher_count == 0)
 		return 0;
-	if (options->collect.dry_run) {
+	if (options->collect.is_dry_run) {
 		report->pushed_count = packed.collected_count;
 		return 0;
 	}
@@ -49,17 +51,18 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
                       struct tkb_push_report *report, struct tkb_error *err)
 {
 	static const struct tkb_push_options defaults = { 0 };
-	TKB_AUTO(tkb_wishes_release) struct tkb_wishes wishes = { 0 };
+	TKB_AUTO(tkb_collect_selection_release)
+	struct tkb_collect_selection wishes = { 0 };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	struct tkb_push_report done = { 0 };
 	struct tkb_push_options chosen;
 	struct tkb_timed timed;
-	struct tkb_order order;
+	struct tkb_pack_request order;
 	int rc;
 
 	if (options == NULL)
 		options = &defaults;
-	if (options->layout != TKB_PUSH_BUNDLES)
+	if (options->layout != TKB_PUSH_LAYOUT_BUNDLES)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a recorder pushes bundles alone");
 	rc = tkb_recorder_begin_collect(recorder, &options->collect, &wishes,
@@ -74,7 +77,7 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = push(remote, ref, cache_root, &chosen, &order, &done, err);
 	tkb_recorder_finish_collect(recorder,
-	                            rc == 0 && !options->collect.dry_run);
+	                            rc == 0 && !options->collect.is_dry_run);
 	if (rc == 0 && report != NULL)
 		*report = done;
 	return tkb_timed_end(&timed, rc, err);

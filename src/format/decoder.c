@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "cache/key.h"
 #include "format/reader.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 #include "format/tar.h"
 
 #define BUFFER_LIMIT ((size_t)2048 * TKB_MIB)

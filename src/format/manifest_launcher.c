@@ -12,8 +12,8 @@ static int read_cache_key(struct tkb_parser *parser, struct tkb_error *err)
 	rc = tkb_parser_text(parser, &parser->launcher.cache_key, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_saved_text_is_valid(parser->launcher.cache_key,
-	                             TKB_CACHE_KEY_LIMIT))
+	if (!tkb_launcher_text_is_valid(parser->launcher.cache_key,
+	                                TKB_CACHE_KEY_LIMIT))
 		return tkb_parser_refuse(
 			parser, "a launcher's key is not allowed", err);
 	return 0;
@@ -26,7 +26,7 @@ static int read_name(struct tkb_parser *parser, struct tkb_error *err)
 	rc = tkb_parser_text(parser, &parser->launcher.name, err);
 	if (rc < 0)
 		return rc;
-	if (!tkb_saved_text_is_valid(parser->launcher.name, TKB_NAME_LIMIT))
+	if (!tkb_launcher_text_is_valid(parser->launcher.name, TKB_NAME_LIMIT))
 		return tkb_parser_refuse(
 			parser, "a launcher's name is not allowed", err);
 	return 0;

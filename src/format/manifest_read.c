@@ -8,7 +8,7 @@
 
 #include "cache/names.h"
 #include "format/parser.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 
 /* Behind the "{" of an entry: read it, and keep it. */
 static int add_entry(struct tkb_parser *parser, struct tkb_error *err)

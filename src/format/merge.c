@@ -2,7 +2,7 @@
 #include "format/merge_plan.h"
 
 #include "base/draft.h"
-#include "format/compose.h"
+#include "format/bundle_write.h"
 #include "cache/watch.h"
 
 #define PACKED_LIMIT ((size_t)2048 * TKB_MIB)
@@ -107,7 +107,8 @@ static void tell_results(struct merger *merger)
 			.root = "",
 			.key = item->entry.key,
 			.name = item->entry.name,
-			.outcome = item->counts ? TKB_COLLECTED : TKB_SKIPPED,
+			.outcome = item->counts ? TKB_OUTCOME_COLLECTED
+			                        : TKB_OUTCOME_SKIPPED,
 			.reason = item->counts ? TKB_REASON_NONE
 			                       : TKB_REASON_TWIN,
 			.message = item->counts ? ""
@@ -163,7 +164,7 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	};
 	outline.frames = merger.plan.frames;
 	outline.frame_count = merger.plan.frame_count;
-	rc = tkb_compose(&outline, sink, &own.id, &own.bundle_size, err);
+	rc = tkb_bundle_write(&outline, sink, &own.id, &own.bundle_size, err);
 	if (rc < 0)
 		return tkb_timed_end(&timed, rc, err);
 	tell_results(&merger);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cache/names.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 
 void tkb_merge_plan_release(struct tkb_merge_plan *plan)
 {

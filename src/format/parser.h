@@ -9,7 +9,7 @@
 
 #include "text/json.h"
 #include "format/manifest.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 
 struct tkb_parser {
 	struct tkb_json json;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/reader.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 
 /* Single files and entries, for those who look into a bundle. */
 

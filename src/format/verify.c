@@ -6,7 +6,7 @@
 #include "cache/kernel.h"
 #include "cache/names.h"
 #include "format/reader.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 #include "cache/scrub.h"
 #include "cache/watch.h"
 
@@ -159,7 +159,7 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 		.root = "",
 		.key = entry->key,
 		.name = entry->name,
-		.outcome = rc == 0 ? TKB_VERIFIED : TKB_FAILED,
+		.outcome = rc == 0 ? TKB_OUTCOME_VERIFIED : TKB_OUTCOME_FAILED,
 		.reason = rc == 0 ? TKB_REASON_NONE
 		                  : (enum tkb_reason)fault->reason,
 		.message = rc == 0 ? "" : fault->message,
@@ -206,7 +206,8 @@ static void tell_launchers(struct verifier *verifier)
 			.key = launcher->cache_key,
 			.name = launcher->name,
 			.is_launcher = true,
-			.outcome = is_damaged ? TKB_FAILED : TKB_VERIFIED,
+			.outcome = is_damaged ? TKB_OUTCOME_FAILED
+			                      : TKB_OUTCOME_VERIFIED,
 			.reason = is_damaged ? TKB_REASON_DAMAGED
 			                     : TKB_REASON_NONE,
 			.message = is_damaged ? "its payload is damaged" : "",

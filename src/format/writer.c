@@ -10,7 +10,7 @@
 #include "format/frame.h"
 #include "format/manifest.h"
 #include "cache/names.h"
-#include "format/saved.h"
+#include "format/launcher_payload.h"
 
 #define SMALLEST_FRAME ((uint64_t)4 * TKB_MIB)
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)

@@ -7,7 +7,7 @@
 #include <tkbundle/remote_backend.h>
 
 #include "base/base.h"
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 
 extern const struct tkb_remote_backend tkb_backend_dir;
 extern const struct tkb_remote_backend tkb_backend_http;

@@ -46,7 +46,7 @@ struct delivery {
 /* The blob, while the call may go on. */
 struct cargo {
 	const struct tkb_source *source;
-	const struct tkb_call *call;
+	const struct tkb_op_limits *call;
 };
 
 static int read_cargo(void *self, uint64_t offset, void *data, size_t size,
@@ -60,8 +60,8 @@ static int read_cargo(void *self, uint64_t offset, void *data, size_t size,
 	                                       data, size, got_out, err);
 }
 
-static int put(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-               struct tkb_error *err)
+static int put(struct tkb_tier *tier, const struct tkb_op_limits *call,
+               void *self, struct tkb_error *err)
 {
 	const struct delivery *delivery = self;
 	struct cargo cargo = { &delivery->blob->source, call };
@@ -84,14 +84,15 @@ int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,
 int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_hold_release)
-	struct tkb_hold hold = TKB_HOLD_INIT(remote->max_blob_size);
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer hold =
+		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	int rc;
 
 	rc = tkb_remote_fetch(remote, digest, &hold, err);
 	if (rc != 0)
 		return rc;
-	return tkb_hold_send(&hold, sink, err);
+	return tkb_blob_buffer_send(&hold, sink, err);
 }
 
 /* A blob on its way up: what a backend reads of it, it sends. */
@@ -193,8 +194,8 @@ struct question {
 	uint64_t *sizes;
 };
 
-static int has(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-               struct tkb_error *err)
+static int has(struct tkb_tier *tier, const struct tkb_op_limits *call,
+               void *self, struct tkb_error *err)
 {
 	const struct question *question = self;
 
@@ -246,7 +247,7 @@ int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
 	return tkb_remote_has_sized(remote, digests, count, out, sizes, err);
 }
 
-static int remove_blob(struct tkb_tier *tier, const struct tkb_call *call,
+static int remove_blob(struct tkb_tier *tier, const struct tkb_op_limits *call,
                        void *self, struct tkb_error *err)
 {
 	return tier->backend->remove(tier->self, call, self, err);
@@ -294,8 +295,8 @@ static int tell_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	                                 age_s, err);
 }
 
-static int list(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-                struct tkb_error *err)
+static int list(struct tkb_tier *tier, const struct tkb_op_limits *call,
+                void *self, struct tkb_error *err)
 {
 	struct listing *listing = self;
 	const struct tkb_blob_visitor visitor = { tell_blob, listing };

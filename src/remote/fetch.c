@@ -19,9 +19,9 @@ enum {
 /* A blob on its way from a tier. */
 struct transfer {
 	const struct tkb_digest *digest;
-	struct tkb_hold *hold;
-	const struct tkb_call *call; /* the one at work */
-	int sink_rc;                 /* what we said, if we failed */
+	struct tkb_blob_buffer *hold;
+	const struct tkb_op_limits *call; /* the one at work */
+	int sink_rc;                      /* what we said, if we failed */
 	struct tkb_error sink_error;
 };
 
@@ -32,16 +32,16 @@ static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	transfer->sink_rc =
 		tkb_call_check(transfer->call, &transfer->sink_error);
 	if (transfer->sink_rc == 0)
-		transfer->sink_rc = tkb_hold_add(transfer->hold, bytes,
-		                                 &transfer->sink_error);
+		transfer->sink_rc = tkb_blob_buffer_add(transfer->hold, bytes,
+		                                        &transfer->sink_error);
 	if (transfer->sink_rc < 0 && err != NULL)
 		*err = transfer->sink_error;
 	return transfer->sink_rc;
 }
 
 /* Goes on where the last try broke off. */
-static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-               struct tkb_error *err)
+static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
+               void *self, struct tkb_error *err)
 {
 	struct transfer *transfer = self;
 	const struct tkb_sink sink = { take, transfer };
@@ -63,10 +63,12 @@ static int get(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	return rc;
 }
 
-static int check_digest(struct tkb_hold *hold, const struct tkb_digest *wanted,
+static int check_digest(struct tkb_blob_buffer *hold,
+                        const struct tkb_digest *wanted,
                         const struct tkb_tier *tier, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	const struct tkb_blob blob = { hold->size,
+		                       tkb_blob_buffer_source(hold) };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	int rc;
@@ -83,22 +85,23 @@ static int check_digest(struct tkb_hold *hold, const struct tkb_digest *wanted,
 }
 
 int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
-                   struct tkb_hold *out, struct tkb_error *err)
+                   struct tkb_blob_buffer *out, struct tkb_error *err)
 {
 	struct transfer transfer = { .digest = digest, .hold = out };
 	const struct tkb_tier_work work = { get, &transfer };
 	int rc;
 
-	tkb_hold_reset(out);
+	tkb_blob_buffer_reset(out);
 	rc = tkb_tier_do(tier, &work, err);
 	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
 }
 
 /* What a nearer tier lacks and cannot take is no failure of a get. */
 static void fill(struct tkb_remote *remote, size_t count,
-                 const struct tkb_digest *digest, struct tkb_hold *hold)
+                 const struct tkb_digest *digest, struct tkb_blob_buffer *hold)
 {
-	const struct tkb_blob blob = { hold->size, tkb_hold_source(hold) };
+	const struct tkb_blob blob = { hold->size,
+		                       tkb_blob_buffer_source(hold) };
 
 	for (size_t i = 0; i < count; i++) {
 		if (remote->tiers[i].is_read_only ||
@@ -128,8 +131,8 @@ struct claiming {
 	void *claim;
 };
 
-static int claim(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-                 struct tkb_error *err)
+static int claim(struct tkb_tier *tier, const struct tkb_op_limits *call,
+                 void *self, struct tkb_error *err)
 {
 	struct claiming *claiming = self;
 
@@ -143,7 +146,7 @@ static int claim(struct tkb_tier *tier, const struct tkb_call *call, void *self,
  * take too long. A claim is a courtesy, so what goes wrong with it is a miss.
  */
 static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
-                         struct claims *claims, struct tkb_hold *out,
+                         struct claims *claims, struct tkb_blob_buffer *out,
                          struct tkb_error *err)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
@@ -186,7 +189,7 @@ static bool may_claim(const struct tkb_remote *remote, size_t index)
 }
 
 int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
-                     struct tkb_hold *out, struct tkb_error *err)
+                     struct tkb_blob_buffer *out, struct tkb_error *err)
 {
 	TKB_AUTO(claims_release) struct claims claims = { 0 };
 	struct tkb_verdict verdict = { 0 };

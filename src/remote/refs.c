@@ -54,8 +54,8 @@ struct entry {
 	struct tkb_bytes record;
 };
 
-static int add(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-               struct tkb_error *err)
+static int add(struct tkb_tier *tier, const struct tkb_op_limits *call,
+               void *self, struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
@@ -63,8 +63,8 @@ static int add(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	                          entry->record, err);
 }
 
-static int drop(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-                struct tkb_error *err)
+static int drop(struct tkb_tier *tier, const struct tkb_op_limits *call,
+                void *self, struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
@@ -72,8 +72,8 @@ static int drop(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 	                           err);
 }
 
-static int touch(struct tkb_tier *tier, const struct tkb_call *call, void *self,
-                 struct tkb_error *err)
+static int touch(struct tkb_tier *tier, const struct tkb_op_limits *call,
+                 void *self, struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
@@ -84,8 +84,8 @@ static int touch(struct tkb_tier *tier, const struct tkb_call *call, void *self,
 /* In every tier that may be written. */
 static int do_everywhere(struct tkb_remote *remote, struct entry *entry,
                          int (*run)(struct tkb_tier *tier,
-                                    const struct tkb_call *call, void *self,
-                                    struct tkb_error *err),
+                                    const struct tkb_op_limits *call,
+                                    void *self, struct tkb_error *err),
                          struct tkb_error *err)
 {
 	const struct tkb_tier_work work = { run, entry };
@@ -245,8 +245,9 @@ static int keep_record(void *self, const struct tkb_digest *digest,
 	return keep(gathering, &kept, err);
 }
 
-static int gather_records(struct tkb_tier *tier, const struct tkb_call *call,
-                          void *self, struct tkb_error *err)
+static int gather_records(struct tkb_tier *tier,
+                          const struct tkb_op_limits *call, void *self,
+                          struct tkb_error *err)
 {
 	struct gathering *gathering = self;
 	const struct tkb_record_visitor visitor = { keep_record, gathering,
@@ -407,7 +408,7 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 	return rc;
 }
 
-static int gather_names(struct tkb_tier *tier, const struct tkb_call *call,
+static int gather_names(struct tkb_tier *tier, const struct tkb_op_limits *call,
                         void *self, struct tkb_error *err)
 {
 	const struct tkb_ref_visitor visitor = { keep_name, self };

@@ -164,7 +164,7 @@ const char *tkb_remote_tier_name(const struct tkb_remote *remote, size_t index)
 const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                     size_t index)
 {
-	return tkb_place_warning(&remote->tiers[index].url.place);
+	return tkb_entry_state_warning(&remote->tiers[index].url.place);
 }
 
 void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,

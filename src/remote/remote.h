@@ -6,7 +6,7 @@
 
 #include <tkbundle/remote.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/tier.h"
 
 enum {
@@ -79,7 +79,8 @@ TKB_NODISCARD int tkb_tier_put(struct tkb_tier *tier,
  */
 TKB_NODISCARD int tkb_tier_fetch(struct tkb_tier *tier,
                                  const struct tkb_digest *digest,
-                                 struct tkb_hold *out, struct tkb_error *err);
+                                 struct tkb_blob_buffer *out,
+                                 struct tkb_error *err);
 
 /*
  * As tkb_remote_get(), into `out`, which is emptied before and keeps what it is
@@ -87,7 +88,8 @@ TKB_NODISCARD int tkb_tier_fetch(struct tkb_tier *tier,
  */
 TKB_NODISCARD int tkb_remote_fetch(struct tkb_remote *remote,
                                    const struct tkb_digest *digest,
-                                   struct tkb_hold *out, struct tkb_error *err);
+                                   struct tkb_blob_buffer *out,
+                                   struct tkb_error *err);
 
 /*
  * As tkb_remote_has(), with the sizes of those that are there, in the first tier

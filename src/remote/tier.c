@@ -131,7 +131,7 @@ static int prepare(struct tkb_tier *tier,
                    const struct tkb_remote_options *options,
                    struct tkb_error *err)
 {
-	const struct tkb_place *place = &tier->url.place;
+	const struct tkb_remote_url *place = &tier->url.place;
 	int rc = 0;
 
 	tier->watch = &options->watch;
@@ -203,7 +203,7 @@ static uint64_t pause_ns(uint32_t attempt)
 }
 
 /* A server that says when to come back is not asked before. */
-static uint64_t asked_pause_ns(const struct tkb_call *call)
+static uint64_t asked_pause_ns(const struct tkb_op_limits *call)
 {
 	const uint32_t asked_ms = *call->retry_after_ms;
 
@@ -214,7 +214,7 @@ static uint64_t asked_pause_ns(const struct tkb_call *call)
 
 /* False: it was cancelled, or the deadline is nearer than the pause. */
 static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
-                         const struct tkb_call *call)
+                         const struct tkb_op_limits *call)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
 	const uint64_t end =
@@ -230,7 +230,7 @@ static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
 	return true;
 }
 
-int tkb_call_check(const struct tkb_call *call, struct tkb_error *err)
+int tkb_call_check(const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = call->watch;
 
@@ -244,7 +244,7 @@ int tkb_call_check(const struct tkb_call *call, struct tkb_error *err)
 }
 
 static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
-                    const struct tkb_call *call, struct tkb_error *err)
+                    const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -264,7 +264,7 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
                    struct tkb_error *err)
 {
 	uint32_t retry_after_ms = 0;
-	const struct tkb_call call = {
+	const struct tkb_op_limits call = {
 		.deadline_ns = tkb_now_ns() + tier->timeout_ms * NS_PER_MS,
 		.connect_ms = tier->connect_ms,
 		.stall_ms = tier->stall_ms,

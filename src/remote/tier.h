@@ -39,7 +39,7 @@ void tkb_tier_close(struct tkb_tier *tier);
 
 /* One operation of the backend, which may be called several times. */
 struct tkb_tier_work {
-	int (*run)(struct tkb_tier *tier, const struct tkb_call *call,
+	int (*run)(struct tkb_tier *tier, const struct tkb_op_limits *call,
 	           void *self, struct tkb_error *err);
 	void *self;
 };
@@ -57,7 +57,7 @@ TKB_NODISCARD int tkb_tier_do(struct tkb_tier *tier,
  * not wait for a socket: a file may be slow, too. TKB_ERR_UNAVAILABLE (its
  * deadline) or TKB_ERR_CANCELLED.
  */
-TKB_NODISCARD int tkb_call_check(const struct tkb_call *call,
+TKB_NODISCARD int tkb_call_check(const struct tkb_op_limits *call,
                                  struct tkb_error *err);
 
 #endif

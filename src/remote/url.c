@@ -20,7 +20,8 @@ void tkb_url_release(struct tkb_url *url)
 	*url = (struct tkb_url){ 0 };
 }
 
-const char *tkb_place_param(const struct tkb_place *place, const char *name)
+const char *tkb_remote_url_param(const struct tkb_remote_url *place,
+                                 const char *name)
 {
 	for (size_t i = 0; i < place->param_count; i++) {
 		if (strcmp(place->params[i].name, name) == 0)
@@ -29,9 +30,9 @@ const char *tkb_place_param(const struct tkb_place *place, const char *name)
 	return NULL;
 }
 
-const char *tkb_place_warning(const struct tkb_place *place)
+const char *tkb_entry_state_warning(const struct tkb_remote_url *place)
 {
-	const char *verify = tkb_place_param(place, "verify");
+	const char *verify = tkb_remote_url_param(place, "verify");
 
 	if (verify == NULL || strcmp(verify, "false") != 0)
 		return NULL;
@@ -132,7 +133,7 @@ static int read_scheme(struct tkb_url *url, struct part part,
 static int read_user(struct tkb_url *url, struct part part,
                      struct tkb_error *err)
 {
-	struct tkb_place *place = &url->place;
+	struct tkb_remote_url *place = &url->place;
 	const char *end = part.start + part.size;
 	const char *colon = find_any(part, ":");
 	int rc;
@@ -222,7 +223,7 @@ static int read_param(struct tkb_url *url, struct part part,
 	if (rc < 0)
 		return rc;
 	if (strcmp(param.name, "header") != 0 &&
-	    tkb_place_param(&url->place, param.name) != NULL)
+	    tkb_remote_url_param(&url->place, param.name) != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the URL has parameter '%s' twice", param.name);
 	params[url->place.param_count++] = param;
@@ -257,7 +258,7 @@ static int make_name(struct tkb_url *url, const char *text,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(URL_LIMIT);
-	const struct tkb_place *place = &url->place;
+	const struct tkb_remote_url *place = &url->place;
 	const bool is_ipv6 = strchr(place->host, ':') != NULL;
 	int rc;
 

@@ -14,7 +14,7 @@
 
 struct tkb_url {
 	struct tkb_arena arena; /* owns the texts */
-	struct tkb_place place;
+	struct tkb_remote_url place;
 };
 
 void tkb_url_release(struct tkb_url *url);

@@ -82,7 +82,8 @@ TEST(cache, of_two_devices_opens_or_says_that_an_allocation_failed)
 {
 	need_faults();
 	world_inductor();
-	try_open((struct tkb_cache_options){ .threads = 2, .digests = true });
+	try_open((struct tkb_cache_options){ .threads = 2,
+	                                     .has_digests = true });
 	CHECK_INT(looked.wanted_count, 2);
 }
 

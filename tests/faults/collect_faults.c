@@ -21,7 +21,7 @@ static void want(void)
 	struct tkb_collect_options lenient = collect.options;
 	struct tkb_error err = { 0 };
 
-	lenient.strict = false;
+	lenient.is_strict = false;
 	CHECK_OK(tkb_collect_to_file("cache", &lenient, "wanted.tkb",
 	                             &collect.wanted_report, &err),
 	         &err);
@@ -138,8 +138,8 @@ TEST(collect, that_is_strict_survives_each_failing_allocation)
 
 	need_faults();
 	tear_two();
-	collect =
-		(struct collect){ .options = { .threads = 1, .strict = true } };
+	collect = (struct collect){ .options = { .threads = 1,
+		                                 .is_strict = true } };
 	fault_each_allocation(&call);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "generate_inside.h"
+#include "generate_internal.h"
 
 /* Sums of products, byte by byte, by words and by vectors. */
 

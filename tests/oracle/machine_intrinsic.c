@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "machine_inside.h"
+#include "machine_internal.h"
 
 #include <math.h>
 #include <string.h>

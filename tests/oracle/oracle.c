@@ -206,9 +206,9 @@ static bool finalize_variant(struct oracle *oracle, LLVMModuleRef module,
                              int variant, struct mismatch *out)
 {
 	const char *names[ORACLE_STEPS];
-	struct finalize_order order = { .is_wanted = true,
-		                        .is_fast = oracle->is_fast,
-		                        .rules = oracle->rules };
+	struct finalize_request order = { .is_wanted = true,
+		                          .is_fast = oracle->is_fast,
+		                          .rules = oracle->rules };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);
 	const struct tkb_sink sink = tkb_buf_sink(&log);
 	struct tkb_error err = { .status = 0 };

@@ -5,7 +5,7 @@
 /* Inputs of a kernel, and what a run leaves behind. */
 
 #include "generate.h"
-#include "machine_inside.h"
+#include "machine_internal.h"
 
 enum {
 	SAMPLE_INPUTS = 4,

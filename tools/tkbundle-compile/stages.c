@@ -86,7 +86,7 @@ static int make_ptx_of_ir(struct work *work, struct tkb_error *err)
 		.libdevice = choose_libdevice(order, libdevice),
 		.finalize = &order->finalize,
 		.is_optimized = order->is_optimized,
-		.no_fusion = order->no_fusion,
+		.is_fusion_off = order->is_fusion_off,
 		.is_llir_only = order->product == TKB_PRODUCT_LLIR,
 		.is_bitcode = order->is_bitcode,
 	};
@@ -105,14 +105,14 @@ static int make_ptx_of_cuda(struct work *work, struct tkb_error *err)
 	const struct order *order = work->order;
 	struct nvrtc *nvrtc = &work->stages->nvrtc;
 	const struct tkb_sink ptx = tkb_buf_sink(&work->ptx);
-	const struct nvrtc_order wanted = {
+	const struct nvrtc_request wanted = {
 		.path = order->name == NULL ? "source.cu" : order->name,
 		.arch = order->arch,
 		.kernel = order->kernel,
 		.options = order->nvrtc_options.items,
 		.option_count = order->nvrtc_options.count,
-		.no_fusion = order->no_fusion,
-		.no_lines = order->no_lines,
+		.is_fusion_off = order->is_fusion_off,
+		.is_line_info_off = order->is_line_info_off,
 	};
 	char *text;
 	int rc;
@@ -169,12 +169,12 @@ static int link_ptx(struct work *work, const struct tkb_sink *cubin,
                     struct tkb_error *err)
 {
 	const struct order *order = work->order;
-	const struct nvjitlink_order wanted = {
+	const struct nvjitlink_request wanted = {
 		.arch = order->arch,
 		.options = order->ptxas_options.items,
 		.option_count = order->ptxas_options.count,
-		.no_fusion = order->no_fusion,
-		.no_lines = order->no_lines,
+		.is_fusion_off = order->is_fusion_off,
+		.is_line_info_off = order->is_line_info_off,
 	};
 
 	return nvjitlink_compile(&work->stages->nvjitlink, &wanted,
@@ -186,14 +186,14 @@ static int assemble_ptx(struct work *work, const struct tkb_sink *cubin,
                         struct tkb_error *err)
 {
 	const struct order *order = work->order;
-	const struct ptxas_order wanted = {
+	const struct ptxas_request wanted = {
 		.tool = &work->stages->ptxas,
 		.arch = order->arch,
 		.file = order->input == TKB_INPUT_PTX ? order->name : NULL,
 		.options = order->ptxas_options.items,
 		.option_count = order->ptxas_options.count,
-		.no_fusion = order->no_fusion,
-		.no_lines = order->no_lines,
+		.is_fusion_off = order->is_fusion_off,
+		.is_line_info_off = order->is_line_info_off,
 	};
 
 	return ptxas_compile(&wanted, tkb_buf_bytes(&work->ptx), cubin,

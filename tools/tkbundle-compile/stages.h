@@ -6,7 +6,7 @@
 
 #include "toolchain/nvjitlink.h"
 #include "toolchain/nvrtc.h"
-#include "order.h"
+#include "request.h"
 #include "toolchain/ptxas.h"
 
 /* What is found out once and kept from job to job. Zeroed knows nothing. */

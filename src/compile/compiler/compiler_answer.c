@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 
 #include <stdlib.h>
 
@@ -110,9 +110,9 @@ static size_t list_files(const struct tkb_compile *compile,
 
 	files[0] = (struct tkb_stage_file){ "cubin", compiled->cubin };
 	files[1] = (struct tkb_stage_file){ "ptx", compiled->ptx };
-	if (compile->kind == TKB_SOURCE_PTX)
+	if (compile->kind == TKB_SOURCE_KIND_PTX)
 		return 2;
-	if (compile->kind == TKB_SOURCE_CUDA) {
+	if (compile->kind == TKB_SOURCE_KIND_CUDA) {
 		files[2] = (struct tkb_stage_file){ "cu", source };
 		return 3;
 	}
@@ -174,7 +174,7 @@ static int publish(struct tkb_compile *compile, struct tkb_error *err)
 	const struct tkb_compiled *compiled = &compile->compiled;
 	const uint32_t warps = warps_of(compiled);
 	struct tkb_stage_file files[3];
-	const struct tkb_metadata_order order = {
+	const struct tkb_metadata_request order = {
 		.given = tkb_buf_bytes(&compile->metadata),
 		.hash = compile->hash,
 		.kernel = compiled->kernel,

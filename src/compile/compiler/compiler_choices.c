@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ static int add_cuda(struct tkb_compiler *compiler,
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		const char *folder = include_folder(all[i]);
 
-		if (folder == NULL || !options->no_lines)
+		if (folder == NULL || !options->is_line_info_off)
 			tkb_field_add_text(&compiler->decides_cuda,
 			                   TKB_FIELD_NVRTC_OPTION, all[i]);
 		if (folder != NULL)
@@ -75,9 +75,9 @@ static int add_decisions(struct tkb_compiler *compiler,
 	rc = add_cuda(compiler, options, err);
 	tkb_field_add_list(cubin, TKB_FIELD_PTXAS_OPTION,
 	                   options->ptxas_options);
-	add_switch(cubin, TKB_FIELD_NO_LINES, options->no_lines);
+	add_switch(cubin, TKB_FIELD_NO_LINES, options->is_line_info_off);
 	add_switch(cubin, TKB_FIELD_LINKER,
-	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	           options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
 	if (rc == 0)
 		rc = tkb_buf_check(ir, err);
 	if (rc == 0)
@@ -96,13 +96,13 @@ static void write_choices(struct tkb_compiler *compiler,
 	tkb_field_add_text(asks, TKB_FIELD_PTXAS, options->ptxas);
 	tkb_field_add_text(asks, TKB_FIELD_LIBDEVICE, libdevice);
 	add_switch(asks, TKB_FIELD_LINKER,
-	           options->cubin_with == TKB_CUBIN_WITH_NVJITLINK);
+	           options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
 	tkb_buf_add(out, tkb_buf_bytes(asks));
 	tkb_field_add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
 	tkb_field_add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
 	add_switch(out, TKB_FIELD_OPTIMIZE, options->is_optimized);
-	add_switch(out, TKB_FIELD_NO_FUSION, options->no_fusion);
-	add_switch(out, TKB_FIELD_NO_LINES, options->no_lines);
+	add_switch(out, TKB_FIELD_NO_FUSION, options->is_fusion_off);
+	add_switch(out, TKB_FIELD_NO_LINES, options->is_line_info_off);
 	if (options->finalize != NULL) {
 		tkb_field_add_finalize(out, options->finalize);
 		tkb_field_add_rule_names(out, options->finalize);
@@ -150,8 +150,8 @@ static void note_given(struct tkb_compiler *compiler,
 int tkb_compiler_check(const struct tkb_compiler *compiler,
                        const struct tkb_unit *unit, struct tkb_error *err)
 {
-	const bool is_ir = unit->kind == TKB_SOURCE_LLIR;
-	const bool is_cuda = unit->kind == TKB_SOURCE_CUDA;
+	const bool is_ir = unit->kind == TKB_SOURCE_KIND_LLIR;
+	const bool is_cuda = unit->kind == TKB_SOURCE_KIND_CUDA;
 	const struct {
 		bool is_given;
 		bool has_meaning;
@@ -159,7 +159,7 @@ int tkb_compiler_check(const struct tkb_compiler *compiler,
 	} choices[] = {
 		{ compiler->is_finalized, is_ir, "to finalize is for LLVM IR" },
 		{ compiler->is_optimized, is_ir, "to optimize is for LLVM IR" },
-		{ compiler->prints_passes, is_ir,
+		{ compiler->has_pass_output, is_ir,
 		  "to print passes is for LLVM IR" },
 		{ compiler->has_libdevice, is_ir,
 		  "a libdevice is for LLVM IR" },
@@ -196,8 +196,8 @@ int tkb_compiler_choose(struct tkb_compiler *compiler,
 		compiler->is_finalized && options->finalize->kernels != NULL;
 	compiler->has_rules =
 		compiler->is_finalized && options->finalize->rule_count != 0;
-	compiler->no_fusion = options->no_fusion;
-	compiler->no_lines = options->no_lines;
+	compiler->is_fusion_off = options->is_fusion_off;
+	compiler->is_line_info_off = options->is_line_info_off;
 	compiler->timeout_ms = options->timeout_ms;
 	compiler->log = options->log;
 	note_given(compiler, options);

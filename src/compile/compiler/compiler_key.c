@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/includes.h"
 #include "compile/compiler/publish.h"
@@ -26,7 +26,7 @@ static int add_metadata(const struct tkb_unit *unit, const char *arch,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
-	const struct tkb_metadata_order order = {
+	const struct tkb_metadata_request order = {
 		.given = unit->metadata,
 		.hash = "",
 		.kernel = "",
@@ -61,7 +61,7 @@ static int add_cuda(const struct tkb_compiler *compiler,
 
 	tkb_field_add_text(out, TKB_FIELD_NVRTC, tools->nvrtc);
 	tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_cuda));
-	if (!compiler->no_lines) /* which are lines of that file */
+	if (!compiler->is_line_info_off) /* which are lines of that file */
 		tkb_field_add_text(out, TKB_FIELD_NAME, name);
 	return tkb_includes_add(unit->source, name, compiler->folders, out,
 	                        err);
@@ -72,10 +72,10 @@ static void add_cubin(const struct tkb_compiler *compiler,
                       const struct tkb_unit *unit,
                       const struct tkb_tools *tools, struct tkb_buf *out)
 {
-	const bool is_linked = compiler->cubin_with == TKB_CUBIN_WITH_NVJITLINK;
+	const bool is_linked = compiler->cubin_with == TKB_CUBIN_TOOL_NVJITLINK;
 
 	if (compiler->product == TKB_PRODUCT_CUBIN ||
-	    unit->kind == TKB_SOURCE_LLIR)
+	    unit->kind == TKB_SOURCE_KIND_LLIR)
 		tkb_field_add_text(out,
 		                   is_linked ? TKB_FIELD_NVJITLINK
 		                             : TKB_FIELD_PTXAS_VERSION,
@@ -106,12 +106,12 @@ static int write_decisions(struct tkb_compiler *compiler,
 	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
 	tkb_field_add_text(out, TKB_FIELD_KERNEL, unit->kernel);
 	add_digest(out, TKB_FIELD_SOURCE, &source);
-	if (compiler->no_fusion)
+	if (compiler->is_fusion_off)
 		tkb_field_add_text(out, TKB_FIELD_NO_FUSION, "1");
 	add_cubin(compiler, unit, tools, out);
-	if (unit->kind == TKB_SOURCE_LLIR)
+	if (unit->kind == TKB_SOURCE_KIND_LLIR)
 		rc = add_ir(compiler, unit, tools, out, err);
-	if (unit->kind == TKB_SOURCE_CUDA)
+	if (unit->kind == TKB_SOURCE_KIND_CUDA)
 		rc = add_cuda(compiler, unit, tools, out, err);
 	return rc == 0 ? add_metadata(unit, arch, out, err) : rc;
 }

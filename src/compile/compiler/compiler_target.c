@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 
 /*
  * LLVM takes what it does not know for an old one, so each is told by name. From

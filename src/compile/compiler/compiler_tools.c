@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/tools_memory.h"
 
@@ -177,8 +177,8 @@ int tkb_tools_of_unit(struct tkb_compiler *compiler,
                       struct tkb_error *err)
 {
 	return tkb_tools_get(compiler, unit->target,
-	                     unit->kind == TKB_SOURCE_CUDA, TKB_FOREVER, out,
-	                     err);
+	                     unit->kind == TKB_SOURCE_KIND_CUDA, TKB_FOREVER,
+	                     out, err);
 }
 
 int tkb_compiler_tools(struct tkb_compiler *compiler, const char *target,

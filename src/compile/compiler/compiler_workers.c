@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ int tkb_workers_choose(struct tkb_compiler *compiler,
 	int rc;
 
 	compiler->worker_count = options->worker_count;
-	compiler->prints_passes = options->prints_passes;
+	compiler->has_pass_output = options->has_pass_output;
 	rc = find_program(compiler, options->worker, err);
 	for (size_t i = 0; i < TKB_VARIABLE_COUNT && rc == 0; i++)
 		rc = keep_variable(compiler, variables[i],
@@ -101,7 +101,7 @@ int tkb_workers_choose(struct tkb_compiler *compiler,
 static int open_pool(struct tkb_compiler *compiler, struct tkb_error *err)
 {
 	static const char *const printing[] = { "--print-after-all", NULL };
-	const bool prints = compiler->prints_passes;
+	const bool prints = compiler->has_pass_output;
 	const struct tkb_pool_options options = {
 		.worker = compiler->worker,
 		.arguments = prints ? printing : NULL,

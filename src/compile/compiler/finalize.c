@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/finalize.h>
 
-#include "compile/compiler/compiler_inside.h"
+#include "compile/compiler/compiler_internal.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
 

@@ -20,7 +20,7 @@ static const struct {
 };
 
 struct writer {
-	const struct tkb_metadata_order *order;
+	const struct tkb_metadata_request *order;
 	struct tkb_buf *out;
 	uint64_t has; /* bit i: defaults[i] was given */
 	bool has_warps;
@@ -35,7 +35,7 @@ static void begin_member(struct writer *writer, const char *name)
 
 static void write_own(struct writer *writer)
 {
-	const struct tkb_metadata_order *order = writer->order;
+	const struct tkb_metadata_request *order = writer->order;
 
 	tkb_buf_add_byte(writer->out, '{');
 	begin_member(writer, "hash");
@@ -164,7 +164,7 @@ static int copy_given(struct writer *writer, struct tkb_error *err)
 	return rc == 0 ? expect(&json, TKB_JSON_END, &token, err) : rc;
 }
 
-int tkb_metadata_write(const struct tkb_metadata_order *order,
+int tkb_metadata_write(const struct tkb_metadata_request *order,
                        struct tkb_buf *out, struct tkb_error *err)
 {
 	struct writer writer = { .order = order, .out = out };

@@ -143,14 +143,14 @@ static int publish(struct publisher *publisher, struct tkb_error *err)
 		.file_count = publisher->file_count,
 	};
 	const struct tkb_install install = { &publisher->stage, &entry, 0 };
-	enum tkb_place_state state = TKB_PLACE_ABSENT;
-	enum tkb_outcome outcome = TKB_FAILED;
+	enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
+	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
 	uint64_t written = 0;
 	int rc;
 
-	rc = tkb_place_look(&publisher->loader, publisher->stage.root, &entry,
-	                    true, &state, err);
-	if (rc < 0 || state == TKB_PLACE_PRESENT)
+	rc = tkb_entry_state_look(&publisher->loader, publisher->stage.root,
+	                          &entry, true, &state, err);
+	if (rc < 0 || state == TKB_ENTRY_STATE_PRESENT)
 		return rc;
 	rc = tkb_stage_open(&publisher->stage, err);
 	if (rc == 0)
@@ -159,7 +159,7 @@ static int publish(struct publisher *publisher, struct tkb_error *err)
 	if (rc == 0)
 		rc = tkb_install_publish(&install, &publisher->loader, state,
 		                         &outcome, err);
-	if (rc == 0 && outcome == TKB_SKIPPED)
+	if (rc == 0 && outcome == TKB_OUTCOME_SKIPPED)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "a compiler is writing to '%s/%s'",
 		                publication->root, publication->key);
@@ -191,8 +191,8 @@ int tkb_publication_do(const struct tkb_publication *publication,
 }
 
 /* Are its files what they should be? What Triton does not look at counts, too. */
-static int read_files(struct tkb_loader *loader, struct tkb_found *found,
-                      struct tkb_error *err)
+static int read_files(struct tkb_loader *loader,
+                      struct tkb_scanned_entry *found, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -200,7 +200,8 @@ static int read_files(struct tkb_loader *loader, struct tkb_found *found,
 		struct tkb_bytes bytes;
 
 		if (found->found[i].bytes.data == NULL)
-			rc = tkb_found_read(loader, found, i, &bytes, err);
+			rc = tkb_scanned_entry_read(loader, found, i, &bytes,
+			                            err);
 	}
 	return rc;
 }
@@ -211,7 +212,7 @@ int tkb_publication_find(const char *root, const char *key, bool *out,
 	TKB_AUTO(tkb_loader_close) struct tkb_loader loader = { 0 };
 	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
 	struct tkb_error fault = { 0 };
-	struct tkb_found found = { 0 };
+	struct tkb_scanned_entry found = { 0 };
 	int rc;
 
 	*out = false;
@@ -221,7 +222,8 @@ int tkb_publication_find(const char *root, const char *key, bool *out,
 	rc = tkb_loader_open(&loader, false, false, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_found_load(&loader, &roots.items[0], key, &found, &fault);
+	rc = tkb_scanned_entry_load(&loader, &roots.items[0], key, &found,
+	                            &fault);
 	if (rc == 0)
 		rc = read_files(&loader, &found, &fault);
 	if (rc == TKB_ERR_NOMEM)

@@ -44,7 +44,7 @@ TKB_NODISCARD int tkb_publication_do(const struct tkb_publication *publication,
  * same IR; empty: none) with its hash, name and target replaced, and the members
  * that a launch needs added where it has none.
  */
-struct tkb_metadata_order {
+struct tkb_metadata_request {
 	struct tkb_bytes given;
 	const char *hash; /* hexadecimal */
 	const char *kernel;
@@ -53,7 +53,7 @@ struct tkb_metadata_order {
 	uint32_t default_warps; /* 0: 4 */
 };
 
-TKB_NODISCARD int tkb_metadata_write(const struct tkb_metadata_order *order,
+TKB_NODISCARD int tkb_metadata_write(const struct tkb_metadata_request *order,
                                      struct tkb_buf *out,
                                      struct tkb_error *err);
 

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compile/pool/pool_inside.h"
+#include "compile/pool/pool_internal.h"
 
 enum {
 	ROUNDS = 32, /* times that one worker is read before the others */
@@ -35,18 +35,18 @@ static void nap(void)
 	(void)nanosleep(&pause, NULL);
 }
 
-static bool has_worker(const struct tkb_seat *seat)
+static bool has_worker(const struct tkb_slot *slot)
 {
-	return seat->hand.socket >= 0;
+	return slot->hand.socket >= 0;
 }
 
 static size_t count_workers(const struct tkb_pool *pool, bool only_greeted)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pool->seat_count; i++)
-		count += has_worker(&pool->seats[i]) &&
-		         (!only_greeted || pool->seats[i].has_greeted);
+	for (size_t i = 0; i < pool->slot_count; i++)
+		count += has_worker(&pool->slots[i]) &&
+		         (!only_greeted || pool->slots[i].has_greeted);
 	return count;
 }
 
@@ -83,7 +83,7 @@ static bool may_start(const struct tkb_pool *pool)
 
 static void start_missing(struct tkb_pool *pool)
 {
-	struct tkb_seat *seats = pool->seats;
+	struct tkb_slot *slots = pool->slots;
 	size_t at = 0;
 
 	if (!may_start(pool))
@@ -92,16 +92,16 @@ static void start_missing(struct tkb_pool *pool)
 		pool->fault = (struct tkb_error){ 0 };
 		pool->failed_starts = 0;
 	}
-	for (; at < pool->seat_count && !pool->is_closing; at++) {
-		if (has_worker(&seats[at]) ||
-		    tkb_pool_now_ns() < seats[at].start_ns)
+	for (; at < pool->slot_count && !pool->is_closing; at++) {
+		if (has_worker(&slots[at]) ||
+		    tkb_pool_now_ns() < slots[at].start_ns)
 			continue;
-		if (!tkb_seat_start(pool, &seats[at]))
+		if (!tkb_slot_start(pool, &slots[at]))
 			break;
 	}
 	/* What keeps one from being started keeps the others too. */
-	for (size_t i = at; i < pool->seat_count; i++)
-		seats[i].start_ns = seats[at].start_ns;
+	for (size_t i = at; i < pool->slot_count; i++)
+		slots[i].start_ns = slots[at].start_ns;
 }
 
 /* Those in line that nobody wants any more. */
@@ -132,26 +132,26 @@ static void drop_unwanted(struct tkb_pool *pool)
 	pool->has_unwanted = false;
 	(void)tkb_fail(&error, TKB_ERR_CANCELLED, "cancelled");
 	drop_waiting(pool, &error);
-	for (size_t i = 0; i < pool->seat_count; i++) {
-		struct tkb_seat *seat = &pool->seats[i];
-		struct tkb_task *task = seat->task;
+	for (size_t i = 0; i < pool->slot_count; i++) {
+		struct tkb_slot *slot = &pool->slots[i];
+		struct tkb_task *task = slot->task;
 
 		if (task == NULL || (task->wanted != 0 && !pool->is_closing))
 			continue;
-		seat->task = NULL;
+		slot->task = NULL;
 		tkb_pool_finish(pool, task, TKB_ERR_CANCELLED, &error);
 		if (!pool->is_closing)
-			tkb_seat_end(pool, seat);
+			tkb_slot_end(pool, slot);
 	}
 }
 
 static void assign(struct tkb_pool *pool)
 {
-	for (size_t i = 0; i < pool->seat_count && pool->first != NULL; i++) {
-		struct tkb_seat *seat = &pool->seats[i];
+	for (size_t i = 0; i < pool->slot_count && pool->first != NULL; i++) {
+		struct tkb_slot *slot = &pool->slots[i];
 
-		if (seat->task == NULL && seat->has_greeted && !seat->is_closed)
-			tkb_seat_give(pool, seat, tkb_pool_next(pool));
+		if (slot->task == NULL && slot->has_greeted && !slot->is_closed)
+			tkb_slot_give(pool, slot, tkb_pool_next(pool));
 	}
 }
 
@@ -164,18 +164,18 @@ static int64_t ms_until(uint64_t time_ns)
 }
 
 /* In ms, until something is to be done unasked for; -1: never. */
-static int64_t seat_time_left(const struct tkb_pool *pool,
-                              const struct tkb_seat *seat)
+static int64_t slot_time_left(const struct tkb_pool *pool,
+                              const struct tkb_slot *slot)
 {
 	int64_t left;
 
-	if (!has_worker(seat))
-		return may_start(pool) ? ms_until(seat->start_ns) : -1;
-	if (seat->is_closed)
+	if (!has_worker(slot))
+		return may_start(pool) ? ms_until(slot->start_ns) : -1;
+	if (slot->is_closed)
 		return NAP_MS;
-	if (seat->task == NULL && seat->has_greeted)
+	if (slot->task == NULL && slot->has_greeted)
 		return -1;
-	left = ms_until(seat->deadline_ns);
+	left = ms_until(slot->deadline_ns);
 	return left < LOOK_MS ? left : LOOK_MS;
 }
 
@@ -183,8 +183,8 @@ static int time_left(const struct tkb_pool *pool)
 {
 	int64_t left = -1;
 
-	for (size_t i = 0; i < pool->seat_count; i++) {
-		const int64_t ms = seat_time_left(pool, &pool->seats[i]);
+	for (size_t i = 0; i < pool->slot_count; i++) {
+		const int64_t ms = slot_time_left(pool, &pool->slots[i]);
 
 		if (ms >= 0 && (left < 0 || ms < left))
 			left = ms;
@@ -193,30 +193,30 @@ static int time_left(const struct tkb_pool *pool)
 }
 
 /* Its process is gone, or is to be gone: what it said before still counts. */
-static void look_for_end(struct tkb_pool *pool, struct tkb_seat *seat)
+static void look_for_end(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	char what[64];
 
-	if (!tkb_hand_has_ended(&seat->hand, what))
+	if (!tkb_worker_process_has_ended(&slot->hand, what))
 		return;
-	tkb_seat_read(pool, seat, LAST_ROUNDS);
-	if (has_worker(seat))
-		tkb_seat_lose(pool, seat, what);
+	tkb_slot_read(pool, slot, LAST_ROUNDS);
+	if (has_worker(slot))
+		tkb_slot_lose(pool, slot, what);
 }
 
-static void check_deadline(struct tkb_pool *pool, struct tkb_seat *seat)
+static void check_deadline(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	char what[64] = "closed its connection";
 
-	if (tkb_pool_now_ns() < seat->deadline_ns)
+	if (tkb_pool_now_ns() < slot->deadline_ns)
 		return;
-	if (!seat->is_closed && !seat->has_greeted)
+	if (!slot->is_closed && !slot->has_greeted)
 		(void)snprintf(what, sizeof(what), "did not greet in %u ms",
 		               pool->start_timeout_ms);
-	else if (!seat->is_closed)
+	else if (!slot->is_closed)
 		(void)snprintf(what, sizeof(what), "was not done after %u ms",
-		               seat->task->timeout_ms);
-	tkb_seat_lose(pool, seat, what);
+		               slot->task->timeout_ms);
+	tkb_slot_lose(pool, slot, what);
 }
 
 /*
@@ -229,29 +229,29 @@ static void look_after(struct tkb_pool *pool)
 
 	if (is_due)
 		pool->look_ns = tkb_pool_now_ns() + LOOK_MS * TKB_NS_PER_MS;
-	for (size_t i = 0; i < pool->seat_count; i++) {
-		struct tkb_seat *seat = &pool->seats[i];
+	for (size_t i = 0; i < pool->slot_count; i++) {
+		struct tkb_slot *slot = &pool->slots[i];
 
-		if (!has_worker(seat))
+		if (!has_worker(slot))
 			continue;
-		if (is_due && seat->task != NULL)
-			tkb_output_trim(&seat->hand.output,
-			                seat->task->max_log_size);
-		if (is_due || seat->is_closed)
-			look_for_end(pool, seat);
-		if (has_worker(seat) && (seat->task != NULL ||
-		                         seat->is_closed || !seat->has_greeted))
-			check_deadline(pool, seat);
+		if (is_due && slot->task != NULL)
+			tkb_output_trim(&slot->hand.output,
+			                slot->task->max_log_size);
+		if (is_due || slot->is_closed)
+			look_for_end(pool, slot);
+		if (has_worker(slot) && (slot->task != NULL ||
+		                         slot->is_closed || !slot->has_greeted))
+			check_deadline(pool, slot);
 	}
 }
 
 /* What poll() is asked of a worker. */
-static struct pollfd wish(const struct tkb_seat *seat)
+static struct pollfd wish(const struct tkb_slot *slot)
 {
-	struct pollfd fd = { .fd = seat->hand.socket, .events = POLLIN };
+	struct pollfd fd = { .fd = slot->hand.socket, .events = POLLIN };
 
-	if (seat->task != NULL && !seat->is_deaf &&
-	    seat->sent < seat->task->message.size)
+	if (slot->task != NULL && !slot->is_deaf &&
+	    slot->sent < slot->task->message.size)
 		fd.events = POLLIN | POLLOUT;
 	return fd;
 }
@@ -262,40 +262,40 @@ static struct pollfd wish(const struct tkb_seat *seat)
  */
 static void wait_for_work(struct tkb_pool *pool)
 {
-	struct pollfd fds[TKB_SEATS_LIMIT + 1] = { { .fd = pool->bell,
+	struct pollfd fds[TKB_SEATS_LIMIT + 1] = { { .fd = pool->wakeup,
 		                                     .events = POLLIN } };
-	struct tkb_seat *seats[TKB_SEATS_LIMIT + 1] = { NULL };
+	struct tkb_slot *slots[TKB_SEATS_LIMIT + 1] = { NULL };
 	const int timeout_ms = time_left(pool);
 	size_t count = 1;
 	uint64_t rung;
 
-	for (size_t i = 0; i < pool->seat_count; i++) {
-		if (!has_worker(&pool->seats[i]) || pool->seats[i].is_closed)
+	for (size_t i = 0; i < pool->slot_count; i++) {
+		if (!has_worker(&pool->slots[i]) || pool->slots[i].is_closed)
 			continue;
-		seats[count] = &pool->seats[i];
-		fds[count++] = wish(&pool->seats[i]);
+		slots[count] = &pool->slots[i];
+		fds[count++] = wish(&pool->slots[i]);
 	}
 	(void)pthread_mutex_unlock(&pool->lock);
 	(void)poll(fds, count, timeout_ms);
 	(void)pthread_mutex_lock(&pool->lock);
-	if (fds[0].revents != 0 && read(pool->bell, &rung, sizeof(rung)) < 0)
+	if (fds[0].revents != 0 && read(pool->wakeup, &rung, sizeof(rung)) < 0)
 		rung = 0; /* it was not rung */
 	for (size_t i = 1; i < count; i++) {
-		if ((fds[i].revents & POLLOUT) != 0 && seats[i]->task != NULL)
-			tkb_seat_write(seats[i]);
+		if ((fds[i].revents & POLLOUT) != 0 && slots[i]->task != NULL)
+			tkb_slot_write(slots[i]);
 		if ((fds[i].revents & ~POLLOUT) != 0)
-			tkb_seat_read(pool, seats[i], ROUNDS);
+			tkb_slot_read(pool, slots[i], ROUNDS);
 	}
 	look_after(pool);
 }
 
 /* What it still says is for nobody, but must not keep it from ending. */
-static void drain(const struct tkb_seat *seat)
+static void drain(const struct tkb_slot *slot)
 {
 	char bytes[TKB_MESSAGE_PIECE];
 
 	for (size_t i = 0; i < ROUNDS; i++) {
-		if (recv(seat->hand.socket, bytes, sizeof(bytes),
+		if (recv(slot->hand.socket, bytes, sizeof(bytes),
 		         MSG_DONTWAIT) <= 0)
 			return;
 	}
@@ -310,9 +310,10 @@ static bool all_end(struct tkb_pool *pool)
 
 	for (;;) {
 		left = 0;
-		for (size_t i = 0; i < pool->seat_count; i++) {
-			drain(&pool->seats[i]);
-			left += !tkb_hand_has_ended(&pool->seats[i].hand, what);
+		for (size_t i = 0; i < pool->slot_count; i++) {
+			drain(&pool->slots[i]);
+			left += !tkb_worker_process_has_ended(
+				&pool->slots[i].hand, what);
 		}
 		if (left == 0 || tkb_pool_now_ns() >= end)
 			return left == 0;
@@ -325,15 +326,16 @@ static bool all_end(struct tkb_pool *pool)
 static void shut_down(struct tkb_pool *pool)
 {
 	drop_unwanted(pool);
-	for (size_t i = 0; i < pool->seat_count; i++)
-		tkb_hand_dismiss(&pool->seats[i].hand);
+	for (size_t i = 0; i < pool->slot_count; i++)
+		tkb_worker_process_dismiss(&pool->slots[i].hand);
 	if (!all_end(pool)) {
-		for (size_t i = 0; i < pool->seat_count; i++)
-			tkb_hand_signal(&pool->seats[i].hand, SIGTERM);
+		for (size_t i = 0; i < pool->slot_count; i++)
+			tkb_worker_process_signal(&pool->slots[i].hand,
+			                          SIGTERM);
 		(void)all_end(pool);
 	}
-	for (size_t i = 0; i < pool->seat_count; i++)
-		tkb_seat_end(pool, &pool->seats[i]);
+	for (size_t i = 0; i < pool->slot_count; i++)
+		tkb_slot_end(pool, &pool->slots[i]);
 }
 
 void *tkb_pool_dispatch(void *self)

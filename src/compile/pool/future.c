@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "compile/pool/pool_inside.h"
+#include "compile/pool/pool_internal.h"
 
 /* Jobs given to a pool, and what their callers hold of them. */
 
@@ -17,8 +17,8 @@ struct tkb_future {
 /* A task of this key that is not done, or NULL. */
 static struct tkb_task *find_task(const struct tkb_pool *pool, const char *key)
 {
-	for (size_t i = 0; key != NULL && i < pool->seat_count; i++) {
-		struct tkb_task *task = pool->seats[i].task;
+	for (size_t i = 0; key != NULL && i < pool->slot_count; i++) {
+		struct tkb_task *task = pool->slots[i].task;
 
 		if (task != NULL && task->key != NULL && task->wanted != 0 &&
 		    strcmp(task->key, key) == 0)

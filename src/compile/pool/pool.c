@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compile/pool/pool_inside.h"
+#include "compile/pool/pool_internal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,15 +24,15 @@ enum {
 /* What a pool that has no dispatcher any more does without. */
 static void free_crew(struct tkb_pool *pool)
 {
-	for (size_t i = 0; i < pool->seat_count; i++) {
-		tkb_hand_end(&pool->seats[i].hand);
-		tkb_buf_release(&pool->seats[i].body);
+	for (size_t i = 0; i < pool->slot_count; i++) {
+		tkb_worker_process_end(&pool->slots[i].hand);
+		tkb_buf_release(&pool->slots[i].body);
 	}
-	pool->seat_count = 0;
-	free(pool->seats);
-	pool->seats = NULL;
-	tkb_crew_release(&pool->crew);
-	tkb_fd_close_at(&pool->bell);
+	pool->slot_count = 0;
+	free(pool->slots);
+	pool->slots = NULL;
+	tkb_spawn_release(&pool->spawn);
+	tkb_fd_close_at(&pool->wakeup);
 }
 
 void tkb_pool_leave(struct tkb_pool *pool)
@@ -53,7 +53,7 @@ void tkb_pool_ring(const struct tkb_pool *pool)
 	ssize_t written;
 
 	do {
-		written = write(pool->bell, &one, sizeof(one));
+		written = write(pool->wakeup, &one, sizeof(one));
 	} while (written < 0 && errno == EINTR);
 }
 
@@ -150,10 +150,10 @@ static int start(struct tkb_pool *pool, struct tkb_error *err)
 	int number;
 	int rc;
 
-	rc = tkb_hand_start(&pool->seats[0].hand, &pool->crew, err);
+	rc = tkb_worker_process_start(&pool->slots[0].hand, &pool->spawn, err);
 	if (rc < 0)
 		return rc;
-	pool->seats[0].deadline_ns =
+	pool->slots[0].deadline_ns =
 		tkb_pool_now_ns() + pool->start_timeout_ms * TKB_NS_PER_MS;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -166,17 +166,17 @@ static int start(struct tkb_pool *pool, struct tkb_error *err)
 	return tkb_fail_errno(err, "cannot start a thread");
 }
 
-static int make_seats(struct tkb_pool *pool, size_t count,
+static int make_slots(struct tkb_pool *pool, size_t count,
                       struct tkb_error *err)
 {
-	pool->seats = tkb_alloc_array(count, sizeof(*pool->seats));
-	if (pool->seats == NULL)
+	pool->slots = tkb_alloc_array(count, sizeof(*pool->slots));
+	if (pool->slots == NULL)
 		return tkb_fail_nomem(err);
-	for (; pool->seat_count < count; pool->seat_count++) {
-		struct tkb_seat *seat = &pool->seats[pool->seat_count];
+	for (; pool->slot_count < count; pool->slot_count++) {
+		struct tkb_slot *slot = &pool->slots[pool->slot_count];
 
-		seat->hand = (struct tkb_hand)TKB_HAND_INIT;
-		seat->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
+		slot->hand = (struct tkb_worker_process)TKB_HAND_INIT;
+		slot->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
 	}
 	return 0;
 }
@@ -196,18 +196,18 @@ int tkb_pool_open(const struct tkb_pool_options *options, struct tkb_pool **out,
 	init_locks(pool);
 	pool->held = 1;
 	pool->end = &pool->first;
-	pool->crew.folder = -1;
+	pool->spawn.folder = -1;
 	pool->grace_ms = or_default(options->grace_ms, DEFAULT_GRACE_MS);
 	pool->start_timeout_ms =
 		or_default(options->start_timeout_ms, DEFAULT_START_TIMEOUT_MS);
 	pool->limits = limits_of(options);
-	pool->bell = tkb_output_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (pool->bell < 0)
+	pool->wakeup = tkb_output_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (pool->wakeup < 0)
 		return tkb_fail_errno(err, "cannot make an eventfd");
-	rc = tkb_crew_init(&pool->crew, options->worker, options->arguments,
-	                   err);
+	rc = tkb_spawn_init(&pool->spawn, options->worker, options->arguments,
+	                    err);
 	if (rc == 0)
-		rc = make_seats(pool, count_workers(options), err);
+		rc = make_slots(pool, count_workers(options), err);
 	if (rc == 0)
 		rc = start(pool, err);
 	if (rc < 0)

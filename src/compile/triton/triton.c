@@ -9,7 +9,7 @@
 #include "compile/pool/fields.h"
 #include "compile/pool/message.h"
 #include "compile/triton/triton_fields.h"
-#include "compile/triton/triton_outside.h"
+#include "compile/triton/triton_external.h"
 
 /* A client of triton_worker.py. */
 

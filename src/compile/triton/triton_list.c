@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "text/json.h"
-#include "compile/triton/triton_outside.h"
+#include "compile/triton/triton_external.h"
 
 /* A list of kernels, in JSON. */
 

@@ -34,10 +34,10 @@ enum {
 	CHUNK = 1024 * 1024
 };
 
-static int read_sync(const struct tkb_place *place, bool *out,
+static int read_sync(const struct tkb_remote_url *place, bool *out,
                      struct tkb_error *err)
 {
-	const char *value = tkb_place_param(place, "sync");
+	const char *value = tkb_remote_url_param(place, "sync");
 
 	*out = value == NULL || strcmp(value, "true") == 0;
 	if (!*out && strcmp(value, "false") != 0)
@@ -47,8 +47,9 @@ static int read_sync(const struct tkb_place *place, bool *out,
 	return 0;
 }
 
-static int dir_open(const struct tkb_place *place, const struct tkb_call *call,
-                    void **self_out, struct tkb_error *err)
+static int dir_open(const struct tkb_remote_url *place,
+                    const struct tkb_op_limits *call, void **self_out,
+                    struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
@@ -179,7 +180,7 @@ static int send_file(int fd, uint64_t offset, const struct tkb_sink *sink,
 	}
 }
 
-static int dir_get(void *self, const struct tkb_call *call,
+static int dir_get(void *self, const struct tkb_op_limits *call,
                    const struct tkb_digest *digest, uint64_t offset,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -220,7 +221,7 @@ static int store(const struct folder *folder, const char *ref,
 	return blame_remote(rc, err);
 }
 
-static int dir_put(void *self, const struct tkb_call *call,
+static int dir_put(void *self, const struct tkb_op_limits *call,
                    const struct tkb_digest *digest, const struct tkb_blob *blob,
                    struct tkb_error *err)
 {
@@ -228,7 +229,7 @@ static int dir_put(void *self, const struct tkb_call *call,
 	return store(self, NULL, digest, blob, err);
 }
 
-static int dir_has(void *self, const struct tkb_call *call,
+static int dir_has(void *self, const struct tkb_op_limits *call,
                    const struct tkb_digest *digests, size_t count, bool *out,
                    uint64_t *sizes, struct tkb_error *err)
 {
@@ -271,7 +272,7 @@ static int remove_file(const struct folder *folder, const char *ref,
 	return 0;
 }
 
-static int dir_claim(void *self, const struct tkb_call *call,
+static int dir_claim(void *self, const struct tkb_op_limits *call,
                      const struct tkb_digest *digest, void **claim_out,
                      struct tkb_error *err)
 {
@@ -281,7 +282,7 @@ static int dir_claim(void *self, const struct tkb_call *call,
 	return tkb_dir_claim(folder->path, digest, claim_out, err);
 }
 
-static int dir_remove(void *self, const struct tkb_call *call,
+static int dir_remove(void *self, const struct tkb_op_limits *call,
                       const struct tkb_digest *digest, struct tkb_error *err)
 {
 	(void)call;
@@ -374,7 +375,7 @@ static int tell_blob(void *self, int dir_fd, const char *name,
 	                                 age_of(&status, listing->now), err);
 }
 
-static int dir_list(void *self, const struct tkb_call *call,
+static int dir_list(void *self, const struct tkb_op_limits *call,
                     const struct tkb_blob_visitor *visitor,
                     struct tkb_error *err)
 {
@@ -398,9 +399,9 @@ static int dir_list(void *self, const struct tkb_call *call,
 	return rc;
 }
 
-static int dir_add(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_bytes record,
-                   struct tkb_error *err)
+static int dir_add(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_bytes record, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
@@ -456,7 +457,8 @@ static int tell_record(void *self, int dir_fd, const char *name,
 	                                   age_of(&status, listing->now), err);
 }
 
-static int dir_records(void *self, const struct tkb_call *call, const char *ref,
+static int dir_records(void *self, const struct tkb_op_limits *call,
+                       const char *ref,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
 {
@@ -478,15 +480,17 @@ static int dir_records(void *self, const struct tkb_call *call, const char *ref,
 	return rc;
 }
 
-static int dir_drop(void *self, const struct tkb_call *call, const char *ref,
-                    const struct tkb_digest *digest, struct tkb_error *err)
+static int dir_drop(void *self, const struct tkb_op_limits *call,
+                    const char *ref, const struct tkb_digest *digest,
+                    struct tkb_error *err)
 {
 	(void)call;
 	return remove_file(self, ref, digest, err);
 }
 
-static int dir_touch(void *self, const struct tkb_call *call, const char *ref,
-                     const struct tkb_digest *digest, struct tkb_error *err)
+static int dir_touch(void *self, const struct tkb_op_limits *call,
+                     const char *ref, const struct tkb_digest *digest,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
@@ -535,7 +539,7 @@ static int tell_ref(int dir_fd, const char *name,
 	return visitor->on_ref(visitor->self, ref, err);
 }
 
-static int dir_refs(void *self, const struct tkb_call *call,
+static int dir_refs(void *self, const struct tkb_op_limits *call,
                     const struct tkb_ref_visitor *visitor,
                     struct tkb_error *err)
 {

@@ -5,7 +5,7 @@ enum {
 	HEADS = 512 /* asked for in one go */
 };
 
-static int http_get(void *self, const struct tkb_call *call,
+static int http_get(void *self, const struct tkb_op_limits *call,
                     const struct tkb_digest *digest, uint64_t offset,
                     const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -21,7 +21,7 @@ static int http_get(void *self, const struct tkb_call *call,
 	return rc == 0 ? tkb_http_ask(self, call, &request, err) : rc;
 }
 
-static int http_put(void *self, const struct tkb_call *call,
+static int http_put(void *self, const struct tkb_op_limits *call,
                     const struct tkb_digest *digest,
                     const struct tkb_blob *blob, struct tkb_error *err)
 {
@@ -51,7 +51,7 @@ static int take_none(void *self, struct tkb_bytes bytes, struct tkb_error *err)
  * Some servers answer 0 to any HEAD: what they say to a GET counts. A blob with
  * any byte in it has a size that is not known.
  */
-static int check_empty(struct tkb_http *http, const struct tkb_call *call,
+static int check_empty(struct tkb_http *http, const struct tkb_op_limits *call,
                        const char *url, uint64_t *size, struct tkb_error *err)
 {
 	const struct tkb_sink sink = { take_none, NULL };
@@ -69,7 +69,7 @@ static int check_empty(struct tkb_http *http, const struct tkb_call *call,
 	return 0;
 }
 
-static int judge_head(struct tkb_http *http, const struct tkb_call *call,
+static int judge_head(struct tkb_http *http, const struct tkb_op_limits *call,
                       const struct tkb_web_request *request, bool *out,
                       uint64_t *size, struct tkb_error *err)
 {
@@ -85,7 +85,7 @@ static int judge_head(struct tkb_http *http, const struct tkb_call *call,
 	return rc;
 }
 
-static int ask_heads(struct tkb_http *http, const struct tkb_call *call,
+static int ask_heads(struct tkb_http *http, const struct tkb_op_limits *call,
                      const struct tkb_digest *digests, size_t count, bool *out,
                      uint64_t *sizes, struct tkb_error *err)
 {
@@ -112,7 +112,7 @@ static int ask_heads(struct tkb_http *http, const struct tkb_call *call,
 	return rc < 0 ? rc : 0;
 }
 
-static int http_has(void *self, const struct tkb_call *call,
+static int http_has(void *self, const struct tkb_op_limits *call,
                     const struct tkb_digest *digests, size_t count, bool *out,
                     uint64_t *sizes, struct tkb_error *err)
 {
@@ -126,7 +126,7 @@ static int http_has(void *self, const struct tkb_call *call,
 	return rc;
 }
 
-static int http_remove(void *self, const struct tkb_call *call,
+static int http_remove(void *self, const struct tkb_op_limits *call,
                        const struct tkb_digest *digest, struct tkb_error *err)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];

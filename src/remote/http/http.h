@@ -32,7 +32,7 @@
 #include "remote/backends.h"
 #include "remote/net/web.h"
 
-enum tkb_http_way {
+enum tkb_http_listing_mode {
 	TKB_HTTP_UNKNOWN,
 	TKB_HTTP_INDEX,
 	TKB_HTTP_DAV,
@@ -41,13 +41,13 @@ enum tkb_http_way {
 };
 
 struct tkb_http {
-	const struct tkb_place *place;
+	const struct tkb_remote_url *place;
 	struct tkb_web *web;  /* owned */
 	char *base;           /* owned; the remote's URL, no slash at its end */
 	char *bearer;         /* owned; NULL: none */
 	const char **headers; /* owned; the texts are the place's */
 	size_t header_count;
-	enum tkb_http_way way;
+	enum tkb_http_listing_mode way;
 	bool is_single_writer; /* documents may be replaced blindly */
 	bool is_tried;         /* ... or the server honours If-Match */
 };
@@ -95,7 +95,7 @@ TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
 
 /* One request; what tkb_web_judge() returns. */
 TKB_NODISCARD int tkb_http_ask(struct tkb_http *http,
-                               const struct tkb_call *call,
+                               const struct tkb_op_limits *call,
                                struct tkb_web_request *request,
                                struct tkb_error *err);
 
@@ -108,11 +108,11 @@ struct tkb_http_put {
 
 /* TKB_MISS: the condition does not hold. Makes the folder where it must. */
 TKB_NODISCARD int tkb_http_put(struct tkb_http *http,
-                               const struct tkb_call *call,
+                               const struct tkb_op_limits *call,
                                const struct tkb_http_put *put,
                                struct tkb_error *err);
 TKB_NODISCARD int tkb_http_delete(struct tkb_http *http,
-                                  const struct tkb_call *call,
+                                  const struct tkb_op_limits *call,
                                   const char *folder, const char *name,
                                   struct tkb_error *err);
 
@@ -121,7 +121,7 @@ TKB_NODISCARD int tkb_http_delete(struct tkb_http *http,
  * are empty before.
  */
 TKB_NODISCARD int tkb_http_list(struct tkb_http *http,
-                                const struct tkb_call *call,
+                                const struct tkb_op_limits *call,
                                 const char *const *folders, size_t count,
                                 struct tkb_http_listing *listings,
                                 struct tkb_error *err);
@@ -132,7 +132,7 @@ TKB_NODISCARD int tkb_http_list(struct tkb_http *http,
  * `*is_hidden` becomes true: there is such a folder, but it is not listed.
  */
 TKB_NODISCARD int tkb_http_probe(struct tkb_http *http,
-                                 const struct tkb_call *call,
+                                 const struct tkb_op_limits *call,
                                  const char *folder,
                                  struct tkb_http_listing *listing,
                                  bool *is_hidden, struct tkb_error *err);
@@ -142,7 +142,7 @@ TKB_NODISCARD int tkb_http_probe(struct tkb_http *http,
  * which it could be found again.
  */
 TKB_NODISCARD int tkb_http_settle(struct tkb_http *http,
-                                  const struct tkb_call *call,
+                                  const struct tkb_op_limits *call,
                                   struct tkb_error *err);
 
 /*
@@ -150,7 +150,7 @@ TKB_NODISCARD int tkb_http_settle(struct tkb_http *http,
  * shows? TKB_MISS: no.
  */
 TKB_NODISCARD int tkb_http_try_match(struct tkb_http *http,
-                                     const struct tkb_call *call,
+                                     const struct tkb_op_limits *call,
                                      const char *name, struct tkb_error *err);
 
 /*
@@ -158,9 +158,9 @@ TKB_NODISCARD int tkb_http_try_match(struct tkb_http *http,
  * documents, nothing.
  */
 TKB_NODISCARD int tkb_http_note(struct tkb_http *http,
-                                const struct tkb_call *call, const char *folder,
-                                const char *name, bool is_there,
-                                struct tkb_error *err);
+                                const struct tkb_op_limits *call,
+                                const char *folder, const char *name,
+                                bool is_there, struct tkb_error *err);
 
 /* The name of a folder's document in folder "index"; of the blob `hex`. */
 void tkb_http_document(const char *folder, const char *hex,
@@ -180,23 +180,25 @@ TKB_NODISCARD int tkb_http_read_document(struct tkb_bytes body,
                                          struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
-int tkb_http_open(const struct tkb_place *place, const struct tkb_call *call,
-                  void **self_out, struct tkb_error *err);
+int tkb_http_open(const struct tkb_remote_url *place,
+                  const struct tkb_op_limits *call, void **self_out,
+                  struct tkb_error *err);
 void tkb_http_close(void *self);
-int tkb_http_list_blobs(void *self, const struct tkb_call *call,
+int tkb_http_list_blobs(void *self, const struct tkb_op_limits *call,
                         const struct tkb_blob_visitor *visitor,
                         struct tkb_error *err);
-int tkb_http_add(void *self, const struct tkb_call *call, const char *ref,
+int tkb_http_add(void *self, const struct tkb_op_limits *call, const char *ref,
                  const struct tkb_digest *digest, struct tkb_bytes record,
                  struct tkb_error *err);
-int tkb_http_records(void *self, const struct tkb_call *call, const char *ref,
-                     const struct tkb_record_visitor *visitor,
+int tkb_http_records(void *self, const struct tkb_op_limits *call,
+                     const char *ref, const struct tkb_record_visitor *visitor,
                      struct tkb_error *err);
-int tkb_http_drop(void *self, const struct tkb_call *call, const char *ref,
+int tkb_http_drop(void *self, const struct tkb_op_limits *call, const char *ref,
                   const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_http_touch(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_http_refs(void *self, const struct tkb_call *call,
+int tkb_http_touch(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_error *err);
+int tkb_http_refs(void *self, const struct tkb_op_limits *call,
                   const struct tkb_ref_visitor *visitor, struct tkb_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/http/http.h"
 #include "remote/net/wire.h"
 
@@ -125,7 +125,7 @@ static void document_release(struct document *document)
 	tkb_buf_release(&document->body);
 }
 
-static int load(struct tkb_http *http, const struct tkb_call *call,
+static int load(struct tkb_http *http, const struct tkb_op_limits *call,
                 const char *name, struct document *document,
                 struct tkb_error *err)
 {
@@ -159,7 +159,7 @@ static int load(struct tkb_http *http, const struct tkb_call *call,
 }
 
 /* Those who were in each other's way do not come back together. */
-static void pause_a_little(const struct tkb_call *call, unsigned attempt)
+static void pause_a_little(const struct tkb_op_limits *call, unsigned attempt)
 {
 	const unsigned limit_ms =
 		attempt < 5 ? 2u << attempt : (unsigned)PAUSE_LIMIT_MS;
@@ -174,7 +174,7 @@ static void pause_a_little(const struct tkb_call *call, unsigned attempt)
 		(void)nanosleep(&nap, NULL);
 }
 
-static int store(struct tkb_http *http, const struct tkb_call *call,
+static int store(struct tkb_http *http, const struct tkb_op_limits *call,
                  const char *name, const struct document *document,
                  struct tkb_bytes body, struct tkb_error *err)
 {
@@ -194,7 +194,7 @@ static int store(struct tkb_http *http, const struct tkb_call *call,
 }
 
 /* Where `name` is "", the document is only made. */
-static int edit(struct tkb_http *http, const struct tkb_call *call,
+static int edit(struct tkb_http *http, const struct tkb_op_limits *call,
                 const char *document_name, const char *name, bool is_there,
                 struct tkb_error *err)
 {
@@ -226,7 +226,7 @@ static int edit(struct tkb_http *http, const struct tkb_call *call,
 	}
 }
 
-int tkb_http_note(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_note(struct tkb_http *http, const struct tkb_op_limits *call,
                   const char *folder, const char *name, bool is_there,
                   struct tkb_error *err)
 {
@@ -240,7 +240,7 @@ int tkb_http_note(struct tkb_http *http, const struct tkb_call *call,
 }
 
 /* Put the scratch file; is the answer what it should be? TKB_MISS: no. */
-static int try_put(struct tkb_http *http, const struct tkb_call *call,
+static int try_put(struct tkb_http *http, const struct tkb_op_limits *call,
                    const char *name, const char *condition, bool must_work,
                    struct tkb_error *err)
 {
@@ -260,7 +260,7 @@ static int try_put(struct tkb_http *http, const struct tkb_call *call,
 }
 
 /* "If-Match: " and the scratch file's ETag. TKB_MISS: it has none. */
-static int read_etag(struct tkb_http *http, const struct tkb_call *call,
+static int read_etag(struct tkb_http *http, const struct tkb_op_limits *call,
                      const char *name, char *out, size_t size,
                      struct tkb_error *err)
 {
@@ -277,7 +277,7 @@ static int read_etag(struct tkb_http *http, const struct tkb_call *call,
 	return is_strong(request.etag) ? 0 : TKB_MISS;
 }
 
-int tkb_http_try_match(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_try_match(struct tkb_http *http, const struct tkb_op_limits *call,
                        const char *name, struct tkb_error *err)
 {
 	char condition[160];

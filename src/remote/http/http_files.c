@@ -77,7 +77,7 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-int tkb_http_ask(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_ask(struct tkb_http *http, const struct tkb_op_limits *call,
                  struct tkb_web_request *request, struct tkb_error *err)
 {
 	int rc;
@@ -87,7 +87,7 @@ int tkb_http_ask(struct tkb_http *http, const struct tkb_call *call,
 }
 
 /* All folders on the way down to `folder`. */
-static int make_folders(struct tkb_http *http, const struct tkb_call *call,
+static int make_folders(struct tkb_http *http, const struct tkb_op_limits *call,
                         const char *folder, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -128,7 +128,7 @@ static bool may_lack_folder(const struct tkb_http *http,
 }
 
 static int judge_put(const struct tkb_web_request *request,
-                     const struct tkb_call *call, struct tkb_error *err)
+                     const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	if (request->rc == 0 && request->status == 412)
 		return TKB_MISS;
@@ -150,7 +150,7 @@ static int judge_put(const struct tkb_web_request *request,
 	return tkb_web_judge(request, call, err);
 }
 
-int tkb_http_put(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *call,
                  const struct tkb_http_put *put, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -174,7 +174,7 @@ int tkb_http_put(struct tkb_http *http, const struct tkb_call *call,
 	return rc == 0 ? judge_put(&request, call, err) : rc;
 }
 
-int tkb_http_delete(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_delete(struct tkb_http *http, const struct tkb_op_limits *call,
                     const char *folder, const char *name, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };

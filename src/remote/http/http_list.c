@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/http/http.h"
 
 /* How the files of a folder are found: see http.h. */
@@ -25,7 +25,7 @@ static const char *const dav_headers[] = { "Depth: 1",
 
 /* One request for a listing. */
 struct question {
-	enum tkb_http_way way;
+	enum tkb_http_listing_mode way;
 	const char *folder;
 	size_t listing; /* where its answer goes */
 	struct tkb_buf body;
@@ -139,7 +139,8 @@ static int read_dav(const struct tkb_http *http,
  * Read an answer. TKB_MISS: there is no such folder; TKB_ERR_CORRUPT: it is no
  * listing.
  */
-static int read_answer(const struct tkb_http *http, const struct tkb_call *call,
+static int read_answer(const struct tkb_http *http,
+                       const struct tkb_op_limits *call,
                        const struct question *question,
                        const struct tkb_web_request *request,
                        struct tkb_http_listing *listing, struct tkb_error *err)
@@ -166,7 +167,7 @@ static int read_answer(const struct tkb_http *http, const struct tkb_call *call,
 	}
 }
 
-static int list_known(struct tkb_http *http, const struct tkb_call *call,
+static int list_known(struct tkb_http *http, const struct tkb_op_limits *call,
                       const char *const *folders, size_t count,
                       struct tkb_http_listing *listings, struct tkb_error *err)
 {
@@ -209,7 +210,7 @@ static bool is_no_way(const struct tkb_web_request *request, int rc)
 }
 
 /* The first of several ways that works. What PROPFIND breaks is no news. */
-static int choose(struct tkb_http *http, const struct tkb_call *call,
+static int choose(struct tkb_http *http, const struct tkb_op_limits *call,
                   const struct inquiry *inquiry,
                   struct tkb_http_listing *listing, bool *is_hidden,
                   struct tkb_error *err)
@@ -244,12 +245,13 @@ static int choose(struct tkb_http *http, const struct tkb_call *call,
 	return *is_hidden ? fail_hidden(err, status) : TKB_MISS;
 }
 
-int tkb_http_probe(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_probe(struct tkb_http *http, const struct tkb_op_limits *call,
                    const char *folder, struct tkb_http_listing *listing,
                    bool *is_hidden, struct tkb_error *err)
 {
-	static const enum tkb_http_way ways[] = { TKB_HTTP_INDEX, TKB_HTTP_DAV,
-		                                  TKB_HTTP_DOCUMENT };
+	static const enum tkb_http_listing_mode ways[] = { TKB_HTTP_INDEX,
+		                                           TKB_HTTP_DAV,
+		                                           TKB_HTTP_DOCUMENT };
 	TKB_AUTO(inquiry_release) struct inquiry inquiry = { 0 };
 	int rc;
 
@@ -267,7 +269,7 @@ int tkb_http_probe(struct tkb_http *http, const struct tkb_call *call,
 	               : rc;
 }
 
-int tkb_http_list(struct tkb_http *http, const struct tkb_call *call,
+int tkb_http_list(struct tkb_http *http, const struct tkb_op_limits *call,
                   const char *const *folders, size_t count,
                   struct tkb_http_listing *listings, struct tkb_error *err)
 {

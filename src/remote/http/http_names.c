@@ -50,7 +50,7 @@ static void free_shelf(struct shelf **shelf)
 	free(*shelf);
 }
 
-static int tell_shelf(struct tkb_http *http, const struct tkb_call *call,
+static int tell_shelf(struct tkb_http *http, const struct tkb_op_limits *call,
                       struct shelf *shelf,
                       const struct tkb_ref_visitor *visitor,
                       struct tkb_error *err)
@@ -78,7 +78,7 @@ static void shelf_add(struct shelf *shelf, const char *name)
 	shelf->count++;
 }
 
-int tkb_http_refs(void *self, const struct tkb_call *call,
+int tkb_http_refs(void *self, const struct tkb_op_limits *call,
                   const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {
 	static const char *const folders[] = { "ref" };

@@ -41,24 +41,24 @@ static int refuse(const char *name, const char *wanted, struct tkb_error *err)
 }
 
 /* What is meant to protect must not be passed over where there is no TLS. */
-static int check_tls(const struct tkb_place *place, struct tkb_error *err)
+static int check_tls(const struct tkb_remote_url *place, struct tkb_error *err)
 {
 	static const char *const names[] = { "cafile", "cert", "key",
 		                             "server-name", "verify" };
-	const char *verify = tkb_place_param(place, "verify");
+	const char *verify = tkb_remote_url_param(place, "verify");
 
 	for (size_t i = 0;
 	     strcmp(place->scheme, "https") != 0 && i < TKB_COUNT_OF(names);
 	     i++) {
-		if (tkb_place_param(place, names[i]) != NULL)
+		if (tkb_remote_url_param(place, names[i]) != NULL)
 			return tkb_fail(err, TKB_ERR_INVALID,
 			                "'%s' is for TLS: https://", names[i]);
 	}
 	if (verify != NULL && strcmp(verify, "true") != 0 &&
 	    strcmp(verify, "false") != 0)
 		return refuse("verify", "'true' or 'false'", err);
-	if (tkb_place_param(place, "key") != NULL &&
-	    tkb_place_param(place, "cert") == NULL)
+	if (tkb_remote_url_param(place, "key") != NULL &&
+	    tkb_remote_url_param(place, "cert") == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a key without a certificate");
 	return 0;
@@ -68,8 +68,8 @@ static int read_ways(struct tkb_http *http, struct tkb_error *err)
 {
 	static const char *const ways[] = { "auto", "index", "dav", "document",
 		                            "none" };
-	const char *way = tkb_place_param(http->place, "listing");
-	const char *single = tkb_place_param(http->place, "single-writer");
+	const char *way = tkb_remote_url_param(http->place, "listing");
+	const char *single = tkb_remote_url_param(http->place, "single-writer");
 	size_t i = 0;
 
 	http->is_single_writer =
@@ -84,14 +84,14 @@ static int read_ways(struct tkb_http *http, struct tkb_error *err)
 		return refuse("listing",
 		              "'auto', 'index', 'dav', 'document' or 'none'",
 		              err);
-	http->way = (enum tkb_http_way)i;
+	http->way = (enum tkb_http_listing_mode)i;
 	return 0;
 }
 
 /* Several "header=Name: value". */
 static int read_headers(struct tkb_http *http, struct tkb_error *err)
 {
-	const struct tkb_place *place = http->place;
+	const struct tkb_remote_url *place = http->place;
 
 	http->headers =
 		tkb_alloc_array(place->param_count, sizeof(*http->headers));
@@ -150,8 +150,8 @@ static int read_token_file(struct tkb_http *http, const char *path,
 
 static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 {
-	const char *bearer = tkb_place_param(http->place, "bearer");
-	const char *path = tkb_place_param(http->place, "bearer-file");
+	const char *bearer = tkb_remote_url_param(http->place, "bearer");
+	const char *path = tkb_remote_url_param(http->place, "bearer-file");
 
 	if (bearer != NULL && path != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -174,9 +174,9 @@ static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 static int read_web(const struct tkb_http *http,
                     struct tkb_web_options *options, struct tkb_error *err)
 {
-	const struct tkb_place *place = http->place;
-	const char *netrc = tkb_place_param(place, "netrc");
-	const char *connections = tkb_place_param(place, "connections");
+	const struct tkb_remote_url *place = http->place;
+	const char *netrc = tkb_remote_url_param(place, "netrc");
+	const char *connections = tkb_remote_url_param(place, "connections");
 	uint64_t number = 0;
 
 	*options = (struct tkb_web_options){
@@ -206,7 +206,7 @@ static int read_web(const struct tkb_http *http,
 static int make_base(struct tkb_http *http, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf base = TKB_BUF_INIT(URL_LIMIT);
-	const struct tkb_place *place = http->place;
+	const struct tkb_remote_url *place = http->place;
 	const bool is_ipv6 = strchr(place->host, ':') != NULL;
 	int rc;
 
@@ -233,8 +233,9 @@ static int make_base(struct tkb_http *http, struct tkb_error *err)
 	return rc;
 }
 
-int tkb_http_open(const struct tkb_place *place, const struct tkb_call *call,
-                  void **self_out, struct tkb_error *err)
+int tkb_http_open(const struct tkb_remote_url *place,
+                  const struct tkb_op_limits *call, void **self_out,
+                  struct tkb_error *err)
 {
 	TKB_AUTO(close_at)
 	struct tkb_http *http = tkb_alloc_array(1, sizeof(*http));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/http/http.h"
 
 enum {
@@ -12,7 +12,7 @@ enum {
 	UNKNOWN_SIZE = 1024 * 1024 /* what one is counted as that says none */
 };
 
-static int add_to(struct tkb_http *http, const struct tkb_call *call,
+static int add_to(struct tkb_http *http, const struct tkb_op_limits *call,
                   const char *ref, const char *hex, struct tkb_bytes record,
                   struct tkb_error *err)
 {
@@ -35,7 +35,7 @@ static int add_to(struct tkb_http *http, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_http_add(void *self, const struct tkb_call *call, const char *ref,
+int tkb_http_add(void *self, const struct tkb_op_limits *call, const char *ref,
                  const struct tkb_digest *digest, struct tkb_bytes record,
                  struct tkb_error *err)
 {
@@ -47,7 +47,7 @@ int tkb_http_add(void *self, const struct tkb_call *call, const char *ref,
 	return rc == 0 ? add_to(self, call, ref, hex, record, err) : rc;
 }
 
-int tkb_http_drop(void *self, const struct tkb_call *call, const char *ref,
+int tkb_http_drop(void *self, const struct tkb_op_limits *call, const char *ref,
                   const struct tkb_digest *digest, struct tkb_error *err)
 {
 	char folder[TKB_HTTP_FOLDER_SIZE];
@@ -63,8 +63,9 @@ int tkb_http_drop(void *self, const struct tkb_call *call, const char *ref,
 }
 
 /* The same bytes again: then they were modified now. */
-int tkb_http_touch(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_error *err)
+int tkb_http_touch(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
@@ -199,8 +200,9 @@ struct teller {
 	void *self;
 };
 
-static int tell_batch(const struct tkb_call *call, const struct batch *batch,
-                      const struct teller *teller, struct tkb_error *err)
+static int tell_batch(const struct tkb_op_limits *call,
+                      const struct batch *batch, const struct teller *teller,
+                      struct tkb_error *err)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		struct tkb_error fault = { 0 };
@@ -210,8 +212,9 @@ static int tell_batch(const struct tkb_call *call, const struct batch *batch,
 		if (rc == 0)
 			rc = teller->on_answer(teller->self, batch, i, err);
 		else if (rc == TKB_ERR_DENIED && teller->on_refusal != NULL)
-			rc = teller->on_refusal(
-				teller->self, &batch->digests[i], &fault, err);
+			rc = teller->on_refusal(teller->self,
+			                        &batch->digests[i], &fault,
+			                        err);
 		else if (rc < 0 && err != NULL)
 			*err = fault;
 		if (rc < 0)
@@ -221,7 +224,7 @@ static int tell_batch(const struct tkb_call *call, const struct batch *batch,
 }
 
 /* Ask for each file of a folder that is called as a digest is. */
-static int ask_each(struct tkb_http *http, const struct tkb_call *call,
+static int ask_each(struct tkb_http *http, const struct tkb_op_limits *call,
                     const char *method, const char *folder,
                     const struct tkb_http_listing *listing,
                     const struct teller *teller, struct tkb_error *err)
@@ -295,8 +298,8 @@ static int sift_large(struct tkb_http_listing *listing,
 	return rc;
 }
 
-int tkb_http_records(void *self, const struct tkb_call *call, const char *ref,
-                     const struct tkb_record_visitor *visitor,
+int tkb_http_records(void *self, const struct tkb_op_limits *call,
+                     const char *ref, const struct tkb_record_visitor *visitor,
                      struct tkb_error *err)
 {
 	struct tkb_record_visitor copy = *visitor;
@@ -329,7 +332,7 @@ static int tell_blob(void *self, const struct batch *batch, size_t i,
 }
 
 /* A document has only names; the others say all. */
-int tkb_http_list_blobs(void *self, const struct tkb_call *call,
+int tkb_http_list_blobs(void *self, const struct tkb_op_limits *call,
                         const struct tkb_blob_visitor *visitor,
                         struct tkb_error *err)
 {

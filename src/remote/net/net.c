@@ -15,10 +15,10 @@
 
 #define NS_PER_MS ((uint64_t)1000000)
 
-struct tkb_call tkb_net_connect_call(const struct tkb_call *call)
+struct tkb_op_limits tkb_net_connect_call(const struct tkb_op_limits *call)
 {
 	const uint64_t end_ns = tkb_now_ns() + call->connect_ms * NS_PER_MS;
-	struct tkb_call shorter = *call;
+	struct tkb_op_limits shorter = *call;
 
 	if (end_ns < shorter.deadline_ns) {
 		shorter.deadline_ns = end_ns;
@@ -28,7 +28,7 @@ struct tkb_call tkb_net_connect_call(const struct tkb_call *call)
 }
 
 static int connect_to(struct tkb_wire *wire, const struct sockaddr *address,
-                      socklen_t size, const struct tkb_call *call,
+                      socklen_t size, const struct tkb_op_limits *call,
                       struct tkb_error *err)
 {
 	const int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -59,7 +59,7 @@ static int connect_to(struct tkb_wire *wire, const struct sockaddr *address,
 }
 
 static int connect_unix(struct tkb_wire *wire, const char *path,
-                        const struct tkb_call *call, struct tkb_error *err)
+                        const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const size_t size = strlen(path) + 1;
@@ -74,10 +74,11 @@ static int connect_unix(struct tkb_wire *wire, const char *path,
 }
 
 /* Its share of the time that is left, for one of `count` addresses. */
-static struct tkb_call share_of(const struct tkb_call *call, size_t count)
+static struct tkb_op_limits share_of(const struct tkb_op_limits *call,
+                                     size_t count)
 {
 	const uint64_t now = tkb_now_ns();
-	struct tkb_call share = *call;
+	struct tkb_op_limits share = *call;
 
 	if (share.deadline_ns > now)
 		share.deadline_ns = now + (share.deadline_ns - now) / count;
@@ -85,7 +86,7 @@ static struct tkb_call share_of(const struct tkb_call *call, size_t count)
 }
 
 static int connect_tcp(struct tkb_wire *wire, const char *host, uint32_t port,
-                       const struct tkb_call *call, struct tkb_error *err)
+                       const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_resolve_release) struct addrinfo *found = NULL;
 	const int yes = 1;
@@ -96,7 +97,7 @@ static int connect_tcp(struct tkb_wire *wire, const char *host, uint32_t port,
 	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
 		count++;
 	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
-		const struct tkb_call share = share_of(call, count--);
+		const struct tkb_op_limits share = share_of(call, count--);
 
 		rc = connect_to(wire, at->ai_addr, at->ai_addrlen, &share, err);
 		if (rc == 0 || rc == TKB_ERR_CANCELLED)
@@ -108,7 +109,7 @@ static int connect_tcp(struct tkb_wire *wire, const char *host, uint32_t port,
 	return rc;
 }
 
-static int shake_hands(struct tkb_net *net, const struct tkb_call *call,
+static int shake_hands(struct tkb_net *net, const struct tkb_op_limits *call,
                        struct tkb_error *err)
 {
 	bool is_done = false;
@@ -127,7 +128,7 @@ static int shake_hands(struct tkb_net *net, const struct tkb_call *call,
 }
 
 int tkb_net_open(struct tkb_net *net, const struct tkb_peer *peer,
-                 const struct tkb_call *call, struct tkb_error *err)
+                 const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	int rc;
 
@@ -183,7 +184,7 @@ static int read_some(struct tkb_net *net, void *data, size_t size,
 	return 0;
 }
 
-int tkb_net_write(struct tkb_net *net, const struct tkb_call *call,
+int tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *call,
                   struct tkb_bytes bytes, struct tkb_error *err)
 {
 	size_t done = 0;
@@ -206,8 +207,9 @@ int tkb_net_write(struct tkb_net *net, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_net_read(struct tkb_net *net, const struct tkb_call *call, void *data,
-                 size_t size, size_t *got_out, struct tkb_error *err)
+int tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *call,
+                 void *data, size_t size, size_t *got_out,
+                 struct tkb_error *err)
 {
 	net->wire.moved_ns = tkb_now_ns();
 	for (;;) {

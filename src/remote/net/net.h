@@ -40,22 +40,23 @@ struct tkb_net {
 	}
 
 /* The call within which a connection, greeting included, must be made. */
-struct tkb_call tkb_net_connect_call(const struct tkb_call *call);
+struct tkb_op_limits tkb_net_connect_call(const struct tkb_op_limits *call);
 
 /* Each address of a host gets its share of the time. */
 TKB_NODISCARD int tkb_net_open(struct tkb_net *net, const struct tkb_peer *peer,
-                               const struct tkb_call *call,
+                               const struct tkb_op_limits *call,
                                struct tkb_error *err);
 void tkb_net_close(struct tkb_net *net);
 
 /* Send all of `bytes`. */
 TKB_NODISCARD int tkb_net_write(struct tkb_net *net,
-                                const struct tkb_call *call,
+                                const struct tkb_op_limits *call,
                                 struct tkb_bytes bytes, struct tkb_error *err);
 
 /* Take what comes: at least one byte, at most `size`. */
-TKB_NODISCARD int tkb_net_read(struct tkb_net *net, const struct tkb_call *call,
-                               void *data, size_t size, size_t *got_out,
+TKB_NODISCARD int tkb_net_read(struct tkb_net *net,
+                               const struct tkb_op_limits *call, void *data,
+                               size_t size, size_t *got_out,
                                struct tkb_error *err);
 
 #endif

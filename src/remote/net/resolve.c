@@ -130,8 +130,8 @@ static int explain(int rc, int number, struct tkb_error *err)
 }
 
 static int look_up_in_thread(const char *host, const char *port,
-                             const struct tkb_call *call, struct addrinfo **out,
-                             struct tkb_error *err)
+                             const struct tkb_op_limits *call,
+                             struct addrinfo **out, struct tkb_error *err)
 {
 	TKB_AUTO(leave) struct lookup *lookup = new_lookup(host, port);
 	TKB_AUTO(tkb_wire_close) struct tkb_wire done = TKB_WIRE_INIT;
@@ -151,8 +151,9 @@ static int look_up_in_thread(const char *host, const char *port,
 	return 0;
 }
 
-int tkb_resolve(const char *host, uint32_t port, const struct tkb_call *call,
-                struct addrinfo **out, struct tkb_error *err)
+int tkb_resolve(const char *host, uint32_t port,
+                const struct tkb_op_limits *call, struct addrinfo **out,
+                struct tkb_error *err)
 {
 	char digits[16];
 

@@ -19,7 +19,7 @@ void tkb_resolve_release(struct addrinfo **addresses);
 
 /* Returns 0, TKB_ERR_UNAVAILABLE, TKB_ERR_CANCELLED or TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_resolve(const char *host, uint32_t port,
-                              const struct tkb_call *call,
+                              const struct tkb_op_limits *call,
                               struct addrinfo **out, struct tkb_error *err);
 
 #endif

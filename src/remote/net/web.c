@@ -139,7 +139,7 @@ static void clear(struct tkb_web_request *request)
 	request->told[0] = '\0';
 }
 
-int tkb_web_do(struct tkb_web *web, const struct tkb_call *call,
+int tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *call,
                struct tkb_web_request *requests, size_t count,
                struct tkb_error *err)
 {

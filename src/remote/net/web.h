@@ -36,7 +36,8 @@ void tkb_web_close(struct tkb_web *web);
  * TKB_ERR_DENIED; a file of ours that cannot be used is TKB_ERR_INVALID. Who
  * cannot be connected to is not asked for the rest.
  */
-TKB_NODISCARD int tkb_web_do(struct tkb_web *web, const struct tkb_call *call,
+TKB_NODISCARD int tkb_web_do(struct tkb_web *web,
+                             const struct tkb_op_limits *call,
                              struct tkb_web_request *requests, size_t count,
                              struct tkb_error *err);
 
@@ -47,7 +48,7 @@ TKB_NODISCARD int tkb_web_do(struct tkb_web *web, const struct tkb_call *call,
  * the request's `rc`. Hands what Retry-After said to call->retry_after_ms.
  */
 TKB_NODISCARD int tkb_web_judge(const struct tkb_web_request *request,
-                                const struct tkb_call *call,
+                                const struct tkb_op_limits *call,
                                 struct tkb_error *err);
 
 /* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */

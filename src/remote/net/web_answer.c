@@ -78,9 +78,9 @@ static int fail_tls(const struct tkb_web_slot *slot, struct tkb_error *err)
 /* A file of the caller's. */
 static int fail_file(const struct tkb_web_slot *slot, struct tkb_error *err)
 {
-	const struct tkb_place *place = slot->options->place;
-	const char *cert = tkb_place_param(place, "cert");
-	const char *key = tkb_place_param(place, "key");
+	const struct tkb_remote_url *place = slot->options->place;
+	const char *cert = tkb_remote_url_param(place, "cert");
+	const char *key = tkb_remote_url_param(place, "key");
 
 	if (cert == NULL)
 		return fail_tls(slot, err);
@@ -93,7 +93,7 @@ static int fail_file(const struct tkb_web_slot *slot, struct tkb_error *err)
 static int fail_authorities(const struct tkb_web_slot *slot,
                             struct tkb_error *err)
 {
-	const char *path = tkb_place_param(slot->options->place, "cafile");
+	const char *path = tkb_remote_url_param(slot->options->place, "cafile");
 
 	if (path == NULL)
 		return refuse(err, TKB_ERR_INVALID,
@@ -272,7 +272,7 @@ static int go_abroad(struct tkb_web_slot *slot, const struct origin *origin)
 
 /* TKB_MISS: the slot is ready to ask there. */
 static int follow(struct tkb_web_slot *slot, const char *location,
-                  const struct tkb_call *call)
+                  const struct tkb_op_limits *call)
 {
 	TKB_AUTO(tkb_free_at) char *url = strdup(location);
 	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
@@ -304,7 +304,7 @@ static bool is_redirect(long status)
 }
 
 int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
-                   const struct tkb_call *call)
+                   const struct tkb_op_limits *call)
 {
 	struct tkb_web_request *request = slot->request;
 	const char *location = NULL;
@@ -353,7 +353,7 @@ static int judge_status(const struct tkb_web_request *request,
 }
 
 int tkb_web_judge(const struct tkb_web_request *request,
-                  const struct tkb_call *call, struct tkb_error *err)
+                  const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	int rc;
 

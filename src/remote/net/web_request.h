@@ -15,9 +15,10 @@ enum {
 
 /* All borrowed until close. NULL or 0 is the default in each. */
 struct tkb_web_options {
-	const struct tkb_place *place; /* its TLS parameters are read: cafile,
+	const struct tkb_remote_url
+		*place;   /* its TLS parameters are read: cafile,
 	                                  cert, key, verify, server-name */
-	const char *user;              /* basic */
+	const char *user; /* basic */
 	const char *password;
 	const char *bearer;
 	bool has_netrc; /* look into netrc_file, or ~/.netrc */

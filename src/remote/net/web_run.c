@@ -17,7 +17,7 @@ enum {
 /* One tkb_web_do(). */
 struct run {
 	struct tkb_web *web;
-	const struct tkb_call *call;
+	const struct tkb_op_limits *call;
 	struct tkb_web_request *requests;
 	size_t count;
 	size_t next;                         /* not begun yet */
@@ -196,7 +196,7 @@ static void look_at_socket(struct tkb_web_slot *slot, uint64_t now)
 
 static void end_stalled(struct run *run, uint64_t now)
 {
-	const struct tkb_call *call = run->call;
+	const struct tkb_op_limits *call = run->call;
 	struct tkb_error why = { 0 };
 
 	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
@@ -295,7 +295,7 @@ static int do_all(struct run *run, struct tkb_error *err)
 	}
 }
 
-int tkb_web_run(struct tkb_web *web, const struct tkb_call *call,
+int tkb_web_run(struct tkb_web *web, const struct tkb_op_limits *call,
                 struct tkb_web_request *requests, size_t count,
                 struct tkb_error *err)
 {

@@ -46,8 +46,8 @@ void tkb_web_slot_release(struct tkb_web_slot *slot)
 	forget(slot);
 }
 
-static void set_protocol(struct tkb_web_slot *slot, const struct tkb_call *call,
-                         CURLcode *code)
+static void set_protocol(struct tkb_web_slot *slot,
+                         const struct tkb_op_limits *call, CURLcode *code)
 {
 	CURL *curl = slot->curl;
 
@@ -67,11 +67,11 @@ static void set_protocol(struct tkb_web_slot *slot, const struct tkb_call *call,
 
 static void set_tls(struct tkb_web_slot *slot, CURLcode *code)
 {
-	const struct tkb_place *place = slot->options->place;
-	const char *verify = tkb_place_param(place, "verify");
-	const char *ca = tkb_place_param(place, "cafile");
-	const char *cert = tkb_place_param(place, "cert");
-	const char *key = tkb_place_param(place, "key");
+	const struct tkb_remote_url *place = slot->options->place;
+	const char *verify = tkb_remote_url_param(place, "verify");
+	const char *ca = tkb_remote_url_param(place, "cafile");
+	const char *cert = tkb_remote_url_param(place, "cert");
+	const char *key = tkb_remote_url_param(place, "key");
 	CURL *curl = slot->curl;
 
 	tkb_web_set(*code, curl, CURLOPT_SSLVERSION,
@@ -200,7 +200,8 @@ static int rename_server(struct tkb_web_slot *slot, const char *url,
 static int set_url(struct tkb_web_slot *slot, const char *url,
                    struct tkb_error *err)
 {
-	const char *name = tkb_place_param(slot->options->place, "server-name");
+	const char *name =
+		tkb_remote_url_param(slot->options->place, "server-name");
 
 	if (name != NULL && !slot->is_abroad &&
 	    strncmp(url, "https://", 8) == 0)
@@ -210,7 +211,7 @@ static int set_url(struct tkb_web_slot *slot, const char *url,
 }
 
 int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
-                    const struct tkb_call *call, struct tkb_error *err)
+                    const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	CURLcode code = CURLE_OK;
 	int rc;

@@ -43,7 +43,8 @@ struct tkb_web {
 };
 
 /* As tkb_web_do(), for requests in which nothing is filled in yet. */
-TKB_NODISCARD int tkb_web_run(struct tkb_web *web, const struct tkb_call *call,
+TKB_NODISCARD int tkb_web_run(struct tkb_web *web,
+                              const struct tkb_op_limits *call,
                               struct tkb_web_request *requests, size_t count,
                               struct tkb_error *err);
 
@@ -54,7 +55,7 @@ void tkb_web_listen(struct tkb_web_slot *slot, CURLcode *code);
 
 /* Make the slot's handle ready to ask for `url`. */
 TKB_NODISCARD int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
-                                  const struct tkb_call *call,
+                                  const struct tkb_op_limits *call,
                                   struct tkb_error *err);
 
 /*
@@ -62,7 +63,7 @@ TKB_NODISCARD int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
  * the slot is ready to ask there.
  */
 TKB_NODISCARD int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
-                                 const struct tkb_call *call);
+                                 const struct tkb_op_limits *call);
 
 /* What libcurl says, in our words. */
 int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,

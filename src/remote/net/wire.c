@@ -48,13 +48,13 @@ ssize_t tkb_wire_recv(struct tkb_wire *wire, void *data, size_t size)
 	return got;
 }
 
-static bool is_cancelled(const struct tkb_call *call)
+static bool is_cancelled(const struct tkb_op_limits *call)
 {
 	return call->watch != NULL && call->watch->is_cancelled != NULL &&
 	       call->watch->is_cancelled(call->watch->self);
 }
 
-int tkb_wire_check(struct tkb_wire *wire, const struct tkb_call *call,
+int tkb_wire_check(struct tkb_wire *wire, const struct tkb_op_limits *call,
                    struct tkb_error *err)
 {
 	const uint64_t now = tkb_now_ns();
@@ -87,7 +87,7 @@ static int nap_ms(uint64_t now, uint64_t stall_ns, uint64_t deadline_ns)
 }
 
 int tkb_wire_wait(struct tkb_wire *wire, short events,
-                  const struct tkb_call *call, struct tkb_error *err)
+                  const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	const uint64_t stall_ns = wire->moved_ns + call->stall_ms * NS_PER_MS;
 	struct pollfd item = { .fd = wire->fd, .events = events };

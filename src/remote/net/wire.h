@@ -41,7 +41,7 @@ bool tkb_wire_would_block(void);
 
 /* May the call go on? TKB_ERR_UNAVAILABLE (its deadline) or _CANCELLED. */
 TKB_NODISCARD int tkb_wire_check(struct tkb_wire *wire,
-                                 const struct tkb_call *call,
+                                 const struct tkb_op_limits *call,
                                  struct tkb_error *err);
 
 /*
@@ -49,7 +49,7 @@ TKB_NODISCARD int tkb_wire_check(struct tkb_wire *wire,
  * or TKB_ERR_CANCELLED.
  */
 TKB_NODISCARD int tkb_wire_wait(struct tkb_wire *wire, short events,
-                                const struct tkb_call *call,
+                                const struct tkb_op_limits *call,
                                 struct tkb_error *err);
 
 /*

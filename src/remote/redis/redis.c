@@ -162,7 +162,7 @@ int tkb_redis_explain(const char *text, struct tkb_error *err)
 	return 0;
 }
 
-int tkb_redis_any(struct tkb_redis *redis, const struct tkb_call *call,
+int tkb_redis_any(struct tkb_redis *redis, const struct tkb_op_limits *call,
                   size_t limit, const struct tkb_reply **out,
                   struct tkb_error *err)
 {
@@ -182,7 +182,7 @@ int tkb_redis_any(struct tkb_redis *redis, const struct tkb_call *call,
 	                (const char *)reply->text.data);
 }
 
-int tkb_redis_next(struct tkb_redis *redis, const struct tkb_call *call,
+int tkb_redis_next(struct tkb_redis *redis, const struct tkb_op_limits *call,
                    enum tkb_reply_kind kind, size_t limit,
                    const struct tkb_reply **out, struct tkb_error *err)
 {
@@ -195,7 +195,7 @@ int tkb_redis_next(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_redis_integer(struct tkb_redis *redis, const struct tkb_call *call,
+int tkb_redis_integer(struct tkb_redis *redis, const struct tkb_op_limits *call,
                       int64_t *out, struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
@@ -207,7 +207,7 @@ int tkb_redis_integer(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_redis_done(struct tkb_redis *redis, const struct tkb_call *call,
+int tkb_redis_done(struct tkb_redis *redis, const struct tkb_op_limits *call,
                    struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
@@ -216,7 +216,7 @@ int tkb_redis_done(struct tkb_redis *redis, const struct tkb_call *call,
 	                      err);
 }
 
-int tkb_redis_skip(struct tkb_redis *redis, const struct tkb_call *call,
+int tkb_redis_skip(struct tkb_redis *redis, const struct tkb_op_limits *call,
                    size_t count, struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
@@ -271,7 +271,7 @@ static bool is_scan_answer(const struct tkb_reply *reply)
 	       reply->items[1]->kind == TKB_REPLY_ARRAY;
 }
 
-int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_call *call,
+int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_op_limits *call,
                    const struct tkb_redis_scan *scan, struct tkb_error *err)
 {
 	char cursor[TKB_REDIS_NUMBER_SIZE] = "0";

@@ -90,28 +90,28 @@ int tkb_redis_explain(const char *text, struct tkb_error *err);
 
 /* The next answer, of at most `limit` bytes; none that is an error. */
 TKB_NODISCARD int tkb_redis_any(struct tkb_redis *redis,
-                                const struct tkb_call *call, size_t limit,
+                                const struct tkb_op_limits *call, size_t limit,
                                 const struct tkb_reply **out,
                                 struct tkb_error *err);
 
 /* The same, which must be of `kind`. */
 TKB_NODISCARD int tkb_redis_next(struct tkb_redis *redis,
-                                 const struct tkb_call *call,
+                                 const struct tkb_op_limits *call,
                                  enum tkb_reply_kind kind, size_t limit,
                                  const struct tkb_reply **out,
                                  struct tkb_error *err);
 
 /* A short one. */
 TKB_NODISCARD int tkb_redis_integer(struct tkb_redis *redis,
-                                    const struct tkb_call *call, int64_t *out,
-                                    struct tkb_error *err);
+                                    const struct tkb_op_limits *call,
+                                    int64_t *out, struct tkb_error *err);
 TKB_NODISCARD int tkb_redis_done(struct tkb_redis *redis,
-                                 const struct tkb_call *call,
+                                 const struct tkb_op_limits *call,
                                  struct tkb_error *err);
 
 /* Pass over `count` answers, be they failures: what asked was a courtesy. */
 TKB_NODISCARD int tkb_redis_skip(struct tkb_redis *redis,
-                                 const struct tkb_call *call, size_t count,
+                                 const struct tkb_op_limits *call, size_t count,
                                  struct tkb_error *err);
 
 /* Called for each key "<prefix>:<kind>:<name>"; for some more than once. */
@@ -122,42 +122,45 @@ struct tkb_redis_scan {
 };
 
 TKB_NODISCARD int tkb_redis_scan(struct tkb_redis *redis,
-                                 const struct tkb_call *call,
+                                 const struct tkb_op_limits *call,
                                  const struct tkb_redis_scan *scan,
                                  struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
-int tkb_redis_open(const struct tkb_place *place, const struct tkb_call *call,
-                   void **self_out, struct tkb_error *err);
+int tkb_redis_open(const struct tkb_remote_url *place,
+                   const struct tkb_op_limits *call, void **self_out,
+                   struct tkb_error *err);
 void tkb_redis_close(void *self);
-int tkb_redis_get(void *self, const struct tkb_call *call,
+int tkb_redis_get(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digest, uint64_t offset,
                   const struct tkb_sink *sink, struct tkb_error *err);
-int tkb_redis_put(void *self, const struct tkb_call *call,
+int tkb_redis_put(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digest, const struct tkb_blob *blob,
                   struct tkb_error *err);
-int tkb_redis_has(void *self, const struct tkb_call *call,
+int tkb_redis_has(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digests, size_t count, bool *out,
                   uint64_t *sizes, struct tkb_error *err);
-int tkb_redis_remove(void *self, const struct tkb_call *call,
+int tkb_redis_remove(void *self, const struct tkb_op_limits *call,
                      const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_redis_list(void *self, const struct tkb_call *call,
+int tkb_redis_list(void *self, const struct tkb_op_limits *call,
                    const struct tkb_blob_visitor *visitor,
                    struct tkb_error *err);
-int tkb_redis_add(void *self, const struct tkb_call *call, const char *ref,
+int tkb_redis_add(void *self, const struct tkb_op_limits *call, const char *ref,
                   const struct tkb_digest *digest, struct tkb_bytes record,
                   struct tkb_error *err);
-int tkb_redis_records(void *self, const struct tkb_call *call, const char *ref,
-                      const struct tkb_record_visitor *visitor,
+int tkb_redis_records(void *self, const struct tkb_op_limits *call,
+                      const char *ref, const struct tkb_record_visitor *visitor,
                       struct tkb_error *err);
-int tkb_redis_drop(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_redis_touch(void *self, const struct tkb_call *call, const char *ref,
-                    const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_redis_refs(void *self, const struct tkb_call *call,
+int tkb_redis_drop(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_error *err);
+int tkb_redis_touch(void *self, const struct tkb_op_limits *call,
+                    const char *ref, const struct tkb_digest *digest,
+                    struct tkb_error *err);
+int tkb_redis_refs(void *self, const struct tkb_op_limits *call,
                    const struct tkb_ref_visitor *visitor,
                    struct tkb_error *err);
-int tkb_redis_put_named(void *self, const struct tkb_call *call,
+int tkb_redis_put_named(void *self, const struct tkb_op_limits *call,
                         const struct tkb_named *items, size_t count,
                         struct tkb_error *err);
 

@@ -20,7 +20,7 @@ static int fail_changed(struct tkb_error *err)
 /* A blob on its way to us. */
 struct download {
 	struct tkb_redis *redis;
-	const struct tkb_call *call;
+	const struct tkb_op_limits *call;
 	char key[TKB_REDIS_KEY_SIZE];
 	uint64_t size;  /* the blob's */
 	uint64_t asked; /* up to where */
@@ -90,7 +90,7 @@ static int check_empty(struct download *load, struct tkb_error *err)
 	               : fail_changed(err);
 }
 
-int tkb_redis_get(void *self, const struct tkb_call *call,
+int tkb_redis_get(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digest, uint64_t offset,
                   const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -129,7 +129,7 @@ static size_t batch_of(size_t count)
 	return count < BATCH ? count : BATCH;
 }
 
-static int has_batch(struct tkb_redis *redis, const struct tkb_call *call,
+static int has_batch(struct tkb_redis *redis, const struct tkb_op_limits *call,
                      const struct tkb_digest *digests, size_t count, bool *out,
                      uint64_t *sizes, struct tkb_error *err)
 {
@@ -162,7 +162,7 @@ static int has_batch(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_redis_has(void *self, const struct tkb_call *call,
+int tkb_redis_has(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digests, size_t count, bool *out,
                   uint64_t *sizes, struct tkb_error *err)
 {
@@ -177,7 +177,7 @@ int tkb_redis_has(void *self, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_redis_remove(void *self, const struct tkb_call *call,
+int tkb_redis_remove(void *self, const struct tkb_op_limits *call,
                      const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
@@ -262,7 +262,7 @@ struct facts {
 	uint64_t age_s;
 };
 
-static int learn(struct tkb_redis *redis, const struct tkb_call *call,
+static int learn(struct tkb_redis *redis, const struct tkb_op_limits *call,
                  struct facts *facts, struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
@@ -284,7 +284,8 @@ static int learn(struct tkb_redis *redis, const struct tkb_call *call,
 	return 0;
 }
 
-static int learn_batch(struct tkb_redis *redis, const struct tkb_call *call,
+static int learn_batch(struct tkb_redis *redis,
+                       const struct tkb_op_limits *call,
                        const struct tkb_digest *digests, size_t count,
                        struct facts *facts, struct tkb_error *err)
 {
@@ -318,7 +319,7 @@ static int learn_batch(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc == 0 ? tkb_redis_skip(redis, call, courtesies, err) : rc;
 }
 
-static int tell_batch(struct tkb_redis *redis, const struct tkb_call *call,
+static int tell_batch(struct tkb_redis *redis, const struct tkb_op_limits *call,
                       const struct tkb_digest *digests, size_t count,
                       const struct tkb_blob_visitor *visitor,
                       struct tkb_error *err)
@@ -336,7 +337,7 @@ static int tell_batch(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_redis_list(void *self, const struct tkb_call *call,
+int tkb_redis_list(void *self, const struct tkb_op_limits *call,
                    const struct tkb_blob_visitor *visitor,
                    struct tkb_error *err)
 {

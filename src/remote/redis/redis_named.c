@@ -6,7 +6,7 @@ enum {
 };
 
 /* One word of one command; it is sent in pieces. */
-static int ask_to_set(struct tkb_redis *redis, const struct tkb_call *call,
+static int ask_to_set(struct tkb_redis *redis, const struct tkb_op_limits *call,
                       const struct tkb_named *item, struct tkb_error *err)
 {
 	struct tkb_resp *resp = &redis->resp;
@@ -65,7 +65,7 @@ static int check_results(const struct tkb_reply *reply, size_t count,
  * Where a transaction is not allowed, what is meant for it would be obeyed at
  * once: the first on a connection waits for the answer.
  */
-static int begin(struct tkb_redis *redis, const struct tkb_call *call,
+static int begin(struct tkb_redis *redis, const struct tkb_op_limits *call,
                  size_t *pending, struct tkb_error *err)
 {
 	int rc;
@@ -81,7 +81,7 @@ static int begin(struct tkb_redis *redis, const struct tkb_call *call,
 }
 
 /* In one transaction: a reader's MGET sees all of it, or none. */
-int tkb_redis_put_named(void *self, const struct tkb_call *call,
+int tkb_redis_put_named(void *self, const struct tkb_op_limits *call,
                         const struct tkb_named *items, size_t count,
                         struct tkb_error *err)
 {

@@ -25,10 +25,10 @@ static int refuse(const char *name, const char *wanted, const char *value,
 	                name, wanted, value);
 }
 
-static int read_verify(const struct tkb_place *place, bool *out,
+static int read_verify(const struct tkb_remote_url *place, bool *out,
                        struct tkb_error *err)
 {
-	const char *verify = tkb_place_param(place, "verify");
+	const char *verify = tkb_remote_url_param(place, "verify");
 
 	*out = verify != NULL && strcmp(verify, "false") == 0;
 	if (verify != NULL && !*out && strcmp(verify, "true") != 0)
@@ -37,22 +37,23 @@ static int read_verify(const struct tkb_place *place, bool *out,
 }
 
 /* What is meant to protect must not be passed over where there is no TLS. */
-static int read_tls(const struct tkb_place *place, struct wish *wish,
+static int read_tls(const struct tkb_remote_url *place, struct wish *wish,
                     struct tkb_error *err)
 {
 	static const char *const names[] = { "cafile", "cert", "key",
 		                             "server-name", "verify" };
 
 	if (strcmp(place->scheme, "rediss") == 0) {
-		wish->tls.ca_file = tkb_place_param(place, "cafile");
-		wish->tls.cert_file = tkb_place_param(place, "cert");
-		wish->tls.key_file = tkb_place_param(place, "key");
-		wish->tls.server_name = tkb_place_param(place, "server-name");
+		wish->tls.ca_file = tkb_remote_url_param(place, "cafile");
+		wish->tls.cert_file = tkb_remote_url_param(place, "cert");
+		wish->tls.key_file = tkb_remote_url_param(place, "key");
+		wish->tls.server_name =
+			tkb_remote_url_param(place, "server-name");
 		wish->peer.tls = &wish->tls;
 		return read_verify(place, &wish->tls.accepts_anybody, err);
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (tkb_place_param(place, names[i]) != NULL)
+		if (tkb_remote_url_param(place, names[i]) != NULL)
 			return tkb_fail(err, TKB_ERR_INVALID,
 			                "'%s' is for TLS: rediss://", names[i]);
 	}
@@ -67,10 +68,10 @@ static bool is_number(const char *text)
 }
 
 /* In a URL with a host, the path may be a database. */
-static int read_database(const struct tkb_place *place, struct wish *wish,
+static int read_database(const struct tkb_remote_url *place, struct wish *wish,
                          struct tkb_error *err)
 {
-	const char *param = tkb_place_param(place, "db");
+	const char *param = tkb_remote_url_param(place, "db");
 	const char *path = wish->peer.path == NULL && place->path[0] != '\0'
 	                           ? place->path + 1
 	                           : "";
@@ -84,7 +85,7 @@ static int read_database(const struct tkb_place *place, struct wish *wish,
 	return 0;
 }
 
-static int read_wish(const struct tkb_place *place, struct wish *wish,
+static int read_wish(const struct tkb_remote_url *place, struct wish *wish,
                      struct tkb_error *err)
 {
 	int rc;
@@ -104,11 +105,11 @@ static int read_wish(const struct tkb_place *place, struct wish *wish,
 	return rc == 0 ? read_database(place, wish, err) : rc;
 }
 
-static int read_options(const struct tkb_place *place, struct tkb_redis *redis,
-                        struct tkb_error *err)
+static int read_options(const struct tkb_remote_url *place,
+                        struct tkb_redis *redis, struct tkb_error *err)
 {
-	const char *prefix = tkb_place_param(place, "prefix");
-	const char *ttl = tkb_place_param(place, "ttl");
+	const char *prefix = tkb_remote_url_param(place, "prefix");
+	const char *ttl = tkb_remote_url_param(place, "ttl");
 	uint64_t ttl_ms = 0;
 
 	redis->prefix = prefix != NULL ? prefix : "tkbundle";
@@ -125,7 +126,8 @@ static int read_options(const struct tkb_place *place, struct tkb_redis *redis,
 	return 0;
 }
 
-static void ask_to_enter(struct tkb_redis *redis, const struct tkb_place *place,
+static void ask_to_enter(struct tkb_redis *redis,
+                         const struct tkb_remote_url *place,
                          const struct wish *wish)
 {
 	struct tkb_resp *resp = &redis->resp;
@@ -144,8 +146,9 @@ static void ask_to_enter(struct tkb_redis *redis, const struct tkb_place *place,
 }
 
 /* What is not known is told as `otherwise`: it may repeat what was sent. */
-static int check_entry(struct tkb_redis *redis, const struct tkb_call *call,
-                       int status, const char *otherwise, struct tkb_error *err)
+static int check_entry(struct tkb_redis *redis,
+                       const struct tkb_op_limits *call, int status,
+                       const char *otherwise, struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc;
@@ -157,7 +160,7 @@ static int check_entry(struct tkb_redis *redis, const struct tkb_call *call,
 	return rc < 0 ? rc : tkb_fail(err, status, "%s", otherwise);
 }
 
-static int set_clock(struct tkb_redis *redis, const struct tkb_call *call,
+static int set_clock(struct tkb_redis *redis, const struct tkb_op_limits *call,
                      struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
@@ -174,8 +177,8 @@ static int set_clock(struct tkb_redis *redis, const struct tkb_call *call,
 	return 0;
 }
 
-static int greet(struct tkb_redis *redis, const struct tkb_place *place,
-                 const struct wish *wish, const struct tkb_call *call,
+static int greet(struct tkb_redis *redis, const struct tkb_remote_url *place,
+                 const struct wish *wish, const struct tkb_op_limits *call,
                  struct tkb_error *err)
 {
 	int rc = 0;
@@ -195,10 +198,11 @@ static void close_at(struct tkb_redis **redis)
 	tkb_redis_close(*redis);
 }
 
-int tkb_redis_open(const struct tkb_place *place, const struct tkb_call *call,
-                   void **self_out, struct tkb_error *err)
+int tkb_redis_open(const struct tkb_remote_url *place,
+                   const struct tkb_op_limits *call, void **self_out,
+                   struct tkb_error *err)
 {
-	const struct tkb_call connect_call = tkb_net_connect_call(call);
+	const struct tkb_op_limits connect_call = tkb_net_connect_call(call);
 	TKB_AUTO(close_at)
 	struct tkb_redis *redis = tkb_alloc_array(1, sizeof(*redis));
 	struct wish wish = { .database = NULL };

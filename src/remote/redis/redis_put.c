@@ -57,7 +57,7 @@ static void begin(struct tkb_redis *redis, const struct tkb_digest *digest,
  * has come: nobody sees a part, and a writer that dies leaves nothing. It is
  * sent as it is read.
  */
-static int send_blob(struct tkb_redis *redis, const struct tkb_call *call,
+static int send_blob(struct tkb_redis *redis, const struct tkb_op_limits *call,
                      const struct tkb_digest *digest,
                      const struct tkb_blob *blob, char *chunk,
                      struct tkb_error *err)
@@ -88,7 +88,7 @@ static int send_blob(struct tkb_redis *redis, const struct tkb_call *call,
 	return 0;
 }
 
-int tkb_redis_put(void *self, const struct tkb_call *call,
+int tkb_redis_put(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digest, const struct tkb_blob *blob,
                   struct tkb_error *err)
 {

@@ -37,7 +37,7 @@ static size_t ask_to_keep(struct tkb_redis *redis, const struct place *place)
 	       tkb_redis_ask_to_keep(redis, place->used);
 }
 
-int tkb_redis_add(void *self, const struct tkb_call *call, const char *ref,
+int tkb_redis_add(void *self, const struct tkb_op_limits *call, const char *ref,
                   const struct tkb_digest *digest, struct tkb_bytes record,
                   struct tkb_error *err)
 {
@@ -65,8 +65,9 @@ int tkb_redis_add(void *self, const struct tkb_call *call, const char *ref,
 	return rc == 0 ? tkb_redis_skip(redis, call, courtesies, err) : rc;
 }
 
-int tkb_redis_drop(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_error *err)
+int tkb_redis_drop(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
 	struct tkb_resp *resp = &redis->resp;
@@ -91,8 +92,9 @@ int tkb_redis_drop(void *self, const struct tkb_call *call, const char *ref,
 }
 
 /* The time of a record that is not there is taken back. */
-int tkb_redis_touch(void *self, const struct tkb_call *call, const char *ref,
-                    const struct tkb_digest *digest, struct tkb_error *err)
+int tkb_redis_touch(void *self, const struct tkb_op_limits *call,
+                    const char *ref, const struct tkb_digest *digest,
+                    struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
 	struct tkb_resp *resp = &redis->resp;
@@ -133,7 +135,7 @@ struct stamp {
 /* The answers of two hashes: fields and values in turn. */
 struct listing {
 	struct tkb_redis *redis;
-	const struct tkb_call *call;
+	const struct tkb_op_limits *call;
 	const struct tkb_reply *records;
 	struct tkb_arena arena; /* owns the records */
 	struct stamp *stamps;   /* owned; by digest */
@@ -244,8 +246,8 @@ static int date(struct listing *listing, const char *ref, struct tkb_error *err)
 	return tkb_redis_skip(redis, listing->call, courtesies, err);
 }
 
-int tkb_redis_records(void *self, const struct tkb_call *call, const char *ref,
-                      const struct tkb_record_visitor *visitor,
+int tkb_redis_records(void *self, const struct tkb_op_limits *call,
+                      const char *ref, const struct tkb_record_visitor *visitor,
                       struct tkb_error *err)
 {
 	TKB_AUTO(listing_release)
@@ -316,7 +318,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* A scan may tell a key twice. */
-int tkb_redis_refs(void *self, const struct tkb_call *call,
+int tkb_redis_refs(void *self, const struct tkb_op_limits *call,
                    const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {
 	TKB_AUTO(gathering_release) struct gathering found = { .count = 0 };

@@ -159,7 +159,7 @@ static void leave_to_arena(void *reply)
 }
 
 int tkb_resp_open(struct tkb_resp *resp, const struct tkb_peer *peer,
-                  const struct tkb_call *call, struct tkb_error *err)
+                  const struct tkb_op_limits *call, struct tkb_error *err)
 {
 	static const redisReplyObjectFunctions functions = {
 		.createString = make_text,
@@ -258,7 +258,7 @@ void tkb_resp_end(struct tkb_resp *resp)
 	tkb_buf_add_text(&resp->out, "\r\n");
 }
 
-int tkb_resp_send(struct tkb_resp *resp, const struct tkb_call *call,
+int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *call,
                   struct tkb_error *err)
 {
 	int rc;
@@ -301,7 +301,7 @@ static size_t unread(const struct tkb_resp *resp)
 	return resp->reader->len - resp->reader->pos;
 }
 
-static int read_answer(struct tkb_resp *resp, const struct tkb_call *call,
+static int read_answer(struct tkb_resp *resp, const struct tkb_op_limits *call,
                        size_t limit, const struct tkb_reply **out,
                        struct tkb_error *err)
 {
@@ -328,7 +328,7 @@ static int read_answer(struct tkb_resp *resp, const struct tkb_call *call,
 	}
 }
 
-int tkb_resp_next(struct tkb_resp *resp, const struct tkb_call *call,
+int tkb_resp_next(struct tkb_resp *resp, const struct tkb_op_limits *call,
                   size_t limit, const struct tkb_reply **out,
                   struct tkb_error *err)
 {
@@ -355,7 +355,7 @@ void tkb_resp_keep(struct tkb_resp *resp, struct tkb_arena *arena)
 	resp->arena = (struct tkb_arena){ 0 };
 }
 
-int tkb_resp_settle(struct tkb_resp *resp, const struct tkb_call *call,
+int tkb_resp_settle(struct tkb_resp *resp, const struct tkb_op_limits *call,
                     struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;

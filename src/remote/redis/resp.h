@@ -55,7 +55,7 @@ struct tkb_resp {
 
 TKB_NODISCARD int tkb_resp_open(struct tkb_resp *resp,
                                 const struct tkb_peer *peer,
-                                const struct tkb_call *call,
+                                const struct tkb_op_limits *call,
                                 struct tkb_error *err);
 /* Also of one that could not be opened, or is zeroed. */
 void tkb_resp_close(struct tkb_resp *resp);
@@ -77,7 +77,7 @@ void tkb_resp_end(struct tkb_resp *resp);
 
 /* Send what is queued, if anything is. As tkb_net_write(). */
 TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
-                                const struct tkb_call *call,
+                                const struct tkb_op_limits *call,
                                 struct tkb_error *err);
 
 /*
@@ -86,7 +86,7 @@ TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
  * an answer that is too large or none of the protocol.
  */
 TKB_NODISCARD int tkb_resp_next(struct tkb_resp *resp,
-                                const struct tkb_call *call, size_t limit,
+                                const struct tkb_op_limits *call, size_t limit,
                                 const struct tkb_reply **out,
                                 struct tkb_error *err);
 
@@ -95,7 +95,7 @@ void tkb_resp_keep(struct tkb_resp *resp, struct tkb_arena *arena);
 
 /* Send what is queued, and pass over all answers to come. */
 TKB_NODISCARD int tkb_resp_settle(struct tkb_resp *resp,
-                                  const struct tkb_call *call,
+                                  const struct tkb_op_limits *call,
                                   struct tkb_error *err);
 
 #endif

@@ -23,8 +23,9 @@ static void close_at(struct tkb_s3 **s3)
 		s3_close(*s3);
 }
 
-static int s3_open(const struct tkb_place *place, const struct tkb_call *call,
-                   void **self_out, struct tkb_error *err)
+static int s3_open(const struct tkb_remote_url *place,
+                   const struct tkb_op_limits *call, void **self_out,
+                   struct tkb_error *err)
 {
 	const struct tkb_web_options options = { .place = place,
 		                                 .connections = CONNECTIONS };

@@ -70,20 +70,21 @@ TKB_NODISCARD int tkb_s3_settings_path(const char *variable, const char *name,
 const char *tkb_s3_environment(const char *name);
 
 /* The profile that is asked for. */
-const char *tkb_s3_profile(const struct tkb_place *place);
+const char *tkb_s3_profile(const struct tkb_remote_url *place);
 
 /* The parameter `name` of the URL is true or false, and that without it. */
-TKB_NODISCARD int tkb_s3_choice(const struct tkb_place *place, const char *name,
-                                bool *in_out, struct tkb_error *err);
+TKB_NODISCARD int tkb_s3_choice(const struct tkb_remote_url *place,
+                                const char *name, bool *in_out,
+                                struct tkb_error *err);
 
 /* Returns 0, TKB_ERR_DENIED where there are none, or TKB_ERR_NOMEM. */
-TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_place *place,
+TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_remote_url *place,
                                    struct tkb_s3_keys *out,
                                    struct tkb_error *err);
 void tkb_s3_keys_release(struct tkb_s3_keys *keys);
 
 /* Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
-TKB_NODISCARD int tkb_s3_site_read(const struct tkb_place *place,
+TKB_NODISCARD int tkb_s3_site_read(const struct tkb_remote_url *place,
                                    struct tkb_s3_site *out,
                                    struct tkb_error *err);
 void tkb_s3_site_release(struct tkb_s3_site *site);
@@ -107,13 +108,13 @@ TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
                                  struct tkb_error *err);
 
 /* Do one, and judge it. */
-TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_call *call,
+TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                             struct tkb_web_request *request,
                             struct tkb_error *err);
 
 /* What the answer means: as tkb_web_judge(), with S3's own reasons. */
 TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
-                               const struct tkb_call *call,
+                               const struct tkb_op_limits *call,
                                const struct tkb_web_request *request,
                                struct tkb_error *err);
 
@@ -136,45 +137,48 @@ struct tkb_s3_listing {
 	void *self;
 };
 
-TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_call *call,
+TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3,
+                              const struct tkb_op_limits *call,
                               const struct tkb_s3_listing *listing,
                               struct tkb_error *err);
 
 /* Store `blob`. */
-TKB_NODISCARD int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_call *call,
+TKB_NODISCARD int tkb_s3_store(struct tkb_s3 *s3,
+                               const struct tkb_op_limits *call,
                                const char *key, const struct tkb_digest *digest,
                                const struct tkb_blob *blob,
                                struct tkb_error *err);
 
 /* Remove an object; TKB_MISS where it is not there. */
-TKB_NODISCARD int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_call *call,
+TKB_NODISCARD int tkb_s3_erase(struct tkb_s3 *s3,
+                               const struct tkb_op_limits *call,
                                const char *key, struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
-int tkb_s3_get(void *self, const struct tkb_call *call,
+int tkb_s3_get(void *self, const struct tkb_op_limits *call,
                const struct tkb_digest *digest, uint64_t offset,
                const struct tkb_sink *sink, struct tkb_error *err);
-int tkb_s3_put(void *self, const struct tkb_call *call,
+int tkb_s3_put(void *self, const struct tkb_op_limits *call,
                const struct tkb_digest *digest, const struct tkb_blob *blob,
                struct tkb_error *err);
-int tkb_s3_has(void *self, const struct tkb_call *call,
+int tkb_s3_has(void *self, const struct tkb_op_limits *call,
                const struct tkb_digest *digests, size_t count, bool *out,
                uint64_t *sizes, struct tkb_error *err);
-int tkb_s3_remove(void *self, const struct tkb_call *call,
+int tkb_s3_remove(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_blobs(void *self, const struct tkb_call *call,
+int tkb_s3_blobs(void *self, const struct tkb_op_limits *call,
                  const struct tkb_blob_visitor *visitor, struct tkb_error *err);
-int tkb_s3_add(void *self, const struct tkb_call *call, const char *ref,
+int tkb_s3_add(void *self, const struct tkb_op_limits *call, const char *ref,
                const struct tkb_digest *digest, struct tkb_bytes record,
                struct tkb_error *err);
-int tkb_s3_records(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_record_visitor *visitor,
+int tkb_s3_records(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_record_visitor *visitor,
                    struct tkb_error *err);
-int tkb_s3_drop(void *self, const struct tkb_call *call, const char *ref,
+int tkb_s3_drop(void *self, const struct tkb_op_limits *call, const char *ref,
                 const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_touch(void *self, const struct tkb_call *call, const char *ref,
+int tkb_s3_touch(void *self, const struct tkb_op_limits *call, const char *ref,
                  const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_refs(void *self, const struct tkb_call *call,
+int tkb_s3_refs(void *self, const struct tkb_op_limits *call,
                 const struct tkb_ref_visitor *visitor, struct tkb_error *err);
 
 #endif

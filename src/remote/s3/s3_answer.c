@@ -178,7 +178,7 @@ static int explain(const struct tkb_s3 *s3,
 	return 0;
 }
 
-int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_call *call,
+int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *call,
                  const struct tkb_web_request *request, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
@@ -200,7 +200,7 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_call *call,
+int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *call,
               struct tkb_web_request *request, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)

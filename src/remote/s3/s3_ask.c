@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/s3/s3.h"
 
 /* Requests, signed. */

@@ -10,7 +10,7 @@ enum {
 };
 
 /* Ask for one object. */
-static int ask_for(struct tkb_s3 *s3, const struct tkb_call *call,
+static int ask_for(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                    const struct tkb_s3_ask *ask,
                    struct tkb_web_request *request, struct tkb_error *err)
 {
@@ -21,7 +21,7 @@ static int ask_for(struct tkb_s3 *s3, const struct tkb_call *call,
 	return rc < 0 ? rc : tkb_s3_do(s3, call, request, err);
 }
 
-int tkb_s3_get(void *self, const struct tkb_call *call,
+int tkb_s3_get(void *self, const struct tkb_op_limits *call,
                const struct tkb_digest *digest, uint64_t offset,
                const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -35,7 +35,7 @@ int tkb_s3_get(void *self, const struct tkb_call *call,
 	return rc < 0 ? rc : ask_for(self, call, &ask, &request, err);
 }
 
-int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_call *call,
+int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                  const char *key, const struct tkb_digest *digest,
                  const struct tkb_blob *blob, struct tkb_error *err)
 {
@@ -54,7 +54,7 @@ int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_call *call,
 	return rc;
 }
 
-int tkb_s3_put(void *self, const struct tkb_call *call,
+int tkb_s3_put(void *self, const struct tkb_op_limits *call,
                const struct tkb_digest *digest, const struct tkb_blob *blob,
                struct tkb_error *err)
 {
@@ -79,7 +79,7 @@ static int look_nowhere(void *self, const struct tkb_s3_item *item,
  * An answer to HEAD has no body, hence no reason. A listing is refused for the
  * same one, mostly, and says it.
  */
-static int explain(struct tkb_s3 *s3, const struct tkb_call *call,
+static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                    const struct tkb_web_request *request, int rc,
                    struct tkb_error *err)
 {
@@ -110,7 +110,7 @@ static uint64_t size_told(const struct tkb_web_request *request)
 	return request->length != 0 ? request->length : TKB_SIZE_UNKNOWN;
 }
 
-static int judge_all(struct tkb_s3 *s3, const struct tkb_call *call,
+static int judge_all(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                      const struct tkb_web_request *requests, size_t count,
                      bool *out, uint64_t *sizes, struct tkb_error *err)
 {
@@ -126,7 +126,7 @@ static int judge_all(struct tkb_s3 *s3, const struct tkb_call *call,
 	return 0;
 }
 
-static int has_batch(struct tkb_s3 *s3, const struct tkb_call *call,
+static int has_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                      const struct tkb_digest *digests, size_t count, bool *out,
                      uint64_t *sizes, struct tkb_error *err)
 {
@@ -158,7 +158,7 @@ static int has_batch(struct tkb_s3 *s3, const struct tkb_call *call,
  * the thousands that a bucket may hold, and a listing of a thousand keys takes
  * longer, and costs more, than ten questions that are asked at once.
  */
-int tkb_s3_has(void *self, const struct tkb_call *call,
+int tkb_s3_has(void *self, const struct tkb_op_limits *call,
                const struct tkb_digest *digests, size_t count, bool *out,
                uint64_t *sizes, struct tkb_error *err)
 {
@@ -172,7 +172,7 @@ int tkb_s3_has(void *self, const struct tkb_call *call,
 	return rc;
 }
 
-static int is_there(struct tkb_s3 *s3, const struct tkb_call *call,
+static int is_there(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                     const char *key, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = "HEAD", .key = key };
@@ -184,7 +184,7 @@ static int is_there(struct tkb_s3 *s3, const struct tkb_call *call,
 }
 
 /* DELETE is silent on whether there was something. */
-int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_call *call,
+int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                  const char *key, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = "DELETE", .key = key };
@@ -195,7 +195,7 @@ int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_call *call,
 	return rc != 0 ? rc : ask_for(s3, call, &ask, &request, err);
 }
 
-int tkb_s3_remove(void *self, const struct tkb_call *call,
+int tkb_s3_remove(void *self, const struct tkb_op_limits *call,
                   const struct tkb_digest *digest, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
@@ -219,7 +219,7 @@ static int tell_blob(void *self, const struct tkb_s3_item *item,
 	                        err);
 }
 
-int tkb_s3_blobs(void *self, const struct tkb_call *call,
+int tkb_s3_blobs(void *self, const struct tkb_op_limits *call,
                  const struct tkb_blob_visitor *visitor, struct tkb_error *err)
 {
 	struct tkb_blob_visitor told = *visitor;

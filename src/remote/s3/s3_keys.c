@@ -22,9 +22,9 @@ const char *tkb_s3_environment(const char *name)
 	return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
-const char *tkb_s3_profile(const struct tkb_place *place)
+const char *tkb_s3_profile(const struct tkb_remote_url *place)
 {
-	const char *profile = tkb_place_param(place, "profile");
+	const char *profile = tkb_remote_url_param(place, "profile");
 
 	if (profile == NULL)
 		profile = tkb_s3_environment("AWS_PROFILE");
@@ -260,12 +260,12 @@ static int read_profile(const char *path, const char *profile,
 	return rc < 0 ? rc : 0;
 }
 
-static int find_keys(const struct tkb_place *place, struct tkb_s3_keys *keys,
-                     struct tkb_error *err)
+static int find_keys(const struct tkb_remote_url *place,
+                     struct tkb_s3_keys *keys, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const bool has_profile = tkb_place_param(place, "profile") != NULL;
+	const bool has_profile = tkb_remote_url_param(place, "profile") != NULL;
 	const char *profile = tkb_s3_profile(place);
 	int rc = TKB_MISS;
 
@@ -292,8 +292,8 @@ static int find_keys(const struct tkb_place *place, struct tkb_s3_keys *keys,
 	                               : "~/.aws/credentials");
 }
 
-int tkb_s3_keys_find(const struct tkb_place *place, struct tkb_s3_keys *out,
-                     struct tkb_error *err)
+int tkb_s3_keys_find(const struct tkb_remote_url *place,
+                     struct tkb_s3_keys *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
 	int rc;

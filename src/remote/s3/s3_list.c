@@ -169,7 +169,7 @@ static int fail_strange(struct tkb_error *err)
 	                "its listing is not one that S3 gives");
 }
 
-static int ask(struct tkb_s3 *s3, const struct tkb_call *call,
+static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                const struct page *page, struct tkb_web_request *request,
                struct tkb_error *err)
 {
@@ -198,7 +198,7 @@ static int ask(struct tkb_s3 *s3, const struct tkb_call *call,
 }
 
 /* Ask for one and tell what it holds. */
-static int list_page(struct tkb_s3 *s3, const struct tkb_call *call,
+static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                      struct page *page, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -228,7 +228,7 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_call *call,
 }
 
 /* A server that gives the same page for ever is asked until the deadline. */
-int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_call *call,
+int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                 const struct tkb_s3_listing *listing, struct tkb_error *err)
 {
 	TKB_AUTO(page_release)

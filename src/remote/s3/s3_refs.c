@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hold.h"
+#include "base/blob_buffer.h"
 #include "remote/s3/s3.h"
 #include "remote/net/xml.h"
 
@@ -17,7 +17,7 @@ enum {
 /* ... so many bytes of them, or one. */
 #define BATCH_SIZE ((uint64_t)64 * TKB_MIB)
 
-int tkb_s3_add(void *self, const struct tkb_call *call, const char *ref,
+int tkb_s3_add(void *self, const struct tkb_op_limits *call, const char *ref,
                const struct tkb_digest *digest, struct tkb_bytes record,
                struct tkb_error *err)
 {
@@ -33,7 +33,7 @@ int tkb_s3_add(void *self, const struct tkb_call *call, const char *ref,
 	                    err);
 }
 
-int tkb_s3_drop(void *self, const struct tkb_call *call, const char *ref,
+int tkb_s3_drop(void *self, const struct tkb_op_limits *call, const char *ref,
                 const struct tkb_digest *digest, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
@@ -57,8 +57,8 @@ static int note_root(void *self, const char *name, size_t depth,
 }
 
 /* A copy may fail after S3 has said 200; the body tells. */
-static int copy(struct tkb_s3 *s3, const struct tkb_call *call, const char *key,
-                struct tkb_error *err)
+static int copy(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+                const char *key, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
@@ -89,7 +89,7 @@ static int copy(struct tkb_s3 *s3, const struct tkb_call *call, const char *key,
 	return 0;
 }
 
-int tkb_s3_touch(void *self, const struct tkb_call *call, const char *ref,
+int tkb_s3_touch(void *self, const struct tkb_op_limits *call, const char *ref,
                  const struct tkb_digest *digest, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
@@ -209,7 +209,7 @@ static int pass_on(int rc, const struct tkb_error *fault, struct tkb_error *err)
 }
 
 /* One that is refused hinders no other. */
-static int tell_batch(struct tkb_s3 *s3, const struct tkb_call *call,
+static int tell_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                       const struct found *items, const struct batch *batch,
                       const struct tkb_record_visitor *visitor,
                       struct tkb_error *err)
@@ -251,7 +251,7 @@ static size_t count_batch(const struct found *items, size_t count)
 	return at;
 }
 
-static int fetch_batch(struct tkb_s3 *s3, const struct tkb_call *call,
+static int fetch_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                        const char *ref, const struct found *items, size_t count,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
@@ -269,8 +269,8 @@ static int fetch_batch(struct tkb_s3 *s3, const struct tkb_call *call,
 	return rc < 0 ? rc : tell_batch(s3, call, items, batch, visitor, err);
 }
 
-int tkb_s3_records(void *self, const struct tkb_call *call, const char *ref,
-                   const struct tkb_record_visitor *visitor,
+int tkb_s3_records(void *self, const struct tkb_op_limits *call,
+                   const char *ref, const struct tkb_record_visitor *visitor,
                    struct tkb_error *err)
 {
 	TKB_AUTO(gathering_release)
@@ -309,7 +309,7 @@ static int tell_ref(void *self, const struct tkb_s3_item *item,
 }
 
 /* The folders are the refs: a ref without records is none. */
-int tkb_s3_refs(void *self, const struct tkb_call *call,
+int tkb_s3_refs(void *self, const struct tkb_op_limits *call,
                 const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {
 	struct tkb_ref_visitor told = *visitor;

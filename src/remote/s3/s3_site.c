@@ -21,10 +21,10 @@ void tkb_s3_site_release(struct tkb_s3_site *site)
 	*site = (struct tkb_s3_site){ 0 };
 }
 
-int tkb_s3_choice(const struct tkb_place *place, const char *name, bool *in_out,
-                  struct tkb_error *err)
+int tkb_s3_choice(const struct tkb_remote_url *place, const char *name,
+                  bool *in_out, struct tkb_error *err)
 {
-	const char *value = tkb_place_param(place, name);
+	const char *value = tkb_remote_url_param(place, name);
 
 	if (value == NULL)
 		return 0;
@@ -62,8 +62,8 @@ static bool is_name(const char *text, const char *others, size_t limit)
 	return size != 0 && size <= limit && text[0] != '.';
 }
 
-static int read_bucket(const struct tkb_place *place, struct tkb_s3_site *site,
-                       struct tkb_error *err)
+static int read_bucket(const struct tkb_remote_url *place,
+                       struct tkb_s3_site *site, struct tkb_error *err)
 {
 	site->bucket = place->host;
 	if (place->has_user || place->has_password)
@@ -97,8 +97,8 @@ static bool has_dots(const char *path)
 }
 
 /* "/team/kernels/" is "team/kernels/". */
-static int read_prefix(const struct tkb_place *place, struct tkb_s3_site *site,
-                       struct tkb_error *err)
+static int read_prefix(const struct tkb_remote_url *place,
+                       struct tkb_s3_site *site, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf prefix = TKB_BUF_INIT(PREFIX_LIMIT + 1);
@@ -119,7 +119,7 @@ static int read_prefix(const struct tkb_place *place, struct tkb_s3_site *site,
 }
 
 /* What ~/.aws/config says. */
-static int configured_region(const struct tkb_place *place,
+static int configured_region(const struct tkb_remote_url *place,
                              struct tkb_buf *region, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -140,12 +140,12 @@ static int configured_region(const struct tkb_place *place,
 	return rc;
 }
 
-static int read_region(const struct tkb_place *place, struct tkb_s3_site *site,
-                       struct tkb_error *err)
+static int read_region(const struct tkb_remote_url *place,
+                       struct tkb_s3_site *site, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf configured = TKB_BUF_INIT(PATH_LIMIT);
-	const char *region = tkb_place_param(place, "region");
+	const char *region = tkb_remote_url_param(place, "region");
 	int rc = 0;
 
 	if (region == NULL)
@@ -189,8 +189,9 @@ static void add_host(struct tkb_buf *out, const char *host)
 }
 
 /* The host as HTTP names it: a port that goes without saying is left out. */
-static int make_host(struct tkb_s3_site *site, const struct tkb_place *endpoint,
-                     bool has_path_style, struct tkb_error *err)
+static int make_host(struct tkb_s3_site *site,
+                     const struct tkb_remote_url *endpoint, bool has_path_style,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf host = TKB_BUF_INIT(PATH_LIMIT);
@@ -214,7 +215,7 @@ static int use_endpoint(struct tkb_s3_site *site, const char *text,
 	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf base = TKB_BUF_INIT(PATH_LIMIT);
-	const struct tkb_place *place = &url.place;
+	const struct tkb_remote_url *place = &url.place;
 	struct tkb_error ignored;
 	int rc;
 
@@ -237,9 +238,9 @@ static int use_endpoint(struct tkb_s3_site *site, const char *text,
 	return keep(site, &base, &site->base, err);
 }
 
-static const char *find_endpoint(const struct tkb_place *place)
+static const char *find_endpoint(const struct tkb_remote_url *place)
 {
-	const char *endpoint = tkb_place_param(place, "endpoint");
+	const char *endpoint = tkb_remote_url_param(place, "endpoint");
 
 	if (endpoint == NULL)
 		endpoint = tkb_s3_environment("AWS_ENDPOINT_URL_S3");
@@ -253,7 +254,7 @@ static const char *find_endpoint(const struct tkb_place *place)
  * name service need know of it; but the certificate for *.s3 fits no name with
  * a dot.
  */
-static int read_endpoint(const struct tkb_place *place,
+static int read_endpoint(const struct tkb_remote_url *place,
                          struct tkb_s3_site *site, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -281,8 +282,8 @@ static int read_endpoint(const struct tkb_place *place,
 	                    has_path_style, err);
 }
 
-int tkb_s3_site_read(const struct tkb_place *place, struct tkb_s3_site *out,
-                     struct tkb_error *err)
+int tkb_s3_site_read(const struct tkb_remote_url *place,
+                     struct tkb_s3_site *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_s3_site_release) struct tkb_s3_site site = { 0 };
 	int rc;

@@ -65,7 +65,7 @@ LLVMValueRef finalize_next(LLVMValueRef instruction)
 	                     : first_from(LLVMGetNextFunction(function));
 }
 
-static int choose(const struct finalize_order *order,
+static int choose(const struct finalize_request *order,
                   bool is_wanted[TKB_STEP_COUNT], struct tkb_error *err)
 {
 	enum tkb_step step;
@@ -127,7 +127,7 @@ static int run_step(struct finalize *finalize, enum tkb_step step,
 }
 
 int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                    const struct finalize_order *order,
+                    const struct finalize_request *order,
                     const struct tkb_sink *log, struct tkb_error *err)
 {
 	struct finalize finalize = {

@@ -13,7 +13,7 @@
 
 #include <llvm-c/TargetMachine.h>
 
-#include "finalize/finalize_order.h"
+#include "finalize/finalize_request.h"
 
 /*
  * Finalize `module`, and tell `log` what each step did, a line for each that did
@@ -24,7 +24,7 @@
  *         that made what is no valid IR: named), or what the log returned
  */
 int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                    const struct finalize_order *order,
+                    const struct finalize_request *order,
                     const struct tkb_sink *log, struct tkb_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "worker/fail.h"
-#include "finalize/finalize_outside.h"
+#include "finalize/finalize_external.h"
 
 /*
  * Sums of products of bytes, as loops that were unrolled have them: each byte is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_step.h"
 
-#include "finalize/finalize_outside.h"
+#include "finalize/finalize_external.h"
 #include "finalize/finalize_uses.h"
 
 /*

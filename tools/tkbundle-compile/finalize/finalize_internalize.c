@@ -6,7 +6,7 @@
 #include <llvm-c/Comdat.h>
 
 #include "worker/fail.h"
-#include "finalize/finalize_outside.h"
+#include "finalize/finalize_external.h"
 
 /*
  * What is the module's own can be changed and dropped. Its own is all but the

@@ -9,13 +9,13 @@
 
 #include <tkbundle/tkbundle.h>
 
-#include "finalize/finalize_order.h"
+#include "finalize/finalize_request.h"
 #include "llvm/llvm_handles.h"
 
 struct finalize {
 	LLVMModuleRef module;
 	LLVMTargetMachineRef machine; /* or NULL */
-	const struct finalize_order *order;
+	const struct finalize_request *order;
 	const struct tkb_sink *log;
 	/* What the step did, for the log: "2 globals"; empty: nothing. */
 	char did[160];

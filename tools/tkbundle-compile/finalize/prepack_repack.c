@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "worker/fail.h"
-#include "finalize/finalize_outside.h"
+#include "finalize/finalize_external.h"
 
 /* Constants whose bytes are put where they are read as words. */
 

@@ -18,7 +18,7 @@
 #include "worker/fail.h"
 #include "finalize/finalize.h"
 #include "toolchain/gpu.h"
-#include "ir/ir_inside.h"
+#include "ir/ir_internal.h"
 #include "ir/ir_newer.h"
 #include "llvm/llvm_module.h"
 #include "toolchain/ptx.h"
@@ -27,13 +27,13 @@
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 
-void ir_start(bool prints_passes, void (*on_fatal)(const char *reason))
+void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason))
 {
 	const char *const arguments[] = { "tkbundle-compile",
 		                          "--nvptx-short-ptr",
 		                          "--nvptx-mad-wide-opt",
 		                          "--print-after-all" };
-	const int count = prints_passes ? 4 : 3;
+	const int count = has_pass_output ? 4 : 3;
 
 	LLVMInstallFatalErrorHandler(on_fatal);
 	LLVMInitializeNVPTXTargetInfo();
@@ -248,7 +248,7 @@ static int compile(LLVMModuleRef module, LLVMTargetMachineRef machine,
 		rc = check_diagnosis(diagnosis, err);
 	if (rc < 0)
 		return rc;
-	ir_prepare(module, options->no_fusion);
+	ir_prepare(module, options->is_fusion_off);
 	return send_ptx(module, machine, options, diagnosis, &products->ptx,
 	                err);
 }

@@ -9,7 +9,7 @@
 
 #include <tkbundle/tkbundle.h>
 
-struct finalize_order;
+struct finalize_request;
 
 struct ir_options {
 	const char *arch;     /* "90" */
@@ -18,11 +18,11 @@ struct ir_options {
 	const char *kernel;   /* NULL: the only one there is */
 	const char
 		*libdevice; /* a path, for modules that need it; NULL: none */
-	const struct finalize_order *finalize;
-	bool is_optimized; /* by O3; Triton's IR has had that */
-	bool no_fusion;    /* of multiplications and additions */
-	bool is_llir_only; /* it is not to become PTX */
-	bool is_bitcode;   /* LLVM IR is wanted as bitcode, not text */
+	const struct finalize_request *finalize;
+	bool is_optimized;  /* by O3; Triton's IR has had that */
+	bool is_fusion_off; /* of multiplications and additions */
+	bool is_llir_only;  /* it is not to become PTX */
+	bool is_bitcode;    /* LLVM IR is wanted as bitcode, not text */
 };
 
 /* Where what is made goes. */
@@ -34,11 +34,11 @@ struct ir_products {
 };
 
 /*
- * Once in a process, before anything else. With `prints_passes` the IR after each
+ * Once in a process, before anything else. With `has_pass_output` the IR after each
  * pass goes to standard error. `on_fatal` is told why LLVM ends the process, and
  * must do that.
  */
-void ir_start(bool prints_passes, void (*on_fatal)(const char *reason));
+void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason));
 
 /* "22.1.8"; "" where there is no LLVM. */
 const char *ir_version(void);

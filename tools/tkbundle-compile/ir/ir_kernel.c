@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ir/ir_inside.h"
+#include "ir/ir_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "worker/fail.h"
-#include "finalize/finalize_outside.h"
+#include "finalize/finalize_external.h"
 
 enum {
 	NAMES_SIZE = 300,

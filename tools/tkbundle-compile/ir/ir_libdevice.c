@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ir/ir_inside.h"
+#include "ir/ir_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 /* What stands for ir.c where there is no LLVM. */
 
-void ir_start(bool prints_passes, void (*on_fatal)(const char *reason))
+void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason))
 {
-	(void)prints_passes, (void)on_fatal;
+	(void)has_pass_output, (void)on_fatal;
 }
 
 const char *ir_version(void)

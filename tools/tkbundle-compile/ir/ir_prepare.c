@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ir/ir_inside.h"
+#include "ir/ir_internal.h"
 
 #include <string.h>
 
@@ -27,23 +27,23 @@ static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
 }
 
 static void prepare_block(LLVMModuleRef module, LLVMBasicBlockRef block,
-                          bool no_fusion)
+                          bool is_fusion_off)
 {
 	LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
 
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block);
-	     at != NULL && !no_fusion; at = LLVMGetNextInstruction(at))
+	     at != NULL && !is_fusion_off; at = LLVMGetNextInstruction(at))
 		allow_fusion(at);
 	if (LLVMIsAUnreachableInst(last))
 		add_trap(module, last);
 }
 
-void ir_prepare(LLVMModuleRef module, bool no_fusion)
+void ir_prepare(LLVMModuleRef module, bool is_fusion_off)
 {
 	for (LLVMValueRef function = LLVMGetFirstFunction(module);
 	     function != NULL; function = LLVMGetNextFunction(function)) {
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
 		     block != NULL; block = LLVMGetNextBasicBlock(block))
-			prepare_block(module, block, no_fusion);
+			prepare_block(module, block, is_fusion_off);
 	}
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rewrite/rewrite_inside.h"
+#include "rewrite/rewrite_internal.h"
 
 enum {
 	MAX_STEPS = 50000

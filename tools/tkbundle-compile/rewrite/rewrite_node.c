@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rewrite/rewrite_inside.h"
+#include "rewrite/rewrite_internal.h"
 
 #include "rewrite/rewrite_compare.h"
 

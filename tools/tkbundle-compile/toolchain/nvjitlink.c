@@ -68,7 +68,8 @@ static void ask_build(struct nvjitlink *linker, const char *arch)
 				      ".visible .entry k() { ret; }\n";
 	static const char mark[] = ", V";
 	TKB_AUTO(tkb_buf_release) struct tkb_buf cubin = TKB_BUF_INIT(1 << 20);
-	const struct nvjitlink_order order = { .arch = arch, .no_lines = true };
+	const struct nvjitlink_request order = { .arch = arch,
+		                                 .is_line_info_off = true };
 	const struct tkb_sink sink = tkb_buf_sink(&cubin);
 	const struct tkb_sink log = { drop_bytes, NULL };
 	struct tkb_error ignored;
@@ -138,7 +139,7 @@ static bool add(struct arguments *out, const char *format, const char *text)
 	return true;
 }
 
-static int list_arguments(const struct nvjitlink_order *order,
+static int list_arguments(const struct nvjitlink_request *order,
                           struct arguments *out, struct tkb_error *err)
 {
 	char gpu[GPU_NAME_SIZE];
@@ -146,9 +147,9 @@ static int list_arguments(const struct nvjitlink_order *order,
 
 	gpu_name(order->arch, gpu);
 	fits = add(out, "-arch=", gpu) && add(out, "-Xptxas=", "-v");
-	if (!order->no_lines)
+	if (!order->is_line_info_off)
 		fits = fits && add(out, "-lineinfo", "");
-	if (order->no_fusion)
+	if (order->is_fusion_off)
 		fits = fits && add(out, "-Xptxas=", "--fmad=false");
 	for (size_t i = 0; i < order->option_count; i++)
 		fits = fits && add(out, "-Xptxas=", order->options[i]);
@@ -232,9 +233,9 @@ static int send_cubin(const struct nvjitlink *linker, void *handle,
 }
 
 int nvjitlink_compile(const struct nvjitlink *linker,
-                      const struct nvjitlink_order *order, struct tkb_bytes ptx,
-                      const struct tkb_sink *cubin, const struct tkb_sink *log,
-                      struct tkb_error *err)
+                      const struct nvjitlink_request *order,
+                      struct tkb_bytes ptx, const struct tkb_sink *cubin,
+                      const struct tkb_sink *log, struct tkb_error *err)
 {
 	struct arguments arguments = { .count = 0 };
 	void *handle = NULL;

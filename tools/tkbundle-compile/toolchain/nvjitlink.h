@@ -36,12 +36,12 @@ int nvjitlink_open(struct nvjitlink *linker, const char *arch,
                    struct tkb_error *err);
 void nvjitlink_close(struct nvjitlink *linker);
 
-struct nvjitlink_order {
+struct nvjitlink_request {
 	const char *arch;           /* "90" */
 	const char *const *options; /* of ptxas */
 	size_t option_count;
-	bool no_fusion;
-	bool no_lines;
+	bool is_fusion_off;
+	bool is_line_info_off;
 };
 
 /*
@@ -50,8 +50,8 @@ struct nvjitlink_order {
  * @return 0; TKB_ERR_INVALID with its first error; or what a sink returned
  */
 int nvjitlink_compile(const struct nvjitlink *linker,
-                      const struct nvjitlink_order *order, struct tkb_bytes ptx,
-                      const struct tkb_sink *cubin, const struct tkb_sink *log,
-                      struct tkb_error *err);
+                      const struct nvjitlink_request *order,
+                      struct tkb_bytes ptx, const struct tkb_sink *cubin,
+                      const struct tkb_sink *log, struct tkb_error *err);
 
 #endif

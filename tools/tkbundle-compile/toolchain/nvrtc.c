@@ -46,7 +46,7 @@ static void ask_build(struct nvrtc *nvrtc, const char *arch)
 {
 	static const char nothing[] = "extern \"C\" __global__ void k() {}";
 	TKB_AUTO(tkb_buf_release) struct tkb_buf ptx = TKB_BUF_INIT(1 << 20);
-	const struct nvrtc_order order = { .path = "k", .arch = arch };
+	const struct nvrtc_request order = { .path = "k", .arch = arch };
 	const struct tkb_sink sink = tkb_buf_sink(&ptx);
 	const struct tkb_sink log = { drop_bytes, NULL };
 	struct tkb_error ignored;
@@ -125,7 +125,7 @@ static const char *base_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-static int list_arguments(const struct nvrtc_order *order,
+static int list_arguments(const struct nvrtc_request *order,
                           struct arguments *out, struct tkb_error *err)
 {
 	const int folder = (int)(base_name(order->path) - order->path);
@@ -141,9 +141,9 @@ static int list_arguments(const struct nvrtc_order *order,
 	(void)snprintf(out->toolkit, sizeof(out->toolkit), "-I%s/include",
 	               cuda_toolkit());
 	out->items[out->count++] = out->arch;
-	if (!order->no_lines)
+	if (!order->is_line_info_off)
 		out->items[out->count++] = "-lineinfo";
-	if (order->no_fusion)
+	if (order->is_fusion_off)
 		out->items[out->count++] = "--fmad=false";
 	if (folder > 0 && snprintf(out->beside, sizeof(out->beside), "-I%.*s",
 	                           folder, order->path) < CUDA_PATH_SIZE)
@@ -223,7 +223,7 @@ static void lower(const struct nvrtc *nvrtc, nvrtc_program handle,
  * One attempt; `name` is what C++ calls the kernel, or NULL. TKB_MISS: NVRTC
  * refused, which may be because of that name.
  */
-static int attempt(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
+static int attempt(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
                    const char *source, const char *name,
                    const struct tkb_sink *ptx, const struct tkb_sink *log,
                    char kernel[NAME_SIZE], struct tkb_error *err)
@@ -257,7 +257,7 @@ static int attempt(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
 	return rc;
 }
 
-int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
                   const char *source, const struct tkb_sink *ptx,
                   const struct tkb_sink *log, char kernel[1024],
                   struct tkb_error *err)

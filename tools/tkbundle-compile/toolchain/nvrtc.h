@@ -39,14 +39,14 @@ struct nvrtc {
 int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err);
 void nvrtc_close(struct nvrtc *nvrtc);
 
-struct nvrtc_order {
+struct nvrtc_request {
 	const char *path;           /* of the source */
 	const char *arch;           /* "90" */
 	const char *kernel;         /* as C++ or the PTX names it; or NULL */
 	const char *const *options; /* -I, -D, ... */
 	size_t option_count;
-	bool no_fusion;
-	bool no_lines;
+	bool is_fusion_off;
+	bool is_line_info_off;
 };
 
 /*
@@ -58,7 +58,7 @@ struct nvrtc_order {
  *
  * @return 0; TKB_ERR_INVALID with its first error; or what a sink returned
  */
-int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_order *order,
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
                   const char *source, const struct tkb_sink *ptx,
                   const struct tkb_sink *log, char kernel[1024],
                   struct tkb_error *err);

@@ -151,7 +151,7 @@ static const char input[] = "/dev/stdin"; /* not "-", which is copied */
 static const char output[] = "/dev/stdout";
 
 /* Ours, then the user's, as Triton orders them. */
-static int list_arguments(const struct ptxas_order *order, const char *gpu,
+static int list_arguments(const struct ptxas_request *order, const char *gpu,
                           const char **out, struct tkb_error *err)
 {
 	size_t count = 0;
@@ -161,9 +161,9 @@ static int list_arguments(const struct ptxas_order *order, const char *gpu,
 		            "ptxas cannot have more than %d options",
 		            ARGUMENTS_LIMIT - 8);
 	out[count++] = "ptxas";
-	if (!order->no_lines)
+	if (!order->is_line_info_off)
 		out[count++] = "-lineinfo";
-	if (order->no_fusion)
+	if (order->is_fusion_off)
 		out[count++] = "--fmad=false";
 	out[count++] = "-v";
 	for (size_t i = 0; i < order->option_count; i++)
@@ -210,7 +210,7 @@ static int log_word(const struct tkb_sink *log, const char *word,
 }
 
 /* How to see it again, with the PTX in a file. */
-static int log_command(const struct ptxas_order *order,
+static int log_command(const struct ptxas_request *order,
                        const char *const *arguments, const struct tkb_sink *log,
                        struct tkb_error *err)
 {
@@ -241,7 +241,7 @@ static int log_command(const struct ptxas_order *order,
 }
 
 /* It did not do it, `why` and in which words. */
-static int report(const struct ptxas_order *order, const struct tool_run *run,
+static int report(const struct ptxas_request *order, const struct tool_run *run,
                   const char *const *arguments, const char *why,
                   const struct tkb_sink *log, struct tkb_error *err)
 {
@@ -275,7 +275,7 @@ static void judge(const struct tool_run *run, char why[64])
 		(void)snprintf(why, 64, "succeeded, but made no cubin");
 }
 
-int ptxas_compile(const struct ptxas_order *order, struct tkb_bytes ptx,
+int ptxas_compile(const struct ptxas_request *order, struct tkb_bytes ptx,
                   const struct tkb_sink *cubin, const struct tkb_sink *log,
                   struct tkb_error *err)
 {

@@ -31,14 +31,14 @@ struct ptxas {
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
                struct tkb_buf *seen, struct tkb_error *err);
 
-struct ptxas_order {
+struct ptxas_request {
 	const struct ptxas *tool;
 	const char *arch;
 	const char *file; /* where the PTX came from; NULL: it was made here */
 	const char *const *options; /* of the user, besides ours */
 	size_t option_count;
-	bool no_fusion;
-	bool no_lines; /* no line numbers for profilers */
+	bool is_fusion_off;
+	bool is_line_info_off; /* no line numbers for profilers */
 };
 
 /*
@@ -48,7 +48,7 @@ struct ptxas_order {
  * @return 0, TKB_ERR_INVALID (ptxas refused or made no cubin: how it ended, and
  *         its first error), TKB_ERR_IO, or what a sink returned
  */
-int ptxas_compile(const struct ptxas_order *order, struct tkb_bytes ptx,
+int ptxas_compile(const struct ptxas_request *order, struct tkb_bytes ptx,
                   const struct tkb_sink *cubin, const struct tkb_sink *log,
                   struct tkb_error *err);
 

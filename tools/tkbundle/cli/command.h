@@ -96,7 +96,7 @@ struct compile_arguments {
 	bool is_finalized;
 	bool is_optimized;
 	bool keeps_going;
-	bool prints_passes;
+	bool has_pass_output;
 };
 
 /* What `launcher` alone has. */
@@ -150,8 +150,8 @@ struct arguments {
 	bool is_strict;
 	bool is_sync;
 	bool is_verbose;
-	bool no_compaction;
-	bool no_modules;
+	bool is_compaction_off;
+	bool is_kernels_only;
 	bool strips_locations;
 };
 

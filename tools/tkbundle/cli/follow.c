@@ -7,10 +7,10 @@
 static bool is_bad(const struct tkb_result *result)
 {
 	switch (result->outcome) {
-	case TKB_LEFT_OUT:
-	case TKB_FAILED:
+	case TKB_OUTCOME_LEFT_OUT:
+	case TKB_OUTCOME_FAILED:
 		return true;
-	case TKB_SKIPPED:
+	case TKB_OUTCOME_SKIPPED:
 		return result->reason == TKB_REASON_BUSY;
 	default:
 		return false;

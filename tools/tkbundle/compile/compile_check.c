@@ -124,7 +124,7 @@ static enum status check_pairs(const struct cli *cli,
 {
 	const bool is_linked =
 		chosen->cubin_with.is_set &&
-		chosen->cubin_with.value == TKB_CUBIN_WITH_NVJITLINK;
+		chosen->cubin_with.value == TKB_CUBIN_TOOL_NVJITLINK;
 
 	if (!chosen->is_finalized &&
 	    (chosen->without.count != 0 || chosen->rules.count != 0 ||
@@ -136,7 +136,7 @@ static enum status check_pairs(const struct cli *cli,
 		                        "'--cubin-with nvjitlink'");
 	if (chosen->emit.is_set && chosen->emit.value == 2 &&
 	    !chosen->is_finalized &&
-	    (chosen->kernel != NULL || chosen->prints_passes))
+	    (chosen->kernel != NULL || chosen->has_pass_output))
 		return cli_misused(cli, "'--name' and '--print-after-all' "
 		                        "want '--finalize' with '--emit llir'");
 	return STATUS_DONE;

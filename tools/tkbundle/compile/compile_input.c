@@ -16,9 +16,9 @@ static const struct {
 	const char *ending;
 	enum tkb_source_kind kind;
 } kinds[] = {
-	{ ".ll", TKB_SOURCE_LLIR }, { ".llir", TKB_SOURCE_LLIR },
-	{ ".bc", TKB_SOURCE_LLIR }, { ".ptx", TKB_SOURCE_PTX },
-	{ ".cu", TKB_SOURCE_CUDA },
+	{ ".ll", TKB_SOURCE_KIND_LLIR }, { ".llir", TKB_SOURCE_KIND_LLIR },
+	{ ".bc", TKB_SOURCE_KIND_LLIR }, { ".ptx", TKB_SOURCE_KIND_PTX },
+	{ ".cu", TKB_SOURCE_KIND_CUDA },
 };
 
 /* The file's name from its last dot on; "" if it has none. */

@@ -111,7 +111,7 @@ static int open_compiler(struct compile_work *work, struct tkb_error *err)
 		.ptxas_options = chosen->ptxas_options.items,
 		.libdevice = chosen->libdevice,
 		.is_optimized = chosen->is_optimized,
-		.prints_passes = chosen->prints_passes,
+		.has_pass_output = chosen->has_pass_output,
 		.log = compile_open_log(work),
 	};
 	int rc;

@@ -94,7 +94,7 @@ void compile_out_done(struct compile_work *work,
 		          kernel[0] == '\0' ? "" : " of ", item->path,
 		          item->target);
 	if (item->compile != NULL &&
-	    (args->is_verbose || args->compile.prints_passes))
+	    (args->is_verbose || args->compile.has_pass_output))
 		compile_out_log(work->cli, tkb_compile_log(item->compile));
 }
 

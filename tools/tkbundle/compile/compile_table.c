@@ -80,16 +80,16 @@ static const struct row *row_of(const char *option)
 
 static unsigned kind_of(const char *input)
 {
-	enum tkb_source_kind kind = TKB_SOURCE_LLIR;
+	enum tkb_source_kind kind = TKB_SOURCE_KIND_LLIR;
 
 	if (compile_triton_is_list(input))
 		return LIST;
 	if (compile_triton_is_input(input))
 		return KERNEL;
 	(void)compile_input_kind(input, &kind);
-	if (kind == TKB_SOURCE_LLIR)
+	if (kind == TKB_SOURCE_KIND_LLIR)
 		return IR;
-	return kind == TKB_SOURCE_PTX ? PTX : CUDA;
+	return kind == TKB_SOURCE_KIND_PTX ? PTX : CUDA;
 }
 
 static const char *words_of(unsigned kind)

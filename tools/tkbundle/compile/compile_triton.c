@@ -21,7 +21,7 @@ enum {
 /* The items of one Python, in their order. */
 struct work {
 	struct cli *cli;
-	const struct compile_triton_order *order;
+	const struct compile_triton_request *order;
 	struct compile_triton_counts *counts;
 	struct tkb_triton *triton;  /* owned; NULL: it cannot be had */
 	struct triton_item **items; /* owned */
@@ -271,7 +271,7 @@ static void do_items(struct work *work, struct triton_items *items)
 }
 
 enum status compile_triton(struct cli *cli,
-                           const struct compile_triton_order *order,
+                           const struct compile_triton_request *order,
                            struct compile_triton_counts *counts)
 {
 	TKB_AUTO(triton_items_release)

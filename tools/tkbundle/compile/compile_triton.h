@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_COMPILE_TRITON_H
 #define TKBUNDLE_COMPILE_TRITON_H
 
-#include "compile/compile_triton_order.h"
+#include "compile/compile_triton_request.h"
 
 /*
  * `compile` for Triton's kernels: FILE.py:KERNEL, and FILE.json, a list of such.
@@ -28,7 +28,7 @@ struct compile_triton_counts {
  * @return STATUS_DONE; else what the failures merge to
  */
 enum status compile_triton(struct cli *cli,
-                           const struct compile_triton_order *order,
+                           const struct compile_triton_request *order,
                            struct compile_triton_counts *counts);
 
 #endif

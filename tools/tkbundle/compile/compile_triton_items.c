@@ -74,7 +74,7 @@ static bool add_for_target(struct triton_items *items,
 
 /* For the targets of the command line. */
 static bool add_for_targets(struct triton_items *items,
-                            const struct compile_triton_order *order,
+                            const struct compile_triton_request *order,
                             const struct tkb_triton_unit *unit,
                             const char *python)
 {
@@ -89,7 +89,7 @@ static bool add_for_targets(struct triton_items *items,
 }
 
 static enum status add_kernel(struct cli *cli,
-                              const struct compile_triton_order *order,
+                              const struct compile_triton_request *order,
                               const char *input, struct triton_items *items)
 {
 	const size_t length = (size_t)(strrchr(input, ':') - input);
@@ -112,7 +112,7 @@ static enum status add_kernel(struct cli *cli,
 }
 
 static bool add_listed(struct triton_items *items,
-                       const struct compile_triton_order *order,
+                       const struct compile_triton_request *order,
                        const struct tkb_triton_item *listed)
 {
 	struct tkb_triton_unit unit = listed->unit;
@@ -147,7 +147,7 @@ static bool add_failed(struct triton_items *items, const char *input, int rc,
 }
 
 static enum status add_list(struct cli *cli,
-                            const struct compile_triton_order *order,
+                            const struct compile_triton_request *order,
                             const char *input, struct triton_items *items)
 {
 	struct tkb_error err = { .status = 0 };
@@ -166,7 +166,7 @@ static enum status add_list(struct cli *cli,
 }
 
 enum status triton_items_read(struct cli *cli,
-                              const struct compile_triton_order *order,
+                              const struct compile_triton_request *order,
                               struct triton_items *out)
 {
 	enum status status = STATUS_DONE;

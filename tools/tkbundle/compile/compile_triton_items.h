@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_COMPILE_TRITON_ITEMS_H
 #define TKBUNDLE_COMPILE_TRITON_ITEMS_H
 
-#include "compile/compile_triton_order.h"
+#include "compile/compile_triton_request.h"
 
 /* Each kernel of the inputs, with each signature, for each target. */
 
@@ -30,7 +30,7 @@ struct triton_items {
 
 /* Failures are printed. */
 enum status triton_items_read(struct cli *cli,
-                              const struct compile_triton_order *order,
+                              const struct compile_triton_request *order,
                               struct triton_items *out);
 
 /* For TKB_AUTO. */

@@ -8,8 +8,10 @@
 
 #define KEY_WIDTH 12 /* 60 bits of a key's hash */
 
-static const enum tkb_use_state states[] = { TKB_USED, TKB_UNUSED, TKB_COMPILED,
-	                                     TKB_USE_UNKNOWN };
+static const enum tkb_use_state states[] = { TKB_USE_STATE_USED,
+	                                     TKB_USE_STATE_UNUSED,
+	                                     TKB_USE_STATE_COMPILED,
+	                                     TKB_USE_STATE_UNKNOWN };
 
 #define STATE_COUNT (sizeof(states) / sizeof(states[0]))
 

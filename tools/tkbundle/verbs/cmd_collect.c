@@ -34,7 +34,7 @@ static const struct option_spec options[] = {
 	  .help = "pack every file, or what a launch needs" },
 	{ .name = "no-modules",
 	  .kind = OPTION_SWITCH,
-	  FIELD(no_modules),
+	  FIELD(is_kernels_only),
 	  .help = "leave shared objects out" },
 	{ .name = "strip-locations",
 	  .kind = OPTION_SWITCH,
@@ -92,10 +92,10 @@ static int collect(struct cli *cli, const struct arguments *args,
 		.device = args->device.value,
 		/* The words of --profile stand in the enum's order. */
 		.profile = (enum tkb_profile)args->profile.value,
-		.no_modules = args->no_modules,
-		.strip_locations = args->strips_locations,
-		.strict = args->is_strict,
-		.dry_run = args->is_dry_run,
+		.is_kernels_only = args->is_kernels_only,
+		.is_stripped = args->strips_locations,
+		.is_strict = args->is_strict,
+		.is_dry_run = args->is_dry_run,
 		.threads = args->jobs.value,
 	};
 	struct follow follow;

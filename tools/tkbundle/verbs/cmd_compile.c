@@ -139,7 +139,7 @@ static const struct option_spec options[] = {
 	  .help = "where --emit writes" },
 	{ .name = "print-after-all",
 	  .kind = OPTION_SWITCH,
-	  FIELD(compile.prints_passes),
+	  FIELD(compile.has_pass_output),
 	  .help = "show the IR after each pass" },
 	{ .name = "log",
 	  .kind = OPTION_TEXT,
@@ -160,7 +160,7 @@ static enum status compile_kernels(struct compile_work *work,
                                    struct compile_triton_counts *counts)
 {
 	const struct compile_arguments *const chosen = &work->args->compile;
-	const struct compile_triton_order order = {
+	const struct compile_triton_request order = {
 		.inputs = inputs->kernels,
 		.input_count = inputs->kernel_count,
 		.signature = chosen->signature,

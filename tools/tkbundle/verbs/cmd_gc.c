@@ -49,7 +49,7 @@ static int gc(struct cli *cli, const struct arguments *args, const char *root,
 		.max_entries = args->max_entries.value,
 		.has_max_age = args->max_age.is_set,
 		.max_age_s = args->max_age.value,
-		.dry_run = args->is_dry_run,
+		.is_dry_run = args->is_dry_run,
 	};
 	struct follow follow;
 	int rc;
@@ -65,7 +65,7 @@ static void fill_json(struct json_out *json, const struct tkb_gc_report *report)
 {
 	json_out_text(json, "layout",
 	              report->is_inductor ? "inductor" : "triton");
-	json_out_flag(json, "knows_use", report->knows_use);
+	json_out_flag(json, "knows_use", report->has_uses);
 	json_out_number(json, "removed", report->removed_count);
 	json_out_number(json, "removed_size", report->removed_size);
 	json_out_number(json, "kept", report->kept_count);
@@ -97,7 +97,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          args->is_dry_run ? "would have " : "", report->removed_count,
 	          removed, report->kept_count, kept, rest, root,
 	          report->is_inductor ? "Inductor" : "Triton",
-	          report->knows_use ? "" : ", use unknown");
+	          report->has_uses ? "" : ", use unknown");
 }
 
 /*

@@ -40,11 +40,11 @@ static const struct option_spec options[] = {
 	  .help = "pack every file, or what a launch needs" },
 	{ .name = "no-modules",
 	  .kind = OPTION_SWITCH,
-	  FIELD(no_modules),
+	  FIELD(is_kernels_only),
 	  .help = "leave shared objects out" },
 	{ .name = "no-compaction",
 	  .kind = OPTION_SWITCH,
-	  FIELD(no_compaction),
+	  FIELD(is_compaction_off),
 	  .help = "leave a ref of many small bundles as it is" },
 	{ .name = "strict",
 	  .kind = OPTION_SWITCH,
@@ -62,7 +62,7 @@ static const struct option_spec options[] = {
 /* The words of --layout stand in the enum's order. */
 static bool is_for_triton(const struct arguments *args)
 {
-	return args->layout.value == TKB_PUSH_TRITON;
+	return args->layout.value == TKB_PUSH_LAYOUT_TRITON;
 }
 
 /* A bundle is pushed as it is; what Triton reads has no ref. */
@@ -76,7 +76,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		                   "before CACHE_ROOT: '- %s'",
 		                   ref);
 	/* What Triton reads has no bundles that could become one. */
-	if (cli_exclude(cli, args->no_compaction, "--no-compaction",
+	if (cli_exclude(cli, args->is_compaction_off, "--no-compaction",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
 	if (args->bundle == NULL)
@@ -88,7 +88,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "'--layout triton' wants a cache, not "
 		                        "'--bundle'");
 	if (args->keys.count > 0 || args->device.is_set ||
-	    args->profile.is_set || args->no_modules || args->is_strict ||
+	    args->profile.is_set || args->is_kernels_only || args->is_strict ||
 	    args->jobs.is_set)
 		return cli_misused(cli, "with '--bundle', no '--key', "
 		                        "'--device', '--profile', "
@@ -125,13 +125,13 @@ static int push(struct remote_use *use, const struct arguments *args,
 			.device = args->device.value,
 			/* The words of --profile stand in the enum's order. */
 			.profile = (enum tkb_profile)args->profile.value,
-			.no_modules = args->no_modules,
-			.strict = args->is_strict,
-			.dry_run = args->is_dry_run,
+			.is_kernels_only = args->is_kernels_only,
+			.is_strict = args->is_strict,
+			.is_dry_run = args->is_dry_run,
 			.threads = args->jobs.value,
 		},
 		.layout = (enum tkb_push_layout)args->layout.value,
-		.no_compaction = args->no_compaction,
+		.is_compaction_off = args->is_compaction_off,
 	};
 	struct follow follow;
 	int rc;

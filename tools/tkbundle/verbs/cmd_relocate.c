@@ -18,7 +18,7 @@ static int relocate(struct cli *cli, const struct arguments *args,
                     struct tkb_error *err)
 {
 	struct tkb_relocate_options chosen = {
-		.dry_run = args->is_dry_run,
+		.is_dry_run = args->is_dry_run,
 		.deadline_ms = (uint32_t)args->deadline.value,
 	};
 	struct follow follow;

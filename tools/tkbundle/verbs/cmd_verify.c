@@ -168,8 +168,8 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const char *path)
 {
-	struct tkb_collect_options chosen = { .dry_run = true,
-		                              .enabled = true,
+	struct tkb_collect_options chosen = { .is_dry_run = true,
+		                              .is_enabled = true,
 		                              .threads = args->jobs.value };
 	struct tkb_collect_report report = { .size = 0 };
 	struct tkb_error err = { .status = 0 };

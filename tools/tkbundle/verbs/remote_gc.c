@@ -43,7 +43,7 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 	struct json_out *const json = &telling->cli->json;
 
 	cli_say(telling->cli, "ref '%s': %s", fault->ref, fault->message);
-	if (fault->trouble == TKB_TROUBLE_DAMAGED)
+	if (fault->trouble == TKB_REMOTE_TROUBLE_DAMAGED)
 		telling->has_damage = true;
 	if (telling->is_removing)
 		return;
@@ -82,7 +82,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
 		.max_age_s = args->max_age.value,
 		.has_max_size = args->max_size.is_set,
 		.max_size = args->max_size.value,
-		.dry_run = args->is_dry_run,
+		.is_dry_run = args->is_dry_run,
 		.watch = { .self = &use->deadline,
 		           .is_cancelled = deadline_is_cancelled },
 		.on_removed = on_removed,

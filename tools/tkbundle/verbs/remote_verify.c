@@ -11,11 +11,11 @@
 static const char *word_of(enum tkb_remote_trouble trouble)
 {
 	switch (trouble) {
-	case TKB_TROUBLE_DAMAGED:
+	case TKB_REMOTE_TROUBLE_DAMAGED:
 		return "damaged";
-	case TKB_TROUBLE_MISSING:
+	case TKB_REMOTE_TROUBLE_MISSING:
 		return "missing";
-	case TKB_TROUBLE_UNREAD:
+	case TKB_REMOTE_TROUBLE_UNREAD:
 		return "unread";
 	default:
 		return "newer";
@@ -104,7 +104,7 @@ static enum status run_with(struct remote_use *use,
 	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
 	const struct tkb_remote_verify_options chosen = {
 		.ref = ref,
-		.repair = args->is_repair,
+		.is_repair = args->is_repair,
 		.threads = args->jobs.value,
 		.watch = { .self = &use->deadline,
 		           .is_cancelled = deadline_is_cancelled },

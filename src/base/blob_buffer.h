@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_BLOB_BUFFER_H
+#define TKB_BASE_BLOB_BUFFER_H
+
+/*
+ * Bytes that come in one after another and are read later, in any order: in
+ * memory while they are few, then in a file without a name.
+ *
+ *     TKB_AUTO(tkb_blob_buffer_release) struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT(limit);
+ *
+ *     rc = tkb_blob_buffer_add(&hold, bytes, err);
+ *     rc = tkb_blob_buffer_read(&hold, offset, data, size, &got, err);
+ *
+ * One thread may fill it while others read through tkb_blob_buffer_live_source(): what
+ * has not come yet they wait for, from tkb_blob_buffer_begin() to tkb_blob_buffer_end().
+ */
+
+#include <pthread.h>
+
+#include <tkbundle/memory.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum {
+	TKB_BLOB_BUFFER_MEMORY =
+		8 * 1024 * 1024 /* more than that goes to a file */
+};
+
+struct tkb_blob_buffer {
+	pthread_mutex_t lock;
+	pthread_cond_t moved; /* it grew, or will not grow any more */
+	struct tkb_buf memory;
+	int fd; /* owned; -1 while all is in memory */
+	uint64_t size;
+	uint64_t limit;
+	bool is_growing;
+	struct tkb_error failure; /* why it ended early, for who reads */
+};
+
+/* `memory_` bytes at most are kept in memory, `limit_` in all. */
+#define TKB_BLOB_BUFFER_INIT_SMALL(memory_, limit_)                            \
+	{                                                                      \
+		.lock = PTHREAD_MUTEX_INITIALIZER,                             \
+		.moved = PTHREAD_COND_INITIALIZER,                             \
+		.memory = TKB_BUF_INIT(memory_), .fd = -1, .limit = (limit_)   \
+	}
+
+#define TKB_BLOB_BUFFER_INIT(limit_)                                           \
+	TKB_BLOB_BUFFER_INIT_SMALL(TKB_BLOB_BUFFER_MEMORY, limit_)
+
+void tkb_blob_buffer_release(struct tkb_blob_buffer *hold);
+
+/* Returns 0, TKB_ERR_TOO_LARGE (beyond the limit), TKB_ERR_IO or _NOMEM. */
+TKB_NODISCARD int tkb_blob_buffer_add(struct tkb_blob_buffer *hold,
+                                      struct tkb_bytes bytes,
+                                      struct tkb_error *err);
+
+/* More will come. */
+void tkb_blob_buffer_begin(struct tkb_blob_buffer *hold);
+
+/* No more comes: `rc` is 0, or what those get who wait behind the end. */
+void tkb_blob_buffer_end(struct tkb_blob_buffer *hold, int rc,
+                         const struct tkb_error *failure);
+
+/* Fewer bytes than asked for only at the end. From several threads. */
+TKB_NODISCARD int tkb_blob_buffer_read(struct tkb_blob_buffer *hold,
+                                       uint64_t offset, void *data, size_t size,
+                                       size_t *got_out, struct tkb_error *err);
+
+/* Send all of it to `sink`. */
+TKB_NODISCARD int tkb_blob_buffer_send(struct tkb_blob_buffer *hold,
+                                       const struct tkb_sink *sink,
+                                       struct tkb_error *err);
+
+/* Empty it; its limit stays. */
+void tkb_blob_buffer_reset(struct tkb_blob_buffer *hold);
+
+/* A sink that fills it; it must live as long. */
+struct tkb_sink tkb_blob_buffer_sink(struct tkb_blob_buffer *hold);
+
+/* A source that reads it; it must live as long. */
+struct tkb_source tkb_blob_buffer_source(struct tkb_blob_buffer *hold);
+
+/* The same, for other threads than the one that fills it. */
+struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *hold);
+
+#endif

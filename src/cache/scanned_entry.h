@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_SCANNED_ENTRY_H
+#define TKB_CACHE_SCANNED_ENTRY_H
+
+/*
+ * An entry found in a cache root, in two steps.
+ *
+ *   tkb_scanned_entry_load()   reads what decides what it is: the group file, the
+ *                      other JSON files, modules; and looks at the rest.
+ *   tkb_scanned_entry_read()   reads one of the rest, checks and hashes it.
+ *   tkb_scanned_entry_check()  looks at every file again: did it change meanwhile?
+ *
+ * A compiler may be at work in the cache all the time.
+ */
+
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/digest.h"
+#include "cache/metadata.h"
+#include "cache/root.h"
+
+/* What tells a file from what stood, or stands, in its place. */
+struct tkb_stamp {
+	uint64_t inode;
+	int64_t size;
+	struct timespec modified;
+	struct timespec changed;
+};
+
+struct tkb_scanned_entry_file {
+	struct tkb_stamp stamp;
+	struct tkb_bytes bytes; /* scrubbed, in the arena; of files that
+	                           tkb_scanned_entry_load() read, else NULL */
+};
+
+struct tkb_scanned_entry {
+	struct tkb_entry entry; /* all of it in the loader's arena */
+	struct tkb_file *files; /* the entry's, to be completed */
+	struct tkb_scanned_entry_file *found; /* likewise, by index */
+	const struct tkb_root *root;
+	struct tkb_metadata metadata;
+	const char *group_name;         /* of a kernel, else NULL */
+	struct tkb_digest group_digest; /* of the group file as it lies there */
+	size_t stray_count;             /* other things in the folder */
+	bool is_moved;                  /* its group file names another place */
+	bool is_unwanted; /* a module, and is_kernels_only: nothing else is set */
+};
+
+/* What one thread needs to load entries. Zeroed is closed. */
+struct tkb_loader {
+	struct tkb_arena arena; /* owns what was loaded */
+	struct tkb_hasher hasher;
+	struct tkb_buf scratch;
+	struct tkb_buf text;
+	struct tkb_buf group; /* the group file of the entry being loaded */
+	struct tkb_buf names;
+	struct tkb_buf place; /* where the entry lies, escaped */
+	bool is_lean;
+	bool is_kernels_only;
+	bool strips; /* source locations, see strip.h */
+};
+
+TKB_NODISCARD int tkb_loader_open(struct tkb_loader *loader, bool is_lean,
+                                  bool is_kernels_only, struct tkb_error *err);
+void tkb_loader_close(struct tkb_loader *loader);
+
+/*
+ * Load folder `key` of `root`.
+ *
+ * Returns 0; TKB_MISS where there is no finished entry; TKB_ERR_NOMEM; or
+ * another failure, whose reason says why the entry is to be left out.
+ */
+TKB_NODISCARD int tkb_scanned_entry_load(struct tkb_loader *loader,
+                                         const struct tkb_root *root,
+                                         const char *key,
+                                         struct tkb_scanned_entry *out,
+                                         struct tkb_error *err);
+
+/*
+ * A file cannot be looked at (errno): because it is not there, which is
+ * `absent` ("'<name>' <what>"), or because the system refuses.
+ */
+int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
+                  struct tkb_error *err);
+
+struct tkb_stamp tkb_stamp_of(const struct stat *status);
+
+/* Read file `name` into `buf`, which is emptied before. */
+TKB_NODISCARD int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
+                                              const char *name,
+                                              struct tkb_stamp *stamp_out,
+                                              struct tkb_error *err);
+
+/*
+ * File `index`, read, checked and hashed; valid until the loader is used
+ * again. Its digest is put into the entry.
+ */
+TKB_NODISCARD int tkb_scanned_entry_read(struct tkb_loader *loader,
+                                         const struct tkb_scanned_entry *found,
+                                         size_t index, struct tkb_bytes *out,
+                                         struct tkb_error *err);
+
+/* The failure has the reason "busy", or "missing". */
+TKB_NODISCARD int tkb_scanned_entry_check(struct tkb_loader *loader,
+                                          const struct tkb_scanned_entry *found,
+                                          struct tkb_error *err);
+
+/* Is this failure about the entry alone, so that others can go on? */
+bool tkb_failure_is_of_entry(int rc, const struct tkb_error *err);
+
+#endif

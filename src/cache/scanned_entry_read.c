@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "cache/scanned_entry.h"
+#include "cache/key.h"
+#include "cache/names.h"
+#include "cache/strip.h"
+
+struct tkb_stamp tkb_stamp_of(const struct stat *status)
+{
+	return (struct tkb_stamp){ .inode = status->st_ino,
+		                   .size = status->st_size,
+		                   .modified = status->st_mtim,
+		                   .changed = status->st_ctim };
+}
+
+int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
+                  struct tkb_error *err)
+{
+	int rc;
+
+	if (errno == ENOENT || errno == ENOTDIR)
+		return tkb_fail_entry(err, absent, "'%s' %s", name, what);
+	rc = tkb_fail_errno(err, "cannot look at '%s'", name);
+	if (rc == TKB_ERR_IO && err != NULL)
+		err->reason = TKB_REASON_UNREADABLE;
+	return rc;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool stamp_equal(const struct tkb_stamp *a, const struct tkb_stamp *b)
+{
+	return a->inode == b->inode && a->size == b->size &&
+	       same_time(&a->modified, &b->modified) &&
+	       same_time(&a->changed, &b->changed);
+}
+
+int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
+                                const char *name, struct tkb_stamp *stamp_out,
+                                struct tkb_error *err)
+{
+	struct stat status;
+	int rc;
+
+	tkb_buf_reset(buf);
+	rc = tkb_fd_read_file(dir_fd, name, TKB_FILE_SIZE_LIMIT, buf, &status,
+	                      err);
+	if (rc < 0)
+		return rc;
+	*stamp_out = tkb_stamp_of(&status);
+	return 0;
+}
+
+/* "<key>/<name>": one look-up saves opening the folder again. */
+static void format_path(char *out, size_t size,
+                        const struct tkb_scanned_entry *found, const char *name)
+{
+	(void)snprintf(out, size, "%s/%s", found->entry.key, name);
+}
+
+int tkb_scanned_entry_read(struct tkb_loader *loader,
+                           const struct tkb_scanned_entry *found, size_t index,
+                           struct tkb_bytes *out, struct tkb_error *err)
+{
+	struct tkb_file *file = &found->files[index];
+	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	struct tkb_stamp stamp = { 0 };
+	int rc;
+
+	if (found->found[index].bytes.data != NULL) {
+		*out = found->found[index].bytes;
+		return 0;
+	}
+	format_path(path, sizeof(path), found, file->name);
+	rc = tkb_scanned_entry_read_into(&loader->scratch, found->root->fd,
+	                                 path, &stamp, err);
+	if (rc < 0)
+		return rc;
+	if (!stamp_equal(&stamp, &found->found[index].stamp))
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "'%s' changed while it was read",
+		                      file->name);
+	if (loader->strips && found->entry.kind == TKB_KIND_KERNEL)
+		tkb_strip_locations(file->name, loader->scratch.data,
+		                    loader->scratch.size);
+	*out = tkb_buf_bytes(&loader->scratch);
+	rc = tkb_hasher_digest(&loader->hasher, *out, &file->digest, err);
+	if (rc < 0 || found->entry.kind != TKB_KIND_KERNEL)
+		return rc;
+	return tkb_metadata_check_binary(&found->metadata, file->name, *out,
+	                                 err);
+}
+
+static int check_file(const struct tkb_scanned_entry *found, size_t index,
+                      struct tkb_error *err)
+{
+	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	struct stat status;
+	struct tkb_stamp stamp;
+
+	format_path(path, sizeof(path), found, found->files[index].name);
+	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return tkb_fail_look(TKB_REASON_BUSY,
+		                     "vanished while it was read",
+		                     found->files[index].name, err);
+	stamp = tkb_stamp_of(&status);
+	if (!stamp_equal(&stamp, &found->found[index].stamp))
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "'%s' changed while it was read",
+		                      found->files[index].name);
+	return 0;
+}
+
+/* A group file that is written twice in one tick has one time stamp. */
+static int check_group(struct tkb_loader *loader,
+                       const struct tkb_scanned_entry *found,
+                       struct tkb_error *err)
+{
+	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	struct tkb_stamp stamp = { 0 };
+	bool is_same = false;
+	int rc;
+
+	format_path(path, sizeof(path), found, found->group_name);
+	rc = tkb_scanned_entry_read_into(&loader->scratch, found->root->fd,
+	                                 path, &stamp, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_hasher_check(&loader->hasher, tkb_buf_bytes(&loader->scratch),
+	                      &found->group_digest, &is_same, err);
+	if (rc < 0)
+		return rc;
+	if (!is_same)
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "the group file changed while the entry "
+		                      "was read");
+	return 0;
+}
+
+int tkb_scanned_entry_check(struct tkb_loader *loader,
+                            const struct tkb_scanned_entry *found,
+                            struct tkb_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < found->entry.file_count; i++) {
+		rc = check_file(found, i, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (found->group_name == NULL)
+		return 0;
+	return check_group(loader, found, err);
+}

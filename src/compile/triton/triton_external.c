@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/triton/triton_external.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "compile/pool/libexec.h"
+
+enum {
+	PATH_LIMIT = 4096
+};
+
+/* Those that stand in Triton's keys and are not called TRITON_*: of all versions
+ * since 3.0, as getCacheInvalidatingEnvVars() has them. */
+static const char *const key_names[] = {
+	"ALLOW_LHS_TMEM_LAYOUT_CONVERSION",
+	"AMDGCN_ENABLE_DUMP",
+	"AMDGCN_USE_BUFFER_ATOMICS",
+	"AMDGCN_USE_BUFFER_OPS",
+	"DISABLE_FAST_REDUCTION",
+	"DISABLE_LLVM_OPT",
+	"DISABLE_MMA_V3",
+	"DISABLE_MMA_V5",
+	"DISABLE_PTXAS_OPT",
+	"ENABLE_MMA_V5_ATT_PIPELINE",
+	"ENABLE_NVIDIA_WAR",
+	"LLVM_ENABLE_TIMING",
+	"LLVM_EXTRACT_DI_LOCAL_VARIABLES",
+	"LLVM_IR_ENABLE_DUMP",
+	"LLVM_PASS_PLUGIN_PATH",
+	"MLIR_DISABLE_MULTITHREADING",
+	"MLIR_DUMP_PATH",
+	"MLIR_ENABLE_DIAGNOSTICS",
+	"MLIR_ENABLE_DUMP",
+	"MLIR_ENABLE_TIMING",
+	"NVPTX_ENABLE_DUMP",
+	"PTXAS_OPTIONS",
+	"USE_IR_LOC",
+	"USE_TTGIR_LOC",
+};
+
+bool tkb_triton_is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+/* "<folder>/<name>", if that is a program. */
+static bool try_program(struct tkb_bytes folder, const char *name,
+                        struct tkb_buf *out)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+
+	tkb_buf_add(&path, folder);
+	tkb_buf_add_byte(&path, '/');
+	tkb_buf_add_text(&path, name);
+	tkb_buf_add_byte(&path, '\0');
+	if (path.failure != 0 ||
+	    !tkb_triton_is_program((const char *)path.data))
+		return false;
+	tkb_buf_add(out, (struct tkb_bytes){ path.data, path.size - 1 });
+	return true;
+}
+
+static bool find_on_path(const char *name, struct tkb_buf *out)
+{
+	const char *rest = getenv("PATH");
+
+	while (rest != NULL && *rest != '\0') {
+		const size_t length = strcspn(rest, ":");
+
+		if (length != 0 &&
+		    try_program((struct tkb_bytes){ rest, length }, name, out))
+			return true;
+		rest += length;
+		if (*rest == ':')
+			rest++;
+	}
+	return false;
+}
+
+int tkb_triton_find_python(const char *given, struct tkb_buf *out,
+                           struct tkb_error *err)
+{
+	const char *venv = getenv("VIRTUAL_ENV");
+	const char *name = given == NULL ? "python3" : given;
+
+	if (strchr(name, '/') != NULL) {
+		if (!tkb_triton_is_program(name))
+			return tkb_fail(err, TKB_ERR_IO,
+			                "there is no Python at '%s'", name);
+		tkb_buf_add_text(out, name);
+	} else if ((given != NULL || venv == NULL || venv[0] == '\0' ||
+	            !try_program(tkb_text(venv), "bin/python3", out)) &&
+	           !find_on_path(name, out)) {
+		return tkb_fail(err, TKB_ERR_IO, "there is no '%s' on $PATH",
+		                name);
+	}
+	return tkb_buf_check(out, err);
+}
+
+int tkb_triton_find_worker(const char *given, struct tkb_buf *out,
+                           struct tkb_error *err)
+{
+	char path[TKB_LIBEXEC_PATH_SIZE];
+	int rc = 0;
+
+	if (given == NULL)
+		rc = tkb_libexec_find("triton_worker.py", path, err);
+	else if (access(given, R_OK) != 0)
+		rc = tkb_fail_errno(err, "cannot read '%s'", given);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add_text(out, given == NULL ? path : given);
+	return tkb_buf_check(out, err);
+}
+
+/* As it stands in the environment, or its name alone. */
+static const char *variable_of(const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (char **item = environ; item != NULL && *item != NULL; item++) {
+		if (strncmp(*item, name, length) == 0 && (*item)[length] == '=')
+			return *item;
+	}
+	return name;
+}
+
+/* "NAME=value", or NULL: there is no memory. */
+static const char *make_variable(const char *name, const char *value,
+                                 struct tkb_arena *memory)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf text = TKB_BUF_INIT(SIZE_MAX);
+
+	tkb_buf_add_text(&text, name);
+	tkb_buf_add_byte(&text, '=');
+	tkb_buf_add_text(&text, value);
+	if (text.failure != 0)
+		return NULL;
+	return tkb_arena_string(memory, tkb_buf_bytes(&text));
+}
+
+int tkb_triton_environment(const char *cache_root, const char *ptxas,
+                           struct tkb_arena *memory, const char *const **out,
+                           struct tkb_error *err)
+{
+	const struct {
+		const char *name;
+		const char *value;
+	} chosen[] = {
+		{ "TRITON_CACHE_DIR", cache_root },
+		{ "TRITON_PTXAS_PATH", ptxas },
+		{ "TRITON_PTXAS_BLACKWELL_PATH", ptxas },
+	};
+	size_t count = TKB_COUNT_OF(key_names) + TKB_COUNT_OF(chosen) + 1;
+	const char **variables;
+
+	for (char **item = environ; item != NULL && *item != NULL; item++)
+		count++;
+	variables = tkb_arena_alloc(memory, count, sizeof(*variables));
+	if (variables == NULL)
+		return tkb_fail_nomem(err);
+	*out = variables;
+	for (size_t i = 0; i < TKB_COUNT_OF(key_names); i++)
+		*variables++ = variable_of(key_names[i]);
+	for (char **item = environ; item != NULL && *item != NULL; item++) {
+		if (strncmp(*item, "TRITON_", strlen("TRITON_")) == 0)
+			*variables++ = *item;
+	}
+	/* Of two of a name the last counts. */
+	for (size_t i = 0; i < TKB_COUNT_OF(chosen); i++) {
+		if (chosen[i].value == NULL)
+			continue;
+		*variables =
+			make_variable(chosen[i].name, chosen[i].value, memory);
+		if (*variables++ == NULL)
+			return tkb_fail_nomem(err);
+	}
+	return 0;
+}
+
+int tkb_triton_read_file(const char *path, struct tkb_buf *out,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+	struct stat status;
+	unsigned char *place;
+	ssize_t got;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return tkb_fail(err, TKB_MISS, "there is no '%s'", path);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", path);
+	if (!S_ISREG(status.st_mode))
+		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is not a file",
+		                path);
+	if (status.st_size == 0)
+		return 0;
+	place = tkb_buf_reserve(out, (size_t)status.st_size);
+	if (place == NULL)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE, "'%s' is too large",
+		                path);
+	got = tkb_fd_read_full(fd, place, (size_t)status.st_size);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", path);
+	out->size += (size_t)got;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FLEET_PREFETCH_H
+#define TKB_FLEET_PREFETCH_H
+
+/*
+ * Blobs on their way here, several at once, in order:
+ *
+ *     rc = tkb_prefetch_open(&order, &flights, err);
+ *     for (size_t i = 0; i < count && rc >= 0; i++) {
+ *             source = tkb_prefetch_source(flights, i);   and read from it
+ *             rc = tkb_prefetch_await(flights, i, err);   it is whole
+ *             tkb_prefetch_drop(flights, i);
+ *     }
+ *     tkb_prefetch_close(flights);
+ *
+ * Threads fetch while the caller works with what has come: as many as there are
+ * connections, each with a handle of its own, and no further ahead than that.
+ * What the remote's watch says counts for them all.
+ * Nothing that was read may be believed before tkb_prefetch_await() returned 0,
+ * unless somebody else checks it.
+ */
+
+#include "remote/remote.h"
+
+struct tkb_prefetch;
+
+struct tkb_prefetch_start {
+	struct tkb_remote *remote;      /* used by a thread until close */
+	const struct tkb_digest *blobs; /* kept by reference */
+	size_t count;
+	size_t connections;
+	bool keeps_all; /* nothing is dropped: fetch as fast as it comes */
+};
+
+TKB_NODISCARD int tkb_prefetch_open(const struct tkb_prefetch_start *order,
+                                    struct tkb_prefetch **out,
+                                    struct tkb_error *err);
+
+/* Break off what is not here yet. NULL is allowed. */
+void tkb_prefetch_close(struct tkb_prefetch *flights);
+
+/* Reads blob `index`; who reads what has not come waits for it. */
+struct tkb_source tkb_prefetch_source(struct tkb_prefetch *flights,
+                                      size_t index);
+
+/*
+ * Wait until blob `index` is here and has its digest. Returns 0, TKB_MISS, or
+ * what tkb_remote_get() does.
+ */
+TKB_NODISCARD int tkb_prefetch_await(struct tkb_prefetch *flights, size_t index,
+                                     struct tkb_error *err);
+
+/* Nobody reads blob `index` any more. */
+void tkb_prefetch_drop(struct tkb_prefetch *flights, size_t index);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_LAUNCHER_PAYLOAD_H
+#define TKB_FORMAT_LAUNCHER_PAYLOAD_H
+
+/*
+ * Saved launchers, as a recorder notes them and a manifest lists them.
+ *
+ * Their payloads lie behind the entries in a bundle. To the code that cuts,
+ * packs and decodes frames each is one more entry: of a kind of its own, whose
+ * key, name, and only file's name are the payload's digest in hexadecimal.
+ * Entries and payloads together are items, counted through: first the
+ * entries, then the payloads, each distinct one once, by digest.
+ */
+
+#include <tkbundle/launcher.h>
+
+#include "base/arena.h"
+#include "base/base.h"
+
+enum {
+	TKB_LAUNCHERS_LIMIT = 100000,
+	TKB_NEEDS_LIMIT = 1024,
+	TKB_CACHE_KEY_LIMIT = 1024
+};
+
+/* The kind of an item that is a payload; never seen outside the library. */
+#define TKB_KIND_PAYLOAD ((enum tkb_kind)(TKB_KIND_MODULE + 1))
+
+/*
+ * Is `text` of 1 to `limit` bytes, UTF-8, and without control characters? So
+ * are cache keys and launchers' names.
+ */
+bool tkb_launcher_text_is_valid(const char *text, size_t limit);
+
+/* Make the item of the payload that has `digest` and `size`. */
+TKB_NODISCARD int tkb_payload_item(const struct tkb_digest *digest,
+                                   uint64_t size, struct tkb_arena *arena,
+                                   struct tkb_entry *out,
+                                   struct tkb_error *err);
+
+/*
+ * The distinct payloads of `launchers` as items, by digest, in `arena`. Returns
+ * 0, TKB_ERR_CORRUPT (one digest, two sizes) or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_payload_items(const struct tkb_saved_launcher *launchers,
+                                    size_t count, struct tkb_arena *arena,
+                                    struct tkb_entry **out, size_t *count_out,
+                                    struct tkb_error *err);
+
+/* The place of the payload with `digest` among `items`, where it must be. */
+size_t tkb_payload_find(const struct tkb_entry *items, size_t count,
+                        const struct tkb_digest *digest);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_fixture.h"
+
+#include "fleet/prefetch.h"
+
+/* Blobs on their way, several at once, in order. */
+
+enum {
+	BLOBS = 12,
+	SIZE = 50 * 1000
+};
+
+struct sky {
+	struct tkb_remote *remote;
+	struct tkb_bytes bytes[BLOBS];
+	struct tkb_digest digests[BLOBS];
+	struct tkb_prefetch *flights;
+};
+
+static void close_sky(struct sky *sky)
+{
+	tkb_prefetch_close(sky->flights);
+	tkb_remote_close(sky->remote);
+}
+
+static struct sky arrange_sky(const char *scheme)
+{
+	struct sky sky = { .remote = open_spy(text("%s://%s/remote", scheme,
+		                                   test_folder())) };
+	struct tkb_error err = { 0 };
+
+	for (size_t i = 0; i < BLOBS; i++) {
+		struct tkb_blob blob = { .size = SIZE };
+
+		sky.bytes[i] = make_bytes(SIZE, (uint32_t)i);
+		blob.source = tkb_memory_source(&sky.bytes[i]);
+		CHECK_OK(tkb_remote_put(sky.remote, &blob, &sky.digests[i],
+		                        &err),
+		         &err);
+	}
+	spy_reset();
+	return sky;
+}
+
+static void take_off(struct sky *sky, size_t connections, bool keeps_all)
+{
+	const struct tkb_prefetch_start order = {
+		.remote = sky->remote,
+		.blobs = sky->digests,
+		.count = BLOBS,
+		.connections = connections,
+		.keeps_all = keeps_all,
+	};
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_prefetch_open(&order, &sky->flights, &err), &err);
+}
+
+static void check_blob_at(struct sky *sky, size_t index)
+{
+	const struct tkb_source source =
+		tkb_prefetch_source(sky->flights, index);
+	unsigned char *got = test_alloc(SIZE + 1);
+	struct tkb_error err = { 0 };
+	size_t count = 0;
+
+	CHECK_OK(source.read_at(source.self, 0, got, SIZE + 1, &count, &err),
+	         &err);
+	CHECK(tkb_bytes_equal((struct tkb_bytes){ got, count },
+	                      sky->bytes[index]));
+}
+
+TEST(flights, bring_each_blob_in_order)
+{
+	static const size_t connections[] = { 1, 3, 16 };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(connections); i++) {
+		TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+		struct tkb_error err = { 0 };
+
+		take_off(&sky, connections[i], false);
+		for (size_t j = 0; j < BLOBS; j++) {
+			check_blob_at(&sky, j);
+			CHECK_OK(tkb_prefetch_await(sky.flights, j, &err),
+			         &err);
+			tkb_prefetch_drop(sky.flights, j);
+		}
+		CHECK_INT(spy_count(SPY_GET), BLOBS);
+	}
+}
+
+/* So many have begun; a moment later there are still no more. */
+static void check_begun(int wanted)
+{
+	const uint64_t start = now_ms();
+
+	while ((int)spy_count(SPY_GET) < wanted && now_ms() - start < 10000)
+		nap_ms(5);
+	nap_ms(100);
+	CHECK_INT(spy_count(SPY_GET), wanted);
+}
+
+TEST(flights, go_no_further_ahead_than_there_are_connections)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+	struct tkb_error err = { 0 };
+
+	take_off(&sky, 3, false);
+	check_begun(3);
+	CHECK_OK(tkb_prefetch_await(sky.flights, 0, &err), &err);
+	tkb_prefetch_drop(sky.flights, 0);
+	check_begun(4);
+}
+
+TEST(flights, that_are_all_kept_go_on)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+	struct tkb_error err = { 0 };
+
+	take_off(&sky, 3, true);
+	CHECK_OK(tkb_prefetch_await(sky.flights, BLOBS - 1, &err), &err);
+	for (size_t i = 0; i < BLOBS; i++)
+		CHECK_OK(tkb_prefetch_await(sky.flights, i, &err), &err);
+	for (size_t i = BLOBS; i > 0; i--)
+		check_blob_at(&sky, i - 1);
+	CHECK_INT(spy_count(SPY_GET), BLOBS);
+}
+
+TEST(flights, that_are_closed_end_what_is_on_its_way)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+	uint64_t start;
+
+	spy.get_ms = 5000;
+	take_off(&sky, 4, false);
+	check_begun(4);
+	start = now_ms();
+	tkb_prefetch_close(tkb_take(sky.flights));
+	CHECK(now_ms() - start < 2000);
+	CHECK_INT(spy.flying, 0);
+	CHECK_INT(spy_count(SPY_GET), 4);
+}
+
+static int lose_the_third(const struct spy_event *event, struct tkb_error *err)
+{
+	(void)err;
+	return event->op == SPY_GET && event->earlier == 2 ? TKB_MISS : 0;
+}
+
+TEST(flights, of_which_one_is_gone_bring_the_others)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("lone");
+	struct tkb_error err = { 0 };
+
+	spy.before = lose_the_third;
+	take_off(&sky, 2, false);
+	for (size_t i = 0; i < BLOBS; i++) {
+		const struct tkb_source source =
+			tkb_prefetch_source(sky.flights, i);
+		size_t count = 0;
+		char byte;
+		const int rc =
+			source.read_at(source.self, 0, &byte, 1, &count, &err);
+
+		CHECK_INT(rc, i == 2 ? TKB_ERR_UNAVAILABLE : 0);
+		CHECK_INT(tkb_prefetch_await(sky.flights, i, &err),
+		          i == 2 ? TKB_MISS : 0);
+		tkb_prefetch_drop(sky.flights, i);
+	}
+}
+
+static int refuse(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_GET
+	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "not today")
+	               : 0;
+}
+
+/* The first thread finds it dead while the others get their handles. */
+TEST(flights, of_a_remote_that_dies_just_then_all_fail)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+
+	tkb_remote_close(tkb_take(sky.remote));
+	sky.remote = open_spy(text("spy://%s/remote?retries=0", test_folder()));
+	spy.before = refuse;
+	take_off(&sky, 16, false);
+	for (size_t i = 0; i < BLOBS; i++) {
+		struct tkb_error err = { 0 };
+
+		CHECK_INT(tkb_prefetch_await(sky.flights, i, &err),
+		          TKB_ERR_UNAVAILABLE);
+		CHECK_CONTAINS(err.message, "not today");
+		tkb_prefetch_drop(sky.flights, i);
+	}
+}
+
+TEST(flights, leave_the_remote_as_it_was)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+	const struct tkb_watch before = sky.remote->watch;
+	struct tkb_error err = { 0 };
+	bool is_here = false;
+
+	take_off(&sky, 4, false);
+	tkb_prefetch_close(tkb_take(sky.flights));
+	CHECK_INT(memcmp(&before, &sky.remote->watch, sizeof(before)), 0);
+	CHECK_OK(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, &err),
+	         &err);
+	CHECK(is_here);
+}
+
+TEST(flights, of_no_blob_are_none)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+	const struct tkb_prefetch_start order = { .remote = sky.remote,
+		                                  .connections = 4 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_prefetch_open(&order, &sky.flights, &err), &err);
+	CHECK_INT(spy_count(SPY_GET), 0);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/scanned_entry.h"
+
+/* Entries that a compiler writes while they are looked at. */
+
+#define KEY "KRJX2HQ7F5A3F5S77XLFZIGB7OJNLBQWMK7CXOIKV37EDNGX5SKA"
+
+static const char *late; /* the name of a file that no listing tells */
+
+/* In place of the C library's: a file came after its folder was listed. */
+struct dirent *readdir(DIR *dir)
+{
+	struct dirent *(*real)(DIR *) = NULL;
+	void *symbol = dlsym(RTLD_NEXT, "readdir");
+	struct dirent *item;
+
+	memcpy(&real, &symbol, sizeof(real));
+	do {
+		item = real(dir);
+	} while (item != NULL && late != NULL &&
+	         strcmp(item->d_name, late) == 0);
+	return item;
+}
+
+static size_t count_strays(void)
+{
+	TKB_AUTO(tkb_loader_close) struct tkb_loader loader = { 0 };
+	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
+	struct tkb_scanned_entry found = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_roots_open("cache", &roots, &err), &err);
+	CHECK_OK(tkb_loader_open(&loader, false, false, &err), &err);
+	CHECK_OK(tkb_scanned_entry_load(&loader, &roots.items[0], KEY, &found,
+	                                &err),
+	         &err);
+	return found.stray_count;
+}
+
+static void arrange(void)
+{
+	unpack("triton-3.6.0-h100", "unpacked");
+	CHECK_INT(mkdir("cache", 0777), 0);
+	copy_folder("unpacked/.triton/cache/" KEY, "cache/" KEY);
+}
+
+TEST(found, counts_what_else_is_in_the_folder)
+{
+	arrange();
+	CHECK_INT(count_strays(), 0);
+	write_text("cache/" KEY "/notes", "x");
+	CHECK_INT(count_strays(), 1);
+}
+
+TEST(found, counts_no_less_than_nothing_where_a_file_comes_late)
+{
+	const char **names;
+
+	arrange();
+	names = list("cache/" KEY);
+	for (late = *names; strstr(late, ".ptx") == NULL; late = *++names)
+		;
+	CHECK_INT(count_strays(), 0);
+	write_text("cache/" KEY "/notes", "x");
+	CHECK_INT(count_strays(), 1);
+	late = NULL;
+}

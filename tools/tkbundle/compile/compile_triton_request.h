@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COMPILE_TRITON_ORDER_H
+#define TKBUNDLE_COMPILE_TRITON_ORDER_H
+
+#include <tkbundle/triton_compile.h>
+
+#include "cli/cli.h"
+#include "cli/deadline.h"
+
+/* Is it FILE.py:KERNEL or FILE.json? */
+bool compile_triton_is_input(const char *operand);
+
+/* Is it FILE.json? Such a list names signatures, and may name targets. */
+bool compile_triton_is_list(const char *operand);
+
+/* What is to be compiled. All is borrowed; zero means the default. */
+struct compile_triton_request {
+	const char *const *inputs; /* for which the above is true */
+	size_t input_count;
+	const char *signature;  /* of FILE.py:KERNEL, which needs one */
+	const char *python;     /* a path or a name */
+	const char *ptxas;      /* a path; NULL: as Triton finds it */
+	const char *cache_root; /* NULL: Triton's own */
+	uint32_t num_warps;     /* 0: Triton's default, or the list's */
+	uint32_t num_stages;
+	const struct tkb_target *targets; /* for all; a kernel of a list may
+	                                     name its own */
+	size_t target_count;
+	uint32_t worker_count;
+	struct deadline deadline; /* of all of it */
+	bool keep_going;          /* after a failure go on with the rest */
+	bool is_verbose;          /* a line for each, and what Triton says */
+	bool is_json;             /* print no lines of results */
+	struct tkb_sink log;      /* as of tkb_triton_options */
+};
+
+#endif
