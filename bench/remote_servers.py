@@ -17,7 +17,8 @@ import urllib.request
 from bench import Failed, run, text_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-S3_SERVER = os.path.join(HERE, "..", "tests", "s3_server.py")
+S3_SERVER = os.path.join(HERE, "..", "tests", "support",
+                         "s3_server.py")
 S3_KEY, S3_SECRET = "AKIDTEST", "s3cret/With+Signs"  # as that server knows
 TRIES = 600  # of 50 ms
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of tkbundle for bash. tests/completions.sh holds it against the
-# program.
+# Completion of tkbundle for bash; tests/program/completions.sh holds it against
+# the program.
 
 # Set `options` to those of verb $1.
 _tkbundle_options() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of tkbundle for fish. tests/completions.sh holds it against the
-# program.
+# Completion of tkbundle for fish; tests/program/completions.sh holds it against
+# the program.
 
 # Is the verb one of $argv?
 function __tkbundle_verb

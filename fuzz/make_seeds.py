@@ -4,7 +4,7 @@
 
     make_seeds.py TKBUNDLE SAVE
 
-TKBUNDLE is the program and SAVE that of tests/tools/save.c; real files come
+TKBUNDLE is the program and SAVE that of tests/program/save.c; real files come
 from ../fixtures, the rest is made here. The same programs give the same seeds.
 """
 

@@ -6,7 +6,8 @@
 
 A file is X.c and X.h together. No two files include each other, directly or by
 way of others; a folder includes only folders that stand before it in LAYERS;
-and no folder of sources has more than 35 files.
+and no folder of sources or of tests has more than 35 files (of tests, data such
+as snapshots and modules do not count).
 """
 
 import os
@@ -62,6 +63,8 @@ LAYERS = {
     ],
 }
 FILES_LIMIT = 35
+TESTS = (".c", ".h", ".py", ".sh")
+SNAPSHOTS = "tests/cli/"
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
 
@@ -147,9 +150,17 @@ def circles(includes):
             yield from visit(unit)
 
 
+def tests(top):
+    for place, _, names in os.walk(os.path.join(top, "tests")):
+        for name in names:
+            path = os.path.relpath(os.path.join(place, name), top)
+            if name.endswith(TESTS) and not path.startswith(SNAPSHOTS):
+                yield path
+
+
 def crowded(includes):
     counts = {}
-    for path in includes:
+    for path in [*includes, *tests(sys.argv[1])]:
         room = os.path.dirname(path)
         counts[room] = counts.get(room, 0) + 1
     for room, count in sorted(counts.items()):

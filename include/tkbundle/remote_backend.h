@@ -25,8 +25,8 @@ extern "C" {
  * names: a record, a folder or a page of a listing that is passed over costs
  * others their blobs. Only what the place itself says is not there is a miss.
  *
- * Every backend passes tests/remote_contract.c. src/remote/memory.c is the
- * smallest complete one: read it first.
+ * Every backend passes tests/remote/remote_contract.c. src/remote/memory.c is
+ * the smallest complete one: read it first.
  */
 
 /** Grows by one whenever struct tkb_remote_backend changes. */

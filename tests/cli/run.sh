@@ -25,7 +25,7 @@
 #     powerless COMMAND...  run it bound by permissions, as root is not
 #     skip REASON           end the case: it cannot be told here
 #     save ROOT FILE WORD...
-#                           pack launchers, see ../tools/save.c; without
+#                           pack launchers, see ../program/save.c; without
 #                           $TKB_SAVE, which names that program, skip
 
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -146,7 +146,7 @@ skip() {
 }
 
 save() {
-	[ -n "$packer" ] || skip "there is no tests/tools/save"
+	[ -n "$packer" ] || skip "there is no tests/program/save"
 	"$packer" "$@"
 }
 

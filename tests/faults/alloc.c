@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/alloc.h"
+#include "alloc.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "faults/loop.h"
-#include "faults/world.h"
+#include "loop.h"
+#include "world.h"
 #include "forge.h"
 
 /* A bundle of a kernel and a module, and what is done with it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/c_launcher.h>
 
-#include "faults/loop.h"
+#include "loop.h"
 #include "harness.h"
 
 /* A launcher and a link of it, and what they wrote. */

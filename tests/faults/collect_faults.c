@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "faults/loop.h"
-#include "faults/world.h"
+#include "loop.h"
+#include "world.h"
 
 /* A collect, and what an undisturbed one gives. */
 struct collect {

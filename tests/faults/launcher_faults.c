@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/loop.h"
-#include "faults/world.h"
+#include "loop.h"
+#include "world.h"
 
 /* Saved launchers, given back where the root "root" has their kernels. */
 struct saved {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/loop.h"
+#include "loop.h"
 
 #include <execinfo.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include <openssl/err.h>
 
-#include "faults/alloc.h"
+#include "alloc.h"
 #include "harness.h"
 
 enum {

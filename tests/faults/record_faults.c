@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/loop.h"
-#include "faults/world.h"
+#include "loop.h"
+#include "world.h"
 #include "fleet/record.h"
 
 /* A record: what cannot be read for want of memory is not damaged. */

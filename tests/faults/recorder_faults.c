@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "faults/alloc.h"
-#include "faults/loop.h"
-#include "faults/world.h"
+#include "alloc.h"
+#include "loop.h"
+#include "world.h"
 
 /* Kernels put, so that the recorder's table grows with the last ones. */
 enum {

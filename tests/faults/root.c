@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/root.h"
+#include "root.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 /* The cache root "root", before a call that may fail and after one that does
  * not; and whether it is one of both, entry by entry. */
 
-#include "faults/loop.h"
-#include "faults/tree.h"
+#include "loop.h"
+#include "tree.h"
 
 struct fault_root {
 	struct tree before; /* empty: there is no root */

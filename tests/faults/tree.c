@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/tree.h"
+#include "tree.h"
 
 #include <dirent.h>
 #include <errno.h>

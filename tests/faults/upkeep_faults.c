@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "faults/loop.h"
-#include "faults/root.h"
-#include "faults/world.h"
+#include "loop.h"
+#include "root.h"
+#include "world.h"
 
 /* The upkeep of "root", and what an undisturbed one reports. */
 struct upkeep {

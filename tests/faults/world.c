@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "faults/world.h"
+#include "world.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 
 /* The caches and bundles that the fault tests work on: real ones, but small. */
 
-#include "faults/tree.h"
+#include "tree.h"
 #include "harness.h"
 
 /* Entries of fixture triton-3.6.0-h100, the smallest of their kinds. */

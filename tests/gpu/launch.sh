@@ -157,7 +157,7 @@ done
 proof matmul matmul*.c
 
 if "$python" -c 'import triton' 2>/dev/null; then
-    "$python" -B "$here/../c_launcher/kernels.py" "$work/made_cache" >kernels
+    "$python" -B "$here/../launch/c_launcher/kernels.py" "$work/made_cache" >kernels
     while IFS='|' read -r use key signature; do
         case $use in
         scalars) macro=SCALARS ;;

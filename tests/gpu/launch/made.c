@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Kernels that the Triton at hand made (tests/c_launcher/kernels.py): SCALARS,
+ * Kernels that the Triton at hand made (tests/launch/c_launcher/kernels.py): SCALARS,
  * with every type of number, and `fill` in clusters, cooperative and
  * programmatic: PLAIN, CLUSTERED, COOPERATIVE, PROGRAMMATIC.
  */

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "fake_http.h"
+#include "remote/backends.h"
+
+/* The HTTP backend and servers that lie, fail, or lead elsewhere. */
+
+#define SECRET "s3cret"
+
+#define CAS "GET /cas/"
+
+static int get_from(const char *url, uint64_t offset, struct tkb_buf *got,
+                    uint32_t *retry_after_ms, struct tkb_error *err)
+{
+	const struct tkb_digest digest = made_up(1);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	int rc;
+
+	rc = open_http(url, &handle, err);
+	handle.call.retry_after_ms = retry_after_ms;
+	return rc < 0 ? rc : get(&handle, &digest, offset, got, err);
+}
+
+/* What a server says to GET of a blob, and what is made of it. */
+static void check_get(const char *what, int status, const char *part)
+{
+	const struct web_answer answer = { CAS, what, false };
+	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(get_from(text("http://bob:" SECRET "@127.0.0.1:%u",
+	                          server.port),
+	                     0, &got, NULL, &err),
+	            status, &err, part);
+	CHECK(strstr(err.message, SECRET) == NULL);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http_fault, failures_are_told_from_refusals)
+{
+	static const struct {
+		const char *status;
+		int rc;
+		const char *part;
+	} cases[] = {
+		{ "400 Bad", TKB_ERR_DENIED,
+		  "it does not do this GET: HTTP 400" },
+		{ "401 Who", TKB_ERR_DENIED, "other credentials: HTTP 401" },
+		{ "403 No", TKB_ERR_DENIED, "it forbids this: HTTP 403" },
+		{ "405 No", TKB_ERR_DENIED, "HTTP 405" },
+		{ "407 Proxy", TKB_ERR_DENIED, "other credentials: HTTP 407" },
+		{ "408 Slow", TKB_ERR_UNAVAILABLE, "it failed: HTTP 408" },
+		{ "425 Early", TKB_ERR_UNAVAILABLE, "it failed: HTTP 425" },
+		{ "429 Often", TKB_ERR_UNAVAILABLE,
+		  "asked too often: HTTP 429" },
+		{ "500 Oh", TKB_ERR_UNAVAILABLE, "it failed: HTTP 500" },
+		{ "503 Busy", TKB_ERR_UNAVAILABLE, "it failed: HTTP 503" },
+		{ "301 Where", TKB_ERR_UNAVAILABLE, "redirects to nowhere" },
+		{ "304 Same", TKB_ERR_UNAVAILABLE, "redirects to nowhere" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+		check_get(text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
+		               cases[i].status),
+		          cases[i].rc, cases[i].part);
+}
+
+TEST(http_fault, what_is_no_http_is_told)
+{
+	check_get("SSH-2.0-OpenSSH_9.2\r\n", TKB_ERR_UNAVAILABLE,
+	          "its answer is not HTTP");
+	check_get("\x15\x03\x01\x02\x02\x16\r\n\r\n", TKB_ERR_UNAVAILABLE,
+	          "its answer is not HTTP");
+	check_get("HTTP/1.1 banana\r\n\r\n", TKB_ERR_UNAVAILABLE,
+	          "its answer is not HTTP");
+	check_get("", TKB_ERR_UNAVAILABLE, "it closed the connection");
+}
+
+TEST(http_fault, an_answer_that_ends_early_is_told)
+{
+	check_get("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789",
+	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
+	check_get("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n",
+	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
+	check_get("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	          "5\r\nabcde\r\n5\r\nab",
+	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
+	check_get("HTTP/1.1 200 OK\r\nServer: ng", TKB_ERR_UNAVAILABLE,
+	          "its answer ended too early");
+	check_get("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
+	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
+}
+
+TEST(http_fault, headers_without_end_are_refused)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf head = TKB_BUF_INIT(TKB_MIB);
+
+	tkb_buf_add_text(&head, "HTTP/1.1 200 OK\r\n");
+	for (int i = 0; i < 4000; i++)
+		tkb_buf_add_text(&head, text("X-%060d: y\r\n", i));
+	tkb_buf_add_byte(&head, '\0');
+	check_get((const char *)head.data, TKB_ERR_UNAVAILABLE,
+	          "its answer has no end of headers");
+}
+
+/* The digest finds what is wrong; here it is that nothing breaks. */
+TEST(http_fault, bytes_behind_the_length_are_left_out)
+{
+	const struct web_answer answer = {
+		CAS, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n0123456789",
+		false
+	};
+	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(get_from(http_url(&server, ""), 0, &got, NULL, &err), &err);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("0123")));
+	stop_server(&server, SIGKILL);
+}
+
+static void check_part(const char *what, int rc, const char *part)
+{
+	const struct web_answer answer = { CAS, what, false };
+	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct tkb_error err = { 0 };
+
+	if (rc < 0) {
+		CHECK_FAILS(
+			get_from(http_url(&server, ""), 4, &got, NULL, &err),
+			rc, &err, part);
+	} else {
+		CHECK_OK(get_from(http_url(&server, ""), 4, &got, NULL, &err),
+		         &err);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text(part)));
+	}
+	CHECK_CONTAINS(requests_so_far(), "Range: bytes=4-\r\n");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http_fault, a_part_is_had_from_servers_that_give_parts_and_others)
+{
+	check_part("HTTP/1.1 206 OK\r\nContent-Range: bytes 4-9/10\r\n"
+	           "Content-Length: 6\r\n\r\n456789",
+	           0, "456789");
+	check_part("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789", 0,
+	           "456789");
+	check_part("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n01", 0, "");
+	check_part("HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", 0, "");
+	check_part("HTTP/1.1 206 OK\r\nContent-Range: bytes 3-9/10\r\n"
+	           "Content-Length: 7\r\n\r\n3456789",
+	           TKB_ERR_UNAVAILABLE, "another part than was asked for");
+	check_part("HTTP/1.1 206 OK\r\nContent-Length: 6\r\n\r\n456789",
+	           TKB_ERR_UNAVAILABLE, "another part than was asked for");
+}
+
+TEST(http_fault, when_to_come_back_is_handed_on)
+{
+	static const struct {
+		const char *says;
+		uint32_t ms;
+	} cases[] = {
+		{ "429 Often\r\nRetry-After: 7", 7000 },
+		{ "503 Busy\r\nRetry-After: 2", 2000 },
+		{ "503 Busy\r\nRetry-After: 99999999", 3600000 },
+		{ "503 Busy\r\nRetry-After: soon", 0 },
+		{ "500 Oh", 0 },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct web_answer answer = {
+			CAS,
+			text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
+			     cases[i].says),
+			false
+		};
+		struct server server =
+			start_script(&(struct web_script){ &answer, 1 });
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+		struct tkb_error err = { 0 };
+		uint32_t ms = 0;
+
+		CHECK_INT(get_from(http_url(&server, ""), 0, &got, &ms, &err),
+		          TKB_ERR_UNAVAILABLE);
+		CHECK_INT(ms, cases[i].ms);
+		stop_server(&server, SIGKILL);
+	}
+}
+
+TEST(http_fault, a_redirect_on_the_same_server_is_followed)
+{
+	static const struct web_answer answers[] = {
+		{ "GET /there",
+		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
+		{ CAS,
+		  "HTTP/1.1 302 There\r\nLocation: /there\r\n"
+		  "Content-Length: 4\r\n\r\njunk",
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 2 });
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(get_from(http_url(&server, "?header=X-Key:" SECRET), 0, &got,
+	                  NULL, &err),
+	         &err);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
+	CHECK_CONTAINS(strstr(requests_so_far(), "GET /there"),
+	               "X-Key:" SECRET);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http_fault, a_redirect_in_a_circle_ends)
+{
+	check_get("HTTP/1.1 302 There\r\nLocation: /cas/again\r\n"
+	          "Content-Length: 0\r\n\r\n",
+	          TKB_ERR_UNAVAILABLE, "it redirects more than 5 times");
+	CHECK_CONTAINS(requests_so_far(), "GET /cas/again");
+}
+
+TEST(http_fault, a_redirect_to_what_is_no_http_is_refused)
+{
+	check_get("HTTP/1.1 302 There\r\nLocation: file:///etc/passwd\r\n"
+	          "Content-Length: 0\r\n\r\n",
+	          TKB_ERR_UNAVAILABLE, "it redirects to what is no HTTP");
+	check_get("HTTP/1.1 302 There\r\nLocation: http://\r\n"
+	          "Content-Length: 0\r\n\r\n",
+	          TKB_ERR_UNAVAILABLE, "redirects to");
+}
+
+/* What was asked from `what` on; "" where it was not. */
+static const char *asked_from(const char *what)
+{
+	const char *found = strstr(requests_so_far(), what);
+
+	return found != NULL ? found : "";
+}
+
+/* All that may be a secret stays at home. */
+TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
+{
+	static const char *const urls[] = {
+		"http://bob:" SECRET "@127.0.0.1:%u",
+		"http://127.0.0.1:%u?bearer=" SECRET,
+		"http://127.0.0.1:%u?header=X-Key:" SECRET,
+		"http://127.0.0.1:%u?netrc=netrc",
+	};
+	const struct web_answer there = {
+		"GET /x", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes",
+		false
+	};
+	struct server other = start_script(&(struct web_script){ &there, 1 });
+	const struct web_answer answer = {
+		CAS,
+		text("HTTP/1.1 302 There\r\nLocation: http://127.0.0.1:%u/x\r\n"
+		     "Content-Length: 0\r\n\r\n",
+		     other.port),
+		false
+	};
+
+	write_text("netrc",
+	           "machine 127.0.0.1 login bob password " SECRET "\n");
+	for (size_t i = 0; i < TKB_COUNT_OF(urls); i++) {
+		struct server server =
+			start_script(&(struct web_script){ &answer, 1 });
+		const char *at = strstr(urls[i], "%u");
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+		struct tkb_error err = { 0 };
+		const char *asked;
+
+		CHECK_OK(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
+		                       server.port, at + 2),
+		                  0, &got, NULL, &err),
+		         &err);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
+		asked = asked_from("GET /x");
+		CHECK_CONTAINS(asked, "GET /x");
+		CHECK(strstr(asked, "Authorization") == NULL);
+		CHECK(strstr(asked, SECRET) == NULL);
+		asked = asked_from(CAS);
+		CHECK(strstr(asked, "Authorization") != NULL ||
+		      strstr(asked, SECRET) != NULL);
+		stop_server(&server, SIGKILL);
+	}
+	stop_server(&other, SIGKILL);
+}
+
+TEST(http_fault, nothing_is_put_on_another_server)
+{
+	static const struct web_answer answers[] = {
+		{ "PUT /",
+		  "HTTP/1.1 307 There\r\nLocation: http://elsewhere.test:81/x?"
+		  "token=" SECRET "\r\nContent-Length: 0\r\n\r\n",
+		  false },
+		{ "GET /ref/", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 2 });
+	const struct tkb_bytes bytes = make_bytes(100, 1);
+	const struct tkb_digest digest = digest_of(bytes);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
+	         &err);
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	            &err,
+	            "it redirects to 'http://elsewhere.test:81', which gets no "
+	            "PUT of ours");
+	CHECK(strstr(err.message, SECRET) == NULL);
+	stop_server(&server, SIGKILL);
+}
+
+/* A redirected PUT is sent again, from its first byte on. */
+TEST(http_fault, a_put_follows_on_the_same_server)
+{
+	static const struct web_answer answers[] = {
+		{ "PUT /there", "HTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n",
+		  false },
+		{ "PUT /cas/",
+		  "HTTP/1.1 307 There\r\nLocation: /there\r\n"
+		  "Content-Length: 0\r\n\r\n",
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 2 });
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
+	         &err);
+	(void)must_put(&handle, make_bytes(100, 1));
+	CHECK_CONTAINS(strstr(requests_so_far(), "PUT /there"),
+	               "Content-Length: 100\r\n");
+	CHECK(strstr(requests_so_far(), "Expect") == NULL);
+	stop_server(&server, SIGKILL);
+}
+
+/* Nobody waits for the rest of a page that says what is wrong. */
+TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf page = TKB_BUF_INIT(TKB_MIB);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	const uint64_t start = now_ms();
+	struct tkb_error err = { 0 };
+	struct web_answer answer = { CAS, NULL, true };
+	struct server server;
+
+	tkb_buf_add_text(&page, "HTTP/1.1 404 No\r\n"
+	                        "Content-Length: 10000000\r\n\r\n");
+	for (int i = 0; i < 3000; i++)
+		tkb_buf_add_text(&page, text("%0100d", i));
+	tkb_buf_add_byte(&page, '\0');
+	answer.what = (const char *)page.data;
+	server = start_script(&(struct web_script){ &answer, 1 });
+	CHECK_INT(get_from(http_url(&server, ""), 0, &got, NULL, &err),
+	          TKB_MISS);
+	CHECK_INT(got.size, 0);
+	CHECK(now_ms() - start < 5000);
+	stop_server(&server, SIGKILL);
+}
+
+static int read_ten(void *self, uint64_t offset, void *data, size_t size,
+                    size_t *got_out, struct tkb_error *err)
+{
+	(void)self, (void)err;
+	*got_out = offset >= 10 ? 0 : 10 - (size_t)offset;
+	memset(data, 1, size < 10 ? size : 10);
+	return 0;
+}
+
+TEST(http_fault, a_source_that_ends_early_is_told_at_once)
+{
+	const struct web_answer silence = { "PUT /", NULL, true };
+	struct server server =
+		start_script(&(struct web_script){ &silence, 1 });
+	const struct tkb_blob blob = { 1000, { read_ten, NULL } };
+	const struct tkb_digest digest = made_up(1);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	const uint64_t start = now_ms();
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
+	         &err);
+	CHECK_FAILS(tkb_backend_http.put(handle.self, &handle.call, &digest,
+	                                 &blob, &err),
+	            TKB_ERR_IO, &err, "the blob is cut short");
+	CHECK(now_ms() - start < 5000);
+	stop_server(&server, SIGKILL);
+}
+
+/* What a server says to whoever asks for a listing. */
+static void check_records(const char *what, int status, const char *part)
+{
+	const struct web_answer answer = { "GET /ref/", what, false };
+	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	struct notebook *notebook = new_notebook();
+	const struct tkb_record_visitor visitor = record_visitor(notebook);
+	static const char *const ways[] = { "", "?listing=index" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(ways); i++) {
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		struct tkb_error err = { 0 };
+
+		CHECK_OK(open_http(http_url(&server, ways[i]), &handle, &err),
+		         &err);
+		CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call,
+		                                     "ref", &visitor, &err),
+		            status, &err, part);
+		CHECK_INT(notebook->count, 0);
+	}
+	stop_server(&server, SIGKILL);
+}
+
+TEST(http_fault, what_is_no_listing_is_not_taken_for_an_empty_one)
+{
+	static const char *const bodies[] = {
+		"",     "<html>Welcome</html>", "{}",    "[",        "[1]",
+		"[{}]", "[{\"name\":5}]",       "[] []", "\xff\xfe",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(bodies); i++)
+		check_records(text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
+		                   "\r\n%s",
+		                   strlen(bodies[i]), bodies[i]),
+		              TKB_ERR_UNAVAILABLE, "list");
+}
+
+TEST(http_fault, a_listing_that_fails_is_no_empty_one)
+{
+	check_records("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n",
+	              TKB_ERR_UNAVAILABLE, "it failed: HTTP 500");
+	check_records("HTTP/1.1 401 Who\r\nContent-Length: 0\r\n\r\n",
+	              TKB_ERR_DENIED, "it wants other credentials");
+	check_records("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[",
+	              TKB_ERR_UNAVAILABLE, "its answer ended too early");
+}
+
+#define HEX16 "0123456789abcdef"
+
+/* One was dropped since, one is no record. */
+TEST(http_fault, a_record_that_is_gone_is_passed_over)
+{
+	static const char listing[] =
+		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"type\":\"file\","
+		"\"size\":3},{\"name\":\"../../x\",\"type\":\"file\"},"
+		"{\"name\":\"f"
+		""
+		"edcba9876543210" HEX16 HEX16 HEX16
+		"\",\"type\":\"file\",\"more\":[{\"a\":null}]}]";
+	const struct web_answer answers[] = {
+		{ "GET /ref/ref/f",
+		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
+		{ "GET /ref/ref/0",
+		  "HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n", false },
+		{ "GET /ref/ref/ ",
+		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
+		       strlen(listing), listing),
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 3 });
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	const struct notebook *notebook;
+
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	notebook = list_records(&handle, "ref");
+	CHECK_INT(notebook->count, 1);
+	CHECK(tkb_bytes_equal(notebook->items[0].bytes, tkb_text("yes")));
+	CHECK(strstr(requests_so_far(), "..") == NULL);
+	stop_server(&server, SIGKILL);
+}
+
+/* One is forbidden, one is larger than any record, one is had. */
+TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
+{
+	static const char listing[] =
+		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"type\":\"file\","
+		"\"size\":3},{\"name\":\"1" HEX16 HEX16 HEX16
+		"123456789abcdef\",\"type\":\"file\",\"size\":99999999},"
+		"{\"name\":\"f" HEX16 HEX16 HEX16
+		"123456789abcdef\",\"type\":\"file\",\"size\":3}]";
+	const struct web_answer answers[] = {
+		{ "GET /ref/ref/f",
+		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
+		{ "GET /ref/ref/0",
+		  "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", false },
+		{ "GET /ref/ref/ ",
+		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
+		       strlen(listing), listing),
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 3 });
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	const struct notebook *notebook;
+	unsigned seen = 0;
+
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	notebook = list_records(&handle, "ref");
+	CHECK_INT(notebook->count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct told *told = &notebook->items[i];
+		const unsigned char first = told->digest.bytes[0];
+
+		if (first == 0xf0 && told->unread == 0)
+			seen |= 1u;
+		if (first == 0x01 && told->unread == TKB_ERR_DENIED)
+			seen |= 2u;
+		if (first == 0x10 && told->unread == TKB_ERR_TOO_LARGE)
+			seen |= 4u;
+	}
+	CHECK_INT(seen, 7);
+	CHECK(strstr(requests_so_far(), "GET /ref/ref/1") == NULL);
+	stop_server(&server, SIGKILL);
+}
+
+/* Some servers do so for any HEAD: what a GET brings counts. */
+TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
+{
+	static const struct {
+		const char *answer;
+		uint64_t size;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes",
+		  TKB_SIZE_UNKNOWN },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0 },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct web_answer answers[] = {
+			{ "HEAD /cas/",
+			  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+			  false },
+			{ "GET /cas/", cases[i].answer, false },
+		};
+		struct server server =
+			start_script(&(struct web_script){ answers, 2 });
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		const struct tkb_digest digest = made_up(1);
+		struct tkb_error err = { 0 };
+		bool has = false;
+		uint64_t size = 7;
+
+		CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+		CHECK_OK(tkb_backend_http.has(handle.self, &handle.call,
+		                              &digest, 1, &has, &size, &err),
+		         &err);
+		CHECK(has);
+		CHECK(size == cases[i].size);
+		stop_server(&server, SIGKILL);
+	}
+}
+
+/* A gateway may say so of any object; what a GET brings is held against all. */
+TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
+{
+	static const struct {
+		const char *answer;
+		uint64_t size;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		  TKB_SIZE_UNKNOWN },
+		{ "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+		  TKB_SIZE_UNKNOWN },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 9 },
+	};
+
+	(void)setenv("no_proxy", "*", 1);
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct web_answer answer = { "HEAD /bucket/",
+			                           cases[i].answer, false };
+		struct server server =
+			start_script(&(struct web_script){ &answer, 1 });
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		const struct tkb_digest digest = made_up(1);
+		struct tkb_error err = { 0 };
+		bool has = false;
+		uint64_t size = 7;
+
+		CHECK_OK(open_handle(&tkb_backend_s3,
+		                     text("s3://bucket?anonymous=true&"
+		                          "endpoint=http://127.0.0.1:%u",
+		                          server.port),
+		                     &handle, &err),
+		         &err);
+		CHECK_OK(tkb_backend_s3.has(handle.self, &handle.call, &digest,
+		                            1, &has, &size, &err),
+		         &err);
+		CHECK(has);
+		CHECK(size == cases[i].size);
+		stop_server(&server, SIGKILL);
+	}
+}
+
+/* Longer than it is listed: the server lies, or it is none of ours. */
+TEST(http_fault, a_record_longer_than_listed_is_refused)
+{
+	static const char listing[] =
+		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"size\":3}]";
+	const struct web_answer answers[] = {
+		{ "GET /ref/ref/0",
+		  "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789",
+		  false },
+		{ "GET /ref/ref/ ",
+		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
+		       strlen(listing), listing),
+		  false },
+	};
+	struct server server = start_script(&(struct web_script){ answers, 2 });
+	struct notebook *notebook = new_notebook();
+	const struct tkb_record_visitor visitor = record_visitor(notebook);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call, "ref",
+	                                     &visitor, &err),
+	            TKB_ERR_UNAVAILABLE, &err, "it sends more than");
+	stop_server(&server, SIGKILL);
+}

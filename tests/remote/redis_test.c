@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_redis.h"
+#include "remote/backends.h"
+
+/* The Redis backend against the real redis-server. */
+
+static void check_refused(const char *url, int status, const char *part)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_FAILS(open_redis(url, &handle, &err), status, &err, part);
+	CHECK(strstr(err.message, "s3cret") == NULL);
+	CHECK(strstr(err.message, "somebody") == NULL);
+}
+
+TEST(redis, urls_that_make_no_sense_are_refused)
+{
+	static const struct {
+		const char *url;
+		const char *part;
+	} cases[] = {
+		{ "redis://", "has no host" },
+		{ "redis://:s3cret@/2", "has no host" },
+		{ "redis://host/two", "'db' wants a database's number" },
+		{ "redis://host/1/2", "'db' wants a database's number" },
+		{ "redis://host?db=-1", "'db' wants a database's number" },
+		{ "redis://host/1?db=1", "names a database twice" },
+		{ "redis://host?ttl=soon", "'ttl' wants a time" },
+		{ "redis://host?ttl=0", "'ttl' wants a time" },
+		{ "redis://host?ttl=9999999d", "'ttl' wants a time" },
+		{ "redis://host?prefix=", "'prefix' wants up to 64 bytes" },
+		{ "redis://host?cafile=ca.pem", "'cafile' is for TLS" },
+		{ "redis://host?verify=true", "'verify' is for TLS" },
+		{ "redis+unix:///s?cert=c.pem", "'cert' is for TLS" },
+		{ "rediss://host?verify=no", "'verify' wants 'true'" },
+		{ "redis+unix://host/s", "a path and no host" },
+		{ "redis+unix://", "a path and no host" },
+	};
+	const char *long_path = text("redis+unix:///%0120d", 0);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+		check_refused(cases[i].url, TKB_ERR_INVALID, cases[i].part);
+	check_refused(long_path, TKB_ERR_INVALID, "path is longer than 107");
+	check_refused(text("redis://host?prefix=%065d", 0), TKB_ERR_INVALID,
+	              "'prefix' wants");
+}
+
+TEST(redis, a_password_opens_and_nothing_else_does)
+{
+	struct server server = start_redis("requirepass s3cret\n");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_redis(text("redis://:s3cret@127.0.0.1:%u", server.port),
+	                    &handle, &err),
+	         &err);
+	(void)must_put(&handle, make_bytes(10, 1));
+	close_handle(&handle);
+	check_refused(text("redis://127.0.0.1:%u", server.port), TKB_ERR_DENIED,
+	              "it wants a password");
+	check_refused(text("redis://:s3cret2@127.0.0.1:%u", server.port),
+	              TKB_ERR_DENIED, "does not know this user and password");
+	check_refused(text("redis://somebody:s3cret@127.0.0.1:%u", server.port),
+	              TKB_ERR_DENIED, "does not know this user and password");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_password_that_is_not_wanted_is_refused)
+{
+	struct server server = start_redis("");
+
+	check_refused(text("redis://:s3cret@127.0.0.1:%u", server.port),
+	              TKB_ERR_DENIED, "refuses the user or the password");
+	stop_server(&server, SIGKILL);
+}
+
+/* As redis.h documents them. */
+#define PULL "+time +exists +strlen +get +getrange +hgetall "
+#define PULL_ALL PULL "+hexists +hset +hdel "
+#define PUSH PULL_ALL "+set +zadd +hsetnx "
+#define GC PUSH "+scan +zscore +del +zrem "
+#define TTL "+pexpire +psetex "
+
+static const char *user(const char *name, const char *rights)
+{
+	return text("user %s on >s3cret ~tkbundle:* resetchannels -@all %s\n",
+	            name, rights);
+}
+
+static void open_as(const struct server *server, const char *name,
+                    const char *rest, struct handle *handle)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_redis(text("redis://%s:s3cret@127.0.0.1:%u%s", name,
+	                         server->port, rest),
+	                    handle, &err),
+	         &err);
+}
+
+TEST(redis, the_documented_rights_are_enough)
+{
+	struct server server = start_redis(text(
+		"%s%s%s%s", user("puller", PULL), user("toucher", PULL_ALL),
+		user("pusher", PUSH), user("cleaner", GC "+select " TTL)));
+	const struct tkb_bytes large = make_bytes(3 * TKB_MIB, 1);
+	TKB_AUTO(close_handle) struct handle pusher = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle puller = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle toucher = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle cleaner = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	open_as(&server, "pusher", "", &pusher);
+	digest = must_put(&pusher, large);
+	(void)must_put(&pusher, make_bytes(10, 2));
+	(void)must_add(&pusher, "ref", large);
+	CHECK(is_there(&pusher, &digest));
+	CHECK_INT(list_records(&pusher, "ref")->count, 1);
+	CHECK_OK(tkb_backend_redis.drop(pusher.self, &pusher.call, "ref",
+	                                &digest, &err),
+	         &err);
+	(void)must_add(&pusher, "ref", large);
+
+	open_as(&server, "puller", "", &puller);
+	check_blob(&puller, &digest, 0, large);
+	CHECK_INT(list_records(&puller, "ref")->count, 1);
+
+	open_as(&server, "toucher", "", &toucher);
+	CHECK_OK(tkb_backend_redis.touch(toucher.self, &toucher.call, "ref",
+	                                 &digest, &err),
+	         &err);
+
+	open_as(&server, "cleaner", "/0?ttl=1d", &cleaner);
+	(void)must_put(&cleaner, make_bytes(10, 2));
+	CHECK_INT(list_blobs(&cleaner)->count, 2);
+	CHECK_INT(list_refs(&cleaner)->count, 1);
+	CHECK_OK(tkb_backend_redis.remove(cleaner.self, &cleaner.call, &digest,
+	                                  &err),
+	         &err);
+	close_handle(&cleaner);
+	close_handle(&toucher);
+	close_handle(&puller);
+	close_handle(&pusher);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
+{
+	struct server server = start_redis(
+		text("%suser blind on >s3cret ~other:* resetchannels +@all\n",
+	             user("puller", PULL)));
+	const struct tkb_bytes bytes = make_bytes(2 * TKB_MIB, 3);
+	const struct tkb_digest digest = digest_of(bytes);
+	const struct tkb_blob_visitor visitor = blob_visitor(new_notebook());
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle blind = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	open_as(&server, "puller", "?ttl=1d", &handle);
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	            &err, "do not let this user use 'psetex'");
+	CHECK(!is_there(&handle, &digest));
+	CHECK_FAILS(tkb_backend_redis.list(handle.self, &handle.call, &visitor,
+	                                   &err),
+	            TKB_ERR_DENIED, &err, "'scan'");
+	CHECK_INT(list_records(&handle, "none")->count, 0);
+
+	open_as(&server, "blind", "", &blind);
+	CHECK_FAILS(put_blob(&blind, &digest, &bytes, &err), TKB_ERR_DENIED,
+	            &err, "do not let this user use these keys");
+	close_handle(&blind);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_user_may_have_no_password)
+{
+	struct server server = start_redis("user guest on nopass ~* +@all\n"
+	                                   "requirepass s3cret\n");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_redis(text("redis://guest@127.0.0.1:%u", server.port),
+	                    &handle, &err),
+	         &err);
+	(void)must_put(&handle, make_bytes(10, 4));
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_unix_socket_serves_as_well)
+{
+	struct server server = start_redis("requirepass s3cret\n");
+	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 1, 5);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	CHECK_OK(open_redis(text("redis+unix://:s3cret@%s?db=3", server.socket),
+	                    &handle, &err),
+	         &err);
+	digest = must_put(&handle, bytes);
+	check_blob(&handle, &digest, 0, bytes);
+	close_handle(&handle);
+	check_refused(text("redis+unix://:s3cret@%s.none", server.socket),
+	              TKB_ERR_UNAVAILABLE, "No such file");
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, databases_are_apart)
+{
+	struct server server = start_redis("databases 3\n");
+	TKB_AUTO(close_handle) struct handle first = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle second = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle again = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	CHECK_OK(open_redis(redis_url(&server, "/1"), &first, &err), &err);
+	CHECK_OK(open_redis(redis_url(&server, "?db=2"), &second, &err), &err);
+	CHECK_OK(open_redis(redis_url(&server, "/2"), &again, &err), &err);
+	digest = must_put(&second, make_bytes(10, 6));
+	CHECK(!is_there(&first, &digest));
+	CHECK(is_there(&again, &digest));
+	check_refused(redis_url(&server, "/7"), TKB_ERR_INVALID,
+	              "no such database");
+	close_handle(&first);
+	close_handle(&second);
+	close_handle(&again);
+	stop_server(&server, SIGKILL);
+}
+
+/* A prefix may look like a pattern, or begin another one. */
+TEST(redis, prefixes_are_apart)
+{
+	static const char *const prefixes[] = { "a",    "a%2A", "%5Bab%5D",
+		                                "a%3F", "a%5C", "a:ref:b",
+		                                "ab",   "a:ref" };
+	struct handle handles[TKB_COUNT_OF(prefixes)] = { { .self = NULL } };
+	struct server server = start_redis("");
+	struct tkb_error err = { 0 };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
+		CHECK_OK(open_redis(redis_url(&server,
+		                              text("?prefix=%s", prefixes[i])),
+		                    &handles[i], &err),
+		         &err);
+		(void)must_put(&handles[i], make_bytes(10, (uint32_t)i));
+		(void)must_add(&handles[i], text("ref%zu", i),
+		               make_bytes(10, (uint32_t)i));
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
+		const struct tkb_digest digest =
+			digest_of(make_bytes(10, (uint32_t)i));
+		const struct notebook *blobs = list_blobs(&handles[i]);
+		const struct notebook *refs = list_refs(&handles[i]);
+
+		CHECK_INT(blobs->count, 1);
+		CHECK_INT(count_digest(blobs, &digest), 1);
+		CHECK_INT(refs->count, 1);
+		CHECK_INT(count_name(refs, text("ref%zu", i)), 1);
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++)
+		close_handle(&handles[i]);
+	stop_server(&server, SIGKILL);
+}
+
+static long long ttl_of(const struct server *server, const char *key)
+{
+	return atoll(ask_redis(server, "PTTL", key, NULL));
+}
+
+static const char *blob_key(const struct tkb_digest *digest)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	return text("tkbundle:cas:%s", hex);
+}
+
+TEST(redis, without_a_ttl_nothing_expires)
+{
+	struct server server = start_redis("");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest small;
+	struct tkb_digest large;
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	small = must_put(&handle, make_bytes(10, 7));
+	large = must_put(&handle, make_bytes(2 * TKB_MIB, 7));
+	(void)must_add(&handle, "ref", make_bytes(10, 7));
+	CHECK_INT(ttl_of(&server, blob_key(&small)), -1);
+	CHECK_INT(ttl_of(&server, blob_key(&large)), -1);
+	CHECK_INT(ttl_of(&server, "tkbundle:ref:ref"), -1);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_ttl_ends_what_nobody_uses)
+{
+	struct server server = start_redis("");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest small;
+	struct tkb_digest large;
+
+	CHECK_OK(open_redis(redis_url(&server, "?ttl=300ms"), &handle, &err),
+	         &err);
+	small = must_put(&handle, make_bytes(10, 8));
+	large = must_put(&handle, make_bytes(2 * TKB_MIB, 8));
+	(void)must_add(&handle, "ref", make_bytes(10, 8));
+	nap_ms(400);
+	CHECK(!is_there(&handle, &small));
+	CHECK(!is_there(&handle, &large));
+	CHECK_INT(list_blobs(&handle)->count, 0);
+	CHECK_INT(list_records(&handle, "ref")->count, 0);
+	CHECK_INT(list_refs(&handle)->count, 0);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* An hour is left of a day; each kind of use gives the day back. */
+TEST(redis, what_is_used_lives_on)
+{
+	const long long hour = 3600 * 1000;
+	struct server server = start_redis("");
+	const struct tkb_bytes bytes = make_bytes(10, 9);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+	const char *blob;
+
+	CHECK_OK(open_redis(redis_url(&server, "?ttl=1d"), &handle, &err),
+	         &err);
+	digest = must_put(&handle, bytes);
+	(void)must_add(&handle, "ref", bytes);
+	blob = blob_key(&digest);
+	CHECK(ttl_of(&server, blob) > 23 * hour);
+	(void)ask_redis(&server, "EXPIRE", blob, "3600", NULL);
+	check_blob(&handle, &digest, 0, bytes);
+	CHECK(ttl_of(&server, blob) > 23 * hour);
+	(void)ask_redis(&server, "EXPIRE", blob, "3600", NULL);
+	CHECK(is_there(&handle, &digest));
+	CHECK(ttl_of(&server, blob) > 23 * hour);
+	for (int i = 0; i < 2; i++) {
+		(void)ask_redis(&server, "EXPIRE", "tkbundle:ref:ref", "3600",
+		                NULL);
+		(void)ask_redis(&server, "EXPIRE", "tkbundle:used:ref", "3600",
+		                NULL);
+		if (i == 0)
+			CHECK_INT(list_records(&handle, "ref")->count, 1);
+		else
+			CHECK_OK(tkb_backend_redis.touch(handle.self,
+			                                 &handle.call, "ref",
+			                                 &digest, &err),
+			         &err);
+		CHECK(ttl_of(&server, "tkbundle:ref:ref") > 23 * hour);
+		CHECK(ttl_of(&server, "tkbundle:used:ref") > 23 * hour);
+	}
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* The server may evict the keys that hold times, too. */
+TEST(redis, times_that_were_lost_are_noted_anew)
+{
+	struct server server = start_redis("");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	digest = must_put(&handle, make_bytes(10, 10));
+	(void)must_add(&handle, "ref", make_bytes(10, 10));
+	tkb_digest_to_hex(&digest, hex);
+	(void)ask_redis(&server, "ZADD", "tkbundle:times:cas", "1000", hex,
+	                NULL);
+	(void)ask_redis(&server, "HSET", "tkbundle:used:ref", hex, "1000",
+	                NULL);
+	CHECK(list_blobs(&handle)->items[0].age_s > 1000000000);
+	CHECK(list_records(&handle, "ref")->items[0].age_s > 1000000000);
+
+	(void)ask_redis(&server, "DEL", "tkbundle:times:cas",
+	                "tkbundle:used:ref", NULL);
+	CHECK(list_blobs(&handle)->items[0].age_s < 60);
+	CHECK(list_records(&handle, "ref")->items[0].age_s < 60);
+	CHECK_STR(ask_redis(&server, "ZCARD", "tkbundle:times:cas", NULL),
+	          "1\n");
+	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, what_is_gone_leaves_no_time)
+{
+	struct server server = start_redis("");
+	const struct tkb_digest missing = made_up(15);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	digest = must_put(&handle, make_bytes(10, 15));
+	(void)must_add(&handle, "ref", make_bytes(10, 15));
+	CHECK_INT(tkb_backend_redis.touch(handle.self, &handle.call, "ref",
+	                                  &missing, &err),
+	          TKB_MISS);
+	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
+	CHECK_OK(tkb_backend_redis.drop(handle.self, &handle.call, "ref",
+	                                &digest, &err),
+	         &err);
+	CHECK_OK(tkb_backend_redis.remove(handle.self, &handle.call, &digest,
+	                                  &err),
+	         &err);
+	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* What somebody else keeps under such keys is not ours. */
+TEST(redis, strange_keys_are_passed_over)
+{
+	struct server server = start_redis("");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	(void)must_put(&handle, make_bytes(10, 11));
+	(void)must_add(&handle, "ref", make_bytes(10, 11));
+	(void)ask_redis(&server, "SET", "tkbundle:cas:short", "1", NULL);
+	(void)ask_redis(&server, "SET",
+	                text("tkbundle:cas:%s", text("%064X", 171)), "1", NULL);
+	(void)ask_redis(&server, "HSET", "tkbundle:ref:../x", "a", "b", NULL);
+	(void)ask_redis(&server, "HSET", "tkbundle:ref:ref", "note", "b", NULL);
+	CHECK_INT(list_blobs(&handle)->count, 1);
+	CHECK_INT(list_refs(&handle)->count, 1);
+	CHECK_INT(list_records(&handle, "ref")->count, 1);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* A scan of many keys comes in many answers. */
+TEST(redis, many_other_keys_do_not_matter)
+{
+	struct server server = start_redis("enable-debug-command yes\n");
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	(void)ask_redis(&server, "DEBUG", "POPULATE", "50000", NULL);
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	for (uint32_t i = 0; i < 50; i++) {
+		(void)must_put(&handle, make_bytes(10, i));
+		(void)must_add(&handle, text("ref%u", i), make_bytes(10, i));
+	}
+	CHECK_INT(list_blobs(&handle)->count, 50);
+	CHECK_INT(list_refs(&handle)->count, 50);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* Small ones and such as come in chunks. */
+static size_t size_of_blob(uint32_t number)
+{
+	return number % 4 == 0 ? 3 * TKB_MIB : 300 * TKB_KIB;
+}
+
+TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
+{
+	enum {
+		COUNT = 80
+	};
+	struct server server = start_redis("maxmemory 30mb\n"
+	                                   "maxmemory-policy allkeys-lru\n");
+	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+	const struct notebook *notebook;
+	struct tkb_error err = { 0 };
+	size_t there = 0;
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	for (uint32_t i = 0; i < COUNT; i++)
+		digests[i] = must_put(&handle, make_bytes(size_of_blob(i), i));
+	/* Answers that nobody has read yet take memory, too. */
+	(void)ask_redis(&server, "CONFIG", "SET", "maxmemory", "0", NULL);
+	notebook = list_blobs(&handle);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		const bool is_told = count_digest(notebook, &digests[i]) == 1;
+		const int rc = get(&handle, &digests[i], 0, &got, &err);
+
+		CHECK_INT(is_there(&handle, &digests[i]), is_told);
+		CHECK_INT(rc, is_told ? 0 : TKB_MISS);
+		if (rc == 0)
+			CHECK(tkb_bytes_equal(tkb_buf_bytes(&got),
+			                      make_bytes(size_of_blob(i), i)));
+		there += is_told;
+	}
+	CHECK(there > 0 && there < COUNT);
+	CHECK_INT(notebook->count, there);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_full_server_that_evicts_nothing_says_so)
+{
+	struct server server = start_redis("maxmemory 8mb\n"
+	                                   "maxmemory-policy noeviction\n");
+	const struct tkb_bytes large = make_bytes(20 * TKB_MIB, 12);
+	const struct tkb_digest digest = digest_of(large);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest small;
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	small = must_put(&handle, make_bytes(10, 12));
+	CHECK_FAILS(put_blob(&handle, &digest, &large, &err),
+	            TKB_ERR_UNAVAILABLE, &err,
+	            "its memory is full (maxmemory)");
+	CHECK(is_there(&handle, &small));
+	CHECK(!is_there(&handle, &digest));
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
+{
+	struct server server = start_redis("");
+	struct server replica = start_redis(text("replicaof 127.0.0.1 %u\n"
+	                                         "repl-diskless-sync-delay 0\n",
+	                                         server.port));
+	const struct tkb_bytes bytes = make_bytes(10, 13);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	CHECK_OK(open_redis(redis_url(&replica, "?ttl=1d"), &reader, &err),
+	         &err);
+	digest = must_put(&handle, bytes);
+	for (int i = 0; i < 500 && !is_there(&reader, &digest); i++)
+		nap_ms(20);
+	CHECK_FAILS(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
+	            &err, "it is a replica that takes nothing");
+	check_blob(&reader, &digest, 0, bytes);
+	close_handle(&handle);
+	close_handle(&reader);
+	stop_server(&replica, SIGKILL);
+	stop_server(&server, SIGKILL);
+}
+
+/* One node alone serves no keys; to switch databases it forbids at once. */
+TEST(redis, a_cluster_is_refused_in_one_sentence)
+{
+	struct server server = start_redis("cluster-enabled yes\n");
+	const struct tkb_bytes bytes = make_bytes(10, 16);
+	const struct tkb_digest digest = digest_of(bytes);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	            &err, "a Redis Cluster, which is not supported");
+	check_refused(redis_url(&server, "/1"), TKB_ERR_INVALID,
+	              "a Redis Cluster, which is not supported");
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* How often the server has read from its clients. */
+static long long reads_of(const struct server *server)
+{
+	const char *info = ask_redis(server, "INFO", "stats", NULL);
+	const char *found = strstr(info, "total_reads_processed:");
+
+	CHECK(found != NULL);
+	return atoll(found + strlen("total_reads_processed:"));
+}
+
+TEST(redis, questions_travel_together)
+{
+	enum {
+		COUNT = 512
+	};
+	struct server server = start_redis("");
+	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
+	bool *answers = test_alloc(COUNT * sizeof(*answers));
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	long long before;
+	long long asking;
+
+	for (uint32_t i = 0; i < COUNT; i++)
+		digests[i] = made_up(i);
+	before = reads_of(&server);
+	asking = reads_of(&server) - before;
+	CHECK_OK(open_redis(redis_url(&server, "/0?ttl=1d"), &handle, &err),
+	         &err);
+	CHECK_INT(list_records(&handle, "ref")->count, 0);
+	CHECK_INT(reads_of(&server) - before - 2 * asking, 2);
+	CHECK_OK(tkb_backend_redis.has(handle.self, &handle.call, digests,
+	                               COUNT, answers, NULL, &err),
+	         &err);
+	CHECK(reads_of(&server) - before - 3 * asking < 20);
+	close_handle(&handle);
+	stop_server(&server, SIGKILL);
+}
+
+/* A blob that is made as it is read, and checked as it is got. */
+static int make_some(void *self, uint64_t offset, void *data, size_t size,
+                     size_t *got_out, struct tkb_error *err)
+{
+	unsigned char *bytes = data;
+
+	(void)self, (void)err;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (unsigned char)((offset + i) * 31 >> 7);
+	*got_out = size;
+	return 0;
+}
+
+static int check_some(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	const unsigned char *got = bytes.data;
+	uint64_t *offset = self;
+
+	for (size_t i = 0; i < bytes.size; i++) {
+		if (got[i] != (unsigned char)((*offset + i) * 31 >> 7))
+			return tkb_fail(err, TKB_ERR_CORRUPT, "wrong byte");
+	}
+	*offset += bytes.size;
+	return 0;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
+/* In a process of its own: the peak is the process's. KiB, or less than 0. */
+static long peak_growth(const char *url)
+{
+	const struct tkb_digest digest = made_up(14);
+	const struct tkb_blob blob = { 64 * TKB_MIB, { make_some, NULL } };
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	uint64_t offset = 0;
+	const struct tkb_sink sink = { check_some, &offset };
+	struct rusage before;
+	struct rusage after;
+
+	(void)getrusage(RUSAGE_SELF, &before);
+	if (open_redis(url, &handle, NULL) < 0 ||
+	    tkb_backend_redis.put(handle.self, &handle.call, &digest, &blob,
+	                          NULL) < 0 ||
+	    tkb_backend_redis.get(handle.self, &handle.call, &digest, 0, &sink,
+	                          NULL) < 0 ||
+	    offset != blob.size)
+		return -1024;
+	(void)getrusage(RUSAGE_SELF, &after);
+	return after.ru_maxrss - before.ru_maxrss;
+}
+
+TEST(redis, a_large_blob_takes_little_memory)
+{
+	struct server server;
+	const char *url;
+	pid_t pid;
+	int status;
+
+	if (IS_SANITIZED)
+		skip(); /* it keeps what is freed */
+	server = start_redis("");
+	url = redis_url(&server, "");
+
+	/* What earlier tests left would do. */
+	(void)malloc_trim(0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		const long growth = peak_growth(url) / 1024;
+
+		_exit(growth < 0 || growth > 255 ? 255 : (int)growth);
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	CHECK(WEXITSTATUS(status) < 16);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_open(
+			 "rediss://somebody:s3cret@host:1/2?verify=false,"
+			 "redis://:s3cret@host",
+			 NULL, &remote, &err),
+	         &err);
+	CHECK_STR(tkb_remote_tier_name(remote, 0), "rediss://host:1/2");
+	CHECK_CONTAINS(tkb_remote_tier_warning(remote, 0),
+	               "its certificate is not checked");
+	CHECK_STR(tkb_remote_tier_name(remote, 1), "redis://host");
+	CHECK(tkb_remote_tier_warning(remote, 1) == NULL);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "remote/backends.h"
+#include "s3_fixture.h"
+
+/* s3:// against moto, behind a guard that checks each signature. */
+
+/* All that there is to do, once. */
+static void use_all(const char *url)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	const struct tkb_bytes bytes = make_bytes(100000, 1);
+	const struct tkb_bytes record = make_bytes(500, 2);
+	struct tkb_error err = { 0 };
+	struct tkb_digest digests[2];
+
+	open_s3(url, &handle);
+	digests[0] = must_put(&handle, bytes);
+	check_blob(&handle, &digests[0], 0, bytes);
+	check_blob(&handle, &digests[0], 70000,
+	           tkb_bytes_slice(bytes, 70000, 100000));
+	CHECK(is_there(&handle, &digests[0]));
+	CHECK_INT(list_blobs(&handle)->count, 1);
+	CHECK_INT(list_blobs(&handle)->items[0].size, 100000);
+	digests[1] = must_add(&handle, "team/a.b_c-d@e=f+g", record);
+	CHECK_INT(count_name(list_refs(&handle), "team/a.b_c-d@e=f+g"), 1);
+	CHECK_INT(list_records(&handle, "team/a.b_c-d@e=f+g")->count, 1);
+	CHECK_OK(handle.backend->touch(handle.self, &handle.call,
+	                               "team/a.b_c-d@e=f+g", &digests[1], &err),
+	         &err);
+	CHECK(tkb_bytes_equal(
+		list_records(&handle, "team/a.b_c-d@e=f+g")->items[0].bytes,
+		record));
+	CHECK_OK(handle.backend->drop(handle.self, &handle.call,
+	                              "team/a.b_c-d@e=f+g", &digests[1], &err),
+	         &err);
+	CHECK_INT(list_refs(&handle)->count, 0);
+	CHECK_OK(handle.backend->remove(handle.self, &handle.call, &digests[0],
+	                                &err),
+	         &err);
+	CHECK_INT(list_blobs(&handle)->count, 0);
+}
+
+TEST(s3, objects_have_the_documented_names)
+{
+	const struct tkb_bytes bytes = make_bytes(10, 1);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_digest digest;
+	const char *bucket;
+
+	start_s3();
+	bucket = new_bucket("names");
+	open_s3(s3_url(text("%s/a%%20b+c/%%C3%%A9/", bucket), ""), &handle);
+	digest = must_put(&handle, bytes);
+	(void)must_add(&handle, "x/y/z@1=2+3", bytes);
+	tkb_digest_to_hex(&digest, hex);
+	CHECK_STR(
+		ask_s3(text("keys/%s", bucket)),
+		text("a b+c/é/cas/%s\na b+c/é/ref/x,y,z@1=2+3/%s\n", hex, hex));
+}
+
+TEST(s3, any_path_below_the_bucket_does)
+{
+	static const char *const paths[] = {
+		"",
+		"/x",
+		"/a%20b+c%25d",
+		"/%C3%A9/%E1%88%B4",
+		"/!$&'()*,;=:@~/%5B%5D%7C%22%3C%3E%5E%60%7B%7D",
+	};
+
+	start_s3();
+	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++)
+		use_all(s3_url(text("%s%s", new_bucket("paths"), paths[i]),
+		               ""));
+}
+
+TEST(s3, the_bucket_may_be_a_host)
+{
+	const char *bucket;
+
+	start_s3();
+	bucket = new_bucket("host");
+	use_all(text("s3://%s/x?endpoint=http://localhost:%u&path-style=false",
+	             bucket, s3_port()));
+	(void)ask_s3("log");
+	check_refusal(text("s3://none-%s?endpoint=http://localhost:%u&"
+	                   "path-style=false",
+	                   bucket, s3_port()),
+	              TKB_ERR_INVALID, text("no bucket 'none-%s'", bucket));
+	CHECK_STR(ask_s3("log"), text("GET /none-%s/\n", bucket));
+}
+
+TEST(s3, a_session_is_signed_for)
+{
+	const char *url;
+
+	start_s3();
+	url = s3_url(new_bucket("session"), "");
+	set_keys("ASIATEST", "s3cret/Of+Session", "token/With+Signs==");
+	use_all(url);
+	set_keys("ASIATEST", "s3cret/Of+Session", "token/Of+Somebody");
+	check_refusal(url, TKB_ERR_DENIED, "does not know the session token");
+	set_keys("ASIATEST", "s3cret/Of+Session", NULL);
+	check_refusal(url, TKB_ERR_DENIED, "does not know the session token");
+	set_keys("ASIAGONE", "s3cret/Of+Session", "token/Of+Yesterday");
+	check_refusal(url, TKB_ERR_DENIED, "the session token has expired");
+}
+
+TEST(s3, wrong_keys_are_denied)
+{
+	const char *url;
+
+	start_s3();
+	url = s3_url(new_bucket("wrong"), "");
+	set_keys("AKIDNONE", "s3cret/With+Signs", NULL);
+	check_refusal(url, TKB_ERR_DENIED, "does not know the access key");
+	set_keys("AKIDTEST", "s3cret/Wrong", NULL);
+	check_refusal(url, TKB_ERR_DENIED,
+	              "not the one that belongs to the access key");
+}
+
+TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
+{
+	const struct tkb_bytes bytes = make_bytes(1000, 3);
+	TKB_AUTO(close_handle) struct handle writer = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+	const char *url;
+
+	start_s3();
+	url = s3_url(new_bucket("reader"), "");
+	open_s3(url, &writer);
+	digest = must_put(&writer, bytes);
+	set_keys("AKIDREAD", "s3cret/Of+Reader", NULL);
+	open_s3(url, &reader);
+	check_blob(&reader, &digest, 0, bytes);
+	CHECK_FAILS(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
+	            &err,
+	            "it answers 403, AccessDenied: User: reader is not "
+	            "authorized to s3:PutObject");
+	CHECK_FAILS(reader.backend->remove(reader.self, &reader.call, &digest,
+	                                   &err),
+	            TKB_ERR_DENIED, &err, "AccessDenied");
+	check_blob(&reader, &digest, 0, bytes);
+}
+
+TEST(s3, a_public_bucket_needs_no_keys)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	const struct tkb_bytes bytes = make_bytes(10, 4);
+	const struct tkb_digest digest = digest_of(bytes);
+	struct tkb_error err = { 0 };
+	char hex[TKB_DIGEST_HEX_SIZE];
+	const char *bucket;
+
+	start_s3();
+	bucket = new_bucket("public");
+	tkb_digest_to_hex(&digest, hex);
+	(void)ask_s3(text("put/%s?key=x/cas/%s&value=anything", bucket, hex));
+	set_keys(NULL, NULL, NULL);
+	check_unopened(s3_url(bucket, ""), TKB_ERR_DENIED, "no credentials");
+	open_s3(s3_url(text("%s/x", bucket), "&anonymous=true"), &handle);
+	CHECK(is_there(&handle, &digest));
+	check_blob(&handle, &digest, 0, tkb_text("anything"));
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	            &err, "AccessDenied");
+	check_refusal(s3_url(new_bucket("closed"), "&anonymous=true"),
+	              TKB_ERR_DENIED, "AccessDenied");
+}
+
+TEST(s3, a_bucket_that_is_not_there_is_named)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
+	const struct tkb_bytes bytes = make_bytes(10, 5);
+	const struct tkb_digest digest = digest_of(bytes);
+	struct tkb_error err = { 0 };
+
+	start_s3();
+	check_refusal(s3_url("not-there", ""), TKB_ERR_INVALID,
+	              "there is no bucket 'not-there'");
+	open_s3(s3_url("not-there", ""), &handle);
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	            &err, "there is no bucket 'not-there'");
+	CHECK_FAILS(get(&handle, &digest, 0, &got, &err), TKB_ERR_INVALID, &err,
+	            "there is no bucket 'not-there'");
+}
+
+TEST(s3, the_right_region_is_named)
+{
+	TKB_AUTO(close_handle) struct handle moved = { .self = NULL };
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	const struct tkb_bytes bytes = make_bytes(10, 6);
+	const struct tkb_digest digest = digest_of(bytes);
+	struct tkb_error err = { 0 };
+	bool answer = false;
+
+	start_s3();
+	(void)ask_s3("bucket/far-away?region=eu-west-9");
+	check_refusal(s3_url("far-away", ""), TKB_ERR_INVALID,
+	              "the bucket 'far-away' is in region 'eu-west-9', not in "
+	              "'us-east-1': region=eu-west-9");
+	use_all(s3_url("far-away", "&region=eu-west-9"));
+	check_refusal(s3_url(new_bucket("moved"), ""), TKB_ERR_INVALID,
+	              "region=eu-west-7");
+	check_refusal(s3_url(new_bucket("away"), ""), TKB_ERR_INVALID,
+	              "is in another region than 'us-east-1', or at another "
+	              "endpoint");
+	check_refusal(s3_url(new_bucket("here"), ""), TKB_ERR_INVALID,
+	              "is in another region than 'us-east-1', or at another "
+	              "endpoint");
+	open_s3(s3_url(new_bucket("moved"), ""), &moved);
+	CHECK_FAILS(moved.backend->has(moved.self, &moved.call, &digest, 1,
+	                               &answer, NULL, &err),
+	            TKB_ERR_INVALID, &err, "region=eu-west-7");
+	open_s3(s3_url("far-away", ""), &handle);
+	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
+	                                &answer, NULL, &err),
+	            TKB_ERR_INVALID, &err, "region=eu-west-9");
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	            &err, "region=eu-west-9");
+}
+
+/* What is signed for one host is refused by any other. */
+TEST(s3, a_redirect_is_understood)
+{
+	static const char *const words[] = { "fresh", "lured" };
+	const struct tkb_bytes bytes = make_bytes(10, 6);
+	const struct tkb_digest digest = digest_of(bytes);
+
+	start_s3();
+	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
+		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+		const char *url = s3_url(new_bucket(words[i]), "");
+		struct tkb_error err = { 0 };
+
+		check_refusal(url, TKB_ERR_INVALID, "region=eu-west-8");
+		open_s3(url, &handle);
+		CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
+		            TKB_ERR_INVALID, &err, "region=eu-west-8");
+	}
+}
+
+TEST(s3, a_clock_that_is_wrong_is_named)
+{
+	start_s3();
+	(void)ask_s3("clock/4000");
+	check_refusal(s3_url(new_bucket("clock"), ""), TKB_ERR_DENIED,
+	              "the clock here and the server's are 4000 s apart");
+	(void)ask_s3("clock/-4000");
+	check_refusal(s3_url(new_bucket("clock"), ""), TKB_ERR_DENIED,
+	              "the clock here and the server's are 4000 s apart");
+}
+
+TEST(s3, no_secret_is_echoed)
+{
+	const char *url;
+
+	start_s3();
+	set_keys("ASIATEST", "s3cret/Of+Session", "token/With+Signs==");
+	url = s3_url(new_bucket("echo"), "");
+	check_refusal(url, TKB_ERR_DENIED, "it forbids this: HTTP 403");
+}
+
+TEST(s3, bytes_that_changed_on_their_way_are_not_stored)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	const struct tkb_bytes bytes = make_bytes(1000, 7);
+	const struct tkb_digest digest = made_up(7);
+	struct tkb_error err = { 0 };
+
+	start_s3();
+	open_s3(s3_url(new_bucket("changed"), ""), &handle);
+	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
+	            TKB_ERR_UNAVAILABLE, &err,
+	            "the bytes changed on their way");
+	CHECK(!is_there(&handle, &digest));
+}
+
+/* HTTP/1.1 over TLS, with more requests than connections. */
+static void ask_for_many(const char *url)
+{
+	enum {
+		COUNT = 500
+	};
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_digest digests[COUNT];
+	bool answers[COUNT];
+	struct tkb_error err = { 0 };
+
+	for (uint32_t i = 0; i < COUNT; i++)
+		digests[i] = made_up(i);
+	open_s3(url, &handle);
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
+	                             answers, NULL, &err),
+	         &err);
+	for (uint32_t i = 0; i < COUNT; i++)
+		CHECK(!answers[i]);
+}
+
+TEST(s3, trust_is_in_certificates)
+{
+	struct server server;
+	const char *start;
+	const char *python = getenv("TKB_MOTO_PYTHON");
+	unsigned port;
+
+	start_s3();
+	make_authority("right");
+	make_authority("wrong");
+	make_certificate("server", "right", "IP:127.0.0.1", 2);
+	port = free_port();
+	CHECK(start_server(&server, port, "tls.log",
+	                   python != NULL ? python : TKB_MOTO_PYTHON, "-B",
+	                   TKB_S3_SERVER, text("%u", port), "server.pem",
+	                   "server.key", NULL));
+	start = text("s3://b?endpoint=https://127.0.0.1:%u", port);
+	/* Who is asked for a bucket was trusted. */
+	check_refusal(text("%s&cafile=right.pem", start), TKB_ERR_INVALID,
+	              "there is no bucket 'b'");
+	check_refusal(text("%s&verify=false", start), TKB_ERR_INVALID,
+	              "there is no bucket 'b'");
+	check_refusal(text("%s&cafile=wrong.pem", start), TKB_ERR_DENIED,
+	              "its certificate is not accepted");
+	check_refusal(start, TKB_ERR_DENIED, "its certificate is not accepted");
+	check_refusal(text("%s&cafile=none.pem", start), TKB_ERR_INVALID,
+	              "cannot use the CA certificates in 'none.pem'");
+	ask_for_many(text("%s&cafile=right.pem", start));
+	stop_server(&server, SIGKILL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rewrite_fixture.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/IRReader.h>
+
+static const char after[] = ".after";
+
+static const char *name_of(LLVMValueRef function)
+{
+	size_t size = 0;
+
+	return LLVMGetValueName2(function, &size);
+}
+
+struct tkb_bytes rewrite_file(const char *name)
+{
+	return read_file(text("%s/rewrite/%s.ll", TKB_TESTS, name));
+}
+
+LLVMModuleRef rewrite_parse(LLVMContextRef context, struct tkb_bytes ir)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+	/* LLVMParseIRInContext() takes it over. */
+	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+		ir.data, ir.size, "the test's IR");
+	LLVMModuleRef module = NULL;
+
+	if (LLVMParseIRInContext(context, buffer, &module, &message))
+		fail_msg("%s", message);
+	return module;
+}
+
+struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
+                               bool has_built_in)
+{
+	struct tkb_error err = { 0 };
+	struct rule_set *rules = NULL;
+
+	if (has_built_in)
+		CHECK_OK(rules_read_built_in(context, &rules, &err), &err);
+	else
+		CHECK_OK(rules_read(context,
+		                    rewrite_file(text("%s.rules", name)), name,
+		                    &rules, &err),
+		         &err);
+	return rules;
+}
+
+const char *rewrite_body(LLVMValueRef function)
+{
+	AUTO_LLVM_MESSAGE whole = LLVMPrintValueToString(function);
+
+	return text("%s", strchr(whole, '{'));
+}
+
+static bool is_after(const char *name)
+{
+	const size_t size = strlen(name);
+
+	return size > strlen(after) &&
+	       strcmp(name + size - strlen(after), after) == 0;
+}
+
+/* What each function must become, in the order of the module. */
+static const char **list_wanted(LLVMModuleRef module, size_t *count_out)
+{
+	const char **wanted = test_alloc(256 * sizeof(*wanted));
+	size_t count = 0;
+
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		LLVMValueRef other;
+
+		if (LLVMIsDeclaration(at))
+			continue;
+		other = LLVMGetNamedFunction(module,
+		                             text("%s%s", name_of(at), after));
+		CHECK(count < 256);
+		wanted[count++] = rewrite_body(other == NULL ? at : other);
+	}
+	*count_out = count;
+	return wanted;
+}
+
+static void check_module(LLVMModuleRef module, const char **wanted)
+{
+	AUTO_LLVM_MESSAGE message = NULL;
+	size_t count = 0;
+
+	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+		fail_msg("%s", message);
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		const char *got;
+
+		if (LLVMIsDeclaration(at))
+			continue;
+		got = rewrite_body(at);
+		if (strcmp(got, wanted[count]) != 0)
+			fail_msg("@%s%s is\n%s\nand not\n%s", name_of(at),
+			         is_after(name_of(at)) ? " (which must stay)"
+			                               : "",
+			         got, wanted[count]);
+		count++;
+	}
+}
+
+const char *rewrite_check(const char *name, const struct rule_options *options,
+                          bool has_built_in)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf log = TKB_BUF_INIT(64 * TKB_KIB);
+	const struct tkb_sink sink = tkb_buf_sink(&log);
+	struct rule_set *rules = rewrite_rules(context, name, has_built_in);
+	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
+	struct tkb_error err = { 0 };
+	size_t wanted_count = 0;
+	const char **wanted = list_wanted(module, &wanted_count);
+
+	CHECK_OK(rules_apply(rules, module, options, &sink, NULL, &err), &err);
+	check_module(module, wanted);
+	LLVMDisposeModule(module);
+	rules_free(rules);
+	return text("%.*s", (int)log.size,
+	            log.size == 0 ? "" : (const char *)log.data);
+}
