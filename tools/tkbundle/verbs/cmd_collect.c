@@ -2,11 +2,11 @@
 #include "verbs/commands.h"
 
 #include <inttypes.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "report/entry_out.h"
 #include "cli/follow.h"
+#include "cli/output.h"
+#include "config/choices.h"
 #include "config/root.h"
 #include "cli/text.h"
 
@@ -49,25 +49,11 @@ static const struct option_spec options[] = {
 	ARGS_DRY_RUN,
 };
 
-static bool is_to_stdout(const struct arguments *args)
-{
-	return args->output != NULL && strcmp(args->output, "-") == 0;
-}
-
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
 	if (args->output == NULL && !args->is_dry_run)
 		return cli_misused(cli, "'-o FILE' is missing");
-	if (!is_to_stdout(args))
-		return STATUS_DONE;
-
-	if (args->is_json)
-		return cli_misused(cli, "'-o -' and '--json' both want "
-		                        "standard output");
-	if (!args->is_dry_run && isatty(fileno(cli->out)))
-		return cli_misused(cli, "a bundle is not written to a "
-		                        "terminal");
-	return STATUS_DONE;
+	return output_check(cli, args);
 }
 
 /* No bundle is said to be written before all of it is. */
@@ -85,19 +71,7 @@ static int collect(struct cli *cli, const struct arguments *args,
                    const char *root, struct tkb_collect_report *report,
                    struct tkb_error *err)
 {
-	struct tkb_collect_options chosen = {
-		.keys = args->keys.items,
-		.key_count = args->keys.count,
-		.has_device = args->device.is_set,
-		.device = args->device.value,
-		/* The words of --profile stand in the enum's order. */
-		.profile = (enum tkb_profile)args->profile.value,
-		.is_kernels_only = args->is_kernels_only,
-		.is_stripped = args->strips_locations,
-		.is_strict = args->is_strict,
-		.is_dry_run = args->is_dry_run,
-		.threads = args->jobs.value,
-	};
+	struct tkb_collect_options chosen = choices_for_collect(args);
 	struct follow follow;
 	int rc;
 
@@ -106,7 +80,7 @@ static int collect(struct cli *cli, const struct arguments *args,
 
 	if (args->is_dry_run)
 		rc = tkb_collect(root, &chosen, NULL, report, err);
-	else if (is_to_stdout(args))
+	else if (output_is_stdout(args))
 		rc = to_stdout(cli, root, &chosen, report, err);
 	else
 		rc = tkb_collect_to_file(root, &chosen, args->output, report,
@@ -141,7 +115,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 		{ "stray", report->stray_count },
 		{ "moved", report->moved_count },
 	};
-	FILE *const to = is_to_stdout(args) ? cli->log : cli->out;
+	FILE *const to = output_log(cli, args);
 	char what[128];
 	char size[TEXT_SIZE_SIZE];
 	char rest[160];
@@ -162,9 +136,8 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	}
 
 	text_size(report->bundle_size, size);
-	text_line(to, "collected %s into %s (%s)%s", what,
-	          is_to_stdout(args) ? "standard output" : args->output, size,
-	          rest);
+	text_line(to, "collected %s into %s (%s)%s", what, output_name(args),
+	          size, rest);
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)

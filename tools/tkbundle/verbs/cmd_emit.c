@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/follow.h"
+#include "config/choices.h"
 #include "report/launcher_out.h"
 #include "config/root.h"
 #include "report/source.h"
@@ -43,38 +44,15 @@ static const struct option_spec options[] = {
 	  .help = "look what is there, write nothing" },
 };
 
-/* An Inductor folder that is yet to be made can only be told by its name. */
-static enum tkb_layout choose_layout(const struct arguments *args,
-                                     const struct root *root)
-{
-	/* The words of --layout stand in the enum's order. */
-	const enum tkb_layout given = (enum tkb_layout)args->layout.value;
-
-	if (given == TKB_LAYOUT_AUTO && root->is_inductor)
-		return TKB_LAYOUT_INDUCTOR;
-	return given;
-}
-
 static int emit(struct cli *cli, const struct arguments *args,
                 const struct tkb_bundle *bundle, const struct root *root,
                 struct tkb_emit_report *report, struct tkb_error *err)
 {
-	struct tkb_emit_options chosen = {
-		.keys = args->keys.items,
-		.key_count = args->keys.count,
-		.devices = args->devices.items,
-		.device_count = args->devices.count,
-		.targets = args->targets.items,
-		.target_count = args->targets.count,
-		.layout = choose_layout(args, root),
-		.is_synced = args->is_sync,
-		.is_dry_run = args->is_dry_run,
-		.threads = args->jobs.value,
-		.deadline_ms = (uint32_t)args->deadline.value,
-	};
+	struct tkb_emit_options chosen = choices_for_emit(args, root);
 	struct follow follow;
 	int rc;
 
+	chosen.deadline_ms = (uint32_t)args->deadline.value;
 	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_emit(bundle, root->path, &chosen, report, err);

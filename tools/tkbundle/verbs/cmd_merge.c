@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report/entry_out.h"
 #include "cli/follow.h"
+#include "cli/output.h"
 #include "report/source.h"
 #include "cli/text.h"
 
@@ -35,11 +35,6 @@ static void inputs_close(struct inputs *inputs)
 	free(inputs->items);
 }
 
-static bool is_to_stdout(const struct arguments *args)
-{
-	return strcmp(args->output, "-") == 0;
-}
-
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
 	size_t from_stdin = 0;
@@ -50,13 +45,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "standard input is one bundle only");
 	if (args->output == NULL)
 		return cli_misused(cli, "'-o FILE' is missing");
-	if (is_to_stdout(args) && args->is_json)
-		return cli_misused(cli, "'-o -' and '--json' both want "
-		                        "standard output");
-	if (is_to_stdout(args) && isatty(fileno(cli->out)))
-		return cli_misused(cli, "a bundle is not written to a "
-		                        "terminal");
-	return STATUS_DONE;
+	return output_check(cli, args);
 }
 
 static enum status open_inputs(struct cli *cli, const struct arguments *args,
@@ -95,14 +84,14 @@ static int merge(struct cli *cli, const struct arguments *args,
 
 	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	chosen.watch = follow_watch(&follow);
-	if (is_to_stdout(args))
+	if (output_is_stdout(args))
 		rc = tkb_merge(bundles, inputs->count, &chosen, &out, report,
 		               err);
 	else
 		rc = tkb_merge_to_file(bundles, inputs->count, &chosen,
 		                       args->output, report, err);
 	follow_end(&follow);
-	return rc == 0 && is_to_stdout(args) ? cli_flush(cli, err) : rc;
+	return rc == 0 && output_is_stdout(args) ? cli_flush(cli, err) : rc;
 }
 
 static void fill_json(struct json_out *json,
@@ -125,7 +114,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 		{ "launchers", report->launcher_count },
 		{ "skipped", report->skipped_count },
 	};
-	FILE *const to = is_to_stdout(args) ? cli->log : cli->out;
+	FILE *const to = output_log(cli, args);
 	char size[TEXT_SIZE_SIZE];
 	char unused[TEXT_SIZE_SIZE];
 	char rest[96];
@@ -139,8 +128,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          " %s (%s)%s%s%s",
 	          args->operands.count,
 	          text_plural(args->operands.count, "bundle", "bundles"),
-	          is_to_stdout(args) ? "standard output" : args->output,
-	          report->entry_count,
+	          output_name(args), report->entry_count,
 	          text_plural(report->entry_count, "entry", "entries"),
 	          report->frame_count,
 	          text_plural(report->frame_count, "frame", "frames"), size,

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_OUTPUT_H
+#define TKBUNDLE_OUTPUT_H
+
+#include "cli/args.h"
+#include "cli/cli.h"
+
+/* The bundle that a verb writes to a file or to standard output: `-o`. */
+
+/* Is it `-o -`? */
+bool output_is_stdout(const struct arguments *args);
+
+/*
+ * Refuse a terminal, and a document that would mix with the bundle.
+ *
+ * @return STATUS_DONE or STATUS_USAGE
+ */
+enum status output_check(const struct cli *cli, const struct arguments *args);
+
+/* Where the summary goes: not into the bundle. */
+FILE *output_log(const struct cli *cli, const struct arguments *args);
+
+/* What a summary calls the output. */
+const char *output_name(const struct arguments *args);
+
+#endif
