@@ -8,7 +8,35 @@
 #include "cli/text.h"
 #include "cli/units.h"
 
-static int open_remote(struct remote_use *use, struct tkb_error *err)
+static void print_warnings(const struct remote_use *use)
+{
+	const struct remote_library *const library = &use->library;
+
+	for (size_t i = 0; i < library->tier_count(use->remote); i++) {
+		const char *const warning =
+			library->tier_warning(use->remote, i);
+
+		if (warning != NULL)
+			cli_say(use->cli, "remote '%s': %s",
+			        library->tier_name(use->remote, i), warning);
+	}
+}
+
+int remote_use_open(struct remote_use *use, const char *urls,
+                    const struct tkb_remote_options *options,
+                    struct tkb_error *err)
+{
+	int rc;
+
+	rc = remote_library_load(&use->library, err);
+	if (rc == 0)
+		rc = use->library.open(urls, options, &use->remote, err);
+	if (rc == 0)
+		print_warnings(use);
+	return rc;
+}
+
+static int open_configured(struct remote_use *use, struct tkb_error *err)
 {
 	const struct config_value *const values = use->config.values;
 	const struct tkb_remote_options options = {
@@ -21,25 +49,14 @@ static int open_remote(struct remote_use *use, struct tkb_error *err)
 		           .is_cancelled = deadline_is_cancelled },
 	};
 	struct tkb_error fault = { .status = 0 };
-	const int rc = tkb_remote_open(values[CONFIG_REMOTE].text, &options,
-	                               &use->remote, &fault);
+	const int rc = remote_use_open(use, values[CONFIG_REMOTE].text,
+	                               &options, &fault);
 
 	/* A URL that makes no sense cannot be named but by its place. */
 	if (rc != 0)
 		(void)cli_error(err, fault.status, "%.100s: %.400s",
 		                values[CONFIG_REMOTE].origin, fault.message);
 	return rc;
-}
-
-void remote_use_warn(const struct cli *cli, const struct tkb_remote *remote)
-{
-	for (size_t i = 0; i < tkb_remote_tier_count(remote); i++) {
-		const char *const warning = tkb_remote_tier_warning(remote, i);
-
-		if (warning != NULL)
-			cli_say(cli, "remote '%s': %s",
-			        tkb_remote_tier_name(remote, i), warning);
-	}
 }
 
 enum status remote_use_begin(struct remote_use *use,
@@ -63,16 +80,16 @@ enum status remote_use_begin(struct remote_use *use,
 		deadline_begin(&use->deadline, values[CONFIG_DEADLINE].number);
 	else
 		deadline_begin(&use->deadline, args->deadline.value);
-	rc = open_remote(use, &err);
+	rc = open_configured(use, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the remote");
-	remote_use_warn(use->cli, use->remote);
 	return STATUS_DONE;
 }
 
 void remote_use_end(struct remote_use *use)
 {
-	tkb_remote_close(use->remote);
+	if (use->remote != NULL)
+		use->library.close(use->remote);
 	config_release(&use->config);
 	use->remote = NULL;
 }
@@ -91,7 +108,7 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
 		                   "no ref is named: REF, TKBUNDLE_REF, or "
 		                   "'ref = REF' in ~/.config/tkbundle/config "
 		                   "names one");
-	rc = tkb_ref_expand(pattern, &facts, use->ref, &err);
+	rc = use->library.ref_expand(pattern, &facts, use->ref, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, pattern);
 	return STATUS_DONE;
@@ -125,7 +142,7 @@ static void blame_deadline(const struct remote_use *use, struct tkb_error *err)
 enum status remote_use_failed(struct remote_use *use, int rc,
                               const struct tkb_error *err, const char *subject)
 {
-	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	struct tkb_error own = *err;
 
 	if (rc == TKB_ERR_CANCELLED && !signals_is_caught())
@@ -159,20 +176,22 @@ enum status remote_use_measure(const struct remote_use *use, const char *path,
 	return status == STATUS_DONE ? STATUS_FAILED : status;
 }
 
-char *remote_use_name(const struct tkb_remote *remote)
+char *remote_use_name(const struct remote_use *use)
 {
-	const size_t count = tkb_remote_tier_count(remote);
+	const struct remote_library *const library = &use->library;
+	const size_t count =
+		use->remote != NULL ? library->tier_count(use->remote) : 0;
 	size_t size = 1;
 	char *name;
 	char *at;
 
 	for (size_t i = 0; i < count; i++)
-		size += strlen(tkb_remote_tier_name(remote, i)) + 1;
+		size += strlen(library->tier_name(use->remote, i)) + 1;
 	name = calloc(1, size);
 	at = name;
 	for (size_t i = 0; name != NULL && i < count; i++)
 		at = stpcpy(stpcpy(at, i > 0 ? "," : ""),
-		            tkb_remote_tier_name(remote, i));
+		            library->tier_name(use->remote, i));
 	return name;
 }
 
@@ -181,7 +200,8 @@ void remote_use_json(struct remote_use *use)
 	struct json_out *const json = &use->cli->json;
 
 	json_out_open_array(json, "remotes");
-	for (size_t i = 0; i < tkb_remote_tier_count(use->remote); i++)
-		json_out_text(json, NULL, tkb_remote_tier_name(use->remote, i));
+	for (size_t i = 0; i < use->library.tier_count(use->remote); i++)
+		json_out_text(json, NULL,
+		              use->library.tier_name(use->remote, i));
 	json_out_close(json);
 }

@@ -2,11 +2,10 @@
 #ifndef TKBUNDLE_REMOTE_USE_H
 #define TKBUNDLE_REMOTE_USE_H
 
-#include <tkbundle/fleet.h>
-
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "config/config.h"
+#include "config/remote_library.h"
 #include "cli/deadline.h"
 #include "cli/follow.h"
 #include "cli/metrics.h"
@@ -19,13 +18,14 @@
  *
  *     status = remote_use_begin(&use, args, use_deadline);
  *     status = remote_use_ref(&use, pattern, root.path);
- *     rc = tkb_pull(use.remote, use.ref, ...);
+ *     rc = use.library.pull(use.remote, use.ref, ...);
  *     if (rc != 0)
  *             status = remote_use_failed(&use, rc, &err, use.ref);
  */
 struct remote_use {
 	struct cli *cli;
 	struct config config;
+	struct remote_library library;
 	uint64_t begin_ms; /* of CLOCK_MONOTONIC */
 	struct deadline deadline;
 	struct tkb_remote *remote; /* owned */
@@ -43,8 +43,16 @@ struct remote_use {
 enum status remote_use_begin(struct remote_use *use,
                              const struct arguments *args, bool is_bounded);
 
-/* Say what must be said about the tiers of a remote. */
-void remote_use_warn(const struct cli *cli, const struct tkb_remote *remote);
+/*
+ * Load the library and open a remote by its URLs, which connects to nothing.
+ * Warnings about it are printed.
+ *
+ * @param options  NULL: the defaults
+ * @return 0, or a failure of tkb_remote_open(), or TKB_ERR_IO
+ */
+TKB_NODISCARD int remote_use_open(struct remote_use *use, const char *urls,
+                                  const struct tkb_remote_options *options,
+                                  struct tkb_error *err);
 
 /* For TKB_AUTO; a zeroed one is allowed. */
 void remote_use_end(struct remote_use *use);
@@ -82,7 +90,7 @@ enum status remote_use_measure(const struct remote_use *use, const char *path,
                                struct metrics *metrics, enum status status);
 
 /* The tiers' names, joined by commas. The caller frees it; NULL: no memory. */
-char *remote_use_name(const struct tkb_remote *remote);
+char *remote_use_name(const struct remote_use *use);
 
 /* The same as a list in the document. */
 void remote_use_json(struct remote_use *use);

@@ -13,45 +13,32 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* What is shown of the remote: its tiers without secrets. */
-struct shown {
-	char *remote; /* owned; NULL: there is none, or it makes no sense */
-};
-
-static void shown_release(struct shown *shown)
+/* Name the remote without secrets; leave `*out` alone where there is none. */
+static int name_remote(struct cli *cli, const struct config *config, char **out,
+                       struct tkb_error *err)
 {
-	text_free(&shown->remote);
-}
-
-/* To open a remote connects to nothing. */
-static int show_remote(struct cli *cli, const struct config *config,
-                       struct shown *out, struct tkb_error *err)
-{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	const struct config_value *const value = &config->values[CONFIG_REMOTE];
-	struct tkb_remote *remote = NULL;
 	struct tkb_error fault = { .status = 0 };
 	int rc;
 
 	if (value->text == NULL)
 		return 0;
-	rc = tkb_remote_open(value->text, NULL, &remote, &fault);
+	rc = remote_use_open(&use, value->text, NULL, &fault);
 	if (rc != 0)
 		return cli_error(err, (enum tkb_status)rc, "%.100s: %.400s",
 		                 value->origin, fault.message);
-	remote_use_warn(cli, remote);
-	out->remote = remote_use_name(remote);
-	tkb_remote_close(remote);
-	if (out->remote == NULL)
+	*out = remote_use_name(&use);
+	if (*out == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	return 0;
 }
 
 /* What value `name` may be shown as, or NULL: it has none. */
-static const char *shown_value(const struct config *config,
-                               const struct shown *shown, size_t name)
+static const char *shown_value(const struct config *config, const char *remote,
+                               size_t name)
 {
-	return name == CONFIG_REMOTE ? shown->remote
-	                             : config->values[name].text;
+	return name == CONFIG_REMOTE ? remote : config->values[name].text;
 }
 
 static const char *origin_of(const struct config *config, size_t name)
@@ -61,12 +48,12 @@ static const char *origin_of(const struct config *config, size_t name)
 	return origin != NULL ? origin : "default";
 }
 
-static int value_width(const struct config *config, const struct shown *shown)
+static int value_width(const struct config *config, const char *remote)
 {
 	size_t width = 1;
 
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {
-		const char *const text = shown_value(config, shown, i);
+		const char *const text = shown_value(config, remote, i);
 		const size_t length = text != NULL ? strlen(text) : 0;
 
 		width = length > width ? length : width;
@@ -75,12 +62,12 @@ static int value_width(const struct config *config, const struct shown *shown)
 }
 
 static void print(const struct cli *cli, const struct config *config,
-                  const struct shown *shown)
+                  const char *remote)
 {
-	const int width = value_width(config, shown);
+	const int width = value_width(config, remote);
 
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {
-		const char *const text = shown_value(config, shown, i);
+		const char *const text = shown_value(config, remote, i);
 
 		text_line(cli->out, "%-15s  %-*s  %s",
 		          config_name((enum config_name)i), width,
@@ -89,11 +76,11 @@ static void print(const struct cli *cli, const struct config *config,
 }
 
 static void fill_json(struct json_out *json, const struct config *config,
-                      const struct shown *shown)
+                      const char *remote)
 {
 	json_out_open_array(json, "values");
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {
-		const char *const text = shown_value(config, shown, i);
+		const char *const text = shown_value(config, remote, i);
 
 		json_out_open_object(json, NULL);
 		json_out_text(json, "name", config_name((enum config_name)i));
@@ -155,7 +142,7 @@ static void tell_unknown(struct cli *cli)
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
-	TKB_AUTO(shown_release) struct shown shown = { .remote = NULL };
+	TKB_AUTO(text_free) char *remote = NULL;
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;
 	int rc;
@@ -163,13 +150,13 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_text(&cli->json, "verb", "config");
 	rc = config_load(NULL, &config, &err);
 	if (rc == 0)
-		rc = show_remote(cli, &config, &shown, &err);
+		rc = name_remote(cli, &config, &remote, &err);
 	if (rc != 0)
 		status = cli_failed(cli, rc, &err, "the configuration");
 
-	fill_json(&cli->json, &config, &shown);
+	fill_json(&cli->json, &config, remote);
 	if (!args->is_json)
-		print(cli, &config, &shown);
+		print(cli, &config, remote);
 	status = status_merge(status, tell_files(cli, args->is_json));
 	tell_unknown(cli);
 	return status;

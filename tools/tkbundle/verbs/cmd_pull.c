@@ -2,11 +2,11 @@
 #include "verbs/commands.h"
 
 #include <inttypes.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/follow.h"
 #include "cli/outfile.h"
+#include "cli/output.h"
+#include "config/choices.h"
 #include "config/remote_use.h"
 #include "config/root.h"
 #include "cli/text.h"
@@ -57,11 +57,6 @@ static const struct option_spec options[] = {
 	  .help = "look what is missing, fetch nothing" },
 };
 
-static bool is_to_stdout(const struct arguments *args)
-{
-	return args->output != NULL && strcmp(args->output, "-") == 0;
-}
-
 /* A bundle of a ref holds all of it, and goes into no cache. */
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
@@ -79,24 +74,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "with '-o', no '--key', '--device', "
 		                        "'--target', '--layout', '--sync' or "
 		                        "'--dry-run' counts");
-	if (is_to_stdout(args) && args->is_json)
-		return cli_misused(cli, "'-o -' and '--json' both want "
-		                        "standard output");
-	if (is_to_stdout(args) && isatty(fileno(cli->out)))
-		return cli_misused(cli, "a bundle is not written to a "
-		                        "terminal");
-	return STATUS_DONE;
-}
-
-static enum tkb_layout choose_layout(const struct arguments *args,
-                                     const struct root *root)
-{
-	/* The words of --layout stand in the enum's order. */
-	const enum tkb_layout given = (enum tkb_layout)args->layout.value;
-
-	if (given == TKB_LAYOUT_AUTO && root->is_inductor)
-		return TKB_LAYOUT_INDUCTOR;
-	return given;
+	return output_check(cli, args);
 }
 
 /* Nothing appears before all of it is there. */
@@ -112,7 +90,8 @@ static int to_file(struct remote_use *use, const char *path,
 	if (rc != 0)
 		return rc;
 	sink = outfile_sink(&file);
-	rc = tkb_pull_bundle(use->remote, use->ref, chosen, &sink, report, err);
+	rc = use->library.pull_bundle(use->remote, use->ref, chosen, &sink,
+	                              report, err);
 	return rc != 0 ? rc : outfile_publish(&file, err);
 }
 
@@ -121,8 +100,8 @@ static int to_stdout(struct remote_use *use,
                      struct tkb_pull_report *report, struct tkb_error *err)
 {
 	const struct tkb_sink out = cli_sink(use->cli);
-	const int rc = tkb_pull_bundle(use->remote, use->ref, chosen, &out,
-	                               report, err);
+	const int rc = use->library.pull_bundle(use->remote, use->ref, chosen,
+	                                        &out, report, err);
 
 	return rc != 0 ? rc : cli_flush(use->cli, err);
 }
@@ -131,29 +110,17 @@ static int pull(struct remote_use *use, const struct arguments *args,
                 const struct root *root, struct tkb_pull_report *report,
                 struct tkb_error *err)
 {
-	struct tkb_pull_options chosen = {
-		.emit = {
-			.keys = args->keys.items,
-			.key_count = args->keys.count,
-			.devices = args->devices.items,
-			.device_count = args->devices.count,
-			.targets = args->targets.items,
-			.target_count = args->targets.count,
-			.layout = choose_layout(args, root),
-			.is_synced = args->is_sync,
-			.is_dry_run = args->is_dry_run,
-			.threads = args->jobs.value,
-		},
-	};
+	struct tkb_pull_options chosen = { .emit = choices_for_emit(args,
+		                                                    root) };
 	struct follow follow;
 	int rc;
 
 	remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
 	chosen.emit.watch = follow_watch(&follow);
 	if (args->output == NULL)
-		rc = tkb_pull(use->remote, use->ref, root->path, &chosen,
-		              report, err);
-	else if (is_to_stdout(args))
+		rc = use->library.pull(use->remote, use->ref, root->path,
+		                       &chosen, report, err);
+	else if (output_is_stdout(args))
 		rc = to_stdout(use, &chosen, report, err);
 	else
 		rc = to_file(use, args->output, &chosen, report, err);
@@ -227,10 +194,8 @@ static void summarize(const struct remote_use *use,
 
 	tell_blobs(report, blobs, sizeof(blobs));
 	if (args->output != NULL) {
-		text_line(is_to_stdout(args) ? use->cli->log : use->cli->out,
-		          "pulled %s into %s: %s", use->ref,
-		          is_to_stdout(args) ? "standard output" : args->output,
-		          blobs);
+		text_line(output_log(use->cli, args), "pulled %s into %s: %s",
+		          use->ref, output_name(args), blobs);
 		return;
 	}
 	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,

@@ -5,6 +5,7 @@
 
 #include "report/file_source.h"
 #include "cli/follow.h"
+#include "config/choices.h"
 #include "config/remote_use.h"
 #include "config/root.h"
 #include "report/source.h"
@@ -109,8 +110,8 @@ static int push_bundle(struct remote_use *use, const struct arguments *args,
 	if (rc != 0)
 		return rc;
 	source = file_source_of(&file);
-	return tkb_push_bundle(use->remote, use->ref, &source, chosen, report,
-	                       err);
+	return use->library.push_bundle(use->remote, use->ref, &source, chosen,
+	                                report, err);
 }
 
 static int push(struct remote_use *use, const struct arguments *args,
@@ -118,18 +119,7 @@ static int push(struct remote_use *use, const struct arguments *args,
                 struct tkb_error *err)
 {
 	struct tkb_push_options chosen = {
-		.collect = {
-			.keys = args->keys.items,
-			.key_count = args->keys.count,
-			.has_device = args->device.is_set,
-			.device = args->device.value,
-			/* The words of --profile stand in the enum's order. */
-			.profile = (enum tkb_profile)args->profile.value,
-			.is_kernels_only = args->is_kernels_only,
-			.is_strict = args->is_strict,
-			.is_dry_run = args->is_dry_run,
-			.threads = args->jobs.value,
-		},
+		.collect = choices_for_collect(args),
 		.layout = (enum tkb_push_layout)args->layout.value,
 		.is_compaction_off = args->is_compaction_off,
 	};
@@ -141,9 +131,9 @@ static int push(struct remote_use *use, const struct arguments *args,
 	if (args->bundle != NULL)
 		rc = push_bundle(use, args, &chosen, report, err);
 	else
-		rc = tkb_push(use->remote,
-		              is_for_triton(args) ? NULL : use->ref, root,
-		              &chosen, report, err);
+		rc = use->library.push(use->remote,
+		                       is_for_triton(args) ? NULL : use->ref,
+		                       root, &chosen, report, err);
 	follow_end(&follow);
 	return rc;
 }
@@ -170,7 +160,7 @@ static enum status summarize(const struct remote_use *use,
 		{ "dropped", report->dropped_count },
 		{ "compacted", report->compacted_count },
 	};
-	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	char size[TEXT_SIZE_SIZE];
 	char rest[160];
 

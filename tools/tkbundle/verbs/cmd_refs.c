@@ -89,7 +89,8 @@ static int look(struct remote_use *use, struct listing *listing,
 
 		rc = deadline_is_cancelled(&use->deadline)
 		             ? cli_error(err, TKB_ERR_CANCELLED, "cancelled")
-		             : tkb_ref_look(use->remote, name, &info, err);
+		             : use->library.ref_look(use->remote, name, &info,
+		                                     err);
 		if (rc != 0)
 			continue;
 		info.ref = name;
@@ -107,7 +108,7 @@ static int read_listing(struct remote_use *use, struct listing *listing,
                         struct tkb_error *err)
 {
 	const struct tkb_ref_visitor visitor = { keep_name, listing };
-	const int rc = tkb_remote_refs(use->remote, &visitor, err);
+	const int rc = use->library.refs(use->remote, &visitor, err);
 
 	return rc != 0 ? rc : look(use, listing, err);
 }
@@ -207,7 +208,7 @@ static enum status delete_ref(struct remote_use *use,
 	if (status != STATUS_DONE)
 		return status;
 	json_out_text(&cli->json, "ref", use->ref);
-	rc = tkb_ref_delete(use->remote, use->ref, &count, &err);
+	rc = use->library.ref_delete(use->remote, use->ref, &count, &err);
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, use->ref);
 	json_out_number(&cli->json, "deleted", count);

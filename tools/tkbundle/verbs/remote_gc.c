@@ -93,7 +93,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
 
 	signals_catch();
 	json_out_open_array(json, "unread");
-	rc = tkb_remote_gc(use->remote, &chosen, report, err);
+	rc = use->library.gc(use->remote, &chosen, report, err);
 	begin_removing(&telling);
 	json_out_close(json);
 	*is_damaged = telling.has_damage;
@@ -183,7 +183,7 @@ static enum status measure(const struct remote_use *use,
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args)
 {
-	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	struct tkb_remote_gc_report report = { .ref_count = 0 };
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };

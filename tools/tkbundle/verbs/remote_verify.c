@@ -101,7 +101,7 @@ static enum status judge(const struct tkb_remote_verify_report *report)
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args, const char *ref)
 {
-	TKB_AUTO(text_free) char *name = remote_use_name(use->remote);
+	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	const struct tkb_remote_verify_options chosen = {
 		.ref = ref,
 		.is_repair = args->is_repair,
@@ -122,7 +122,7 @@ static enum status run_with(struct remote_use *use,
 	}
 	signals_catch();
 	json_out_open_array(json, "faults");
-	rc = tkb_remote_verify(use->remote, &chosen, &report, &err);
+	rc = use->library.verify(use->remote, &chosen, &report, &err);
 	json_out_close(json);
 	if (rc != 0 && rc != TKB_ERR_CORRUPT)
 		return remote_use_failed(use, rc, &err, name);

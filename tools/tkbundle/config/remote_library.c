@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/remote_library.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <string.h>
+
+#include <tkbundle/tkbundle.h>
+
+#include "cli/cli.h"
+
+#define FUNCTION(member, name)                                                 \
+	{                                                                      \
+		name, offsetof(struct remote_library, member)                  \
+	}
+
+static const struct {
+	const char *name;
+	size_t offset; /* in struct remote_library */
+} functions[] = {
+	FUNCTION(open, "tkb_remote_open"),
+	FUNCTION(close, "tkb_remote_close"),
+	FUNCTION(tier_count, "tkb_remote_tier_count"),
+	FUNCTION(tier_name, "tkb_remote_tier_name"),
+	FUNCTION(tier_warning, "tkb_remote_tier_warning"),
+	FUNCTION(refs, "tkb_remote_refs"),
+	FUNCTION(gc, "tkb_remote_gc"),
+	FUNCTION(verify, "tkb_remote_verify"),
+	FUNCTION(ref_expand, "tkb_ref_expand"),
+	FUNCTION(ref_look, "tkb_ref_look"),
+	FUNCTION(ref_delete, "tkb_ref_delete"),
+	FUNCTION(pull, "tkb_pull"),
+	FUNCTION(pull_bundle, "tkb_pull_bundle"),
+	FUNCTION(push, "tkb_push"),
+	FUNCTION(push_bundle, "tkb_push_bundle"),
+};
+
+/* The library lies beside the one that the program is linked with. */
+static void *open_library(void)
+{
+	Dl_info linked = { .dli_fname = NULL };
+	const char *slash = NULL;
+	char path[PATH_MAX];
+	int length = 0;
+
+	if (dladdr(tkb_version(), &linked) != 0 && linked.dli_fname != NULL)
+		slash = strrchr(linked.dli_fname, '/');
+	if (slash != NULL)
+		length = (int)(slash + 1 - linked.dli_fname);
+
+	(void)snprintf(path, sizeof(path), "%.*s%s", length, linked.dli_fname,
+	               TKB_REMOTE_LIBRARY);
+	return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+}
+
+int remote_library_load(struct remote_library *out, struct tkb_error *err)
+{
+	void *const library = open_library();
+
+	if (library == NULL)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot load the library for remotes: %s",
+		                 dlerror());
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *const function = dlsym(library, functions[i].name);
+
+		if (function == NULL)
+			return cli_error(err, TKB_ERR_IO,
+			                 "cannot use the library for remotes: "
+			                 "%s",
+			                 dlerror());
+		/* ISO C converts no pointer to an object into this one. */
+		(void)memcpy((char *)out + functions[i].offset, &function,
+		             sizeof(function));
+	}
+	return 0;
+}
