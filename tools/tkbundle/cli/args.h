@@ -13,14 +13,14 @@ extern const struct option_spec args_help_option;
 	{                                                                      \
 		.name = "key", .kind = OPTION_TEXTS, .value = "KEY",           \
 		.offset = offsetof(struct arguments, keys),                    \
-		.help = "only this key, or the one that begins so"             \
+		.help = "only the entry whose key is, or begins with, KEY"     \
 	}
 #define ARGS_JOBS                                                              \
 	{                                                                      \
 		.name = "jobs", .letter = 'j', .kind = OPTION_NUMBER,          \
 		.value = "N", .offset = offsetof(struct arguments, jobs),      \
 		.min = 1, .max = 256,                                          \
-		.help = "use N threads, not one for each core"                 \
+		.help = "use N threads; default one for each core"             \
 	}
 #define ARGS_JSON                                                              \
 	{                                                                      \
@@ -48,7 +48,7 @@ extern const struct option_spec args_help_option;
 	{                                                                      \
 		.name = "metrics", .kind = OPTION_TEXT, .value = "FILE",       \
 		.offset = offsetof(struct arguments, metrics),                 \
-		.help = "write figures for Prometheus to FILE"                 \
+		.help = "write metrics for Prometheus to FILE"                 \
 	}
 #define ARGS_DRY_RUN                                                           \
 	{                                                                      \

@@ -163,7 +163,7 @@ struct command {
 	bool takes_command;       /* the operands are one: they come last, and
 	                             the first ends the options */
 	const char *summary;      /* one line, imperative, no full stop */
-	const char *details;      /* paragraphs, or NULL */
+	const char *details;      /* paragraphs, which help wraps; or NULL */
 	const struct option_spec *options;
 	size_t option_count;
 	enum status (*run)(struct cli *cli, const struct arguments *args);

@@ -39,7 +39,7 @@ static const struct option_spec options[] = {
 	{ .name = "strip-locations",
 	  .kind = OPTION_SWITCH,
 	  FIELD(strips_locations),
-	  .help = "name no source file in IR, PTX and cubins" },
+	  .help = "remove source file names from IR, PTX and cubins" },
 	{ .name = "strict",
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_strict),
@@ -183,14 +183,12 @@ const struct command command_collect = {
 	.operands = { "CACHE_ROOT" },
 	.required_operands = 0,
 	.summary = "pack a cache into a bundle",
-	.details =
-		"CACHE_ROOT is a Triton cache root or an Inductor cache "
-		"folder;\n"
-		"by default $TRITON_CACHE_DIR, $TORCHINDUCTOR_CACHE_DIR,\n"
-		"$TRITON_HOME/.triton/cache or ~/.triton/cache, the first "
-		"that\n"
-		"is set. An entry is packed whole or left out with a reason;\n"
-		"then the exit status is 4. Nothing in the cache is changed.\n",
+	.details = "CACHE_ROOT is a Triton cache root or an Inductor cache "
+	           "folder. By default it is $TRITON_CACHE_DIR, "
+	           "$TORCHINDUCTOR_CACHE_DIR, $TRITON_HOME/.triton/cache or "
+	           "~/.triton/cache: the first that is set. An entry is packed "
+	           "whole or left out with a reason; then the exit status is "
+	           "4. Nothing in the cache is changed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXT,
 	  .value = "CACHE_ROOT",
 	  FIELD(cache),
-	  .help = "where entries go; by default Triton's own cache" },
+	  .help = "write entries here; by default to Triton's cache" },
 	{ .name = "jobs",
 	  .letter = 'j',
 	  .kind = OPTION_NUMBER,
@@ -43,18 +43,18 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_WORD,
 	  .value = "ptxas|nvjitlink",
 	  FIELD(compile.cubin_with),
-	  .help = "what makes cubins of PTX" },
+	  .help = "the tool that makes cubins from PTX" },
 	{ .name = "ptxas-option",
 	  .kind = OPTION_TEXTS,
 	  .value = "O",
 	  FIELD(compile.ptxas_options),
-	  .help = "give ptxas this option, too" },
+	  .help = "pass this option to ptxas" },
 	{ .name = "include",
 	  .letter = 'I',
 	  .kind = OPTION_TEXTS,
 	  .value = "DIR",
 	  FIELD(compile.folders),
-	  .help = "look here for what CUDA C includes" },
+	  .help = "search this folder for headers of CUDA C" },
 	{ .name = "define",
 	  .letter = 'D',
 	  .kind = OPTION_TEXTS,
@@ -65,11 +65,11 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXT,
 	  .value = "FILE",
 	  FIELD(compile.libdevice),
-	  .help = "link what IR calls from this library" },
+	  .help = "link functions that IR calls from this file" },
 	{ .name = "optimize",
 	  .kind = OPTION_SWITCH,
 	  FIELD(compile.is_optimized),
-	  .help = "run LLVM's O3 over IR, which Triton's has had" },
+	  .help = "run LLVM's O3; Triton has run it on its own IR" },
 	{ .name = "name",
 	  .kind = OPTION_TEXT,
 	  .value = "KERNEL",
@@ -97,12 +97,12 @@ static const struct option_spec options[] = {
 	{ .name = "finalize",
 	  .kind = OPTION_SWITCH,
 	  FIELD(compile.is_finalized),
-	  .help = "use what is known of a whole module of IR" },
+	  .help = "optimize IR as a whole module" },
 	{ .name = "without",
 	  .kind = OPTION_TEXTS,
 	  .value = "STEP",
 	  FIELD(compile.without),
-	  .help = "leave out this step of --finalize" },
+	  .help = "skip this step of --finalize" },
 	{ .name = "fast",
 	  .kind = OPTION_SWITCH,
 	  FIELD(compile.is_fast),
@@ -111,7 +111,7 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXTS,
 	  .value = "FILE.ll",
 	  FIELD(compile.rules),
-	  .help = "let --finalize use these rules, too" },
+	  .help = "add these rules to --finalize" },
 	{ .name = "signature",
 	  .kind = OPTION_TEXT,
 	  .value = "ITEMS",
@@ -125,7 +125,7 @@ static const struct option_spec options[] = {
 	{ .name = "keep-going",
 	  .kind = OPTION_SWITCH,
 	  FIELD(compile.keeps_going),
-	  .help = "after a failure, compile the rest" },
+	  .help = "compile the rest after a failure" },
 	{ .name = "emit",
 	  .kind = OPTION_WORD,
 	  .value = "ptx|cubin|llir",
@@ -152,7 +152,7 @@ static const struct option_spec options[] = {
 	  .letter = 'v',
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_verbose),
-	  .help = "tell of each kernel, and what the tools say" },
+	  .help = "report each kernel and the output of the tools" },
 };
 
 static enum status compile_kernels(struct compile_work *work,
@@ -310,19 +310,14 @@ const struct command command_compile = {
 	.operands = { "INPUT" },
 	.required_operands = 1,
 	.repeats_operand = true,
-	.summary = "make entries of IR, PTX, CUDA C or Triton kernels",
-	.details =
-		"INPUT is LLVM IR (.ll, .llir, .bc), PTX (.ptx), CUDA C "
-		"(.cu), a\n"
-		"kernel of Triton (FILE.py:KERNEL), or a list of such "
-		"(FILE.json).\n"
-		"No GPU is needed. Each becomes an entry as Triton leaves it; "
-		"one\n"
-		"that is there is a hit, and nothing is compiled. IR and PTX "
-		"of an\n"
-		"entry take the metadata that lie beside them. After a failure "
-		"the\n"
-		"rest is left, but with --keep-going.\n",
+	.summary = "compile IR, PTX, CUDA C or Triton kernels to entries",
+	.details = "INPUT is LLVM IR (.ll, .llir, .bc), PTX (.ptx), CUDA C "
+	           "(.cu), a Triton kernel (FILE.py:KERNEL), or a list of "
+	           "these (FILE.json). No GPU is needed. Each input becomes a "
+	           "cache entry as Triton would write it. An entry that is "
+	           "already there is a hit and is not compiled. IR and PTX "
+	           "from a cache use the metadata file beside them. After a "
+	           "failure the rest is skipped, unless --keep-going is given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

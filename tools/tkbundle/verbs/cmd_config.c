@@ -166,11 +166,10 @@ const struct command command_config = {
 	.name = "config",
 	.required_operands = 0,
 	.summary = "show what is configured, and where",
-	.details =
-		"Prints each value, and where it comes from: a variable, a\n"
-		"line of a file, or the default; then the files, the weaker\n"
-		"one first. A remote is shown without user, password and\n"
-		"parameters.\n",
+	.details = "Prints each value and its source: a variable, a line of a "
+	           "file, or the default. Then it lists the files; a later "
+	           "file overrides an earlier one. A remote is shown without "
+	           "user, password and parameters.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -178,14 +178,14 @@ const struct command command_diff = {
 	.name = "diff",
 	.operands = { "A", "B" },
 	.required_operands = 2,
-	.summary = "tell two bundles or caches apart",
+	.summary = "compare two bundles or caches",
 	.details =
-		"A and B are bundles or cache roots; '-' is a bundle on\n"
-		"standard input. What is only in A is marked '-', only in B\n"
-		"'+', in both and not the same '~'; of cubins each section is\n"
-		"compared, and saved launchers of two bundles too. Where a\n"
-		"cache lies makes no difference. The exit status is 0 if all\n"
-		"is equal, 4 if not or if an entry of a cache is left out.\n",
+		"A and B are bundles or cache roots; '-' is a bundle on "
+	        "standard input. '-' marks what only A has, '+' what only B "
+	        "has, '~' what differs. Cubins are compared by section; saved "
+	        "launchers of two bundles are compared, too. Where a cache "
+	        "lies makes no difference. The exit status is 0 if everything "
+	        "is equal, 4 if not, or if an entry of a cache was left out.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -41,7 +41,7 @@ static const struct option_spec options[] = {
 	  .letter = 'n',
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_dry_run),
-	  .help = "look what is there, write nothing" },
+	  .help = "report what is there, write nothing" },
 };
 
 static int emit(struct cli *cli, const struct arguments *args,
@@ -171,17 +171,14 @@ const struct command command_emit = {
 	.name = "emit",
 	.operands = { "FILE|-", "CACHE_ROOT" },
 	.required_operands = 1,
-	.summary = "put a bundle's entries where a compiler finds them",
-	.details =
-		"CACHE_ROOT is made if need be; without it, the one that "
-		"collect\n"
-		"takes by default. What is there and whole is kept, what is "
-		"torn\n"
-		"is repaired, and each entry appears in one step. The layout "
-		"is\n"
-		"Inductor's for $TORCHINDUCTOR_CACHE_DIR, for a folder called\n"
-		"torchinductor..., for one that has triton/N/, and, where no\n"
-		"entries are yet, for a bundle of several GPUs.\n",
+	.summary = "put a bundle's entries where compilers find them",
+	.details = "CACHE_ROOT is created if necessary; by default it is the "
+	           "one that collect uses. Entries that are there and whole "
+	           "are kept, torn ones are repaired, and each new one appears "
+	           "in one step. The layout is Inductor's for "
+	           "$TORCHINDUCTOR_CACHE_DIR, for a folder named "
+	           "torchinductor..., for one that holds triton/N/, and, in a "
+	           "folder without entries, for a bundle of several GPUs.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -21,18 +21,18 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_SIZE,
 	  .value = "SIZE",
 	  FIELD(max_size),
-	  .help = "until entries take no more, as 500M or 20Gi" },
+	  .help = "bytes that entries may take, as 500M or 20Gi" },
 	{ .name = "max-entries",
 	  .kind = OPTION_NUMBER,
 	  .value = "N",
 	  FIELD(max_entries),
 	  .max = 999999999,
-	  .help = "until there are no more" },
+	  .help = "number of entries that may stay" },
 	{ .name = "max-age",
 	  .kind = OPTION_AGE,
 	  .value = "AGE",
 	  FIELD(max_age),
-	  .help = "what was not used for so long, as 30d or 12h" },
+	  .help = "remove entries unused for so long, as 30d or 12h" },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_JSON,
@@ -165,25 +165,20 @@ const struct command command_gc = {
 	.name = "gc",
 	.operands = { "CACHE_ROOT" },
 	.required_operands = 0,
-	.summary = "remove what of a cache or a remote is not used",
+	.summary = "remove unused entries from a cache or a remote",
 	.details =
-		"Whole entries go, the least recently used first, until every\n"
-		"bound holds that is given; to be written counts as a use. "
-		"Use\n"
-		"is told by access times; where the file system keeps none, "
-		"it\n"
-		"goes by age alone. What is being written stays; then the "
-		"exit\n"
-		"status is 4. CACHE_ROOT is by default the one that collect\n"
-		"takes, even where a remote is configured. A compiler may be "
-		"at\n"
-		"work there all the time.\n"
-		"\n"
-		"Of a remote, records go that nobody used for --max-age, and\n"
-		"those whose blob is gone, and blobs that no record names and\n"
-		"that are a day old; then the least recently used, until the\n"
-		"rest takes no more than --max-size. Many small records of a\n"
-		"ref become one.\n",
+		"Removes whole entries, least recently used first, until every "
+	        "given bound holds. Writing an entry counts as a use. Access "
+	        "times tell about use; where the file system keeps none, only "
+	        "the age counts. Entries that are being written stay; then the "
+	        "exit status is 4. CACHE_ROOT is by default the one that "
+	        "collect uses, even where a remote is configured. A compiler "
+	        "may use the cache at the same time.\n\nWith --remote: removes "
+	        "records that nobody used for --max-age, records whose blob is "
+	        "gone, and blobs that are a day old and that no record names. "
+	        "Then it removes the least recently used records until the "
+	        "rest takes no more than --max-size. Many small records of a "
+	        "ref become one.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define COLUMNS 80
+#define TEXT_COLUMNS 72
 #define OPTION_WIDTH 26 /* of what stands before an option's help */
 
 static const struct option_spec version_options[] = {
@@ -108,12 +109,38 @@ static void put_option_help(FILE *to, const struct option_spec *spec)
 	(void)fprintf(to, "  %s\n", spec->help);
 }
 
+/* Print paragraphs with line breaks between their words. */
+static void put_paragraphs(FILE *to, const char *text)
+{
+	int column = 0;
+
+	while (*text != '\0') {
+		const int length = (int)strcspn(text, " \n");
+
+		if (column > 0 && column + 1 + length > TEXT_COLUMNS) {
+			(void)fputc('\n', to);
+			column = 0;
+		}
+		column += fprintf(to, "%s%.*s", column > 0 ? " " : "", length,
+		                  text);
+		text += length;
+		for (; *text == '\n'; text++) {
+			(void)fputc('\n', to);
+			column = 0;
+		}
+		text += *text == ' ' ? 1 : 0;
+	}
+	(void)fputc('\n', to);
+}
+
 void help_print_command(const struct cli *cli, const struct command *command)
 {
 	put_synopsis(cli->out, command);
 	(void)fprintf(cli->out, "\n%s: %s.\n", command->name, command->summary);
-	if (command->details != NULL)
-		(void)fprintf(cli->out, "\n%s", command->details);
+	if (command->details != NULL) {
+		(void)fputc('\n', cli->out);
+		put_paragraphs(cli->out, command->details);
+	}
 
 	(void)fputs("\noptions:\n", cli->out);
 	for (size_t i = 0; i < command->option_count; i++)

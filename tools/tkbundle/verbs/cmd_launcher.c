@@ -17,42 +17,42 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXT,
 	  .value = "ITEMS",
 	  .offset = offsetof(struct arguments, launcher.signature),
-	  .help = "what the kernel takes, as in '*fp32:16, i32, 1024'" },
+	  .help = "the kernel's parameters, as '*fp32:16, i32, 1024'" },
 	{ .name = "num-warps",
 	  .kind = OPTION_NUMBER,
 	  .value = "W",
 	  .offset = offsetof(struct arguments, launcher.num_warps),
 	  .min = 1,
 	  .max = 32,
-	  .help = "insist on it; by default what the entry says" },
+	  .help = "fail unless the entry has W warps" },
 	{ .name = "num-stages",
 	  .kind = OPTION_NUMBER,
 	  .value = "S",
 	  .offset = offsetof(struct arguments, launcher.num_stages),
 	  .min = 1,
 	  .max = 999,
-	  .help = "likewise" },
+	  .help = "fail unless the entry has S stages" },
 	{ .name = "grid",
 	  .kind = OPTION_TEXT,
 	  .value = "X,Y,Z",
 	  .offset = offsetof(struct arguments, launcher.grid),
-	  .help = "its size, of arguments, numbers, + - * / % and ()" },
+	  .help = "its size: arguments, numbers, + - * / % and ()" },
 	{ .name = "out-name",
 	  .kind = OPTION_TEXT,
 	  .value = "NAME",
 	  .offset = offsetof(struct arguments, launcher.out_name),
-	  .help = "what the function is called, not as the kernel" },
+	  .help = "name of the function; by default the kernel's" },
 	{ .name = "link",
 	  .kind = OPTION_SWITCH,
 	  .offset = offsetof(struct arguments, launcher.is_link),
-	  .help = "put the launchers of HEADERs under one function" },
+	  .help = "write a function that picks one of these launchers" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .kind = OPTION_TEXT,
 	  .value = "NAME",
 	  .is_required = true,
 	  .offset = offsetof(struct arguments, output),
-	  .help = "what the files are called, with ends of their own" },
+	  .help = "name of the files, without their suffixes" },
 };
 
 /* Files of an entry, as bytes. */
@@ -325,13 +325,12 @@ const struct command command_launcher = {
 	.required_operands = 1,
 	.repeats_operand = true,
 	.summary = "write C that starts a kernel",
-	.details =
-		"Writes NAME.<hash>_<suffix>.c and .h, named as Triton names\n"
-		"them, which hold the cubin of the entry KEY and need only "
-		"the\n"
-		"CUDA driver. KEY may be cut short as long as only one begins\n"
-		"so. With '--link' instead NAME.c and NAME.h, with a function\n"
-		"that picks one of the launchers whose headers are given.\n",
+	.details = "Writes NAME.<hash>_<suffix>.c and .h, named as Triton "
+	           "names them. They contain the cubin of the entry KEY and "
+	           "need only the CUDA driver. KEY may be shortened as long as "
+	           "it fits one entry only. With --link, writes NAME.c and "
+	           "NAME.h instead: a function that picks one of the launchers "
+	           "whose headers are given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

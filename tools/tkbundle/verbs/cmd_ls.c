@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
 	  .letter = 'l',
 	  .kind = OPTION_SWITCH,
 	  .offset = offsetof(struct arguments, has_facts),
-	  .help = "tell each kernel's warps, stages and signature" },
+	  .help = "show each kernel's warps, stages and signature" },
 	ARGS_JSON,
 };
 
@@ -216,13 +216,12 @@ const struct command command_ls = {
 	.operands = { "FILE|CACHE_ROOT" },
 	.required_operands = 0,
 	.summary = "list the entries of a bundle or a cache",
-	.details = "Prints key, kind, name, target, GPUs, number of files and\n"
-		   "size of each, and a line of totals. A folder is a cache;\n"
-		   "anything else is a bundle, and '-' one on standard input.\n"
-		   "Without either, it is the cache that collect takes.\n"
-		   "--long reads the kernels' files, too; what a kernel takes "
-		   "for a\n"
-		   "constant is not in its signature there.\n",
+	.details = "Prints key, kind, name, target, GPUs, number of files and "
+	           "size of each entry, and a line of totals. A folder is a "
+	           "cache; anything else is a bundle, and '-' is one on "
+	           "standard input. Without an operand it is the cache that "
+	           "collect uses. --long also reads the kernels' files; its "
+	           "signature omits the arguments that are constants.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -170,13 +170,13 @@ const struct command command_merge = {
 	.operands = { "BUNDLE" },
 	.required_operands = 1,
 	.repeats_operand = true,
-	.summary = "make one bundle of several",
+	.summary = "combine several bundles into one",
 	.details =
-		"The union of their entries and launchers; frames are copied,\n"
-		"nothing is packed again. Of what several hold for one GPU,\n"
-		"the first bundle's counts; what lies in a copied frame and\n"
-		"counts no more is told as unused. FILE may be one of the\n"
-		"bundles; '-' is a bundle on standard input.\n",
+		"The result has all their entries and launchers. Frames are "
+	        "copied; nothing is packed again. Where several bundles have "
+	        "an entry for the same GPU, the first one's is used. Bytes of "
+	        "a copied frame that nothing uses are reported as unused. FILE "
+	        "may be one of the bundles; '-' is a bundle on standard input.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

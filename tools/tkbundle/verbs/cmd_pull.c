@@ -20,11 +20,11 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXT,
 	  .value = "FILE|-",
 	  FIELD(output),
-	  .help = "write all of the ref as a bundle, emit nothing" },
+	  .help = "write the whole ref as a bundle, emit nothing" },
 	{ .name = "best-effort",
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_best_effort),
-	  .help = "exit with 0 whatever fails, and say what did" },
+	  .help = "exit with 0 even if something fails" },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
@@ -54,7 +54,7 @@ static const struct option_spec options[] = {
 	  .letter = 'n',
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_dry_run),
-	  .help = "look what is missing, fetch nothing" },
+	  .help = "report what is missing, fetch nothing" },
 };
 
 /* A bundle of a ref holds all of it, and goes into no cache. */
@@ -319,17 +319,13 @@ const struct command command_pull = {
 	.name = "pull",
 	.operands = { "REF", "CACHE_ROOT" },
 	.required_operands = 0,
-	.summary = "fetch what is missing here from a remote",
-	.details =
-		"Bundles of the ref that hold an entry which is not in "
-		"CACHE_ROOT\n"
-		"are fetched and emitted; CACHE_ROOT is by default the one "
-		"that\n"
-		"collect takes. REF may hold {arch}, {gpu}, {driver}, "
-		"{triton} and\n"
-		"{env:NAME}; without it, or as '-', it is $TKBUNDLE_REF. What "
-		"of the\n"
-		"ref is gone, or cannot be emitted, makes the exit status 4.\n",
+	.summary = "fetch missing entries from a remote",
+	.details = "Fetches the bundles of the ref that hold entries which "
+	           "CACHE_ROOT lacks, and emits them. CACHE_ROOT is by default "
+	           "the one that collect uses. REF may contain {arch}, {gpu}, "
+	           "{driver}, {triton} and {env:NAME}; without it, or as '-', "
+	           "it is $TKBUNDLE_REF. The exit status is 4 if part of the "
+	           "ref is gone or cannot be emitted.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

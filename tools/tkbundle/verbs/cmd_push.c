@@ -24,7 +24,7 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_WORD,
 	  .value = "tkb|triton",
 	  FIELD(layout),
-	  .help = "bundles, or what Triton's Redis backend reads" },
+	  .help = "bundles, or values for Triton's Redis backend" },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
@@ -57,7 +57,7 @@ static const struct option_spec options[] = {
 	  .letter = 'n',
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_dry_run),
-	  .help = "look what the ref lacks, push nothing" },
+	  .help = "report what the ref lacks, push nothing" },
 };
 
 /* The words of --layout stand in the enum's order. */
@@ -287,17 +287,13 @@ const struct command command_push = {
 	.operands = { "REF", "CACHE_ROOT" },
 	.required_operands = 0,
 	.summary = "share a cache's entries through a remote",
-	.details =
-		"What of CACHE_ROOT the ref lacks is packed, uploaded and "
-		"added\n"
-		"to it; CACHE_ROOT is by default the one that collect takes. "
-		"REF\n"
-		"may hold {arch}, {gpu}, {driver}, {triton} and {env:NAME};\n"
-		"without it, or as '-', it is $TKBUNDLE_REF. An entry that "
-		"cannot\n"
-		"be packed is left out; then the exit status is 4. For Triton "
-		"REF\n"
-		"has no meaning: write '-' before a CACHE_ROOT.\n",
+	.details = "Packs what the ref lacks of CACHE_ROOT, uploads it and "
+	           "adds it to the ref. CACHE_ROOT is by default the one that "
+	           "collect uses. REF may contain {arch}, {gpu}, {driver}, "
+	           "{triton} and {env:NAME}; without it, or as '-', it is "
+	           "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
+	           "then the exit status is 4. Triton's layout has no refs: "
+	           "write '-' before CACHE_ROOT.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

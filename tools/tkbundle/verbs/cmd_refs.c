@@ -244,11 +244,10 @@ const struct command command_refs = {
 	.required_operands = 0,
 	.summary = "list the refs of a remote, or delete one",
 	.details =
-		"Prints name, number of records, number of entries, size of\n"
-		"the blobs, and the time since it was last pushed or pulled.\n"
-		"In PATTERN, '*', '?' and '[...]' stand for any bytes, "
-		"slashes\n"
-		"too. The blobs of a deleted ref go with the next gc.\n",
+		"Prints name, number of records, number of entries, size of "
+	        "the blobs, and the time since the last push or pull. In "
+	        "PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
+	        "The blobs of a deleted ref are removed by the next gc.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -94,17 +94,13 @@ const struct command command_relocate = {
 	.name = "relocate",
 	.operands = { "CACHE_ROOT" },
 	.required_operands = 0,
-	.summary = "let a cache that was moved work where it is",
-	.details =
-		"A compiler that finds a moved cache compiles all of it "
-		"again.\n"
-		"The group file of each entry is rewritten to name its place "
-		"as\n"
-		"CACHE_ROOT is given here; so give it as the compiler is "
-		"given\n"
-		"it. By default it is the one that collect takes. An entry "
-		"that\n"
-		"is not whole is left out; then the exit status is 4.\n",
+	.summary = "make a moved cache work where it lies",
+	.details = "A compiler compiles a cache again that was moved. This "
+	           "rewrites the group file of each entry to name its present "
+	           "place, as CACHE_ROOT is written here: write it as the "
+	           "compiler is given it. By default it is the one that "
+	           "collect uses. An entry that is not whole is left out; then "
+	           "the exit status is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

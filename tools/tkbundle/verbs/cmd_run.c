@@ -34,7 +34,7 @@ static const struct option_spec options[] = {
 	  .value = "REF",
 	  .is_required = true,
 	  FIELD(ref),
-	  .help = "the name that the kernels are shared under" },
+	  .help = "share kernels under this name" },
 	{ .name = "remote",
 	  .kind = OPTION_SECRET,
 	  .value = "URL[,URL...]",
@@ -45,38 +45,38 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXT,
 	  .value = "CACHE_ROOT",
 	  FIELD(cache),
-	  .help = "the cache; by default the one that emit takes" },
+	  .help = "the cache; by default the one that emit uses" },
 	{ .name = "wait",
 	  .kind = OPTION_TIME,
 	  .value = "TIME",
 	  FIELD(wait),
-	  .help = "start the command after so long at most, by default 2s" },
+	  .help = "start the command no later than this; default 2s" },
 	{ .name = "deadline",
 	  .kind = OPTION_TIME,
 	  .value = "TIME",
 	  FIELD(deadline),
 	  .min = 1,
-	  .help = "end a pull or push after so long, by default 30s" },
+	  .help = "end a pull or push after so long; default 30s" },
 	{ .name = "push",
 	  .kind = OPTION_WORD,
 	  .value = CONFIG_PUSH_WORDS,
 	  FIELD(push),
-	  .help = "when to push what was compiled, by default always" },
+	  .help = "when to push new kernels; default always" },
 	{ .name = "kill-child",
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_kill_child),
-	  .help = "end the command, too, if tkbundle is killed" },
+	  .help = "kill the command if tkbundle is killed" },
 	ARGS_METRICS,
 	{ .name = "refresh",
 	  .kind = OPTION_TIME,
 	  .value = "TIME",
 	  FIELD(refresh),
 	  .min = 1,
-	  .help = "write the figures anew after so long, by default 30s" },
+	  .help = "update the metrics after so long; default 30s" },
 	{ .name = "json",
 	  .kind = OPTION_SWITCH,
 	  FIELD(is_json),
-	  .help = "print JSON documents to standard error, not lines" },
+	  .help = "print JSON documents, not lines, to standard error" },
 };
 
 static void release(struct run *run)
@@ -393,13 +393,11 @@ const struct command command_run = {
 	.required_operands = 1,
 	.repeats_operand = true,
 	.takes_command = true,
-	.summary = "run a command that starts warm, and share what it compiles",
-	.details =
-		"Pulls into the cache, starts the command, pushes what it\n"
-		"compiles, and exits as it does. Whatever fails, hangs or\n"
-		"crashes of that, the command runs all the same, and starts\n"
-		"no later than --wait says. The last line on standard error\n"
-		"tells what came of it.\n",
+	.summary = "run a command with a warm cache and share what it compiles",
+	.details = "Pulls into the cache, starts the command, pushes what it "
+	           "compiles, and exits as it does. The command runs whatever "
+	           "fails or hangs, and starts no later than --wait allows. "
+	           "The last line on standard error is a summary.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run_command,

@@ -17,12 +17,12 @@ static const struct option_spec options[] = {
 	  .kind = OPTION_TEXT,
 	  .value = "NAME",
 	  .offset = offsetof(struct arguments, file),
-	  .help = "write this file, as it is" },
+	  .help = "print this file as it is" },
 	{ .name = "stage",
 	  .kind = OPTION_WORD,
 	  .value = STAGES,
 	  .offset = offsetof(struct arguments, stage),
-	  .help = "write what this step of the compile made" },
+	  .help = "print the result of this step of the compile" },
 	ARGS_JSON,
 };
 
@@ -257,16 +257,13 @@ const struct command command_show = {
 	.name = "show",
 	.operands = { "FILE|CACHE_ROOT", "KEY" },
 	.required_operands = 2,
-	.summary = "look at one entry, or at one of its files",
+	.summary = "show one entry, or one of its files",
 	.details =
-		"KEY may be cut short as long as only one begins so; before "
-		"one\n"
-		"that begins with a dash write '--'. Stage sass is the cubin,\n"
-		"disassembled by the nvdisasm that $TRITON_NVDISASM_PATH "
-		"names, or\n"
-		"by nvdisasm or cuobjdump from the PATH, the CUDA toolkit "
-		"or the\n"
-		"folder of $TRITON_PTXAS_PATH.\n",
+		"KEY may be shortened as long as it fits one entry only; write "
+	        "'--' before one that begins with a dash. The stage sass is "
+	        "the cubin, disassembled by the nvdisasm of "
+	        "$TRITON_NVDISASM_PATH, or by nvdisasm or cuobjdump from the "
+	        "PATH, the CUDA toolkit or the folder of $TRITON_PTXAS_PATH.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -20,7 +20,7 @@ static const struct option_spec options[] = {
 	{ .name = "used",
 	  .kind = OPTION_SWITCH,
 	  .offset = offsetof(struct arguments, has_uses),
-	  .help = "tell which entries were read since they were emitted" },
+	  .help = "show which entries were read after they were emitted" },
 	ARGS_JSON,
 };
 
@@ -126,15 +126,15 @@ const struct command command_stats = {
 	.name = "stats",
 	.operands = { "FILE|CACHE_ROOT" },
 	.required_operands = 0,
-	.summary = "say what fills a bundle or a cache",
-	.details =
-		"Counts files and bytes by type and by name, what is there\n"
-		"more than once, and what a lean bundle would drop; an entry\n"
-		"for several GPUs counts once. '-' is a bundle on standard\n"
-		"input; without an operand, it is the cache that collect\n"
-		"takes. Absolute paths that remain do no harm: most are debug\n"
-		"locations. What collect would replace is counted apart, as\n"
-		"the entries' own. --json has all that the tables cut short.\n",
+	.summary = "show what a bundle or a cache consists of",
+	.details = "Counts files and bytes by type and by name, what is there "
+	           "more than once, and what a lean bundle would omit. An "
+	           "entry for several GPUs counts once. '-' is a bundle on "
+	           "standard input; without an operand it is the cache that "
+	           "collect uses. Absolute paths that remain do no harm: most "
+	           "are debug locations. Paths that collect would replace are "
+	           "counted apart, as the entries' own. --json is complete "
+	           "where the tables are cut short.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

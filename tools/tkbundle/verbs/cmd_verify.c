@@ -21,7 +21,7 @@ static const struct option_spec options[] = {
 	{ .name = "repair",
 	  .kind = OPTION_SWITCH,
 	  .offset = offsetof(struct arguments, is_repair),
-	  .help = "drop what of the remote is damaged" },
+	  .help = "drop damaged records and blobs of the remote" },
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
@@ -224,21 +224,16 @@ const struct command command_verify = {
 	.operands = { "FILE|CACHE_ROOT|REF" },
 	.required_operands = 0,
 	.summary = "check every byte of a bundle, a cache or a remote",
-	.details =
-		"A bundle is held against its manifest. A cache's entries "
-		"must\n"
-		"be whole, their metadata must have the key's hash, and their\n"
-		"binaries must fit. The exit status is 5 for what is damaged,\n"
-		"4 for what is only busy or cannot be read. Without an "
-		"operand,\n"
-		"it is the cache that collect takes.\n"
-		"\n"
-		"Of a remote, all records and blobs are read, or those of "
-		"REF.\n"
-		"What is damaged is told, and dropped with --repair: the next\n"
-		"push brings it again. The exit status is 5 where something "
-		"is\n"
-		"damaged, 4 where something is missing or cannot be read.\n",
+	.details = "A bundle is compared with its manifest. A cache's entries "
+	           "must be whole, their metadata must have the hash in the "
+	           "key, and their binaries must fit. The exit status is 5 if "
+	           "something is damaged, 4 if something is only busy or "
+	           "cannot be read. Without an operand it is the cache that "
+	           "collect uses.\n\nWith --remote: reads all records and "
+	           "blobs, or those of REF, and reports what is damaged. "
+	           "--repair drops it, and the next push uploads it again. The "
+	           "exit status is 5 if something is damaged, 4 if something "
+	           "is missing or cannot be read.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,
