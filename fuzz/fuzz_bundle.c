@@ -116,8 +116,10 @@ static void find_entries(const struct tkb_bundle *bundle)
 
 bool fuzz_verify(const struct tkb_bundle *bundle)
 {
-	const struct tkb_verify_options options = { .threads = 1 };
-	struct tkb_verify_report report = { 0 };
+	const struct tkb_verify_options options = { .struct_size =
+		                                            sizeof(options),
+		                                    .threads = 1 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	const int rc = tkb_bundle_verify(bundle, &options, &report, &err);
 

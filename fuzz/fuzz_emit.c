@@ -132,9 +132,14 @@ static int emit(const struct tkb_bundle *bundle, const char *root,
                 bool is_dry_run, struct tkb_emit_report *report)
 {
 	const struct tkb_emit_options options = {
+		.struct_size = sizeof(options),
 		.is_dry_run = is_dry_run,
 		.threads = 1,
-		.watch = { .on_result = is_dry_run ? NULL : check_emitted },
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.on_result =
+					is_dry_run ? NULL : check_emitted },
 	};
 	struct tkb_error err = { 0 };
 	const int rc = tkb_emit(bundle, root, &options, report, &err);
@@ -149,8 +154,8 @@ static void check_emit(const struct tkb_bundle *bundle, const char *root,
                        bool is_verified, uint64_t places)
 {
 	const uint64_t entry_count = tkb_bundle_entry_count(bundle);
-	struct tkb_emit_report first = { 0 };
-	struct tkb_emit_report second = { 0 };
+	struct tkb_emit_report first = { .struct_size = sizeof(first) };
+	struct tkb_emit_report second = { .struct_size = sizeof(second) };
 	const int rc = emit(bundle, root, false, &first);
 
 	MUST(count_outcomes(&first) >= entry_count);
@@ -244,7 +249,7 @@ static void check_launchers(const struct tkb_bundle *bundle, const char *root,
 void fuzz_emit(const struct tkb_bundle *bundle, bool is_verified)
 {
 	const uint64_t places = count_places(bundle);
-	struct tkb_emit_report report = { 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	char folder[PATH_SIZE];
 	char root[PATH_SIZE + 16];
 

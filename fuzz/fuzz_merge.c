@@ -223,7 +223,7 @@ static void check_again(const struct tkb_bundle *merged, struct tkb_bytes bytes,
 static bool check_merge(const struct inputs *inputs, struct tkb_buf *out)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *merged = NULL;
-	struct tkb_merge_report report = { 0 };
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	bool is_verified;
 

@@ -38,7 +38,8 @@ struct scene {
 
 static void set_up(struct scene *scene, unsigned flags)
 {
-	const struct tkb_job job = { .request = tkb_text("request") };
+	const struct tkb_job job = { .struct_size = sizeof(job),
+		                     .request = tkb_text("request") };
 	struct tkb_pool *pool = &scene->pool;
 	struct tkb_slot *slot = &scene->slot;
 	struct tkb_error err = { 0 };

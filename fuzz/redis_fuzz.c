@@ -142,7 +142,7 @@ static int do_what(uint8_t wish, struct tkb_redis *redis,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct tkb_peer peer = { .host = "peer" };
-	const struct tkb_watch watch = { .self = NULL };
+	const struct tkb_watch watch = { .struct_size = sizeof(watch) };
 	const struct tkb_op_limits call = { .watch = &watch };
 	struct tkb_redis redis = { .prefix = "tkbundle", .clock_s = 1 };
 	struct tkb_error err = { 0 };

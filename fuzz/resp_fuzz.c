@@ -63,7 +63,7 @@ static void dump(const struct tkb_reply *reply, struct tkb_buf *out)
 static void read_all(struct tkb_bytes stream, size_t piece, struct tkb_buf *out)
 {
 	static const struct tkb_peer peer = { .host = "peer" };
-	const struct tkb_watch watch = { .self = NULL };
+	const struct tkb_watch watch = { .struct_size = sizeof(watch) };
 	const struct tkb_op_limits call = { .watch = &watch };
 	struct tkb_resp resp;
 	struct tkb_error err = { 0 };

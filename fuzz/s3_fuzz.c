@@ -165,7 +165,7 @@ static void set_status(struct tkb_bytes text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
-	const struct tkb_watch watch = { 0 };
+	const struct tkb_watch watch = { .struct_size = sizeof(watch) };
 	const struct tkb_op_limits call = { .deadline_ns = UINT64_MAX,
 		                            .connect_ms = 1000,
 		                            .stall_ms = 1000,

@@ -49,7 +49,7 @@ static void check_place(const struct tkb_remote_url *place)
 		MUST(is_printable(param->name) && is_printable(param->value));
 		MUST(tkb_remote_url_param(place, param->name) != NULL);
 	}
-	(void)tkb_entry_state_warning(place);
+	(void)tkb_remote_url_warning(place);
 }
 
 static void check_url(const char *text)
@@ -122,7 +122,8 @@ static void check_numbers(const char *text)
 
 static void check_ref(const char *pattern)
 {
-	const struct tkb_ref_facts facts = { .nvml = "/nowhere" };
+	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
+		                             .nvml = "/nowhere" };
 	char name[TKB_REF_SIZE] = "";
 	struct tkb_error err = { 0 };
 	const int rc = tkb_ref_expand(pattern, &facts, name, &err);

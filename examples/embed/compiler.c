@@ -73,7 +73,9 @@ static int compile(const struct tkb_cache *cache, size_t index,
 
 static void *work(void *self)
 {
-	const struct tkb_cache_options kernels = { .is_kernels_only = true };
+	const struct tkb_cache_options kernels = { .struct_size =
+		                                           sizeof(kernels),
+		                                   .is_kernels_only = true };
 	struct worker *worker = self;
 	struct tkb_error *err = &worker->err;
 	struct tkb_cache *cache;

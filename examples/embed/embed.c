@@ -34,6 +34,7 @@ static int choose(struct tkb_recorder *recorder, const char *name,
 	/* Whatever the framework wants to find again: a pickle, say. */
 	const char payload[] = "grid and arguments";
 	const struct tkb_launcher_spec launcher = {
+		.struct_size = sizeof(launcher),
 		.cache_key = name,
 		.name = name,
 		.payload = { payload, sizeof(payload) - 1 },
@@ -121,9 +122,10 @@ static int record(struct tkb_recorder *recorder, const char *source,
                   struct tkb_results *results, struct tkb_error *err)
 {
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.watch = tkb_results_watch(results),
 	};
-	struct tkb_collect_report report;
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	int rc;
 
 	rc = tkb_recorder_begin_compile(recorder, err);
@@ -186,7 +188,7 @@ static void take_away(const struct tkb_saved_launcher *launcher)
 
 static int restore(const struct tkb_bundle *bundle, struct tkb_error *err)
 {
-	struct tkb_emit_report report;
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	int rc;
 
 	rc = tkb_emit(bundle, "fresh", NULL, &report, err);

@@ -161,13 +161,15 @@ TKB_API TKB_NODISCARD int tkb_bundle_read_all(
 
 /** Choices for tkb_bundle_verify(). Zero means the default. */
 struct tkb_verify_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 };
 
 /** What tkb_bundle_verify() found. */
 struct tkb_verify_report {
+	size_t struct_size;      /**< sizeof it, as the caller was built */
 	uint64_t verified_count; /**< entries, all bytes as they should be */
 	uint64_t failed_count;   /**< entries */
 	uint64_t launcher_count; /**< launchers whose payload is intact */

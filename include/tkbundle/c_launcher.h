@@ -60,6 +60,7 @@ struct tkb_c_launcher;
 
 /** The kernel: files of an entry. None is kept after tkb_c_launcher_new(). */
 struct tkb_c_kernel {
+	size_t struct_size;        /**< sizeof it, as the caller was built */
 	const char *key;           /**< of the entry, for a comment; or NULL */
 	struct tkb_bytes metadata; /**< `<name>.json` */
 	struct tkb_bytes cubin;    /**< copied */
@@ -70,6 +71,7 @@ struct tkb_c_kernel {
 
 /** What an entry tells of how its kernel is launched. 0: not told. */
 struct tkb_c_facts {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint32_t num_warps;
 	uint32_t num_stages;
 	uint32_t num_ctas;
@@ -94,6 +96,7 @@ TKB_API TKB_NODISCARD int tkb_c_facts_read(const struct tkb_c_kernel *kernel,
 
 /** Choices. None is kept after tkb_c_launcher_new(). */
 struct tkb_c_launcher_options {
+	size_t struct_size;    /**< sizeof it, as the caller was built */
 	const char *signature; /**< required */
 	uint32_t num_warps;    /**< 0: the metadata's */
 	uint32_t num_stages;   /**< 0: the metadata's */

@@ -31,6 +31,7 @@ struct tkb_cache;
 
 /** Choices for tkb_cache_open(). Zero means the default. */
 struct tkb_cache_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *const
 		*keys;    /**< only these, or unique prefixes; not kept */
 	size_t key_count; /**< 0: all */

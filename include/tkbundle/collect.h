@@ -33,6 +33,7 @@ enum tkb_profile {
 
 /** Choices for tkb_collect(). Zero means the default. */
 struct tkb_collect_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *const
 		*keys;    /**< only these, or unique prefixes; not kept */
 	size_t key_count; /**< 0: all */
@@ -54,11 +55,12 @@ struct tkb_collect_options {
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 };
 
 /** What a collect did. */
 struct tkb_collect_report {
+	size_t struct_size;       /**< sizeof it, as the caller was built */
 	struct tkb_digest id;     /**< of the bundle */
 	bool is_inductor;         /**< the cache was an Inductor folder */
 	uint64_t collected_count; /**< entries in the bundle */

@@ -69,6 +69,7 @@ enum tkb_cubin_tool {
  * `nvrtc_options` for CUDA C, `ptxas_options` where a cubin is made.
  */
 struct tkb_compiler_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *worker; /**< tkbundle-compile; NULL: where it is installed,
 	                         or beside the running program */
 	uint32_t worker_count;    /**< as of a pool */
@@ -136,6 +137,7 @@ TKB_API TKB_NODISCARD int tkb_compiler_tools(struct tkb_compiler *compiler,
 
 /** One kernel to be compiled. */
 struct tkb_unit {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *name;   /**< of the input, for messages */
 	const char *target; /**< "cuda:90" */
 	enum tkb_source_kind kind;

@@ -65,6 +65,7 @@ enum tkb_layout {
 
 /** Choices for tkb_emit(). Zero means the default. */
 struct tkb_emit_options {
+	size_t struct_size;      /**< sizeof it, as the caller was built */
 	const char *const *keys; /**< only these, or unique prefixes */
 	size_t key_count;        /**< 0: all */
 	const uint32_t *devices; /**< emit for these, whatever was recorded */
@@ -79,12 +80,13 @@ struct tkb_emit_options {
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 };
 
 /** What an emit did. Each entry counts once at each place that it goes to. */
 struct tkb_emit_report {
-	bool is_inductor; /**< the layout that was taken */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	bool is_inductor;   /**< the layout that was taken */
 	uint64_t emitted_count;
 	uint64_t present_count;
 	uint64_t repaired_count;

@@ -132,6 +132,7 @@ struct tkb_result {
  * began, it ends as if is_cancelled() had said so.
  */
 struct tkb_watch {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	void *self;
 	void (*on_result)(void *self, const struct tkb_result *result);
 	/** Bytes done of bytes to do; `done` never goes back. */

@@ -45,6 +45,7 @@ extern "C" {
 
 /** Choices for tkb_finalize(). Zero means the default. */
 struct tkb_finalize_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *target; /**< as of a unit; NULL: "cuda:80", which matters to
 	                         rules that ask for a newer one */
 	const char *const *kernels; /**< that stay; ends with NULL; NULL: all */

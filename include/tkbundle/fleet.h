@@ -41,19 +41,21 @@ enum tkb_push_layout {
 
 /** Choices for tkb_push(). Zero means the default. */
 struct tkb_push_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	/**
-	 * As of tkb_collect(). With is_dry_run it is told what would be pushed. The
-	 * watch's on_progress() is told of the bytes that have gone up, of those
-	 * that are known to be to go up: each blob adds its own, once for each
-	 * tier that may be written.
+	 * As of tkb_collect(); NULL: its defaults. With is_dry_run, results say
+	 * what would be pushed. Progress counts the bytes uploaded, of those
+	 * known so far: each blob adds its size, once for each tier that may be
+	 * written.
 	 */
-	struct tkb_collect_options collect;
+	const struct tkb_collect_options *collect;
 	enum tkb_push_layout layout;
 	bool is_compaction_off; /**< leave small bundles as they are */
 };
 
 /** What a push did. */
 struct tkb_push_report {
+	size_t struct_size;       /**< sizeof it, as the caller was built */
 	uint64_t pushed_count;    /**< entries that the ref lacked */
 	uint64_t present_count;   /**< entries that it had */
 	uint64_t left_out_count;  /**< entries that cannot be packed */
@@ -118,24 +120,38 @@ TKB_API TKB_NODISCARD int tkb_recorder_push(
 
 /** Choices for tkb_pull(). Zero means the default. */
 struct tkb_pull_options {
-	/** As of tkb_emit(). With is_dry_run nothing is fetched. */
-	struct tkb_emit_options emit;
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/** As of tkb_emit(); NULL: its defaults. With is_dry_run nothing is
+	    fetched. */
+	const struct tkb_emit_options *emit;
 	uint32_t connections; /**< blobs that are fetched at once; default 4,
 	                           at most 16 */
 };
 
 /** What a pull did. */
 struct tkb_pull_report {
-	struct tkb_emit_report emit; /**< of all bundles, added up */
-	uint64_t record_count;       /**< of the ref */
-	uint64_t unreadable_count;   /**< records of a newer tkbundle, or
-	                                  damaged: passed over */
-	uint64_t wanted_count;       /**< blobs with something missing here */
-	uint64_t fetched_count;      /**< of those, fetched */
-	uint64_t fetched_size;       /**< bytes */
-	uint64_t gone_count;         /**< blobs that are not there any more */
-	uint64_t failed_count;       /**< blobs that could not be had, or are
-	                                  damaged */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/* Of entries, as in struct tkb_emit_report, for all bundles together: */
+	bool is_inductor;
+	uint64_t emitted_count;
+	uint64_t present_count;
+	uint64_t repaired_count;
+	uint64_t busy_count;
+	uint64_t skipped_count;
+	uint64_t failed_count;
+	uint64_t damaged_count;
+	uint64_t unsafe_count;
+	uint64_t size;
+	/* Of the ref and its blobs: */
+	uint64_t record_count;     /**< of the ref */
+	uint64_t unreadable_count; /**< records of a newer tkbundle, or damaged:
+	                                passed over */
+	uint64_t wanted_count;     /**< blobs with something missing here */
+	uint64_t fetched_count;    /**< of those, fetched */
+	uint64_t fetched_size;     /**< bytes */
+	uint64_t gone_count;       /**< blobs that do not exist any more */
+	uint64_t unfetched_count;  /**< blobs that could not be fetched, or are
+	                                damaged */
 };
 
 /**
@@ -183,6 +199,7 @@ TKB_API TKB_NODISCARD int tkb_pull_launchers(
 
 /** What is told of a ref. */
 struct tkb_ref_info {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *ref;
 	uint64_t record_count;
 	uint64_t unreadable_count; /**< of those */
@@ -214,6 +231,7 @@ enum {
 
 /** Where tkb_ref_expand() looks. Zero means the default. */
 struct tkb_ref_facts {
+	size_t struct_size;     /**< sizeof it, as the caller was built */
 	const char *cache_root; /**< whose kernels are asked; NULL: none */
 	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
 };
@@ -265,6 +283,7 @@ struct tkb_remote_fault {
 
 /** Choices for tkb_remote_gc(). Zero means: no such bound. */
 struct tkb_remote_gc_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool has_max_age;
 	uint64_t max_age_s; /**< records that nobody pulled for so long go */
 	bool has_max_size;
@@ -277,7 +296,7 @@ struct tkb_remote_gc_options {
 	bool is_dry_run;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	struct tkb_watch watch; /**< only is_cancelled() is asked */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,
 	                   const struct tkb_digest *digest, uint64_t size);
@@ -289,6 +308,7 @@ struct tkb_remote_gc_options {
 
 /** What a gc did, in all tiers that may be written. */
 struct tkb_remote_gc_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
 	uint64_t record_count;    /**< before */
 	uint64_t expired_count;   /**< records dropped for their age */
@@ -331,14 +351,15 @@ TKB_API TKB_NODISCARD int tkb_remote_gc(
 
 /** Choices for tkb_remote_verify(). Zero means the default. */
 struct tkb_remote_verify_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char
 		*ref;   /**< only this one, and its blobs; NULL: all there is */
 	bool is_repair; /**< drop what is damaged, where it may be written */
-	uint32_t threads;       /**< 0: the cores of the affinity mask */
-	uint32_t deadline_ms;   /**< of the whole call; 0: none */
-	bool is_enabled;        /**< repair though TKBUNDLE_DISABLE is set, see
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled;      /**< repair though TKBUNDLE_DISABLE is set, see
 	                   tkbundle.h */
-	struct tkb_watch watch; /**< only is_cancelled() is asked */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
 	/** Told of all that is not as it should be; may be NULL. */
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
 	void *self;
@@ -346,6 +367,7 @@ struct tkb_remote_verify_options {
 
 /** What tkb_remote_verify() found, in all tiers. */
 struct tkb_remote_verify_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
 	uint64_t record_count;
 	uint64_t blob_count; /**< that were read, and */

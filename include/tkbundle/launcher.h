@@ -97,6 +97,7 @@ struct tkb_dropped_launcher {
 
 /** Choices for tkb_launchers_open(). Zero means the default. */
 struct tkb_launchers_options {
+	size_t struct_size;      /**< sizeof it, as the caller was built */
 	const uint32_t *devices; /**< for these alone; not kept */
 	size_t device_count;     /**< 0: each that has a root */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */

@@ -19,15 +19,17 @@ extern "C" {
 
 /** Choices for tkb_relocate(). Zero means the default. */
 struct tkb_relocate_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
 	bool is_dry_run;      /**< look, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 };
 
 /** What a relocate did. */
 struct tkb_relocate_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_inductor;
 	uint64_t relocated_count; /**< group files that were rewritten */
 	uint64_t present_count;   /**< entries that named their place already */
@@ -81,9 +83,10 @@ struct tkb_uses;
 
 /** Choices for tkb_uses_open(). Zero means the default. */
 struct tkb_uses_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 };
 
 /**
@@ -121,6 +124,7 @@ TKB_API const struct tkb_use *tkb_uses_at(const struct tkb_uses *uses,
 
 /** Choices for tkb_gc(). Zero means: no such bound. */
 struct tkb_gc_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool has_max_size;
 	uint64_t max_size; /**< bytes that entries may take, on all devices */
 	bool has_max_entries;
@@ -131,11 +135,12 @@ struct tkb_gc_options {
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 };
 
 /** What a gc did. */
 struct tkb_gc_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_inductor;
 	bool has_uses;          /**< else entries went by age alone */
 	uint64_t removed_count; /**< entries */

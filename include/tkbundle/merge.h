@@ -26,13 +26,16 @@ extern "C" {
 
 /** Choices for tkb_merge(). Zero means the default. */
 struct tkb_merge_options {
-	uint32_t deadline_ms;   /**< of the whole call; 0: none */
-	struct tkb_watch watch; /**< a result for each entry: collected, or
+	size_t struct_size;   /**< sizeof it, as the caller was built */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	const struct tkb_watch
+		*watch; /**< a result for each entry: collected, or
 	                             skipped because an earlier one counts */
 };
 
 /** What a merge did. */
 struct tkb_merge_report {
+	size_t struct_size;      /**< sizeof it, as the caller was built */
 	struct tkb_digest id;    /**< of the bundle */
 	uint64_t entry_count;    /**< in the bundle */
 	uint64_t skipped_count;  /**< entries that an earlier bundle holds */

@@ -49,6 +49,7 @@ struct tkb_future;
 
 /** Choices for tkb_pool_open(). Zero means the default. */
 struct tkb_pool_options {
+	size_t struct_size;           /**< sizeof it, as the caller was built */
 	const char *worker;           /**< the program; a path. Required */
 	const char *const *arguments; /**< of it, after its name; ends with
 	                                   NULL; NULL: none */
@@ -83,7 +84,8 @@ TKB_API void tkb_pool_close(struct tkb_pool *pool);
 
 /** One job. */
 struct tkb_job {
-	struct tkb_bytes request;       /**< copied */
+	size_t struct_size;       /**< sizeof it, as the caller was built */
+	struct tkb_bytes request; /**< copied */
 	const char *const *environment; /**< "NAME=value", or "NAME" to be
 	                                     unset, for this job alone; ends
 	                                     with NULL; copied; may be NULL.

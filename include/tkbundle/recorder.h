@@ -44,8 +44,9 @@ struct tkb_recorder;
 
 /** Choices for tkb_recorder_new(). Zero means the default. */
 struct tkb_recorder_options {
-	bool is_disabled; /**< note nothing */
-	bool is_enabled;  /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	bool is_disabled;   /**< note nothing */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 };
 
 /**
@@ -100,6 +101,7 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_winner(struct tkb_recorder *recorder,
 
 /** A launcher to save. Nothing of it is kept by reference. */
 struct tkb_launcher_spec {
+	size_t struct_size;    /**< sizeof it, as the caller was built */
 	const char *cache_key; /**< UTF-8, 1 to 1024 bytes, no control
 	                            characters */
 	const char *name;      /**< of the kernel; 1 to 255 bytes, likewise */

@@ -63,12 +63,13 @@ struct tkb_remote;
 
 /** Choices for tkb_remote_open(). Zero means the default. */
 struct tkb_remote_options {
+	size_t struct_size;          /**< sizeof it, as the caller was built */
 	uint32_t timeout_ms;         /**< of one operation; default 30000 */
 	uint32_t connect_timeout_ms; /**< default 1000 */
 	uint32_t stall_timeout_ms;   /**< no byte for so long; default 5000 */
 	uint64_t max_blob_size;      /**< bytes; default 256 MiB */
 	uint64_t max_record_size;    /**< bytes; default 16 MiB */
-	struct tkb_watch watch;      /**< only is_cancelled() is asked */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
 	const struct tkb_remote_backend *const
 		*backends; /**< besides the built-in ones; kept */
 	size_t backend_count;

@@ -34,8 +34,8 @@ TKB_API TKB_NODISCARD int tkb_results_new(struct tkb_results **out,
 /** Free a list and all that it gave. Never fails; NULL is allowed. */
 TKB_API void tkb_results_free(struct tkb_results *results);
 
-/** A watch that adds to the list, which must outlive the work. */
-TKB_API struct tkb_watch tkb_results_watch(struct tkb_results *results);
+/** A watch that adds to the list. Borrowed until the list is freed. */
+TKB_API const struct tkb_watch *tkb_results_watch(struct tkb_results *results);
 
 /** How many there are. */
 TKB_API size_t tkb_results_count(const struct tkb_results *results);

@@ -54,6 +54,7 @@ struct tkb_triton_compile;
 
 /** Choices for tkb_triton_open(). Zero means the default. */
 struct tkb_triton_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *python; /**< a path, or a name on $PATH; NULL:
 	                         $VIRTUAL_ENV/bin/python3, or python3 */
 	const char *ptxas;  /**< a path; NULL: as Triton finds it, by
@@ -89,6 +90,7 @@ TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
 
 /** One kernel to be compiled. Zero means the default. */
 struct tkb_triton_unit {
+	size_t struct_size;    /**< sizeof it, as the caller was built */
 	const char *file;      /**< the Python file. Required */
 	const char *kernel;    /**< its name there. Required */
 	const char *signature; /**< Required */
@@ -156,8 +158,8 @@ struct tkb_triton_list;
 
 /** One kernel, with one signature, of a list. Borrowed from it. */
 struct tkb_triton_item {
-	struct tkb_triton_unit unit; /**< its target is NULL */
-	const char *python;          /**< NULL: the caller's */
+	const struct tkb_triton_unit *unit; /**< its target is NULL */
+	const char *python;                 /**< NULL: the caller's */
 	const char *const *targets;
 	size_t target_count; /**< 0: those of the caller */
 };

@@ -49,4 +49,16 @@ bool tkb_digest_from_hex(struct tkb_bytes hex, struct tkb_digest *out);
 
 bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b);
 
+/* The value of a hexadecimal digit of either case, or -1. */
+static inline int tkb_hex_value(int digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	if (digit >= 'A' && digit <= 'F')
+		return digit - 'A' + 10;
+	return -1;
+}
+
 #endif

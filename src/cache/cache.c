@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fd.h"
+#include "base/struct.h"
 #include "cache/names.h"
 #include "cache/select.h"
 
@@ -49,8 +50,8 @@ void tkb_cache_close_at(struct tkb_cache **cache)
 int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
                    struct tkb_cache **out, struct tkb_error *err)
 {
-	static const struct tkb_watch nobody = { 0 };
 	const struct tkb_cache_options *options = scan->options;
+	struct tkb_watch watch;
 	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher = { 0 };
 	TKB_AUTO(tkb_cache_close_at)
 	struct tkb_cache *cache = tkb_alloc_array(1, sizeof(*cache));
@@ -61,8 +62,10 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	if (options->has_device && options->device >= TKB_DEVICE_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "no device has number %u",
 		                (unsigned)options->device);
-	tkb_watcher_init(&watcher,
-	                 options->watch != NULL ? options->watch : &nobody, 0);
+	rc = tkb_watch_read(&watch, options->watch, err);
+	if (rc < 0)
+		return rc;
+	tkb_watcher_init(&watcher, &watch, 0);
 	rc = tkb_roots_open(path, &cache->roots, err);
 	if (rc != 0)
 		return rc;
@@ -79,10 +82,13 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
                    struct tkb_cache **out, struct tkb_error *err)
 {
-	static const struct tkb_cache_options defaults = { 0 };
-	const struct tkb_scan scan = { .options = options != NULL ? options
-		                                                  : &defaults };
+	struct tkb_cache_options chosen;
+	const struct tkb_scan scan = { .options = &chosen };
+	int rc;
 
+	rc = TKB_STRUCT_READ(tkb_cache_options, watch, &chosen, options, err);
+	if (rc < 0)
+		return rc;
 	return tkb_cache_scan(path, &scan, out, err);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/struct.h"
 #include "cache/cache.h"
 #include "cache/key.h"
 
@@ -192,12 +193,9 @@ int tkb_uses_open(const char *cache_root,
                   const struct tkb_uses_options *options, struct tkb_uses **out,
                   struct tkb_error *err)
 {
-	static const struct tkb_uses_options defaults = { 0 };
-	const struct tkb_uses_options *chosen =
-		options == NULL ? &defaults : options;
+	struct tkb_uses_options chosen;
 	struct tkb_timed timed;
-	const struct tkb_cache_options wanted = { .threads = chosen->threads,
-		                                  .watch = &timed.watch };
+	struct tkb_cache_options wanted = { .watch = &timed.watch };
 	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
 	TKB_AUTO(uses_close_at)
 	struct tkb_uses *uses = tkb_alloc_array(1, sizeof(*uses));
@@ -205,7 +203,13 @@ int tkb_uses_open(const char *cache_root,
 
 	if (uses == NULL)
 		return tkb_fail_nomem(err);
-	tkb_timed_begin(&timed, &chosen->watch, chosen->deadline_ms);
+	rc = TKB_STRUCT_READ(tkb_uses_options, watch, &chosen, options, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	wanted.threads = chosen.threads;
 	rc = tkb_cache_scan(cache_root, &scan, &uses->cache, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);

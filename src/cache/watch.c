@@ -2,6 +2,7 @@
 #include "cache/watch.h"
 
 #include "base/clock.h"
+#include "base/struct.h"
 
 #define NS_PER_MS ((uint64_t)1000000)
 
@@ -9,14 +10,14 @@ static void pass_result(void *self, const struct tkb_result *result)
 {
 	const struct tkb_timed *timed = self;
 
-	timed->own->on_result(timed->own->self, result);
+	timed->own.on_result(timed->own.self, result);
 }
 
 static void pass_progress(void *self, uint64_t done, uint64_t total)
 {
 	const struct tkb_timed *timed = self;
 
-	timed->own->on_progress(timed->own->self, done, total);
+	timed->own.on_progress(timed->own.self, done, total);
 }
 
 static bool is_over(void *self)
@@ -24,25 +25,39 @@ static bool is_over(void *self)
 	const struct tkb_timed *timed = self;
 
 	return tkb_now_ns() >= timed->end_ns ||
-	       (timed->own->is_cancelled != NULL &&
-	        timed->own->is_cancelled(timed->own->self));
+	       (timed->own.is_cancelled != NULL &&
+	        timed->own.is_cancelled(timed->own.self));
 }
 
-void tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *own,
-                     uint32_t deadline_ms)
+int tkb_watch_read(struct tkb_watch *out, const struct tkb_watch *given,
+                   struct tkb_error *err)
 {
-	*timed = (struct tkb_timed){ .watch = *own,
+	return TKB_STRUCT_READ(tkb_watch, is_cancelled, out, given, err);
+}
+
+int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,
+                    uint32_t deadline_ms, struct tkb_error *err)
+{
+	struct tkb_watch own;
+	int rc;
+
+	rc = tkb_watch_read(&own, given, err);
+	if (rc < 0)
+		return rc;
+	*timed = (struct tkb_timed){ .watch = own,
 		                     .own = own,
 		                     .deadline_ms = deadline_ms };
 	if (deadline_ms == 0)
-		return;
+		return 0;
 	timed->end_ns = tkb_now_ns() + deadline_ms * NS_PER_MS;
 	timed->watch = (struct tkb_watch){
+		.struct_size = sizeof(timed->watch),
 		.self = timed,
-		.on_result = own->on_result != NULL ? pass_result : NULL,
-		.on_progress = own->on_progress != NULL ? pass_progress : NULL,
+		.on_result = own.on_result != NULL ? pass_result : NULL,
+		.on_progress = own.on_progress != NULL ? pass_progress : NULL,
 		.is_cancelled = is_over,
 	};
+	return 0;
 }
 
 int tkb_timed_end(const struct tkb_timed *timed, int rc, struct tkb_error *err)

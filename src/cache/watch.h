@@ -24,24 +24,33 @@ struct tkb_watcher {
 	uint64_t total;
 };
 
+/* Copy a caller's watch; NULL is one that nobody is behind. */
+TKB_NODISCARD int tkb_watch_read(struct tkb_watch *out,
+                                 const struct tkb_watch *given,
+                                 struct tkb_error *err);
+
 /*
  * A caller's watch that ends the call at its deadline, too:
  *
- *     tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+ *     rc = tkb_timed_begin(&timed, options.watch, options.deadline_ms, err);
+ *     if (rc < 0)
+ *             return rc;
  *     rc = work(&timed.watch, err);
  *     return tkb_timed_end(&timed, rc, err);
  *
  * It must not move meanwhile.
  */
 struct tkb_timed {
-	struct tkb_watch watch;      /* to be asked instead */
-	const struct tkb_watch *own; /* by reference */
+	struct tkb_watch watch; /* to be asked instead */
+	struct tkb_watch own;   /* the caller's */
 	uint32_t deadline_ms;
 	uint64_t end_ns; /* of CLOCK_MONOTONIC */
 };
 
-void tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *own,
-                     uint32_t deadline_ms);
+/* `given` is the caller's watch, as tkb_watch_read() takes it. */
+TKB_NODISCARD int tkb_timed_begin(struct tkb_timed *timed,
+                                  const struct tkb_watch *given,
+                                  uint32_t deadline_ms, struct tkb_error *err);
 
 /* Returns `rc`; where it was the deadline that ended the call, says so. */
 TKB_NODISCARD int tkb_timed_end(const struct tkb_timed *timed, int rc,

@@ -6,6 +6,7 @@
 
 #include "base/disable.h"
 #include "base/draft.h"
+#include "base/struct.h"
 #include "format/bundle_write.h"
 #include "format/manifest.h"
 
@@ -125,6 +126,7 @@ struct tkb_cache_options tkb_collect_choices(
 	const struct tkb_collect_options *options)
 {
 	return (struct tkb_cache_options){
+		.struct_size = sizeof(struct tkb_cache_options),
 		.keys = options->keys,
 		.key_count = options->key_count,
 		.has_device = options->has_device,
@@ -133,7 +135,7 @@ struct tkb_cache_options tkb_collect_choices(
 		.is_lean = options->profile == TKB_PROFILE_LEAN,
 		.is_stripped = options->is_stripped,
 		.threads = options->threads,
-		.watch = &options->watch,
+		.watch = options->watch,
 	};
 }
 
@@ -170,7 +172,19 @@ static int check_left_out(const struct tkb_collect_report *report,
 	                (unsigned long long)count);
 }
 
-static const struct tkb_collect_options defaults = { 0 };
+int tkb_collect_options_read(struct tkb_collect_options *out,
+                             const struct tkb_collect_options *given,
+                             const struct tkb_collect_report *report,
+                             struct tkb_error *err)
+{
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_collect_options, watch, out, given, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_collect_report, bundle_size, report,
+		                      err);
+	return rc;
+}
 
 static int collect(const char *cache_root,
                    const struct tkb_collect_options *options,
@@ -183,7 +197,7 @@ static int collect(const char *cache_root,
 	struct tkb_collect_report own = { 0 };
 	int rc;
 
-	tkb_watcher_init(&collector.watcher, &options->watch, 0);
+	tkb_watcher_init(&collector.watcher, options->watch, 0);
 	tkb_pack_init(&collector.pack, NULL, &collector.watcher, folder);
 	rc = open_cache(&collector, cache_root, err);
 	if (rc != 0)
@@ -204,8 +218,8 @@ static int collect(const char *cache_root,
 	if (rc == 0)
 		rc = write_bundle(&collector, options->is_dry_run ? NULL : sink,
 		                  &own, err);
-	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
-		*report = own;
+	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
+		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
 	return rc;
 }
 
@@ -220,11 +234,11 @@ int tkb_collect_request(const char *cache_root,
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
+	rc = tkb_timed_begin(&timed, options->watch, options->deadline_ms, err);
+	if (rc < 0)
+		return rc;
 	chosen = *options;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
-	chosen.watch = timed.watch;
+	chosen.watch = &timed.watch;
 	rc = collect(cache_root, &chosen, order, sink, folder, report, err);
 	return tkb_timed_end(&timed, rc, err);
 }
@@ -233,10 +247,11 @@ int tkb_collect_request(const char *cache_root,
 static bool is_disabled(const struct tkb_collect_options *options,
                         struct tkb_collect_report *report)
 {
-	if ((options != NULL && options->is_enabled) || !tkb_is_disabled())
+	static const struct tkb_collect_report nothing = { 0 };
+
+	if (options->is_enabled || !tkb_is_disabled())
 		return false;
-	if (report != NULL)
-		*report = (struct tkb_collect_report){ 0 };
+	TKB_STRUCT_WRITE(tkb_collect_report, report, &nothing);
 	return true;
 }
 
@@ -245,11 +260,17 @@ int tkb_collect(const char *cache_root,
                 const struct tkb_sink *sink, struct tkb_collect_report *report,
                 struct tkb_error *err)
 {
-	if (sink == NULL && (options == NULL || !options->is_dry_run))
+	struct tkb_collect_options chosen;
+	int rc;
+
+	rc = tkb_collect_options_read(&chosen, options, report, err);
+	if (rc < 0)
+		return rc;
+	if (sink == NULL && !chosen.is_dry_run)
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
-	if (is_disabled(options, report))
+	if (is_disabled(&chosen, report))
 		return 0;
-	return tkb_collect_request(cache_root, options, NULL, sink, NULL,
+	return tkb_collect_request(cache_root, &chosen, NULL, sink, NULL,
 	                           report, err);
 }
 
@@ -263,10 +284,10 @@ int tkb_collect_request_to_file(const char *cache_root,
 	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
 	TKB_AUTO(tkb_free_at) char *copy = NULL;
 	const struct tkb_sink sink = tkb_draft_sink(&draft);
-	struct tkb_collect_report own = { 0 };
+	struct tkb_collect_report own = { .struct_size = sizeof(own) };
 	int rc;
 
-	if (options != NULL && options->is_dry_run)
+	if (options->is_dry_run)
 		return tkb_collect_request(cache_root, options, order, NULL,
 		                           NULL, report, err);
 	copy = strdup(path);
@@ -279,8 +300,8 @@ int tkb_collect_request_to_file(const char *cache_root,
 	                         dirname(copy), &own, err);
 	if (rc == 0)
 		rc = tkb_draft_publish(&draft, err);
-	if ((rc == 0 || rc == TKB_ERR_LEFT_OUT) && report != NULL)
-		*report = own;
+	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
+		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
 	return rc;
 }
 
@@ -289,8 +310,14 @@ int tkb_collect_to_file(const char *cache_root,
                         const char *path, struct tkb_collect_report *report,
                         struct tkb_error *err)
 {
-	if (is_disabled(options, report))
+	struct tkb_collect_options chosen;
+	int rc;
+
+	rc = tkb_collect_options_read(&chosen, options, report, err);
+	if (rc < 0)
+		return rc;
+	if (is_disabled(&chosen, report))
 		return 0;
-	return tkb_collect_request_to_file(cache_root, options, NULL, path,
+	return tkb_collect_request_to_file(cache_root, &chosen, NULL, path,
 	                                   report, err);
 }

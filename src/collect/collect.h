@@ -17,12 +17,21 @@ struct tkb_pack_request {
 	size_t launcher_count;
 };
 
+/*
+ * Copy a caller's options, NULL for all defaults, and check the report (may be
+ * NULL) that is to be filled. The watch is still the caller's.
+ */
+TKB_NODISCARD int tkb_collect_options_read(
+	struct tkb_collect_options *out,
+	const struct tkb_collect_options *given,
+	const struct tkb_collect_report *report, struct tkb_error *err);
+
 /* How a collect with `options` opens a cache; its watch is by reference. */
 struct tkb_cache_options tkb_collect_choices(
 	const struct tkb_collect_options *options);
 
 /*
- * As tkb_collect(). `order` may be NULL: everything. `folder` is where a large
+ * As tkb_collect(), with options that were read. `order` may be NULL: everything. `folder` is where a large
  * bundle waits until its header can be written; NULL is $TMPDIR.
  */
 TKB_NODISCARD int tkb_collect_request(const char *cache_root,

@@ -7,6 +7,7 @@
 
 #include "base/disable.h"
 #include "base/path.h"
+#include "base/struct.h"
 #include "collect/collect.h"
 #include "cache/key.h"
 #include "cache/names.h"
@@ -46,18 +47,24 @@ int tkb_recorder_new(const struct tkb_recorder_options *options,
 {
 	TKB_AUTO(tkb_free_at)
 	struct tkb_recorder *recorder = tkb_alloc_array(1, sizeof(*recorder));
+	struct tkb_recorder_options chosen;
 	void *page;
+	int rc;
 
 	if (recorder == NULL)
 		return tkb_fail_nomem(err);
+	rc = TKB_STRUCT_READ(tkb_recorder_options, is_enabled, &chosen, options,
+	                     err);
+	if (rc < 0)
+		return rc;
 	page = mmap(NULL, sizeof(struct guard), PROT_READ | PROT_WRITE,
 	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return tkb_fail_nomem(err);
 	(void)madvise(page, sizeof(struct guard), MADV_WIPEONFORK);
 	recorder->guard = page;
-	recorder->is_disabled = options != NULL && options->is_disabled;
-	if (options == NULL || !options->is_enabled)
+	recorder->is_disabled = chosen.is_disabled;
+	if (!chosen.is_enabled)
 		recorder->is_disabled |= tkb_is_disabled();
 	*out = tkb_take(recorder);
 	return 0;
@@ -218,11 +225,15 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
                               struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) struct tkb_recorded_launcher *note = NULL;
+	struct tkb_launcher_spec spec;
 	int rc;
 
-	rc = check_launcher(launcher, err);
+	rc = TKB_STRUCT_READ(tkb_launcher_spec, need_count, &spec, launcher,
+	                     err);
+	if (rc == 0)
+		rc = check_launcher(&spec, err);
 	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_recorded_launcher_new(launcher, &note, err);
+		rc = tkb_recorded_launcher_new(&spec, &note, err);
 	if (rc < 0)
 		return rc;
 	lock(recorder);
@@ -244,11 +255,6 @@ static void discard(struct tkb_recorder *recorder)
 	recorder->phase = PHASE_IDLE;
 }
 
-static bool is_dry_run(const struct tkb_collect_options *options)
-{
-	return options != NULL && options->is_dry_run;
-}
-
 static int begin_collect(struct tkb_recorder *recorder,
                          const struct tkb_collect_options *options,
                          struct tkb_collect_selection *wishes,
@@ -256,7 +262,7 @@ static int begin_collect(struct tkb_recorder *recorder,
 {
 	int rc;
 
-	if (options != NULL && (options->key_count != 0 || options->has_device))
+	if (options->key_count != 0 || options->has_device)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the recorder chooses keys and devices");
 	lock(recorder);
@@ -271,7 +277,7 @@ static int begin_collect(struct tkb_recorder *recorder,
 		rc = tkb_collect_selection_of(&recorder->notes, wishes, err);
 	if (rc == 0) {
 		recorder->guard->is_collecting = true;
-		recorder->guard->is_dry = is_dry_run(options);
+		recorder->guard->is_dry = options->is_dry_run;
 	}
 	unlock(recorder);
 	return rc;
@@ -307,18 +313,22 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
 {
 	TKB_AUTO(tkb_collect_selection_release)
 	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_collect_options chosen;
 	struct tkb_pack_request order;
 	int rc;
 
-	if (sink == NULL && !is_dry_run(options))
+	rc = tkb_collect_options_read(&chosen, options, report, err);
+	if (rc < 0)
+		return rc;
+	if (sink == NULL && !chosen.is_dry_run)
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
-	rc = begin_collect(recorder, options, &wishes, err);
+	rc = begin_collect(recorder, &chosen, &wishes, err);
 	if (rc < 0)
 		return rc;
 	order = order_of(&wishes);
-	rc = tkb_collect_request(cache_root, options, &order, sink, NULL,
+	rc = tkb_collect_request(cache_root, &chosen, &order, sink, NULL,
 	                         report, err);
-	finish_collect(recorder, rc == 0 && !is_dry_run(options));
+	finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
 	return rc;
 }
 
@@ -331,16 +341,19 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
 {
 	TKB_AUTO(tkb_collect_selection_release)
 	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_collect_options chosen;
 	struct tkb_pack_request order;
 	int rc;
 
-	rc = begin_collect(recorder, options, &wishes, err);
+	rc = tkb_collect_options_read(&chosen, options, report, err);
+	if (rc == 0)
+		rc = begin_collect(recorder, &chosen, &wishes, err);
 	if (rc < 0)
 		return rc;
 	order = order_of(&wishes);
-	rc = tkb_collect_request_to_file(cache_root, options, &order, path,
+	rc = tkb_collect_request_to_file(cache_root, &chosen, &order, path,
 	                                 report, err);
-	finish_collect(recorder, rc == 0 && !is_dry_run(options));
+	finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
 	return rc;
 }
 

@@ -11,6 +11,7 @@ struct tkb_results {
 	struct tkb_result *items; /* owned */
 	size_t count;
 	size_t capacity;
+	struct tkb_watch watch;
 	bool is_cut;
 };
 
@@ -63,9 +64,13 @@ static void on_result(void *self, const struct tkb_result *result)
 		results->is_cut = true;
 }
 
-struct tkb_watch tkb_results_watch(struct tkb_results *results)
+const struct tkb_watch *tkb_results_watch(struct tkb_results *results)
 {
-	return (struct tkb_watch){ .self = results, .on_result = on_result };
+	results->watch =
+		(struct tkb_watch){ .struct_size = sizeof(results->watch),
+		                    .self = results,
+		                    .on_result = on_result };
+	return &results->watch;
 }
 
 size_t tkb_results_count(const struct tkb_results *results)

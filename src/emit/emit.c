@@ -9,7 +9,9 @@
 #include "base/fd.h"
 #include "base/parallel.h"
 #include "base/path.h"
+#include "base/struct.h"
 #include "emit/emitter.h"
+#include "emit/options.h"
 #include "emit/install.h"
 
 /*
@@ -502,11 +504,17 @@ static int damage(const struct tkb_emitter *emitter, struct tkb_error *err)
 	return TKB_ERR_CORRUPT;
 }
 
+int tkb_emit_options_read(struct tkb_emit_options *out,
+                          const struct tkb_emit_options *given,
+                          struct tkb_error *err)
+{
+	return TKB_STRUCT_READ(tkb_emit_options, watch, out, given, err);
+}
+
 int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
              const struct tkb_emit_options *options,
              struct tkb_emit_report *report, struct tkb_error *err)
 {
-	static const struct tkb_emit_options defaults = { 0 };
 	TKB_AUTO(tkb_emitter_close)
 	struct tkb_emitter emitter = { .bundle = bundle };
 	struct tkb_emit_options chosen;
@@ -514,18 +522,20 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	if (!options->is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_emit_report){ 0 };
+	rc = tkb_emit_options_read(&chosen, options, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_emit_report, size, report, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	if (!chosen.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
 		return 0;
 	}
-	chosen = *options;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
-	chosen.watch = timed.watch;
 	emitter.options = &chosen;
-	tkb_watcher_init(&emitter.watcher, &chosen.watch, 0);
+	tkb_watcher_init(&emitter.watcher, &timed.watch, 0);
 	rc = emit(&emitter, cache_root, &own);
 	tkb_emitter_tell_jobs(&emitter);
 	if (rc != 0) {
@@ -534,7 +544,6 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 		return tkb_timed_end(&timed, rc, err);
 	}
 	mark_trusted(&emitter);
-	if (report != NULL)
-		*report = emitter.report;
+	TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
 	return damage(&emitter, err);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/disable.h"
+#include "base/struct.h"
 #include "emit/remove.h"
 #include "cache/uses.h"
 
@@ -34,7 +35,7 @@ static int scan(struct tkb_gc *gc, const char *path, struct tkb_error *err)
 {
 	const struct tkb_cache_options wanted = {
 		.threads = gc->options->threads,
-		.watch = &gc->options->watch,
+		.watch = gc->options->watch,
 	};
 	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
 
@@ -324,26 +325,31 @@ static void tell_all(struct tkb_gc *gc)
 int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
            struct tkb_gc_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(gc_close) struct tkb_gc gc = { .options = options };
+	TKB_AUTO(gc_close) struct tkb_gc gc = { 0 };
 	struct tkb_error own = { 0 };
 	struct tkb_gc_options chosen;
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL ||
-	    (!options->has_max_size && !options->has_max_entries &&
-	     !options->has_max_age))
+	rc = TKB_STRUCT_READ(tkb_gc_options, watch, &chosen, options, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_gc_report, unfinished_count, report,
+		                      err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	if (!chosen.has_max_size && !chosen.has_max_entries &&
+	    !chosen.has_max_age)
 		return tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
-	if (!options->is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_gc_report){ 0 };
+	if (!chosen.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_gc_report, report, &gc.report);
 		return 0;
 	}
-	chosen = *options;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
-	chosen.watch = timed.watch;
+	chosen.watch = &timed.watch;
 	gc.options = &chosen;
-	tkb_watcher_init(&gc.watcher, &chosen.watch, 0);
+	tkb_watcher_init(&gc.watcher, &timed.watch, 0);
 	rc = collect_garbage(&gc, cache_root, &own);
 	tell_all(&gc);
 	if (rc != 0) {
@@ -351,7 +357,6 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 			*err = own;
 		return tkb_timed_end(&timed, rc, err);
 	}
-	if (report != NULL)
-		*report = gc.report;
+	TKB_STRUCT_WRITE(tkb_gc_report, report, &gc.report);
 	return 0;
 }

@@ -6,11 +6,13 @@
 
 #include "base/disable.h"
 #include "base/fd.h"
+#include "base/struct.h"
 #include "cache/scanned_entry.h"
 #include "cache/metadata.h"
 #include "cache/names.h"
 #include "format/reader.h"
 #include "format/launcher_payload.h"
+#include "emit/options.h"
 
 /*
  * First it is looked which launchers have their kernels in place, at which
@@ -406,22 +408,33 @@ static void close_at(struct tkb_launchers **launchers)
 	tkb_launchers_close(*launchers);
 }
 
+int tkb_launchers_options_read(struct tkb_launchers_options *out,
+                               const struct tkb_launchers_options *given,
+                               struct tkb_error *err)
+{
+	return TKB_STRUCT_READ(tkb_launchers_options, is_enabled, out, given,
+	                       err);
+}
+
 int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
                        const struct tkb_launchers_options *options,
                        struct tkb_launchers **out, struct tkb_error *err)
 {
-	static const struct tkb_launchers_options defaults = { 0 };
+	struct tkb_launchers_options chosen;
 	TKB_AUTO(close_at)
 	struct tkb_launchers *launchers =
 		tkb_alloc_array(1, sizeof(*launchers));
 	TKB_AUTO(maker_close)
 	struct maker maker = { .bundle = bundle,
-		               .options = options == NULL ? &defaults : options,
+		               .options = &chosen,
 		               .out = launchers };
 	int rc;
 
 	if (launchers == NULL)
 		return tkb_fail_nomem(err);
+	rc = tkb_launchers_options_read(&chosen, options, err);
+	if (rc < 0)
+		return rc;
 	if (!maker.options->is_enabled && tkb_is_disabled()) {
 		*out = tkb_take(launchers);
 		return 0;

@@ -5,6 +5,7 @@
 
 #include "base/disable.h"
 #include "base/fd.h"
+#include "base/struct.h"
 #include "cache/cache.h"
 #include "emit/install.h"
 
@@ -187,7 +188,7 @@ static int relocate(struct relocator *relocator, const char *path,
 {
 	const struct tkb_cache_options wanted = {
 		.threads = relocator->options->threads,
-		.watch = &relocator->options->watch,
+		.watch = relocator->options->watch,
 	};
 	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
 	int rc;
@@ -266,25 +267,30 @@ int tkb_relocate(const char *cache_root,
                  const struct tkb_relocate_options *options,
                  struct tkb_relocate_report *report, struct tkb_error *err)
 {
-	static const struct tkb_relocate_options defaults = { 0 };
 	TKB_AUTO(relocator_close) struct relocator relocator = { 0 };
 	struct tkb_relocate_options chosen;
 	struct tkb_error own = { 0 };
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	if (!options->is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_relocate_report){ 0 };
+	rc = TKB_STRUCT_READ(tkb_relocate_options, watch, &chosen, options,
+	                     err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_relocate_report, failed_count, report,
+		                      err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	if (!chosen.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_relocate_report, report,
+		                 &relocator.report);
 		return 0;
 	}
-	chosen = *options;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
-	chosen.watch = timed.watch;
+	chosen.watch = &timed.watch;
 	relocator.options = &chosen;
-	tkb_watcher_init(&relocator.watcher, &chosen.watch, 0);
+	tkb_watcher_init(&relocator.watcher, &timed.watch, 0);
 	rc = relocate(&relocator, cache_root, &own);
 	tell_all(&relocator);
 	if (rc != 0) {
@@ -293,7 +299,6 @@ int tkb_relocate(const char *cache_root,
 		return tkb_timed_end(&timed, rc, err);
 	}
 	relocator.report.is_inductor = relocator.cache->roots.is_inductor;
-	if (report != NULL)
-		*report = relocator.report;
+	TKB_STRUCT_WRITE(tkb_relocate_report, report, &relocator.report);
 	return 0;
 }

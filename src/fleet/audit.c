@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/disable.h"
+#include "base/struct.h"
 #include "cache/watch.h"
 #include "format/reader.h"
 #include "fleet/records.h"
@@ -247,11 +248,14 @@ static int check_bundle(const struct auditor *auditor,
                         const struct tkb_record *record,
                         struct tkb_blob_buffer *hold, struct tkb_error *err)
 {
+	const struct tkb_watch *watch = auditor->options->watch;
+	const struct tkb_watch quiet = { .struct_size = sizeof(quiet),
+		                         .self = watch->self,
+		                         .is_cancelled = watch->is_cancelled };
 	const struct tkb_verify_options options = {
+		.struct_size = sizeof(options),
 		.threads = auditor->options->threads,
-		.watch = { .self = auditor->options->watch.self,
-		           .is_cancelled =
-		                   auditor->options->watch.is_cancelled },
+		.watch = &quiet,
 	};
 	const struct tkb_source source = tkb_blob_buffer_source(hold);
 	struct tkb_bundle *bundle = NULL;
@@ -432,7 +436,6 @@ int tkb_remote_verify(struct tkb_remote *remote,
                       struct tkb_remote_verify_report *report,
                       struct tkb_error *err)
 {
-	static const struct tkb_remote_verify_options defaults = { 0 };
 	TKB_AUTO(auditor_close)
 	struct auditor auditor = {
 		.one = { .tier_count = 1,
@@ -444,20 +447,25 @@ int tkb_remote_verify(struct tkb_remote *remote,
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	chosen = *options;
-	if (!options->is_enabled && tkb_is_disabled())
+	rc = TKB_STRUCT_READ(tkb_remote_verify_options, self, &chosen, options,
+	                     err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_remote_verify_report, dropped_count,
+		                      report, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	if (!chosen.is_enabled && tkb_is_disabled())
 		chosen.is_repair = false;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
-	chosen.watch = timed.watch;
+	chosen.watch = &timed.watch;
 	auditor.options = &chosen;
 	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = verify(&auditor, remote, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);
-	if (report != NULL)
-		*report = auditor.report;
+	TKB_STRUCT_WRITE(tkb_remote_verify_report, report, &auditor.report);
 	if (auditor.damage.status != 0 && err != NULL)
 		*err = auditor.damage;
 	return auditor.damage.status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/struct.h"
 #include "fleet/nvml.h"
 
 enum {
@@ -119,7 +120,9 @@ static void look_at_kernels(struct expander *expander,
 
 static int ask_cache(struct expander *expander, struct tkb_error *err)
 {
-	const struct tkb_cache_options options = { .is_kernels_only = true };
+	const struct tkb_cache_options options = { .struct_size =
+		                                           sizeof(options),
+		                                   .is_kernels_only = true };
 	const char *root = expander->facts->cache_root;
 	struct tkb_cache *cache = NULL;
 	int rc;
@@ -335,13 +338,16 @@ static int expand(struct expander *expander, const char *pattern,
 int tkb_ref_expand(const char *pattern, const struct tkb_ref_facts *facts,
                    char out[TKB_REF_SIZE], struct tkb_error *err)
 {
-	static const struct tkb_ref_facts nothing = { 0 };
+	struct tkb_ref_facts own;
 	TKB_AUTO(expander_release)
-	struct expander expander = { .facts = facts != NULL ? facts : &nothing,
+	struct expander expander = { .facts = &own,
 		                     .out = TKB_BUF_INIT(TKB_REF_SIZE) };
 	const char *name;
 	int rc;
 
+	rc = TKB_STRUCT_READ(tkb_ref_facts, nvml, &own, facts, err);
+	if (rc < 0)
+		return rc;
 	rc = expand(&expander, pattern, err);
 	if (rc < 0)
 		return rc;

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/disable.h"
+#include "base/struct.h"
 #include "cache/watch.h"
 #include "fleet/compact.h"
 #include "fleet/records.h"
@@ -75,7 +76,7 @@ static void collector_close(struct collector *collector)
 static int check_cancelled(const struct collector *collector,
                            struct tkb_error *err)
 {
-	const struct tkb_watch *watch = &collector->options->watch;
+	const struct tkb_watch *watch = collector->options->watch;
 
 	if (watch->is_cancelled != NULL && watch->is_cancelled(watch->self))
 		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
@@ -531,7 +532,6 @@ int tkb_remote_gc(struct tkb_remote *remote,
                   const struct tkb_remote_gc_options *options,
                   struct tkb_remote_gc_report *report, struct tkb_error *err)
 {
-	static const struct tkb_remote_gc_options defaults = { 0 };
 	TKB_AUTO(collector_close)
 	struct collector collector = { .remote = remote };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
@@ -539,20 +539,27 @@ int tkb_remote_gc(struct tkb_remote *remote,
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	if (!options->is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_remote_gc_report){ 0 };
+	rc = TKB_STRUCT_READ(tkb_remote_gc_options, self, &chosen, options,
+	                     err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_remote_gc_report, kept_size, report,
+		                      err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	if (!chosen.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_remote_gc_report, report,
+		                 &collector.report);
 		return 0;
 	}
-	chosen = *options;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
-	chosen.watch = timed.watch;
+	chosen.watch = &timed.watch;
 	collector.options = &chosen;
 	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = clean(&collector, err);
-	if (rc == 0 && report != NULL)
-		*report = collector.report;
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_remote_gc_report, report,
+		                 &collector.report);
 	return tkb_timed_end(&timed, rc, err);
 }

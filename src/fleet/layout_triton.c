@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/struct.h"
 #include "text/json.h"
 #include "cache/kernel.h"
 #include "cache/names.h"
@@ -139,7 +140,8 @@ static int pack(struct pusher *pusher, const char *cache_root,
 {
 	struct tkb_collect_options chosen = *options;
 	const struct tkb_sink sink = { add_bytes, hold };
-	struct tkb_collect_report collected = { 0 };
+	struct tkb_collect_report collected = { .struct_size =
+		                                        sizeof(collected) };
 	struct tkb_source source;
 	int rc;
 
@@ -351,26 +353,22 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
                     const struct tkb_push_options *options,
                     struct tkb_push_report *report, struct tkb_error *err)
 {
-	static const struct tkb_push_options defaults = { .is_compaction_off =
-		                                                  false };
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
 	TKB_AUTO(pusher_close) struct pusher pusher = { .remote = remote };
 	const struct tkb_file_visitor visitor = { take_file, &pusher };
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	pusher.watch = &options->collect.watch;
-	pusher.is_dry_run = options->collect.is_dry_run;
+	pusher.watch = options->collect->watch;
+	pusher.is_dry_run = options->collect->is_dry_run;
 	rc = check_tiers(remote, err);
 	if (rc == 0)
-		rc = pack(&pusher, cache_root, &options->collect, &hold, err);
+		rc = pack(&pusher, cache_root, options->collect, &hold, err);
 	if (rc == 0)
-		rc = check_entries(&pusher, options->collect.is_strict, err);
+		rc = check_entries(&pusher, options->collect->is_strict, err);
 	if (rc == 0)
 		rc = tkb_bundle_read_all(pusher.bundle, &visitor, err);
-	if (rc == 0 && report != NULL)
-		*report = pusher.report;
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
 	return rc;
 }

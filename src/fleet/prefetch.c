@@ -168,8 +168,10 @@ int tkb_prefetch_open(const struct tkb_prefetch_start *order,
 	(void)pthread_mutex_init(&flights->lock, NULL);
 	(void)pthread_cond_init(&flights->moved, NULL);
 	flights->order = *order;
-	flights->watch = (struct tkb_watch){ .self = flights,
-		                             .is_cancelled = is_cancelled };
+	flights->watch =
+		(struct tkb_watch){ .struct_size = sizeof(flights->watch),
+		                    .self = flights,
+		                    .is_cancelled = is_cancelled };
 	flights->old_watch = order->remote->watch;
 	order->remote->watch = flights->watch;
 	flights->items = tkb_alloc_array(order->count, sizeof(struct flight));

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/disable.h"
+#include "base/struct.h"
 #include "format/reader.h"
 #include "cache/watch.h"
 #include "fleet/prefetch.h"
@@ -15,6 +16,7 @@
 #include "fleet/records.h"
 #include "remote/remote.h"
 #include "fleet/pull_plan.h"
+#include "emit/options.h"
 
 /*
  * The records tell what each blob holds. Those that bring something are fetched,
@@ -38,21 +40,23 @@ struct puller {
 	const char *ref;
 	const char *root;
 	struct tkb_emit_options options; /* as each bundle is emitted */
+	struct tkb_watch emit_watch;     /* of those */
 	const struct tkb_timed *timed;
 	const struct tkb_remote_joint *joint;
 	const struct tkb_watch *watch; /* the caller's, with its deadline */
 	pthread_mutex_t watch_lock;    /* one of our threads at a time */
 	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_keys keys;         /* that are asked for */
-	struct tkb_pull_plan *wanted; /* owned */
-	struct tkb_choice *choices;   /* owned */
-	struct tkb_digest *blobs;     /* owned; of the choices */
-	uint64_t done;                /* bytes of blobs that are emitted */
-	uint64_t size;                /* of the one at work */
-	uint64_t total;               /* of all */
-	uint64_t told;                /* what is told never goes back */
-	struct tkb_pull_report report;
+	struct tkb_keys keys;          /* that are asked for */
+	struct tkb_pull_plan *wanted;  /* owned */
+	struct tkb_choice *choices;    /* owned */
+	struct tkb_digest *blobs;      /* owned; of the choices */
+	uint64_t done;                 /* bytes of blobs that are emitted */
+	uint64_t size;                 /* of the one at work */
+	uint64_t total;                /* of all */
+	uint64_t told;                 /* what is told never goes back */
+	struct tkb_pull_report report; /* but for entries */
+	struct tkb_emit_report emitted;
 	int failure; /* of a blob that could not be had */
 	struct tkb_error fault;
 };
@@ -108,6 +112,7 @@ static struct tkb_watch make_watch(struct puller *puller)
 	const struct tkb_watch *watch = puller->watch;
 
 	return (struct tkb_watch){
+		.struct_size = sizeof(*watch),
 		.self = puller,
 		.on_result = watch->on_result != NULL ? tell_result : NULL,
 		.on_progress =
@@ -184,7 +189,7 @@ static int note_failure(struct puller *puller, int rc,
 			*err = *fault;
 		return rc;
 	}
-	puller->report.failed_count++;
+	puller->report.unfetched_count++;
 	if (puller->failure == 0) {
 		puller->failure = rc;
 		puller->fault = *fault;
@@ -203,7 +208,7 @@ static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
 	const struct tkb_record *record =
 		&puller->records.items[choice->record];
 	const struct tkb_source source = tkb_prefetch_source(flights, index);
-	struct tkb_emit_report report = { 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error fetch_fault = { 0 };
 	struct tkb_error fault = { 0 };
 	int fetched;
@@ -211,7 +216,7 @@ static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
 
 	puller->size = record->size;
 	rc = emit_source(puller, record, &source, &report, &fault);
-	add_done(&puller->report.emit, &report);
+	add_done(&puller->emitted, &report);
 	if (is_final(rc))
 		return note_failure(puller, rc, &fault, err);
 	fetched = tkb_prefetch_await(flights, index, &fetch_fault);
@@ -224,12 +229,13 @@ static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
 	puller->report.fetched_count++;
 	puller->report.fetched_size += record->size;
 	if (rc == TKB_ERR_CORRUPT) {
-		report = (struct tkb_emit_report){ 0 };
+		report = (struct tkb_emit_report){ .struct_size =
+			                                   sizeof(report) };
 		rc = emit_source(puller, record, &source, &report, &fault);
-		add_done(&puller->report.emit, &report);
+		add_done(&puller->emitted, &report);
 		report.present_count = 0;
 	}
-	add_rest(&puller->report.emit, &report, choice);
+	add_rest(&puller->emitted, &report, choice);
 	return rc < 0 ? note_failure(puller, rc, &fault, err) : 0;
 }
 
@@ -291,7 +297,7 @@ static int doubt(struct puller *puller, struct tkb_error *err)
 
 	rc = tkb_pull_plan_doubt(puller->wanted, puller->remote,
 	                         doubt_ms(puller->timed), &fault);
-	if (rc == TKB_ERR_CANCELLED && !asks_to_end(puller->timed->own) &&
+	if (rc == TKB_ERR_CANCELLED && !asks_to_end(&puller->timed->own) &&
 	    !asks_to_end(&puller->joint->own))
 		return 0;
 	if (rc < 0 && err != NULL)
@@ -309,7 +315,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	rc = tkb_pull_plan_look(puller->wanted, err);
 	if (rc == 0)
 		rc = doubt(puller, err);
-	report->emit.present_count = tkb_pull_plan_present(puller->wanted);
+	puller->emitted.present_count = tkb_pull_plan_present(puller->wanted);
 	while (rc == 0) {
 		const size_t count =
 			tkb_pull_plan_make(puller->wanted, puller->choices);
@@ -322,9 +328,10 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 		if (count == 0)
 			return 0;
 		rc = emit_choices(puller, count, err);
-		if (rc < 0 || report->gone_count + report->failed_count == lost)
+		if (rc < 0 ||
+		    report->gone_count + report->unfetched_count == lost)
 			return rc;
-		lost = report->gone_count + report->failed_count;
+		lost = report->gone_count + report->unfetched_count;
 		rc = tkb_pull_plan_look(puller->wanted, err);
 	}
 	return rc;
@@ -397,9 +404,35 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 	return 0;
 }
 
+int tkb_pull_options_read(struct tkb_pull_options *out,
+                          struct tkb_emit_options *emit,
+                          struct tkb_timed *timed,
+                          const struct tkb_pull_options *given,
+                          const struct tkb_pull_report *report,
+                          struct tkb_error *err)
+{
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_pull_options, connections, out, given, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_pull_report, unfetched_count, report,
+		                      err);
+	if (rc == 0)
+		rc = tkb_emit_options_read(emit, out->emit, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(timed, emit->watch, emit->deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	emit->watch = &timed->watch;
+	emit->deadline_ms = 0;
+	out->emit = emit;
+	return 0;
+}
+
 size_t tkb_pull_connections(const struct tkb_pull_options *options)
 {
-	if (options == NULL || options->connections == 0)
+	if (options->connections == 0)
 		return DEFAULT_CONNECTIONS;
 	return options->connections < CONNECTIONS_LIMIT ? options->connections
 	                                                : CONNECTIONS_LIMIT;
@@ -427,7 +460,7 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	puller->options.layout = tkb_pull_plan_layout(puller->wanted);
-	puller->report.emit.is_inductor =
+	puller->emitted.is_inductor =
 		puller->options.layout == TKB_LAYOUT_INDUCTOR;
 	puller->choices = tkb_alloc_array(puller->records.count,
 	                                  sizeof(*puller->choices));
@@ -456,45 +489,63 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
+/* What a caller is told: of the ref and of its entries. */
+static struct tkb_pull_report report_of(const struct puller *puller)
+{
+	const struct tkb_emit_report *emitted = &puller->emitted;
+	struct tkb_pull_report report = puller->report;
+
+	report.is_inductor = emitted->is_inductor;
+	report.emitted_count = emitted->emitted_count;
+	report.present_count = emitted->present_count;
+	report.repaired_count = emitted->repaired_count;
+	report.busy_count = emitted->busy_count;
+	report.skipped_count = emitted->skipped_count;
+	report.failed_count = emitted->failed_count;
+	report.damaged_count = emitted->damaged_count;
+	report.unsafe_count = emitted->unsafe_count;
+	report.size = emitted->size;
+	return report;
+}
+
 int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
              const struct tkb_pull_options *options,
              struct tkb_pull_report *report, struct tkb_error *err)
 {
-	static const struct tkb_pull_options defaults = { 0 };
 	TKB_AUTO(puller_close)
 	struct puller puller = {
 		.remote = remote,
 		.ref = ref,
 		.root = cache_root,
 		.watch_lock = PTHREAD_MUTEX_INITIALIZER,
-		.connections = tkb_pull_connections(options),
 	};
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_pull_options chosen;
+	struct tkb_pull_report done;
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	if (!options->emit.is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_pull_report){ 0 };
+	rc = tkb_pull_options_read(&chosen, &puller.options, &timed, options,
+	                           report, err);
+	if (rc < 0)
+		return rc;
+	if (!puller.options.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_pull_report, report, &puller.report);
 		return 0;
 	}
-	puller.options = options->emit;
+	puller.connections = tkb_pull_connections(&chosen);
 	puller.options.is_enabled = true;
-	puller.options.deadline_ms = 0; /* of each bundle: that of all counts */
-	tkb_timed_begin(&timed, &options->emit.watch,
-	                options->emit.deadline_ms);
 	puller.timed = &timed;
 	puller.joint = &joint;
 	puller.watch = &timed.watch;
-	puller.options.watch = make_watch(&puller);
-	tkb_remote_join(&joint, remote, &puller.options.watch);
+	puller.emit_watch = make_watch(&puller);
+	puller.options.watch = &puller.emit_watch;
+	tkb_remote_join(&joint, remote, &puller.emit_watch);
 	rc = pull(&puller, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);
-	if (report != NULL)
-		*report = puller.report;
+	done = report_of(&puller);
+	TKB_STRUCT_WRITE(tkb_pull_report, report, &done);
 	if (puller.failure != 0 && err != NULL)
 		*err = puller.fault;
 	return puller.failure;

@@ -6,6 +6,7 @@
 
 #include <tkbundle/fleet.h>
 
+#include "cache/watch.h"
 #include "fleet/records.h"
 
 /*
@@ -16,6 +17,18 @@ TKB_NODISCARD int tkb_pull_records(struct tkb_remote *remote, const char *ref,
                                    struct tkb_record_list *out,
                                    struct tkb_pull_report *report,
                                    struct tkb_error *err);
+
+/*
+ * Copy a caller's options and what they point to, and begin its deadline:
+ * `out` points to `emit`, whose watch is that of `timed` and which has no
+ * deadline of its own. Checks the report (may be NULL) that is to be filled.
+ */
+TKB_NODISCARD int tkb_pull_options_read(struct tkb_pull_options *out,
+                                        struct tkb_emit_options *emit,
+                                        struct tkb_timed *timed,
+                                        const struct tkb_pull_options *given,
+                                        const struct tkb_pull_report *report,
+                                        struct tkb_error *err);
 
 /* How many blobs are fetched at once. */
 size_t tkb_pull_connections(const struct tkb_pull_options *options);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/struct.h"
 #include "format/reader.h"
 #include "cache/watch.h"
 #include "fleet/prefetch.h"
@@ -84,7 +85,8 @@ static int pull(struct tkb_remote *remote, const char *ref,
 	struct tkb_record_list records = { 0 };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
 	TKB_AUTO(gathering_close) struct gathering gathering = { 0 };
-	struct tkb_merge_options merge = { 0 };
+	const struct tkb_merge_options merge = { .struct_size = sizeof(merge),
+		                                 .watch = watch };
 	struct tkb_pull_report told = { 0 };
 	int rc;
 
@@ -105,13 +107,12 @@ static int pull(struct tkb_remote *remote, const char *ref,
 		               ref);
 		return TKB_MISS;
 	}
-	merge.watch = *watch;
 	if (rc == 0)
 		rc = tkb_merge(
 			(const struct tkb_bundle *const *)gathering.bundles,
 			gathering.bundle_count, &merge, sink, NULL, err);
-	if (rc == 0 && report != NULL)
-		*report = told;
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_pull_report, report, &told);
 	return rc;
 }
 
@@ -120,14 +121,15 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
                     const struct tkb_sink *sink, struct tkb_pull_report *report,
                     struct tkb_error *err)
 {
-	static const struct tkb_pull_options defaults = { 0 };
+	struct tkb_pull_options chosen;
+	struct tkb_emit_options emit;
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	tkb_timed_begin(&timed, &options->emit.watch,
-	                options->emit.deadline_ms);
-	rc = pull(remote, ref, options, &timed.watch, sink, report, err);
+	rc = tkb_pull_options_read(&chosen, &emit, &timed, options, report,
+	                           err);
+	if (rc < 0)
+		return rc;
+	rc = pull(remote, ref, &chosen, &timed.watch, sink, report, err);
 	return tkb_timed_end(&timed, rc, err);
 }

@@ -591,7 +591,8 @@ int tkb_pull_plan_doubt(struct tkb_pull_plan *wanted, struct tkb_remote *remote,
                         uint32_t limit_ms, struct tkb_error *err)
 {
 	uint64_t end_ns = tkb_now_ns() + limit_ms * NS_PER_MS;
-	const struct tkb_watch brief = { .self = &end_ns,
+	const struct tkb_watch brief = { .struct_size = sizeof(brief),
+		                         .self = &end_ns,
 		                         .is_cancelled = is_over };
 	struct tkb_remote_joint joint = { 0 };
 	TKB_AUTO(tkb_free_at)

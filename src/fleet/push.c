@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "base/disable.h"
+#include "base/struct.h"
 #include "cache/cache.h"
 #include "collect/collect.h"
 #include "cache/watch.h"
 #include "fleet/compact.h"
 #include "fleet/identity.h"
 #include "fleet/layout_triton.h"
+#include "fleet/push.h"
 #include "fleet/push_blob.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
@@ -26,6 +28,7 @@ struct pusher {
 	const char *ref;
 	const char *root;
 	struct tkb_collect_options options;
+	struct tkb_watch watch; /* of the options */
 	struct tkb_record_list records;
 	struct tkb_identities held;
 	struct tkb_cache *cache; /* owned */
@@ -121,7 +124,7 @@ static int compare_picks(const void *a, const void *b)
 /* As collect does. */
 static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
 {
-	const struct tkb_watch *watch = &pusher->options.watch;
+	const struct tkb_watch *watch = pusher->options.watch;
 	const size_t count = tkb_cache_left_out_count(pusher->cache);
 
 	for (size_t i = 0; i < count && watch->on_result != NULL; i++) {
@@ -180,11 +183,12 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 		                                .pick_count = count };
 	const struct tkb_sink sink = tkb_blob_buffer_sink(&hold);
 	const struct tkb_watch upload = {
+		.struct_size = sizeof(upload),
 		.self = pusher,
 		.on_progress =
 			pusher->upload.on_progress != NULL ? tell_upload : NULL,
 	};
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	int rc;
 
 	rc = tkb_collect_request(pusher->root, &pusher->options, &order, &sink,
@@ -221,7 +225,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
 			size = (size + 1) / 2;
 			/* All of them have been told. */
-			pusher->options.watch.on_result = NULL;
+			pusher->watch.on_result = NULL;
 			continue;
 		}
 		if (rc != 0)
@@ -279,44 +283,68 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 	return rc;
 }
 
+int tkb_push_options_read(struct tkb_push_options *out,
+                          struct tkb_collect_options *collect,
+                          struct tkb_timed *timed,
+                          const struct tkb_push_options *given,
+                          const struct tkb_push_report *report,
+                          struct tkb_error *err)
+{
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_push_options, is_compaction_off, out, given,
+	                     err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_push_report, size, report, err);
+	if (rc == 0)
+		rc = tkb_collect_options_read(collect, out->collect, NULL, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(timed, collect->watch,
+		                     collect->deadline_ms, err);
+	if (rc < 0)
+		return rc;
+	collect->watch = &timed->watch;
+	collect->deadline_ms = 0;
+	out->collect = collect;
+	return 0;
+}
+
 int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
              const struct tkb_push_options *options,
              struct tkb_push_report *report, struct tkb_error *err)
 {
-	static const struct tkb_push_options defaults = { 0 };
 	TKB_AUTO(pusher_close)
 	struct pusher pusher = { .remote = remote,
 		                 .ref = ref,
 		                 .root = cache_root };
 	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_collect_options collect;
 	struct tkb_push_options chosen;
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	if (!options->collect.is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_push_report){ 0 };
+	rc = tkb_push_options_read(&chosen, &collect, &timed, options, report,
+	                           err);
+	if (rc < 0)
+		return rc;
+	if (!collect.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
 		return 0;
 	}
-	chosen = *options;
-	chosen.collect.deadline_ms = 0; /* of each bundle: that of all counts */
-	tkb_timed_begin(&timed, &options->collect.watch,
-	                options->collect.deadline_ms);
-	chosen.collect.watch = timed.watch;
 	tkb_remote_join(&joint, remote, &timed.watch);
-	if (options->layout == TKB_PUSH_LAYOUT_TRITON) {
+	if (chosen.layout == TKB_PUSH_LAYOUT_TRITON) {
 		rc = tkb_push_triton(remote, cache_root, &chosen, report, err);
 		return tkb_timed_end(&timed, rc, err);
 	}
 	/* Progress is that of the upload; to pack is none of it. */
-	pusher.upload = chosen.collect.watch;
-	pusher.options = chosen.collect;
-	if (!options->collect.is_dry_run)
-		pusher.options.watch.on_progress = NULL;
+	pusher.upload = timed.watch;
+	pusher.watch = timed.watch;
+	pusher.options = collect;
+	pusher.options.watch = &pusher.watch;
+	if (!collect.is_dry_run)
+		pusher.watch.on_progress = NULL;
 	rc = push(&pusher, &chosen, err);
-	if (rc == 0 && report != NULL)
-		*report = pusher.report;
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
 	return tkb_timed_end(&timed, rc, err);
 }

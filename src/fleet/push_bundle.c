@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/disable.h"
+#include "base/struct.h"
 #include "cache/watch.h"
 #include "fleet/compact.h"
 #include "fleet/push.h"
@@ -45,10 +46,13 @@ static int check_bundle(struct tkb_blob_buffer *hold,
                         struct tkb_error *err)
 {
 	const struct tkb_source source = tkb_blob_buffer_source(hold);
+	const struct tkb_watch quiet = { .struct_size = sizeof(quiet),
+		                         .self = watch->self,
+		                         .on_result = watch->on_result,
+		                         .is_cancelled = watch->is_cancelled };
 	const struct tkb_verify_options options = {
-		.watch = { .self = watch->self,
-		           .on_result = watch->on_result,
-		           .is_cancelled = watch->is_cancelled }
+		.struct_size = sizeof(options),
+		.watch = &quiet,
 	};
 	struct tkb_bundle *bundle = NULL;
 	int rc;
@@ -102,17 +106,17 @@ static int bring(struct tkb_remote *remote, const char *ref,
 	rc = tkb_blob_digest(&blob, &digest, err);
 	if (rc < 0)
 		return rc;
-	if (!options->collect.is_dry_run &&
+	if (!options->collect->is_dry_run &&
 	    is_present(remote, ref, records, &digest)) {
 		report->present_count += entry_count;
 		return 0;
 	}
 	report->pushed_count += entry_count;
-	if (options->collect.is_dry_run)
+	if (options->collect->is_dry_run)
 		return 0;
 	report->blob_count++;
 	report->size += hold->size;
-	return tkb_push_blob(remote, ref, hold, &options->collect.watch, NULL,
+	return tkb_push_blob(remote, ref, hold, options->collect->watch, NULL,
 	                     err);
 }
 
@@ -131,7 +135,7 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 	report->record_count = records.count;
 	rc = bring(remote, ref, hold, entry_count, &records, options, report,
 	           err);
-	if (rc == 0 && !options->collect.is_dry_run &&
+	if (rc == 0 && !options->collect->is_dry_run &&
 	    !options->is_compaction_off)
 		rc = tkb_compact_after_push(remote, ref, records.count, report,
 		                            err);
@@ -143,7 +147,8 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
                     const struct tkb_push_options *options,
                     struct tkb_push_report *report, struct tkb_error *err)
 {
-	static const struct tkb_push_options defaults = { 0 };
+	struct tkb_push_options chosen;
+	struct tkb_collect_options collect;
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer hold =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
@@ -153,23 +158,22 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 	uint64_t count = 0;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	if (!options->collect.is_enabled && tkb_is_disabled()) {
-		if (report != NULL)
-			*report = (struct tkb_push_report){ 0 };
+	rc = tkb_push_options_read(&chosen, &collect, &timed, options, report,
+	                           err);
+	if (rc < 0)
+		return rc;
+	if (!collect.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_push_report, report, &done);
 		return 0;
 	}
-	tkb_timed_begin(&timed, &options->collect.watch,
-	                options->collect.deadline_ms);
 	tkb_remote_join(&joint, remote, &timed.watch);
 	rc = copy_source(source, &hold, err);
 	if (rc == 0)
 		rc = check_bundle(&hold, &timed.watch, &count, err);
 	if (rc == 0)
-		rc = tkb_push_whole(remote, ref, &hold, count, options, &done,
+		rc = tkb_push_whole(remote, ref, &hold, count, &chosen, &done,
 		                    err);
-	if (rc == 0 && report != NULL)
-		*report = done;
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_push_report, report, &done);
 	return tkb_timed_end(&timed, rc, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
+#include "base/struct.h"
 #include "fleet/identity.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
@@ -15,6 +16,9 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	struct tkb_ref_info info = { .ref = ref, .age_s = UINT64_MAX };
 	int rc;
 
+	rc = TKB_STRUCT_CHECK(tkb_ref_info, age_s, out, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_record_list_read(remote, ref, &records, err);
 	if (rc == 0 && records.count + records.fault_count == 0) {
 		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
@@ -32,7 +36,7 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	info.record_count = records.count + records.fault_count;
 	info.unreadable_count = records.fault_count;
 	info.entry_count = identities.count;
-	*out = info;
+	TKB_STRUCT_WRITE(tkb_ref_info, out, &info);
 	return 0;
 }
 

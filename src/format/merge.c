@@ -2,6 +2,7 @@
 #include "format/merge_plan.h"
 
 #include "base/draft.h"
+#include "base/struct.h"
 #include "format/bundle_write.h"
 #include "cache/watch.h"
 
@@ -125,7 +126,7 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
               const struct tkb_sink *sink, struct tkb_merge_report *report,
               struct tkb_error *err)
 {
-	static const struct tkb_merge_options defaults = { 0 };
+	struct tkb_merge_options chosen;
 	TKB_AUTO(merger_close)
 	struct merger merger = {
 		.plan = { .bundles = bundles, .bundle_count = count },
@@ -137,9 +138,15 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	struct tkb_timed timed;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	rc = TKB_STRUCT_READ(tkb_merge_options, watch, &chosen, options, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_merge_report, bundle_size, report,
+		                      err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
 	tkb_watcher_init(&merger.watcher, &timed.watch, 0);
 	if (sink == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
@@ -168,8 +175,7 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	if (rc < 0)
 		return tkb_timed_end(&timed, rc, err);
 	tell_results(&merger);
-	if (report != NULL)
-		*report = own;
+	TKB_STRUCT_WRITE(tkb_merge_report, report, &own);
 	return 0;
 }
 
@@ -179,9 +185,12 @@ int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
 {
 	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
 	const struct tkb_sink sink = tkb_draft_sink(&draft);
-	struct tkb_merge_report own = { 0 };
+	struct tkb_merge_report own = { .struct_size = sizeof(own) };
 	int rc;
 
+	rc = TKB_STRUCT_CHECK(tkb_merge_report, bundle_size, report, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_draft_open(&draft, path, err);
 	if (rc < 0)
 		return rc;
@@ -189,7 +198,7 @@ int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
 	if (rc < 0)
 		return rc;
 	rc = tkb_draft_publish(&draft, err);
-	if (rc == 0 && report != NULL)
-		*report = own;
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_merge_report, report, &own);
 	return rc;
 }

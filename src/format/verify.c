@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/parallel.h"
+#include "base/struct.h"
 #include "cache/elf.h"
 #include "cache/kernel.h"
 #include "cache/names.h"
@@ -290,7 +291,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
                       const struct tkb_verify_options *options,
                       struct tkb_verify_report *report, struct tkb_error *err)
 {
-	static const struct tkb_verify_options defaults = { 0 };
+	struct tkb_verify_options chosen;
 	TKB_AUTO(verifier_close)
 	struct verifier verifier = { .bundle = bundle };
 	const struct tkb_parallel_work work = { verify_frame, &verifier };
@@ -298,9 +299,14 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	uint64_t total = 0;
 	int rc;
 
-	if (options == NULL)
-		options = &defaults;
-	tkb_timed_begin(&timed, &options->watch, options->deadline_ms);
+	rc = TKB_STRUCT_READ(tkb_verify_options, watch, &chosen, options, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_verify_report, size, report, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < bundle->manifest.entry_count; i++)
 		total += tkb_entry_size(&bundle->manifest.entries[i]);
 	tkb_watcher_init(&verifier.watcher, &timed.watch, total);
@@ -308,7 +314,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	                                      sizeof(*verifier.is_damaged));
 	if (verifier.is_damaged == NULL)
 		return tkb_fail_nomem(err);
-	rc = open_checkers(&verifier, tkb_parallel_threads(options->threads),
+	rc = open_checkers(&verifier, tkb_parallel_threads(chosen.threads),
 	                   err);
 	if (rc < 0)
 		return rc;
@@ -318,8 +324,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 		return tkb_timed_end(&timed, rc, err);
 	tell_launchers(&verifier);
 
-	if (report != NULL)
-		*report = verifier.report;
+	TKB_STRUCT_WRITE(tkb_verify_report, report, &verifier.report);
 	if (verifier.first.status == 0 && bundle->fault.status != 0) {
 		verifier.first = bundle->fault;
 		(void)tkb_fail_while(&verifier.first, TKB_ERR_CORRUPT, "'%s'",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/struct.h"
 #include "launch/c_launcher.h"
 
 #include <stdlib.h>
@@ -238,17 +239,30 @@ static void free_at(struct tkb_c_launcher **launcher)
 	tkb_c_launcher_free(*launcher);
 }
 
+static int read_kernel(struct tkb_c_kernel *out,
+                       const struct tkb_c_kernel *given, struct tkb_error *err)
+{
+	return TKB_STRUCT_READ(tkb_c_kernel, ttir, out, given, err);
+}
+
 int tkb_c_launcher_new(const struct tkb_c_kernel *kernel,
                        const struct tkb_c_launcher_options *options,
                        struct tkb_c_launcher **out, struct tkb_error *err)
 {
 	TKB_AUTO(free_at)
 	struct tkb_c_launcher *launcher = tkb_alloc_array(1, sizeof(*launcher));
+	struct tkb_c_kernel own;
+	struct tkb_c_launcher_options chosen;
 	int rc;
 
 	if (launcher == NULL)
 		return tkb_fail_nomem(err);
-	rc = fill(launcher, kernel, options, err);
+	rc = read_kernel(&own, kernel, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_READ(tkb_c_launcher_options, file_name, &chosen,
+		                     options, err);
+	if (rc == 0)
+		rc = fill(launcher, &own, &chosen, err);
 	if (rc == 0)
 		*out = tkb_take(launcher);
 	return rc;
@@ -260,21 +274,28 @@ int tkb_c_facts_read(const struct tkb_c_kernel *kernel, struct tkb_c_facts *out,
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(SIGNATURE_LIMIT);
+	struct tkb_c_kernel own;
+	struct tkb_c_facts told;
 	struct tkb_facts facts;
 	int rc;
 
-	rc = tkb_facts_look(kernel->metadata, &arena, &facts, err);
+	rc = read_kernel(&own, kernel, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_c_facts, shared, out, err);
+	if (rc == 0)
+		rc = tkb_facts_look(own.metadata, &arena, &facts, err);
 	if (rc < 0)
 		return rc;
-	*out = (struct tkb_c_facts){
+	told = (struct tkb_c_facts){
 		.num_warps = facts.num_warps,
 		.num_stages = facts.num_stages,
 		.num_ctas = facts.num_ctas,
 		.shared = facts.shared,
 	};
+	TKB_STRUCT_WRITE(tkb_c_facts, out, &told);
 	if (signature == NULL)
 		return 0;
-	tkb_formals_write(kernel->ttir, facts.symbol, &text);
+	tkb_formals_write(own.ttir, facts.symbol, &text);
 	if (text.failure == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (text.failure != 0 || text.size == 0)

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/struct.h"
+#include "cache/watch.h"
+
 #define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
 
@@ -26,16 +29,14 @@ static int open_tiers(struct tkb_remote *remote, char *urls,
                       const struct tkb_remote_options *options,
                       struct tkb_error *err)
 {
-	struct tkb_remote_options chosen = *options;
 	char *rest = urls;
 	int rc = 0;
 
-	chosen.watch = remote->watch;
 	while (rest != NULL && rc == 0) {
 		const char *url = strsep(&rest, ",");
 		struct tkb_tier *tier = &remote->tiers[remote->tier_count];
 
-		rc = tkb_tier_open(tier, url, &chosen, err);
+		rc = tkb_tier_open(tier, url, options, err);
 		if (rc == 0) {
 			tier->watch = &remote->watch;
 			remote->tier_count++;
@@ -47,7 +48,6 @@ static int open_tiers(struct tkb_remote *remote, char *urls,
 int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
                     struct tkb_remote **out, struct tkb_error *err)
 {
-	static const struct tkb_remote_options defaults = { 0 };
 	TKB_AUTO(close_at)
 	struct tkb_remote *remote = tkb_alloc_array(1, sizeof(*remote));
 	TKB_AUTO(tkb_free_at) char *copy = strdup(urls);
@@ -62,10 +62,13 @@ int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
 	if (count > TKB_TIERS_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "more than %d remotes",
 		                TKB_TIERS_LIMIT);
-	if (options == NULL)
-		options = &defaults;
-	remote->options = *options;
-	remote->watch = options->watch;
+	rc = TKB_STRUCT_READ(tkb_remote_options, backend_count,
+	                     &remote->options, options, err);
+	if (rc == 0)
+		rc = tkb_watch_read(&remote->watch, remote->options.watch, err);
+	if (rc < 0)
+		return rc;
+	options = &remote->options;
 	remote->max_blob_size = options->max_blob_size != 0
 	                                ? options->max_blob_size
 	                                : DEFAULT_BLOB_SIZE;
@@ -111,7 +114,8 @@ void tkb_remote_join(struct tkb_remote_joint *joint, struct tkb_remote *remote,
 	*joint = (struct tkb_remote_joint){ .remote = remote,
 		                            .own = remote->watch,
 		                            .more = watch };
-	remote->watch = (struct tkb_watch){ .self = joint,
+	remote->watch = (struct tkb_watch){ .struct_size = sizeof(joint->own),
+		                            .self = joint,
 		                            .is_cancelled = is_cancelled };
 }
 
@@ -130,7 +134,7 @@ int tkb_remote_clone(const struct tkb_remote *remote,
 	struct tkb_remote *clone = NULL;
 	int rc;
 
-	options.watch = *watch;
+	options.watch = watch;
 	rc = tkb_remote_open(remote->urls, &options, &clone, err);
 	if (clone == NULL)
 		return rc;
@@ -164,7 +168,7 @@ const char *tkb_remote_tier_name(const struct tkb_remote *remote, size_t index)
 const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                     size_t index)
 {
-	return tkb_entry_state_warning(&remote->tiers[index].url.place);
+	return tkb_remote_url_warning(&remote->tiers[index].url.place);
 }
 
 void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,

@@ -134,7 +134,7 @@ static int prepare(struct tkb_tier *tier,
 	const struct tkb_remote_url *place = &tier->url.place;
 	int rc = 0;
 
-	tier->watch = &options->watch;
+	tier->watch = options->watch;
 	tier->timeout_ms = or_default(options->timeout_ms, DEFAULT_TIMEOUT_MS);
 	tier->connect_ms =
 		or_default(options->connect_timeout_ms, DEFAULT_CONNECT_MS);

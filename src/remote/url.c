@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hex.h"
+#include "base/digest.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -30,7 +30,7 @@ const char *tkb_remote_url_param(const struct tkb_remote_url *place,
 	return NULL;
 }
 
-const char *tkb_entry_state_warning(const struct tkb_remote_url *place)
+const char *tkb_remote_url_warning(const struct tkb_remote_url *place)
 {
 	const char *verify = tkb_remote_url_param(place, "verify");
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "base/hex.h"
+#include "base/digest.h"
 
 /* The value of four hexadecimal digits, or -1. */
 static inline int32_t tkb_json_hex4(const unsigned char *digits)

@@ -24,7 +24,7 @@ TEST(memory, takes_a_bundle_and_gives_it_back)
 	struct tkb_memory memory = { .limit = 0 };
 	const struct tkb_sink sink = tkb_memory_sink(&memory);
 	TKB_AUTO(close_bundle) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report;
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	struct tkb_bytes bytes;
 	struct tkb_source source;

@@ -16,7 +16,9 @@ static const char *const fixtures[] = {
 
 static void collect(const char *root, bool strips, const char *path)
 {
-	const struct tkb_collect_options options = { .is_stripped = strips };
+	const struct tkb_collect_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .is_stripped = strips };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect_to_file(root, &options, path, NULL, &err), &err);

@@ -140,6 +140,7 @@ static void list_child(const char *root, const char *json_name)
 
 /* What a collect told its caller. */
 struct seen {
+	struct tkb_watch watch;
 	size_t collected_count;
 	size_t left_out_count;
 	enum tkb_reason reason; /* of the last one left out */
@@ -177,11 +178,14 @@ static void see_progress(void *self, uint64_t done, uint64_t total)
 	seen->total = total;
 }
 
-static struct tkb_watch watch_with(struct seen *seen)
+static const struct tkb_watch *watch_with(struct seen *seen)
 {
-	return (struct tkb_watch){ .self = seen,
-		                   .on_result = see_result,
-		                   .on_progress = see_progress };
+	seen->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = seen,
+		                    .on_result = see_result,
+		                    .on_progress = see_progress };
+	return &seen->watch;
 }
 
 static int add_to_buf(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -276,9 +280,10 @@ static void check_left_out(const char *root, const char *key,
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const size_t others = count_names(root) - 1;
 	struct seen seen = { 0 };
-	const struct tkb_collect_options options = { .watch = watch_with(
-							     &seen) };
-	struct tkb_collect_report report = { 0 };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options), .watch = watch_with(&seen)
+	};
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	struct outcome outcome;
 	const char *line;
@@ -319,9 +324,10 @@ static void check_all(const char *root, size_t entry_count)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	struct seen seen = { 0 };
-	const struct tkb_collect_options options = { .watch = watch_with(
-							     &seen) };
-	struct tkb_collect_report report = { 0 };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options), .watch = watch_with(&seen)
+	};
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect_to_file(root, &options, "all.tkb", &report, &err),
@@ -376,7 +382,7 @@ static void check_collected(const struct fixture *fixture, const char *folder,
 	                           fixture->module_count +
 	                           fixture->autotune_count;
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	uint64_t size = 0;
 
@@ -531,7 +537,7 @@ TEST(collect, packs_a_group_file_that_is_a_list)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	size_t index = 0;
 
@@ -560,8 +566,9 @@ TEST(collect, packs_a_key_of_triton_2_whose_metadata_has_no_hash)
 TEST(collect, packs_an_entry_that_lies_where_its_group_file_says)
 {
 	const char *root = small_cache();
-	struct tkb_collect_report report = { 0 };
-	const struct tkb_collect_options dry = { .is_dry_run = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
 	struct tkb_error err = { 0 };
 
 	replace_in_file(group_of_add(root), RECORDED, root);
@@ -646,9 +653,11 @@ TEST(collect, packs_nothing_from_an_empty_cache)
 static void check_counts(const char *root, uint64_t collected_count,
                          uint64_t unfinished_count, uint64_t stray_count)
 {
-	const struct tkb_collect_options strict = { .is_strict = true,
+	const struct tkb_collect_options strict = { .struct_size =
+		                                            sizeof(strict),
+		                                    .is_strict = true,
 		                                    .is_dry_run = true };
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect(root, &strict, NULL, &report, &err), &err);
@@ -783,6 +792,7 @@ TEST(collect, leaves_out_a_group_file_of_any_length_but_its_own)
 		struct seen seen = { 0 };
 		const char *const keys[] = { ADD };
 		const struct tkb_collect_options options = {
+			.struct_size = sizeof(options),
 			.keys = keys,
 			.key_count = 1,
 			.is_dry_run = true,
@@ -1591,6 +1601,7 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 	             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *const keys[] = { key };
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.keys = keys,
 		.key_count = key != NULL,
 		.is_dry_run = path == NULL,
@@ -1602,6 +1613,7 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 	pid_t child;
 
 	CHECK(shared != MAP_FAILED);
+	shared->report.struct_size = sizeof(shared->report);
 	CHECK_INT(chmod(test_folder(), 0755), 0);
 	child = fork();
 	if (child == 0) {
@@ -1780,18 +1792,28 @@ static void check_meddled(struct meddler *meddler, const char *key,
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.threads = 1,
-		.watch = { .self = meddler,
-		           .on_result = meddler_result,
-		           .on_progress = is_early ? NULL : after_reading,
-		           .is_cancelled = is_early ? before_reading : NULL },
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = meddler,
+				.on_result = meddler_result,
+				.on_progress = is_early ? NULL : after_reading,
+				.is_cancelled =
+					is_early ? before_reading : NULL },
 	};
 	const struct tkb_collect_options count = {
+		.struct_size = sizeof(count),
 		.is_dry_run = true,
 		.threads = 1,
-		.watch = { .self = meddler, .is_cancelled = count_call },
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = meddler,
+				.is_cancelled = count_call },
 	};
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	size_t index;
 
@@ -2135,7 +2157,7 @@ static const uint32_t four[] = { 0, 1, 2, 3 };
 TEST(collect, packs_what_is_equal_on_four_devices_once)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	make_four_devices();
@@ -2155,7 +2177,7 @@ TEST(collect, packs_what_is_equal_on_four_devices_once)
 TEST(collect, packs_equal_entries_once_though_each_names_its_own_place)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	size_t index = 0;
 
@@ -2200,8 +2222,9 @@ TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 	static const uint32_t good[] = { 1, 2, 3 };
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	struct seen seen = { 0 };
-	const struct tkb_collect_options options = { .watch = watch_with(
-							     &seen) };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options), .watch = watch_with(&seen)
+	};
 	struct tkb_error err = { 0 };
 	size_t index = 0;
 
@@ -2248,7 +2271,8 @@ TEST(collect, writes_nothing_in_a_dry_run)
 
 TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 {
-	const struct tkb_collect_options dry = { .is_dry_run = true };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
 	const char *root = small_cache();
 	struct tkb_error err = { 0 };
 
@@ -2274,9 +2298,10 @@ TEST(collect, checks_as_much_in_a_dry_run)
 TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
 {
 	const char *root = small_cache();
-	const struct tkb_collect_options dry = { .is_dry_run = true };
-	struct tkb_collect_report would = { 0 };
-	struct tkb_collect_report did = { 0 };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
+	struct tkb_collect_report would = { .struct_size = sizeof(would) };
+	struct tkb_collect_report did = { .struct_size = sizeof(did) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect(root, &dry, NULL, &would, &err), &err);
@@ -2426,8 +2451,10 @@ TEST(collect, sends_nothing_where_strict_leaves_something_out)
 	const char *root = small_cache();
 	size_t calls = 0;
 	const struct tkb_sink sink = { refuse, &calls };
-	const struct tkb_collect_options strict = { .is_strict = true };
-	struct tkb_collect_report report = { 0 };
+	const struct tkb_collect_options strict = { .struct_size =
+		                                            sizeof(strict),
+		                                    .is_strict = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	cut_file(in(root, ADD, "add_kernel.cubin"), 1000);
@@ -2449,7 +2476,10 @@ TEST(collect, ends_where_it_is_cancelled_and_leaves_nothing)
 {
 	const char *root = small_cache();
 	const struct tkb_collect_options options = {
-		.watch = { .is_cancelled = always }
+		.struct_size = sizeof(options),
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .is_cancelled = always }
 	};
 	struct tkb_error err = { 0 };
 
@@ -2463,9 +2493,11 @@ TEST(collect, tells_its_progress_to_the_end)
 	const char *root = small_cache();
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.is_dry_run = true, .watch = watch_with(&seen)
+		.struct_size = sizeof(options),
+		.is_dry_run = true,
+		.watch = watch_with(&seen)
 	};
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
@@ -2480,7 +2512,9 @@ TEST(collect, tells_no_more_progress_than_there_is_to_make)
 	const char *root = small_cache();
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.is_dry_run = true, .watch = watch_with(&seen)
+		.struct_size = sizeof(options),
+		.is_dry_run = true,
+		.watch = watch_with(&seen)
 	};
 	struct tkb_error err = { 0 };
 
@@ -2503,7 +2537,8 @@ static const char lean_group[] =
 	"\"add_kernel.cubin\": \"[REPLACE]/add_kernel.cubin\", "
 	"\"add_kernel.json\": \"[REPLACE]/add_kernel.json\"}}";
 
-static const struct tkb_collect_options lean = { .profile = TKB_PROFILE_LEAN };
+static const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+	                                         .profile = TKB_PROFILE_LEAN };
 
 TEST(collect, packs_lean_what_a_launch_needs)
 {
@@ -2549,7 +2584,7 @@ TEST(collect, packs_lean_a_group_file_that_is_a_list)
 TEST(collect, counts_no_strays_for_what_lean_drops)
 {
 	const char *root = small_cache();
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect_to_file(root, &lean, "b.tkb", &report, &err),
@@ -2563,9 +2598,10 @@ TEST(collect, packs_again_what_lean_left)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	const struct tkb_collect_options again = { .profile = TKB_PROFILE_LEAN,
+	const struct tkb_collect_options again = { .struct_size = sizeof(again),
+		                                   .profile = TKB_PROFILE_LEAN,
 		                                   .is_strict = true };
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, &err), &err);
@@ -2595,7 +2631,8 @@ TEST(collect, leaves_out_a_torn_entry_under_lean_too)
 
 TEST(collect, without_a_sink_is_refused_unless_it_is_dry)
 {
-	const struct tkb_collect_options dry = { .is_dry_run = true };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
 	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "cache");

@@ -27,7 +27,8 @@
 #define GROUP_START "{\"child_paths\": {"
 #define INDUCTOR "unpacked/.cache/torchinductor"
 
-static const struct tkb_collect_options defaults = { 0 };
+static const struct tkb_collect_options defaults = { .struct_size =
+	                                                     sizeof(defaults) };
 
 static const char *cache_of(const char *fixture)
 {
@@ -112,7 +113,7 @@ static void close_bundle_at(struct tkb_bundle **bundle)
 static void emit(struct tkb_bytes bytes, const char *root)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_emit_report report = { 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	write_file("emitted.tkb", bytes);
@@ -350,7 +351,7 @@ TEST(determinism, holds_for_any_number_of_threads)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(threads); i++) {
 		const struct tkb_collect_options options = {
-			.threads = threads[i]
+			.struct_size = sizeof(options), .threads = threads[i]
 		};
 
 		check_same(collected_with(INDUCTOR, &options), wanted);
@@ -441,9 +442,11 @@ TEST(determinism, holds_for_any_order_of_the_keys_asked_for)
 {
 	static const char *const one_way[] = { ADD, SOFTMAX };
 	static const char *const other_way[] = { "Q", ADD, SOFTMAX, "5" };
-	const struct tkb_collect_options one = { .keys = one_way,
+	const struct tkb_collect_options one = { .struct_size = sizeof(one),
+		                                 .keys = one_way,
 		                                 .key_count = 2 };
-	const struct tkb_collect_options other = { .keys = other_way,
+	const struct tkb_collect_options other = { .struct_size = sizeof(other),
+		                                   .keys = other_way,
 		                                   .key_count = 4 };
 	const char *root = make_cache();
 
@@ -453,7 +456,7 @@ TEST(determinism, holds_for_any_order_of_the_keys_asked_for)
 TEST(determinism, holds_for_a_lean_bundle_of_a_lean_cache)
 {
 	static const struct tkb_collect_options lean = {
-		.profile = TKB_PROFILE_LEAN
+		.struct_size = sizeof(lean), .profile = TKB_PROFILE_LEAN
 	};
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected_with(root, &lean);
@@ -467,7 +470,7 @@ static void check_round_trip(const char *root)
 {
 	/* A module is emitted only where it can be loaded. */
 	static const struct tkb_collect_options is_kernels_only = {
-		.is_kernels_only = true
+		.struct_size = sizeof(is_kernels_only), .is_kernels_only = true
 	};
 	const struct tkb_bytes wanted = collected_with(root, &is_kernels_only);
 
@@ -533,8 +536,9 @@ TEST(determinism, gives_the_id_that_version_1_always_gave)
 	static const char wanted[] = "81254de2783fee9b1dd1a5f469977065"
 				     "de14b182603d9f417d2dbe21148387a4";
 	const char *root = cache_of("triton-3.6.0-cpu");
-	const struct tkb_collect_options dry = { .is_dry_run = true };
-	struct tkb_collect_report report = { 0 };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
 

@@ -151,8 +151,11 @@ static void close_cache(struct tkb_cache **cache)
 TEST(pack, that_begins_anew_needs_no_more_room)
 {
 	static const char *const root = "made/.triton/cache";
-	static const struct tkb_watch nobody = { .self = NULL };
-	const struct tkb_cache_options options = { .watch = &nobody };
+	static const struct tkb_watch nobody = { .struct_size =
+		                                         sizeof(nobody) };
+	const struct tkb_cache_options options = { .struct_size =
+		                                           sizeof(options),
+		                                   .watch = &nobody };
 	const struct tkb_scan scan = { .options = &options };
 	TKB_AUTO(close_cache) struct tkb_cache *cache = NULL;
 	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher;

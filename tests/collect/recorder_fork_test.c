@@ -30,7 +30,8 @@ static bool can_fork(void)
 	return !has_thread_sanitizer() && !has_address_sanitizer();
 }
 
-static const struct tkb_collect_options lean = { .profile = TKB_PROFILE_LEAN,
+static const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+	                                         .profile = TKB_PROFILE_LEAN,
 	                                         .threads = 1 };
 
 /* All that threads and children look at. */
@@ -83,7 +84,7 @@ static void finish(struct worker *workers, struct scene *scene, size_t count)
 static int collect_in_child(const struct scene *scene, struct tkb_buf *buf,
                             struct tkb_bundle **out)
 {
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	const struct tkb_sink sink = tkb_buf_sink(buf);
 
 	if (tkb_recorder_collect(scene->recorder, scene->root, &lean, &sink,
@@ -93,9 +94,12 @@ static int collect_in_child(const struct scene *scene, struct tkb_buf *buf,
 		return 13;
 	if (tkb_bundle_open_memory(tkb_buf_bytes(buf), "child", out, NULL) != 0)
 		return 11;
-	if (tkb_bundle_verify(*out,
-	                      &(struct tkb_verify_options){ .threads = 1 },
-	                      NULL, NULL) != 0)
+	if (tkb_bundle_verify(
+		    *out,
+		    &(struct tkb_verify_options){
+			    .struct_size = sizeof(struct tkb_verify_options),
+			    .threads = 1 },
+		    NULL, NULL) != 0)
 		return 12;
 	return 0;
 }
@@ -277,10 +281,13 @@ static void *save_always(void *self)
 	char name[64];
 
 	for (unsigned i = 0; !atomic_load(&scene->is_over) && i < 8000; i++) {
-		struct tkb_launcher_spec launcher = {
-			name,         "softmax", { name, sizeof(name) },
-			TKB_NEED_ANY, needs,     1
-		};
+		struct tkb_launcher_spec launcher = { sizeof(launcher),
+			                              name,
+			                              "softmax",
+			                              { name, sizeof(name) },
+			                              TKB_NEED_ANY,
+			                              needs,
+			                              1 };
 
 		(void)snprintf(name, sizeof(name), "%u-%031u", worker->number,
 		               i % 8);

@@ -18,7 +18,7 @@ TEST(recorder, packs_what_a_launcher_needs_though_nobody_put_it)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	put(recorder, keys.items[1], 1);
 	put(recorder, keys.items[4], 0);
@@ -42,7 +42,7 @@ TEST(recorder, packs_each_of_many_that_launchers_need_once)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	put_winner(recorder, keys.items[20]);
 	for (size_t i = 15; i-- > 0;) {
@@ -93,7 +93,7 @@ TEST(recorder, keeps_a_launcher_if_all_or_any_of_what_it_needs_is_there)
 	const struct keys bad = keys_of(2, ABSENT, MODULE);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	save(recorder, "any of bad", "1", TKB_NEED_ANY, bad);
 	save(recorder, "any of mixed", "2", TKB_NEED_ANY, mixed);
@@ -118,7 +118,8 @@ TEST(recorder, tells_of_each_launcher)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .threads = 2 };
+	struct tkb_collect_options options = { .struct_size = sizeof(options),
+		                               .threads = 2 };
 	const struct tkb_result *result;
 	struct tkb_error err = { 0 };
 
@@ -148,7 +149,7 @@ TEST(recorder, replaces_a_launcher_of_the_same_cache_key)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	save(recorder, "b", "old", TKB_NEED_ALL, keys_of(1, MATMUL));
 	save(recorder, "a", "only", TKB_NEED_ALL, keys_of(1, ADD));
@@ -189,6 +190,7 @@ TEST(recorder, frees_launchers_that_were_replaced)
 	memset(payload, 'x', PAYLOAD);
 	for (int i = 0; i < ROUNDS * KEYS; i++) {
 		const struct tkb_launcher_spec launcher = {
+			sizeof(launcher),
 			i % KEYS == 0 ? "k0" : text("k%d", i % KEYS),
 			"kernel",
 			{ payload, PAYLOAD },
@@ -217,7 +219,8 @@ TEST(recorder, keeps_nothing_by_reference)
 	char payload[] = "payload";
 	const char *needs[] = { key };
 	const struct tkb_launcher_spec launcher = {
-		cache_key, name, { payload, 7 }, TKB_NEED_ALL, needs, 1
+		sizeof(launcher), cache_key, name, { payload, 7 },
+		TKB_NEED_ALL,     needs,     1
 	};
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
@@ -243,7 +246,7 @@ TEST(recorder, drops_a_launcher_whose_kernel_is_torn)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(truncate(text("%s/" ADD "/add_kernel.cubin", root), 4000), 0);
 	put(recorder, MATMUL, 0);
@@ -280,12 +283,16 @@ TEST(recorder, drops_a_launcher_whose_kernel_changes_while_it_is_packed)
 	struct spoiler spoiler = { .path = text("%s/" ADD "/add_kernel.ptx",
 		                                root) };
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.threads = 1,
-		.watch = { .self = &spoiler, .is_cancelled = spoil }
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .self = &spoiler,
+		                                    .is_cancelled = spoil }
 	};
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_bytes got;
 
 	save(recorder, "1", "payload", TKB_NEED_ALL, keys_of(1, ADD));

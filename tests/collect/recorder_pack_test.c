@@ -20,7 +20,7 @@ static struct tkb_bytes recorded_keys(const char *root, const struct keys *keys,
                                       const struct tkb_collect_options *options)
 {
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_bytes bytes;
 
 	put_all(recorder, keys, 0);
@@ -55,7 +55,9 @@ TEST(recorder, packs_exactly_what_was_put_of_every_kind_of_cache)
 
 TEST(recorder, packs_as_its_options_say)
 {
-	const struct tkb_collect_options options = { .profile =
+	const struct tkb_collect_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .profile =
 		                                             TKB_PROFILE_LEAN,
 		                                     .is_kernels_only = true,
 		                                     .threads = 1 };
@@ -105,8 +107,9 @@ TEST(recorder, packs_one_device_of_inductor_as_collect_does)
 {
 	const char *root = inductor();
 	const struct keys keys = entries_of(root);
-	const struct tkb_collect_options options = { .has_device = true,
-		                                     .device = 1 };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options), .has_device = true, .device = 1
+	};
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 
 	put_all(recorder, &keys, 1);
@@ -123,7 +126,7 @@ TEST(recorder, gives_an_entry_of_a_triton_root_the_devices_it_was_put_for)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	put(recorder, ADD, 1023);
 	put(recorder, ADD, 3);
@@ -150,7 +153,7 @@ TEST(recorder, takes_from_inductor_only_the_devices_it_was_put_for)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	put(recorder, keys.items[0], 0);
 	put(recorder, keys.items[1], 1);
@@ -174,8 +177,9 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .is_dry_run = true };
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_options options = { .struct_size = sizeof(options),
+		                               .is_dry_run = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	const struct tkb_result *result;
 	struct tkb_error err = { 0 };
 
@@ -205,12 +209,14 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 
 TEST(recorder, refuses_to_leave_out_anything_if_it_is_strict)
 {
-	const struct tkb_collect_options strict = { .is_strict = true };
+	const struct tkb_collect_options strict = { .struct_size =
+		                                            sizeof(strict),
+		                                    .is_strict = true };
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	put(recorder, ADD, 0);
@@ -238,8 +244,9 @@ TEST(recorder, leaves_out_what_a_device_of_inductor_has_not)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .is_dry_run = true };
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_options options = { .struct_size = sizeof(options),
+		                               .is_dry_run = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_results_new(&results, &err), &err);
@@ -267,7 +274,7 @@ TEST(recorder, does_not_look_at_what_was_not_put)
 {
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	const struct keys add = keys_of(1, ADD);
 	struct tkb_bytes wanted;
 
@@ -294,7 +301,7 @@ TEST(recorder, packs_only_winners_once_there_are_any)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	put_winner(recorder, MATMUL);
 	put_all(recorder, &keys, 2);
@@ -316,7 +323,7 @@ TEST(recorder, packs_a_winner_that_was_never_put_for_all_that_have_it)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(rename(text("%s/triton/0/%s", root, keys.items[2]), "moved"),
 	          0);
@@ -336,7 +343,7 @@ TEST(recorder, packs_a_winner_that_was_never_put_for_all_that_have_it)
 TEST(recorder, leaves_out_a_winner_that_is_not_there)
 {
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	put(recorder, ADD, 0);

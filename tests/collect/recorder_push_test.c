@@ -57,7 +57,7 @@ static struct tkb_push_report push_recorded(struct tkb_recorder *recorder,
                                             struct tkb_remote *remote,
                                             const char *root)
 {
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_recorder_push(recorder, remote, REF, root, NULL, &report,
@@ -87,7 +87,7 @@ TEST(recorder_push, and_pull_give_back_what_a_file_and_an_emit_do)
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	fill(one);
@@ -134,7 +134,7 @@ TEST(recorder_push, of_nothing_pushes_nothing)
 {
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_ref_info info;
+	struct tkb_ref_info info = { .struct_size = sizeof(info) };
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(push_recorded(recorder, remote, "nowhere").blob_count, 0);
@@ -144,14 +144,20 @@ TEST(recorder_push, of_nothing_pushes_nothing)
 TEST(recorder_push, finalises_unless_it_is_dry_or_fails)
 {
 	const char *root = h100();
-	const struct tkb_push_options dry = { .collect = { .is_dry_run =
-		                                                   true } };
+	const struct tkb_push_options dry = {
+		.struct_size = sizeof(dry),
+		.collect =
+			&(const struct tkb_collect_options){
+				.struct_size =
+					sizeof(struct tkb_collect_options),
+				.is_dry_run = true }
+	};
 	const struct tkb_push_options triton = {
-		.layout = TKB_PUSH_LAYOUT_TRITON
+		.struct_size = sizeof(triton), .layout = TKB_PUSH_LAYOUT_TRITON
 	};
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	fill(recorder);

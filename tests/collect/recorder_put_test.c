@@ -82,27 +82,33 @@ TEST(recorder, refuses_a_launcher_of_which_a_part_is_not_as_it_must_be)
 		                        64 * MIB + 1 };
 	const struct tkb_bytes x = { "x", 1 };
 	const enum tkb_need all = TKB_NEED_ALL;
+	const size_t own = sizeof(struct tkb_launcher_spec);
 	const struct bad_launcher bad[] = {
-		{ { "", "n", x, all, add, 1 }, MUST_BE("cache key") },
-		{ { longer(1025), "n", x, all, add, 1 }, MUST_BE("cache key") },
-		{ { "\xff", "n", x, all, add, 1 }, MUST_BE("cache key") },
-		{ { "a\nb", "n", x, all, add, 1 }, MUST_BE("cache key") },
-		{ { "a\x7f", "n", x, all, add, 1 }, MUST_BE("cache key") },
-		{ { "a\x1f", "n", x, all, add, 1 }, MUST_BE("cache key") },
-		{ { "k", "", x, all, add, 1 }, MUST_BE("launcher's name") },
-		{ { "k", longer(256), x, all, add, 1 },
+		{ { own, "", "n", x, all, add, 1 }, MUST_BE("cache key") },
+		{ { own, longer(1025), "n", x, all, add, 1 },
+		  MUST_BE("cache key") },
+		{ { own, "\xff", "n", x, all, add, 1 }, MUST_BE("cache key") },
+		{ { own, "a\nb", "n", x, all, add, 1 }, MUST_BE("cache key") },
+		{ { own, "a\x7f", "n", x, all, add, 1 }, MUST_BE("cache key") },
+		{ { own, "a\x1f", "n", x, all, add, 1 }, MUST_BE("cache key") },
+		{ { own, "k", "", x, all, add, 1 },
 		  MUST_BE("launcher's name") },
-		{ { "k", "\xc3", x, all, add, 1 }, MUST_BE("launcher's name") },
-		{ { "k", "\x01", x, all, add, 1 }, MUST_BE("launcher's name") },
-		{ { "k", "n", huge, all, add, 1 },
+		{ { own, "k", longer(256), x, all, add, 1 },
+		  MUST_BE("launcher's name") },
+		{ { own, "k", "\xc3", x, all, add, 1 },
+		  MUST_BE("launcher's name") },
+		{ { own, "k", "\x01", x, all, add, 1 },
+		  MUST_BE("launcher's name") },
+		{ { own, "k", "n", huge, all, add, 1 },
 		  TKB_ERR_TOO_LARGE,
 		  "67108865 bytes" },
-		{ { "k", "n", x, (enum tkb_need)2, add, 1 },
+		{ { own, "k", "n", x, (enum tkb_need)2, add, 1 },
 		  MUST_BE("needs all or any") },
-		{ { "k", "n", x, all, add, 0 }, MUST_BE("1 to 1024") },
-		{ { "k", "n", x, all, many, 1025 }, MUST_BE("1 to 1024") },
-		{ { "k", "n", x, all, twice, 3 }, MUST_BE("'" ADD "' twice") },
-		{ { "k", "n", x, TKB_NEED_ANY, shapeless, 2 },
+		{ { own, "k", "n", x, all, add, 0 }, MUST_BE("1 to 1024") },
+		{ { own, "k", "n", x, all, many, 1025 }, MUST_BE("1 to 1024") },
+		{ { own, "k", "n", x, all, twice, 3 },
+		  MUST_BE("'" ADD "' twice") },
+		{ { own, "k", "n", x, TKB_NEED_ANY, shapeless, 2 },
 		  MUST_BE("'matmul' has not the shape of a key") },
 	};
 	const char *root = h100();
@@ -129,6 +135,7 @@ TEST(recorder, takes_a_launcher_of_which_each_part_is_as_large_as_it_may_be)
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const struct tkb_launcher_spec launcher = {
+		.struct_size = sizeof(launcher),
 		.cache_key = longer(1024),
 		.name = longer(255),
 		.payload = { test_alloc(64 * MIB), 64 * MIB },

@@ -19,7 +19,8 @@ enum {
 
 static const char *const keys[] = { ADD, SOFTMAX, GELU };
 
-static const struct tkb_collect_options lean = { .profile = TKB_PROFILE_LEAN };
+static const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+	                                         .profile = TKB_PROFILE_LEAN };
 
 static const char *cpu(void)
 {
@@ -111,7 +112,7 @@ TEST(recorder, counts_each_pair_once_that_eight_threads_put)
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = cpu();
 	struct worker workers[THREADS];
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	pthread_barrier_t barrier;
 
 	CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS), 0);
@@ -241,9 +242,10 @@ static void put_one_of_each(struct worker *worker)
 {
 	static const char *const needs[] = { SOFTMAX };
 	const char *name = worker->number % 2 == 0 ? "even" : "odd";
-	const struct tkb_launcher_spec launcher = { name,        name,
-		                                    { name, 3 }, TKB_NEED_ALL,
-		                                    needs,       1 };
+	const struct tkb_launcher_spec launcher = {
+		sizeof(launcher), name,  name, { name, 3 },
+		TKB_NEED_ALL,     needs, 1
+	};
 	struct tkb_recorder *recorder = worker->recorder;
 
 	(void)note(worker, tkb_recorder_put(recorder, ADD, worker->number,
@@ -313,12 +315,15 @@ TEST(recorder, stands_all_calls_from_eight_threads_at_once)
 
 static void *emit_again_and_again(void *self)
 {
-	static const struct tkb_emit_options options = { .threads = 2 };
+	static const struct tkb_emit_options options = {
+		.struct_size = sizeof(options), .threads = 2
+	};
 	struct worker *worker = self;
 
 	(void)pthread_barrier_wait(worker->start);
 	for (unsigned i = 0; i < 5; i++) {
-		struct tkb_emit_report report = { 0 };
+		struct tkb_emit_report report = { .struct_size =
+			                                  sizeof(report) };
 		struct tkb_launchers *launchers = NULL;
 
 		note_success(worker, tkb_emit(worker->bundle, "out", &options,

@@ -47,7 +47,7 @@ TEST(recorder, lives_from_begin_to_end_and_again)
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = fresh(NULL);
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(!tkb_recorder_is_disabled(recorder));
@@ -128,7 +128,8 @@ static int act(struct tkb_recorder *recorder, enum action action,
 {
 	static const char *const needs[] = { SOFTMAX };
 	static const struct tkb_launcher_spec launcher = {
-		"conf", "softmax", { "x", 1 }, TKB_NEED_ALL, needs, 1
+		sizeof(launcher), "conf", "softmax", { "x", 1 },
+		TKB_NEED_ALL,     needs,  1
 	};
 	size_t size = 0;
 	const struct tkb_sink sink = { drop_bytes, &size };
@@ -272,6 +273,7 @@ TEST(recorder, is_independent_of_another)
 
 /* Calls an action, once, when collect asks whether to go on. */
 struct intruder {
+	struct tkb_watch watch;
 	struct tkb_recorder *recorder;
 	const char *root;
 	enum action action;
@@ -298,9 +300,14 @@ static bool intrude(void *self)
 
 static struct tkb_collect_options options_with(struct intruder *intruder)
 {
+	intruder->watch =
+		(struct tkb_watch){ .struct_size = sizeof(intruder->watch),
+		                    .self = intruder,
+		                    .is_cancelled = intrude };
 	return (struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
 		.threads = 1,
-		.watch = { .self = intruder, .is_cancelled = intrude }
+		.watch = &intruder->watch,
 	};
 }
 
@@ -400,7 +407,7 @@ TEST(recorder, may_begin_another_compile_while_it_collects_one_that_ended)
 	struct tkb_collect_options options = options_with(&intruder);
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
-	options.watch.is_cancelled = begin_another;
+	intruder.watch.is_cancelled = begin_another;
 	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, ADD));
 	bundle = open_bytes(recorded_with(recorder, root, &options, NULL));
 
@@ -438,9 +445,14 @@ TEST(recorder, may_collect_again_after_a_failure)
 	const struct keys keys = kernels_of(root);
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	const struct tkb_collect_options cancelled = {
-		.watch = { .is_cancelled = is_cancelled }
+		.struct_size = sizeof(cancelled),
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.is_cancelled = is_cancelled }
 	};
-	struct tkb_collect_report report = { .file_count = 77 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report),
+		                             .file_count = 77 };
 	struct tkb_error err = { 0 };
 
 	put_all(recorder, &keys, 0);
@@ -485,11 +497,15 @@ TEST(recorder, may_be_put_to_after_a_failure)
 
 TEST(recorder, is_not_finalised_by_a_dry_run_which_tells_the_id)
 {
-	const struct tkb_collect_options dry = { .is_dry_run = true };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report reports[2] = { { .size = 0 } };
+	struct tkb_collect_report reports[2] = {
+		{ .struct_size = sizeof(reports[0]) },
+		{ .struct_size = sizeof(reports[1]) }
+	};
 	struct tkb_error err = { 0 };
 
 	put(recorder, ADD, 0);
@@ -515,9 +531,10 @@ TEST(recorder, is_not_finalised_by_a_dry_run_which_tells_the_id)
 TEST(recorder, may_be_put_to_while_a_dry_run_looks)
 {
 	static const char *const needs[] = { MATMUL };
-	const struct tkb_launcher_spec launcher = { "conf",       "kernel",
-		                                    { "new", 3 }, TKB_NEED_ALL,
-		                                    needs,        1 };
+	const struct tkb_launcher_spec launcher = {
+		sizeof(launcher), "conf", "kernel", { "new", 3 },
+		TKB_NEED_ALL,     needs,  1
+	};
 	const char *root = h100();
 
 	for (enum action action = BEGIN; action < ACTIONS; action++) {
@@ -548,9 +565,12 @@ TEST(recorder, may_be_put_to_while_a_dry_run_looks)
 TEST(recorder, chooses_keys_and_devices_itself)
 {
 	static const char *const keys[] = { ADD };
-	const struct tkb_collect_options by_key = { .keys = keys,
-		                                    .key_count = 1 };
-	const struct tkb_collect_options by_device = { .has_device = true };
+	const struct tkb_collect_options by_key = {
+		.struct_size = sizeof(by_key), .keys = keys, .key_count = 1
+	};
+	const struct tkb_collect_options by_device = {
+		.struct_size = sizeof(by_device), .has_device = true
+	};
 	const char *root = h100();
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	struct tkb_error err = { 0 };
@@ -588,9 +608,13 @@ static void check_empty(struct tkb_bytes bytes)
 
 TEST(recorder, collects_an_empty_bundle_if_nothing_was_put)
 {
-	const struct tkb_collect_options strict = { .is_strict = true };
+	const struct tkb_collect_options strict = { .struct_size =
+		                                            sizeof(strict),
+		                                    .is_strict = true };
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { .size = 1, .left_out_count = 1 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report),
+		                             .size = 1,
+		                             .left_out_count = 1 };
 
 	check_empty(recorded_with(recorder, "no/such/root", &strict, &report));
 	CHECK_INT(report.collected_count, 0);
@@ -625,7 +649,9 @@ static void check_disabled(const struct tkb_recorder_options *options)
 
 TEST(recorder, notes_nothing_if_it_is_disabled)
 {
-	const struct tkb_recorder_options disabled = { .is_disabled = true };
+	const struct tkb_recorder_options disabled = { .struct_size =
+		                                               sizeof(disabled),
+		                                       .is_disabled = true };
 
 	check_disabled(&disabled);
 }
@@ -634,7 +660,8 @@ TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
 {
 	static const char *const values[] = { "1", "yes", "00", " " };
 	static const char *const others[] = { "", "0" };
-	const struct tkb_recorder_options enabled = { .is_disabled = false };
+	const struct tkb_recorder_options enabled = { .struct_size =
+		                                              sizeof(enabled) };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(values); i++) {
 		CHECK_INT(setenv("TKBUNDLE_DISABLE", values[i], 1), 0);

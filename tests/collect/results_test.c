@@ -21,21 +21,21 @@ static struct tkb_results *new_results(void)
 
 static void tell(struct tkb_results *results, const struct tkb_result *result)
 {
-	const struct tkb_watch watch = tkb_results_watch(results);
+	const struct tkb_watch *watch = tkb_results_watch(results);
 
-	watch.on_result(watch.self, result);
+	watch->on_result(watch->self, result);
 }
 
 TEST(results, are_none_at_first)
 {
 	TKB_AUTO(free_results_at) struct tkb_results *results = new_results();
-	const struct tkb_watch watch = tkb_results_watch(results);
+	const struct tkb_watch *watch = tkb_results_watch(results);
 
 	CHECK_INT(tkb_results_count(results), 0);
 	CHECK(!tkb_results_is_cut(results));
-	CHECK(watch.on_result != NULL);
-	CHECK(watch.on_progress == NULL);
-	CHECK(watch.is_cancelled == NULL);
+	CHECK(watch->on_result != NULL);
+	CHECK(watch->on_progress == NULL);
+	CHECK(watch->is_cancelled == NULL);
 	tkb_results_free(NULL);
 }
 
@@ -101,13 +101,18 @@ TEST(results, tell_what_collect_verify_and_emit_told)
 {
 	const char *root = h100();
 	TKB_AUTO(free_results_at) struct tkb_results *results = new_results();
-	const struct tkb_collect_options collect = { .watch = tkb_results_watch(
-							     results) };
-	const struct tkb_verify_options verify = { .watch = tkb_results_watch(
-							   results) };
-	const struct tkb_emit_options emit = {
-		.watch = tkb_results_watch(results), .threads = 4
+	const struct tkb_collect_options collect = {
+		.struct_size = sizeof(collect),
+		.watch = tkb_results_watch(results)
 	};
+	const struct tkb_verify_options verify = {
+		.struct_size = sizeof(verify),
+		.watch = tkb_results_watch(results)
+	};
+	const struct tkb_emit_options emit = { .struct_size = sizeof(emit),
+		                               .watch = tkb_results_watch(
+						       results),
+		                               .threads = 4 };
 	struct tkb_bundle *bundle;
 	struct tkb_error err = { 0 };
 	const struct tkb_result *last;

@@ -121,7 +121,8 @@ static struct damage damage_of(const char *extension)
 	return (struct damage){ wholes, 3, 1 };
 }
 
-static const options into_root = { .cache_root = "root",
+static const options into_root = { .struct_size = sizeof(into_root),
+	                           .cache_root = "root",
 	                           .worker_count = 2,
 	                           .timeout_ms = 20000 };
 
@@ -130,7 +131,8 @@ TEST(bad_input, of_ir_at_300_places_is_a_sentence_or_a_whole_entry)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler = open_compiler(&into_root);
 	struct damage damage = damage_of("llir");
-	const struct tkb_unit like = { .name = "broken.llir",
+	const struct tkb_unit like = { .struct_size = sizeof(like),
+		                       .name = "broken.llir",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_LLIR };
 	const struct tkb_unit whole = unit_of("add", TKB_SOURCE_KIND_LLIR);
@@ -149,13 +151,18 @@ TEST(bad_input, of_ir_at_300_places_is_a_sentence_or_a_whole_entry)
 static void make_bitcode(const struct tkb_bytes *texts, struct tkb_bytes *out,
                          size_t count)
 {
-	const struct tkb_finalize_options finalize = { .is_bitcode = true };
+	const struct tkb_finalize_options finalize = { .struct_size =
+		                                               sizeof(finalize),
+		                                       .is_bitcode = true };
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.product = TKB_PRODUCT_LLIR, .finalize = &finalize });
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .struct_size = sizeof(options),
+	                                  .product = TKB_PRODUCT_LLIR,
+	                                  .finalize = &finalize });
 
 	for (size_t i = 0; i < count; i++) {
-		const struct tkb_unit unit = { .name = "whole.ll",
+		const struct tkb_unit unit = { .struct_size = sizeof(unit),
+			                       .name = "whole.ll",
 			                       .target = "cuda:90",
 			                       .kind = TKB_SOURCE_KIND_LLIR,
 			                       .source = texts[i] };
@@ -169,7 +176,8 @@ TEST(bad_input, of_bitcode_is_a_sentence_or_a_whole_entry)
 {
 	struct damage damage = damage_of("llir");
 	struct tkb_bytes codes[3];
-	const struct tkb_unit like = { .name = "broken.bc",
+	const struct tkb_unit like = { .struct_size = sizeof(like),
+		                       .name = "broken.bc",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_LLIR };
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
@@ -199,7 +207,8 @@ TEST(bad_input, of_ptx_is_a_sentence_or_a_whole_entry)
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler = open_compiler(&into_root);
 	struct damage damage = damage_of("ptx");
-	const struct tkb_unit like = { .name = "broken.ptx",
+	const struct tkb_unit like = { .struct_size = sizeof(like),
+		                       .name = "broken.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX };
 	struct endings endings;
@@ -247,7 +256,8 @@ TEST(bad_input, of_cuda_is_a_sentence_or_a_whole_entry)
 {
 	const struct tkb_bytes whole = { cuda_source, sizeof(cuda_source) - 1 };
 	struct damage damage = { &whole, 1, 1 };
-	const struct tkb_unit like = { .name = "broken.cu",
+	const struct tkb_unit like = { .struct_size = sizeof(like),
+		                       .name = "broken.cu",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_CUDA,
 		                       .source = whole };
@@ -268,7 +278,8 @@ static struct tkb_unit ir_unit(const char *body)
 	const char *const source =
 		text("target triple = \"nvptx64-nvidia-cuda\"\n%s", body);
 
-	return (struct tkb_unit){ .name = "bad.ll",
+	return (struct tkb_unit){ .struct_size = sizeof(struct tkb_unit),
+		                  .name = "bad.ll",
 		                  .target = "cuda:90",
 		                  .kind = TKB_SOURCE_KIND_LLIR,
 		                  .source = { source, strlen(source) } };
@@ -388,7 +399,8 @@ TEST(bad_input, that_keeps_a_pass_busy_ends_with_the_deadline)
 TEST(bad_input, that_keeps_a_pass_busy_is_given_up_by_the_library)
 {
 	const char *const source = endless_ir();
-	const struct tkb_unit unit = { .name = "slow.ll",
+	const struct tkb_unit unit = { .struct_size = sizeof(unit),
+		                       .name = "slow.ll",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_LLIR,
 		                       .source = { source, strlen(source) } };
@@ -397,7 +409,8 @@ TEST(bad_input, that_keeps_a_pass_busy_is_given_up_by_the_library)
 	struct made made;
 
 	need_llvm();
-	compiler = open_compiler(&(options){ .timeout_ms = 700 });
+	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
+	                                     .timeout_ms = 700 });
 	made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_INT(made.rc, TKB_ERR_UNAVAILABLE);

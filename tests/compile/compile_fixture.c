@@ -82,7 +82,8 @@ void need_llvm(void)
 {
 	TKB_AUTO(close_compiler_at)
 	struct tkb_compiler *compiler =
-		open_compiler(&(struct tkb_compiler_options){ .worker = NULL });
+		open_compiler(&(struct tkb_compiler_options){
+			.struct_size = sizeof(struct tkb_compiler_options) });
 	struct tkb_error err = { .status = 0 };
 	const char *tools = NULL;
 
@@ -118,6 +119,7 @@ struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind)
 		path_of(kernel, kind == TKB_SOURCE_KIND_PTX ? "ptx" : "llir");
 
 	return (struct tkb_unit){
+		.struct_size = sizeof(struct tkb_unit),
 		.name = path,
 		.target = "cuda:90",
 		.kind = kind,

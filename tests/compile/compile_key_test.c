@@ -31,7 +31,8 @@ static struct tkb_unit cuda_unit(void)
 		"#include <cuda_fp16.h>\n"
 		"extern \"C\" __global__ void one(float *x) { *x = ONE; }\n";
 
-	return (struct tkb_unit){ .name = "one.cu",
+	return (struct tkb_unit){ .struct_size = sizeof(struct tkb_unit),
+		                  .name = "one.cu",
 		                  .target = "cuda:90",
 		                  .kind = TKB_SOURCE_KIND_CUDA,
 		                  .source = { source, sizeof(source) - 1 } };
@@ -67,25 +68,51 @@ TEST(compile_key, changes_with_every_option_that_decides)
 	const char *const two[] = { "-O1", "-O2", NULL };
 	const char *const without[] = { "dce", NULL };
 	const struct tkb_bytes rule = { "define", 6 };
-	const struct tkb_finalize_options plain = { .kernels = NULL };
-	const struct tkb_finalize_options less = { .without = without };
-	const struct tkb_finalize_options ruled = { .rules = &rule,
-		                                    .rule_count = 1 };
-	const struct tkb_finalize_options quick = { .is_fast = true };
+	const struct tkb_finalize_options plain = { .struct_size =
+		                                            sizeof(plain) };
+	const struct tkb_finalize_options less = { .struct_size = sizeof(less),
+		                                   .without = without };
+	const struct tkb_finalize_options ruled = {
+		.struct_size = sizeof(ruled), .rules = &rule, .rule_count = 1
+	};
+	const struct tkb_finalize_options quick = { .struct_size =
+		                                            sizeof(quick),
+		                                    .is_fast = true };
 	const char *const ptxas = other_ptxas("13.0.1");
 	const options all[] = {
-		{ .ptxas = ptxas },
-		{ .ptxas = other_ptxas("13.0.2") },
-		{ .ptxas = ptxas, .ptxas_options = fast },
-		{ .ptxas = ptxas, .ptxas_options = faster },
-		{ .ptxas = ptxas, .ptxas_options = two },
-		{ .ptxas = ptxas, .is_optimized = true },
-		{ .ptxas = ptxas, .is_fusion_off = true },
-		{ .ptxas = ptxas, .is_line_info_off = true },
-		{ .ptxas = ptxas, .finalize = &plain },
-		{ .ptxas = ptxas, .finalize = &less },
-		{ .ptxas = ptxas, .finalize = &ruled },
-		{ .ptxas = ptxas, .finalize = &quick },
+		{ .struct_size = sizeof(options), .ptxas = ptxas },
+		{ .struct_size = sizeof(options),
+		  .ptxas = other_ptxas("13.0.2") },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .ptxas_options = fast },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .ptxas_options = faster },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .ptxas_options = two },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .is_optimized = true },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .is_fusion_off = true },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .is_line_info_off = true },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .finalize = &plain },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .finalize = &less },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .finalize = &ruled },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .finalize = &quick },
 	};
 	const char *keys[TKB_COUNT_OF(all)];
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
@@ -100,8 +127,8 @@ TEST(compile_key, changes_with_every_option_that_decides)
 TEST(compile_key, changes_with_everything_of_the_unit_that_decides)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	struct tkb_unit others[8];
 	const char *keys[8];
@@ -127,17 +154,36 @@ TEST(compile_key, stays_with_what_does_not_decide)
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	const char *const ptxas = other_ptxas("13.0.1");
 	struct tkb_unit renamed = unit;
-	const options plain = { .ptxas = ptxas, .libdevice = "a.bc" };
+	const options plain = { .struct_size = sizeof(plain),
+		                .ptxas = ptxas,
+		                .libdevice = "a.bc" };
 	const options all[] = {
-		{ .ptxas = ptxas, .libdevice = "b.bc" },
-		{ .ptxas = "copy", .libdevice = "a.bc" },
-		{ .ptxas = ptxas, .libdevice = "a.bc", .worker_count = 2 },
-		{ .ptxas = ptxas, .libdevice = "a.bc", .cache_root = "root" },
-		{ .ptxas = ptxas, .libdevice = "a.bc", .timeout_ms = 50000 },
-		{ .ptxas = ptxas,
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .libdevice = "b.bc" },
+		{ .struct_size = sizeof(options),
+		  .ptxas = "copy",
+		  .libdevice = "a.bc" },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .libdevice = "a.bc",
+		  .worker_count = 2 },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .libdevice = "a.bc",
+		  .cache_root = "root" },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .libdevice = "a.bc",
+		  .timeout_ms = 50000 },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
 		  .libdevice = "a.bc",
 		  .has_pass_output = true },
-		{ .ptxas = ptxas, .libdevice = "a.bc", .nvrtc_options = nvrtc },
+		{ .struct_size = sizeof(options),
+		  .ptxas = ptxas,
+		  .libdevice = "a.bc",
+		  .nvrtc_options = nvrtc },
 	};
 	const char *key;
 
@@ -173,8 +219,10 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 	static const struct tkb_tools plain = {
 		.llvm = "1", .nvrtc = "1", .ptxas = "1", .nvjitlink = "1"
 	};
-	const options by_ptxas = { .cubin_with = TKB_CUBIN_TOOL_PTXAS };
-	const options by_linker = { .cubin_with = TKB_CUBIN_TOOL_NVJITLINK };
+	const options by_ptxas = { .struct_size = sizeof(by_ptxas),
+		                   .cubin_with = TKB_CUBIN_TOOL_PTXAS };
+	const options by_linker = { .struct_size = sizeof(by_linker),
+		                    .cubin_with = TKB_CUBIN_TOOL_NVJITLINK };
 	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_KIND_LLIR),
 		                          unit_of("add", TKB_SOURCE_KIND_PTX),
 		                          cuda_unit() };
@@ -209,12 +257,16 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 
 TEST(compile_key, of_ptx_is_not_touched_by_what_is_done_to_ir)
 {
-	const struct tkb_finalize_options plain = { .kernels = NULL };
+	const struct tkb_finalize_options plain = { .struct_size =
+		                                            sizeof(plain) };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	const char *const key = key_with(&(options){ .worker = NULL }, &unit);
+	const char *const key = key_with(
+		&(options){ .struct_size = sizeof(options), .worker = NULL },
+		&unit);
 
 	write_text("a.bc", "any");
-	CHECK_STR(key_with(&(options){ .is_optimized = true,
+	CHECK_STR(key_with(&(options){ .struct_size = sizeof(options),
+	                               .is_optimized = true,
 	                               .libdevice = "a.bc",
 	                               .finalize = &plain },
 	                   &unit),
@@ -224,8 +276,8 @@ TEST(compile_key, of_ptx_is_not_touched_by_what_is_done_to_ir)
 TEST(compile_key, does_not_see_what_the_entry_has_anew)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	static const char one[] =
 		"{\"hash\": \"a\", \"shared\": 8, "
@@ -245,7 +297,8 @@ static struct tkb_unit calling(const char *declaration)
 	const char *const ir =
 		text("define void @k() {\n  ret void\n}\n%s\n", declaration);
 
-	return (struct tkb_unit){ .name = "k.ll",
+	return (struct tkb_unit){ .struct_size = sizeof(struct tkb_unit),
+		                  .name = "k.ll",
 		                  .target = "cuda:90",
 		                  .kind = TKB_SOURCE_KIND_LLIR,
 		                  .source = { ir, strlen(ir) } };
@@ -258,12 +311,18 @@ TEST(compile_key, of_the_environment_is_that_of_what_it_names)
 	const char *key;
 
 	write_text("a.bc", "a library");
-	named = key_with(&(options){ .libdevice = "a.bc" }, &unit);
-	key = key_with(&(options){ .worker = NULL }, &unit);
+	named = key_with(&(options){ .struct_size = sizeof(options),
+	                             .libdevice = "a.bc" },
+	                 &unit);
+	key = key_with(
+		&(options){ .struct_size = sizeof(options), .worker = NULL },
+		&unit);
 	CHECK(strcmp(named, key) != 0);
 
 	CHECK_INT(setenv("TRITON_LIBDEVICE_PATH", "a.bc", 1), 0);
-	key = key_with(&(options){ .worker = NULL }, &unit);
+	key = key_with(
+		&(options){ .struct_size = sizeof(options), .worker = NULL },
+		&unit);
 	CHECK_INT(unsetenv("TRITON_LIBDEVICE_PATH"), 0);
 	CHECK_STR(key, named);
 }
@@ -277,16 +336,27 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 
 	CHECK_INT(run("mkdir", "-p", "cuda/nvvm/libdevice", NULL).status, 0);
 	CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
-	keys[0] = key_with(&(options){ .worker = NULL }, &unit);
+	keys[0] = key_with(
+		&(options){ .struct_size = sizeof(options), .worker = NULL },
+		&unit);
 	write_text(path, "one");
-	keys[1] = key_with(&(options){ .worker = NULL }, &unit);
+	keys[1] = key_with(
+		&(options){ .struct_size = sizeof(options), .worker = NULL },
+		&unit);
 	write_text(path, "two");
-	keys[2] = key_with(&(options){ .worker = NULL }, &unit);
+	keys[2] = key_with(
+		&(options){ .struct_size = sizeof(options), .worker = NULL },
+		&unit);
 	write_text("a.bc", "three");
-	keys[3] = key_with(&(options){ .libdevice = "a.bc" }, &unit);
+	keys[3] = key_with(&(options){ .struct_size = sizeof(options),
+	                               .libdevice = "a.bc" },
+	                   &unit);
 	check_all_differ(keys, 4);
 	write_text("a.bc", "two");
-	CHECK_STR(key_with(&(options){ .libdevice = "a.bc" }, &unit), keys[2]);
+	CHECK_STR(key_with(&(options){ .struct_size = sizeof(options),
+	                               .libdevice = "a.bc" },
+	                   &unit),
+	          keys[2]);
 	CHECK_INT(unsetenv("CUDA_HOME"), 0);
 }
 
@@ -320,10 +390,13 @@ TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
 TEST(compile_key, covers_a_libdevice_where_a_rule_may_call_it)
 {
 	const struct tkb_bytes rule = { "define", 6 };
-	const struct tkb_finalize_options ruled = { .rules = &rule,
-		                                    .rule_count = 1 };
+	const struct tkb_finalize_options ruled = {
+		.struct_size = sizeof(ruled), .rules = &rule, .rule_count = 1
+	};
 	const struct tkb_unit unit = calling("");
-	const options one = { .libdevice = "a.bc", .finalize = &ruled };
+	const options one = { .struct_size = sizeof(one),
+		              .libdevice = "a.bc",
+		              .finalize = &ruled };
 	const char *key;
 
 	write_text("a.bc", "one");
@@ -335,7 +408,8 @@ TEST(compile_key, covers_a_libdevice_where_a_rule_may_call_it)
 TEST(compile_key, of_cuda_covers_what_is_included)
 {
 	const char *const here[] = { "-Iinc", "-DONE=1", NULL };
-	const options chosen = { .nvrtc_options = here };
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .nvrtc_options = here };
 	const struct tkb_unit unit = cuda_unit();
 	const char *keys[4];
 
@@ -366,9 +440,14 @@ TEST(compile_key, of_cuda_covers_an_include_behind_a_comment)
 		unit.source =
 			(struct tkb_bytes){ sources[i], strlen(sources[i]) };
 		write_text("own.h", "int one;\n");
-		key = key_with(&(options){ .worker = NULL }, &unit);
+		key = key_with(&(options){ .struct_size = sizeof(options),
+		                           .worker = NULL },
+		               &unit);
 		write_text("own.h", "int other;\n");
-		CHECK(strcmp(key_with(&(options){ .worker = NULL }, &unit),
+		CHECK(strcmp(key_with(
+				     &(options){ .struct_size = sizeof(options),
+		                                 .worker = NULL },
+				     &unit),
 		             key) != 0);
 	}
 }
@@ -385,28 +464,36 @@ TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 	CHECK_INT(mkdir("other", 0755), 0);
 	write_text("one/own.h", "/* the same */\n");
 	write_text("other/own.h", "/* the same */\n");
-	key = key_with(
-		&(options){ .nvrtc_options = one, .is_line_info_off = true },
-		&unit);
+	key = key_with(&(options){ .struct_size = sizeof(options),
+	                           .nvrtc_options = one,
+	                           .is_line_info_off = true },
+	               &unit);
 	renamed.name = "two.cu";
 
-	CHECK_STR(key_with(&(options){ .nvrtc_options = other,
+	CHECK_STR(key_with(&(options){ .struct_size = sizeof(options),
+	                               .nvrtc_options = other,
 	                               .is_line_info_off = true },
 	                   &renamed),
 	          key);
-	CHECK(strcmp(key_with(&(options){ .nvrtc_options = one }, &unit),
-	             key_with(&(options){ .nvrtc_options = other }, &unit)) !=
-	      0);
-	CHECK(strcmp(key_with(&(options){ .nvrtc_options = one }, &unit),
-	             key_with(&(options){ .nvrtc_options = one }, &renamed)) !=
-	      0);
+	CHECK(strcmp(key_with(&(options){ .struct_size = sizeof(options),
+	                                  .nvrtc_options = one },
+	                      &unit),
+	             key_with(&(options){ .struct_size = sizeof(options),
+	                                  .nvrtc_options = other },
+	                      &unit)) != 0);
+	CHECK(strcmp(key_with(&(options){ .struct_size = sizeof(options),
+	                                  .nvrtc_options = one },
+	                      &unit),
+	             key_with(&(options){ .struct_size = sizeof(options),
+	                                  .nvrtc_options = one },
+	                      &renamed)) != 0);
 }
 
 TEST(compile_key, of_cuda_is_refused_where_an_include_is_computed)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	struct tkb_unit unit = cuda_unit();
 	struct tkb_error err = { .status = 0 };
 	char key[TKB_ENTRY_KEY_SIZE];

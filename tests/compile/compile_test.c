@@ -17,8 +17,8 @@ typedef struct tkb_compiler_options options;
 TEST(compile, of_ptx_makes_a_whole_entry_with_the_metadata)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 	struct made made;
 	const char *folder;
@@ -51,9 +51,10 @@ static struct made compile_threads(const char *name, uint32_t warps,
                                    const char *given)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .cache_root = "root" });
 	const struct tkb_unit unit = {
+		.struct_size = sizeof(unit),
 		.name = "some.ptx",
 		.target = "cuda:90",
 		.kind = TKB_SOURCE_KIND_PTX,
@@ -99,8 +100,8 @@ TEST(compile, takes_the_number_of_warps_from_who_knows_it)
 TEST(compile, of_ir_keeps_the_ir_in_the_entry)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("softmax", TKB_SOURCE_KIND_LLIR);
 	struct made made;
 
@@ -118,7 +119,8 @@ TEST(compile, of_ir_keeps_the_ir_in_the_entry)
 
 TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .ptxas = counting_ptxas() };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made;
@@ -142,8 +144,8 @@ TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 TEST(compile, repairs_an_entry_that_is_torn)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made = compile(compiler, &unit);
 	const char *cubin = text("root/%s/add_kernel.cubin", made.key);
@@ -158,14 +160,15 @@ TEST(compile, repairs_an_entry_that_is_torn)
 TEST(compile, into_a_root_that_was_moved_is_done_again)
 {
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .cache_root = "root" });
 	struct made made = compile(compiler, &unit);
 	const char *group;
 
 	tkb_compiler_close(compiler);
 	CHECK_INT(rename("root", "moved"), 0);
-	compiler = open_compiler(&(options){ .cache_root = "moved" });
+	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
+	                                     .cache_root = "moved" });
 	made = compile(compiler, &unit);
 	CHECK(!made.is_hit);
 	made = compile(compiler, &unit);
@@ -179,8 +182,10 @@ TEST(compile, into_a_root_that_was_moved_is_done_again)
 TEST(compile, of_equal_units_at_the_same_time_is_done_once)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .ptxas = counting_ptxas(), .worker_count = 2 });
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .struct_size = sizeof(options),
+	                                  .ptxas = counting_ptxas(),
+	                                  .worker_count = 2 });
 	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 	struct tkb_compile *compiles[8] = { NULL };
 	struct tkb_error err = { .status = 0 };
@@ -259,7 +264,8 @@ static void race_all(struct tkb_compiler *compiler, const options *chosen)
 
 TEST(compile, of_several_into_one_root_at_the_same_time_leaves_whole_entries)
 {
-	race_all(NULL, &(options){ .worker = compile_worker(),
+	race_all(NULL, &(options){ .struct_size = sizeof(options),
+	                           .worker = compile_worker(),
 	                           .worker_count = 1,
 	                           .ptxas = real_ptxas(),
 	                           .cache_root = "root" });
@@ -268,8 +274,10 @@ TEST(compile, of_several_into_one_root_at_the_same_time_leaves_whole_entries)
 TEST(compile, is_for_any_thread)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .cache_root = "root", .worker_count = 2 });
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ .struct_size = sizeof(options),
+	                                  .cache_root = "root",
+	                                  .worker_count = 2 });
 
 	race_all(compiler, NULL);
 }
@@ -301,8 +309,8 @@ static void *look(void *self)
 TEST(compile, publishes_an_entry_in_one_step)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct watcher watcher = { .is_over = false };
 	pthread_t thread;
@@ -337,9 +345,10 @@ TEST(compile, logs_the_source_before_it_fails)
 {
 	struct kept kept = { .size = 0 };
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .log = { keep, &kept } });
-	const struct tkb_unit unit = { .name = "bad.ptx",
+	struct tkb_compiler *compiler = open_compiler(&(options){
+		.struct_size = sizeof(options), .log = { keep, &kept } });
+	const struct tkb_unit unit = { .struct_size = sizeof(unit),
+		                       .name = "bad.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX,
 		                       .source = { "no PTX", 6 } };
@@ -356,8 +365,8 @@ TEST(compile, logs_the_source_before_it_fails)
 
 TEST(compile, outlives_its_compiler)
 {
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	TKB_AUTO(free_compile_at) struct tkb_compile *done = NULL;
 	const struct tkb_compiled *compiled = NULL;
@@ -389,8 +398,8 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 		{ "", "only CUDA's are compiled" },
 	};
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
@@ -417,8 +426,9 @@ TEST(compile, does_not_take_for_a_cubin_what_is_none)
 	                       "%s \"$@\" | head -c 2000\n",
 	                       real_ptxas(), real_ptxas()));
 	CHECK_INT(chmod(ptxas, 0755), 0);
-	compiler = open_compiler(
-		&(options){ .cache_root = "root", .ptxas = ptxas });
+	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
+	                                     .cache_root = "root",
+	                                     .ptxas = ptxas });
 	made = try_compile(compiler, &unit);
 
 	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err,
@@ -434,8 +444,9 @@ TEST(compile, notices_that_a_tool_was_replaced)
 	struct made made;
 
 	(void)counting_ptxas();
-	compiler = open_compiler(
-		&(options){ .cache_root = "root", .ptxas = ptxas });
+	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
+	                                     .cache_root = "root",
+	                                     .ptxas = ptxas });
 	(void)key_of(compiler, &unit);
 	write_text(ptxas, text("#!/bin/sh\n"
 	                       "[ \"$1\" != --version ] || exec echo "
@@ -452,8 +463,8 @@ TEST(compile, notices_that_a_tool_was_replaced)
 TEST(compile, refuses_metadata_that_are_none)
 {
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made;
 
@@ -477,8 +488,8 @@ TEST(compile, refuses_metadata_that_no_kernel_has)
 		{ "shared", "-1" },       { "shared", "4294967296" },
 	};
 	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ .struct_size = sizeof(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
@@ -502,14 +513,19 @@ TEST(compile, without_tools_says_which_in_one_sentence)
 	struct tkb_error err = { .status = 0 };
 	struct made made;
 
-	CHECK_FAILS(tkb_compiler_open(&(options){ .worker = "/nowhere/worker" },
-	                              &compiler, &err),
-	            TKB_ERR_IO, &err, "/nowhere/worker");
-	CHECK_FAILS(tkb_compiler_open(&(options){ .worker = compile_worker(),
-	                                          .libdevice = "/nowhere.bc" },
-	                              &compiler, &err),
-	            TKB_ERR_IO, &err, "/nowhere.bc");
-	compiler = open_compiler(&(options){ .ptxas = "/nowhere/ptxas" });
+	CHECK_FAILS(
+		tkb_compiler_open(&(options){ .struct_size = sizeof(options),
+	                                      .worker = "/nowhere/worker" },
+	                          &compiler, &err),
+		TKB_ERR_IO, &err, "/nowhere/worker");
+	CHECK_FAILS(
+		tkb_compiler_open(&(options){ .struct_size = sizeof(options),
+	                                      .worker = compile_worker(),
+	                                      .libdevice = "/nowhere.bc" },
+	                          &compiler, &err),
+		TKB_ERR_IO, &err, "/nowhere.bc");
+	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
+	                                     .ptxas = "/nowhere/ptxas" });
 	made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "'/nowhere/ptxas'");
@@ -544,7 +560,8 @@ TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 
 	write_text("worker", "#!/bin/sh\nexec sleep 60\n");
 	CHECK_INT(chmod("worker", 0755), 0);
-	CHECK_OK(tkb_compiler_open(&(options){ .worker = text("%s/worker",
+	CHECK_OK(tkb_compiler_open(&(options){ .struct_size = sizeof(options),
+	                                       .worker = text("%s/worker",
 	                                                      test_folder()) },
 	                           &compiler, &err),
 	         &err);
@@ -565,7 +582,9 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 {
 	static const char *const nvrtc[] = { "-DX=1", NULL };
 	static const char *const fast[] = { "--fmad=true", NULL };
-	static const struct tkb_finalize_options plain = { .is_fast = false };
+	static const struct tkb_finalize_options plain = {
+		.struct_size = sizeof(plain)
+	};
 	static const char libdevice[] = "an empty libdevice";
 	const struct {
 		options options;
@@ -573,13 +592,33 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 		const char *ptx;
 		const char *cuda;
 	} cases[] = {
-		{ { .finalize = &plain }, NULL, "finalize", "finalize" },
-		{ { .is_optimized = true }, NULL, "optimize", "optimize" },
-		{ { .has_pass_output = true }, NULL, "passes", "passes" },
-		{ { .libdevice = libdevice }, NULL, "libdevice", "libdevice" },
-		{ { .nvrtc_options = nvrtc }, "NVRTC", "NVRTC", NULL },
-		{ { .ptxas_options = fast }, NULL, NULL, NULL },
-		{ { .ptxas_options = fast, .product = TKB_PRODUCT_PTX },
+		{ { .struct_size = sizeof(options), .finalize = &plain },
+		  NULL,
+		  "finalize",
+		  "finalize" },
+		{ { .struct_size = sizeof(options), .is_optimized = true },
+		  NULL,
+		  "optimize",
+		  "optimize" },
+		{ { .struct_size = sizeof(options), .has_pass_output = true },
+		  NULL,
+		  "passes",
+		  "passes" },
+		{ { .struct_size = sizeof(options), .libdevice = libdevice },
+		  NULL,
+		  "libdevice",
+		  "libdevice" },
+		{ { .struct_size = sizeof(options), .nvrtc_options = nvrtc },
+		  "NVRTC",
+		  "NVRTC",
+		  NULL },
+		{ { .struct_size = sizeof(options), .ptxas_options = fast },
+		  NULL,
+		  NULL,
+		  NULL },
+		{ { .struct_size = sizeof(options),
+		    .ptxas_options = fast,
+		    .product = TKB_PRODUCT_PTX },
 		  "ptxas",
 		  "ptxas",
 		  "ptxas" },
@@ -595,6 +634,7 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 
 		for (size_t j = 0; j < TKB_COUNT_OF(wanted); j++) {
 			const struct tkb_unit unit = {
+				.struct_size = sizeof(unit),
 				.name = "some input",
 				.target = "cuda:90",
 				.kind = (enum tkb_source_kind)(j + 1),

@@ -25,6 +25,7 @@ static const char table[] =
 static struct tkb_compiler *open_worker(void)
 {
 	const struct tkb_compiler_options options = {
+		.struct_size = sizeof(options),
 		.worker = compile_worker(),
 		.worker_count = 1,
 	};
@@ -89,8 +90,9 @@ TEST(worker, finalizes_with_all_steps_by_default)
 TEST(worker, keeps_the_kernels_that_are_named)
 {
 	const char *const kernels[] = { "one", NULL };
-	const char *const out =
-		finalize(&(struct tkb_finalize_options){ .kernels = kernels });
+	const char *const out = finalize(&(struct tkb_finalize_options){
+		.struct_size = sizeof(struct tkb_finalize_options),
+		.kernels = kernels });
 
 	CHECK_CONTAINS(out, "@one(");
 	CHECK(strstr(out, "@two(") == NULL);
@@ -99,8 +101,9 @@ TEST(worker, keeps_the_kernels_that_are_named)
 TEST(worker, leaves_out_steps_that_are_named)
 {
 	const char *const without[] = { "inline", "fold-globals", NULL };
-	const char *const out =
-		finalize(&(struct tkb_finalize_options){ .without = without });
+	const char *const out = finalize(&(struct tkb_finalize_options){
+		.struct_size = sizeof(struct tkb_finalize_options),
+		.without = without });
 
 	CHECK_CONTAINS(out, "@table = internal addrspace(1) global");
 	CHECK_CONTAINS(out, "@helper");
@@ -108,8 +111,9 @@ TEST(worker, leaves_out_steps_that_are_named)
 
 TEST(worker, gives_bitcode_where_that_is_wanted)
 {
-	const char *const out =
-		finalize(&(struct tkb_finalize_options){ .is_bitcode = true });
+	const char *const out = finalize(&(struct tkb_finalize_options){
+		.struct_size = sizeof(struct tkb_finalize_options),
+		.is_bitcode = true });
 
 	CHECK(strncmp(out, "BC\xc0\xde", 4) == 0);
 }
@@ -133,8 +137,9 @@ TEST(worker, takes_the_users_rules)
 		"  ret void\n"
 		"}\n";
 	const struct tkb_bytes rules[] = { tkb_text(rule) };
-	const struct tkb_finalize_options options = { .rules = rules,
-		                                      .rule_count = 1 };
+	const struct tkb_finalize_options options = {
+		.struct_size = sizeof(options), .rules = rules, .rule_count = 1
+	};
 	struct tkb_error err = { .status = 0 };
 	const char *out = NULL;
 
@@ -147,25 +152,34 @@ TEST(worker, refuses_a_step_that_is_not_there)
 {
 	const char *const without[] = { "unroll", NULL };
 
-	check_refused(tkb_text(table),
-	              &(struct tkb_finalize_options){ .without = without },
-	              "finalize has no step 'unroll', but strip, ");
+	check_refused(
+		tkb_text(table),
+		&(struct tkb_finalize_options){
+			.struct_size = sizeof(struct tkb_finalize_options),
+			.without = without },
+		"finalize has no step 'unroll', but strip, ");
 }
 
 TEST(worker, refuses_a_kernel_that_is_not_there)
 {
 	const char *const kernels[] = { "three", NULL };
 
-	check_refused(tkb_text(table),
-	              &(struct tkb_finalize_options){ .kernels = kernels },
-	              "the IR has no kernel 'three' to be kept");
+	check_refused(
+		tkb_text(table),
+		&(struct tkb_finalize_options){
+			.struct_size = sizeof(struct tkb_finalize_options),
+			.kernels = kernels },
+		"the IR has no kernel 'three' to be kept");
 }
 
 TEST(worker, refuses_a_target_that_is_not_there)
 {
-	check_refused(tkb_text(table),
-	              &(struct tkb_finalize_options){ .target = "cuda:1" },
-	              "'cuda:1'");
+	check_refused(
+		tkb_text(table),
+		&(struct tkb_finalize_options){
+			.struct_size = sizeof(struct tkb_finalize_options),
+			.target = "cuda:1" },
+		"'cuda:1'");
 }
 
 TEST(worker, refuses_bad_ir)

@@ -54,7 +54,8 @@ static const char *key_with(const options *chosen)
 {
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	static const char ptx[] = "some PTX";
-	const struct tkb_unit unit = { .name = "some.ptx",
+	const struct tkb_unit unit = { .struct_size = sizeof(unit),
+		                       .name = "some.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX,
 		                       .source = { ptx, sizeof(ptx) - 1 } };
@@ -96,7 +97,8 @@ static const char *check_new(const options *chosen)
 
 TEST(tools_memory, lets_hits_start_no_process)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
@@ -126,7 +128,8 @@ TEST(tools_memory, lets_hits_start_no_process)
 
 TEST(tools_memory, is_not_asked_for_where_nothing_is_compiled)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = real_ptxas() };
 	struct tkb_compiler *compiler = open_compiler(&chosen);
@@ -139,7 +142,8 @@ TEST(tools_memory, is_not_asked_for_where_nothing_is_compiled)
 
 TEST(tools_memory, holds_for_many_targets)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
 	const char *const targets[] = { "cuda:80", "cuda:90", "cuda:100" };
@@ -160,7 +164,8 @@ TEST(tools_memory, holds_for_many_targets)
 
 TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 	struct stat status;
@@ -188,7 +193,8 @@ TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 
 TEST(tools_memory, notices_a_tool_that_is_gone)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
@@ -207,7 +213,8 @@ TEST(tools_memory, notices_a_tool_that_is_gone)
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker() };
 	const char *key;
 
@@ -225,7 +232,8 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker() };
 	const char *const path = text("%s", getenv("PATH"));
 	const char *key;
@@ -247,7 +255,8 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 
 TEST(tools_memory, is_of_the_environment_that_was)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker() };
 	const char *const one = text("%s/one/ptxas", test_folder());
 	const char *const two = text("%s/two/ptxas", test_folder());
@@ -272,7 +281,8 @@ TEST(tools_memory, is_of_the_environment_that_was)
 TEST(tools_memory, of_a_compiler_is_not_moved_by_the_environment_of_later)
 {
 	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	const options chosen = { .worker = counting_worker() };
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .worker = counting_worker() };
 	struct tkb_error err = { .status = 0 };
 	const char *tools = NULL;
 
@@ -290,7 +300,8 @@ TEST(tools_memory, of_a_compiler_is_not_moved_by_the_environment_of_later)
 
 TEST(tools_memory, is_of_one_worker_program)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 
@@ -303,7 +314,8 @@ TEST(tools_memory, is_of_one_worker_program)
 
 TEST(tools_memory, that_is_damaged_is_asked_anew_and_replaced)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 	const char *key;
@@ -336,7 +348,9 @@ static void script_ptxas(void)
 
 TEST(tools_memory, is_forgotten_where_it_was_wrong)
 {
-	const options chosen = { .cache_root = "root", .ptxas = "bin/ptxas" };
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
+		                 .ptxas = "bin/ptxas" };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct tkb_compiler *compiler;
 	struct made made;
@@ -359,7 +373,8 @@ TEST(tools_memory, is_forgotten_where_it_was_wrong)
 
 TEST(tools_memory, is_not_needed_where_it_cannot_be_written)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 	const char *key;
@@ -403,7 +418,8 @@ static void use_nvrtc(void)
 static bool compile_cuda(const options *chosen)
 {
 	static const char source[] = "extern \"C\" __global__ void k() {}\n";
-	const struct tkb_unit unit = { .name = "k.cu",
+	const struct tkb_unit unit = { .struct_size = sizeof(unit),
+		                       .name = "k.cu",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_CUDA,
 		                       .source = { source,
@@ -427,7 +443,8 @@ static bool compile_cuda(const options *chosen)
 
 TEST(tools_memory, has_nvrtc_where_cuda_is_compiled)
 {
-	const options chosen = { .cache_root = "root",
+	const options chosen = { .struct_size = sizeof(chosen),
+		                 .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
 

@@ -86,7 +86,9 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 
 struct tkb_triton *open_triton(void)
 {
-	const struct tkb_triton_options options = { .worker_count = 1 };
+	const struct tkb_triton_options options = { .struct_size =
+		                                            sizeof(options),
+		                                    .worker_count = 1 };
 
 	return open_triton_of(&options);
 }
@@ -125,7 +127,8 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 struct made make_kernel(struct tkb_triton *triton, const char *kernel,
                         const char *signature)
 {
-	const struct tkb_triton_unit unit = { .file = "kernels.py",
+	const struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                              .file = "kernels.py",
 		                              .kernel = kernel,
 		                              .signature = signature,
 		                              .target = "cuda:90" };

@@ -21,7 +21,8 @@ static void check_version(const char *version)
 {
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	const bool is_old = version[2] < '4';
-	struct tkb_triton_unit unit = { .file = "kernels.py",
+	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                        .file = "kernels.py",
 		                        .target = "cuda:90" };
 	size_t count = 3;
 

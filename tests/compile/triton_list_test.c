@@ -39,28 +39,28 @@ TEST(triton_list, says_all_that_a_kernel_has)
 	CHECK_INT(tkb_triton_list_count(list), 4);
 	for (size_t i = 0; i < 2; i++) {
 		item = tkb_triton_list_item(list, i);
-		CHECK_STR(item->unit.file, "in/k\xc3\xa9.py");
-		CHECK_STR(item->unit.kernel, "a");
-		CHECK_STR(item->unit.signature, i == 0 ? "i32" : "i64");
-		CHECK(item->unit.target == NULL);
-		CHECK_INT(item->unit.num_warps, 8);
-		CHECK_INT(item->unit.num_stages, 2);
-		CHECK_STR(item->unit.options, "{\"x\": [1, {}]}");
+		CHECK_STR(item->unit->file, "in/k\xc3\xa9.py");
+		CHECK_STR(item->unit->kernel, "a");
+		CHECK_STR(item->unit->signature, i == 0 ? "i32" : "i64");
+		CHECK(item->unit->target == NULL);
+		CHECK_INT(item->unit->num_warps, 8);
+		CHECK_INT(item->unit->num_stages, 2);
+		CHECK_STR(item->unit->options, "{\"x\": [1, {}]}");
 		CHECK_INT(item->target_count, 2);
 		CHECK_STR(item->targets[0], "cuda:90");
 		CHECK_STR(item->targets[1], "cuda:100");
 		CHECK_STR(item->python, "in/bin/python3");
 	}
 	item = tkb_triton_list_item(list, 2);
-	CHECK_STR(item->unit.file, "/abs.py");
+	CHECK_STR(item->unit->file, "/abs.py");
 	CHECK_INT(item->target_count, 1);
 	CHECK_STR(item->targets[0], "cuda:80");
 	CHECK_STR(item->python, "python3.12");
 	item = tkb_triton_list_item(list, 3);
-	CHECK_STR(item->unit.signature, "u1");
-	CHECK_INT(item->unit.num_warps, 0);
+	CHECK_STR(item->unit->signature, "u1");
+	CHECK_INT(item->unit->num_warps, 0);
 	CHECK_INT(item->target_count, 0);
-	CHECK(item->unit.options == NULL);
+	CHECK(item->unit->options == NULL);
 	CHECK(item->python == NULL);
 	tkb_triton_list_free(list);
 }
@@ -76,7 +76,7 @@ TEST(triton_list, may_be_empty_and_lie_here)
 	write_text("list.json", "[{\"file\": \"k.py\", \"kernel\": \"a\", "
 	                        "\"signature\": \"i32\"}]");
 	list = must_read("list.json");
-	CHECK_STR(tkb_triton_list_item(list, 0)->unit.file, "k.py");
+	CHECK_STR(tkb_triton_list_item(list, 0)->unit->file, "k.py");
 	tkb_triton_list_free(list);
 	tkb_triton_list_free(NULL);
 }

@@ -9,7 +9,8 @@
 TEST(triton_options, options_are_those_of_a_launch)
 {
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_triton_unit unit = { .file = "kernels.py",
+	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                        .file = "kernels.py",
 		                        .kernel = "copy_kernel",
 		                        .signature = COPY_SIGNATURE,
 		                        .target = "cuda:90" };
@@ -47,6 +48,7 @@ TEST(triton_options, a_parameter_may_be_called_as_an_option)
 {
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	struct tkb_triton_unit unit = {
+		.struct_size = sizeof(unit),
 		.file = "kernels.py",
 		.kernel = "warps_kernel",
 		.signature = "*i32:16, 8, i32",
@@ -77,7 +79,8 @@ TEST(triton_options, each_target_has_its_entry)
 		                             "cuda:90:64", "90",
 		                             "cuda:99999" };
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_triton_unit unit = { .file = "kernels.py",
+	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                        .file = "kernels.py",
 		                        .kernel = "copy_kernel",
 		                        .signature = COPY_SIGNATURE };
 	struct made made;
@@ -170,10 +173,12 @@ TEST(triton_options, another_ptxas_is_another_key)
 /* Triton itself would take its own instead, without a word. */
 TEST(triton_options, a_ptxas_that_is_named_must_be_one)
 {
-	const struct tkb_triton_options none = { .ptxas = "no/ptxas",
+	const struct tkb_triton_options none = { .struct_size = sizeof(none),
+		                                 .ptxas = "no/ptxas",
 		                                 .python = triton_python,
 		                                 .worker = triton_worker };
-	const struct tkb_triton_options echo = { .ptxas = "echo",
+	const struct tkb_triton_options echo = { .struct_size = sizeof(echo),
+		                                 .ptxas = "echo",
 		                                 .worker_count = 1 };
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	struct tkb_error err = { .status = 0 };
@@ -209,7 +214,8 @@ static const char tuned_kernels[] =
 static const char *note_of(struct tkb_triton *triton, const char *signature,
                            uint32_t num_warps, uint32_t num_stages)
 {
-	const struct tkb_triton_unit unit = { .file = "kernels.py",
+	const struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                              .file = "kernels.py",
 		                              .kernel = "tuned_kernel",
 		                              .signature = signature,
 		                              .target = "cuda:90",
@@ -314,7 +320,8 @@ TEST(triton_options, files_do_not_see_each_others_modules)
 {
 	static const char *const folders[] = { "one", "two", "three" };
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_triton_unit unit = { .kernel = "value_kernel",
+	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                        .kernel = "value_kernel",
 		                        .signature = "*i32:16",
 		                        .target = "cuda:90" };
 
@@ -361,7 +368,8 @@ TEST(triton_options, a_file_that_changes_is_another)
 TEST(triton_options, a_file_may_ask_for_the_target)
 {
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_triton_unit unit = { .file = "kernels.py",
+	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+		                        .file = "kernels.py",
 		                        .kernel = "arch_kernel",
 		                        .signature = "*i32:16",
 		                        .target = "cuda:80" };
@@ -389,6 +397,7 @@ TEST(triton_options, a_file_is_logged_before_it_is_compiled)
 {
 	struct tkb_buf log = TKB_BUF_INIT(1024 * 1024);
 	const struct tkb_triton_options options = {
+		.struct_size = sizeof(options),
 		.worker_count = 1,
 		.log = tkb_buf_sink(&log),
 	};
@@ -422,6 +431,7 @@ TEST(triton_options, what_is_wanted_twice_is_compiled_once)
 	triton = open_triton();
 	for (size_t i = 0; i < 3; i++) {
 		const struct tkb_triton_unit unit = {
+			.struct_size = sizeof(unit),
 			.file = "kernels.py",
 			.kernel = "copy_kernel",
 			.signature = signatures[i],

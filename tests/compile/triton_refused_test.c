@@ -181,7 +181,9 @@ TEST(triton_refused, a_crash_costs_only_its_own_kernel)
 
 TEST(triton_refused, a_file_that_hangs_is_ended)
 {
-	const struct tkb_triton_options options = { .worker_count = 1,
+	const struct tkb_triton_options options = { .struct_size =
+		                                            sizeof(options),
+		                                    .worker_count = 1,
 		                                    .timeout_ms = 300 };
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	struct made made;
@@ -243,7 +245,8 @@ static const char *write_python(const char *arguments)
 
 TEST(triton_refused, a_python_without_triton_is_named)
 {
-	struct tkb_triton_options options = { .worker_count = 1 };
+	struct tkb_triton_options options = { .struct_size = sizeof(options),
+		                              .worker_count = 1 };
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	struct made made;
 
@@ -270,7 +273,8 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 		{ "raise ImportError('libsuch.so.1')\n",
 		  "Triton cannot be imported: ImportError: libsuch.so.1" },
 	};
-	struct tkb_triton_options options = { .worker_count = 1 };
+	struct tkb_triton_options options = { .struct_size = sizeof(options),
+		                              .worker_count = 1 };
 
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
@@ -290,7 +294,8 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 
 TEST(triton_refused, what_is_no_python_is_said)
 {
-	struct tkb_triton_options options = { .python = "/bin/true",
+	struct tkb_triton_options options = { .struct_size = sizeof(options),
+		                              .python = "/bin/true",
 		                              .worker_count = 1 };
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 
@@ -303,7 +308,8 @@ TEST(triton_refused, what_is_no_python_is_said)
 TEST(triton_refused, pythons_are_looked_for)
 {
 	const char *path = text("%s", getenv("PATH"));
-	struct tkb_triton_options options = { .worker = triton_worker };
+	struct tkb_triton_options options = { .struct_size = sizeof(options),
+		                              .worker = triton_worker };
 	struct tkb_triton *triton = NULL;
 	struct tkb_error err = { 0 };
 

@@ -25,7 +25,8 @@ static const char *const kernel_files[] = {
 	"add_kernel.ttgir",       "add_kernel.ttir",
 };
 
-static const struct tkb_emit_options dry = { .is_dry_run = true };
+static const struct tkb_emit_options dry = { .struct_size = sizeof(dry),
+	                                     .is_dry_run = true };
 
 static void close_at(struct tkb_bundle **bundle)
 {
@@ -67,13 +68,18 @@ static struct did emit_with(const char *path, const char *root,
                             const struct tkb_emit_options *options)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
-	struct tkb_emit_options own = { 0 };
-	struct did did = { .message = "" };
+	struct tkb_emit_options own = { .struct_size = sizeof(own) };
+	struct tkb_watch watch = { .struct_size = sizeof(watch) };
+	struct did did = { .message = "",
+		           .report.struct_size = sizeof(did.report) };
 
 	if (options != NULL)
 		own = *options;
-	own.watch.self = &did;
-	own.watch.on_result = note_result;
+	if (own.watch != NULL)
+		watch = *own.watch;
+	watch.self = &did;
+	watch.on_result = note_result;
+	own.watch = &watch;
 	did.rc = tkb_emit(bundle, root, &own, &did.report, &did.err);
 	return did;
 }
@@ -1010,7 +1016,8 @@ TEST(emit, for_two_devices_copies_what_the_second_lacks)
 TEST(emit, goes_to_the_devices_asked_for)
 {
 	static const uint32_t devices[] = { 3, 1023 };
-	struct tkb_emit_options options = { .devices = devices,
+	struct tkb_emit_options options = { .struct_size = sizeof(options),
+		                            .devices = devices,
 		                            .device_count = 2 };
 
 	make_two_devices();
@@ -1052,9 +1059,10 @@ TEST(emit, chooses_the_layout)
 
 TEST(emit, takes_the_layout_that_is_asked_for)
 {
-	const struct tkb_emit_options triton = { .layout = TKB_LAYOUT_TRITON };
+	const struct tkb_emit_options triton = { .struct_size = sizeof(triton),
+		                                 .layout = TKB_LAYOUT_TRITON };
 	const struct tkb_emit_options inductor = {
-		.layout = TKB_LAYOUT_INDUCTOR
+		.struct_size = sizeof(inductor), .layout = TKB_LAYOUT_INDUCTOR
 	};
 
 	make_two_devices();
@@ -1082,7 +1090,9 @@ TEST(emit, takes_kernels_for_the_targets_asked_for_alone)
 	forge_pair("a.tkb");
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_emit_options options = {
-			.targets = &cases[i].target, .target_count = 1
+			.struct_size = sizeof(options),
+			.targets = &cases[i].target,
+			.target_count = 1
 		};
 		const struct did did = emit_with("a.tkb", "out", &options);
 
@@ -1104,7 +1114,9 @@ TEST(emit, takes_the_keys_asked_for_alone)
 		{ "5DJU", "ZZZ" },
 		{ "", "5DJU" },
 	};
-	struct tkb_emit_options options = { .keys = keys[0], .key_count = 1 };
+	struct tkb_emit_options options = { .struct_size = sizeof(options),
+		                            .keys = keys[0],
+		                            .key_count = 1 };
 	struct did did;
 
 	unpack("triton-3.6.0-cpu", "forged");
@@ -1166,7 +1178,8 @@ TEST(emit, skips_modules_for_another_machine_or_libc)
 
 TEST(emit, takes_the_first_of_two_entries_of_one_key_for_one_place)
 {
-	const struct tkb_emit_options triton = { .layout = TKB_LAYOUT_TRITON };
+	const struct tkb_emit_options triton = { .struct_size = sizeof(triton),
+		                                 .layout = TKB_LAYOUT_TRITON };
 	struct did did;
 
 	make_two_devices();
@@ -1325,8 +1338,12 @@ TEST(emit, of_a_part_marks_nothing)
 {
 	static const char *const key = FORGE_KERNEL;
 	static const struct tkb_target target = { "cuda", "90", 32 };
-	const struct tkb_emit_options by_key = { .keys = &key, .key_count = 1 };
-	const struct tkb_emit_options by_target = { .targets = &target,
+	const struct tkb_emit_options by_key = { .struct_size = sizeof(by_key),
+		                                 .keys = &key,
+		                                 .key_count = 1 };
+	const struct tkb_emit_options by_target = { .struct_size =
+		                                            sizeof(by_target),
+		                                    .targets = &target,
 		                                    .target_count = 1 };
 
 	arrange();
@@ -1412,7 +1429,9 @@ TEST(emit, with_a_mark_still_finds_what_is_missing_or_cut_short)
 
 TEST(emit, can_sync)
 {
-	const struct tkb_emit_options options = { .is_synced = true };
+	const struct tkb_emit_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .is_synced = true };
 
 	make_two_devices();
 	forge_collect("ind", NULL, false, "a.tkb");
@@ -1452,7 +1471,8 @@ static int become_nobody(void)
 static struct refusal emit_as_nobody(void)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
-	struct refusal refusal = { 0 };
+	struct refusal refusal = { .report.struct_size =
+		                           sizeof(refusal.report) };
 	int ends[2];
 	int status;
 	pid_t child;
@@ -1573,7 +1593,9 @@ struct racer {
 static void *race(void *argument)
 {
 	struct racer *racer = argument;
-	const struct tkb_emit_options options = { .threads = 2 };
+	const struct tkb_emit_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .threads = 2 };
 
 	(void)pthread_barrier_wait(racer->barrier);
 	racer->rc =
@@ -1588,6 +1610,7 @@ static void run_race(struct racer *racers, size_t count)
 	CHECK_INT(pthread_barrier_init(&barrier, NULL, (unsigned)count), 0);
 	for (size_t i = 0; i < count; i++) {
 		racers[i].barrier = &barrier;
+		racers[i].report.struct_size = sizeof(racers[i].report);
 		CHECK_INT(pthread_create(&racers[i].thread, NULL, race,
 		                         &racers[i]),
 		          0);
@@ -1692,7 +1715,12 @@ static void check_cancelled(bool is_synced)
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
 		struct patience own = { .left = patience };
 		const struct tkb_emit_options options = {
-			.watch = { .self = &own, .is_cancelled = is_enough },
+			.struct_size = sizeof(options),
+			.watch =
+				&(const struct tkb_watch){
+					.struct_size = sizeof(struct tkb_watch),
+					.self = &own,
+					.is_cancelled = is_enough },
 			.is_synced = is_synced,
 			.threads = patience % 2 + 1,
 		};
@@ -1732,7 +1760,12 @@ TEST(emit, tells_how_far_it_is)
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct patience patience = { 0 };
 	const struct tkb_emit_options options = {
-		.watch = { .self = &patience, .on_progress = note_progress },
+		.struct_size = sizeof(options),
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &patience,
+				.on_progress = note_progress },
 	};
 	struct tkb_error err = { 0 };
 

@@ -20,13 +20,14 @@ static size_t count_unfinished(void)
 	return look_at("out").unfinished_count;
 }
 
-static const struct tkb_gc_options lenient = { .has_max_entries = true,
+static const struct tkb_gc_options lenient = { .struct_size = sizeof(lenient),
+	                                       .has_max_entries = true,
 	                                       .max_entries = 1000 };
 
 static struct tkb_gc_report gc_leniently(bool is_dry)
 {
 	struct tkb_gc_options options = lenient;
-	struct tkb_gc_report report = { 0 };
+	struct tkb_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	options.is_dry_run = is_dry;
@@ -36,7 +37,7 @@ static struct tkb_gc_report gc_leniently(bool is_dry)
 
 TEST(gc_live, killed_leaves_what_a_later_one_removes)
 {
-	struct tkb_collect_report report;
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	const char **all;
 	const char *group;
 	pid_t child;

@@ -47,8 +47,11 @@ static void *gc(void *self)
 {
 	struct race *race = self;
 
-	race->options.watch = tell_to(&race->told);
-	race->options.watch.is_cancelled = take_turn;
+	(void)tell_to(&race->told);
+	race->told.watch.is_cancelled = take_turn;
+	race->options.watch = &race->told.watch;
+	race->options.struct_size = sizeof(race->options);
+	race->report.struct_size = sizeof(race->report);
 	race->options.threads = 1;
 	race->options.has_max_entries = true;
 	race->rc = tkb_gc("out", &race->options, &race->report, &race->err);
@@ -411,7 +414,8 @@ TEST(gc_race, cancelled_leaves_whole_entries_and_nothing_else)
 			turns[i] > ENTRIES ? turns[i] - ENTRIES : 0;
 		struct race race = { .turns_left = turns[i],
 			             .is_cancelled = true };
-		struct tkb_collect_report report;
+		struct tkb_collect_report report = { .struct_size =
+			                                     sizeof(report) };
 
 		(void)gc(&race);
 		CHECK_INT(race.rc, TKB_ERR_CANCELLED);

@@ -19,7 +19,7 @@ struct did {
 
 static struct did gc(const char *root, struct tkb_gc_options options)
 {
-	struct did did = { 0 };
+	struct did did = { .report.struct_size = sizeof(did.report) };
 
 	options.watch = tell_to(&did.told);
 	did.rc = tkb_gc(root, &options, &did.report, &did.err);
@@ -28,7 +28,9 @@ static struct did gc(const char *root, struct tkb_gc_options options)
 
 static struct tkb_gc_options at_most(uint64_t count)
 {
-	return (struct tkb_gc_options){ .has_max_entries = true,
+	return (struct tkb_gc_options){ .struct_size =
+		                                sizeof(struct tkb_gc_options),
+		                        .has_max_entries = true,
 		                        .max_entries = count };
 }
 
@@ -141,7 +143,8 @@ TEST(gc, of_what_is_equally_old_takes_the_first_key)
 TEST(gc, removes_until_the_rest_is_small_enough)
 {
 	const char **all = arrange_dated();
-	struct tkb_gc_options options = { .has_max_size = true };
+	struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                          .has_max_size = true };
 	uint64_t total = 0;
 	uint64_t first = size_of(text("out/%s", all[0]));
 	uint64_t next = size_of(text("out/%s", all[1]));
@@ -168,7 +171,8 @@ TEST(gc, removes_until_the_rest_is_small_enough)
 TEST(gc, removes_what_was_not_used_for_so_long)
 {
 	const char **all = arrange_dated();
-	struct tkb_gc_options options = { .has_max_age = true };
+	struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                          .has_max_age = true };
 	struct did did;
 
 	for (size_t i = 0; all[i] != NULL; i++)
@@ -190,7 +194,8 @@ TEST(gc, removes_what_was_not_used_for_so_long)
 TEST(gc, keeps_what_is_dated_in_the_future)
 {
 	const char **all = arrange_dated();
-	struct tkb_gc_options options = { .has_max_age = true };
+	struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                          .has_max_age = true };
 
 	for (size_t i = 0; all[i] != NULL; i++)
 		date(text("out/%s", all[i]), 0, time(NULL) + 3600);
@@ -215,7 +220,8 @@ TEST(gc, holds_every_bound_that_is_given)
 
 TEST(gc, wants_a_bound)
 {
-	const struct tkb_gc_options none = { .max_entries = 3 };
+	const struct tkb_gc_options none = { .struct_size = sizeof(none),
+		                             .max_entries = 3 };
 	struct tkb_error err = { 0 };
 
 	CHECK_FAILS(tkb_gc("out", &none, NULL, &err), TKB_ERR_INVALID, &err,
@@ -479,13 +485,15 @@ static void note_progress(void *self, uint64_t done, uint64_t total)
 TEST(gc, tells_how_far_it_is)
 {
 	uint64_t last[2] = { 0 };
+	const struct tkb_watch watch = { .struct_size = sizeof(watch),
+		                         .self = last,
+		                         .on_progress = note_progress };
 	struct tkb_gc_options options = at_most(10);
-	struct tkb_gc_report report = { 0 };
+	struct tkb_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	(void)arrange_dated();
-	options.watch.self = last;
-	options.watch.on_progress = note_progress;
+	options.watch = &watch;
 
 	CHECK_OK(tkb_gc("out", &options, &report, &err), &err);
 	CHECK(report.removed_size > 0);

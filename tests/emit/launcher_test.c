@@ -167,7 +167,8 @@ TEST(launcher, is_given_back_in_the_cache_that_it_was_recorded_in)
 
 TEST(launcher, of_a_lean_bundle_is_given_back_too)
 {
-	const struct tkb_collect_options lean = { .profile = TKB_PROFILE_LEAN };
+	const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+		                                  .profile = TKB_PROFILE_LEAN };
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
@@ -519,10 +520,16 @@ TEST(launcher, is_given_for_the_devices_asked_for_alone)
 	static const uint32_t both[] = { 7, 1, 0 };
 	static const uint32_t other[] = { 7 };
 	const struct tkb_launchers_options options[] = {
-		{ .devices = first, .device_count = 1 },
-		{ .devices = both, .device_count = 3 },
-		{ .devices = other, .device_count = 1 },
-		{ .devices = NULL },
+		{ .struct_size = sizeof(options[0]),
+		  .devices = first,
+		  .device_count = 1 },
+		{ .struct_size = sizeof(options[0]),
+		  .devices = both,
+		  .device_count = 3 },
+		{ .struct_size = sizeof(options[0]),
+		  .devices = other,
+		  .device_count = 1 },
+		{ .struct_size = sizeof(options[0]), .devices = NULL },
 	};
 	static const char *const wanted[] = {
 		"pair@0:a,b second@0:b",
@@ -551,7 +558,9 @@ TEST(launcher, is_given_for_the_devices_asked_for_alone)
 TEST(launcher, of_a_triton_root_is_given_for_every_device)
 {
 	static const uint32_t devices[] = { 3 };
-	const struct tkb_launchers_options options = { .devices = devices,
+	const struct tkb_launchers_options options = { .struct_size =
+		                                               sizeof(options),
+		                                       .devices = devices,
 		                                       .device_count = 1 };
 	TKB_AUTO(close_bundle_at)
 	struct tkb_bundle *bundle = emitted_launchers();

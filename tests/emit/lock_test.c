@@ -34,6 +34,7 @@ static void arrange_moved(void)
 
 /* A watch that says so after a moment. */
 struct patience {
+	struct tkb_watch watch;
 	uint64_t end_ms;
 };
 
@@ -44,10 +45,14 @@ static bool is_over(void *self)
 	return now_ms() >= patience->end_ms;
 }
 
-static struct tkb_watch end_in_ms(struct patience *patience, unsigned ms)
+static const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms)
 {
 	patience->end_ms = now_ms() + ms;
-	return (struct tkb_watch){ .self = patience, .is_cancelled = is_over };
+	patience->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = patience,
+		                    .is_cancelled = is_over };
+	return &patience->watch;
 }
 
 static int emit_to(const char *root, const struct tkb_emit_options *options,
@@ -64,8 +69,10 @@ static int emit_to(const char *root, const struct tkb_emit_options *options,
 
 TEST(lock, that_is_never_given_back_delays_an_emit_once)
 {
-	const struct tkb_emit_options options = { .threads = 1 };
-	struct tkb_emit_report report = { 0 };
+	const struct tkb_emit_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .threads = 1 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	uint64_t start;
 	int lock;
@@ -83,7 +90,7 @@ TEST(lock, that_is_never_given_back_delays_an_emit_once)
 
 TEST(lock, that_is_never_given_back_delays_a_relocate_once)
 {
-	struct tkb_relocate_report report = { 0 };
+	struct tkb_relocate_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	uint64_t start;
 	int lock;
@@ -99,8 +106,9 @@ TEST(lock, that_is_never_given_back_delays_a_relocate_once)
 
 TEST(lock, is_not_waited_for_by_who_is_cancelled)
 {
-	struct tkb_relocate_options relocate = { 0 };
-	struct tkb_emit_options options = { 0 };
+	struct tkb_relocate_options relocate = { .struct_size =
+		                                         sizeof(relocate) };
+	struct tkb_emit_options options = { .struct_size = sizeof(options) };
 	struct patience patience;
 	struct tkb_error err = { 0 };
 	uint64_t start;
@@ -121,9 +129,14 @@ TEST(lock, is_not_waited_for_by_who_is_cancelled)
 
 TEST(lock, is_not_waited_for_behind_a_deadline)
 {
-	const struct tkb_relocate_options relocate = { .deadline_ms = 200 };
-	const struct tkb_emit_options options = { .deadline_ms = 200 };
-	const struct tkb_gc_options gc = { .has_max_entries = true,
+	const struct tkb_relocate_options relocate = { .struct_size =
+		                                               sizeof(relocate),
+		                                       .deadline_ms = 200 };
+	const struct tkb_emit_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .deadline_ms = 200 };
+	const struct tkb_gc_options gc = { .struct_size = sizeof(gc),
+		                           .has_max_entries = true,
 		                           .deadline_ms = 200 };
 	struct tkb_error err = { 0 };
 	struct outcome outcome;
@@ -272,7 +285,7 @@ TEST(lock, of_a_stage_is_not_kept_by_a_child_either)
 /* In a root that others may write, too. */
 TEST(lock, that_is_a_fifo_holds_nobody_up)
 {
-	struct tkb_emit_report report = { 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	const char *boot = read_file("/proc/sys/kernel/random/boot_id").data;
 

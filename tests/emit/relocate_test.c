@@ -26,7 +26,7 @@ struct did {
 static struct did relocate_with(const char *root,
                                 struct tkb_relocate_options options)
 {
-	struct did did = { 0 };
+	struct did did = { .report.struct_size = sizeof(did.report) };
 
 	options.watch = tell_to(&did.told);
 	did.rc = tkb_relocate(root, &options, &did.report, &did.err);
@@ -35,7 +35,10 @@ static struct did relocate_with(const char *root,
 
 static struct did relocate(const char *root)
 {
-	return relocate_with(root, (struct tkb_relocate_options){ 0 });
+	return relocate_with(
+		root,
+		(struct tkb_relocate_options){
+			.struct_size = sizeof(struct tkb_relocate_options) });
 }
 
 #define CHECK_DID(did, relocated, present)                                     \
@@ -79,7 +82,8 @@ static void check_same(const char *one, const char *other)
 TEST(relocate, gives_what_an_emit_to_that_place_gives)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
-		struct tkb_collect_report before;
+		struct tkb_collect_report before = { .struct_size =
+			                                     sizeof(before) };
 
 		arrange_moved(fixtures[i]);
 		pack("moved", "a.tkb");
@@ -171,7 +175,8 @@ TEST(relocate, leaves_nothing_but_its_lock)
 
 TEST(relocate, dry_says_what_it_would_do_and_writes_nothing)
 {
-	const struct tkb_relocate_options dry = { .is_dry_run = true };
+	const struct tkb_relocate_options dry = { .struct_size = sizeof(dry),
+		                                  .is_dry_run = true };
 	const char *before;
 
 	arrange_moved("triton-3.6.0-h100");
@@ -365,10 +370,16 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
 		struct patience own = { .left = patience };
 		const struct tkb_relocate_options options = {
-			.watch = { .self = &own, .is_cancelled = is_enough },
+			.struct_size = sizeof(options),
+			.watch =
+				&(const struct tkb_watch){
+					.struct_size = sizeof(struct tkb_watch),
+					.self = &own,
+					.is_cancelled = is_enough },
 			.threads = 1,
 		};
-		struct tkb_collect_report report;
+		struct tkb_collect_report report = { .struct_size =
+			                                     sizeof(report) };
 		struct tkb_error err = { 0 };
 
 		copy_folder("old", "moved");
@@ -391,7 +402,12 @@ TEST(relocate, tells_how_far_it_is)
 {
 	struct patience patience = { 0 };
 	const struct tkb_relocate_options options = {
-		.watch = { .self = &patience, .on_progress = note_progress },
+		.struct_size = sizeof(options),
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &patience,
+				.on_progress = note_progress },
 	};
 	struct tkb_error err = { 0 };
 
@@ -451,16 +467,19 @@ static bool take_lock(void *self)
 
 TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 {
-	struct tkb_relocate_options options = { .threads = 1 };
-	struct tkb_relocate_report report = { 0 };
+	struct tkb_relocate_options options = { .struct_size = sizeof(options),
+		                                .threads = 1 };
+	struct tkb_relocate_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	struct thief thief = { .turns_left = 5 };
+	struct tkb_watch watch = { .struct_size = sizeof(watch) };
 
 	arrange_moved("triton-3.6.0-cpu");
 	/* The first kernel in a bundle's order, by name. */
 	thief.group = "moved/" ADD_GROUP;
-	options.watch = tell_to(&thief.told);
-	options.watch.is_cancelled = take_lock;
+	watch = *tell_to(&thief.told);
+	watch.is_cancelled = take_lock;
+	options.watch = &watch;
 
 	CHECK_OK(tkb_relocate("moved", &options, &report, &err), &err);
 	CHECK_INT(pthread_join(thief.thread, NULL), 0);

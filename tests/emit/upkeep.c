@@ -52,8 +52,9 @@ void arrange_emitted(const char *fixture)
 
 struct tkb_collect_report look_at(const char *root)
 {
-	const struct tkb_collect_options dry = { .is_dry_run = true };
-	struct tkb_collect_report report = { 0 };
+	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+		                                 .is_dry_run = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect(root, &dry, NULL, &report, &err), &err);
@@ -186,9 +187,13 @@ static void note(void *self, const struct tkb_result *result)
 	               result->message);
 }
 
-struct tkb_watch tell_to(struct told *told)
+const struct tkb_watch *tell_to(struct told *told)
 {
-	return (struct tkb_watch){ .self = told, .on_result = note };
+	told->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = told,
+		                    .on_result = note };
+	return &told->watch;
 }
 
 pid_t start(const char *name, ...)

@@ -56,10 +56,11 @@ struct told {
 		char root[512];
 		char message[512];
 	} items[64];
+	struct tkb_watch watch;
 };
 
 /* A watch that only lists; `told` must outlive it. */
-struct tkb_watch tell_to(struct told *told);
+const struct tkb_watch *tell_to(struct told *told);
 
 /* Start a program without waiting for it, quietly; arguments end with NULL. */
 pid_t start(const char *program, ...) __attribute__((sentinel));

@@ -289,7 +289,10 @@ static bool is_enough(void *self)
 TEST(uses, can_be_cancelled)
 {
 	const struct tkb_uses_options options = {
-		.watch = { .is_cancelled = is_enough },
+		.struct_size = sizeof(options),
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .is_cancelled = is_enough },
 	};
 	struct tkb_uses *uses = NULL;
 	struct tkb_error err = { 0 };
@@ -351,9 +354,11 @@ static bool enter_namespace(void)
 static void look_in_child(struct finding *finding, unsigned long flags,
                           unsigned long later)
 {
-	const struct tkb_gc_options options = { .has_max_entries = true,
+	const struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                                .has_max_entries = true,
 		                                .is_dry_run = true };
-	struct tkb_gc_report report = { .has_uses = true };
+	struct tkb_gc_report report = { .struct_size = sizeof(report),
+		                        .has_uses = true };
 	struct tkb_uses *uses = NULL;
 
 	if (!enter_namespace() ||

@@ -223,11 +223,12 @@ TEST(bundle, gives_all_or_says_that_an_allocation_failed)
 
 static int call_verify(void *self, struct tkb_error *err)
 {
-	const struct tkb_verify_options options = { .threads =
-		                                            subject.threads };
+	const struct tkb_verify_options options = {
+		.struct_size = sizeof(options), .threads = subject.threads
+	};
 
 	(void)self;
-	world_dirty(&subject.report, sizeof(subject.report));
+	world_dirty_report(&subject.report, sizeof(subject.report));
 	return tkb_bundle_verify(subject.bundle, &options, &subject.report,
 	                         err);
 }
@@ -238,7 +239,8 @@ static const char *check_verified(void *self, enum fault_moment moment)
 	switch (moment) {
 	case FAULT_REFUSED:
 	case FAULT_STARVED:
-		return world_is_dirty(&subject.report, sizeof(subject.report))
+		return world_report_is_dirty(&subject.report,
+		                             sizeof(subject.report))
 		               ? NULL
 		               : "the report was touched";
 	case FAULT_DONE_YET:
@@ -260,6 +262,7 @@ static void try_verify(uint32_t threads, int wanted)
 
 	subject.threads = threads;
 	CHECK_OK(tkb_bundle_open("x.tkb", &subject.bundle, &err), &err);
+	subject.wanted_report.struct_size = sizeof(subject.wanted_report);
 	CHECK_INT(tkb_bundle_verify(subject.bundle, NULL,
 	                            &subject.wanted_report, &err),
 	          wanted);

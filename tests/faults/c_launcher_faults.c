@@ -37,6 +37,7 @@ static void set_up(void)
 	unpack("triton-3.6.0-h100", "h");
 	made = (struct made){
 		.kernel = {
+			.struct_size = sizeof(made.kernel),
 			.key = "WEOK",
 			.metadata = read_file(
 				text("%s/add_kernel.json", folder)),
@@ -51,6 +52,7 @@ static void set_up(void)
 static int make_launcher(void *self, struct tkb_error *err)
 {
 	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options),
 		.signature = "*fp32:16, *fp32:16, *fp32:16, i32, 256",
 		.grid = "(n + 255) / 256, n / n, 1",
 	};

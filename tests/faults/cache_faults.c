@@ -74,7 +74,9 @@ TEST(cache, opens_or_says_that_an_allocation_failed)
 	world_cache();
 	world_add(WORLD_OTHER);
 	assert_int_equal(remove("cache/" WORLD_OTHER "/add_kernel.cubin"), 0);
-	try_open((struct tkb_cache_options){ .threads = 1 });
+	try_open((struct tkb_cache_options){
+		.struct_size = sizeof(struct tkb_cache_options),
+		.threads = 1 });
 	CHECK_INT(looked.wanted_left_out, 1);
 }
 
@@ -82,14 +84,17 @@ TEST(cache, of_two_devices_opens_or_says_that_an_allocation_failed)
 {
 	need_faults();
 	world_inductor();
-	try_open((struct tkb_cache_options){ .threads = 2,
-	                                     .has_digests = true });
+	try_open((struct tkb_cache_options){
+		.struct_size = sizeof(struct tkb_cache_options),
+		.threads = 2,
+		.has_digests = true });
 	CHECK_INT(looked.wanted_count, 2);
 }
 
 static int call_emit(void *self, struct tkb_error *err)
 {
-	struct tkb_emit_options options = { .threads = 1 };
+	struct tkb_emit_options options = { .struct_size = sizeof(options),
+		                            .threads = 1 };
 	int rc;
 
 	(void)self;

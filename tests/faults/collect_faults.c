@@ -22,6 +22,7 @@ static void want(void)
 	struct tkb_error err = { 0 };
 
 	lenient.is_strict = false;
+	collect.wanted_report.struct_size = sizeof(collect.wanted_report);
 	CHECK_OK(tkb_collect_to_file("cache", &lenient, "wanted.tkb",
 	                             &collect.wanted_report, &err),
 	         &err);
@@ -31,7 +32,8 @@ static void want(void)
 static const char *check_report(enum fault_moment moment)
 {
 	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
-		return world_is_dirty(&collect.report, sizeof(collect.report))
+		return world_report_is_dirty(&collect.report,
+		                             sizeof(collect.report))
 		               ? NULL
 		               : "the report was touched";
 	return memcmp(&collect.report, &collect.wanted_report,
@@ -48,7 +50,7 @@ static int call_collect(void *self, struct tkb_error *err)
 	const struct tkb_sink sink = world_sink(&collect.got);
 
 	(void)self;
-	world_dirty(&collect.report, sizeof(collect.report));
+	world_dirty_report(&collect.report, sizeof(collect.report));
 	return tkb_collect("cache", &collect.options, &sink, &collect.report,
 	                   err);
 }
@@ -78,14 +80,18 @@ TEST(collect, survives_each_failing_allocation)
 {
 	need_faults();
 	world_cache();
-	try_collect((struct tkb_collect_options){ .threads = 1 });
+	try_collect((struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
+		.threads = 1 });
 }
 
 TEST(collect, survives_each_failing_allocation_on_two_threads)
 {
 	need_faults();
 	world_cache();
-	try_collect((struct tkb_collect_options){ .threads = 2 });
+	try_collect((struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
+		.threads = 2 });
 }
 
 TEST(collect, of_two_devices_by_key_survives_each_failing_allocation)
@@ -94,11 +100,12 @@ TEST(collect, of_two_devices_by_key_survives_each_failing_allocation)
 
 	need_faults();
 	world_inductor();
-	try_collect(
-		(struct tkb_collect_options){ .threads = 1,
-	                                      .keys = keys,
-	                                      .key_count = 1,
-	                                      .profile = TKB_PROFILE_LEAN });
+	try_collect((struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
+		.threads = 1,
+		.keys = keys,
+		.key_count = 1,
+		.profile = TKB_PROFILE_LEAN });
 }
 
 /* Two that are torn, one of them so that it is seen only when it is packed. */
@@ -115,7 +122,9 @@ TEST(collect, that_leaves_two_out_survives_each_failing_allocation)
 {
 	need_faults();
 	tear_two();
-	try_collect((struct tkb_collect_options){ .threads = 1 });
+	try_collect((struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
+		.threads = 1 });
 	CHECK_INT(collect.wanted_report.left_out_count, 2);
 }
 
@@ -138,7 +147,9 @@ TEST(collect, that_is_strict_survives_each_failing_allocation)
 
 	need_faults();
 	tear_two();
-	collect = (struct collect){ .options = { .threads = 1,
+	collect = (struct collect){ .options = { .struct_size = sizeof(
+							 collect.options),
+		                                 .threads = 1,
 		                                 .is_strict = true } };
 	fault_each_allocation(&call);
 }
@@ -154,7 +165,7 @@ static void prepare_file(void *self)
 static int call_to_file(void *self, struct tkb_error *err)
 {
 	(void)self;
-	world_dirty(&collect.report, sizeof(collect.report));
+	world_dirty_report(&collect.report, sizeof(collect.report));
 	return tkb_collect_to_file("cache", &collect.options, "out/x.tkb",
 	                           &collect.report, err);
 }
@@ -190,7 +201,9 @@ static void try_to_file(bool replaces)
 
 	need_faults();
 	world_cache();
-	collect = (struct collect){ .options = { .threads = 1,
+	collect = (struct collect){ .options = { .struct_size = sizeof(
+							 collect.options),
+		                                 .threads = 1,
 		                                 .profile = TKB_PROFILE_LEAN },
 		                    .replaces = replaces };
 	want();
@@ -219,16 +232,19 @@ static void take_place(void *self, const struct tkb_result *result)
 TEST(collect, whose_file_cannot_take_its_place_changes_no_report)
 {
 	const struct tkb_collect_options options = {
-		.watch = { .on_result = take_place }
+		.struct_size = sizeof(options),
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .on_result = take_place }
 	};
 	struct tkb_error err = { 0 };
 
 	world_cache();
 	tree_make_folder("out");
-	world_dirty(&collect.report, sizeof(collect.report));
+	world_dirty_report(&collect.report, sizeof(collect.report));
 	CHECK_FAILS(tkb_collect_to_file("cache", &options, "out/x.tkb",
 	                                &collect.report, &err),
 	            TKB_ERR_IO, &err, "cannot write 'out/x.tkb'");
-	CHECK(world_is_dirty(&collect.report, sizeof(collect.report)));
+	CHECK(world_report_is_dirty(&collect.report, sizeof(collect.report)));
 	CHECK_INT(count_names("out"), 1);
 }

@@ -30,7 +30,7 @@ static int emit_once(struct tkb_emit_report *report, struct tkb_error *err)
 static int call_emit(void *self, struct tkb_error *err)
 {
 	(void)self;
-	world_dirty(&emit.report, sizeof(emit.report));
+	world_dirty_report(&emit.report, sizeof(emit.report));
 	return emit_once(&emit.report, err);
 }
 
@@ -48,7 +48,7 @@ static const char *check_report(enum fault_moment moment)
 	switch (moment) {
 	case FAULT_REFUSED:
 	case FAULT_STARVED:
-		return world_is_dirty(report, sizeof(*report))
+		return world_report_is_dirty(report, sizeof(*report))
 		               ? NULL
 		               : "the report was touched";
 	case FAULT_DONE_YET:
@@ -87,7 +87,11 @@ static void try_emit(struct tkb_emit_options options, int wanted,
 		                         .check = check_emit };
 	struct tkb_error err = { 0 };
 
-	emit = (struct emit){ .options = options, .root.places = places };
+	emit = (struct emit){ .wanted_report.struct_size =
+		                      sizeof(emit.wanted_report),
+		              .report.struct_size = sizeof(emit.report),
+		              .options = options,
+		              .root.places = places };
 	emit.root.before = tree_read("root");
 	CHECK_OK(tkb_bundle_open("x.tkb", &emit.bundle, &err), &err);
 	CHECK_INT(emit_once(&emit.wanted_report, &err), wanted);
@@ -104,8 +108,10 @@ static void try_new_root(uint32_t threads)
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	try_emit((struct tkb_emit_options){ .threads = threads }, 0,
-	         two_places);
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = threads },
+	         0, two_places);
 }
 
 TEST(emit, into_a_new_root_survives_each_failing_allocation)
@@ -158,7 +164,10 @@ TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
 
 	need_faults();
 	make_states();
-	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, places);
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1 },
+	         0, places);
 	CHECK_INT(emit.wanted_report.emitted_count, 1);
 	CHECK_INT(emit.wanted_report.repaired_count, 2);
 	CHECK_INT(emit.wanted_report.busy_count, 1);
@@ -170,7 +179,10 @@ TEST(emit, of_what_is_present_survives_each_failing_allocation)
 	world_cache();
 	world_bundle("cache", "x.tkb");
 	emit_to("root");
-	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, two_places);
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1 },
+	         0, two_places);
 	CHECK_INT(emit.wanted_report.present_count, 2);
 }
 
@@ -184,7 +196,10 @@ TEST(emit, for_two_devices_survives_each_failing_allocation)
 	need_faults();
 	world_inductor();
 	world_lean_bundle("cache", "x.tkb");
-	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, places);
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1 },
+	         0, places);
 	CHECK_INT(emit.wanted_report.emitted_count, 4);
 }
 
@@ -200,8 +215,10 @@ TEST(emit, of_a_damaged_frame_survives_each_failing_allocation)
 	copy = memcpy(test_alloc(bytes.size), bytes.data, bytes.size);
 	copy[bytes.size / 2] ^= 1;
 	write_file("x.tkb", (struct tkb_bytes){ copy, bytes.size });
-	try_emit((struct tkb_emit_options){ .threads = 1 }, TKB_ERR_CORRUPT,
-	         two_places);
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1 },
+	         TKB_ERR_CORRUPT, two_places);
 	CHECK_INT(emit.wanted_report.damaged_count, 2);
 }
 
@@ -212,6 +229,9 @@ TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 	world_bundle("cache", "x.tkb");
 	tree_make_folder("root");
 	tree_make_file("root/" WORLD_KERNEL, "no folder", 9);
-	try_emit((struct tkb_emit_options){ .threads = 1 }, 0, two_places);
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1 },
+	         0, two_places);
 	CHECK_INT(emit.wanted_report.unsafe_count, 1);
 }

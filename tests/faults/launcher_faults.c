@@ -21,6 +21,7 @@ static void put_launcher(struct tkb_recorder *recorder, const char *cache_key,
 {
 	const char *const needs[] = { key };
 	const struct tkb_launcher_spec spec = {
+		.struct_size = sizeof(spec),
 		.cache_key = cache_key,
 		.name = "add_kernel",
 		.payload = { payload, sizeof(payload) },
@@ -37,7 +38,9 @@ static void put_launcher(struct tkb_recorder *recorder, const char *cache_key,
 static void set_up(void)
 {
 	static const char *const keys[] = { WORLD_KERNEL };
-	const struct tkb_emit_options only = { .keys = keys, .key_count = 1 };
+	const struct tkb_emit_options only = { .struct_size = sizeof(only),
+		                               .keys = keys,
+		                               .key_count = 1 };
 	struct tkb_recorder *recorder = NULL;
 	struct tkb_error err = { 0 };
 

@@ -31,6 +31,7 @@ static void set_up(void)
 	CHECK_OK(tkb_bundle_open("a.tkb", &merge.bundles[0], &err), &err);
 	CHECK_OK(tkb_bundle_open("b.tkb", &merge.bundles[1], &err), &err);
 	merge.first = read_file("a.tkb");
+	merge.wanted_report.struct_size = sizeof(merge.wanted_report);
 	CHECK_OK(tkb_merge_to_file(inputs(), 2, NULL, "wanted.tkb",
 	                           &merge.wanted_report, &err),
 	         &err);
@@ -49,7 +50,8 @@ static const char *check_report(enum fault_moment moment)
 	switch (moment) {
 	case FAULT_REFUSED:
 	case FAULT_STARVED:
-		return world_is_dirty(&merge.report, sizeof(merge.report))
+		return world_report_is_dirty(&merge.report,
+		                             sizeof(merge.report))
 		               ? NULL
 		               : "the report was touched";
 	case FAULT_DONE_YET:
@@ -67,7 +69,7 @@ static int call_merge(void *self, struct tkb_error *err)
 	const struct tkb_sink sink = world_sink(&merge.got);
 
 	(void)self;
-	world_dirty(&merge.report, sizeof(merge.report));
+	world_dirty_report(&merge.report, sizeof(merge.report));
 	return tkb_merge(inputs(), 2, NULL, &sink, &merge.report, err);
 }
 
@@ -102,7 +104,7 @@ static void prepare_file(void *self)
 static int call_to_file(void *self, struct tkb_error *err)
 {
 	(void)self;
-	world_dirty(&merge.report, sizeof(merge.report));
+	world_dirty_report(&merge.report, sizeof(merge.report));
 	return tkb_merge_to_file(inputs(), 2, NULL, "out/a.tkb", &merge.report,
 	                         err);
 }
@@ -155,17 +157,20 @@ static void take_place(void *self, const struct tkb_result *result)
 TEST(merge, whose_file_cannot_take_its_place_changes_no_report)
 {
 	const struct tkb_merge_options options = {
-		.watch = { .on_result = take_place }
+		.struct_size = sizeof(options),
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .on_result = take_place }
 	};
 	struct tkb_error err = { 0 };
 
 	set_up();
 	tree_make_folder("out");
-	world_dirty(&merge.report, sizeof(merge.report));
+	world_dirty_report(&merge.report, sizeof(merge.report));
 	CHECK_FAILS(tkb_merge_to_file(inputs(), 2, &options, "out/x.tkb",
 	                              &merge.report, &err),
 	            TKB_ERR_IO, &err, "cannot write 'out/x.tkb'");
-	CHECK(world_is_dirty(&merge.report, sizeof(merge.report)));
+	CHECK(world_report_is_dirty(&merge.report, sizeof(merge.report)));
 	CHECK_INT(count_names("out"), 1);
 	tear_down();
 }

@@ -43,6 +43,7 @@ static int put_launcher(size_t number, struct tkb_error *err)
 {
 	static const char *const needs[] = { WORLD_KERNEL };
 	const struct tkb_launcher_spec spec = {
+		.struct_size = sizeof(spec),
 		.cache_key = number == 0 ? "first" : "second",
 		.name = "add_kernel",
 		.payload = { payload, sizeof(payload) - number },
@@ -63,13 +64,15 @@ static int put_winner(size_t number, struct tkb_error *err)
 
 static int collect(size_t number, struct tkb_error *err)
 {
-	const struct tkb_collect_options options = { .threads = 1,
+	const struct tkb_collect_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .threads = 1,
 		                                     .profile =
 		                                             TKB_PROFILE_LEAN };
 	const struct tkb_sink sink = world_sink(&compile.got);
 
 	(void)number;
-	world_dirty(&compile.report, sizeof(compile.report));
+	world_dirty_report(&compile.report, sizeof(compile.report));
 	if (compile.to_file)
 		return tkb_recorder_collect_to_file(compile.recorder, "cache",
 		                                    &options, "out/x.tkb",

@@ -51,10 +51,12 @@ static void prepare(void *self)
 
 static int call_relocate(void *self, struct tkb_error *err)
 {
-	const struct tkb_relocate_options options = { .threads = 1 };
+	const struct tkb_relocate_options options = { .struct_size =
+		                                              sizeof(options),
+		                                      .threads = 1 };
 
 	(void)self;
-	world_dirty(&upkeep.relocate, sizeof(upkeep.relocate));
+	world_dirty_report(&upkeep.relocate, sizeof(upkeep.relocate));
 	return tkb_relocate("root", &options, &upkeep.relocate, err);
 }
 
@@ -67,7 +69,7 @@ static const char *check_relocate(void *self, enum fault_moment moment)
 	if (problem != NULL)
 		return problem;
 	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
-		return world_is_dirty(report, sizeof(*report))
+		return world_report_is_dirty(report, sizeof(*report))
 		               ? NULL
 		               : "the report was touched";
 	if (moment == FAULT_DONE_YET)
@@ -88,6 +90,7 @@ TEST(relocate, survives_each_failing_allocation)
 	struct tkb_error err = { 0 };
 
 	set_up();
+	upkeep.wanted_relocate.struct_size = sizeof(upkeep.wanted_relocate);
 	CHECK_OK(tkb_relocate("root", NULL, &upkeep.wanted_relocate, &err),
 	         &err);
 	CHECK_INT(upkeep.wanted_relocate.relocated_count, 2);
@@ -98,7 +101,8 @@ TEST(relocate, survives_each_failing_allocation)
 
 static int gc_all(struct tkb_gc_report *report, struct tkb_error *err)
 {
-	const struct tkb_gc_options options = { .has_max_entries = true,
+	const struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                                .has_max_entries = true,
 		                                .threads = 1 };
 
 	return tkb_gc("root", &options, report, err);
@@ -107,7 +111,7 @@ static int gc_all(struct tkb_gc_report *report, struct tkb_error *err)
 static int call_gc(void *self, struct tkb_error *err)
 {
 	(void)self;
-	world_dirty(&upkeep.gc, sizeof(upkeep.gc));
+	world_dirty_report(&upkeep.gc, sizeof(upkeep.gc));
 	return gc_all(&upkeep.gc, err);
 }
 
@@ -122,7 +126,7 @@ static const char *check_gc(void *self, enum fault_moment moment)
 	if (problem != NULL)
 		return problem;
 	if (moment == FAULT_REFUSED || moment == FAULT_STARVED)
-		return world_is_dirty(report, sizeof(*report))
+		return world_report_is_dirty(report, sizeof(*report))
 		               ? NULL
 		               : "the report was touched";
 	if (moment == FAULT_DONE_YET)
@@ -140,6 +144,7 @@ TEST(gc, survives_each_failing_allocation)
 	struct tkb_error err = { 0 };
 
 	set_up();
+	upkeep.wanted_gc.struct_size = sizeof(upkeep.wanted_gc);
 	CHECK_OK(gc_all(&upkeep.wanted_gc, &err), &err);
 	CHECK_INT(upkeep.wanted_gc.removed_count, 3);
 	upkeep.root.after = tree_read("root");
@@ -149,7 +154,9 @@ TEST(gc, survives_each_failing_allocation)
 
 static int call_uses(void *self, struct tkb_error *err)
 {
-	const struct tkb_uses_options options = { .threads = 1 };
+	const struct tkb_uses_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .threads = 1 };
 
 	(void)self;
 	upkeep.uses = untouched;

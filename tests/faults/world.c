@@ -50,8 +50,9 @@ void world_bundle(const char *cache, const char *path)
 
 void world_lean_bundle(const char *cache, const char *path)
 {
-	const struct tkb_collect_options options = { .profile =
-		                                             TKB_PROFILE_LEAN };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options), .profile = TKB_PROFILE_LEAN
+	};
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect_to_file(cache, &options, path, NULL, &err), &err);
@@ -95,4 +96,17 @@ bool world_is_dirty(const void *memory, size_t size)
 			return false;
 	}
 	return true;
+}
+
+void world_dirty_report(void *report, size_t size)
+{
+	world_dirty(report, size);
+	memcpy(report, &size, sizeof(size));
+}
+
+bool world_report_is_dirty(const void *report, size_t size)
+{
+	return memcmp(report, &size, sizeof(size)) == 0 &&
+	       world_is_dirty((const unsigned char *)report + sizeof(size),
+	                      size - sizeof(size));
 }

@@ -42,4 +42,8 @@ struct tkb_sink world_sink_on(struct world_sink *sink); /* goes on */
 void world_dirty(void *memory, size_t size);
 bool world_is_dirty(const void *memory, size_t size);
 
+/* The same of a report, but for its struct_size. */
+void world_dirty_report(void *report, size_t size);
+bool world_report_is_dirty(const void *report, size_t size);
+
 #endif

@@ -26,9 +26,11 @@ static struct tkb_remote *arrange(const char *urls)
 static struct tkb_remote_verify_report verify(struct tkb_remote *remote,
                                               bool is_repair, int status)
 {
-	const struct tkb_remote_verify_options options = { .is_repair =
-		                                                   is_repair };
-	struct tkb_remote_verify_report report = { 0 };
+	const struct tkb_remote_verify_options options = {
+		.struct_size = sizeof(options), .is_repair = is_repair
+	};
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err), status);
@@ -56,7 +58,8 @@ TEST(audit, drops_a_blob_of_the_right_size_which_the_next_push_brings)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
-	struct tkb_remote_verify_report report;
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 	const char *blob = blob_files("remote")[1];
 
 	flip(blob, 8);
@@ -78,7 +81,8 @@ TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const char **records = record_files("remote");
 	const char **blobs = blob_files("remote");
-	struct tkb_remote_verify_report report;
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 
 	flip(records[0], 8);
 	CHECK_INT(rename(records[1], out("record")), 0);
@@ -121,8 +125,11 @@ TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const struct tkb_bytes bytes = make_bytes(5000, 1);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
-	const struct tkb_remote_verify_options options = { .ref = REF };
-	struct tkb_remote_verify_report report = { 0 };
+	const struct tkb_remote_verify_options options = {
+		.struct_size = sizeof(options), .ref = REF
+	};
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 	struct tkb_digest digest;
 	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
@@ -142,7 +149,8 @@ TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
 	struct tkb_remote *remote =
 		arrange(text("%s,%s", spy_url("near"), spy_url("remote")));
 	const char **near = blob_files("near");
-	struct tkb_remote_verify_report report;
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 
 	flip(near[0], 8);
 	CHECK_INT(unlink(near[1]), 0);
@@ -158,7 +166,9 @@ TEST(audit, of_a_ref_without_records_is_a_miss)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_remote_verify_options options = { .ref = "none" };
+	const struct tkb_remote_verify_options options = {
+		.struct_size = sizeof(options), .ref = "none"
+	};
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err), TKB_MISS);
@@ -188,7 +198,9 @@ TEST(audit, ends_at_its_deadline)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
-	const struct tkb_remote_verify_options options = { .deadline_ms = 200 };
+	const struct tkb_remote_verify_options options = {
+		.struct_size = sizeof(options), .deadline_ms = 200
+	};
 	const uint64_t start = now_ms();
 	struct tkb_error err = { 0 };
 
@@ -217,8 +229,12 @@ TEST(audit, asks_its_watch_while_it_checks_a_bundle)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_remote_verify_options options = {
+		.struct_size = sizeof(options),
 		.ref = REF,
-		.watch = { .is_cancelled = is_cancelled_once_fetched }
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.is_cancelled = is_cancelled_once_fetched }
 	};
 	struct tkb_error err = { 0 };
 

@@ -45,6 +45,7 @@ static struct mute start_mute(void)
 
 /* Waits of minutes, so that nothing but the watch can end them. */
 static const struct tkb_remote_options patient = {
+	.struct_size = sizeof(patient),
 	.timeout_ms = 60000,
 	.connect_timeout_ms = 60000,
 	.stall_timeout_ms = 60000,
@@ -61,6 +62,7 @@ static struct tkb_remote *open_patient(const char *url)
 
 /* A watch that says so after a moment. */
 struct patience {
+	struct tkb_watch watch;
 	uint64_t end_ms;
 };
 
@@ -71,15 +73,19 @@ static bool is_over(void *self)
 	return now_ms() >= patience->end_ms;
 }
 
-static struct tkb_watch impatient(struct patience *patience)
+static const struct tkb_watch *impatient(struct patience *patience)
 {
 	patience->end_ms = now_ms() + PATIENCE_MS;
-	return (struct tkb_watch){ .self = patience, .is_cancelled = is_over };
+	patience->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = patience,
+		                    .is_cancelled = is_over };
+	return &patience->watch;
 }
 
 /* How it ends. */
 struct end {
-	struct tkb_watch watch;
+	const struct tkb_watch *watch;
 	uint32_t deadline_ms;
 };
 
@@ -90,10 +96,13 @@ typedef int (*work)(struct tkb_remote *remote, const struct end *end,
 static int pull(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
-	struct tkb_pull_options options = { .connections = 3 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 3 };
 
-	options.emit.watch = end->watch;
-	options.emit.deadline_ms = end->deadline_ms;
+	emit.watch = end->watch;
+	emit.deadline_ms = end->deadline_ms;
 	return tkb_pull(remote, REF, "pulled", &options, NULL, err);
 }
 
@@ -109,10 +118,13 @@ static int pull_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
 	const struct tkb_sink sink = { drop, NULL };
-	struct tkb_pull_options options = { .connections = 3 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 3 };
 
-	options.emit.watch = end->watch;
-	options.emit.deadline_ms = end->deadline_ms;
+	emit.watch = end->watch;
+	emit.deadline_ms = end->deadline_ms;
 	return tkb_pull_bundle(remote, REF, &options, &sink, NULL, err);
 }
 
@@ -120,8 +132,13 @@ static int push(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
 	const struct tkb_push_options options = {
-		.collect = { .watch = end->watch,
-		             .deadline_ms = end->deadline_ms },
+		.struct_size = sizeof(options),
+		.collect =
+			&(const struct tkb_collect_options){
+				.struct_size =
+					sizeof(struct tkb_collect_options),
+				.watch = end->watch,
+				.deadline_ms = end->deadline_ms },
 	};
 
 	return tkb_push(remote, REF, "pool", &options, NULL, err);
@@ -131,8 +148,13 @@ static int push_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
 	const struct tkb_push_options options = {
-		.collect = { .watch = end->watch,
-		             .deadline_ms = end->deadline_ms },
+		.struct_size = sizeof(options),
+		.collect =
+			&(const struct tkb_collect_options){
+				.struct_size =
+					sizeof(struct tkb_collect_options),
+				.watch = end->watch,
+				.deadline_ms = end->deadline_ms },
 	};
 	struct tkb_source source;
 	struct tkb_bytes bytes;
@@ -150,7 +172,9 @@ static int clean_up(struct tkb_remote *remote, const struct end *end,
                     struct tkb_error *err)
 {
 	const struct tkb_remote_gc_options options = {
-		.watch = end->watch, .deadline_ms = end->deadline_ms
+		.struct_size = sizeof(options),
+		.watch = end->watch,
+		.deadline_ms = end->deadline_ms
 	};
 
 	return tkb_remote_gc(remote, &options, NULL, err);
@@ -166,7 +190,7 @@ static void check_ends(struct tkb_remote *remote, work do_it, bool is_late)
 
 	for (int i = 0; i < ATTEMPTS && late_ms >= LIMIT_MS; i++) {
 		struct patience patience;
-		const struct tkb_watch watch = impatient(&patience);
+		const struct tkb_watch *watch = impatient(&patience);
 		struct end end = { .deadline_ms = is_late ? PATIENCE_MS : 0 };
 		struct tkb_error err = { 0 };
 

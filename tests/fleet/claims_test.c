@@ -39,7 +39,9 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 static struct tkb_remote *open_tiers(const char *urls)
 {
 	return open_spy_with(
-		urls, (struct tkb_remote_options){ .timeout_ms = 20000 });
+		urls, (struct tkb_remote_options){
+			      .struct_size = sizeof(struct tkb_remote_options),
+			      .timeout_ms = 20000 });
 }
 
 static void *work(void *argument)

@@ -48,7 +48,7 @@ static const char *autotunes(const char *name, unsigned from, unsigned to)
 static struct tkb_push_report push_many(struct tkb_remote *remote,
                                         unsigned count)
 {
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	for (unsigned i = 0; i < count; i++) {
 		const char *root = autotunes(text("cache-%u", i), i, i + 1);
@@ -63,8 +63,8 @@ static void check_has_many(struct tkb_remote *remote, const char *name,
                            unsigned count)
 {
 	const char *all = autotunes(text("%s-all", name), 0, count);
-	struct tkb_collect_report wanted;
-	struct tkb_collect_report got;
+	struct tkb_collect_report wanted = { .struct_size = sizeof(wanted) };
+	struct tkb_collect_report got = { .struct_size = sizeof(got) };
 
 	(void)pull_all(remote, out(name));
 	wanted = weigh(all);
@@ -77,7 +77,7 @@ TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	spy_reset();
 	report = push_many(remote, MANY);
@@ -95,7 +95,9 @@ TEST(compact, is_left_out_where_the_caller_says_so)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options options = { .is_compaction_off = true };
+	const struct tkb_push_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .is_compaction_off = true };
 
 	spy_reset();
 	(void)push_many(remote, MANY);
@@ -255,13 +257,16 @@ TEST(compact, leaves_lean_and_full_apart)
 	struct tkb_remote *remote = arrange_three("remote");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *lean = open_spy(spy_url("lean"));
-	struct tkb_push_options options = { .is_compaction_off = true };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options options = { .struct_size = sizeof(options),
+		                            .collect = &collect,
+		                            .is_compaction_off = true };
 
-	options.collect.profile = TKB_PROFILE_LEAN;
-	options.collect.keys = pool_keys();
-	options.collect.key_count = 4;
+	collect.profile = TKB_PROFILE_LEAN;
+	collect.keys = pool_keys();
+	collect.key_count = 4;
 	(void)push_with(lean, root, options);
-	options.collect.keys += 4;
+	collect.keys += 4;
 	(void)push_with(lean, root, options);
 	CHECK_INT(
 		run("cp", "-r", "lean/cas", "lean/ref", "remote", NULL).status,
@@ -334,7 +339,9 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	tkb_remote_close(arrange_three("remote"));
 	remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_blob_size = largest });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_blob_size = largest });
 	(void)compact(remote);
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
 		CHECK(read_file(*blob).size <= largest);
@@ -345,7 +352,9 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	tkb_remote_close(remote);
 	remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_blob_size = 1000 });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_blob_size = 1000 });
 	CHECK_INT(compact(remote), 0);
 }
 
@@ -372,7 +381,7 @@ TEST(compact, leaves_what_is_pushed_meanwhile)
 	CHECK_INT(compact(remote), 3);
 	spy_reset();
 	CHECK_INT(count_texts(record_files("remote")), 2);
-	CHECK_INT(pull_all(remote, out("pulled")).emit.emitted_count, POOL + 1);
+	CHECK_INT(pull_all(remote, out("pulled")).emitted_count, POOL + 1);
 }
 
 /* Somebody was killed in between: the new record is there, the old ones too. */

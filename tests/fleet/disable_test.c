@@ -29,8 +29,10 @@ static struct tkb_bundle *open_bundle(void)
 TEST(disable, lets_an_emit_do_nothing_unless_it_is_told)
 {
 	struct tkb_bundle *bundle = open_bundle();
-	struct tkb_emit_options options = { .threads = 1 };
-	struct tkb_emit_report report = { .emitted_count = 7 };
+	struct tkb_emit_options options = { .struct_size = sizeof(options),
+		                            .threads = 1 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report),
+		                          .emitted_count = 7 };
 	struct tkb_error err = { 0 };
 
 	disable();
@@ -49,7 +51,7 @@ TEST(disable, lets_an_emit_do_nothing_unless_it_is_told)
 TEST(disable, is_not_asked_where_the_variable_is_empty_or_0)
 {
 	struct tkb_bundle *bundle = open_bundle();
-	struct tkb_emit_report report = { 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(setenv("TKBUNDLE_DISABLE", "", 1), 0);
@@ -64,8 +66,10 @@ TEST(disable, is_not_asked_where_the_variable_is_empty_or_0)
 
 TEST(disable, lets_a_collect_write_nothing_unless_it_is_told)
 {
-	const struct tkb_collect_options told = { .is_enabled = true };
-	struct tkb_collect_report report = { .file_count = 7 };
+	const struct tkb_collect_options told = { .struct_size = sizeof(told),
+		                                  .is_enabled = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report),
+		                             .file_count = 7 };
 	struct tkb_error err = { 0 };
 	const char *root = pool();
 
@@ -86,10 +90,23 @@ TEST(disable, asks_no_remote_unless_it_is_told)
 	const char *pulled = text("%s/pulled", test_folder());
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options push = { .collect = { .is_enabled =
-		                                                    true } };
-	const struct tkb_pull_options pull = { .emit = { .is_enabled = true } };
-	const struct tkb_remote_gc_options gc = { .is_enabled = true };
+	const struct tkb_push_options push = {
+		.struct_size = sizeof(push),
+		.collect =
+			&(const struct tkb_collect_options){
+				.struct_size =
+					sizeof(struct tkb_collect_options),
+				.is_enabled = true }
+	};
+	const struct tkb_pull_options pull = {
+		.struct_size = sizeof(pull),
+		.emit =
+			&(const struct tkb_emit_options){
+				.struct_size = sizeof(struct tkb_emit_options),
+				.is_enabled = true }
+	};
+	const struct tkb_remote_gc_options gc = { .struct_size = sizeof(gc),
+		                                  .is_enabled = true };
 
 	spy_reset();
 	disable();
@@ -98,17 +115,20 @@ TEST(disable, asks_no_remote_unless_it_is_told)
 	CHECK_OK(tkb_remote_gc(remote, NULL, NULL, NULL), NULL);
 	CHECK_INT(spy_trips(), 0);
 	CHECK_INT(push_with(remote, root, push).pushed_count, POOL);
-	CHECK_INT(pull_with(remote, pulled, pull).emit.emitted_count, POOL);
+	CHECK_INT(pull_with(remote, pulled, pull).emitted_count, POOL);
 	CHECK_OK(tkb_remote_gc(remote, &gc, NULL, NULL), NULL);
 	enable();
 }
 
 TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 {
-	struct tkb_remote_verify_options options = { .is_repair = true };
+	struct tkb_remote_verify_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .is_repair = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_remote_verify_report report = { 0 };
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	(void)push_all(remote, pool());
@@ -127,10 +147,15 @@ TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 
 TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 {
-	const struct tkb_relocate_options told = { .is_enabled = true };
-	struct tkb_gc_options gc = { .has_max_entries = true };
-	struct tkb_relocate_report relocated = { .relocated_count = 7 };
-	struct tkb_gc_report removed = { .removed_count = 7 };
+	const struct tkb_relocate_options told = { .struct_size = sizeof(told),
+		                                   .is_enabled = true };
+	struct tkb_gc_options gc = { .struct_size = sizeof(gc),
+		                     .has_max_entries = true };
+	struct tkb_relocate_report relocated = { .struct_size =
+		                                         sizeof(relocated),
+		                                 .relocated_count = 7 };
+	struct tkb_gc_report removed = { .struct_size = sizeof(removed),
+		                         .removed_count = 7 };
 	struct tkb_error err = { 0 };
 	const char *root = cache_of("moved", (struct part){ 0, POOL });
 
@@ -150,7 +175,8 @@ TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 TEST(disable, gives_no_launcher_and_notes_no_kernel)
 {
 	struct tkb_bundle *bundle = open_bundle();
-	const struct tkb_recorder_options told = { .is_enabled = true };
+	const struct tkb_recorder_options told = { .struct_size = sizeof(told),
+		                                   .is_enabled = true };
 	struct tkb_launchers *launchers = NULL;
 	struct tkb_recorder *recorder = NULL;
 	struct tkb_error err = { 0 };
@@ -172,11 +198,13 @@ TEST(disable, gives_no_launcher_and_notes_no_kernel)
 
 TEST(disable, fetches_no_launcher_and_pushes_nothing_of_a_recorder)
 {
-	const struct tkb_launchers_options told = { .is_enabled = true };
+	const struct tkb_launchers_options told = { .struct_size = sizeof(told),
+		                                    .is_enabled = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = pool();
-	struct tkb_push_report report = { .pushed_count = 7 };
+	struct tkb_push_report report = { .struct_size = sizeof(report),
+		                          .pushed_count = 7 };
 	struct tkb_launchers *launchers = NULL;
 	struct tkb_recorder *recorder = NULL;
 	struct tkb_error err = { 0 };

@@ -21,9 +21,12 @@ static void set_gpus(const char *gpus)
 	(void)unsetenv("CUDA_DEVICE_ORDER");
 }
 
-static const struct tkb_ref_facts no_cache = { .nvml = TKB_FAKE_NVML };
+static const struct tkb_ref_facts no_cache = { .struct_size = sizeof(no_cache),
+	                                       .nvml = TKB_FAKE_NVML };
 static const struct tkb_ref_facts no_gpu = {
-	.nvml = "/nowhere/libnvidia-ml.so.1", .cache_root = "root"
+	.struct_size = sizeof(no_gpu),
+	.nvml = "/nowhere/libnvidia-ml.so.1",
+	.cache_root = "root"
 };
 
 static void check_name(const char *pattern, const struct tkb_ref_facts *facts,
@@ -119,7 +122,8 @@ TEST(expand, visible_devices_choose_by_index_in_the_order_of_the_bus_alone)
 
 TEST(expand, hidden_gpus_leave_the_architecture_to_the_kernels)
 {
-	const struct tkb_ref_facts facts = { .nvml = TKB_FAKE_NVML,
+	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
+		                             .nvml = TKB_FAKE_NVML,
 		                             .cache_root = "root" };
 
 	make_cache("triton-3.6.0-h100");
@@ -176,7 +180,8 @@ TEST(expand, nvml_does_not_stay_loaded)
 
 TEST(expand, a_library_that_is_not_nvml_is_told_so)
 {
-	const struct tkb_ref_facts facts = { .nvml = "libm.so.6" };
+	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
+		                             .nvml = "libm.so.6" };
 
 	check_fails("{gpu}", &facts, "no such function: nvmlInit_v2",
 	            "{env:NAME}");

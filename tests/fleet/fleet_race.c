@@ -90,13 +90,15 @@ static int push_dealt(const struct race *race, struct tkb_remote *remote,
                       size_t index, struct tkb_error *err)
 {
 	const char *keys[KEYS_LIMIT];
-	struct tkb_push_options options = { 0 };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options options = { .struct_size = sizeof(options),
+		                            .collect = &collect };
 
-	options.collect.keys = keys;
-	options.collect.threads = 1;
+	collect.keys = keys;
+	collect.threads = 1;
 	for (size_t i = 0; i < race->key_count; i++) {
 		if (race->has[index][i])
-			keys[options.collect.key_count++] = race->keys[i];
+			keys[collect.key_count++] = race->keys[i];
 	}
 	return tkb_push(remote, REF, pool(), &options, NULL, err);
 }
@@ -276,7 +278,9 @@ static void evict(struct race *race)
 static void sweep(const struct race *race)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = open_at(race->url);
-	const struct tkb_remote_gc_options options = { .has_grace = true };
+	const struct tkb_remote_gc_options options = { .struct_size =
+		                                               sizeof(options),
+		                                       .has_grace = true };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_gc(remote, &options, NULL, &err), &err);

@@ -30,7 +30,7 @@ TEST(holes, are_filled_by_the_next_push)
 	const char *root = pool();
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	(void)push_part(remote, (struct part){ 0, 6 });
 	(void)push_part(remote, (struct part){ 6, 12 });
@@ -148,7 +148,7 @@ TEST(holes, are_blobs_of_another_size_than_their_records_say)
 	const char *root = pool();
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	(void)push_part(remote, (struct part){ 0, 6 });
 	(void)push_part(remote, (struct part){ 6, 12 });

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "fleet/layout_triton.h"
+#include <tkbundle/fleet.h>
+
 #include "remote_fixture.h"
 #include "server.h"
 
@@ -23,14 +24,19 @@ static int push(const char *url, const struct tkb_push_options *options,
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
 
+	struct tkb_push_options chosen = { .struct_size = sizeof(chosen) };
+
+	if (options != NULL)
+		chosen = *options;
+	chosen.layout = TKB_PUSH_LAYOUT_TRITON;
 	CHECK_OK(tkb_remote_open(url, NULL, &remote, err), err);
-	return tkb_push_triton(remote, "root", options, report, err);
+	return tkb_push(remote, NULL, "root", &chosen, report, err);
 }
 
 static struct tkb_push_report must_push(const char *url,
                                         const struct tkb_push_options *options)
 {
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(push(url, options, &report, &err), &err);
@@ -78,7 +84,7 @@ static const char *check_children(const struct server *server, const char *key)
 TEST(layout_triton, every_file_has_a_value_of_its_own)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	const char **keys;
 	size_t files = 0;
 	size_t groups = 0;
@@ -163,8 +169,11 @@ TEST(layout_triton, a_list_of_names_becomes_a_dict)
 
 TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 {
-	const struct tkb_push_options lean = { .collect.profile =
-		                                       TKB_PROFILE_LEAN };
+	const struct tkb_collect_options collect = {
+		.struct_size = sizeof(collect), .profile = TKB_PROFILE_LEAN
+	};
+	const struct tkb_push_options lean = { .struct_size = sizeof(lean),
+		                               .collect = &collect };
 	struct server redis = start_redis("");
 	const char *key;
 
@@ -185,7 +194,7 @@ TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
@@ -202,7 +211,7 @@ TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 TEST(layout_triton, a_kernel_appears_in_one_step)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	const char *calls;
 
 	unpack_root(FIXTURE);
@@ -256,19 +265,27 @@ TEST(layout_triton, the_group_file_comes_last)
 		.put_named = note_names,
 	};
 	const struct tkb_remote_backend *const backends[] = { &backend };
-	const struct tkb_remote_options options = { .backends = backends,
+	const struct tkb_remote_options options = { .struct_size =
+		                                            sizeof(options),
+		                                    .backends = backends,
 		                                    .backend_count = 1 };
 	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
-	struct tkb_push_options push_options = { .collect.key_count = 1 };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
+		                               .key_count = 1 };
+	struct tkb_push_options push_options = {
+		.struct_size = sizeof(push_options),
+		.collect = &collect,
+		.layout = TKB_PUSH_LAYOUT_TRITON
+	};
 	struct tkb_error err = { 0 };
 	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
 	key = key_of("add_kernel");
-	push_options.collect.keys = &key;
+	collect.keys = &key;
 	CHECK_OK(tkb_remote_open("names://here", &options, &remote, &err),
 	         &err);
-	CHECK_OK(tkb_push_triton(remote, "root", &push_options, NULL, &err),
+	CHECK_OK(tkb_push(remote, NULL, "root", &push_options, NULL, &err),
 	         &err);
 	CHECK_STR(names_put,
 	          ":add_kernel.cubin :add_kernel.json :add_kernel.llir "
@@ -291,13 +308,20 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 	limit = strtoull(used + strlen("used_memory:"), NULL, 10) + 6 * TKB_MIB;
 	(void)ask_redis(&redis, "CONFIG", "SET", "maxmemory",
 	                text("%llu", limit), NULL);
-	CHECK_FAILS(push(url_of(&redis, ""),
-	                 &(struct tkb_push_options){
-				 .collect = { .keys = (const char *[]){ key_of(
-						      "add_kernel") },
-	                                      .key_count = 1 } },
-	                 NULL, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "its memory is full");
+	CHECK_FAILS(
+		push(url_of(&redis, ""),
+	             &(struct tkb_push_options){
+			     .struct_size = sizeof(struct tkb_push_options),
+			     .collect =
+				     &(const struct tkb_collect_options){
+					     .struct_size = sizeof(
+						     struct
+						     tkb_collect_options),
+					     .keys = (const char *[]){ key_of(
+						     "add_kernel") },
+					     .key_count = 1 } },
+	             NULL, &err),
+		TKB_ERR_UNAVAILABLE, &err, "its memory is full");
 	CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
 	CHECK_INT(count_keys(&redis), 0);
 	stop_server(&redis, SIGKILL);
@@ -467,9 +491,13 @@ TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
 
 TEST(layout_triton, a_dry_run_pushes_nothing)
 {
-	const struct tkb_push_options dry = { .collect.is_dry_run = true };
+	const struct tkb_collect_options collect = { .struct_size =
+		                                             sizeof(collect),
+		                                     .is_dry_run = true };
+	const struct tkb_push_options dry = { .struct_size = sizeof(dry),
+		                              .collect = &collect };
 	struct server redis = start_redis("");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	unpack_root("triton-3.6.0-cpu");
 	report = must_push(url_of(&redis, ""), &dry);
@@ -483,13 +511,16 @@ TEST(layout_triton, a_dry_run_pushes_nothing)
 TEST(layout_triton, keys_choose)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_options options = { .collect.key_count = 1 };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
+		                               .key_count = 1 };
+	struct tkb_push_options options = { .struct_size = sizeof(options),
+		                            .collect = &collect };
 	const char *key;
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	unpack_root("triton-3.6.0-cpu");
 	key = key_of("add_kernel");
-	options.collect.keys = &key;
+	collect.keys = &key;
 	report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 1);
 	CHECK_INT(count_keys(&redis), count_names(text("root/%s", key)));
@@ -509,12 +540,17 @@ static void count_result(void *self, const struct tkb_result *result)
 TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 {
 	unsigned counts[TKB_OUTCOME_REMOVED + 1] = { 0 };
-	struct tkb_push_options options = {
-		.collect.watch = { .self = counts, .on_result = count_result }
-	};
+	const struct tkb_watch watch = { .struct_size = sizeof(watch),
+		                         .self = counts,
+		                         .on_result = count_result };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
+		                               .watch = &watch };
+	const struct tkb_push_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .collect = &collect };
 	struct server redis = start_redis("");
 	struct tkb_error err = { 0 };
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	const char *key;
 	struct tkb_bytes first;
 
@@ -535,7 +571,7 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	CHECK_INT(counts[TKB_OUTCOME_LEFT_OUT], 1);
 	check_value(&redis, text("triton:%s:add_kernel.ttir", key), first);
 
-	options.collect.is_strict = true;
+	collect.is_strict = true;
 	(void)ask_redis(&redis, "FLUSHALL", NULL);
 	CHECK_FAILS(push(url_of(&redis, ""), &options, NULL, &err),
 	            TKB_ERR_LEFT_OUT, &err, "differs between devices");
@@ -574,7 +610,7 @@ static void make_modules(const char *first, const char *second)
 TEST(layout_triton, modules_for_different_pythons_are_both_pushed)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	make_modules(MODULE("311"), MODULE("310"));
 	report = must_push(url_of(&redis, ""), NULL);
@@ -588,7 +624,7 @@ TEST(layout_triton, modules_for_different_pythons_are_both_pushed)
 TEST(layout_triton, of_two_modules_of_one_name_one_is_pushed)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	make_modules(MODULE("311"), MODULE("311"));
 	report = must_push(url_of(&redis, ""), NULL);

@@ -51,7 +51,7 @@ TEST(pull_fault, where_a_blob_is_gone_takes_the_rest)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_pull_report report;
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(blob_with("remote", 10)), 0);
 	report = pull_all(remote, out("pulled"));
@@ -60,7 +60,7 @@ TEST(pull_fault, where_a_blob_is_gone_takes_the_rest)
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(report.fetched_count, 1);
 	CHECK_INT(report.failed_count, 0);
-	CHECK_INT(report.emit.emitted_count, POOL - 10);
+	CHECK_INT(report.emitted_count, POOL - 10);
 }
 
 /* A pull that fails, with what it reports: it is filled in on success only. */
@@ -143,7 +143,7 @@ TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
 TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_twice();
-	struct tkb_pull_report report;
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(blob_with("remote", POOL)), 0);
 	report = pull_all(remote, out("pulled"));
@@ -151,8 +151,8 @@ TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(report.wanted_count, 3);
 	CHECK_INT(report.fetched_count, 2);
-	CHECK_INT(report.emit.emitted_count, POOL);
-	CHECK_INT(report.emit.present_count, 0);
+	CHECK_INT(report.emitted_count, POOL);
+	CHECK_INT(report.present_count, 0);
 }
 
 static int fail_one_get(const struct spy_event *event, struct tkb_error *err)
@@ -166,7 +166,8 @@ TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .connections = 1 };
 	struct tkb_error err = { 0 };
 
 	/* Two more tries, then it counts as dead. */
@@ -188,7 +189,8 @@ TEST(pull_fault, tries_a_blob_again)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .connections = 1 };
 
 	spy.before = fail_two_gets;
 	CHECK_INT(pull_with(remote, out("pulled"), options).fetched_count, 2);
@@ -213,8 +215,8 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char *first = record_files("remote")[0];
 	const char *copy = text("%s", (const char *)read_file(first).data);
-	struct tkb_pull_report report;
-	struct tkb_ref_info info;
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_ref_info info = { .struct_size = sizeof(info) };
 	struct tkb_error err = { 0 };
 
 	add_record("remote", "no record at all");
@@ -237,7 +239,7 @@ TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char **records = record_files("remote");
 	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	flip(records[ten], 8);
@@ -268,7 +270,7 @@ TEST(pull_fault, drops_no_record_that_was_damaged_on_its_way)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	flickering = record_files("remote")[0];
 	spy.before = flicker;
@@ -352,7 +354,8 @@ TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
 	for (unsigned at = 0; at < 16; at += 3) {
 		TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
 		const char *root = out(text("pulled-%u", at));
-		struct tkb_pull_report report;
+		struct tkb_pull_report report = { .struct_size =
+			                                  sizeof(report) };
 
 		CHECK_INT(run("rm", "-rf", "near", "far", NULL).status, 0);
 		remote = near_and_far("");
@@ -361,9 +364,8 @@ TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
 		flip(blob_files("near")[0], at);
 		report = pull_all(remote, root);
 		CHECK_INT(count_entries(root), entries);
-		CHECK_INT(report.emit.emitted_count, entries);
-		CHECK_INT(report.emit.present_count +
-		                  report.emit.damaged_count +
+		CHECK_INT(report.emitted_count, entries);
+		CHECK_INT(report.present_count + report.damaged_count +
 		                  report.failed_count,
 		          0);
 		CHECK_INT(report.fetched_count, 1);

@@ -55,35 +55,35 @@ TEST(pull, into_an_empty_cache_brings_all)
 	CHECK_INT(report.gone_count + report.failed_count +
 	                  report.unreadable_count,
 	          0);
-	CHECK_INT(report.emit.emitted_count, POOL);
-	CHECK_INT(report.emit.present_count + report.emit.repaired_count +
-	                  report.emit.busy_count + report.emit.skipped_count +
-	                  report.emit.failed_count + report.emit.damaged_count +
-	                  report.emit.unsafe_count,
+	CHECK_INT(report.emitted_count, POOL);
+	CHECK_INT(report.present_count + report.repaired_count +
+	                  report.busy_count + report.skipped_count +
+	                  report.failed_count + report.damaged_count +
+	                  report.unsafe_count,
 	          0);
-	CHECK(!report.emit.is_inductor);
+	CHECK(!report.is_inductor);
 	CHECK_INT(spy_count(SPY_GET), 3);
 }
 
 TEST(pull, with_nothing_to_do_asks_once)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
-	struct tkb_pull_report report;
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	(void)pull_all(remote, out("pulled"));
 	spy_reset();
 	report = pull_all(remote, out("pulled"));
 	CHECK_INT(spy_trips(), 1);
 	CHECK_INT(report.wanted_count + report.fetched_count, 0);
-	CHECK_INT(report.emit.present_count, POOL);
-	CHECK_INT(report.emit.emitted_count, 0);
+	CHECK_INT(report.present_count, POOL);
+	CHECK_INT(report.emitted_count, 0);
 }
 
 TEST(pull, fetches_only_what_holds_something_missing)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	const char *root = cache_of("has", (struct part){ 0, 14 });
-	struct tkb_pull_report report;
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(run("rm", "-r", text("%s/%s", root, pool_keys()[9]), NULL)
 	                  .status,
@@ -96,9 +96,9 @@ TEST(pull, fetches_only_what_holds_something_missing)
 	CHECK_INT(report.fetched_count, 2);
 	/* And the manifest of the third: its bytes were never looked at. */
 	CHECK_INT(spy_count(SPY_GET), 3);
-	CHECK_INT(report.emit.emitted_count, 4);
-	CHECK_INT(report.emit.present_count, 13);
-	CHECK_INT(report.emit.repaired_count, 0);
+	CHECK_INT(report.emitted_count, 4);
+	CHECK_INT(report.present_count, 13);
+	CHECK_INT(report.repaired_count, 0);
 	check_has_part(root, whole);
 }
 
@@ -108,18 +108,21 @@ TEST(pull, repairs_what_names_another_place)
 	const char *root = cache_of("moved", whole);
 	const struct tkb_pull_report report = pull_all(remote, root);
 
-	CHECK_INT(report.emit.repaired_count, 13);
-	CHECK_INT(report.emit.present_count + report.emit.repaired_count, POOL);
+	CHECK_INT(report.repaired_count, 13);
+	CHECK_INT(report.present_count + report.repaired_count, POOL);
 	check_has_part(root, whole);
 }
 
 TEST(pull, that_is_dry_fetches_and_writes_nothing)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
-	struct tkb_pull_options dry = { .connections = 2 };
-	struct tkb_pull_report report;
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options dry = { .struct_size = sizeof(dry),
+		                        .emit = &emit,
+		                        .connections = 2 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
-	dry.emit.is_dry_run = true;
+	emit.is_dry_run = true;
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 3 * DAY_S);
 	report = pull_with(remote, out("pulled"), dry);
@@ -134,27 +137,30 @@ TEST(pull, of_keys_brings_those_from_whatever_blobs)
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	const char **keys = pool_keys();
 	const char *chosen[] = { text("%.6s", keys[1]), keys[12], keys[16] };
-	struct tkb_pull_options options = { .connections = 1 };
-	struct tkb_pull_report report;
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
-	options.emit.keys = chosen;
-	options.emit.key_count = 3;
+	emit.keys = chosen;
+	emit.key_count = 3;
 	report = pull_with(remote, out("pulled"), options);
 	check_has_part(out("pulled"), (struct part){ 1, 2 });
 	check_has_part(out("pulled"), (struct part){ 12, 13 });
 	check_has_part(out("pulled"), (struct part){ 16, 17 });
 	CHECK_INT(count_entries(out("pulled")), 3);
-	CHECK_INT(report.emit.emitted_count, 3);
+	CHECK_INT(report.emitted_count, 3);
 	CHECK_INT(report.wanted_count, 3);
 
 	spy_reset();
-	options.emit.key_count = 1;
+	emit.key_count = 1;
 	report = pull_with(remote, out("one"), options);
-	CHECK_INT(report.emit.emitted_count, 1);
+	CHECK_INT(report.emitted_count, 1);
 	CHECK_INT(spy_count(SPY_GET), 1);
 	report = pull_with(remote, out("one"), options);
 	CHECK_INT(report.wanted_count, 0);
-	CHECK_INT(report.emit.present_count, 1);
+	CHECK_INT(report.present_count, 1);
 }
 
 TEST(pull, of_a_target_leaves_other_kernels)
@@ -162,18 +168,21 @@ TEST(pull, of_a_target_leaves_other_kernels)
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	const struct tkb_target hopper = { "cuda", "90", 32 };
 	const struct tkb_target ampere = { "cuda", "80", 32 };
-	struct tkb_pull_options options = { .connections = 1 };
-	struct tkb_pull_report report;
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
-	options.emit.targets = &ampere;
-	options.emit.target_count = 1;
+	emit.targets = &ampere;
+	emit.target_count = 1;
 	report = pull_with(remote, out("ampere"), options);
-	CHECK_INT(report.emit.emitted_count, 4);
+	CHECK_INT(report.emitted_count, 4);
 	CHECK_INT(pull_with(remote, out("ampere"), options).wanted_count, 0);
-	options.emit.targets = &hopper;
+	emit.targets = &hopper;
 	report = pull_with(remote, out("hopper"), options);
-	CHECK_INT(report.emit.emitted_count, POOL);
-	CHECK_INT(report.emit.skipped_count, 0);
+	CHECK_INT(report.emitted_count, POOL);
+	CHECK_INT(report.skipped_count, 0);
 }
 
 TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
@@ -182,15 +191,18 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const uint32_t fifth = 5;
-	struct tkb_pull_options options = { .connections = 1 };
-	struct tkb_pull_report report;
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	(void)push_all(remote, root);
 	report = pull_all(remote, out("both"));
-	CHECK(report.emit.is_inductor);
-	CHECK_INT(report.emit.emitted_count, 52);
+	CHECK(report.is_inductor);
+	CHECK_INT(report.emitted_count, 52);
 	report = pull_all(remote, out("both"));
-	CHECK_INT(report.emit.present_count, 52);
+	CHECK_INT(report.present_count, 52);
 	CHECK_INT(report.wanted_count, 0);
 
 	/* What one device lost comes again, and counts once. */
@@ -198,24 +210,28 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 		run("rm", "-r", text("%s/triton/1", out("both")), NULL).status,
 		0);
 	report = pull_all(remote, out("both"));
-	CHECK_INT(report.emit.emitted_count, 26);
-	CHECK_INT(report.emit.present_count, 26);
+	CHECK_INT(report.emitted_count, 26);
+	CHECK_INT(report.present_count, 26);
 
-	options.emit.devices = &fifth;
-	options.emit.device_count = 1;
-	options.emit.layout = TKB_LAYOUT_INDUCTOR;
+	emit.devices = &fifth;
+	emit.device_count = 1;
+	emit.layout = TKB_LAYOUT_INDUCTOR;
 	report = pull_with(remote, out("fifth"), options);
-	CHECK_INT(report.emit.emitted_count, 26);
+	CHECK_INT(report.emitted_count, 26);
 	CHECK_INT(count_names(text("%s/triton", out("fifth"))), 1);
 	CHECK(exists(text("%s/triton/5", out("fifth"))));
 	CHECK_INT(pull_with(remote, out("fifth"), options).wanted_count, 0);
 
 	options = (struct tkb_pull_options){
-		.emit = { .layout = TKB_LAYOUT_TRITON }
+		.struct_size = sizeof(struct tkb_pull_options),
+		.emit =
+			&(const struct tkb_emit_options){
+				.struct_size = sizeof(struct tkb_emit_options),
+				.layout = TKB_LAYOUT_TRITON }
 	};
 	report = pull_with(remote, out("flat"), options);
-	CHECK(!report.emit.is_inductor);
-	CHECK_INT(report.emit.emitted_count, 26);
+	CHECK(!report.is_inductor);
+	CHECK_INT(report.emitted_count, 26);
 	CHECK_INT(pull_with(remote, out("flat"), options).wanted_count, 0);
 	CHECK_INT(pull_all(remote, out("flat")).wanted_count, 0);
 }
@@ -255,12 +271,15 @@ TEST(pull, does_not_stamp_what_nobody_asked_for)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	const char *chosen[] = { pool_keys()[16] };
-	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
 
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 3 * DAY_S);
-	options.emit.keys = chosen;
-	options.emit.key_count = 1;
+	emit.keys = chosen;
+	emit.key_count = 1;
 	(void)pull_with(remote, out("pulled"), options);
 	CHECK_INT(spy_count(SPY_TOUCH), 1);
 }
@@ -306,7 +325,7 @@ TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 	(void)pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
 	before = count_commands(&redis);
-	CHECK_INT(pull_all(remote, out("pulled")).emit.present_count, POOL);
+	CHECK_INT(pull_all(remote, out("pulled")).present_count, POOL);
 	between = count_commands(&redis) - before - 1;
 	CHECK(between != 0);
 	/* The two hashes of the ref, asked for together. */
@@ -328,7 +347,7 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
 	const struct tkb_collect_report wanted = weigh(pool());
-	struct tkb_pull_report report = { .record_count = 0 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
 
@@ -350,7 +369,7 @@ TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
-	struct tkb_pull_report report = { .record_count = 0 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	const char **blobs = blob_files("remote");
 
@@ -375,12 +394,15 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
-	struct tkb_push_options lean = { .is_compaction_off = true };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options lean = { .struct_size = sizeof(lean),
+		                         .collect = &collect,
+		                         .is_compaction_off = true };
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
 
 	(void)push_part(remote, (struct part){ 0, 8 });
-	lean.collect.profile = TKB_PROFILE_LEAN;
+	collect.profile = TKB_PROFILE_LEAN;
 	(void)push_with(remote, root, lean);
 	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, &err), &err);
 	write_file("got.tkb", tkb_buf_bytes(&got));
@@ -394,7 +416,7 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	const char **blobs = blob_files("remote");
-	struct tkb_ref_info info;
+	struct tkb_ref_info info = { .struct_size = sizeof(info) };
 	struct tkb_error err = { 0 };
 	uint64_t size = 0;
 	uint64_t dropped = 0;
@@ -424,11 +446,14 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
 	const char *absent[] = { pool_keys()[0], "AAAAAAAAAAAA" };
 	const char *ambiguous[] = { text("%.1s", pool_keys()[0]) };
-	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
 	struct tkb_error err = { 0 };
 
-	options.emit.keys = absent;
-	options.emit.key_count = 2;
+	emit.keys = absent;
+	emit.key_count = 2;
 	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
 	          TKB_MISS);
 	CHECK_CONTAINS(err.message, "no key begins with 'AAAAAAAAAAAA'");
@@ -437,8 +462,8 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 		if (pool_keys()[i][0] == pool_keys()[i - 1][0])
 			ambiguous[0] = text("%.1s", pool_keys()[i]);
 	}
-	options.emit.keys = ambiguous;
-	options.emit.key_count = 1;
+	emit.keys = ambiguous;
+	emit.key_count = 1;
 	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
 	            TKB_ERR_INVALID, &err, "several keys begin with");
 	CHECK_INT(spy_count(SPY_GET), 0);

@@ -34,8 +34,9 @@ TEST(pull_watch, several_blobs_are_fetched_at_once_and_never_more_than_asked)
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_eight("spy");
 
 	for (size_t i = 0; i < TKB_COUNT_OF(wanted); i++) {
-		const struct tkb_pull_options options = { .connections =
-			                                          wanted[i] };
+		const struct tkb_pull_options options = {
+			.struct_size = sizeof(options), .connections = wanted[i]
+		};
 
 		spy_reset();
 		spy.get_ms = 60;
@@ -50,7 +51,9 @@ TEST(pull_watch, what_cannot_be_shared_is_fetched_one_after_another)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_eight("lone");
-	const struct tkb_pull_options options = { .connections = 8 };
+	const struct tkb_pull_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .connections = 8 };
 
 	spy.get_ms = 10;
 	(void)pull_with(remote, out("pulled"), options);
@@ -73,6 +76,7 @@ TEST(pull_watch, memory_can_be_pulled_from)
 
 /* A watch that is never called by two at once. */
 struct watcher {
+	struct tkb_watch watch;
 	atomic_int inside;
 	atomic_bool was_crowded;
 	atomic_bool went_back;
@@ -130,23 +134,28 @@ static bool is_cancelled(void *self)
 	return answer;
 }
 
-static struct tkb_watch watch_by(struct watcher *watcher)
+static const struct tkb_watch *watch_by(struct watcher *watcher)
 {
-	return (struct tkb_watch){ watcher, on_result, on_progress,
-		                   is_cancelled };
+	watcher->watch =
+		(struct tkb_watch){ sizeof(watcher->watch), watcher, on_result,
+		                    on_progress, is_cancelled };
+	return &watcher->watch;
 }
 
 TEST(pull_watch, is_called_by_one_at_a_time_and_progress_never_goes_back)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_eight("spy");
 	struct watcher watcher = { .results = 0 };
-	struct tkb_pull_options options = { .connections = 8 };
-	struct tkb_pull_report report;
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 8 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	spy.get_ms = 30;
 	spy.get_parts = 4;
-	options.emit.watch = watch_by(&watcher);
-	options.emit.threads = 2;
+	emit.watch = watch_by(&watcher);
+	emit.threads = 2;
 	report = pull_with(remote, out("pulled"), options);
 	CHECK(!watcher.was_crowded);
 	CHECK(!watcher.went_back);
@@ -160,16 +169,21 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 {
 	struct watcher asked = { .results = 0 };
 	struct watcher watcher = { .results = 0 };
-	struct tkb_pull_options options = { .connections = 8 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 8 };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .watch = watch_by(&asked) });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.watch = watch_by(&asked) });
 
 	tkb_remote_close(arrange_eight("spy"));
 	spy.get_ms = 30;
 	spy.get_parts = 4;
-	options.emit.watch = watch_by(&watcher);
+	emit.watch = watch_by(&watcher);
 	(void)pull_with(remote, out("pulled"), options);
 	CHECK(!asked.was_crowded);
 	CHECK(asked.questions > RECORDS);
@@ -179,7 +193,10 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 {
 	struct watcher watcher = { .results = 0 };
-	struct tkb_pull_options options = { .connections = 4 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 4 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
 	TKB_AUTO(close_remote)
@@ -191,8 +208,8 @@ TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 	/* Most of it is emitted before the damage is seen. */
 	spy.get_ms = 400;
 	spy.get_parts = 8;
-	options.emit.watch = watch_by(&watcher);
-	options.emit.threads = 1;
+	emit.watch = watch_by(&watcher);
+	emit.threads = 1;
 	(void)pull_with(remote, out("pulled"), options);
 	CHECK_INT(count_entries(out("pulled")), count_names(cache));
 	CHECK(!watcher.went_back);
@@ -202,7 +219,10 @@ TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 {
 	struct watcher watcher = { .results = 0 };
-	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
 	TKB_AUTO(close_remote)
@@ -216,8 +236,8 @@ TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 		if (read_file(*blob).size == bundle.size)
 			flip(*blob, 14);
 	}
-	options.emit.watch = watch_by(&watcher);
-	options.emit.threads = 1;
+	emit.watch = watch_by(&watcher);
+	emit.threads = 1;
 	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
 	          TKB_ERR_CORRUPT);
 	check_has_part(out("pulled"), chosen);
@@ -230,15 +250,21 @@ TEST(pull_watch, ends_a_pull_soon_in_the_middle_of_a_blob)
 
 	for (unsigned patience = 1; patience < 200; patience += 23) {
 		struct watcher watcher = { .patience = patience };
-		struct tkb_pull_options options = { .connections = 3 };
+		const struct tkb_watch watch = { .struct_size = sizeof(watch),
+			                         .self = &watcher,
+			                         .is_cancelled = is_cancelled };
+		struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+		struct tkb_pull_options options = { .struct_size =
+			                                    sizeof(options),
+			                            .emit = &emit,
+			                            .connections = 3 };
 		struct tkb_error err = { 0 };
 		const char *root = out(text("pulled-%u", patience));
 		uint64_t start = now_ms();
 
 		spy.get_ms = 2000;
 		spy.get_parts = 10;
-		options.emit.watch.self = &watcher;
-		options.emit.watch.is_cancelled = is_cancelled;
+		emit.watch = &watch;
 		CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, &err),
 		          TKB_ERR_CANCELLED);
 		CHECK(now_ms() - start < 1800);
@@ -256,7 +282,9 @@ TEST(pull_watch, of_the_remote_ends_a_pull_too)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .watch = watch_by(&watcher) });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.watch = watch_by(&watcher) });
 	struct tkb_error err = { 0 };
 
 	tkb_remote_close(arrange_eight("spy"));

@@ -48,7 +48,7 @@ TEST(push, packs_only_what_the_ref_lacks)
 	const char *other = cache_of("other", (struct part){ 6, POOL });
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(push_all(remote, one).pushed_count, 10);
 	report = push_all(remote, other);
@@ -100,12 +100,14 @@ TEST(push, of_what_two_devices_have_takes_that_of_one_alone)
 	const char *pulled = text("%s/pulled", test_folder());
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_options first = { 0 };
-	struct tkb_push_report report;
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options first = { .struct_size = sizeof(first),
+		                          .collect = &collect };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	const struct tkb_collect_report wanted = weigh(root);
-	struct tkb_collect_report got;
+	struct tkb_collect_report got = { .struct_size = sizeof(got) };
 
-	first.collect.has_device = true;
+	collect.has_device = true;
 	report = push_with(remote, root, first);
 	CHECK_INT(report.pushed_count, 26);
 	report = push_all(remote, root);
@@ -129,9 +131,11 @@ TEST(push, of_a_lean_profile_counts_as_there_for_a_full_one)
 	const char *pulled = text("%s/pulled", test_folder());
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_options lean = { 0 };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options lean = { .struct_size = sizeof(lean),
+		                         .collect = &collect };
 
-	lean.collect.profile = TKB_PROFILE_LEAN;
+	collect.profile = TKB_PROFILE_LEAN;
 	CHECK_INT(push_with(remote, root, lean).pushed_count, POOL);
 	CHECK_CONTAINS(read_file(record_files("remote")[0]).data,
 	               "\"profile\":\"lean\"");
@@ -147,11 +151,13 @@ TEST(push, of_keys_takes_those_alone)
 	const char *chosen[] = { keys[3], keys[9] };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_options options = { 0 };
-	struct tkb_push_report report;
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options options = { .struct_size = sizeof(options),
+		                            .collect = &collect };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
-	options.collect.keys = chosen;
-	options.collect.key_count = 2;
+	collect.keys = chosen;
+	collect.key_count = 2;
 	report = push_with(remote, pool(), options);
 	CHECK_INT(report.pushed_count, 2);
 	report = push_with(remote, pool(), options);
@@ -169,10 +175,12 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 	const char *root = pool();
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_options dry = { 0 };
-	struct tkb_push_report report;
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options dry = { .struct_size = sizeof(dry),
+		                        .collect = &collect };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
-	dry.collect.is_dry_run = true;
+	collect.is_dry_run = true;
 	report = push_with(remote, root, dry);
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count + report.size, 0);
@@ -192,7 +200,7 @@ TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	spy_reset();
 	CHECK_INT(mkdir("empty", 0777), 0);
@@ -212,7 +220,7 @@ TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
 	const char *folder = text("%s/%s", root, keys[0]);
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report;
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	for (const char **name = list(folder); *name != NULL; name++) {
 		if (strstr(*name, ".cubin") != NULL)
@@ -239,7 +247,7 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	const struct tkb_source source = source_of("pool.tkb");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	push_singly(remote, 3);
@@ -265,7 +273,7 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	const struct tkb_source source = source_of("pool.tkb");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
@@ -307,7 +315,7 @@ TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
 	const struct tkb_source source = source_of("pool.tkb");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
@@ -346,10 +354,16 @@ TEST(push, progress_is_that_of_the_upload)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload upload = { 0 };
-	const struct tkb_push_options options = {
-		.collect = { .watch = { .self = &upload,
-		                        .on_progress = note_upload } }
-	};
+	const struct tkb_push_options
+		options = { .struct_size = sizeof(options),
+		            .collect = &(const struct tkb_collect_options){
+				    .struct_size =
+					    sizeof(struct tkb_collect_options),
+				    .watch = &(const struct tkb_watch){
+					    .struct_size =
+						    sizeof(struct tkb_watch),
+					    .self = &upload,
+					    .on_progress = note_upload } } };
 	struct tkb_push_report report = push_with(remote, root, options);
 	struct tkb_error err = { 0 };
 
@@ -417,9 +431,15 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 	const struct tkb_source source = source_of("pool.tkb");
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options dry = { .collect = { .is_dry_run =
-		                                                   true } };
-	struct tkb_push_report report = { 0 };
+	const struct tkb_push_options dry = {
+		.struct_size = sizeof(dry),
+		.collect =
+			&(const struct tkb_collect_options){
+				.struct_size =
+					sizeof(struct tkb_collect_options),
+				.is_dry_run = true }
+	};
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
@@ -437,7 +457,9 @@ TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_blob_size = 100 * 1000 });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_blob_size = 100 * 1000 });
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
@@ -459,7 +481,7 @@ TEST(push, to_what_cannot_be_a_ref_is_refused_before_anybody_is_asked)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		struct tkb_error err = { 0 };
-		struct tkb_ref_info info;
+		struct tkb_ref_info info = { .struct_size = sizeof(info) };
 
 		CHECK_FAILS(tkb_push(remote, names[i], root, NULL, NULL, &err),
 		            TKB_ERR_INVALID, &err, "cannot be a ref's name");
@@ -483,7 +505,9 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_blob_size = limit });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_blob_size = limit });
 	const struct tkb_push_report report = push_all(remote, root);
 	const char **blobs = blob_files("remote");
 	uint64_t size = 0;
@@ -508,7 +532,9 @@ TEST(push, of_an_entry_too_large_for_a_blob_says_so)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_blob_size = 1000 });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_blob_size = 1000 });
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_push(remote, REF, root, NULL, NULL, &err),
@@ -540,10 +566,16 @@ TEST(push, that_is_cancelled_puts_nothing)
 	const char *root = pool();
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_options options = { 0 };
+	const struct tkb_watch watch = { .struct_size = sizeof(watch),
+		                         .is_cancelled = say_yes };
+	const struct tkb_collect_options collect = { .struct_size =
+		                                             sizeof(collect),
+		                                     .watch = &watch };
+	const struct tkb_push_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .collect = &collect };
 	struct tkb_error err = { 0 };
 
-	options.collect.watch.is_cancelled = say_yes;
 	CHECK_INT(tkb_push(remote, REF, root, &options, NULL, &err),
 	          TKB_ERR_CANCELLED);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -573,20 +605,26 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 	const char *root = pool();
 	struct told_keys told = { .count = 0 };
 	struct told_keys dry_told = { .count = 0 };
-	struct tkb_push_options options = { 0 };
+	struct tkb_watch watch = { .struct_size = sizeof(watch),
+		                   .on_result = note_key };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
+		                               .watch = &watch };
+	struct tkb_push_options options = { .struct_size = sizeof(options),
+		                            .collect = &collect };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_blob_size = 150 * 1000 });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_blob_size = 150 * 1000 });
 
-	options.collect.watch.on_result = note_key;
-	options.collect.watch.self = &dry_told;
-	options.collect.is_dry_run = true;
+	watch.self = &dry_told;
+	collect.is_dry_run = true;
 	(void)push_with(remote, root, options);
 	CHECK_INT(dry_told.packed, POOL);
 	CHECK_INT(dry_told.twice, 0);
-	options.collect.watch.self = &told;
-	options.collect.is_dry_run = false;
+	watch.self = &told;
+	collect.is_dry_run = false;
 	CHECK(push_with(remote, root, options).blob_count > 1);
 	CHECK_INT(told.packed, POOL);
 	CHECK_INT(told.twice, 0);
@@ -613,15 +651,24 @@ TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 
 	for (uint64_t limit = 0; limit < 300000; limit += 150000) {
 		struct progress progress = { .done = 0 };
-		struct tkb_push_options options = { 0 };
+		const struct tkb_watch watch = { .struct_size = sizeof(watch),
+			                         .self = &progress,
+			                         .on_progress = note_progress };
+		struct tkb_collect_options collect = { .struct_size = sizeof(
+							       collect) };
+		struct tkb_push_options options = { .struct_size =
+			                                    sizeof(options),
+			                            .collect = &collect };
 		TKB_AUTO(close_remote)
 		struct tkb_remote *remote = open_spy_with(
 			spy_url(limit == 0 ? "one" : "many"),
-			(struct tkb_remote_options){ .max_blob_size = limit });
+			(struct tkb_remote_options){
+				.struct_size =
+					sizeof(struct tkb_remote_options),
+				.max_blob_size = limit });
 
-		options.collect.watch.on_progress = note_progress;
-		options.collect.watch.self = &progress;
-		options.collect.threads = 1;
+		collect.watch = &watch;
+		collect.threads = 1;
 		(void)push_with(remote, root, options);
 		CHECK(progress.times != 0);
 		CHECK(!progress.went_back);

@@ -62,7 +62,7 @@ static struct three arrange_three(void)
 static struct tkb_remote_gc_report gc(struct tkb_remote *remote,
                                       struct tkb_remote_gc_options options)
 {
-	struct tkb_remote_gc_report report = { 0 };
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
@@ -79,7 +79,7 @@ static void check_pulls(struct tkb_remote *remote, const char *name,
 TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 {
 	TKB_AUTO(close_three) struct three three = arrange_three();
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -87,7 +87,10 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 		make_old(three.blobs[i], 1000 * DAY_S);
 		size += read_file(three.blobs[i]).size;
 	}
-	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(
+		three.remote,
+		(struct tkb_remote_gc_options){
+			.struct_size = sizeof(struct tkb_remote_gc_options) });
 	CHECK_INT(report.ref_count, 1);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.expired_count + report.evicted_count +
@@ -104,29 +107,36 @@ TEST(remote_gc, of_an_empty_remote_does_nothing)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
-	report = gc(remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(remote, (struct tkb_remote_gc_options){
+				    .struct_size = sizeof(
+					    struct tkb_remote_gc_options) });
 	CHECK_INT(report.ref_count + report.kept_count, 0);
 }
 
 TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 {
 	TKB_AUTO(close_three) struct three three = arrange_three();
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	make_old(three.records[2], 31 * DAY_S);
 	make_old(three.records[1], 29 * DAY_S);
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){ .has_max_age = true,
-	                                            .max_age_s = 30 * DAY_S });
+	            (struct tkb_remote_gc_options){
+			    .struct_size = sizeof(struct tkb_remote_gc_options),
+			    .has_max_age = true,
+			    .max_age_s = 30 * DAY_S });
 	CHECK_INT(report.expired_count, 1);
 	/* The blob is young: it stays. */
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[2]));
 	CHECK(exists(three.blobs[2]));
 	make_old(three.blobs[2], 25 * HOUR_S);
-	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(
+		three.remote,
+		(struct tkb_remote_gc_options){
+			.struct_size = sizeof(struct tkb_remote_gc_options) });
 	CHECK_INT(report.removed_count, 1);
 	CHECK(!exists(three.blobs[2]));
 	check_pulls(three.remote, "pulled", (struct part){ 0, 9 });
@@ -135,14 +145,18 @@ TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 {
 	TKB_AUTO(close_three) struct three three = arrange_three();
-	const struct tkb_remote_gc_options hour = { .has_grace = true,
+	const struct tkb_remote_gc_options hour = { .struct_size = sizeof(hour),
+		                                    .has_grace = true,
 		                                    .grace_s = HOUR_S };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_ref_delete(three.remote, REF, NULL, &err), &err);
 	make_old(three.blobs[0], 23 * HOUR_S);
 	make_old(three.blobs[1], 25 * HOUR_S);
-	CHECK_INT(gc(three.remote, (struct tkb_remote_gc_options){ 0 })
+	CHECK_INT(gc(three.remote,
+	             (struct tkb_remote_gc_options){
+			     .struct_size =
+				     sizeof(struct tkb_remote_gc_options) })
 	                  .removed_count,
 	          1);
 	CHECK(exists(three.blobs[0]));
@@ -151,17 +165,20 @@ TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 	CHECK_INT(gc(three.remote, hour).removed_count, 1);
 	CHECK(!exists(three.blobs[0]));
 	CHECK(exists(three.blobs[2]));
-	CHECK_INT(gc(three.remote,
-	             (struct tkb_remote_gc_options){ .has_grace = true })
-	                  .removed_count,
-	          1);
+	CHECK_INT(
+		gc(three.remote,
+	           (struct tkb_remote_gc_options){
+			   .struct_size = sizeof(struct tkb_remote_gc_options),
+			   .has_grace = true })
+			.removed_count,
+		1);
 	CHECK_INT(count_texts(blob_files("remote")), 0);
 }
 
 TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 {
 	TKB_AUTO(close_three) struct three three = arrange_three();
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -171,12 +188,16 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	make_old(three.records[1], 3 * DAY_S);
 	make_old(three.records[0], 2 * DAY_S);
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){ .has_max_size = true,
-	                                            .max_size = size });
+	            (struct tkb_remote_gc_options){
+			    .struct_size = sizeof(struct tkb_remote_gc_options),
+			    .has_max_size = true,
+			    .max_size = size });
 	CHECK_INT(report.evicted_count + report.removed_count, 0);
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){ .has_max_size = true,
-	                                            .max_size = size - 1 });
+	            (struct tkb_remote_gc_options){
+			    .struct_size = sizeof(struct tkb_remote_gc_options),
+			    .has_max_size = true,
+			    .max_size = size - 1 });
 	CHECK_INT(report.evicted_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK_INT(report.kept_count, 2);
@@ -187,6 +208,7 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	                                    read_file(three.blobs[2]).size);
 	report = gc(three.remote,
 	            (struct tkb_remote_gc_options){
+			    .struct_size = sizeof(struct tkb_remote_gc_options),
 			    .has_max_size = true,
 			    .max_size = read_file(three.blobs[2]).size });
 	CHECK_INT(report.evicted_count, 1);
@@ -197,10 +219,13 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 TEST(remote_gc, drops_records_whose_blob_is_gone)
 {
 	TKB_AUTO(close_three) struct three three = arrange_three();
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(three.blobs[1]), 0);
-	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(
+		three.remote,
+		(struct tkb_remote_gc_options){
+			.struct_size = sizeof(struct tkb_remote_gc_options) });
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[1]));
@@ -234,15 +259,16 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 	TKB_AUTO(close_three) struct three three = arrange_three();
 	struct log dry_log = { 0 };
 	struct log log = { 0 };
-	struct tkb_remote_gc_options options = { .has_max_age = true,
+	struct tkb_remote_gc_options options = { .struct_size = sizeof(options),
+		                                 .has_max_age = true,
 		                                 .max_age_s = 30 * DAY_S,
 		                                 .has_max_size = true,
 		                                 .has_grace = true,
 		                                 .on_removed = on_removed,
 		                                 .self = &dry_log,
 		                                 .is_dry_run = true };
-	struct tkb_remote_gc_report dry;
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report dry = { .struct_size = sizeof(dry) };
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	make_old(three.records[0], 31 * DAY_S);
 	CHECK_INT(unlink(three.blobs[1]), 0);
@@ -271,21 +297,26 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 {
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_remote_gc_options none = { .is_compaction_off = true };
-	struct tkb_remote_gc_report report;
+	const struct tkb_remote_gc_options none = { .struct_size = sizeof(none),
+		                                    .is_compaction_off = true };
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	CHECK(pool() != NULL);
 	push_singly(remote, POOL);
 	/* The same bundles under other digests: as if of other pushers. */
 	for (size_t i = 0; i < POOL; i++) {
-		struct tkb_push_options lean = { .is_compaction_off = true };
+		struct tkb_collect_options collect = { .struct_size = sizeof(
+							       collect) };
+		struct tkb_push_options lean = { .struct_size = sizeof(lean),
+			                         .collect = &collect,
+			                         .is_compaction_off = true };
 		TKB_AUTO(close_remote)
 		struct tkb_remote *other =
 			open_spy(spy_url(text("other-%zu", i)));
 
-		lean.collect.profile = TKB_PROFILE_LEAN;
-		lean.collect.keys = pool_keys() + i;
-		lean.collect.key_count = 1;
+		collect.profile = TKB_PROFILE_LEAN;
+		collect.keys = pool_keys() + i;
+		collect.key_count = 1;
 		(void)push_with(other, pool(), lean);
 		CHECK_INT(run("cp", "-r", text("other-%zu/cas", i),
 		              text("other-%zu/ref", i), "remote", NULL)
@@ -296,7 +327,9 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 	CHECK_INT(gc(remote, none).compacted_count, 0);
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
 		make_old(*blob, 2 * DAY_S);
-	report = gc(remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(remote, (struct tkb_remote_gc_options){
+				    .struct_size = sizeof(
+					    struct tkb_remote_gc_options) });
 	CHECK_INT(report.record_count, 2 * POOL);
 	CHECK_INT(report.compacted_count, 2 * POOL);
 	CHECK_INT(count_texts(record_files("remote")), 2);
@@ -305,7 +338,9 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 	CHECK_INT(weigh(out("pulled")).collected_count, POOL);
 	/* Some may be fetching them; the next time they go. */
 	CHECK_INT(report.removed_count, 0);
-	report = gc(remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(remote, (struct tkb_remote_gc_options){
+				    .struct_size = sizeof(
+					    struct tkb_remote_gc_options) });
 	CHECK_INT(report.removed_count, 2 * POOL);
 	CHECK_INT(report.kept_count, 2);
 }
@@ -315,7 +350,9 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 	TKB_AUTO(close_three) struct three three = arrange_three();
 	const char *newer = "{\"version\":2}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
-	const struct tkb_remote_gc_options options = { .has_grace = true };
+	const struct tkb_remote_gc_options options = { .struct_size =
+		                                               sizeof(options),
+		                                       .has_grace = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error err = { 0 };
 
@@ -331,10 +368,13 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 {
 	TKB_AUTO(close_three) struct three three = arrange_three();
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	flip(three.records[1], 8);
-	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(
+		three.remote,
+		(struct tkb_remote_gc_options){
+			.struct_size = sizeof(struct tkb_remote_gc_options) });
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[1]));
@@ -347,7 +387,9 @@ TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 	TKB_AUTO(close_three) struct three three = arrange_three();
 	const char *newer = "{\"version\":2}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
-	const struct tkb_remote_gc_options options = { .has_max_age = true };
+	const struct tkb_remote_gc_options options = { .struct_size =
+		                                               sizeof(options),
+		                                       .has_max_age = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error err = { 0 };
 
@@ -380,8 +422,13 @@ TEST(remote_gc, ends_when_it_is_told_so)
 	for (unsigned patience = 0; patience < 2; patience++) {
 		unsigned left = patience;
 		const struct tkb_remote_gc_options options = {
+			.struct_size = sizeof(options),
 			.has_grace = true,
-			.watch = { .self = &left, .is_cancelled = say_yes },
+			.watch =
+				&(const struct tkb_watch){
+					.struct_size = sizeof(struct tkb_watch),
+					.self = &left,
+					.is_cancelled = say_yes },
 		};
 
 		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
@@ -410,15 +457,20 @@ TEST(remote_gc, of_tiers_counts_and_bounds_each)
 	TKB_AUTO(close_three)
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
-	report = gc(three.remote, (struct tkb_remote_gc_options){ 0 });
+	report = gc(
+		three.remote,
+		(struct tkb_remote_gc_options){
+			.struct_size = sizeof(struct tkb_remote_gc_options) });
 	CHECK_INT(report.kept_count, 6);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(unlink(three.blobs[0]), 0);
 	/* It is gone where the fleet looks, so its record goes. */
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){ .has_grace = true });
+	            (struct tkb_remote_gc_options){
+			    .struct_size = sizeof(struct tkb_remote_gc_options),
+			    .has_grace = true });
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK_INT(report.kept_count, 4);
@@ -429,7 +481,7 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 	TKB_AUTO(close_three)
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
-	struct tkb_remote_gc_report report;
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	/* The oldest is not in the nearer; of the rest one may stay there. */
 	make_old(three.records[0], 3 * DAY_S);
@@ -450,6 +502,7 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 		make_old(three.blobs[i], 9 * DAY_S);
 	report = gc(three.remote,
 	            (struct tkb_remote_gc_options){
+			    .struct_size = sizeof(struct tkb_remote_gc_options),
 			    .has_max_size = true,
 			    .max_size = read_file(three.blobs[2]).size });
 	CHECK_INT(report.evicted_count, 2);
@@ -466,7 +519,9 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 static int clean_in_a_child(void)
 {
 	const pid_t pid = fork();
-	const struct tkb_remote_gc_options options = { .has_max_size = true,
+	const struct tkb_remote_gc_options options = { .struct_size =
+		                                               sizeof(options),
+		                                       .has_max_size = true,
 		                                       .has_grace = true };
 
 	CHECK(pid >= 0);

@@ -251,7 +251,7 @@ TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = text("%s/root", test_folder());
-	struct tkb_pull_report report;
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	const char *name;
 
 	(void)push_part(remote, (struct part){ 0, 3 });
@@ -263,8 +263,8 @@ TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)
 	spy.before = fail_sick;
 	report = pull_all(remote, root);
 	spy.before = NULL;
-	CHECK_INT(report.emit.present_count, 3);
-	CHECK_INT(report.emit.emitted_count, 2);
+	CHECK_INT(report.present_count, 3);
+	CHECK_INT(report.emitted_count, 2);
 }
 
 TEST(repair, reads_of_what_is_no_bundle_the_start_alone)
@@ -306,14 +306,16 @@ TEST(repair, that_is_not_done_by_the_deadline_fails_no_pull)
 	const char *root = text("%s/root", test_folder());
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_slow(root, 60000);
-	struct tkb_pull_options options = { .connections = 1 };
+	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
+	struct tkb_pull_options options = { .struct_size = sizeof(options),
+		                            .emit = &emit,
+		                            .connections = 1 };
 
 	for (uint32_t ms = 1000; ms <= 4000; ms += 3000) {
 		const uint64_t start = now_ms();
 
-		options.emit.deadline_ms = ms;
-		CHECK_INT(pull_with(remote, root, options).emit.present_count,
-		          3);
+		emit.deadline_ms = ms;
+		CHECK_INT(pull_with(remote, root, options).present_count, 3);
 		CHECK(now_ms() - start < ms);
 	}
 	CHECK_INT(spy_count(SPY_GET), 2);
@@ -326,7 +328,7 @@ TEST(repair, waits_for_no_slow_remote_though_there_is_no_deadline)
 	struct tkb_remote *remote = arrange_slow(root, 60000);
 	const uint64_t start = now_ms();
 
-	CHECK_INT(pull_all(remote, root).emit.present_count, 3);
+	CHECK_INT(pull_all(remote, root).present_count, 3);
 	CHECK(now_ms() - start < 30000);
 }
 
@@ -343,10 +345,17 @@ TEST(repair, ends_with_the_pull_where_the_caller_says_so)
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_slow(root, 60000);
 	unsigned questions = 0;
-	const struct tkb_pull_options options = {
-		.emit = { .watch = { .self = &questions,
-		                     .is_cancelled = is_after_some_questions } }
-	};
+	const struct tkb_pull_options
+		options = { .struct_size = sizeof(options),
+		            .emit = &(const struct tkb_emit_options){
+				    .struct_size =
+					    sizeof(struct tkb_emit_options),
+				    .watch = &(const struct tkb_watch){
+					    .struct_size =
+						    sizeof(struct tkb_watch),
+					    .self = &questions,
+					    .is_cancelled =
+						    is_after_some_questions } } };
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, &err),
@@ -377,5 +386,5 @@ TEST(repair, of_what_one_record_lies_of_is_not_needed)
 				 &err),
 		         &err);
 	}
-	CHECK_INT(pull_all(remote, root).emit.present_count, 3);
+	CHECK_INT(pull_all(remote, root).present_count, 3);
 }

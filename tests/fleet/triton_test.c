@@ -92,8 +92,14 @@ static void make_ptxas(const struct version *version)
 static void must_push(const struct server *redis, const char *root,
                       enum tkb_profile profile)
 {
+	const struct tkb_collect_options collect = {
+		.struct_size = sizeof(collect),
+		.profile = profile,
+	};
 	const struct tkb_push_options options = {
-		.layout = TKB_PUSH_LAYOUT_TRITON, .collect.profile = profile
+		.struct_size = sizeof(options),
+		.layout = TKB_PUSH_LAYOUT_TRITON,
+		.collect = &collect,
 	};
 	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };

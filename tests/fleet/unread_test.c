@@ -32,7 +32,8 @@ static struct tkb_remote *arrange_with(struct tkb_remote_options options)
 
 static struct tkb_remote *arrange(void)
 {
-	return arrange_with((struct tkb_remote_options){ 0 });
+	return arrange_with((struct tkb_remote_options){
+		.struct_size = sizeof(struct tkb_remote_options) });
 }
 
 struct faults {
@@ -56,6 +57,7 @@ static void check_gc_refuses(struct tkb_remote *remote, int status,
 {
 	struct faults noted = { 0 };
 	const struct tkb_remote_gc_options options = {
+		.struct_size = sizeof(options),
 		.has_max_age = true,
 		.has_grace = true,
 		.on_fault = note_fault,
@@ -100,7 +102,9 @@ TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 	tkb_remote_close(arrange());
 	strict = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){ .max_record_size = 100 });
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options),
+			.max_record_size = 100 });
 	check_gc_refuses(strict, TKB_ERR_TOO_LARGE, "more than 100", 3);
 }
 
@@ -154,7 +158,9 @@ TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 	                      spy_url("near"), spy_url("remote")));
 	/* Somebody pushes to both, then one of them loses the record. */
 	(void)push_with(tiers, pool(),
-	                (struct tkb_push_options){ .is_compaction_off = true });
+	                (struct tkb_push_options){
+				.struct_size = sizeof(struct tkb_push_options),
+				.is_compaction_off = true });
 	spy_reset();
 	spy.before = refuse_near;
 	check_gc_refuses(tiers, TKB_ERR_UNAVAILABLE, "it is asleep", 0);
@@ -163,7 +169,7 @@ TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
-	struct tkb_pull_report report = { 0 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	size_t rest;
 
@@ -194,9 +200,11 @@ TEST(unread, records_can_be_dropped_with_their_ref)
 
 TEST(unread, names_of_blobs_in_damaged_records_keep_all_blobs_for_once)
 {
-	const struct tkb_remote_gc_options options = { .has_grace = true };
+	const struct tkb_remote_gc_options options = { .struct_size =
+		                                               sizeof(options),
+		                                       .has_grace = true };
 	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
-	struct tkb_remote_gc_report report = { 0 };
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	flip(record_files("remote")[1], 8);

@@ -43,8 +43,12 @@ enum {
 
 #define GIB ((uint64_t)1024 * 1024 * 1024)
 
-static const struct tkb_verify_options one_thread = { .threads = 1 };
-static const struct tkb_emit_options emit_alone = { .threads = 1 };
+static const struct tkb_verify_options one_thread = {
+	.struct_size = sizeof(one_thread), .threads = 1
+};
+static const struct tkb_emit_options emit_alone = { .struct_size =
+	                                                    sizeof(emit_alone),
+	                                            .threads = 1 };
 
 static void close_at(struct tkb_bundle **bundle)
 {
@@ -313,7 +317,8 @@ TEST(bundle, of_every_fixture_is_intact)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures) * 2; i++) {
 		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-		struct tkb_verify_report report = { 0 };
+		struct tkb_verify_report report = { .struct_size =
+			                                    sizeof(report) };
 		struct tkb_error err = { 0 };
 		const char *name = fixtures[i / 2];
 
@@ -334,7 +339,7 @@ TEST(bundle, of_every_fixture_is_intact)
 TEST(bundle, of_inductor_is_intact_and_has_two_frames)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	unpack("inductor-2.11-llama4-h100", "ind");
@@ -393,7 +398,7 @@ TEST(bundle, can_be_read_from_several_threads)
 TEST(bundle, can_come_out_of_a_pipe)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	struct tkb_bytes bytes;
 	int ends[2];
@@ -1102,7 +1107,7 @@ TEST(bundle, that_lies_about_a_digest_is_found_by_verify_and_by_read)
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
 	const struct tkb_sink sink = { write_to_buf, &got };
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	struct forge *forge;
 
@@ -1972,12 +1977,16 @@ TEST(bundle, with_a_damaged_frame_gives_what_the_others_hold)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct told told = { 0 };
-	const struct tkb_watch watch = { .self = &told,
+	const struct tkb_watch watch = { .struct_size = sizeof(watch),
+		                         .self = &told,
 		                         .on_result = note_result };
-	const struct tkb_verify_options verify = { .watch = watch };
-	const struct tkb_emit_options emit = { .watch = watch };
-	struct tkb_verify_report verified = { 0 };
-	struct tkb_emit_report emitted = { 0 };
+	const struct tkb_verify_options verify = { .struct_size =
+		                                           sizeof(verify),
+		                                   .watch = &watch };
+	const struct tkb_emit_options emit = { .struct_size = sizeof(emit),
+		                               .watch = &watch };
+	struct tkb_verify_report verified = { .struct_size = sizeof(verified) };
+	struct tkb_emit_report emitted = { .struct_size = sizeof(emitted) };
 	struct tkb_error err = { 0 };
 	int fd;
 
@@ -2034,11 +2043,15 @@ TEST(bundle, verify_tells_each_entry_and_how_far_it_is)
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct told told = { 0 };
 	const struct tkb_verify_options options = {
-		.watch = { .self = &told,
-		           .on_result = note_result,
-		           .on_progress = note_progress },
+		.struct_size = sizeof(options),
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &told,
+				.on_result = note_result,
+				.on_progress = note_progress },
 	};
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	forge_pair("pair.tkb");
@@ -2057,7 +2070,11 @@ TEST(bundle, verify_ends_when_it_is_cancelled)
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct told told = { 0 };
 	const struct tkb_verify_options options = {
-		.watch = { .self = &told, .is_cancelled = is_enough },
+		.struct_size = sizeof(options),
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .self = &told,
+		                                    .is_cancelled = is_enough },
 	};
 	struct tkb_error err = { 0 };
 

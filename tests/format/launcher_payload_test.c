@@ -133,7 +133,8 @@ static const char *noise(size_t size, char seed)
 /* Launchers "0" to "2", of 4 MiB each: three frames behind the kernel's. */
 static void save_large(const char *path)
 {
-	const struct tkb_collect_options lean = { .profile = TKB_PROFILE_LEAN };
+	const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+		                                  .profile = TKB_PROFILE_LEAN };
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 
 	for (char name = '0'; name < '3'; name++)
@@ -169,7 +170,8 @@ static const char *verify(const struct tkb_bundle *bundle,
                           struct tkb_error *err)
 {
 	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_verify_options options = { .threads = 1 };
+	struct tkb_verify_options options = { .struct_size = sizeof(options),
+		                              .threads = 1 };
 	const char *list = "";
 
 	CHECK_OK(tkb_results_new(&results, err), err);
@@ -225,7 +227,8 @@ TEST(saved, payloads_are_lost_with_their_own_frame_alone)
 	CHECK_STR(ready(good, "out"), "0+1+2+");
 	for (size_t i = 1; i < 4; i++) {
 		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-		struct tkb_verify_report report = { 0 };
+		struct tkb_verify_report report = { .struct_size =
+			                                    sizeof(report) };
 		struct tkb_error err = { 0 };
 		const char *found;
 		size_t lost = 0;
@@ -265,7 +268,7 @@ TEST(saved, launchers_that_are_damaged_are_named_and_entries_are_not_affected)
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	save_three("good.tkb");
@@ -302,7 +305,8 @@ TEST(saved, payloads_have_no_bit_that_may_be_flipped)
 	copy = test_alloc(all.size);
 	memcpy(copy, all.data, all.size);
 	for (size_t i = 0; i < frame.size; i++) {
-		struct tkb_verify_report report = { 0 };
+		struct tkb_verify_report report = { .struct_size =
+			                                    sizeof(report) };
 		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 		copy[start + i] ^= (char)(1 << i % 8);
@@ -319,7 +323,7 @@ TEST(saved, launchers_do_not_need_the_frame_of_an_entry)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *good = NULL;
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bad = NULL;
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	save_three("good.tkb");
@@ -345,7 +349,7 @@ TEST(saved, payloads_that_are_not_what_the_manifest_says_are_not_given)
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	forge->frames[1].members[0].bytes = tkb_text("HELLO");
@@ -391,7 +395,7 @@ TEST(saved, launchers_that_need_what_is_no_kernel_are_dropped)
 static void check_frame_refused(struct forge *forge, const char *message)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	forge_write(forge, "hostile.tkb");

@@ -230,7 +230,7 @@ TEST(manifest, of_the_fixtures_is_written_and_read_and_written_the_same)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
 		const struct tkb_collect_options lean = {
-			.profile = TKB_PROFILE_LEAN
+			.struct_size = sizeof(lean), .profile = TKB_PROFILE_LEAN
 		};
 		const char *root =
 			text("%s/%s", fixtures[i].name, fixtures[i].root);

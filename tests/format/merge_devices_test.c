@@ -28,7 +28,7 @@ TEST(merge, unites_the_devices_where_the_files_are_equal)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = arrange_cache();
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	pack_add("a.tkb", root, 0, 3);
 	pack_add("b.tkb", root, 1, 3);

@@ -247,7 +247,12 @@ TEST(merge, can_be_cancelled_at_each_frame)
 	for (size_t i = 0; i < 2; i++) {
 		struct patience patience = { .left = i };
 		const struct tkb_merge_options options = {
-			.watch = { .self = &patience, .is_cancelled = is_over }
+			.struct_size = sizeof(options),
+			.watch =
+				&(const struct tkb_watch){
+					.struct_size = sizeof(struct tkb_watch),
+					.self = &patience,
+					.is_cancelled = is_over }
 		};
 
 		check_fails(&options, TKB_ERR_CANCELLED, "");
@@ -286,9 +291,13 @@ TEST(merge, tells_what_becomes_of_each_entry_and_how_far_it_is)
 {
 	struct patience patience = { 0 };
 	const struct tkb_merge_options options = {
-		.watch = { .self = &patience,
-		           .on_result = note_result,
-		           .on_progress = note_progress }
+		.struct_size = sizeof(options),
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &patience,
+				.on_result = note_result,
+				.on_progress = note_progress }
 	};
 	struct tkb_error err = { 0 };
 
@@ -306,7 +315,11 @@ TEST(merge, counts_launchers_apart_from_entries)
 {
 	struct patience patience = { 0 };
 	const struct tkb_merge_options options = {
-		.watch = { .self = &patience, .on_result = note_result }
+		.struct_size = sizeof(options),
+		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
+							    struct tkb_watch),
+		                                    .self = &patience,
+		                                    .on_result = note_result }
 	};
 	struct tkb_error err = { 0 };
 	const char *root = arrange_cache();

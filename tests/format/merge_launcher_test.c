@@ -24,7 +24,8 @@ static void save_one(const char *path, const char *key, const char *cache_key,
                      const char *payload)
 {
 	save(path, key, launcher_of(cache_key, payload, key),
-	     (struct tkb_launcher_spec){ .cache_key = NULL });
+	     (struct tkb_launcher_spec){
+		     .struct_size = sizeof(struct tkb_launcher_spec) });
 }
 
 static void save_two(const char *path, const char *key,
@@ -38,7 +39,7 @@ static void save_two(const char *path, const char *key,
 TEST(launchers, of_all_bundles_are_in_the_merged_one)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-2", "the second");
@@ -130,7 +131,7 @@ TEST(launchers, that_share_a_payload_have_it_once)
 TEST(launchers, that_do_not_count_leave_a_payload_unused_beside_another)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "the first");
@@ -184,7 +185,8 @@ TEST(launchers, keep_their_needs_in_the_order_given)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	static const char *const needs[] = { SOFTMAX, ADD };
-	const struct tkb_launcher_spec spec = { .cache_key = "fx-1",
+	const struct tkb_launcher_spec spec = { .struct_size = sizeof(spec),
+		                                .cache_key = "fx-1",
 		                                .name = "add_kernel",
 		                                .payload = tkb_text("x"),
 		                                .need = TKB_NEED_ANY,

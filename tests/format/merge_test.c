@@ -32,7 +32,8 @@ static const char *collect_part(const char *root, const char *const *keys,
                                 size_t count, size_t first)
 {
 	const char *chosen[KEYS_LIMIT];
-	struct tkb_collect_options options = { .keys = chosen,
+	struct tkb_collect_options options = { .struct_size = sizeof(options),
+		                               .keys = chosen,
 		                               .is_strict = true };
 	struct tkb_error err = { 0 };
 	const char *path = text("part%zu.tkb", first);
@@ -49,7 +50,7 @@ static void check_parts(const char *root)
 	const char *keys[KEYS_LIMIT];
 	const char *parts[PARTS];
 	const size_t count = list_keys(root, keys);
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	for (size_t i = 0; i < PARTS; i++)
 		parts[i] = collect_part(root, keys, count, i);
@@ -115,7 +116,7 @@ TEST(merge, of_all_versions_of_triton_holds_every_entry)
 
 TEST(merge, of_one_bundle_is_that_bundle)
 {
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	collect_into("a.tkb", arrange_cache());
 	report = merge("m.tkb", "a.tkb", NULL);
@@ -129,7 +130,7 @@ TEST(merge, of_one_bundle_is_that_bundle)
 
 TEST(merge, of_a_bundle_with_itself_is_that_bundle)
 {
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	collect_into("a.tkb", arrange_cache());
 	report = merge("m.tkb", "a.tkb", "a.tkb", "a.tkb", NULL);
@@ -167,7 +168,7 @@ TEST(merge, of_the_same_bundles_gives_the_same_bytes)
 
 TEST(merge, takes_of_a_bundle_that_overlaps_only_what_is_new)
 {
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	arrange_three();
 	collect_into("whole.tkb", "unpacked/.triton/cache");
@@ -199,7 +200,7 @@ TEST(merge, tells_how_many_bytes_lie_unused)
 
 TEST(merge, does_not_copy_a_frame_of_which_nothing_counts)
 {
-	struct tkb_merge_report report;
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 
 	arrange_three();
 	collect_into("whole.tkb", "unpacked/.triton/cache");

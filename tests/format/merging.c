@@ -40,6 +40,7 @@ const char *compile_elsewhere(const char *root, const char *key,
 void pack_into(const char *path, struct packing packing)
 {
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.profile =
 			packing.is_lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
 		.is_strict = true,
@@ -77,7 +78,9 @@ struct tkb_launcher_spec launcher_of(const char *cache_key, const char *payload,
 	const char **needs = test_alloc(sizeof(*needs));
 
 	needs[0] = needed;
-	return (struct tkb_launcher_spec){ .cache_key = cache_key,
+	return (struct tkb_launcher_spec){ .struct_size = sizeof(
+						   struct tkb_launcher_spec),
+		                           .cache_key = cache_key,
 		                           .name = "a kernel",
 		                           .payload = tkb_text(payload),
 		                           .need = TKB_NEED_ALL,
@@ -103,7 +106,7 @@ struct tkb_merge_report merge_list(const char *path, const char *const *inputs,
                                    size_t count)
 {
 	struct tkb_bundle *bundles[INPUTS_LIMIT];
-	struct tkb_merge_report report = { 0 };
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(count <= INPUTS_LIMIT);
@@ -136,8 +139,10 @@ struct tkb_merge_report merge(const char *path, ...)
 struct tkb_verify_report check_verifies(const char *path)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
-	const struct tkb_verify_options options = { .threads = 1 };
-	struct tkb_verify_report report = { 0 };
+	const struct tkb_verify_options options = { .struct_size =
+		                                            sizeof(options),
+		                                    .threads = 1 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_bundle_verify(bundle, &options, &report, &err), &err);
@@ -158,7 +163,7 @@ void check_same_file(const char *one, const char *other)
 void emit_all(const char *path, const char *root)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
-	struct tkb_emit_report report = { 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_emit(bundle, root, NULL, &report, &err), &err);

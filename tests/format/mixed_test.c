@@ -104,8 +104,8 @@ static int note(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 static void check_refused(const struct forge *forge, const char *part)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report verified = { 0 };
-	struct tkb_emit_report emitted = { 0 };
+	struct tkb_verify_report verified = { .struct_size = sizeof(verified) };
+	struct tkb_emit_report emitted = { .struct_size = sizeof(emitted) };
 	struct tkb_error err = { 0 };
 	bool is_told = false;
 	const struct tkb_sink sink = { note, &is_told };
@@ -555,7 +555,7 @@ TEST(mixed, frames_with_other_bytes_in_a_payload_are_refused)
 	struct forge *forge = arrange_payload();
 	struct forge_frame *frame = &forge->frames[0];
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	frame->members[frame->member_count - 1].bytes = tkb_text("a playoad");
@@ -589,7 +589,9 @@ TEST(payload, with_other_bytes_is_what_verify_names_first)
 	struct forge *forge;
 	struct forge_frame frame;
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_verify_options options = { .threads = 1 };
+	const struct tkb_verify_options options = { .struct_size =
+		                                            sizeof(options),
+		                                    .threads = 1 };
 	struct tkb_error err = { 0 };
 
 	(void)arrange_payload();

@@ -24,6 +24,7 @@ static struct tkb_c_kernel kernel(void)
 	if (!exists("h"))
 		unpack("triton-3.6.0-h100", "h");
 	return (struct tkb_c_kernel){
+		.struct_size = sizeof(struct tkb_c_kernel),
 		.metadata = read_file(text("%s/add_kernel.json", folder)),
 		.cubin = read_file(text("%s/add_kernel.cubin", folder)),
 	};
@@ -54,8 +55,9 @@ static void add(const struct tkb_c_kernel *of,
 static void add_signature(const char *signature)
 {
 	const struct tkb_c_kernel of = kernel();
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                signature };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = signature
+	};
 
 	add(&of, &options);
 }
@@ -126,6 +128,7 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 {
 	struct tkb_c_kernel of = kernel();
 	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
 	};
 	struct tkb_c_link *link;
@@ -148,6 +151,7 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 TEST(c_launcher_link, takes_arguments_called_as_what_cuda_has)
 {
 	static const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
 	};
 	struct tkb_c_kernel of = kernel();
@@ -197,7 +201,9 @@ TEST(c_launcher_link, takes_several_kernels)
 {
 	const struct tkb_c_kernel of = kernel();
 	const struct tkb_c_launcher_options other = {
-		.signature = "*fp32,*fp32,*fp32,i32,64", .name = "another"
+		.struct_size = sizeof(other),
+		.signature = "*fp32,*fp32,*fp32,i32,64",
+		.name = "another"
 	};
 	struct tkb_c_link *link;
 
@@ -258,9 +264,12 @@ TEST(c_launcher_link, refuses_grids_and_memory_that_differ)
 {
 	struct tkb_c_kernel of = kernel();
 	const struct tkb_c_launcher_options grid = {
-		.signature = "*fp32,*fp32,*fp32,i32:16,64", .grid = "1,1,1"
+		.struct_size = sizeof(grid),
+		.signature = "*fp32,*fp32,*fp32,i32:16,64",
+		.grid = "1,1,1"
 	};
 	const struct tkb_c_launcher_options plain = {
+		.struct_size = sizeof(plain),
 		.signature = "*fp32,*fp32,*fp32,i32:16,64"
 	};
 
@@ -289,6 +298,7 @@ TEST(c_launcher_link, refuses_a_kernel_called_as_something_in_c)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		const struct tkb_c_launcher_options options = {
+			.struct_size = sizeof(options),
 			.signature = "*fp32,*fp32,*fp32,i32,64",
 			.name = names[i]
 		};

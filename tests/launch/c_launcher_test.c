@@ -17,6 +17,7 @@ static struct tkb_c_kernel bare_kernel(void)
 	if (!exists("h"))
 		unpack("triton-3.6.0-h100", "h");
 	return (struct tkb_c_kernel){
+		.struct_size = sizeof(struct tkb_c_kernel),
 		.key = "WEOK",
 		.metadata = read_file(FOLDER "/add_kernel.json"),
 		.cubin = read_file(FOLDER "/add_kernel.cubin"),
@@ -95,8 +96,9 @@ static const char *source_of(const struct tkb_c_launcher *launcher)
 static void check_name(const struct tkb_c_kernel *kernel, const char *signature,
                        const char *wanted)
 {
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                signature };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = signature
+	};
 	struct tkb_c_launcher *const launcher = must(kernel, &options);
 
 	CHECK_STR(tkb_c_launcher_function(launcher),
@@ -137,7 +139,8 @@ static const char *facts_of(const struct tkb_c_kernel *kernel)
 {
 	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_c_facts facts = { .num_ctas = 9 };
+	struct tkb_c_facts facts = { .struct_size = sizeof(facts),
+		                     .num_ctas = 9 };
 	struct tkb_error err = { 0 };
 	const char *told;
 
@@ -169,7 +172,7 @@ TEST(c_launcher, tells_what_is_known_of_a_launch)
 	};
 	struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_error err = { 0 };
-	struct tkb_c_facts facts;
+	struct tkb_c_facts facts = { .struct_size = sizeof(facts) };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		kernel.ttir = tkb_text(text("tt.func public @add_kernel(%s) {",
@@ -202,6 +205,7 @@ TEST(c_launcher, takes_constants_as_python_writes_them)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(constants); i++) {
 		const struct tkb_c_launcher_options options = {
+			.struct_size = sizeof(options),
 			.signature =
 				text("*fp32,%s,*fp32,*fp32,i32", constants[i])
 		};
@@ -247,6 +251,7 @@ TEST(c_launcher, refuses_what_is_no_signature)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_c_launcher_options options = {
+			.struct_size = sizeof(options),
 			.signature = cases[i].signature
 		};
 
@@ -259,9 +264,12 @@ TEST(c_launcher, refuses_tensor_descriptors_by_name)
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel described = kernel;
 	const struct tkb_c_launcher_options descriptor = {
+		.struct_size = sizeof(descriptor),
 		.signature = "tensordesc<fp16[64,64]>"
 	};
-	const struct tkb_c_launcher_options plain = { .signature = SIGNATURE };
+	const struct tkb_c_launcher_options plain = { .struct_size =
+		                                              sizeof(plain),
+		                                      .signature = SIGNATURE };
 
 	check_fails(&kernel, &descriptor, TKB_ERR_UNSUPPORTED,
 	            "tensor descriptors cannot be passed from C");
@@ -295,14 +303,17 @@ TEST(c_launcher, holds_the_signature_against_the_kernel)
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel typed = kernel;
 	const struct tkb_c_launcher_options floating = {
+		.struct_size = sizeof(floating),
 		.signature = "*fp32,*fp32,*fp32,fp32,256"
 	};
 	const struct tkb_c_launcher_options whole = {
+		.struct_size = sizeof(whole),
 		.signature = "*fp32,*fp32,*fp32,u32,256"
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_c_launcher_options options = {
+			.struct_size = sizeof(options),
 			.signature = cases[i].signature
 		};
 
@@ -338,7 +349,9 @@ TEST(c_launcher, finds_out_which_parameters_are_for_memory_of_its_own)
 		{ "*fp32,*fp32,*fp32,i32,*fp32,*i8", false, false },
 	};
 	struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = { .signature = "" };
+	struct tkb_c_launcher_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .signature = "" };
 
 	kernel.metadata = replaced(kernel.metadata, "\"triton_version\"",
 	                           "\"another_version\"");
@@ -402,11 +415,13 @@ TEST(c_launcher, holds_the_signature_against_tritons_ir)
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
 	const struct tkb_c_launcher_options more = {
+		.struct_size = sizeof(more),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,u32:16,256"
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_c_launcher_options options = {
+			.struct_size = sizeof(options),
 			.signature = cases[i].signature
 		};
 
@@ -420,7 +435,9 @@ TEST(c_launcher, is_told_warps_and_stages_by_the_metadata)
 {
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel silent = kernel;
-	struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+	struct tkb_c_launcher_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .signature = SIGNATURE,
 		                                  .num_warps = 8 };
 
 	check_fails(&kernel, &options, TKB_ERR_INVALID,
@@ -490,8 +507,9 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 		{ "{", "[", TKB_ERR_CORRUPT, "the metadata" },
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		struct tkb_c_kernel changed = kernel;
@@ -504,8 +522,9 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 
 TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
 {
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 	const struct tkb_c_kernel whole = bare_kernel();
 	struct tkb_c_kernel kernel = whole;
 
@@ -554,8 +573,9 @@ TEST(c_launcher, refuses_a_damaged_table_of_parameters)
 		{ 3, 14, 0, TKB_ERR_CORRUPT },   /* of no size */
 		{ 5, 8, 4, TKB_ERR_CORRUPT },    /* one twice, and no gap */
 	};
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 	const struct tkb_c_kernel whole = bare_kernel();
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
@@ -613,7 +633,9 @@ TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_c_launcher_options options = {
-			.signature = SIGNATURE, .grid = cases[i].grid
+			.struct_size = sizeof(options),
+			.signature = SIGNATURE,
+			.grid = cases[i].grid
 		};
 
 		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
@@ -624,7 +646,9 @@ TEST(c_launcher, limits_the_depth_of_a_grid)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
 	char *const grid = test_alloc(2048);
-	struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+	struct tkb_c_launcher_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .signature = SIGNATURE,
 		                                  .grid = grid };
 
 	memset(grid, '(', 100);
@@ -647,7 +671,9 @@ TEST(c_launcher, limits_the_depth_of_a_grid)
 static void check_grid(const char *grid, char axis, const char *wanted)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+	const struct tkb_c_launcher_options options = { .struct_size =
+		                                                sizeof(options),
+		                                        .signature = SIGNATURE,
 		                                        .grid = grid };
 	struct tkb_c_launcher *const launcher = must(&kernel, &options);
 
@@ -704,6 +730,7 @@ TEST(c_launcher, has_the_arithmetic_that_its_grid_wants)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(grids); i++) {
 		const struct tkb_c_launcher_options options = {
+			.struct_size = sizeof(options),
 			.signature = SIGNATURE,
 			.grid = text("%s, 1, 1", grids[i]),
 		};
@@ -743,8 +770,9 @@ TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)
 		{ "EOF", "EOF_" },
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		struct tkb_c_kernel named = kernel;
@@ -766,6 +794,7 @@ TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
 {
 	struct tkb_c_kernel kernel = whole_kernel();
 	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options),
 		.signature = "*fp32:16,i32:1,*fp32:16,64,*fp32:16,i32",
 		.grid = "arg5, 1, 1"
 	};
@@ -785,8 +814,9 @@ TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
 TEST(c_launcher, refuses_two_arguments_of_one_name)
 {
 	struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 
 	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%int: ");
 	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %int_: ");
@@ -801,7 +831,9 @@ TEST(c_launcher, refuses_names_that_c_does_not_have)
 	static const char *const files[] = { "a\"b", "a\\b", "a\nb", "",
 		                             "a/b",  "a*",   "a?" };
 	const struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = { .signature = SIGNATURE };
+	struct tkb_c_launcher_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .signature = SIGNATURE };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		options.name = names[i];
@@ -833,6 +865,7 @@ TEST(c_launcher, lets_nothing_out_of_a_comment_or_a_text)
 {
 	struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,\"*/ /* \"",
 		.file_name = "a b"
 	};
@@ -868,8 +901,9 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 	static const char wanted[] =
 		"\\0017\\1x\\1778\\77\\77/\\\\\\\"\\100%s\\12*/\";";
 	struct tkb_c_kernel kernel = bare_kernel();
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 	struct tkb_c_launcher *launcher;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf longer = TKB_BUF_INIT(TKB_MIB);
 	char *source;
@@ -897,7 +931,9 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 TEST(c_launcher, is_the_same_for_the_same_input)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .signature = SIGNATURE,
+	const struct tkb_c_launcher_options options = { .struct_size =
+		                                                sizeof(options),
+		                                        .signature = SIGNATURE,
 		                                        .grid = "n, 1, 1" };
 	struct tkb_c_launcher *const one = must(&kernel, &options);
 	struct tkb_c_launcher *const other = must(&kernel, &options);
@@ -920,8 +956,9 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 TEST(c_launcher, returns_what_a_sink_returned)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .signature =
-		                                                SIGNATURE };
+	const struct tkb_c_launcher_options options = {
+		.struct_size = sizeof(options), .signature = SIGNATURE
+	};
 	const struct tkb_sink sink = { .write = refuse };
 	struct tkb_c_launcher *const launcher = must(&kernel, &options);
 

@@ -13,16 +13,20 @@ static struct tkb_pool *open_odd(const char *how, const char *rest)
 {
 	const char *const arguments[] = { how, rest, NULL };
 
-	return open_pool((struct tkb_pool_options){ .worker_count = 1,
-	                                            .arguments = arguments });
+	return open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.arguments = arguments });
 }
 
 /* Once in the first worker of a pool; three times in one that is tried again.
  * */
 static void check_lost(const char *request, const char *part)
 {
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 1 });
 
 	check_fails(pool, request, TKB_ERR_UNAVAILABLE, part);
 	CHECK_STR(ask(pool, "echo on"), "echo on");
@@ -71,8 +75,10 @@ TEST(pool_fault, a_job_is_tried_twice_more_and_no_more)
 
 TEST(pool_fault, the_caller_may_want_another_number_of_tries)
 {
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 5 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 5 });
 	const char *path = text("%s/tries", test_folder());
 
 	CHECK_STR(ask(pool, text("crash-times 4 %s", path)), "survived");
@@ -92,15 +98,19 @@ TEST(pool_fault, what_a_try_answered_is_not_in_the_next)
 
 TEST(pool_fault, a_job_that_hangs_ends_at_its_time)
 {
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 2 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 2 });
 	const char *path = text("%s/pid", test_folder());
 	const uint64_t start = now_ms();
 
 	check_job_fails(
-		give_job(pool, (struct tkb_job){ .request = tkb_text(
-							 text("hang %s", path)),
-	                                         .timeout_ms = 400 }),
+		give_job(pool,
+	                 (struct tkb_job){
+				 .struct_size = sizeof(struct tkb_job),
+				 .request = tkb_text(text("hang %s", path)),
+				 .timeout_ms = 400 }),
 		TKB_ERR_UNAVAILABLE,
 		"the worker was not done after 400 ms at the last of 2 tries");
 	CHECK(now_ms() - start >= 800);
@@ -115,7 +125,8 @@ TEST(pool_fault, the_time_in_line_does_not_count)
 	struct tkb_pool *pool = open_pool_of(1);
 	struct tkb_future *first = give(pool, "sleep 600");
 	struct tkb_future *second = give_job(
-		pool, (struct tkb_job){ .request = tkb_text("sleep 10"),
+		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                                .request = tkb_text("sleep 10"),
 	                                .timeout_ms = 400 });
 
 	CHECK_STR(answer_of(second), "awake");
@@ -187,8 +198,10 @@ TEST(pool_fault, an_answer_counts_though_its_worker_dies_behind_it)
 /* With one try each, no job may meet a worker that is about to end. */
 TEST(pool_fault, a_worker_whose_job_was_its_last_gets_no_other)
 {
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 1 });
 	struct tkb_future *futures[4];
 
 	for (int i = 0; i < 4; i++)
@@ -218,11 +231,14 @@ TEST(pool_fault, a_crash_is_seen_though_a_child_is_left)
 TEST(pool_fault, what_a_lost_worker_started_is_killed)
 {
 	const char *path = text("%s/child", test_folder());
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 1 });
 	struct tkb_future *future = give_job(
 		pool,
-		(struct tkb_job){ .request = tkb_text(text("child %s", path)),
+		(struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                          .request = tkb_text(text("child %s", path)),
 	                          .timeout_ms = 500 });
 
 	CHECK(is_alive(pid_from(path)));
@@ -234,15 +250,18 @@ TEST(pool_fault, what_a_lost_worker_started_is_killed)
 TEST(pool_fault, a_worker_that_left_its_group_is_killed)
 {
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 1 });
 
-	check_job_fails(
-		give_job(pool,
-	                 (struct tkb_job){ .request = tkb_text(text(
-						   "leave-group %s", path)),
-	                                   .timeout_ms = 500 }),
-		TKB_ERR_UNAVAILABLE, "was not done");
+	check_job_fails(give_job(pool,
+	                         (struct tkb_job){
+					 .struct_size = sizeof(struct tkb_job),
+					 .request = tkb_text(
+						 text("leave-group %s", path)),
+					 .timeout_ms = 500 }),
+	                TKB_ERR_UNAVAILABLE, "was not done");
 	await_end_of(pid_from(path));
 	CHECK_STR(ask(pool, "echo on"), "echo on");
 	tkb_pool_close(pool);
@@ -262,11 +281,14 @@ TEST(pool_fault, a_worker_that_was_killed_is_replaced)
 TEST(pool_fault, a_worker_that_was_stopped_is_late)
 {
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 1, .tries = 1 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.tries = 1 });
 	struct tkb_future *future = give_job(
 		pool,
-		(struct tkb_job){ .request = tkb_text(text("hang %s", path)),
+		(struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                          .request = tkb_text(text("hang %s", path)),
 	                          .timeout_ms = 700 });
 
 	CHECK_INT(kill(pid_from(path), SIGSTOP), 0);
@@ -278,7 +300,9 @@ TEST(pool_fault, a_worker_that_was_stopped_is_late)
 TEST(pool_fault, an_answer_over_the_limit_is_told)
 {
 	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.worker_count = 1, .max_answer_size = 100000 });
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 1,
+		.max_answer_size = 100000 });
 
 	CHECK_INT(strlen(ask(pool, "answer-much 100000")), 100000);
 	check_fails(pool, "answer-much 100001", TKB_ERR_TOO_LARGE, "");
@@ -289,11 +313,14 @@ TEST(pool_fault, an_answer_over_the_limit_is_told)
 /* One that talks without end keeps nobody from anything. */
 TEST(pool_fault, a_flood_drowns_nobody)
 {
-	struct tkb_pool *pool = open_pool(
-		(struct tkb_pool_options){ .worker_count = 2, .tries = 1 });
-	struct tkb_future *flood =
-		give_job(pool, (struct tkb_job){ .request = tkb_text("flood"),
-	                                         .timeout_ms = 1000 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 2,
+		.tries = 1 });
+	struct tkb_future *flood = give_job(
+		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                                .request = tkb_text("flood"),
+	                                .timeout_ms = 1000 });
 
 	for (int i = 0; i < 20; i++)
 		CHECK_STR(ask(pool, "echo on"), "echo on");
@@ -306,7 +333,8 @@ static struct tkb_job big_job(uint32_t timeout_ms)
 {
 	const size_t size = 8 * TKB_MIB;
 
-	return (struct tkb_job){ .request = { test_alloc(size), size },
+	return (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+		                 .request = { test_alloc(size), size },
 		                 .timeout_ms = timeout_ms };
 }
 
@@ -391,10 +419,11 @@ TEST(pool_fault, a_program_that_is_no_worker_is_told)
 TEST(pool_fault, a_program_that_never_greets_is_told)
 {
 	const char *const arguments[] = { "--mute", NULL };
-	struct tkb_pool *pool =
-		open_pool((struct tkb_pool_options){ .worker_count = 2,
-	                                             .arguments = arguments,
-	                                             .start_timeout_ms = 200 });
+	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
+		.struct_size = sizeof(struct tkb_pool_options),
+		.worker_count = 2,
+		.arguments = arguments,
+		.start_timeout_ms = 200 });
 
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
 	            "did not greet in 200 ms");
@@ -426,7 +455,8 @@ TEST(pool_fault, a_pool_recovers_when_its_program_does)
 /* A program that is gone, likewise. */
 TEST(pool_fault, a_program_that_is_removed_is_told)
 {
-	struct tkb_pool_options options = { .worker_count = 1,
+	struct tkb_pool_options options = { .struct_size = sizeof(options),
+		                            .worker_count = 1,
 		                            .worker = "./worker" };
 	struct tkb_pool *pool;
 
@@ -533,7 +563,8 @@ TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
 {
 	struct tkb_pool *pool = open_pool_of(1);
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_job job = { .request = tkb_text(text("hang %s", path)),
+	struct tkb_job job = { .struct_size = sizeof(job),
+		               .request = tkb_text(text("hang %s", path)),
 		               .key = "k" };
 	struct tkb_future *first = give_job(pool, job);
 	struct tkb_future *second;
@@ -558,7 +589,8 @@ static void *cancel_soon(void *future)
 TEST(pool_fault, a_cancel_wakes_who_waits)
 {
 	struct tkb_pool *pool = open_pool_of(1);
-	const struct tkb_job job = { .request = tkb_text(text("hang %s/pid",
+	const struct tkb_job job = { .struct_size = sizeof(job),
+		                     .request = tkb_text(text("hang %s/pid",
 		                                              test_folder())),
 		                     .key = "k" };
 	struct tkb_future *future = give_job(pool, job);

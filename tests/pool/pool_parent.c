@@ -67,7 +67,9 @@ static void *end_process(void *nothing)
 static void *use_pool(void *argv)
 {
 	const char *const *arguments = argv;
-	const struct tkb_pool_options options = { .worker = arguments[1],
+	const struct tkb_pool_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .worker = arguments[1],
 		                                  .worker_count = WORKERS };
 	struct tkb_error err = { 0 };
 
@@ -77,7 +79,7 @@ static void *use_pool(void *argv)
 	}
 	for (int i = 0; i < WORKERS; i++) {
 		char request[4096];
-		struct tkb_job job = { 0 };
+		struct tkb_job job = { .struct_size = sizeof(job) };
 
 		(void)snprintf(request, sizeof(request), "child %s/%d",
 		               arguments[2], i);

@@ -117,9 +117,11 @@ TEST(pool_slate, the_disposition_of_sigchld_does_not_matter)
 TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 {
 	struct tkb_pool *pool = NULL;
-	struct tkb_pool_options options = { .worker = worker_program(),
+	struct tkb_pool_options options = { .struct_size = sizeof(options),
+		                            .worker = worker_program(),
 		                            .worker_count = 2 };
-	const struct tkb_job job = { .request = tkb_text("files") };
+	const struct tkb_job job = { .struct_size = sizeof(job),
+		                     .request = tkb_text("files") };
 	struct tkb_future *future = NULL;
 	struct tkb_bytes answer = { NULL, 0 };
 	struct tkb_error err = { 0 };
@@ -205,7 +207,8 @@ TEST(pool_slate, no_descriptor_stays_open_behind)
 /* Too few descriptors for any worker, then for some of them. */
 TEST(pool_slate, a_limit_of_descriptors_is_told_or_lived_with)
 {
-	struct tkb_pool_options options = { .worker = worker_program(),
+	struct tkb_pool_options options = { .struct_size = sizeof(options),
+		                            .worker = worker_program(),
 		                            .worker_count = 20 };
 	struct tkb_error err = { 0 };
 	struct tkb_pool *pool = NULL;
@@ -252,7 +255,8 @@ TEST(pool_slate, a_worker_has_the_folder_and_environment_of_the_open)
 
 TEST(pool_slate, a_relative_path_is_that_of_the_open)
 {
-	struct tkb_pool_options options = { .worker = "./worker",
+	struct tkb_pool_options options = { .struct_size = sizeof(options),
+		                            .worker = "./worker",
 		                            .worker_count = 1 };
 	struct tkb_pool *pool;
 
@@ -270,6 +274,7 @@ static const char *variable(struct tkb_pool *pool, const char *name,
 {
 	return answer_of(give_job(
 		pool, (struct tkb_job){
+			      .struct_size = sizeof(struct tkb_job),
 			      .request = tkb_text(text("variable %s", name)),
 			      .environment = environment }));
 }
@@ -303,12 +308,15 @@ TEST(pool_slate, the_environment_is_put_back_after_a_failure_too)
 	struct tkb_pool *pool = open_pool_of(1);
 
 	check_job_fails(
-		give_job(pool, (struct tkb_job){ .request = tkb_text("fail x"),
+		give_job(pool, (struct tkb_job){ .struct_size =
+	                                                 sizeof(struct tkb_job),
+	                                         .request = tkb_text("fail x"),
 	                                         .environment = one }),
 		TKB_ERR_CORRUPT, "x");
 	CHECK_STR(variable(pool, "TKB_POOL_A", NULL), "(unset)");
 	(void)answer_of(give_job(
-		pool, (struct tkb_job){ .request = tkb_text("set TKB_POOL_A"),
+		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                                .request = tkb_text("set TKB_POOL_A"),
 	                                .environment = one }));
 	CHECK_STR(variable(pool, "TKB_POOL_A", NULL), "(unset)");
 	tkb_pool_close(pool);

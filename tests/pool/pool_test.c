@@ -29,7 +29,9 @@ TEST(pool, a_request_of_any_bytes_arrives_whole)
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (char)(i * 31 >> 3);
 	memcpy(bytes, "echo ", 5);
-	future = give_job(pool, (struct tkb_job){ .request = { bytes, size } });
+	future = give_job(
+		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                                .request = { bytes, size } });
 	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, &answer, &err), &err);
 	CHECK_INT(answer.size, size);
 	CHECK(memcmp(answer.data, bytes, size) == 0);
@@ -51,9 +53,10 @@ TEST(pool, the_request_is_copied)
 	struct tkb_future *first = give(pool, "sleep 50");
 	char request[] = "echo mine";
 	char key[] = "key";
-	struct tkb_future *future =
-		give_job(pool, (struct tkb_job){ .request = tkb_text(request),
-	                                         .key = key });
+	struct tkb_future *future = give_job(
+		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                                .request = tkb_text(request),
+	                                .key = key });
 
 	memset(request, 'z', strlen(request));
 	key[0] = 'z';
@@ -250,12 +253,15 @@ TEST(pool, jobs_of_equal_keys_are_done_once)
 
 	for (int i = 0; i < 3; i++)
 		same[i] = give_job(
-			pool, (struct tkb_job){ .request = tkb_text(text(
-							"note %s a", path)),
-		                                .key = "one" });
+			pool,
+			(struct tkb_job){
+				.struct_size = sizeof(struct tkb_job),
+				.request = tkb_text(text("note %s a", path)),
+				.key = "one" });
 	other = give_job(
 		pool,
-		(struct tkb_job){ .request = tkb_text(text("note %s b", path)),
+		(struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+	                          .request = tkb_text(text("note %s b", path)),
 	                          .key = "another" });
 	CHECK_INT(tkb_pool_job_count(pool), 4);
 	write_text(go, "");
@@ -273,7 +279,8 @@ TEST(pool, a_job_joins_one_of_its_key_that_has_begun)
 {
 	struct tkb_pool *pool = open_pool_of(2);
 	const char *path = text("%s/pid", test_folder());
-	const struct tkb_job job = { .request = tkb_text(text("hang %s", path)),
+	const struct tkb_job job = { .struct_size = sizeof(job),
+		                     .request = tkb_text(text("hang %s", path)),
 		                     .key = "k" };
 	struct tkb_future *first = give_job(pool, job);
 	struct tkb_future *second;
@@ -293,7 +300,8 @@ TEST(pool, a_job_joins_one_of_its_key_that_has_begun)
 TEST(pool, a_key_that_was_done_is_done_again)
 {
 	struct tkb_pool *pool = open_pool_of(1);
-	const struct tkb_job job = { .request = tkb_text(text("note %s/file a",
+	const struct tkb_job job = { .struct_size = sizeof(job),
+		                     .request = tkb_text(text("note %s/file a",
 		                                              test_folder())),
 		                     .key = "k" };
 
@@ -309,14 +317,16 @@ TEST(pool, what_makes_no_job_is_refused)
 	struct tkb_pool *pool = open_pool_of(1);
 	struct tkb_future *future = NULL;
 	struct tkb_error err = { 0 };
-	struct tkb_job job = { .environment = nameless };
+	struct tkb_job job = { .struct_size = sizeof(job),
+		               .environment = nameless };
 
 	CHECK_FAILS(tkb_pool_submit(pool, &job, &future, &err), TKB_ERR_INVALID,
 	            &err, "'=value' names no variable");
 	job.environment = empty;
 	CHECK_FAILS(tkb_pool_submit(pool, &job, &future, &err), TKB_ERR_INVALID,
 	            &err, "names no variable");
-	job = (struct tkb_job){ .request = { "", (size_t)1025 * TKB_MIB } };
+	job = (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
+		                .request = { "", (size_t)1025 * TKB_MIB } };
 	CHECK_FAILS(tkb_pool_submit(pool, &job, &future, &err),
 	            TKB_ERR_TOO_LARGE, &err, "a job of");
 	CHECK(future == NULL);
@@ -326,7 +336,8 @@ TEST(pool, what_makes_no_job_is_refused)
 
 TEST(pool, without_a_worker_program_there_is_none)
 {
-	struct tkb_pool_options options = { .worker_count = 1 };
+	struct tkb_pool_options options = { .struct_size = sizeof(options),
+		                            .worker_count = 1 };
 	struct tkb_pool *pool = NULL;
 	struct tkb_error err = { 0 };
 
@@ -384,7 +395,7 @@ static void *ask_much(void *self)
 	struct asker *asker = self;
 
 	for (int i = 0; i < QUESTIONS; i++) {
-		struct tkb_job job = { 0 };
+		struct tkb_job job = { .struct_size = sizeof(job) };
 		struct tkb_future *future = NULL;
 		struct tkb_bytes answer;
 		char request[64];

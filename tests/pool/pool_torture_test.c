@@ -89,6 +89,7 @@ static void submit(struct round *round, size_t index, unsigned *seed)
 	job->future = give_job(
 		round->pool,
 		(struct tkb_job){
+			.struct_size = sizeof(struct tkb_job),
 			.request = tkb_text(text(
 				"%s %lu %s/%u-%zu",
 				job->is_mean ? "mean-sum" : "sum", job->number,

@@ -17,7 +17,9 @@ static struct tkb_launcher_spec launcher(const char *cache_key,
 {
 	static const char *const needs[] = { ADD, SOFTMAX };
 
-	return (struct tkb_launcher_spec){ .cache_key = cache_key,
+	return (struct tkb_launcher_spec){ .struct_size = sizeof(
+						   struct tkb_launcher_spec),
+		                           .cache_key = cache_key,
 		                           .name = "add_kernel",
 		                           .payload = tkb_text(payload),
 		                           .needs = needs,
@@ -29,7 +31,7 @@ static void save(const struct tkb_launcher_spec *launchers, size_t count,
                  const char *path)
 {
 	TKB_AUTO(free_at) struct tkb_recorder *recorder = NULL;
-	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	if (!exists("unpacked"))

@@ -64,7 +64,8 @@ static void put_all(struct tkb_recorder *recorder, const char *root)
 static void put_launcher(struct tkb_recorder *recorder, char ***words)
 {
 	const char *needs[NEEDS_LIMIT];
-	struct tkb_launcher_spec spec = { .cache_key = take(words),
+	struct tkb_launcher_spec spec = { .struct_size = sizeof(spec),
+		                          .cache_key = take(words),
 		                          .name = take(words) };
 	struct tkb_error err = { 0 };
 	char *rest = NULL;
@@ -116,7 +117,7 @@ static void do_word(struct tkb_recorder *recorder, const char *root,
 
 int main(int argc, char **argv)
 {
-	struct tkb_collect_options options = { 0 };
+	struct tkb_collect_options options = { .struct_size = sizeof(options) };
 	struct tkb_recorder *recorder = NULL;
 	struct tkb_error err = { 0 };
 	char **words = argv + (argc > 0);

@@ -145,7 +145,9 @@ TEST(s3_time, a_cancelled_call_ends_soon)
 	struct server server = start_saying(NULL);
 	uint64_t end_ms = now_ms() + 300;
 	TKB_AUTO(close_handle)
-	struct handle handle = { .watch = { .is_cancelled = is_cancelled,
+	struct handle handle = { .watch = { .struct_size =
+		                                    sizeof(struct tkb_watch),
+		                            .is_cancelled = is_cancelled,
 		                            .self = &end_ms } };
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
 	struct tkb_error err = { 0 };

@@ -55,7 +55,8 @@ static struct tkb_future *submit(struct tkb_pool *pool,
 	const char *variables[STAGE_VARIABLES + 6];
 	struct tkb_future *future = NULL;
 	struct tkb_error err = { .status = 0 };
-	struct tkb_job job = { .environment = variables,
+	struct tkb_job job = { .struct_size = sizeof(job),
+		               .environment = variables,
 		               .timeout_ms = order->timeout_ms };
 	size_t count = 0;
 
@@ -123,6 +124,7 @@ void stage_all(const struct stage_request *orders, size_t count,
 {
 	static const char *const print[] = { "--print-after-all", NULL };
 	const struct tkb_pool_options options = {
+		.struct_size = sizeof(options),
 		.worker =
 			orders[0].worker != NULL ? orders[0].worker : worker(),
 		.worker_count = count < 2 ? 1 : 2,

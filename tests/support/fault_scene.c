@@ -26,7 +26,10 @@ static const char *name_of(const struct tkb_remote *remote)
 struct attempt pull_from(const char *url, const char *root)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = open_remote(url);
-	struct attempt attempt = { .name = name_of(remote) };
+	struct attempt attempt = { .name = name_of(remote),
+		                   .pulled.struct_size = sizeof(attempt.pulled),
+		                   .pushed.struct_size =
+		                           sizeof(attempt.pushed) };
 	const uint64_t start = now_ms();
 
 	attempt.rc = tkb_pull(remote, SCENE_REF, root, NULL, &attempt.pulled,
@@ -38,7 +41,10 @@ struct attempt pull_from(const char *url, const char *root)
 struct attempt push_to(const char *url, const char *root)
 {
 	TKB_AUTO(close_remote) struct tkb_remote *remote = open_remote(url);
-	struct attempt attempt = { .name = name_of(remote) };
+	struct attempt attempt = { .name = name_of(remote),
+		                   .pulled.struct_size = sizeof(attempt.pulled),
+		                   .pushed.struct_size =
+		                           sizeof(attempt.pushed) };
 	const uint64_t start = now_ms();
 
 	attempt.rc = tkb_push(remote, SCENE_REF, root, NULL, &attempt.pushed,
@@ -155,9 +161,12 @@ struct scene arrange_large_scene(const struct tkb_remote_backend *backend,
 static void push_keys(const struct scene *scene, const char **keys,
                       size_t count)
 {
-	const struct tkb_collect_options collect = { .keys = keys,
-		                                     .key_count = count };
-	const struct tkb_push_options options = { .is_compaction_off = true };
+	const struct tkb_collect_options collect = {
+		.struct_size = sizeof(collect), .keys = keys, .key_count = count
+	};
+	const struct tkb_push_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .is_compaction_off = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_remote(scene->direct);
 	struct tkb_error err = { 0 };
@@ -191,11 +200,13 @@ void push_parts(const struct scene *scene, size_t count, size_t more)
 static struct tkb_collect_report weigh(const char *root, const char **keys,
                                        size_t count)
 {
-	const struct tkb_collect_options options = { .keys = keys,
+	const struct tkb_collect_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .keys = keys,
 		                                     .key_count = count,
 		                                     .is_dry_run = true,
 		                                     .is_strict = true };
-	struct tkb_collect_report report;
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
@@ -215,8 +226,8 @@ static void check_nothing_of_ours(const char *root)
 size_t count_visible(const struct scene *scene, const char *root)
 {
 	const char *keys[KEYS_LIMIT];
-	struct tkb_collect_report here;
-	struct tkb_collect_report wanted;
+	struct tkb_collect_report here = { .struct_size = sizeof(here) };
+	struct tkb_collect_report wanted = { .struct_size = sizeof(wanted) };
 	const char **names;
 	size_t count = 0;
 

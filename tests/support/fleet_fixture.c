@@ -82,7 +82,7 @@ const char *spy_url(const char *name)
 struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_push_options options)
 {
-	struct tkb_push_report report = { 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_push(remote, REF, root, &options, &report, &err), &err);
@@ -93,8 +93,10 @@ struct tkb_push_report push_bytes(struct tkb_remote *remote,
                                   struct tkb_bytes bundle)
 {
 	const struct tkb_source source = tkb_memory_source(&bundle);
-	const struct tkb_push_options options = { .is_compaction_off = true };
-	struct tkb_push_report report = { 0 };
+	const struct tkb_push_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .is_compaction_off = true };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_push_bundle(remote, REF, &source, &options, &report, &err),
@@ -104,15 +106,21 @@ struct tkb_push_report push_bytes(struct tkb_remote *remote,
 
 struct tkb_push_report push_all(struct tkb_remote *remote, const char *root)
 {
-	return push_with(remote, root, (struct tkb_push_options){ 0 });
+	return push_with(
+		remote, root,
+		(struct tkb_push_options){
+			.struct_size = sizeof(struct tkb_push_options) });
 }
 
 struct tkb_push_report push_part(struct tkb_remote *remote, struct part part)
 {
-	struct tkb_push_options options = { .is_compaction_off = true };
+	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
+	struct tkb_push_options options = { .struct_size = sizeof(options),
+		                            .collect = &collect,
+		                            .is_compaction_off = true };
 
-	options.collect.keys = pool_keys() + part.first;
-	options.collect.key_count = part.end - part.first;
+	collect.keys = pool_keys() + part.first;
+	collect.key_count = part.end - part.first;
 	return push_with(remote, pool(), options);
 }
 
@@ -127,7 +135,7 @@ void push_singly(struct tkb_remote *remote, size_t count)
 struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_pull_options options)
 {
-	struct tkb_pull_report report = { .record_count = 0 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_pull(remote, REF, root, &options, &report, &err), &err);
@@ -136,7 +144,10 @@ struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
 
 struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root)
 {
-	return pull_with(remote, root, (struct tkb_pull_options){ 0 });
+	return pull_with(
+		remote, root,
+		(struct tkb_pull_options){
+			.struct_size = sizeof(struct tkb_pull_options) });
 }
 
 /* Read file `path`, with each `from` replaced by `to`. */
@@ -237,9 +248,11 @@ void check_is_part(const char *root, struct part part)
 
 struct tkb_collect_report weigh(const char *root)
 {
-	const struct tkb_collect_options options = { .is_dry_run = true,
+	const struct tkb_collect_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .is_dry_run = true,
 		                                     .is_strict = true };
-	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);

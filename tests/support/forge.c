@@ -64,6 +64,7 @@ void forge_collect(const char *root, const char *key, bool is_lean,
 {
 	const char *const keys[] = { key };
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.keys = keys,
 		.key_count = key != NULL,
 		.profile = is_lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
@@ -85,6 +86,7 @@ void forge_pair(const char *path)
 {
 	static const char *const keys[] = { FORGE_KERNEL, FORGE_AUTOTUNE };
 	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
 		.keys = keys,
 		.key_count = TKB_COUNT_OF(keys),
 		.profile = TKB_PROFILE_LEAN,

@@ -153,6 +153,7 @@ void save(struct tkb_recorder *recorder, const char *cache_key,
           const char *payload, enum tkb_need need, struct keys needs)
 {
 	const struct tkb_launcher_spec launcher = {
+		.struct_size = sizeof(launcher),
 		.cache_key = cache_key,
 		.name = "kernel",
 		.payload = tkb_text(payload),
@@ -208,7 +209,9 @@ struct tkb_bytes collected(const char *root,
 
 struct tkb_bytes collected_keys(const char *root, const struct keys *keys)
 {
-	const struct tkb_collect_options options = { .keys = keys->items,
+	const struct tkb_collect_options options = { .struct_size =
+		                                             sizeof(options),
+		                                     .keys = keys->items,
 		                                     .key_count = keys->count };
 
 	return collected(root, &options);
@@ -276,7 +279,7 @@ void check_same_bytes(struct tkb_bytes got, struct tkb_bytes wanted)
 
 void check_sound(const struct tkb_bundle *bundle)
 {
-	struct tkb_verify_report report = { 0 };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
@@ -352,7 +355,8 @@ const char *launchers_in(const struct tkb_bundle *bundle)
 void save_three(const char *path)
 {
 	static const char quoted[] = "c \"q\\\" \xc3\xa9";
-	const struct tkb_collect_options lean = { .profile = TKB_PROFILE_LEAN };
+	const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+		                                  .profile = TKB_PROFILE_LEAN };
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	const struct keys need = keys_of(1, FORGE_KERNEL);
 
@@ -367,8 +371,10 @@ void save_three(const char *path)
 void emit_bundle(const struct tkb_bundle *bundle, const char *root,
                  enum tkb_layout layout)
 {
-	const struct tkb_emit_options options = { .layout = layout };
-	struct tkb_emit_report report = { 0 };
+	const struct tkb_emit_options options = { .struct_size =
+		                                          sizeof(options),
+		                                  .layout = layout };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_emit(bundle, root, &options, &report, &err), &err);

@@ -307,5 +307,8 @@ struct tkb_remote *open_spy_with(const char *urls,
 
 struct tkb_remote *open_spy(const char *urls)
 {
-	return open_spy_with(urls, (struct tkb_remote_options){ 0 });
+	return open_spy_with(
+		urls,
+		(struct tkb_remote_options){
+			.struct_size = sizeof(struct tkb_remote_options) });
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/struct.h"
 #include "compile/compiler/compiler_internal.h"
 
 #include <stdlib.h>
@@ -34,9 +35,11 @@ static void close_at(struct tkb_compiler **compiler)
 	tkb_compiler_close(*compiler);
 }
 
-int tkb_compiler_open(const struct tkb_compiler_options *options,
+int tkb_compiler_open(const struct tkb_compiler_options *given,
                       struct tkb_compiler **out, struct tkb_error *err)
 {
+	struct tkb_compiler_options options;
+	struct tkb_finalize_options finalize;
 	TKB_AUTO(close_at)
 	struct tkb_compiler *compiler = tkb_alloc_array(1, sizeof(*compiler));
 	int rc;
@@ -44,9 +47,16 @@ int tkb_compiler_open(const struct tkb_compiler_options *options,
 	if (compiler == NULL)
 		return tkb_fail_nomem(err);
 	init(compiler);
-	rc = tkb_compiler_choose(compiler, options, err);
+	rc = TKB_STRUCT_READ(tkb_compiler_options, log, &options, given, err);
+	if (rc == 0 && options.finalize != NULL) {
+		rc = tkb_finalize_options_read(&finalize, options.finalize,
+		                               err);
+		options.finalize = &finalize;
+	}
 	if (rc == 0)
-		rc = tkb_workers_choose(compiler, options, err);
+		rc = tkb_compiler_choose(compiler, &options, err);
+	if (rc == 0)
+		rc = tkb_workers_choose(compiler, &options, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(compiler);
@@ -85,15 +95,24 @@ void tkb_compiler_close(struct tkb_compiler *compiler)
 	release(compiler);
 }
 
+static int read_unit(struct tkb_unit *out, const struct tkb_unit *given,
+                     struct tkb_error *err)
+{
+	return TKB_STRUCT_READ(tkb_unit, num_warps, out, given, err);
+}
+
 int tkb_compiler_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
                      char out[TKB_ENTRY_KEY_SIZE], struct tkb_error *err)
 {
 	const struct tkb_tools *tools = NULL;
 	char hash[TKB_DIGEST_HEX_SIZE];
+	struct tkb_unit own;
 	int rc;
 
-	rc = tkb_tools_of_unit(compiler, unit, &tools, err);
-	return rc == 0 ? tkb_unit_key(compiler, unit, tools, out, hash, err)
+	rc = read_unit(&own, unit, err);
+	if (rc == 0)
+		rc = tkb_tools_of_unit(compiler, &own, &tools, err);
+	return rc == 0 ? tkb_unit_key(compiler, &own, tools, out, hash, err)
 	               : rc;
 }
 
@@ -117,7 +136,8 @@ static int submit(struct tkb_compiler *compiler, const struct tkb_unit *unit,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
-	struct tkb_job job = { .key = compile->key };
+	struct tkb_job job = { .struct_size = sizeof(job),
+		               .key = compile->key };
 	int rc;
 
 	if (compiler->log.write != NULL) {
@@ -187,9 +207,11 @@ static int keep_tools(const struct tkb_unit *unit,
 }
 
 int tkb_compiler_submit(struct tkb_compiler *compiler,
-                        const struct tkb_unit *unit, struct tkb_compile **out,
+                        const struct tkb_unit *given, struct tkb_compile **out,
                         struct tkb_error *err)
 {
+	struct tkb_unit own;
+	const struct tkb_unit *unit = &own;
 	TKB_AUTO(free_at)
 	struct tkb_compile *compile = tkb_alloc_array(1, sizeof(*compile));
 	const struct tkb_tools *tools = NULL;
@@ -198,7 +220,9 @@ int tkb_compiler_submit(struct tkb_compiler *compiler,
 
 	if (compile == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_compiler_check(compiler, unit, err);
+	rc = read_unit(&own, given, err);
+	if (rc == 0)
+		rc = tkb_compiler_check(compiler, unit, err);
 	if (rc == 0)
 		rc = tkb_tools_of_unit(compiler, unit, &tools, err);
 	if (rc == 0)

@@ -181,6 +181,11 @@ TKB_NODISCARD int tkb_unit_key(struct tkb_compiler *compiler,
                                struct tkb_error *err);
 
 /* A copy of `text` in the arena. */
+/* Copy a caller's choices; NULL is all defaults. */
+TKB_NODISCARD int tkb_finalize_options_read(
+	struct tkb_finalize_options *out,
+	const struct tkb_finalize_options *given, struct tkb_error *err);
+
 TKB_NODISCARD int tkb_compiler_keep(struct tkb_arena *arena,
                                     struct tkb_bytes text, const char **out,
                                     struct tkb_error *err);

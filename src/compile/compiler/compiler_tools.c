@@ -77,7 +77,7 @@ static int ask(struct tkb_compiler *compiler, const char *arch, bool with_nvrtc,
 	struct tkb_buf request = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf answer = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
-	struct tkb_job job = { .key = NULL };
+	struct tkb_job job = { .struct_size = sizeof(job) };
 	int rc;
 
 	rc = write_question(compiler, arch, with_nvrtc, &request,

@@ -103,6 +103,7 @@ static int open_pool(struct tkb_compiler *compiler, struct tkb_error *err)
 	static const char *const printing[] = { "--print-after-all", NULL };
 	const bool prints = compiler->has_pass_output;
 	const struct tkb_pool_options options = {
+		.struct_size = sizeof(options),
 		.worker = compiler->worker,
 		.arguments = prints ? printing : NULL,
 		.worker_count = compiler->worker_count,

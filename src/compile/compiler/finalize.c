@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/finalize.h>
 
+#include "base/struct.h"
 #include "compile/compiler/compiler_internal.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
@@ -54,20 +55,29 @@ static int give_module(struct tkb_bytes answer, const struct tkb_sink *out,
 	}
 }
 
+int tkb_finalize_options_read(struct tkb_finalize_options *out,
+                              const struct tkb_finalize_options *given,
+                              struct tkb_error *err)
+{
+	return TKB_STRUCT_READ(tkb_finalize_options, is_bitcode, out, given,
+	                       err);
+}
+
 int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
                  const struct tkb_finalize_options *options,
                  const struct tkb_sink *out, struct tkb_error *err)
 {
-	static const struct tkb_finalize_options defaults = { .target = NULL };
+	struct tkb_finalize_options chosen;
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
-	struct tkb_job job = { .key = NULL };
+	struct tkb_job job = { .struct_size = sizeof(job) };
 	struct tkb_future *future = NULL;
 	struct tkb_bytes answer;
 	int rc;
 
-	rc = write_request(module, options == NULL ? &defaults : options,
-	                   &request, err);
+	rc = tkb_finalize_options_read(&chosen, options, err);
+	if (rc == 0)
+		rc = write_request(module, &chosen, &request, err);
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);

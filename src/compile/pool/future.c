@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/struct.h"
 #include "compile/pool/pool_internal.h"
 
 /* Jobs given to a pool, and what their callers hold of them. */
@@ -59,10 +60,13 @@ int tkb_pool_submit(struct tkb_pool *pool, const struct tkb_job *job,
 {
 	struct tkb_future *future;
 	struct tkb_task *task = NULL;
+	struct tkb_job own;
 	bool is_closing;
 	int rc;
 
-	rc = tkb_task_new(job, &pool->limits, &task, err);
+	rc = TKB_STRUCT_READ(tkb_job, timeout_ms, &own, job, err);
+	if (rc == 0)
+		rc = tkb_task_new(&own, &pool->limits, &task, err);
 	if (rc < 0)
 		return rc;
 	future = tkb_alloc_array(1, sizeof(*future));

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/parallel.h"
+#include "base/struct.h"
 
 enum {
 	DEFAULT_WORKERS_LIMIT = 32,
@@ -181,12 +182,17 @@ static int make_slots(struct tkb_pool *pool, size_t count,
 	return 0;
 }
 
-int tkb_pool_open(const struct tkb_pool_options *options, struct tkb_pool **out,
+int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
                   struct tkb_error *err)
 {
 	TKB_AUTO(close_at) struct tkb_pool *pool = NULL;
+	struct tkb_pool_options own;
+	const struct tkb_pool_options *options = &own;
 	int rc;
 
+	rc = TKB_STRUCT_READ(tkb_pool_options, max_log_size, &own, given, err);
+	if (rc < 0)
+		return rc;
 	if (options->worker == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a pool needs a worker program");

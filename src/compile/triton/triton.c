@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/path.h"
+#include "base/struct.h"
 #include "compile/pool/fields.h"
 #include "compile/pool/message.h"
 #include "compile/triton/triton_fields.h"
@@ -66,6 +67,7 @@ static int open_pool(struct tkb_triton *triton,
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	const char *arguments[2] = { NULL, NULL };
 	struct tkb_pool_options chosen = {
+		.struct_size = sizeof(chosen),
 		.arguments = arguments,
 		.worker_count = options->worker_count,
 		.max_log_size = LOG_LIMIT,
@@ -117,15 +119,20 @@ static void close_at(struct tkb_triton **triton)
 	tkb_triton_close(*triton);
 }
 
-int tkb_triton_open(const struct tkb_triton_options *options,
+int tkb_triton_open(const struct tkb_triton_options *given,
                     struct tkb_triton **out, struct tkb_error *err)
 {
+	struct tkb_triton_options own;
+	const struct tkb_triton_options *options = &own;
 	TKB_AUTO(close_at)
 	struct tkb_triton *triton = tkb_alloc_array(1, sizeof(*triton));
 	int rc;
 
 	if (triton == NULL)
 		return tkb_fail_nomem(err);
+	rc = TKB_STRUCT_READ(tkb_triton_options, log, &own, given, err);
+	if (rc < 0)
+		return rc;
 	triton->timeout_ms = options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS
 	                                              : options->timeout_ms;
 	triton->log = options->log;
@@ -259,7 +266,8 @@ static int submit(struct tkb_triton *triton, const struct tkb_triton_unit *unit,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(TEXT_LIMIT);
-	struct tkb_job job = { .timeout_ms = triton->timeout_ms };
+	struct tkb_job job = { .struct_size = sizeof(job),
+		               .timeout_ms = triton->timeout_ms };
 	char key[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
@@ -284,9 +292,11 @@ static void free_at(struct tkb_triton_compile **compile)
 }
 
 int tkb_triton_submit(struct tkb_triton *triton,
-                      const struct tkb_triton_unit *unit,
+                      const struct tkb_triton_unit *given,
                       struct tkb_triton_compile **out, struct tkb_error *err)
 {
+	struct tkb_triton_unit own;
+	const struct tkb_triton_unit *unit = &own;
 	TKB_AUTO(free_at)
 	struct tkb_triton_compile *compile =
 		tkb_alloc_array(1, sizeof(*compile));
@@ -294,6 +304,9 @@ int tkb_triton_submit(struct tkb_triton *triton,
 
 	if (compile == NULL)
 		return tkb_fail_nomem(err);
+	rc = TKB_STRUCT_READ(tkb_triton_unit, options, &own, given, err);
+	if (rc < 0)
+		return rc;
 	if (unit->file == NULL || unit->kernel == NULL ||
 	    unit->signature == NULL || unit->target == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,

@@ -33,6 +33,7 @@ struct reader {
 	size_t number;    /* of the object at hand */
 	unsigned seen;    /* bits of members[] */
 	struct tkb_triton_item item;
+	struct tkb_triton_unit unit; /* of the item */
 	struct texts signatures;
 	struct texts targets;
 };
@@ -103,14 +104,14 @@ static int read_path(struct reader *reader, const char *name,
 static int read_file(struct reader *reader, const char *name,
                      const struct tkb_json_token *token, struct tkb_error *err)
 {
-	return read_path(reader, name, token, &reader->item.unit.file, err);
+	return read_path(reader, name, token, &reader->unit.file, err);
 }
 
 static int read_kernel(struct reader *reader, const char *name,
                        const struct tkb_json_token *token,
                        struct tkb_error *err)
 {
-	return read_text(reader, name, token, &reader->item.unit.kernel, err);
+	return read_text(reader, name, token, &reader->unit.kernel, err);
 }
 
 /* One without a slash is a name on $PATH. */
@@ -210,16 +211,14 @@ static int read_number(struct reader *reader, const char *name,
 static int read_warps(struct reader *reader, const char *name,
                       const struct tkb_json_token *token, struct tkb_error *err)
 {
-	return read_number(reader, name, token, &reader->item.unit.num_warps,
-	                   err);
+	return read_number(reader, name, token, &reader->unit.num_warps, err);
 }
 
 static int read_stages(struct reader *reader, const char *name,
                        const struct tkb_json_token *token,
                        struct tkb_error *err)
 {
-	return read_number(reader, name, token, &reader->item.unit.num_stages,
-	                   err);
+	return read_number(reader, name, token, &reader->unit.num_stages, err);
 }
 
 /* Kept as it is: the worker reads it. */
@@ -244,10 +243,10 @@ static int read_options(struct reader *reader, const char *name,
 		    inner.type == TKB_JSON_ARRAY_END)
 			depth--;
 	}
-	reader->item.unit.options = tkb_arena_string(
+	reader->unit.options = tkb_arena_string(
 		&reader->list->arena,
 		tkb_bytes_slice(reader->json.text, token->start, inner.end));
-	return reader->item.unit.options == NULL ? tkb_fail_nomem(err) : 0;
+	return reader->unit.options == NULL ? tkb_fail_nomem(err) : 0;
 }
 
 static const struct member {
@@ -309,7 +308,14 @@ static int add_items(struct reader *reader, struct tkb_error *err)
 	reader->item.targets = reader->targets.items;
 	reader->item.target_count = reader->targets.count;
 	for (size_t i = 0; i < reader->signatures.count && rc == 0; i++) {
-		reader->item.unit.signature = reader->signatures.items[i];
+		struct tkb_triton_unit *unit =
+			tkb_arena_alloc(&list->arena, 1, sizeof(*unit));
+
+		if (unit == NULL)
+			return tkb_fail_nomem(err);
+		*unit = reader->unit;
+		unit->signature = reader->signatures.items[i];
+		reader->item.unit = unit;
 		rc = tkb_grow(&list->items, &list->capacity, list->count,
 		              sizeof(*list->items), err);
 		if (rc == 0)
@@ -326,6 +332,8 @@ static int read_object(struct reader *reader, struct tkb_error *err)
 
 	reader->seen = 0;
 	reader->item = (struct tkb_triton_item){ .target_count = 0 };
+	reader->unit =
+		(struct tkb_triton_unit){ .struct_size = sizeof(reader->unit) };
 	reader->signatures = reader->targets = (struct texts){ NULL, 0 };
 	for (;;) {
 		rc = next(reader, &token, err);

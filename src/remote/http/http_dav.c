@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "remote/http/http.h"
-#include "base/hex.h"
+#include "base/digest.h"
 #include "remote/net/xml.h"
 
 /* A folder as WebDAV's PROPFIND tells it, RFC 4918. */

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "remote/s3/s3.h"
-#include "base/hex.h"
+#include "base/digest.h"
 #include "remote/net/xml.h"
 
 /* ListObjectsV2: pages of a thousand keys. */

@@ -35,7 +35,7 @@ static int use(const struct memory *memory, const char *root,
                struct tkb_error *err)
 {
 	const struct tkb_bytes bytes = { memory->data, memory->size };
-	struct tkb_emit_report report;
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_bundle *bundle;
 	int rc;
 
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 {
 	struct memory memory = { NULL, 0 };
 	const struct tkb_sink sink = { append, &memory };
-	struct tkb_collect_report report;
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	char compiled[32];
 	int rc;

@@ -29,6 +29,7 @@ std::vector<char> collect(const std::string &cache)
 {
 	std::vector<char> memory;
 	tkb_collect_report report{};
+	report.struct_size = sizeof(report);
 	tkb_error err{};
 	tkb_sink sink{};
 
@@ -54,6 +55,7 @@ std::vector<char> collect(const std::string &cache)
 void emit(const std::vector<char> &memory, const std::string &root)
 {
 	tkb_emit_report report{};
+	report.struct_size = sizeof(report);
 	tkb_bundle *opened = nullptr;
 	tkb_error err{};
 

@@ -101,10 +101,13 @@ void follow_end(struct follow *follow)
 	json_out_close(&follow->cli->json);
 }
 
-struct tkb_watch follow_watch(struct follow *follow)
+const struct tkb_watch *follow_watch(struct follow *follow)
 {
-	return (struct tkb_watch){ .self = follow,
-		                   .on_result = on_result,
-		                   .on_progress = on_progress,
-		                   .is_cancelled = is_cancelled };
+	follow->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = follow,
+		                    .on_result = on_result,
+		                    .on_progress = on_progress,
+		                    .is_cancelled = is_cancelled };
+	return &follow->watch;
 }

@@ -30,6 +30,7 @@ struct follow {
 	struct progress progress;
 	enum follow_list list;
 	struct deadline *deadline; /* or NULL; may be set once it has begun */
+	struct tkb_watch watch;    /* calls back to this */
 	bool has_untrusted; /* a bad one, and not only busy or unreadable */
 };
 
@@ -39,6 +40,6 @@ void follow_begin(struct follow *follow, struct cli *cli, const char *name,
 void follow_end(struct follow *follow);
 
 /* What goes into the library's options. */
-struct tkb_watch follow_watch(struct follow *follow);
+const struct tkb_watch *follow_watch(struct follow *follow);
 
 #endif

@@ -77,6 +77,7 @@ static int choose_finalize(const struct compile_arguments *args,
 		choices->rule_count++;
 	}
 	choices->finalize = (struct tkb_finalize_options){
+		.struct_size = sizeof(struct tkb_finalize_options),
 		.without = args->without.items,
 		.rules = choices->rules,
 		.rule_names = args->rules.items,
@@ -102,6 +103,7 @@ static int open_compiler(struct compile_work *work, struct tkb_error *err)
 	const struct compile_arguments *const chosen = &args->compile;
 	TKB_AUTO(choices_release) struct choices choices = { .nvrtc = NULL };
 	struct tkb_compiler_options options = {
+		.struct_size = sizeof(options),
 		.worker_count = args->jobs.value,
 		.cache_root = work->root,
 		.product = product_of(args),

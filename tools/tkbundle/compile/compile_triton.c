@@ -218,6 +218,7 @@ static void fail_all(struct work *work, int rc, const struct tkb_error *err)
 static void do_work(struct work *work, const char *python)
 {
 	const struct tkb_triton_options options = {
+		.struct_size = sizeof(options),
 		.python = python,
 		.ptxas = work->order->ptxas,
 		.worker_count = count_workers(work),

@@ -62,6 +62,7 @@ static bool add_for_target(struct triton_items *items,
 	if (item == NULL)
 		return false;
 	item->unit = *unit;
+	item->unit.struct_size = sizeof(item->unit);
 	item->python = python;
 	(void)snprintf(item->target, sizeof(item->target), "%s", target);
 	size = strlen(unit->file) + strlen(unit->kernel) + 2;
@@ -94,6 +95,7 @@ static enum status add_kernel(struct cli *cli,
 {
 	const size_t length = (size_t)(strrchr(input, ':') - input);
 	struct tkb_triton_unit unit = {
+		.struct_size = sizeof(unit),
 		.kernel = input + length + 1,
 		.signature = order->signature,
 		.num_warps = order->num_warps,
@@ -115,7 +117,7 @@ static bool add_listed(struct triton_items *items,
                        const struct compile_triton_request *order,
                        const struct tkb_triton_item *listed)
 {
-	struct tkb_triton_unit unit = listed->unit;
+	struct tkb_triton_unit unit = *listed->unit;
 
 	if (unit.num_warps == 0)
 		unit.num_warps = order->num_warps;

@@ -89,6 +89,7 @@ static int submit(struct compile_work *work, struct compile_item *item)
 	TKB_AUTO(compile_input_release)
 	struct compile_input input = { .path = item->path };
 	struct tkb_unit unit = {
+		.struct_size = sizeof(unit),
 		.name = item->path,
 		.target = item->target,
 		.kernel = chosen->kernel,

@@ -4,6 +4,7 @@
 struct tkb_collect_options choices_for_collect(const struct arguments *args)
 {
 	return (struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
 		.keys = args->keys.items,
 		.key_count = args->keys.count,
 		.has_device = args->device.is_set,
@@ -22,6 +23,7 @@ struct tkb_emit_options choices_for_emit(const struct arguments *args,
                                          const struct root *root)
 {
 	struct tkb_emit_options options = {
+		.struct_size = sizeof(options),
 		.keys = args->keys.items,
 		.key_count = args->keys.count,
 		.devices = args->devices.items,

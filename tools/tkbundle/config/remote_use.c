@@ -40,13 +40,17 @@ static int open_configured(struct remote_use *use, struct tkb_error *err)
 {
 	const struct config_value *const values = use->config.values;
 	const struct tkb_remote_options options = {
+		.struct_size = sizeof(options),
 		.timeout_ms = (uint32_t)values[CONFIG_TIMEOUT].number,
 		.connect_timeout_ms =
 			(uint32_t)values[CONFIG_CONNECT_TIMEOUT].number,
 		.stall_timeout_ms =
 			(uint32_t)values[CONFIG_STALL_TIMEOUT].number,
-		.watch = { .self = &use->deadline,
-		           .is_cancelled = deadline_is_cancelled },
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &use->deadline,
+				.is_cancelled = deadline_is_cancelled },
 	};
 	struct tkb_error fault = { .status = 0 };
 	const int rc = remote_use_open(use, values[CONFIG_REMOTE].text,
@@ -97,7 +101,8 @@ void remote_use_end(struct remote_use *use)
 enum status remote_use_ref(struct remote_use *use, const char *pattern,
                            const char *root)
 {
-	const struct tkb_ref_facts facts = { .cache_root = root };
+	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
+		                             .cache_root = root };
 	struct tkb_error err = { .status = 0 };
 	int rc;
 

@@ -38,6 +38,7 @@ static int look(struct reading *reading, size_t index, struct tkb_bytes ttir,
 		&reading->list[index - reading->first];
 	const struct tkb_sink sink = { append, &facts->signature };
 	const struct tkb_c_kernel kernel = {
+		.struct_size = sizeof(kernel),
 		.metadata = { reading->metadata.data, reading->metadata.size },
 		.ttir = ttir,
 	};
@@ -45,6 +46,7 @@ static int look(struct reading *reading, size_t index, struct tkb_bytes ttir,
 
 	free(facts->signature);
 	facts->signature = NULL;
+	facts->numbers.struct_size = sizeof(facts->numbers);
 	rc = tkb_c_facts_read(&kernel, &facts->numbers, &sink, err);
 	return rc == TKB_ERR_NOMEM ? rc : 0;
 }

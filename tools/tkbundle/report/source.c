@@ -35,7 +35,9 @@ int source_open_bundle(const char *path, struct tkb_bundle **out,
 int source_open_root(const struct root *root, bool is_hashed,
                      struct source *out, struct tkb_error *err)
 {
-	const struct tkb_cache_options options = { .has_digests = is_hashed };
+	const struct tkb_cache_options options = { .struct_size =
+		                                           sizeof(options),
+		                                   .has_digests = is_hashed };
 
 	if (source_is_root(root))
 		return tkb_cache_open(root->path, &options, &out->cache, err);

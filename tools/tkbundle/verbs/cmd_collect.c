@@ -143,7 +143,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
-	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	enum status status = check(cli, args);
 	int rc;

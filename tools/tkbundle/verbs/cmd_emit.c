@@ -121,7 +121,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
 	const char *const path = args_operand(args, 0);
 	struct launcher_counts launchers = { .ready = 0 };
-	struct tkb_emit_report report = { .size = 0 };
+	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	enum status status;
 	int launchers_rc = 0;

@@ -43,6 +43,7 @@ static int gc(struct cli *cli, const struct arguments *args, const char *root,
               struct tkb_gc_report *report, struct tkb_error *err)
 {
 	struct tkb_gc_options chosen = {
+		.struct_size = sizeof(chosen),
 		.has_max_size = args->max_size.is_set,
 		.max_size = args->max_size.value,
 		.has_max_entries = args->max_entries.is_set,
@@ -125,7 +126,7 @@ static void say_which(const struct cli *cli, const struct arguments *args,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
-	struct tkb_gc_report report = { .failed_count = 0 };
+	struct tkb_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	int rc;
 

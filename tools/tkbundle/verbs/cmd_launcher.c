@@ -153,6 +153,7 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 {
 	TKB_AUTO(free_launcher) struct tkb_c_launcher *launcher = NULL;
 	const struct tkb_c_kernel kernel = {
+		.struct_size = sizeof(kernel),
 		.key = entry->key,
 		.metadata = bytes_of(&files->metadata),
 		.cubin = bytes_of(&files->cubin),
@@ -160,6 +161,7 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 		.ttir = bytes_of(&files->ttir),
 	};
 	const struct tkb_c_launcher_options chosen = {
+		.struct_size = sizeof(chosen),
 		.signature = args->launcher.signature,
 		.num_warps = args->launcher.num_warps.value,
 		.num_stages = args->launcher.num_stages.value,

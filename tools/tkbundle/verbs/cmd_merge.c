@@ -78,7 +78,7 @@ static int merge(struct cli *cli, const struct arguments *args,
 	const struct tkb_bundle *const *const bundles =
 		(const struct tkb_bundle *const *)inputs->items;
 	const struct tkb_sink out = cli_sink(cli);
-	struct tkb_merge_options chosen = { 0 };
+	struct tkb_merge_options chosen = { .struct_size = sizeof(chosen) };
 	struct follow follow;
 	int rc;
 
@@ -139,7 +139,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(inputs_close) struct inputs inputs = { .count = 0 };
-	struct tkb_merge_report report = { .size = 0 };
+	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	enum status status = check(cli, args);
 	int rc;

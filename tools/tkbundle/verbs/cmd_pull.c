@@ -110,13 +110,14 @@ static int pull(struct remote_use *use, const struct arguments *args,
                 const struct root *root, struct tkb_pull_report *report,
                 struct tkb_error *err)
 {
-	struct tkb_pull_options chosen = { .emit = choices_for_emit(args,
-		                                                    root) };
+	struct tkb_emit_options emit = choices_for_emit(args, root);
+	const struct tkb_pull_options chosen = { .struct_size = sizeof(chosen),
+		                                 .emit = &emit };
 	struct follow follow;
 	int rc;
 
 	remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
-	chosen.emit.watch = follow_watch(&follow);
+	emit.watch = follow_watch(&follow);
 	if (args->output == NULL)
 		rc = use->library.pull(use->remote, use->ref, root->path,
 		                       &chosen, report, err);
@@ -129,19 +130,19 @@ static int pull(struct remote_use *use, const struct arguments *args,
 }
 
 static void fill_emitted(struct json_out *json,
-                         const struct tkb_emit_report *emit)
+                         const struct tkb_pull_report *report)
 {
 	json_out_text(json, "layout",
-	              emit->is_inductor ? "inductor" : "triton");
-	json_out_number(json, "emitted", emit->emitted_count);
-	json_out_number(json, "present", emit->present_count);
-	json_out_number(json, "repaired", emit->repaired_count);
-	json_out_number(json, "skipped", emit->skipped_count);
-	json_out_number(json, "busy", emit->busy_count);
-	json_out_number(json, "failed", emit->failed_count);
-	json_out_number(json, "damaged", emit->damaged_count);
-	json_out_number(json, "unsafe", emit->unsafe_count);
-	json_out_number(json, "size", emit->size);
+	              report->is_inductor ? "inductor" : "triton");
+	json_out_number(json, "emitted", report->emitted_count);
+	json_out_number(json, "present", report->present_count);
+	json_out_number(json, "repaired", report->repaired_count);
+	json_out_number(json, "skipped", report->skipped_count);
+	json_out_number(json, "busy", report->busy_count);
+	json_out_number(json, "failed", report->failed_count);
+	json_out_number(json, "damaged", report->damaged_count);
+	json_out_number(json, "unsafe", report->unsafe_count);
+	json_out_number(json, "size", report->size);
 }
 
 static void fill_json(struct json_out *json,
@@ -153,7 +154,7 @@ static void fill_json(struct json_out *json,
 	json_out_number(json, "fetched_blobs", report->fetched_count);
 	json_out_number(json, "fetched_size", report->fetched_size);
 	json_out_number(json, "gone_blobs", report->gone_count);
-	json_out_number(json, "failed_blobs", report->failed_count);
+	json_out_number(json, "failed_blobs", report->unfetched_count);
 }
 
 /* Write "5 blobs (1.2 MB), gone 1". */
@@ -163,7 +164,7 @@ static void tell_blobs(const struct tkb_pull_report *report, char *out,
 	const uint64_t count = report->fetched_count;
 	const struct text_count bad[] = {
 		{ "gone blobs", report->gone_count },
-		{ "failed blobs", report->failed_count },
+		{ "failed blobs", report->unfetched_count },
 		{ "unreadable records", report->unreadable_count },
 	};
 	char bytes[TEXT_SIZE_SIZE];
@@ -179,15 +180,14 @@ static void summarize(const struct remote_use *use,
                       const struct arguments *args, const struct root *root,
                       const struct tkb_pull_report *report)
 {
-	const struct tkb_emit_report *const emit = &report->emit;
 	const struct text_count counts[] = {
-		{ "present", emit->present_count },
-		{ "repaired", emit->repaired_count },
-		{ "skipped", emit->skipped_count },
-		{ "busy", emit->busy_count },
-		{ "failed", emit->failed_count },
-		{ "damaged", emit->damaged_count },
-		{ "unsafe", emit->unsafe_count },
+		{ "present", report->present_count },
+		{ "repaired", report->repaired_count },
+		{ "skipped", report->skipped_count },
+		{ "busy", report->busy_count },
+		{ "failed", report->failed_count },
+		{ "damaged", report->damaged_count },
+		{ "unsafe", report->unsafe_count },
 	};
 	char blobs[192];
 	char rest[160];
@@ -208,19 +208,18 @@ static void summarize(const struct remote_use *use,
 		          root->path);
 	else
 		text_line(use->cli->out, "emitted %" PRIu64 "%s to %s (%s): %s",
-		          emit->emitted_count, rest, root->path,
-		          emit->is_inductor ? "Inductor" : "Triton", blobs);
+		          report->emitted_count, rest, root->path,
+		          report->is_inductor ? "Inductor" : "Triton", blobs);
 }
 
 static enum status judge(int rc, const struct tkb_pull_report *report)
 {
-	const struct tkb_emit_report *const emit = &report->emit;
 	enum status status = status_of(rc);
 
-	if (emit->damaged_count > 0 || emit->unsafe_count > 0)
+	if (report->damaged_count > 0 || report->unsafe_count > 0)
 		status = status_merge(status, STATUS_UNTRUSTED);
-	if (emit->failed_count > 0 || emit->busy_count > 0 ||
-	    report->gone_count > 0 || report->failed_count > 0)
+	if (report->failed_count > 0 || report->busy_count > 0 ||
+	    report->gone_count > 0 || report->unfetched_count > 0)
 		status = status_merge(status, STATUS_PARTIAL);
 	return status;
 }
@@ -260,7 +259,7 @@ static enum status run_with(struct remote_use *use,
 	if (rc != 0 && (report->record_count == 0 || args->output != NULL))
 		return status_of(rc);
 	if (args->output == NULL)
-		fill_emitted(json, &report->emit);
+		fill_emitted(json, report);
 	fill_json(json, report);
 	if (!args->is_json)
 		summarize(use, args, &root, report);
@@ -277,13 +276,12 @@ static enum status measure(const struct remote_use *use,
 		                   .label_value = use->ref };
 
 	metrics_add(&metrics, "emitted", "Entries that were emitted.",
-	            (double)report->emit.emitted_count);
+	            (double)report->emitted_count);
 	metrics_add(&metrics, "repaired", "Entries that were repaired.",
-	            (double)report->emit.repaired_count);
-	metrics_add(
-		&metrics, "failed",
-		"Entries that failed or were left to a compiler.",
-		(double)(report->emit.failed_count + report->emit.busy_count));
+	            (double)report->repaired_count);
+	metrics_add(&metrics, "failed",
+	            "Entries that failed or were left to a compiler.",
+	            (double)(report->failed_count + report->busy_count));
 	metrics_add(&metrics, "records", "Records of the ref.",
 	            (double)report->record_count);
 	metrics_add(&metrics, "fetched_blobs", "Blobs that were fetched.",
@@ -295,7 +293,7 @@ static enum status measure(const struct remote_use *use,
 	            (double)report->gone_count);
 	metrics_add(&metrics, "failed_blobs",
 	            "Blobs that could not be had, or are damaged.",
-	            (double)report->failed_count);
+	            (double)report->unfetched_count);
 	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
 	                          &metrics, status);
 }
@@ -303,7 +301,7 @@ static enum status measure(const struct remote_use *use,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
-	struct tkb_pull_report report = { .wanted_count = 0 };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	enum status status = check(cli, args);
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))

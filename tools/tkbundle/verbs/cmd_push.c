@@ -118,8 +118,10 @@ static int push(struct remote_use *use, const struct arguments *args,
                 const char *root, struct tkb_push_report *report,
                 struct tkb_error *err)
 {
-	struct tkb_push_options chosen = {
-		.collect = choices_for_collect(args),
+	struct tkb_collect_options collect = choices_for_collect(args);
+	const struct tkb_push_options chosen = {
+		.struct_size = sizeof(chosen),
+		.collect = &collect,
 		.layout = (enum tkb_push_layout)args->layout.value,
 		.is_compaction_off = args->is_compaction_off,
 	};
@@ -127,7 +129,7 @@ static int push(struct remote_use *use, const struct arguments *args,
 	int rc;
 
 	remote_use_follow(use, &follow, "left_out", FOLLOW_BAD);
-	chosen.collect.watch = follow_watch(&follow);
+	collect.watch = follow_watch(&follow);
 	if (args->bundle != NULL)
 		rc = push_bundle(use, args, &chosen, report, err);
 	else
@@ -271,7 +273,7 @@ static enum status measure(const struct remote_use *use,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
-	struct tkb_push_report report = { .size = 0 };
+	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	enum status status = check(cli, args);
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))

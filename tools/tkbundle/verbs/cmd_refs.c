@@ -72,7 +72,9 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 	name = strdup(ref);
 	if (name == NULL)
 		return no_memory(err);
-	listing->items[listing->count++] = (struct tkb_ref_info){ .ref = name };
+	listing->items[listing->count++] = (struct tkb_ref_info){
+		.struct_size = sizeof(struct tkb_ref_info), .ref = name
+	};
 	return 0;
 }
 
@@ -84,7 +86,7 @@ static int look(struct remote_use *use, struct listing *listing,
 	int rc = 0;
 
 	for (size_t i = 0; i < listing->count && rc >= 0; i++) {
-		struct tkb_ref_info info = { .ref = NULL };
+		struct tkb_ref_info info = { .struct_size = sizeof(info) };
 		const char *const name = listing->items[i].ref;
 
 		rc = deadline_is_cancelled(&use->deadline)

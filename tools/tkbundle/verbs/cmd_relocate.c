@@ -18,6 +18,7 @@ static int relocate(struct cli *cli, const struct arguments *args,
                     struct tkb_error *err)
 {
 	struct tkb_relocate_options chosen = {
+		.struct_size = sizeof(chosen),
 		.is_dry_run = args->is_dry_run,
 		.deadline_ms = (uint32_t)args->deadline.value,
 	};
@@ -64,7 +65,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
-	struct tkb_relocate_report report = { .failed_count = 0 };
+	struct tkb_relocate_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	int rc;
 

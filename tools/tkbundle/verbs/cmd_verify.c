@@ -76,8 +76,9 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
                                  const char *path)
 {
 	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_options chosen = { .threads = args->jobs.value };
-	struct tkb_verify_report report = { .size = 0 };
+	struct tkb_verify_options chosen = { .struct_size = sizeof(chosen),
+		                             .threads = args->jobs.value };
+	struct tkb_verify_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	struct follow follow;
 	char rest[96];
@@ -168,10 +169,11 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const char *path)
 {
-	struct tkb_collect_options chosen = { .is_dry_run = true,
+	struct tkb_collect_options chosen = { .struct_size = sizeof(chosen),
+		                              .is_dry_run = true,
 		                              .is_enabled = true,
 		                              .threads = args->jobs.value };
-	struct tkb_collect_report report = { .size = 0 };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	struct follow follow;
 	int rc;

@@ -78,13 +78,17 @@ static int gc(struct remote_use *use, const struct arguments *args,
 	struct json_out *const json = &use->cli->json;
 	struct telling telling = { .cli = use->cli };
 	const struct tkb_remote_gc_options chosen = {
+		.struct_size = sizeof(chosen),
 		.has_max_age = args->max_age.is_set,
 		.max_age_s = args->max_age.value,
 		.has_max_size = args->max_size.is_set,
 		.max_size = args->max_size.value,
 		.is_dry_run = args->is_dry_run,
-		.watch = { .self = &use->deadline,
-		           .is_cancelled = deadline_is_cancelled },
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &use->deadline,
+				.is_cancelled = deadline_is_cancelled },
 		.on_removed = on_removed,
 		.on_fault = on_fault,
 		.self = &telling,
@@ -184,7 +188,7 @@ static enum status run_with(struct remote_use *use,
                             const struct arguments *args)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
-	struct tkb_remote_gc_report report = { .ref_count = 0 };
+	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;

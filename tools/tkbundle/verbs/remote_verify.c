@@ -103,15 +103,20 @@ static enum status run_with(struct remote_use *use,
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	const struct tkb_remote_verify_options chosen = {
+		.struct_size = sizeof(chosen),
 		.ref = ref,
 		.is_repair = args->is_repair,
 		.threads = args->jobs.value,
-		.watch = { .self = &use->deadline,
-		           .is_cancelled = deadline_is_cancelled },
+		.watch =
+			&(const struct tkb_watch){
+				.struct_size = sizeof(struct tkb_watch),
+				.self = &use->deadline,
+				.is_cancelled = deadline_is_cancelled },
 		.on_fault = on_fault,
 		.self = use->cli,
 	};
-	struct tkb_remote_verify_report report = { .ref_count = 0 };
+	struct tkb_remote_verify_report report = { .struct_size =
+		                                           sizeof(report) };
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
 	int rc;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_EMIT_OPTIONS_H
+#define TKB_EMIT_OPTIONS_H
+
+/*
+ * A caller's choices, for those who emit and open what they fetched. NULL is all
+ * defaults; a watch is still the caller's.
+ */
+
+#include <tkbundle/emit.h>
+#include <tkbundle/launcher.h>
+
+#include "base/base.h"
+
+TKB_NODISCARD int tkb_emit_options_read(struct tkb_emit_options *out,
+                                        const struct tkb_emit_options *given,
+                                        struct tkb_error *err);
+
+TKB_NODISCARD int tkb_launchers_options_read(
+	struct tkb_launchers_options *out,
+	const struct tkb_launchers_options *given, struct tkb_error *err);
+
+#endif
