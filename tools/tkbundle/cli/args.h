@@ -8,53 +8,105 @@
 /* What every verb knows. */
 extern const struct option_spec args_help_option;
 
+/*
+ * An element of a verb's table; designated members may follow. The kind is
+ * named without OPTION_, the value is NULL for a switch.
+ */
+#define OPTION(option_kind, long_name, value_name, member, text)               \
+	.name = long_name, .kind = OPTION_##option_kind, .value = value_name,  \
+	.offset = offsetof(struct arguments, member), .help = text
+
+/* No option takes a time of more than a day. */
+#define ARGS_TIME_LIMIT_MS (24 * 60 * 60 * 1000)
+
 /* Options that several verbs have: elements of their tables. */
 #define ARGS_KEYS                                                              \
 	{                                                                      \
-		.name = "key", .kind = OPTION_TEXTS, .value = "KEY",           \
-		.offset = offsetof(struct arguments, keys),                    \
-		.help = "only the entry whose key is, or begins with, KEY"     \
+		OPTION(TEXTS, "key", "KEY", keys,                              \
+		       "only the entry whose key is, or begins with, KEY")     \
 	}
 #define ARGS_JOBS                                                              \
 	{                                                                      \
-		.name = "jobs", .letter = 'j', .kind = OPTION_NUMBER,          \
-		.value = "N", .offset = offsetof(struct arguments, jobs),      \
-		.min = 1, .max = 256,                                          \
-		.help = "use N threads; default one for each core"             \
+		OPTION(NUMBER, "jobs", "N", jobs,                              \
+		       "use N threads; default one for each core"),            \
+			.letter = 'j', .min = 1, .max = 256                    \
 	}
 #define ARGS_JSON                                                              \
 	{                                                                      \
-		.name = "json", .kind = OPTION_SWITCH,                         \
-		.offset = offsetof(struct arguments, is_json),                 \
-		.help = "print one JSON document"                              \
+		OPTION(SWITCH, "json", NULL, is_json,                          \
+		       "print one JSON document")                              \
 	}
 #define ARGS_REMOTE                                                            \
 	{                                                                      \
-		.name = "remote", .kind = OPTION_SECRET,                       \
-		.value = "URL[,URL...]",                                       \
-		.offset = offsetof(struct arguments, remote),                  \
-		.help = "the remote; by default $TKBUNDLE_REMOTE"              \
+		OPTION(SECRET, "remote", "URL[,URL...]", remote,               \
+		       "the remote; by default $TKBUNDLE_REMOTE")              \
 	}
-/* Nobody waits for longer than a day. */
-#define ARGS_TIME_LIMIT_MS (24 * 60 * 60 * 1000)
 #define ARGS_DEADLINE                                                          \
 	{                                                                      \
-		.name = "deadline", .kind = OPTION_TIME, .value = "TIME",      \
-		.offset = offsetof(struct arguments, deadline), .min = 1,      \
-		.max = ARGS_TIME_LIMIT_MS,                                     \
-		.help = "give up after so long, as 500ms or 30s"               \
+		OPTION(TIME, "deadline", "TIME", deadline,                     \
+		       "give up after so long, as 500ms or 30s"),              \
+			.min = 1, .max = ARGS_TIME_LIMIT_MS                    \
 	}
 #define ARGS_METRICS                                                           \
 	{                                                                      \
-		.name = "metrics", .kind = OPTION_TEXT, .value = "FILE",       \
-		.offset = offsetof(struct arguments, metrics),                 \
-		.help = "write metrics for Prometheus to FILE"                 \
+		OPTION(TEXT, "metrics", "FILE", metrics,                       \
+		       "write metrics for Prometheus to FILE")                 \
 	}
-#define ARGS_DRY_RUN                                                           \
+#define ARGS_DRY_RUN(text)                                                     \
 	{                                                                      \
-		.name = "dry-run", .letter = 'n', .kind = OPTION_SWITCH,       \
-		.offset = offsetof(struct arguments, is_dry_run),              \
-		.help = "check everything, write nothing"                      \
+		OPTION(SWITCH, "dry-run", NULL, is_dry_run, text),             \
+			.letter = 'n'                                          \
+	}
+#define ARGS_BUNDLE                                                            \
+	{                                                                      \
+		OPTION(TEXT, "output", "FILE|-", output,                       \
+		       "write the bundle to FILE, or to standard output"),     \
+			.letter = 'o', .is_required = true                     \
+	}
+
+/* What to pack: collect and push. */
+#define ARGS_DEVICE                                                            \
+	{                                                                      \
+		OPTION(NUMBER, "device", "N", device,                          \
+		       "only this GPU's entries; names it in a Triton root"),  \
+			.max = 1023                                            \
+	}
+#define ARGS_PROFILE                                                           \
+	{                                                                      \
+		OPTION(WORD, "profile", "full|lean", profile,                  \
+		       "pack every file, or what a launch needs")              \
+	}
+#define ARGS_NO_MODULES                                                        \
+	{                                                                      \
+		OPTION(SWITCH, "no-modules", NULL, is_kernels_only,            \
+		       "leave shared objects out")                             \
+	}
+#define ARGS_STRICT(text)                                                      \
+	{                                                                      \
+		OPTION(SWITCH, "strict", NULL, is_strict, text)                \
+	}
+
+/* What to put into a cache, and how: emit and pull. */
+#define ARGS_DEVICES                                                           \
+	{                                                                      \
+		OPTION(NUMBERS, "device", "N", devices,                        \
+		       "emit for this GPU, whatever was recorded"),            \
+			.max = 1023                                            \
+	}
+#define ARGS_TARGETS                                                           \
+	{                                                                      \
+		OPTION(TARGETS, "target", "BACKEND[:ARCH[:WARP]]", targets,    \
+		       "only kernels for this target, as cuda:90")             \
+	}
+#define ARGS_LAYOUT                                                            \
+	{                                                                      \
+		OPTION(WORD, "layout", "auto|triton|inductor", layout,         \
+		       "a folder of keys, or such a one for each GPU")         \
+	}
+#define ARGS_SYNC                                                              \
+	{                                                                      \
+		OPTION(SWITCH, "sync", NULL, is_sync,                          \
+		       "sync the file system, before and after")               \
 	}
 
 /*

@@ -10,43 +10,18 @@
 #include "config/root.h"
 #include "cli/text.h"
 
-#define FIELD(name) .offset = offsetof(struct arguments, name)
-
 static const struct option_spec options[] = {
-	{ .name = "output",
-	  .letter = 'o',
-	  .kind = OPTION_TEXT,
-	  .value = "FILE|-",
-	  .is_required = true,
-	  FIELD(output),
-	  .help = "write the bundle to FILE, or to standard output" },
+	ARGS_BUNDLE,
 	ARGS_KEYS,
-	{ .name = "device",
-	  .kind = OPTION_NUMBER,
-	  .value = "N",
-	  FIELD(device),
-	  .max = 1023,
-	  .help = "only this GPU's entries; names it in a Triton root" },
-	{ .name = "profile",
-	  .kind = OPTION_WORD,
-	  .value = "full|lean",
-	  FIELD(profile),
-	  .help = "pack every file, or what a launch needs" },
-	{ .name = "no-modules",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_kernels_only),
-	  .help = "leave shared objects out" },
-	{ .name = "strip-locations",
-	  .kind = OPTION_SWITCH,
-	  FIELD(strips_locations),
-	  .help = "remove source file names from IR, PTX and cubins" },
-	{ .name = "strict",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_strict),
-	  .help = "write nothing if an entry would be left out" },
+	ARGS_DEVICE,
+	ARGS_PROFILE,
+	ARGS_NO_MODULES,
+	{ OPTION(SWITCH, "strip-locations", NULL, strips_locations,
+	         "remove source file names from IR, PTX and cubins") },
+	ARGS_STRICT("write nothing if an entry would be left out"),
 	ARGS_JOBS,
 	ARGS_JSON,
-	ARGS_DRY_RUN,
+	ARGS_DRY_RUN("check everything, write nothing"),
 };
 
 static enum status check(const struct cli *cli, const struct arguments *args)
@@ -184,11 +159,11 @@ const struct command command_collect = {
 	.required_operands = 0,
 	.summary = "pack a cache into a bundle",
 	.details = "CACHE_ROOT is a Triton cache root or an Inductor cache "
-	           "folder. By default it is $TRITON_CACHE_DIR, "
-	           "$TORCHINDUCTOR_CACHE_DIR, $TRITON_HOME/.triton/cache or "
-	           "~/.triton/cache: the first that is set. An entry is packed "
-	           "whole or left out with a reason; then the exit status is "
-	           "4. Nothing in the cache is changed.",
+		   "folder. By default it is $TRITON_CACHE_DIR, "
+		   "$TORCHINDUCTOR_CACHE_DIR, $TRITON_HOME/.triton/cache or "
+		   "~/.triton/cache: the first that is set. An entry is packed "
+		   "whole or left out with a reason; then the exit status is "
+		   "4. Nothing in the cache is changed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -167,9 +167,9 @@ const struct command command_config = {
 	.required_operands = 0,
 	.summary = "show what is configured, and where",
 	.details = "Prints each value and its source: a variable, a line of a "
-	           "file, or the default. Then it lists the files; a later "
-	           "file overrides an earlier one. A remote is shown without "
-	           "user, password and parameters.",
+		   "file, or the default. Then it lists the files; a later "
+		   "file overrides an earlier one. A remote is shown without "
+		   "user, password and parameters.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -181,11 +181,11 @@ const struct command command_diff = {
 	.summary = "compare two bundles or caches",
 	.details =
 		"A and B are bundles or cache roots; '-' is a bundle on "
-	        "standard input. '-' marks what only A has, '+' what only B "
-	        "has, '~' what differs. Cubins are compared by section; saved "
-	        "launchers of two bundles are compared, too. Where a cache "
-	        "lies makes no difference. The exit status is 0 if everything "
-	        "is equal, 4 if not, or if an entry of a cache was left out.",
+		"standard input. '-' marks what only A has, '+' what only B "
+		"has, '~' what differs. Cubins are compared by section; saved "
+		"launchers of two bundles are compared, too. Where a cache "
+		"lies makes no difference. The exit status is 0 if everything "
+		"is equal, 4 if not, or if an entry of a cache was left out.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

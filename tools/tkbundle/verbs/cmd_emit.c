@@ -10,38 +10,16 @@
 #include "report/source.h"
 #include "cli/text.h"
 
-#define FIELD(name) .offset = offsetof(struct arguments, name)
-
 static const struct option_spec options[] = {
 	ARGS_KEYS,
-	{ .name = "device",
-	  .kind = OPTION_NUMBERS,
-	  .value = "N",
-	  FIELD(devices),
-	  .max = 1023,
-	  .help = "emit for this GPU, whatever was recorded" },
-	{ .name = "target",
-	  .kind = OPTION_TARGETS,
-	  .value = "BACKEND[:ARCH[:WARP]]",
-	  FIELD(targets),
-	  .help = "only kernels for this target, as cuda:90" },
-	{ .name = "layout",
-	  .kind = OPTION_WORD,
-	  .value = "auto|triton|inductor",
-	  FIELD(layout),
-	  .help = "a folder of keys, or such a one for each GPU" },
-	{ .name = "sync",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_sync),
-	  .help = "sync the file system, before and after" },
+	ARGS_DEVICES,
+	ARGS_TARGETS,
+	ARGS_LAYOUT,
+	ARGS_SYNC,
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
-	{ .name = "dry-run",
-	  .letter = 'n',
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_dry_run),
-	  .help = "report what is there, write nothing" },
+	ARGS_DRY_RUN("report what is there, write nothing"),
 };
 
 static int emit(struct cli *cli, const struct arguments *args,
@@ -173,12 +151,12 @@ const struct command command_emit = {
 	.required_operands = 1,
 	.summary = "put a bundle's entries where compilers find them",
 	.details = "CACHE_ROOT is created if necessary; by default it is the "
-	           "one that collect uses. Entries that are there and whole "
-	           "are kept, torn ones are repaired, and each new one appears "
-	           "in one step. The layout is Inductor's for "
-	           "$TORCHINDUCTOR_CACHE_DIR, for a folder named "
-	           "torchinductor..., for one that holds triton/N/, and, in a "
-	           "folder without entries, for a bundle of several GPUs.",
+		   "one that collect uses. Entries that are there and whole "
+		   "are kept, torn ones are repaired, and each new one appears "
+		   "in one step. The layout is Inductor's for "
+		   "$TORCHINDUCTOR_CACHE_DIR, for a folder named "
+		   "torchinductor..., for one that holds triton/N/, and, in a "
+		   "folder without entries, for a bundle of several GPUs.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -9,34 +9,20 @@
 #include "config/root.h"
 #include "cli/text.h"
 
-#define FIELD(name) .offset = offsetof(struct arguments, name)
-
 static const struct option_spec options[] = {
-	{ .name = "remote",
-	  .kind = OPTION_SECRET,
-	  .value = "URL[,URL...]|-",
-	  FIELD(remote),
-	  .help = "clean up a remote; - means $TKBUNDLE_REMOTE" },
-	{ .name = "max-size",
-	  .kind = OPTION_SIZE,
-	  .value = "SIZE",
-	  FIELD(max_size),
-	  .help = "bytes that entries may take, as 500M or 20Gi" },
-	{ .name = "max-entries",
-	  .kind = OPTION_NUMBER,
-	  .value = "N",
-	  FIELD(max_entries),
-	  .max = 999999999,
-	  .help = "number of entries that may stay" },
-	{ .name = "max-age",
-	  .kind = OPTION_AGE,
-	  .value = "AGE",
-	  FIELD(max_age),
-	  .help = "remove entries unused for so long, as 30d or 12h" },
+	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
+	         "clean up a remote; - means $TKBUNDLE_REMOTE") },
+	{ OPTION(SIZE, "max-size", "SIZE", max_size,
+	         "bytes that entries may take, as 500M or 20Gi") },
+	{ OPTION(NUMBER, "max-entries", "N", max_entries,
+	         "number of entries that may stay"),
+	  .max = 999999999 },
+	{ OPTION(AGE, "max-age", "AGE", max_age,
+	         "remove entries unused for so long, as 30d or 12h") },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_JSON,
-	ARGS_DRY_RUN,
+	ARGS_DRY_RUN("check everything, write nothing"),
 };
 
 static int gc(struct cli *cli, const struct arguments *args, const char *root,
@@ -169,17 +155,17 @@ const struct command command_gc = {
 	.summary = "remove unused entries from a cache or a remote",
 	.details =
 		"Removes whole entries, least recently used first, until every "
-	        "given bound holds. Writing an entry counts as a use. Access "
-	        "times tell about use; where the file system keeps none, only "
-	        "the age counts. Entries that are being written stay; then the "
-	        "exit status is 4. CACHE_ROOT is by default the one that "
-	        "collect uses, even where a remote is configured. A compiler "
-	        "may use the cache at the same time.\n\nWith --remote: removes "
-	        "records that nobody used for --max-age, records whose blob is "
-	        "gone, and blobs that are a day old and that no record names. "
-	        "Then it removes the least recently used records until the "
-	        "rest takes no more than --max-size. Many small records of a "
-	        "ref become one.",
+		"given bound holds. Writing an entry counts as a use. Access "
+		"times tell about use; where the file system keeps none, only "
+		"the age counts. Entries that are being written stay; then the "
+		"exit status is 4. CACHE_ROOT is by default the one that "
+		"collect uses, even where a remote is configured. A compiler "
+		"may use the cache at the same time.\n\nWith --remote: removes "
+		"records that nobody used for --max-age, records whose blob is "
+		"gone, and blobs that are a day old and that no record names. "
+		"Then it removes the least recently used records until the "
+		"rest takes no more than --max-size. Many small records of a "
+		"ref become one.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

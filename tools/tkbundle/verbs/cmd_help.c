@@ -8,10 +8,8 @@
 #define OPTION_WIDTH 26 /* of what stands before an option's help */
 
 static const struct option_spec version_options[] = {
-	{ .name = "verbose",
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, is_verbose),
-	  .help = "list the libraries as well" },
+	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
+	         "list the libraries as well") },
 };
 
 /* A synopsis that is broken between its parts. */

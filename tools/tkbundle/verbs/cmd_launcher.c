@@ -13,46 +13,23 @@
 #define HEADER_LIMIT ((size_t)1024 * 1024)
 
 static const struct option_spec options[] = {
-	{ .name = "signature",
-	  .kind = OPTION_TEXT,
-	  .value = "ITEMS",
-	  .offset = offsetof(struct arguments, launcher.signature),
-	  .help = "the kernel's parameters, as '*fp32:16, i32, 1024'" },
-	{ .name = "num-warps",
-	  .kind = OPTION_NUMBER,
-	  .value = "W",
-	  .offset = offsetof(struct arguments, launcher.num_warps),
-	  .min = 1,
-	  .max = 32,
-	  .help = "fail unless the entry has W warps" },
-	{ .name = "num-stages",
-	  .kind = OPTION_NUMBER,
-	  .value = "S",
-	  .offset = offsetof(struct arguments, launcher.num_stages),
-	  .min = 1,
-	  .max = 999,
-	  .help = "fail unless the entry has S stages" },
-	{ .name = "grid",
-	  .kind = OPTION_TEXT,
-	  .value = "X,Y,Z",
-	  .offset = offsetof(struct arguments, launcher.grid),
-	  .help = "its size: arguments, numbers, + - * / % and ()" },
-	{ .name = "out-name",
-	  .kind = OPTION_TEXT,
-	  .value = "NAME",
-	  .offset = offsetof(struct arguments, launcher.out_name),
-	  .help = "name of the function; by default the kernel's" },
-	{ .name = "link",
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, launcher.is_link),
-	  .help = "write a function that picks one of these launchers" },
-	{ .name = "output",
-	  .letter = 'o',
-	  .kind = OPTION_TEXT,
-	  .value = "NAME",
-	  .is_required = true,
-	  .offset = offsetof(struct arguments, output),
-	  .help = "name of the files, without their suffixes" },
+	{ OPTION(TEXT, "signature", "ITEMS", launcher.signature,
+	         "the kernel's parameters, as '*fp32:16, i32, 1024'") },
+	{ OPTION(NUMBER, "num-warps", "W", launcher.num_warps,
+	         "fail unless the entry has W warps"),
+	  .min = 1, .max = 32 },
+	{ OPTION(NUMBER, "num-stages", "S", launcher.num_stages,
+	         "fail unless the entry has S stages"),
+	  .min = 1, .max = 999 },
+	{ OPTION(TEXT, "grid", "X,Y,Z", launcher.grid,
+	         "its size: arguments, numbers, + - * / % and ()") },
+	{ OPTION(TEXT, "out-name", "NAME", launcher.out_name,
+	         "name of the function; by default the kernel's") },
+	{ OPTION(SWITCH, "link", NULL, launcher.is_link,
+	         "write a function that picks one of these launchers") },
+	{ OPTION(TEXT, "output", "NAME", output,
+	         "name of the files, without their suffixes"),
+	  .letter = 'o', .is_required = true },
 };
 
 /* Files of an entry, as bytes. */
@@ -328,11 +305,11 @@ const struct command command_launcher = {
 	.repeats_operand = true,
 	.summary = "write C that starts a kernel",
 	.details = "Writes NAME.<hash>_<suffix>.c and .h, named as Triton "
-	           "names them. They contain the cubin of the entry KEY and "
-	           "need only the CUDA driver. KEY may be shortened as long as "
-	           "it fits one entry only. With --link, writes NAME.c and "
-	           "NAME.h instead: a function that picks one of the launchers "
-	           "whose headers are given.",
+		   "names them. They contain the cubin of the entry KEY and "
+		   "need only the CUDA driver. KEY may be shortened as long as "
+		   "it fits one entry only. With --link, writes NAME.c and "
+		   "NAME.h instead: a function that picks one of the launchers "
+		   "whose headers are given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

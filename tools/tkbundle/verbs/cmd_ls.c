@@ -15,15 +15,10 @@
 #define NAME_WIDTH 40 /* longer names push the rest of their line */
 
 static const struct option_spec options[] = {
-	{ .name = "files",
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, has_files),
-	  .help = "list each entry's files" },
-	{ .name = "long",
-	  .letter = 'l',
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, has_facts),
-	  .help = "show each kernel's warps, stages and signature" },
+	{ OPTION(SWITCH, "files", NULL, has_files, "list each entry's files") },
+	{ OPTION(SWITCH, "long", NULL, has_facts,
+	         "show each kernel's warps, stages and signature"),
+	  .letter = 'l' },
 	ARGS_JSON,
 };
 
@@ -217,11 +212,11 @@ const struct command command_ls = {
 	.required_operands = 0,
 	.summary = "list the entries of a bundle or a cache",
 	.details = "Prints key, kind, name, target, GPUs, number of files and "
-	           "size of each entry, and a line of totals. A folder is a "
-	           "cache; anything else is a bundle, and '-' is one on "
-	           "standard input. Without an operand it is the cache that "
-	           "collect uses. --long also reads the kernels' files; its "
-	           "signature omits the arguments that are constants.",
+		   "size of each entry, and a line of totals. A folder is a "
+		   "cache; anything else is a bundle, and '-' is one on "
+		   "standard input. Without an operand it is the cache that "
+		   "collect uses. --long also reads the kernels' files; its "
+		   "signature omits the arguments that are constants.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -12,13 +12,7 @@
 #include "cli/text.h"
 
 static const struct option_spec options[] = {
-	{ .name = "output",
-	  .letter = 'o',
-	  .kind = OPTION_TEXT,
-	  .value = "FILE|-",
-	  .is_required = true,
-	  .offset = offsetof(struct arguments, output),
-	  .help = "write the bundle to FILE, or to standard output" },
+	ARGS_BUNDLE,
 	ARGS_JSON,
 };
 
@@ -173,10 +167,10 @@ const struct command command_merge = {
 	.summary = "combine several bundles into one",
 	.details =
 		"The result has all their entries and launchers. Frames are "
-	        "copied; nothing is packed again. Where several bundles have "
-	        "an entry for the same GPU, the first one's is used. Bytes of "
-	        "a copied frame that nothing uses are reported as unused. FILE "
-	        "may be one of the bundles; '-' is a bundle on standard input.",
+		"copied; nothing is packed again. Where several bundles have "
+		"an entry for the same GPU, the first one's is used. Bytes of "
+		"a copied frame that nothing uses are reported as unused. FILE "
+		"may be one of the bundles; '-' is a bundle on standard input.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

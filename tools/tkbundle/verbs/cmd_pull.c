@@ -11,50 +11,23 @@
 #include "config/root.h"
 #include "cli/text.h"
 
-#define FIELD(name) .offset = offsetof(struct arguments, name)
-
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
-	{ .name = "output",
-	  .letter = 'o',
-	  .kind = OPTION_TEXT,
-	  .value = "FILE|-",
-	  FIELD(output),
-	  .help = "write the whole ref as a bundle, emit nothing" },
-	{ .name = "best-effort",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_best_effort),
-	  .help = "exit with 0 even if something fails" },
+	{ OPTION(TEXT, "output", "FILE|-", output,
+	         "write the whole ref as a bundle, emit nothing"),
+	  .letter = 'o' },
+	{ OPTION(SWITCH, "best-effort", NULL, is_best_effort,
+	         "exit with 0 even if something fails") },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
-	{ .name = "device",
-	  .kind = OPTION_NUMBERS,
-	  .value = "N",
-	  FIELD(devices),
-	  .max = 1023,
-	  .help = "emit for this GPU, whatever was recorded" },
-	{ .name = "target",
-	  .kind = OPTION_TARGETS,
-	  .value = "BACKEND[:ARCH[:WARP]]",
-	  FIELD(targets),
-	  .help = "only kernels for this target, as cuda:90" },
-	{ .name = "layout",
-	  .kind = OPTION_WORD,
-	  .value = "auto|triton|inductor",
-	  FIELD(layout),
-	  .help = "a folder of keys, or such a one for each GPU" },
-	{ .name = "sync",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_sync),
-	  .help = "sync the file system, before and after" },
+	ARGS_DEVICES,
+	ARGS_TARGETS,
+	ARGS_LAYOUT,
+	ARGS_SYNC,
 	ARGS_JOBS,
 	ARGS_JSON,
-	{ .name = "dry-run",
-	  .letter = 'n',
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_dry_run),
-	  .help = "report what is missing, fetch nothing" },
+	ARGS_DRY_RUN("report what is missing, fetch nothing"),
 };
 
 /* A bundle of a ref holds all of it, and goes into no cache. */
@@ -319,11 +292,11 @@ const struct command command_pull = {
 	.required_operands = 0,
 	.summary = "fetch missing entries from a remote",
 	.details = "Fetches the bundles of the ref that hold entries which "
-	           "CACHE_ROOT lacks, and emits them. CACHE_ROOT is by default "
-	           "the one that collect uses. REF may contain {arch}, {gpu}, "
-	           "{driver}, {triton} and {env:NAME}; without it, or as '-', "
-	           "it is $TKBUNDLE_REF. The exit status is 4 if part of the "
-	           "ref is gone or cannot be emitted.",
+		   "CACHE_ROOT lacks, and emits them. CACHE_ROOT is by default "
+		   "the one that collect uses. REF may contain {arch}, {gpu}, "
+		   "{driver}, {triton} and {env:NAME}; without it, or as '-', "
+		   "it is $TKBUNDLE_REF. The exit status is 4 if part of the "
+		   "ref is gone or cannot be emitted.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

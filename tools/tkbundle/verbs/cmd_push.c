@@ -11,53 +11,24 @@
 #include "report/source.h"
 #include "cli/text.h"
 
-#define FIELD(name) .offset = offsetof(struct arguments, name)
-
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
-	{ .name = "bundle",
-	  .kind = OPTION_TEXT,
-	  .value = "FILE|-",
-	  FIELD(bundle),
-	  .help = "push this bundle as it is, not a cache" },
-	{ .name = "layout",
-	  .kind = OPTION_WORD,
-	  .value = "tkb|triton",
-	  FIELD(layout),
-	  .help = "bundles, or values for Triton's Redis backend" },
+	{ OPTION(TEXT, "bundle", "FILE|-", bundle,
+	         "push this bundle as it is, not a cache") },
+	{ OPTION(WORD, "layout", "tkb|triton", layout,
+	         "bundles, or values for Triton's Redis backend") },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
-	{ .name = "device",
-	  .kind = OPTION_NUMBER,
-	  .value = "N",
-	  FIELD(device),
-	  .max = 1023,
-	  .help = "only this GPU's entries; names it in a Triton root" },
-	{ .name = "profile",
-	  .kind = OPTION_WORD,
-	  .value = "full|lean",
-	  FIELD(profile),
-	  .help = "pack every file, or what a launch needs" },
-	{ .name = "no-modules",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_kernels_only),
-	  .help = "leave shared objects out" },
-	{ .name = "no-compaction",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_compaction_off),
-	  .help = "leave a ref of many small bundles as it is" },
-	{ .name = "strict",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_strict),
-	  .help = "push nothing if an entry would be left out" },
+	ARGS_DEVICE,
+	ARGS_PROFILE,
+	ARGS_NO_MODULES,
+	{ OPTION(SWITCH, "no-compaction", NULL, is_compaction_off,
+	         "leave a ref of many small bundles as it is") },
+	ARGS_STRICT("push nothing if an entry would be left out"),
 	ARGS_JOBS,
 	ARGS_JSON,
-	{ .name = "dry-run",
-	  .letter = 'n',
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_dry_run),
-	  .help = "report what the ref lacks, push nothing" },
+	ARGS_DRY_RUN("report what the ref lacks, push nothing"),
 };
 
 /* The words of --layout stand in the enum's order. */
@@ -290,12 +261,12 @@ const struct command command_push = {
 	.required_operands = 0,
 	.summary = "share a cache's entries through a remote",
 	.details = "Packs what the ref lacks of CACHE_ROOT, uploads it and "
-	           "adds it to the ref. CACHE_ROOT is by default the one that "
-	           "collect uses. REF may contain {arch}, {gpu}, {driver}, "
-	           "{triton} and {env:NAME}; without it, or as '-', it is "
-	           "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
-	           "then the exit status is 4. Triton's layout has no refs: "
-	           "write '-' before CACHE_ROOT.",
+		   "adds it to the ref. CACHE_ROOT is by default the one that "
+		   "collect uses. REF may contain {arch}, {gpu}, {driver}, "
+		   "{triton} and {env:NAME}; without it, or as '-', it is "
+		   "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
+		   "then the exit status is 4. Triton's layout has no refs: "
+		   "write '-' before CACHE_ROOT.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

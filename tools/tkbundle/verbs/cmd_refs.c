@@ -13,11 +13,8 @@
 
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
-	{ .name = "delete",
-	  .kind = OPTION_TEXT,
-	  .value = "REF",
-	  .offset = offsetof(struct arguments, deleted),
-	  .help = "drop all records of this ref" },
+	{ OPTION(TEXT, "delete", "REF", deleted,
+	         "drop all records of this ref") },
 	ARGS_DEADLINE,
 	ARGS_JSON,
 };
@@ -247,9 +244,9 @@ const struct command command_refs = {
 	.summary = "list the refs of a remote, or delete one",
 	.details =
 		"Prints name, number of records, number of entries, size of "
-	        "the blobs, and the time since the last push or pull. In "
-	        "PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
-	        "The blobs of a deleted ref are removed by the next gc.",
+		"the blobs, and the time since the last push or pull. In "
+		"PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
+		"The blobs of a deleted ref are removed by the next gc.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

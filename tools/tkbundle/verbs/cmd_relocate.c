@@ -10,7 +10,7 @@
 static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_JSON,
-	ARGS_DRY_RUN,
+	ARGS_DRY_RUN("check everything, write nothing"),
 };
 
 static int relocate(struct cli *cli, const struct arguments *args,
@@ -97,11 +97,11 @@ const struct command command_relocate = {
 	.required_operands = 0,
 	.summary = "make a moved cache work where it lies",
 	.details = "A compiler compiles a cache again that was moved. This "
-	           "rewrites the group file of each entry to name its present "
-	           "place, as CACHE_ROOT is written here: write it as the "
-	           "compiler is given it. By default it is the one that "
-	           "collect uses. An entry that is not whole is left out; then "
-	           "the exit status is 4.",
+		   "rewrites the group file of each entry to name its present "
+		   "place, as CACHE_ROOT is written here: write it as the "
+		   "compiler is given it. By default it is the one that "
+		   "collect uses. An entry that is not whole is left out; then "
+		   "the exit status is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -19,8 +19,6 @@
 #include "run/run_verbs.h"
 #include "run/run_watch.h"
 
-#define FIELD(name) .offset = offsetof(struct arguments, name)
-
 #define SIGNAL_STATUS 128 /* and its number, as a shell has it */
 #define LOOK_MS 250       /* for a look at the root, whatever --wait says */
 #define LEARN_MS 200      /* for a list of what is there */
@@ -29,54 +27,28 @@
 #define END_MS 1500       /* for a child that was told to end */
 
 static const struct option_spec options[] = {
-	{ .name = "ref",
-	  .kind = OPTION_TEXT,
-	  .value = "REF",
-	  .is_required = true,
-	  FIELD(ref),
-	  .help = "share kernels under this name" },
-	{ .name = "remote",
-	  .kind = OPTION_SECRET,
-	  .value = "URL[,URL...]",
-	  .is_required = true,
-	  FIELD(remote),
-	  .help = "the remote; by default $TKBUNDLE_REMOTE" },
-	{ .name = "cache",
-	  .kind = OPTION_TEXT,
-	  .value = "CACHE_ROOT",
-	  FIELD(cache),
-	  .help = "the cache; by default the one that emit uses" },
-	{ .name = "wait",
-	  .kind = OPTION_TIME,
-	  .value = "TIME",
-	  FIELD(wait),
-	  .help = "start the command no later than this; default 2s" },
-	{ .name = "deadline",
-	  .kind = OPTION_TIME,
-	  .value = "TIME",
-	  FIELD(deadline),
-	  .min = 1,
-	  .help = "end a pull or push after so long; default 30s" },
-	{ .name = "push",
-	  .kind = OPTION_WORD,
-	  .value = CONFIG_PUSH_WORDS,
-	  FIELD(push),
-	  .help = "when to push new kernels; default always" },
-	{ .name = "kill-child",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_kill_child),
-	  .help = "kill the command if tkbundle is killed" },
+	{ OPTION(TEXT, "ref", "REF", ref, "share kernels under this name"),
+	  .is_required = true },
+	{ OPTION(SECRET, "remote", "URL[,URL...]", remote,
+	         "the remote; by default $TKBUNDLE_REMOTE"),
+	  .is_required = true },
+	{ OPTION(TEXT, "cache", "CACHE_ROOT", cache,
+	         "the cache; by default the one that emit uses") },
+	{ OPTION(TIME, "wait", "TIME", wait,
+	         "start the command no later than this; default 2s") },
+	{ OPTION(TIME, "deadline", "TIME", deadline,
+	         "end a pull or push after so long; default 30s"),
+	  .min = 1 },
+	{ OPTION(WORD, "push", CONFIG_PUSH_WORDS, push,
+	         "when to push new kernels; default always") },
+	{ OPTION(SWITCH, "kill-child", NULL, is_kill_child,
+	         "kill the command if tkbundle is killed") },
 	ARGS_METRICS,
-	{ .name = "refresh",
-	  .kind = OPTION_TIME,
-	  .value = "TIME",
-	  FIELD(refresh),
-	  .min = 1,
-	  .help = "update the metrics after so long; default 30s" },
-	{ .name = "json",
-	  .kind = OPTION_SWITCH,
-	  FIELD(is_json),
-	  .help = "print JSON documents, not lines, to standard error" },
+	{ OPTION(TIME, "refresh", "TIME", refresh,
+	         "update the metrics after so long; default 30s"),
+	  .min = 1 },
+	{ OPTION(SWITCH, "json", NULL, is_json,
+	         "print JSON documents, not lines, to standard error") },
 };
 
 static void release(struct run *run)
@@ -395,9 +367,9 @@ const struct command command_run = {
 	.takes_command = true,
 	.summary = "run a command with a warm cache and share what it compiles",
 	.details = "Pulls into the cache, starts the command, pushes what it "
-	           "compiles, and exits as it does. The command runs whatever "
-	           "fails or hangs, and starts no later than --wait allows. "
-	           "The last line on standard error is a summary.",
+		   "compiles, and exits as it does. The command runs whatever "
+		   "fails or hangs, and starts no later than --wait allows. "
+		   "The last line on standard error is a summary.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run_command,

@@ -13,16 +13,9 @@
 #define STAGES "ptx|llir|ttir|ttgir|source|cubin|sass"
 
 static const struct option_spec options[] = {
-	{ .name = "file",
-	  .kind = OPTION_TEXT,
-	  .value = "NAME",
-	  .offset = offsetof(struct arguments, file),
-	  .help = "print this file as it is" },
-	{ .name = "stage",
-	  .kind = OPTION_WORD,
-	  .value = STAGES,
-	  .offset = offsetof(struct arguments, stage),
-	  .help = "print the result of this step of the compile" },
+	{ OPTION(TEXT, "file", "NAME", file, "print this file as it is") },
+	{ OPTION(WORD, "stage", STAGES, stage,
+	         "print the result of this step of the compile") },
 	ARGS_JSON,
 };
 
@@ -260,10 +253,10 @@ const struct command command_show = {
 	.summary = "show one entry, or one of its files",
 	.details =
 		"KEY may be shortened as long as it fits one entry only; write "
-	        "'--' before one that begins with a dash. The stage sass is "
-	        "the cubin, disassembled by the nvdisasm of "
-	        "$TRITON_NVDISASM_PATH, or by nvdisasm or cuobjdump from the "
-	        "PATH, the CUDA toolkit or the folder of $TRITON_PTXAS_PATH.",
+		"'--' before one that begins with a dash. The stage sass is "
+		"the cubin, disassembled by the nvdisasm of "
+		"$TRITON_NVDISASM_PATH, or by nvdisasm or cuobjdump from the "
+		"PATH, the CUDA toolkit or the folder of $TRITON_PTXAS_PATH.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

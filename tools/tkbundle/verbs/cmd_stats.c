@@ -13,14 +13,10 @@
 #include "report/uses_out.h"
 
 static const struct option_spec options[] = {
-	{ .name = "paths",
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, has_paths),
-	  .help = "count the absolute paths in the files" },
-	{ .name = "used",
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, has_uses),
-	  .help = "show which entries were read after they were emitted" },
+	{ OPTION(SWITCH, "paths", NULL, has_paths,
+	         "count the absolute paths in the files") },
+	{ OPTION(SWITCH, "used", NULL, has_uses,
+	         "show which entries were read after they were emitted") },
 	ARGS_JSON,
 };
 
@@ -128,13 +124,13 @@ const struct command command_stats = {
 	.required_operands = 0,
 	.summary = "show what a bundle or a cache consists of",
 	.details = "Counts files and bytes by type and by name, what is there "
-	           "more than once, and what a lean bundle would omit. An "
-	           "entry for several GPUs counts once. '-' is a bundle on "
-	           "standard input; without an operand it is the cache that "
-	           "collect uses. Absolute paths that remain do no harm: most "
-	           "are debug locations. Paths that collect would replace are "
-	           "counted apart, as the entries' own. --json is complete "
-	           "where the tables are cut short.",
+		   "more than once, and what a lean bundle would omit. An "
+		   "entry for several GPUs counts once. '-' is a bundle on "
+		   "standard input; without an operand it is the cache that "
+		   "collect uses. Absolute paths that remain do no harm: most "
+		   "are debug locations. Paths that collect would replace are "
+		   "counted apart, as the entries' own. --json is complete "
+		   "where the tables are cut short.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -13,15 +13,10 @@
 #include "cli/text.h"
 
 static const struct option_spec options[] = {
-	{ .name = "remote",
-	  .kind = OPTION_SECRET,
-	  .value = "URL[,URL...]|-",
-	  .offset = offsetof(struct arguments, remote),
-	  .help = "check a remote, or REF of it; - means $TKBUNDLE_REMOTE" },
-	{ .name = "repair",
-	  .kind = OPTION_SWITCH,
-	  .offset = offsetof(struct arguments, is_repair),
-	  .help = "drop damaged records and blobs of the remote" },
+	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
+	         "check a remote, or REF of it; - means $TKBUNDLE_REMOTE") },
+	{ OPTION(SWITCH, "repair", NULL, is_repair,
+	         "drop damaged records and blobs of the remote") },
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
@@ -227,15 +222,15 @@ const struct command command_verify = {
 	.required_operands = 0,
 	.summary = "check every byte of a bundle, a cache or a remote",
 	.details = "A bundle is compared with its manifest. A cache's entries "
-	           "must be whole, their metadata must have the hash in the "
-	           "key, and their binaries must fit. The exit status is 5 if "
-	           "something is damaged, 4 if something is only busy or "
-	           "cannot be read. Without an operand it is the cache that "
-	           "collect uses.\n\nWith --remote: reads all records and "
-	           "blobs, or those of REF, and reports what is damaged. "
-	           "--repair drops it, and the next push uploads it again. The "
-	           "exit status is 5 if something is damaged, 4 if something "
-	           "is missing or cannot be read.",
+		   "must be whole, their metadata must have the hash in the "
+		   "key, and their binaries must fit. The exit status is 5 if "
+		   "something is damaged, 4 if something is only busy or "
+		   "cannot be read. Without an operand it is the cache that "
+		   "collect uses.\n\nWith --remote: reads all records and "
+		   "blobs, or those of REF, and reports what is damaged. "
+		   "--repair drops it, and the next push uploads it again. The "
+		   "exit status is 5 if something is damaged, 4 if something "
+		   "is missing or cannot be read.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,
