@@ -80,6 +80,14 @@ class Tree:
             wanted = {name for name in headers - found if name in tools}
         return found
 
+    def counts(self, source, column):
+        """A column of a source's tables of counts: name, word or metric."""
+        text = r'(?:"([^"]+)"|NULL)'
+        rows = re.findall(rf'\bCOUNT(?:_AND_METRIC)?\(\s*\w+,\s*\w+,\s*{text},'
+                          rf'\s*{text}(?:,\s*{text})?', self.tool(source))
+        index = ["name", "word", "metric"].index(column)
+        return {row[index] for row in rows if row[index]}
+
     def code(self, pattern, folders=("src/base", "src/text", "src/cache",
                                      "src/format", "src/collect", "src/emit",
                                      "tools/tkbundle")):
@@ -212,6 +220,7 @@ def check_members(tree, verb):
         for name in own:
             must.update(re.findall(r'json_out_\w+\([^()"]*"(\w+)"',
                                    tree.tool(name)))
+            must.update(tree.counts(name, "name"))
         for name in tree.sources_of(verb):
             can.update(re.findall(r'"(\w+)"', tree.tool(name)))
         # Words that the library has may be members, too.
@@ -227,7 +236,11 @@ def check_counts(tree, verb):
     page = tree.page(f"tkbundle-{verb}.1")
     items = re.findall(r"^\.It (.*)$", page.sections.get("OUTPUT", ""), re.M)
     explained = {word for item in items for word in item.split(" , ")}
-    counts = re.findall(r'\{ "([A-Za-z ]+)", \w', tree.tool(f"cmd_{verb}"))
+    counts = {word for source in (f"cmd_{verb}", f"remote_{verb}")
+              if source in tree.tools()
+              for word in tree.counts(source, "word")}
+    counts |= set(re.findall(r'\{ "([A-Za-z ]+)", \w',
+                             tree.tool(f"cmd_{verb}")))
     return [f"count '{name}' is not explained"
             for name in sorted(set(counts) - explained)]
 
@@ -294,6 +307,9 @@ def check_figures(tree, verb):
                if f'.verb = "{verb}"' in tree.tool(source)
                for name in re.findall(r'metrics_add\(\s*&?metrics, "(\w+)"',
                                       tree.tool(source))}
+    written |= {name for source in tree.sources_of(verb)
+                if f'.verb = "{verb}"' in tree.tool(source)
+                for name in tree.counts(source, "metric")}
     if written:
         written |= set(re.findall(r'metrics_add\(metrics, "(\w+)"',
                                   tree.tool("metrics")))

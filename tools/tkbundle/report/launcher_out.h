@@ -11,9 +11,9 @@ void launcher_out_saved(struct cli *cli, const struct tkb_bundle *bundle);
 
 /* What became of a bundle's launchers at a root. */
 struct launcher_counts {
-	size_t ready;
-	size_t dropped;
-	size_t damaged; /* of those dropped */
+	uint64_t ready;
+	uint64_t dropped;
+	uint64_t damaged; /* of those dropped */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/entry_out.h"
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "cli/output.h"
 #include "config/choices.h"
@@ -22,6 +23,17 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("check everything, write nothing"),
+};
+
+static const struct count counts[] = {
+	COUNT(tkb_collect_report, collected_count, "collected", NULL),
+	COUNT(tkb_collect_report, left_out_count, "left_out_count", "left out"),
+	COUNT(tkb_collect_report, unfinished_count, "unfinished", "unfinished"),
+	COUNT(tkb_collect_report, stray_count, "stray", "stray"),
+	COUNT(tkb_collect_report, moved_count, "moved", "moved"),
+	COUNT(tkb_collect_report, file_count, "files", NULL),
+	COUNT(tkb_collect_report, size, "size", NULL),
+	COUNT(tkb_collect_report, bundle_size, "bundle_size", NULL),
 };
 
 static enum status check(const struct cli *cli, const struct arguments *args)
@@ -65,31 +77,9 @@ static int collect(struct cli *cli, const struct arguments *args,
 	return rc;
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_collect_report *report)
-{
-	entry_out_digest(json, "id", &report->id);
-	json_out_text(json, "layout",
-	              report->is_inductor ? "inductor" : "triton");
-	json_out_number(json, "collected", report->collected_count);
-	json_out_number(json, "left_out_count", report->left_out_count);
-	json_out_number(json, "unfinished", report->unfinished_count);
-	json_out_number(json, "stray", report->stray_count);
-	json_out_number(json, "moved", report->moved_count);
-	json_out_number(json, "files", report->file_count);
-	json_out_number(json, "size", report->size);
-	json_out_number(json, "bundle_size", report->bundle_size);
-}
-
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const struct tkb_collect_report *report)
 {
-	const struct text_count counts[] = {
-		{ "left out", report->left_out_count },
-		{ "unfinished", report->unfinished_count },
-		{ "stray", report->stray_count },
-		{ "moved", report->moved_count },
-	};
 	FILE *const to = output_log(cli, args);
 	char what[128];
 	char size[TEXT_SIZE_SIZE];
@@ -103,8 +93,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	               report->file_count,
 	               text_plural(report->file_count, "file", "files"), size);
 
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	if (args->is_dry_run) {
 		text_line(to, "would collect %s%s", what, rest);
 		return;
@@ -140,14 +129,16 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
 	rc = collect(cli, args, root.path, &report, &err);
-	if (rc == 0)
-		fill_json(&cli->json, &report);
-	else if (rc == TKB_ERR_LEFT_OUT)
+	if (rc == TKB_ERR_LEFT_OUT)
 		json_out_number(&cli->json, "left_out_count",
 		                report.left_out_count);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root.path);
 
+	entry_out_digest(&cli->json, "id", &report.id);
+	json_out_text(&cli->json, "layout",
+	              report.is_inductor ? "inductor" : "triton");
+	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, &report);
 	return report.left_out_count > 0 ? STATUS_PARTIAL : STATUS_DONE;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "config/choices.h"
 #include "report/launcher_out.h"
@@ -22,6 +23,23 @@ static const struct option_spec options[] = {
 	ARGS_DRY_RUN("report what is there, write nothing"),
 };
 
+static const struct count counts[] = {
+	COUNT(tkb_emit_report, emitted_count, "emitted", NULL),
+	COUNT(tkb_emit_report, present_count, "present", NULL),
+	COUNT(tkb_emit_report, repaired_count, "repaired", NULL),
+	COUNT(tkb_emit_report, skipped_count, "skipped", "skipped"),
+	COUNT(tkb_emit_report, busy_count, "busy", "busy"),
+	COUNT(tkb_emit_report, failed_count, "failed", "failed"),
+	COUNT(tkb_emit_report, damaged_count, "damaged", "damaged"),
+	COUNT(tkb_emit_report, unsafe_count, "unsafe", "unsafe"),
+	COUNT(tkb_emit_report, size, "size", NULL),
+};
+
+static const struct count counts_of_launchers[] = {
+	COUNT(launcher_counts, ready, NULL, "launchers"),
+	COUNT(launcher_counts, dropped, NULL, "dropped launchers"),
+};
+
 static int emit(struct cli *cli, const struct arguments *args,
                 const struct tkb_bundle *bundle, const struct root *root,
                 struct tkb_emit_report *report, struct tkb_error *err)
@@ -38,46 +56,24 @@ static int emit(struct cli *cli, const struct arguments *args,
 	return rc;
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_emit_report *report)
-{
-	json_out_text(json, "layout",
-	              report->is_inductor ? "inductor" : "triton");
-	json_out_number(json, "emitted", report->emitted_count);
-	json_out_number(json, "present", report->present_count);
-	json_out_number(json, "repaired", report->repaired_count);
-	json_out_number(json, "skipped", report->skipped_count);
-	json_out_number(json, "busy", report->busy_count);
-	json_out_number(json, "failed", report->failed_count);
-	json_out_number(json, "damaged", report->damaged_count);
-	json_out_number(json, "unsafe", report->unsafe_count);
-	json_out_number(json, "size", report->size);
-}
-
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const struct root *root,
                       const struct tkb_emit_report *report,
                       const struct launcher_counts *launchers)
 {
-	const struct text_count counts[] = {
-		{ "skipped", report->skipped_count },
-		{ "busy", report->busy_count },
-		{ "failed", report->failed_count },
-		{ "damaged", report->damaged_count },
-		{ "unsafe", report->unsafe_count },
-		{ "launchers", launchers->ready },
-		{ "dropped launchers", launchers->dropped },
-	};
-	char rest[256];
+	char rest[160];
+	char launchers_rest[96];
 
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
+	counts_words(COUNTS(counts_of_launchers), launchers, launchers_rest,
+	             sizeof(launchers_rest));
 	text_line(cli->out,
 	          "%semitted %" PRIu64 ", present %" PRIu64
-	          ", repaired %" PRIu64 "%s to %s (%s)",
+	          ", repaired %" PRIu64 "%s%s to %s (%s)",
 	          args->is_dry_run ? "would have " : "", report->emitted_count,
 	          report->present_count, report->repaired_count, rest,
-	          root->path, report->is_inductor ? "Inductor" : "Triton");
+	          launchers_rest, root->path,
+	          report->is_inductor ? "Inductor" : "Triton");
 }
 
 static enum status judge(int rc, const struct tkb_emit_report *report,
@@ -133,7 +129,9 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0 && rc != TKB_ERR_CORRUPT)
 		return status_of(rc);
 
-	fill_json(&cli->json, &report);
+	json_out_text(&cli->json, "layout",
+	              report.is_inductor ? "inductor" : "triton");
+	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_dry_run)
 		launchers_rc = launcher_out_ready(cli, bundle, root.path,
 		                                  &launchers, &err);

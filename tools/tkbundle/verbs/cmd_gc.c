@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "config/config.h"
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "verbs/remote_gc.h"
 #include "config/root.h"
@@ -23,6 +24,16 @@ static const struct option_spec options[] = {
 	ARGS_METRICS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("check everything, write nothing"),
+};
+
+static const struct count counts[] = {
+	COUNT(tkb_gc_report, removed_count, "removed", NULL),
+	COUNT(tkb_gc_report, removed_size, "removed_size", NULL),
+	COUNT(tkb_gc_report, kept_count, "kept", NULL),
+	COUNT(tkb_gc_report, kept_size, "kept_size", NULL),
+	COUNT(tkb_gc_report, busy_count, "busy", "busy"),
+	COUNT(tkb_gc_report, failed_count, "failed", "failed"),
+	COUNT(tkb_gc_report, unfinished_count, "unfinished", "unfinished"),
 };
 
 static int gc(struct cli *cli, const struct arguments *args, const char *root,
@@ -48,36 +59,16 @@ static int gc(struct cli *cli, const struct arguments *args, const char *root,
 	return rc;
 }
 
-static void fill_json(struct json_out *json, const struct tkb_gc_report *report)
-{
-	json_out_text(json, "layout",
-	              report->is_inductor ? "inductor" : "triton");
-	json_out_flag(json, "knows_use", report->has_uses);
-	json_out_number(json, "removed", report->removed_count);
-	json_out_number(json, "removed_size", report->removed_size);
-	json_out_number(json, "kept", report->kept_count);
-	json_out_number(json, "kept_size", report->kept_size);
-	json_out_number(json, "busy", report->busy_count);
-	json_out_number(json, "failed", report->failed_count);
-	json_out_number(json, "unfinished", report->unfinished_count);
-}
-
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const char *root, const struct tkb_gc_report *report)
 {
-	const struct text_count counts[] = {
-		{ "busy", report->busy_count },
-		{ "failed", report->failed_count },
-		{ "unfinished", report->unfinished_count },
-	};
 	char removed[TEXT_SIZE_SIZE];
 	char kept[TEXT_SIZE_SIZE];
 	char rest[128];
 
 	text_size(report->removed_size, removed);
 	text_size(report->kept_size, kept);
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(cli->out,
 	          "%sremoved %" PRIu64 " (%s), kept %" PRIu64
 	          " (%s)%s in %s (%s%s)",
@@ -141,7 +132,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root.path);
 
-	fill_json(&cli->json, &report);
+	json_out_text(&cli->json, "layout",
+	              report.is_inductor ? "inductor" : "triton");
+	json_out_flag(&cli->json, "knows_use", report.has_uses);
+	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, root.path, &report);
 	return report.busy_count + report.failed_count > 0 ? STATUS_PARTIAL

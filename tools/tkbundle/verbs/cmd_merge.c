@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/entry_out.h"
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "cli/output.h"
 #include "report/source.h"
@@ -14,6 +15,16 @@
 static const struct option_spec options[] = {
 	ARGS_BUNDLE,
 	ARGS_JSON,
+};
+
+static const struct count counts[] = {
+	COUNT(tkb_merge_report, entry_count, "entry_count", NULL),
+	COUNT(tkb_merge_report, launcher_count, "launcher_count", "launchers"),
+	COUNT(tkb_merge_report, skipped_count, "skipped", "skipped"),
+	COUNT(tkb_merge_report, frame_count, "frames", NULL),
+	COUNT(tkb_merge_report, unused_size, "unused_size", NULL),
+	COUNT(tkb_merge_report, size, "size", NULL),
+	COUNT(tkb_merge_report, bundle_size, "bundle_size", NULL),
 };
 
 /* The bundles that are merged. */
@@ -88,26 +99,9 @@ static int merge(struct cli *cli, const struct arguments *args,
 	return rc == 0 && output_is_stdout(args) ? cli_flush(cli, err) : rc;
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_merge_report *report)
-{
-	entry_out_digest(json, "id", &report->id);
-	json_out_number(json, "entry_count", report->entry_count);
-	json_out_number(json, "skipped", report->skipped_count);
-	json_out_number(json, "launcher_count", report->launcher_count);
-	json_out_number(json, "frames", report->frame_count);
-	json_out_number(json, "unused_size", report->unused_size);
-	json_out_number(json, "size", report->size);
-	json_out_number(json, "bundle_size", report->bundle_size);
-}
-
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const struct tkb_merge_report *report)
 {
-	const struct text_count counts[] = {
-		{ "launchers", report->launcher_count },
-		{ "skipped", report->skipped_count },
-	};
 	FILE *const to = output_log(cli, args);
 	char size[TEXT_SIZE_SIZE];
 	char unused[TEXT_SIZE_SIZE];
@@ -115,8 +109,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 
 	text_size(report->bundle_size, size);
 	text_size(report->unused_size, unused);
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(to,
 	          "merged %zu %s into %s: %" PRIu64 " %s in %" PRIu64
 	          " %s (%s)%s%s%s",
@@ -153,7 +146,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	rc = merge(cli, args, &inputs, &report, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, args->output);
-	fill_json(&cli->json, &report);
+	entry_out_digest(&cli->json, "id", &report.id);
+	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, &report);
 	return STATUS_DONE;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "cli/outfile.h"
 #include "cli/output.h"
@@ -28,6 +29,38 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what is missing, fetch nothing"),
+};
+
+static const struct count entry_counts[] = {
+	COUNT_AND_METRIC(tkb_pull_report, emitted_count, "emitted", NULL,
+	                 "emitted", "Entries that were emitted."),
+	COUNT(tkb_pull_report, present_count, "present", "present"),
+	COUNT_AND_METRIC(tkb_pull_report, repaired_count, "repaired",
+	                 "repaired", "repaired", "Entries that were repaired."),
+	COUNT(tkb_pull_report, skipped_count, "skipped", "skipped"),
+	COUNT(tkb_pull_report, busy_count, "busy", "busy"),
+	COUNT(tkb_pull_report, failed_count, "failed", "failed"),
+	COUNT(tkb_pull_report, damaged_count, "damaged", "damaged"),
+	COUNT(tkb_pull_report, unsafe_count, "unsafe", "unsafe"),
+	COUNT(tkb_pull_report, size, "size", NULL),
+};
+
+static const struct count blob_counts[] = {
+	COUNT_AND_METRIC(tkb_pull_report, record_count, "records", NULL,
+	                 "records", "Records of the ref."),
+	COUNT(tkb_pull_report, wanted_count, "wanted_blobs", NULL),
+	COUNT_AND_METRIC(tkb_pull_report, fetched_count, "fetched_blobs", NULL,
+	                 "fetched_blobs", "Blobs that were fetched."),
+	COUNT_AND_METRIC(tkb_pull_report, fetched_size, "fetched_size", NULL,
+	                 "fetched_bytes", "Bytes that were fetched."),
+	COUNT_AND_METRIC(tkb_pull_report, gone_count, "gone_blobs",
+	                 "gone blobs", "gone_blobs",
+	                 "Blobs that the remote lost."),
+	COUNT_AND_METRIC(tkb_pull_report, unfetched_count, "failed_blobs",
+	                 "failed blobs", "failed_blobs",
+	                 "Blobs that could not be fetched, or are damaged."),
+	COUNT(tkb_pull_report, unreadable_count, "unreadable",
+	      "unreadable records"),
 };
 
 /* A bundle of a ref holds all of it, and goes into no cache. */
@@ -102,49 +135,16 @@ static int pull(struct remote_use *use, const struct arguments *args,
 	return rc;
 }
 
-static void fill_emitted(struct json_out *json,
-                         const struct tkb_pull_report *report)
-{
-	json_out_text(json, "layout",
-	              report->is_inductor ? "inductor" : "triton");
-	json_out_number(json, "emitted", report->emitted_count);
-	json_out_number(json, "present", report->present_count);
-	json_out_number(json, "repaired", report->repaired_count);
-	json_out_number(json, "skipped", report->skipped_count);
-	json_out_number(json, "busy", report->busy_count);
-	json_out_number(json, "failed", report->failed_count);
-	json_out_number(json, "damaged", report->damaged_count);
-	json_out_number(json, "unsafe", report->unsafe_count);
-	json_out_number(json, "size", report->size);
-}
-
-static void fill_json(struct json_out *json,
-                      const struct tkb_pull_report *report)
-{
-	json_out_number(json, "records", report->record_count);
-	json_out_number(json, "unreadable", report->unreadable_count);
-	json_out_number(json, "wanted_blobs", report->wanted_count);
-	json_out_number(json, "fetched_blobs", report->fetched_count);
-	json_out_number(json, "fetched_size", report->fetched_size);
-	json_out_number(json, "gone_blobs", report->gone_count);
-	json_out_number(json, "failed_blobs", report->unfetched_count);
-}
-
 /* Write "5 blobs (1.2 MB), gone 1". */
 static void tell_blobs(const struct tkb_pull_report *report, char *out,
                        size_t size)
 {
 	const uint64_t count = report->fetched_count;
-	const struct text_count bad[] = {
-		{ "gone blobs", report->gone_count },
-		{ "failed blobs", report->unfetched_count },
-		{ "unreadable records", report->unreadable_count },
-	};
 	char bytes[TEXT_SIZE_SIZE];
 	char rest[128];
 
 	text_size(report->fetched_size, bytes);
-	text_counts(bad, sizeof(bad) / sizeof(bad[0]), rest, sizeof(rest));
+	counts_words(COUNTS(blob_counts), report, rest, sizeof(rest));
 	(void)snprintf(out, size, "%" PRIu64 " %s (%s)%s", count,
 	               text_plural(count, "blob", "blobs"), bytes, rest);
 }
@@ -153,15 +153,6 @@ static void summarize(const struct remote_use *use,
                       const struct arguments *args, const struct root *root,
                       const struct tkb_pull_report *report)
 {
-	const struct text_count counts[] = {
-		{ "present", report->present_count },
-		{ "repaired", report->repaired_count },
-		{ "skipped", report->skipped_count },
-		{ "busy", report->busy_count },
-		{ "failed", report->failed_count },
-		{ "damaged", report->damaged_count },
-		{ "unsafe", report->unsafe_count },
-	};
 	char blobs[192];
 	char rest[160];
 
@@ -171,8 +162,7 @@ static void summarize(const struct remote_use *use,
 		          use->ref, output_name(args), blobs);
 		return;
 	}
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(entry_counts), report, rest, sizeof(rest));
 	if (args->is_dry_run)
 		text_line(use->cli->out,
 		          "would have fetched %" PRIu64 " %s for %s",
@@ -231,9 +221,12 @@ static enum status run_with(struct remote_use *use,
 	/* Where single blobs failed, the rest was emitted; a bundle is whole. */
 	if (rc != 0 && (report->record_count == 0 || args->output != NULL))
 		return status_of(rc);
-	if (args->output == NULL)
-		fill_emitted(json, report);
-	fill_json(json, report);
+	if (args->output == NULL) {
+		json_out_text(json, "layout",
+		              report->is_inductor ? "inductor" : "triton");
+		counts_json(COUNTS(entry_counts), report, json);
+	}
+	counts_json(COUNTS(blob_counts), report, json);
 	if (!args->is_json)
 		summarize(use, args, &root, report);
 	return judge(rc, report);
@@ -248,25 +241,11 @@ static enum status measure(const struct remote_use *use,
 		                   .label = "ref",
 		                   .label_value = use->ref };
 
-	metrics_add(&metrics, "emitted", "Entries that were emitted.",
-	            (double)report->emitted_count);
-	metrics_add(&metrics, "repaired", "Entries that were repaired.",
-	            (double)report->repaired_count);
+	counts_metrics(COUNTS(entry_counts), report, &metrics);
 	metrics_add(&metrics, "failed",
 	            "Entries that failed or were left to a compiler.",
 	            (double)(report->failed_count + report->busy_count));
-	metrics_add(&metrics, "records", "Records of the ref.",
-	            (double)report->record_count);
-	metrics_add(&metrics, "fetched_blobs", "Blobs that were fetched.",
-	            (double)report->fetched_count);
-	metrics_add(&metrics, "fetched_bytes", "Bytes that were fetched.",
-	            (double)report->fetched_size);
-	metrics_add(&metrics, "gone_blobs",
-	            "Blobs that are not there any more.",
-	            (double)report->gone_count);
-	metrics_add(&metrics, "failed_blobs",
-	            "Blobs that could not be had, or are damaged.",
-	            (double)report->unfetched_count);
+	counts_metrics(COUNTS(blob_counts), report, &metrics);
 	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
 	                          &metrics, status);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/file_source.h"
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "config/choices.h"
 #include "config/remote_use.h"
@@ -29,6 +30,25 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what the ref lacks, push nothing"),
+};
+
+static const struct count counts[] = {
+	COUNT_AND_METRIC(tkb_push_report, pushed_count, "pushed", NULL,
+	                 "pushed", "Entries that the ref lacked."),
+	COUNT_AND_METRIC(tkb_push_report, present_count, "present", NULL,
+	                 "present", "Entries that the ref had."),
+	COUNT_AND_METRIC(tkb_push_report, left_out_count, "left_out_count",
+	                 "left out", "left_out",
+	                 "Entries that cannot be packed."),
+	COUNT_AND_METRIC(tkb_push_report, record_count, "records", NULL,
+	                 "records", "Records that the ref had."),
+	COUNT_AND_METRIC(tkb_push_report, dropped_count, "dropped", "dropped",
+	                 "dropped", "Records whose blob was gone."),
+	COUNT_AND_METRIC(tkb_push_report, compacted_count, "compacted",
+	                 "compacted", "compacted", "Records that became one."),
+	COUNT(tkb_push_report, blob_count, "blobs", NULL),
+	COUNT_AND_METRIC(tkb_push_report, size, "uploaded_size", NULL,
+	                 "uploaded_bytes", "Bytes that were uploaded."),
 };
 
 /* The words of --layout stand in the enum's order. */
@@ -111,28 +131,10 @@ static int push(struct remote_use *use, const struct arguments *args,
 	return rc;
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_push_report *report)
-{
-	json_out_number(json, "pushed", report->pushed_count);
-	json_out_number(json, "present", report->present_count);
-	json_out_number(json, "left_out_count", report->left_out_count);
-	json_out_number(json, "records", report->record_count);
-	json_out_number(json, "dropped", report->dropped_count);
-	json_out_number(json, "compacted", report->compacted_count);
-	json_out_number(json, "blobs", report->blob_count);
-	json_out_number(json, "uploaded_size", report->size);
-}
-
 static enum status summarize(const struct remote_use *use,
                              const struct arguments *args,
                              const struct tkb_push_report *report)
 {
-	const struct text_count counts[] = {
-		{ "left out", report->left_out_count },
-		{ "dropped", report->dropped_count },
-		{ "compacted", report->compacted_count },
-	};
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	char size[TEXT_SIZE_SIZE];
 	char rest[160];
@@ -142,8 +144,7 @@ static enum status summarize(const struct remote_use *use,
 		return STATUS_FAILED;
 	}
 	text_size(report->size, size);
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(use->cli->out,
 	          "%spushed %" PRIu64 ", present %" PRIu64 "%s to %s: %" PRIu64
 	          " %s (%s)",
@@ -206,7 +207,7 @@ static enum status run_with(struct remote_use *use,
 		return remote_use_failed(use, rc, &err,
 		                         args->bundle != NULL ? args->bundle
 		                                              : root.path);
-	fill_json(&use->cli->json, report);
+	counts_json(COUNTS(counts), report, &use->cli->json);
 	if (!args->is_json)
 		status = summarize(use, args, report);
 	if (report->left_out_count > 0)
@@ -223,20 +224,7 @@ static enum status measure(const struct remote_use *use,
 		                   .label = "ref",
 		                   .label_value = use->ref };
 
-	metrics_add(&metrics, "pushed", "Entries that the ref lacked.",
-	            (double)report->pushed_count);
-	metrics_add(&metrics, "present", "Entries that the ref had.",
-	            (double)report->present_count);
-	metrics_add(&metrics, "left_out", "Entries that cannot be packed.",
-	            (double)report->left_out_count);
-	metrics_add(&metrics, "records", "Records that the ref had.",
-	            (double)report->record_count);
-	metrics_add(&metrics, "dropped", "Records whose blob was gone.",
-	            (double)report->dropped_count);
-	metrics_add(&metrics, "compacted", "Records that became one.",
-	            (double)report->compacted_count);
-	metrics_add(&metrics, "uploaded_bytes", "Bytes that were uploaded.",
-	            (double)report->size);
+	counts_metrics(COUNTS(counts), report, &metrics);
 	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
 	                          &metrics, status);
 }

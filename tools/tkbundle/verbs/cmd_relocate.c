@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "config/root.h"
 #include "cli/text.h"
@@ -11,6 +12,13 @@ static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_JSON,
 	ARGS_DRY_RUN("check everything, write nothing"),
+};
+
+static const struct count counts[] = {
+	COUNT(tkb_relocate_report, relocated_count, "relocated", NULL),
+	COUNT(tkb_relocate_report, present_count, "present", NULL),
+	COUNT(tkb_relocate_report, left_out_count, "left_out", "left out"),
+	COUNT(tkb_relocate_report, failed_count, "failed", "failed"),
 };
 
 static int relocate(struct cli *cli, const struct arguments *args,
@@ -32,29 +40,13 @@ static int relocate(struct cli *cli, const struct arguments *args,
 	return rc;
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_relocate_report *report)
-{
-	json_out_text(json, "layout",
-	              report->is_inductor ? "inductor" : "triton");
-	json_out_number(json, "relocated", report->relocated_count);
-	json_out_number(json, "present", report->present_count);
-	json_out_number(json, "left_out", report->left_out_count);
-	json_out_number(json, "failed", report->failed_count);
-}
-
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const char *root,
                       const struct tkb_relocate_report *report)
 {
-	const struct text_count counts[] = {
-		{ "left out", report->left_out_count },
-		{ "failed", report->failed_count },
-	};
 	char rest[96];
 
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(cli->out,
 	          "%srelocated %" PRIu64 ", present %" PRIu64 "%s in %s (%s)",
 	          args->is_dry_run ? "would have " : "",
@@ -84,7 +76,9 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root.path);
 
-	fill_json(&cli->json, &report);
+	json_out_text(&cli->json, "layout",
+	              report.is_inductor ? "inductor" : "triton");
+	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, root.path, &report);
 	return report.left_out_count + report.failed_count > 0 ? STATUS_PARTIAL

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "report/entry_out.h"
+#include "cli/counts.h"
 #include "cli/follow.h"
 #include "verbs/remote_verify.h"
 #include "config/root.h"
@@ -20,6 +21,26 @@ static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
+};
+
+static const struct count bundle_counts[] = {
+	COUNT(tkb_verify_report, verified_count, "verified", NULL),
+	COUNT(tkb_verify_report, failed_count, "failed_count", "failed"),
+	COUNT(tkb_verify_report, file_count, "files", NULL),
+	COUNT(tkb_verify_report, size, "size", NULL),
+	COUNT(tkb_verify_report, launcher_count, "launchers", "launchers"),
+	COUNT(tkb_verify_report, failed_launcher_count, "failed_launchers",
+	      "failed launchers"),
+};
+
+static const struct count cache_counts[] = {
+	COUNT(tkb_collect_report, collected_count, "verified", NULL),
+	COUNT(tkb_collect_report, left_out_count, "left_out_count", "left out"),
+	COUNT(tkb_collect_report, unfinished_count, "unfinished", "unfinished"),
+	COUNT(tkb_collect_report, stray_count, "stray", "stray"),
+	COUNT(tkb_collect_report, moved_count, "moved", "moved"),
+	COUNT(tkb_collect_report, file_count, "files", NULL),
+	COUNT(tkb_collect_report, size, "size", NULL),
 };
 
 enum {
@@ -38,33 +59,6 @@ static void summarize(const struct cli *cli, const char *path,
 	          entry_count, text_plural(entry_count, "entry", "entries"),
 	          file_count, text_plural(file_count, "file", "files"), size,
 	          path, rest);
-}
-
-static void bundle_json(struct json_out *json, const struct tkb_bundle *bundle,
-                        const struct tkb_verify_report *report, bool is_intact)
-{
-	entry_out_digest(json, "id", tkb_bundle_id(bundle));
-	json_out_text(json, "profile", tkb_bundle_profile(bundle));
-	json_out_flag(json, "intact", is_intact);
-	json_out_number(json, "verified", report->verified_count);
-	json_out_number(json, "failed_count", report->failed_count);
-	json_out_number(json, "files", report->file_count);
-	json_out_number(json, "size", report->size);
-	json_out_number(json, "launchers", report->launcher_count);
-	json_out_number(json, "failed_launchers",
-	                report->failed_launcher_count);
-}
-
-static void count_rest(const struct tkb_verify_report *report, char *out,
-                       size_t size)
-{
-	const struct text_count counts[] = {
-		{ "failed", report->failed_count },
-		{ "launchers", report->launcher_count },
-		{ "failed launchers", report->failed_launcher_count },
-	};
-
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), out, size);
 }
 
 static enum status verify_bundle(struct cli *cli, const struct arguments *args,
@@ -94,44 +88,25 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	if (rc != 0 && rc != TKB_ERR_CORRUPT)
 		return status_of(rc);
 
-	bundle_json(&cli->json, bundle, &report, rc == 0);
+	entry_out_digest(&cli->json, "id", tkb_bundle_id(bundle));
+	json_out_text(&cli->json, "profile", tkb_bundle_profile(bundle));
+	json_out_flag(&cli->json, "intact", rc == 0);
+	counts_json(COUNTS(bundle_counts), &report, &cli->json);
 	if (args->is_json)
 		return status_of(rc);
 
-	count_rest(&report, rest, sizeof(rest));
+	counts_words(COUNTS(bundle_counts), &report, rest, sizeof(rest));
 	summarize(cli, path, report.verified_count, report.file_count,
 	          report.size, rest);
 	return status_of(rc);
 }
 
-static void cache_json(struct json_out *json,
-                       const struct tkb_collect_report *report)
-{
-	json_out_text(json, "layout",
-	              report->is_inductor ? "inductor" : "triton");
-	json_out_flag(json, "intact", report->left_out_count == 0);
-	json_out_number(json, "verified", report->collected_count);
-	json_out_number(json, "left_out_count", report->left_out_count);
-	json_out_number(json, "unfinished", report->unfinished_count);
-	json_out_number(json, "stray", report->stray_count);
-	json_out_number(json, "moved", report->moved_count);
-	json_out_number(json, "files", report->file_count);
-	json_out_number(json, "size", report->size);
-}
-
 static void summarize_cache(const struct cli *cli, const char *path,
                             const struct tkb_collect_report *report)
 {
-	const struct text_count counts[] = {
-		{ "left out", report->left_out_count },
-		{ "unfinished", report->unfinished_count },
-		{ "stray", report->stray_count },
-		{ "moved", report->moved_count },
-	};
 	char rest[160];
 
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(cache_counts), report, rest, sizeof(rest));
 	summarize(cli, path, report->collected_count, report->file_count,
 	          report->size, rest);
 	if (report->moved_count > 0)
@@ -187,7 +162,10 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 		                   "checks it",
 		                   path);
 
-	cache_json(&cli->json, &report);
+	json_out_text(&cli->json, "layout",
+	              report.is_inductor ? "inductor" : "triton");
+	json_out_flag(&cli->json, "intact", report.left_out_count == 0);
+	counts_json(COUNTS(cache_counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize_cache(cli, path, &report);
 

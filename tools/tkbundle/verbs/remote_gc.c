@@ -3,10 +3,39 @@
 
 #include <inttypes.h>
 
+#include "cli/counts.h"
 #include "report/entry_out.h"
 #include "config/remote_use.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+
+static const struct count counts[] = {
+	COUNT_AND_METRIC(tkb_remote_gc_report, ref_count, "refs", NULL, "refs",
+	                 "Refs of the remote."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, record_count, "records", NULL,
+	                 "records", "Records of the remote, before."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, expired_count, "expired",
+	                 "expired", "expired_records",
+	                 "Records that were dropped for their age."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, evicted_count, "evicted",
+	                 "evicted", "evicted_records",
+	                 "Records that were dropped for the size."),
+	COUNT_AND_METRIC(
+		tkb_remote_gc_report, hole_count, "holes", "holes",
+		"hole_records",
+		"Records that were dropped because their blob was gone."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, compacted_count, "compacted",
+	                 "compacted", "compacted_records",
+	                 "Records that became fewer."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, removed_count, "removed", NULL,
+	                 "removed_blobs", "Blobs that were removed."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, removed_size, "removed_size",
+	                 NULL, "removed_bytes", "Bytes of the removed blobs."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, kept_count, "kept", NULL,
+	                 "kept_blobs", "Blobs that stayed."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, kept_size, "kept_size", NULL,
+	                 "kept_bytes", "Bytes of the blobs that stayed."),
+};
 
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
@@ -104,39 +133,17 @@ static int gc(struct remote_use *use, const struct arguments *args,
 	return rc;
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_remote_gc_report *report)
-{
-	json_out_number(json, "refs", report->ref_count);
-	json_out_number(json, "records", report->record_count);
-	json_out_number(json, "expired", report->expired_count);
-	json_out_number(json, "evicted", report->evicted_count);
-	json_out_number(json, "holes", report->hole_count);
-	json_out_number(json, "compacted", report->compacted_count);
-	json_out_number(json, "removed", report->removed_count);
-	json_out_number(json, "removed_size", report->removed_size);
-	json_out_number(json, "kept", report->kept_count);
-	json_out_number(json, "kept_size", report->kept_size);
-}
-
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const char *name,
                       const struct tkb_remote_gc_report *report)
 {
-	const struct text_count counts[] = {
-		{ "expired", report->expired_count },
-		{ "evicted", report->evicted_count },
-		{ "holes", report->hole_count },
-		{ "compacted", report->compacted_count },
-	};
 	char removed[TEXT_SIZE_SIZE];
 	char kept[TEXT_SIZE_SIZE];
 	char rest[128];
 
 	text_size(report->removed_size, removed);
 	text_size(report->kept_size, kept);
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(cli->out,
 	          "%sremoved %" PRIu64 " %s (%s), kept %" PRIu64
 	          " (%s) in %s: %" PRIu64 " %s of %" PRIu64 " %s%s",
@@ -157,29 +164,7 @@ static enum status measure(const struct remote_use *use,
 		                   .label = "remote",
 		                   .label_value = name };
 
-	metrics_add(&metrics, "refs", "Refs of the remote.",
-	            (double)report->ref_count);
-	metrics_add(&metrics, "records", "Records of the remote, before.",
-	            (double)report->record_count);
-	metrics_add(&metrics, "expired_records",
-	            "Records that were dropped for their age.",
-	            (double)report->expired_count);
-	metrics_add(&metrics, "evicted_records",
-	            "Records that were dropped for the size.",
-	            (double)report->evicted_count);
-	metrics_add(&metrics, "hole_records",
-	            "Records that were dropped because their blob was gone.",
-	            (double)report->hole_count);
-	metrics_add(&metrics, "compacted_records", "Records that became fewer.",
-	            (double)report->compacted_count);
-	metrics_add(&metrics, "removed_blobs", "Blobs that were removed.",
-	            (double)report->removed_count);
-	metrics_add(&metrics, "removed_bytes", "Bytes of those.",
-	            (double)report->removed_size);
-	metrics_add(&metrics, "kept_blobs", "Blobs that stayed.",
-	            (double)report->kept_count);
-	metrics_add(&metrics, "kept_bytes", "Bytes of those.",
-	            (double)report->kept_size);
+	counts_metrics(COUNTS(counts), report, &metrics);
 	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
 	                          &metrics, status);
 }
@@ -208,7 +193,7 @@ static enum status run_with(struct remote_use *use,
 		if (is_damaged)
 			remote_use_say_repair(use);
 	} else {
-		fill_json(json, &report);
+		counts_json(COUNTS(counts), &report, json);
 		if (!args->is_json)
 			summarize(use->cli, args, name, &report);
 	}

@@ -3,10 +3,23 @@
 
 #include <inttypes.h>
 
+#include "cli/counts.h"
 #include "report/entry_out.h"
 #include "config/remote_use.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+
+static const struct count counts[] = {
+	COUNT(tkb_remote_verify_report, ref_count, "refs", NULL),
+	COUNT(tkb_remote_verify_report, record_count, "records", NULL),
+	COUNT(tkb_remote_verify_report, blob_count, "blobs", NULL),
+	COUNT(tkb_remote_verify_report, size, "size", NULL),
+	COUNT(tkb_remote_verify_report, damaged_count, "damaged", "damaged"),
+	COUNT(tkb_remote_verify_report, missing_count, "missing", "missing"),
+	COUNT(tkb_remote_verify_report, unread_count, "unread", "unread"),
+	COUNT(tkb_remote_verify_report, newer_count, "newer", "newer"),
+	COUNT(tkb_remote_verify_report, dropped_count, "dropped", "dropped"),
+};
 
 static const char *word_of(enum tkb_remote_trouble trouble)
 {
@@ -50,33 +63,17 @@ static void fill_json(struct json_out *json,
 	                              report->unread_count +
 	                              report->newer_count ==
 	                      0);
-	json_out_number(json, "refs", report->ref_count);
-	json_out_number(json, "records", report->record_count);
-	json_out_number(json, "blobs", report->blob_count);
-	json_out_number(json, "size", report->size);
-	json_out_number(json, "damaged", report->damaged_count);
-	json_out_number(json, "missing", report->missing_count);
-	json_out_number(json, "unread", report->unread_count);
-	json_out_number(json, "newer", report->newer_count);
-	json_out_number(json, "dropped", report->dropped_count);
+	counts_json(COUNTS(counts), report, json);
 }
 
 static void summarize(const struct cli *cli, const char *name,
                       const struct tkb_remote_verify_report *report)
 {
-	const struct text_count counts[] = {
-		{ "damaged", report->damaged_count },
-		{ "missing", report->missing_count },
-		{ "unread", report->unread_count },
-		{ "newer", report->newer_count },
-		{ "dropped", report->dropped_count },
-	};
 	char size[TEXT_SIZE_SIZE];
 	char rest[128];
 
 	text_size(report->size, size);
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(cli->out,
 	          "verified %" PRIu64 " %s (%s) in %s: %" PRIu64
 	          " %s of %" PRIu64 " %s%s",
