@@ -45,7 +45,7 @@ static void set_up(struct scene *scene, unsigned flags)
 	struct tkb_error err = { 0 };
 
 	(void)pthread_mutex_init(&pool->lock, NULL);
-	(void)pthread_cond_init(&pool->moved, NULL);
+	(void)pthread_cond_init(&pool->changed, NULL);
 	pool->spawn.program = scene->program;
 	pool->end = &pool->first;
 	pool->slots = slot;
@@ -55,14 +55,14 @@ static void set_up(struct scene *scene, unsigned flags)
 		.max_log_size = LOG_LIMIT,
 		.tries = (flags & FLAG_LAST_TRY) != 0 ? 1 : 2,
 	};
-	slot->hand = (struct tkb_worker_process)TKB_HAND_INIT;
+	slot->process = (struct tkb_worker_process)TKB_WORKER_PROCESS_INIT;
 	slot->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
 	MUST_OK(tkb_task_new(&job, &pool->limits, &scene->task, &err), &err);
-	scene->task->held = 2;
+	scene->task->references = 2;
 	scene->task->wanted = 1;
 	pool->task_count = 1;
 	if ((flags & FLAG_GREETED) == 0) {
-		tkb_pool_line_up(pool, scene->task, false);
+		tkb_pool_enqueue(pool, scene->task, false);
 		return;
 	}
 	slot->has_greeted = true;
@@ -110,7 +110,7 @@ static void check_task(const struct scene *scene)
 	const bool is_done = task->is_done;
 
 	MUST(scene->pool.task_count == (is_done ? 0 : 1));
-	MUST(task->held == (is_done ? 1 : 2));
+	MUST(task->references == (is_done ? 1 : 2));
 	MUST(!is_done || scene->slot.task == NULL);
 	MUST(task->answer.size <= ANSWER_LIMIT);
 	MUST(task->log.size <= (is_done ? 1 : 2) * (size_t)LOG_LIMIT);
@@ -129,14 +129,14 @@ static bool feed(struct scene *scene, struct tkb_bytes stream, size_t piece)
 
 	while (stream.size != 0 && !slot->is_closed) {
 		size_t size = 0;
-		void *place = tkb_slot_room(slot, &size);
+		void *room = tkb_slot_room(slot, &size);
 
-		MUST(place != NULL && size > 0);
+		MUST(room != NULL && size > 0);
 		if (size > piece)
 			size = piece;
 		if (size > stream.size)
 			size = stream.size;
-		memcpy(place, stream.data, size);
+		memcpy(room, stream.data, size);
 		stream = tkb_bytes_slice(stream, size, stream.size);
 		if (!tkb_slot_take(&scene->pool, slot, size))
 			return false;
@@ -150,10 +150,10 @@ static void tear_down(struct scene *scene)
 	struct tkb_pool *pool = &scene->pool;
 
 	if (pool->first != NULL)
-		tkb_pool_let_go(tkb_pool_next(pool));
-	tkb_pool_let_go(scene->task);
+		tkb_task_unref(tkb_pool_dequeue(pool));
+	tkb_task_unref(scene->task);
 	tkb_buf_release(&scene->slot.body);
-	(void)pthread_cond_destroy(&pool->moved);
+	(void)pthread_cond_destroy(&pool->changed);
 	(void)pthread_mutex_destroy(&pool->lock);
 }
 
@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)pthread_mutex_lock(&scene.pool.lock);
 	(void)feed(&scene, input, data[1] == 0 ? SIZE_MAX : data[1]);
 	was_done = scene.task->is_done;
-	tkb_slot_lose(&scene.pool, &scene.slot, "ended");
+	tkb_slot_fail(&scene.pool, &scene.slot, "ended");
 	check_task(&scene);
 	/* It is tried again, or told; what was done stays done. */
 	MUST(scene.task->is_done ||

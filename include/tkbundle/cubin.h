@@ -17,27 +17,29 @@ extern "C" {
  * Utilities" for what the sections hold. Threads: no state is kept.
  */
 
-/** One section. The name holds until on_part() returns. */
+/** A section. Its name is valid until on_part() returns. */
 struct tkb_cubin_part {
-	const char *name;       /**< ".text.add_kernel"; "" where it has none */
+	const char *name;       /**< ".text.add_kernel"; may be "" */
 	uint64_t offset;        /**< in the file, bytes */
-	struct tkb_bytes bytes; /**< empty where it takes no place there */
+	struct tkb_bytes bytes; /**< empty if it has none in the file */
 };
 
-/** Where sections are told, in the file's order. */
+/** Receives the sections, in the file's order. */
 struct tkb_cubin_visitor {
-	/** @return 0, or a negative enum tkb_status, which ends it */
+	/**
+	 * @return 0, or a negative enum tkb_status, which stops the listing
+	 */
 	int (*on_part)(void *self, const struct tkb_cubin_part *part,
 	               struct tkb_error *err);
 	void *self; /**< given to on_part() */
 };
 
 /**
- * Tell the parts of the cubin in `bytes`.
+ * List the sections of the cubin in `bytes`.
  *
  * @param name  for messages; not kept
- * @return 0, TKB_ERR_CORRUPT (not an ELF file, or not whole), or what the
- *         visitor returned
+ * @return 0, TKB_ERR_CORRUPT (not an ELF file, or cut short), or the visitor's
+ *         own error
  */
 TKB_API TKB_NODISCARD int tkb_cubin_parts(
 	struct tkb_bytes bytes, const char *name,

@@ -10,9 +10,9 @@ extern "C" {
 
 /**
  * @file tkbundle/triton_compile.h
- * Compile Triton's kernels without a GPU, by the user's own Python and Triton, in
- * worker processes. Triton itself leaves the entry in the cache, under the key
- * that a launch on the GPU asks for: there it compiles nothing.
+ * Compile Triton kernels without a GPU, with the user's own Python and Triton,
+ * in worker processes. Triton itself stores the entry in the cache, under the
+ * key that a launch on a GPU looks for, so the launch compiles nothing.
  *
  *     rc = tkb_triton_open(&options, &triton, &err);
  *     rc = tkb_triton_submit(triton, &unit, &compile, &err);
@@ -22,58 +22,72 @@ extern "C" {
  *
  * Signatures
  * ----------
- * As Triton's own compiler takes them: an item for each parameter, separated by
- * commas; those at the end that have a default may be left out.
+ * As Triton's own compiler takes them: an item per parameter, separated by
+ * commas; trailing parameters with a default may be omitted.
  *
  *     *fp32      a pointer, of any alignment
- *     *fp32:16   one that is a multiple of 16, as those of new tensors are
+ *     *fp32:16   a pointer that is a multiple of 16, as those of new tensors
  *     i32        an integer; neither 1 nor a multiple of 16
  *     i32:16     a multiple of 16
  *     i32:1      1: Triton makes it a constant
  *     fp32, u1   a number, a truth value
  *     1024       a constant: also 1.5, True, None, "text", and tl.float16
  *
- * A launch of Triton's tells these cases apart, and makes a kernel of each. What
- * no launch would make of a parameter (an `i8` that is not annotated so) is
- * compiled as it is asked for, and noted.
+ * Triton's launch distinguishes these cases, and makes a kernel of each. A
+ * signature that no launch would produce (such as `i8` for a parameter without
+ * that annotation) is compiled as requested, with a note.
  *
  * Keys
  * ----
- * Triton's own: they depend on the text of the kernel and of what it calls, on the
- * line where it stands (not on the file's name), on Triton's version, on the
- * Python that its wheel is for, on ptxas' version, and on the environment. So
- * compile with the Python and the Triton that will launch.
+ * These are Triton's own. They depend on the source of the kernel and of the
+ * functions it calls, on its line number (not on the file's name), on Triton's
+ * version, on the Python that its wheel is for, on ptxas' version, and on the
+ * environment. So compile with the Python and Triton that will launch the
+ * kernel.
  *
- * Environment: Triton's variables (TRITON_*, and the others of which its keys
- * depend), as they are when a unit is submitted, go with it.
+ * Environment: Triton's variables (TRITON_*, and the others that its keys
+ * depend on) are passed on with each unit, as they are when it is submitted.
  *
- * Threads: as a pool. Trust: the file is run, as Python runs it.
+ * Threads: as for a pool.
+ *
+ * Trust: the Python file is executed.
  */
 struct tkb_triton;
 struct tkb_triton_compile;
 
-/** Choices for tkb_triton_open(). Zero means the default. */
+/** Options for tkb_triton_open(). Zero means the default. */
 struct tkb_triton_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *python; /**< a path, or a name on $PATH; NULL:
 	                         $VIRTUAL_ENV/bin/python3, or python3 */
-	const char *ptxas;  /**< a path; NULL: as Triton finds it, by
-	                         $TRITON_PTXAS_PATH or among its own files */
-	const char *worker; /**< triton_worker.py; NULL: where it is installed,
-	                         or beside the running program */
-	uint32_t worker_count;  /**< as of a pool */
-	const char *cache_root; /**< where entries go; NULL: to Triton's own
-	                             cache, as the environment names it */
-	uint32_t timeout_ms;    /**< of one try; default 300000 */
-	/** The file of each unit goes here before it is compiled; `write` may be
-	    NULL. */
+	/**
+	 * a path; NULL: as Triton finds it, by $TRITON_PTXAS_PATH or among its
+	 * own files
+	 */
+	const char *ptxas;
+	/**
+	 * triton_worker.py; NULL: the installed one, or the one next to the
+	 * running program
+	 */
+	const char *worker;
+	uint32_t worker_count; /**< as in tkb_pool_options */
+	/**
+	 * where entries are stored; NULL: Triton's own cache, as the
+	 * environment says
+	 */
+	const char *cache_root;
+	uint32_t timeout_ms; /**< per try; default 300000 */
+	/**
+	 * Receives the file of each unit before it is compiled; `write` may be
+	 * NULL.
+	 */
 	struct tkb_sink log;
 };
 
 /**
  * Start the workers.
  *
- * @param options  not kept but for the log's `self`
+ * @param options  not kept, except the log's `self`
  * @param out      receives a handle that the caller closes
  * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no such Python or ptxas, no worker),
  *         TKB_ERR_NOMEM
@@ -85,62 +99,64 @@ TKB_API TKB_NODISCARD int tkb_triton_open(
 /** End the workers. Compiles stay valid. NULL is allowed. */
 TKB_API void tkb_triton_close(struct tkb_triton *triton);
 
-/** What Python runs. Borrowed. */
+/** The Python that the workers run. Borrowed. */
 TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
 
-/** One kernel to be compiled. Zero means the default. */
+/** A kernel to compile. Zero means the default. */
 struct tkb_triton_unit {
 	size_t struct_size;    /**< sizeof it, as the caller was built */
 	const char *file;      /**< the Python file. Required */
-	const char *kernel;    /**< its name there. Required */
+	const char *kernel;    /**< its name in the file. Required */
 	const char *signature; /**< Required */
 	const char *target;    /**< "cuda:90". Required */
 	uint32_t num_warps;    /**< default: Triton's */
 	uint32_t num_stages;   /**< likewise */
-	/** Further options of a launch, as a JSON object: {"num_ctas": 2}; may
-	    be NULL. */
+	/**
+	 * More launch options, as a JSON object: {"num_ctas": 2}; may be NULL.
+	 */
 	const char *options;
 };
 
 /**
- * Begin. All of `unit` is copied.
+ * Start compiling. All of `unit` is copied.
  *
- * @return 0, TKB_MISS (no such file, which the message tells),
- *         TKB_ERR_INVALID, TKB_ERR_IO, TKB_ERR_TOO_LARGE,
- *         TKB_ERR_NOMEM, or what the log returned
+ * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_INVALID,
+ *         TKB_ERR_IO, TKB_ERR_TOO_LARGE, TKB_ERR_NOMEM, or the log's own error
  */
 TKB_API TKB_NODISCARD int tkb_triton_submit(struct tkb_triton *triton,
                                             const struct tkb_triton_unit *unit,
                                             struct tkb_triton_compile **out,
                                             struct tkb_error *err);
 
-/** What came of it. Borrowed until the compile is freed. */
+/** Result of a compile. Borrowed until the compile is freed. */
 struct tkb_triton_compiled {
-	const char *key;     /**< of the entry: the name of its folder */
-	const char *hash;    /**< the same in hexadecimal, as Triton says it */
-	const char *folder;  /**< the entry's */
-	const char *kernel;  /**< what the entry's files are called */
-	bool is_hit;         /**< the entry was there: nothing was compiled */
+	const char *key;    /**< of the entry: the name of its folder */
+	const char *hash;   /**< the key in hexadecimal, as Triton reports it */
+	const char *folder; /**< of the entry */
+	const char *kernel; /**< the name of the entry's files */
+	bool is_hit;        /**< the entry existed: nothing was compiled */
 	const char *version; /**< Triton's: "3.6.0" */
-	const char *note;    /**< where no launch asks for this: why; or "" */
+	const char *note; /**< why no launch uses this kernel, if so; or "" */
 };
 
 /**
- * Wait.
+ * Wait for the compile.
  *
- * @return 0; TKB_MISS (not yet); TKB_ERR_INVALID (the file, the kernel, the
- *         signature or an option), TKB_ERR_UNSUPPORTED (no Triton, or one that
- *         is too old), TKB_ERR_UNAVAILABLE (workers crashed or took too long),
+ * @return 0; TKB_MISS (not done yet); TKB_ERR_INVALID (the file, the kernel,
+ *         the signature or an option), TKB_ERR_UNSUPPORTED (no Triton, or one
+ *         that is too old), TKB_ERR_UNAVAILABLE (workers crashed or timed out),
  *         TKB_ERR_CANCELLED, TKB_ERR_IO, TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_triton_wait(
 	struct tkb_triton_compile *compile, uint32_t timeout_ms,
 	const struct tkb_triton_compiled **out, struct tkb_error *err);
 
-/** All that Triton and the file said. Borrowed until the compile is freed. */
+/**
+ * The output of Triton and of the file. Borrowed until the compile is freed.
+ */
 TKB_API struct tkb_bytes tkb_triton_log(struct tkb_triton_compile *compile);
 
-/** Cancel what is not done, and free. NULL is allowed. */
+/** Cancel a running compile, and free it. NULL is allowed. */
 TKB_API void tkb_triton_free(struct tkb_triton_compile *compile);
 
 /**
@@ -151,34 +167,34 @@ TKB_API void tkb_triton_free(struct tkb_triton_compile *compile);
  *      "num_warps": 4, "num_stages": 3, "options": {"num_ctas": 1},
  *      "targets": ["cuda:90", "cuda:100"], "python": "/opt/venv/bin/python3"}
  *
- * of which the first three must be there. A file is looked for from the list's
- * folder, as is a python with a slash. "signature" may be an array of several.
+ * The first three members are required. A file is relative to the list's
+ * folder, as is a python with a slash. "signature" may be an array.
  */
 struct tkb_triton_list;
 
-/** One kernel, with one signature, of a list. Borrowed from it. */
+/** A kernel of a list, with one signature. Borrowed from the list. */
 struct tkb_triton_item {
 	const struct tkb_triton_unit *unit; /**< its target is NULL */
-	const char *python;                 /**< NULL: the caller's */
+	const char *python;                 /**< NULL: the caller's default */
 	const char *const *targets;
-	size_t target_count; /**< 0: those of the caller */
+	size_t target_count; /**< 0: the caller's default */
 };
 
 /**
  * Read the list at `path`.
  *
  * @param out  receives a list that the caller frees
- * @return 0, TKB_MISS (no such file, which the message tells),
- *         TKB_ERR_INVALID (what is wrong, and where), TKB_ERR_TOO_LARGE, TKB_ERR_IO, TKB_ERR_NOMEM
+ * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_INVALID (what is
+ *         wrong, and where), TKB_ERR_TOO_LARGE, TKB_ERR_IO, TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_triton_list_read(const char *path,
                                                struct tkb_triton_list **out,
                                                struct tkb_error *err);
 
-/** How many items there are. */
+/** The number of items. */
 TKB_API size_t tkb_triton_list_count(const struct tkb_triton_list *list);
 
-/** Item `index`, which must be below the count. Borrowed. */
+/** Item `index`, which is below the count. Borrowed. */
 TKB_API const struct tkb_triton_item *tkb_triton_list_item(
 	const struct tkb_triton_list *list, size_t index);
 

@@ -90,3 +90,19 @@ char *tkb_arena_string(struct tkb_arena *arena, struct tkb_bytes bytes)
 	string[bytes.size] = '\0';
 	return string;
 }
+
+int tkb_arena_copy(struct tkb_arena *arena, struct tkb_bytes bytes,
+                   const char **out, struct tkb_error *err)
+{
+	*out = tkb_arena_string(arena, bytes);
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+int tkb_arena_copy_buf(struct tkb_arena *arena, const struct tkb_buf *buf,
+                       const char **out, struct tkb_error *err)
+{
+	const int rc = tkb_buf_check(buf, err);
+
+	return rc < 0 ? rc
+	              : tkb_arena_copy(arena, tkb_buf_bytes(buf), out, err);
+}

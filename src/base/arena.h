@@ -10,6 +10,7 @@
 #include <tkbundle/entry.h>
 
 #include "base/base.h"
+#include "base/buf.h"
 
 struct tkb_arena {
 	struct tkb_arena_block *blocks; /* owned */
@@ -23,5 +24,15 @@ void *tkb_arena_alloc(struct tkb_arena *arena, size_t count, size_t size);
 
 /* A copy of `bytes` and a terminating zero; or NULL. */
 char *tkb_arena_string(struct tkb_arena *arena, struct tkb_bytes bytes);
+
+/* The same for those that fail with TKB_ERR_NOMEM. */
+TKB_NODISCARD int tkb_arena_copy(struct tkb_arena *arena,
+                                 struct tkb_bytes bytes, const char **out,
+                                 struct tkb_error *err);
+
+/* The same for a buffer, which may have failed. */
+TKB_NODISCARD int tkb_arena_copy_buf(struct tkb_arena *arena,
+                                     const struct tkb_buf *buf,
+                                     const char **out, struct tkb_error *err);
 
 #endif

@@ -235,6 +235,32 @@ int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
 	return read_open_file(fd, name, buf, stat_out, err);
 }
 
+int tkb_fd_read_path(const char *path, struct tkb_buf *buf,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+	struct stat status;
+	unsigned char *room;
+	ssize_t got;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", path);
+	if (!S_ISREG(status.st_mode))
+		return tkb_fail(err, TKB_ERR_IO, "'%s' is not a file", path);
+	room = tkb_buf_reserve(buf, (size_t)status.st_size);
+	if (room == NULL && buf->failure == TKB_ERR_TOO_LARGE)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE, "'%s' is too large",
+		                path);
+	if (room == NULL)
+		return tkb_fail_nomem(err);
+	got = tkb_fd_read_full(fd, room, (size_t)status.st_size);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", path);
+	buf->size += (size_t)got;
+	return 0;
+}
+
 int tkb_fd_sync(int fd)
 {
 	int rc;

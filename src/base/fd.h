@@ -69,6 +69,13 @@ TKB_NODISCARD int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
                                    struct tkb_buf *buf, struct stat *stat_out,
                                    struct tkb_error *err);
 
+/*
+ * Append the regular file at `path`, which the user named: links are followed.
+ * Returns 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_fd_read_path(const char *path, struct tkb_buf *buf,
+                                   struct tkb_error *err);
+
 /* What was written to it is on the disk then; -1 and errno. */
 int tkb_fd_sync(int fd);
 

@@ -378,7 +378,7 @@ def check_no_ptxas(scene, kind):
         raise Skip(scene.lacks[kind])
     faults = []
     for path, sentence in (("no/ptxas", "there is no program 'no/ptxas'"),
-                           ("/bin/echo", "'/bin/echo' does not tell its version as ptxas does")):
+                           ("/bin/echo", "'/bin/echo' does not print a version like ptxas")):
         words = sum(scene.words(kind, "entry", "ptxas").values(), [])
         ended, made = scene.outcome(words + ["--ptxas", path], [INPUTS[kind]])
         if ended.returncode != 1 or sentence not in ended.stderr or made:

@@ -21,7 +21,7 @@ static void check_is_refused(const char *kernel)
 	};
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_publication_do(&publication, &err), TKB_ERR_CORRUPT,
+	CHECK_FAILS(tkb_publication_write(&publication, &err), TKB_ERR_CORRUPT,
 	            &err, "cannot be a kernel's name");
 	CHECK(!exists("root/" KEY));
 	CHECK(!exists("root/.tkbundle/escaped.cubin"));

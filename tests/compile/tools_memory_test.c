@@ -491,9 +491,9 @@ static void remember(unsigned number, struct tkb_bytes answer)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf fresh = TKB_BUF_INIT(TKB_MIB);
-	const struct tkb_digest question = question_of(number);
+	const struct tkb_digest query = question_of(number);
 
-	tkb_tools_note(&fresh, &question, answer);
+	tkb_tools_note(&fresh, &query, answer);
 	tkb_tools_remember("root", tkb_buf_bytes(&fresh));
 }
 
@@ -501,9 +501,9 @@ static void remember(unsigned number, struct tkb_bytes answer)
 static bool is_known(unsigned number, struct tkb_bytes answer)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
-	const struct tkb_digest question = question_of(number);
+	const struct tkb_digest query = question_of(number);
 
-	if (!tkb_tools_recall("root", &question, &buf))
+	if (!tkb_tools_recall("root", &query, &buf))
 		return false;
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), answer));
 	return true;
@@ -552,7 +552,7 @@ static void forge(struct tkb_bytes body)
 
 TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 {
-	const struct tkb_digest question = question_of(1);
+	const struct tkb_digest query = question_of(1);
 	struct tkb_bytes answer;
 	struct tkb_buf body = TKB_BUF_INIT(TKB_MIB);
 	size_t size;
@@ -560,8 +560,8 @@ TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 	make_folders("root/.tkbundle");
 	write_text("tool", "a tool");
 	answer = answer_of("1");
-	tkb_field_add(&body, TKB_FIELD_QUESTION,
-	              (struct tkb_bytes){ &question, sizeof(question) });
+	tkb_field_add(&body, TKB_FIELD_QUERY,
+	              (struct tkb_bytes){ &query, sizeof(query) });
 	tkb_field_add(&body, TKB_FIELD_ANSWER, answer);
 	forge(tkb_buf_bytes(&body));
 	CHECK(is_known(1, answer));
@@ -574,9 +574,8 @@ TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 	for (size_t i = 0; i < answer.size; i++) {
 		/* Some cuts leave whole fields, but none of all files. */
 		tkb_buf_reset(&body);
-		tkb_field_add(
-			&body, TKB_FIELD_QUESTION,
-			(struct tkb_bytes){ &question, sizeof(question) });
+		tkb_field_add(&body, TKB_FIELD_QUERY,
+		              (struct tkb_bytes){ &query, sizeof(query) });
 		tkb_field_add(&body, TKB_FIELD_ANSWER,
 		              tkb_bytes_slice(answer, 0, i));
 		forge(tkb_buf_bytes(&body));

@@ -75,9 +75,9 @@ TEST(triton_cli, the_document_tells_of_each)
 	               "\"message\":\"\",\"note\":\"\",\"triton\":"
 	               "\"" TRITON_USUAL "\"}");
 	CHECK_CONTAINS(made.out,
-	               "\"note\":\"a launch makes i32 of 'n', not i8\"");
+	               "\"note\":\"a launch passes 'n' as i32, not i8\"");
 	CHECK_STR(made.err, "tkbundle: kernels.py:copy_kernel for cuda:90: "
-	                    "warning: a launch makes i32 of 'n', not i8\n");
+	                    "warning: a launch passes 'n' as i32, not i8\n");
 }
 
 /* What the list says of a kernel counts more than the command line. */
@@ -131,7 +131,8 @@ TEST(triton_cli, a_list_that_cannot_be_read_fails_as_a_kernel_does)
 	made = compile("bad.json", "kernels.py:copy_kernel",
 	               "--signature=" COPY_SIGNATURE);
 	CHECK_INT(made.status, 1);
-	CHECK_CONTAINS(made.err, "tkbundle: 'bad.json' is no list of kernels");
+	CHECK_CONTAINS(made.err,
+	               "tkbundle: 'bad.json' is not a list of kernels");
 	CHECK_CONTAINS(made.out, "compiled 0, hits 0, failed 1, left 1 ");
 	write_text("list.json", "[{\"file\": \"no.py\", \"kernel\": \"k\", "
 	                        "\"signature\": \"i32\"}]");

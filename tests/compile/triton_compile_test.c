@@ -265,18 +265,18 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 		const char *note;
 	} cases[] = {
 		{ "copy_kernel", "*fp32:16, *fp32:16, i8, 128",
-		  "a launch makes i32 of 'n', not i8" },
+		  "a launch passes 'n' as i32, not i8" },
 		{ "copy_kernel", "*fp32:16, *fp32:16, fp16, 128",
-		  "a launch makes fp32 of 'n', not fp16" },
+		  "a launch passes 'n' as fp32, not fp16" },
 		{ "copy_kernel", "*fp32:16, *fp32:16, 100, 128",
-		  "a launch makes no constant of 'n'" },
+		  "a launch does not make 'n' a constant" },
 		{ "copy_kernel", "*kfp32:16, *fp32:16, i32, 128",
-		  "a launch makes *fp32 of 'x', not *kfp32" },
+		  "a launch passes 'x' as *fp32, not *kfp32" },
 		{ "blind_kernel", "*fp32:16, i32:16",
-		  "a launch does not look whether 'n' is a multiple of 16" },
+		  "a launch does not check whether 'n' is a multiple of 16" },
 		{ "typed_kernel", "*fp32:16, i8", "" },
 		{ "typed_kernel", "*fp32:16, i32",
-		  "a launch makes i8 of 'n', not i32" },
+		  "a launch passes 'n' as i8, not i32" },
 	};
 	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	const char *blind;

@@ -92,16 +92,16 @@ TEST(triton_list, what_makes_no_sense_is_named)
 		{ "", "'list.json' is not JSON at byte 0" },
 		{ "[{" KERNEL "}] x", "'list.json' is not JSON at byte" },
 		{ "[{" KERNEL "}", "'list.json' is not JSON at byte" },
-		{ "{" KERNEL "}", "'list.json' is no list of kernels: it must "
-		                  "be a JSON array of objects" },
-		{ "[{" KERNEL "}, 3]",
-		  "'list.json', item 2: that is no object" },
+		{ "{" KERNEL "}",
+		  "'list.json' is not a list of kernels: it must "
+		  "be a JSON array of objects" },
+		{ "[{" KERNEL "}, 3]", "'list.json', item 2 is not an object" },
 		{ "[{" KERNEL ", \"warps\": 4}]",
 		  "'list.json', item 1: \"warps\" is unknown; known are file, "
 		  "kernel, signature, num_warps, num_stages, options, targets, "
 		  "python" },
 		{ "[{" KERNEL ", \"file\": \"x\"}]",
-		  "'list.json', item 1: \"file\" stands there twice" },
+		  "'list.json', item 1: \"file\" is given twice" },
 		{ "[{\"file\": \"k.py\", \"kernel\": \"a\"}]",
 		  "'list.json', item 1: there is no \"signature\"" },
 		{ "[{\"kernel\": \"a\", \"signature\": \"a\"}]",

@@ -103,7 +103,7 @@ TEST(triton_options, each_target_has_its_entry)
 		unit.target = wrong[i];
 		made = make(triton, &unit);
 		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-		            text("'%s' is no target of CUDA's", wrong[i]));
+		            text("'%s' is not a CUDA target", wrong[i]));
 	}
 }
 
@@ -192,7 +192,7 @@ TEST(triton_options, a_ptxas_that_is_named_must_be_one)
 	CHECK_INT(chmod("echo", 0755), 0);
 	triton = open_triton_of(&echo);
 	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_IO,
-	          "echo' does not tell its version as ptxas does");
+	          "echo' does not print a version like ptxas");
 	CHECK(!exists("cache"));
 }
 

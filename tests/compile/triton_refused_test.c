@@ -33,7 +33,7 @@ TEST(triton_refused, each_item_that_makes_no_sense_is_named)
 		{ "*fp32, *fp32, u1:16, 128",
 		  "'u1:16', is a truth value, which has no hint" },
 		{ "*fp32, *fp32, i32, i32",
-		  "item 4 of the signature, 'i32', is no constant, and 'SIZE' "
+		  "item 4 of the signature, 'i32', is not a constant, and 'SIZE' "
 		  "is a tl.constexpr" },
 		{ "*fp32, , i32, 128", "item 2 of the signature is empty" },
 		{ "*fp32, *fp32, i32, 'a",
@@ -69,7 +69,7 @@ TEST(triton_refused, a_kernel_that_is_not_there_is_named_and_those_that_are)
 	          "'kernels.py' has no kernel 'cpy_kernel'; there are: "
 	          "'copy_kernel'");
 	must_fail(triton, "SIZE", "i32", TKB_ERR_INVALID,
-	          "'SIZE' of 'kernels.py' is no kernel of Triton's");
+	          "'SIZE' of 'kernels.py' is not a Triton kernel");
 }
 
 TEST(triton_refused, a_file_that_cannot_be_run_is_named)
@@ -269,7 +269,7 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 	} cases[] = {
 		{ "__version__ = '2.1.0'\n",
 		  "Triton '2.1.0' of '" TKB_VENV
-		  "/bin/python3' will not do; 3.0 is the oldest that will" },
+		  "/bin/python3' is not supported; 3.0 is the oldest that is" },
 		{ "raise ImportError('libsuch.so.1')\n",
 		  "Triton cannot be imported: ImportError: libsuch.so.1" },
 	};

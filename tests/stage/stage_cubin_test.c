@@ -104,7 +104,7 @@ TEST(stage_cubin, is_asked_for_with_the_options_that_triton_gives)
 	CHECK_STR(said(), "<-lineinfo>\n<-v>\n<--gpu-name=sm_90a>\n"
 	                  "</dev/stdin>\n<-o>\n</dev/stdout>\n");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_NO_LINES, "1" };
+	order.fields[0] = (struct stage_field){ TKB_FIELD_LINE_INFO_OFF, "1" };
 	order.fields[1] =
 		(struct stage_field){ TKB_FIELD_PTXAS_OPTION, "--opt-level" };
 	order.fields[2] = (struct stage_field){ TKB_FIELD_PTXAS_OPTION, "0 1" };
@@ -113,7 +113,7 @@ TEST(stage_cubin, is_asked_for_with_the_options_that_triton_gives)
 	CHECK_STR(said(), "<-v>\n<--opt-level>\n<0 1>\n<--gpu-name=sm_80>\n"
 	                  "</dev/stdin>\n<-o>\n</dev/stdout>\n");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_NO_FUSION, "1" };
+	order.fields[0] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
 	(void)stage(&order);
 	CHECK_STR(said(), "<-lineinfo>\n<--fmad=false>\n<-v>\n"
 	                  "<--opt-level>\n<0 1>\n<--gpu-name=sm_80>\n"
@@ -299,7 +299,7 @@ TEST(stage_cubin, a_named_ptxas_that_is_not_there_is_not_replaced)
 	order.ptxas = script("other", "echo I am something else");
 	made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_IO,
-	                   "does not tell its version as ptxas does");
+	                   "does not print a version like ptxas");
 }
 
 TEST(stage_cubin, a_ptxas_is_asked_for_its_version_once_until_it_changes)
@@ -357,7 +357,7 @@ static struct stage_request linked(const char *ptx)
 	struct stage_made made;
 
 	order.with_tools = true;
-	order.fields[0] = (struct stage_field){ TKB_FIELD_LINKER, "1" };
+	order.fields[0] = (struct stage_field){ TKB_FIELD_WITH_NVJITLINK, "1" };
 	order.ptxas = "/nonexistent/ptxas"; /* is not looked for */
 	order.input = TKB_INPUT_NONE;
 	made = stage(&order);
@@ -423,7 +423,7 @@ TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 	struct stage_made made;
 	struct stage_made other;
 
-	order.fields[1] = (struct stage_field){ TKB_FIELD_NO_FUSION, "1" };
+	order.fields[1] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
 	made = stage(&order);
 	CHECK(!has_same_cubin(&made, &fused));
 
@@ -432,7 +432,7 @@ TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 	other = stage(&order);
 	CHECK(has_same_cubin(&made, &other));
 
-	order.fields[1] = (struct stage_field){ TKB_FIELD_NO_LINES, "1" };
+	order.fields[1] = (struct stage_field){ TKB_FIELD_LINE_INFO_OFF, "1" };
 	made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK(made.cubin.size < fused.cubin.size);
@@ -443,7 +443,7 @@ TEST(stage_cubin, without_nvjitlink_is_refused_in_one_sentence)
 	struct stage_request order = order_of(HEAD ENTRY("k"));
 	struct stage_made made;
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_LINKER, "1" };
+	order.fields[0] = (struct stage_field){ TKB_FIELD_WITH_NVJITLINK, "1" };
 	made = stage(&order);
 	if (made.rc == 0)
 		skip();

@@ -46,7 +46,7 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 
 	/* It is of the same release, so it takes the PTX. */
 	order.product = TKB_PRODUCT_CUBIN;
-	add_field(&order, TKB_FIELD_LINKER, "1");
+	add_field(&order, TKB_FIELD_WITH_NVJITLINK, "1");
 	made = stage(&order);
 	if (made.rc == TKB_ERR_UNSUPPORTED)
 		skip();
@@ -197,8 +197,8 @@ TEST(stage_cuda, line_numbers_and_fusion_can_be_left_out)
 	CHECK_CONTAINS(ptx_of(&made), ".loc");
 	CHECK_CONTAINS(made.ptx.data, "fma.rn.f32");
 
-	add_field(&order, TKB_FIELD_NO_LINES, "1");
-	add_field(&order, TKB_FIELD_NO_FUSION, "1");
+	add_field(&order, TKB_FIELD_LINE_INFO_OFF, "1");
+	add_field(&order, TKB_FIELD_FUSION_OFF, "1");
 	made = stage(&order);
 	CHECK_INT(count_words(ptx_of(&made), ".loc"), 0);
 	CHECK_INT(count_words(made.ptx.data, "fma.rn.f32"), 0);
@@ -296,7 +296,7 @@ TEST(stage_cuda, is_not_asked_for_where_it_takes_no_part)
 	struct stage_made made;
 
 	order.input = TKB_INPUT_NONE;
-	add_field(&order, TKB_FIELD_NO_NVRTC, "1");
+	add_field(&order, TKB_FIELD_WITHOUT_NVRTC, "1");
 	made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK(made.nvrtc == NULL);

@@ -38,7 +38,7 @@ static void write_fields(const struct stage_request *order, struct tkb_buf *out)
 	tkb_field_add_text(out, TKB_FIELD_ARCH,
 	                   order->arch != NULL ? order->arch : "90");
 	if (order->product != 0)
-		tkb_field_add_number(out, TKB_FIELD_EMIT,
+		tkb_field_add_number(out, TKB_FIELD_PRODUCT,
 		                     (uint64_t)order->product);
 	tkb_field_add_text(out, TKB_FIELD_PTXAS, order->ptxas);
 	for (size_t i = 0; i < STAGE_FIELDS; i++)

@@ -9,7 +9,7 @@
  *             .input = TKB_INPUT_LLIR,
  *             .source = tkb_text(ir),
  *             .product = TKB_PRODUCT_PTX,
- *             .fields = { { TKB_FIELD_NO_FUSION, "1" } } });
+ *             .fields = { { TKB_FIELD_FUSION_OFF, "1" } } });
  *
  * The tools of this machine take no part but where a test names them.
  */

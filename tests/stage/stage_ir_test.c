@@ -54,7 +54,7 @@ TEST(stage_ir, multiply_and_add_become_one_unless_that_is_forbidden)
 
 	CHECK_INT(count_words(ptx_of(&made), "fma.rn.f32"), 1);
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_NO_FUSION, "1" };
+	order.fields[0] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
 	made = stage(&order);
 	CHECK_INT(count_words(ptx_of(&made), "fma.rn.f32"), 0);
 	CHECK_INT(count_words(ptx_of(&made), "mul.rn.f32"), 1);
@@ -304,7 +304,7 @@ TEST(stage_ir, is_optimized_only_where_that_is_asked)
 
 	CHECK_CONTAINS(ptx_of(&made), "call.uni");
 
-	order.fields[0] = (struct stage_field){ TKB_FIELD_OPTIMIZE, "1" };
+	order.fields[0] = (struct stage_field){ TKB_FIELD_OPTIMIZED, "1" };
 	made = stage(&order);
 	CHECK_INT(count_words(ptx_of(&made), "call.uni"), 0);
 }

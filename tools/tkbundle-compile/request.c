@@ -55,17 +55,17 @@ static int keep_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
 static bool *choice_of(struct order *order, enum tkb_field field)
 {
 	switch (field) {
-	case TKB_FIELD_LINKER:
+	case TKB_FIELD_WITH_NVJITLINK:
 		return &order->with_nvjitlink;
-	case TKB_FIELD_OPTIMIZE:
+	case TKB_FIELD_OPTIMIZED:
 		return &order->is_optimized;
-	case TKB_FIELD_NO_FUSION:
+	case TKB_FIELD_FUSION_OFF:
 		return &order->is_fusion_off;
-	case TKB_FIELD_NO_LINES:
+	case TKB_FIELD_LINE_INFO_OFF:
 		return &order->is_line_info_off;
 	case TKB_FIELD_BITCODE:
 		return &order->is_bitcode;
-	case TKB_FIELD_NO_NVRTC:
+	case TKB_FIELD_WITHOUT_NVRTC:
 		return &order->no_nvrtc;
 	case TKB_FIELD_FINALIZE:
 		return &order->finalize.is_wanted;
@@ -85,7 +85,7 @@ static int keep(struct order *order, enum tkb_field field,
 		rc = keep_number(bytes, TKB_INPUT_NONE, &number, err);
 		order->input = (enum tkb_input)number;
 		return rc;
-	case TKB_FIELD_EMIT:
+	case TKB_FIELD_PRODUCT:
 		rc = keep_number(bytes, TKB_PRODUCT_CUBIN, &number, err);
 		order->product = (enum tkb_product)number;
 		return rc;
@@ -110,17 +110,17 @@ static int keep(struct order *order, enum tkb_field field,
 		return keep_item(order, bytes, &order->finalize.kernels, err);
 	case TKB_FIELD_FINALIZE_WITHOUT:
 		return keep_item(order, bytes, &order->finalize.without, err);
-	case TKB_FIELD_FINALIZE_RULES:
+	case TKB_FIELD_FINALIZE_RULE:
 		return keep_item(order, bytes, &order->finalize.rules, err);
-	case TKB_FIELD_FINALIZE_FILE:
+	case TKB_FIELD_FINALIZE_RULE_NAME:
 		return keep_item(order, bytes, &order->finalize.rule_names,
 		                 err);
-	case TKB_FIELD_LINKER:
-	case TKB_FIELD_OPTIMIZE:
-	case TKB_FIELD_NO_FUSION:
-	case TKB_FIELD_NO_LINES:
+	case TKB_FIELD_WITH_NVJITLINK:
+	case TKB_FIELD_OPTIMIZED:
+	case TKB_FIELD_FUSION_OFF:
+	case TKB_FIELD_LINE_INFO_OFF:
 	case TKB_FIELD_BITCODE:
-	case TKB_FIELD_NO_NVRTC:
+	case TKB_FIELD_WITHOUT_NVRTC:
 	case TKB_FIELD_FINALIZE:
 	case TKB_FIELD_FINALIZE_FAST:
 		rc = keep_number(bytes, 1, &number, err);

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles one kernel of Triton's.
+"""Compiles one Triton kernel.
 
-That is done by the launch of its jitted function, with arguments that are made up
-to fit the signature, and a driver that knows nothing but the target. No GPU is
-needed, and the key is that of a launch on one, whatever this version of Triton
-puts into it.
+Launches its jitted function with made-up arguments that fit the signature, and
+with a driver that only knows the target. This needs no GPU, and gives the key of
+a launch on one, whatever this version of Triton puts into keys.
 """
 
 import importlib
@@ -26,7 +25,7 @@ NAMES_SHOWN = 12
 
 
 def brief(error):
-    """What an exception says, in one line."""
+    """The message of an exception, in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__
@@ -43,7 +42,7 @@ def listed(names):
 
 
 class Driver:
-    """As much of a driver as a compilation asks for."""
+    """The part of a driver that a compilation uses."""
 
     def __init__(self, target):
         self.target = target
@@ -61,7 +60,7 @@ class Driver:
         return divmod(self.target.arch, 10)
 
     def get_benchmarker(self):
-        """@triton.autotune takes it, and nothing is run here."""
+        """Taken by @triton.autotune, but never run here."""
         def bench(*_args, **_kwargs):
             raise RuntimeError("there is no GPU to measure on")
 
@@ -74,7 +73,7 @@ class Driver:
 
 
 class Run:
-    """One compilation, watched from inside Triton."""
+    """One compilation, observed from inside Triton."""
 
     current = None
 
@@ -86,7 +85,7 @@ class Run:
         self.is_hit = True
 
     def see_source(self, source):
-        """Triton made of the launch what it will compile."""
+        """Adapt what Triton is about to compile to the signature."""
         self.source = source
         make_ir = source.make_ir
 
@@ -101,7 +100,7 @@ class Run:
             elif item.hint != 1:
                 self.want_type(source, name, item)
             if item.hint is not None:
-                self.look_at_hint(source, number, name, item)
+                self.check_hint(source, number, name, item)
 
     def want_constant(self, source, number, name, item):
         if source.signature.get(name, "constexpr") == "constexpr":
@@ -109,11 +108,11 @@ class Run:
         if not isinstance(source.attrs, dict):  # before 3.3
             if item.value is None or item.value is not True and item.value == 1:
                 return
-            item.refuse(f"is a constant, and '{name}' is no tl.constexpr")
+            item.refuse(f"is a constant, and '{name}' is not a tl.constexpr")
         source.signature[name] = "constexpr"
         source.constants[(number,)] = item.value
         source.attrs.pop((number,), None)
-        self.notes.append(f"a launch makes no constant of '{name}'")
+        self.notes.append(f"a launch does not make '{name}' a constant")
 
     def want_type(self, source, name, item):
         got = source.signature.get(name)
@@ -122,19 +121,19 @@ class Run:
         if got.replace("*k", "*") == item.type:
             return
         source.signature[name] = item.type
-        self.notes.append(f"a launch makes {got} of '{name}', not {item.type}")
+        self.notes.append(f"a launch passes '{name}' as {got}, not {item.type}")
 
-    def look_at_hint(self, source, number, name, item):
-        """Those of parameters that are not specialized are dropped."""
+    def check_hint(self, source, number, name, item):
+        """Triton drops the hint of a parameter that it does not specialize."""
         if not isinstance(source.attrs, dict):
             return
         is_constant = source.signature.get(name) == "constexpr"
         if not is_constant and not source.attrs.get((number,)):
-            self.notes.append(f"a launch does not look whether '{name}' is "
+            self.notes.append(f"a launch does not check whether '{name}' is "
                               + ("1" if item.hint == 1 else "a multiple of 16"))
 
     def see_group(self, manager, group, filename):
-        """An entry that is not whole is none: Triton makes it again."""
+        """Hide an entry that is not whole, so that Triton makes it again."""
         self.folder = manager.cache_dir
         try:
             with open(os.path.join(self.folder, "__grp__" + filename)) as file:
@@ -177,15 +176,15 @@ def load_triton():
         raise Refused(UNSUPPORTED, f"Triton cannot be imported: {brief(error)}") from error
     version = getattr(triton, "__version__", "")
     if not version.partition(".")[0].isdigit() or int(version.partition(".")[0]) < 3:
-        raise Refused(UNSUPPORTED, f"Triton '{version}' of '{sys.executable}' will not "
-                      "do; 3.0 is the oldest that will")
+        raise Refused(UNSUPPORTED, f"Triton '{version}' of '{sys.executable}' is not "
+                      "supported; 3.0 is the oldest that is")
     if is_first:
         watch_triton()
     return triton
 
 
 def forget_versions():
-    """Which ptxas there is may be said by the environment."""
+    """The job's environment may name another ptxas."""
     module = sys.modules.get("triton.backends.nvidia.compiler")
     for value in list(vars(module).values()) if module else []:
         if hasattr(value, "cache_clear"):
@@ -193,18 +192,18 @@ def forget_versions():
 
 
 def check_ptxas(path):
-    """Triton passes over one that does not tell its version, without a word."""
+    """Checked here because Triton silently ignores a ptxas without a version."""
     try:
         words = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, check=True,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     except (OSError, subprocess.CalledProcessError):
         words = b""
     if re.search(rb"release \d+\.\d+", words) is None:
-        raise Refused(IO, f"'{path}' does not tell its version as ptxas does")
+        raise Refused(IO, f"'{path}' does not print a version like ptxas")
 
 
 def load_from_package(folder, stem):
-    """A file that imports from beside itself is part of a package."""
+    """Import a file that uses relative imports as part of its package."""
     names = [stem]
     while os.path.exists(os.path.join(folder, "__init__.py")):
         folder, name = os.path.split(folder)
@@ -214,7 +213,7 @@ def load_from_package(folder, stem):
 
 
 def load_file(path, shown):
-    """Run the user's file, as an import of it does."""
+    """Run the user's file as an import would."""
     folder, base = os.path.split(path)
     stem = os.path.splitext(base)[0]
     name = stem if stem not in sys.modules else f"tkbundle_{stem}"
@@ -242,7 +241,7 @@ def load_file(path, shown):
 
 
 def jitted(value):
-    """The jitted function in what stands around it, or None."""
+    """The jitted function inside its decorators, or None."""
     from triton.runtime.jit import JITFunction
 
     while value is not None and not isinstance(value, JITFunction):
@@ -251,21 +250,21 @@ def jitted(value):
 
 
 def find_kernel(module, name, shown):
-    """With what stands around its jitted function."""
+    """The kernel with its decorators."""
     value = module
     for part in name.split("."):
         value = getattr(value, part, None)
     if jitted(value) is not None:
         return value
     if value is not None:
-        raise Refused(INVALID, f"'{name}' of '{shown}' is no kernel of Triton's")
+        raise Refused(INVALID, f"'{name}' of '{shown}' is not a Triton kernel")
     there = sorted(key for key, value in vars(module).items()
                    if getattr(jitted(value), "__module__", "") == module.__name__)
     raise Refused(INVALID, f"'{shown}' has no kernel '{name}'; there are: {listed(there)}")
 
 
 def read_options(fields, triton, target):
-    """The keyword arguments of the launch, and all that there are with defaults."""
+    """The keyword arguments of the launch, and the defaults of all of them."""
     options = json.loads(fields.get(OPTIONS, b"{}"))
     options = {key: tuple(value) if isinstance(value, list) else value
                for key, value in options.items()}
@@ -281,7 +280,7 @@ def read_options(fields, triton, target):
 
 
 def launch(jit, names, items, options):
-    """A parameter that has the name of an option is both."""
+    """From the first parameter named like an option on, pass arguments by name."""
     values = [(name, item.argument()) for name, item in zip(names, items)]
     both = [i for i, name in enumerate(names) if name in options] + [len(values)]
     jit.pre_run_hooks = []
@@ -305,7 +304,7 @@ def compile_kernel(fields):
     name, shown = text(KERNEL), text(SHOWN)
     root = os.environ.get("TRITON_CACHE_DIR")
     module = load_file(text(FILE), shown)
-    if root is not None:  # the file may have one of its own
+    if root is not None:  # the file may have set its own
         os.environ["TRITON_CACHE_DIR"] = root
     found = find_kernel(module, name, shown)
     jit = jitted(found)
@@ -329,12 +328,12 @@ def compile_kernel(fields):
 
 def answer_of(run, kernel, version, root):
     folder = run.folder or ""
-    place = os.path.realpath(os.path.dirname(folder))
-    if folder and root and place != os.path.realpath(root):
-        raise Refused(IO, f"Triton left its entry in '{folder}', not in '{root}'")
+    parent = os.path.realpath(os.path.dirname(folder))
+    if folder and root and parent != os.path.realpath(root):
+        raise Refused(IO, f"Triton stored its entry in '{folder}', not in '{root}'")
     for name in (run.source.name[:150], run.source.name) if run.source else ():
         if os.path.exists(os.path.join(folder, f"__grp__{name}.json")):
             return {HASH: kernel.metadata.hash, FOLDER: folder, NAME: name,
                     IS_HIT: "1" if run.is_hit else "", VERSION: version,
                     NOTE: "; ".join(run.notes)}
-    raise Refused(IO, "Triton left no entry behind")
+    raise Refused(IO, "Triton stored no entry")

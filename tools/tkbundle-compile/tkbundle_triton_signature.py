@@ -7,7 +7,7 @@ import re
 
 INVALID = -1  # an enum tkb_status
 
-# torch's name of each type that a pointer may lead to.
+# torch's names of the types that a pointer may point to.
 DTYPES = {
     "i1": "bool", "u1": "bool", "i8": "int8", "i16": "int16", "i32": "int32",
     "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
@@ -19,7 +19,7 @@ DTYPES = {
 
 
 class Refused(Exception):
-    """What cannot be done, in one sentence, and as an enum tkb_status."""
+    """A failure: one sentence, and an enum tkb_status."""
 
     def __init__(self, status, sentence):
         super().__init__(sentence)
@@ -82,7 +82,7 @@ class Item:
             self.refuse("is a floating-point number, which has no hint")
 
     def argument(self):
-        """What a launch has to be given to see this."""
+        """An argument that a launch specializes to this item."""
         if self.type is None:
             return self.value
         if self.is_pointer:
@@ -98,7 +98,7 @@ class Item:
 
 
 class Tensor:
-    """As much of a tensor as a launch looks at."""
+    """The part of a tensor that a launch uses."""
 
     def __init__(self, dtype, is_aligned):
         self.dtype = "torch." + dtype
@@ -109,7 +109,7 @@ class Tensor:
 
 
 def split_signature(text):
-    """Its items; a comma in quotes is none."""
+    """Split at commas outside quotes."""
     parts = re.findall(r"""(?:'[^']*'|"[^"]*"|[^,'"])+|,""", text)
     if "".join(parts) != text:
         raise Refused(INVALID, "a quote in the signature is not closed")
@@ -126,7 +126,7 @@ def split_signature(text):
 
 
 def match_items(jit, name, items):
-    """The parameters that the items are for; a default stands for the rest."""
+    """The names of the items' parameters; the rest must have defaults."""
     params = list(inspect.signature(jit.fn).parameters.values())
     needed = [p for p in params if p.default is inspect.Parameter.empty]
     if not len(needed) <= len(items) <= len(params):
@@ -138,5 +138,5 @@ def match_items(jit, name, items):
                       + ", ".join(p.name for p in params))
     for param, item in zip(jit.params, items):
         if param.is_constexpr and item.type is not None:
-            item.refuse(f"is no constant, and '{param.name}' is a tl.constexpr")
+            item.refuse(f"is not a constant, and '{param.name}' is a tl.constexpr")
     return [param.name for param in jit.params[:len(items)]]

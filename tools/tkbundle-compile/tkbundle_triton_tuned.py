@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands around a kernel of Triton's: @triton.autotune, @triton.heuristics.
+"""The decorators @triton.autotune and @triton.heuristics of a kernel.
 
-A launch goes through them, and a compilation here does not: it says itself what
-they would choose. What no launch would choose is told.
+A launch calls them to choose constants and options; a compilation here does not,
+since the request has them. A choice that no launch would make is noted.
 """
 
 SHOWN = 8  # configurations
@@ -10,7 +10,7 @@ ALWAYS_SHOWN = ("num_warps", "num_stages")
 
 
 def decorators(value):
-    """From the outermost to the one at the jitted function."""
+    """From the outermost to the innermost."""
     while value is not None:
         inner = getattr(value, "fn", None)
         if isinstance(getattr(value, "configs", None), (list, tuple)):
@@ -21,14 +21,14 @@ def decorators(value):
 
 
 class Constants(dict):
-    """Arguments of a launch as far as they are known: other ones raise."""
+    """The known arguments of a launch; others raise KeyError."""
 
     def get(self, name, default=None):
         return self[name]
 
 
 class Asked:
-    """What is asked for: constants by the names of parameters, and options."""
+    """The request: constants by parameter name, and options."""
 
     def __init__(self, jit, names, items, options, defaults):
         self.constants = {param.name: param.default for param in jit.params
@@ -45,7 +45,7 @@ class Asked:
         return self.constants[name] if name in self.constants else self.options[name]
 
     def fits(self, choice):
-        """A number that is no constant may be any."""
+        """True if the request can be this choice; parameters that are not constants fit any."""
         return all(name in self.types or not self.knows(name)
                    or bool(self.value_of(name) == value)
                    for name, value in choice.items())
@@ -86,14 +86,14 @@ def heuristics_notes(heuristics, asked):
             value = choose(known)
             differs = bool(value != asked.constants[name])
         except Exception:
-            continue  # it depends on what only a launch knows
+            continue  # it depends on arguments that only a launch knows
         if differs:
             yield (f"no launch asks for this: a heuristic makes '{name}' {value!r}, "
                    f"not {asked.constants[name]!r}")
 
 
 def notes_of(kernel, name, asked, defaults):
-    """Why no launch asks for this, as far as it can be told."""
+    """The known reasons why no launch asks for this kernel."""
     notes = []
     for kind, decorator in decorators(kernel):
         try:
@@ -102,5 +102,5 @@ def notes_of(kernel, name, asked, defaults):
             else:
                 notes.append(tuning_note(decorator, name, asked, defaults))
         except Exception:
-            continue  # it is no decorator of Triton's, or of another kind
+            continue  # not one of Triton's decorators, or a newer kind
     return [note for note in notes if note]

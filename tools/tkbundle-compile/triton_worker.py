@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker of `tkbundle compile`: compiles Triton's kernels, one job after another.
+"""Worker program of `tkbundle compile`: compiles Triton kernels, one job after another.
 
-A pool starts it, with the user's Python and with its socket at descriptor 3;
-src/compile/pool/message.h says what goes over that, src/compile/triton/triton_fields.h what
-a job and its answer hold.
+A pool starts it with the user's Python and a socket at descriptor 3. The protocol is in
+src/compile/pool/message.h, the fields of jobs and answers in
+src/compile/triton/triton_fields.h.
 """
 
 import fcntl
@@ -35,7 +35,7 @@ FIELD_FORMAT = struct.Struct("=II")
 
 
 def forget_modules(before, folders):
-    """What came from the folders of one file is not for the next."""
+    """Forget the modules imported from the folders of one file, before the next."""
     def is_from_there(top):
         module = sys.modules.get(top)
         origin = getattr(module, "__file__", None)
@@ -53,7 +53,7 @@ def forget_modules(before, folders):
 
 
 class Kept:
-    """What a user's file may change in this process, to be put back."""
+    """State of this process that a user's file may change, to be restored."""
 
     files = [(number, fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10)) for number in range(3)]
 
@@ -86,15 +86,15 @@ class Kept:
         os.close(self.folder)
 
 
-def set_at_work(is_at_work):
+def set_kill_on_pool_exit(is_on):
     """
-    While a job is at work, the pool says nothing: what happens at its end of the
-    socket then is that it goes. The kernel tells us so, by a signal that kills
-    all of our group, ptxas too. A thread that watches would not do: Triton may
-    keep the interpreter's lock for as long as a compilation takes.
+    During a job the pool sends nothing, so an event on the socket means that the pool
+    is gone. The kernel then sends SIGKILL to our process group, ptxas included. A
+    watching thread is not enough: Triton may hold the interpreter lock for a whole
+    compilation.
     """
     flags = fcntl.fcntl(POOL, fcntl.F_GETFL)
-    if not is_at_work:
+    if not is_on:
         fcntl.fcntl(POOL, fcntl.F_SETFL, flags & ~os.O_ASYNC)
         return
     fcntl.fcntl(POOL, fcntl.F_SETFL, flags | os.O_ASYNC)
@@ -118,7 +118,7 @@ class Pool:
         threading.Thread(target=self.watch, daemon=True).start()
 
     def watch(self):
-        """Its end stays open where a process that it forked lives longer."""
+        """Watch the pool's process: a process that it forked may hold the socket."""
         peer = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         try:
             pool = os.pidfd_open(struct.unpack("=iII", peer)[0])
@@ -144,10 +144,10 @@ class Pool:
         self.socket.sendall(HEAD_FORMAT.pack(MAGIC, kind, self.job, len(data)) + data)
 
     def receive_job(self):
-        """The environment and the fields of the next."""
+        """The environment and the fields of the next job."""
         magic, kind, self.job, size = HEAD_FORMAT.unpack(self.receive(HEAD_FORMAT.size))
         if magic != MAGIC or kind != JOB:
-            sys.exit("triton_worker.py: what is at descriptor 3 is no pool")
+            sys.exit("triton_worker.py: descriptor 3 is not connected to a pool")
         data = self.receive(size)
         end = SIZE_FORMAT.size + SIZE_FORMAT.unpack_from(data)[0]
         fields, at = {}, end
@@ -177,14 +177,14 @@ def set_environment(texts):
             os.environ[name] = value
         else:
             os.environ.pop(name, None)
-    # An interpreted kernel is none, and what goes to a remote cache is not here.
+    # Interpreting compiles nothing, and a remote cache would leave no entry here.
     os.environ.pop("TRITON_INTERPRET", None)
     os.environ.pop("TRITON_CACHE_MANAGER", None)
 
 
 def main():
     pool = Pool()
-    # Triton's variables come with a job.
+    # Each job brings Triton's variables along.
     for name in [name for name in os.environ if name.startswith("TRITON_")]:
         del os.environ[name]
     pool.send(HELLO, b"")
@@ -192,7 +192,7 @@ def main():
         environment, fields = pool.receive_job()
         kept = Kept()
         failure = None
-        set_at_work(True)
+        set_kill_on_pool_exit(True)
         try:
             set_environment(environment)
             answer = compile_kernel(fields)
@@ -202,7 +202,7 @@ def main():
             traceback.print_exc()
             failure = INVALID, brief(error)
         kept.put_back()
-        set_at_work(False)
+        set_kill_on_pool_exit(False)
         if failure is None:
             pool.answer(answer)
         else:

@@ -8,20 +8,13 @@
 #include "compile/compiler/publish.h"
 #include "compile/compiler/tools_memory.h"
 
-int tkb_compiler_keep(struct tkb_arena *arena, struct tkb_bytes text,
-                      const char **out, struct tkb_error *err)
-{
-	*out = tkb_arena_string(arena, text);
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
-}
-
-static void init(struct tkb_compiler *compiler)
+static void compiler_init(struct tkb_compiler *compiler)
 {
 	struct tkb_buf *const bufs[] = {
-		&compiler->asker,        &compiler->asks,
-		&compiler->choices,      &compiler->decides_ir,
-		&compiler->decides_cuda, &compiler->decides_cubin,
-		&compiler->fresh,
+		&compiler->tools_context, &compiler->tools_request,
+		&compiler->job_fields,    &compiler->key_ir,
+		&compiler->key_cuda,      &compiler->key_cubin,
+		&compiler->fresh_tools,
 	};
 
 	(void)pthread_mutex_init(&compiler->lock, NULL);
@@ -46,7 +39,7 @@ int tkb_compiler_open(const struct tkb_compiler_options *given,
 
 	if (compiler == NULL)
 		return tkb_fail_nomem(err);
-	init(compiler);
+	compiler_init(compiler);
 	rc = TKB_STRUCT_READ(tkb_compiler_options, log, &options, given, err);
 	if (rc == 0 && options.finalize != NULL) {
 		rc = tkb_finalize_options_read(&finalize, options.finalize,
@@ -54,24 +47,24 @@ int tkb_compiler_open(const struct tkb_compiler_options *given,
 		options.finalize = &finalize;
 	}
 	if (rc == 0)
-		rc = tkb_compiler_choose(compiler, &options, err);
+		rc = tkb_compiler_set_options(compiler, &options, err);
 	if (rc == 0)
-		rc = tkb_workers_choose(compiler, &options, err);
+		rc = tkb_workers_set_options(compiler, &options, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(compiler);
 	return 0;
 }
 
-static void release(struct tkb_compiler *compiler)
+static void compiler_release(struct tkb_compiler *compiler)
 {
-	tkb_buf_release(&compiler->asker);
-	tkb_buf_release(&compiler->asks);
-	tkb_buf_release(&compiler->choices);
-	tkb_buf_release(&compiler->decides_ir);
-	tkb_buf_release(&compiler->decides_cuda);
-	tkb_buf_release(&compiler->decides_cubin);
-	tkb_buf_release(&compiler->fresh);
+	tkb_buf_release(&compiler->tools_context);
+	tkb_buf_release(&compiler->tools_request);
+	tkb_buf_release(&compiler->job_fields);
+	tkb_buf_release(&compiler->key_ir);
+	tkb_buf_release(&compiler->key_cuda);
+	tkb_buf_release(&compiler->key_cubin);
+	tkb_buf_release(&compiler->fresh_tools);
 	free(compiler->folders);
 	tkb_arena_release(&compiler->arena);
 	(void)pthread_mutex_destroy(&compiler->pool_lock);
@@ -79,7 +72,7 @@ static void release(struct tkb_compiler *compiler)
 	free(compiler);
 }
 
-/* What was learnt is kept now: by now there is a root, where one was made. */
+/* Remember the tools now: by now a cache root exists, if one was made. */
 void tkb_compiler_close(struct tkb_compiler *compiler)
 {
 	if (compiler == NULL)
@@ -89,10 +82,10 @@ void tkb_compiler_close(struct tkb_compiler *compiler)
 		tkb_future_free(compiler->tools[i][1].future);
 	}
 	tkb_pool_close(compiler->pool);
-	if (compiler->cache_root != NULL && compiler->fresh.failure == 0)
+	if (compiler->cache_root != NULL && compiler->fresh_tools.failure == 0)
 		tkb_tools_remember(compiler->cache_root,
-		                   tkb_buf_bytes(&compiler->fresh));
-	release(compiler);
+		                   tkb_buf_bytes(&compiler->fresh_tools));
+	compiler_release(compiler);
 }
 
 static int read_unit(struct tkb_unit *out, const struct tkb_unit *given,
@@ -125,14 +118,15 @@ static void write_request(const struct tkb_compiler *compiler,
 	tkb_field_add_text(out, TKB_FIELD_ARCH, compile->arch);
 	tkb_field_add_text(out, TKB_FIELD_KERNEL, unit->kernel);
 	tkb_field_add_text(out, TKB_FIELD_NAME, unit->name);
-	tkb_buf_add(out, tkb_buf_bytes(&compiler->choices));
+	tkb_buf_add(out, tkb_buf_bytes(&compiler->job_fields));
 	if (compiler->is_finalized && !compiler->keeps_kernels)
 		tkb_field_add_text(out, TKB_FIELD_FINALIZE_KEEP, unit->kernel);
 	tkb_field_add(out, TKB_FIELD_SOURCE, unit->source);
 }
 
-static int submit(struct tkb_compiler *compiler, const struct tkb_unit *unit,
-                  struct tkb_compile *compile, struct tkb_error *err)
+static int submit_job(struct tkb_compiler *compiler,
+                      const struct tkb_unit *unit, struct tkb_compile *compile,
+                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
@@ -158,8 +152,8 @@ static void free_at(struct tkb_compile **compile)
 	tkb_compile_free(*compile);
 }
 
-/* What an entry will hold besides what the worker makes. */
-static int keep_unit(const struct tkb_compiler *compiler,
+/* Copy what the entry holds besides the worker's products. */
+static int copy_unit(const struct tkb_compiler *compiler,
                      const struct tkb_unit *unit, struct tkb_compile *compile,
                      struct tkb_error *err)
 {
@@ -181,28 +175,27 @@ static int keep_unit(const struct tkb_compiler *compiler,
 		rc = tkb_buf_check(&compile->metadata, err);
 	if (rc == 0 && compiler->cache_root != NULL &&
 	    compiler->product == TKB_PRODUCT_CUBIN)
-		rc = tkb_compiler_keep(&compile->arena,
-		                       tkb_text(compiler->cache_root),
-		                       &compile->cache_root, err);
+		rc = tkb_arena_copy(&compile->arena,
+		                    tkb_text(compiler->cache_root),
+		                    &compile->cache_root, err);
 	return rc;
 }
 
-/* The compile may live longer than its compiler. */
-static int keep_tools(const struct tkb_unit *unit,
-                      const struct tkb_tools *tools,
-                      struct tkb_compile *compile, struct tkb_error *err)
+/* Copy the versions, since the compile may outlive its compiler. */
+static int copy_versions(const struct tkb_unit *unit,
+                         const struct tkb_tools *tools,
+                         struct tkb_compile *compile, struct tkb_error *err)
 {
 	size_t index = 0;
 	int rc;
 
 	rc = tkb_target_find(unit->target, &index, &compile->arch, err);
 	if (rc == 0)
-		rc = tkb_compiler_keep(&compile->arena, tkb_text(tools->ptxas),
-		                       &compile->ptxas, err);
+		rc = tkb_arena_copy(&compile->arena, tkb_text(tools->ptxas),
+		                    &compile->ptxas, err);
 	if (rc == 0)
-		rc = tkb_compiler_keep(&compile->arena,
-		                       tkb_text(tools->nvjitlink),
-		                       &compile->nvjitlink, err);
+		rc = tkb_arena_copy(&compile->arena, tkb_text(tools->nvjitlink),
+		                    &compile->nvjitlink, err);
 	return rc;
 }
 
@@ -226,9 +219,9 @@ int tkb_compiler_submit(struct tkb_compiler *compiler,
 	if (rc == 0)
 		rc = tkb_tools_of_unit(compiler, unit, &tools, err);
 	if (rc == 0)
-		rc = keep_unit(compiler, unit, compile, err);
+		rc = copy_unit(compiler, unit, compile, err);
 	if (rc == 0)
-		rc = keep_tools(unit, tools, compile, err);
+		rc = copy_versions(unit, tools, compile, err);
 	if (rc == 0)
 		rc = tkb_unit_key(compiler, unit, tools, compile->key,
 		                  compile->hash, err);
@@ -237,7 +230,7 @@ int tkb_compiler_submit(struct tkb_compiler *compiler,
 		                          &is_there, err);
 	compile->compiled.is_hit = is_there;
 	if (rc == 0 && !is_there)
-		rc = submit(compiler, unit, compile, err);
+		rc = submit_job(compiler, unit, compile, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(compile);

@@ -8,8 +8,8 @@
 #include "compile/compiler/tools_memory.h"
 
 /*
- * A tool that was replaced since its version went into the key; or its file is a
- * script that starts another one now. Who tries again has it asked.
+ * Fail if the tool was replaced since its version went into the key, or is a
+ * script that starts another one now. A second try asks for the version again.
  */
 static int check_version(const struct tkb_compile *compile, const char *name,
                          const char *known, struct tkb_bytes version,
@@ -32,11 +32,11 @@ static int read_field(struct tkb_compile *compile, enum tkb_field field,
 
 	switch (field) {
 	case TKB_FIELD_KERNEL:
-		return tkb_compiler_keep(&compile->arena, bytes,
-		                         &compiled->kernel, err);
+		return tkb_arena_copy(&compile->arena, bytes, &compiled->kernel,
+		                      err);
 	case TKB_FIELD_TOOLS:
-		return tkb_compiler_keep(&compile->arena, bytes,
-		                         &compiled->tools, err);
+		return tkb_arena_copy(&compile->arena, bytes, &compiled->tools,
+		                      err);
 	case TKB_FIELD_PTXAS_VERSION:
 		return check_version(compile, "ptxas", compile->ptxas, bytes,
 		                     err);
@@ -72,7 +72,7 @@ static int check_answer(const struct tkb_compile *compile,
 	     compile->product == TKB_PRODUCT_LLIR))
 		return 0;
 	return tkb_fail(err, TKB_ERR_CORRUPT,
-	                "a worker's answer has not all that was asked for");
+	                "a worker's answer lacks the requested product");
 }
 
 static int read_answer(struct tkb_compile *compile, struct tkb_bytes answer,
@@ -95,15 +95,15 @@ static int read_answer(struct tkb_compile *compile, struct tkb_bytes answer,
 	return rc;
 }
 
-/* Triton reads what it finds beside a cubin as text. */
+/* Triton reads every file beside a cubin as text. */
 static bool is_bitcode(struct tkb_bytes ir)
 {
 	return ir.size >= 2 && memcmp(ir.data, "BC", 2) == 0;
 }
 
-/* The files of the entry, by extension; the last may be there or not. */
-static size_t list_files(const struct tkb_compile *compile,
-                         struct tkb_stage_file files[3])
+/* The entry's files by extension. Bitcode, the last file, is not kept. */
+static size_t list_stage_files(const struct tkb_compile *compile,
+                               struct tkb_stage_file files[3])
 {
 	const struct tkb_compiled *compiled = &compile->compiled;
 	const struct tkb_bytes source = tkb_buf_bytes(&compile->source);
@@ -122,7 +122,9 @@ static size_t list_files(const struct tkb_compile *compile,
 	return is_bitcode(files[2].bytes) ? 2 : 3;
 }
 
-/* The number behind `word` at or after `at`, before the body begins; 0: none. */
+/*
+ * The number that follows `word` between `at` and the function's body; 0: none.
+ */
 static uint64_t number_after(const char *at, const char *end, const char *word)
 {
 	const size_t length = strlen(word);
@@ -145,8 +147,8 @@ static uint64_t number_after(const char *at, const char *end, const char *word)
 }
 
 /*
- * How many warps the kernel's PTX wants, "\t.reqntid 128" behind the head of its
- * entry; 0: any number.
+ * The number of warps that the kernel's PTX demands (".reqntid 128" after the
+ * head of its entry); 0: any.
  */
 static uint32_t warps_of(const struct tkb_compiled *compiled)
 {
@@ -167,14 +169,14 @@ static uint32_t warps_of(const struct tkb_compiled *compiled)
 	                  32);
 }
 
-static int publish(struct tkb_compile *compile, struct tkb_error *err)
+static int publish_entry(struct tkb_compile *compile, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf metadata = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
 	const struct tkb_compiled *compiled = &compile->compiled;
 	const uint32_t warps = warps_of(compiled);
 	struct tkb_stage_file files[3];
-	const struct tkb_metadata_request order = {
+	const struct tkb_metadata_request request = {
 		.given = tkb_buf_bytes(&compile->metadata),
 		.hash = compile->hash,
 		.kernel = compiled->kernel,
@@ -187,7 +189,7 @@ static int publish(struct tkb_compile *compile, struct tkb_error *err)
 		.key = compile->key,
 		.kernel = compiled->kernel,
 		.files = files,
-		.file_count = list_files(compile, files),
+		.file_count = list_stage_files(compile, files),
 	};
 	int rc;
 
@@ -196,11 +198,11 @@ static int publish(struct tkb_compile *compile, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is made for %u warps, not %u",
 		                compiled->kernel, warps, compile->num_warps);
-	rc = tkb_metadata_write(&order, &metadata, err);
+	rc = tkb_metadata_write(&request, &metadata, err);
 	if (rc < 0)
 		return rc;
 	publication.metadata = tkb_buf_bytes(&metadata);
-	return tkb_publication_do(&publication, err);
+	return tkb_publication_write(&publication, err);
 }
 
 int tkb_compile_wait(struct tkb_compile *compile, uint32_t timeout_ms,
@@ -216,7 +218,7 @@ int tkb_compile_wait(struct tkb_compile *compile, uint32_t timeout_ms,
 	}
 	if (rc == 0 && compile->future != NULL && compile->cache_root != NULL &&
 	    !compile->is_published) {
-		rc = publish(compile, err);
+		rc = publish_entry(compile, err);
 		compile->is_published = rc == 0;
 	}
 	if (rc == 0 && out != NULL)

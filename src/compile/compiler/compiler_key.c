@@ -5,12 +5,12 @@
 #include "compile/compiler/publish.h"
 
 /*
- * The key is the hash of all that decides what comes out, as fields. What does
- * not decide (paths, the number of workers, tools that take no part) is left out.
+ * The key is the hash of all that determines the output, as fields. Paths, the
+ * number of workers, and tools that take no part are left out.
  */
 
 enum {
-	KEY_VERSION = 2 /* of what a key covers */
+	KEY_VERSION = 2 /* changes when a key covers other fields */
 };
 
 static void add_digest(struct tkb_buf *out, enum tkb_field field,
@@ -20,13 +20,13 @@ static void add_digest(struct tkb_buf *out, enum tkb_field field,
 	              (struct tkb_bytes){ digest, sizeof(*digest) });
 }
 
-/* The metadata as an entry will have it, but for what is not known yet. */
+/* The metadata as the entry will have it, without what is not known yet. */
 static int add_metadata(const struct tkb_unit *unit, const char *arch,
                         struct tkb_buf *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
-	const struct tkb_metadata_request order = {
+	const struct tkb_metadata_request request = {
 		.given = unit->metadata,
 		.hash = "",
 		.kernel = "",
@@ -35,19 +35,19 @@ static int add_metadata(const struct tkb_unit *unit, const char *arch,
 	};
 	int rc;
 
-	rc = tkb_metadata_write(&order, &text, err);
+	rc = tkb_metadata_write(&request, &text, err);
 	if (rc == 0)
 		tkb_field_add(out, TKB_FIELD_METADATA, tkb_buf_bytes(&text));
 	return rc;
 }
 
-/* A rule may put a call where there was none. */
+/* A user's rule may add a call to libdevice where there was none. */
 static int add_ir(struct tkb_compiler *compiler, const struct tkb_unit *unit,
                   const struct tkb_tools *tools, struct tkb_buf *out,
                   struct tkb_error *err)
 {
 	tkb_field_add_text(out, TKB_FIELD_LLVM, tools->llvm);
-	tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_ir));
+	tkb_buf_add(out, tkb_buf_bytes(&compiler->key_ir));
 	if (!compiler->has_rules && !tkb_libdevice_is_called(unit->source))
 		return 0;
 	return tkb_libdevice_add(compiler, tools->libdevice, out, err);
@@ -60,14 +60,14 @@ static int add_cuda(const struct tkb_compiler *compiler,
 	const char *name = unit->name == NULL ? "" : unit->name;
 
 	tkb_field_add_text(out, TKB_FIELD_NVRTC, tools->nvrtc);
-	tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_cuda));
-	if (!compiler->is_line_info_off) /* which are lines of that file */
+	tkb_buf_add(out, tkb_buf_bytes(&compiler->key_cuda));
+	if (!compiler->is_line_info_off) /* line information names that file */
 		tkb_field_add_text(out, TKB_FIELD_NAME, name);
 	return tkb_includes_add(unit->source, name, compiler->folders, out,
 	                        err);
 }
 
-/* The version of PTX is that of the tool that takes it. */
+/* The tool that reads the PTX also determines the PTX version. */
 static void add_cubin(const struct tkb_compiler *compiler,
                       const struct tkb_unit *unit,
                       const struct tkb_tools *tools, struct tkb_buf *out)
@@ -81,13 +81,13 @@ static void add_cubin(const struct tkb_compiler *compiler,
 		                             : TKB_FIELD_PTXAS_VERSION,
 		                   is_linked ? tools->nvjitlink : tools->ptxas);
 	if (compiler->product == TKB_PRODUCT_CUBIN)
-		tkb_buf_add(out, tkb_buf_bytes(&compiler->decides_cubin));
+		tkb_buf_add(out, tkb_buf_bytes(&compiler->key_cubin));
 }
 
-static int write_decisions(struct tkb_compiler *compiler,
-                           const struct tkb_unit *unit,
-                           const struct tkb_tools *tools, struct tkb_buf *out,
-                           struct tkb_error *err)
+static int write_key_fields(struct tkb_compiler *compiler,
+                            const struct tkb_unit *unit,
+                            const struct tkb_tools *tools, struct tkb_buf *out,
+                            struct tkb_error *err)
 {
 	struct tkb_digest source;
 	const char *arch = NULL;
@@ -102,12 +102,12 @@ static int write_decisions(struct tkb_compiler *compiler,
 	tkb_buf_add_text(out, "tkbundle compile ");
 	tkb_buf_add_number(out, KEY_VERSION);
 	tkb_field_add_number(out, TKB_FIELD_INPUT, (uint64_t)unit->kind);
-	tkb_field_add_number(out, TKB_FIELD_EMIT, (uint64_t)compiler->product);
+	tkb_field_add_number(out, TKB_FIELD_PRODUCT,
+	                     (uint64_t)compiler->product);
 	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
 	tkb_field_add_text(out, TKB_FIELD_KERNEL, unit->kernel);
 	add_digest(out, TKB_FIELD_SOURCE, &source);
-	if (compiler->is_fusion_off)
-		tkb_field_add_text(out, TKB_FIELD_NO_FUSION, "1");
+	tkb_field_add_flag(out, TKB_FIELD_FUSION_OFF, compiler->is_fusion_off);
 	add_cubin(compiler, unit, tools, out);
 	if (unit->kind == TKB_SOURCE_KIND_LLIR)
 		rc = add_ir(compiler, unit, tools, out, err);
@@ -125,7 +125,7 @@ int tkb_unit_key(struct tkb_compiler *compiler, const struct tkb_unit *unit,
 	struct tkb_digest digest;
 	int rc;
 
-	rc = write_decisions(compiler, unit, tools, &text, err);
+	rc = write_key_fields(compiler, unit, tools, &text, err);
 	if (rc == 0)
 		rc = tkb_buf_check(&text, err);
 	if (rc == 0)

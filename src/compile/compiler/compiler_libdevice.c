@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/compiler_internal.h"
 #include "compile/pool/fields.h"
-#include "compile/compiler/includes.h"
+#include "base/fd.h"
 
 /*
- * A library of bitcode has no version: what it holds goes into the key, where the
- * IR can call it.
+ * A libdevice is bitcode without a version, so its contents go into the key if
+ * the IR can call it.
  */
 
 enum {
@@ -19,11 +19,11 @@ static int hash_file(const char *path, struct tkb_digest *out,
 	struct tkb_buf contents = TKB_BUF_INIT(LIBRARY_LIMIT);
 	int rc;
 
-	rc = tkb_input_read(path, &contents, err);
+	rc = tkb_fd_read_path(path, &contents, err);
 	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&contents), out, err) : rc;
 }
 
-/* It is read once, as tools are asked once. */
+/* Each file is read once. */
 static int get_digest(struct tkb_compiler *compiler, const char *path,
                       struct tkb_digest *out, struct tkb_error *err)
 {
@@ -34,7 +34,8 @@ static int get_digest(struct tkb_compiler *compiler, const char *path,
 		compiler->libdevice = NULL;
 		rc = hash_file(path, &compiler->libdevice_digest, err);
 		if (rc == 0)
-			compiler->libdevice = path; /* one of the tools' */
+			compiler->libdevice =
+				path; /* a text of struct tkb_tools */
 	}
 	*out = compiler->libdevice_digest;
 	return rc;
@@ -66,7 +67,7 @@ static bool begins_with(const char *at, const char *end, const char *text)
 	return (size_t)(end - at) >= length && memcmp(at, text, length) == 0;
 }
 
-/* Behind the word `declare`: is it one of LLVM's own functions? */
+/* After the word `declare`: is it one of LLVM's own functions? */
 static bool is_intrinsic(const char *at, const char *end)
 {
 	while (at < end && *at != '@' && *at != ';')
@@ -75,7 +76,7 @@ static bool is_intrinsic(const char *at, const char *end)
 	       begins_with(at, end, "@\"llvm.");
 }
 
-/* Bitcode is not looked into; a text has no NUL in it, and it has some. */
+/* Bitcode is not parsed: assume that it calls. A text has no NUL in it. */
 bool tkb_libdevice_is_called(struct tkb_bytes ir)
 {
 	static const char word[] = "declare";

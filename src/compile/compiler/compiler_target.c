@@ -2,9 +2,9 @@
 #include "compile/compiler/compiler_internal.h"
 
 /*
- * LLVM takes what it does not know for an old one, so each is told by name. From
- * 90 on an architecture has features that later ones lack: Triton compiles for
- * sm_90a where 90 is named, and so do we.
+ * LLVM treats an unknown architecture as an old one, so only these are
+ * accepted. From 90 on an architecture has features that later ones lack: for
+ * 90, Triton compiles for sm_90a, and so do we.
  */
 static const char *const architectures[] = {
 	"75",  "80",  "86",  "87",  "88",  "89",  "90",
@@ -13,7 +13,7 @@ static const char *const architectures[] = {
 
 #define KNOWN "cuda:75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120 and 121"
 
-static int refuse(const char *target, struct tkb_error *err)
+static int fail_unknown_target(const char *target, struct tkb_error *err)
 {
 	const char *rest = strchr(target, ':');
 	const char *arch = rest == NULL ? target : rest + 1;
@@ -67,5 +67,5 @@ int tkb_target_find(const char *target, size_t *index_out,
 		*arch_out = arch;
 		return 0;
 	}
-	return refuse(target, err);
+	return fail_unknown_target(target, err);
 }

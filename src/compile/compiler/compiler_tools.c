@@ -14,35 +14,35 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 	tools->llvm = tools->nvrtc = tools->ptxas = tools->nvjitlink = "";
 	tools->libdevice = tools->text = "";
 	for (;;) {
-		const char **place = NULL;
+		const char **text_out = NULL;
 
 		rc = tkb_fields_next(&fields, &field, &bytes, err);
 		if (rc != 0)
 			return rc < 0 ? rc : 0;
 		if (field == TKB_FIELD_LLVM)
-			place = &tools->llvm;
+			text_out = &tools->llvm;
 		else if (field == TKB_FIELD_NVRTC)
-			place = &tools->nvrtc;
+			text_out = &tools->nvrtc;
 		else if (field == TKB_FIELD_PTXAS_VERSION)
-			place = &tools->ptxas;
+			text_out = &tools->ptxas;
 		else if (field == TKB_FIELD_NVJITLINK)
-			place = &tools->nvjitlink;
+			text_out = &tools->nvjitlink;
 		else if (field == TKB_FIELD_LIBDEVICE)
-			place = &tools->libdevice;
+			text_out = &tools->libdevice;
 		else if (field == TKB_FIELD_TOOLS)
-			place = &tools->text;
-		if (place != NULL)
-			rc = tkb_compiler_keep(&compiler->arena, bytes, place,
-			                       err);
+			text_out = &tools->text;
+		if (text_out != NULL)
+			rc = tkb_arena_copy(&compiler->arena, bytes, text_out,
+			                    err);
 		if (rc < 0)
 			return rc;
 	}
 }
 
-/* A job that compiles nothing, and the name of what it asks. */
-static int write_question(const struct tkb_compiler *compiler, const char *arch,
-                          bool with_nvrtc, struct tkb_buf *request,
-                          struct tkb_digest *question, struct tkb_error *err)
+/* Write a request that compiles nothing, and its digest. */
+static int write_query(const struct tkb_compiler *compiler, const char *arch,
+                       bool with_nvrtc, struct tkb_buf *request,
+                       struct tkb_digest *query, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf all = TKB_BUF_INIT(2 * TKB_COMPILE_TEXT_LIMIT);
@@ -50,28 +50,29 @@ static int write_question(const struct tkb_compiler *compiler, const char *arch,
 
 	tkb_field_add_number(request, TKB_FIELD_INPUT, TKB_INPUT_NONE);
 	tkb_field_add_text(request, TKB_FIELD_ARCH, arch);
-	tkb_buf_add(request, tkb_buf_bytes(&compiler->asks));
-	if (!with_nvrtc)
-		tkb_field_add_text(request, TKB_FIELD_NO_NVRTC, "1");
+	tkb_buf_add(request, tkb_buf_bytes(&compiler->tools_request));
+	tkb_field_add_flag(request, TKB_FIELD_WITHOUT_NVRTC, !with_nvrtc);
 	rc = tkb_buf_check(request, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add(&all, tkb_buf_bytes(&compiler->asker));
+	tkb_buf_add(&all, tkb_buf_bytes(&compiler->tools_context));
 	tkb_buf_add(&all, tkb_buf_bytes(request));
 	rc = tkb_buf_check(&all, err);
-	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&all), question, err) : rc;
+	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&all), query, err) : rc;
 }
 
-static bool recall(const struct tkb_compiler *compiler,
-                   const struct tkb_digest *question, struct tkb_buf *answer)
+static bool has_remembered(const struct tkb_compiler *compiler,
+                           const struct tkb_digest *query,
+                           struct tkb_buf *answer)
 {
 	return compiler->cache_root != NULL &&
-	       tkb_tools_recall(compiler->cache_root, question, answer);
+	       tkb_tools_recall(compiler->cache_root, query, answer);
 }
 
-/* From memory, where it is still so; else a worker begins to look. */
-static int ask(struct tkb_compiler *compiler, const char *arch, bool with_nvrtc,
-               struct tkb_tools *tools, struct tkb_error *err)
+/* Use the remembered answer if it still holds; else ask a worker. */
+static int query_tools(struct tkb_compiler *compiler, const char *arch,
+                       bool with_nvrtc, struct tkb_tools *tools,
+                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
@@ -80,11 +81,11 @@ static int ask(struct tkb_compiler *compiler, const char *arch, bool with_nvrtc,
 	struct tkb_job job = { .struct_size = sizeof(job) };
 	int rc;
 
-	rc = write_question(compiler, arch, with_nvrtc, &request,
-	                    &tools->question, err);
+	rc = write_query(compiler, arch, with_nvrtc, &request, &tools->query,
+	                 err);
 	if (rc < 0)
 		return rc;
-	if (recall(compiler, &tools->question, &answer)) {
+	if (has_remembered(compiler, &tools->query, &answer)) {
 		rc = read_tools(compiler, tkb_buf_bytes(&answer), tools, err);
 		tools->is_known = rc == 0;
 		return rc;
@@ -94,25 +95,28 @@ static int ask(struct tkb_compiler *compiler, const char *arch, bool with_nvrtc,
 }
 
 /*
- * Only entries are worth it; and what was not found may be found tomorrow at a
- * place of which no worker knows.
+ * Only compiles to entries use what is remembered. If NVRTC was not found, that
+ * is not remembered: it could be installed later in a folder that the worker
+ * does not report.
  */
-static void note(struct tkb_compiler *compiler, const struct tkb_tools *tools,
-                 bool with_nvrtc, struct tkb_bytes answer)
+static void remember_answer(struct tkb_compiler *compiler,
+                            const struct tkb_tools *tools, bool with_nvrtc,
+                            struct tkb_bytes answer)
 {
 	if (compiler->cache_root != NULL &&
 	    compiler->product == TKB_PRODUCT_CUBIN &&
 	    (!with_nvrtc || tools->nvrtc[0] != '\0'))
-		tkb_tools_note(&compiler->fresh, &tools->question, answer);
+		tkb_tools_note(&compiler->fresh_tools, &tools->query, answer);
 }
 
 /*
- * In the lock, but for the wait: others may want what is known already, and wait
- * for less long. Of those who wait for one answer the first reads it, the last
- * lets go of it.
+ * Lock held, except during the wait, so that others with shorter timeouts are
+ * not blocked. Of several waiters the first reads the answer, the last frees
+ * the future.
  */
-static int await(struct tkb_compiler *compiler, struct tkb_tools *tools,
-                 bool with_nvrtc, uint32_t timeout_ms, struct tkb_error *err)
+static int wait_for_answer(struct tkb_compiler *compiler,
+                           struct tkb_tools *tools, bool with_nvrtc,
+                           uint32_t timeout_ms, struct tkb_error *err)
 {
 	struct tkb_future *future = tools->future;
 	struct tkb_bytes answer;
@@ -126,7 +130,7 @@ static int await(struct tkb_compiler *compiler, struct tkb_tools *tools,
 	if (rc == 0 && !tools->is_known) {
 		rc = read_tools(compiler, answer, tools, err);
 		if (rc == 0)
-			note(compiler, tools, with_nvrtc, answer);
+			remember_answer(compiler, tools, with_nvrtc, answer);
 		tools->is_known = rc == 0;
 	}
 	if (rc != TKB_MISS)
@@ -138,17 +142,17 @@ static int await(struct tkb_compiler *compiler, struct tkb_tools *tools,
 	return rc;
 }
 
-static int get(struct tkb_compiler *compiler, struct tkb_tools *tools,
-               const char *arch, bool with_nvrtc, uint32_t timeout_ms,
-               struct tkb_error *err)
+static int get_tools(struct tkb_compiler *compiler, struct tkb_tools *tools,
+                     const char *arch, bool with_nvrtc, uint32_t timeout_ms,
+                     struct tkb_error *err)
 {
 	int rc = 0;
 
 	if (!tools->is_known && tools->future == NULL)
-		rc = ask(compiler, arch, with_nvrtc, tools, err);
+		rc = query_tools(compiler, arch, with_nvrtc, tools, err);
 	if (rc < 0 || tools->is_known)
 		return rc;
-	return await(compiler, tools, with_nvrtc, timeout_ms, err);
+	return wait_for_answer(compiler, tools, with_nvrtc, timeout_ms, err);
 }
 
 int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
@@ -165,7 +169,7 @@ int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
 		return rc;
 	tools = &compiler->tools[index][with_nvrtc];
 	(void)pthread_mutex_lock(&compiler->lock);
-	rc = get(compiler, tools, arch, with_nvrtc, timeout_ms, err);
+	rc = get_tools(compiler, tools, arch, with_nvrtc, timeout_ms, err);
 	(void)pthread_mutex_unlock(&compiler->lock);
 	if (rc == 0)
 		*out = tools;

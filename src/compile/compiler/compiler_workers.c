@@ -11,10 +11,12 @@
 #include "compile/compiler/tools_file.h"
 
 enum {
-	PASSES_LIMIT = 256 * 1024 * 1024 /* of what is printed of them */
+	PASSES_LIMIT = 256 * 1024 * 1024 /* bytes of the printed passes */
 };
 
-/* What decides which tools there are; as it was when the compiler was opened. */
+/*
+ * Variables that determine which tools are found, as of opening the compiler.
+ */
 static const char *const variables[TKB_VARIABLE_COUNT] = {
 	"PATH",
 	"CUDA_HOME",
@@ -25,24 +27,20 @@ static const char *const variables[TKB_VARIABLE_COUNT] = {
 	"TRITON_LIBDEVICE_PATH",
 };
 
-/* "NAME=value", or "NAME" where there is none, as a job has it. */
-static int keep_variable(struct tkb_compiler *compiler, const char *name,
+/* "NAME=value", or "NAME" if it is not set, as jobs have it. */
+static int copy_variable(struct tkb_compiler *compiler, const char *name,
                          const char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
 	const char *value = getenv(name);
-	int rc;
 
 	tkb_buf_add_text(&text, name);
 	if (value != NULL) {
 		tkb_buf_add_byte(&text, '=');
 		tkb_buf_add_text(&text, value);
 	}
-	rc = tkb_buf_check(&text, err);
-	return rc == 0 ? tkb_compiler_keep(&compiler->arena,
-	                                   tkb_buf_bytes(&text), out, err)
-	               : rc;
+	return tkb_arena_copy_buf(&compiler->arena, &text, out, err);
 }
 
 static int check_program(const char *path, struct tkb_error *err)
@@ -53,7 +51,7 @@ static int check_program(const char *path, struct tkb_error *err)
 		return tkb_fail_errno(err, "cannot start '%s'", path);
 	if (!S_ISREG(status.st_mode))
 		return tkb_fail(err, TKB_ERR_IO,
-		                "cannot start '%s': it is no program", path);
+		                "cannot start '%s': it is not a program", path);
 	return 0;
 }
 
@@ -63,39 +61,40 @@ static int find_program(struct tkb_compiler *compiler, const char *named,
 	char path[TKB_LIBEXEC_PATH_SIZE];
 	int rc = 0;
 
-	if (named == NULL)
+	if (named == NULL) {
 		rc = tkb_libexec_find("tkbundle-compile", path, err);
+		named = path;
+	}
 	if (rc == 0)
-		rc = check_program(named == NULL ? path : named, err);
-	return rc == 0 ? tkb_compiler_keep(
-				 &compiler->arena,
-				 tkb_text(named == NULL ? path : named),
-				 &compiler->worker, err)
-	               : rc;
+		rc = check_program(named, err);
+	if (rc < 0)
+		return rc;
+	return tkb_arena_copy(&compiler->arena, tkb_text(named),
+	                      &compiler->worker, err);
 }
 
-int tkb_workers_choose(struct tkb_compiler *compiler,
-                       const struct tkb_compiler_options *options,
-                       struct tkb_error *err)
+int tkb_workers_set_options(struct tkb_compiler *compiler,
+                            const struct tkb_compiler_options *options,
+                            struct tkb_error *err)
 {
-	struct tkb_buf *asker = &compiler->asker;
+	struct tkb_buf *tools_context = &compiler->tools_context;
 	int rc;
 
 	compiler->worker_count = options->worker_count;
 	compiler->has_pass_output = options->has_pass_output;
 	rc = find_program(compiler, options->worker, err);
 	for (size_t i = 0; i < TKB_VARIABLE_COUNT && rc == 0; i++)
-		rc = keep_variable(compiler, variables[i],
+		rc = copy_variable(compiler, variables[i],
 		                   &compiler->environment[i], err);
 	if (rc < 0)
 		return rc;
-	tkb_tool_file_add(asker, compiler->worker);
-	/* Who may not start a tool does not find it. */
-	tkb_field_add_number(asker, TKB_FIELD_NAME, geteuid());
+	tkb_tool_file_add(tools_context, compiler->worker);
+	/* A user without permission to start a tool does not find it. */
+	tkb_field_add_number(tools_context, TKB_FIELD_NAME, geteuid());
 	for (size_t i = 0; i < TKB_VARIABLE_COUNT; i++)
-		tkb_field_add_text(asker, TKB_FIELD_NAME,
+		tkb_field_add_text(tools_context, TKB_FIELD_NAME,
 		                   compiler->environment[i]);
-	return tkb_buf_check(asker, err);
+	return tkb_buf_check(tools_context, err);
 }
 
 static int open_pool(struct tkb_compiler *compiler, struct tkb_error *err)

@@ -6,7 +6,9 @@
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
 
-/* A client of the worker program: a module is sent, and another comes back. */
+/*
+ * Client of the worker program: sends a module and receives the finalized one.
+ */
 
 static int write_request(struct tkb_bytes module,
                          const struct tkb_finalize_options *options,
@@ -24,19 +26,16 @@ static int write_request(struct tkb_bytes module,
 	if (rc < 0)
 		return rc;
 	tkb_field_add_number(out, TKB_FIELD_INPUT, TKB_INPUT_LLIR);
-	tkb_field_add_number(out, TKB_FIELD_EMIT, TKB_PRODUCT_LLIR);
+	tkb_field_add_number(out, TKB_FIELD_PRODUCT, TKB_PRODUCT_LLIR);
 	tkb_field_add_text(out, TKB_FIELD_ARCH, arch);
-	tkb_field_add_finalize(out, options);
-	tkb_field_add_rule_names(out, options);
-	if (options->is_bitcode)
-		tkb_field_add_text(out, TKB_FIELD_BITCODE, "1");
+	tkb_field_add_finalize_request(out, options);
 	tkb_field_add(out, TKB_FIELD_SOURCE, module);
 	return tkb_buf_check(out, err);
 }
 
-/* Of all that is answered, the module. */
-static int give_module(struct tkb_bytes answer, const struct tkb_sink *out,
-                       struct tkb_error *err)
+/* Write the module, the only part of the answer that is needed. */
+static int write_module(struct tkb_bytes answer, const struct tkb_sink *out,
+                        struct tkb_error *err)
 {
 	struct tkb_fields fields = { .bytes = answer };
 	struct tkb_bytes bytes;
@@ -85,7 +84,7 @@ int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
 	if (rc == 0)
 		rc = tkb_future_wait(future, TKB_FOREVER, &answer, err);
 	if (rc == 0)
-		rc = give_module(answer, out, err);
+		rc = write_module(answer, out, err);
 	tkb_future_free(future);
 	return rc;
 }

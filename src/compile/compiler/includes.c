@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/includes.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -12,42 +10,17 @@
 
 enum {
 	PATH_LIMIT = 4096,
-	FILES_LIMIT = 4096 /* that one source includes */
+	FILES_LIMIT = 4096 /* included by one source */
 };
 
-/* What is still to be looked through, and what was. */
+/* Files found so far; the first ones have been searched for includes. */
 struct search {
 	struct tkb_arena arena;
-	const char *paths[FILES_LIMIT]; /* of files that were found */
+	const char *paths[FILES_LIMIT]; /* of the files */
 	size_t count;
 	const char *const *folders;
 	struct tkb_buf *out;
 };
-
-int tkb_input_read(const char *path, struct tkb_buf *out, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_fd_close_at)
-	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return tkb_fail_errno(err, "cannot read '%s'", path);
-	if (!S_ISREG(status.st_mode))
-		return tkb_fail(err, TKB_ERR_IO, "'%s' is no file", path);
-	for (;;) {
-		unsigned char *at = tkb_buf_reserve(out, 64 * TKB_KIB);
-		ssize_t got;
-
-		if (at == NULL)
-			return tkb_buf_check(out, err);
-		got = tkb_fd_read_full(fd, at, 64 * TKB_KIB);
-		if (got < 0)
-			return tkb_fail_errno(err, "cannot read '%s'", path);
-		out->size += (size_t)got;
-		if ((size_t)got < 64 * TKB_KIB)
-			return 0;
-	}
-}
 
 static bool is_known(const struct search *search, const char *path)
 {
@@ -58,7 +31,9 @@ static bool is_known(const struct search *search, const char *path)
 	return false;
 }
 
-/* Is `folder`/`name` a file? Then it will be looked through. */
+/*
+ * If `folder`/`name` is a file, add it to the list. Returns whether it is one.
+ */
 static bool try_folder(struct search *search, const char *folder, size_t length,
                        struct tkb_bytes name, struct tkb_error *err,
                        int *rc_out)
@@ -96,9 +71,11 @@ static size_t folder_length(const char *path)
 	return slash == NULL ? 0 : (size_t)(slash - path);
 }
 
-/* As the compiler looks for it: beside the file, then in the folders. */
-static int find(struct search *search, const char *from, struct tkb_bytes name,
-                struct tkb_error *err)
+/*
+ * Search as the compiler does: beside the including file, then in the folders.
+ */
+static int find_include(struct search *search, const char *from,
+                        struct tkb_bytes name, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -122,7 +99,7 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/* Behind the blanks and comments at `at`. */
+/* Skip blanks and comments at `at`. */
 static size_t skip_blanks(const char *text, size_t at, size_t end)
 {
 	for (;;) {
@@ -139,7 +116,7 @@ static size_t skip_blanks(const char *text, size_t at, size_t end)
 	}
 }
 
-/* Where a directive begins: a comment of earlier lines may end before it. */
+/* Where a directive may begin; a comment of earlier lines may end before it. */
 static size_t find_directive(const char *text, size_t end)
 {
 	const char *close = memmem(text, end, "*/", 2);
@@ -152,7 +129,7 @@ static size_t find_directive(const char *text, size_t end)
 	return at < end && text[at] == '#' ? at : first;
 }
 
-/* One line, without its end: `# include <name>`? */
+/* Read a line, given without its newline: is it `# include <name>`? */
 static int read_line(struct search *search, const char *from, const char *text,
                      size_t end, struct tkb_error *err)
 {
@@ -181,9 +158,10 @@ static int read_line(struct search *search, const char *from, const char *text,
 	while (at < end && text[at] != close)
 		at++;
 	if (at == end || at == begin)
-		return 0; /* the compiler will say so */
-	return find(search, from,
-	            (struct tkb_bytes){ text + begin, at - begin }, err);
+		return 0; /* the compiler will report it */
+	return find_include(search, from,
+	                    (struct tkb_bytes){ text + begin, at - begin },
+	                    err);
 }
 
 static int read_lines(struct search *search, const char *from,
@@ -212,7 +190,7 @@ static int read_file(struct search *search, const char *path,
 	struct tkb_digest digest;
 	int rc;
 
-	rc = tkb_input_read(path, &contents, err);
+	rc = tkb_fd_read_path(path, &contents, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&contents), &digest, err);
 	if (rc < 0)
@@ -221,7 +199,7 @@ static int read_file(struct search *search, const char *path,
 	return read_lines(search, path, tkb_buf_bytes(&contents), err);
 }
 
-static void search_release(struct search **search)
+static void search_free_at(struct search **search)
 {
 	if (*search != NULL)
 		tkb_arena_release(&(*search)->arena);
@@ -232,7 +210,7 @@ int tkb_includes_add(struct tkb_bytes source, const char *name,
                      const char *const *folders, struct tkb_buf *out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(search_release)
+	TKB_AUTO(search_free_at)
 	struct search *search = tkb_alloc_array(1, sizeof(*search));
 	int rc;
 

@@ -3,8 +3,8 @@
 #include "compile/compiler/publish.h"
 
 /*
- * Members that Triton's launcher reads, and what they are for a kernel of which
- * nobody says more.
+ * Members that Triton's launcher reads, and their values for a kernel whose
+ * metadata does not have them.
  */
 static const struct {
 	const char *name;
@@ -20,7 +20,7 @@ static const struct {
 };
 
 struct writer {
-	const struct tkb_metadata_request *order;
+	const struct tkb_metadata_request *request;
 	struct tkb_buf *out;
 	uint64_t has; /* bit i: defaults[i] was given */
 	bool has_warps;
@@ -33,36 +33,36 @@ static void begin_member(struct writer *writer, const char *name)
 	tkb_buf_add_text(writer->out, "\": ");
 }
 
-static void write_own(struct writer *writer)
+static void write_own_members(struct writer *writer)
 {
-	const struct tkb_metadata_request *order = writer->order;
+	const struct tkb_metadata_request *request = writer->request;
 
 	tkb_buf_add_byte(writer->out, '{');
 	begin_member(writer, "hash");
-	tkb_json_quote(tkb_text(order->hash), writer->out);
+	tkb_json_quote(tkb_text(request->hash), writer->out);
 	begin_member(writer, "target");
 	tkb_buf_add_text(writer->out, "{\"backend\": \"cuda\", \"arch\": ");
-	tkb_buf_add_text(writer->out, order->arch);
+	tkb_buf_add_text(writer->out, request->arch);
 	tkb_buf_add_text(writer->out, ", \"warp_size\": 32}");
 	begin_member(writer, "name");
-	tkb_json_quote(tkb_text(order->kernel), writer->out);
-	if (order->num_warps != 0) {
+	tkb_json_quote(tkb_text(request->kernel), writer->out);
+	if (request->num_warps != 0) {
 		begin_member(writer, "num_warps");
-		tkb_buf_add_number(writer->out, order->num_warps);
+		tkb_buf_add_number(writer->out, request->num_warps);
 	}
 }
 
-/* Is it one that we write ourselves? */
-static bool is_own(const struct writer *writer, struct tkb_bytes name)
+/* Members that are written here, whatever was given. */
+static bool is_own_member(const struct writer *writer, struct tkb_bytes name)
 {
 	return tkb_json_equals(name, tkb_text("hash")) ||
 	       tkb_json_equals(name, tkb_text("target")) ||
 	       tkb_json_equals(name, tkb_text("name")) ||
-	       (writer->order->num_warps != 0 &&
+	       (writer->request->num_warps != 0 &&
 	        tkb_json_equals(name, tkb_text("num_warps")));
 }
 
-static void note_given(struct writer *writer, struct tkb_bytes name)
+static void mark_given(struct writer *writer, struct tkb_bytes name)
 {
 	writer->has_warps |= tkb_json_equals(name, tkb_text("num_warps"));
 	for (size_t i = 0; i < TKB_COUNT_OF(defaults); i++) {
@@ -71,8 +71,8 @@ static void note_given(struct writer *writer, struct tkb_bytes name)
 	}
 }
 
-static int expect(struct tkb_json *json, enum tkb_json_type type,
-                  struct tkb_json_token *token, struct tkb_error *err)
+static int expect_token(struct tkb_json *json, enum tkb_json_type type,
+                        struct tkb_json_token *token, struct tkb_error *err)
 {
 	int rc;
 
@@ -81,7 +81,7 @@ static int expect(struct tkb_json *json, enum tkb_json_type type,
 		return tkb_fail_while(err, TKB_ERR_INVALID, "the metadata");
 	if (token->type != type)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the metadata is no JSON object");
+		                "the metadata is not a JSON object");
 	return 0;
 }
 
@@ -109,14 +109,14 @@ static int check_number(struct tkb_json *json, struct tkb_bytes name,
 		    !tkb_json_number(json, value, &number) ||
 		    number < limits[i].min || number > limits[i].max)
 			return tkb_fail(err, TKB_ERR_INVALID,
-			                "the metadata's '%s' is nothing that a "
-			                "kernel can have",
+			                "the metadata's '%s' has a value that "
+			                "no kernel can have",
 			                limits[i].name);
 	}
 	return 0;
 }
 
-/* Copy a member as it stands, but what is ours. */
+/* Copy a member verbatim, unless it is one that is written here. */
 static int copy_member(struct writer *writer, struct tkb_json *json,
                        const struct tkb_json_token *key, struct tkb_error *err)
 {
@@ -129,12 +129,12 @@ static int copy_member(struct writer *writer, struct tkb_json *json,
 		rc = tkb_json_skip(json, &value, err);
 	if (rc < 0)
 		return tkb_fail_while(err, TKB_ERR_INVALID, "the metadata");
-	if (is_own(writer, name))
+	if (is_own_member(writer, name))
 		return 0;
 	rc = check_number(json, name, &value, err);
 	if (rc < 0)
 		return rc;
-	note_given(writer, name);
+	mark_given(writer, name);
 	tkb_buf_add_text(writer->out, ", \"");
 	tkb_buf_add(writer->out, name);
 	tkb_buf_add_text(writer->out, "\": ");
@@ -145,13 +145,13 @@ static int copy_member(struct writer *writer, struct tkb_json *json,
 
 static int copy_given(struct writer *writer, struct tkb_error *err)
 {
-	struct tkb_json json = tkb_json_of(writer->order->given, 0);
+	struct tkb_json json = tkb_json_of(writer->request->given, 0);
 	struct tkb_json_token token;
 	int rc;
 
-	if (writer->order->given.size == 0)
+	if (writer->request->given.size == 0)
 		return 0;
-	rc = expect(&json, TKB_JSON_OBJECT, &token, err);
+	rc = expect_token(&json, TKB_JSON_OBJECT, &token, err);
 	while (rc == 0) {
 		rc = tkb_json_next(&json, &token, err);
 		if (rc < 0)
@@ -161,24 +161,24 @@ static int copy_given(struct writer *writer, struct tkb_error *err)
 			break;
 		rc = copy_member(writer, &json, &token, err);
 	}
-	return rc == 0 ? expect(&json, TKB_JSON_END, &token, err) : rc;
+	return rc == 0 ? expect_token(&json, TKB_JSON_END, &token, err) : rc;
 }
 
-int tkb_metadata_write(const struct tkb_metadata_request *order,
+int tkb_metadata_write(const struct tkb_metadata_request *request,
                        struct tkb_buf *out, struct tkb_error *err)
 {
-	struct writer writer = { .order = order, .out = out };
+	struct writer writer = { .request = request, .out = out };
 	int rc;
 
-	write_own(&writer);
+	write_own_members(&writer);
 	rc = copy_given(&writer, err);
 	if (rc < 0)
 		return rc;
-	if (order->num_warps == 0 && !writer.has_warps) {
+	if (request->num_warps == 0 && !writer.has_warps) {
 		begin_member(&writer, "num_warps");
-		tkb_buf_add_number(out, order->default_warps == 0
+		tkb_buf_add_number(out, request->default_warps == 0
 		                                ? 4
-		                                : order->default_warps);
+		                                : request->default_warps);
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(defaults); i++) {
 		if ((writer.has >> i & 1) != 0)

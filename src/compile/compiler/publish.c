@@ -15,13 +15,13 @@ enum {
 	NAME_LIMIT = 255
 };
 
-/* What is held while one entry is published. */
+/* State while one entry is published. */
 struct publisher {
 	const struct tkb_publication *publication;
 	struct tkb_roots roots;
 	struct tkb_loader loader;
 	struct tkb_stage stage;
-	struct tkb_arena arena; /* owns names and the group file */
+	struct tkb_arena arena; /* owns file names */
 	struct tkb_buf group;
 	struct tkb_file files[FILES_LIMIT];
 	struct tkb_bytes bytes[FILES_LIMIT];
@@ -38,7 +38,7 @@ static void publisher_close(struct publisher *publisher)
 	tkb_buf_release(&publisher->group);
 }
 
-/* "<prefix><kernel>.<extension>", in the arena. */
+/* Make "<prefix><kernel>.<extension>", in the arena. */
 static int make_name(struct publisher *publisher, const char *prefix,
                      const char *extension, const char **out,
                      struct tkb_error *err)
@@ -58,13 +58,12 @@ static int make_name(struct publisher *publisher, const char *prefix,
 	rc = tkb_buf_check(&name, err);
 	if (rc < 0)
 		return rc;
-	/* The kernel's name is what a worker read in an untrusted source. */
+	/* The worker read the kernel's name in an untrusted source. */
 	if (!tkb_name_is_valid(tkb_buf_bytes(&name)))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'%.64s' cannot be a kernel's name",
 		                publisher->publication->kernel);
-	*out = tkb_arena_string(&publisher->arena, tkb_buf_bytes(&name));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+	return tkb_arena_copy_buf(&publisher->arena, &name, out, err);
 }
 
 static int add_file(struct publisher *publisher, const char *prefix,
@@ -86,7 +85,7 @@ static int add_file(struct publisher *publisher, const char *prefix,
 	return 0;
 }
 
-/* As Triton writes it, with a sentinel for the folder. */
+/* As Triton writes it, with the sentinel in place of the folder. */
 static int write_group(struct publisher *publisher, struct tkb_error *err)
 {
 	struct tkb_buf *out = &publisher->group;
@@ -166,8 +165,8 @@ static int publish(struct publisher *publisher, struct tkb_error *err)
 	return rc;
 }
 
-int tkb_publication_do(const struct tkb_publication *publication,
-                       struct tkb_error *err)
+int tkb_publication_write(const struct tkb_publication *publication,
+                          struct tkb_error *err)
 {
 	static const struct tkb_digest nothing = { { 0 } };
 	TKB_AUTO(publisher_close)
@@ -190,7 +189,7 @@ int tkb_publication_do(const struct tkb_publication *publication,
 	return publish(&publisher, err);
 }
 
-/* Are its files what they should be? What Triton does not look at counts, too. */
+/* Check every file, including those that Triton does not look at. */
 static int read_files(struct tkb_loader *loader,
                       struct tkb_scanned_entry *found, struct tkb_error *err)
 {

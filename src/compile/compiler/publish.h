@@ -3,8 +3,8 @@
 #define TKB_COMPILE_COMPILER_PUBLISH_H
 
 /*
- * A compiled kernel becomes an entry in Triton's shape: its stages, metadata,
- * and a group file, published as an emit does it.
+ * Makes an entry of a compiled kernel, in Triton's shape: its stages, metadata
+ * and group file, published like an emitted entry.
  */
 
 #include <tkbundle/cache.h>
@@ -12,48 +12,49 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* A stage of it: file "<kernel>.<extension>". */
+/* A stage, in the file "<kernel>.<extension>". */
 struct tkb_stage_file {
 	const char *extension; /* "ptx" */
 	struct tkb_bytes bytes;
 };
 
 struct tkb_publication {
-	const char *root;   /* the cache root, which is made if need be */
-	const char *key;    /* its folder; encodes the metadata's hash */
+	const char *root; /* cache root, made if absent */
+	const char *key;  /* name of its folder; encodes the metadata's hash */
 	const char *kernel; /* its name */
-	const struct tkb_stage_file *files; /* by extension */
+	const struct tkb_stage_file *files;
 	size_t file_count;
-	struct tkb_bytes metadata; /* the text of "<kernel>.json" */
+	struct tkb_bytes metadata; /* text of "<kernel>.json" */
 };
 
-/* Is a whole entry of this key there? */
+/* Does a whole entry with this key exist? */
 TKB_NODISCARD int tkb_publication_find(const char *root, const char *key,
                                        bool *out, struct tkb_error *err);
 
 /*
- * Publish. Returns 0, also where somebody was faster; TKB_ERR_IO,
- * TKB_ERR_UNAVAILABLE (a compiler is at work there just now), TKB_ERR_CORRUPT
- * or TKB_ERR_TOO_LARGE (no file can have the kernel's name) or TKB_ERR_NOMEM.
+ * Publish an entry. Returns 0, also if another process published it first;
+ * TKB_ERR_IO, TKB_ERR_UNAVAILABLE (a compiler is writing there),
+ * TKB_ERR_CORRUPT or TKB_ERR_TOO_LARGE (the kernel's name cannot be a file
+ * name) or TKB_ERR_NOMEM.
  */
-TKB_NODISCARD int tkb_publication_do(const struct tkb_publication *publication,
-                                     struct tkb_error *err);
+TKB_NODISCARD int tkb_publication_write(
+	const struct tkb_publication *publication, struct tkb_error *err);
 
 /*
- * The metadata of a kernel: `given` (a JSON object, as Triton wrote it for the
- * same IR; empty: none) with its hash, name and target replaced, and the members
- * that a launch needs added where it has none.
+ * Metadata of a kernel: those in `given` (a JSON object, as Triton wrote it for
+ * the same IR; empty: none) with hash, name and target replaced, and with
+ * defaults for the missing members that a launch needs.
  */
 struct tkb_metadata_request {
 	struct tkb_bytes given;
 	const char *hash; /* hexadecimal */
 	const char *kernel;
 	const char *arch;
-	uint32_t num_warps;     /* 0: as given, else the next */
+	uint32_t num_warps;     /* 0: as given, else default_warps */
 	uint32_t default_warps; /* 0: 4 */
 };
 
-TKB_NODISCARD int tkb_metadata_write(const struct tkb_metadata_request *order,
+TKB_NODISCARD int tkb_metadata_write(const struct tkb_metadata_request *request,
                                      struct tkb_buf *out,
                                      struct tkb_error *err);
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* One line for each, as --help has it. */
+/* Texts as --help prints them. */
 static const struct {
 	const char *name;
 	const char *text;

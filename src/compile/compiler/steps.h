@@ -2,7 +2,9 @@
 #ifndef TKB_COMPILE_COMPILER_STEPS_H
 #define TKB_COMPILE_COMPILER_STEPS_H
 
-/* The steps of finalize, in their order, for those who ask and who do. */
+/*
+ * The steps of finalize, in their order, for both the library and the worker.
+ */
 
 #include <tkbundle/finalize.h>
 
@@ -26,11 +28,11 @@ enum tkb_step {
 	TKB_STEP_COUNT
 };
 
-/* The step of that name, or TKB_ERR_INVALID with all the names that there are. */
+/* The step of that name, or TKB_ERR_INVALID with a list of all names. */
 TKB_NODISCARD int tkb_step_find(const char *name, enum tkb_step *out,
                                 struct tkb_error *err);
 
-/* Is each of `names`, a list that ends with NULL or is NULL, a step? */
+/* Check a list of step names that ends with NULL, or is NULL. */
 TKB_NODISCARD int tkb_steps_check(const char *const *names,
                                   struct tkb_error *err);
 

@@ -9,7 +9,7 @@ enum {
 	PATH_SIZE = 4096
 };
 
-/* Which file it is, and which contents it has. */
+/* Identifies a file and its contents. */
 struct identity {
 	uint64_t device;
 	uint64_t inode;
@@ -20,7 +20,7 @@ struct identity {
 	int64_t ctime_ns;
 };
 
-/* Of the file that a link leads to. False: there is none. */
+/* Follows links. False if there is no file. */
 static bool identify(const char *path, struct identity *out)
 {
 	struct stat status;
@@ -46,9 +46,9 @@ void tkb_tool_file_add(struct tkb_buf *out, const char *path)
 	struct identity identity;
 
 	if (name.size >= PATH_SIZE)
-		return; /* nothing can be there */
+		return; /* no file can have such a path */
 	if (!identify(path, &identity)) {
-		tkb_field_add_text(out, TKB_FIELD_NO_FILE, path);
+		tkb_field_add_text(out, TKB_FIELD_ABSENT_FILE, path);
 		return;
 	}
 	memcpy(room, &identity, sizeof(identity));
@@ -67,7 +67,7 @@ static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])
 	return true;
 }
 
-static bool is_as_it_was(struct tkb_bytes bytes)
+static bool is_unchanged(struct tkb_bytes bytes)
 {
 	struct identity identity;
 	char path[PATH_SIZE];
@@ -99,9 +99,9 @@ bool tkb_tool_files_hold(struct tkb_bytes answer)
 		rc = tkb_fields_next(&fields, &field, &bytes, NULL);
 		if (rc != 0)
 			return rc == TKB_MISS && count != 0;
-		if (field == TKB_FIELD_FILE && !is_as_it_was(bytes))
+		if (field == TKB_FIELD_FILE && !is_unchanged(bytes))
 			return false;
-		if (field == TKB_FIELD_NO_FILE && !is_absent(bytes))
+		if (field == TKB_FIELD_ABSENT_FILE && !is_absent(bytes))
 			return false;
 		count += field == TKB_FIELD_FILE;
 	}

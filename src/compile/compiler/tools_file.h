@@ -3,9 +3,9 @@
 #define TKB_COMPILE_COMPILER_TOOLS_FILE_H
 
 /*
- * The files that an answer about tools stands on: the tools themselves, and the
- * places that were looked at before and had none. Each is a field of the answer.
- * While all of them are as they were, the tools would say the same again.
+ * The files that an answer about tools depends on: the tools themselves, and
+ * paths that were searched before them and had no file. Each is a field of the
+ * answer. As long as they are unchanged, a worker would give the same answer.
  */
 
 #include <tkbundle/cache.h>
@@ -13,10 +13,13 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Add the file at `path` as it is now, or that there is none. */
+/* Add the identity of the file at `path`, or that there is none. */
 void tkb_tool_file_add(struct tkb_buf *out, const char *path);
 
-/* Does `answer` name files, and is each as it was? Nothing in it is trusted. */
+/*
+ * True if `answer` names files, all of them unchanged. Nothing in it is
+ * trusted.
+ */
 bool tkb_tool_files_hold(struct tkb_bytes answer);
 
 #endif

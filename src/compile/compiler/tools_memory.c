@@ -19,43 +19,43 @@ enum {
 
 static const char file_name[] = "tools";
 
-/* The file begins so; behind it are a digest, and the fields that it is of. */
+/* The file begins with this, then the digest of the rest, which is fields. */
 static const char magic[] = "tkbundle tools 1\n";
 
 enum {
 	HEAD_SIZE = sizeof(magic) - 1 + sizeof(struct tkb_digest)
 };
 
-/* One after another: a question, and its answer. False: there is no more. */
-static bool next(struct tkb_fields *fields, struct tkb_digest *question_out,
-                 struct tkb_bytes *answer_out)
+/* Read the next query and its answer. False at the end. */
+static bool next_answer(struct tkb_fields *fields, struct tkb_digest *query_out,
+                        struct tkb_bytes *answer_out)
 {
 	enum tkb_field field;
 	struct tkb_bytes bytes;
 
 	if (tkb_fields_next(fields, &field, &bytes, NULL) != 0 ||
-	    field != TKB_FIELD_QUESTION || bytes.size != sizeof(*question_out))
+	    field != TKB_FIELD_QUERY || bytes.size != sizeof(*query_out))
 		return false;
-	memcpy(question_out, bytes.data, bytes.size);
+	memcpy(query_out, bytes.data, bytes.size);
 	return tkb_fields_next(fields, &field, answer_out, NULL) == 0 &&
 	       field == TKB_FIELD_ANSWER;
 }
 
-static bool find(struct tkb_bytes all, const struct tkb_digest *question,
-                 struct tkb_bytes *answer_out)
+static bool find_answer(struct tkb_bytes all, const struct tkb_digest *query,
+                        struct tkb_bytes *answer_out)
 {
 	struct tkb_fields fields = { .bytes = all };
 	struct tkb_digest found;
 
-	while (next(&fields, &found, answer_out)) {
-		if (tkb_digest_equal(&found, question))
+	while (next_answer(&fields, &found, answer_out)) {
+		if (tkb_digest_equal(&found, query))
 			return true;
 	}
 	return false;
 }
 
-/* What is remembered in the root's own folder; nothing where that is damaged. */
-static struct tkb_bytes read_all(int own_fd, struct tkb_buf *buf)
+/* The remembered answers; empty if the file is damaged. */
+static struct tkb_bytes read_answers(int own_fd, struct tkb_buf *buf)
 {
 	const struct tkb_bytes nothing = { "", 0 };
 	struct tkb_digest digest;
@@ -74,7 +74,7 @@ static struct tkb_bytes read_all(int own_fd, struct tkb_buf *buf)
 	return all;
 }
 
-/* The root's own folder; -1: there is none. */
+/* Open the root's own folder; -1: there is none. */
 static int open_own(const char *root)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
@@ -86,7 +86,7 @@ static int open_own(const char *root)
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
-bool tkb_tools_recall(const char *root, const struct tkb_digest *question,
+bool tkb_tools_recall(const char *root, const struct tkb_digest *query,
                       struct tkb_buf *answer)
 {
 	TKB_AUTO(tkb_fd_close_at) int own = open_own(root);
@@ -94,7 +94,7 @@ bool tkb_tools_recall(const char *root, const struct tkb_digest *question,
 	struct tkb_buf buf = TKB_BUF_INIT(FILE_LIMIT + 1);
 	struct tkb_bytes found;
 
-	if (own < 0 || !find(read_all(own, &buf), question, &found) ||
+	if (own < 0 || !find_answer(read_answers(own, &buf), query, &found) ||
 	    !tkb_tool_files_hold(found))
 		return false;
 	tkb_buf_reset(answer);
@@ -102,46 +102,47 @@ bool tkb_tools_recall(const char *root, const struct tkb_digest *question,
 	return answer->failure == 0;
 }
 
-static void add(struct tkb_buf *out, const struct tkb_digest *question,
-                struct tkb_bytes answer)
+static void add_answer(struct tkb_buf *out, const struct tkb_digest *query,
+                       struct tkb_bytes answer)
 {
-	tkb_field_add(out, TKB_FIELD_QUESTION,
-	              (struct tkb_bytes){ question, sizeof(*question) });
+	tkb_field_add(out, TKB_FIELD_QUERY,
+	              (struct tkb_bytes){ query, sizeof(*query) });
 	tkb_field_add(out, TKB_FIELD_ANSWER, answer);
 }
 
-void tkb_tools_note(struct tkb_buf *fresh, const struct tkb_digest *question,
+void tkb_tools_note(struct tkb_buf *fresh, const struct tkb_digest *query,
                     struct tkb_bytes answer)
 {
 	if (answer.size <= ANSWER_LIMIT && tkb_tool_files_hold(answer))
-		add(fresh, question, answer);
+		add_answer(fresh, query, answer);
 }
 
-/* The new ones, and of the old ones those that they do not replace. */
-static void merge(struct tkb_bytes fresh, struct tkb_bytes old,
-                  struct tkb_buf *out)
+/* The fresh answers, then those old ones that they do not replace. */
+static void merge_answers(struct tkb_bytes fresh, struct tkb_bytes old,
+                          struct tkb_buf *out)
 {
 	struct tkb_fields fields = { .bytes = fresh };
-	struct tkb_digest question;
+	struct tkb_digest query;
 	struct tkb_bytes answer;
 	struct tkb_bytes newer;
 	size_t count = 0;
 
-	while (next(&fields, &question, &answer) && count++ < ANSWERS_LIMIT &&
+	while (next_answer(&fields, &query, &answer) &&
+	       count++ < ANSWERS_LIMIT &&
 	       out->size + answer.size < FILE_LIMIT - ANSWER_LIMIT)
-		add(out, &question, answer);
+		add_answer(out, &query, answer);
 	fields = (struct tkb_fields){ .bytes = old };
-	while (next(&fields, &question, &answer) && count < ANSWERS_LIMIT &&
+	while (next_answer(&fields, &query, &answer) && count < ANSWERS_LIMIT &&
 	       out->size + answer.size < FILE_LIMIT - ANSWER_LIMIT) {
-		if (find(fresh, &question, &newer))
+		if (find_answer(fresh, &query, &newer))
 			continue;
-		add(out, &question, answer);
+		add_answer(out, &query, answer);
 		count++;
 	}
 }
 
-/* Under the stage's name until it is whole. */
-static void write_all(const struct tkb_stage *stage, struct tkb_bytes all)
+/* Written in the stage, then renamed. */
+static void write_answers(const struct tkb_stage *stage, struct tkb_bytes all)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	TKB_AUTO(tkb_buf_release)
@@ -181,9 +182,9 @@ void tkb_tools_remember(const char *root, struct tkb_bytes fresh)
 	tkb_stage_begin(&stage, &nothing, true);
 	if (tkb_stage_open(&stage, NULL) < 0)
 		return;
-	merge(fresh, read_all(stage.own_fd, &old), &all);
+	merge_answers(fresh, read_answers(stage.own_fd, &old), &all);
 	if (all.failure == 0)
-		write_all(&stage, tkb_buf_bytes(&all));
+		write_answers(&stage, tkb_buf_bytes(&all));
 }
 
 void tkb_tools_forget(const char *root)

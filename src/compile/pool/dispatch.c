@@ -6,38 +6,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "compile/pool/pool_internal.h"
 
 enum {
-	ROUNDS = 32, /* times that one worker is read before the others */
-	LAST_ROUNDS = 65536, /* of one that has ended */
+	READ_ROUNDS = 32, /* reads from one worker before the next one's turn */
+	LAST_READ_ROUNDS = 65536, /* reads from a worker that has ended */
 	FAILURE_WEIGHT = 20,
 	KILL_WEIGHT = 1,
-	STARTS_LIMIT = 60, /* of what weighs that no worker greeted */
-	NAP_MS = 3,        /* between two looks at one that is to end */
-	LOOK_MS = 200      /* between two looks at those at work */
+	FAILED_STARTS_LIMIT = 60, /* sum of weights that is a fault */
+	EXIT_POLL_MS = 3,         /* between polls for the exit of a process */
+	CHECK_MS = 200            /* between checks of busy workers */
 };
 
-uint64_t tkb_pool_now_ns(void)
+static void pause_shortly(void)
 {
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * TKB_NS_PER_MS +
-	       (uint64_t)now.tv_nsec;
-}
-
-static void nap(void)
-{
-	const struct timespec pause = { .tv_nsec =
-		                                NAP_MS * (long)TKB_NS_PER_MS };
+	const struct timespec pause = { .tv_nsec = EXIT_POLL_MS *
+		                                   (long)TKB_NS_PER_MS };
 
 	(void)nanosleep(&pause, NULL);
 }
 
 static bool has_worker(const struct tkb_slot *slot)
 {
-	return slot->hand.socket >= 0;
+	return slot->process.socket >= 0;
 }
 
 static size_t count_workers(const struct tkb_pool *pool, bool only_greeted)
@@ -50,28 +42,28 @@ static size_t count_workers(const struct tkb_pool *pool, bool only_greeted)
 	return count;
 }
 
-/* Where no worker is there, nor will be. */
-static void fail_waiting(struct tkb_pool *pool)
+/* Fail every queued task: no worker runs and none can be started. */
+static void fail_queued(struct tkb_pool *pool)
 {
 	while (pool->first != NULL && count_workers(pool, false) == 0)
-		tkb_pool_finish(pool, tkb_pool_next(pool), TKB_ERR_UNAVAILABLE,
-		                &pool->fault);
+		tkb_pool_finish(pool, tkb_pool_dequeue(pool),
+		                TKB_ERR_UNAVAILABLE, &pool->fault);
 }
 
-void tkb_pool_note_start(struct tkb_pool *pool, bool was_killed,
-                         const char *failure)
+void tkb_pool_note_failed_start(struct tkb_pool *pool, bool was_killed,
+                                const char *failure)
 {
 	pool->failed_starts += was_killed ? KILL_WEIGHT : FAILURE_WEIGHT;
-	if (pool->failed_starts < STARTS_LIMIT)
+	if (pool->failed_starts < FAILED_STARTS_LIMIT)
 		return;
 	(void)tkb_fail(&pool->fault, TKB_ERR_UNAVAILABLE,
 	               "no worker can be had: %s", failure);
-	fail_waiting(pool);
+	fail_queued(pool);
 }
 
 /*
- * Not after a fault, until somebody wants a worker, and those have greeted or
- * failed that were started before.
+ * After a fault, start a worker only if a task is queued and every earlier
+ * start has either greeted or failed.
  */
 static bool may_start(const struct tkb_pool *pool)
 {
@@ -93,19 +85,20 @@ static void start_missing(struct tkb_pool *pool)
 		pool->failed_starts = 0;
 	}
 	for (; at < pool->slot_count && !pool->is_closing; at++) {
-		if (has_worker(&slots[at]) ||
-		    tkb_pool_now_ns() < slots[at].start_ns)
+		if (has_worker(&slots[at]) || tkb_now_ns() < slots[at].start_ns)
 			continue;
 		if (!tkb_slot_start(pool, &slots[at]))
 			break;
 	}
-	/* What keeps one from being started keeps the others too. */
+	/*
+	 * Whatever prevented this start would prevent the remaining ones too.
+	 */
 	for (size_t i = at; i < pool->slot_count; i++)
 		slots[i].start_ns = slots[at].start_ns;
 }
 
-/* Those in line that nobody wants any more. */
-static void drop_waiting(struct tkb_pool *pool, const struct tkb_error *error)
+/* Cancel the queued tasks whose futures were all cancelled. */
+static void cancel_queued(struct tkb_pool *pool, const struct tkb_error *error)
 {
 	struct tkb_task **link = &pool->first;
 
@@ -122,8 +115,11 @@ static void drop_waiting(struct tkb_pool *pool, const struct tkb_error *error)
 	pool->end = link;
 }
 
-/* A pool that closes lets its workers come to their end. */
-static void drop_unwanted(struct tkb_pool *pool)
+/*
+ * Cancel unwanted tasks. While the pool closes, their workers may finish on
+ * their own instead of being killed at once.
+ */
+static void cancel_unwanted(struct tkb_pool *pool)
 {
 	struct tkb_error error = { 0 };
 
@@ -131,7 +127,7 @@ static void drop_unwanted(struct tkb_pool *pool)
 		return;
 	pool->has_unwanted = false;
 	(void)tkb_fail(&error, TKB_ERR_CANCELLED, "cancelled");
-	drop_waiting(pool, &error);
+	cancel_queued(pool, &error);
 	for (size_t i = 0; i < pool->slot_count; i++) {
 		struct tkb_slot *slot = &pool->slots[i];
 		struct tkb_task *task = slot->task;
@@ -151,19 +147,19 @@ static void assign(struct tkb_pool *pool)
 		struct tkb_slot *slot = &pool->slots[i];
 
 		if (slot->task == NULL && slot->has_greeted && !slot->is_closed)
-			tkb_slot_give(pool, slot, tkb_pool_next(pool));
+			tkb_slot_give(pool, slot, tkb_pool_dequeue(pool));
 	}
 }
 
 static int64_t ms_until(uint64_t time_ns)
 {
-	const uint64_t now = tkb_pool_now_ns();
+	const uint64_t now = tkb_now_ns();
 
 	return time_ns <= now ? 0
 	                      : (int64_t)((time_ns - now) / TKB_NS_PER_MS) + 1;
 }
 
-/* In ms, until something is to be done unasked for; -1: never. */
+/* Milliseconds until the slot needs attention without any event; -1: never. */
 static int64_t slot_time_left(const struct tkb_pool *pool,
                               const struct tkb_slot *slot)
 {
@@ -172,11 +168,11 @@ static int64_t slot_time_left(const struct tkb_pool *pool,
 	if (!has_worker(slot))
 		return may_start(pool) ? ms_until(slot->start_ns) : -1;
 	if (slot->is_closed)
-		return NAP_MS;
+		return EXIT_POLL_MS;
 	if (slot->task == NULL && slot->has_greeted)
 		return -1;
 	left = ms_until(slot->deadline_ns);
-	return left < LOOK_MS ? left : LOOK_MS;
+	return left < CHECK_MS ? left : CHECK_MS;
 }
 
 static int time_left(const struct tkb_pool *pool)
@@ -192,23 +188,26 @@ static int time_left(const struct tkb_pool *pool)
 	return (int)left;
 }
 
-/* Its process is gone, or is to be gone: what it said before still counts. */
-static void look_for_end(struct tkb_pool *pool, struct tkb_slot *slot)
+/*
+ * If the process has exited, or has to, read what it sent before and fail the
+ * slot.
+ */
+static void check_exit(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	char what[64];
 
-	if (!tkb_worker_process_has_ended(&slot->hand, what))
+	if (!tkb_worker_process_has_ended(&slot->process, what))
 		return;
-	tkb_slot_read(pool, slot, LAST_ROUNDS);
+	tkb_slot_read(pool, slot, LAST_READ_ROUNDS);
 	if (has_worker(slot))
-		tkb_slot_lose(pool, slot, what);
+		tkb_slot_fail(pool, slot, what);
 }
 
 static void check_deadline(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	char what[64] = "closed its connection";
 
-	if (tkb_pool_now_ns() < slot->deadline_ns)
+	if (tkb_now_ns() < slot->deadline_ns)
 		return;
 	if (!slot->is_closed && !slot->has_greeted)
 		(void)snprintf(what, sizeof(what), "did not greet in %u ms",
@@ -216,95 +215,98 @@ static void check_deadline(struct tkb_pool *pool, struct tkb_slot *slot)
 	else if (!slot->is_closed)
 		(void)snprintf(what, sizeof(what), "was not done after %u ms",
 		               slot->task->timeout_ms);
-	tkb_slot_lose(pool, slot, what);
+	tkb_slot_fail(pool, slot, what);
 }
 
 /*
- * A worker that ends closes its socket, unless a child of it holds that too; so
- * those at work are looked at now and then.
+ * A worker that exits closes its socket, unless a child of it holds the socket
+ * too, so busy workers are also polled for their exit.
  */
-static void look_after(struct tkb_pool *pool)
+static void check_workers(struct tkb_pool *pool)
 {
-	const bool is_due = tkb_pool_now_ns() >= pool->look_ns;
+	const bool is_due = tkb_now_ns() >= pool->next_check_ns;
 
 	if (is_due)
-		pool->look_ns = tkb_pool_now_ns() + LOOK_MS * TKB_NS_PER_MS;
+		pool->next_check_ns = tkb_now_ns() + CHECK_MS * TKB_NS_PER_MS;
 	for (size_t i = 0; i < pool->slot_count; i++) {
 		struct tkb_slot *slot = &pool->slots[i];
 
 		if (!has_worker(slot))
 			continue;
 		if (is_due && slot->task != NULL)
-			tkb_output_trim(&slot->hand.output,
+			tkb_output_trim(&slot->process.output,
 			                slot->task->max_log_size);
 		if (is_due || slot->is_closed)
-			look_for_end(pool, slot);
+			check_exit(pool, slot);
 		if (has_worker(slot) && (slot->task != NULL ||
 		                         slot->is_closed || !slot->has_greeted))
 			check_deadline(pool, slot);
 	}
 }
 
-/* What poll() is asked of a worker. */
-static struct pollfd wish(const struct tkb_slot *slot)
+static struct pollfd poll_request(const struct tkb_slot *slot)
 {
-	struct pollfd fd = { .fd = slot->hand.socket, .events = POLLIN };
+	struct pollfd fd = { .fd = slot->process.socket, .events = POLLIN };
 
-	if (slot->task != NULL && !slot->is_deaf &&
+	if (slot->task != NULL && !slot->has_send_failed &&
 	    slot->sent < slot->task->message.size)
 		fd.events = POLLIN | POLLOUT;
 	return fd;
 }
 
 /*
- * Wait outside of the lock, and take care of what happened. Only those are
- * asked about that are there: more than a process may open would be refused.
+ * Wait without the lock, then handle the events. Only running workers are
+ * polled: poll() refuses more descriptors than the process may open.
  */
 static void wait_for_work(struct tkb_pool *pool)
 {
-	struct pollfd fds[TKB_SEATS_LIMIT + 1] = { { .fd = pool->wakeup,
+	struct pollfd fds[TKB_SLOTS_LIMIT + 1] = { { .fd = pool->wakeup,
 		                                     .events = POLLIN } };
-	struct tkb_slot *slots[TKB_SEATS_LIMIT + 1] = { NULL };
+	struct tkb_slot *slots[TKB_SLOTS_LIMIT + 1] = { NULL };
 	const int timeout_ms = time_left(pool);
 	size_t count = 1;
-	uint64_t rung;
+	uint64_t wakeups;
 
 	for (size_t i = 0; i < pool->slot_count; i++) {
 		if (!has_worker(&pool->slots[i]) || pool->slots[i].is_closed)
 			continue;
 		slots[count] = &pool->slots[i];
-		fds[count++] = wish(&pool->slots[i]);
+		fds[count++] = poll_request(&pool->slots[i]);
 	}
 	(void)pthread_mutex_unlock(&pool->lock);
 	(void)poll(fds, count, timeout_ms);
 	(void)pthread_mutex_lock(&pool->lock);
-	if (fds[0].revents != 0 && read(pool->wakeup, &rung, sizeof(rung)) < 0)
-		rung = 0; /* it was not rung */
+	if (fds[0].revents != 0 &&
+	    read(pool->wakeup, &wakeups, sizeof(wakeups)) < 0)
+		wakeups = 0; /* nobody woke the dispatcher */
 	for (size_t i = 1; i < count; i++) {
 		if ((fds[i].revents & POLLOUT) != 0 && slots[i]->task != NULL)
 			tkb_slot_write(slots[i]);
 		if ((fds[i].revents & ~POLLOUT) != 0)
-			tkb_slot_read(pool, slots[i], ROUNDS);
+			tkb_slot_read(pool, slots[i], READ_ROUNDS);
 	}
-	look_after(pool);
+	check_workers(pool);
 }
 
-/* What it still says is for nobody, but must not keep it from ending. */
+/*
+ * Read and drop what the worker still sends, so that a full socket does not
+ * keep it from exiting.
+ */
 static void drain(const struct tkb_slot *slot)
 {
 	char bytes[TKB_MESSAGE_PIECE];
 
-	for (size_t i = 0; i < ROUNDS; i++) {
-		if (recv(slot->hand.socket, bytes, sizeof(bytes),
+	for (size_t i = 0; i < READ_ROUNDS; i++) {
+		if (recv(slot->process.socket, bytes, sizeof(bytes),
 		         MSG_DONTWAIT) <= 0)
 			return;
 	}
 }
 
-/* True when all have ended before the time is over. */
-static bool all_end(struct tkb_pool *pool)
+/* True if all workers have exited before the grace period is over. */
+static bool wait_for_exits(struct tkb_pool *pool)
 {
-	const uint64_t end = tkb_pool_now_ns() + pool->grace_ms * TKB_NS_PER_MS;
+	const uint64_t end = tkb_now_ns() + pool->grace_ms * TKB_NS_PER_MS;
 	char what[64];
 	size_t left;
 
@@ -313,26 +315,26 @@ static bool all_end(struct tkb_pool *pool)
 		for (size_t i = 0; i < pool->slot_count; i++) {
 			drain(&pool->slots[i]);
 			left += !tkb_worker_process_has_ended(
-				&pool->slots[i].hand, what);
+				&pool->slots[i].process, what);
 		}
-		if (left == 0 || tkb_pool_now_ns() >= end)
+		if (left == 0 || tkb_now_ns() >= end)
 			return left == 0;
 		(void)pthread_mutex_unlock(&pool->lock);
-		nap();
+		pause_shortly();
 		(void)pthread_mutex_lock(&pool->lock);
 	}
 }
 
 static void shut_down(struct tkb_pool *pool)
 {
-	drop_unwanted(pool);
+	cancel_unwanted(pool);
 	for (size_t i = 0; i < pool->slot_count; i++)
-		tkb_worker_process_dismiss(&pool->slots[i].hand);
-	if (!all_end(pool)) {
+		tkb_worker_process_dismiss(&pool->slots[i].process);
+	if (!wait_for_exits(pool)) {
 		for (size_t i = 0; i < pool->slot_count; i++)
-			tkb_worker_process_signal(&pool->slots[i].hand,
+			tkb_worker_process_signal(&pool->slots[i].process,
 			                          SIGTERM);
-		(void)all_end(pool);
+		(void)wait_for_exits(pool);
 	}
 	for (size_t i = 0; i < pool->slot_count; i++)
 		tkb_slot_end(pool, &pool->slots[i]);
@@ -345,7 +347,7 @@ void *tkb_pool_dispatch(void *self)
 	(void)pthread_mutex_lock(&pool->lock);
 	while (!pool->is_closing) {
 		start_missing(pool);
-		drop_unwanted(pool);
+		cancel_unwanted(pool);
 		assign(pool);
 		if (!pool->is_closing)
 			wait_for_work(pool);

@@ -15,7 +15,7 @@ void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
 
 	if (bytes.size > UINT32_MAX) {
 		tkb_buf_add(out, (struct tkb_bytes){ "", SIZE_MAX });
-		return; /* too large for any buffer, too */
+		return; /* exceeds every buffer's limit as well */
 	}
 	tkb_buf_add(out, (struct tkb_bytes){ &head, sizeof(head) });
 	tkb_buf_add(out, bytes);
@@ -26,6 +26,12 @@ void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
 {
 	if (text != NULL)
 		tkb_field_add(out, field, tkb_text(text));
+}
+
+void tkb_field_add_flag(struct tkb_buf *out, enum tkb_field field, bool is_set)
+{
+	if (is_set)
+		tkb_field_add_text(out, field, "1");
 }
 
 void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
@@ -52,19 +58,19 @@ void tkb_field_add_finalize(struct tkb_buf *out,
 	tkb_field_add_list(out, TKB_FIELD_FINALIZE_KEEP, options->kernels);
 	tkb_field_add_list(out, TKB_FIELD_FINALIZE_WITHOUT, options->without);
 	for (size_t i = 0; i < options->rule_count; i++)
-		tkb_field_add(out, TKB_FIELD_FINALIZE_RULES, options->rules[i]);
-	if (options->is_fast)
-		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FAST, "1");
+		tkb_field_add(out, TKB_FIELD_FINALIZE_RULE, options->rules[i]);
+	tkb_field_add_flag(out, TKB_FIELD_FINALIZE_FAST, options->is_fast);
 }
 
-void tkb_field_add_rule_names(struct tkb_buf *out,
-                              const struct tkb_finalize_options *options)
+void tkb_field_add_finalize_request(struct tkb_buf *out,
+                                    const struct tkb_finalize_options *options)
 {
-	if (options->rule_names == NULL)
-		return;
-	for (size_t i = 0; i < options->rule_count; i++)
-		tkb_field_add_text(out, TKB_FIELD_FINALIZE_FILE,
+	tkb_field_add_finalize(out, options);
+	for (size_t i = 0;
+	     options->rule_names != NULL && i < options->rule_count; i++)
+		tkb_field_add_text(out, TKB_FIELD_FINALIZE_RULE_NAME,
 		                   options->rule_names[i]);
+	tkb_field_add_flag(out, TKB_FIELD_BITCODE, options->is_bitcode);
 }
 
 int tkb_fields_next(struct tkb_fields *fields, enum tkb_field *field_out,

@@ -3,8 +3,9 @@
 #define TKB_COMPILE_POOL_FIELDS_H
 
 /*
- * What a compile job asks for, and what it answers: fields, one after another,
- * each a number that names it, a size, and bytes. One that is repeated is a list.
+ * Requests and answers of compile jobs: a sequence of fields, each with a
+ * number that names it, a size, and bytes. A field that occurs several times is
+ * a list.
  */
 
 #include <tkbundle/compile.h>
@@ -15,56 +16,55 @@
 #include "base/buf.h"
 
 enum tkb_field {
-	/* Of a job. */
-	TKB_FIELD_INPUT = 1, /* enum tkb_input, as a decimal number */
-	TKB_FIELD_EMIT,      /* enum tkb_product: what to end with */
+	/* In requests. */
+	TKB_FIELD_INPUT = 1, /* enum tkb_input, in decimal */
+	TKB_FIELD_PRODUCT,   /* enum tkb_product: what to stop at */
 	TKB_FIELD_SOURCE,    /* the input's bytes */
 	TKB_FIELD_ARCH,      /* "90" */
-	TKB_FIELD_KERNEL,    /* its name */
-	TKB_FIELD_NAME,      /* of the input, for messages */
+	TKB_FIELD_KERNEL,    /* name of the kernel */
+	TKB_FIELD_NAME,      /* name of the input, for messages */
 	TKB_FIELD_PTXAS,     /* a path */
 	TKB_FIELD_PTXAS_OPTION,
-	TKB_FIELD_LINKER, /* nvjitlink, not ptxas: "1" */
+	TKB_FIELD_WITH_NVJITLINK, /* "1": link with nvJitLink instead of ptxas */
 	TKB_FIELD_NVRTC_OPTION,
-	TKB_FIELD_LIBDEVICE,        /* a path; in an answer, "": none */
-	TKB_FIELD_OPTIMIZE,         /* "1" */
-	TKB_FIELD_NO_FUSION,        /* "1" */
-	TKB_FIELD_NO_LINES,         /* "1" */
-	TKB_FIELD_FINALIZE,         /* "1": run the steps of finalize */
-	TKB_FIELD_FINALIZE_KEEP,    /* a kernel that stays; none: all of them */
-	TKB_FIELD_FINALIZE_WITHOUT, /* the name of a step that is left out */
-	TKB_FIELD_FINALIZE_RULES,   /* the text of a file of rules */
-	TKB_FIELD_FINALIZE_FILE,    /* what that is called; all are, or none */
-	TKB_FIELD_FINALIZE_FAST,    /* "1": rules that change rounding, too */
-	TKB_FIELD_METADATA,         /* of keys alone */
-	TKB_FIELD_BITCODE,          /* "1": answer LLVM IR as bitcode */
-	TKB_FIELD_NO_NVRTC, /* "1", with TKB_INPUT_NONE: do not ask it */
+	TKB_FIELD_LIBDEVICE,          /* a path; "" in an answer: none */
+	TKB_FIELD_OPTIMIZED,          /* "1" */
+	TKB_FIELD_FUSION_OFF,         /* "1" */
+	TKB_FIELD_LINE_INFO_OFF,      /* "1" */
+	TKB_FIELD_FINALIZE,           /* "1": run the finalize steps */
+	TKB_FIELD_FINALIZE_KEEP,      /* a kernel to keep; absent: keep all */
+	TKB_FIELD_FINALIZE_WITHOUT,   /* name of a step to skip */
+	TKB_FIELD_FINALIZE_RULE,      /* text of a rule file */
+	TKB_FIELD_FINALIZE_RULE_NAME, /* its name; for all or none */
+	TKB_FIELD_FINALIZE_FAST, /* "1": also apply rules that change rounding */
+	TKB_FIELD_METADATA,      /* in keys only */
+	TKB_FIELD_BITCODE,       /* "1": answer LLVM IR as bitcode */
+	TKB_FIELD_WITHOUT_NVRTC, /* "1": do not query NVRTC */
 
-	/* Of an answer. A kernel's name is in both. */
-	TKB_FIELD_LLIR =
-		64, /* the finalized module: a text, as Triton's llir */
+	/* In answers. The kernel's name is in both. */
+	TKB_FIELD_LLIR = 64, /* the finalized module; text, as Triton's llir */
 	TKB_FIELD_PTX,
 	TKB_FIELD_CUBIN,
-	TKB_FIELD_LLVM, /* versions: "22.1.8" */
+	TKB_FIELD_LLVM, /* a version: "22.1.8" */
 	TKB_FIELD_NVRTC,
 	TKB_FIELD_PTXAS_VERSION,
-	TKB_FIELD_NVJITLINK, /* its version, where it makes the cubin */
-	TKB_FIELD_TOOLS, /* all of it, for people: what made it: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
-	/* With TKB_INPUT_NONE, what the answer stands on: tools_file.h. */
+	TKB_FIELD_NVJITLINK, /* its version, if it made the cubin */
+	TKB_FIELD_TOOLS, /* for people: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
+	/* With TKB_INPUT_NONE: what the answer depends on; see tools_file.h. */
 	TKB_FIELD_FILE,
-	TKB_FIELD_NO_FILE,
+	TKB_FIELD_ABSENT_FILE,
 
-	/* Of what is remembered of tools: tools_memory.h. */
-	TKB_FIELD_QUESTION = 96, /* its digest */
+	/* In the remembered answers about tools; see tools_memory.h. */
+	TKB_FIELD_QUERY = 96, /* digest of the request */
 	TKB_FIELD_ANSWER
 };
 
-/* What a job begins with. */
+/* What a job starts from. */
 enum tkb_input {
 	TKB_INPUT_LLIR = 1, /* text or bitcode */
 	TKB_INPUT_PTX,
 	TKB_INPUT_CUDA,
-	TKB_INPUT_NONE /* only the tools' versions are wanted */
+	TKB_INPUT_NONE /* only report the tools' versions */
 };
 
 void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
@@ -74,24 +74,27 @@ void tkb_field_add_text(struct tkb_buf *out, enum tkb_field field,
 void tkb_field_add_number(struct tkb_buf *out, enum tkb_field field,
                           uint64_t number);
 
-/* Each of a list that ends with NULL, or is NULL. */
+/* Add "1" if `is_set`, else nothing. */
+void tkb_field_add_flag(struct tkb_buf *out, enum tkb_field field, bool is_set);
+
+/* Add each text of a list that ends with NULL; the list may be NULL. */
 void tkb_field_add_list(struct tkb_buf *out, enum tkb_field field,
                         const char *const *texts);
 
-/* What of finalize's options decides what comes out. */
+/* Add the finalize options that determine the output. */
 void tkb_field_add_finalize(struct tkb_buf *out,
                             const struct tkb_finalize_options *options);
 
-/* The names of rules decide nothing: no key has them. */
-void tkb_field_add_rule_names(struct tkb_buf *out,
-                              const struct tkb_finalize_options *options);
+/* The same for a request, with what does not go into a key. */
+void tkb_field_add_finalize_request(struct tkb_buf *out,
+                                    const struct tkb_finalize_options *options);
 
 struct tkb_fields {
-	struct tkb_bytes bytes; /* by reference */
+	struct tkb_bytes bytes; /* borrowed */
 	size_t at;
 };
 
-/* The next one. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT. */
+/* Read the next field. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT. */
 TKB_NODISCARD int tkb_fields_next(struct tkb_fields *fields,
                                   enum tkb_field *field_out,
                                   struct tkb_bytes *bytes_out,

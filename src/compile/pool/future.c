@@ -7,15 +7,15 @@
 #include "base/struct.h"
 #include "compile/pool/pool_internal.h"
 
-/* Jobs given to a pool, and what their callers hold of them. */
+/* Jobs submitted to a pool, and the futures that callers hold. */
 
 struct tkb_future {
-	struct tkb_pool *pool; /* held */
-	struct tkb_task *task; /* held */
+	struct tkb_pool *pool; /* a reference */
+	struct tkb_task *task; /* a reference */
 	bool is_cancelled;
 };
 
-/* A task of this key that is not done, or NULL. */
+/* An unfinished task with this key, or NULL. */
 static struct tkb_task *find_task(const struct tkb_pool *pool, const char *key)
 {
 	for (size_t i = 0; key != NULL && i < pool->slot_count; i++) {
@@ -34,9 +34,12 @@ static struct tkb_task *find_task(const struct tkb_pool *pool, const char *key)
 	return NULL;
 }
 
-/* Under the lock. What was made is in vain where another does the same. */
-static void join_line(struct tkb_pool *pool, struct tkb_task *made,
-                      struct tkb_future *future)
+/*
+ * With the lock held: enqueue `made`, or free it and join an unfinished task
+ * with the same key.
+ */
+static void enqueue_or_join(struct tkb_pool *pool, struct tkb_task *made,
+                            struct tkb_future *future)
 {
 	struct tkb_task *twin = find_task(pool, made->key);
 
@@ -44,13 +47,13 @@ static void join_line(struct tkb_pool *pool, struct tkb_task *made,
 		tkb_task_free(made);
 	} else {
 		twin = made;
-		twin->held = 1;
+		twin->references = 1;
 		pool->task_count++;
-		tkb_pool_line_up(pool, twin, false);
+		tkb_pool_enqueue(pool, twin, false);
 	}
-	twin->held++;
+	twin->references++;
 	twin->wanted++;
-	pool->held++;
+	pool->references++;
 	future->pool = pool;
 	future->task = twin;
 }
@@ -77,8 +80,8 @@ int tkb_pool_submit(struct tkb_pool *pool, const struct tkb_job *job,
 	(void)pthread_mutex_lock(&pool->lock);
 	is_closing = pool->is_closing;
 	if (!is_closing) {
-		join_line(pool, task, future);
-		tkb_pool_ring(pool);
+		enqueue_or_join(pool, task, future);
+		tkb_pool_wake(pool);
 	}
 	(void)pthread_mutex_unlock(&pool->lock);
 	if (is_closing) {
@@ -116,9 +119,9 @@ int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
 	(void)pthread_mutex_lock(&pool->lock);
 	while (!task->is_done && !future->is_cancelled && !is_late) {
 		if (timeout_ms == TKB_FOREVER)
-			(void)pthread_cond_wait(&pool->moved, &pool->lock);
+			(void)pthread_cond_wait(&pool->changed, &pool->lock);
 		else
-			is_late = pthread_cond_timedwait(&pool->moved,
+			is_late = pthread_cond_timedwait(&pool->changed,
 			                                 &pool->lock,
 			                                 &end) == ETIMEDOUT;
 	}
@@ -145,7 +148,7 @@ struct tkb_bytes tkb_future_log(struct tkb_future *future)
 	return log;
 }
 
-/* Under the lock. The dispatcher finishes what nobody wants. */
+/* With the lock held. The dispatcher ends tasks that no future wants. */
 static void cancel(struct tkb_future *future)
 {
 	if (future->is_cancelled)
@@ -153,9 +156,9 @@ static void cancel(struct tkb_future *future)
 	future->is_cancelled = true;
 	if (--future->task->wanted == 0)
 		future->pool->has_unwanted = true;
-	(void)pthread_cond_broadcast(&future->pool->moved);
+	(void)pthread_cond_broadcast(&future->pool->changed);
 	if (!future->pool->is_closing)
-		tkb_pool_ring(future->pool);
+		tkb_pool_wake(future->pool);
 }
 
 void tkb_future_cancel(struct tkb_future *future)
@@ -171,7 +174,7 @@ void tkb_future_free(struct tkb_future *future)
 		return;
 	(void)pthread_mutex_lock(&future->pool->lock);
 	cancel(future);
-	tkb_pool_let_go(future->task);
-	tkb_pool_leave(future->pool);
+	tkb_task_unref(future->task);
+	tkb_pool_unref(future->pool);
 	free(future);
 }

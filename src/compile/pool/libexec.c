@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "<folder of `program`>/<between><name>", if it is there. */
-static bool look_beside(const char *program, const char *between,
+/* "<folder of `program`>/<between><name>", if it exists. */
+static bool find_beside(const char *program, const char *between,
                         const char *name, char out[TKB_LIBEXEC_PATH_SIZE])
 {
 	const char *slash = strrchr(program, '/');
@@ -22,7 +22,7 @@ static bool look_beside(const char *program, const char *between,
 	       access(out, R_OK) == 0;
 }
 
-/* The file that has this code in it: the library, or the program itself. */
+/* The file that contains this code: the library, or the program itself. */
 static bool find_library(char out[TKB_LIBEXEC_PATH_SIZE])
 {
 	Dl_info info;
@@ -31,7 +31,7 @@ static bool find_library(char out[TKB_LIBEXEC_PATH_SIZE])
 	       info.dli_fname != NULL && realpath(info.dli_fname, out) != NULL;
 }
 
-/* "/usr/bin/tkbundle" and "../libexec" to "/usr/libexec", for people. */
+/* For messages: "/usr/bin/tkbundle" and "../libexec" give "/usr/libexec". */
 static void name_folder(const char *program, const char *between,
                         char out[TKB_LIBEXEC_PATH_SIZE])
 {
@@ -57,15 +57,15 @@ int tkb_libexec_find(const char *name, char out[TKB_LIBEXEC_PATH_SIZE],
 
 	if (length > 0 && (size_t)length < sizeof(here)) {
 		here[length] = '\0';
-		if (look_beside(here, "", name, out) ||
-		    look_beside(here, TKB_LIBEXEC_FROM_BIN "/", name, out))
+		if (find_beside(here, "", name, out) ||
+		    find_beside(here, TKB_LIBEXEC_FROM_BIN "/", name, out))
 			return 0;
 		name_folder(here, "", beside);
 		name_folder(here, TKB_LIBEXEC_FROM_BIN, installed);
 	}
 	if (find_library(here)) {
-		if (look_beside(here, "", name, out) ||
-		    look_beside(here, TKB_LIBEXEC_FROM_LIB "/", name, out))
+		if (find_beside(here, "", name, out) ||
+		    find_beside(here, TKB_LIBEXEC_FROM_LIB "/", name, out))
 			return 0;
 		name_folder(here, TKB_LIBEXEC_FROM_LIB, installed);
 	}

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_POOL_LIBEXEC_H
 #define TKB_COMPILE_POOL_LIBEXEC_H
 
-/* Programs of ours that nobody starts by hand. */
+/* Helper programs that are not started by hand. */
 
 #include "base/base.h"
 
@@ -11,11 +11,11 @@ enum {
 };
 
 /*
- * Find `name` beside the running program, as after a build, or in libexec/tkbundle
- * as it lies from the running program or from this library, as after an
- * installation, wherever that was moved.
+ * Find `name` next to the running program (as after a build), or in
+ * libexec/tkbundle relative to the running program or to this library (as after
+ * an installation, which may have been moved).
  *
- * @return 0, or TKB_ERR_IO: it is nowhere
+ * @return 0, or TKB_ERR_IO if it is in none of these folders
  */
 TKB_NODISCARD int tkb_libexec_find(const char *name,
                                    char out[TKB_LIBEXEC_PATH_SIZE],

@@ -3,37 +3,38 @@
 #define TKB_COMPILE_POOL_MESSAGE_H
 
 /*
- * What a pool and its workers say to each other over a socket: a head, and as
- * many bytes as it tells. Both are of one machine and one build, so numbers
- * stand as they do in memory; the magic word tells when they are not.
+ * The protocol between a pool and its workers over a socket: a head, then as
+ * many bytes as the head says. Both ends run on one machine and come from one
+ * build, so numbers are sent as they are in memory; the magic word detects a
+ * mismatch.
  */
 
 #include "base/base.h"
 #include "base/buf.h"
 
 enum {
-	TKB_MESSAGE_FD = 3, /* a worker's end */
+	TKB_MESSAGE_FD = 3, /* the worker's end of the socket */
 	TKB_MESSAGE_MAGIC = 0x746b6232,
-	TKB_MESSAGE_PIECE = 64 * 1024 /* at most, from a worker */
+	TKB_MESSAGE_PIECE = 64 * 1024 /* largest message from a worker */
 };
 
 enum tkb_message_type {
-	TKB_MESSAGE_HELLO = 1, /* from a worker that has begun; empty */
+	TKB_MESSAGE_HELLO = 1, /* the worker is ready; empty */
 	TKB_MESSAGE_JOB,    /* struct tkb_message_job, environment, request */
 	TKB_MESSAGE_LOG,    /* a piece of the log */
 	TKB_MESSAGE_ANSWER, /* a piece of the answer */
-	TKB_MESSAGE_DONE,   /* struct tkb_message_done: the job's end */
-	TKB_MESSAGE_LAST    /* likewise, and the worker's */
+	TKB_MESSAGE_DONE,   /* struct tkb_message_done: the job is done */
+	TKB_MESSAGE_LAST    /* likewise, and the worker exits */
 };
 
 struct tkb_message_head {
 	uint32_t magic;
 	uint32_t type;
-	uint64_t job;  /* its number, another for each try; 0: that at hand */
-	uint64_t size; /* of what follows */
+	uint64_t job;  /* number of the try; 0: the current one */
+	uint64_t size; /* of the bytes that follow */
 };
 
-/* Behind it so many bytes of texts, each with its NUL; the rest is request. */
+/* Followed by that many bytes of NUL-terminated texts, then the request. */
 struct tkb_message_job {
 	uint64_t environment_size;
 };
@@ -46,12 +47,12 @@ struct tkb_message_done {
 struct tkb_message_head tkb_message_head_of(enum tkb_message_type type,
                                             size_t size);
 
-/* Are type and magic known, and the size at most `limit`? */
+/* True if type and magic are known and the size is at most `limit`. */
 bool tkb_message_is_sound(const struct tkb_message_head *head, uint64_t limit);
 
 /*
- * Read the end of a job from a message's bytes: what a worker says there may be
- * anything. False: it makes no sense.
+ * Read the end of a job from a message, which may hold anything. False if it is
+ * malformed.
  */
 bool tkb_message_read_done(struct tkb_bytes bytes,
                            struct tkb_message_done *out);

@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "compile/pool/message.h"
 
-/* So much more may stay in memory than is ever asked for. */
+/* Output that may stay in memory beyond what a reader can ask for. */
 #define SLACK ((off_t)(4 * TKB_MIB))
 
 int tkb_output_raise(int fd)
@@ -31,7 +31,10 @@ int tkb_output_open(struct tkb_output *out, struct tkb_error *err)
 		.fd = tkb_output_raise(
 			memfd_create("tkbundle-worker", MFD_CLOEXEC)),
 	};
-	/* It is emptied between jobs: who writes on writes at its end. */
+	/*
+	 * The file is truncated between jobs: with O_APPEND a process that is
+	 * still writing continues at its end.
+	 */
 	if (out->fd < 0 || fcntl(out->fd, F_SETFL, O_APPEND) < 0)
 		return tkb_fail_errno(err, "cannot make a file in memory");
 	return 0;
@@ -65,7 +68,7 @@ void tkb_output_trim(struct tkb_output *output, size_t size)
 
 	if ((uint64_t)(end - output->kept) <= (uint64_t)size + SLACK)
 		return;
-	/* Where that cannot be done, it stays in memory. */
+	/* If that fails, the output stays in memory. */
 	(void)fallocate(output->fd, mode, output->kept,
 	                end - (off_t)size - output->kept);
 	output->kept = end - (off_t)size;
@@ -76,17 +79,17 @@ void tkb_output_read(const struct tkb_output *output, size_t size,
 {
 	const off_t end = output_size(output);
 	off_t start = output->start;
-	unsigned char *place;
+	unsigned char *room;
 	ssize_t got;
 
 	if (end <= start)
 		return;
 	if ((uint64_t)(end - start) > size)
 		start = end - (off_t)size;
-	place = tkb_buf_reserve(out, (size_t)(end - start));
-	if (place == NULL)
+	room = tkb_buf_reserve(out, (size_t)(end - start));
+	if (room == NULL)
 		return;
-	got = tkb_fd_pread_full(output->fd, place, (size_t)(end - start),
+	got = tkb_fd_pread_full(output->fd, room, (size_t)(end - start),
 	                        (uint64_t)start);
 	if (got > 0)
 		out->size += (size_t)got;

@@ -3,9 +3,9 @@
 #define TKB_COMPILE_POOL_OUTPUT_H
 
 /*
- * What a worker writes to standard output and error: a file in memory that both
- * sides hold. Nothing can fill up and block the worker, and what it wrote
- * before it crashed is there.
+ * A worker's standard output and error: a file in memory that both sides have
+ * open. The worker never blocks on a full pipe, and what it wrote before a
+ * crash is still readable.
  */
 
 #include <sys/types.h>
@@ -15,14 +15,14 @@
 
 struct tkb_output {
 	int fd;      /* owned; -1: none */
-	off_t start; /* of the job at hand */
-	off_t kept;  /* what stands before is not in memory any more */
+	off_t start; /* of the current job */
+	off_t kept;  /* what is before it was released from memory */
 };
 
 /*
- * A copy of `fd` that is above those that a worker has; closes `fd`, and passes
- * a failure on. Below, it would be in the way there, and might be taken for a
- * standard stream here.
+ * Duplicate `fd` to a number above those a worker uses, and close `fd`; a
+ * failure (-1) is passed through. A lower number would collide with the
+ * worker's descriptors, or be taken for a standard stream here.
  */
 int tkb_output_raise(int fd);
 
@@ -31,17 +31,17 @@ TKB_NODISCARD int tkb_output_open(struct tkb_output *out,
 
 void tkb_output_close(struct tkb_output *output);
 
-/* A job begins: what was written before does not count. */
+/* Start a job: output so far is dropped. */
 void tkb_output_mark(struct tkb_output *output);
 
-/* No more than the last `size` bytes will be asked for. */
+/* Release all but the last `size` bytes, the most that will be read. */
 void tkb_output_trim(struct tkb_output *output, size_t size);
 
-/* The last `size` bytes at most of what was written since, into `out`. */
+/* Append the job's output to `out`, at most its last `size` bytes. */
 void tkb_output_read(const struct tkb_output *output, size_t size,
                      struct tkb_buf *out);
 
-/* The first line of that with a letter in it; "" where there is none. */
+/* The first line of the job's output that has a letter in it, else "". */
 void tkb_output_first_line(const struct tkb_output *output, char out[256]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/parallel.h"
 #include "base/struct.h"
@@ -22,11 +23,11 @@ enum {
 #define DEFAULT_ANSWER_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_LOG_SIZE ((uint64_t)64 * TKB_KIB)
 
-/* What a pool that has no dispatcher any more does without. */
-static void free_crew(struct tkb_pool *pool)
+/* Release what only the dispatcher needed. */
+static void free_spawn(struct tkb_pool *pool)
 {
 	for (size_t i = 0; i < pool->slot_count; i++) {
-		tkb_worker_process_end(&pool->slots[i].hand);
+		tkb_worker_process_end(&pool->slots[i].process);
 		tkb_buf_release(&pool->slots[i].body);
 	}
 	pool->slot_count = 0;
@@ -36,19 +37,19 @@ static void free_crew(struct tkb_pool *pool)
 	tkb_fd_close_at(&pool->wakeup);
 }
 
-void tkb_pool_leave(struct tkb_pool *pool)
+void tkb_pool_unref(struct tkb_pool *pool)
 {
-	const bool is_last = --pool->held == 0;
+	const bool is_last = --pool->references == 0;
 
 	(void)pthread_mutex_unlock(&pool->lock);
 	if (!is_last)
 		return;
-	(void)pthread_cond_destroy(&pool->moved);
+	(void)pthread_cond_destroy(&pool->changed);
 	(void)pthread_mutex_destroy(&pool->lock);
 	free(pool);
 }
 
-void tkb_pool_ring(const struct tkb_pool *pool)
+void tkb_pool_wake(const struct tkb_pool *pool)
 {
 	const uint64_t one = 1;
 	ssize_t written;
@@ -56,12 +57,6 @@ void tkb_pool_ring(const struct tkb_pool *pool)
 	do {
 		written = write(pool->wakeup, &one, sizeof(one));
 	} while (written < 0 && errno == EINTR);
-}
-
-void tkb_pool_let_go(struct tkb_task *task)
-{
-	if (--task->held == 0)
-		tkb_task_free(task);
 }
 
 void tkb_pool_finish(struct tkb_pool *pool, struct tkb_task *task, int rc,
@@ -75,11 +70,11 @@ void tkb_pool_finish(struct tkb_pool *pool, struct tkb_task *task, int rc,
 	}
 	tkb_buf_release(&task->message);
 	pool->task_count--;
-	(void)pthread_cond_broadcast(&pool->moved);
-	tkb_pool_let_go(task);
+	(void)pthread_cond_broadcast(&pool->changed);
+	tkb_task_unref(task);
 }
 
-void tkb_pool_line_up(struct tkb_pool *pool, struct tkb_task *task,
+void tkb_pool_enqueue(struct tkb_pool *pool, struct tkb_task *task,
                       bool is_first)
 {
 	struct tkb_task **link = is_first ? &pool->first : pool->end;
@@ -90,7 +85,7 @@ void tkb_pool_line_up(struct tkb_pool *pool, struct tkb_task *task,
 		pool->end = &task->next;
 }
 
-struct tkb_task *tkb_pool_next(struct tkb_pool *pool)
+struct tkb_task *tkb_pool_dequeue(struct tkb_pool *pool)
 {
 	struct tkb_task *task = pool->first;
 
@@ -107,7 +102,7 @@ static void init_locks(struct tkb_pool *pool)
 	(void)pthread_mutex_init(&pool->lock, NULL);
 	(void)pthread_condattr_init(&attributes);
 	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&pool->moved, &attributes);
+	(void)pthread_cond_init(&pool->changed, &attributes);
 	(void)pthread_condattr_destroy(&attributes);
 }
 
@@ -143,7 +138,10 @@ static void close_at(struct tkb_pool **pool)
 	tkb_pool_close(*pool);
 }
 
-/* One worker tells whether there can be any; the dispatcher starts the rest. */
+/*
+ * Start one worker here to see whether it can be started at all; the dispatcher
+ * starts the rest.
+ */
 static int start(struct tkb_pool *pool, struct tkb_error *err)
 {
 	sigset_t all;
@@ -151,11 +149,12 @@ static int start(struct tkb_pool *pool, struct tkb_error *err)
 	int number;
 	int rc;
 
-	rc = tkb_worker_process_start(&pool->slots[0].hand, &pool->spawn, err);
+	rc = tkb_worker_process_start(&pool->slots[0].process, &pool->spawn,
+	                              err);
 	if (rc < 0)
 		return rc;
 	pool->slots[0].deadline_ns =
-		tkb_pool_now_ns() + pool->start_timeout_ms * TKB_NS_PER_MS;
+		tkb_now_ns() + pool->start_timeout_ms * TKB_NS_PER_MS;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	number = pthread_create(&pool->thread, NULL, tkb_pool_dispatch, pool);
@@ -176,7 +175,8 @@ static int make_slots(struct tkb_pool *pool, size_t count,
 	for (; pool->slot_count < count; pool->slot_count++) {
 		struct tkb_slot *slot = &pool->slots[pool->slot_count];
 
-		slot->hand = (struct tkb_worker_process)TKB_HAND_INIT;
+		slot->process =
+			(struct tkb_worker_process)TKB_WORKER_PROCESS_INIT;
 		slot->body = (struct tkb_buf)TKB_BUF_INIT(TKB_MESSAGE_PIECE);
 	}
 	return 0;
@@ -200,7 +200,7 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 	if (pool == NULL)
 		return tkb_fail_nomem(err);
 	init_locks(pool);
-	pool->held = 1;
+	pool->references = 1;
 	pool->end = &pool->first;
 	pool->spawn.folder = -1;
 	pool->grace_ms = or_default(options->grace_ms, DEFAULT_GRACE_MS);
@@ -228,13 +228,13 @@ void tkb_pool_close(struct tkb_pool *pool)
 		return;
 	(void)pthread_mutex_lock(&pool->lock);
 	pool->is_closing = true;
-	tkb_pool_ring(pool);
+	tkb_pool_wake(pool);
 	(void)pthread_mutex_unlock(&pool->lock);
 	if (pool->has_thread)
 		(void)pthread_join(pool->thread, NULL);
 	(void)pthread_mutex_lock(&pool->lock);
-	free_crew(pool);
-	tkb_pool_leave(pool);
+	free_spawn(pool);
+	tkb_pool_unref(pool);
 }
 
 size_t tkb_pool_job_count(struct tkb_pool *pool)

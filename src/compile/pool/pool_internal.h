@@ -3,11 +3,11 @@
 #define TKB_COMPILE_POOL_POOL_INTERNAL_H
 
 /*
- * What stands behind struct tkb_pool. One thread, the dispatcher, starts
- * workers, gives them tasks, reads what they say and ends them; everybody else
- * only puts tasks into the line and waits. All of it is under one lock, which
- * the dispatcher leaves while it waits, for whatever it waits. Seats are the
- * dispatcher's; others only look for the task in one.
+ * The parts of struct tkb_pool. One thread, the dispatcher, starts workers,
+ * gives them tasks, reads their messages and ends them; all other threads only
+ * enqueue tasks and wait. Everything is under one lock, which the dispatcher
+ * releases whenever it waits. Slots belong to the dispatcher; other threads
+ * only read a slot's task.
  */
 
 #include <pthread.h>
@@ -17,32 +17,32 @@
 #include "compile/pool/task.h"
 
 enum {
-	TKB_SEATS_LIMIT = 256
+	TKB_SLOTS_LIMIT = 256
 };
 
 #define TKB_NS_PER_MS ((uint64_t)1000000)
 
 struct tkb_slot {
-	struct tkb_worker_process hand;
-	struct tkb_task *task; /* at work on it; NULL: idle */
-	uint64_t job;          /* the task's number, this time */
-	size_t sent;           /* of the task's message */
-	uint64_t deadline_ns;  /* of the task; to greet; or, closed, to end */
-	uint64_t start_ns;     /* no new worker before */
+	struct tkb_worker_process process;
+	struct tkb_task *task; /* running; NULL: idle */
+	uint64_t job;          /* the task's number for this try */
+	size_t sent;           /* bytes of the task's message */
+	uint64_t deadline_ns;  /* of the task, the greeting or the exit */
+	uint64_t start_ns;     /* earliest time of the next start */
 	bool has_greeted;
-	bool has_worked;              /* a job of it was done */
-	bool is_deaf;                 /* it takes no more of the message */
-	bool is_closed;               /* it says no more: it is to end */
-	struct tkb_message_head head; /* of the message that comes in */
-	size_t head_size;             /* so much of it is here */
-	struct tkb_buf body;          /* so much of the rest */
+	bool has_worked;      /* it has finished a job */
+	bool has_send_failed; /* it accepts no more of the message */
+	bool is_closed;       /* it sends no more and is expected to exit */
+	struct tkb_message_head head; /* of the incoming message */
+	size_t head_size;             /* bytes of the head received */
+	struct tkb_buf body;          /* bytes of the rest received */
 };
 
 struct tkb_pool {
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* a task is done; CLOCK_MONOTONIC */
-	size_t held;          /* by its owner, and by futures */
-	int wakeup;           /* owned; an eventfd: the dispatcher is wanted */
+	pthread_cond_t changed; /* a task is done, a future cancelled */
+	size_t references;      /* the owner and all futures */
+	int wakeup; /* owned; an eventfd that wakes the dispatcher */
 	pthread_t thread;
 	bool has_thread;
 	bool is_closing;
@@ -52,81 +52,80 @@ struct tkb_pool {
 	struct tkb_task_limits limits;
 	struct tkb_slot *slots; /* owned */
 	size_t slot_count;
-	struct tkb_task *first; /* waiting, in order */
-	struct tkb_task **end;  /* where the last one's successor goes */
-	size_t task_count;      /* waiting or running */
-	bool has_unwanted;      /* a future was cancelled */
-	uint64_t job_count;     /* so many were given to workers */
-	uint64_t look_ns;       /* when to look after the workers again */
-	uint32_t failed_starts; /* in a row, weighed */
-	struct tkb_error fault; /* why no worker can be had; status 0: none */
+	struct tkb_task *first; /* the queue */
+	struct tkb_task **end;  /* the next pointer of the queue's last task */
+	size_t task_count;      /* queued or running */
+	bool has_unwanted;      /* a task lost its last future */
+	uint64_t job_count;     /* tries given to workers so far */
+	uint64_t next_check_ns; /* time of the next check of busy workers */
+	uint32_t failed_starts; /* weighted count, reset by a greeting */
+	struct tkb_error fault; /* why no worker starts; status 0: none */
 };
 
-/* The dispatcher. */
+/* The dispatcher's thread. */
 void *tkb_pool_dispatch(void *pool);
 
-/* The dispatcher is wanted. */
-void tkb_pool_ring(const struct tkb_pool *pool);
+/* Wake the dispatcher. */
+void tkb_pool_wake(const struct tkb_pool *pool);
 
-/* The task has its result; who waits is told. Under the lock. */
+/* Set the task's result and wake those who wait for it. Lock held. */
 void tkb_pool_finish(struct tkb_pool *pool, struct tkb_task *task, int rc,
                      const struct tkb_error *error);
 
-/* One that held the task does not any more. Under the lock. */
-void tkb_pool_let_go(struct tkb_task *task);
+/* Drop one reference to the pool. Lock held; released on return. */
+void tkb_pool_unref(struct tkb_pool *pool);
 
-/* One that held the pool does not any more. Leaves the lock. */
-void tkb_pool_leave(struct tkb_pool *pool);
-
-/* Put a task into the line, at its end or its beginning. Under the lock. */
-void tkb_pool_line_up(struct tkb_pool *pool, struct tkb_task *task,
+/* Enqueue a task, at the end or in front. Lock held. */
+void tkb_pool_enqueue(struct tkb_pool *pool, struct tkb_task *task,
                       bool is_first);
 
-/* Take the first task of the line, which is not empty. Under the lock. */
-struct tkb_task *tkb_pool_next(struct tkb_pool *pool);
-
-/* Of CLOCK_MONOTONIC. */
-uint64_t tkb_pool_now_ns(void);
+/* Take the first task off the queue, which is not empty. Lock held. */
+struct tkb_task *tkb_pool_dequeue(struct tkb_pool *pool);
 
 /*
- * A worker never greeted, or cannot be started at all. When that happened some
- * times in a row, that is the pool's fault; one that somebody killed weighs
+ * Record a start that failed before the greeting. After several in a row the
+ * pool has a fault, and queued tasks fail. A worker that somebody killed weighs
  * less.
  */
-void tkb_pool_note_start(struct tkb_pool *pool, bool was_killed,
-                         const char *failure);
+void tkb_pool_note_failed_start(struct tkb_pool *pool, bool was_killed,
+                                const char *failure);
 
 /*
- * The dispatcher's dealings with one worker (slot.c). Under the lock, which all
- * that take the pool may leave for a moment.
+ * The dispatcher's side of one worker (slot.c). Lock held; functions that take
+ * the pool may release it for a moment.
  */
 
-/* Start it. False: it cannot be. */
+/* Start a worker. False if it cannot be started. */
 bool tkb_slot_start(struct tkb_pool *pool, struct tkb_slot *slot);
 
-/* Give it a task. */
+/* Assign a task to the worker. */
 void tkb_slot_give(struct tkb_pool *pool, struct tkb_slot *slot,
                    struct tkb_task *task);
 
-/* Send what fits of the task's message. */
+/* Send as much of the task's message as the socket takes. */
 void tkb_slot_write(struct tkb_slot *slot);
 
-/* Read what is there, at most so many times: others want their turn too. */
+/*
+ * Read available messages, at most `rounds` times so that other workers get
+ * their turn.
+ */
 void tkb_slot_read(struct tkb_pool *pool, struct tkb_slot *slot, size_t rounds);
 
-/* Where the bytes go that come next, and how many fit. NULL: no memory. */
+/* Where the next bytes go, and how many fit. NULL: no memory. */
 void *tkb_slot_room(struct tkb_slot *slot, size_t *size_out);
 
-/* So many came, and are in that room. False: they make no sense. */
+/* Process `got` bytes put there. False if they make no sense. */
 TKB_NODISCARD bool tkb_slot_take(struct tkb_pool *pool, struct tkb_slot *slot,
                                  size_t got);
 
-/* It has ended, or has to: `what` tells why. Its task is tried again or fails.
- * */
-void tkb_slot_lose(struct tkb_pool *pool, struct tkb_slot *slot,
+/*
+ * The worker has exited or must be killed, as `what` says; its task is tried
+ * again or fails.
+ */
+void tkb_slot_fail(struct tkb_pool *pool, struct tkb_slot *slot,
                    const char *what);
 
-/* End its process. It has no task. */
+/* End the process of a worker without a task. */
 void tkb_slot_end(struct tkb_pool *pool, struct tkb_slot *slot);
 
 #endif

@@ -4,44 +4,45 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "compile/pool/pool_internal.h"
 
-/* What workers say, and what becomes of their tasks. */
+/* Messages from workers, and what they mean for their tasks. */
 
 enum {
-	EXIT_MS = 500,   /* from the last word of a worker to its end */
-	RESTART_MS = 100 /* behind a worker that was of no use */
+	EXIT_MS = 500,   /* from closing the socket to the exit */
+	RESTART_MS = 100 /* delay after a worker that did no job */
 };
 
 static uint64_t after_ms(uint32_t ms)
 {
-	return tkb_pool_now_ns() + ms * TKB_NS_PER_MS;
+	return tkb_now_ns() + ms * TKB_NS_PER_MS;
 }
 
 bool tkb_slot_start(struct tkb_pool *pool, struct tkb_slot *slot)
 {
-	struct tkb_worker_process hand = TKB_HAND_INIT;
+	struct tkb_worker_process process = TKB_WORKER_PROCESS_INIT;
 	struct tkb_error error = { 0 };
 	int rc;
 
 	(void)pthread_mutex_unlock(&pool->lock);
-	rc = tkb_worker_process_start(&hand, &pool->spawn, &error);
+	rc = tkb_worker_process_start(&process, &pool->spawn, &error);
 	(void)pthread_mutex_lock(&pool->lock);
 	if (rc < 0) {
 		slot->start_ns = after_ms(RESTART_MS);
-		tkb_pool_note_start(pool, false, error.message);
+		tkb_pool_note_failed_start(pool, false, error.message);
 		return false;
 	}
-	slot->hand = hand;
+	slot->process = process;
 	slot->deadline_ns = after_ms(pool->start_timeout_ms);
 	return true;
 }
 
 void tkb_slot_end(struct tkb_pool *pool, struct tkb_slot *slot)
 {
-	/* It takes a while to end a process. */
+	/* Ending a process takes a while: release the lock. */
 	(void)pthread_mutex_unlock(&pool->lock);
-	tkb_worker_process_end(&slot->hand);
+	tkb_worker_process_end(&slot->process);
 	(void)pthread_mutex_lock(&pool->lock);
 	tkb_buf_reset(&slot->body);
 	slot->head_size = 0;
@@ -51,7 +52,7 @@ void tkb_slot_end(struct tkb_pool *pool, struct tkb_slot *slot)
 	slot->is_closed = false;
 }
 
-/* Try a task again, or let it fail with what is known. */
+/* Enqueue a task for its next try, or fail it with the reason. */
 static void retry(struct tkb_pool *pool, struct tkb_task *task,
                   const char *what, const char *line)
 {
@@ -65,7 +66,7 @@ static void retry(struct tkb_pool *pool, struct tkb_task *task,
 		return;
 	}
 	if (--task->tries > 0) {
-		tkb_pool_line_up(pool, task, true);
+		tkb_pool_enqueue(pool, task, true);
 		return;
 	}
 	if (tries > 1)
@@ -76,19 +77,19 @@ static void retry(struct tkb_pool *pool, struct tkb_task *task,
 	tkb_pool_finish(pool, task, TKB_ERR_UNAVAILABLE, &error);
 }
 
-void tkb_slot_lose(struct tkb_pool *pool, struct tkb_slot *slot,
+void tkb_slot_fail(struct tkb_pool *pool, struct tkb_slot *slot,
                    const char *what)
 {
 	struct tkb_task *task = slot->task;
 	const bool has_greeted = slot->has_greeted;
 	const bool was_of_use = task != NULL || slot->has_worked;
-	const bool was_killed = slot->hand.was_killed;
+	const bool was_killed = slot->process.was_killed;
 	char failure[512];
 	char line[256];
 
-	tkb_output_first_line(&slot->hand.output, line);
+	tkb_output_first_line(&slot->process.output, line);
 	if (task != NULL) {
-		tkb_output_read(&slot->hand.output, task->max_log_size,
+		tkb_output_read(&slot->process.output, task->max_log_size,
 		                tkb_task_log_end(task));
 		slot->task = NULL;
 		retry(pool, task, what, line);
@@ -100,7 +101,7 @@ void tkb_slot_lose(struct tkb_pool *pool, struct tkb_slot *slot,
 	(void)snprintf(failure, sizeof(failure), "'%.128s' %s%s%s",
 	               pool->spawn.program, what, line[0] == '\0' ? "" : ": ",
 	               line);
-	tkb_pool_note_start(pool, was_killed, failure);
+	tkb_pool_note_failed_start(pool, was_killed, failure);
 }
 
 void tkb_slot_give(struct tkb_pool *pool, struct tkb_slot *slot,
@@ -109,66 +110,70 @@ void tkb_slot_give(struct tkb_pool *pool, struct tkb_slot *slot,
 	slot->task = task;
 	slot->job = ++pool->job_count;
 	slot->sent = 0;
-	slot->is_deaf = false;
+	slot->has_send_failed = false;
 	slot->deadline_ns = after_ms(task->timeout_ms);
 	tkb_task_begin(task, slot->job);
-	tkb_output_mark(&slot->hand.output);
+	tkb_output_mark(&slot->process.output);
 	tkb_slot_write(slot);
 }
 
-/* A worker that does not take more will say why, or end, or be late. */
+/* After a failed send the worker will explain itself, exit or time out. */
 void tkb_slot_write(struct tkb_slot *slot)
 {
 	const struct tkb_bytes all = tkb_buf_bytes(&slot->task->message);
 
 	while (slot->sent < all.size) {
-		const ssize_t sent = send(
-			slot->hand.socket, (const char *)all.data + slot->sent,
-			all.size - slot->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+		const ssize_t sent = send(slot->process.socket,
+		                          (const char *)all.data + slot->sent,
+		                          all.size - slot->sent,
+		                          MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
 		if (sent < 0) {
-			slot->is_deaf = true;
+			slot->has_send_failed = true;
 			return;
 		}
 		slot->sent += (size_t)sent;
 	}
 }
 
-/* It says no more, and gets no more. */
-static void expect_end(struct tkb_slot *slot)
+/* The worker sends no more and gets no more. */
+static void close_slot(struct tkb_slot *slot)
 {
 	slot->is_closed = true;
 	slot->deadline_ns = after_ms(EXIT_MS);
 }
 
-static bool take_done(struct tkb_pool *pool, struct tkb_slot *slot)
+static bool finish_task(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	struct tkb_task *task = slot->task;
 	struct tkb_message_done done;
 	int rc;
 
-	/* What it did not take of this job it would take for the next. */
+	/*
+	 * What it has not read of this job's message it would take for the next
+	 * job.
+	 */
 	if (!tkb_message_read_done(tkb_buf_bytes(&slot->body), &done) ||
 	    slot->sent < task->message.size)
 		return false;
 	rc = done.rc;
 	if (rc == 0)
 		rc = tkb_buf_check(&task->answer, &done.error);
-	tkb_output_read(&slot->hand.output, task->max_log_size,
+	tkb_output_read(&slot->process.output, task->max_log_size,
 	                tkb_task_log_end(task));
 	slot->has_worked = true;
 	slot->task = NULL;
 	if (slot->head.type == TKB_MESSAGE_LAST)
-		expect_end(slot);
+		close_slot(slot);
 	tkb_pool_finish(pool, task, rc, &done.error);
 	return true;
 }
 
-/* What came in whole. False: that is no message of a worker at this moment. */
+/* Handle a complete message. False if no worker sends that at this point. */
 static bool take_message(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	const struct tkb_bytes body = tkb_buf_bytes(&slot->body);
@@ -185,7 +190,7 @@ static bool take_message(struct tkb_pool *pool, struct tkb_slot *slot)
 		return false;
 	if (slot->head.type == TKB_MESSAGE_DONE ||
 	    slot->head.type == TKB_MESSAGE_LAST)
-		return take_done(pool, slot);
+		return finish_task(pool, slot);
 	if (slot->head.type == TKB_MESSAGE_LOG)
 		tkb_task_log(slot->task, body);
 	else if (slot->head.type == TKB_MESSAGE_ANSWER)
@@ -229,25 +234,25 @@ void tkb_slot_read(struct tkb_pool *pool, struct tkb_slot *slot, size_t rounds)
 {
 	for (size_t i = 0; i < rounds && !slot->is_closed; i++) {
 		size_t size = 0;
-		void *place = tkb_slot_room(slot, &size);
+		void *room = tkb_slot_room(slot, &size);
 		ssize_t got;
 
-		if (place == NULL) {
-			tkb_slot_lose(pool, slot,
+		if (room == NULL) {
+			tkb_slot_fail(pool, slot,
 			              "gave more than there is memory for");
 			return;
 		}
-		got = recv(slot->hand.socket, place, size, MSG_DONTWAIT);
+		got = recv(slot->process.socket, room, size, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
 		if (got <= 0) {
-			expect_end(slot);
+			close_slot(slot);
 			return;
 		}
 		if (!tkb_slot_take(pool, slot, (size_t)got)) {
-			tkb_slot_lose(pool, slot, "wrote what is no answer");
+			tkb_slot_fail(pool, slot, "wrote what is no answer");
 			return;
 		}
 	}

@@ -22,7 +22,7 @@ static void free_texts(char **texts)
 	free(texts);
 }
 
-/* A copy of `texts`, with `first` before them where it is not NULL. */
+/* A copy of `texts`, preceded by `first` unless that is NULL. */
 static char **copy_texts(const char *first, const char *const *texts)
 {
 	const size_t skip = first == NULL ? 0 : 1;
@@ -75,9 +75,9 @@ static void attributes_release(posix_spawnattr_t *attributes)
 }
 
 /*
- * Standard input is empty, output and error are kept, the socket is at its
- * place, and nothing else of ours is open there. dup2() onto itself would leave
- * the socket closed on exec, so it comes from a number above.
+ * Standard input is empty, output and error go to `output`, and no other
+ * descriptor of ours stays open. dup2() of a descriptor onto itself would leave
+ * it close-on-exec, so the socket comes from a higher number.
  */
 static int plan_files(posix_spawn_file_actions_t *actions, int folder,
                       int socket, int output)
@@ -104,7 +104,7 @@ static int plan_files(posix_spawn_file_actions_t *actions, int folder,
 	return number;
 }
 
-/* No signal is blocked or ignored there, whatever is here. */
+/* The worker starts with no signal blocked or ignored. */
 static int plan_attributes(posix_spawnattr_t *attributes)
 {
 	const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
@@ -120,8 +120,8 @@ static int plan_attributes(posix_spawnattr_t *attributes)
 	return posix_spawnattr_setflags(attributes, flags);
 }
 
-static int spawn_process(struct tkb_worker_process *hand, int socket,
-                 const struct tkb_spawn *spawn, struct tkb_error *err)
+static int spawn_process(struct tkb_worker_process *process, int socket,
+                         const struct tkb_spawn *spawn, struct tkb_error *err)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -133,18 +133,19 @@ static int spawn_process(struct tkb_worker_process *hand, int socket,
 		actions_release(&actions);
 		return tkb_fail_nomem(err);
 	}
-	number = plan_files(&actions, spawn->folder, socket, hand->output.fd);
+	number =
+		plan_files(&actions, spawn->folder, socket, process->output.fd);
 	if (number == 0)
 		number = plan_attributes(&attributes);
 	if (number == 0)
-		number = posix_spawn(&hand->pid, spawn->program, &actions,
+		number = posix_spawn(&process->pid, spawn->program, &actions,
 		                     &attributes, spawn->arguments,
 		                     spawn->environment);
 	attributes_release(&attributes);
 	actions_release(&actions);
 	if (number == 0)
 		return 0;
-	hand->pid = 0;
+	process->pid = 0;
 	errno = number;
 	return tkb_fail_errno(err, "cannot start '%s'", spawn->program);
 }
@@ -162,12 +163,12 @@ static int make_socket(int *ours, int *theirs, struct tkb_error *err)
 	return 0;
 }
 
-int tkb_worker_process_start(struct tkb_worker_process *hand,
+int tkb_worker_process_start(struct tkb_worker_process *process,
                              const struct tkb_spawn *spawn,
                              struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int theirs = -1;
-	struct tkb_worker_process made = TKB_HAND_INIT;
+	struct tkb_worker_process made = TKB_WORKER_PROCESS_INIT;
 	int rc;
 
 	rc = make_socket(&made.socket, &theirs, err);
@@ -180,21 +181,21 @@ int tkb_worker_process_start(struct tkb_worker_process *hand,
 		tkb_output_close(&made.output);
 		return rc;
 	}
-	*hand = made;
+	*process = made;
 	return 0;
 }
 
-void tkb_worker_process_dismiss(struct tkb_worker_process *hand)
+void tkb_worker_process_dismiss(struct tkb_worker_process *process)
 {
-	if (hand->socket >= 0)
-		(void)shutdown(hand->socket, SHUT_WR);
+	if (process->socket >= 0)
+		(void)shutdown(process->socket, SHUT_WR);
 }
 
-void tkb_worker_process_signal(const struct tkb_worker_process *hand,
+void tkb_worker_process_signal(const struct tkb_worker_process *process,
                                int signal)
 {
-	if (hand->pid > 0)
-		(void)kill(-hand->pid, signal);
+	if (process->pid > 0)
+		(void)kill(-process->pid, signal);
 }
 
 static void describe(const siginfo_t *info, char what[64])
@@ -214,55 +215,58 @@ static void describe(const siginfo_t *info, char what[64])
 }
 
 /*
- * Has it ended? It is not reaped: as long as it is not, its number is that of
- * its group, and of nobody else's.
+ * Has the process exited? It is not reaped here: until then its number, which
+ * is also its group's, is not reused.
  */
-static bool look(const struct tkb_worker_process *hand, char what[64])
+static bool poll_exit(const struct tkb_worker_process *process, char what[64])
 {
 	siginfo_t info = { .si_pid = 0 };
 	int rc;
 
 	do {
-		rc = waitid(P_PID, (id_t)hand->pid, &info,
+		rc = waitid(P_PID, (id_t)process->pid, &info,
 		            WEXITED | WNOHANG | WNOWAIT);
 	} while (rc < 0 && errno == EINTR);
 	if (rc == 0 && info.si_pid == 0)
 		return false;
 	if (rc == 0)
 		describe(&info, what);
-	else /* somebody ignores SIGCHLD, or reaps all children */
+	else /* somebody ignores SIGCHLD, or reaped the process */
 		(void)snprintf(what, 64, "ended");
 	return true;
 }
 
-bool tkb_worker_process_has_ended(struct tkb_worker_process *hand,
+bool tkb_worker_process_has_ended(struct tkb_worker_process *process,
                                   char what[64])
 {
-	if (hand->pid == 0)
+	if (process->pid == 0)
 		return true;
-	if (!look(hand, what))
+	if (!poll_exit(process, what))
 		return false;
-	hand->was_killed = strcmp(what, "was killed by SIGKILL") == 0 ||
-	                   strcmp(what, "was killed by SIGTERM") == 0;
-	tkb_worker_process_signal(hand, SIGKILL);
-	while (waitpid(hand->pid, NULL, 0) < 0 && errno == EINTR)
+	process->was_killed = strcmp(what, "was killed by SIGKILL") == 0 ||
+	                      strcmp(what, "was killed by SIGTERM") == 0;
+	tkb_worker_process_signal(process, SIGKILL);
+	while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	hand->pid = 0;
+	process->pid = 0;
 	return true;
 }
 
-void tkb_worker_process_end(struct tkb_worker_process *hand)
+void tkb_worker_process_end(struct tkb_worker_process *process)
 {
 	char what[64];
 
-	/* It may have left its group; its number is its own until it is reaped. */
-	if (hand->pid > 0 && !look(hand, what))
-		(void)kill(hand->pid, SIGKILL);
-	tkb_worker_process_signal(hand, SIGKILL);
-	while (hand->pid > 0 && waitpid(hand->pid, NULL, 0) < 0 &&
+	/*
+	 * The process may have left its group; until it is reaped its number is
+	 * not reused.
+	 */
+	if (process->pid > 0 && !poll_exit(process, what))
+		(void)kill(process->pid, SIGKILL);
+	tkb_worker_process_signal(process, SIGKILL);
+	while (process->pid > 0 && waitpid(process->pid, NULL, 0) < 0 &&
 	       errno == EINTR)
 		continue;
-	hand->pid = 0;
-	tkb_fd_close_at(&hand->socket);
-	tkb_output_close(&hand->output);
+	process->pid = 0;
+	tkb_fd_close_at(&process->socket);
+	tkb_output_close(&process->output);
 }

@@ -3,8 +3,9 @@
 #define TKB_COMPILE_POOL_SPAWN_H
 
 /*
- * Worker processes. Each is started with a clean slate (signals, descriptors)
- * as the leader of a process group, ended with the whole group, and reaped.
+ * Worker processes. Each starts with default signals and no inherited
+ * descriptors, leads a process group, is ended with the whole group, and is
+ * reaped.
  */
 
 #include <sys/types.h>
@@ -12,13 +13,15 @@
 #include "base/base.h"
 #include "compile/pool/output.h"
 
-/* What all workers of a pool have in common: the caller's state as of the start
- * of the pool, so that one that is started later finds the same. */
+/*
+ * What all workers of a pool share: the caller's state when the pool was
+ * opened, so that a worker started later finds the same.
+ */
 struct tkb_spawn {
 	char *program;      /* owned */
 	char **arguments;   /* owned; the program first, NULL last */
 	char **environment; /* owned */
-	int folder;         /* owned; the working directory; -1: as it is */
+	int folder;         /* owned; the working directory; -1: inherit it */
 };
 
 TKB_NODISCARD int tkb_spawn_init(struct tkb_spawn *spawn, const char *program,
@@ -29,35 +32,35 @@ void tkb_spawn_release(struct tkb_spawn *spawn);
 
 struct tkb_worker_process {
 	pid_t pid;                /* 0: none */
-	bool was_killed;          /* somebody ended it, as it seems */
-	int socket;               /* owned; does not block; -1: none */
+	bool was_killed;          /* by somebody else, it seems */
+	int socket;               /* owned; non-blocking; -1: none */
 	struct tkb_output output; /* owned */
 };
 
-#define TKB_HAND_INIT                                                          \
+#define TKB_WORKER_PROCESS_INIT                                                \
 	{                                                                      \
 		.socket = -1, .output = {.fd = -1 }                            \
 	}
 
-TKB_NODISCARD int tkb_worker_process_start(struct tkb_worker_process *hand,
+TKB_NODISCARD int tkb_worker_process_start(struct tkb_worker_process *process,
                                            const struct tkb_spawn *spawn,
                                            struct tkb_error *err);
 
-/* Tell it that no more work comes. */
-void tkb_worker_process_dismiss(struct tkb_worker_process *hand);
+/* Tell the worker that no more jobs come. */
+void tkb_worker_process_dismiss(struct tkb_worker_process *process);
 
-/* Send `signal` to it and all that it started. */
-void tkb_worker_process_signal(const struct tkb_worker_process *hand,
+/* Send `signal` to the process group. */
+void tkb_worker_process_signal(const struct tkb_worker_process *process,
                                int signal);
 
 /*
- * Has it ended? Then what it started is killed, it is reaped, and `what` tells
- * in words how it ended.
+ * Has the process exited? If so, kill the rest of its group, reap it, and
+ * describe in `what` how it ended.
  */
-bool tkb_worker_process_has_ended(struct tkb_worker_process *hand,
+bool tkb_worker_process_has_ended(struct tkb_worker_process *process,
                                   char what[64]);
 
-/* Kill it with all that it started, reap it, close all. */
-void tkb_worker_process_end(struct tkb_worker_process *hand);
+/* Kill the process group, reap the process, close everything. */
+void tkb_worker_process_end(struct tkb_worker_process *process);
 
 #endif

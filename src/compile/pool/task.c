@@ -18,9 +18,9 @@ static void free_at(struct tkb_task **task)
 	tkb_task_free(*task);
 }
 
-/* What goes with every job, as it is where the job is submitted. */
-static const char *const carried[] = { "TORCHINDUCTOR_CACHE_DIR",
-	                               "TRITON_CACHE_DIR" };
+/* Sent with every job, with the value at the time of the submit. */
+static const char *const sent_variables[] = { "TORCHINDUCTOR_CACHE_DIR",
+	                                      "TRITON_CACHE_DIR" };
 
 static int check_job(const struct tkb_job *job, struct tkb_error *err)
 {
@@ -37,13 +37,13 @@ static int check_job(const struct tkb_job *job, struct tkb_error *err)
 	return 0;
 }
 
-/* Texts, each with its NUL: what the job says stands behind and so holds. */
+/* NUL-terminated texts; the job's own come later and so take precedence. */
 static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(carried); i++) {
-		const char *value = getenv(carried[i]);
+	for (size_t i = 0; i < TKB_COUNT_OF(sent_variables); i++) {
+		const char *value = getenv(sent_variables[i]);
 
-		tkb_buf_add_text(out, carried[i]);
+		tkb_buf_add_text(out, sent_variables[i]);
 		if (value != NULL) {
 			tkb_buf_add_byte(out, '=');
 			tkb_buf_add_text(out, value);
@@ -55,7 +55,7 @@ static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 		tkb_buf_add(out, (struct tkb_bytes){ *at, strlen(*at) + 1 });
 }
 
-/* Its head gets the number of the try when that begins. */
+/* The head gets its job number when a try begins. */
 static int write_message(const struct tkb_job *job, struct tkb_buf *out,
                          struct tkb_error *err)
 {
@@ -125,6 +125,12 @@ void tkb_task_free(struct tkb_task *task)
 	free(task);
 }
 
+void tkb_task_unref(struct tkb_task *task)
+{
+	if (--task->references == 0)
+		tkb_task_free(task);
+}
+
 void tkb_task_begin(struct tkb_task *task, uint64_t job)
 {
 	struct tkb_message_head *head = (void *)task->message.data;
@@ -136,7 +142,7 @@ void tkb_task_begin(struct tkb_task *task, uint64_t job)
 	task->error = (struct tkb_error){ 0 };
 }
 
-/* The last bytes move to the front. */
+/* Move the last bytes to the front. */
 static void cut_log(struct tkb_task *task)
 {
 	struct tkb_buf *log = &task->log;
@@ -148,7 +154,9 @@ static void cut_log(struct tkb_task *task)
 	log->size = task->max_log_size;
 }
 
-/* It may grow to twice the limit, so that a byte moves but once. */
+/*
+ * The buffer may grow to twice the limit, so that each byte is changed only once.
+ */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes)
 {
 	const size_t limit = task->max_log_size;

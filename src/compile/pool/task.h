@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_POOL_TASK_H
 #define TKB_COMPILE_POOL_TASK_H
 
-/* A job in a pool, which one future or several wait for. */
+/* A job in a pool, awaited by one or more futures. */
 
 #include <tkbundle/pool.h>
 
@@ -16,14 +16,14 @@ struct tkb_task_limits {
 };
 
 struct tkb_task {
-	struct tkb_task *next;  /* in the pool's line */
-	size_t wanted;          /* futures that did not cancel */
-	size_t held;            /* futures that are not freed, and the pool */
-	char *key;              /* owned; NULL: nobody shares it */
-	struct tkb_buf message; /* for a worker */
+	struct tkb_task *next;  /* in the pool's queue */
+	size_t wanted;          /* futures that are not cancelled */
+	size_t references;      /* futures that are not freed, and the pool */
+	char *key;              /* owned; NULL: not shared */
+	struct tkb_buf message; /* the request to the worker */
 	uint32_t timeout_ms;
 	uint32_t tries; /* left */
-	bool is_done;   /* then these are its result */
+	bool is_done;   /* the fields below are the result */
 	int rc;
 	struct tkb_error error;
 	struct tkb_buf answer;
@@ -31,21 +31,24 @@ struct tkb_task {
 	size_t max_log_size;
 };
 
-/* Copies what `job` says. Returns 0, TKB_ERR_INVALID, _TOO_LARGE or _NOMEM. */
+/* Copies the job. Returns 0, TKB_ERR_INVALID, _TOO_LARGE or _NOMEM. */
 TKB_NODISCARD int tkb_task_new(const struct tkb_job *job,
                                const struct tkb_task_limits *limits,
                                struct tkb_task **out, struct tkb_error *err);
 
-/* When nobody holds it. */
+/* Free a task without references. */
 void tkb_task_free(struct tkb_task *task);
 
-/* Another try begins, number `job`: what came of the last is forgotten. */
+/* Drop a reference, under the pool's lock. */
+void tkb_task_unref(struct tkb_task *task);
+
+/* Begin try number `job`: the last one's answer and log are dropped. */
 void tkb_task_begin(struct tkb_task *task, uint64_t job);
 
-/* Add to the log, of which the last bytes stay. */
+/* Append to the log, which keeps its last max_log_size bytes. */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes);
 
-/* All is logged; where to put what the worker wrote besides. */
+/* The worker's log is complete; returns it, for its output to be appended. */
 struct tkb_buf *tkb_task_log_end(struct tkb_task *task);
 
 #endif

@@ -5,12 +5,12 @@
 #include <string.h>
 
 struct tkb_variable {
-	char *name;  /* owned; NULL: there was no memory */
+	char *name;  /* owned; NULL: out of memory */
 	char *value; /* owned; NULL: was not set */
 };
 
-static int replace(const char *text, struct tkb_variable *out,
-                   struct tkb_error *err)
+static int change_variable(const char *text, struct tkb_variable *out,
+                           struct tkb_error *err)
 {
 	const size_t length = strcspn(text, "=");
 	const char *old;
@@ -22,7 +22,7 @@ static int replace(const char *text, struct tkb_variable *out,
 	old = getenv(out->name);
 	out->value = old == NULL ? NULL : strdup(old);
 	if (old != NULL && out->value == NULL) {
-		free(tkb_take(out->name)); /* it is as it was */
+		free(tkb_take(out->name)); /* not changed yet */
 		return tkb_fail_nomem(err);
 	}
 	if (text[length] == '=')
@@ -45,7 +45,8 @@ int tkb_variables_set(struct tkb_variables *variables, struct tkb_bytes texts,
 		if (rc < 0)
 			return rc;
 		variables->items[variables->count] = (struct tkb_variable){ 0 };
-		rc = replace(text, &variables->items[variables->count], err);
+		rc = change_variable(text, &variables->items[variables->count],
+		                     err);
 		variables->count++;
 		if (rc < 0)
 			return rc;
@@ -54,7 +55,7 @@ int tkb_variables_set(struct tkb_variables *variables, struct tkb_bytes texts,
 	return 0;
 }
 
-/* The last first: a name may stand there twice. */
+/* Last change first: a name may have been set twice. */
 int tkb_variables_put_back(struct tkb_variables *variables,
                            struct tkb_error *err)
 {

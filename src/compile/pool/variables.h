@@ -2,12 +2,12 @@
 #ifndef TKB_COMPILE_POOL_VARIABLES_H
 #define TKB_COMPILE_POOL_VARIABLES_H
 
-/* The environment of one job: set for it, and put back behind it. */
+/* The environment of one job: set before it, restored after it. */
 
 #include "base/base.h"
 #include "base/buf.h"
 
-/* What was there before. Zeroed, it is nothing. */
+/* Previous values. Zeroed is empty. */
 struct tkb_variables {
 	struct tkb_variable *items; /* owned */
 	size_t capacity;
@@ -15,14 +15,14 @@ struct tkb_variables {
 };
 
 /*
- * Do what `texts` say, each of which ends with a NUL: "NAME=value" sets, "NAME"
- * unsets. After a failure too there is something to be put back.
+ * Apply NUL-terminated texts: "NAME=value" sets, "NAME" unsets. After a failure
+ * the changes so far still have to be restored.
  */
 TKB_NODISCARD int tkb_variables_set(struct tkb_variables *variables,
                                     struct tkb_bytes texts,
                                     struct tkb_error *err);
 
-/* Where that fails, this is no process for another job. */
+/* After a failure this process cannot run another job. */
 TKB_NODISCARD int tkb_variables_put_back(struct tkb_variables *variables,
                                          struct tkb_error *err);
 

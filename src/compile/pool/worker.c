@@ -19,16 +19,16 @@
 /* The worker's side of a pool. */
 
 enum {
-	ASK_MS = 500 /* between two looks who the parent is */
+	PARENT_POLL_MS = 500 /* between checks of the parent's process id */
 };
 
 struct worker {
 	const struct tkb_worker_handler *handler;
-	struct tkb_buf message; /* the job at hand */
-	uint64_t job;           /* its number */
+	struct tkb_buf message; /* of the current job */
+	uint64_t job;           /* the job's number */
 };
 
-/* All of `bytes`, or a failure: the pool is gone. */
+/* Send all bytes; fails if the pool is gone. */
 static int send_all(struct tkb_bytes bytes, struct tkb_error *err)
 {
 	size_t done = 0;
@@ -58,7 +58,7 @@ static int send_message(enum tkb_message_type type, uint64_t job,
 	return rc < 0 ? rc : send_all(bytes, err);
 }
 
-/* TKB_MISS at the end, where nothing was read. */
+/* Returns TKB_MISS if the pool closed the socket. */
 static int receive_all(void *data, size_t size, struct tkb_error *err)
 {
 	size_t done = 0;
@@ -78,11 +78,11 @@ static int receive_all(void *data, size_t size, struct tkb_error *err)
 	return 0;
 }
 
-/* The next job; TKB_MISS where the pool wants nothing more. */
+/* The next job; TKB_MISS if there are no more. */
 static int receive_job(struct worker *worker, struct tkb_error *err)
 {
 	struct tkb_message_head head;
-	unsigned char *place;
+	unsigned char *room;
 	int rc;
 
 	rc = receive_all(&head, sizeof(head), err);
@@ -92,13 +92,13 @@ static int receive_job(struct worker *worker, struct tkb_error *err)
 	    head.type != TKB_MESSAGE_JOB ||
 	    head.size < sizeof(struct tkb_message_job))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "what is at descriptor 3 is no pool");
+		                "descriptor 3 is not connected to a pool");
 	worker->job = head.job;
 	tkb_buf_reset(&worker->message);
-	place = tkb_buf_reserve(&worker->message, (size_t)head.size);
-	if (place == NULL)
+	room = tkb_buf_reserve(&worker->message, (size_t)head.size);
+	if (room == NULL)
 		return tkb_fail_nomem(err);
-	rc = receive_all(place, (size_t)head.size, err);
+	rc = receive_all(room, (size_t)head.size, err);
 	worker->message.size = (size_t)head.size;
 	return rc;
 }
@@ -131,8 +131,10 @@ static int send_log(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return send_pieces(TKB_MESSAGE_LOG, self, bytes, err);
 }
 
-/* Behind `about` the environment's texts, the last with its end; the request.
- * */
+/*
+ * A job is a struct tkb_message_job, the environment's NUL-terminated texts,
+ * and the request.
+ */
 static int split_job(struct tkb_bytes all, struct tkb_bytes *environment_out,
                      struct tkb_bytes *request_out, struct tkb_error *err)
 {
@@ -146,7 +148,7 @@ static int split_job(struct tkb_bytes all, struct tkb_bytes *environment_out,
 	if (size > all.size - sizeof(about) ||
 	    (size != 0 && texts[size - 1] != '\0'))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "what is at descriptor 3 is no pool");
+		                "descriptor 3 is not connected to a pool");
 	*environment_out = (struct tkb_bytes){ texts, size };
 	*request_out = tkb_bytes_slice(all, sizeof(about) + size, all.size);
 	return 0;
@@ -185,12 +187,12 @@ static int do_job(struct worker *worker, struct tkb_error *err)
 	rc = tkb_variables_put_back(&replaced, err);
 	if (rc < 0)
 		return rc;
-	(void)fflush(NULL); /* standard streams are a file, for the log */
+	(void)fflush(NULL); /* into the output file, for the log */
 	return send_message(TKB_MESSAGE_DONE, worker->job,
 	                    (struct tkb_bytes){ &done, sizeof(done) }, err);
 }
 
-/* Who made the socket: the pool's process. */
+/* The process that made the socket, which is the pool's. */
 static pid_t pool_pid(void)
 {
 	struct ucred peer = { 0 };
@@ -202,9 +204,9 @@ static pid_t pool_pid(void)
 	return peer.pid;
 }
 
-static void end_all(pid_t pool_group)
+static void kill_group(pid_t pool_group)
 {
-	/* A worker that somebody started in the pool's own group ends alone. */
+	/* A worker that was started in the pool's own group ends alone. */
 	if (getpgrp() == getpid() ||
 	    (pool_group > 0 && pool_group != getpgrp()))
 		(void)kill(0, SIGKILL);
@@ -212,10 +214,9 @@ static void end_all(pid_t pool_group)
 }
 
 /*
- * The pool's end is closed when the pool is gone, unless a process that the
- * pool forked holds it too; so the pool's process is watched besides, where
- * that is the parent. One that shuts its pool down in order closes only one
- * direction.
+ * The pool's end of the socket closes when the pool is gone, unless a process
+ * that it forked holds it too. So the pool's process is watched as well, if it
+ * is the parent. An orderly shutdown closes only one direction.
  */
 static void *watch_pool(void *nothing)
 {
@@ -227,15 +228,17 @@ static void *watch_pool(void *nothing)
 		{ .fd = is_parent ? (int)syscall(SYS_pidfd_open, pool, 0) : -1,
 		  .events = POLLIN },
 	};
-	const bool is_asked = is_parent && fds[1].fd < 0; /* an old system */
+	/* an old kernel without pidfd */
+	const bool must_poll = is_parent && fds[1].fd < 0;
 
 	(void)nothing;
 	while (!is_parent || getppid() == pool) {
-		(void)poll(fds, TKB_COUNT_OF(fds), is_asked ? ASK_MS : -1);
+		(void)poll(fds, TKB_COUNT_OF(fds),
+		           must_poll ? PARENT_POLL_MS : -1);
 		if (fds[0].revents != 0 || fds[1].revents != 0)
 			break;
 	}
-	end_all(group);
+	kill_group(group);
 	return NULL;
 }
 
@@ -275,7 +278,7 @@ int tkb_worker_serve(const struct tkb_worker_handler *handler,
 	if (getsockopt(TKB_MESSAGE_FD, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "this is a worker: a pool starts it");
-	/* No child should keep the pool waiting for this worker's end. */
+	/* A child of this worker must not keep its socket open. */
 	(void)fcntl(TKB_MESSAGE_FD, F_SETFD, FD_CLOEXEC);
 	rc = start_watching(err);
 	if (rc == 0)

@@ -12,18 +12,18 @@
 #include "compile/triton/triton_fields.h"
 #include "compile/triton/triton_external.h"
 
-/* A client of triton_worker.py. */
+/* Client of triton_worker.py. */
 
 enum {
 	PATH_LIMIT = 4096,
 	TEXT_LIMIT = 1024 * 1024,
 	FILE_LIMIT = 64 * 1024 * 1024,
-	LOG_LIMIT =
-		16 * 1024 * 1024, /* Triton prints the PTX that ptxas refuses */
+	/* Triton prints the PTX that ptxas refuses */
+	LOG_LIMIT = 16 * 1024 * 1024,
 	DEFAULT_TIMEOUT_MS = 300000
 };
 
-/* The worker reads and writes these in Python. */
+/* The Python worker reads and writes these structs by these sizes. */
 _Static_assert(sizeof(struct tkb_message_head) == 24, "HEAD_FORMAT");
 _Static_assert(sizeof(struct tkb_message_job) == 8, "SIZE_FORMAT");
 _Static_assert(sizeof(struct tkb_message_done) == 524, "DONE_FORMAT");
@@ -33,7 +33,7 @@ struct tkb_triton {
 	struct tkb_pool *pool;  /* owned */
 	struct tkb_arena arena; /* owns the texts */
 	const char *python;
-	const char *cache_root; /* absolute; NULL: Triton's own */
+	const char *cache_root; /* absolute; NULL: Triton's default */
 	const char *ptxas;      /* likewise */
 	uint32_t timeout_ms;
 	struct tkb_sink log;
@@ -46,19 +46,6 @@ struct tkb_triton_compile {
 	bool is_done;
 };
 
-static int keep(struct tkb_arena *arena, struct tkb_bytes text,
-                const char **out, struct tkb_error *err)
-{
-	*out = tkb_arena_string(arena, text);
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
-}
-
-static int keep_buf(struct tkb_arena *arena, const struct tkb_buf *buf,
-                    const char **out, struct tkb_error *err)
-{
-	return keep(arena, tkb_buf_bytes(buf), out, err);
-}
-
 static int open_pool(struct tkb_triton *triton,
                      const struct tkb_triton_options *options,
                      struct tkb_error *err)
@@ -66,8 +53,8 @@ static int open_pool(struct tkb_triton *triton,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	const char *arguments[2] = { NULL, NULL };
-	struct tkb_pool_options chosen = {
-		.struct_size = sizeof(chosen),
+	struct tkb_pool_options pool_options = {
+		.struct_size = sizeof(pool_options),
 		.arguments = arguments,
 		.worker_count = options->worker_count,
 		.max_log_size = LOG_LIMIT,
@@ -76,20 +63,22 @@ static int open_pool(struct tkb_triton *triton,
 
 	rc = tkb_triton_find_worker(options->worker, &path, err);
 	if (rc == 0)
-		rc = keep_buf(&triton->arena, &path, &arguments[0], err);
+		rc = tkb_arena_copy_buf(&triton->arena, &path, &arguments[0],
+		                        err);
 	tkb_buf_reset(&path);
 	if (rc == 0)
 		rc = tkb_triton_find_python(options->python, &path, err);
 	if (rc == 0)
-		rc = keep_buf(&triton->arena, &path, &triton->python, err);
+		rc = tkb_arena_copy_buf(&triton->arena, &path, &triton->python,
+		                        err);
 	if (rc < 0)
 		return rc;
-	chosen.worker = triton->python;
-	return tkb_pool_open(&chosen, &triton->pool, err);
+	pool_options.worker = triton->python;
+	return tkb_pool_open(&pool_options, &triton->pool, err);
 }
 
-/* A job may be done in another folder. */
-static int keep_path(struct tkb_triton *triton, const char *given,
+/* Keep an absolute path, since the worker's working directory may differ. */
+static int copy_path(struct tkb_triton *triton, const char *given,
                      const char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -99,19 +88,18 @@ static int keep_path(struct tkb_triton *triton, const char *given,
 	if (given == NULL)
 		return 0;
 	rc = tkb_path_absolute(given, &path, err);
-	if (rc == 0)
-		rc = tkb_buf_check(&path, err);
-	return rc < 0 ? rc : keep_buf(&triton->arena, &path, out, err);
+	return rc < 0 ? rc
+	              : tkb_arena_copy_buf(&triton->arena, &path, out, err);
 }
 
-/* Triton itself passes over one that is not there, without a word. */
-static int keep_ptxas(struct tkb_triton *triton, const char *ptxas,
-                      struct tkb_error *err)
+/* Checked here because Triton silently ignores a ptxas that does not exist. */
+static int set_ptxas(struct tkb_triton *triton, const char *ptxas,
+                     struct tkb_error *err)
 {
 	if (ptxas != NULL && !tkb_triton_is_program(ptxas))
 		return tkb_fail(err, TKB_ERR_IO, "there is no program '%s'",
 		                ptxas);
-	return keep_path(triton, ptxas, &triton->ptxas, err);
+	return copy_path(triton, ptxas, &triton->ptxas, err);
 }
 
 static void close_at(struct tkb_triton **triton)
@@ -136,9 +124,9 @@ int tkb_triton_open(const struct tkb_triton_options *given,
 	triton->timeout_ms = options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS
 	                                              : options->timeout_ms;
 	triton->log = options->log;
-	rc = keep_path(triton, options->cache_root, &triton->cache_root, err);
+	rc = copy_path(triton, options->cache_root, &triton->cache_root, err);
 	if (rc == 0)
-		rc = keep_ptxas(triton, options->ptxas, err);
+		rc = set_ptxas(triton, options->ptxas, err);
 	if (rc == 0)
 		rc = open_pool(triton, options, err);
 	if (rc < 0)
@@ -189,8 +177,8 @@ static void add_number(struct tkb_buf *out, enum tkb_triton_field field,
 }
 
 /*
- * The architecture in "cuda:90" or "cuda:90:32": how many digits it has, and where
- * they begin; 0: that is no such target.
+ * Find the architecture in "cuda:90" or "cuda:90:32". Returns its number of
+ * digits, or 0 if that is no such target.
  */
 static size_t find_arch(const char *target, const char **begin_out)
 {
@@ -221,7 +209,7 @@ static int write_request(const struct tkb_triton *triton,
 
 	if (arch_length == 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' is no target of CUDA's; one is cuda:90",
+		                "'%s' is not a CUDA target, such as cuda:90",
 		                unit->target);
 	rc = tkb_path_absolute(unit->file, &path, err);
 	if (rc < 0)
@@ -240,7 +228,7 @@ static int write_request(const struct tkb_triton *triton,
 	return tkb_buf_check(out, err);
 }
 
-/* What is asked for, and under which environment. */
+/* Digest of the request and its environment. */
 static int make_key(struct tkb_bytes request, const char *const *environment,
                     char out[TKB_DIGEST_HEX_SIZE], struct tkb_error *err)
 {
@@ -261,8 +249,9 @@ static int make_key(struct tkb_bytes request, const char *const *environment,
 	return rc;
 }
 
-static int submit(struct tkb_triton *triton, const struct tkb_triton_unit *unit,
-                  struct tkb_triton_compile *compile, struct tkb_error *err)
+static int submit_job(struct tkb_triton *triton,
+                      const struct tkb_triton_unit *unit,
+                      struct tkb_triton_compile *compile, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf request = TKB_BUF_INIT(TEXT_LIMIT);
@@ -314,16 +303,16 @@ int tkb_triton_submit(struct tkb_triton *triton,
 		                "must be named");
 	rc = log_source(triton, unit->file, err);
 	if (rc == 0)
-		rc = submit(triton, unit, compile, err);
+		rc = submit_job(triton, unit, compile, err);
 	if (rc != 0)
 		return rc;
 	*out = tkb_take(compile);
 	return 0;
 }
 
-/* Where the answer's texts go. */
-static const char **place_of(struct tkb_triton_compiled *compiled,
-                             enum tkb_triton_field field)
+/* The member that receives the text of a field, or NULL. */
+static const char **find_text(struct tkb_triton_compiled *compiled,
+                              enum tkb_triton_field field)
 {
 	switch (field) {
 	case TKB_TRITON_HASH:
@@ -352,21 +341,19 @@ static int read_answer(struct tkb_triton_compile *compile,
 
 	*compiled =
 		(struct tkb_triton_compiled){ "", "", "", "", false, "", "" };
-	for (;;) {
-		const char **place;
+	do {
+		const char **text_out;
 
 		rc = tkb_fields_next(&fields, &field, &bytes, err);
 		if (rc != 0)
 			break;
 		if ((enum tkb_triton_field)field == TKB_TRITON_IS_HIT)
 			compiled->is_hit = bytes.size != 0;
-		place = place_of(compiled, (enum tkb_triton_field)field);
-		if (place == NULL)
-			continue;
-		rc = keep(&compile->arena, bytes, place, err);
-		if (rc < 0)
-			return rc;
-	}
+		text_out = find_text(compiled, (enum tkb_triton_field)field);
+		if (text_out != NULL)
+			rc = tkb_arena_copy(&compile->arena, bytes, text_out,
+			                    err);
+	} while (rc == 0);
 	if (rc < 0)
 		return rc;
 	compiled->key = strrchr(compiled->folder, '/');

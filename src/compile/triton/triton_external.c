@@ -2,7 +2,7 @@
 #include "compile/triton/triton_external.h"
 
 #include <errno.h>
-#include <fcntl.h>
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,8 +14,10 @@ enum {
 	PATH_LIMIT = 4096
 };
 
-/* Those that stand in Triton's keys and are not called TRITON_*: of all versions
- * since 3.0, as getCacheInvalidatingEnvVars() has them. */
+/*
+ * Variables in Triton's keys whose names do not begin with TRITON_: those of
+ * getCacheInvalidatingEnvVars() in all versions since 3.0.
+ */
 static const char *const key_names[] = {
 	"ALLOW_LHS_TMEM_LAYOUT_CONVERSION",
 	"AMDGCN_ENABLE_DUMP",
@@ -51,7 +53,7 @@ bool tkb_triton_is_program(const char *path)
 	       access(path, X_OK) == 0;
 }
 
-/* "<folder>/<name>", if that is a program. */
+/* Append "<folder>/<name>" if that is a program. */
 static bool try_program(struct tkb_bytes folder, const char *name,
                         struct tkb_buf *out)
 {
@@ -122,8 +124,8 @@ int tkb_triton_find_worker(const char *given, struct tkb_buf *out,
 	return tkb_buf_check(out, err);
 }
 
-/* As it stands in the environment, or its name alone. */
-static const char *variable_of(const char *name)
+/* "NAME=value" from the environment, or the name alone. */
+static const char *find_variable(const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -134,7 +136,7 @@ static const char *variable_of(const char *name)
 	return name;
 }
 
-/* "NAME=value", or NULL: there is no memory. */
+/* "NAME=value", or NULL if out of memory. */
 static const char *make_variable(const char *name, const char *value,
                                  struct tkb_arena *memory)
 {
@@ -170,12 +172,12 @@ int tkb_triton_environment(const char *cache_root, const char *ptxas,
 		return tkb_fail_nomem(err);
 	*out = variables;
 	for (size_t i = 0; i < TKB_COUNT_OF(key_names); i++)
-		*variables++ = variable_of(key_names[i]);
+		*variables++ = find_variable(key_names[i]);
 	for (char **item = environ; item != NULL && *item != NULL; item++) {
 		if (strncmp(*item, "TRITON_", strlen("TRITON_")) == 0)
 			*variables++ = *item;
 	}
-	/* Of two of a name the last counts. */
+	/* These come later and so take precedence. */
 	for (size_t i = 0; i < TKB_COUNT_OF(chosen); i++) {
 		if (chosen[i].value == NULL)
 			continue;
@@ -190,28 +192,13 @@ int tkb_triton_environment(const char *cache_root, const char *ptxas,
 int tkb_triton_read_file(const char *path, struct tkb_buf *out,
                          struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at)
-	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
 	struct stat status;
-	unsigned char *place;
-	ssize_t got;
+	const bool is_there = stat(path, &status) == 0;
 
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (!is_there && (errno == ENOENT || errno == ENOTDIR))
 		return tkb_fail(err, TKB_MISS, "there is no '%s'", path);
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return tkb_fail_errno(err, "cannot read '%s'", path);
-	if (!S_ISREG(status.st_mode))
+	if (is_there && !S_ISREG(status.st_mode))
 		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is not a file",
 		                path);
-	if (status.st_size == 0)
-		return 0;
-	place = tkb_buf_reserve(out, (size_t)status.st_size);
-	if (place == NULL)
-		return tkb_fail(err, TKB_ERR_TOO_LARGE, "'%s' is too large",
-		                path);
-	got = tkb_fd_read_full(fd, place, (size_t)status.st_size);
-	if (got < 0)
-		return tkb_fail_errno(err, "cannot read '%s'", path);
-	out->size += (size_t)got;
-	return 0;
+	return tkb_fd_read_path(path, out, err);
 }

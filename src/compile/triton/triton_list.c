@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/triton_compile.h>
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -20,7 +21,7 @@ struct tkb_triton_list {
 	size_t capacity;
 };
 
-/* Texts of a member that is one or an array of them. */
+/* The texts of a member that is a string or an array of strings. */
 struct texts {
 	const char **items;
 	size_t count;
@@ -30,16 +31,16 @@ struct reader {
 	struct tkb_json json;
 	struct tkb_triton_list *list;
 	const char *path; /* of the list */
-	size_t number;    /* of the object at hand */
-	unsigned seen;    /* bits of members[] */
+	size_t number;    /* of the current object */
+	unsigned seen;    /* bit i: members[i] was given */
 	struct tkb_triton_item item;
 	struct tkb_triton_unit unit; /* of the item */
 	struct texts signatures;
 	struct texts targets;
 };
 
-static int next(struct reader *reader, struct tkb_json_token *out,
-                struct tkb_error *err)
+static int next_token(struct reader *reader, struct tkb_json_token *out,
+                      struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 
@@ -49,8 +50,8 @@ static int next(struct reader *reader, struct tkb_json_token *out,
 	return 0;
 }
 
-static int want(const struct reader *reader, const char *name, const char *what,
-                struct tkb_error *err)
+static int fail_member(const struct reader *reader, const char *name,
+                       const char *what, struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "'%s', item %zu: \"%s\" must be %s", reader->path,
@@ -58,7 +59,7 @@ static int want(const struct reader *reader, const char *name, const char *what,
 }
 
 static int read_text(struct reader *reader, const char *name,
-                     const struct tkb_json_token *token, const char **out,
+                     const struct tkb_json_token *token, void *out,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -66,69 +67,52 @@ static int read_text(struct reader *reader, const char *name,
 	int rc;
 
 	if (token->type != TKB_JSON_STRING)
-		return want(reader, name, "a string", err);
+		return fail_member(reader, name, "a string", err);
 	tkb_json_decode(tkb_json_raw(&reader->json, token), &text);
 	rc = tkb_buf_check(&text, err);
 	if (rc < 0)
 		return rc;
 	if (text.size == 0 || memchr(text.data, '\0', text.size) != NULL)
-		return want(reader, name, "a string that is not empty", err);
-	*out = tkb_arena_string(&reader->list->arena, tkb_buf_bytes(&text));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+		return fail_member(reader, name, "a string that is not empty",
+		                   err);
+	return tkb_arena_copy_buf(&reader->list->arena, &text, out, err);
 }
 
-/* A path is looked for from the list's folder. */
+/* Paths are relative to the list's folder. */
 static int read_path(struct reader *reader, const char *name,
-                     const struct tkb_json_token *token, const char **out,
+                     const struct tkb_json_token *token, void *out,
                      struct tkb_error *err)
 {
+	const char **path = out;
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(LIST_LIMIT);
 	const char *slash = strrchr(reader->path, '/');
 	int rc;
 
-	rc = read_text(reader, name, token, out, err);
-	if (rc < 0 || *out == NULL || slash == NULL || (*out)[0] == '/')
+	rc = read_text(reader, name, token, path, err);
+	if (rc < 0 || slash == NULL || (*path)[0] == '/')
 		return rc;
 	tkb_buf_add(&text,
 	            (struct tkb_bytes){ reader->path,
 	                                (size_t)(slash - reader->path) + 1 });
-	tkb_buf_add_text(&text, *out);
-	rc = tkb_buf_check(&text, err);
-	if (rc < 0)
-		return rc;
-	*out = tkb_arena_string(&reader->list->arena, tkb_buf_bytes(&text));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+	tkb_buf_add_text(&text, *path);
+	return tkb_arena_copy_buf(&reader->list->arena, &text, path, err);
 }
 
-static int read_file(struct reader *reader, const char *name,
-                     const struct tkb_json_token *token, struct tkb_error *err)
-{
-	return read_path(reader, name, token, &reader->unit.file, err);
-}
-
-static int read_kernel(struct reader *reader, const char *name,
-                       const struct tkb_json_token *token,
-                       struct tkb_error *err)
-{
-	return read_text(reader, name, token, &reader->unit.kernel, err);
-}
-
-/* One without a slash is a name on $PATH. */
+/* A python without a slash is looked up on $PATH. */
 static int read_python(struct reader *reader, const char *name,
-                       const struct tkb_json_token *token,
+                       const struct tkb_json_token *token, void *out,
                        struct tkb_error *err)
 {
 	const struct tkb_bytes raw = tkb_json_raw(&reader->json, token);
 
 	if (token->type == TKB_JSON_STRING &&
 	    memchr(raw.data, '/', raw.size) == NULL)
-		return read_text(reader, name, token, &reader->item.python,
-		                 err);
-	return read_path(reader, name, token, &reader->item.python, err);
+		return read_text(reader, name, token, out, err);
+	return read_path(reader, name, token, out, err);
 }
 
-/* How many texts the array has that begins here. */
+/* Count the strings of an array. */
 static int count_texts(struct reader *reader, const char *name, size_t *out,
                        struct tkb_error *err)
 {
@@ -138,25 +122,27 @@ static int count_texts(struct reader *reader, const char *name, size_t *out,
 	int rc;
 
 	for (;;) {
-		rc = next(reader, &token, err);
+		rc = next_token(reader, &token, err);
 		if (rc < 0 || token.type == TKB_JSON_ARRAY_END)
 			break;
 		if (token.type != TKB_JSON_STRING)
-			return want(reader, name, "a string, or several", err);
+			return fail_member(reader, name, "a string, or several",
+			                   err);
 		count++;
 	}
 	if (rc == 0 && count == 0)
-		return want(reader, name, "not empty", err);
+		return fail_member(reader, name, "not empty", err);
 	reader->json = start;
 	*out = count;
 	return rc;
 }
 
-/* A text, or an array of texts. */
+/* Read a string or an array of strings. */
 static int read_texts(struct reader *reader, const char *name,
-                      const struct tkb_json_token *first, struct texts *out,
+                      const struct tkb_json_token *first, void *out,
                       struct tkb_error *err)
 {
+	struct texts *texts = out;
 	const bool is_array = first->type == TKB_JSON_ARRAY;
 	struct tkb_json_token token = *first;
 	size_t count = 1;
@@ -166,36 +152,22 @@ static int read_texts(struct reader *reader, const char *name,
 		rc = count_texts(reader, name, &count, err);
 	if (rc < 0)
 		return rc;
-	out->items = tkb_arena_alloc(&reader->list->arena, count,
-	                             sizeof(*out->items));
-	if (out->items == NULL)
+	texts->items = tkb_arena_alloc(&reader->list->arena, count,
+	                               sizeof(*texts->items));
+	if (texts->items == NULL)
 		return tkb_fail_nomem(err);
-	while (rc == 0 && out->count < count) {
+	while (rc == 0 && texts->count < count) {
 		if (is_array)
-			rc = next(reader, &token, err);
+			rc = next_token(reader, &token, err);
 		if (rc == 0)
 			rc = read_text(reader, name, &token,
-			               &out->items[out->count++], err);
+			               &texts->items[texts->count++], err);
 	}
-	return rc == 0 && is_array ? next(reader, &token, err) : rc;
-}
-
-static int read_signature(struct reader *reader, const char *name,
-                          const struct tkb_json_token *token,
-                          struct tkb_error *err)
-{
-	return read_texts(reader, name, token, &reader->signatures, err);
-}
-
-static int read_targets(struct reader *reader, const char *name,
-                        const struct tkb_json_token *token,
-                        struct tkb_error *err)
-{
-	return read_texts(reader, name, token, &reader->targets, err);
+	return rc == 0 && is_array ? next_token(reader, &token, err) : rc;
 }
 
 static int read_number(struct reader *reader, const char *name,
-                       const struct tkb_json_token *token, uint32_t *out,
+                       const struct tkb_json_token *token, void *out,
                        struct tkb_error *err)
 {
 	uint64_t value = 0;
@@ -203,27 +175,15 @@ static int read_number(struct reader *reader, const char *name,
 	if (token->type != TKB_JSON_NUMBER ||
 	    !tkb_json_number(&reader->json, token, &value) || value == 0 ||
 	    value > 1024)
-		return want(reader, name, "a number from 1 to 1024", err);
-	*out = (uint32_t)value;
+		return fail_member(reader, name, "a number from 1 to 1024",
+		                   err);
+	*(uint32_t *)out = (uint32_t)value;
 	return 0;
 }
 
-static int read_warps(struct reader *reader, const char *name,
-                      const struct tkb_json_token *token, struct tkb_error *err)
-{
-	return read_number(reader, name, token, &reader->unit.num_warps, err);
-}
-
-static int read_stages(struct reader *reader, const char *name,
-                       const struct tkb_json_token *token,
-                       struct tkb_error *err)
-{
-	return read_number(reader, name, token, &reader->unit.num_stages, err);
-}
-
-/* Kept as it is: the worker reads it. */
+/* Kept verbatim: the worker parses it. */
 static int read_options(struct reader *reader, const char *name,
-                        const struct tkb_json_token *token,
+                        const struct tkb_json_token *token, void *out,
                         struct tkb_error *err)
 {
 	struct tkb_json_token inner = *token;
@@ -231,9 +191,9 @@ static int read_options(struct reader *reader, const char *name,
 	int rc;
 
 	if (token->type != TKB_JSON_OBJECT)
-		return want(reader, name, "an object", err);
+		return fail_member(reader, name, "an object", err);
 	while (depth > 0) {
-		rc = next(reader, &inner, err);
+		rc = next_token(reader, &inner, err);
 		if (rc < 0)
 			return rc;
 		if (inner.type == TKB_JSON_OBJECT ||
@@ -243,26 +203,31 @@ static int read_options(struct reader *reader, const char *name,
 		    inner.type == TKB_JSON_ARRAY_END)
 			depth--;
 	}
-	reader->unit.options = tkb_arena_string(
+	return tkb_arena_copy(
 		&reader->list->arena,
-		tkb_bytes_slice(reader->json.text, token->start, inner.end));
-	return reader->unit.options == NULL ? tkb_fail_nomem(err) : 0;
+		tkb_bytes_slice(reader->json.text, token->start, inner.end),
+		out, err);
 }
 
 static const struct member {
 	const char *name;
 	bool is_required;
 	int (*read)(struct reader *reader, const char *name,
-	            const struct tkb_json_token *token, struct tkb_error *err);
+	            const struct tkb_json_token *token, void *out,
+	            struct tkb_error *err);
+	size_t offset; /* of what is read, in struct reader */
 } members[] = {
-	{ "file", true, read_file },
-	{ "kernel", true, read_kernel },
-	{ "signature", true, read_signature },
-	{ "num_warps", false, read_warps },
-	{ "num_stages", false, read_stages },
-	{ "options", false, read_options },
-	{ "targets", false, read_targets },
-	{ "python", false, read_python },
+	{ "file", true, read_path, offsetof(struct reader, unit.file) },
+	{ "kernel", true, read_text, offsetof(struct reader, unit.kernel) },
+	{ "signature", true, read_texts, offsetof(struct reader, signatures) },
+	{ "num_warps", false, read_number,
+	  offsetof(struct reader, unit.num_warps) },
+	{ "num_stages", false, read_number,
+	  offsetof(struct reader, unit.num_stages) },
+	{ "options", false, read_options,
+	  offsetof(struct reader, unit.options) },
+	{ "targets", false, read_texts, offsetof(struct reader, targets) },
+	{ "python", false, read_python, offsetof(struct reader, item.python) },
 };
 
 static int find_member(struct reader *reader, const struct tkb_json_token *key,
@@ -275,7 +240,7 @@ static int find_member(struct reader *reader, const struct tkb_json_token *key,
 			continue;
 		if ((reader->seen & (1u << i)) != 0)
 			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s', item %zu: \"%s\" stands there "
+			                "'%s', item %zu: \"%s\" is given "
 			                "twice",
 			                reader->path, reader->number,
 			                members[i].name);
@@ -292,7 +257,7 @@ static int find_member(struct reader *reader, const struct tkb_json_token *key,
 	                (const char *)name.data);
 }
 
-/* One for each signature. */
+/* Add an item for each signature. */
 static int add_items(struct reader *reader, struct tkb_error *err)
 {
 	struct tkb_triton_list *list = reader->list;
@@ -336,17 +301,18 @@ static int read_object(struct reader *reader, struct tkb_error *err)
 		(struct tkb_triton_unit){ .struct_size = sizeof(reader->unit) };
 	reader->signatures = reader->targets = (struct texts){ NULL, 0 };
 	for (;;) {
-		rc = next(reader, &token, err);
+		rc = next_token(reader, &token, err);
 		if (rc < 0)
 			return rc;
 		if (token.type == TKB_JSON_OBJECT_END)
 			return add_items(reader, err);
 		rc = find_member(reader, &token, &index, err);
 		if (rc == 0)
-			rc = next(reader, &token, err);
+			rc = next_token(reader, &token, err);
 		if (rc == 0)
-			rc = members[index].read(reader, members[index].name,
-			                         &token, err);
+			rc = members[index].read(
+				reader, members[index].name, &token,
+				(char *)reader + members[index].offset, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -357,25 +323,26 @@ static int read_list(struct reader *reader, struct tkb_error *err)
 	struct tkb_json_token token;
 	int rc;
 
-	rc = next(reader, &token, err);
+	rc = next_token(reader, &token, err);
 	if (rc == 0 && token.type != TKB_JSON_ARRAY)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' is no list of kernels: it must be a JSON "
-		                "array of objects",
-		                reader->path);
+		return tkb_fail(
+			err, TKB_ERR_INVALID,
+			"'%s' is not a list of kernels: it must be a JSON "
+			"array of objects",
+			reader->path);
 	for (;;) {
 		if (rc == 0)
-			rc = next(reader, &token, err);
+			rc = next_token(reader, &token, err);
 		if (rc < 0 || token.type == TKB_JSON_ARRAY_END)
 			break;
 		reader->number++;
 		if (token.type != TKB_JSON_OBJECT)
 			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s', item %zu: that is no object",
+			                "'%s', item %zu is not an object",
 			                reader->path, reader->number);
 		rc = read_object(reader, err);
 	}
-	return rc < 0 ? rc : next(reader, &token, err);
+	return rc < 0 ? rc : next_token(reader, &token, err);
 }
 
 static void free_at(struct tkb_triton_list **list)

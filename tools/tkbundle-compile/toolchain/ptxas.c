@@ -111,7 +111,7 @@ static int ask_version(struct ptxas *tool, struct tkb_error *err)
 	if (at == NULL || sscanf(at, "release %u.%u, V%63[0-9.]", &major,
 	                         &minor, tool->version) != 3)
 		return fail(err, TKB_ERR_IO,
-		            "'%s' does not tell its version as ptxas does",
+		            "'%s' does not print a version like ptxas",
 		            tool->path);
 	tool->ptx_version = gpu_ptx_of_release(major, minor);
 	return 0;

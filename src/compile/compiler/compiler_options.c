@@ -10,17 +10,11 @@
 #include "compile/compiler/steps.h"
 
 /*
- * Each choice goes to the worker, and to what decides the key; of a file its
- * contents do, not where it lies.
+ * Options become fields of the request and of the key. For a file the key has
+ * its contents, not its path.
  */
 
-static void add_switch(struct tkb_buf *out, enum tkb_field field, bool is_set)
-{
-	if (is_set)
-		tkb_field_add_text(out, field, "1");
-}
-
-/* The folder of "-Ifolder", or NULL. */
+/* The folder named by "-Ifolder", or NULL. */
 static const char *include_folder(const char *option)
 {
 	static const char name[] = "--include-path=";
@@ -32,7 +26,7 @@ static const char *include_folder(const char *option)
 	return NULL;
 }
 
-/* Where an include was found shows in the lines for profilers alone. */
+/* The folder in which an include was found only shows in line information. */
 static int add_cuda(struct tkb_compiler *compiler,
                     const struct tkb_compiler_options *options,
                     struct tkb_error *err)
@@ -51,68 +45,66 @@ static int add_cuda(struct tkb_compiler *compiler,
 		const char *folder = include_folder(all[i]);
 
 		if (folder == NULL || !options->is_line_info_off)
-			tkb_field_add_text(&compiler->decides_cuda,
+			tkb_field_add_text(&compiler->key_cuda,
 			                   TKB_FIELD_NVRTC_OPTION, all[i]);
 		if (folder != NULL)
-			rc = tkb_compiler_keep(&compiler->arena,
-			                       tkb_text(folder),
-			                       &compiler->folders[used++], err);
+			rc = tkb_arena_copy(&compiler->arena, tkb_text(folder),
+			                    &compiler->folders[used++], err);
 	}
 	return rc;
 }
 
-static int add_decisions(struct tkb_compiler *compiler,
-                         const struct tkb_compiler_options *options,
-                         struct tkb_error *err)
+static int add_key_fields(struct tkb_compiler *compiler,
+                          const struct tkb_compiler_options *options,
+                          struct tkb_error *err)
 {
-	struct tkb_buf *ir = &compiler->decides_ir;
-	struct tkb_buf *cubin = &compiler->decides_cubin;
+	struct tkb_buf *ir = &compiler->key_ir;
+	struct tkb_buf *cubin = &compiler->key_cubin;
 	int rc;
 
-	add_switch(ir, TKB_FIELD_OPTIMIZE, options->is_optimized);
+	tkb_field_add_flag(ir, TKB_FIELD_OPTIMIZED, options->is_optimized);
 	if (options->finalize != NULL)
 		tkb_field_add_finalize(ir, options->finalize);
 	rc = add_cuda(compiler, options, err);
 	tkb_field_add_list(cubin, TKB_FIELD_PTXAS_OPTION,
 	                   options->ptxas_options);
-	add_switch(cubin, TKB_FIELD_NO_LINES, options->is_line_info_off);
-	add_switch(cubin, TKB_FIELD_LINKER,
-	           options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
+	tkb_field_add_flag(cubin, TKB_FIELD_LINE_INFO_OFF,
+	                   options->is_line_info_off);
+	tkb_field_add_flag(cubin, TKB_FIELD_WITH_NVJITLINK,
+	                   options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
 	if (rc == 0)
 		rc = tkb_buf_check(ir, err);
 	if (rc == 0)
-		rc = tkb_buf_check(&compiler->decides_cuda, err);
+		rc = tkb_buf_check(&compiler->key_cuda, err);
 	return rc == 0 ? tkb_buf_check(cubin, err) : rc;
 }
 
-static void write_choices(struct tkb_compiler *compiler,
-                          const struct tkb_compiler_options *options,
-                          const char *libdevice)
+static void write_job_fields(struct tkb_compiler *compiler,
+                             const struct tkb_compiler_options *options,
+                             const char *libdevice)
 {
-	struct tkb_buf *asks = &compiler->asks;
-	struct tkb_buf *out = &compiler->choices;
+	struct tkb_buf *tools_request = &compiler->tools_request;
+	struct tkb_buf *out = &compiler->job_fields;
 
-	tkb_field_add_number(asks, TKB_FIELD_EMIT, (uint64_t)compiler->product);
-	tkb_field_add_text(asks, TKB_FIELD_PTXAS, options->ptxas);
-	tkb_field_add_text(asks, TKB_FIELD_LIBDEVICE, libdevice);
-	add_switch(asks, TKB_FIELD_LINKER,
-	           options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
-	tkb_buf_add(out, tkb_buf_bytes(asks));
+	tkb_field_add_number(tools_request, TKB_FIELD_PRODUCT,
+	                     (uint64_t)compiler->product);
+	tkb_field_add_text(tools_request, TKB_FIELD_PTXAS, options->ptxas);
+	tkb_field_add_text(tools_request, TKB_FIELD_LIBDEVICE, libdevice);
+	tkb_field_add_flag(tools_request, TKB_FIELD_WITH_NVJITLINK,
+	                   options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
+	tkb_buf_add(out, tkb_buf_bytes(tools_request));
 	tkb_field_add_list(out, TKB_FIELD_PTXAS_OPTION, options->ptxas_options);
 	tkb_field_add_list(out, TKB_FIELD_NVRTC_OPTION, options->nvrtc_options);
-	add_switch(out, TKB_FIELD_OPTIMIZE, options->is_optimized);
-	add_switch(out, TKB_FIELD_NO_FUSION, options->is_fusion_off);
-	add_switch(out, TKB_FIELD_NO_LINES, options->is_line_info_off);
-	if (options->finalize != NULL) {
-		tkb_field_add_finalize(out, options->finalize);
-		tkb_field_add_rule_names(out, options->finalize);
-		add_switch(out, TKB_FIELD_BITCODE,
-		           options->finalize->is_bitcode);
-	}
+	tkb_field_add_flag(out, TKB_FIELD_OPTIMIZED, options->is_optimized);
+	tkb_field_add_flag(out, TKB_FIELD_FUSION_OFF, options->is_fusion_off);
+	tkb_field_add_flag(out, TKB_FIELD_LINE_INFO_OFF,
+	                   options->is_line_info_off);
+	if (options->finalize != NULL)
+		tkb_field_add_finalize_request(out, options->finalize);
 }
 
-static int check(const struct tkb_compiler_options *options,
-                 const char *libdevice, struct tkb_error *err)
+static int check_options(const struct tkb_compiler_options *options,
+                         const char *libdevice, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -123,7 +115,7 @@ static int check(const struct tkb_compiler_options *options,
 	return rc;
 }
 
-static const char *choose_libdevice(const struct tkb_compiler_options *options)
+static const char *libdevice_path(const struct tkb_compiler_options *options)
 {
 	const char *named = getenv("TRITON_LIBDEVICE_PATH");
 
@@ -137,9 +129,9 @@ static bool has_texts(const char *const *texts)
 	return texts != NULL && texts[0] != NULL;
 }
 
-/* What a unit must be of the right kind for. */
-static void note_given(struct tkb_compiler *compiler,
-                       const struct tkb_compiler_options *options)
+/* Remember which options only suit units of some kinds. */
+static void remember_kind_options(struct tkb_compiler *compiler,
+                                  const struct tkb_compiler_options *options)
 {
 	compiler->is_optimized = options->is_optimized;
 	compiler->has_libdevice = options->libdevice != NULL;
@@ -156,7 +148,7 @@ int tkb_compiler_check(const struct tkb_compiler *compiler,
 		bool is_given;
 		bool has_meaning;
 		const char *what;
-	} choices[] = {
+	} rules[] = {
 		{ compiler->is_finalized, is_ir, "to finalize is for LLVM IR" },
 		{ compiler->is_optimized, is_ir, "to optimize is for LLVM IR" },
 		{ compiler->has_pass_output, is_ir,
@@ -170,22 +162,22 @@ int tkb_compiler_check(const struct tkb_compiler *compiler,
 		  "an option of ptxas is for a cubin" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(choices); i++) {
-		if (choices[i].is_given && !choices[i].has_meaning)
+	for (size_t i = 0; i < TKB_COUNT_OF(rules); i++) {
+		if (rules[i].is_given && !rules[i].has_meaning)
 			return tkb_fail(err, TKB_ERR_INVALID,
 			                "%s, and has no meaning for '%s'",
-			                choices[i].what,
+			                rules[i].what,
 			                unit->name == NULL ? "the unit"
 			                                   : unit->name);
 	}
 	return 0;
 }
 
-int tkb_compiler_choose(struct tkb_compiler *compiler,
-                        const struct tkb_compiler_options *options,
-                        struct tkb_error *err)
+int tkb_compiler_set_options(struct tkb_compiler *compiler,
+                             const struct tkb_compiler_options *options,
+                             struct tkb_error *err)
 {
-	const char *libdevice = choose_libdevice(options);
+	const char *libdevice = libdevice_path(options);
 	int rc = 0;
 
 	compiler->product =
@@ -200,17 +192,17 @@ int tkb_compiler_choose(struct tkb_compiler *compiler,
 	compiler->is_line_info_off = options->is_line_info_off;
 	compiler->timeout_ms = options->timeout_ms;
 	compiler->log = options->log;
-	note_given(compiler, options);
+	remember_kind_options(compiler, options);
 	if (options->cache_root != NULL)
-		rc = tkb_compiler_keep(&compiler->arena,
-		                       tkb_text(options->cache_root),
-		                       &compiler->cache_root, err);
+		rc = tkb_arena_copy(&compiler->arena,
+		                    tkb_text(options->cache_root),
+		                    &compiler->cache_root, err);
 	if (rc == 0)
-		rc = check(options, libdevice, err);
-	write_choices(compiler, options, libdevice);
+		rc = check_options(options, libdevice, err);
+	write_job_fields(compiler, options, libdevice);
 	if (rc == 0)
-		rc = tkb_buf_check(&compiler->asks, err);
+		rc = tkb_buf_check(&compiler->tools_request, err);
 	if (rc == 0)
-		rc = tkb_buf_check(&compiler->choices, err);
-	return rc == 0 ? add_decisions(compiler, options, err) : rc;
+		rc = tkb_buf_check(&compiler->job_fields, err);
+	return rc == 0 ? add_key_fields(compiler, options, err) : rc;
 }
