@@ -2,7 +2,7 @@
 #ifndef TKB_LAUNCH_C_LAUNCHER_H
 #define TKB_LAUNCH_C_LAUNCHER_H
 
-/* What a launcher is made of, for those who write it down. */
+/* The parts of a launcher, shared by the files that write it. */
 
 #include <tkbundle/c_launcher.h>
 
@@ -11,7 +11,7 @@
 #include "launch/grid.h"
 #include "launch/signature.h"
 
-/* An argument that is no constant. */
+/* An argument that is not a constant. */
 struct tkb_c_argument {
 	const struct tkb_argument *item;
 	const char *given; /* its name in the kernel */
@@ -19,7 +19,7 @@ struct tkb_c_argument {
 };
 
 struct tkb_c_launcher {
-	struct tkb_arena arena; /* strings and arrays are there */
+	struct tkb_arena arena; /* owns strings and arrays */
 	struct tkb_signature signature;
 	struct tkb_facts facts;
 	uint32_t num_warps;
@@ -36,19 +36,22 @@ struct tkb_c_launcher {
 	struct tkb_bytes cubin;
 };
 
-/* A limit that no kernel comes near; a file of C that long compiles no more. */
+/* More than any kernel needs, or a C compiler takes. */
 #define TKB_SOURCE_LIMIT (512 * TKB_MIB)
 
-/* The version of the line in a header that a link reads. */
+/* Begins the header's line for the linker, with the line's version. */
 #define TKB_LAUNCHER_LINE "// tkb-launcher: 1 "
 #define TKB_ARGUMENTS_LINE "// tkb-arguments: "
 
-/* The words for what memory a launcher takes: bit 0 global, bit 1 profile. */
+/*
+ * Words for the scratch memory that a launcher takes: bit 0 global, bit 1
+ * profile.
+ */
 extern const char *const tkb_scratch_words[4];
 
 /*
  * Append the parameters of a launcher's function, "CUstream stream, ...": those
- * that are passed, or with `all` the ones that are always 1, too.
+ * that are passed, or with `all` also those that are always 1.
  */
 void tkb_print_parameters(struct tkb_buf *out,
                           const struct tkb_c_argument *arguments, size_t count,

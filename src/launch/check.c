@@ -14,7 +14,7 @@ static size_t passed_count(const struct tkb_c_launcher *launcher)
 	return count;
 }
 
-/* Hold one argument against one parameter. */
+/* Check one argument against one parameter. */
 static int check_parameter(const struct tkb_c_argument *argument,
                            const struct tkb_parameter *parameter,
                            const struct tkb_parameters *all,
@@ -47,7 +47,7 @@ static int check_parameter(const struct tkb_c_argument *argument,
 	return 0;
 }
 
-/* How many parameters are for memory of the kernel's own. */
+/* The number of parameters for scratch memory. */
 static size_t scratch_count(const struct tkb_facts *facts)
 {
 	return (facts->global.is_parameter ? 1u : 0u) +
@@ -55,10 +55,11 @@ static size_t scratch_count(const struct tkb_facts *facts)
 }
 
 /*
- * Metadata that Triton did not write tells the sizes of such memory, 0, for
- * kernels that have no parameters for it, too: their number tells.
+ * Metadata that Triton did not write gives the size of scratch memory, 0, even
+ * for kernels without parameters for it. The number of parameters tells which
+ * is the case.
  */
-static void settle_scratch(struct tkb_facts *facts, size_t count)
+static void drop_absent_scratch(struct tkb_facts *facts, size_t count)
 {
 	if (facts->version[0] != '\0')
 		return;
@@ -78,7 +79,8 @@ int tkb_check_parameters(struct tkb_c_launcher *launcher,
 	int rc = 0;
 
 	if (parameters->count >= passed)
-		settle_scratch(&launcher->facts, parameters->count - passed);
+		drop_absent_scratch(&launcher->facts,
+		                    parameters->count - passed);
 	extra = scratch_count(&launcher->facts);
 	if (parameters->count < extra || parameters->count - extra != passed)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -100,25 +102,27 @@ int tkb_check_parameters(struct tkb_c_launcher *launcher,
 	}
 	for (; next < parameters->count && rc == 0; next++) {
 		if (parameters->items[next].size != 8)
-			rc = tkb_fail(err, TKB_ERR_CORRUPT,
-			              "the kernel's parameter for memory of "
-			              "its own has %u bytes, not 8",
-			              parameters->items[next].size);
+			rc = tkb_fail(
+				err, TKB_ERR_CORRUPT,
+				"the kernel's parameter for scratch memory has "
+				"%u bytes, not 8",
+				parameters->items[next].size);
 	}
 	return rc;
 }
 
-/* Hold one argument against Triton's IR, and take its name from there. */
-static int take_formal(struct tkb_c_launcher *launcher,
-                       struct tkb_c_argument *argument,
-                       const struct tkb_formal *formal, struct tkb_error *err)
+/* Check one argument against Triton's IR, and take its name from there. */
+static int apply_formal(struct tkb_c_launcher *launcher,
+                        struct tkb_c_argument *argument,
+                        const struct tkb_formal *formal, struct tkb_error *err)
 {
 	const struct tkb_argument *const item = argument->item;
-	const char *const name =
-		tkb_arena_string(&launcher->arena, formal->name);
+	const char *name = NULL;
+	int rc;
 
-	if (name == NULL)
-		return tkb_fail_nomem(err);
+	rc = tkb_arena_copy(&launcher->arena, formal->name, &name, err);
+	if (rc < 0)
+		return rc;
 	if (tkb_name_is_identifier(name) && !tkb_name_is_made_up(name)) {
 		argument->given = name;
 		argument->c = tkb_name_argument(name, &launcher->arena);
@@ -140,8 +144,8 @@ static int take_formal(struct tkb_c_launcher *launcher,
 	return 0;
 }
 
-int tkb_take_formals(struct tkb_c_launcher *launcher, struct tkb_bytes ttir,
-                     struct tkb_error *err)
+int tkb_apply_formals(struct tkb_c_launcher *launcher, struct tkb_bytes ttir,
+                      struct tkb_error *err)
 {
 	const size_t count = passed_count(launcher);
 	struct tkb_formal *const formals =
@@ -156,8 +160,8 @@ int tkb_take_formals(struct tkb_c_launcher *launcher, struct tkb_bytes ttir,
 	for (size_t i = 0; i < launcher->argument_count && rc == 0; i++) {
 		if (!tkb_argument_is_passed(launcher->arguments[i].item))
 			continue;
-		rc = take_formal(launcher, &launcher->arguments[i],
-		                 &formals[next], err);
+		rc = apply_formal(launcher, &launcher->arguments[i],
+		                  &formals[next], err);
 		next++;
 	}
 	return rc;

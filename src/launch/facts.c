@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/facts.h"
 
+#include <stddef.h>
+
 #include "text/json.h"
 #include "cache/metadata.h"
 
@@ -12,26 +14,35 @@ enum {
 	SHARED_LIMIT = 16 << 20
 };
 
-/* Members that are read while `json` goes over the document. */
+/* State of reading the metadata's members. */
 struct reader {
 	struct tkb_json json;
-	struct tkb_facts *facts;
+	struct tkb_facts facts;
 	bool has_cluster;
 	bool has_descriptors;
 	bool has_work_stealing;
 };
 
-static int bad_member(const char *name, struct tkb_error *err)
+struct member {
+	const char *name;
+	int (*read)(struct reader *reader, const struct member *member,
+	            const struct tkb_json_token *value, void *out,
+	            struct tkb_error *err);
+	size_t offset; /* of what is read, in struct reader */
+	uint64_t limit;
+};
+
+static int fail_member(const char *name, struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_CORRUPT,
-	                "the metadata's '%s' is nothing that a kernel can have",
+	                "the metadata's '%s' has a value that no kernel can have",
 	                name);
 }
 
-/* A number up to `limit`; null leaves `*out` alone. */
-static int read_number(struct reader *reader,
-                       const struct tkb_json_token *value, const char *name,
-                       uint64_t limit, uint64_t *out, struct tkb_error *err)
+/* A number up to the member's limit; null leaves `out` unchanged. */
+static int read_number(struct reader *reader, const struct member *member,
+                       const struct tkb_json_token *value, void *out,
+                       struct tkb_error *err)
 {
 	const struct tkb_bytes text =
 		tkb_bytes_slice(reader->json.text, value->start, value->end);
@@ -40,148 +51,140 @@ static int read_number(struct reader *reader,
 	if (tkb_bytes_equal(text, tkb_text("null")))
 		return 0;
 	if (value->type != TKB_JSON_NUMBER ||
-	    !tkb_json_number(&reader->json, value, &number) || number > limit)
-		return bad_member(name, err);
-	*out = number;
+	    !tkb_json_number(&reader->json, value, &number) ||
+	    number > member->limit)
+		return fail_member(member->name, err);
+	*(uint64_t *)out = number;
 	return 0;
 }
 
-static int read_small(struct reader *reader, const struct tkb_json_token *value,
-                      const char *name, uint64_t limit, uint32_t *out,
+static int read_small(struct reader *reader, const struct member *member,
+                      const struct tkb_json_token *value, void *out,
                       struct tkb_error *err)
 {
-	uint64_t number = *out;
+	uint64_t number = *(uint32_t *)out;
 	int rc;
 
-	rc = read_number(reader, value, name, limit, &number, err);
+	rc = read_number(reader, member, value, &number, err);
 	if (rc == 0)
-		*out = (uint32_t)number;
+		*(uint32_t *)out = (uint32_t)number;
 	return rc;
 }
 
-/* A switch; null is off. Python's 0 and 1 are taken, too. */
-static int read_switch(struct reader *reader,
-                       const struct tkb_json_token *value, const char *name,
-                       bool *out, struct tkb_error *err)
+/* A truth value; null is false. Python's 0 and 1 are accepted as well. */
+static int read_flag(struct reader *reader, const struct member *member,
+                     const struct tkb_json_token *value, void *out,
+                     struct tkb_error *err)
 {
 	const struct tkb_bytes text =
 		tkb_bytes_slice(reader->json.text, value->start, value->end);
 
 	if (value->type != TKB_JSON_WORD && value->type != TKB_JSON_NUMBER)
-		return bad_member(name, err);
-	*out = tkb_bytes_equal(text, tkb_text("true")) ||
-	       tkb_bytes_equal(text, tkb_text("1"));
+		return fail_member(member->name, err);
+	*(bool *)out = tkb_bytes_equal(text, tkb_text("true")) ||
+	               tkb_bytes_equal(text, tkb_text("1"));
 	return 0;
 }
 
-static int read_cluster(struct reader *reader,
-                        const struct tkb_json_token *value,
+static int read_cluster(struct reader *reader, const struct member *member,
+                        const struct tkb_json_token *value, void *out,
                         struct tkb_error *err)
 {
+	uint32_t *const cluster = out;
 	struct tkb_json_token token;
 	size_t count = 0;
 	int rc;
 
 	if (value->type != TKB_JSON_ARRAY)
-		return bad_member("cluster_dims", err);
+		return fail_member(member->name, err);
 	for (;;) {
 		rc = tkb_json_next(&reader->json, &token, err);
 		if (rc < 0)
 			return rc;
 		if (token.type == TKB_JSON_ARRAY_END)
 			break;
-		if (count == TKB_COUNT_OF(reader->facts->cluster))
-			return bad_member("cluster_dims", err);
-		rc = read_small(reader, &token, "cluster_dims", CTA_LIMIT,
-		                &reader->facts->cluster[count], err);
+		if (count == TKB_COUNT_OF(reader->facts.cluster))
+			return fail_member(member->name, err);
+		rc = read_small(reader, member, &token, &cluster[count], err);
 		if (rc < 0)
 			return rc;
 		count++;
 	}
-	if (count != TKB_COUNT_OF(reader->facts->cluster))
-		return bad_member("cluster_dims", err);
+	if (count != TKB_COUNT_OF(reader->facts.cluster))
+		return fail_member(member->name, err);
 	reader->has_cluster = true;
 	return 0;
 }
 
-/* A list of anything: is there something in it? */
-static int read_descriptors(struct reader *reader,
-                            const struct tkb_json_token *value,
+/* A list of anything: only whether it is empty matters. */
+static int read_descriptors(struct reader *reader, const struct member *member,
+                            const struct tkb_json_token *value, void *out,
                             struct tkb_error *err)
 {
 	const size_t start = reader->json.at;
 	int rc;
 
+	(void)member;
 	rc = tkb_json_skip(&reader->json, value, err);
-	if (rc < 0)
+	if (rc < 0 || value->type != TKB_JSON_ARRAY)
 		return rc;
-	if (value->type != TKB_JSON_ARRAY)
-		return 0;
-	/* From behind "[" to before "]". */
+	/* Between "[" and "]". */
 	for (size_t i = start; i + 1 < reader->json.at; i++) {
 		if (((const char *)reader->json.text.data)[i] != ' ')
-			reader->has_descriptors = true;
+			*(bool *)out = true;
 	}
 	return 0;
 }
 
-static bool is_name(struct tkb_bytes raw, const char *name)
-{
-	return tkb_json_equals(raw, tkb_text(name));
-}
-
-static int read_scratch_size(struct reader *reader,
-                             const struct tkb_json_token *value,
-                             const char *name, struct tkb_scratch *out,
+static int read_scratch_size(struct reader *reader, const struct member *member,
+                             const struct tkb_json_token *value, void *out,
                              struct tkb_error *err)
 {
-	out->is_parameter = true;
-	return read_number(reader, value, name, UINT32_MAX, &out->size, err);
+	struct tkb_scratch *const scratch = out;
+
+	scratch->is_parameter = true;
+	return read_number(reader, member, value, &scratch->size, err);
 }
+
+static const struct member members[] = {
+	{ "num_warps", read_small, offsetof(struct reader, facts.num_warps),
+	  WARP_LIMIT },
+	{ "num_stages", read_small, offsetof(struct reader, facts.num_stages),
+	  STAGE_LIMIT },
+	{ "num_ctas", read_small, offsetof(struct reader, facts.num_ctas),
+	  CTA_LIMIT },
+	{ "shared", read_small, offsetof(struct reader, facts.shared),
+	  SHARED_LIMIT },
+	{ "cluster_dims", read_cluster, offsetof(struct reader, facts.cluster),
+	  CTA_LIMIT },
+	{ "launch_cooperative_grid", read_flag,
+	  offsetof(struct reader, facts.is_cooperative), 0 },
+	{ "launch_pdl", read_flag,
+	  offsetof(struct reader, facts.is_programmatic), 0 },
+	{ "clc", read_flag, offsetof(struct reader, has_work_stealing), 0 },
+	{ "tensordesc_meta", read_descriptors,
+	  offsetof(struct reader, has_descriptors), 0 },
+	{ "global_scratch_size", read_scratch_size,
+	  offsetof(struct reader, facts.global), UINT32_MAX },
+	{ "global_scratch_align", read_number,
+	  offsetof(struct reader, facts.global.align), UINT32_MAX },
+	{ "profile_scratch_size", read_scratch_size,
+	  offsetof(struct reader, facts.profile), UINT32_MAX },
+	{ "profile_scratch_align", read_number,
+	  offsetof(struct reader, facts.profile.align), UINT32_MAX },
+};
 
 static int read_member(struct reader *reader, struct tkb_bytes key,
                        const struct tkb_json_token *value,
                        struct tkb_error *err)
 {
-	struct tkb_facts *const facts = reader->facts;
-
-	if (is_name(key, "num_warps"))
-		return read_small(reader, value, "num_warps", WARP_LIMIT,
-		                  &facts->num_warps, err);
-	if (is_name(key, "num_stages"))
-		return read_small(reader, value, "num_stages", STAGE_LIMIT,
-		                  &facts->num_stages, err);
-	if (is_name(key, "num_ctas"))
-		return read_small(reader, value, "num_ctas", CTA_LIMIT,
-		                  &facts->num_ctas, err);
-	if (is_name(key, "shared"))
-		return read_small(reader, value, "shared", SHARED_LIMIT,
-		                  &facts->shared, err);
-	if (is_name(key, "cluster_dims"))
-		return read_cluster(reader, value, err);
-	if (is_name(key, "launch_cooperative_grid"))
-		return read_switch(reader, value, "launch_cooperative_grid",
-		                   &facts->is_cooperative, err);
-	if (is_name(key, "launch_pdl"))
-		return read_switch(reader, value, "launch_pdl",
-		                   &facts->is_programmatic, err);
-	if (is_name(key, "clc"))
-		return read_switch(reader, value, "clc",
-		                   &reader->has_work_stealing, err);
-	if (is_name(key, "tensordesc_meta"))
-		return read_descriptors(reader, value, err);
-	if (is_name(key, "global_scratch_size"))
-		return read_scratch_size(reader, value, "global_scratch_size",
-		                         &facts->global, err);
-	if (is_name(key, "global_scratch_align"))
-		return read_number(reader, value, "global_scratch_align",
-		                   UINT32_MAX, &facts->global.align, err);
-	if (is_name(key, "profile_scratch_size"))
-		return read_scratch_size(reader, value, "profile_scratch_size",
-		                         &facts->profile, err);
-	if (is_name(key, "profile_scratch_align"))
-		return read_number(reader, value, "profile_scratch_align",
-		                   UINT32_MAX, &facts->profile.align, err);
+	for (size_t i = 0; i < TKB_COUNT_OF(members); i++) {
+		if (tkb_json_equals(key, tkb_text(members[i].name)))
+			return members[i].read(reader, &members[i], value,
+			                       (char *)reader +
+			                               members[i].offset,
+			                       err);
+	}
 	return tkb_json_skip(&reader->json, value, err);
 }
 
@@ -192,7 +195,7 @@ static int read_members(struct reader *reader, struct tkb_error *err)
 	struct tkb_bytes key;
 	int rc;
 
-	rc = tkb_json_next(&reader->json, &token, err); /* "{": it was parsed */
+	rc = tkb_json_next(&reader->json, &token, err); /* "{", as parsed before */
 	for (;;) {
 		if (rc == 0)
 			rc = tkb_json_next(&reader->json, &token, err);
@@ -225,15 +228,18 @@ static int check_target(const struct tkb_metadata *metadata,
 	return 0;
 }
 
-/* Up to Triton 3.5 there are both, which must agree; later, num_ctas alone. */
-static int settle_cluster(const struct reader *reader, struct tkb_error *err)
+/*
+ * Up to Triton 3.5 the metadata has both, which must agree; later only
+ * num_ctas.
+ */
+static int check_cluster(struct reader *reader, struct tkb_error *err)
 {
-	struct tkb_facts *const facts = reader->facts;
+	struct tkb_facts *const facts = &reader->facts;
 	const uint32_t *const cluster = facts->cluster;
 	const uint32_t product = cluster[0] * cluster[1] * cluster[2];
 
 	if (facts->num_ctas == 0)
-		return bad_member("num_ctas", err);
+		return fail_member("num_ctas", err);
 	if (reader->has_cluster && product != 1 && product != facts->num_ctas)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "the metadata's 'num_ctas' is %u, but its "
@@ -245,7 +251,8 @@ static int settle_cluster(const struct reader *reader, struct tkb_error *err)
 	return 0;
 }
 
-static int check_needs(const struct reader *reader, struct tkb_error *err)
+/* Facts about a launch that C cannot do are errors. */
+static int check_launch(struct reader *reader, struct tkb_error *err)
 {
 	if (reader->has_descriptors)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
@@ -256,51 +263,48 @@ static int check_needs(const struct reader *reader, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the kernel needs cluster launch control "
 		                "('clc')");
-	return settle_cluster(reader, err);
+	return check_cluster(reader, err);
 }
 
-int tkb_facts_look(struct tkb_bytes metadata, struct tkb_arena *arena,
-                   struct tkb_facts *out, struct tkb_error *err)
+static int read_facts(struct reader *reader, bool is_for_launch,
+                      struct tkb_arena *arena, struct tkb_facts *out,
+                      struct tkb_error *err)
 {
-	struct tkb_facts facts = { .num_ctas = 0 };
-	struct reader reader = { .json = tkb_json_of(metadata, 0),
-		                 .facts = &facts };
 	struct tkb_metadata known;
 	int rc;
 
-	rc = tkb_metadata_parse(metadata, "the metadata", arena, &known, err);
-	if (rc == 0)
-		rc = read_members(&reader, err);
-	if (rc < 0)
-		return rc;
-	facts.symbol = known.symbol;
-	facts.arch = known.target.arch;
-	facts.version = known.version;
-	*out = facts;
-	return 0;
-}
-
-int tkb_facts_parse(struct tkb_bytes metadata, struct tkb_arena *arena,
-                    struct tkb_facts *out, struct tkb_error *err)
-{
-	struct tkb_facts facts = { .num_ctas = 1, .cluster = { 1, 1, 1 } };
-	struct reader reader = { .json = tkb_json_of(metadata, 0),
-		                 .facts = &facts };
-	struct tkb_metadata known;
-	int rc;
-
-	rc = tkb_metadata_parse(metadata, "the metadata", arena, &known, err);
-	if (rc == 0)
+	rc = tkb_metadata_parse(reader->json.text, "the metadata", arena,
+	                        &known, err);
+	if (rc == 0 && is_for_launch)
 		rc = check_target(&known, err);
 	if (rc == 0)
-		rc = read_members(&reader, err);
-	if (rc == 0)
-		rc = check_needs(&reader, err);
+		rc = read_members(reader, err);
+	if (rc == 0 && is_for_launch)
+		rc = check_launch(reader, err);
 	if (rc < 0)
 		return rc;
-	facts.symbol = known.symbol;
-	facts.arch = known.target.arch;
-	facts.version = known.version;
-	*out = facts;
+	reader->facts.symbol = known.symbol;
+	reader->facts.arch = known.target.arch;
+	reader->facts.version = known.version;
+	*out = reader->facts;
 	return 0;
+}
+
+int tkb_facts_read(struct tkb_bytes metadata, struct tkb_arena *arena,
+                   struct tkb_facts *out, struct tkb_error *err)
+{
+	struct reader reader = { .json = tkb_json_of(metadata, 0) };
+
+	return read_facts(&reader, false, arena, out, err);
+}
+
+int tkb_facts_read_for_launch(struct tkb_bytes metadata,
+                              struct tkb_arena *arena, struct tkb_facts *out,
+                              struct tkb_error *err)
+{
+	struct reader reader = { .json = tkb_json_of(metadata, 0),
+		                 .facts = { .num_ctas = 1,
+		                            .cluster = { 1, 1, 1 } } };
+
+	return read_facts(&reader, true, arena, out, err);
 }

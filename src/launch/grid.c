@@ -7,12 +7,12 @@
 enum {
 	TEXT_LIMIT = 1024,
 	DEPTH_LIMIT = 64,
-	LENGTH_LIMIT = 100, /* compilers limit how deep parentheses go */
+	LENGTH_LIMIT = 100, /* compilers limit the depth of parentheses */
 	C_LIMIT = 256 * 1024
 };
 
-/* A `long long` may be so large, nearly. */
-static const double most = 9.2e18;
+/* Slightly less than the largest `long long`. */
+static const double max_value = 9.2e18;
 
 const char *const tkb_grid_calls[TKB_GRID_CALL_COUNT] = {
 	[TKB_GRID_PLUS] = "_plus",        [TKB_GRID_MINUS] = "_minus",
@@ -20,21 +20,21 @@ const char *const tkb_grid_calls[TKB_GRID_CALL_COUNT] = {
 	[TKB_GRID_REST] = "_divide_rest",
 };
 
-/* A part that is complete: what it is in C. */
+/* A complete operand, in C. */
 struct operand {
 	const char *c;
 	bool is_divisor; /* a constant other than 0 */
-	double bound;    /* it, or its opposite, is no larger */
+	double bound;    /* upper bound of its absolute value */
 };
 
 /*
- * Two stacks, of what is complete and of what waits for its right side. An
- * operator that waits is applied before one that binds no closer comes in.
- * 'n' is the sign of a negative.
+ * Operator precedence parser with two stacks: complete operands, and pending
+ * operators. A pending operator is applied before an operator of the same or
+ * lower precedence is pushed. 'n' is the unary minus.
  */
 struct parser {
 	const char *at;
-	size_t number; /* of the three */
+	size_t number; /* of the expression: 0, 1 or 2 */
 	const struct tkb_grid_name *names;
 	size_t name_count;
 	const char *function;
@@ -49,8 +49,8 @@ struct parser {
 
 static const char axes[] = "xyz";
 
-static int fail(const struct parser *parser, const char *what,
-                const char *where, size_t length, struct tkb_error *err)
+static int fail_at(const struct parser *parser, const char *what,
+                   const char *where, size_t length, struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_INVALID, "the grid's %c: %s '%.*s'",
 	                axes[parser->number], what, (int)length, where);
@@ -59,16 +59,14 @@ static int fail(const struct parser *parser, const char *what,
 static int push_operand(struct parser *parser, struct tkb_buf *c,
                         bool is_divisor, double bound, struct tkb_error *err)
 {
-	const int rc = tkb_buf_check(c, err);
-	const char *copy;
+	const char *copy = NULL;
+	int rc;
 
+	if (parser->operand_count == DEPTH_LIMIT)
+		return fail_at(parser, "is too deep at", parser->at, 1, err);
+	rc = tkb_arena_copy_buf(parser->arena, c, &copy, err);
 	if (rc < 0)
 		return rc;
-	if (parser->operand_count == DEPTH_LIMIT)
-		return fail(parser, "is too deep at", parser->at, 1, err);
-	copy = tkb_arena_string(parser->arena, tkb_buf_bytes(c));
-	if (copy == NULL)
-		return tkb_fail_nomem(err);
 	parser->operands[parser->operand_count] = (struct operand){
 		.c = copy, .is_divisor = is_divisor, .bound = bound
 	};
@@ -80,13 +78,13 @@ static int push_operator(struct parser *parser, char sign,
                          struct tkb_error *err)
 {
 	if (parser->operator_count == DEPTH_LIMIT)
-		return fail(parser, "is too deep at", parser->at, 1, err);
+		return fail_at(parser, "is too deep at", parser->at, 1, err);
 	parser->operators[parser->operator_count] = sign;
 	parser->operator_count++;
 	return 0;
 }
 
-static int binds(char sign)
+static int precedence(char sign)
 {
 	switch (sign) {
 	case 'n':
@@ -103,7 +101,7 @@ static int binds(char sign)
 	}
 }
 
-/* What `left sign right` is at most. */
+/* Upper bound of the absolute value of `left sign right`. */
 static double bound_of(char sign, double left, double right)
 {
 	double bound = left;
@@ -112,7 +110,7 @@ static double bound_of(char sign, double left, double right)
 		bound = left * right;
 	else if (sign == '+' || sign == '-')
 		bound = left + right;
-	return bound > most ? 2 * most : bound;
+	return bound > max_value ? 2 * max_value : bound;
 }
 
 static unsigned call_of(char sign)
@@ -125,16 +123,16 @@ static unsigned call_of(char sign)
 	return call;
 }
 
-/* The operator itself, or a call where that may go wrong. */
+/* Print the operator itself, or a checked call if it may overflow. */
 static void print_applied(struct parser *parser, struct tkb_buf *c,
                           const struct operand *left, char sign,
                           const struct operand *right)
 {
 	const unsigned call = call_of(sign);
 	const bool divides = sign == '/' || sign == '%';
-	const bool is_safe =
-		divides ? right->is_divisor
-			: bound_of(sign, left->bound, right->bound) <= most;
+	const bool is_safe = divides ? right->is_divisor
+	                             : bound_of(sign, left->bound,
+	                                        right->bound) <= max_value;
 
 	if (is_safe) {
 		tkb_print(c, "(%s %c %s)", left->c, sign, right->c);
@@ -145,7 +143,7 @@ static void print_applied(struct parser *parser, struct tkb_buf *c,
 	          tkb_grid_calls[call], left->c, right->c);
 }
 
-/* Apply the operator that waits last. */
+/* Apply the last pending operator. */
 static int apply(struct parser *parser, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf c = TKB_BUF_INIT(C_LIMIT);
@@ -155,8 +153,8 @@ static int apply(struct parser *parser, struct tkb_error *err)
 
 	parser->applied_count++;
 	if (parser->applied_count > LENGTH_LIMIT)
-		return fail(parser, "is too long at", parser->at, 1, err);
-	if (sign == 'n' && right.bound <= most) {
+		return fail_at(parser, "is too long at", parser->at, 1, err);
+	if (sign == 'n' && right.bound <= max_value) {
 		tkb_print(&c, "(-%s)", right.c);
 		return push_operand(parser, &c, false, right.bound, err);
 	}
@@ -168,14 +166,15 @@ static int apply(struct parser *parser, struct tkb_error *err)
 	                    bound_of(sign, left.bound, right.bound), err);
 }
 
-/* Apply what waits and binds at least so closely. */
-static int apply_waiting(struct parser *parser, int closely,
+/* Apply the pending operators of at least this precedence. */
+static int apply_pending(struct parser *parser, int min_precedence,
                          struct tkb_error *err)
 {
 	int rc = 0;
 
 	while (rc == 0 && parser->operator_count > 0 &&
-	       binds(parser->operators[parser->operator_count - 1]) >= closely)
+	       precedence(parser->operators[parser->operator_count - 1]) >=
+	               min_precedence)
 		rc = apply(parser, err);
 	return rc;
 }
@@ -187,11 +186,11 @@ static int take_number(struct parser *parser, struct tkb_error *err)
 	double bound = 0;
 	size_t zeros = strspn(parser->at, "0");
 
-	/* 0 before other digits would be octal; 18 digits always fit. */
+	/* Leading zeros would make it octal. 18 digits always fit. */
 	zeros = zeros == length ? length - 1 : zeros;
 	if (length - zeros > 18)
-		return fail(parser, "there is too large a number", parser->at,
-		            length, err);
+		return fail_at(parser, "there is too large a number",
+		               parser->at, length, err);
 	for (size_t i = zeros; i < length; i++)
 		bound = bound * 10 + (parser->at[i] - '0');
 	tkb_print(&c, "%.*sLL", (int)(length - zeros), parser->at + zeros);
@@ -205,9 +204,9 @@ static size_t name_length(const char *at)
 	                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 }
 
-/* Say which names there are: without Triton's IR they are made up. */
-static int refuse_name(const struct parser *parser, size_t length,
-                       struct tkb_error *err)
+/* List the known names, which are made up if there is no Triton IR. */
+static int fail_name(const struct parser *parser, size_t length,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf names = TKB_BUF_INIT(C_LIMIT);
 	int rc;
@@ -238,18 +237,20 @@ static int take_name(struct parser *parser, struct tkb_error *err)
 			name = &parser->names[i];
 	}
 	if (name == NULL)
-		return refuse_name(parser, length, err);
+		return fail_name(parser, length, err);
 	if (!name->is_integer)
-		return fail(parser, "no integer is", parser->at, length, err);
+		return fail_at(parser, "not an integer:", parser->at, length,
+		               err);
 	tkb_print(&c, "(long long)%s", name->c);
 	parser->at += length;
-	return push_operand(
-		parser, &c, false,
-		name->bits < 63 ? (double)(1ULL << name->bits) : 2 * most, err);
+	return push_operand(parser, &c, false,
+	                    name->bits < 63 ? (double)(1ULL << name->bits)
+	                                    : 2 * max_value,
+	                    err);
 }
 
-/* A number, a name, or what stands before one. */
-static int take_operand(struct parser *parser, bool *is_taken,
+/* A number, a name, or a prefix of one: a sign or '('. */
+static int take_operand(struct parser *parser, bool *has_operand,
                         struct tkb_error *err)
 {
 	const char byte = *parser->at;
@@ -261,46 +262,45 @@ static int take_operand(struct parser *parser, bool *is_taken,
 		               : push_operator(parser, byte == '-' ? 'n' : byte,
 		                               err);
 	}
-	*is_taken = true;
+	*has_operand = true;
 	if (byte >= '0' && byte <= '9')
 		return take_number(parser, err);
 	if (name_length(parser->at) > 0)
 		return take_name(parser, err);
-	*is_taken = false;
+	*has_operand = false;
 	if (byte == '\0' || byte == ',')
-		return fail(parser, "something is missing at the end", "", 0,
-		            err);
-	return fail(parser, "a name, a number or '(' must stand at", parser->at,
-	            1, err);
+		return fail_at(parser, "something is missing at the end", "", 0,
+		               err);
+	return fail_at(parser, "a name, a number or '(' is expected at",
+	               parser->at, 1, err);
 }
 
-/* An operator, or a closing parenthesis. */
-static int take_operator(struct parser *parser, bool *is_taken,
+/* A binary operator or ')'. */
+static int take_operator(struct parser *parser, bool *has_operand,
                          struct tkb_error *err)
 {
 	const char byte = *parser->at;
 	int rc;
 
 	if (byte == ')') {
-		rc = apply_waiting(parser, 1, err);
+		rc = apply_pending(parser, 1, err);
 		if (rc < 0)
 			return rc;
 		if (parser->operator_count == 0)
-			return fail(parser, "nothing opens", parser->at, 1,
-			            err);
+			return fail_at(parser, "unmatched", parser->at, 1, err);
 		parser->operator_count--;
 		parser->at++;
 		return 0;
 	}
 	if (strchr("+-*/%", byte) == NULL)
-		return fail(parser,
-		            "there are + - * / % and parentheses, but no",
-		            parser->at, 1, err);
-	rc = apply_waiting(parser, binds(byte), err);
+		return fail_at(parser,
+		               "there are + - * / % and parentheses, but no",
+		               parser->at, 1, err);
+	rc = apply_pending(parser, precedence(byte), err);
 	if (rc < 0)
 		return rc;
 	parser->at++;
-	*is_taken = false;
+	*has_operand = false;
 	return push_operator(parser, byte, err);
 }
 
@@ -308,7 +308,7 @@ static int take_operator(struct parser *parser, bool *is_taken,
 static int parse_size(struct parser *parser, const char **out,
                       struct tkb_error *err)
 {
-	bool is_taken = false; /* the left side of an operator is there */
+	bool has_operand = false; /* the operator's left side is complete */
 	int rc = 0;
 
 	parser->operand_count = 0;
@@ -316,15 +316,15 @@ static int parse_size(struct parser *parser, const char **out,
 	parser->applied_count = 0;
 	while (rc == 0) {
 		parser->at += strspn(parser->at, " ");
-		if (is_taken && (*parser->at == ',' || *parser->at == '\0'))
+		if (has_operand && (*parser->at == ',' || *parser->at == '\0'))
 			break;
-		rc = is_taken ? take_operator(parser, &is_taken, err)
-		              : take_operand(parser, &is_taken, err);
+		rc = has_operand ? take_operator(parser, &has_operand, err)
+		                 : take_operand(parser, &has_operand, err);
 	}
 	if (rc == 0)
-		rc = apply_waiting(parser, 1, err);
+		rc = apply_pending(parser, 1, err);
 	if (rc == 0 && parser->operator_count > 0)
-		rc = fail(parser, "nothing closes", "(", 1, err);
+		rc = fail_at(parser, "unmatched", "(", 1, err);
 	if (rc == 0)
 		*out = parser->operands[0].c;
 	return rc;
@@ -354,10 +354,11 @@ int tkb_grid_parse(const char *text, const struct tkb_grid_name *names,
 		if (rc < 0)
 			return rc;
 		if (*parser.at != (is_last ? '\0' : ','))
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "the grid '%s' has not three sizes, "
-			                "as in '(n + 1023) / 1024, 1, 1'",
-			                text);
+			return tkb_fail(
+				err, TKB_ERR_INVALID,
+				"the grid '%s' does not have three sizes, "
+				"as in '(n + 1023) / 1024, 1, 1'",
+				text);
 		parser.at += is_last ? 0 : 1;
 	}
 	grid.calls = parser.calls;

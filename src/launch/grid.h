@@ -3,27 +3,27 @@
 #define TKB_LAUNCH_GRID_H
 
 /*
- * The size of a grid, as three expressions over the arguments of a kernel.
+ * The size of a grid, as three expressions of the kernel's arguments.
  *
- * They become C, so every word of them is looked at: only the names of integer
- * arguments, decimal integers, + - * / % and parentheses may be there. All is
- * computed in `long long`; what may be too large for that, and a division by
- * what is no constant, is a call, which notes it instead of going on.
+ * The expressions become C code, so they are parsed in full: only names of
+ * integer arguments, decimal integers, + - * / % and parentheses are allowed.
+ * They are computed in `long long`. An operation that may overflow, and a
+ * division by anything but a constant, becomes a call that reports it.
  */
 
 #include "base/arena.h"
 #include "base/base.h"
 #include "launch/signature.h"
 
-/* What an expression may name. */
+/* An argument that an expression may name. */
 struct tkb_grid_name {
 	const char *given; /* in the expression */
 	const char *c;     /* in C */
 	bool is_integer;
-	uint32_t bits; /* of its size, without the sign */
+	uint32_t bits; /* of its value, without the sign */
 };
 
-/* What may be called, in the order of tkb_grid_calls. */
+/* Checked operations, in the order of tkb_grid_calls. */
 enum {
 	TKB_GRID_PLUS,
 	TKB_GRID_MINUS,
@@ -33,17 +33,17 @@ enum {
 	TKB_GRID_CALL_COUNT
 };
 
-/* Their names: they begin with the function's. */
+/* Suffixes of their names, which begin with the launcher's function. */
 extern const char *const tkb_grid_calls[TKB_GRID_CALL_COUNT];
 
 struct tkb_grid {
 	const char *sizes[3]; /* in C */
-	unsigned calls;       /* 1u << TKB_GRID_PLUS, ...: which there are */
+	unsigned calls;       /* 1u << TKB_GRID_PLUS, ...: operations in use */
 };
 
 /*
- * Parse `text`; strings are put into `arena`. What is called is
- * `<function>_divide(a, b, &tkb_bad)`, and the like.
+ * Parse `text`; strings are put into `arena`. Calls have the form
+ * `<function>_divide(a, b, &tkb_bad)`.
  */
 TKB_NODISCARD int tkb_grid_parse(const char *text,
                                  const struct tkb_grid_name *names,

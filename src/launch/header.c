@@ -68,7 +68,7 @@ void tkb_print_origin(struct tkb_buf *out,
 	tkb_buf_add_text(out, "\n */\n");
 }
 
-/* What a caller must know of one argument, in a comment. */
+/* A comment line that describes one argument. */
 static void print_argument(struct tkb_buf *out,
                            const struct tkb_c_argument *argument)
 {
@@ -87,15 +87,15 @@ static void print_scratch(struct tkb_buf *out, const char *function,
 	if (scratch->size == 0)
 		return;
 	tkb_print(out,
-	          "/* Of memory for `%s_scratch`, for each block of the grid. "
-	          "*/\n"
+	          "/* Size and alignment of `%s_scratch`, for each block of "
+	          "the grid. */\n"
 	          "#define %s_%s_SCRATCH_SIZE %" PRIu64 "\n"
 	          "#define %s_%s_SCRATCH_ALIGN %" PRIu64 "\n\n",
 	          name, function, upper, scratch->size * num_ctas, function,
 	          upper, scratch->align == 0 ? 1 : scratch->align);
 }
 
-/* What a linker reads: Triton's, and then ours. */
+/* The lines that a linker reads: Triton's, then ours. */
 static void print_lines(struct tkb_buf *out,
                         const struct tkb_c_launcher *launcher)
 {
@@ -133,23 +133,23 @@ static void print_manual(struct tkb_buf *out,
 	tkb_buf_add_text(
 		out,
 		"/*\n"
-		" * Start the kernel in `stream`, in the context of that, or "
-		"for the NULL stream\n"
-		" * in the current one. The first call loads it, for all "
+		" * Launch the kernel in `stream`, in that stream's context, "
+		"or in the current one\n"
+		" * for the NULL stream. The first call loads it for all "
 		"contexts and devices;\n"
-		" * cuInit() must have been called. Any number of threads may "
-		"call it at once.\n"
+		" * cuInit() must have been called. Threads may call this at "
+		"the same time.\n"
 		" *\n");
 	for (size_t i = 0; i < launcher->argument_count; i++)
 		print_argument(out, &launcher->arguments[i]);
 	tkb_buf_add_text(
 		out,
 		" *\n"
-		" * An empty grid is CUDA_SUCCESS. CUDA_ERROR_INVALID_VALUE: a "
-		"size of the grid is\n"
-		" * negative or too large, an argument is not what is said "
-		"above, or memory that\n"
-		" * the kernel needs is NULL. Else what the driver returned.\n"
+		" * Returns CUDA_SUCCESS for an empty grid; "
+		"CUDA_ERROR_INVALID_VALUE if a size of\n"
+		" * the grid is negative or too large, an argument is not as "
+		"described above, or\n"
+		" * scratch memory is NULL; else the driver's result.\n"
 		" */\n");
 }
 
@@ -172,16 +172,16 @@ static void print_header(struct tkb_buf *out,
 	              facts->num_ctas);
 	print_manual(out, launcher);
 	tkb_print_prototype(out, launcher);
-	tkb_print(out,
-	          ";\n\n/* Load it now, as the first launch does: before a "
-	          "graph is "
-	          "captured, for one. */\n"
-	          "CUresult load_%s(void);\n\n"
-	          "/* Unload it, while nobody uses it. A launch loads it "
-	          "again. */\n"
-	          "CUresult unload_%s(void);\n\n"
-	          "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
-	          function, function);
+	tkb_print(
+		out,
+		";\n\n/* Load it now, not at the first launch; for example "
+		"before capturing a graph. */\n"
+		"CUresult load_%s(void);\n\n"
+		"/* Unload it when it is not in use. The next launch loads it "
+		"again. */\n"
+		"CUresult unload_%s(void);\n\n"
+		"#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+		function, function);
 }
 
 int tkb_c_launcher_write_header(const struct tkb_c_launcher *launcher,
@@ -190,9 +190,6 @@ int tkb_c_launcher_write_header(const struct tkb_c_launcher *launcher,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf out = TKB_BUF_INIT(TKB_SOURCE_LIMIT);
-	int rc;
-
 	print_header(&out, launcher);
-	rc = tkb_buf_check(&out, err);
-	return rc == 0 ? sink->write(sink->self, tkb_buf_bytes(&out), err) : rc;
+	return tkb_print_send(&out, sink, err);
 }

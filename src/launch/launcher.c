@@ -14,27 +14,10 @@ enum {
 	SIGNATURE_LIMIT = 64 << 10
 };
 
-static int keep(struct tkb_c_launcher *launcher, const char *text,
-                const char **out, struct tkb_error *err)
-{
-	*out = tkb_arena_string(&launcher->arena, tkb_text(text));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
-}
-
-static int keep_buf(struct tkb_c_launcher *launcher, const struct tkb_buf *buf,
-                    const char **out, struct tkb_error *err)
-{
-	const int rc = tkb_buf_check(buf, err);
-
-	if (rc < 0)
-		return rc;
-	*out = tkb_arena_string(&launcher->arena, tkb_buf_bytes(buf));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
-}
-
-/* What was asked for must be what was compiled. */
-static int settle(uint32_t asked, uint32_t known, const char *what,
-                  const char *option, uint32_t *out, struct tkb_error *err)
+/* The requested number must be the one that was compiled. */
+static int choose_count(uint32_t asked, uint32_t known, const char *what,
+                        const char *option, uint32_t *out,
+                        struct tkb_error *err)
 {
 	if (asked != 0 && known != 0 && asked != known)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -42,31 +25,34 @@ static int settle(uint32_t asked, uint32_t known, const char *what,
 		                known, what, asked);
 	if (asked == 0 && known == 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the metadata does not tell the number of %s: "
+		                "the metadata does not have the number of %s: "
 		                "give '%s'",
 		                what, option);
 	*out = asked != 0 ? asked : known;
 	return 0;
 }
 
-static int name_it(struct tkb_c_launcher *launcher,
-                   const struct tkb_c_launcher_options *options,
-                   struct tkb_error *err)
+static int set_names(struct tkb_c_launcher *launcher,
+                     const struct tkb_c_launcher_options *options,
+                     struct tkb_error *err)
 {
+	struct tkb_arena *const arena = &launcher->arena;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
 	int rc;
 
-	rc = keep(launcher,
-	          options->name != NULL ? options->name
-	                                : launcher->facts.symbol,
-	          &launcher->name, err);
+	rc = tkb_arena_copy(arena,
+	                    tkb_text(options->name != NULL
+	                                     ? options->name
+	                                     : launcher->facts.symbol),
+	                    &launcher->name, err);
 	if (rc == 0)
 		rc = tkb_name_check_function(launcher->name, err);
 	if (rc == 0)
-		rc = keep(launcher,
-		          options->file_name != NULL ? options->file_name
-		                                     : launcher->name,
-		          &launcher->file_name, err);
+		rc = tkb_arena_copy(arena,
+		                    tkb_text(options->file_name != NULL
+		                                     ? options->file_name
+		                                     : launcher->name),
+		                    &launcher->file_name, err);
 	if (rc == 0)
 		rc = tkb_name_check_file(launcher->file_name, err);
 	if (rc == 0)
@@ -74,15 +60,15 @@ static int name_it(struct tkb_c_launcher *launcher,
 		                          launcher->num_warps,
 		                          launcher->num_stages, &buf, err);
 	if (rc == 0)
-		rc = keep_buf(launcher, &buf, &launcher->suffix, err);
+		rc = tkb_arena_copy_buf(arena, &buf, &launcher->suffix, err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_reset(&buf);
 	tkb_print(&buf, "%s_%s", launcher->name, launcher->suffix);
-	return keep_buf(launcher, &buf, &launcher->function, err);
+	return tkb_arena_copy_buf(arena, &buf, &launcher->function, err);
 }
 
-/* The arguments that are no constants, with names for want of better ones. */
+/* List the arguments that are not constants, under made-up names. */
 static int list_arguments(struct tkb_c_launcher *launcher,
                           struct tkb_error *err)
 {
@@ -103,7 +89,8 @@ static int list_arguments(struct tkb_c_launcher *launcher,
 		if (signature->items[i].what == TKB_CLASS_CONSTANT)
 			continue;
 		tkb_print(&name, "arg%zu", i);
-		rc = keep_buf(launcher, &name, &argument->given, err);
+		rc = tkb_arena_copy_buf(&launcher->arena, &name,
+		                        &argument->given, err);
 		if (rc < 0)
 			return rc;
 		argument->item = &signature->items[i];
@@ -113,7 +100,7 @@ static int list_arguments(struct tkb_c_launcher *launcher,
 	return 0;
 }
 
-/* Two arguments can have one name in C: "x" as "x_", and "x_" itself. */
+/* Two arguments may get the same name in C: "x", renamed to "x_", and "x_". */
 static int check_names(const struct tkb_c_launcher *launcher,
                        struct tkb_error *err)
 {
@@ -131,8 +118,8 @@ static int check_names(const struct tkb_c_launcher *launcher,
 	return 0;
 }
 
-static int take_grid(struct tkb_c_launcher *launcher, const char *text,
-                     struct tkb_error *err)
+static int set_grid(struct tkb_c_launcher *launcher, const char *text,
+                    struct tkb_error *err)
 {
 	struct tkb_grid_name *const names = tkb_arena_alloc(
 		&launcher->arena, launcher->argument_count + 1, sizeof(*names));
@@ -166,8 +153,8 @@ static int take_grid(struct tkb_c_launcher *launcher, const char *text,
 	return rc;
 }
 
-static int take_cubin(struct tkb_c_launcher *launcher,
-                      const struct tkb_c_kernel *kernel, struct tkb_error *err)
+static int set_cubin(struct tkb_c_launcher *launcher,
+                     const struct tkb_c_kernel *kernel, struct tkb_error *err)
 {
 	struct tkb_parameters parameters = { .count = 0 };
 	void *copy;
@@ -199,39 +186,43 @@ static int take_cubin(struct tkb_c_launcher *launcher,
 	return 0;
 }
 
-static int fill(struct tkb_c_launcher *launcher,
-                const struct tkb_c_kernel *kernel,
-                const struct tkb_c_launcher_options *options,
-                struct tkb_error *err)
+static int init_launcher(struct tkb_c_launcher *launcher,
+                         const struct tkb_c_kernel *kernel,
+                         const struct tkb_c_launcher_options *options,
+                         struct tkb_error *err)
 {
 	int rc;
 
 	rc = tkb_signature_parse(tkb_text(options->signature), &launcher->arena,
 	                         &launcher->signature, err);
 	if (rc == 0)
-		rc = tkb_facts_parse(kernel->metadata, &launcher->arena,
-		                     &launcher->facts, err);
+		rc = tkb_facts_read_for_launch(kernel->metadata,
+		                               &launcher->arena,
+		                               &launcher->facts, err);
 	if (rc == 0)
-		rc = settle(options->num_warps, launcher->facts.num_warps,
-		            "warps", "--num-warps", &launcher->num_warps, err);
+		rc = choose_count(options->num_warps, launcher->facts.num_warps,
+		                  "warps", "--num-warps", &launcher->num_warps,
+		                  err);
 	if (rc == 0)
-		rc = settle(options->num_stages, launcher->facts.num_stages,
-		            "stages", "--num-stages", &launcher->num_stages,
-		            err);
+		rc = choose_count(options->num_stages,
+		                  launcher->facts.num_stages, "stages",
+		                  "--num-stages", &launcher->num_stages, err);
 	if (rc == 0)
 		rc = list_arguments(launcher, err);
 	if (rc == 0)
-		rc = tkb_take_formals(launcher, kernel->ttir, err);
+		rc = tkb_apply_formals(launcher, kernel->ttir, err);
 	if (rc == 0)
 		rc = check_names(launcher, err);
 	if (rc == 0)
-		rc = take_cubin(launcher, kernel, err);
+		rc = set_cubin(launcher, kernel, err);
 	if (rc == 0)
-		rc = name_it(launcher, options, err);
+		rc = set_names(launcher, options, err);
 	if (rc == 0)
-		rc = keep(launcher, kernel->key != NULL ? kernel->key : "",
-		          &launcher->key, err);
-	return rc == 0 ? take_grid(launcher, options->grid, err) : rc;
+		rc = tkb_arena_copy(
+			&launcher->arena,
+			tkb_text(kernel->key != NULL ? kernel->key : ""),
+			&launcher->key, err);
+	return rc == 0 ? set_grid(launcher, options->grid, err) : rc;
 }
 
 static void free_at(struct tkb_c_launcher **launcher)
@@ -262,7 +253,7 @@ int tkb_c_launcher_new(const struct tkb_c_kernel *kernel,
 		rc = TKB_STRUCT_READ(tkb_c_launcher_options, file_name, &chosen,
 		                     options, err);
 	if (rc == 0)
-		rc = fill(launcher, &own, &chosen, err);
+		rc = init_launcher(launcher, &own, &chosen, err);
 	if (rc == 0)
 		*out = tkb_take(launcher);
 	return rc;
@@ -283,7 +274,7 @@ int tkb_c_facts_read(const struct tkb_c_kernel *kernel, struct tkb_c_facts *out,
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_c_facts, shared, out, err);
 	if (rc == 0)
-		rc = tkb_facts_look(own.metadata, &arena, &facts, err);
+		rc = tkb_facts_read(own.metadata, &arena, &facts, err);
 	if (rc < 0)
 		return rc;
 	told = (struct tkb_c_facts){

@@ -9,7 +9,7 @@ enum {
 	HEADER_LIMIT = 4096
 };
 
-/* Kernels, and their algos, stand in the order of the headers. */
+/* Kernels and their algos have the order of the headers. */
 static int compare_variants(const void *a, const void *b)
 {
 	const struct tkb_c_variant *const one = a;
@@ -33,9 +33,9 @@ static int compare_algos(const void *a, const void *b)
 	return one->number < other->number ? -1 : 1;
 }
 
-static int cannot_join(const struct tkb_c_variant *one,
-                       const struct tkb_c_variant *other, const char *why,
-                       struct tkb_error *err)
+static int fail_pair(const struct tkb_c_variant *one,
+                     const struct tkb_c_variant *other, const char *why,
+                     struct tkb_error *err)
 {
 	return tkb_fail(
 		err, TKB_ERR_INVALID,
@@ -44,32 +44,35 @@ static int cannot_join(const struct tkb_c_variant *one,
 		one->header, other->header, one->name, why);
 }
 
-/* Are the arguments of two launchers of one kernel the same, hints aside? */
+/*
+ * Check that two launchers of a kernel take the same arguments, apart from
+ * hints.
+ */
 static int check_pair(const struct tkb_c_variant *one,
                       const struct tkb_c_variant *other, struct tkb_error *err)
 {
 	static const char types[] = "take different arguments";
 
 	if (one->argument_count != other->argument_count)
-		return cannot_join(one, other, types, err);
+		return fail_pair(one, other, types, err);
 	for (size_t i = 0; i < one->argument_count; i++) {
 		const struct tkb_argument *const a = one->arguments[i].item;
 		const struct tkb_argument *const b = other->arguments[i].item;
 
 		if (a->what != b->what || a->type != b->type ||
 		    a->is_pointer_to_pointer != b->is_pointer_to_pointer)
-			return cannot_join(one, other, types, err);
+			return fail_pair(one, other, types, err);
 	}
 	if (one->has_grid != other->has_grid)
-		return cannot_join(one, other,
-		                   "only one knows the size of its grid", err);
+		return fail_pair(one, other,
+		                 "only one knows the size of its grid", err);
 	if (one->scratch != other->scratch)
-		return cannot_join(one, other,
-		                   "only one needs memory of its own", err);
+		return fail_pair(one, other, "only one needs scratch memory",
+		                 err);
 	return 0;
 }
 
-/* Are the constants of two launchers of one algo the same? */
+/* Compare the constants of two launchers of one algo. */
 static bool constants_equal(const struct tkb_signature *one,
                             const struct tkb_signature *other)
 {
@@ -104,21 +107,20 @@ static int check_algo(const struct tkb_c_link *link,
 
 	for (size_t i = 1; i < algo->count; i++) {
 		if (!constants_equal(&first->signature, &first[i].signature))
-			return cannot_join(first, &first[i],
-			                   "have different constants that one "
-			                   "name stands for",
-			                   err);
+			return fail_pair(first, &first[i],
+			                 "have different constants that one "
+			                 "name stands for",
+			                 err);
 		for (size_t j = 0; j < i; j++) {
 			if (hints_equal(&first[j], &first[i]))
-				return cannot_join(&first[j], &first[i],
-				                   "for the same arguments",
-				                   err);
+				return fail_pair(&first[j], &first[i],
+				                 "for the same arguments", err);
 		}
 	}
 	return 0;
 }
 
-/* How many names of arguments are made up. */
+/* The number of arguments with made-up names. */
 static size_t count_made_up(const struct tkb_c_variant *variant)
 {
 	size_t count = 0;
@@ -130,9 +132,12 @@ static size_t count_made_up(const struct tkb_c_variant *variant)
 	return count;
 }
 
-/* Algos in the order of their headers, and the best names of arguments. */
-static int settle_kernel(struct tkb_c_link *link, struct tkb_c_linked *kernel,
-                         struct tkb_error *err)
+/*
+ * Sort the algos in the order of their headers, check them, and pick the
+ * variant with the best argument names.
+ */
+static int check_kernel(struct tkb_c_link *link, struct tkb_c_linked *kernel,
+                        struct tkb_error *err)
 {
 	struct tkb_c_algo *const algos = &link->algos[kernel->first];
 	int rc;
@@ -160,14 +165,14 @@ static int settle_kernel(struct tkb_c_link *link, struct tkb_c_linked *kernel,
 	if (rc == 0 && (tkb_name_is_taken(kernel->name) ||
 	                tkb_name_is_of_library(kernel->name)))
 		rc = tkb_fail(err, TKB_ERR_INVALID,
-		              "'%s' means something already in C: '--out-name' "
+		              "'%s' already has a meaning in C: '--out-name' "
 		              "gives a kernel another name",
 		              kernel->name);
 	return rc;
 }
 
 /* Find where algos and kernels begin among the sorted variants. */
-static void group(struct tkb_c_link *link)
+static void group_variants(struct tkb_c_link *link)
 {
 	for (size_t i = 0; i < link->variant_count; i++) {
 		const struct tkb_c_variant *const now = &link->variants[i];
@@ -197,8 +202,9 @@ static void group(struct tkb_c_link *link)
 	}
 }
 
-static int fill(struct tkb_c_link *link, const struct tkb_c_header *headers,
-                size_t count, struct tkb_error *err)
+static int init_link(struct tkb_c_link *link,
+                     const struct tkb_c_header *headers, size_t count,
+                     struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -220,9 +226,9 @@ static int fill(struct tkb_c_link *link, const struct tkb_c_header *headers,
 		return rc;
 	link->variant_count = count;
 	qsort(link->variants, count, sizeof(*link->variants), compare_variants);
-	group(link);
+	group_variants(link);
 	for (size_t i = 0; i < link->kernel_count && rc == 0; i++)
-		rc = settle_kernel(link, &link->kernels[i], err);
+		rc = check_kernel(link, &link->kernels[i], err);
 	return rc;
 }
 
@@ -250,10 +256,10 @@ int tkb_c_link_new(const struct tkb_c_header *headers, size_t count,
 	rc = tkb_name_check_file(file_name, err);
 	if (rc < 0)
 		return rc;
-	link->file_name = tkb_arena_string(&link->arena, tkb_text(file_name));
-	if (link->file_name == NULL)
-		return tkb_fail_nomem(err);
-	rc = fill(link, headers, count, err);
+	rc = tkb_arena_copy(&link->arena, tkb_text(file_name), &link->file_name,
+	                    err);
+	if (rc == 0)
+		rc = init_link(link, headers, count, err);
 	if (rc == 0)
 		*out = tkb_take(link);
 	return rc;

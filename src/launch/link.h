@@ -2,11 +2,11 @@
 #ifndef TKB_LAUNCH_LINK_H
 #define TKB_LAUNCH_LINK_H
 
-/* What is under one function, for those who write it down. */
+/* Linked launchers, shared by the files that read and write them. */
 
 #include "launch/c_launcher.h"
 
-/* One launcher, by what its header tells. */
+/* A launcher, as described by its header. */
 struct tkb_c_variant {
 	const char *header;   /* for messages */
 	const char *name;     /* of the kernel */
@@ -21,26 +21,26 @@ struct tkb_c_variant {
 	size_t number; /* of the header */
 };
 
-/* Variants `first` to `first + count` are those of one algo. */
+/* Variants `first` to `first + count` form an algo. */
 struct tkb_c_algo {
 	size_t first;
 	size_t count;
 	size_t number; /* of the first header that has it */
 };
 
-/* Likewise, algos of one kernel. */
+/* Algos `first` to `first + count` form a kernel. */
 struct tkb_c_linked {
 	const char *name;
-	const struct tkb_c_variant *best; /* whose names of arguments are the
-	                                     kernel's */
+	const struct tkb_c_variant *best; /* gives the names of the arguments */
 	size_t first;
 	size_t count;
 };
 
 struct tkb_c_link {
-	struct tkb_arena arena; /* strings and arrays are there */
+	struct tkb_arena arena; /* owns strings and arrays */
 	const char *file_name;
-	struct tkb_c_variant *variants; /* by kernel, algo and demands */
+	/* by kernel, algo and number of hints */
+	struct tkb_c_variant *variants;
 	size_t variant_count;
 	struct tkb_c_algo *algos;
 	size_t algo_count;
@@ -48,7 +48,7 @@ struct tkb_c_link {
 	size_t kernel_count;
 };
 
-/* Read one header; strings are put into `arena`. */
+/* Read a header; strings are put into `arena`. */
 TKB_NODISCARD int tkb_c_variant_read(const struct tkb_c_header *header,
                                      struct tkb_arena *arena,
                                      struct tkb_c_variant *out,

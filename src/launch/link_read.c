@@ -5,17 +5,17 @@
 #include "launch/print.h"
 
 enum {
-	WORD_COUNT = 6 /* before the signature */
+	WORD_COUNT = 6 /* words before the signature */
 };
 
-static int no_header(const struct tkb_c_header *header, struct tkb_error *err)
+static int fail_header(const struct tkb_c_header *header, struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "'%s' is no header that 'tkbundle launcher' wrote",
+	                "'%s' is not a header written by 'tkbundle launcher'",
 	                header->name);
 }
 
-/* What stands behind `start` in the whole line that begins so. */
+/* Find the complete line that begins with `start`, and return its rest. */
 static bool find_line(struct tkb_bytes text, const char *start,
                       struct tkb_bytes *out)
 {
@@ -41,7 +41,7 @@ static bool find_line(struct tkb_bytes text, const char *start,
 	return false;
 }
 
-/* Take a word off the start of `text`; NULL: out of memory. */
+/* Take a word from the start of `text`; NULL: out of memory. */
 static const char *take_word(struct tkb_bytes *text, struct tkb_arena *arena)
 {
 	const char *const data = text->data;
@@ -86,30 +86,31 @@ static int read_words(const struct tkb_c_header *header,
 		scratch++;
 	if (!tkb_name_is_identifier(words[0]) || num_warps == 0 ||
 	    num_stages == 0 || scratch == 4)
-		return no_header(header, err);
+		return fail_header(header, err);
 	out->name = words[0];
 	out->scratch = (unsigned)scratch;
 	out->has_grid = strcmp(words[4], "grid") == 0;
 
-	/* The names must be what the signature makes them. */
+	/*
+	 * Compute the names from the signature; they must match the header's.
+	 */
 	tkb_print(&buf, "%s_", out->name);
 	rc = tkb_signature_suffix(&out->signature, num_warps, num_stages, &buf,
 	                          err);
 	if (rc < 0)
 		return rc;
-	out->function = tkb_arena_string(arena, tkb_buf_bytes(&buf));
+	rc = tkb_arena_copy_buf(arena, &buf, &out->function, err);
+	if (rc < 0)
+		return rc;
 	tkb_buf_reset(&buf);
 	tkb_print(&buf, "%s_", out->name);
 	tkb_signature_algo(&out->signature, num_warps, num_stages, &buf);
-	rc = tkb_buf_check(&buf, err);
+	rc = tkb_arena_copy_buf(arena, &buf, &out->algo, err);
 	if (rc < 0)
 		return rc;
-	out->algo = tkb_arena_string(arena, tkb_buf_bytes(&buf));
-	if (out->function == NULL || out->algo == NULL)
-		return tkb_fail_nomem(err);
 	return strcmp(out->function + strlen(out->name) + 1, words[1]) == 0
 	               ? 0
-	               : no_header(header, err);
+	               : fail_header(header, err);
 }
 
 static int read_arguments(const struct tkb_c_header *header,
@@ -119,7 +120,7 @@ static int read_arguments(const struct tkb_c_header *header,
 	struct tkb_bytes names;
 
 	if (!find_line(header->text, TKB_ARGUMENTS_LINE, &names))
-		return no_header(header, err);
+		return fail_header(header, err);
 	out->arguments = tkb_arena_alloc(arena, out->signature.count,
 	                                 sizeof(*out->arguments));
 	if (out->arguments == NULL)
@@ -137,12 +138,12 @@ static int read_arguments(const struct tkb_c_header *header,
 		if (argument->c == NULL)
 			return tkb_fail_nomem(err);
 		if (!tkb_name_is_of_argument(argument->c))
-			return no_header(header, err);
+			return fail_header(header, err);
 		argument->given = argument->c;
 		out->argument_count++;
 		out->hint_count += item->hint == TKB_HINT_NONE ? 0 : 1;
 	}
-	return names.size == 0 ? 0 : no_header(header, err);
+	return names.size == 0 ? 0 : fail_header(header, err);
 }
 
 int tkb_c_variant_read(const struct tkb_c_header *header,
@@ -155,7 +156,7 @@ int tkb_c_variant_read(const struct tkb_c_header *header,
 
 	out->header = header->name;
 	if (!find_line(header->text, TKB_LAUNCHER_LINE, &line))
-		return no_header(header, err);
+		return fail_header(header, err);
 	for (size_t i = 0; i < WORD_COUNT; i++) {
 		words[i] = take_word(&line, arena);
 		if (words[i] == NULL)
@@ -165,7 +166,7 @@ int tkb_c_variant_read(const struct tkb_c_header *header,
 	if (rc == TKB_ERR_NOMEM)
 		return rc;
 	if (rc < 0)
-		return no_header(header, err);
+		return fail_header(header, err);
 	rc = read_words(header, words, arena, out, err);
 	return rc == 0 ? read_arguments(header, arena, out, err) : rc;
 }

@@ -18,17 +18,19 @@ static const char *algo_name(const struct tkb_c_link *link,
 	return link->variants[algo->first].algo;
 }
 
-/* The parameters of a function over all launchers of a kernel. */
-static void print_all(struct tkb_buf *out, const struct tkb_c_linked *kernel)
+/* Parameters of a function that chooses among a kernel's launchers. */
+static void print_chooser_parameters(struct tkb_buf *out,
+                                     const struct tkb_c_linked *kernel)
 {
 	tkb_print_parameters(out, kernel->best->arguments,
 	                     kernel->best->argument_count, true,
 	                     kernel->best->has_grid, kernel->best->scratch);
 }
 
-/* What of those is passed on to `variant`. */
-static void print_passed(struct tkb_buf *out, const struct tkb_c_linked *kernel,
-                         const struct tkb_c_variant *variant)
+/* The arguments that such a function passes to `variant`; NULL: all. */
+static void print_passed_arguments(struct tkb_buf *out,
+                                   const struct tkb_c_linked *kernel,
+                                   const struct tkb_c_variant *variant)
 {
 	const struct tkb_c_variant *const best = kernel->best;
 
@@ -46,10 +48,10 @@ static void print_passed(struct tkb_buf *out, const struct tkb_c_linked *kernel,
 		tkb_buf_add_text(out, ", profile_scratch");
 }
 
-/* "x % 16 == 0 && n == 1"; nothing, where nothing is demanded. */
-static void print_demands(struct tkb_buf *out,
-                          const struct tkb_c_linked *kernel,
-                          const struct tkb_c_variant *variant)
+/* "x % 16 == 0 && n == 1"; nothing if there are no conditions. */
+static void print_conditions(struct tkb_buf *out,
+                             const struct tkb_c_linked *kernel,
+                             const struct tkb_c_variant *variant)
 {
 	const char *before = "";
 
@@ -77,7 +79,7 @@ static void print_declarations(struct tkb_buf *out,
 	tkb_buf_add_text(out, ");\n");
 }
 
-/* Take the first launcher whose demands the arguments meet. */
+/* Call the first launcher whose conditions the arguments meet. */
 static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
                              const struct tkb_c_linked *kernel,
                              const struct tkb_c_algo *algo)
@@ -85,7 +87,7 @@ static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
 	bool is_certain = false;
 
 	tkb_print(out, "\nCUresult %s(", algo_name(link, algo));
-	print_all(out, kernel);
+	print_chooser_parameters(out, kernel);
 	tkb_buf_add_text(out, ")\n{\n");
 	for (size_t i = 0; i < algo->count; i++) {
 		const struct tkb_c_variant *const variant =
@@ -94,11 +96,11 @@ static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
 		is_certain = variant->hint_count == 0;
 		if (!is_certain) {
 			tkb_buf_add_text(out, "\tif (");
-			print_demands(out, kernel, variant);
+			print_conditions(out, kernel, variant);
 			tkb_buf_add_text(out, ")\n\t");
 		}
 		tkb_print(out, "\treturn %s(", variant->function);
-		print_passed(out, kernel, variant);
+		print_passed_arguments(out, kernel, variant);
 		tkb_buf_add_text(out, ");\n");
 	}
 	tkb_buf_add_text(out, is_certain ? "}\n"
@@ -106,7 +108,7 @@ static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
 	                                   "CUDA_ERROR_INVALID_VALUE;\n}\n");
 }
 
-/* A function that loads or unloads all of several. */
+/* A function that loads or unloads several launchers. */
 static void begin_loading(struct tkb_buf *out, const char *verb,
                           const char *name)
 {
@@ -154,12 +156,12 @@ static void print_choice(struct tkb_buf *out, const struct tkb_c_link *link,
 	          "\nint %s_get_num_algos(void)\n{\n\treturn %zu;\n}\n"
 	          "\nCUresult %s(",
 	          kernel->name, kernel->count, kernel->name);
-	print_all(out, kernel);
+	print_chooser_parameters(out, kernel);
 	tkb_buf_add_text(out, ", int algo_id)\n{\n\tswitch (algo_id) {\n");
 	for (size_t i = 0; i < kernel->count; i++) {
 		tkb_print(out, "\tcase %zu:\n\t\treturn %s(", i,
 		          algo_name(link, &link->algos[kernel->first + i]));
-		print_passed(out, kernel, NULL);
+		print_passed_arguments(out, kernel, NULL);
 		tkb_buf_add_text(out, ");\n");
 	}
 	tkb_print(out,
@@ -167,9 +169,9 @@ static void print_choice(struct tkb_buf *out, const struct tkb_c_link *link,
 	          "\t\treturn CUDA_ERROR_INVALID_VALUE;\n"
 	          "\t}\n}\n\nCUresult %s_default(",
 	          kernel->name);
-	print_all(out, kernel);
+	print_chooser_parameters(out, kernel);
 	tkb_print(out, ")\n{\n\treturn %s(", kernel->name);
-	print_passed(out, kernel, NULL);
+	print_passed_arguments(out, kernel, NULL);
 	tkb_buf_add_text(out, ", 0);\n}\n");
 }
 
@@ -210,7 +212,7 @@ static void print_algo_header(struct tkb_buf *out,
 	const char *const name = algo_name(link, algo);
 
 	tkb_print(out, "CUresult %s(", name);
-	print_all(out, kernel);
+	print_chooser_parameters(out, kernel);
 	tkb_print(out,
 	          ");\nCUresult load_%s(void);\nCUresult unload_%s(void);\n\n",
 	          name, name);
@@ -220,28 +222,30 @@ static void print_kernel_header(struct tkb_buf *out,
                                 const struct tkb_c_link *link,
                                 const struct tkb_c_linked *kernel)
 {
-	tkb_buf_add_text(out, "/* One algo: constants, warps and stages. */\n");
+	tkb_buf_add_text(out, "/* An algo is a choice of constants, warps and "
+	                      "stages. */\n");
 	for (size_t i = 0; i < kernel->count; i++)
 		print_algo_header(out, link, kernel,
 		                  &link->algos[kernel->first + i]);
 	tkb_print(out,
-	          "/*\n * Start the kernel as algo `algo_id`, from 0 to below "
-	          "%s_get_num_algos(),\n"
-	          " * by the launcher with the most demands that the arguments "
-	          "meet.\n"
+	          "/*\n * Launch the kernel as algo `algo_id`, below "
+	          "%s_get_num_algos(), by\n"
+	          " * the launcher with the most hints that the arguments "
+	          "satisfy.\n"
 	          " * CUDA_ERROR_INVALID_VALUE: there is no such algo, or no "
 	          "such launcher.\n */\n"
 	          "CUresult %s(",
 	          kernel->name, kernel->name);
-	print_all(out, kernel);
+	print_chooser_parameters(out, kernel);
 	tkb_print(out,
 	          ", int algo_id);\n\n/* The same as algo 0. */\n"
 	          "CUresult %s_default(",
 	          kernel->name);
-	print_all(out, kernel);
+	print_chooser_parameters(out, kernel);
 	tkb_print(out,
 	          ");\n\nint %s_get_num_algos(void);\n\n"
-	          "/* All launchers; the first failure is returned. */\n"
+	          "/* Load and unload all launchers; the first failure is "
+	          "returned. */\n"
 	          "CUresult load_%s(void);\nCUresult unload_%s(void);\n\n",
 	          kernel->name, kernel->name, kernel->name);
 }
@@ -260,27 +264,21 @@ static void print_header(struct tkb_buf *out, const struct tkb_c_link *link)
 	tkb_buf_add_text(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
-static int write_it(const struct tkb_c_link *link,
-                    void (*print)(struct tkb_buf *, const struct tkb_c_link *),
-                    const struct tkb_sink *sink, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf out = TKB_BUF_INIT(TKB_SOURCE_LIMIT);
-	int rc;
-
-	print(&out, link);
-	rc = tkb_buf_check(&out, err);
-	return rc == 0 ? sink->write(sink->self, tkb_buf_bytes(&out), err) : rc;
-}
-
 int tkb_c_link_write_source(const struct tkb_c_link *link,
                             const struct tkb_sink *sink, struct tkb_error *err)
 {
-	return write_it(link, print_source, sink, err);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf out = TKB_BUF_INIT(TKB_SOURCE_LIMIT);
+
+	print_source(&out, link);
+	return tkb_print_send(&out, sink, err);
 }
 
 int tkb_c_link_write_header(const struct tkb_c_link *link,
                             const struct tkb_sink *sink, struct tkb_error *err)
 {
-	return write_it(link, print_header, sink, err);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf out = TKB_BUF_INIT(TKB_SOURCE_LIMIT);
+	print_header(&out, link);
+	return tkb_print_send(&out, sink, err);
 }

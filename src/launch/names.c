@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * Sorted: keywords of C11 and C++20, macros of GNU C, our parameters, and what
- * we call.
+ * Sorted: keywords of C11 and C++20, macros of GNU C, our own parameters, and
+ * the functions that we call.
  */
 static const char *const taken[] = {
 	"EOF",          "NULL",
@@ -73,7 +73,7 @@ static const char *const taken[] = {
 	"xor_eq",
 };
 
-/* What names of <stdint.h>, <cuda.h> and ours begin or end with. */
+/* Prefixes of names in <stdint.h>, <cuda.h> and our own code. */
 static const char *const prefixes[] = { "CU",     "INT",   "PTRDIFF_",
 	                                "SIG_",   "SIZE_", "UINT",
 	                                "WCHAR_", "WINT_", "algo_id",
@@ -107,7 +107,7 @@ bool tkb_name_is_taken(const char *name)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	}
-	/* Reserved for compilers; and the names of types. */
+	/* Names reserved for compilers, and names of types. */
 	return (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') ||
 	       strstr(name, "__") != NULL ||
 	       (length > 2 && strcmp(name + length - 2, "_t") == 0);
@@ -140,7 +140,10 @@ bool tkb_name_is_of_argument(const char *name)
 		return false;
 	if (!tkb_name_is_taken(name))
 		return true;
-	/* What is taken for how it begins, as "cu_seqlens", still is behind. */
+	/*
+	 * A name that is reserved by its prefix, such as "cu_seqlens", still is
+	 * with "_" at its end.
+	 */
 	if (length > sizeof(stem) || name[length - 1] != '_')
 		return false;
 	memcpy(stem, name, length - 1);
@@ -172,9 +175,9 @@ int tkb_name_check_file(const char *name, struct tkb_error *err)
 		          strchr("\"\\/?*", *at) == NULL;
 	if (!is_good)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.255s' cannot be named in C: a file's name "
-		                "has no slash, quote, backslash, '?', '*' or "
-		                "what is not ASCII",
+		                "'%.255s' cannot be included in C: the name "
+		                "of a file may not have a slash, quote, "
+		                "backslash, '?', '*' or non-ASCII character",
 		                name);
 	return 0;
 }

@@ -2,46 +2,47 @@
 #ifndef TKB_LAUNCH_NAMES_H
 #define TKB_LAUNCH_NAMES_H
 
-/* What may be called what in C and C++. */
+/* Which names are allowed in C and C++. */
 
 #include "base/arena.h"
 #include "base/base.h"
 
-/* Letters, digits and underscores, and not a digit first. */
+/* Letters, digits and underscores, not beginning with a digit. */
 bool tkb_name_is_identifier(const char *name);
 
 /*
- * Means it something already, in C, in C++, in <cuda.h>, or in what we write
- * ourselves?
+ * True if the name already has a meaning in C, C++, <cuda.h> or our own code.
  */
 bool tkb_name_is_taken(const char *name);
 
-/* Is it a function or an object of the C library, "printf"? */
+/* True for functions and objects of the C library, such as "printf". */
 bool tkb_name_is_of_library(const char *name);
 
 /*
- * Is it "arg7", which stands for the place of an argument without a name? Up to
- * Triton 3.3 all are called so, by where they stand among the rest.
+ * True for "arg7", the name by position of an argument without a name. Up to
+ * Triton 3.3 all arguments are named so.
  */
 bool tkb_name_is_made_up(const char *name);
 
 /*
- * `name` for an argument, with "_" behind it where it is taken; NULL: out of
- * memory.
+ * The name of an argument in C: `name`, with "_" appended if it is taken; NULL:
+ * out of memory.
  */
 const char *tkb_name_argument(const char *name, struct tkb_arena *arena);
 
-/* May an argument that tkb_name_argument() named be called so? */
+/* True if tkb_name_argument() could have returned this name. */
 bool tkb_name_is_of_argument(const char *name);
 
 /*
- * Can `name` be the name of functions? Codes: 0, TKB_ERR_INVALID, with a
+ * Check that functions can have this name. Returns 0, or TKB_ERR_INVALID with a
  * message that says what to do.
  */
 TKB_NODISCARD int tkb_name_check_function(const char *name,
                                           struct tkb_error *err);
 
-/* Can `name`, of a file, stand in `#include "..."`? Codes as above. */
+/*
+ * Check that a file of this name can be included. Returns 0 or TKB_ERR_INVALID.
+ */
 TKB_NODISCARD int tkb_name_check_file(const char *name, struct tkb_error *err);
 
 #endif

@@ -4,10 +4,9 @@
 #include <string.h>
 
 /*
- * What <stdlib.h> and its like declare, of C11, of POSIX and of the GNU C
- * library; a line or more for each first letter. A program has one function of
- * a name: a kernel that is called printf would not compile, and one that is
- * called read would take the place of the library's.
+ * Functions and objects that the headers of C11, POSIX and the GNU C library
+ * declare, by first letter. A kernel called printf would not compile, and one
+ * called read would replace the library's function.
  */
 static const char *const words[] = {
 	"_exit",
@@ -242,14 +241,16 @@ static const char *const words[] = {
 	"y0 y0f y0l y1 y1f y1l yn ynf ynl",
 };
 
-/* More of them begin so. */
+/* Prefixes of further functions. */
 static const char *const families[] = {
 	"aio_",     "argz_", "atomic_",  "cnd_",   "envz_",    "epoll_",
 	"inotify_", "mq_",   "mtx_",     "posix_", "pthread_", "sched_",
 	"sem_",     "thrd_", "timerfd_", "tss_",
 };
 
-/* Is `name` one of the words in `list`, with a blank between each two? */
+/*
+ * True if `name` is one of the words in `list`, which are separated by blanks.
+ */
 static bool has_word(const char *list, const char *name)
 {
 	const size_t length = strlen(name);

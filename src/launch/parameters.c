@@ -6,13 +6,13 @@
 #include <stdio.h>
 
 enum {
-	FORMAT_SIZED = 4, /* a size of 2 bytes, and so many bytes */
+	FORMAT_SIZED = 4, /* a size of 2 bytes, then that many bytes */
 	ATTRIBUTE_PARAMETER = 0x17,
-	RECORD_SIZE = 12, /* of that attribute */
-	HEAD_SIZE = 4     /* of every record */
+	RECORD_SIZE = 12, /* size of that attribute's value */
+	HEAD_SIZE = 4     /* of each record */
 };
 
-/* The section that is looked for in a cubin. */
+/* The section of the cubin to find. */
 struct search {
 	const char *symbol;
 	struct tkb_bytes found;
@@ -44,22 +44,22 @@ static uint32_t number_at(struct tkb_bytes bytes, size_t at, size_t size)
 	return number;
 }
 
-static int bad_table(struct tkb_error *err)
+static int fail_table(struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_CORRUPT,
 	                "the cubin's table of parameters is damaged");
 }
 
-/* Enter the record whose value is at `at`. */
-static int note_record(struct tkb_bytes table, size_t at,
-                       struct tkb_parameters *out, struct tkb_error *err)
+/* Add the record whose value is at `at`. */
+static int add_record(struct tkb_bytes table, size_t at,
+                      struct tkb_parameters *out, struct tkb_error *err)
 {
 	const uint32_t ordinal = number_at(table, at + 4, 2);
 	const uint32_t flags = number_at(table, at + 8, 4);
 
 	if (ordinal >= TKB_PARAMETER_LIMIT || flags >> 18 == 0 ||
 	    out->items[ordinal].size != 0)
-		return bad_table(err);
+		return fail_table(err);
 	out->items[ordinal].size = flags >> 18;
 	out->items[ordinal].is_pointer = (flags >> 8 & 0xf) != 0;
 	out->knows_pointers |= out->items[ordinal].is_pointer;
@@ -77,21 +77,21 @@ static int read_table(struct tkb_bytes table, struct tkb_parameters *out,
 		size_t size = 0;
 
 		if (table.size - at < HEAD_SIZE)
-			return bad_table(err);
+			return fail_table(err);
 		if (number_at(table, at, 1) == FORMAT_SIZED)
 			size = number_at(table, at + 2, 2);
 		if (size > table.size - at - HEAD_SIZE)
-			return bad_table(err);
+			return fail_table(err);
 		if (number_at(table, at, 1) == FORMAT_SIZED &&
 		    number_at(table, at + 1, 1) == ATTRIBUTE_PARAMETER) {
 			if (size != RECORD_SIZE)
-				return bad_table(err);
-			rc = note_record(table, at + HEAD_SIZE, out, err);
+				return fail_table(err);
+			rc = add_record(table, at + HEAD_SIZE, out, err);
 		}
 		at += HEAD_SIZE + size;
 	}
 	for (size_t i = 0; i < out->count && rc == 0; i++)
-		rc = out->items[i].size == 0 ? bad_table(err) : 0;
+		rc = out->items[i].size == 0 ? fail_table(err) : 0;
 	return rc;
 }
 
@@ -109,7 +109,7 @@ int tkb_parameters_read_cubin(struct tkb_bytes cubin, const char *symbol,
 		return rc;
 	if (!search.is_found)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "the cubin tells no parameters of '%s'",
+		                "the cubin lists no parameters of '%s'",
 		                symbol);
 	read.items = tkb_arena_alloc(arena, TKB_PARAMETER_LIMIT,
 	                             sizeof(*read.items));
@@ -121,8 +121,8 @@ int tkb_parameters_read_cubin(struct tkb_bytes cubin, const char *symbol,
 	return rc;
 }
 
-/* Where `what` stands in `text`, from `at` on; SIZE_MAX: nowhere. */
-static size_t find(struct tkb_bytes text, size_t at, const char *what)
+/* Find `what` in `text` from `at` on; SIZE_MAX: not found. */
+static size_t find_text(struct tkb_bytes text, size_t at, const char *what)
 {
 	const char *found;
 
@@ -134,14 +134,14 @@ static size_t find(struct tkb_bytes text, size_t at, const char *what)
 	                     : (size_t)(found - (const char *)text.data);
 }
 
-static bool has(struct tkb_bytes text, const char *what)
+static bool has_text(struct tkb_bytes text, const char *what)
 {
-	return find(text, 0, what) != SIZE_MAX;
+	return find_text(text, 0, what) != SIZE_MAX;
 }
 
 /*
- * The comma or bracket that ends the item at `at` of a list in brackets. Those
- * that are within brackets of their own, or quoted, are passed over.
+ * The comma or bracket that ends the list item at `at`, skipping nested
+ * brackets and quotes.
  */
 static size_t list_item_end(struct tkb_bytes text, size_t at)
 {
@@ -164,7 +164,7 @@ static size_t list_item_end(struct tkb_bytes text, size_t at)
 	return at;
 }
 
-/* Behind `<prefix><symbol>(`; SIZE_MAX: nowhere. */
+/* The position after `<prefix><symbol>(`; SIZE_MAX: not found. */
 static size_t find_list(struct tkb_bytes text, const char *prefix,
                         const char *symbol)
 {
@@ -174,19 +174,19 @@ static size_t find_list(struct tkb_bytes text, const char *prefix,
 	if ((size_t)snprintf(name, sizeof(name), "%s%s(", prefix, symbol) >=
 	    sizeof(name))
 		return SIZE_MAX;
-	at = find(text, 0, name);
+	at = find_text(text, 0, name);
 	return at == SIZE_MAX ? SIZE_MAX : at + strlen(name);
 }
 
-/* ".param .u32 add_kernel_param_3"; of ".b32" nothing is known. */
-static void note_type(struct tkb_bytes text, struct tkb_parameter *out)
+/* ".param .u32 add_kernel_param_3"; ".b32" says nothing about the type. */
+static void read_ptx_type(struct tkb_bytes text, struct tkb_parameter *out)
 {
 	static const char *const integers[] = { " .u32 ", " .s32 ", " .u64 ",
 		                                " .s64 " };
 
-	out->is_float = has(text, " .f32 ") || has(text, " .f64 ");
+	out->is_float = has_text(text, " .f32 ") || has_text(text, " .f64 ");
 	for (size_t i = 0; i < TKB_COUNT_OF(integers); i++)
-		out->is_integer |= has(text, integers[i]);
+		out->is_integer |= has_text(text, integers[i]);
 }
 
 void tkb_parameters_read_ptx(struct tkb_bytes ptx, const char *symbol,
@@ -202,7 +202,8 @@ void tkb_parameters_read_ptx(struct tkb_bytes ptx, const char *symbol,
 
 		if (end >= ptx.size || ((const char *)ptx.data)[end] != stop)
 			return;
-		note_type(tkb_bytes_slice(ptx, at, end), &parameters->items[i]);
+		read_ptx_type(tkb_bytes_slice(ptx, at, end),
+		              &parameters->items[i]);
 		at = end + 1;
 	}
 }
@@ -213,7 +214,7 @@ static bool is_name_byte(char byte)
 	       (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-/* "%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(...)" */
+/* Parse "%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(...)". */
 static bool read_formal(struct tkb_bytes text, struct tkb_formal *out)
 {
 	static const char divisibility[] = "tt.divisibility = 16 ";
@@ -239,7 +240,7 @@ static bool read_formal(struct tkb_bytes text, struct tkb_formal *out)
 			break;
 	}
 	out->type = tkb_bytes_slice(text, start, at);
-	out->is_divisible = has(text, divisibility);
+	out->is_divisible = has_text(text, divisibility);
 	return true;
 }
 
@@ -263,8 +264,8 @@ bool tkb_formals_read(struct tkb_bytes ttir, const char *symbol,
 	return true;
 }
 
-/* Take `what` off the start of `text`. */
-static bool skip(struct tkb_bytes *text, const char *what)
+/* Remove the prefix `what` from `text`, if it is there. */
+static bool skip_prefix(struct tkb_bytes *text, const char *what)
 {
 	const size_t length = strlen(what);
 
@@ -274,7 +275,7 @@ static bool skip(struct tkb_bytes *text, const char *what)
 	return true;
 }
 
-/* "!tt.ptr<f32>", or "!tt.ptr<f32, 1>", as "*fp32", and so on inwards. */
+/* Write "!tt.ptr<f32>" or "!tt.ptr<f32, 1>" as "*fp32", also nested. */
 static void write_type(struct tkb_bytes type, struct tkb_buf *out)
 {
 	struct tkb_bytes inner = type;
@@ -282,7 +283,7 @@ static void write_type(struct tkb_bytes type, struct tkb_buf *out)
 	size_t end = 0;
 	const char *name;
 
-	while (skip(&inner, "!tt.ptr<"))
+	while (skip_prefix(&inner, "!tt.ptr<"))
 		stars++;
 	while (end < inner.size &&
 	       (stars == 0 ||
@@ -310,7 +311,8 @@ void tkb_formals_write(struct tkb_bytes ttir, const char *symbol,
 
 		if (end >= ttir.size ||
 		    !read_formal(tkb_bytes_slice(ttir, at, end), &formal)) {
-			out->size = before; /* of a part nobody has any use */
+			out->size =
+				before; /* an incomplete signature is of no use */
 			return;
 		}
 		if (out->size > before)
@@ -326,15 +328,15 @@ void tkb_formals_write(struct tkb_bytes ttir, const char *symbol,
 
 bool tkb_formal_fits(struct tkb_bytes type, const struct tkb_argument *argument)
 {
-	const bool is_pointer = skip(&type, "!tt.ptr<");
+	const bool is_pointer = skip_prefix(&type, "!tt.ptr<");
 
 	if (is_pointer != (argument->what == TKB_CLASS_POINTER))
 		return false;
 	if (argument->is_pointer_to_pointer)
-		return skip(&type, "!tt.ptr<");
+		return skip_prefix(&type, "!tt.ptr<");
 	if (argument->type->mlir == NULL)
 		return true;
-	return skip(&type, argument->type->mlir) &&
+	return skip_prefix(&type, argument->type->mlir) &&
 	       (is_pointer
 	                ? type.size > 0 &&
 	                          strchr(">,", *(const char *)type.data) != NULL

@@ -3,14 +3,14 @@
 #define TKB_LAUNCH_PARAMETERS_H
 
 /*
- * The parameters of a kernel, by what its files tell of them.
+ * The parameters of a kernel, as its files describe them.
  *
- * A cubin has a table of them, in section `.nv.info.<kernel>`: a list of
- * records, of a format, an attribute, and a size and value. Record 0x17
- * (EIATTR_KPARAM_INFO) has, each of 4 bytes, an index, the ordinal and the
- * offset in 2 bytes each, and flags: bits 18 to 31 the size, bits 8 to 11 the
- * space that a pointer points to. Seen in the cubins of Triton 3.0 to 3.9; the
- * names are those that `cuobjdump -elf` prints.
+ * A cubin has a table of them in the section `.nv.info.<kernel>`: a list of
+ * records with a format, an attribute, and a size and value. Record 0x17
+ * (EIATTR_KPARAM_INFO) has an index (4 bytes), the ordinal and the offset (2
+ * bytes each), and flags (4 bytes): bits 18 to 31 are the size, bits 8 to 11
+ * the address space of a pointer. Observed in the cubins of Triton 3.0 to 3.9;
+ * the names are those that `cuobjdump -elf` prints.
  */
 
 #include "base/arena.h"
@@ -22,19 +22,19 @@ enum {
 };
 
 struct tkb_parameter {
-	uint32_t size;   /* bytes; 0: it is not in the table */
-	bool is_pointer; /* it is known to be one */
-	bool is_float;   /* the PTX says so */
-	bool is_integer; /* likewise; it may say neither */
+	uint32_t size;   /* bytes; 0: not in the table */
+	bool is_pointer; /* known to be a pointer */
+	bool is_float;   /* according to the PTX */
+	bool is_integer; /* according to the PTX, which may leave both open */
 };
 
 struct tkb_parameters {
 	struct tkb_parameter *items;
 	size_t count;
-	bool knows_pointers; /* what is not known to be one is none */
+	bool knows_pointers; /* all pointers are known */
 };
 
-/* From the cubin's table. Codes: 0, TKB_ERR_CORRUPT, TKB_ERR_NOMEM. */
+/* Read the cubin's table. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_parameters_read_cubin(struct tkb_bytes cubin,
                                             const char *symbol,
                                             struct tkb_arena *arena,
@@ -42,35 +42,35 @@ TKB_NODISCARD int tkb_parameters_read_cubin(struct tkb_bytes cubin,
                                             struct tkb_error *err);
 
 /*
- * Add what the PTX tells. Where it tells nothing of this kernel, or of so many
- * parameters, nothing is added.
+ * Add what the PTX says. Adds nothing if it does not describe this kernel, or
+ * has another number of parameters.
  */
 void tkb_parameters_read_ptx(struct tkb_bytes ptx, const char *symbol,
                              struct tkb_parameters *parameters);
 
-/* One argument, as Triton's IR has it. Empty is unknown. */
+/* An argument in Triton's IR. Empty members are unknown. */
 struct tkb_formal {
 	struct tkb_bytes name; /* "x_ptr" */
 	struct tkb_bytes type; /* "!tt.ptr<f32>" */
-	bool is_divisible;     /* it is taken to be a multiple of 16 */
+	bool is_divisible;     /* assumed to be a multiple of 16 */
 };
 
 /*
- * What Triton's IR `ttir` tells of the `count` arguments of `symbol`: true, if
- * it has that function with so many.
+ * Read the `count` arguments of `symbol` in Triton's IR. False if it does not
+ * have that function with that many.
  */
 bool tkb_formals_read(struct tkb_bytes ttir, const char *symbol,
                       struct tkb_formal *out, size_t count);
 
 /*
- * Append the signature that `ttir` tells of `symbol`, as tkb_c_facts_read() has
- * it: nothing where it tells none. A type that no signature has is appended as
- * it stands there.
+ * Append the signature of `symbol` according to `ttir`, as for
+ * tkb_c_facts_read(), or nothing if that has none. A type that signatures do
+ * not have is copied verbatim.
  */
 void tkb_formals_write(struct tkb_bytes ttir, const char *symbol,
                        struct tkb_buf *out);
 
-/* Is `type`, in Triton's IR, what `argument` says? True where unknown. */
+/* True if `type`, in Triton's IR, matches `argument`, or is unknown. */
 bool tkb_formal_fits(struct tkb_bytes type,
                      const struct tkb_argument *argument);
 

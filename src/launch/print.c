@@ -5,13 +5,13 @@
 #include <stdio.h>
 
 enum {
-	LINE_WIDTH = 76 /* of a literal, without its quotes */
+	LINE_WIDTH = 76 /* of a literal, without the quotes */
 };
 
 void tkb_print(struct tkb_buf *out, const char *format, ...)
 {
 	va_list arguments;
-	char *place;
+	char *room;
 	int length;
 
 	va_start(arguments, format);
@@ -20,14 +20,22 @@ void tkb_print(struct tkb_buf *out, const char *format, ...)
 	if (length < 0)
 		return;
 
-	/* The terminating zero goes behind what counts. */
-	place = (char *)tkb_buf_reserve(out, (size_t)length + 1);
-	if (place == NULL)
+	/* One byte more for the terminating zero, which does not count. */
+	room = (char *)tkb_buf_reserve(out, (size_t)length + 1);
+	if (room == NULL)
 		return;
 	va_start(arguments, format);
-	(void)vsnprintf(place, (size_t)length + 1, format, arguments);
+	(void)vsnprintf(room, (size_t)length + 1, format, arguments);
 	va_end(arguments);
 	out->size += (size_t)length;
+}
+
+int tkb_print_send(const struct tkb_buf *out, const struct tkb_sink *sink,
+                   struct tkb_error *err)
+{
+	const int rc = tkb_buf_check(out, err);
+
+	return rc < 0 ? rc : sink->write(sink->self, tkb_buf_bytes(out), err);
 }
 
 void tkb_print_comment(struct tkb_buf *out, const char *text)
@@ -37,7 +45,7 @@ void tkb_print_comment(struct tkb_buf *out, const char *text)
 	for (; *text != '\0'; text++) {
 		const bool is_plain = *text >= ' ' && *text <= '~' &&
 		                      *text != '\\' && *text != '?';
-		/* Neither the end of a comment nor the start of one. */
+		/* Neither end the comment nor start another. */
 		const bool is_mark = (before == '*' && *text == '/') ||
 		                     (before == '/' && *text == '*');
 
@@ -52,10 +60,10 @@ static bool is_octal(unsigned char byte)
 }
 
 /*
- * Write `byte`, which `next` follows, into `out`: an octal escape takes in the
- * octal digits behind it, up to three.
+ * Write `byte` as it is spelled before `next`: an octal escape would take up
+ * octal digits that follow, up to three.
  */
-static size_t spell(unsigned char byte, unsigned char next, char out[5])
+static size_t spell_byte(unsigned char byte, unsigned char next, char out[5])
 {
 	int length;
 
@@ -79,7 +87,7 @@ void tkb_print_literal(struct tkb_buf *out, struct tkb_bytes bytes)
 		const unsigned char next =
 			i + 1 < bytes.size ? data[i + 1] : '\0';
 		char spelled[5];
-		const size_t length = spell(data[i], next, spelled);
+		const size_t length = spell_byte(data[i], next, spelled);
 
 		if (width + length > LINE_WIDTH) {
 			tkb_buf_add_text(out, "\"\n\"");

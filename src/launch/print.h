@@ -2,25 +2,32 @@
 #ifndef TKB_LAUNCH_PRINT_H
 #define TKB_LAUNCH_PRINT_H
 
-/* How source code is put together. */
+/* Printing C source code. */
+
+#include <tkbundle/entry.h>
 
 #include "base/buf.h"
 
-/* Append as by printf. */
+/* Append like printf(). */
 __attribute__((format(printf, 2, 3))) void tkb_print(struct tkb_buf *out,
                                                      const char *format, ...);
 
 /*
- * Append `text` so that it can stand in a comment: what is no printable ASCII,
- * a backslash, a question mark, and what could begin or end a comment become
+ * Append `text` to a comment: backslashes, question marks, characters other
+ * than printable ASCII, and those that would begin or end a comment become
  * dots.
  */
 void tkb_print_comment(struct tkb_buf *out, const char *text);
 
 /*
- * Append `bytes` as string literals, a line each, of printable ASCII without
- * "?", of which trigraphs are made, and "@".
+ * Append `bytes` as string literals, one per line, of printable ASCII without
+ * "?" (trigraphs) and "@" (templates).
  */
 void tkb_print_literal(struct tkb_buf *out, struct tkb_bytes bytes);
+
+/* Write what was printed to `sink`, if nothing failed. */
+TKB_NODISCARD int tkb_print_send(const struct tkb_buf *out,
+                                 const struct tkb_sink *sink,
+                                 struct tkb_error *err);
 
 #endif

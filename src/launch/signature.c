@@ -11,7 +11,7 @@ enum {
 	ITEM_LIMIT = 4096 /* CUDA allows 32,764 bytes of parameters */
 };
 
-/* Those of Triton's ty_to_cpp(), and what only pointers point to. */
+/* Types of Triton's ty_to_cpp(), and those that only pointers point to. */
 static const struct tkb_type types[] = {
 	{ "i1", TKB_CLASS_INTEGER, "int8_t", 1, "i1" },
 	{ "i8", TKB_CLASS_INTEGER, "int8_t", 1, "i8" },
@@ -68,7 +68,7 @@ static bool is_letter(char byte)
 	       byte == '_';
 }
 
-/* A number as Python's int() and float() take it, and inf and nan. */
+/* A number in the syntax of Python's int() and float(), with inf and nan. */
 static bool is_number(const char *text)
 {
 	static const char *const words[] = { "inf", "infinity", "nan" };
@@ -98,7 +98,7 @@ static bool is_number(const char *text)
 	return *text == '\0';
 }
 
-/* True, None, tl.float16, "text". */
+/* True, None, tl.float16 or "text". */
 static bool is_word(const char *text)
 {
 	const size_t length = strlen(text);
@@ -134,7 +134,7 @@ static int unknown_type(size_t index, const char *text, struct tkb_error *err)
 	                index, text, known);
 }
 
-/* Take a ":1" or ":16" off the end of `item`. */
+/* Take a ":1" or ":16" from the end of `item`. */
 static int parse_hint(size_t index, const char *text, struct tkb_bytes *item,
                       unsigned *out, struct tkb_error *err)
 {
@@ -170,7 +170,7 @@ static int parse_type(size_t index, struct tkb_argument *out,
 		out->is_pointer_to_pointer = is_pointer;
 		is_pointer = true;
 		item = tkb_bytes_slice(item, 1, item.size);
-		/* Of what is only read. */
+		/* "*k": read-only data. */
 		if (item.size > 0 && *(const char *)item.data == 'k')
 			item = tkb_bytes_slice(item, 1, item.size);
 	}
@@ -182,9 +182,8 @@ static int parse_type(size_t index, struct tkb_argument *out,
 	if ((out->hint != TKB_HINT_NONE && out->what == TKB_CLASS_FLOAT) ||
 	    (out->hint == TKB_HINT_ONE && out->what == TKB_CLASS_POINTER))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "item %zu of the signature is '%s'; ':1' "
-		                "stands behind an integer, ':16' behind an "
-		                "integer or a pointer",
+		                "item %zu of the signature is '%s'; ':1' is "
+		                "for integers, ':16' for integers and pointers",
 		                index, out->text);
 	return 0;
 }
@@ -209,7 +208,7 @@ static int parse_item(size_t index, struct tkb_argument *out,
 	return parse_type(index, out, err);
 }
 
-/* The end of the item at `at`: a comma that stands in no text. */
+/* The end of the item at `at`: a comma outside quotes. */
 static size_t item_end(struct tkb_bytes text, size_t at)
 {
 	const char *const data = text.data;
@@ -226,7 +225,7 @@ static size_t item_end(struct tkb_bytes text, size_t at)
 	return at;
 }
 
-/* As Triton does, take off spaces and nothing else. */
+/* Remove spaces only, as Triton does. */
 static struct tkb_bytes strip(struct tkb_bytes item)
 {
 	while (item.size > 0 && *(const char *)item.data == ' ')
@@ -258,9 +257,9 @@ static int parse_items(struct tkb_bytes text, struct tkb_arena *arena,
 			strip(tkb_bytes_slice(text, at, end));
 
 		at = end + 1;
-		items[index].text = tkb_arena_string(arena, item);
-		if (items[index].text == NULL)
-			return tkb_fail_nomem(err);
+		rc = tkb_arena_copy(arena, item, &items[index].text, err);
+		if (rc < 0)
+			return rc;
 		tkb_buf_add_text(joined, index > 0 ? ", " : "");
 		tkb_buf_add(joined, item);
 		rc = parse_item(index, &items[index], err);
@@ -292,12 +291,9 @@ int tkb_signature_parse(struct tkb_bytes text, struct tkb_arena *arena,
 		return tkb_fail_nomem(err);
 	rc = parse_items(text, arena, items, &joined, err);
 	if (rc == 0)
-		rc = tkb_buf_check(&joined, err);
+		rc = tkb_arena_copy_buf(arena, &joined, &out->text, err);
 	if (rc < 0)
 		return rc;
-	out->text = tkb_arena_string(arena, tkb_buf_bytes(&joined));
-	if (out->text == NULL)
-		return tkb_fail_nomem(err);
 	out->items = items;
 	out->count = count;
 	return 0;
@@ -370,7 +366,7 @@ int tkb_signature_suffix(const struct tkb_signature *signature,
 	return tkb_buf_check(out, err);
 }
 
-/* Of a constant, what an identifier can have. */
+/* Replace the characters of a constant that an identifier cannot have. */
 static void add_constant(const char *text, struct tkb_buf *out)
 {
 	for (; *text != '\0'; text++) {

@@ -3,7 +3,7 @@
 #define TKB_LAUNCH_SIGNATURE_H
 
 /*
- * A signature as Triton's tools take it, and the names that come of it. The
+ * Signatures as Triton's tools take them, and the names derived from them. The
  * grammar is in tkbundle/c_launcher.h.
  */
 
@@ -18,17 +18,16 @@ enum tkb_class {
 	TKB_CLASS_CONSTANT
 };
 
-/* A type that a parameter can have, or a pointer point to. */
+/* A type of parameters, or of what pointers point to. */
 struct tkb_type {
 	const char *name;    /* "fp32" */
 	enum tkb_class what; /* of a parameter of this type */
-	const char *c;       /* what a caller passes, NULL: only behind a
-	                        pointer */
+	const char *c;       /* what a caller passes; NULL: only for pointers */
 	uint32_t size;       /* bytes of the parameter */
-	const char *mlir;    /* as Triton's IR calls it; NULL: not known */
+	const char *mlir;    /* in Triton's IR; NULL: unknown */
 };
 
-/* The hints that there are; "c" and "d" in a name. */
+/* Hints; "c" and "d" in names. */
 enum {
 	TKB_HINT_NONE = 0,
 	TKB_HINT_ONE = 1,
@@ -36,16 +35,16 @@ enum {
 };
 
 struct tkb_argument {
-	const char *text; /* the item, as it was written */
+	const char *text; /* the item as given */
 	enum tkb_class what;
-	const struct tkb_type *type; /* of what a pointer points to; NULL for a
-	                                constant */
+	/* of the pointed-to data for a pointer; NULL for a constant */
+	const struct tkb_type *type;
 	bool is_pointer_to_pointer;
 	unsigned hint;
 };
 
 struct tkb_signature {
-	const char *text; /* the items, ", " between */
+	const char *text; /* the items, joined by ", " */
 	const struct tkb_argument *items;
 	size_t count;
 };
@@ -57,18 +56,18 @@ TKB_NODISCARD int tkb_signature_parse(struct tkb_bytes text,
                                       struct tkb_error *err);
 
 /*
- * What Triton's IR calls "f32" as a signature has it, "fp32"; NULL where it is
- * not known. Integers have no sign there: they become signed ones.
+ * The signature's name for a type of Triton's IR: "fp32" for "f32"; NULL:
+ * unknown. Integers have no sign there, and become signed.
  */
 const char *tkb_type_of_mlir(struct tkb_bytes mlir);
 
-/* Is it what a caller passes? A `:1` is not. */
+/* True unless the argument is a constant or `:1`. */
 bool tkb_argument_is_passed(const struct tkb_argument *argument);
 
-/* What a caller passes, in C. */
+/* The C type that a caller passes. */
 const char *tkb_argument_c_type(const struct tkb_argument *argument);
 
-/* How many bytes the parameter has. */
+/* The size of the parameter, in bytes. */
 uint32_t tkb_argument_size(const struct tkb_argument *argument);
 
 /* Append "9969bdda_0123". */
@@ -78,9 +77,8 @@ TKB_NODISCARD int tkb_signature_suffix(const struct tkb_signature *signature,
                                        struct tkb_error *err);
 
 /*
- * Append "64x3_warps4xstages3": the constants, then how it was
- * compiled, as a part of an identifier. Without constants it begins with "_",
- * as Triton's does.
+ * Append "64x3_warps4xstages3": constants, warps and stages, as a part of an
+ * identifier. Begins with "_" if there are no constants, as Triton's does.
  */
 void tkb_signature_algo(const struct tkb_signature *signature,
                         uint32_t num_warps, uint32_t num_stages,

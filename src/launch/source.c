@@ -8,6 +8,8 @@ enum {
 	WARP_SIZE = 32
 };
 
+static const char axes[] = "xyz";
+
 static bool needs_attributes(const struct tkb_facts *facts)
 {
 	return facts->num_ctas > 1 || facts->is_cooperative ||
@@ -19,7 +21,8 @@ static void print_includes(struct tkb_buf *out,
 {
 	tkb_print(out, "#include \"%s.%s.h\"\n\n#include <stddef.h>\n",
 	          launcher->file_name, launcher->suffix);
-	if (tkb_passes(launcher, "fp16") || tkb_passes(launcher, "bf16") ||
+	if (tkb_passes_type(launcher, "fp16") ||
+	    tkb_passes_type(launcher, "bf16") ||
 	    needs_attributes(&launcher->facts))
 		tkb_buf_add_text(out, "#include <string.h>\n");
 	tkb_buf_add_text(
@@ -45,7 +48,9 @@ static void print_cubin(struct tkb_buf *out,
 	tkb_buf_add_text(out, ";\n");
 }
 
-/* Numbers of 32 bits and less are not passed as the `double` they came as. */
+/*
+ * Convert floating-point arguments of 32 bits or less, which come as `double`.
+ */
 static void print_conversions(struct tkb_buf *out,
                               const struct tkb_c_launcher *launcher)
 {
@@ -103,7 +108,7 @@ static void print_parameter_list(struct tkb_buf *out,
 		                                   : "profile_scratch");
 		before = ",\n\t\t\t\t   ";
 	}
-	/* C has no array of nothing. */
+	/* C has no arrays of size 0. */
 	tkb_buf_add_text(out, before[0] == ',' ? " };\n"
 	                                       : "\tvoid **tkb_parameters = "
 	                                         "NULL;\n");
@@ -113,8 +118,6 @@ static void print_sizes(struct tkb_buf *out,
                         const struct tkb_c_launcher *launcher)
 {
 	static const char *const given[] = { "gX", "gY", "gZ" };
-	static const char axes[] = "xyz";
-
 	if (launcher->grid.calls != 0)
 		tkb_buf_add_text(out, "\tint tkb_bad = 0;\n");
 	for (size_t i = 0; i < TKB_COUNT_OF(given); i++)
@@ -126,8 +129,6 @@ static void print_sizes(struct tkb_buf *out,
 static void print_checks(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher)
 {
-	static const char axes[] = "xyz";
-
 	tkb_print(out, "\n\tif (%s",
 	          launcher->grid.calls != 0 ? "tkb_bad != 0 ||\n\t    " : "");
 	for (size_t i = 0; i < TKB_COUNT_OF(launcher->facts.cluster); i++)
@@ -139,8 +140,8 @@ static void print_checks(struct tkb_buf *out,
 	                      "\t\treturn CUDA_SUCCESS;\n");
 }
 
-static void print_demands(struct tkb_buf *out,
-                          const struct tkb_c_launcher *launcher)
+static void print_argument_checks(struct tkb_buf *out,
+                                  const struct tkb_c_launcher *launcher)
 {
 	static const char invalid[] = "\t\treturn CUDA_ERROR_INVALID_VALUE;\n";
 
@@ -173,7 +174,7 @@ static void print_attribute(struct tkb_buf *out, unsigned *count,
 	++*count;
 }
 
-/* The same attributes as Triton's own launcher. */
+/* The attributes that Triton's own launcher sets. */
 static unsigned print_attributes(struct tkb_buf *out,
                                  const struct tkb_facts *facts)
 {
@@ -205,7 +206,6 @@ static unsigned print_attributes(struct tkb_buf *out,
 static void print_extended_launch(struct tkb_buf *out,
                                   const struct tkb_c_launcher *launcher)
 {
-	static const char axes[] = "xyz";
 	const struct tkb_facts *const facts = &launcher->facts;
 	unsigned count;
 
@@ -240,7 +240,7 @@ static void print_launch(struct tkb_buf *out,
 	          "\tif (tkb_rc != CUDA_SUCCESS)\n"
 	          "\t\treturn tkb_rc;\n",
 	          launcher->function);
-	if (tkb_needs_asking(launcher))
+	if (tkb_needs_preparing(launcher))
 		tkb_print(out,
 		          "\ttkb_rc = %s_prepare(tkb_kernel, stream);\n"
 		          "\tif (tkb_rc != CUDA_SUCCESS)\n"
@@ -275,7 +275,7 @@ static void print_function(struct tkb_buf *out,
 	tkb_buf_add_text(out, "\tCUkernel tkb_kernel = NULL;\n"
 	                      "\tCUresult tkb_rc = CUDA_SUCCESS;\n");
 	print_checks(out, launcher);
-	print_demands(out, launcher);
+	print_argument_checks(out, launcher);
 	print_launch(out, launcher);
 	tkb_buf_add_text(out, "}\n");
 }
@@ -298,9 +298,6 @@ int tkb_c_launcher_write_source(const struct tkb_c_launcher *launcher,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf out = TKB_BUF_INIT(TKB_SOURCE_LIMIT);
-	int rc;
-
 	print_source(&out, launcher);
-	rc = tkb_buf_check(&out, err);
-	return rc == 0 ? sink->write(sink->self, tkb_buf_bytes(&out), err) : rc;
+	return tkb_print_send(&out, sink, err);
 }

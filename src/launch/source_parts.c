@@ -4,12 +4,12 @@
 #include "launch/print.h"
 
 enum {
-	PORTABLE_SHARED = 48 * 1024, /* a kernel may use without asking */
+	PORTABLE_SHARED = 48 * 1024, /* what every kernel may use */
 	PORTABLE_CLUSTER = 8
 };
 
 /*
- * The pieces of a source file. "@" stands for the launcher's function, so that
+ * Templates of the source file. "@" stands for the launcher's function, so that
  * several files can be compiled as one.
  */
 
@@ -20,9 +20,9 @@ static const char loading[] =
 	"%s"
 	"\n"
 	"/*\n"
-	" * Of several threads that load it at once, one publishes what it "
-	"loaded; the\n"
-	" * others unload theirs.\n"
+	" * If several threads load it at once, one publishes its library; "
+	"the others\n"
+	" * unload theirs.\n"
 	" */\n"
 	"static CUresult @_get(CUkernel *out)\n"
 	"{\n"
@@ -81,7 +81,7 @@ static const char loading[] =
 
 static const char preparing[] =
 	"\n"
-	"/* The device that `stream` belongs to. */\n"
+	"/* The device of `stream`. */\n"
 	"static CUresult @_device(CUstream stream, CUdevice *out)\n"
 	"{\n"
 	"\tCUcontext wanted = NULL;\n"
@@ -106,7 +106,7 @@ static const char preparing[] =
 	"\treturn rc != CUDA_SUCCESS ? rc : popped;\n"
 	"}\n"
 	"\n"
-	"/* Ask the device, once, for what a kernel cannot have otherwise. */\n"
+	"/* Set the attributes that the kernel needs, once per device. */\n"
 	"static CUresult @_prepare(CUkernel kernel, CUstream stream)\n"
 	"{\n"
 	"\tunsigned long long bit = 0;\n"
@@ -132,11 +132,14 @@ static const char prepare_attribute[] = "\trc = cuKernelSetAttribute(\n"
 					"\tif (rc != CUDA_SUCCESS)\n"
 					"\t\treturn rc;\n";
 
-/* As PyFloat_Pack2() of Python, which Triton calls: to the nearest, or even. */
+/*
+ * Like Python's PyFloat_Pack2(), which Triton calls: to the nearest, ties to
+ * even.
+ */
 static const char packing_half[] =
 	"\n"
-	"/* The nearest number of 16 bits, or even; 0: it is too large for "
-	"one. */\n"
+	"/* Round to the nearest half, ties to even. Returns 0 on overflow. "
+	"*/\n"
 	"static int @_half(double value, uint16_t *out)\n"
 	"{\n"
 	"\tuint64_t bits = 0;\n"
@@ -173,18 +176,17 @@ static const char packing_half[] =
 	"\treturn kept < 0x7c00;\n"
 	"}\n";
 
-/* As Triton's pack_bf16(), which cuts off. */
-static const char packing_brain[] =
-	"\n"
-	"/* The upper 16 bits of a number of 32. */\n"
-	"static uint16_t @_brain(double value)\n"
-	"{\n"
-	"\tconst float number = (float)value;\n"
-	"\tuint32_t bits = 0;\n"
-	"\n"
-	"\tmemcpy(&bits, &number, sizeof(bits));\n"
-	"\treturn (uint16_t)(bits >> 16);\n"
-	"}\n";
+/* Like Triton's pack_bf16(), which truncates. */
+static const char packing_brain[] = "\n"
+				    "/* The upper 16 bits of a float. */\n"
+				    "static uint16_t @_brain(double value)\n"
+				    "{\n"
+				    "\tconst float number = (float)value;\n"
+				    "\tuint32_t bits = 0;\n"
+				    "\n"
+				    "\tmemcpy(&bits, &number, sizeof(bits));\n"
+				    "\treturn (uint16_t)(bits >> 16);\n"
+				    "}\n";
 
 #define OVERFLOWING(name, what)                                                \
 	"\n"                                                                   \
@@ -199,7 +201,7 @@ static const char packing_brain[] =
 
 static const char dividing[] =
 	"\n"
-	"/* The smallest number has no opposite. */\n"
+	"/* Negating the smallest number would overflow. */\n"
 	"static long long @_divide(long long a, long long b, int *bad)\n"
 	"{\n"
 	"\tif (b == 0 || (b == -1 && a < -9223372036854775807LL)) {\n"
@@ -225,7 +227,7 @@ static const char *const arithmetic[TKB_GRID_CALL_COUNT] = {
 	[TKB_GRID_REST] = taking_the_rest,
 };
 
-/* Append `text`, in which "@" is the function. */
+/* Append `text` with "@" replaced by the function. */
 static void add_piece(struct tkb_buf *out, const char *text,
                       const char *function)
 {
@@ -241,13 +243,23 @@ static void add_piece(struct tkb_buf *out, const char *text,
 	}
 }
 
-bool tkb_needs_asking(const struct tkb_c_launcher *launcher)
+static void add_text(struct tkb_buf *out, struct tkb_buf *text,
+                     const char *function)
+{
+	tkb_buf_add_byte(text, '\0');
+	if (text->failure != 0)
+		out->failure = TKB_ERR_NOMEM;
+	else
+		add_piece(out, (const char *)text->data, function);
+}
+
+bool tkb_needs_preparing(const struct tkb_c_launcher *launcher)
 {
 	return launcher->facts.shared > PORTABLE_SHARED ||
 	       launcher->facts.num_ctas > PORTABLE_CLUSTER;
 }
 
-bool tkb_passes(const struct tkb_c_launcher *launcher, const char *type)
+bool tkb_passes_type(const struct tkb_c_launcher *launcher, const char *type)
 {
 	for (size_t i = 0; i < launcher->argument_count; i++) {
 		const struct tkb_argument *const item =
@@ -267,60 +279,57 @@ void tkb_print_loading(struct tkb_buf *out,
 	struct tkb_buf symbol = TKB_BUF_INIT(TKB_MIB);
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_MIB);
-	const bool is_asking = tkb_needs_asking(launcher);
+	const bool needs_preparing = tkb_needs_preparing(launcher);
 
-	/* With a zero at its end, of which the literal has one of its own. */
 	tkb_print_literal(&symbol, tkb_text(launcher->facts.symbol));
 	tkb_buf_add_byte(&symbol, '\0');
-	if (tkb_buf_check(&symbol, NULL) == 0)
+	if (symbol.failure == 0)
 		tkb_print(&text, loading,
-		          is_asking ? "static unsigned long long @_prepared; "
-		                      "/* a bit for each device */\n"
-		                    : "",
+		          needs_preparing
+		                  ? "static unsigned long long @_prepared; "
+		                    "/* a bit for each device */\n"
+		                  : "",
 		          (const char *)symbol.data,
-		          is_asking ? "\t__atomic_store_n(&@_prepared, 0, "
-		                      "__ATOMIC_RELEASE);\n"
-		                    : "");
-	tkb_buf_add_byte(&text, '\0');
-	if (symbol.failure != 0 || text.failure != 0)
-		out->failure = TKB_ERR_NOMEM;
+		          needs_preparing
+		                  ? "\t__atomic_store_n(&@_prepared, 0, "
+		                    "__ATOMIC_RELEASE);\n"
+		                  : "");
 	else
-		add_piece(out, (const char *)text.data, launcher->function);
+		text.failure = symbol.failure;
+	add_text(out, &text, launcher->function);
 }
 
 void tkb_print_preparing(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf asks = TKB_BUF_INIT(TKB_MIB);
+	struct tkb_buf attributes = TKB_BUF_INIT(TKB_MIB);
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_MIB);
 
-	if (!tkb_needs_asking(launcher))
+	if (!tkb_needs_preparing(launcher))
 		return;
 	if (launcher->facts.shared > PORTABLE_SHARED)
-		tkb_print(&asks, prepare_attribute,
+		tkb_print(&attributes, prepare_attribute,
 		          "MAX_DYNAMIC_SHARED_SIZE_BYTES",
 		          launcher->facts.shared);
 	if (launcher->facts.num_ctas > PORTABLE_CLUSTER)
-		tkb_print(&asks, prepare_attribute,
+		tkb_print(&attributes, prepare_attribute,
 		          "NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1u);
-	tkb_buf_add_byte(&asks, '\0');
-	if (asks.failure == 0)
-		tkb_print(&text, preparing, (const char *)asks.data);
-	tkb_buf_add_byte(&text, '\0');
-	if (asks.failure != 0 || text.failure != 0)
-		out->failure = TKB_ERR_NOMEM;
+	tkb_buf_add_byte(&attributes, '\0');
+	if (attributes.failure == 0)
+		tkb_print(&text, preparing, (const char *)attributes.data);
 	else
-		add_piece(out, (const char *)text.data, launcher->function);
+		text.failure = attributes.failure;
+	add_text(out, &text, launcher->function);
 }
 
 void tkb_print_helpers(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher)
 {
-	if (tkb_passes(launcher, "fp16"))
+	if (tkb_passes_type(launcher, "fp16"))
 		add_piece(out, packing_half, launcher->function);
-	if (tkb_passes(launcher, "bf16"))
+	if (tkb_passes_type(launcher, "bf16"))
 		add_piece(out, packing_brain, launcher->function);
 	for (size_t i = 0; i < TKB_GRID_CALL_COUNT; i++) {
 		if ((launcher->grid.calls >> i & 1) != 0)

@@ -6,33 +6,36 @@
 
 #include "launch/c_launcher.h"
 
-/* Which memory the caller provides: an index of tkb_scratch_words. */
+/* The caller's scratch memory, as an index of tkb_scratch_words. */
 unsigned tkb_scratch_of(const struct tkb_facts *facts);
 
 /* "CUresult add_kernel_9969bdda_0123(CUstream stream, ...)" */
 void tkb_print_prototype(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);
 
-/* A comment: where the kernel comes from. */
+/* A comment that says where the kernel comes from. */
 void tkb_print_origin(struct tkb_buf *out,
                       const struct tkb_c_launcher *launcher);
 
 /*
- * Does a device have to be asked before a launch, for more shared memory or
- * wider clusters than every kernel has?
+ * True if the device must be prepared before a launch, for more shared memory
+ * or larger clusters than every kernel may use.
  */
-bool tkb_needs_asking(const struct tkb_c_launcher *launcher);
+bool tkb_needs_preparing(const struct tkb_c_launcher *launcher);
 
-/* Is a number of this type passed? */
-bool tkb_passes(const struct tkb_c_launcher *launcher, const char *type);
+/* True if a floating-point number of this type is passed. */
+bool tkb_passes_type(const struct tkb_c_launcher *launcher, const char *type);
 
-/* The functions that load and unload, and the one that asks a device. */
+/* The functions that load and unload, and the one that prepares a device. */
 void tkb_print_loading(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher);
 void tkb_print_preparing(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);
 
-/* What else the launching function calls: packing, and division. */
+/*
+ * The other functions that the launching function calls: packing, checked
+ * arithmetic.
+ */
 void tkb_print_helpers(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher);
 

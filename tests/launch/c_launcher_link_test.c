@@ -285,7 +285,7 @@ TEST(c_launcher_link, refuses_grids_and_memory_that_differ)
 	          "\"profile_scratch_size\": 64");
 	of.metadata = read_file("m");
 	add(&of, &plain);
-	check_fails("only one needs memory of its own");
+	check_fails("only one needs scratch memory");
 }
 
 TEST(c_launcher_link, refuses_a_kernel_called_as_something_in_c)
@@ -305,8 +305,7 @@ TEST(c_launcher_link, refuses_a_kernel_called_as_something_in_c)
 
 		start();
 		add(&of, &options);
-		check_fails(
-			text("'%s' means something already in C", names[i]));
+		check_fails(text("'%s' already has a meaning in C", names[i]));
 	}
 }
 
@@ -340,13 +339,13 @@ TEST(c_launcher_link, reads_no_header_but_its_own)
 		write_file("changed", headers[0].text);
 		edit_file("changed", changes[i].from, changes[i].to);
 		headers[0].text = read_file("changed");
-		check_fails("'h0' is no header that 'tkbundle launcher' "
-		            "wrote");
+		check_fails("'h0' is not a header written by "
+		            "'tkbundle launcher'");
 	}
 	start();
 	headers[0] = (struct tkb_c_header){ .name = "h0" };
 	header_count = 1;
-	check_fails("'h0' is no header");
+	check_fails("'h0' is not a header");
 	header_count = 0;
 	check_fails("there is no header");
 }

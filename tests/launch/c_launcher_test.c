@@ -234,8 +234,8 @@ TEST(c_launcher, refuses_what_is_no_signature)
 		{ "i32:8", "the hints are ':1' and ':16'" },
 		{ "i32:", "the hints are" },
 		{ "i32:16:16", "the hints are" },
-		{ "fp32:16", "stands behind an integer" },
-		{ "*fp32:1", "stands behind an integer" },
+		{ "fp32:16", "is for integers" },
+		{ "*fp32:1", "is for integers" },
 		{ "i32\n", "not plain ASCII" },
 		{ "i32\t", "not plain ASCII" },
 		{ "\xc3\xa9", "not plain ASCII" },
@@ -451,7 +451,7 @@ TEST(c_launcher, is_told_warps_and_stages_by_the_metadata)
 		replaced(kernel.metadata, "\"num_stages\": 3", "\"x\": 3");
 	options.num_stages = 0;
 	check_fails(&silent, &options, TKB_ERR_INVALID,
-	            "the metadata does not tell the number of stages: give "
+	            "the metadata does not have the number of stages: give "
 	            "'--num-stages'");
 	options.num_stages = 3;
 	check_name(&kernel, SIGNATURE, "5bd02c15_0d1d2d3");
@@ -540,7 +540,7 @@ TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
 	kernel.cubin = replaced(whole.cubin, ".nv.info.add_kernel",
 	                        ".nv.infx.add_kernel");
 	check_fails(&kernel, &options, TKB_ERR_CORRUPT,
-	            "the cubin tells no parameters of 'add_kernel'");
+	            "the cubin lists no parameters of 'add_kernel'");
 }
 
 /* Where the record of parameter `ordinal` begins in the cubin. */
@@ -603,30 +603,30 @@ TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
 		const char *says;
 	} cases[] = {
 		{ "", "the grid's x: something is missing at the end" },
-		{ "1,1", "has not three sizes" },
-		{ "1,1,1,1", "has not three sizes" },
+		{ "1,1", "does not have three sizes" },
+		{ "1,1,1,1", "does not have three sizes" },
 		{ "1,1,", "the grid's z: something is missing at the end" },
 		{ "1,,1", "the grid's y: something is missing" },
 		{ "m,1,1", "no argument 'm', but x_ptr, y_ptr, " },
-		{ "x_ptr,1,1", "the grid's x: no integer is 'x_ptr'" },
+		{ "x_ptr,1,1", "the grid's x: not an integer: 'x_ptr'" },
 		{ "n(1),1,1", "and parentheses, but no '('" },
 		{ "n;1,1,1", "and parentheses, but no ';'" },
 		{ "1,1,system(\"x\")", "no argument 'system'" },
 		{ "1,n=1,1", "the grid's y: there are + - * / % and" },
 		{ "1,n++,1", "something is missing at the end" },
-		{ "1,n/*x*/,1", "a name, a number or '(' must stand at '*'" },
-		{ "1,n//x,1", "a name, a number or '(' must stand at '/'" },
-		{ "1,(n,1", "the grid's y: nothing closes '('" },
-		{ "1,n),1", "the grid's y: nothing opens ')'" },
-		{ "1,(),1", "must stand at ')'" },
+		{ "1,n/*x*/,1", "a name, a number or '(' is expected at '*'" },
+		{ "1,n//x,1", "a name, a number or '(' is expected at '/'" },
+		{ "1,(n,1", "the grid's y: unmatched '('" },
+		{ "1,n),1", "the grid's y: unmatched ')'" },
+		{ "1,(),1", "is expected at ')'" },
 		{ "1,1 n,1", "but no 'n'" },
 		{ "1,n\n,1", "but no '\\x0a'" },
-		{ "1,\"n\",1", "must stand at '\"'" },
+		{ "1,\"n\",1", "is expected at '\"'" },
 		{ "1,0x10,1", "but no 'x'" },
 		{ "1,1.5,1", "but no '.'" },
 		{ "1,n<<1,1", "but no '<'" },
 		{ "1,9999999999999999999,1", "too large a number" },
-		{ "*n,1,1", "must stand at '*'" },
+		{ "*n,1,1", "is expected at '*'" },
 		{ "tkb_x,1,1", "no argument 'tkb_x'" },
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
@@ -847,7 +847,7 @@ TEST(c_launcher, refuses_names_that_c_does_not_have)
 	for (size_t i = 0; i < TKB_COUNT_OF(files); i++) {
 		options.file_name = files[i];
 		check_fails(&kernel, &options, TKB_ERR_INVALID,
-		            "cannot be named in C");
+		            "cannot be included in C");
 	}
 }
 
