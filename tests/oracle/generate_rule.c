@@ -173,12 +173,12 @@ static LLVMValueRef choose_way(struct around *around, LLVMValueRef call)
 {
 	const char *name = rule_value_name(LLVMGetCalledValue(call));
 	LLVMValueRef chosen = NULL;
-	LLVMValueRef way = rule_next_way(around->module, name, NULL);
+	LLVMValueRef way = rule_next_alternative(around->module, name, NULL);
 
 	for (uint64_t count = 1; way != NULL; count++) {
 		if (generate_draw(&around->state) % count == 0)
 			chosen = way;
-		way = rule_next_way(around->module, name, way);
+		way = rule_next_alternative(around->module, name, way);
 	}
 	return chosen;
 }

@@ -149,7 +149,7 @@ static void build_ways(LLVMModuleRef module, LLVMValueRef function,
 	for (unsigned i = 0; i < count; i++) {
 		LLVMValueRef result;
 
-		way = rule_next_way(module, name, way);
+		way = rule_next_alternative(module, name, way);
 		result = LLVMBuildCall2(builder, LLVMGlobalGetValueType(way),
 		                        way, arguments,
 		                        LLVMCountParams(function), "");
@@ -178,10 +178,10 @@ void rewrite_complete(LLVMModuleRef module)
 
 		if (!LLVMIsDeclaration(at))
 			continue;
-		for (LLVMValueRef way =
-		             rule_next_way(module, rule_value_name(at), NULL);
-		     way != NULL;
-		     way = rule_next_way(module, rule_value_name(at), way))
+		for (LLVMValueRef way = rule_next_alternative(
+			     module, rule_value_name(at), NULL);
+		     way != NULL; way = rule_next_alternative(
+					  module, rule_value_name(at), way))
 			count++;
 		if (count > 0)
 			build_ways(module, at, counter, count);

@@ -272,7 +272,7 @@ TEST(rewrite, that_goes_on_for_ever_is_ended_and_leaves_a_whole_module)
 	         &err);
 	CHECK_FAILS(rules_apply(rules, module, &exact, NULL, &count, &err),
 	            TKB_ERR_INVALID, &err,
-	            "of 'mine.ll': with the others it goes on for ever");
+	            "of 'mine.ll': with the others it never ends");
 	CHECK_INT(count, 77);
 	CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
 	LLVMDisposeModule(module);

@@ -20,8 +20,8 @@ static const struct refusal shapes[] = {
 	{ "declare i32 @a.replacement(i32)\n" PATTERN FIVE EXACT,
 	  "it has no replacement" },
 	{ "define i32 @stray(i32 %x) {\n" SAME,
-	  "function 'stray' of 'mine.ll': it is no pattern, replacement or "
-	  "way" },
+	  "function 'stray' of 'mine.ll': it is not a pattern, replacement or "
+	  "alternative" },
 	{ "define i32 @.pattern(i32 %x) {\n" SAME,
 	  "function '.pattern' of 'mine.ll'" },
 	{ PATTERN FIVE "define i64 @a.replacement(i64 %x) {\n"
@@ -70,7 +70,8 @@ static const struct refusal tags[] = {
 	  "it has no tag \"tkb.rule\", exact or fast" },
 	{ PATTERN FIVE REPLACEMENT SAME
 	  "attributes #0 = { \"tkb.rule\"=\"quick\" }\n",
-	  "it has the tag 'tkb.rule' with the value 'quick', which is none" },
+	  "it has the tag 'tkb.rule' with the value 'quick', which is "
+	  "invalid" },
 	{ PATTERN FIVE REPLACEMENT SAME
 	  "attributes #0 = { \"tkb.rule\"=\"exact\" \"tkb.arch\"=\"61\" }\n",
 	  "it has the tag 'tkb.arch' with the value '61'" },
@@ -85,7 +86,7 @@ static const struct refusal tags[] = {
 	  "it has the tag 'tkb.terms' with the value 'all'" },
 	{ PATTERN FIVE REPLACEMENT SAME
 	  "attributes #0 = { \"tkb.rule\"=\"exact\" \"tkb.cpu\"=\"x\" }\n",
-	  "it has the tag 'tkb.cpu' with the value 'x', which is none" },
+	  "it has the tag 'tkb.cpu' with the value 'x', which is invalid" },
 	{ PATTERN FIVE "define i32 @a.replacement(i32 %x) #0 {\n" SAME EXACT,
 	  "its replacement has the tag 'tkb.rule', which is the pattern's" },
 	{ PATTERN FIVE
@@ -101,7 +102,7 @@ static const struct refusal tags[] = {
 static const struct refusal filters[] = {
 	{ FILTER("\"tkb.prime\""),
 	  "parameter 0 has the filter 'tkb.prime' with the value '', which is "
-	  "none" },
+	  "invalid" },
 	{ FILTER("\"tkb.constant\"=\"1\""), "the filter 'tkb.constant'" },
 	{ FILTER("\"tkb.range\"=\"1\""), "the filter 'tkb.range'" },
 	{ FILTER("\"tkb.range\"=\"2,1\""), "the filter 'tkb.range'" },
@@ -113,7 +114,7 @@ static const struct refusal filters[] = {
 	  "the filter 'tkb.range'" },
 	{ FILTER("\"tkb.magnitude\"=\"0,9000000000000000000000000000000000"
 	         "00000000000000000000000000000000\""),
-	  "the value '(more than 63 bytes)', which is none" },
+	  "the value '(more than 63 bytes)', which is invalid" },
 	{ FILTER("\"tkb.magnitude\"=\"1\""), "the filter 'tkb.magnitude'" },
 	{ FILTER("\"tkb.magnitude\"=\"2,1\""), "the filter 'tkb.magnitude'" },
 	{ FILTER("\"tkb.magnitude\"=\"nan,1\""), "the filter 'tkb.magnitude'" },
@@ -146,7 +147,7 @@ static const struct refusal effects[] = {
 	  "it calls 'a.pattern', which the file defines" },
 	{ PATTERN "  %r = call i32 asm \"\", \"=r,r\"(i32 %x)\n"
 	          "  ret i32 %r\n}\n" REPLACEMENT SAME EXACT,
-	  "it calls what is no plain function" },
+	  "it does not call a plain function" },
 	{ PATTERN
 	  "  %p = alloca i32\n  %q = ptrtoint ptr %p to i32\n"
 	  "  %r = mul i32 %x, %q\n  ret i32 %r\n}\n" REPLACEMENT SAME EXACT,
@@ -169,7 +170,7 @@ static const struct refusal effects[] = {
 	{ "@g = global i32 1\n" PATTERN
 	  "  %q = ptrtoint ptr @g to i32\n  %r = mul i32 %x, %q\n"
 	  "  ret i32 %r\n}\n" REPLACEMENT SAME EXACT,
-	  "it has an operand that is no value, parameter or number" },
+	  "it has an operand that is not a value, parameter or number" },
 	{ PATTERN
 	  "  %r = add i32 %x, undef\n  ret i32 %r\n}\n" REPLACEMENT SAME EXACT,
 	  "it has an operand that is undef or poison" },
@@ -182,7 +183,7 @@ static const struct refusal effects[] = {
 	  "define ptr @a.pattern(ptr %x) #0 {\n"
 	  "  %r = getelementptr i8, ptr %x, i64 5\n  ret ptr %r\n}\n"
 	  "define ptr @a.replacement(ptr %x) {\n  ret ptr @g\n}\n" EXACT,
-	  "it has an operand that is no value, parameter or number" },
+	  "it has an operand that is not a value, parameter or number" },
 	{ PATTERN
 	  "  %r = mul i32 %x, 5, !n !0\n  ret i32 %r\n}\n" REPLACEMENT SAME
 	          EXACT "!0 = !{}\n",
@@ -238,8 +239,8 @@ static const struct refusal ways[] = {
 	{ "define i32 @a.pattern(i32 %x) #0 {\n" FIVE REPLACEMENT SAME
 	  "attributes #0 = { \"tkb.rule\"=\"exact\" "
 	  "\"tkb.terms\"=\"any\" }\n",
-	  "its pattern is no sum of terms and of one parameter that nothing "
-	  "else has" },
+	  "its pattern is not a sum of terms and one parameter without other "
+	  "uses" },
 	{ "define i32 @a.pattern(i32 %x, i32 %y) #0 {\n"
 	  "  %p = mul i32 %x, 3\n  %r = add nsw i32 %p, %y\n  ret i32 %r\n}\n"
 	  "define i32 @a.replacement(i32 %x, i32 %y) {\n" SAME

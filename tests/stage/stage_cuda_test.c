@@ -286,8 +286,8 @@ TEST(stage_cuda, without_nvrtc_is_refused_in_one_sentence)
 	if (made.rc == 0)
 		skip();
 	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,
-	                   "there is no NVRTC of CUDA 12 or 13 to be found, "
-	                   "nor in '/nonexistent'");
+	                   "there is no NVRTC of CUDA 12 or 13, not even "
+	                   "in '/nonexistent'");
 }
 
 TEST(stage_cuda, is_not_asked_for_where_it_takes_no_part)

@@ -185,19 +185,20 @@ TEST(stage_ir, for_a_gpu_that_llvm_does_not_know_is_refused)
 
 	order.arch = "95";
 	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,
-	                   "LLVM 22 compiles for no GPU 'sm_95', but for 50, ");
+	CHECK_STAGE_FAILED(
+		made, TKB_ERR_UNSUPPORTED,
+		"LLVM 22 cannot compile for GPU 'sm_95', but for 50, ");
 
 	order.arch = "103";
 	made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,
-	                   "sm_103 begins with PTX 8.8, and the tool that is "
-	                   "to take it knows up to 8.7");
+	                   "sm_103 needs PTX 8.8, but the tool that reads it "
+	                   "knows only versions up to 8.7");
 
 	order.arch = "090";
 	made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "'090' is no architecture, as 90 is");
+	                   "'090' is not an architecture, such as 90");
 }
 
 TEST(stage_ir, compiles_for_every_gpu_that_llvm_knows)

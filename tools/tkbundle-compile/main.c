@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The worker program: it does one compile after another, for a pool. It is the
- * only one that has LLVM in it, which ends the process on some input; libtkbundle
- * starts it, and nobody else has a use for it.
+ * The worker program: runs one compile after another for a pool. It is the only
+ * program with LLVM in it, which ends the process on some input. libtkbundle
+ * starts it; it is not for users.
  */
 
 #include <tkbundle/pool.h>
@@ -16,21 +16,21 @@
 #include "ir/ir.h"
 #include "stages.h"
 
-static int handle(void *self, struct tkb_bytes request,
+static int handle(void *self, struct tkb_bytes bytes,
                   const struct tkb_sink *sink, const struct tkb_sink *log,
                   struct tkb_error *err)
 {
-	struct order order = { .arch = NULL };
+	struct compile_request request = { .arch = NULL };
 	int rc;
 
-	rc = order_read(request, &order, err);
+	rc = compile_request_read(bytes, &request, err);
 	if (rc == 0)
-		rc = stages_run(self, &order, sink, log, err);
-	order_release(&order);
+		rc = stages_run(self, &request, sink, log, err);
+	compile_request_release(&request);
 	return rc;
 }
 
-/* A crash is expected, and what it leaves is of no use to the user. */
+/* Crashes are expected, and their core files are of no use to the user. */
 static void forbid_cores(void)
 {
 	struct rlimit limit;

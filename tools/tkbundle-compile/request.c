@@ -6,29 +6,28 @@
 
 #include "worker/fail.h"
 
-void order_release(struct order *order)
+void compile_request_release(struct compile_request *request)
 {
-	free(order->ptxas_options.items);
-	free(order->nvrtc_options.items);
-	free(order->finalize.kernels.items);
-	free(order->finalize.without.items);
-	free(order->finalize.rules.items);
-	free(order->finalize.rule_names.items);
-	tkb_arena_release(&order->arena);
-	*order = (struct order){ .arch = NULL };
+	free(request->ptxas_options.items);
+	free(request->nvrtc_options.items);
+	free(request->finalize.kernels.items);
+	free(request->finalize.without.items);
+	free(request->finalize.rules.items);
+	free(request->finalize.rule_names.items);
+	tkb_arena_release(&request->arena);
+	*request = (struct compile_request){ .arch = NULL };
 }
 
-static int keep_text(struct order *order, struct tkb_bytes bytes,
+static int copy_text(struct compile_request *request, struct tkb_bytes bytes,
                      const char **out, struct tkb_error *err)
 {
 	if (memchr(bytes.data, '\0', bytes.size) != NULL)
 		return fail(err, TKB_ERR_INVALID, "a text has a NUL in it");
-	*out = tkb_arena_string(&order->arena, bytes);
-	return *out == NULL ? fail(err, TKB_ERR_NOMEM, "out of memory") : 0;
+	return tkb_arena_copy(&request->arena, bytes, out, err);
 }
 
-static int keep_item(struct order *order, struct tkb_bytes bytes,
-                     struct texts *texts, struct tkb_error *err)
+static int add_text(struct compile_request *request, struct tkb_bytes bytes,
+                    struct texts *texts, struct tkb_error *err)
 {
 	const char **items =
 		realloc(texts->items, (texts->count + 1) * sizeof(*items));
@@ -37,145 +36,142 @@ static int keep_item(struct order *order, struct tkb_bytes bytes,
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	texts->items = items;
 	items[texts->count] = NULL;
-	return keep_text(order, bytes, &items[texts->count++], err);
+	return copy_text(request, bytes, &items[texts->count++], err);
 }
 
-static int keep_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
+static int read_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
                        struct tkb_error *err)
 {
 	const char *digit = bytes.data;
 
 	if (bytes.size != 1 || *digit < '1' || (uint32_t)(*digit - '0') > limit)
-		return fail(err, TKB_ERR_INVALID, "a field makes no sense");
+		return fail(err, TKB_ERR_INVALID, "a field has a bad number");
 	*out = (uint32_t)(*digit - '0');
 	return 0;
 }
 
-/* What a field that can only be "1" sets. */
-static bool *choice_of(struct order *order, enum tkb_field field)
+/* A field whose only value is "1". */
+static int read_flag(struct tkb_bytes bytes, bool *out, struct tkb_error *err)
 {
-	switch (field) {
-	case TKB_FIELD_WITH_NVJITLINK:
-		return &order->with_nvjitlink;
-	case TKB_FIELD_OPTIMIZED:
-		return &order->is_optimized;
-	case TKB_FIELD_FUSION_OFF:
-		return &order->is_fusion_off;
-	case TKB_FIELD_LINE_INFO_OFF:
-		return &order->is_line_info_off;
-	case TKB_FIELD_BITCODE:
-		return &order->is_bitcode;
-	case TKB_FIELD_WITHOUT_NVRTC:
-		return &order->no_nvrtc;
-	case TKB_FIELD_FINALIZE:
-		return &order->finalize.is_wanted;
-	default:
-		return &order->finalize.is_fast;
-	}
+	uint32_t number = 0;
+	const int rc = read_number(bytes, 1, &number, err);
+
+	*out = rc == 0;
+	return rc;
 }
 
-static int keep(struct order *order, enum tkb_field field,
-                struct tkb_bytes bytes, struct tkb_error *err)
+static int read_field(struct compile_request *request, enum tkb_field field,
+                      struct tkb_bytes bytes, struct tkb_error *err)
 {
 	uint32_t number = 0;
 	int rc = 0;
 
 	switch (field) {
 	case TKB_FIELD_INPUT:
-		rc = keep_number(bytes, TKB_INPUT_NONE, &number, err);
-		order->input = (enum tkb_input)number;
+		rc = read_number(bytes, TKB_INPUT_NONE, &number, err);
+		request->input = (enum tkb_input)number;
 		return rc;
 	case TKB_FIELD_PRODUCT:
-		rc = keep_number(bytes, TKB_PRODUCT_CUBIN, &number, err);
-		order->product = (enum tkb_product)number;
+		rc = read_number(bytes, TKB_PRODUCT_CUBIN, &number, err);
+		request->product = (enum tkb_product)number;
 		return rc;
 	case TKB_FIELD_SOURCE:
-		order->source = bytes;
+		request->source = bytes;
 		return 0;
 	case TKB_FIELD_ARCH:
-		return keep_text(order, bytes, &order->arch, err);
+		return copy_text(request, bytes, &request->arch, err);
 	case TKB_FIELD_KERNEL:
-		return keep_text(order, bytes, &order->kernel, err);
+		return copy_text(request, bytes, &request->kernel, err);
 	case TKB_FIELD_NAME:
-		return keep_text(order, bytes, &order->name, err);
+		return copy_text(request, bytes, &request->name, err);
 	case TKB_FIELD_PTXAS:
-		return keep_text(order, bytes, &order->ptxas, err);
+		return copy_text(request, bytes, &request->ptxas, err);
 	case TKB_FIELD_LIBDEVICE:
-		return keep_text(order, bytes, &order->libdevice, err);
+		return copy_text(request, bytes, &request->libdevice, err);
 	case TKB_FIELD_PTXAS_OPTION:
-		return keep_item(order, bytes, &order->ptxas_options, err);
+		return add_text(request, bytes, &request->ptxas_options, err);
 	case TKB_FIELD_NVRTC_OPTION:
-		return keep_item(order, bytes, &order->nvrtc_options, err);
+		return add_text(request, bytes, &request->nvrtc_options, err);
 	case TKB_FIELD_FINALIZE_KEEP:
-		return keep_item(order, bytes, &order->finalize.kernels, err);
+		return add_text(request, bytes, &request->finalize.kernels,
+		                err);
 	case TKB_FIELD_FINALIZE_WITHOUT:
-		return keep_item(order, bytes, &order->finalize.without, err);
+		return add_text(request, bytes, &request->finalize.without,
+		                err);
 	case TKB_FIELD_FINALIZE_RULE:
-		return keep_item(order, bytes, &order->finalize.rules, err);
+		return add_text(request, bytes, &request->finalize.rules, err);
 	case TKB_FIELD_FINALIZE_RULE_NAME:
-		return keep_item(order, bytes, &order->finalize.rule_names,
-		                 err);
+		return add_text(request, bytes, &request->finalize.rule_names,
+		                err);
 	case TKB_FIELD_WITH_NVJITLINK:
+		return read_flag(bytes, &request->with_nvjitlink, err);
 	case TKB_FIELD_OPTIMIZED:
+		return read_flag(bytes, &request->is_optimized, err);
 	case TKB_FIELD_FUSION_OFF:
+		return read_flag(bytes, &request->is_fusion_off, err);
 	case TKB_FIELD_LINE_INFO_OFF:
+		return read_flag(bytes, &request->is_line_info_off, err);
 	case TKB_FIELD_BITCODE:
+		return read_flag(bytes, &request->is_bitcode, err);
 	case TKB_FIELD_WITHOUT_NVRTC:
+		return read_flag(bytes, &request->is_nvrtc_off, err);
 	case TKB_FIELD_FINALIZE:
+		return read_flag(bytes, &request->finalize.is_wanted, err);
 	case TKB_FIELD_FINALIZE_FAST:
-		rc = keep_number(bytes, 1, &number, err);
-		*choice_of(order, field) = rc == 0;
-		return rc;
+		return read_flag(bytes, &request->finalize.is_fast, err);
 	default:
 		return fail(err, TKB_ERR_INVALID,
 		            "this worker knows no field %u", (unsigned)field);
 	}
 }
 
-/* An architecture is a number, as in "90". */
+/* An architecture is a number, such as "90". */
 static bool is_architecture(const char *text)
 {
 	return text[0] != '\0' && text[0] != '0' && strlen(text) <= 5 &&
 	       text[strspn(text, "0123456789")] == '\0';
 }
 
-static int check(const struct order *order, struct tkb_error *err)
+static int check_request(const struct compile_request *request,
+                         struct tkb_error *err)
 {
-	if (order->input == 0 || order->arch == NULL)
+	if (request->input == 0 || request->arch == NULL)
 		return fail(err, TKB_ERR_INVALID,
-		            "a job names no input or no architecture");
-	if (!is_architecture(order->arch))
+		            "a request lacks its input or architecture");
+	if (!is_architecture(request->arch))
 		return fail(err, TKB_ERR_INVALID,
-		            "'%s' is no architecture, as 90 is", order->arch);
-	if (order->product == TKB_PRODUCT_LLIR &&
-	    order->input != TKB_INPUT_LLIR && order->input != TKB_INPUT_NONE)
+		            "'%s' is not an architecture, such as 90",
+		            request->arch);
+	if (request->product == TKB_PRODUCT_LLIR &&
+	    request->input != TKB_INPUT_LLIR &&
+	    request->input != TKB_INPUT_NONE)
 		return fail(err, TKB_ERR_INVALID,
 		            "LLVM IR cannot be made of %s",
-		            order->input == TKB_INPUT_PTX ? "PTX" : "CUDA C");
+		            request->input == TKB_INPUT_PTX ? "PTX" : "CUDA C");
 	return 0;
 }
 
-int order_read(struct tkb_bytes request, struct order *out,
-               struct tkb_error *err)
+int compile_request_read(struct tkb_bytes bytes, struct compile_request *out,
+                         struct tkb_error *err)
 {
-	struct tkb_fields fields = { .bytes = request };
-	struct order order = { .product = TKB_PRODUCT_CUBIN };
+	struct tkb_fields fields = { .bytes = bytes };
+	struct compile_request request = { .product = TKB_PRODUCT_CUBIN };
 	enum tkb_field field;
-	struct tkb_bytes bytes;
+	struct tkb_bytes value;
 	int rc;
 
 	for (;;) {
-		rc = tkb_fields_next(&fields, &field, &bytes, err);
+		rc = tkb_fields_next(&fields, &field, &value, err);
 		if (rc == 0)
-			rc = keep(&order, field, bytes, err);
+			rc = read_field(&request, field, value, err);
 		if (rc != 0)
 			break;
 	}
 	if (rc == TKB_MISS)
-		rc = check(&order, err);
+		rc = check_request(&request, err);
 	if (rc < 0)
-		order_release(&order);
+		compile_request_release(&request);
 	else
-		*out = order;
+		*out = request;
 	return rc;
 }

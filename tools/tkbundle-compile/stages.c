@@ -18,16 +18,16 @@ enum {
 	TOOLS_SIZE = 3 * CUDA_PATH_SIZE
 };
 
-/* One job's way through the stages. */
+/* The state of one job. */
 struct work {
 	struct stages *stages;
-	const struct order *order;
+	const struct compile_request *request;
 	const struct tkb_sink *log;
 	struct tkb_buf llir;
 	struct tkb_buf ptx;
 	struct tkb_buf cubin;
-	struct tkb_buf seen;  /* fields: where ptxas was looked for */
-	uint32_t ptx_version; /* that is taken; 0: none is known */
+	struct tkb_buf searched; /* fields: where ptxas was searched */
+	uint32_t ptx_version;     /* that the assembler takes; 0: unknown */
 	char kernel[NAME_SIZE];
 	char tools[TOOLS_SIZE]; /* for people */
 };
@@ -37,7 +37,7 @@ static void work_release(struct work *work)
 	tkb_buf_release(&work->llir);
 	tkb_buf_release(&work->ptx);
 	tkb_buf_release(&work->cubin);
-	tkb_buf_release(&work->seen);
+	tkb_buf_release(&work->searched);
 }
 
 void stages_release(struct stages *stages)
@@ -46,8 +46,8 @@ void stages_release(struct stages *stages)
 	nvrtc_close(&stages->nvrtc);
 }
 
-static void note_tool(struct work *work, const char *name, const char *version,
-                      const char *path)
+static void add_tool_name(struct work *work, const char *name,
+                          const char *version, const char *path)
 {
 	const size_t used = strlen(work->tools);
 
@@ -58,13 +58,13 @@ static void note_tool(struct work *work, const char *name, const char *version,
 }
 
 /*
- * --libdevice, $TRITON_LIBDEVICE_PATH, or the toolkit's; NULL: none. In `room` is
- * where the toolkit's would be, if that was looked for.
+ * --libdevice, $TRITON_LIBDEVICE_PATH, or the toolkit's; NULL: none. If the
+ * toolkit was searched, `room` is the path that was tried.
  */
-static const char *choose_libdevice(const struct order *order,
+static const char *choose_libdevice(const struct compile_request *request,
                                     char room[CUDA_PATH_SIZE])
 {
-	const char *named = order->libdevice;
+	const char *named = request->libdevice;
 
 	room[0] = '\0';
 	if (named == NULL)
@@ -75,20 +75,20 @@ static const char *choose_libdevice(const struct order *order,
 	return named;
 }
 
-static int make_ptx_of_ir(struct work *work, struct tkb_error *err)
+static int ir_to_ptx(struct work *work, struct tkb_error *err)
 {
-	const struct order *order = work->order;
+	const struct compile_request *request = work->request;
 	char libdevice[CUDA_PATH_SIZE];
 	const struct ir_options options = {
-		.arch = order->arch,
+		.arch = request->arch,
 		.ptx_version = work->ptx_version,
-		.kernel = order->kernel,
-		.libdevice = choose_libdevice(order, libdevice),
-		.finalize = &order->finalize,
-		.is_optimized = order->is_optimized,
-		.is_fusion_off = order->is_fusion_off,
-		.is_llir_only = order->product == TKB_PRODUCT_LLIR,
-		.is_bitcode = order->is_bitcode,
+		.kernel = request->kernel,
+		.libdevice = choose_libdevice(request, libdevice),
+		.finalize = &request->finalize,
+		.is_optimized = request->is_optimized,
+		.is_fusion_off = request->is_fusion_off,
+		.is_llir_only = request->product == TKB_PRODUCT_LLIR,
+		.is_bitcode = request->is_bitcode,
 	};
 	const struct ir_products products = {
 		.llir = tkb_buf_sink(&work->llir),
@@ -96,34 +96,34 @@ static int make_ptx_of_ir(struct work *work, struct tkb_error *err)
 		.kernel = work->kernel,
 	};
 
-	note_tool(work, "LLVM", ir_version(), NULL);
-	return ir_compile(order->source, &options, work->log, &products, err);
+	add_tool_name(work, "LLVM", ir_version(), NULL);
+	return ir_compile(request->source, &options, work->log, &products, err);
 }
 
-static int make_ptx_of_cuda(struct work *work, struct tkb_error *err)
+static int cuda_to_ptx(struct work *work, struct tkb_error *err)
 {
-	const struct order *order = work->order;
+	const struct compile_request *request = work->request;
 	struct nvrtc *nvrtc = &work->stages->nvrtc;
 	const struct tkb_sink ptx = tkb_buf_sink(&work->ptx);
 	const struct nvrtc_request wanted = {
-		.path = order->name == NULL ? "source.cu" : order->name,
-		.arch = order->arch,
-		.kernel = order->kernel,
-		.options = order->nvrtc_options.items,
-		.option_count = order->nvrtc_options.count,
-		.is_fusion_off = order->is_fusion_off,
-		.is_line_info_off = order->is_line_info_off,
+		.path = request->name == NULL ? "source.cu" : request->name,
+		.arch = request->arch,
+		.kernel = request->kernel,
+		.options = request->nvrtc_options.items,
+		.option_count = request->nvrtc_options.count,
+		.is_fusion_off = request->is_fusion_off,
+		.is_line_info_off = request->is_line_info_off,
 	};
 	char *text;
 	int rc;
 
-	rc = nvrtc_open(nvrtc, order->arch, err);
+	rc = nvrtc_open(nvrtc, request->arch, err);
 	if (rc < 0)
 		return rc;
-	note_tool(work, "NVRTC", nvrtc->version, nvrtc->library.path);
-	if (memchr(order->source.data, '\0', order->source.size) != NULL)
+	add_tool_name(work, "NVRTC", nvrtc->version, nvrtc->library.path);
+	if (memchr(request->source.data, '\0', request->source.size) != NULL)
 		return fail(err, TKB_ERR_INVALID, "the source has a NUL in it");
-	text = strndup(order->source.data, order->source.size);
+	text = strndup(request->source.data, request->source.size);
 	if (text == NULL)
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	rc = nvrtc_compile(nvrtc, &wanted, text, &ptx, work->log, work->kernel,
@@ -132,32 +132,30 @@ static int make_ptx_of_cuda(struct work *work, struct tkb_error *err)
 	return rc;
 }
 
-/*
- * What there is to compile with, whether it is needed or not. To open NVRTC takes
- * a while.
- */
+/* Name all available tools, needed or not. NVRTC takes a while to open. */
 static int name_tools(struct work *work)
 {
 	struct nvrtc *nvrtc = &work->stages->nvrtc;
 	struct tkb_error ignored;
 
 	if (ir_version()[0] != '\0')
-		note_tool(work, "LLVM", ir_version(), NULL);
-	if (!work->order->no_nvrtc &&
-	    nvrtc_open(nvrtc, work->order->arch, &ignored) == 0)
-		note_tool(work, "NVRTC", nvrtc->version, nvrtc->library.path);
+		add_tool_name(work, "LLVM", ir_version(), NULL);
+	if (!work->request->is_nvrtc_off &&
+	    nvrtc_open(nvrtc, work->request->arch, &ignored) == 0)
+		add_tool_name(work, "NVRTC", nvrtc->version,
+		              nvrtc->library.path);
 	return 0;
 }
 
 static int make_ptx(struct work *work, struct tkb_error *err)
 {
-	switch (work->order->input) {
+	switch (work->request->input) {
 	case TKB_INPUT_LLIR:
-		return make_ptx_of_ir(work, err);
+		return ir_to_ptx(work, err);
 	case TKB_INPUT_CUDA:
-		return make_ptx_of_cuda(work, err);
+		return cuda_to_ptx(work, err);
 	case TKB_INPUT_PTX:
-		tkb_buf_add(&work->ptx, work->order->source);
+		tkb_buf_add(&work->ptx, work->request->source);
 		return tkb_buf_check(&work->ptx, err);
 	case TKB_INPUT_NONE:
 		break;
@@ -168,13 +166,13 @@ static int make_ptx(struct work *work, struct tkb_error *err)
 static int link_ptx(struct work *work, const struct tkb_sink *cubin,
                     struct tkb_error *err)
 {
-	const struct order *order = work->order;
+	const struct compile_request *request = work->request;
 	const struct nvjitlink_request wanted = {
-		.arch = order->arch,
-		.options = order->ptxas_options.items,
-		.option_count = order->ptxas_options.count,
-		.is_fusion_off = order->is_fusion_off,
-		.is_line_info_off = order->is_line_info_off,
+		.arch = request->arch,
+		.options = request->ptxas_options.items,
+		.option_count = request->ptxas_options.count,
+		.is_fusion_off = request->is_fusion_off,
+		.is_line_info_off = request->is_line_info_off,
 	};
 
 	return nvjitlink_compile(&work->stages->nvjitlink, &wanted,
@@ -185,34 +183,34 @@ static int link_ptx(struct work *work, const struct tkb_sink *cubin,
 static int assemble_ptx(struct work *work, const struct tkb_sink *cubin,
                         struct tkb_error *err)
 {
-	const struct order *order = work->order;
+	const struct compile_request *request = work->request;
 	const struct ptxas_request wanted = {
 		.tool = &work->stages->ptxas,
-		.arch = order->arch,
-		.file = order->input == TKB_INPUT_PTX ? order->name : NULL,
-		.options = order->ptxas_options.items,
-		.option_count = order->ptxas_options.count,
-		.is_fusion_off = order->is_fusion_off,
-		.is_line_info_off = order->is_line_info_off,
+		.arch = request->arch,
+		.file = request->input == TKB_INPUT_PTX ? request->name : NULL,
+		.options = request->ptxas_options.items,
+		.option_count = request->ptxas_options.count,
+		.is_fusion_off = request->is_fusion_off,
+		.is_line_info_off = request->is_line_info_off,
 	};
 
 	return ptxas_compile(&wanted, tkb_buf_bytes(&work->ptx), cubin,
 	                     work->log, err);
 }
 
-/* What a tool made is believed only after a look. */
+/* The cubin is checked, whatever tool made it. */
 static int make_cubin(struct work *work, struct tkb_error *err)
 {
-	const struct order *order = work->order;
+	const struct compile_request *request = work->request;
 	const struct tkb_sink cubin = tkb_buf_sink(&work->cubin);
 	int rc;
 
-	rc = order->with_nvjitlink ? link_ptx(work, &cubin, err)
-	                           : assemble_ptx(work, &cubin, err);
+	rc = request->with_nvjitlink ? link_ptx(work, &cubin, err)
+	                             : assemble_ptx(work, &cubin, err);
 	return rc < 0 ? rc
 	              : tkb_elf_check_cubin(tkb_buf_bytes(&work->cubin),
 	                                    "the cubin that was made",
-	                                    strtoul(order->arch, NULL, 10),
+	                                    strtoul(request->arch, NULL, 10),
 	                                    work->kernel, err);
 }
 
@@ -230,32 +228,36 @@ static void add_text_field(struct tkb_buf *fields, enum tkb_field field,
 		tkb_field_add_text(fields, field, text);
 }
 
-/* What is asked with TKB_INPUT_NONE alone, and all that the answer stands on. */
-static void add_seen(struct tkb_buf *fields, const struct work *work)
+/*
+ * What only TKB_INPUT_NONE asks for, and the files that the answer depends on.
+ */
+static void add_dependencies(struct tkb_buf *fields, const struct work *work)
 {
 	const struct stages *stages = work->stages;
 	char room[CUDA_PATH_SIZE];
-	const char *libdevice = choose_libdevice(work->order, room);
+	const char *libdevice = choose_libdevice(work->request, room);
 
 	tkb_field_add_text(fields, TKB_FIELD_LIBDEVICE,
 	                   libdevice == NULL ? "" : libdevice);
 	if (libdevice != NULL || room[0] != '\0')
 		tkb_tool_file_add(fields, libdevice == NULL ? room : libdevice);
-	tkb_buf_add(fields, tkb_buf_bytes(&work->seen));
-	if (work->order->with_nvjitlink)
+	tkb_buf_add(fields, tkb_buf_bytes(&work->searched));
+	if (work->request->with_nvjitlink)
+		tkb_buf_add(
+			fields,
+			tkb_buf_bytes(&stages->nvjitlink.library.searched));
+	if (!work->request->is_nvrtc_off)
 		tkb_buf_add(fields,
-		            tkb_buf_bytes(&stages->nvjitlink.library.seen));
-	if (!work->order->no_nvrtc)
-		tkb_buf_add(fields, tkb_buf_bytes(&stages->nvrtc.library.seen));
+		            tkb_buf_bytes(&stages->nvrtc.library.searched));
 }
 
-static int answer(const struct work *work, const struct tkb_sink *sink,
-                  struct tkb_error *err)
+static int write_answer(const struct work *work, const struct tkb_sink *sink,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf fields = TKB_BUF_INIT(SIZE_MAX / 2);
 	const struct stages *stages = work->stages;
-	const bool with_nvjitlink = work->order->with_nvjitlink;
+	const bool with_nvjitlink = work->request->with_nvjitlink;
 	int rc;
 
 	add_text_field(&fields, TKB_FIELD_KERNEL, work->kernel);
@@ -270,8 +272,8 @@ static int answer(const struct work *work, const struct tkb_sink *sink,
 	else if (work->ptx_version != 0)
 		add_text_field(&fields, TKB_FIELD_PTXAS_VERSION,
 		               stages->ptxas.version);
-	if (work->order->input == TKB_INPUT_NONE)
-		add_seen(&fields, work);
+	if (work->request->input == TKB_INPUT_NONE)
+		add_dependencies(&fields, work);
 	add_text_field(&fields, TKB_FIELD_TOOLS, work->tools);
 	rc = tkb_buf_check(&fields, err);
 	return rc < 0 ? rc
@@ -279,47 +281,49 @@ static int answer(const struct work *work, const struct tkb_sink *sink,
 }
 
 /*
- * What makes the cubin tells which PTX it takes, so it is asked first. Where no
- * cubin is wanted, nobody needs to be there.
+ * The tool that makes the cubin determines the PTX version, so it is found
+ * first. It may be missing if no cubin is wanted.
  */
 static int find_assembler(struct work *work, struct tkb_error *err)
 {
-	const struct order *order = work->order;
-	const bool is_needed = order->product == TKB_PRODUCT_CUBIN;
+	const struct compile_request *request = work->request;
+	const bool is_needed = request->product == TKB_PRODUCT_CUBIN;
 	struct stages *stages = work->stages;
 	int rc;
 
-	if (order->product == TKB_PRODUCT_LLIR)
+	if (request->product == TKB_PRODUCT_LLIR)
 		return 0;
-	if (order->with_nvjitlink) {
-		rc = nvjitlink_open(&stages->nvjitlink, order->arch, err);
+	if (request->with_nvjitlink) {
+		rc = nvjitlink_open(&stages->nvjitlink, request->arch, err);
 		work->ptx_version = rc < 0 ? 0 : stages->nvjitlink.ptx_version;
 		return is_needed ? rc : 0;
 	}
-	rc = ptxas_find(&stages->ptxas, order->ptxas, order->arch, &work->seen,
-	                err);
+	rc = ptxas_find(&stages->ptxas, request->ptxas, request->arch,
+	                &work->searched, err);
 	work->ptx_version = rc < 0 ? 0 : stages->ptxas.ptx_version;
 	return is_needed || rc != TKB_ERR_UNSUPPORTED ? rc : 0;
 }
 
-static void note_assembler(struct work *work)
+static void add_assembler_name(struct work *work)
 {
 	const struct stages *stages = work->stages;
 
 	if (work->ptx_version == 0)
 		return;
-	if (work->order->with_nvjitlink)
-		note_tool(work, "nvJitLink", stages->nvjitlink.version,
-		          stages->nvjitlink.library.path);
+	if (work->request->with_nvjitlink)
+		add_tool_name(work, "nvJitLink", stages->nvjitlink.version,
+		              stages->nvjitlink.library.path);
 	else
-		note_tool(work, "ptxas", stages->ptxas.version,
-		          stages->ptxas.path);
+		add_tool_name(work, "ptxas", stages->ptxas.version,
+		              stages->ptxas.path);
 }
 
-/* The stage before may know it by now, where it has another name in the PTX. */
+/*
+ * An earlier stage may have set the kernel, if it has another name in the PTX.
+ */
 static int find_kernel(struct work *work, struct tkb_error *err)
 {
-	const char *wanted = work->order->kernel;
+	const char *wanted = work->request->kernel;
 	char found[NAME_SIZE];
 	int rc;
 
@@ -331,40 +335,40 @@ static int find_kernel(struct work *work, struct tkb_error *err)
 	return rc;
 }
 
-static int run(struct work *work, const struct tkb_sink *sink,
-               struct tkb_error *err)
+static int run_stages(struct work *work, const struct tkb_sink *sink,
+                      struct tkb_error *err)
 {
-	const struct order *order = work->order;
-	const bool makes_code = order->input != TKB_INPUT_NONE &&
-	                        order->product != TKB_PRODUCT_LLIR;
+	const struct compile_request *request = work->request;
+	const bool makes_code = request->input != TKB_INPUT_NONE &&
+	                        request->product != TKB_PRODUCT_LLIR;
 	int rc;
 
 	rc = find_assembler(work, err);
 	if (rc == 0)
 		rc = make_ptx(work, err);
 	if (rc == 0)
-		note_assembler(work);
+		add_assembler_name(work);
 	if (rc == 0 && makes_code)
 		rc = find_kernel(work, err);
-	if (rc == 0 && makes_code && order->product == TKB_PRODUCT_CUBIN)
+	if (rc == 0 && makes_code && request->product == TKB_PRODUCT_CUBIN)
 		rc = make_cubin(work, err);
-	return rc == 0 ? answer(work, sink, err) : rc;
+	return rc == 0 ? write_answer(work, sink, err) : rc;
 }
 
-int stages_run(struct stages *stages, const struct order *order,
+int stages_run(struct stages *stages, const struct compile_request *request,
                const struct tkb_sink *sink, const struct tkb_sink *log,
                struct tkb_error *err)
 {
 	TKB_AUTO(work_release)
 	struct work work = {
 		.stages = stages,
-		.order = order,
+		.request = request,
 		.log = log,
 		.llir = TKB_BUF_INIT(SIZE_MAX / 2),
 		.ptx = TKB_BUF_INIT(SIZE_MAX / 2),
 		.cubin = TKB_BUF_INIT(SIZE_MAX / 2),
-		.seen = TKB_BUF_INIT(TKB_MIB),
+		.searched = TKB_BUF_INIT(TKB_MIB),
 	};
 
-	return run(&work, sink, err);
+	return run_stages(&work, sink, err);
 }

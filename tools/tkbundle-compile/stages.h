@@ -2,14 +2,14 @@
 #ifndef TKB_COMPILE_STAGES_H
 #define TKB_COMPILE_STAGES_H
 
-/* One stage of a compile after another. */
+/* Runs the stages of a compile. */
 
 #include "toolchain/nvjitlink.h"
 #include "toolchain/nvrtc.h"
 #include "request.h"
 #include "toolchain/ptxas.h"
 
-/* What is found out once and kept from job to job. Zeroed knows nothing. */
+/* Tools that are found once and kept between jobs. Zeroed is empty. */
 struct stages {
 	struct ptxas ptxas;
 	struct nvjitlink nvjitlink; /* owned */
@@ -19,14 +19,15 @@ struct stages {
 void stages_release(struct stages *stages);
 
 /*
- * Do what `order` asks for. The answer, of fields, goes to `answer`; what the
- * tools say to `log`.
+ * Run `request`. The answer, as fields, goes to `answer`; the tools' output to
+ * `log`.
  *
- * @return 0; TKB_ERR_INVALID (the input: in the tool's words), TKB_ERR_IO,
- *         TKB_ERR_UNSUPPORTED (a tool is not there), TKB_ERR_NOMEM, or what a
- *         sink returned
+ * @return 0; TKB_ERR_INVALID (the input, in the tool's words), TKB_ERR_IO,
+ *         TKB_ERR_UNSUPPORTED (a tool is missing), TKB_ERR_NOMEM, or a sink's
+ *         own error
  */
-int stages_run(struct stages *stages, const struct order *order,
+int stages_run(struct stages *stages,
+               const struct compile_request *request,
                const struct tkb_sink *answer, const struct tkb_sink *log,
                struct tkb_error *err);
 

@@ -9,31 +9,29 @@ static const struct {
 	const char *name;
 	const char *text;
 } steps[TKB_STEP_COUNT] = {
-	[TKB_STEP_STRIP] = { "strip", "take out debug data and profiles" },
+	[TKB_STEP_STRIP] = { "strip", "remove debug data and profiles" },
 	[TKB_STEP_INTERNALIZE] = { "internalize",
-	                           "make all but the kernels that stay the "
-	                           "module's own" },
-	[TKB_STEP_FOLD_GLOBALS] = { "fold-globals",
-	                            "make constant what nothing writes" },
+	                           "make everything internal except the "
+	                           "kernels to keep" },
+	[TKB_STEP_FOLD_GLOBALS] = { "fold-globals", "make globals constant "
+	                                            "that nothing writes" },
 	[TKB_STEP_RESOLVE_CALLS] = { "resolve-calls",
-	                             "call directly what stands in a constant "
-	                             "table" },
-	[TKB_STEP_INLINE] = { "inline", "put functions where they are called" },
+	                             "call directly what is called through a "
+	                             "constant table" },
+	[TKB_STEP_INLINE] = { "inline", "inline functions" },
 	[TKB_STEP_PROPAGATE] = { "propagate",
-	                         "put constants and copies where they are "
-	                         "used" },
-	[TKB_STEP_PEEPHOLE] = { "peephole",
-	                        "write small patterns in a simpler way" },
-	[TKB_STEP_CSE] = { "cse", "compute once what is computed twice" },
-	[TKB_STEP_DCE] = { "dce", "drop what nothing uses" },
+	                         "propagate constants and copies" },
+	[TKB_STEP_PEEPHOLE] = { "peephole", "simplify small patterns" },
+	[TKB_STEP_CSE] = { "cse", "compute common subexpressions once" },
+	[TKB_STEP_DCE] = { "dce", "remove unused code" },
 	[TKB_STEP_GATHER] = { "gather",
-	                      "put bytes that are multiplied and summed into "
-	                      "words" },
-	[TKB_STEP_FUSE] = { "fuse", "rewrite by rules" },
+	                      "gather the int8 factors of a sum into words" },
+	[TKB_STEP_FUSE] = { "fuse", "apply rules" },
 	[TKB_STEP_PREPACK] = { "prepack",
-	                       "put constant int8 weights into words, as they "
-	                       "are read" },
-	[TKB_STEP_FOLD] = { "fold", "read constants while compiling" },
+	                       "pack constant int8 weights into words, in "
+	                       "reading order" },
+	[TKB_STEP_FOLD] = { "fold",
+	                    "replace loads of constants by their values" },
 	[TKB_STEP_VERIFY] = { "verify", "check the module" },
 };
 

@@ -32,11 +32,11 @@ static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
 void finalize_count(struct finalize *finalize, size_t count, const char *what)
 {
 	if (count != 0)
-		(void)snprintf(finalize->did, sizeof(finalize->did), "%zu %s%s",
-		               count, what, count == 1 ? "" : "s");
+		(void)snprintf(finalize->report, sizeof(finalize->report),
+		               "%zu %s%s", count, what, count == 1 ? "" : "s");
 }
 
-/* The first instruction of `function`, or of what comes after it. */
+/* The first instruction of `function`, or of the next one that has any. */
 static LLVMValueRef first_from(LLVMValueRef function)
 {
 	for (; function != NULL; function = LLVMGetNextFunction(function)) {
@@ -65,16 +65,16 @@ LLVMValueRef finalize_next(LLVMValueRef instruction)
 	                     : first_from(LLVMGetNextFunction(function));
 }
 
-static int choose(const struct finalize_request *order,
-                  bool is_wanted[TKB_STEP_COUNT], struct tkb_error *err)
+static int choose_steps(const struct finalize_request *request,
+                        bool is_wanted[TKB_STEP_COUNT], struct tkb_error *err)
 {
 	enum tkb_step step;
 	int rc;
 
 	for (size_t i = 0; i < TKB_STEP_COUNT; i++)
 		is_wanted[i] = true;
-	for (size_t i = 0; i < order->without.count; i++) {
-		rc = tkb_step_find(order->without.items[i], &step, err);
+	for (size_t i = 0; i < request->without.count; i++) {
+		rc = tkb_step_find(request->without.items[i], &step, err);
 		if (rc < 0)
 			return rc;
 		is_wanted[step] = false;
@@ -100,15 +100,15 @@ int finalize_verify(struct finalize *finalize, struct tkb_error *err)
 	return verify_after(finalize, "verify", err);
 }
 
-static int tell(const struct finalize *finalize, const char *step,
-                struct tkb_error *err)
+static int log_report(const struct finalize *finalize, const char *step,
+                      struct tkb_error *err)
 {
 	const struct tkb_sink *log = finalize->log;
 	char line[256];
 
-	if (log == NULL || log->write == NULL || finalize->did[0] == '\0')
+	if (log == NULL || log->write == NULL || finalize->report[0] == '\0')
 		return 0;
-	(void)snprintf(line, sizeof(line), "%s: %s\n", step, finalize->did);
+	(void)snprintf(line, sizeof(line), "%s: %s\n", step, finalize->report);
 	return log->write(log->self, (struct tkb_bytes){ line, strlen(line) },
 	                  err);
 }
@@ -119,30 +119,30 @@ static int run_step(struct finalize *finalize, enum tkb_step step,
 	const char *name = tkb_finalize_step_name(step);
 	int rc;
 
-	finalize->did[0] = '\0';
+	finalize->report[0] = '\0';
 	rc = steps[step](finalize, err);
 	if (rc == 0 && is_verified)
 		rc = verify_after(finalize, name, err);
-	return rc == 0 ? tell(finalize, name, err) : rc;
+	return rc == 0 ? log_report(finalize, name, err) : rc;
 }
 
 int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                    const struct finalize_request *order,
+                    const struct finalize_request *request,
                     const struct tkb_sink *log, struct tkb_error *err)
 {
 	struct finalize finalize = {
 		.module = module,
 		.machine = machine,
-		.order = order,
+		.request = request,
 		.log = log,
 	};
 	bool is_wanted[TKB_STEP_COUNT];
 	int rc;
 
-	rc = choose(order, is_wanted, err);
+	rc = choose_steps(request, is_wanted, err);
 	if (rc < 0)
 		return rc;
-	/* Constants must be laid out as code for the machine has them. */
+	/* Constants must have the layout that the machine's code expects. */
 	if (machine != NULL)
 		llvm_set_layout(module, machine);
 	for (size_t i = 0; i < TKB_STEP_COUNT && rc == 0; i++) {

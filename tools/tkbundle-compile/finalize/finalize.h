@@ -3,10 +3,10 @@
 #define TKB_COMPILE_FINALIZE_H
 
 /*
- * What can be known of a whole module before code is made of it: one step after
- * another, in the order of include/tkbundle/finalize.h. None changes what the
- * kernels compute; with `is_fast` the rules of "fuse" may change how it is
- * rounded, where the code allows that.
+ * Optimizes a whole module before code is generated: the steps of
+ * include/tkbundle/finalize.h, in that order. None changes what the kernels
+ * compute; with `is_fast` the rules of "fuse" may change rounding where the
+ * code allows it.
  */
 
 #include <tkbundle/tkbundle.h>
@@ -16,15 +16,14 @@
 #include "finalize/finalize_request.h"
 
 /*
- * Finalize `module`, and tell `log` what each step did, a line for each that did
- * something. The module takes the triple and the layout of `machine`, which may
- * be NULL: then it keeps its own.
+ * Finalize `module`, and log a line for each step that did something. The
+ * module gets the triple and layout of `machine`; NULL: it keeps its own.
  *
- * @return 0; TKB_ERR_INVALID (no such step, no such kernel, a bad rule, a step
- *         that made what is no valid IR: named), or what the log returned
+ * @return 0; TKB_ERR_INVALID (an unknown step or kernel, a bad rule, or a step
+ *         that made invalid IR, by name), or the log's own error
  */
 int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                    const struct finalize_request *order,
+                    const struct finalize_request *request,
                     const struct tkb_sink *log, struct tkb_error *err);
 
 #endif

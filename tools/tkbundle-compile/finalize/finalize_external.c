@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	PTX_KERNEL = 71 /* LLVM's number of the calling convention */
+	PTX_KERNEL = 71 /* LLVM's number of this calling convention */
 };
 
 bool finalize_is_kernel(LLVMValueRef function)
@@ -14,7 +14,7 @@ bool finalize_is_kernel(LLVMValueRef function)
 	       LLVMGetFunctionCallConv(function) == PTX_KERNEL;
 }
 
-bool finalize_is_own(LLVMValueRef value)
+bool finalize_is_internal(LLVMValueRef value)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(value);
 
@@ -28,7 +28,7 @@ static LLVMValueRef without_casts(LLVMValueRef value)
 	return value;
 }
 
-/* Is it in one of the lists of what looks unused and is not? */
+/* Is the value in a list of values that must be kept? */
 static bool is_listed(LLVMModuleRef module, const char *list,
                       LLVMValueRef value)
 {
@@ -73,7 +73,7 @@ static bool is_annotated(LLVMModuleRef module, LLVMValueRef value)
 	return is_there;
 }
 
-bool finalize_is_seen_outside(LLVMModuleRef module, LLVMValueRef value)
+bool finalize_is_used_externally(LLVMModuleRef module, LLVMValueRef value)
 {
 	size_t size = 0;
 	const char *name = LLVMGetValueName2(value, &size);

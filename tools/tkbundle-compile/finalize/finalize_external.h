@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_COMPILE_FINALIZE_OUTSIDE_H
-#define TKB_COMPILE_FINALIZE_OUTSIDE_H
+#ifndef TKB_COMPILE_FINALIZE_EXTERNAL_H
+#define TKB_COMPILE_FINALIZE_EXTERNAL_H
 
 #include <stdbool.h>
 
 #include <llvm-c/Core.h>
 
-/* Is it a kernel that is defined here, which a host can start? */
+/* True for a kernel that is defined in the module. */
 bool finalize_is_kernel(LLVMValueRef function);
 
-/* Can nothing outside of the module name it? */
-bool finalize_is_own(LLVMValueRef value);
+/* True if nothing outside of the module can name the value. */
+bool finalize_is_internal(LLVMValueRef value);
 
 /*
- * Does the module say itself that `value` is used or written from outside: is it
- * externally initialized (as CUDA's __device__ and __constant__ variables are,
- * which a host may write before a launch), in llvm.used, in nvvm.annotations (a
- * managed variable), or LLVM's own?
+ * True if the module itself says that `value` is used or written from outside:
+ * it is externally initialized (like CUDA's __device__ and __constant__
+ * variables, which a host may write before a launch), listed in llvm.used or in
+ * nvvm.annotations (a managed variable), or LLVM's own.
  */
-bool finalize_is_seen_outside(LLVMModuleRef module, LLVMValueRef value);
+bool finalize_is_used_externally(LLVMModuleRef module, LLVMValueRef value);
 
 #endif

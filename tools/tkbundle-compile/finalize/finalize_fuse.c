@@ -7,7 +7,7 @@
 
 #include "rewrite/rewrite.h"
 
-/* The architecture's number: 90, of "sm_90a". */
+/* The number of the architecture: 90 for "sm_90a". */
 static uint32_t find_arch(LLVMTargetMachineRef machine)
 {
 	AUTO_LLVM_MESSAGE cpu = NULL;
@@ -23,9 +23,9 @@ static uint32_t find_arch(LLVMTargetMachineRef machine)
 static int read_rules(const struct finalize *finalize, struct rule_set **rules,
                       struct tkb_error *err)
 {
-	const struct texts *texts = &finalize->order->rules;
+	const struct texts *texts = &finalize->request->rules;
 	LLVMContextRef context = LLVMGetModuleContext(finalize->module);
-	const struct texts *names = &finalize->order->rule_names;
+	const struct texts *names = &finalize->request->rule_names;
 	char number[32];
 	int rc;
 
@@ -45,7 +45,7 @@ static int read_rules(const struct finalize *finalize, struct rule_set **rules,
 int finalize_fuse(struct finalize *finalize, struct tkb_error *err)
 {
 	const struct rule_options options = {
-		.is_fast = finalize->order->is_fast,
+		.is_fast = finalize->request->is_fast,
 		.arch = find_arch(finalize->machine),
 	};
 	struct rule_set *rules = NULL;

@@ -7,14 +7,14 @@
 #include "finalize/finalize_external.h"
 
 /*
- * Sums of products of bytes, as loops that were unrolled have them: each byte is
- * read by itself. Rules look for words of four bytes, so four products whose
- * bytes lie side by side are put together into words here, and the sum takes its
- * bytes out of those. "fuse" makes one instruction of that, and "prepack" one load
- * of each word.
+ * Works on sums of byte products, as in unrolled loops, where each byte is
+ * loaded separately. Rules match words of four bytes, so this gathers four
+ * products with adjacent bytes into two words, and takes the sum's bytes from
+ * these. Then "fuse" makes one instruction of the products, and "prepack" one
+ * load of each word.
  */
 
-/* Four products; which byte of each goes into the first word. */
+/* Four products, and which of each one's bytes go into the first word. */
 struct four {
 	struct product *products[PREPACK_LANES];
 	int sides[PREPACK_LANES];
@@ -25,7 +25,10 @@ static bool is_free(const struct product *product)
 	return product->value != NULL && product->bytes[0] != NULL;
 }
 
-/* Has a product a byte `distance` after that of `first`? Which of its two? */
+/*
+ * The index of the byte of `other` that is `distance` after that byte of
+ * `first`; -1: none.
+ */
 static int side_after(const struct product *first, int side,
                       const struct product *other, int distance)
 {
@@ -33,16 +36,16 @@ static int side_after(const struct product *first, int side,
 		if (other->is_known[at] &&
 		    other->kinds[at] == first->kinds[side] &&
 		    other->kinds[1 - at] == first->kinds[1 - side] &&
-		    other->places[at].offset ==
-		            first->places[side].offset + distance &&
-		    prepack_is_same_place(&first->places[side],
-		                          &other->places[at]))
+		    other->addresses[at].offset ==
+		            first->addresses[side].offset + distance &&
+		    prepack_differ_by_offset(&first->addresses[side],
+		                             &other->addresses[at]))
 			return at;
 	}
 	return -1;
 }
 
-/* A product whose two factors overlap those of others fits several lanes. */
+/* A product may fit several lanes, and is used for one only. */
 static bool has_product(const struct four *four, int lanes,
                         const struct product *product)
 {
@@ -84,29 +87,29 @@ static struct prepack_word word_of(const struct sum *sum,
 		word.lanes[lane] =
 			four->products[lane]->bytes[is_other ? 1 - side : side];
 	}
-	prepack_find_places(sum->layout, &word);
+	prepack_find_offsets(sum->layout, &word);
 	return word;
 }
 
-/* Bytes of a constant of the module, which prepack can put where it wants. */
+/* True for bytes of the module's own constant, which prepack may move. */
 static bool can_be_packed(const struct prepack_word *word)
 {
 	LLVMValueRef base = word->address.base;
 
-	return word->is_one_place && LLVMIsAGlobalVariable(base) != NULL &&
-	       LLVMIsGlobalConstant(base) && finalize_is_own(base);
+	return word->has_offsets && LLVMIsAGlobalVariable(base) != NULL &&
+	       LLVMIsGlobalConstant(base) && finalize_is_internal(base);
 }
 
-/* Is less to be read then, because the bytes that were found are one word? */
-static bool is_word(const struct sum *sum, const struct four *four)
+/* Worth it: the adjacent bytes can be loaded as one word. */
+static bool is_adjacent(const struct sum *sum, const struct four *four)
 {
 	const struct prepack_word word = word_of(sum, four, false);
 
 	return prepack_widen_at(&word) != NULL;
 }
 
-/* Or because those they are multiplied with can become one? */
-static bool becomes_word(const struct sum *sum, const struct four *four)
+/* Worth it: the bytes they are multiplied with can be packed into one word. */
+static bool can_become_word(const struct sum *sum, const struct four *four)
 {
 	const struct prepack_word other = word_of(sum, four, true);
 
@@ -130,12 +133,12 @@ static bool find_four(struct sum *sum, struct product *first, struct four *four,
 	return false;
 }
 
-static LLVMValueRef number(const struct sum *sum, int value)
+static LLVMValueRef lane_number(const struct sum *sum, int value)
 {
 	return LLVMConstInt(LLVMTypeOf(sum->root), (unsigned)value, false);
 }
 
-/* The bytes, out of a word that is made of them. */
+/* A word of the bytes, and the bytes of that word. */
 static LLVMValueRef build_word(const struct sum *sum, const struct four *four,
                                bool is_other)
 {
@@ -146,7 +149,7 @@ static LLVMValueRef build_word(const struct sum *sum, const struct four *four,
 	for (int lane = 0; lane < PREPACK_LANES; lane++)
 		bytes = LLVMBuildInsertElement(sum->builder, bytes,
 		                               word.lanes[lane],
-		                               number(sum, lane), "");
+		                               lane_number(sum, lane), "");
 	bytes = LLVMBuildBitCast(sum->builder, bytes, LLVMTypeOf(sum->root),
 	                         "");
 	return LLVMBuildBitCast(sum->builder, bytes, type, "");
@@ -163,7 +166,7 @@ static LLVMValueRef build_factor(const struct sum *sum, LLVMValueRef bytes,
                                  int lane, LLVMOpcode kind)
 {
 	LLVMValueRef byte = LLVMBuildExtractElement(sum->builder, bytes,
-	                                            number(sum, lane), "");
+	                                            lane_number(sum, lane), "");
 
 	return LLVMBuildCast(sum->builder, kind, byte, LLVMTypeOf(sum->root),
 	                     "");
@@ -186,7 +189,7 @@ static void build_four(struct sum *sum, const struct four *four)
 	}
 }
 
-/* First what is in no group, for those are found before the code is changed. */
+/* Terms outside of groups come first: they were computed earlier. */
 static void rebuild(struct sum *sum, const struct four *fours, size_t count)
 {
 	LLVMPositionBuilderBefore(sum->builder, sum->root);
@@ -220,7 +223,7 @@ static size_t find_fours(struct sum *sum, struct four *fours,
 	return count;
 }
 
-static int gather(struct sum *sum, struct tkb_error *err)
+static int gather_sum(struct sum *sum, struct tkb_error *err)
 {
 	struct four *fours;
 	size_t count;
@@ -230,8 +233,8 @@ static int gather(struct sum *sum, struct tkb_error *err)
 	fours = calloc(sum->count / 4 + 1, sizeof(*fours));
 	if (fours == NULL)
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
-	count = find_fours(sum, fours, is_word);
-	count += find_fours(sum, fours + count, becomes_word);
+	count = find_fours(sum, fours, is_adjacent);
+	count += find_fours(sum, fours + count, can_become_word);
 	if (count != 0)
 		rebuild(sum, fours, count);
 	free(fours);
@@ -261,7 +264,7 @@ static int gather_all(struct sum *sum, struct tkb_error *err)
 		sum->root = at;
 		rc = sum_flatten(sum, err);
 		if (rc == 0)
-			rc = gather(sum, err);
+			rc = gather_sum(sum, err);
 	}
 	if (rc == 0 && sum->group_count != 0)
 		rc = finalize_run(sum->finalize, "function(dce)", err);

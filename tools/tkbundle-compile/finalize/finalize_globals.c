@@ -5,12 +5,12 @@
 #include "finalize/finalize_uses.h"
 
 /*
- * A global that nothing writes is a constant, whatever its declaration says. That
- * nothing writes can only be known of what nothing outside of the module names:
- * a host finds the others by cuModuleGetGlobal.
+ * Marks globals as constant that nothing writes. This can only be known of
+ * globals that nothing outside of the module names, since a host finds others
+ * with cuModuleGetGlobal().
  */
 
-/* Where a global keeps from launch to launch what its initializer says. */
+/* True for memory that keeps the initializer from launch to launch. */
 static bool has_memory_of_its_own(LLVMValueRef global)
 {
 	enum {
@@ -26,9 +26,10 @@ static bool has_memory_of_its_own(LLVMValueRef global)
 static bool is_constant_unsaid(LLVMModuleRef module, LLVMValueRef global)
 {
 	return !LLVMIsGlobalConstant(global) &&
-	       LLVMGetInitializer(global) != NULL && finalize_is_own(global) &&
-	       !LLVMIsThreadLocal(global) && has_memory_of_its_own(global) &&
-	       !finalize_is_seen_outside(module, global) &&
+	       LLVMGetInitializer(global) != NULL &&
+	       finalize_is_internal(global) && !LLVMIsThreadLocal(global) &&
+	       has_memory_of_its_own(global) &&
+	       !finalize_is_used_externally(module, global) &&
 	       finalize_is_only_read(global);
 }
 

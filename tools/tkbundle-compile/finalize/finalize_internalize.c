@@ -9,13 +9,13 @@
 #include "finalize/finalize_external.h"
 
 /*
- * What is the module's own can be changed and dropped. Its own is all but the
- * kernels that stay, and what the module itself says is seen from outside.
+ * Makes everything internal, so that it can be changed and dropped, except the
+ * kernels to keep and what the module says is used from outside.
  */
 
 static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
 {
-	const struct texts *kernels = &finalize->order->kernels;
+	const struct texts *kernels = &finalize->request->kernels;
 
 	for (size_t i = 0; i < kernels->count; i++) {
 		LLVMValueRef found = LLVMGetNamedFunction(finalize->module,
@@ -29,27 +29,27 @@ static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
 	return 0;
 }
 
-static bool stays(const struct finalize *finalize, LLVMValueRef value)
+static bool is_kept(const struct finalize *finalize, LLVMValueRef value)
 {
-	const struct texts *kernels = &finalize->order->kernels;
+	const struct texts *kernels = &finalize->request->kernels;
 	size_t size = 0;
 	const char *name = LLVMGetValueName2(value, &size);
 
 	if (LLVMIsAFunction(value) == NULL || !finalize_is_kernel(value))
-		return finalize_is_seen_outside(finalize->module, value);
+		return finalize_is_used_externally(finalize->module, value);
 	for (size_t i = 0; i < kernels->count; i++) {
 		if (strcmp(kernels->items[i], name) == 0)
 			return true;
 	}
 	return kernels->count == 0 ||
-	       finalize_is_seen_outside(finalize->module, value);
+	       finalize_is_used_externally(finalize->module, value);
 }
 
-static size_t make_own(const struct finalize *finalize, LLVMValueRef value)
+static size_t make_internal(const struct finalize *finalize, LLVMValueRef value)
 {
-	if (LLVMIsDeclaration(value) || finalize_is_own(value) ||
+	if (LLVMIsDeclaration(value) || finalize_is_internal(value) ||
 	    LLVMGetLinkage(value) == LLVMAvailableExternallyLinkage ||
-	    stays(finalize, value))
+	    is_kept(finalize, value))
 		return 0;
 	LLVMSetLinkage(value, LLVMInternalLinkage);
 	if (LLVMIsAGlobalObject(value) != NULL)
@@ -67,13 +67,13 @@ int finalize_internalize(struct finalize *finalize, struct tkb_error *err)
 		return rc;
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
 	     at = LLVMGetNextFunction(at))
-		count += make_own(finalize, at);
+		count += make_internal(finalize, at);
 	for (LLVMValueRef at = LLVMGetFirstGlobal(module); at != NULL;
 	     at = LLVMGetNextGlobal(at))
-		count += make_own(finalize, at);
+		count += make_internal(finalize, at);
 	for (LLVMValueRef at = LLVMGetFirstGlobalAlias(module); at != NULL;
 	     at = LLVMGetNextGlobalAlias(at))
-		count += make_own(finalize, at);
+		count += make_internal(finalize, at);
 	finalize_count(finalize, count, "name");
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "llvm/llvm_module.h"
 
-/* The steps that LLVM's own passes do. */
+/* Steps that run LLVM's own passes. */
 
 int finalize_run(struct finalize *finalize, const char *passes,
                  struct tkb_error *err)
@@ -37,7 +37,8 @@ static bool is_load(LLVMValueRef at)
 	return LLVMGetInstructionOpcode(at) == LLVMLoad;
 }
 
-static size_t count(LLVMModuleRef module, bool (*is_it)(LLVMValueRef))
+static size_t count_instructions(LLVMModuleRef module,
+                                 bool (*is_it)(LLVMValueRef))
 {
 	size_t found = 0;
 
@@ -47,31 +48,31 @@ static size_t count(LLVMModuleRef module, bool (*is_it)(LLVMValueRef))
 	return found;
 }
 
-/* Run passes, and say how the number of instructions changed. */
-static int run(struct finalize *finalize, const char *passes,
-               struct tkb_error *err)
+/* Run passes, and report the change in the number of instructions. */
+static int run_counted(struct finalize *finalize, const char *passes,
+                       struct tkb_error *err)
 {
-	const size_t before = count(finalize->module, is_any);
+	const size_t before = count_instructions(finalize->module, is_any);
 	const int rc = finalize_run(finalize, passes, err);
-	const size_t after = count(finalize->module, is_any);
+	const size_t after = count_instructions(finalize->module, is_any);
 
 	if (before != after)
-		(void)snprintf(finalize->did, sizeof(finalize->did),
+		(void)snprintf(finalize->report, sizeof(finalize->report),
 		               "%zu instructions, before %zu", after, before);
 	return rc;
 }
 
 int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
 {
-	const size_t before = count(finalize->module, is_indirect);
+	const size_t before = count_instructions(finalize->module, is_indirect);
 	size_t after;
 	int rc;
 
-	/* It would simplify more than calls, which is not asked for here. */
+	/* Without indirect calls the passes would only simplify other code. */
 	if (before == 0)
 		return 0;
 	rc = finalize_run(finalize, "ipsccp,function(instsimplify)", err);
-	after = count(finalize->module, is_indirect);
+	after = count_instructions(finalize->module, is_indirect);
 	if (before > after)
 		finalize_count(finalize, before - after, "call");
 	return rc;
@@ -79,39 +80,41 @@ int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
 
 int finalize_inline(struct finalize *finalize, struct tkb_error *err)
 {
-	return run(finalize, "always-inline,cgscc(inline),globaldce", err);
+	return run_counted(finalize, "always-inline,cgscc(inline),globaldce",
+	                   err);
 }
 
 int finalize_propagate(struct finalize *finalize, struct tkb_error *err)
 {
-	return run(finalize, "ipsccp,function(sccp)", err);
+	return run_counted(finalize, "ipsccp,function(sccp)", err);
 }
 
 int finalize_peephole(struct finalize *finalize, struct tkb_error *err)
 {
-	return run(finalize, "function(instcombine<no-verify-fixpoint>)", err);
+	return run_counted(finalize,
+	                   "function(instcombine<no-verify-fixpoint>)", err);
 }
 
 int finalize_cse(struct finalize *finalize, struct tkb_error *err)
 {
-	return run(finalize, "function(early-cse<memssa>)", err);
+	return run_counted(finalize, "function(early-cse<memssa>)", err);
 }
 
 int finalize_dce(struct finalize *finalize, struct tkb_error *err)
 {
-	return run(finalize, "function(adce),globaldce", err);
+	return run_counted(finalize, "function(adce),globaldce", err);
 }
 
-/* What prepack and rules left to be read at a known place, and all behind it. */
+/* Replace loads of constants, including those of prepack and the rules. */
 int finalize_fold(struct finalize *finalize, struct tkb_error *err)
 {
-	const size_t before = count(finalize->module, is_load);
+	const size_t before = count_instructions(finalize->module, is_load);
 	size_t after;
 	int rc;
 
 	rc = finalize_run(finalize, "function(instsimplify,dce),globaldce",
 	                  err);
-	after = count(finalize->module, is_load);
+	after = count_instructions(finalize->module, is_load);
 	if (before > after)
 		finalize_count(finalize, before - after, "load");
 	return rc;

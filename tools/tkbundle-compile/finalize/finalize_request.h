@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_COMPILE_FINALIZE_ORDER_H
-#define TKB_COMPILE_FINALIZE_ORDER_H
+#ifndef TKB_COMPILE_FINALIZE_REQUEST_H
+#define TKB_COMPILE_FINALIZE_REQUEST_H
 
-/* What a job asks of finalize.h. It can be read without LLVM. */
+/* The part of a request that concerns finalize.h. Does not need LLVM. */
 
 #include <stdbool.h>
 
@@ -10,11 +10,11 @@
 
 struct finalize_request {
 	bool is_wanted;
-	struct texts kernels;    /* that stay; none: all that there are */
-	struct texts without;    /* names of steps that are left out */
-	struct texts rules;      /* the texts of the user's files */
-	struct texts rule_names; /* what those are called; may be none */
-	bool is_fast;            /* rules that change rounding, too */
+	struct texts kernels;    /* to keep; none: keep all */
+	struct texts without;    /* names of steps to skip */
+	struct texts rules;      /* texts of the user's rule files */
+	struct texts rule_names; /* their names; may be none */
+	bool is_fast;            /* also apply rules that change rounding */
 };
 
 #endif

@@ -3,8 +3,8 @@
 #define TKB_COMPILE_FINALIZE_STEP_H
 
 /*
- * The steps of finalize.h, each by itself. One that finds nothing to do leaves the
- * module as it is.
+ * The steps of finalize.h. A step that finds nothing to do leaves the module
+ * unchanged.
  */
 
 #include <tkbundle/tkbundle.h>
@@ -15,10 +15,10 @@
 struct finalize {
 	LLVMModuleRef module;
 	LLVMTargetMachineRef machine; /* or NULL */
-	const struct finalize_request *order;
+	const struct finalize_request *request;
 	const struct tkb_sink *log;
 	/* What the step did, for the log: "2 globals"; empty: nothing. */
-	char did[160];
+	char report[160];
 };
 
 int finalize_strip(struct finalize *finalize, struct tkb_error *err);
@@ -36,14 +36,14 @@ int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
-/* "2 globals", "1 global"; nothing for 0. */
+/* Report "2 globals" or "1 global"; nothing for 0. */
 void finalize_count(struct finalize *finalize, size_t count, const char *what);
 
 /* Run LLVM's passes over the module. */
 int finalize_run(struct finalize *finalize, const char *passes,
                  struct tkb_error *err);
 
-/* Every instruction of a module, one after another; NULL after the last. */
+/* Iterate over all instructions of a module; NULL at the end. */
 LLVMValueRef finalize_first(LLVMModuleRef module);
 LLVMValueRef finalize_next(LLVMValueRef instruction);
 

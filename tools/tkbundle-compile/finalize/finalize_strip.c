@@ -6,7 +6,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-/* What a profile leaves in a module: metadata and calls that count. */
+/* Removes what a profile left in a module: metadata and counting calls. */
 
 static bool begins(const char *text, const char *with)
 {
@@ -51,7 +51,7 @@ static size_t strip_instructions(LLVMModuleRef module, unsigned profile)
 	return count;
 }
 
-/* How often a function was entered. */
+/* Remove the entry counts of functions. */
 static size_t strip_functions(LLVMModuleRef module, unsigned profile)
 {
 	size_t count = 0;
@@ -83,12 +83,13 @@ int finalize_strip(struct finalize *finalize, struct tkb_error *err)
 	(void)err;
 	count += strip_functions(module, profile);
 	if (count != 0)
-		used = (size_t)snprintf(finalize->did, sizeof(finalize->did),
+		used = (size_t)snprintf(finalize->report,
+		                        sizeof(finalize->report),
 		                        "%zu trace%s of a profile", count,
 		                        count == 1 ? "" : "s");
 	if (had_debug_data)
-		(void)snprintf(finalize->did + used,
-		               sizeof(finalize->did) - used, "%sdebug data",
+		(void)snprintf(finalize->report + used,
+		               sizeof(finalize->report) - used, "%sdebug data",
 		               used == 0 ? "" : ", ");
 	return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_sum.h"
 
-#include <stdlib.h>
-
-#include "worker/fail.h"
+#include "base/base.h"
+#include "llvm/llvm_values.h"
 
 enum {
-	TERM_LIMIT = 4096,  /* of one sum; longer ones are left alone */
-	PENDING_LIMIT = 256 /* sums in sums that wait */
+	TERM_LIMIT = 4096,  /* of one sum; longer sums are left unchanged */
+	PENDING_LIMIT = 256 /* nested sums that are not taken apart yet */
 };
 
 static bool is_sum(LLVMValueRef value)
@@ -20,12 +19,10 @@ static bool is_sum(LLVMValueRef value)
 	       LLVMGetIntTypeWidth(type) == 32;
 }
 
-/* A sum that is nothing but a part of `of`. */
+/* True for a sum that is only used as a part of `of`. */
 static bool is_inner(LLVMValueRef value, LLVMValueRef of)
 {
-	LLVMUseRef use = LLVMGetFirstUse(value);
-
-	return is_sum(value) && use != NULL && LLVMGetNextUse(use) == NULL &&
+	return is_sum(value) && llvm_has_one_use(value) &&
 	       LLVMGetInstructionParent(value) == LLVMGetInstructionParent(of);
 }
 
@@ -45,18 +42,12 @@ bool sum_is_root(LLVMValueRef value)
 
 static int add_term(struct sum *sum, LLVMValueRef value, struct tkb_error *err)
 {
-	const size_t capacity = 2 * sum->capacity + 16;
-	struct product *grown = sum->terms;
+	const int rc = tkb_grow(&sum->terms, &sum->capacity, sum->count,
+	                        sizeof(*sum->terms), err);
 
-	if (sum->count == sum->capacity) {
-		grown = realloc(grown, capacity * sizeof(*grown));
-		if (grown == NULL)
-			return fail(err, TKB_ERR_NOMEM, "out of memory");
-		sum->terms = grown;
-		sum->capacity = capacity;
-	}
-	sum->terms[sum->count++] = (struct product){ .value = value };
-	return 0;
+	if (rc == 0)
+		sum->terms[sum->count++] = (struct product){ .value = value };
+	return rc;
 }
 
 static void reverse(struct sum *sum)
@@ -115,11 +106,9 @@ LLVMValueRef sum_byte_of(LLVMValueRef value)
 void sum_read_product(LLVMTargetDataRef layout, struct product *product)
 {
 	LLVMValueRef value = product->value;
-	LLVMUseRef use = LLVMGetFirstUse(value);
-
 	if (LLVMIsAInstruction(value) == NULL ||
-	    LLVMGetInstructionOpcode(value) != LLVMMul || use == NULL ||
-	    LLVMGetNextUse(use) != NULL)
+	    LLVMGetInstructionOpcode(value) != LLVMMul ||
+	    !llvm_has_one_use(value))
 		return;
 	for (unsigned side = 0; side < 2; side++) {
 		LLVMValueRef factor = LLVMGetOperand(value, side);
@@ -133,6 +122,6 @@ void sum_read_product(LLVMTargetDataRef layout, struct product *product)
 		product->kinds[side] = LLVMGetInstructionOpcode(factor);
 		product->is_known[side] =
 			prepack_address_of(layout, LLVMGetOperand(byte, 0),
-		                           &product->places[side]);
+		                           &product->addresses[side]);
 	}
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	ADDRESS_LIMIT = 65536 /* of values; a global with more is left alone */
+	ADDRESS_LIMIT = 65536 /* globals with more are left unchanged */
 };
 
 /* Values that are, or may be, addresses in the global. */
@@ -45,7 +45,7 @@ static bool add(struct addresses *addresses, LLVMValueRef value)
 	return true;
 }
 
-/* Only these can be reached twice. */
+/* These values can be reached more than once. */
 static bool add_once(struct addresses *addresses, LLVMValueRef value)
 {
 	return is_known(addresses, value) || add(addresses, value);
@@ -60,7 +60,7 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
 	return false;
 }
 
-/* Intrinsics that read by that argument, or do not look at it. */
+/* True for intrinsics that only read from the address, or ignore it. */
 static bool intrinsic_only_reads(LLVMValueRef call, const char *name,
                                  LLVMValueRef address)
 {
@@ -90,7 +90,7 @@ static bool is_exactly(LLVMValueRef function)
 	        linkage == LLVMExternalLinkage);
 }
 
-/* A call of a function of this module: what does that do with the address? */
+/* Follow the address into the function that is called. */
 static bool follow_call(struct addresses *addresses, LLVMValueRef call,
                         LLVMValueRef address)
 {
@@ -121,7 +121,7 @@ static bool is_plain_read(LLVMValueRef load)
 	return !LLVMGetVolatile(load) && !LLVMIsAtomic(load);
 }
 
-/* One instruction that has an address among its operands. */
+/* Follow an instruction that uses the address. */
 static bool follow_instruction(struct addresses *addresses, LLVMValueRef user,
                                LLVMValueRef address)
 {

@@ -7,11 +7,10 @@
 #include <llvm-c/Core.h>
 
 /*
- * Is `global` read and nothing else? All that its address goes through is
- * followed: casts, GEPs, phis, selects, and the parameters of functions of this
- * module. It is not where its address is stored, returned, made a number, or
- * given to what is not known; nor where a read is volatile or atomic, for then
- * the module says that somebody else may write.
+ * True if `global` is only read. Follows its address through casts, GEPs, phis,
+ * selects and parameters of functions of this module. False if the address is
+ * stored, returned, converted to a number, or passed to unknown code; also if a
+ * read is volatile or atomic, since then somebody else may write.
  */
 bool finalize_is_only_read(LLVMValueRef global);
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "worker/fail.h"
+#include "base/base.h"
+#include "llvm/llvm_values.h"
 
 static bool is_byte(LLVMTypeRef type)
 {
@@ -12,19 +13,12 @@ static bool is_byte(LLVMTypeRef type)
 	       LLVMGetIntTypeWidth(type) == 8;
 }
 
-static bool is_used_once(LLVMValueRef value)
-{
-	LLVMUseRef use = LLVMGetFirstUse(value);
-
-	return use != NULL && LLVMGetNextUse(use) == NULL;
-}
-
-/* A load of a byte that makes nothing but this word. */
+/* A load of a byte that is used for this word only. */
 static bool is_lane(LLVMValueRef value)
 {
 	return LLVMIsALoadInst(value) != NULL && is_byte(LLVMTypeOf(value)) &&
 	       !LLVMGetVolatile(value) && !LLVMIsAtomic(value) &&
-	       is_used_once(value);
+	       llvm_has_one_use(value);
 }
 
 static bool is_bytes(LLVMTypeRef type)
@@ -44,7 +38,7 @@ static bool read_lanes(LLVMValueRef word, LLVMValueRef lanes[PREPACK_LANES])
 		uint64_t number;
 
 		if (LLVMIsAInsertElementInst(at) == NULL ||
-		    (at != word && !is_used_once(at)))
+		    (at != word && !llvm_has_one_use(at)))
 			return false;
 		index = LLVMIsAConstantInt(LLVMGetOperand(at, 2));
 		number = index == NULL ? PREPACK_LANES
@@ -58,19 +52,19 @@ static bool read_lanes(LLVMValueRef word, LLVMValueRef lanes[PREPACK_LANES])
 	return true;
 }
 
-void prepack_find_places(LLVMTargetDataRef layout, struct prepack_word *word)
+void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word)
 {
 	struct prepack_address other;
 
-	word->is_one_place = prepack_address_of(
+	word->has_offsets = prepack_address_of(
 		layout, LLVMGetOperand(word->lanes[0], 0), &word->address);
 	word->offsets[0] = word->address.offset;
-	for (int i = 1; i < PREPACK_LANES && word->is_one_place; i++) {
-		word->is_one_place =
+	for (int i = 1; i < PREPACK_LANES && word->has_offsets; i++) {
+		word->has_offsets =
 			prepack_address_of(layout,
 		                           LLVMGetOperand(word->lanes[i], 0),
 		                           &other) &&
-			prepack_is_same_place(&word->address, &other);
+			prepack_differ_by_offset(&word->address, &other);
 		word->offsets[i] = other.offset;
 	}
 }
@@ -78,21 +72,15 @@ void prepack_find_places(LLVMTargetDataRef layout, struct prepack_word *word)
 static int add_word(struct prepack *prepack, const struct prepack_word *word,
                     struct tkb_error *err)
 {
-	const size_t capacity = 2 * prepack->capacity + 16;
-	struct prepack_word *grown = prepack->words;
+	const int rc = tkb_grow(&prepack->words, &prepack->capacity,
+	                        prepack->count, sizeof(*prepack->words), err);
 
-	if (prepack->count == prepack->capacity) {
-		grown = realloc(grown, capacity * sizeof(*grown));
-		if (grown == NULL)
-			return fail(err, TKB_ERR_NOMEM, "out of memory");
-		prepack->words = grown;
-		prepack->capacity = capacity;
-	}
-	prepack->words[prepack->count++] = *word;
-	return 0;
+	if (rc == 0)
+		prepack->words[prepack->count++] = *word;
+	return rc;
 }
 
-/* How many words a load of that type reads, if it is one of words; else 0. */
+/* The number of words that a load of this type reads; 0: not whole words. */
 static size_t count_words(LLVMTypeRef type)
 {
 	size_t bytes = 1;
@@ -112,7 +100,7 @@ static size_t count_words(LLVMTypeRef type)
 	               : 0;
 }
 
-/* Words that are read at once, of a constant that may be repacked. */
+/* A load of words from a constant that may be repacked. */
 static bool read_at_once(const struct prepack *prepack,
                          struct prepack_word *word)
 {
@@ -122,13 +110,13 @@ static bool read_at_once(const struct prepack *prepack,
 	    LLVMIsAtomic(load))
 		return false;
 	word->count = count_words(LLVMTypeOf(load));
-	word->is_one_place =
+	word->has_offsets =
 		word->count != 0 &&
 		prepack_address_of(prepack->layout, LLVMGetOperand(load, 0),
 	                           &word->address) &&
 		LLVMIsAGlobalVariable(word->address.base) != NULL &&
 		LLVMIsGlobalConstant(word->address.base);
-	return word->is_one_place;
+	return word->has_offsets;
 }
 
 static int find_words(struct prepack *prepack, struct tkb_error *err)
@@ -141,7 +129,7 @@ static int find_words(struct prepack *prepack, struct tkb_error *err)
 		struct prepack_word word = { .word = at, .count = 1 };
 
 		if (is_bytes(LLVMTypeOf(at)) && read_lanes(at, word.lanes))
-			prepack_find_places(prepack->layout, &word);
+			prepack_find_offsets(prepack->layout, &word);
 		else if (!read_at_once(prepack, &word))
 			continue;
 		rc = add_word(prepack, &word, err);
@@ -149,21 +137,21 @@ static int find_words(struct prepack *prepack, struct tkb_error *err)
 	return rc;
 }
 
-static void tell(const struct prepack *prepack)
+static void report_counts(const struct prepack *prepack)
 {
-	char *const did = prepack->finalize->did;
-	const size_t size = sizeof(prepack->finalize->did);
+	char *const report = prepack->finalize->report;
+	const size_t size = sizeof(prepack->finalize->report);
 	size_t used = 0;
 
 	if (prepack->repacked_count != 0)
-		used = (size_t)snprintf(did, size,
+		used = (size_t)snprintf(report, size,
 		                        "%zu word%s repacked into %zu table%s",
 		                        prepack->repacked_count,
 		                        prepack->repacked_count == 1 ? "" : "s",
 		                        prepack->table_count,
 		                        prepack->table_count == 1 ? "" : "s");
 	if (prepack->widened_count != 0)
-		(void)snprintf(did + used, size - used,
+		(void)snprintf(report + used, size - used,
 		               "%s%zu word%s read at once",
 		               used == 0 ? "" : ", ", prepack->widened_count,
 		               prepack->widened_count == 1 ? "" : "s");
@@ -173,11 +161,11 @@ static int clean_up(struct prepack *prepack, struct tkb_error *err)
 {
 	if (prepack->repacked_count + prepack->widened_count == 0)
 		return 0;
-	tell(prepack);
+	report_counts(prepack);
 	return finalize_run(prepack->finalize, "function(dce),globaldce", err);
 }
 
-static int run(struct prepack *prepack, struct tkb_error *err)
+static int run_prepack(struct prepack *prepack, struct tkb_error *err)
 {
 	int rc;
 
@@ -186,7 +174,7 @@ static int run(struct prepack *prepack, struct tkb_error *err)
 	rc = find_words(prepack, err);
 	if (rc < 0 || prepack->count == 0)
 		return rc;
-	/* Bytes that are loaded twice are one; and how loads are aligned. */
+	/* Merge duplicate loads of bytes, and find the alignment of loads. */
 	rc = finalize_run(prepack->finalize,
 	                  "function(early-cse,infer-alignment)", err);
 	if (rc == 0)
@@ -205,7 +193,7 @@ int finalize_prepack(struct finalize *finalize, struct tkb_error *err)
 		.finalize = finalize,
 		.layout = LLVMGetModuleDataLayout(finalize->module),
 	};
-	const int rc = run(&prepack, err);
+	const int rc = run_prepack(&prepack, err);
 
 	free(prepack.words);
 	return rc;

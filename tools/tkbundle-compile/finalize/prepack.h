@@ -3,14 +3,14 @@
 #define TKB_COMPILE_PREPACK_H
 
 /*
- * Words of four bytes, as dp4a takes them, that the code puts together from four
- * loads, or has in a vector. Prepack reads them better, in one of two ways:
+ * Words of four bytes, as dp4a takes them, which the code assembles from four
+ * loads or has in a vector. Prepack loads them faster, in one of two ways:
  *
- *   repack  the bytes come from a constant that the module owns, and that is read
- *           for nothing else: a new one takes its place, with the bytes of a word
- *           side by side, and the words in the order in which they are read: what
- *           neighbouring threads read lies side by side, four words of each;
- *   widen   four bytes lie side by side already, wherever that is, and the first
+ *   repack  the bytes come from a constant that the module owns and that is
+ *           used for nothing else: a new constant replaces it, with the bytes
+ *           of each word adjacent, and the words in the order of their use, so
+ *           that neighbouring threads read adjacent groups of up to four words;
+ *   widen   four bytes are adjacent already, anywhere in memory, and the first
  *           is known to be aligned.
  */
 
@@ -23,9 +23,9 @@ enum {
 	PREPACK_TERMS = 4
 };
 
-/* How a value that is narrower than an address becomes one. */
+/* How a value narrower than an address is extended to one. */
 enum prepack_extension {
-	PREPACK_WHOLE, /* it is not narrower, and wraps as addresses do */
+	PREPACK_WHOLE, /* not narrower; wraps like an address */
 	PREPACK_SIGNED,
 	PREPACK_UNSIGNED
 };
@@ -33,7 +33,7 @@ enum prepack_extension {
 struct prepack_term {
 	LLVMValueRef value;
 	enum prepack_extension extension;
-	int64_t factor; /* bytes */
+	int64_t factor; /* in bytes */
 };
 
 /* An address: base + factor * value + ... + offset. */
@@ -44,33 +44,33 @@ struct prepack_address {
 	int64_t offset;
 };
 
-/* Take the address `pointer` apart. False where it is of no such form. */
+/* Take the address `pointer` apart. False if it does not have that form. */
 bool prepack_address_of(LLVMTargetDataRef layout, LLVMValueRef pointer,
                         struct prepack_address *out);
 
-/* Do they differ in nothing but the offset? */
-bool prepack_is_same_place(const struct prepack_address *a,
-                           const struct prepack_address *b);
+/* True if they differ in the offset at most. */
+bool prepack_differ_by_offset(const struct prepack_address *a,
+                              const struct prepack_address *b);
 
-/* What values a term can have: low, low + step, ..., high. */
+/* The values of a term: low, low + step, ..., high. */
 struct prepack_range {
 	int64_t low;
 	int64_t high;
 	int64_t step;
 };
 
-/* False where nothing is known. */
+/* False if nothing is known. */
 bool prepack_range_of(const struct prepack_term *term,
                       struct prepack_range *out);
 
-/* A word that is put together from bytes, or some that are read at once. */
+/* A word assembled from bytes, or words loaded at once. */
 struct prepack_word {
 	LLVMValueRef word;                 /* <4 x i8>, or the load itself */
-	LLVMValueRef lanes[PREPACK_LANES]; /* loads; NULL: read at once */
-	size_t count;                      /* of words: 1, or what is read */
-	struct prepack_address address;    /* of the first lane */
+	LLVMValueRef lanes[PREPACK_LANES]; /* loads; NULL: loaded at once */
+	size_t count; /* of words: 1, or those loaded at once */
+	struct prepack_address address; /* of the first lane */
 	int64_t offsets[PREPACK_LANES];
-	bool is_one_place; /* offsets are known: all else is the same */
+	bool has_offsets; /* addresses differ in the known offsets only */
 	bool is_done;
 };
 
@@ -80,28 +80,31 @@ struct prepack {
 	struct prepack_word *words; /* owned; in the module's order */
 	size_t count;
 	size_t capacity;
-	size_t table_count; /* what was done */
+	size_t table_count; /* what was done, for the log */
 	size_t repacked_count;
 	size_t widened_count;
 };
 
-/* Each returns 0 or TKB_ERR_NOMEM. */
+/* These return 0 or TKB_ERR_NOMEM. */
 int prepack_repack(struct prepack *prepack, struct tkb_error *err);
 void prepack_widen(struct prepack *prepack);
 
 /*
- * Do the lanes lie side by side, the first aligned, and is there one place in the
- * code where a word can be read for all of them? Then that place, else NULL.
+ * If the lanes are adjacent and the first is aligned, the position in the code
+ * where one load can replace them; else NULL.
  */
 LLVMValueRef prepack_widen_at(const struct prepack_word *word);
 
 /* Fill in the addresses of a word's lanes. */
-void prepack_find_places(LLVMTargetDataRef layout, struct prepack_word *word);
+void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word);
 
-/* Can it be seen that `instruction` writes no memory and comes to its end? */
+/* True if `instruction` writes no memory and always completes. */
 bool prepack_is_harmless(LLVMValueRef instruction);
 
-/* All bytes of a constant array of integers; NULL: it is none, or no memory. */
+/*
+ * The bytes of a constant array of integers; NULL: not such an array, or out of
+ * memory.
+ */
 unsigned char *prepack_bytes_of(LLVMValueRef initializer, size_t size);
 
 #endif

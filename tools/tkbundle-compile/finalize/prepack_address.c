@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/prepack.h"
 
-/* Addresses as sums, as far as the code says that none of it wraps. */
+/* Addresses as sums, as far as the code says that nothing wraps. */
 
 #define LIMIT ((int64_t)1 << 30) /* of factors and offsets */
 
@@ -9,7 +9,7 @@ enum {
 	PART_LIMIT = 32 /* of one index */
 };
 
-/* What is still to be taken apart: factor * value. */
+/* factor * value, not taken apart yet */
 struct part {
 	LLVMValueRef value;
 	enum prepack_extension extension;
@@ -35,6 +35,16 @@ static bool push(struct parts *parts, LLVMValueRef value,
 	parts->items[parts->count++] =
 		(struct part){ value, extension, factor };
 	return true;
+}
+
+static bool push_operands(struct parts *parts, const struct part *part)
+{
+	LLVMValueRef value = part->value;
+
+	return push(parts, LLVMGetOperand(value, 0), part->extension,
+	            part->factor) &&
+	       push(parts, LLVMGetOperand(value, 1), part->extension,
+	            part->factor);
 }
 
 static bool add_offset(struct prepack_address *address, int64_t factor,
@@ -79,7 +89,7 @@ static bool number_of(LLVMValueRef value, enum prepack_extension extension,
 	return is_small(*out);
 }
 
-/* Is it said that the exact result fits? */
+/* Do the flags say that the exact result fits? */
 static bool keeps(LLVMValueRef arithmetic, enum prepack_extension extension)
 {
 	if (extension == PREPACK_WHOLE)
@@ -88,7 +98,7 @@ static bool keeps(LLVMValueRef arithmetic, enum prepack_extension extension)
 	                                   : LLVMGetNUW(arithmetic);
 }
 
-/* A product with a constant, as a factor; shifts are products. */
+/* The factor of a multiplication by a constant, or of a shift. */
 static bool constant_factor(LLVMValueRef value, const struct part *part,
                             int64_t *out)
 {
@@ -105,7 +115,7 @@ static bool constant_factor(LLVMValueRef value, const struct part *part,
 	return is_small(*out * part->factor);
 }
 
-/* Replace a part by what it is made of. False: it is made of nothing known. */
+/* Replace a part by its operands. False if it cannot be taken apart. */
 static bool split(struct parts *parts, const struct part *part, bool *is_bad)
 {
 	LLVMValueRef value = part->value;
@@ -129,18 +139,12 @@ static bool split(struct parts *parts, const struct part *part, bool *is_bad)
 	case LLVMOr:
 		if (!LLVMGetIsDisjoint(value))
 			return false;
-		is_kept = push(parts, LLVMGetOperand(value, 0), extension,
-		               part->factor) &&
-		          push(parts, LLVMGetOperand(value, 1), extension,
-		               part->factor);
+		is_kept = push_operands(parts, part);
 		break;
 	case LLVMAdd:
 		if (!keeps(value, extension))
 			return false;
-		is_kept = push(parts, LLVMGetOperand(value, 0), extension,
-		               part->factor) &&
-		          push(parts, LLVMGetOperand(value, 1), extension,
-		               part->factor);
+		is_kept = push_operands(parts, part);
 		break;
 	case LLVMMul:
 	case LLVMShl:
@@ -185,7 +189,7 @@ static bool add_index(struct prepack_address *address, LLVMValueRef index,
 	return true;
 }
 
-/* Add what one index says, and go to the type that it chooses. */
+/* Add one index, and descend to the type that it selects. */
 static bool add_step(LLVMTargetDataRef layout, struct prepack_address *address,
                      LLVMTypeRef *type, LLVMValueRef index)
 {
@@ -238,7 +242,7 @@ static LLVMOpcode opcode_of(LLVMValueRef value)
 	                                          : (LLVMOpcode)0;
 }
 
-/* Are addresses of that type numbers of 64 bits? */
+/* True for 64-bit addresses. */
 static bool is_wide(LLVMTargetDataRef layout, LLVMValueRef pointer)
 {
 	LLVMTypeRef type = LLVMTypeOf(pointer);
@@ -285,8 +289,8 @@ static bool has_term(const struct prepack_address *address,
 	return false;
 }
 
-bool prepack_is_same_place(const struct prepack_address *a,
-                           const struct prepack_address *b)
+bool prepack_differ_by_offset(const struct prepack_address *a,
+                              const struct prepack_address *b)
 {
 	bool is_same = a->base == b->base && a->term_count == b->term_count;
 

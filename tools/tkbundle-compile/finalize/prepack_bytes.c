@@ -5,16 +5,15 @@
 #include <string.h>
 
 /*
- * The bytes of a constant, where it is an array of integers, or of arrays of them,
- * and so on. LLVM keeps them as this machine has them, which is little-endian as
- * the GPU is.
+ * The bytes of a constant array of integers, possibly nested. LLVM keeps them
+ * in this machine's byte order, which is little-endian like the GPU's.
  */
 
 enum {
-	SIZE_LIMIT = 1 << 28 /* what is larger stays where it is */
+	SIZE_LIMIT = 1 << 28 /* larger constants are not repacked */
 };
 
-/* How many bytes it has; 0 where it is none of these. */
+/* Size of the type in bytes; 0 if it is not such an array. */
 static size_t size_of(LLVMTypeRef type)
 {
 	size_t size = 1;
@@ -38,14 +37,14 @@ static size_t size_of(LLVMTypeRef type)
 	               : 0;
 }
 
-/* Of arrays of bytes one after another: the next part of `outer` after `at`. */
+/* A position in nested arrays. */
 struct walk {
 	LLVMValueRef arrays[8];
 	unsigned next[8];
 	size_t depth;
 };
 
-/* Put down the bytes of an array that holds nothing else. */
+/* Copy an array that has no arrays in it. */
 static bool copy_leaf(LLVMValueRef array, size_t size, unsigned char *out)
 {
 	size_t given = 0;

@@ -8,7 +8,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/* The least and the most that the other axes add to an address. */
+/* The minimum and maximum that the other axes add to an address. */
 static void sum_others(const struct group *group, const struct axis *axis,
                        int64_t *low, int64_t *high)
 {
@@ -24,14 +24,14 @@ static void sum_others(const struct group *group, const struct axis *axis,
 	}
 }
 
-/* Where byte `at` of what is read comes from, at place 0. */
+/* The offset of byte `at` of the word, at position 0. */
 static int64_t offset_of(const struct prepack_word *word, size_t at)
 {
 	return word->lanes[0] == NULL ? word->address.offset + (int64_t)at
 	                              : word->offsets[at];
 }
 
-/* The first and the last byte that a word of the group takes at place 0. */
+/* The first and the last byte that a word of the group reads at position 0. */
 static void find_ends(const struct group *group, int64_t *low, int64_t *high)
 {
 	*low = INT64_MAX;
@@ -49,8 +49,8 @@ static void find_ends(const struct group *group, int64_t *low, int64_t *high)
 }
 
 /*
- * What is read lies in the constant: what does that say of the values of `axis`,
- * where those of the others are known?
+ * All reads are inside the constant: what does that imply for the values of
+ * `axis`, given those of the other axes?
  */
 static bool bound_axis(const struct source *source, const struct group *group,
                        struct axis *axis)
@@ -81,7 +81,7 @@ static bool bound_axis(const struct source *source, const struct group *group,
 	return range->high >= range->low;
 }
 
-/* How near to each other threads of a warp are, in that value: 0 is nearest. */
+/* How neighbouring threads of a warp differ in a value: THREAD is nearest. */
 enum nearness {
 	THREAD,
 	UNKNOWN,
@@ -108,7 +108,10 @@ static enum nearness nearness_of(LLVMValueRef value)
 	               : UNKNOWN;
 }
 
-/* What threads of a warp differ by comes last, and so lies side by side. */
+/*
+ * The axes in which threads of a warp differ get the smallest strides, so that
+ * neighbouring threads read adjacent words.
+ */
 static void lay_out(struct group *group)
 {
 	int64_t stride = 1;
@@ -123,11 +126,14 @@ static void lay_out(struct group *group)
 			stride *= axis->count;
 		}
 	}
-	group->place_count = stride;
+	group->position_count = stride;
 }
 
-/* How many words of a place can lie together; 0: not as they are read. */
-static size_t put_together(struct group *group)
+/*
+ * How many words of a position can be adjacent; 0: they cannot be loaded as the
+ * code does.
+ */
+static size_t count_adjacent(struct group *group)
 {
 	size_t together;
 	size_t largest = 1;
@@ -147,7 +153,7 @@ static size_t put_together(struct group *group)
 	return together < largest ? 0 : together;
 }
 
-/* Does the code put words together, and so has more loads than it needs? */
+/* True if the code assembles words, with more loads than needed. */
 static bool has_lanes(const struct group *group)
 {
 	for (size_t i = 0; i < group->count; i++) {
@@ -157,7 +163,7 @@ static bool has_lanes(const struct group *group)
 	return false;
 }
 
-/* Do neighbouring threads read what does not lie side by side? */
+/* True if neighbouring threads read words that are not adjacent. */
 static bool is_scattered(const struct group *group)
 {
 	const int64_t size = 4 * (int64_t)group->words[0]->count;
@@ -172,9 +178,9 @@ static bool is_scattered(const struct group *group)
 	return false;
 }
 
-static bool count_places(const struct source *source, struct group *group)
+static bool count_positions(const struct source *source, struct group *group)
 {
-	int64_t places = 1;
+	int64_t addresses = 1;
 
 	for (size_t i = 0; i < group->axis_count; i++) {
 		struct axis *axis = &group->axes[i];
@@ -184,17 +190,17 @@ static bool count_places(const struct source *source, struct group *group)
 		              1;
 		if (axis->count > source->size)
 			return false;
-		places *= axis->count;
-		if (places > source->size)
+		addresses *= axis->count;
+		if (addresses > source->size)
 			return false;
 	}
 	lay_out(group);
-	group->side_by_side = put_together(group);
-	return group->side_by_side != 0 &&
+	group->adjacent_count = count_adjacent(group);
+	return group->adjacent_count != 0 &&
 	       (has_lanes(group) || is_scattered(group));
 }
 
-/* Can the code not say more than that it is a number of at most 32 bits? */
+/* True if the value is a number of at most 32 bits, with an unknown range. */
 static bool is_narrow(const struct axis *axis)
 {
 	return axis->term.extension != PREPACK_WHOLE &&
@@ -226,27 +232,27 @@ bool prepack_find_axes(const struct source *source, struct group *group)
 		    !bound_axis(source, group, &group->axes[i]))
 			return false;
 	}
-	return count_places(source, group);
+	return count_positions(source, group);
 }
 
 int64_t prepack_word_index(const struct group *group, size_t index,
-                           int64_t place)
+                           int64_t position)
 {
-	const int64_t together = (int64_t)group->side_by_side;
+	const int64_t together = (int64_t)group->adjacent_count;
 	const int64_t row = (int64_t)index / together;
 
-	return (row * group->place_count + place) * together +
+	return (row * group->position_count + position) * together +
 	       (int64_t)index % together;
 }
 
-/* The bytes that the terms add to an address at a place. */
-static int64_t distance(const struct group *group, int64_t place)
+/* The bytes that the terms add to an address at a position. */
+static int64_t position_offset(const struct group *group, int64_t position)
 {
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < group->axis_count; i++) {
 		const struct axis *axis = &group->axes[i];
-		const int64_t at = place / axis->stride % axis->count;
+		const int64_t at = position / axis->stride % axis->count;
 
 		sum += axis->term.factor *
 		       (axis->range.low + at * axis->range.step);
@@ -254,7 +260,7 @@ static int64_t distance(const struct group *group, int64_t place)
 	return sum;
 }
 
-/* What no program can read stays zero. */
+/* Bytes outside of the constant cannot be read, and stay zero. */
 static void fill_word(const struct source *source,
                       const struct prepack_word *word, size_t part,
                       int64_t base, unsigned char *out)
@@ -267,10 +273,11 @@ static void fill_word(const struct source *source,
 	}
 }
 
-static void fill_place(const struct source *source, const struct group *group,
-                       int64_t place, unsigned char *out)
+static void fill_position(const struct source *source,
+                          const struct group *group, int64_t position,
+                          unsigned char *out)
 {
-	const int64_t base = distance(group, place);
+	const int64_t base = position_offset(group, position);
 	size_t index = 0;
 
 	for (size_t i = 0; i < group->count; i++) {
@@ -279,7 +286,7 @@ static void fill_place(const struct source *source, const struct group *group,
 		for (size_t part = 0; part < word->count; part++) {
 			fill_word(source, word, part, base,
 			          out + 4 * prepack_word_index(group, index,
-			                                       place));
+			                                       position));
 			index++;
 		}
 	}
@@ -288,6 +295,6 @@ static void fill_place(const struct source *source, const struct group *group,
 void prepack_fill(const struct source *source, const struct group *group,
                   unsigned char *out)
 {
-	for (int64_t place = 0; place < group->place_count; place++)
-		fill_place(source, group, place, out);
+	for (int64_t position = 0; position < group->position_count; position++)
+		fill_position(source, group, position, out);
 }

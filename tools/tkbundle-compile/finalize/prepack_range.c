@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* What the code itself says of a value: masks, remainders, threads, loops. */
+/*
+ * Ranges that follow from the code: masks, remainders, thread numbers, loops.
+ */
 
 #define LIMIT ((int64_t)1 << 30)
 
@@ -16,7 +18,7 @@ static bool constant_of(LLVMValueRef value, int64_t *out)
 	return *out >= 0 && *out <= LIMIT;
 }
 
-/* Numbers that the hardware gives, and how large they can be. */
+/* Hardware registers, and their maximum. */
 static bool range_of_call(LLVMValueRef call, struct prepack_range *out)
 {
 	static const struct {
@@ -42,11 +44,11 @@ static bool range_of_call(LLVMValueRef call, struct prepack_range *out)
 	return false;
 }
 
-/* A loop's counter: a constant, and then itself and a constant. */
+/* A loop counter: it starts with a constant, and adds a constant each time. */
 struct counter {
 	LLVMValueRef next;
-	LLVMBasicBlockRef latch; /* from where it goes on */
-	int64_t limit;           /* below that nothing wraps */
+	LLVMBasicBlockRef latch; /* block that continues the loop */
+	int64_t limit;           /* nothing wraps below it */
 	int64_t first;
 	int64_t step;
 };
@@ -88,11 +90,14 @@ static LLVMIntPredicate opposite(LLVMIntPredicate predicate)
 	case LLVMIntSGT:
 		return LLVMIntSLE;
 	default:
-		return LLVMIntEQ; /* which is not understood */
+		return LLVMIntEQ; /* not handled */
 	}
 }
 
-/* The loop goes on while `predicate` holds for the tested value and `bound`. */
+/*
+ * The counter's last value in a loop that continues while `predicate` holds for
+ * the tested value and `bound`.
+ */
 static bool last_of(const struct counter *counter, bool is_next_tested,
                     LLVMIntPredicate predicate, int64_t bound, int64_t *out)
 {
@@ -117,7 +122,7 @@ static bool last_of(const struct counter *counter, bool is_next_tested,
 	}
 	if (bound + step >= counter->limit)
 		return false;
-	/* The largest tested value that is below the bound is gone on with. */
+	/* The loop continues up to the largest tested value below the bound. */
 	last = bound <= first ? first
 	                      : first + (bound - 1 - first) / step * step;
 	if (!is_next_tested && bound > first)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/prepack_group.h"
 
-/* The code that takes the place of loads of bytes. */
+/* Builds the code that replaces loads of bytes. */
 
 static LLVMValueRef build_product(LLVMBuilderRef builder, LLVMValueRef value,
                                   int64_t factor)
@@ -13,7 +13,7 @@ static LLVMValueRef build_product(LLVMBuilderRef builder, LLVMValueRef value,
 	                                  "");
 }
 
-/* How far from its first value an axis is, in places. */
+/* The distance of an axis from its first value, in positions. */
 static LLVMValueRef build_axis(LLVMBuilderRef builder, const struct axis *axis,
                                LLVMTypeRef wide)
 {
@@ -34,9 +34,9 @@ static LLVMValueRef build_axis(LLVMBuilderRef builder, const struct axis *axis,
 	return build_product(builder, at, axis->stride);
 }
 
-/* The place, computed where the first word of the group stands. */
-static LLVMValueRef build_place(LLVMBuilderRef builder,
-                                const struct group *group, LLVMTypeRef wide)
+/* The position, computed before the first word of the group. */
+static LLVMValueRef build_position(LLVMBuilderRef builder,
+                                   const struct group *group, LLVMTypeRef wide)
 {
 	LLVMValueRef sum = LLVMConstInt(wide, 0, false);
 
@@ -45,27 +45,27 @@ static LLVMValueRef build_place(LLVMBuilderRef builder,
 
 		sum = i == 0 ? at : LLVMBuildAdd(builder, sum, at, "");
 	}
-	return build_product(builder, sum, (int64_t)group->side_by_side);
+	return build_product(builder, sum, (int64_t)group->adjacent_count);
 }
 
-/* Read what `word` is, at `index` of a place. */
+/* Load `word`, which has this index at the position. */
 static LLVMValueRef build_read(LLVMBuilderRef builder,
                                const struct group *group,
                                const struct prepack_word *word, size_t index,
-                               LLVMValueRef place)
+                               LLVMValueRef position)
 {
-	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(place));
-	const size_t together = group->side_by_side;
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(position));
+	const size_t together = group->adjacent_count;
 	const uint64_t distance = (uint64_t)prepack_word_index(group, index, 0);
 	LLVMValueRef offset =
 		LLVMConstInt(LLVMInt64TypeInContext(context), distance, false);
 	LLVMValueRef load;
 
 	if (distance != 0)
-		place = LLVMBuildInBoundsGEP2(builder,
-		                              LLVMInt32TypeInContext(context),
-		                              place, &offset, 1, "");
-	load = LLVMBuildLoad2(builder, LLVMTypeOf(word->word), place, "");
+		position = LLVMBuildInBoundsGEP2(
+			builder, LLVMInt32TypeInContext(context), position,
+			&offset, 1, "");
+	load = LLVMBuildLoad2(builder, LLVMTypeOf(word->word), position, "");
 	LLVMSetAlignment(
 		load,
 		4 * (unsigned)(index % together == 0 ? together : word->count));
@@ -78,20 +78,22 @@ void prepack_read_from(const struct prepack *prepack, struct group *group,
 	LLVMContextRef context =
 		LLVMGetModuleContext(prepack->finalize->module);
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
-	LLVMValueRef place;
+	LLVMValueRef position;
 	size_t index = 0;
 
 	LLVMPositionBuilderBefore(builder, group->words[0]->word);
-	place = build_place(builder, group, LLVMInt64TypeInContext(context));
-	place = LLVMBuildInBoundsGEP2(builder, LLVMInt32TypeInContext(context),
-	                              table, &place, 1, "");
+	position =
+		build_position(builder, group, LLVMInt64TypeInContext(context));
+	position =
+		LLVMBuildInBoundsGEP2(builder, LLVMInt32TypeInContext(context),
+	                              table, &position, 1, "");
 	for (size_t i = 0; i < group->count; i++) {
 		struct prepack_word *word = group->words[i];
 
 		LLVMPositionBuilderBefore(builder, word->word);
 		LLVMReplaceAllUsesWith(
 			word->word,
-			build_read(builder, group, word, index, place));
+			build_read(builder, group, word, index, position));
 		word->is_done = true;
 		index += word->count;
 	}

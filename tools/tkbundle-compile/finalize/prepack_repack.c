@@ -7,7 +7,7 @@
 #include "worker/fail.h"
 #include "finalize/finalize_external.h"
 
-/* Constants whose bytes are put where they are read as words. */
+/* Repacks constants in the order in which their words are read. */
 
 static void source_release(struct source *source)
 {
@@ -28,7 +28,7 @@ static bool is_address_part(LLVMValueRef user)
 	return opcode == LLVMGetElementPtr || opcode == LLVMAddrSpaceCast;
 }
 
-/* How many loads have an address made of `global`; -1: it is used otherwise. */
+/* The number of loads with addresses in `global`; -1: it has other uses. */
 static long count_loads(LLVMValueRef global)
 {
 	LLVMUseRef stack[8] = { LLVMGetFirstUse(global) };
@@ -56,7 +56,9 @@ static long count_loads(LLVMValueRef global)
 	return count;
 }
 
-/* Is all that reads `global` a lane of some word whose places are known? */
+/*
+ * True if everything that reads `global` is part of a word with known offsets.
+ */
 static bool is_read_by_words(const struct prepack *prepack, LLVMValueRef global)
 {
 	long count = 0;
@@ -64,7 +66,7 @@ static bool is_read_by_words(const struct prepack *prepack, LLVMValueRef global)
 	for (size_t i = 0; i < prepack->count; i++) {
 		const struct prepack_word *word = &prepack->words[i];
 
-		if (word->is_one_place && word->address.base == global)
+		if (word->has_offsets && word->address.base == global)
 			count += word->lanes[0] == NULL ? 1 : PREPACK_LANES;
 	}
 	return count != 0 && count_loads(global) == count;
@@ -73,13 +75,14 @@ static bool is_read_by_words(const struct prepack *prepack, LLVMValueRef global)
 static bool may_be_replaced(const struct prepack *prepack, LLVMValueRef global)
 {
 	return LLVMIsGlobalConstant(global) &&
-	       LLVMGetInitializer(global) != NULL && finalize_is_own(global) &&
-	       !LLVMIsThreadLocal(global) &&
-	       !finalize_is_seen_outside(prepack->finalize->module, global) &&
+	       LLVMGetInitializer(global) != NULL &&
+	       finalize_is_internal(global) && !LLVMIsThreadLocal(global) &&
+	       !finalize_is_used_externally(prepack->finalize->module,
+	                                    global) &&
 	       is_read_by_words(prepack, global);
 }
 
-/* Does all of `from` to `to`, of one block, come to its end? */
+/* True if every instruction between them, in one block, completes. */
 static bool is_straight(LLVMValueRef from, LLVMValueRef to)
 {
 	for (LLVMValueRef at = from; at != NULL && at != to;
@@ -96,11 +99,11 @@ static bool belongs(const struct group *group, const struct prepack_word *word)
 
 	return LLVMGetInstructionParent(last->word) ==
 	               LLVMGetInstructionParent(word->word) &&
-	       prepack_is_same_place(&last->address, &word->address) &&
+	       prepack_differ_by_offset(&last->address, &word->address) &&
 	       is_straight(last->word, word->word);
 }
 
-static struct group *new_group(struct source *source, size_t most)
+static struct group *new_group(struct source *source, size_t max_words)
 {
 	struct group *grown = realloc(
 		source->groups, (source->group_count + 1) * sizeof(*grown));
@@ -109,7 +112,8 @@ static struct group *new_group(struct source *source, size_t most)
 		return NULL;
 	source->groups = grown;
 	grown += source->group_count;
-	*grown = (struct group){ .words = calloc(most, sizeof(*grown->words)) };
+	*grown = (struct group){ .words = calloc(max_words,
+		                                 sizeof(*grown->words)) };
 	if (grown->words == NULL)
 		return NULL;
 	source->group_count++;
@@ -124,7 +128,7 @@ static int make_groups(struct prepack *prepack, struct source *source,
 	for (size_t i = 0; i < prepack->count; i++) {
 		struct prepack_word *word = &prepack->words[i];
 
-		if (!word->is_one_place || word->address.base != source->global)
+		if (!word->has_offsets || word->address.base != source->global)
 			continue;
 		if (group == NULL || !belongs(group, word))
 			group = new_group(source, prepack->count - i);
@@ -151,7 +155,10 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 	table = LLVMAddGlobalInAddressSpace(
 		module, LLVMArrayType2(word, count), packed,
 		LLVMGetPointerAddressSpace(LLVMTypeOf(global)));
-	/* Words are put down byte by byte, as this machine has them, too. */
+	/*
+	 * LLVM takes the words in this machine's byte order, which is the
+	 * GPU's.
+	 */
 	LLVMSetInitializer(table, LLVMConstDataArray(word, (const char *)bytes,
 	                                             4 * count));
 	LLVMSetGlobalConstant(table, true);
@@ -160,8 +167,11 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 	return table;
 }
 
-/* Would it fit, and not waste more than as much again? */
-static bool plan(struct source *source)
+/*
+ * Find the axes of all groups. False if that fails, or if the tables would be
+ * more than twice as large as the constant.
+ */
+static bool plan_tables(struct source *source)
 {
 	int64_t size = 0;
 
@@ -170,20 +180,20 @@ static bool plan(struct source *source)
 
 		if (!prepack_find_axes(source, group))
 			return false;
-		size += 4 * group->place_count * (int64_t)group->word_count;
+		size += 4 * group->position_count * (int64_t)group->word_count;
 		if (size > 2 * source->size)
 			return false;
 	}
 	return true;
 }
 
-static int replace(struct prepack *prepack, const struct source *source,
-                   struct tkb_error *err)
+static int replace_loads(struct prepack *prepack, const struct source *source,
+                         struct tkb_error *err)
 {
 	for (size_t i = 0; i < source->group_count; i++) {
 		struct group *group = &source->groups[i];
 		const size_t count =
-			(size_t)group->place_count * group->word_count;
+			(size_t)group->position_count * group->word_count;
 		unsigned char *bytes = calloc(count, 4);
 
 		if (bytes == NULL)
@@ -213,8 +223,8 @@ static int repack_global(struct prepack *prepack, LLVMValueRef global,
 	if (source.bytes == NULL)
 		return 0;
 	rc = make_groups(prepack, &source, err);
-	if (rc == 0 && plan(&source))
-		rc = replace(prepack, &source, err);
+	if (rc == 0 && plan_tables(&source))
+		rc = replace_loads(prepack, &source, err);
 	source_release(&source);
 	return rc;
 }

@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/prepack.h"
 
-#include <string.h>
+#include "llvm/llvm_values.h"
 
-static uint64_t attribute_of(LLVMValueRef function, const char *name,
-                             bool *is_there)
-{
-	LLVMAttributeRef found = LLVMGetEnumAttributeAtIndex(
-		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMGetEnumAttributeKindForName(name, strlen(name)));
-
-	*is_there = found != NULL;
-	return found == NULL ? 0 : LLVMGetEnumAttributeValue(found);
-}
-
-/* memory(none), and it returns, without an exception. */
 static bool is_harmless_call(LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
-	bool has_memory = false;
-	bool returns = false;
-	bool throws_nothing = false;
-	uint64_t memory;
 
-	if (callee == NULL)
-		return false;
-	memory = attribute_of(callee, "memory", &has_memory);
-	(void)attribute_of(callee, "willreturn", &returns);
-	(void)attribute_of(callee, "nounwind", &throws_nothing);
-	return has_memory && memory == 0 && returns && throws_nothing;
+	return callee != NULL && llvm_only_computes(callee);
 }
 
 bool prepack_is_harmless(LLVMValueRef instruction)
@@ -45,15 +24,15 @@ bool prepack_is_harmless(LLVMValueRef instruction)
 	case LLVMAtomicCmpXchg:
 	case LLVMVAArg:
 		return false;
-	default: /* of those that cannot end a block, none else does harm */
+	default: /* nothing else inside a block writes or fails to complete */
 		return true;
 	}
 }
 
-/* Lane after lane, byte after byte, and the first at a multiple of four. */
+/* The lanes are adjacent, and the first is a multiple of four. */
 static bool is_aligned_word(const struct prepack_word *word)
 {
-	if (word->lanes[0] == NULL || !word->is_one_place ||
+	if (word->lanes[0] == NULL || !word->has_offsets ||
 	    LLVMGetAlignment(word->lanes[0]) < 4)
 		return false;
 	for (int i = 1; i < PREPACK_LANES; i++) {
@@ -72,7 +51,7 @@ static bool is_lane(const struct prepack_word *word, LLVMValueRef value)
 	return is_it;
 }
 
-/* The lane that comes last, if all come from `first` on and see the same memory. */
+/* The last lane, if all lanes follow `first` and see the same memory. */
 static LLVMValueRef last_lane_from(const struct prepack_word *word,
                                    LLVMValueRef first)
 {
@@ -89,8 +68,8 @@ static LLVMValueRef last_lane_from(const struct prepack_word *word,
 }
 
 /*
- * The last lane, if all are in one block and see the same memory. The address of
- * the first byte is known there, and all of them are read before.
+ * The last lane, if all are in one block and see the same memory. All of them
+ * are loaded before it, and the address of the first is known there.
  */
 static LLVMValueRef last_lane(const struct prepack_word *word)
 {
@@ -101,7 +80,7 @@ static LLVMValueRef last_lane(const struct prepack_word *word)
 	return last;
 }
 
-/* Memory that nobody writes may be read in a faster way. */
+/* Loads of memory that nobody writes can be faster. */
 static void keep_invariance(const struct prepack_word *word,
                             LLVMContextRef context, LLVMValueRef load)
 {

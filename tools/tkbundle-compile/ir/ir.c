@@ -23,7 +23,7 @@
 #include "llvm/llvm_module.h"
 #include "toolchain/ptx.h"
 
-/* The steps, flags and their order are those of Triton's NVIDIA backend. */
+/* The passes, flags and their order are those of Triton's NVIDIA backend. */
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 
@@ -48,7 +48,7 @@ const char *ir_version(void)
 	return LLVM_VERSION_STRING;
 }
 
-/* What LLVM says of a module goes to the log; the first error is kept. */
+/* LLVM's diagnostics go to the log; the first error is kept. */
 struct diagnosis {
 	const struct tkb_sink *log;
 	bool has_error;
@@ -63,7 +63,7 @@ static void log_line(const struct tkb_sink *log, const char *kind,
 	const int size = asprintf(&line, "LLVM: %s%s\n", kind, words);
 
 	if (size < 0)
-		return; /* it is not the log that the job is about */
+		return; /* logging must not fail the job */
 	(void)log->write(log->self, (struct tkb_bytes){ line, (size_t)size },
 	                 &ignored);
 	free(line);
@@ -130,7 +130,7 @@ static int make_machine(const struct ir_options *options,
 static bool parse(LLVMContextRef context, struct tkb_bytes ir,
                   LLVMModuleRef *out, char **message)
 {
-	/* LLVMParseIRInContext() takes it over. */
+	/* LLVMParseIRInContext() takes it over */
 	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
 		ir.data, ir.size, "the input");
 	const bool is_parsed =
@@ -141,7 +141,7 @@ static bool parse(LLVMContextRef context, struct tkb_bytes ir,
 	return is_parsed;
 }
 
-/* IR of this LLVM, of an older one, or text of the next. */
+/* Read IR of this LLVM version, an older one, or text of the next one. */
 static int read_module(LLVMContextRef context, struct tkb_bytes ir,
                        LLVMModuleRef *out, struct tkb_error *err)
 {
@@ -165,7 +165,7 @@ static int read_module(LLVMContextRef context, struct tkb_bytes ir,
 	return 0;
 }
 
-/* Denormals are flushed where a kernel leaves that open, as Triton wants it. */
+/* Flush denormals unless the kernel says otherwise, as Triton does. */
 static void set_reflect(LLVMModuleRef module)
 {
 	static const char name[] = "nvvm-reflect-ftz";
@@ -187,7 +187,7 @@ static int send(LLVMMemoryBufferRef buffer, const struct tkb_sink *sink,
 	                   err);
 }
 
-/* The module as it is now, as text or bitcode. */
+/* Write the module as text or bitcode. */
 static int send_module(LLVMModuleRef module, const struct ir_options *options,
                        const struct tkb_sink *llir, struct tkb_error *err)
 {
@@ -227,7 +227,7 @@ static int send_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	                  options->ptx_version, ptx, err);
 }
 
-/* From a module to code. */
+/* From a module to PTX. */
 static int compile(LLVMModuleRef module, LLVMTargetMachineRef machine,
                    const struct ir_options *options,
                    const struct diagnosis *diagnosis,
@@ -259,7 +259,8 @@ int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMTargetMachineRef) machine = NULL;
-	AUTO_LLVM(LLVMModuleRef) module = NULL; /* goes before its context */
+	AUTO_LLVM(LLVMModuleRef)
+	module = NULL; /* released before its context */
 	struct diagnosis diagnosis = { .log = log };
 	const bool is_changed = options->finalize->is_wanted;
 	int rc;

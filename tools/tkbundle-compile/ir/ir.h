@@ -4,7 +4,7 @@
 
 /*
  * LLVM IR to PTX, as Triton does it. LLVM ends the process on some IR ("cannot
- * select") and crashes on some that is damaged: only a worker may call this.
+ * select") and may crash on damaged IR: call this in a worker only.
  */
 
 #include <tkbundle/tkbundle.h>
@@ -12,42 +12,42 @@
 struct finalize_request;
 
 struct ir_options {
-	const char *arch;     /* "90" */
-	uint32_t ptx_version; /* the newest that is taken; 86 is 8.6; 0: none
-	                          is known */
-	const char *kernel;   /* NULL: the only one there is */
-	const char
-		*libdevice; /* a path, for modules that need it; NULL: none */
+	const char *arch; /* "90" */
+	/* newest version allowed; 86 is 8.6; 0: unknown */
+	uint32_t ptx_version;
+	const char *kernel; /* NULL: the only one in the module */
+	/* a path, for modules that call it; NULL: none */
+	const char *libdevice;
 	const struct finalize_request *finalize;
-	bool is_optimized;  /* by O3; Triton's IR has had that */
-	bool is_fusion_off; /* of multiplications and additions */
-	bool is_llir_only;  /* it is not to become PTX */
-	bool is_bitcode;    /* LLVM IR is wanted as bitcode, not text */
+	bool is_optimized;  /* run O3; Triton's IR has had it */
+	bool is_fusion_off; /* do not fuse multiplications and additions */
+	bool is_llir_only;  /* stop before PTX */
+	bool is_bitcode;    /* write LLVM IR as bitcode, not text */
 };
 
-/* Where what is made goes. */
+/* Where the products go. */
 struct ir_products {
-	struct tkb_sink llir; /* the IR, where it was changed or is all that is
-	                         wanted */
+	/* the IR, if it was finalized or is the product */
+	struct tkb_sink llir;
 	struct tkb_sink ptx;
-	char *kernel; /* room for 1,024 bytes: the kernel's name in the PTX */
+	char *kernel; /* 1,024 bytes for the kernel's name in the PTX */
 };
 
 /*
- * Once in a process, before anything else. With `has_pass_output` the IR after each
- * pass goes to standard error. `on_fatal` is told why LLVM ends the process, and
- * must do that.
+ * Call once per process, before anything else. With `has_pass_output` the IR
+ * after each pass is written to standard error. `on_fatal` gets the reason of a
+ * fatal error and must end the process.
  */
 void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason));
 
-/* "22.1.8"; "" where there is no LLVM. */
+/* "22.1.8"; "" without LLVM. */
 const char *ir_version(void);
 
 /*
- * Compile `ir`, text or bitcode. What LLVM says goes to `log`.
+ * Compile `ir`, text or bitcode. LLVM's diagnostics go to `log`.
  *
- * @return 0; TKB_ERR_INVALID with LLVM's own words, or which kernels there are;
- *         TKB_ERR_UNSUPPORTED (the target), TKB_ERR_IO, or what a sink returned
+ * @return 0; TKB_ERR_INVALID with LLVM's message or a list of the kernels;
+ *         TKB_ERR_UNSUPPORTED (the target), TKB_ERR_IO, or a sink's own error
  */
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
                const struct tkb_sink *log, const struct ir_products *products,

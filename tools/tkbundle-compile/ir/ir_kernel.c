@@ -12,7 +12,7 @@ enum {
 	NAME_SIZE = 1024
 };
 
-/* What kernels there are, for a message. */
+/* List the kernels, for a message. */
 static void list_kernels(LLVMModuleRef module, char names[NAMES_SIZE],
                          size_t *count_out)
 {

@@ -10,7 +10,10 @@
 #include "worker/fail.h"
 #include "llvm/llvm_module.h"
 
-/* What there is without a definition: the driver's, and what becomes a number. */
+/*
+ * Functions without a definition that are allowed: the driver provides them, or
+ * they become constants.
+ */
 static bool is_known(const char *name)
 {
 	static const char *const names[] = { "vprintf", "__assertfail",
@@ -24,7 +27,7 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/* Is a function called that is defined nowhere, and is no intrinsic? */
+/* Find a function that is called but not defined, and not an intrinsic. */
 static const char *find_external(LLVMModuleRef module)
 {
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;

@@ -10,15 +10,15 @@
 #include "base/base.h"
 
 enum {
-	LONGEST = 64 /* a constant */
+	LONGEST = 64 /* length of a constant */
 };
 
-/* How many bits it has for what, and how LLVM 22 begins one. */
+/* The floating-point types, and LLVM 22's notation of their constants. */
 static const struct format {
 	const char *name;
 	int fraction;
 	int bias;
-	const char *prefix; /* before so many digits */
+	const char *prefix; /* followed by `digits` digits */
 	size_t digits;
 } formats[] = {
 	{ "half", 10, 15, "0xH", 4 },
@@ -47,7 +47,7 @@ static bool is_word(char letter)
 	       letter == '.' || letter == '-' || letter == '$';
 }
 
-/* The end of what begins at `at` with a quote or a sigil, or with ";". */
+/* The end of a quoted string, name or comment that begins at `at`. */
 static const char *skip_name(const char *at, const char *end)
 {
 	const char *found;
@@ -67,7 +67,9 @@ static const char *skip_name(const char *at, const char *end)
 	return at;
 }
 
-/* LLVM 22's notation: a float is written as the double of the same value. */
+/*
+ * Write LLVM 22's notation: a float is written as the double of the same value.
+ */
 static void write_bits(const struct format *format, uint64_t bits,
                        char out[LONGEST])
 {
@@ -86,7 +88,7 @@ static void write_bits(const struct format *format, uint64_t bits,
 	               (unsigned long long)bits);
 }
 
-/* "f0x3F3504F3" */
+/* Read "f0x3F3504F3". */
 static bool read_bits(const struct format *format, const char *word,
                       uint64_t *out)
 {
@@ -98,7 +100,7 @@ static bool read_bits(const struct format *format, const char *word,
 	return *end == '\0';
 }
 
-/* The bits of what is next to `value`, which is not negative. */
+/* The bits of the nearest number to `value`, which is not negative. */
 static uint64_t round_to(const struct format *format, double value)
 {
 	const int fraction = format->fraction;
@@ -118,7 +120,7 @@ static uint64_t round_to(const struct format *format, double value)
 	return bits + ((uint64_t)(exponent + format->bias - 1) << fraction);
 }
 
-/* "1.002960e+00", "+inf", "-qnan" */
+/* Read "1.002960e+00", "+inf" or "-qnan". */
 static bool read_value(const struct format *format, const char *word,
                        uint64_t *out)
 {
@@ -144,8 +146,8 @@ static bool read_value(const struct format *format, const char *word,
 }
 
 /*
- * A word, which is a constant of the type that was named last before it in the
- * line; or is a type, and named now. True: it was changed.
+ * Copy a word. A type is remembered for the constants after it in the line, and
+ * such a constant is translated. Returns whether it was.
  */
 static bool add_word(const char *word, size_t length,
                      const struct format **format, struct tkb_buf *out)

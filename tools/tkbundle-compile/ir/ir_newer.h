@@ -5,11 +5,11 @@
 #include "base/buf.h"
 
 /*
- * Write the text `ir` to `out` with the floating-point constants as LLVM 22 reads
- * them. LLVM 23, which Triton has from 3.8 on, writes their bits as f0x3F3504F3,
- * and short decimals where 22 wants the exact value: 1.1, not
- * 0x3FF19999A0000000. Returns how many were changed; what is no such constant
- * stays as it is.
+ * Copy the IR text `ir` to `out` with floating-point constants in LLVM 22's
+ * notation. LLVM 23, which Triton has since 3.8, writes their bits as
+ * f0x3F3504F3, and short decimals where 22 requires the exact value: 1.1
+ * instead of 0x3FF19999A0000000. Returns the number of translated constants;
+ * anything else is copied unchanged.
  */
 size_t ir_newer_translate(struct tkb_bytes ir, struct tkb_buf *out);
 

@@ -2,7 +2,7 @@
 #include "worker/fail.h"
 #include "ir/ir.h"
 
-/* What stands for ir.c where there is no LLVM. */
+/* Replaces ir.c in a build without LLVM. */
 
 void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason))
 {

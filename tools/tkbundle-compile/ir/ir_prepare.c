@@ -11,7 +11,7 @@ static void allow_fusion(LLVMValueRef instruction)
 		                             LLVMFastMathAllowContract);
 }
 
-/* Where code cannot come, it stops. */
+/* Insert a trap before an unreachable instruction. */
 static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
 {
 	static const char name[] = "llvm.trap";

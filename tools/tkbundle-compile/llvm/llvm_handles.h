@@ -3,7 +3,7 @@
 #define TKB_COMPILE_LLVM_HANDLES_H
 
 /*
- * LLVM's handles, released at the end of a scope:
+ * Scope-bound release of LLVM's handles:
  *
  *     AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
  */
@@ -36,7 +36,7 @@ static inline void release_message(char **message)
 		LLVMDisposeMessage(*message);
 }
 
-/* A text that LLVM gives. */
+/* A string that LLVM allocated. */
 #define AUTO_LLVM_MESSAGE __attribute__((cleanup(release_message))) char *
 
 #endif

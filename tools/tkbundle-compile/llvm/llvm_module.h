@@ -2,16 +2,19 @@
 #ifndef TKB_COMPILE_LLVM_MODULE_H
 #define TKB_COMPILE_LLVM_MODULE_H
 
-/* What is done with a module as a whole, whatever for. */
+/* Operations on a whole module. */
 
 #include <tkbundle/tkbundle.h>
 
 #include <llvm-c/TargetMachine.h>
 
-/* The module is for that machine: its triple, and how data lie there. */
+/* Set the module's triple and data layout to the machine's. */
 void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine);
 
-/* Passes as `opt -passes` takes them; `machine` may be NULL. O3 vectorizes by SLP. */
+/*
+ * Run passes in the syntax of `opt -passes`; `machine` may be NULL. O3 includes
+ * SLP vectorization.
+ */
 TKB_NODISCARD int llvm_run_passes(LLVMModuleRef module,
                                   LLVMTargetMachineRef machine,
                                   const char *passes, struct tkb_error *err);

@@ -10,20 +10,20 @@
 #include "rewrite/rewrite_cost.h"
 
 enum {
-	REWRITES_EACH = 16, /* of a function, for each of its instructions */
+	REWRITES_EACH = 16, /* limit per instruction of a function */
 	REWRITES_MORE = 256
 };
 
-/* One run of a set of rules over a module. */
+/* One run of a rule set over a module. */
 struct run {
 	const struct rule_set *set;
 	LLVMModuleRef module;
 	const struct rule_options *options;
 	LLVMBuilderRef builder;
 	struct match match;
-	size_t *counts;    /* for each rule */
-	size_t count;      /* of all */
-	size_t count_left; /* in this function, before it is too much */
+	size_t *counts;    /* per rule */
+	size_t count;      /* of all rules */
+	size_t count_left; /* left in this function */
 	bool has_changed;
 };
 
@@ -34,7 +34,9 @@ static bool is_asked_for(const struct rule *rule,
 	       rule->arch <= options->arch;
 }
 
-/* The first rule that fits at `root`, if any: 0 or TKB_MISS. */
+/*
+ * Apply the first rule that matches at `root`: 0, or TKB_MISS if there is none.
+ */
 static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 {
 	for (size_t i = 0; i < run->set->count; i++) {
@@ -49,9 +51,8 @@ static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 		if (rc != 0 || !cost_is_worth_it(&run->match))
 			continue;
 		if (run->count_left == 0)
-			return rule_refuse(rule, err,
-			                   "with the others it goes on for "
-			                   "ever");
+			return rule_fail(rule, err,
+			                 "with the others it never ends");
 		run->count_left--;
 		run->counts[i]++;
 		run->count++;
@@ -64,8 +65,8 @@ static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 }
 
 /*
- * From the end: a sum is seen before its parts are. What was put in is looked
- * at again.
+ * From the end, so that a sum is seen before its parts. Replacements are
+ * visited again.
  */
 static int rewrite_block(struct run *run, LLVMBasicBlockRef block,
                          struct tkb_error *err)
@@ -119,8 +120,8 @@ static int rewrite_function(struct run *run, LLVMValueRef function,
 	return 0;
 }
 
-static int tell(const struct run *run, const struct tkb_sink *log,
-                struct tkb_error *err)
+static int log_counts(const struct run *run, const struct tkb_sink *log,
+                      struct tkb_error *err)
 {
 	for (size_t i = 0; i < run->set->count; i++) {
 		const struct rule *rule = run->set->rules[i];
@@ -177,7 +178,7 @@ int rules_apply(const struct rule_set *rules, LLVMModuleRef module,
 		return tkb_fail_nomem(err);
 	rc = rewrite_module(&run, err);
 	if (rc == 0 && log != NULL)
-		rc = tell(&run, log, err);
+		rc = log_counts(&run, log, err);
 	if (rc == 0 && count_out != NULL)
 		*count_out = run.count;
 	return rc;

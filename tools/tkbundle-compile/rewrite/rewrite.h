@@ -3,8 +3,8 @@
 #define TKB_COMPILE_REWRITE_H
 
 /*
- * Rewriting a module by rules. A rule is a pair of functions in LLVM IR, what
- * to look for and what to put there (rule.h has the language):
+ * Rewrites a module by rules. A rule is a pair of functions in LLVM IR: a
+ * pattern and a replacement (rule.h describes the language).
  *
  *     struct rule_set *rules = NULL;
  *
@@ -15,9 +15,9 @@
  *             rc = rules_apply(rules, module, &options, log, &count, err);
  *     rules_free(rules);
  *
- * Rules belong to the context that they were read into: they are freed before
- * it, and apply to modules of that context. The order in which they were read
- * is that in which they are tried.
+ * Rules belong to the context that they were read into: free them before it,
+ * and apply them to its modules only. They are tried in the order in which they
+ * were read.
  */
 
 #include <tkbundle/tkbundle.h>
@@ -26,24 +26,24 @@
 
 struct rule_set;
 
-/* Zero in a field is its default. */
+/* Options for rules_apply(). Zero means the default. */
 struct rule_options {
-	bool is_fast;  /* rules that change rounding, too */
-	uint32_t arch; /* 90 is sm_90; 0: no rule that asks for one */
+	bool is_fast;  /* also apply rules that change rounding */
+	uint32_t arch; /* 90 is sm_90; 0: only rules for any architecture */
 };
 
 /*
- * Append the rules of `text`, a file of LLVM IR called `name`, to `*rules`; a
- * NULL there begins a new set.
+ * Append the rules of `text`, a file of LLVM IR called `name`, to `*rules`;
+ * NULL there starts a new set.
  *
- * @return 0; TKB_ERR_INVALID with the file, the rule and what is wrong with it
- *         (then none of the file's rules was added); or TKB_ERR_NOMEM
+ * @return 0; TKB_ERR_INVALID with the file, the rule and the reason (no rule of
+ *         the file was added); or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int rules_read(LLVMContextRef context, struct tkb_bytes text,
                              const char *name, struct rule_set **rules,
                              struct tkb_error *err);
 
-/* Append the rules that come with this program. */
+/* Append the rules that are part of this program. */
 TKB_NODISCARD int rules_read_built_in(LLVMContextRef context,
                                       struct rule_set **rules,
                                       struct tkb_error *err);
@@ -52,13 +52,13 @@ TKB_NODISCARD int rules_read_built_in(LLVMContextRef context,
 void rules_free(struct rule_set *rules);
 
 /*
- * Rewrite every function of `module` until no rule matches, and say in `log`
- * (NULL is allowed) how often each rule did. What a rewrite leaves without a
- * use is removed. The same module and rules give the same result.
+ * Rewrite every function of `module` until no rule matches, and write to `log`
+ * (NULL is allowed) how often each rule was applied. Unused instructions that
+ * remain are removed. The same module and rules give the same result.
  *
- * @param count_out  receives how many rewrites there were; NULL is allowed
- * @return 0; TKB_ERR_INVALID where the rules go on for ever (the module is then
- *         whole, but half rewritten); TKB_ERR_NOMEM, or what the sink returned
+ * @param count_out  receives the number of rewrites; NULL is allowed
+ * @return 0; TKB_ERR_INVALID if the rules never end (the module is then valid,
+ *         but partly rewritten); TKB_ERR_NOMEM, or the sink's own error
  */
 TKB_NODISCARD int rules_apply(const struct rule_set *rules,
                               LLVMModuleRef module,

@@ -5,7 +5,7 @@
 
 #include "rewrite/rewrite_cost.h"
 
-/* A value of the replacement, and what it became. */
+/* A value of the replacement, and its copy. */
 struct copy {
 	LLVMValueRef from;
 	LLVMValueRef to;
@@ -15,10 +15,10 @@ struct build {
 	const struct match *match;
 	LLVMModuleRef module;
 	LLVMBuilderRef builder;
-	LLVMFastMathFlags math; /* that all which was matched allows */
+	LLVMFastMathFlags math; /* allowed by everything that was matched */
 	struct copy *copies;
 	size_t copy_count;
-	LLVMValueRef parameters[RULE_MAX_PARAMETERS]; /* NULL: not asked for */
+	LLVMValueRef parameters[RULE_MAX_PARAMETERS]; /* NULL: not built yet */
 	bool has_uses[RULE_MAX_PARAMETERS];           /* more than one */
 };
 
@@ -27,7 +27,7 @@ static LLVMTypeRef parameter_type(const struct match *match, uint32_t index)
 	return LLVMTypeOf(LLVMGetParam(match->rule->replacement, index));
 }
 
-/* The terms that the pattern does not name, added up. */
+/* The sum of the terms that the pattern does not name. */
 static LLVMValueRef build_rest(const struct build *build)
 {
 	const struct match *match = build->match;
@@ -45,7 +45,7 @@ static LLVMValueRef build_rest(const struct build *build)
 				     parameter_type(match, match->rule->rest));
 }
 
-/* Lanes of a longer vector. */
+/* Extract lanes of a longer vector. */
 static LLVMValueRef build_part(const struct build *build,
                                const struct binding *bound)
 {
@@ -62,8 +62,8 @@ static LLVMValueRef build_part(const struct build *build,
 }
 
 /*
- * A lane that is poison would make all of the bits poison: they are frozen
- * first.
+ * One lane of poison would make all bits poison, so the value is frozen before
+ * the bitcast.
  */
 static LLVMValueRef build_bits(const struct build *build,
                                const struct binding *bound, LLVMTypeRef type)
@@ -76,7 +76,7 @@ static LLVMValueRef build_bits(const struct build *build,
 	return LLVMBuildBitCast(build->builder, value, type, "");
 }
 
-/* Was a parameter found by its bits, without the bitcast that makes it? */
+/* Was the parameter matched by its bits, without the pattern's bitcast? */
 static bool has_bits(const struct match *match, uint32_t parameter)
 {
 	const struct rule *rule = match->rule;
@@ -109,13 +109,13 @@ static LLVMValueRef build_parameter(const struct build *build, uint32_t index)
 		value = bound->source;
 	else
 		return build_bits(build, bound, type);
-	/* Each use of an undefined value may be another value. */
+	/* Each use of an undefined value may see another value. */
 	if (build->has_uses[index] && !rule_is_number(value))
 		value = LLVMBuildFreeze(build->builder, value, "");
 	return value;
 }
 
-/* Are two parameters one value? */
+/* Are two parameters bound to the same value? */
 static bool is_twin(const struct match *match, uint32_t a, uint32_t b)
 {
 	const struct rule *rule = match->rule;
@@ -128,8 +128,8 @@ static bool is_twin(const struct match *match, uint32_t a, uint32_t b)
 }
 
 /*
- * One value is one, however many parameters it is: that counts where it is
- * frozen.
+ * Parameters that are bound to one value share one copy, so that it is frozen
+ * only once.
  */
 static LLVMValueRef find_parameter(struct build *build, LLVMValueRef parameter)
 {
@@ -149,7 +149,7 @@ static LLVMValueRef find_parameter(struct build *build, LLVMValueRef parameter)
 	return build->parameters[index];
 }
 
-/* What a value of the replacement is here. */
+/* The copy of a value of the replacement. */
 static LLVMValueRef find_copy(struct build *build, LLVMValueRef value)
 {
 	if (LLVMIsAArgument(value) != NULL)
@@ -161,7 +161,7 @@ static LLVMValueRef find_copy(struct build *build, LLVMValueRef value)
 	return value; /* a constant */
 }
 
-/* The load of the pattern that a load of the replacement is. */
+/* The pattern's load that corresponds to a load of the replacement. */
 static LLVMValueRef find_load(const struct build *build, LLVMValueRef load)
 {
 	const struct match *match = build->match;
@@ -181,7 +181,7 @@ static LLVMValueRef find_load(const struct build *build, LLVMValueRef load)
 		            LLVMGetOperand(load, 0))
 			return match->bound[i].value;
 	}
-	return NULL; /* rule_check() has seen that there is one */
+	return NULL; /* rule_check() made sure that there is one */
 }
 
 static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
@@ -217,14 +217,13 @@ static int find_callee(const struct build *build, LLVMValueRef callee,
 	}
 	if (LLVMGlobalGetValueType(found) != type ||
 	    LLVMGetFunctionCallConv(found) != LLVMGetFunctionCallConv(callee))
-		return rule_refuse(build->match->rule, err,
-		                   "the module's '%s' is of another type",
-		                   name);
+		return rule_fail(build->match->rule, err,
+		                 "the module's '%s' is of another type", name);
 	*out = found;
 	return 0;
 }
 
-/* An operation of constants is one; NULL where it is none. */
+/* Fold an operation on constants; NULL if it is none. */
 static LLVMValueRef fold(struct build *build, LLVMValueRef instruction)
 {
 	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -280,7 +279,7 @@ static int copy_instruction(struct build *build, LLVMValueRef instruction,
 	for (int i = 0; i < count; i++) {
 		const unsigned at = (unsigned)i;
 
-		/* a parameter may need instructions of its own before this */
+		/* a parameter may need instructions before this one */
 		LLVMSetOperand(
 			copy, at,
 			is_call && i == count - 1
@@ -295,7 +294,10 @@ static int copy_instruction(struct build *build, LLVMValueRef instruction,
 	return 0;
 }
 
-/* What all matched instructions allow, but what would make poison. */
+/*
+ * The flags that all matched instructions have, except those that create
+ * poison.
+ */
 static LLVMFastMathFlags common_math(const struct match *match)
 {
 	LLVMFastMathFlags flags =
@@ -331,7 +333,7 @@ static int copy_all(struct build *build, LLVMValueRef *result_out,
 	return 0;
 }
 
-/* Before copies are made, which use them, too. */
+/* Count uses before copies are made, which add uses. */
 static void count_uses(struct build *build)
 {
 	const struct rule *rule = build->match->rule;

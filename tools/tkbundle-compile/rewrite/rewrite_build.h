@@ -2,13 +2,13 @@
 #ifndef TKB_COMPILE_REWRITE_BUILD_H
 #define TKB_COMPILE_REWRITE_BUILD_H
 
-/* What comes in the place of a match. */
+/* Builds the replacement of a match. */
 
 #include "rewrite/rewrite_match.h"
 
 /*
- * Put the replacement there, give all its users to it, and remove what they
- * leave without any. The match is void afterwards.
+ * Insert the replacement, redirect all uses of the root to it, and remove what
+ * is unused then. The match is invalid afterwards.
  */
 TKB_NODISCARD int build_replacement(const struct match *match,
                                     LLVMModuleRef module,

@@ -3,13 +3,15 @@
 
 #include <string.h>
 
-/* Does a load's value still stand in memory, when the root is computed? */
+#include "llvm/llvm_values.h"
+
+/* Could the instruction change memory that was loaded before it? */
 static bool may_write(LLVMValueRef instruction)
 {
-	LLVMAttributeRef attribute;
 	LLVMValueRef callee;
-	const uint64_t writes =
-		0xaaaaaaaaaaaaaaaaU; /* of each kind of memory */
+	uint64_t effects = 0;
+	/* the "write" bits of all kinds of memory */
+	const uint64_t writes = 0xaaaaaaaaaaaaaaaaU;
 
 	switch ((int)LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
@@ -32,11 +34,8 @@ static bool may_write(LLVMValueRef instruction)
 	callee = LLVMGetCalledValue(instruction);
 	if (LLVMIsAFunction(callee) == NULL)
 		return true;
-	attribute = LLVMGetEnumAttributeAtIndex(
-		callee, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMGetEnumAttributeKindForName("memory", 6));
-	return attribute == NULL ||
-	       (LLVMGetEnumAttributeValue(attribute) & writes) != 0;
+	return !llvm_function_attribute(callee, "memory", &effects) ||
+	       (effects & writes) != 0;
 }
 
 static bool is_same_load(const struct match *match, LLVMValueRef wanted,
@@ -121,7 +120,7 @@ bool compare_predicate(const struct rule_node *node, LLVMValueRef value,
 	return wanted == (is_swapped ? swapped(got, is_float) : got);
 }
 
-/* What an instruction is beside its operands. */
+/* Compare properties that depend on the kind of instruction. */
 static bool is_same_kind(const struct match *match,
                          const struct rule_node *node, LLVMValueRef value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite/rewrite_cost.h"
 
-/* Of the sum, where the rule is one. */
+/* The number of terms, if the rule is a sum. */
 static size_t term_count(const struct match *match)
 {
 	return match->rule->is_sum ? match->term_count : 0;
@@ -19,7 +19,7 @@ bool cost_is_real(const struct match *match, uint32_t node)
 	       !match->bound[node].is_virtual;
 }
 
-/* What is free: it only says which bits are meant. */
+/* Instructions that only move bits are free. */
 static bool moves_only(LLVMOpcode opcode)
 {
 	return opcode == LLVMBitCast || opcode == LLVMFreeze ||
@@ -59,9 +59,9 @@ static void add_dying(struct cost_dying *dying, const struct match *match,
 	dying->items[dying->count++] = value;
 }
 
-/* Is every user of it gone, or going? */
-static bool is_left(const struct cost_dying *dying, const struct match *match,
-                    LLVMValueRef value)
+/* Are all users of the value removed? */
+static bool is_removable(const struct cost_dying *dying,
+                         const struct match *match, LLVMValueRef value)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL;
 	     use = LLVMGetNextUse(use)) {
@@ -91,7 +91,7 @@ void cost_find_dying(struct cost_dying *dying, const struct match *match)
 		has_changed = false;
 		for (size_t i = 0; i < dying->count; i++) {
 			if (dying->is_dead[i] ||
-			    !is_left(dying, match, dying->items[i]))
+			    !is_removable(dying, match, dying->items[i]))
 				continue;
 			dying->is_dead[i] = true;
 			has_changed = true;
@@ -107,7 +107,7 @@ static size_t cost_of_replacement(const struct match *match)
 	for (LLVMValueRef at = LLVMGetFirstInstruction(cost_block(match));
 	     at != NULL; at = LLVMGetNextInstruction(at))
 		cost += cost_of(at);
-	/* What is left of a sum is added up anew. */
+	/* The remaining terms of a sum are added up again. */
 	for (size_t i = 0; i < term_count(match); i++)
 		taken += match->is_taken[i] ? 1 : 0;
 	if (term_count(match) > taken)

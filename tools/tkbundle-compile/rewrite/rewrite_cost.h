@@ -2,31 +2,31 @@
 #ifndef TKB_COMPILE_REWRITE_COST_H
 #define TKB_COMPILE_REWRITE_COST_H
 
-/* What goes away with a match, and whether its replacement is worth it. */
+/* What a match makes removable, and whether its replacement pays off. */
 
 #include "rewrite/rewrite_match.h"
 
-/* The instructions that were matched, less the root. */
+/* The matched instructions, except the root. */
 struct cost_dying {
 	LLVMValueRef items[RULE_MAX_NODES + RULE_MAX_TERMS];
-	bool is_dead[RULE_MAX_NODES + RULE_MAX_TERMS]; /* nobody else has it */
+	bool is_dead[RULE_MAX_NODES + RULE_MAX_TERMS]; /* has no other users */
 	size_t count;
 };
 
-/* The one block of the replacement. */
+/* The only block of the replacement. */
 LLVMBasicBlockRef cost_block(const struct match *match);
 
-/* Does a node stand for an instruction that is there? */
+/* True if the node matched an actual instruction. */
 bool cost_is_real(const struct match *match, uint32_t node);
 
 void cost_find_dying(struct cost_dying *dying, const struct match *match);
 
-/* Remove what has no use; its items become NULL. */
+/* Remove unused instructions; their items become NULL. */
 void cost_remove_dead(struct cost_dying *dying);
 
 /*
- * Is it worth it? Always, if nothing that was matched is needed by others; else
- * where the replacement costs no more than what goes away.
+ * Does it pay off? Always if no matched instruction has other users; else if
+ * the replacement costs no more than what is removed.
  */
 bool cost_is_worth_it(const struct match *match);
 

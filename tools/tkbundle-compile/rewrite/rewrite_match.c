@@ -12,9 +12,9 @@ enum {
 
 struct match_choice {
 	struct match_goal goal;
-	size_t at;         /* which way comes next */
-	size_t first;      /* goals that were left */
-	size_t goal_count; /* to cut back to */
+	size_t at;         /* the next alternative */
+	size_t first;      /* pending goals when it was pushed */
+	size_t goal_count; /* to return to */
 	size_t trail_count;
 };
 
@@ -88,7 +88,10 @@ static void undo(struct match *match, size_t trail_count)
 	}
 }
 
-/* Term `number` of the pattern is term `at` of the sum, or one behind it. */
+/*
+ * Match term `number` of the pattern with the next free term of the sum, from
+ * `at` on.
+ */
 static int take_term(struct match *match, size_t number, size_t *at,
                      struct tkb_error *err)
 {
@@ -108,7 +111,10 @@ static int take_term(struct match *match, size_t number, size_t *at,
 	                       match->terms[term], err);
 }
 
-/* The next way of a choice, which ends when there is none. */
+/*
+ * Try the next alternative of the last choice, and pop the choice after the
+ * last one.
+ */
 static int take_choice(struct match *match, struct tkb_error *err)
 {
 	struct match_choice *choice = &match->choices[match->choice_count - 1];
@@ -151,7 +157,7 @@ static int take_goal(struct match *match, struct tkb_error *err)
 	return rc < 0 ? rc : TKB_MISS;
 }
 
-/* Until nothing is left to ask for. */
+/* Run until no goals are pending. */
 static int search(struct match *match, struct tkb_error *err)
 {
 	int rc = 0;
@@ -179,8 +185,8 @@ void match_forget(struct match *match)
 }
 
 /*
- * The terms at the root; those that are too much for one sum are one for
- * later.
+ * Find the terms at the root. Terms that are sums themselves, because the sum
+ * is too long, are matched later.
  */
 static void flatten(struct match *match)
 {
@@ -199,7 +205,7 @@ static void flatten(struct match *match)
 	}
 }
 
-/* Parts of a sum are seen with it, and not again for themselves. */
+/* Parts of a sum are matched with the sum, not by themselves. */
 static bool is_seen(const struct match *match)
 {
 	for (size_t i = 0; i < match->waiting_count; i++) {
@@ -231,7 +237,7 @@ static int push_root(struct match *match, struct tkb_error *err)
 	return 0;
 }
 
-/* What can be told of all parameters together. */
+/* Checks that involve several parameters. */
 static bool has_reciprocals(const struct match *match)
 {
 	const struct rule *rule = match->rule;

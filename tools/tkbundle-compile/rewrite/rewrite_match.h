@@ -3,9 +3,9 @@
 #define TKB_COMPILE_REWRITE_MATCH_H
 
 /*
- * Does a rule match at an instruction, and what is there? The search tries each
- * order of operands, way and term, and takes the first that fits; it gives up
- * after so many steps.
+ * Finds out whether a rule matches at an instruction, and the values of its
+ * nodes. The search tries every order of operands, alternative and term, and
+ * takes the first match; it gives up after a fixed number of steps.
  *
  *     TKB_AUTO(match_release) struct match match = { 0 };
  *
@@ -16,7 +16,7 @@
 #include "rewrite/match_state.h"
 
 /*
- * Match `rule` at `root`. The match may be used again for another.
+ * Match `rule` at `root`. The match can be used again for another one.
  *
  * @return 0, TKB_MISS, or TKB_ERR_NOMEM
  */
@@ -24,15 +24,12 @@ TKB_NODISCARD int match_rule(struct match *match, const struct rule *rule,
                              LLVMValueRef root, enum match_mode mode,
                              struct tkb_error *err);
 
-/*
- * Forget what was found of sums: instructions have changed, or it is another
- * block.
- */
+/* Forget the terms of sums, after instructions or the block changed. */
 void match_forget(struct match *match);
 
 void match_release(struct match *match);
 
-/* `value` without the bitcasts that made it. */
+/* `value` without its bitcasts. */
 LLVMValueRef match_strip(LLVMValueRef value);
 
 #endif

@@ -11,8 +11,8 @@ static int bind(struct match *match, uint32_t node, struct binding binding,
 }
 
 /*
- * A parameter of the replacement, where rules are read: it is what the
- * pattern's parameter of that number is.
+ * For a parameter of the replacement, when rules are read: it passes the filter
+ * of the pattern's parameter of the same number.
  */
 static bool is_as_filtered(const struct match *match,
                            const struct rule_filter *filter,
@@ -27,7 +27,7 @@ static bool is_as_filtered(const struct match *match,
 	return false;
 }
 
-/* A filter speaks of the value, not of its bits. */
+/* A filter applies to the value, not to its bits. */
 static bool passes(const struct match *match, const struct rule_node *parameter,
                    const struct binding *binding)
 {
@@ -44,7 +44,7 @@ static bool passes(const struct match *match, const struct rule_node *parameter,
 	       rule_filter_takes(filter, value);
 }
 
-/* To binding.source, or a part of it. */
+/* Bind to binding.source, or a part of it. */
 static int bind_parameter(struct match *match, uint32_t node,
                           struct binding binding, struct tkb_error *err)
 {
@@ -99,7 +99,7 @@ int match_swapped(struct match *match, uint32_t index, LLVMValueRef value,
 	return push_operands(match, node, value, true, err);
 }
 
-/* A bitcast of a parameter is any value of its type. */
+/* A bitcast of a parameter matches any value of its type. */
 static int match_bits(struct match *match, uint32_t index, LLVMValueRef value,
                       struct tkb_error *err)
 {
@@ -123,8 +123,8 @@ static bool is_bits(const struct match *match, uint32_t index)
 }
 
 /*
- * An element of a parameter's bits may come out of a longer vector: then the
- * parameter is that part of it.
+ * An element of a parameter's bits may come from a longer vector; then the
+ * parameter is bound to that part of it.
  */
 static int match_part(struct match *match, uint32_t index, LLVMValueRef value,
                       struct tkb_error *err)
@@ -156,7 +156,7 @@ static int match_part(struct match *match, uint32_t index, LLVMValueRef value,
 	                      err);
 }
 
-/* An element of more lanes than the pattern has. */
+/* An element of a vector with more lanes than the pattern's. */
 static bool is_part(const struct match *match, const struct rule_node *node,
                     LLVMValueRef value)
 {
@@ -176,8 +176,7 @@ static bool is_part(const struct match *match, const struct rule_node *node,
 }
 
 /*
- * Which operand of a multiplication is a constant that the pattern leaves
- * open?
+ * Which operand of a multiplication is a constant that the pattern leaves open?
  */
 static bool has_factor(const struct match *match, const struct rule_node *node,
                        uint32_t *out)
@@ -201,8 +200,8 @@ static bool has_factor(const struct match *match, const struct rule_node *node,
 }
 
 /*
- * LLVM writes x * 4 as x << 2, and x * 1 as x. Neither is looked for where the
- * other factor is a parameter: then everything would be a product.
+ * LLVM writes x * 4 as x << 2, and x * 1 as x. These only match if the other
+ * factor is not a parameter, or everything would be a product.
  */
 static int match_factor(struct match *match, uint32_t index, LLVMValueRef value,
                         uint32_t factor, struct tkb_error *err)
@@ -290,5 +289,5 @@ int match_node(struct match *match, uint32_t index, LLVMValueRef value,
 	          (struct binding){ .value = value, .is_virtual = true }, err);
 	if (rc == 0)
 		rc = match_push_choice(match, MATCH_EITHER, index, value, err);
-	return rc < 0 ? rc : TKB_MISS; /* to the choice's first way */
+	return rc < 0 ? rc : TKB_MISS; /* continue with the first alternative */
 }

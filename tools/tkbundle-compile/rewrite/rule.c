@@ -7,10 +7,10 @@
 
 #include "worker/fail.h"
 
-static const char way_mark[] = ".either.";
+static const char alternative_mark[] = ".either.";
 
-int rule_refuse(const struct rule *rule, struct tkb_error *err,
-                const char *format, ...)
+int rule_fail(const struct rule *rule, struct tkb_error *err,
+              const char *format, ...)
 {
 	char reason[256];
 	va_list arguments;
@@ -22,13 +22,13 @@ int rule_refuse(const struct rule *rule, struct tkb_error *err,
 	            rule->file, reason);
 }
 
-bool rule_has_ways(LLVMModuleRef module, const char *name)
+bool rule_has_alternatives(LLVMModuleRef module, const char *name)
 {
-	return rule_next_way(module, name, NULL) != NULL;
+	return rule_next_alternative(module, name, NULL) != NULL;
 }
 
-LLVMValueRef rule_next_way(LLVMModuleRef module, const char *name,
-                           LLVMValueRef at)
+LLVMValueRef rule_next_alternative(LLVMModuleRef module, const char *name,
+                                   LLVMValueRef at)
 {
 	const size_t size = strlen(name);
 
@@ -38,7 +38,8 @@ LLVMValueRef rule_next_way(LLVMModuleRef module, const char *name,
 		const char *way = rule_value_name(at);
 
 		if (!LLVMIsDeclaration(at) && strncmp(way, name, size) == 0 &&
-		    strncmp(way + size, way_mark, strlen(way_mark)) == 0)
+		    strncmp(way + size, alternative_mark,
+		            strlen(alternative_mark)) == 0)
 			return at;
 		at = LLVMGetNextFunction(at);
 	}

@@ -3,74 +3,74 @@
 #define TKB_COMPILE_RULE_H
 
 /*
- * The language of rules, and what a rule is once it was read.
+ * The language of rules, and the representation of a rule.
  *
- * A file of rules is LLVM IR. The rule NAME is two functions of one type:
+ * A rule file is LLVM IR. The rule NAME consists of two functions of the same
+ * type:
  *
  *     define i32 @NAME.pattern(i32 %x, i32 "tkb.constant" %c) #0 { ... }
  *     define i32 @NAME.replacement(i32 %x, i32 %c) { ... }
  *     attributes #0 = { "tkb.rule"="exact" "tkb.arch"=">=61" }
  *
- * each of one basic block. A pattern matches instructions of one block that
- * compute what it returns. Its parameters are what it leaves open: any value of
- * that type; one that is used twice must be the same value twice. Operands of
- * commutative operations may be swapped. Constants are compared as they are,
- * but for the index of an extractelement or insertelement, of which the number
- * counts.
+ * Each has one basic block. A pattern matches instructions of one block that
+ * compute its result. Its parameters match any value of their type; a parameter
+ * that is used twice must be the same value twice. Operands of commutative
+ * operations may be swapped. Constants must be equal, except the index of an
+ * extractelement or insertelement, of which only the number counts.
  *
  * Attributes of the pattern:
  *
- *     "tkb.rule"="exact"    never changes what is computed
+ *     "tkb.rule"="exact"    never changes the result
  *     "tkb.rule"="fast"     changes how it is rounded
  *     "tkb.arch"=">=61"     for sm_61 and later
  *     "tkb.terms"="any"     the root is a chain of integer additions without
- *                           flags: its terms may stand in any order, and be
- *                           added up in any way. One term is a bare parameter:
- *                           the sum of what the pattern does not name, or 0.
+ *                           flags: its terms may have any order and be added
+ *                           in any way. One term is a bare parameter: the sum
+ *                           of the terms that the pattern does not name, or 0.
  *
- * Attributes of the pattern's parameters, filters:
+ * Attributes of the pattern's parameters, called filters:
  *
  *     "tkb.constant"            a constant: numbers, all of them defined
  *     "tkb.power-of-two"        a constant integer with one bit set
- *     "tkb.range"="-128,127"    an integer (of a vector: each) that is known to
- *                               be in there, ends included
- *     "tkb.non-negative"        as a range from 0
- *     "tkb.magnitude"="1e-38,1" a constant whose magnitude is in there
+ *     "tkb.range"="-128,127"    an integer (in a vector: each) that is known to
+ *                               be in this range, ends included
+ *     "tkb.non-negative"        a range from 0
+ *     "tkb.magnitude"="1e-38,1" a constant whose magnitude is in this range
  *     "tkb.reciprocal-of"="1"   a constant; its product with parameter 1 (the
- *                               first is 0) is no further from 1 than 2^-12
+ *                               first is 0) differs from 1 by at most 2^-12
  *
- * A multiplication by a parameter that is a constant matches what LLVM makes of
- * it, too: a shift to the left, and where the constant is 1, nothing.
+ * A multiplication by a constant parameter also matches what LLVM makes of it:
+ * a left shift, or nothing if the constant is 1.
  *
- * Flags: those of the pattern must be there, others may. nsw, nuw, exact and
- * their like, nnan and ninf tell of values that a program never has there. The
- * other fast-math flags allow other rounding; with them a `fast` rule says what
- * it needs, at each fadd, fsub, fmul, fdiv and frem, and an `exact` rule has
- * none. A replacement has no flags at all: it would be poison where the pattern
- * is not. Its floating-point instructions take the fast-math flags that all
- * matched ones have, but nnan and ninf.
+ * Flags: an instruction must have the pattern's flags, and may have more. nsw,
+ * nuw, exact and the like, nnan and ninf say that certain values never occur.
+ * The other fast-math flags allow other rounding; a `fast` rule lists those
+ * that it needs at each fadd, fsub, fmul, fdiv and frem, and an `exact` rule
+ * has none. A replacement has no flags: it would be poison where the pattern is
+ * not. Its floating-point instructions get the fast-math flags that all matched
+ * ones have, except nnan and ninf.
  *
- * Ways to write a thing are functions NAME.either.ANY of one type. Where a
- * pattern calls the declared NAME, one of them must match, and the rule must be
- * right with each:
+ * Alternatives are functions NAME.either.ANY of one type. Where a pattern calls
+ * the declared NAME, one of them must match, and the rule must be correct with
+ * each:
  *
  *     declare i32 @low(i32)
  *     define i32 @low.either.and(i32 %x) { ... }
  *     define i32 @low.either.ext(i32 %x) { ... }
  *
  * A `bitcast` of a parameter in a pattern matches every value of its type: the
- * parameter is then that value's bits. In an extractelement, it matches a part
- * of a longer vector, too.
+ * parameter is bound to that value's bits. In an extractelement, it also
+ * matches a part of a longer vector.
  *
- * Loads: a pattern may have some, neither volatile nor atomic, of at least that
- * alignment. No store, call that writes, fence or barrier may stand between
- * them and the root. A load in the replacement is the pattern's load of the
- * same type by the same parameter; there is no other. Calls: of functions that
- * are declared `memory(none) nounwind willreturn` and not convergent.
+ * Loads: a pattern may have loads that are neither volatile nor atomic; a match
+ * has at least their alignment. There must be no store, writing call, fence or
+ * barrier between a load and the root. A load in the replacement stands for the
+ * pattern's load of the same type from the same parameter. Calls: functions
+ * that are declared `memory(none) nounwind willreturn` and not convergent.
  *
- * Where an inner value has other users, it stays, and the replacement must then
- * cost no more than what goes away: an instruction counts its lanes; what only
- * moves bits (bitcast, freeze, elements and shuffles) is free.
+ * Inner values with other users stay. The replacement must then cost no more
+ * than what is removed: an instruction costs its number of lanes; those that
+ * only move bits (bitcast, freeze, elements and shuffles) are free.
  */
 
 #include <tkbundle/tkbundle.h>
@@ -82,13 +82,13 @@
 
 enum {
 	RULE_MAX_PARAMETERS = 32,
-	RULE_MAX_NODES = 1024, /* of one pattern, all ways counted */
-	RULE_MAX_TERMS = 128   /* that a sum is taken apart into */
+	RULE_MAX_NODES = 1024, /* of one pattern with all alternatives */
+	RULE_MAX_TERMS = 128   /* of a flattened sum */
 };
 
-/* What a parameter must be. Zeroed is anything. */
+/* The filter of a parameter. Zeroed allows anything. */
 struct rule_filter {
-	bool is_set; /* it is one at all */
+	bool is_set; /* the parameter has filters */
 	bool is_constant;
 	bool is_power_of_two;
 	bool has_range;
@@ -103,7 +103,7 @@ enum rule_node_kind {
 	RULE_PARAMETER,
 	RULE_CONSTANT,
 	RULE_INSTRUCTION,
-	RULE_EITHER /* its operands are ways to write it */
+	RULE_EITHER /* its operands are alternatives */
 };
 
 /* A value of a pattern. */
@@ -111,8 +111,8 @@ struct rule_node {
 	enum rule_node_kind kind;
 	LLVMValueRef value; /* in the rule's module */
 	LLVMOpcode opcode;  /* of an instruction */
-	uint32_t parameter; /* which one */
-	uint32_t edges;     /* where its operands begin in rule->edges */
+	uint32_t parameter; /* number of the parameter */
+	uint32_t edges;     /* index of the first operand in rule->edges */
 	uint32_t edge_count;
 	bool is_commutative;
 	bool is_index; /* a constant of which only the number counts */
@@ -122,11 +122,11 @@ struct rule {
 	const char *name; /* without ".pattern" */
 	const char *file;
 	bool is_fast;
-	bool is_sum; /* "tkb.terms" */
+	bool is_sum; /* has "tkb.terms" */
 	uint32_t arch;
 	LLVMValueRef pattern;
 	LLVMValueRef replacement;
-	struct rule_node *nodes; /* operands before those that use them */
+	struct rule_node *nodes; /* operands before their users */
 	uint32_t node_count;
 	uint32_t *edges;
 	uint32_t edge_count;
@@ -134,9 +134,9 @@ struct rule {
 	uint32_t parameters[RULE_MAX_PARAMETERS]; /* their nodes */
 	uint32_t parameter_count;
 	struct rule_filter filters[RULE_MAX_PARAMETERS];
-	uint32_t *terms; /* nodes, of a sum */
+	uint32_t *terms; /* the nodes of a sum's terms */
 	uint32_t term_count;
-	uint32_t rest; /* the parameter that takes what is left of a sum */
+	uint32_t rest; /* the parameter for the remaining terms of a sum */
 };
 
 struct rule_set {
@@ -144,75 +144,79 @@ struct rule_set {
 	struct rule **rules;
 	size_t count;
 	size_t capacity;
-	LLVMModuleRef *modules; /* what they were read from; owned */
+	LLVMModuleRef *modules; /* owned; the files' modules */
 	size_t module_count;
 	size_t module_capacity;
 };
 
-/* Does `name` end with `tail`, behind something? */
+/* True if `name` ends with `tail`, and has more than that. */
 bool rule_has_tail(const char *name, const char *tail);
 
 /* A value's name, or "". */
 const char *rule_value_name(LLVMValueRef value);
 
-/* `rule '<name>' of '<file>': ` and the reason; TKB_ERR_INVALID. */
-__attribute__((format(printf, 3, 4))) int rule_refuse(const struct rule *rule,
-                                                      struct tkb_error *err,
-                                                      const char *format, ...);
+/* Fail with `rule '<name>' of '<file>': <reason>` and TKB_ERR_INVALID. */
+__attribute__((format(printf, 3, 4))) int rule_fail(const struct rule *rule,
+                                                    struct tkb_error *err,
+                                                    const char *format, ...);
 
-/* Read the attributes: what a rule is, and its filters. */
+/* Read the attributes: the rule's kind and its filters. */
 TKB_NODISCARD int rule_read_tags(struct rule *rule, struct tkb_error *err);
 
-/* Is each half of a rule made of what rules may be made of? */
+/* Check that both halves only have what rules may have. */
 TKB_NODISCARD int rule_check(const struct rule *rule, LLVMModuleRef module,
                              struct tkb_error *err);
 
-/* The same of a function that is one way of several. */
-TKB_NODISCARD int rule_check_way(const struct rule *rule, LLVMValueRef function,
-                                 struct tkb_error *err);
+/* The same for a function that is an alternative. */
+TKB_NODISCARD int rule_check_alternative(const struct rule *rule,
+                                         LLVMValueRef function,
+                                         struct tkb_error *err);
 
-/* Does a module say in several ways what `name` is? */
-bool rule_has_ways(LLVMModuleRef module, const char *name);
+/* True if the module has alternatives for `name`. */
+bool rule_has_alternatives(LLVMModuleRef module, const char *name);
 
-/* The function after `at` that is a way of `name`; the first one after NULL. */
-LLVMValueRef rule_next_way(LLVMModuleRef module, const char *name,
-                           LLVMValueRef at);
+/*
+ * The next function after `at` that is an alternative of `name`; NULL: the
+ * first.
+ */
+LLVMValueRef rule_next_alternative(LLVMModuleRef module, const char *name,
+                                   LLVMValueRef at);
 
 /* Make the nodes of a rule's pattern. */
 TKB_NODISCARD int rule_compile(struct rule *rule, LLVMModuleRef module,
                                struct tkb_arena *arena, struct tkb_error *err);
 
-/* A constant number, or a vector of such: all of it defined. */
+/* True for a constant number, or a vector of them, that is fully defined. */
 bool rule_is_number(LLVMValueRef value);
 
-/* Is `value` what parameter `index` asks for? */
+/* True if `value` passes the filter. */
 bool rule_filter_takes(const struct rule_filter *filter, LLVMValueRef value);
 
-/* Do two filters ask for the same? */
+/* True if two filters are equal. */
 bool rule_filter_equals(const struct rule_filter *a,
                         const struct rule_filter *b);
 
-/* Are two constants each other's reciprocal, as far as rules ask? */
+/* True if the product of two constants is close enough to 1. */
 bool rule_is_reciprocal(LLVMValueRef a, LLVMValueRef b);
 
 /*
- * What of an instruction makes poison: nsw, nuw, exact, nneg, disjoint,
- * samesign, inbounds and their like, as bits.
+ * The flags of an instruction that can make its result poison, as bits: nsw,
+ * nuw, exact, nneg, disjoint, samesign, inbounds and the like.
  */
 uint32_t rule_poison_flags(LLVMValueRef instruction);
 
-/* Its fast-math flags; 0 where it has none. */
+/* The fast-math flags; 0 if the instruction has none. */
 LLVMFastMathFlags rule_fast_math(LLVMValueRef instruction);
 
 /*
- * The terms of the sum at `root`: operands of its additions that are no
- * addition of the same block with one use. A root that is no addition is one
- * term. Of n terms there are n - 1 additions, the root first.
+ * Flatten the sum at `root`: replaces additions of the same block that have one
+ * use by their operands. A root that is not an addition is one term. For n
+ * terms there are n - 1 additions, the root first.
  */
 size_t rule_flatten(LLVMValueRef root, LLVMValueRef terms[RULE_MAX_TERMS],
                     LLVMValueRef additions[RULE_MAX_TERMS]);
 
-/* Is it an addition that only another one of its block uses? */
+/* True for an addition that only another addition of its block uses. */
 bool rule_is_part_of_sum(LLVMValueRef value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite/rule.h"
 
-#include <string.h>
+#include "llvm/llvm_values.h"
 
 static bool is_binary(LLVMOpcode opcode)
 {
@@ -14,7 +14,7 @@ static bool is_cast(LLVMOpcode opcode)
 	       opcode == LLVMAddrSpaceCast;
 }
 
-/* Instructions that only compute. */
+/* Instructions without side effects. */
 static bool is_pure(LLVMOpcode opcode)
 {
 	switch ((int)opcode) {
@@ -35,30 +35,13 @@ static bool is_pure(LLVMOpcode opcode)
 	}
 }
 
-static bool has_attribute(LLVMValueRef function, const char *name,
-                          uint64_t *value)
-{
-	const unsigned kind =
-		LLVMGetEnumAttributeKindForName(name, strlen(name));
-	LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
-		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
-
-	if (attribute == NULL)
-		return false;
-	*value = LLVMGetEnumAttributeValue(attribute);
-	return true;
-}
-
-/* A function that does nothing but compute, and comes back. */
+/* Functions without side effects that return. */
 static bool is_pure_function(LLVMValueRef function)
 {
-	uint64_t effects = 1;
 	uint64_t ignored = 0;
 
-	return has_attribute(function, "memory", &effects) && effects == 0 &&
-	       has_attribute(function, "nounwind", &ignored) &&
-	       has_attribute(function, "willreturn", &ignored) &&
-	       !has_attribute(function, "convergent", &ignored);
+	return llvm_only_computes(function) &&
+	       !llvm_function_attribute(function, "convergent", &ignored);
 }
 
 static int check_call(const struct rule *rule, LLVMModuleRef module,
@@ -70,20 +53,19 @@ static int check_call(const struct rule *rule, LLVMModuleRef module,
 	if (LLVMIsAFunction(callee) == NULL ||
 	    LLVMGetNumOperandBundles(call) > 0 ||
 	    LLVMGetCalledFunctionType(call) != LLVMGlobalGetValueType(callee))
-		return rule_refuse(rule, err,
-		                   "it calls what is no plain function");
+		return rule_fail(rule, err,
+		                 "it does not call a plain function");
 	name = rule_value_name(callee);
-	if (module != NULL && rule_has_ways(module, name))
+	if (module != NULL && rule_has_alternatives(module, name))
 		return 0;
 	if (!LLVMIsDeclaration(callee))
-		return rule_refuse(rule, err,
-		                   "it calls '%s', which the file defines",
-		                   name);
+		return rule_fail(rule, err,
+		                 "it calls '%s', which the file defines", name);
 	if (!is_pure_function(callee))
-		return rule_refuse(rule, err,
-		                   "it calls '%s', which is not declared "
-		                   "memory(none) nounwind willreturn",
-		                   name);
+		return rule_fail(rule, err,
+		                 "it calls '%s', which is not declared "
+		                 "memory(none) nounwind willreturn",
+		                 name);
 	return 0;
 }
 
@@ -92,12 +74,12 @@ static int check_load(const struct rule *rule, LLVMValueRef load,
 {
 	if (LLVMGetVolatile(load) ||
 	    LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic)
-		return rule_refuse(rule, err,
-		                   "it has a load that is volatile or atomic");
+		return rule_fail(rule, err,
+		                 "it has a load that is volatile or atomic");
 	return 0;
 }
 
-/* May a lane of it be nothing? Where vectors are put together. */
+/* May the operand be poison? Only where a vector is built. */
 static bool may_be_poison(LLVMOpcode opcode, unsigned index)
 {
 	return (opcode == LLVMInsertElement && index == 0) ||
@@ -120,13 +102,13 @@ static int check_operands(const struct rule *rule, LLVMValueRef instruction,
 		if (!LLVMIsConstant(operand) ||
 		    LLVMIsAGlobalValue(operand) != NULL ||
 		    LLVMIsAConstantExpr(operand) != NULL)
-			return rule_refuse(rule, err,
-			                   "it has an operand that is no "
-			                   "value, parameter or number");
+			return rule_fail(rule, err,
+			                 "it has an operand that is not a "
+			                 "value, parameter or number");
 		if (LLVMIsUndef(operand) && !may_be_poison(opcode, (unsigned)i))
-			return rule_refuse(rule, err,
-			                   "it has an operand that is undef "
-			                   "or poison");
+			return rule_fail(rule, err,
+			                 "it has an operand that is undef "
+			                 "or poison");
 	}
 	return 0;
 }
@@ -140,24 +122,24 @@ static int check_instruction(const struct rule *rule, LLVMModuleRef module,
 	if (opcode == LLVMRet)
 		return check_operands(rule, instruction, opcode, err);
 	if (LLVMHasMetadata(instruction))
-		return rule_refuse(rule, err,
-		                   "it has an instruction with metadata");
+		return rule_fail(rule, err,
+		                 "it has an instruction with metadata");
 	if (LLVMGetFirstUse(instruction) == NULL)
-		return rule_refuse(rule, err,
-		                   "it has an instruction that its result does "
-		                   "not depend on");
+		return rule_fail(rule, err,
+		                 "it has an instruction that its result does "
+		                 "not depend on");
 	if (opcode == LLVMCall)
 		rc = check_call(rule, module, instruction, err);
 	else if (opcode == LLVMLoad)
 		rc = check_load(rule, instruction, err);
 	else if (!is_pure(opcode))
-		rc = rule_refuse(rule, err,
-		                 "it has an instruction with effects, or one "
-		                 "that no rule may have");
+		rc = rule_fail(rule, err,
+		               "it has an instruction with effects, or one "
+		               "that no rule may have");
 	return rc < 0 ? rc : check_operands(rule, instruction, opcode, err);
 }
 
-/* One block that ends in `ret`, of instructions that rules may have. */
+/* Check that there is one block that ends in `ret`, of allowed instructions. */
 static int check_body(const struct rule *rule, LLVMModuleRef module,
                       LLVMValueRef function, struct tkb_error *err)
 {
@@ -165,12 +147,12 @@ static int check_body(const struct rule *rule, LLVMModuleRef module,
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
 	if (LLVMGetNextBasicBlock(block) != NULL)
-		return rule_refuse(rule, err, "'%s' has several blocks",
-		                   rule_value_name(function));
+		return rule_fail(rule, err, "'%s' has several blocks",
+		                 rule_value_name(function));
 	if (LLVMGetInstructionOpcode(end) != LLVMRet ||
 	    LLVMGetNumOperands(end) != 1)
-		return rule_refuse(rule, err, "'%s' returns nothing",
-		                   rule_value_name(function));
+		return rule_fail(rule, err, "'%s' returns nothing",
+		                 rule_value_name(function));
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
 	     at = LLVMGetNextInstruction(at)) {
 		const int rc = check_instruction(rule, module, at, err);
@@ -188,20 +170,20 @@ static LLVMValueRef root_of(LLVMValueRef function)
 		0);
 }
 
-/* Every parameter is in there, and the root is an instruction. */
+/* Check that all parameters are used, and the root is an instruction. */
 static int check_shape(const struct rule *rule, LLVMValueRef function,
                        struct tkb_error *err)
 {
 	const unsigned count = LLVMCountParams(function);
 
 	if (LLVMIsAInstruction(root_of(function)) == NULL)
-		return rule_refuse(rule, err, "'%s' has no instruction",
-		                   rule_value_name(function));
+		return rule_fail(rule, err, "'%s' has no instruction",
+		                 rule_value_name(function));
 	for (unsigned i = 0; i < count; i++) {
 		if (LLVMGetFirstUse(LLVMGetParam(function, i)) == NULL)
-			return rule_refuse(rule, err,
-			                   "'%s' does not use parameter %u",
-			                   rule_value_name(function), i);
+			return rule_fail(rule, err,
+			                 "'%s' does not use parameter %u",
+			                 rule_value_name(function), i);
 	}
 	return 0;
 }
@@ -212,7 +194,7 @@ static bool is_float_arithmetic(LLVMOpcode opcode)
 	       opcode == LLVMFDiv || opcode == LLVMFRem;
 }
 
-/* Flags that allow other rounding: on all arithmetic, or on nothing. */
+/* Flags that allow other rounding must be on all arithmetic, or on none. */
 static int check_rounding(const struct rule *rule, LLVMValueRef function,
                           struct tkb_error *err)
 {
@@ -225,21 +207,21 @@ static int check_rounding(const struct rule *rule, LLVMValueRef function,
 		const LLVMFastMathFlags flags = rule_fast_math(at);
 
 		if (!rule->is_fast && (flags & ~poison) != 0)
-			return rule_refuse(rule, err,
-			                   "it is exact, and its pattern has "
-			                   "flags that allow other rounding");
+			return rule_fail(rule, err,
+			                 "it is exact, and its pattern has "
+			                 "flags that allow other rounding");
 		if (rule->is_fast &&
 		    is_float_arithmetic(LLVMGetInstructionOpcode(at)) &&
 		    (flags & ~poison) == 0)
-			return rule_refuse(rule, err,
-			                   "it is fast, and its pattern has "
-			                   "floating-point arithmetic without "
-			                   "flags that allow other rounding");
+			return rule_fail(rule, err,
+			                 "it is fast, and its pattern has "
+			                 "floating-point arithmetic without "
+			                 "flags that allow other rounding");
 	}
 	return 0;
 }
 
-/* Does the pattern have this load, which the replacement names? */
+/* Does the pattern have the load that the replacement refers to? */
 static bool has_load(const struct rule *rule, LLVMValueRef load)
 {
 	LLVMValueRef pointer = LLVMGetOperand(load, 0);
@@ -262,7 +244,7 @@ static bool has_load(const struct rule *rule, LLVMValueRef load)
 	return false;
 }
 
-/* A division by what may be 0, or -1, would be undefined where nothing was. */
+/* A division by 0 or -1 could be undefined where the pattern is defined. */
 static bool is_safe_division(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	LLVMValueRef by;
@@ -285,23 +267,23 @@ static int check_replacement(const struct rule *rule, struct tkb_error *err)
 		const LLVMOpcode opcode = LLVMGetInstructionOpcode(at);
 
 		if (rule_poison_flags(at) != 0 || rule_fast_math(at) != 0)
-			return rule_refuse(rule, err,
-			                   "its replacement has flags (nsw, "
-			                   "inbounds, fast and so on)");
+			return rule_fail(rule, err,
+			                 "its replacement has flags (nsw, "
+			                 "inbounds, fast and so on)");
 		if (opcode == LLVMLoad && !has_load(rule, at))
-			return rule_refuse(rule, err,
-			                   "its replacement has a load that "
-			                   "its pattern does not have");
+			return rule_fail(rule, err,
+			                 "its replacement has a load that "
+			                 "its pattern does not have");
 		if (!is_safe_division(at, opcode))
-			return rule_refuse(rule, err,
-			                   "its replacement divides by what "
-			                   "may be 0 or -1");
+			return rule_fail(rule, err,
+			                 "its replacement divides by what "
+			                 "may be 0 or -1");
 	}
 	return 0;
 }
 
-int rule_check_way(const struct rule *rule, LLVMValueRef function,
-                   struct tkb_error *err)
+int rule_check_alternative(const struct rule *rule, LLVMValueRef function,
+                           struct tkb_error *err)
 {
 	int rc;
 
@@ -318,12 +300,11 @@ int rule_check(const struct rule *rule, LLVMModuleRef module,
 
 	if (LLVMGlobalGetValueType(rule->pattern) !=
 	    LLVMGlobalGetValueType(rule->replacement))
-		return rule_refuse(rule, err,
-		                   "its pattern and its replacement are of "
-		                   "different types");
+		return rule_fail(rule, err,
+		                 "its pattern and its replacement are of "
+		                 "different types");
 	if (LLVMIsFunctionVarArg(LLVMGlobalGetValueType(rule->pattern)))
-		return rule_refuse(rule, err,
-		                   "it takes any number of arguments");
+		return rule_fail(rule, err, "it takes any number of arguments");
 	rc = check_body(rule, module, rule->pattern, err);
 	if (rc == 0)
 		rc = check_body(rule, NULL, rule->replacement, err);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value of the function that is being read, and the node it became. */
+/* A value of the function that is being read, and its node. */
 struct name {
 	LLVMValueRef value;
 	uint32_t node;
@@ -13,9 +13,9 @@ struct name {
 struct reader {
 	struct rule *rule;
 	LLVMModuleRef module;
-	struct name *names; /* as many as there are nodes, at most */
+	struct name *names; /* at most one per node */
 	size_t name_count;
-	size_t scope; /* where those of this function begin */
+	size_t scope; /* where the names of this function begin */
 };
 
 static const char *const commutative_calls[] = {
@@ -24,7 +24,7 @@ static const char *const commutative_calls[] = {
 	"llvm.smin.",    "llvm.uadd.sat.", "llvm.umax.",     "llvm.umin.",
 };
 
-/* May its first two operands be swapped? */
+/* May the first two operands be swapped? */
 static bool is_commutative(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	const char *name;
@@ -37,7 +37,7 @@ static bool is_commutative(LLVMValueRef instruction, LLVMOpcode opcode)
 	case LLVMAnd:
 	case LLVMOr:
 	case LLVMXor:
-	case LLVMICmp: /* the predicate is swapped with them */
+	case LLVMICmp: /* with the swapped predicate */
 	case LLVMFCmp:
 		return true;
 	case LLVMCall:
@@ -60,7 +60,7 @@ static int add_node(struct reader *reader, const struct rule_node *node,
 	struct rule *rule = reader->rule;
 
 	if (rule->node_count == RULE_MAX_NODES)
-		return rule_refuse(rule, err, "its pattern is too long");
+		return rule_fail(rule, err, "its pattern is too long");
 	*out = rule->node_count;
 	rule->nodes[rule->node_count++] = *node;
 	return 0;
@@ -71,7 +71,7 @@ static int add_edge(struct reader *reader, uint32_t node, struct tkb_error *err)
 	struct rule *rule = reader->rule;
 
 	if (rule->edge_count == RULE_MAX_NODES)
-		return rule_refuse(rule, err, "its pattern is too long");
+		return rule_fail(rule, err, "its pattern is too long");
 	rule->edges[rule->edge_count++] = node;
 	return 0;
 }
@@ -80,13 +80,15 @@ static int add_name(struct reader *reader, LLVMValueRef value, uint32_t node,
                     struct tkb_error *err)
 {
 	if (reader->name_count == RULE_MAX_NODES)
-		return rule_refuse(reader->rule, err,
-		                   "its pattern is too long");
+		return rule_fail(reader->rule, err, "its pattern is too long");
 	reader->names[reader->name_count++] = (struct name){ value, node };
 	return 0;
 }
 
-/* The node of a value of this function. Constants become one when needed. */
+/*
+ * The node of a value of this function. Nodes for constants are added on
+ * demand.
+ */
 static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
                      struct tkb_error *err)
 {
@@ -102,7 +104,7 @@ static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
 	return add_node(reader, &constant, out, err);
 }
 
-/* Operands without the callee. */
+/* The number of operands without the callee. */
 static unsigned operand_count(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	const unsigned count = (unsigned)LLVMGetNumOperands(instruction);
@@ -110,7 +112,7 @@ static unsigned operand_count(LLVMValueRef instruction, LLVMOpcode opcode)
 	return opcode == LLVMCall ? count - 1 : count;
 }
 
-/* Of an element's index only the number counts, not its type. */
+/* For the index of an element only the number counts, not its type. */
 static void mark_index(struct rule *rule, LLVMOpcode opcode, uint32_t operand,
                        unsigned index)
 {
@@ -121,7 +123,7 @@ static void mark_index(struct rule *rule, LLVMOpcode opcode, uint32_t operand,
 	                  (opcode == LLVMInsertElement && index == 2));
 }
 
-/* Operands first: what they become is known before the edges are laid. */
+/* Operands first, since their nodes must exist before the edges. */
 static int read_instruction(struct reader *reader, LLVMValueRef instruction,
                             uint32_t *out, struct tkb_error *err)
 {
@@ -148,9 +150,10 @@ static int read_instruction(struct reader *reader, LLVMValueRef instruction,
 	return add_node(reader, &node, out, err);
 }
 
-/* The root of one way to write what `call` says. */
-static int read_way(struct reader *reader, LLVMValueRef call, LLVMValueRef way,
-                    uint32_t *root_out, struct tkb_error *err)
+/* Add the nodes of one alternative for `call`, and return its root. */
+static int read_alternative(struct reader *reader, LLVMValueRef call,
+                            LLVMValueRef way, uint32_t *root_out,
+                            struct tkb_error *err)
 {
 	const size_t scope = reader->scope;
 	const size_t begin = reader->name_count;
@@ -183,30 +186,33 @@ static int read_way(struct reader *reader, LLVMValueRef call, LLVMValueRef way,
 	return rc;
 }
 
-static int read_ways(struct reader *reader, LLVMValueRef call, const char *name,
-                     uint32_t *out, struct tkb_error *err)
+static int read_alternatives(struct reader *reader, LLVMValueRef call,
+                             const char *name, uint32_t *out,
+                             struct tkb_error *err)
 {
 	struct rule_node node = { .kind = RULE_EITHER, .value = call };
 	uint32_t roots[64] = { 0 };
 
-	for (LLVMValueRef way = rule_next_way(reader->module, name, NULL);
-	     way != NULL; way = rule_next_way(reader->module, name, way)) {
+	for (LLVMValueRef way =
+	             rule_next_alternative(reader->module, name, NULL);
+	     way != NULL;
+	     way = rule_next_alternative(reader->module, name, way)) {
 		int rc;
 
 		if (node.edge_count == TKB_COUNT_OF(roots))
-			return rule_refuse(reader->rule, err,
-			                   "there are too many ways of '%s'",
-			                   name);
+			return rule_fail(reader->rule, err,
+			                 "'%s' has too many alternatives",
+			                 name);
 		if (LLVMGlobalGetValueType(way) !=
 		    LLVMGetCalledFunctionType(call))
-			return rule_refuse(reader->rule, err,
-			                   "'%s' and '%s' are of different "
-			                   "types",
-			                   rule_value_name(way), name);
-		rc = rule_check_way(reader->rule, way, err);
+			return rule_fail(reader->rule, err,
+			                 "'%s' and '%s' are of different "
+			                 "types",
+			                 rule_value_name(way), name);
+		rc = rule_check_alternative(reader->rule, way, err);
 		if (rc == 0)
-			rc = read_way(reader, call, way,
-			              &roots[node.edge_count], err);
+			rc = read_alternative(reader, call, way,
+			                      &roots[node.edge_count], err);
 		if (rc < 0)
 			return rc;
 		node.edge_count++;
@@ -256,8 +262,8 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 		uint32_t node = 0;
 		int rc;
 
-		if (rule_has_ways(reader->module, callee))
-			rc = read_ways(reader, at, callee, &node, err);
+		if (rule_has_alternatives(reader->module, callee))
+			rc = read_alternatives(reader, at, callee, &node, err);
 		else
 			rc = read_instruction(reader, at, &node, err);
 		if (rc == 0)
@@ -270,7 +276,9 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 	                 &reader->rule->root, err);
 }
 
-/* A bare parameter that only this addition has takes what is left over. */
+/*
+ * The parameter that takes the remaining terms is only used in this addition.
+ */
 static bool is_rest(const struct rule *rule, LLVMValueRef term)
 {
 	if (LLVMIsAArgument(term) == NULL ||
@@ -310,17 +318,17 @@ static int read_sum(struct reader *reader, struct tkb_arena *arena,
 		}
 	}
 	if (rest_count != 1 || rule->term_count == 0)
-		return rule_refuse(rule, err,
-		                   "its pattern is no sum of terms and of one "
-		                   "parameter that nothing else has");
+		return rule_fail(rule, err,
+		                 "its pattern is not a sum of terms and one "
+		                 "parameter without other uses");
 	for (LLVMValueRef at = LLVMGetFirstInstruction(
 		     LLVMGetFirstBasicBlock(rule->pattern));
 	     at != NULL; at = LLVMGetNextInstruction(at)) {
 		if (LLVMGetInstructionOpcode(at) == LLVMAdd &&
 		    rule_poison_flags(at) != 0)
-			return rule_refuse(rule, err,
-			                   "its sum has an addition with "
-			                   "flags");
+			return rule_fail(rule, err,
+			                 "its sum has an addition with "
+			                 "flags");
 	}
 	return 0;
 }

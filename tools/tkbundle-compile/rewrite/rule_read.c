@@ -14,9 +14,9 @@
 
 static const char pattern_tail[] = ".pattern";
 static const char replacement_tail[] = ".replacement";
-static const char way_mark[] = ".either.";
+static const char alternative_mark[] = ".either.";
 
-/* The function that `name` without `tail` and with `other` instead names. */
+/* Find the function whose name has `other` instead of `tail`. */
 static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
                               const char *tail, const char *other)
 {
@@ -33,7 +33,7 @@ static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
 	                                                       : function;
 }
 
-/* A rule whose replacement holds its own pattern would be applied for ever. */
+/* A rule whose replacement contains its pattern would be applied forever. */
 static int check_end(const struct rule *rule, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .rule = NULL };
@@ -46,9 +46,9 @@ static int check_end(const struct rule *rule, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
-			return rule_refuse(rule, err,
-			                   "its replacement contains its "
-			                   "pattern, which would never end");
+			return rule_fail(rule, err,
+			                 "its replacement contains its "
+			                 "pattern, which would never end");
 	}
 	return 0;
 }
@@ -60,11 +60,11 @@ static int read_rule(struct rule_set *set, struct rule *rule,
 
 	rule->parameter_count = LLVMCountParams(rule->pattern);
 	if (rule->parameter_count > RULE_MAX_PARAMETERS)
-		return rule_refuse(rule, err, "it has too many parameters");
+		return rule_fail(rule, err, "it has too many parameters");
 	if (LLVMCountParams(rule->replacement) != rule->parameter_count)
-		return rule_refuse(rule, err,
-		                   "its pattern and its replacement are of "
-		                   "different types");
+		return rule_fail(rule, err,
+		                 "its pattern and its replacement are of "
+		                 "different types");
 	rc = rule_read_tags(rule, err);
 	if (rc == 0)
 		rc = rule_check(rule, module, err);
@@ -83,18 +83,18 @@ static int add_rule(struct rule_set *set, const char *file,
 
 	if (rule == NULL)
 		return tkb_fail_nomem(err);
-	rule->name = tkb_arena_string(
+	rc = tkb_arena_copy(
 		&set->arena,
-		(struct tkb_bytes){ name,
-	                            strlen(name) - strlen(pattern_tail) });
+		(struct tkb_bytes){ name, strlen(name) - strlen(pattern_tail) },
+		&rule->name, err);
+	if (rc < 0)
+		return rc;
 	rule->file = file;
-	if (rule->name == NULL)
-		return tkb_fail_nomem(err);
 	rule->pattern = pattern;
 	rule->replacement =
 		find_half(module, name, pattern_tail, replacement_tail);
 	if (rule->replacement == NULL)
-		return rule_refuse(rule, err, "it has no replacement");
+		return rule_fail(rule, err, "it has no replacement");
 	rc = read_rule(set, rule, module, err);
 	if (rc < 0)
 		return rc;
@@ -105,7 +105,7 @@ static int add_rule(struct rule_set *set, const char *file,
 	return rc;
 }
 
-/* What a defined function of a file of rules is. */
+/* Handle a function that the rule file defines. */
 static int read_function(struct rule_set *set, const char *file,
                          LLVMModuleRef module, LLVMValueRef function,
                          struct tkb_error *err)
@@ -123,11 +123,11 @@ static int read_function(struct rule_set *set, const char *file,
 		            (int)(strlen(name) - strlen(replacement_tail)),
 		            name, file);
 	}
-	if (strstr(name, way_mark) != NULL)
+	if (strstr(name, alternative_mark) != NULL)
 		return 0;
 	return fail(err, TKB_ERR_INVALID,
-	            "function '%s' of '%s': it is no pattern, replacement or "
-	            "way",
+	            "function '%s' of '%s': it is not a pattern, replacement "
+	            "or alternative",
 	            name, file);
 }
 
@@ -135,7 +135,7 @@ static int parse(LLVMContextRef context, struct tkb_bytes text,
                  const char *name, LLVMModuleRef *out, struct tkb_error *err)
 {
 	AUTO_LLVM_MESSAGE message = NULL;
-	/* LLVMParseIRInContext() takes it over. */
+	/* LLVMParseIRInContext() takes it over */
 	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
 		text.data, text.size, name);
 
@@ -150,7 +150,7 @@ static int parse(LLVMContextRef context, struct tkb_bytes text,
 	return 0;
 }
 
-/* Into `set`, which may end up with some of the file's rules in it. */
+/* Read a file into `set`; after a failure some of its rules may be there. */
 static int read_file(struct rule_set *set, LLVMContextRef context,
                      struct tkb_bytes text, const char *name,
                      struct tkb_error *err)

@@ -18,7 +18,10 @@ struct tag {
 	char value[64];
 };
 
-/* A text that LLVM holds is not ended by a zero. Cut off it could mean more. */
+/*
+ * LLVM's strings have no terminating zero. A truncated one could be valid, so
+ * long ones are replaced.
+ */
 static void copy_text(const char *text, unsigned size, char out[64])
 {
 	static const char too_long[] = "(more than 63 bytes)";
@@ -32,7 +35,7 @@ static void copy_text(const char *text, unsigned size, char out[64])
 	out[size] = '\0';
 }
 
-/* The next attribute of ours from `*at` on; false where there is none. */
+/* The next of our attributes from `*at` on; false if there is none. */
 static bool next_tag(const LLVMAttributeRef *attributes, unsigned count,
                      unsigned *at, struct tag *out)
 {
@@ -62,13 +65,13 @@ static int list_attributes(const struct rule *rule, LLVMValueRef function,
 	const unsigned count = LLVMGetAttributeCountAtIndex(function, index);
 
 	if (count > MAX_ATTRIBUTES)
-		return rule_refuse(rule, err, "it has too many attributes");
+		return rule_fail(rule, err, "it has too many attributes");
 	LLVMGetAttributesAtIndex(function, index, out);
 	*count_out = count;
 	return 0;
 }
 
-/* One number of all of `text`. */
+/* Read a number that takes up all of `text`. */
 static bool read_integer(const char *text, const char *end, int64_t *out)
 {
 	char *stop = NULL;
@@ -78,7 +81,7 @@ static bool read_integer(const char *text, const char *end, int64_t *out)
 	return errno == 0 && stop != text && stop == end;
 }
 
-/* Of two ranges both hold. */
+/* Intersect the filter's range with another one. */
 static bool narrow(struct rule_filter *filter, int64_t low, int64_t high)
 {
 	if (!filter->has_range || filter->low < low)
@@ -171,11 +174,11 @@ static int read_filters(struct rule *rule, uint32_t index,
 	while (next_tag(attributes, count, &at, &tag)) {
 		if (!read_filter(&tag, rule->parameter_count,
 		                 &rule->filters[index]))
-			return rule_refuse(rule, err,
-			                   "parameter %u has the filter '%s' "
-			                   "with the value '%s', which is none",
-			                   (unsigned)index, tag.name,
-			                   tag.value);
+			return rule_fail(rule, err,
+			                 "parameter %u has the filter '%s' "
+			                 "with the value '%s', which is "
+			                 "invalid",
+			                 (unsigned)index, tag.name, tag.value);
 	}
 	return 0;
 }
@@ -208,7 +211,7 @@ static bool read_tag(const struct tag *tag, struct rule *rule, bool *has_kind)
 	return false;
 }
 
-/* What stands at the replacement would be overlooked: it is refused. */
+/* Refuse tags at the replacement, which would have no effect. */
 static int check_replacement(const struct rule *rule, struct tkb_error *err)
 {
 	LLVMAttributeRef attributes[MAX_ATTRIBUTES];
@@ -227,10 +230,10 @@ static int check_replacement(const struct rule *rule, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 		if (next_tag(attributes, count, &at, &tag))
-			return rule_refuse(rule, err,
-			                   "its replacement has the tag '%s', "
-			                   "which is the pattern's",
-			                   tag.name);
+			return rule_fail(rule, err,
+			                 "its replacement has the tag '%s', "
+			                 "which is the pattern's",
+			                 tag.name);
 	}
 	return 0;
 }
@@ -250,14 +253,14 @@ int rule_read_tags(struct rule *rule, struct tkb_error *err)
 		return rc;
 	while (next_tag(attributes, count, &at, &tag)) {
 		if (!read_tag(&tag, rule, &has_kind))
-			return rule_refuse(rule, err,
-			                   "it has the tag '%s' with the value "
-			                   "'%s', which is none",
-			                   tag.name, tag.value);
+			return rule_fail(rule, err,
+			                 "it has the tag '%s' with the value "
+			                 "'%s', which is invalid",
+			                 tag.name, tag.value);
 	}
 	if (!has_kind)
-		return rule_refuse(rule, err,
-		                   "it has no tag \"tkb.rule\", exact or fast");
+		return rule_fail(rule, err,
+		                 "it has no tag \"tkb.rule\", exact or fast");
 	for (uint32_t i = 0; i < rule->parameter_count; i++) {
 		rc = read_filters(rule, i, err);
 		if (rc < 0)

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_RULE_TEXTS_H
 #define TKB_COMPILE_RULE_TEXTS_H
 
-/* The files in rules/, as rule_texts.cmake puts them into the program. */
+/* The files in rules/, compiled in by rule_texts.cmake. */
 
 #include <stddef.h>
 

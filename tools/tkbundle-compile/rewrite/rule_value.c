@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "llvm/llvm_values.h"
+
 enum {
-	RANGE_DEPTH = 4 /* how far back it is looked for */
+	RANGE_DEPTH = 4 /* operands of operands that are searched */
 };
 
-/* A range of integers; `is_known` where one was found. */
+/* A range of integers, if known. */
 struct range {
 	bool is_known;
 	int64_t low, high;
@@ -68,13 +70,6 @@ LLVMFastMathFlags rule_fast_math(LLVMValueRef instruction)
 	               : LLVMFastMathNone;
 }
 
-static bool has_one_use(LLVMValueRef value)
-{
-	LLVMUseRef use = LLVMGetFirstUse(value);
-
-	return use != NULL && LLVMGetNextUse(use) == NULL;
-}
-
 static bool is_addition(LLVMValueRef value, LLVMBasicBlockRef block)
 {
 	return LLVMIsAInstruction(value) != NULL &&
@@ -86,7 +81,7 @@ bool rule_is_part_of_sum(LLVMValueRef value)
 {
 	LLVMBasicBlockRef block;
 
-	if (LLVMIsAInstruction(value) == NULL || !has_one_use(value))
+	if (LLVMIsAInstruction(value) == NULL || !llvm_has_one_use(value))
 		return false;
 	block = LLVMGetInstructionParent(value);
 	return is_addition(value, block) &&
@@ -101,12 +96,12 @@ size_t rule_flatten(LLVMValueRef root, LLVMValueRef terms[RULE_MAX_TERMS],
 	size_t at = 0;
 
 	terms[0] = root;
-	/* An addition gives way to its operands, until there is no more. */
+	/* Replace additions by their operands until there are no more. */
 	while (at < count) {
 		LLVMValueRef term = terms[at];
 
 		if (!is_addition(term, block) || count == RULE_MAX_TERMS ||
-		    (term != root && !has_one_use(term))) {
+		    (term != root && !llvm_has_one_use(term))) {
 			at++;
 			continue;
 		}
@@ -120,7 +115,9 @@ size_t rule_flatten(LLVMValueRef root, LLVMValueRef terms[RULE_MAX_TERMS],
 	return count;
 }
 
-/* Of an integer of at most 64 bits, or of such lanes; else 0. */
+/*
+ * The width of an integer of at most 64 bits, or of a vector's lanes; else 0.
+ */
 static unsigned integer_width(LLVMTypeRef type)
 {
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
@@ -138,7 +135,7 @@ static unsigned lane_count(LLVMTypeRef type)
 	               : 1;
 }
 
-/* Lane `index` of a constant vector; the constant itself, where it is none. */
+/* Lane `index` of a constant vector, or the constant itself. */
 static LLVMValueRef lane_of(LLVMValueRef constant, unsigned index)
 {
 	return LLVMGetTypeKind(LLVMTypeOf(constant)) == LLVMVectorTypeKind
@@ -192,7 +189,7 @@ static struct range range_of_width(unsigned width, bool is_signed)
 
 static struct range find_range(LLVMValueRef value, unsigned depth);
 
-/* Where the operands' ranges cannot wrap, they add up. */
+/* The sum of the operands' ranges, if it cannot wrap. */
 static struct range range_of_sum(LLVMValueRef value, bool is_difference,
                                  unsigned depth)
 {
@@ -213,7 +210,7 @@ static struct range range_of_sum(LLVMValueRef value, bool is_difference,
 	return sum;
 }
 
-/* A mask or a shift to the right by a constant leaves only so much. */
+/* The range that a mask or a right shift by a constant leaves. */
 static struct range range_of_bits(LLVMValueRef value, LLVMOpcode opcode)
 {
 	const unsigned width = integer_width(LLVMTypeOf(value));
@@ -271,7 +268,7 @@ static bool has_magnitude(const struct rule_filter *filter,
 		if (LLVMIsAConstantFP(lane) == NULL)
 			return false;
 		magnitude = magnitude_of(lane);
-		/* a NaN is in no range */
+		/* false for NaN */
 		if (!(magnitude >= filter->least && magnitude <= filter->most))
 			return false;
 	}

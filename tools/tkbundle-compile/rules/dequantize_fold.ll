@@ -1,9 +1,9 @@
 ; SPDX-License-Identifier: Apache-2.0
 ;
-; A dequantized value that is multiplied, or divided, by another constant: the
-; constants become one. That rounds once where the code rounds twice: `fast`, and
-; only where both operations may be reassociated. The constants' magnitudes are
-; such that neither their product nor their quotient leaves the range of a float.
+; A dequantized value that is multiplied or divided by another constant: the
+; constants become one. That rounds once where the code rounds twice, so it is
+; `fast`, and both operations must allow reassociation. The constants' magnitudes
+; keep their product and their quotient in the range of a float.
 ; rule.h has the language.
 
 ; i8, sitofp

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
 ;
-; Quantize after dequantize with the same scale gives what was there. rule.h has
+; Quantizing after dequantizing with the same scale gives the original value. rule.h has
 ; the language.
 ;
 ; Why the rules without `fast` are exact. Let q be an integer of at most 2^20 and
@@ -13,9 +13,9 @@
 ; 1 within 2^-12, q is at most 2^10, and the product is q within 0.26. 0 stays +0,
 ; for s and t are of one sign. There is no infinity and no NaN: an integer cannot
 ; be one, and constants that are one are out of range. With a scale that is not
-; known s may be 0, an infinity or NaN: only `fast` may look away.
+; known s may be 0, an infinity or NaN: only a `fast` rule may ignore that.
 ;
-; Zero points: q is what is left of one, (value - zero), wherever that stands.
+; Zero points: q is the difference (value - zero), wherever it is computed.
 
 declare float @llvm.rint.f32(float) #2
 declare float @llvm.nearbyint.f32(float) #2
@@ -216,8 +216,8 @@ define float @requantize.word.reciprocal.replacement(i32 %q, float %s, float %t)
   ret float %f
 }
 
-; A byte stays what it is between the ends of its type; between -127 and 127, but
-; for -128.
+; Clamping a byte to the ends of its type does nothing; clamping to -127 and 127
+; only changes -128.
 
 define i8 @requantize.signed.ends.greatest.least.pattern(i8 %q) #0 {
   %f = sitofp i8 %q to float
@@ -293,7 +293,7 @@ define i8 @requantize.unsigned.ends.least.greatest.replacement(i8 %q) {
   ret i8 %q
 }
 
-; The same of four bytes at once, which may have been put together only then.
+; The same for four bytes at once, which may be put together only then.
 
 define <4 x i8> @requantize.vector4.pattern(<4 x i8> %q) #0 {
   %f = sitofp <4 x i8> %q to <4 x float>
@@ -330,7 +330,7 @@ define <4 x i8> @requantize.elements4.replacement(i8 %x, i8 %y, i8 %z, i8 %t) {
   ret <4 x i8> %v3
 }
 
-; Words that LLVM has put together as floats, and takes back as words.
+; Words that LLVM assembles as floats and converts back to words.
 
 define <4 x i32> @requantize.words4.pattern(i32 "tkb.range"="-1048576,1048576" %x, i32 "tkb.range"="-1048576,1048576" %y, i32 "tkb.range"="-1048576,1048576" %z, i32 "tkb.range"="-1048576,1048576" %t) #0 {
   %f0 = sitofp i32 %x to float
@@ -353,8 +353,7 @@ define <4 x i32> @requantize.words4.replacement(i32 %x, i32 %y, i32 %z, i32 %t) 
   ret <4 x i32> %v3
 }
 
-; Any scale: where it is 0, an infinity or NaN, the code has promised that it is
-; not.
+; Any scale: the code's flags promise that it is not 0, an infinity or NaN.
 
 define float @requantize.signed.any.pattern(i8 %q, float %s) #1 {
   %f = sitofp i8 %q to float

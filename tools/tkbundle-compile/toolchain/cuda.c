@@ -38,8 +38,8 @@ bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE])
 	       access(out, R_OK) == 0;
 }
 
-/* Where the system looks before its own folders, and the list of those. */
-static void note_system(const char *name, struct tkb_buf *seen)
+/* Add the paths where the loader searches before its cache, and the cache. */
+static void add_loader_paths(const char *name, struct tkb_buf *searched)
 {
 	const char *at = cuda_variable("LD_LIBRARY_PATH");
 	char path[CUDA_PATH_SIZE];
@@ -49,16 +49,16 @@ static void note_system(const char *name, struct tkb_buf *seen)
 
 		if (length > 0 && snprintf(path, sizeof(path), "%.*s/%s",
 		                           length, at, name) < CUDA_PATH_SIZE)
-			tkb_tool_file_add(seen, path);
+			tkb_tool_file_add(searched, path);
 		at += length;
 		at += *at != '\0';
 	}
-	tkb_tool_file_add(seen, "/etc/ld.so.cache");
+	tkb_tool_file_add(searched, "/etc/ld.so.cache");
 }
 
 /*
- * It stays in memory when it is closed: what its C++ runtime has allocated would
- * otherwise be left behind without an owner.
+ * The library stays loaded after dlclose(): otherwise memory that its C++
+ * runtime allocated would be reported as leaked.
  */
 static void *load(const char *path)
 {
@@ -66,19 +66,20 @@ static void *load(const char *path)
 }
 
 /*
- * In `folder`, or where that is NULL as the system finds it. What is found is
- * noted by the caller.
+ * Open a library in `folder`, or by the loader's search if that is NULL. The
+ * caller adds the file that was opened to `seen`.
  */
-static void *open_in(const char *folder, const char *name, struct tkb_buf *seen)
+static void *open_in(const char *folder, const char *name,
+                     struct tkb_buf *searched)
 {
 	static const char *const versions[] = { "13", "12" };
-	static const char *const places[] = { "lib64", "lib" };
-	const size_t place_count = folder == NULL ? 1 : 2;
+	static const char *const subfolders[] = { "lib64", "lib" };
+	const size_t subfolder_count = folder == NULL ? 1 : 2;
 	char path[CUDA_PATH_SIZE];
 	void *handle = NULL;
 
-	for (size_t i = 0; i < 2 * place_count && handle == NULL; i++) {
-		const char *version = versions[i / place_count];
+	for (size_t i = 0; i < 2 * subfolder_count && handle == NULL; i++) {
+		const char *version = versions[i / subfolder_count];
 		int length;
 
 		if (folder == NULL)
@@ -86,19 +87,20 @@ static void *open_in(const char *folder, const char *name, struct tkb_buf *seen)
 			                  version);
 		else
 			length = snprintf(path, sizeof(path), "%s/%s/%s.so.%s",
-			                  folder, places[i % 2], name, version);
+			                  folder, subfolders[i % 2], name,
+			                  version);
 		if (length >= (int)sizeof(path))
 			continue;
 		handle = load(path);
 		if (folder == NULL)
-			note_system(path, seen);
+			add_loader_paths(path, searched);
 		else if (handle == NULL)
-			tkb_tool_file_add(seen, path);
+			tkb_tool_file_add(searched, path);
 	}
 	return handle;
 }
 
-static void note_path(struct cuda_library *library)
+static void set_path(struct cuda_library *library)
 {
 	struct link_map *map = NULL;
 
@@ -106,7 +108,7 @@ static void note_path(struct cuda_library *library)
 	if (dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0)
 		(void)snprintf(library->path, sizeof(library->path), "%s",
 		               map->l_name);
-	tkb_tool_file_add(&library->seen, library->path);
+	tkb_tool_file_add(&library->searched, library->path);
 }
 
 bool cuda_open(struct cuda_library *library, const char *name)
@@ -117,22 +119,22 @@ bool cuda_open(struct cuda_library *library, const char *name)
 	if (library->handle != NULL && strcmp(library->home, home) == 0)
 		return true;
 	cuda_close(library);
-	library->seen = (struct tkb_buf)TKB_BUF_INIT(TKB_MIB);
+	library->searched = (struct tkb_buf)TKB_BUF_INIT(TKB_MIB);
 	library->home = strdup(home);
 	if (library->home == NULL)
 		return false;
 	if (named != NULL)
-		library->handle = open_in(named, name, &library->seen);
+		library->handle = open_in(named, name, &library->searched);
 	if (library->handle == NULL)
-		library->handle = open_in(NULL, name, &library->seen);
+		library->handle = open_in(NULL, name, &library->searched);
 	if (library->handle == NULL)
 		library->handle =
-			open_in(CUDA_DEFAULT_TOOLKIT, name, &library->seen);
+			open_in(CUDA_DEFAULT_TOOLKIT, name, &library->searched);
 	if (library->handle == NULL) {
 		cuda_close(library);
 		return false;
 	}
-	note_path(library);
+	set_path(library);
 	return true;
 }
 
@@ -143,13 +145,13 @@ void cuda_close(struct cuda_library *library)
 	if (library->beside != NULL)
 		(void)dlclose(library->beside);
 	free(library->home);
-	tkb_buf_release(&library->seen);
+	tkb_buf_release(&library->searched);
 	*library = (struct cuda_library){ .handle = NULL };
 }
 
-/* As `name` in the folder of `path`. */
+/* Open `name` in the folder of `path`. */
 static void *open_next_to(const char *path, const char *name,
-                          struct tkb_buf *seen)
+                          struct tkb_buf *searched)
 {
 	const char *slash = strrchr(path, '/');
 	char file[CUDA_PATH_SIZE];
@@ -158,7 +160,7 @@ static void *open_next_to(const char *path, const char *name,
 	    snprintf(file, sizeof(file), "%.*s/%s", (int)(slash - path), path,
 	             name) >= CUDA_PATH_SIZE)
 		return NULL;
-	tkb_tool_file_add(seen, file);
+	tkb_tool_file_add(searched, file);
 	return load(file);
 }
 
@@ -168,21 +170,21 @@ void cuda_open_beside(struct cuda_library *library, const char *name)
 
 	if (library->beside != NULL)
 		return;
-	library->beside = open_next_to(library->path, name, &library->seen);
+	library->beside = open_next_to(library->path, name, &library->searched);
 	if (library->beside != NULL)
 		return;
 	file = realpath(library->path, NULL);
 	if (file != NULL && strcmp(file, library->path) != 0)
-		library->beside = open_next_to(file, name, &library->seen);
+		library->beside = open_next_to(file, name, &library->searched);
 	free(file);
 }
 
-/* POSIX lets dlsym() give functions; C does not say how to take them. */
+/* POSIX lets dlsym() return functions, but C has no cast for that. */
 bool cuda_find(const struct cuda_library *library, const char *name,
-               void *place)
+               void *function_out)
 {
 	void *symbol = dlsym(library->handle, name);
 
-	memcpy(place, &symbol, sizeof(symbol));
+	memcpy(function_out, &symbol, sizeof(symbol));
 	return symbol != NULL;
 }

@@ -2,14 +2,14 @@
 #ifndef TKB_COMPILE_CUDA_H
 #define TKB_COMPILE_CUDA_H
 
-/* Where the CUDA toolkit is, and its libraries, opened when they are needed. */
+/* Finds the CUDA toolkit, and opens its libraries when they are needed. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
 
-/* Where a toolkit is that no variable names. */
+/* The toolkit if no variable names one. */
 #define CUDA_DEFAULT_TOOLKIT "/usr/local/cuda"
 
 enum {
@@ -19,38 +19,38 @@ enum {
 /* $CUDA_HOME, or $CUDA_PATH, or "/usr/local/cuda". */
 const char *cuda_toolkit(void);
 
-/* A variable's value; NULL where it is unset or empty. */
+/* The value of a variable; NULL if unset or empty. */
 const char *cuda_variable(const char *name);
 
-/* "<toolkit>/<rest>" is there, and `out` is it. */
+/* True if the file "<toolkit>/<rest>" exists; `out` is its path. */
 bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE]);
 
 /* A library of the toolkit. */
 struct cuda_library {
-	void *handle;              /* owned; NULL: not open */
-	void *beside;              /* owned; what it opens itself; or NULL */
-	char path[CUDA_PATH_SIZE]; /* of its file */
-	char *home;                /* owned; what the variables said */
-	struct tkb_buf seen; /* fields: where it was looked for, and found */
+	void *handle; /* owned; NULL: not open */
+	void *beside; /* owned; a library that it opens itself; or NULL */
+	char path[CUDA_PATH_SIZE]; /* of the opened file */
+	char *home; /* owned; the toolkit that the variables named */
+	struct tkb_buf searched; /* fields: paths searched and opened */
 };
 
 /*
- * Open "<name>.so" of CUDA 13 or 12: in the toolkit's folder where $CUDA_HOME or
- * $CUDA_PATH names one; then as the system finds libraries; then in
- * /usr/local/cuda. One that is open stays so while these variables say the same.
+ * Open "<name>.so" of CUDA 13 or 12: in the toolkit named by $CUDA_HOME or
+ * $CUDA_PATH, then by the loader's search, then in /usr/local/cuda. An open
+ * library is kept while these variables are unchanged.
  */
 bool cuda_open(struct cuda_library *library, const char *name);
 void cuda_close(struct cuda_library *library);
 
 /*
- * Open the file `name` in the folder where the library lies, or where the file
- * lies that it links to. What the library then opens by this name is that file,
- * also where the loader does not look in that folder.
+ * Open the file `name` in the library's folder, or in the folder of the file
+ * that it links to. When the library itself opens this name it gets that file,
+ * even if the loader does not search that folder.
  */
 void cuda_open_beside(struct cuda_library *library, const char *name);
 
-/* Put the function `name` in `place`. False: there is none. */
+/* Store the function `name` in `function_out`. False if there is none. */
 bool cuda_find(const struct cuda_library *library, const char *name,
-               void *place);
+               void *function_out);
 
 #endif

@@ -8,12 +8,12 @@
 
 enum {
 	FIRST_OF_ITS_OWN = 90,
-	NEWEST_PTX = 90,  /* that LLVM 22 knows */
-	DEFAULT_PTX = 86, /* that Triton's kernels count on */
+	NEWEST_PTX = 90,  /* newest known to LLVM 22 */
+	DEFAULT_PTX = 86, /* needed by Triton's kernels */
 	NAMES_SIZE = 200
 };
 
-/* What LLVM 22 can compile for, and the first version of PTX that has it. */
+/* Targets of LLVM 22, and the first PTX version of each. */
 static const struct gpu {
 	uint32_t number;
 	uint32_t first_ptx;
@@ -44,7 +44,7 @@ uint32_t gpu_ptx_of_release(unsigned major, unsigned minor)
 	return 70 + minor;
 }
 
-static int refuse(const char *arch, struct tkb_error *err)
+static int fail_unknown_gpu(const char *arch, struct tkb_error *err)
 {
 	char names[NAMES_SIZE] = "";
 	size_t used = 0;
@@ -54,7 +54,7 @@ static int refuse(const char *arch, struct tkb_error *err)
 		                         "%s%u", i == 0 ? "" : ", ",
 		                         gpus[i].number);
 	return fail(err, TKB_ERR_UNSUPPORTED,
-	            "LLVM 22 compiles for no GPU 'sm_%s', but for %s", arch,
+	            "LLVM 22 cannot compile for GPU 'sm_%s', but for %s", arch,
 	            names);
 }
 
@@ -68,11 +68,11 @@ int gpu_choose_ptx(const char *arch, uint32_t tool_ptx, uint32_t *out,
 	while (gpu < gpus + GPU_COUNT && gpu->number != number)
 		gpu++;
 	if (gpu == gpus + GPU_COUNT)
-		return refuse(arch, err);
+		return fail_unknown_gpu(arch, err);
 	if (tool_ptx != 0 && tool_ptx < gpu->first_ptx)
 		return fail(err, TKB_ERR_UNSUPPORTED,
-		            "sm_%s begins with PTX %u.%u, and the tool that "
-		            "is to take it knows up to %u.%u",
+		            "sm_%s needs PTX %u.%u, but the tool that reads it "
+		            "knows only versions up to %u.%u",
 		            arch, gpu->first_ptx / 10, gpu->first_ptx % 10,
 		            tool_ptx / 10, tool_ptx % 10);
 	if (version < gpu->first_ptx)

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_GPU_H
 #define TKB_COMPILE_GPU_H
 
-/* What GPUs are called, and which PTX they understand. */
+/* Names of GPUs, and the PTX versions that they support. */
 
 #include <tkbundle/tkbundle.h>
 
@@ -11,20 +11,21 @@ enum {
 };
 
 /*
- * Of "90": "sm_90a". From there on an architecture has features that later ones
+ * "sm_90a" for "90". From there on an architecture has features that later ones
  * lack.
  */
 void gpu_name(const char *arch, char out[GPU_NAME_SIZE]);
 
-/* The newest PTX of a toolkit's release, as Triton maps them: 90 is 9.0. */
+/* The newest PTX version of a CUDA release, as Triton maps them: 90 is 9.0. */
 uint32_t gpu_ptx_of_release(unsigned major, unsigned minor);
 
 /*
- * The version of PTX that LLVM is to make for `arch`, where the tool that takes
- * it knows up to `tool_ptx`; 0: not known. LLVM itself ends the process where
- * the two do not go together.
+ * Choose the PTX version for `arch`, if the tool that reads it knows versions
+ * up to `tool_ptx`; 0: unknown. LLVM would end the process if target and
+ * version did not fit.
  *
- * @return 0, or TKB_ERR_UNSUPPORTED: which GPUs there are, or which PTX it takes
+ * @return 0, or TKB_ERR_UNSUPPORTED with the known GPUs or the tool's newest
+ *         version
  */
 int gpu_choose_ptx(const char *arch, uint32_t tool_ptx, uint32_t *out,
                    struct tkb_error *err);

@@ -14,7 +14,7 @@
 enum {
 	ARGUMENTS_LIMIT = 128,
 	ARGUMENT_SIZE = 256,
-	INPUT_PTX = 2 /* nvJitLink.h: NVJITLINK_INPUT_PTX */
+	INPUT_PTX = 2 /* NVJITLINK_INPUT_PTX in nvJitLink.h */
 };
 
 static bool bind(struct nvjitlink *linker)
@@ -38,8 +38,8 @@ static bool bind(struct nvjitlink *linker)
 	       cuda_find(library, "nvJitLinkGetInfoLog", &linker->get_infos);
 }
 
-/* Its release: as a library it tells no more than that. */
-static bool ask_release(struct nvjitlink *linker)
+/* The release is all that the library reports itself. */
+static bool query_release(struct nvjitlink *linker)
 {
 	int (*get_version)(unsigned *major, unsigned *minor) = NULL;
 	unsigned major = 0;
@@ -60,16 +60,16 @@ static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-/* The build stands in what it makes: "V13.0.88". */
-static void ask_build(struct nvjitlink *linker, const char *arch)
+/* Its cubins have the exact version: "V13.0.88". */
+static void query_version(struct nvjitlink *linker, const char *arch)
 {
 	static const char nothing[] = ".version 8.8\n.target sm_%.16s\n"
 				      ".address_size 64\n"
 				      ".visible .entry k() { ret; }\n";
 	static const char mark[] = ", V";
 	TKB_AUTO(tkb_buf_release) struct tkb_buf cubin = TKB_BUF_INIT(1 << 20);
-	const struct nvjitlink_request order = { .arch = arch,
-		                                 .is_line_info_off = true };
+	const struct nvjitlink_request request = { .arch = arch,
+		                                   .is_line_info_off = true };
 	const struct tkb_sink sink = tkb_buf_sink(&cubin);
 	const struct tkb_sink log = { drop_bytes, NULL };
 	struct tkb_error ignored;
@@ -77,7 +77,7 @@ static void ask_build(struct nvjitlink *linker, const char *arch)
 	char ptx[256];
 
 	(void)snprintf(ptx, sizeof(ptx), nothing, arch);
-	if (nvjitlink_compile(linker, &order,
+	if (nvjitlink_compile(linker, &request,
 	                      (struct tkb_bytes){ ptx, strlen(ptx) }, &sink,
 	                      &log, &ignored) != 0)
 		return;
@@ -95,19 +95,19 @@ int nvjitlink_open(struct nvjitlink *linker, const char *arch,
 
 	if (!cuda_open(&linker->library, "libnvJitLink"))
 		return fail(err, TKB_ERR_UNSUPPORTED,
-		            "there is no nvJitLink of CUDA 12 or 13 to be "
-		            "found, nor in '%s'",
+		            "there is no nvJitLink of CUDA 12 or 13, "
+		            "not even in '%s'",
 		            cuda_toolkit());
 	if (linker->library.handle == before)
 		return 0;
-	if (!bind(linker) || !ask_release(linker)) {
+	if (!bind(linker) || !query_release(linker)) {
 		(void)fail(err, TKB_ERR_UNSUPPORTED,
-		           "'%s' is no nvJitLink of CUDA 12 or 13",
+		           "'%s' is not nvJitLink of CUDA 12 or 13",
 		           linker->library.path);
 		nvjitlink_close(linker);
 		return TKB_ERR_UNSUPPORTED;
 	}
-	ask_build(linker, arch);
+	query_version(linker, arch);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ void nvjitlink_close(struct nvjitlink *linker)
 	linker->version[0] = '\0';
 }
 
-/* Its options, and in `room` those that are made for it. */
+/* Options; `room` holds those that are composed. */
 struct arguments {
 	const char *items[ARGUMENTS_LIMIT];
 	char room[ARGUMENTS_LIMIT][ARGUMENT_SIZE];
@@ -139,26 +139,26 @@ static bool add(struct arguments *out, const char *format, const char *text)
 	return true;
 }
 
-static int list_arguments(const struct nvjitlink_request *order,
+static int list_arguments(const struct nvjitlink_request *request,
                           struct arguments *out, struct tkb_error *err)
 {
 	char gpu[GPU_NAME_SIZE];
 	bool fits;
 
-	gpu_name(order->arch, gpu);
+	gpu_name(request->arch, gpu);
 	fits = add(out, "-arch=", gpu) && add(out, "-Xptxas=", "-v");
-	if (!order->is_line_info_off)
+	if (!request->is_line_info_off)
 		fits = fits && add(out, "-lineinfo", "");
-	if (order->is_fusion_off)
+	if (request->is_fusion_off)
 		fits = fits && add(out, "-Xptxas=", "--fmad=false");
-	for (size_t i = 0; i < order->option_count; i++)
-		fits = fits && add(out, "-Xptxas=", order->options[i]);
+	for (size_t i = 0; i < request->option_count; i++)
+		fits = fits && add(out, "-Xptxas=", request->options[i]);
 	return fits ? 0
 	            : fail(err, TKB_ERR_INVALID,
 	                   "the options of ptxas are too many or too long");
 }
 
-/* One of its two logs; the caller frees it; NULL where it is empty. */
+/* One of the two logs, owned by the caller; NULL: empty. */
 static char *read_log(void *handle, int (*get_size)(void *, size_t *),
                       int (*get)(void *, char *))
 {
@@ -190,7 +190,9 @@ static int log_text(const char *text, const struct tkb_sink *log,
 	return rc;
 }
 
-/* Whatever came of it, what was said about it. */
+/*
+ * Write both logs, whether it succeeded or not, and turn an error into `err`.
+ */
 static int report(const struct nvjitlink *linker, void *handle, int number,
                   const struct tkb_sink *log, struct tkb_error *err)
 {
@@ -224,7 +226,7 @@ static int send_cubin(const struct nvjitlink *linker, void *handle,
 	if (linker->get_cubin_size(handle, &size) == 0 && size != 0)
 		bytes = malloc(size);
 	if (bytes == NULL || linker->get_cubin(handle, bytes) != 0)
-		rc = fail(err, TKB_ERR_INVALID, "nvJitLink gives no cubin");
+		rc = fail(err, TKB_ERR_INVALID, "nvJitLink made no cubin");
 	else
 		rc = cubin->write(cubin->self,
 		                  (struct tkb_bytes){ bytes, size }, err);
@@ -233,17 +235,17 @@ static int send_cubin(const struct nvjitlink *linker, void *handle,
 }
 
 int nvjitlink_compile(const struct nvjitlink *linker,
-                      const struct nvjitlink_request *order,
+                      const struct nvjitlink_request *request,
                       struct tkb_bytes ptx, const struct tkb_sink *cubin,
                       const struct tkb_sink *log, struct tkb_error *err)
 {
 	struct arguments arguments = { .count = 0 };
 	void *handle = NULL;
-	char *text; /* it reads on to a zero, behind the size that it is told */
+	char *text; /* nvJitLink reads up to a zero, beyond the size */
 	int number;
 	int rc;
 
-	rc = list_arguments(order, &arguments, err);
+	rc = list_arguments(request, &arguments, err);
 	if (rc < 0)
 		return rc;
 	text = strndup(ptx.data, ptx.size);

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_NVJITLINK_H
 #define TKB_COMPILE_NVJITLINK_H
 
-/* PTX to cubin inside this process, by nvJitLink. */
+/* PTX to cubin in this process, by nvJitLink. */
 
 #include <tkbundle/tkbundle.h>
 
@@ -11,7 +11,7 @@
 struct nvjitlink {
 	struct cuda_library library; /* owned */
 	char version[64];            /* "13.0.88" */
-	uint32_t ptx_version;        /* the newest that it takes */
+	uint32_t ptx_version;        /* newest supported version */
 	int (*create)(void **handle, uint32_t option_count,
 	              const char **options);
 	int (*destroy)(void **handle);
@@ -27,10 +27,10 @@ struct nvjitlink {
 };
 
 /*
- * Open the library; nothing to do where it is open. Zeroed is closed. Its build
- * is told by a cubin that it makes for `arch`.
+ * Open the library, unless it is open. Zeroed is closed. The exact version
+ * comes from a cubin that is made for `arch`.
  *
- * @return 0, or TKB_ERR_UNSUPPORTED: where it was looked for
+ * @return 0, or TKB_ERR_UNSUPPORTED with the folders that were searched
  */
 int nvjitlink_open(struct nvjitlink *linker, const char *arch,
                    struct tkb_error *err);
@@ -38,19 +38,19 @@ void nvjitlink_close(struct nvjitlink *linker);
 
 struct nvjitlink_request {
 	const char *arch;           /* "90" */
-	const char *const *options; /* of ptxas */
+	const char *const *options; /* for ptxas */
 	size_t option_count;
 	bool is_fusion_off;
 	bool is_line_info_off;
 };
 
 /*
- * Compile. What nvJitLink says goes whole to `log`.
+ * Compile. nvJitLink's output goes to `log`.
  *
- * @return 0; TKB_ERR_INVALID with its first error; or what a sink returned
+ * @return 0; TKB_ERR_INVALID with its first error; or a sink's own error
  */
 int nvjitlink_compile(const struct nvjitlink *linker,
-                      const struct nvjitlink_request *order,
+                      const struct nvjitlink_request *request,
                       struct tkb_bytes ptx, const struct tkb_sink *cubin,
                       const struct tkb_sink *log, struct tkb_error *err);
 

@@ -41,19 +41,19 @@ static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-/* The library tells its release; its build stands in what it makes. */
-static void ask_build(struct nvrtc *nvrtc, const char *arch)
+/* The library reports its release; its PTX has the exact version. */
+static void query_version(struct nvrtc *nvrtc, const char *arch)
 {
 	static const char nothing[] = "extern \"C\" __global__ void k() {}";
 	TKB_AUTO(tkb_buf_release) struct tkb_buf ptx = TKB_BUF_INIT(1 << 20);
-	const struct nvrtc_request order = { .path = "k", .arch = arch };
+	const struct nvrtc_request request = { .path = "k", .arch = arch };
 	const struct tkb_sink sink = tkb_buf_sink(&ptx);
 	const struct tkb_sink log = { drop_bytes, NULL };
 	struct tkb_error ignored;
 	char kernel[NAME_SIZE];
 	const char *found = NULL;
 
-	if (nvrtc_compile(nvrtc, &order, nothing, &sink, &log, kernel,
+	if (nvrtc_compile(nvrtc, &request, nothing, &sink, &log, kernel,
 	                  &ignored) != 0)
 		return;
 	tkb_buf_add_byte(&ptx, '\0');
@@ -64,8 +64,8 @@ static void ask_build(struct nvrtc *nvrtc, const char *arch)
 }
 
 /*
- * NVRTC opens its builtins by their name alone, which the loader finds in the
- * system's folders, but not in those of Python's packages.
+ * NVRTC opens its builtins by name. The loader finds those in the system's
+ * folders, but not in Python packages.
  */
 static void open_builtins(struct nvrtc *nvrtc, int major, int minor)
 {
@@ -84,14 +84,14 @@ int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err)
 
 	if (!cuda_open(&nvrtc->library, "libnvrtc"))
 		return fail(err, TKB_ERR_UNSUPPORTED,
-		            "there is no NVRTC of CUDA 12 or 13 to be found, "
-		            "nor in '%s'",
+		            "there is no NVRTC of CUDA 12 or 13, "
+		            "not even in '%s'",
 		            cuda_toolkit());
 	if (nvrtc->library.handle == before)
 		return 0;
 	if (!bind(nvrtc) || nvrtc->get_version(&major, &minor) != 0) {
 		(void)fail(err, TKB_ERR_UNSUPPORTED,
-		           "'%s' is no NVRTC of CUDA 12 or 13",
+		           "'%s' is not NVRTC of CUDA 12 or 13",
 		           nvrtc->library.path);
 		nvrtc_close(nvrtc);
 		return TKB_ERR_UNSUPPORTED;
@@ -99,7 +99,7 @@ int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err)
 	(void)snprintf(nvrtc->version, sizeof(nvrtc->version), "%d.%d", major,
 	               minor);
 	open_builtins(nvrtc, major, minor);
-	ask_build(nvrtc, arch);
+	query_version(nvrtc, arch);
 	return 0;
 }
 
@@ -109,12 +109,12 @@ void nvrtc_close(struct nvrtc *nvrtc)
 	nvrtc->version[0] = '\0';
 }
 
-/* Its options, and what is made for them. */
+/* Options; the arrays hold those that are composed. */
 struct arguments {
 	const char *items[OPTIONS_LIMIT + 8];
 	int count;
 	char arch[64];
-	char beside[CUDA_PATH_SIZE]; /* "-I" and the folder of the source */
+	char beside[CUDA_PATH_SIZE]; /* "-I" and the source's folder */
 	char toolkit[CUDA_PATH_SIZE];
 };
 
@@ -125,36 +125,36 @@ static const char *base_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-static int list_arguments(const struct nvrtc_request *order,
+static int list_arguments(const struct nvrtc_request *request,
                           struct arguments *out, struct tkb_error *err)
 {
-	const int folder = (int)(base_name(order->path) - order->path);
+	const int folder = (int)(base_name(request->path) - request->path);
 	char gpu[GPU_NAME_SIZE];
 
-	if (order->option_count > OPTIONS_LIMIT)
+	if (request->option_count > OPTIONS_LIMIT)
 		return fail(err, TKB_ERR_INVALID,
 		            "NVRTC cannot have more than %d options",
 		            OPTIONS_LIMIT);
-	gpu_name(order->arch, gpu);
+	gpu_name(request->arch, gpu);
 	(void)snprintf(out->arch, sizeof(out->arch),
 	               "--gpu-architecture=compute_%s", gpu + strlen("sm_"));
 	(void)snprintf(out->toolkit, sizeof(out->toolkit), "-I%s/include",
 	               cuda_toolkit());
 	out->items[out->count++] = out->arch;
-	if (!order->is_line_info_off)
+	if (!request->is_line_info_off)
 		out->items[out->count++] = "-lineinfo";
-	if (order->is_fusion_off)
+	if (request->is_fusion_off)
 		out->items[out->count++] = "--fmad=false";
 	if (folder > 0 && snprintf(out->beside, sizeof(out->beside), "-I%.*s",
-	                           folder, order->path) < CUDA_PATH_SIZE)
+	                           folder, request->path) < CUDA_PATH_SIZE)
 		out->items[out->count++] = out->beside;
-	for (size_t i = 0; i < order->option_count; i++)
-		out->items[out->count++] = order->options[i];
+	for (size_t i = 0; i < request->option_count; i++)
+		out->items[out->count++] = request->options[i];
 	out->items[out->count++] = out->toolkit;
 	return 0;
 }
 
-/* Its log, or NULL; the caller frees it. */
+/* The log, owned by the caller, or NULL. */
 static char *read_log(const struct nvrtc *nvrtc, nvrtc_program handle)
 {
 	size_t size = 0;
@@ -201,7 +201,7 @@ static int send_ptx(const struct nvrtc *nvrtc, nvrtc_program handle,
 	if (nvrtc->get_ptx_size(handle, &size) == 0 && size != 0)
 		text = calloc(1, size);
 	if (text == NULL || nvrtc->get_ptx(handle, text) != 0)
-		rc = fail(err, TKB_ERR_INVALID, "NVRTC gives no PTX");
+		rc = fail(err, TKB_ERR_INVALID, "NVRTC made no PTX");
 	else /* without its NUL */
 		rc = ptx_strip_folders((struct tkb_bytes){ text, size - 1 },
 		                       ptx, err);
@@ -209,9 +209,9 @@ static int send_ptx(const struct nvrtc *nvrtc, nvrtc_program handle,
 	return rc;
 }
 
-/* The name in the PTX of what C++ calls `name`. */
-static void lower(const struct nvrtc *nvrtc, nvrtc_program handle,
-                  const char *name, char kernel[NAME_SIZE])
+/* Set `kernel` to the PTX name of the C++ name `name`. */
+static void find_lowered_name(const struct nvrtc *nvrtc, nvrtc_program handle,
+                              const char *name, char kernel[NAME_SIZE])
 {
 	const char *lowered = NULL;
 
@@ -220,24 +220,25 @@ static void lower(const struct nvrtc *nvrtc, nvrtc_program handle,
 }
 
 /*
- * One attempt; `name` is what C++ calls the kernel, or NULL. TKB_MISS: NVRTC
- * refused, which may be because of that name.
+ * Compile once. `name` is the kernel's C++ name, or NULL. TKB_MISS: NVRTC
+ * failed, perhaps because it does not know that name.
  */
-static int attempt(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
-                   const char *source, const char *name,
-                   const struct tkb_sink *ptx, const struct tkb_sink *log,
-                   char kernel[NAME_SIZE], struct tkb_error *err)
+static int compile_once(const struct nvrtc *nvrtc,
+                        const struct nvrtc_request *request, const char *source,
+                        const char *name, const struct tkb_sink *ptx,
+                        const struct tkb_sink *log, char kernel[NAME_SIZE],
+                        struct tkb_error *err)
 {
 	struct arguments arguments = { .count = 0 };
 	nvrtc_program handle = NULL;
 	int number;
 	int rc;
 
-	rc = list_arguments(order, &arguments, err);
+	rc = list_arguments(request, &arguments, err);
 	if (rc < 0)
 		return rc;
-	number = nvrtc->create(&handle, source, base_name(order->path), 0, NULL,
-	                       NULL);
+	number = nvrtc->create(&handle, source, base_name(request->path), 0,
+	                       NULL, NULL);
 	if (number != 0)
 		return fail(err, TKB_ERR_INVALID, "NVRTC: %s",
 		            nvrtc->get_error(number));
@@ -250,30 +251,30 @@ static int attempt(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
 	             ? TKB_MISS
 	             : report(nvrtc, handle, number, log, err);
 	if (rc == 0 && name != NULL)
-		lower(nvrtc, handle, name, kernel);
+		find_lowered_name(nvrtc, handle, name, kernel);
 	if (rc == 0)
 		rc = send_ptx(nvrtc, handle, ptx, err);
 	(void)nvrtc->destroy(&handle);
 	return rc;
 }
 
-int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
-                  const char *source, const struct tkb_sink *ptx,
-                  const struct tkb_sink *log, char kernel[1024],
-                  struct tkb_error *err)
+int nvrtc_compile(const struct nvrtc *nvrtc,
+                  const struct nvrtc_request *request, const char *source,
+                  const struct tkb_sink *ptx, const struct tkb_sink *log,
+                  char kernel[1024], struct tkb_error *err)
 {
 	int rc = TKB_MISS;
 
 	kernel[0] = '\0';
-	if (order->kernel != NULL && strncmp(order->kernel, "_Z", 2) != 0)
-		rc = attempt(nvrtc, order, source, order->kernel, ptx, log,
-		             kernel, err);
+	if (request->kernel != NULL && strncmp(request->kernel, "_Z", 2) != 0)
+		rc = compile_once(nvrtc, request, source, request->kernel, ptx,
+		                  log, kernel, err);
 	if (rc != TKB_MISS)
 		return rc;
 
-	/* It is the name that C++ does not know, or more is wrong. */
-	rc = attempt(nvrtc, order, source, NULL, ptx, log, kernel, err);
-	if (rc == 0 && order->kernel != NULL)
-		(void)snprintf(kernel, NAME_SIZE, "%s", order->kernel);
+	/* Either C++ does not know the name, or the source is wrong. */
+	rc = compile_once(nvrtc, request, source, NULL, ptx, log, kernel, err);
+	if (rc == 0 && request->kernel != NULL)
+		(void)snprintf(kernel, NAME_SIZE, "%s", request->kernel);
 	return rc;
 }

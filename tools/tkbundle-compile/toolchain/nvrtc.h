@@ -31,10 +31,10 @@ struct nvrtc {
 };
 
 /*
- * Open the library; nothing to do where it is open. Zeroed is closed. Its build
- * is told by PTX that it makes for `arch`.
+ * Open the library, unless it is open. Zeroed is closed. The exact version
+ * comes from PTX that is made for `arch`.
  *
- * @return 0, or TKB_ERR_UNSUPPORTED: where it was looked for
+ * @return 0, or TKB_ERR_UNSUPPORTED with the folders that were searched
  */
 int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err);
 void nvrtc_close(struct nvrtc *nvrtc);
@@ -42,7 +42,7 @@ void nvrtc_close(struct nvrtc *nvrtc);
 struct nvrtc_request {
 	const char *path;           /* of the source */
 	const char *arch;           /* "90" */
-	const char *kernel;         /* as C++ or the PTX names it; or NULL */
+	const char *kernel;         /* its name in C++ or in the PTX; or NULL */
 	const char *const *options; /* -I, -D, ... */
 	size_t option_count;
 	bool is_fusion_off;
@@ -50,15 +50,16 @@ struct nvrtc_request {
 };
 
 /*
- * Send the PTX of `source`, a text, to `ptx`. What it includes is looked for
- * beside it, then as the options say, then in the toolkit. No folder's name gets
- * into the PTX. Where `order` names a kernel as C++ does, "scale<float>", that
- * instance is made; `kernel` becomes its name in the PTX, "" where none is named.
- * What NVRTC says goes whole to `log`.
+ * Write the PTX of the text `source` to `ptx`. Includes are searched in its
+ * folder, then as the options say, then in the toolkit. The PTX contains no
+ * folders. If `request` names a kernel in C++, such as "scale<float>", that is
+ * instantiated. `kernel` receives its name in the PTX, or "" if none is named.
+ * NVRTC's output goes to `log`.
  *
- * @return 0; TKB_ERR_INVALID with its first error; or what a sink returned
+ * @return 0; TKB_ERR_INVALID with its first error; or a sink's own error
  */
-int nvrtc_compile(const struct nvrtc *nvrtc, const struct nvrtc_request *order,
+int nvrtc_compile(const struct nvrtc *nvrtc,
+                  const struct nvrtc_request *request,
                   const char *source, const struct tkb_sink *ptx,
                   const struct tkb_sink *log, char kernel[1024],
                   struct tkb_error *err);

@@ -16,7 +16,7 @@ enum {
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%";
 
-/* A text that is walked through. */
+/* A position in a text. */
 struct walk {
 	const char *at;
 	const char *end;
@@ -30,7 +30,7 @@ static bool is_at(const struct walk *walk, const char *word)
 	       memcmp(walk->at, word, length) == 0;
 }
 
-/* Behind the next `word`, or to the end. */
+/* Move past the next `word`, or to the end. */
 static void skip_past(struct walk *walk, const char *word)
 {
 	const size_t length = strlen(word);
@@ -45,7 +45,7 @@ static bool is_letter(char letter)
 	return letter != '\0' && strchr(letters, letter) != NULL;
 }
 
-/* To behind the next word ".entry" that is code; false at the end. */
+/* Move past the next directive ".entry"; false at the end. */
 static bool skip_to_entry(struct walk *walk)
 {
 	static const char word[] = ".entry";
@@ -69,7 +69,7 @@ static bool skip_to_entry(struct walk *walk)
 	return false;
 }
 
-/* The next ".entry NAME"; false at the end. */
+/* Read the next ".entry NAME"; false at the end. */
 static bool next_entry(struct walk *walk, char name[NAME_SIZE])
 {
 	while (skip_to_entry(walk)) {
@@ -135,7 +135,7 @@ static struct tkb_bytes part(const char *begin, const char *end)
 	return (struct tkb_bytes){ begin, (size_t)(end - begin) };
 }
 
-/* The next line, with its end. An empty one: there is none. */
+/* The next line, with its newline; empty at the end. */
 static struct tkb_bytes next_line(struct walk *walk)
 {
 	const char *begin = walk->at;
@@ -150,7 +150,7 @@ static bool begins_with(struct tkb_bytes line, const char *word)
 	       memcmp(line.data, word, strlen(word)) == 0;
 }
 
-/* A line `.file 1 "/folder/name"`, without the folder. */
+/* Write a line `.file 1 "/folder/name"` without the folder. */
 static int send_file_line(struct tkb_bytes line, const struct tkb_sink *sink,
                           struct tkb_error *err)
 {
@@ -188,7 +188,7 @@ int ptx_strip_folders(struct tkb_bytes ptx, const struct tkb_sink *sink,
 	              : sink->write(sink->self, part(unsent, walk.end), err);
 }
 
-/* A line `.target sm_90a, debug`, without its last word. */
+/* Write a line `.target sm_90a, debug` without its last word. */
 static int send_target_line(struct tkb_bytes line, const struct tkb_sink *sink,
                             struct tkb_error *err)
 {
@@ -219,7 +219,8 @@ int ptx_finish(struct tkb_bytes ptx, uint32_t version,
 	while (walk.at < walk.end && rc == 0) {
 		const struct tkb_bytes line = next_line(&walk);
 
-		if (begins_with(line, ".target ")) { /* the head's last */
+		if (begins_with(line,
+		                ".target ")) { /* the last line to change */
 			rc = send_target_line(line, sink, err);
 			break;
 		}

@@ -18,7 +18,7 @@
 enum {
 	ARGUMENTS_LIMIT = 128,
 	FIRST_BLACKWELL = 100,
-	PEEK_SIZE = 16 * 1024 /* of what it says, for the message */
+	PEEK_SIZE = 16 * 1024 /* bytes of its output to search for an error */
 };
 
 static bool is_program(const char *path)
@@ -29,27 +29,27 @@ static bool is_program(const char *path)
 	       access(path, X_OK) == 0;
 }
 
-/* A place where there is none is noted. */
-static bool is_found(const char *path, struct tkb_buf *seen)
+/* If it does not exist, add the path to `seen`. */
+static bool check_program(const char *path, struct tkb_buf *searched)
 {
 	if (is_program(path))
 		return true;
-	tkb_tool_file_add(seen, path);
+	tkb_tool_file_add(searched, path);
 	return false;
 }
 
-/* "<folder>/bin/ptxas", if it is there. */
+/* Try "<folder>/bin/ptxas". */
 static bool try_toolkit(const char *folder, char out[CUDA_PATH_SIZE],
-                        struct tkb_buf *seen)
+                        struct tkb_buf *searched)
 {
 	if (folder == NULL)
 		return false;
 	return snprintf(out, CUDA_PATH_SIZE, "%s/bin/ptxas", folder) <
 	               CUDA_PATH_SIZE &&
-	       is_found(out, seen);
+	       check_program(out, searched);
 }
 
-static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *seen)
+static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *searched)
 {
 	const char *at = cuda_variable("PATH");
 
@@ -59,7 +59,7 @@ static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *seen)
 		if (length > 0 &&
 		    snprintf(out, CUDA_PATH_SIZE, "%.*s/ptxas", length, at) <
 		            CUDA_PATH_SIZE &&
-		    is_found(out, seen))
+		    check_program(out, searched))
 			return true;
 		at += length;
 		at += *at == ':';
@@ -67,8 +67,9 @@ static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *seen)
 	return false;
 }
 
-static int choose(const char *given, const char *arch, char out[CUDA_PATH_SIZE],
-                  struct tkb_buf *seen, struct tkb_error *err)
+static int find_file(const char *given, const char *arch,
+                     char out[CUDA_PATH_SIZE], struct tkb_buf *searched,
+                     struct tkb_error *err)
 {
 	const char *named = given;
 
@@ -83,16 +84,17 @@ static int choose(const char *given, const char *arch, char out[CUDA_PATH_SIZE],
 			            named);
 		return 0;
 	}
-	if (try_toolkit(cuda_variable("CUDA_HOME"), out, seen) ||
-	    try_toolkit(cuda_variable("CUDA_PATH"), out, seen) ||
-	    try_toolkit(CUDA_DEFAULT_TOOLKIT, out, seen) || try_path(out, seen))
+	if (try_toolkit(cuda_variable("CUDA_HOME"), out, searched) ||
+	    try_toolkit(cuda_variable("CUDA_PATH"), out, searched) ||
+	    try_toolkit(CUDA_DEFAULT_TOOLKIT, out, searched) ||
+	    try_path(out, searched))
 		return 0;
 	return fail(err, TKB_ERR_UNSUPPORTED,
 	            "there is no ptxas: name one with --ptxas or "
 	            "TRITON_PTXAS_PATH");
 }
 
-static int ask_version(struct ptxas *tool, struct tkb_error *err)
+static int query_version(struct ptxas *tool, struct tkb_error *err)
 {
 	const char *const arguments[] = { "ptxas", "--version", NULL };
 	TKB_AUTO(tool_release) struct tool_run run = TOOL_RUN_INIT;
@@ -126,48 +128,48 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
-               struct tkb_buf *seen, struct tkb_error *err)
+               struct tkb_buf *searched, struct tkb_error *err)
 {
 	struct ptxas found = { .ptx_version = 0 };
 	int rc;
 
-	rc = choose(given, arch, found.path, seen, err);
+	rc = find_file(given, arch, found.path, searched, err);
 	if (rc < 0)
 		return rc;
-	tkb_tool_file_add(seen, found.path);
+	tkb_tool_file_add(searched, found.path);
 	if (stat(found.path, &found.status) < 0)
 		return fail(err, TKB_ERR_IO, "'%s': %s", found.path,
 		            strerror(errno));
 	if (strcmp(found.path, tool->path) == 0 &&
 	    is_same_file(&found.status, &tool->status))
 		return 0;
-	rc = ask_version(&found, err);
+	rc = query_version(&found, err);
 	if (rc == 0)
 		*tool = found;
 	return rc;
 }
 
-static const char input[] = "/dev/stdin"; /* not "-", which is copied */
+static const char input[] = "/dev/stdin"; /* "-" would be copied to a file */
 static const char output[] = "/dev/stdout";
 
-/* Ours, then the user's, as Triton orders them. */
-static int list_arguments(const struct ptxas_request *order, const char *gpu,
+/* Our options, then the user's, in Triton's order. */
+static int list_arguments(const struct ptxas_request *request, const char *gpu,
                           const char **out, struct tkb_error *err)
 {
 	size_t count = 0;
 
-	if (order->option_count > ARGUMENTS_LIMIT - 8)
+	if (request->option_count > ARGUMENTS_LIMIT - 8)
 		return fail(err, TKB_ERR_INVALID,
 		            "ptxas cannot have more than %d options",
 		            ARGUMENTS_LIMIT - 8);
 	out[count++] = "ptxas";
-	if (!order->is_line_info_off)
+	if (!request->is_line_info_off)
 		out[count++] = "-lineinfo";
-	if (order->is_fusion_off)
+	if (request->is_fusion_off)
 		out[count++] = "--fmad=false";
 	out[count++] = "-v";
-	for (size_t i = 0; i < order->option_count; i++)
-		out[count++] = order->options[i];
+	for (size_t i = 0; i < request->option_count; i++)
+		out[count++] = request->options[i];
 	out[count++] = gpu;
 	out[count++] = input;
 	out[count++] = "-o";
@@ -183,7 +185,7 @@ static int log_text(const struct tkb_sink *log, const char *text,
 	                  err);
 }
 
-/* A word as a shell reads it. */
+/* Write a word quoted for a shell. */
 static int log_word(const struct tkb_sink *log, const char *word,
                     struct tkb_error *err)
 {
@@ -209,15 +211,15 @@ static int log_word(const struct tkb_sink *log, const char *word,
 	return rc == 0 ? log_text(log, "'", err) : rc;
 }
 
-/* How to see it again, with the PTX in a file. */
-static int log_command(const struct ptxas_request *order,
+/* Write a command that repeats the failure, with the PTX in a file. */
+static int log_command(const struct ptxas_request *request,
                        const char *const *arguments, const struct tkb_sink *log,
                        struct tkb_error *err)
 {
-	const char *file = order->file == NULL ? "kernel.ptx" : order->file;
+	const char *file = request->file == NULL ? "kernel.ptx" : request->file;
 	int rc = 0;
 
-	if (order->file == NULL)
+	if (request->file == NULL)
 		rc = log_text(log,
 		              "to repeat it, compile the same with --emit ptx "
 		              "-o kernel.ptx, and then:\n",
@@ -225,7 +227,7 @@ static int log_command(const struct ptxas_request *order,
 	else
 		rc = log_text(log, "to repeat it:\n", err);
 	if (rc == 0)
-		rc = log_word(log, order->tool->path, err);
+		rc = log_word(log, request->tool->path, err);
 	for (size_t i = 1; arguments[i] != NULL && rc == 0; i++) {
 		const char *word = arguments[i];
 
@@ -240,16 +242,17 @@ static int log_command(const struct ptxas_request *order,
 	return rc == 0 ? log_text(log, "\n", err) : rc;
 }
 
-/* It did not do it, `why` and in which words. */
-static int report(const struct ptxas_request *order, const struct tool_run *run,
-                  const char *const *arguments, const char *why,
-                  const struct tkb_sink *log, struct tkb_error *err)
+/* Report that ptxas failed, and `why`. */
+static int report(const struct ptxas_request *request,
+                  const struct tool_run *run, const char *const *arguments,
+                  const char *why, const struct tkb_sink *log,
+                  struct tkb_error *err)
 {
 	char line[FAIL_LINE_SIZE];
 	char text[PEEK_SIZE];
 	int rc;
 
-	rc = log_command(order, arguments, log, err);
+	rc = log_command(request, arguments, log, err);
 	if (rc < 0)
 		return rc;
 	tool_peek(run->log, text, sizeof(text));
@@ -257,8 +260,8 @@ static int report(const struct ptxas_request *order, const struct tool_run *run,
 	return fail(err, TKB_ERR_INVALID, "ptxas %s: %s", why, line);
 }
 
-/* What came of it; "" where all is well. */
-static void judge(const struct tool_run *run, char why[64])
+/* Set `why` to the reason of a failure; "" on success. */
+static void check_result(const struct tool_run *run, char why[64])
 {
 	static const char magic[] = "\177ELF";
 	char start[sizeof(magic)];
@@ -275,7 +278,7 @@ static void judge(const struct tool_run *run, char why[64])
 		(void)snprintf(why, 64, "succeeded, but made no cubin");
 }
 
-int ptxas_compile(const struct ptxas_request *order, struct tkb_bytes ptx,
+int ptxas_compile(const struct ptxas_request *request, struct tkb_bytes ptx,
                   const struct tkb_sink *cubin, const struct tkb_sink *log,
                   struct tkb_error *err)
 {
@@ -286,18 +289,18 @@ int ptxas_compile(const struct ptxas_request *order, struct tkb_bytes ptx,
 	char why[64];
 	int rc;
 
-	gpu_name(order->arch, gpu);
+	gpu_name(request->arch, gpu);
 	(void)snprintf(option, sizeof(option), "--gpu-name=%s", gpu);
-	rc = list_arguments(order, option, arguments, err);
+	rc = list_arguments(request, option, arguments, err);
 	if (rc < 0)
 		return rc;
-	rc = tool_run(order->tool->path, arguments, ptx, &run, err);
+	rc = tool_run(request->tool->path, arguments, ptx, &run, err);
 	if (rc == 0)
 		rc = tool_send(run.log, log, err);
 	if (rc < 0)
 		return rc;
-	judge(&run, why);
+	check_result(&run, why);
 	if (why[0] != '\0')
-		return report(order, &run, arguments, why, log, err);
+		return report(request, &run, arguments, why, log, err);
 	return tool_send(run.output, cubin, err);
 }

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_PTXAS_H
 #define TKB_COMPILE_PTXAS_H
 
-/* PTX to cubin, by ptxas: a child process without temporary files. */
+/* PTX to cubin by ptxas, as a child process without temporary files. */
 
 #include <tkbundle/tkbundle.h>
 
@@ -10,45 +10,45 @@
 
 #include "base/buf.h"
 
-/* A tool that was found, and its version. */
+/* The ptxas that was found, and its version. */
 struct ptxas {
 	char path[4096];
 	char version[64];     /* "13.0.88" */
-	uint32_t ptx_version; /* the newest that it takes: 90 is 9.0 */
-	struct stat status;   /* of the file that was asked */
+	uint32_t ptx_version; /* newest supported; 90 is 9.0 */
+	struct stat status;   /* of the file, when the version was queried */
 };
 
 /*
- * Find ptxas: `given`, or where that is NULL $TRITON_PTXAS_PATH (from sm_100 on
- * $TRITON_PTXAS_BLACKWELL_PATH before it), then the toolkit's in $CUDA_HOME,
- * $CUDA_PATH and /usr/local/cuda, then on the PATH. One that is named must be
- * there. Its version is asked unless `tool` holds that of the same file. Where it
- * was looked for, and found, goes to `seen` as fields (compile/compiler/tools_file.h).
+ * Find ptxas: `given`, or else $TRITON_PTXAS_PATH (before it, from sm_100 on,
+ * $TRITON_PTXAS_BLACKWELL_PATH), then the toolkits $CUDA_HOME, $CUDA_PATH and
+ * /usr/local/cuda, then the PATH. A named ptxas must exist. Its version is
+ * queried unless `tool` has it for the same file. The paths searched and found
+ * are added to `seen` as fields (compile/compiler/tools_file.h).
  *
- * @return 0; TKB_ERR_UNSUPPORTED (there is none); TKB_ERR_IO (the one that is
- *         named is not there, or does not work)
+ * @return 0; TKB_ERR_UNSUPPORTED (there is none); TKB_ERR_IO (the named one
+ *         does not exist or does not work)
  */
 int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
-               struct tkb_buf *seen, struct tkb_error *err);
+               struct tkb_buf *searched, struct tkb_error *err);
 
 struct ptxas_request {
 	const struct ptxas *tool;
 	const char *arch;
-	const char *file; /* where the PTX came from; NULL: it was made here */
-	const char *const *options; /* of the user, besides ours */
+	const char *file; /* path of the PTX; NULL: it was made here */
+	const char *const *options; /* the user's */
 	size_t option_count;
 	bool is_fusion_off;
-	bool is_line_info_off; /* no line numbers for profilers */
+	bool is_line_info_off; /* no line information for profilers */
 };
 
 /*
- * Compile. What ptxas says goes whole to `log`, and where it fails a command that
+ * Compile. ptxas' output goes to `log`, and after a failure a command that
  * repeats it.
  *
- * @return 0, TKB_ERR_INVALID (ptxas refused or made no cubin: how it ended, and
- *         its first error), TKB_ERR_IO, or what a sink returned
+ * @return 0, TKB_ERR_INVALID (ptxas failed or made no cubin: how it ended, and
+ *         its first error), TKB_ERR_IO, or a sink's own error
  */
-int ptxas_compile(const struct ptxas_request *order, struct tkb_bytes ptx,
+int ptxas_compile(const struct ptxas_request *request, struct tkb_bytes ptx,
                   const struct tkb_sink *cubin, const struct tkb_sink *log,
                   struct tkb_error *err);
 

@@ -23,7 +23,7 @@ void tool_release(struct tool_run *run)
 	*run = (struct tool_run)TOOL_RUN_INIT;
 }
 
-static int fill(int fd, struct tkb_bytes bytes)
+static int write_input(int fd, struct tkb_bytes bytes)
 {
 	size_t done = 0;
 
@@ -40,7 +40,7 @@ static int fill(int fd, struct tkb_bytes bytes)
 	return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
 }
 
-/* Nothing that we ignore or block is so there: it may die as anything else. */
+/* The tool starts with no signal blocked or ignored. */
 static int add_signals(posix_spawnattr_t *attributes)
 {
 	const short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
@@ -58,7 +58,7 @@ static int add_signals(posix_spawnattr_t *attributes)
 	return number;
 }
 
-/* A limit cannot be given to a child alone: it is ours while that begins. */
+/* A limit cannot be set for a child alone, so it is ours during the spawn. */
 static int spawn(const char *path, const char *const *arguments,
                  const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
@@ -85,7 +85,7 @@ static int spawn(const char *path, const char *const *arguments,
 	return number;
 }
 
-/* Its three files are in place, and none of ours is open there. */
+/* Standard streams are the three files, and nothing else of ours is open. */
 static int start(const char *path, const char *const *arguments, int input,
                  const struct tool_run *run, pid_t *pid)
 {
@@ -141,7 +141,8 @@ int tool_run(const char *path, const char *const *arguments,
 	const int file = memfd_create("input", MFD_CLOEXEC);
 	int rc;
 
-	if (file < 0 || run.output < 0 || run.log < 0 || fill(file, input) < 0)
+	if (file < 0 || run.output < 0 || run.log < 0 ||
+	    write_input(file, input) < 0)
 		rc = fail(err, TKB_ERR_IO, "cannot make a file in memory: %s",
 		          strerror(errno));
 	else

@@ -19,7 +19,7 @@ int fail(struct tkb_error *err, int status, const char *format, ...)
 	return status;
 }
 
-/* Does the line that begins here speak of an error? */
+/* Does this line mention an error? */
 static bool is_error(const char *line, size_t length)
 {
 	static const char *const words[] = { "error", "fatal", "ERROR" };
@@ -36,7 +36,7 @@ void fail_first_error(const char *words, char out[FAIL_LINE_SIZE])
 	const char *at = words == NULL ? "" : words;
 	bool is_found = false;
 
-	(void)snprintf(out, FAIL_LINE_SIZE, "it said nothing");
+	(void)snprintf(out, FAIL_LINE_SIZE, "no output");
 	for (bool is_first = true; *at != '\0' && !is_found;) {
 		const size_t length = strcspn(at, "\n");
 

@@ -4,7 +4,7 @@
 
 #include <tkbundle/error.h>
 
-/* Say what failed, in one line: of a tool's words the first. Returns `status`. */
+/* Set the message, cut at the first newline. Returns `status`. */
 __attribute__((format(printf, 3, 4))) int fail(struct tkb_error *err,
                                                int status, const char *format,
                                                ...);
@@ -14,8 +14,8 @@ enum {
 };
 
 /*
- * The first line of a tool's words that speaks of an error, or where none does
- * the first that is not empty. NULL: it said nothing.
+ * The first line of a tool's output that mentions an error, or else the first
+ * line that is not empty. NULL: no output.
  */
 void fail_first_error(const char *words, char out[FAIL_LINE_SIZE]);
 

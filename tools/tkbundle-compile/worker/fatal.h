@@ -3,9 +3,9 @@
 #define TKB_COMPILE_FATAL_H
 
 /*
- * End the job at hand with LLVM's `reason`, and then the process, which LLVM does
- * not let go on. The job has failed, and is not tried again: it would end the
- * same. Does not return.
+ * Fail the current job with LLVM's `reason`, and end the process, since LLVM
+ * cannot continue. The job is not tried again, as it would end the same way.
+ * Does not return.
  */
 void fatal_end(const char *reason);
 

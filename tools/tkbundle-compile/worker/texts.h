@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Some texts, each ended by a zero. */
+/* A list of strings. */
 struct texts {
 	const char **items;
 	size_t count;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COMPILE_LLVM_VALUES_H
+#define TKB_COMPILE_LLVM_VALUES_H
+
+/* Questions about LLVM's values that its C API has no function for. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <llvm-c/Core.h>
+
+static inline bool llvm_has_one_use(LLVMValueRef value)
+{
+	LLVMUseRef use = LLVMGetFirstUse(value);
+
+	return use != NULL && LLVMGetNextUse(use) == NULL;
+}
+
+/* The value of a function's attribute. False if it does not have it. */
+static inline bool llvm_function_attribute(LLVMValueRef function,
+                                           const char *name, uint64_t *out)
+{
+	LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(
+		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		LLVMGetEnumAttributeKindForName(name, strlen(name)));
+
+	if (attribute != NULL)
+		*out = LLVMGetEnumAttributeValue(attribute);
+	return attribute != NULL;
+}
+
+/* memory(none) nounwind willreturn: a call computes, and completes. */
+static inline bool llvm_only_computes(LLVMValueRef function)
+{
+	uint64_t effects = 1;
+	uint64_t ignored = 0;
+
+	return llvm_function_attribute(function, "memory", &effects) &&
+	       effects == 0 &&
+	       llvm_function_attribute(function, "nounwind", &ignored) &&
+	       llvm_function_attribute(function, "willreturn", &ignored);
+}
+
+#endif
