@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests of a build folder, and says which failed, and how.
 
-usage: run_tests.py FOLDER JOBS [CTEST_ARGUMENT...]
+usage: run_tests.py FOLDER CORES [CTEST_ARGUMENT...]
 
-All that they print is in FOLDER/tests.log, or, for who cannot write there, in
-tests.log of a temporary folder. The last line counts single tests, as cmocka and TAP tell
-them: each once, whatever else tells of it. A program that fails and names no
-test counts as one, as does one that dies, besides what it named before. The
-exit status is 1 if anything failed.
+Two tests run for each core: most of them wait, and those that compute count as
+two. All that they print is in FOLDER/tests.log, or, for who cannot write there,
+in tests.log of a temporary folder. The last line counts single tests, as cmocka
+and TAP tell them: each once, whatever else tells of it. A program that fails and
+names no test counts as one, as does one that dies, besides what it named before.
+The exit status is 1 if anything failed.
 """
 import os
 import re
@@ -146,7 +147,8 @@ def listen(lines, log):
 
 
 def main():
-    folder, jobs, *more = sys.argv[1:]
+    folder, cores, *more = sys.argv[1:]
+    jobs = str(2 * int(cores))
     folder = where_to_write(folder)
     with open(os.path.join(folder, "tests.log"), "w",
               encoding="utf-8") as log, subprocess.Popen(
