@@ -17,8 +17,9 @@ static const struct command *const commands[] = {
 };
 
 /*
- * Where we were started without standard files, hold their numbers, lest the
- * next file that is opened gets what is printed. Using them still fails.
+ * If the program was started without standard files, reserve their numbers:
+ * otherwise the next file that is opened would receive what is printed. The
+ * reserved files refuse to be used.
  */
 static bool hold_standard_files(void)
 {
@@ -87,7 +88,7 @@ static enum status dispatch(struct cli *cli, int argc, char **argv)
 	return run(cli, argc - 2, argv + 2);
 }
 
-/* What was printed must have arrived: on a full disk it has not. */
+/* Check that the output was written: a disk may be full. */
 static enum status flush(const struct cli *cli, enum status status)
 {
 	const bool has_failed = ferror(cli->out) != 0;
@@ -96,7 +97,7 @@ static enum status flush(const struct cli *cli, enum status status)
 	if (cli_flush(cli, &err) == 0 && !has_failed)
 		return status;
 
-	/* A sink that could not write has failed its verb, and said so. */
+	/* A verb whose sink could not write has reported that already. */
 	if (status != STATUS_FAILED)
 		cli_say(cli, "%s", err.message);
 	return status_merge(status, STATUS_FAILED);

@@ -76,7 +76,10 @@ static bool is_number(const char *text, uint32_t min, uint32_t max,
 	const size_t length = strlen(text);
 	unsigned long value;
 
-	/* Nine digits fit; strtoul() alone would take signs and spaces. */
+	/*
+	 * Nine digits fit into 32 bits; strtoul() alone would accept signs and
+	 * spaces.
+	 */
 	if (length == 0 || length > 9 || strspn(text, "0123456789") != length)
 		return false;
 
@@ -210,7 +213,9 @@ static enum status store_word(const struct parser *parser,
 	return STATUS_DONE;
 }
 
-/* Several may stand in one value, between commas, which are overwritten. */
+/*
+ * One value may hold several targets; the commas between them are overwritten.
+ */
 static enum status store_targets(const struct parser *parser,
                                  const struct option_spec *spec, char *text,
                                  void *to)
@@ -254,7 +259,7 @@ static enum status store_text(const struct parser *parser,
 	return STATUS_DONE;
 }
 
-/* Others can see our command line, and for longer than we need it. */
+/* Overwrite the secret: other users can read a process's command line. */
 static enum status store_secret(const struct parser *parser,
                                 const struct option_spec *spec, char *text,
                                 void *to)
@@ -306,7 +311,7 @@ static enum status store(const struct parser *parser,
 	return STATUS_DONE;
 }
 
-/* Store what is joined to the option, or else the next word. */
+/* Store the value that is joined to the option, or else the next word. */
 static enum status store_value(struct parser *parser,
                                const struct option_spec *spec, char *joined)
 {
@@ -385,7 +390,9 @@ static enum status take_letters(struct parser *parser, char *word)
 	return status;
 }
 
-/* What operand number `index` is called; NULL: there is none. */
+/*
+ * The name of operand number `index`, or NULL if the verb has no such operand.
+ */
 static const char *operand_name(const struct command *command, size_t index)
 {
 	size_t i = 0;
@@ -458,7 +465,7 @@ static enum status take_words(struct parser *parser)
 	return status;
 }
 
-/* The lists of texts that there are. */
+/* The members of struct arguments that are lists of texts. */
 static const size_t text_lists[] = {
 	offsetof(struct arguments, operands),
 	offsetof(struct arguments, keys),

@@ -63,7 +63,7 @@ enum status cli_misused(const struct cli *cli, const char *format, ...)
 {
 	const char *verb = cli->command != NULL ? cli->command->name : "";
 	const char *space = cli->command != NULL ? " " : "";
-	/* "--version" would be an option of help. */
+	/* The verb "--version" cannot be an operand of help. */
 	const bool is_option = verb[0] == '-';
 	char prefix[64];
 	char suffix[64];

@@ -54,7 +54,7 @@ __attribute__((format(printf, 2, 3))) enum status cli_misused(
 	const struct cli *cli, const char *format, ...);
 
 /*
- * Refuse two options that have no meaning together, if both were given.
+ * Refuse the command line if it has two options that exclude each other.
  *
  * @return STATUS_USAGE, or STATUS_DONE: they were not
  */
@@ -62,18 +62,18 @@ enum status cli_exclude(const struct cli *cli, bool has_one, const char *one,
                         bool has_other, const char *other);
 
 /*
- * Report that the library returned `rc` and `err`, in words and as the
- * document's "error". Where it gave no sentence, one is made of `subject`.
+ * Print the library's error and add it to the document as "error". If it has no
+ * message, make one that names `subject`.
  *
  * @return status_of(rc)
  */
 enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
                        const char *subject);
 
-/* Is $TKBUNDLE_DISABLE set? If so, it is said. */
+/* Is $TKBUNDLE_DISABLE set? If so, print that nothing is done. */
 bool cli_is_disabled(struct cli *cli);
 
-/* Send what was printed on its way. @return 0 or TKB_ERR_IO */
+/* Flush cli->out. @return 0 or TKB_ERR_IO */
 TKB_NODISCARD int cli_flush(const struct cli *cli, struct tkb_error *err);
 
 /* A sink that writes to cli->out. */

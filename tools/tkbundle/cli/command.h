@@ -21,7 +21,10 @@
 
 struct cli;
 
-/* What kind of value an option has, and the type of what it is kept in. */
+/*
+ * The kind of an option's value, and the type of its member of struct
+ * arguments.
+ */
 enum option_kind {
 	OPTION_SWITCH,  /* bool */
 	OPTION_TEXT,    /* const char *, NULL if not given; the last counts */

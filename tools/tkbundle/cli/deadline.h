@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * When a verb gives up. Zeroed, it never does.
+ * When a verb gives up. A zeroed deadline never passes.
  *
  * Any thread may ask.
  */
@@ -15,12 +15,12 @@ struct deadline {
 	uint64_t end_ms;  /* of CLOCK_MONOTONIC */
 };
 
-/* The time runs from now on; 0 is for ever. */
+/* Start the time; 0 means no deadline. */
 void deadline_begin(struct deadline *deadline, uint64_t time_ms);
 
 bool deadline_is_over(const struct deadline *deadline);
 
-/* What is left for a wait, in milliseconds, at most `most_ms`. */
+/* The time until the deadline, in milliseconds, at most `most_ms`. */
 uint32_t deadline_left_ms(const struct deadline *deadline, uint32_t most_ms);
 
 /* For a struct tkb_watch: is it over, or has a signal come? */

@@ -3,7 +3,7 @@
 
 #include "cli/signals.h"
 
-/* Skipped for another reason than busy was not asked for: no news. */
+/* An entry that is skipped for another reason was not selected. */
 static bool is_bad(const struct tkb_result *result)
 {
 	switch (result->outcome) {
@@ -17,7 +17,8 @@ static bool is_bad(const struct tkb_result *result)
 	}
 }
 
-static void say(const struct follow *follow, const struct tkb_result *result)
+static void print_result(const struct follow *follow,
+                         const struct tkb_result *result)
 {
 	const bool is_named = result->name[0] != '\0';
 	const bool has_reason = result->reason != TKB_REASON_NONE;
@@ -32,7 +33,7 @@ static void say(const struct follow *follow, const struct tkb_result *result)
 	        has_message ? ": " : "", result->message);
 }
 
-static void list(struct follow *follow, const struct tkb_result *result)
+static void add_result(struct follow *follow, const struct tkb_result *result)
 {
 	struct json_out *const json = &follow->cli->json;
 
@@ -60,14 +61,14 @@ static void on_result(void *self, const struct tkb_result *result)
 
 	if (bad) {
 		progress_erase(&follow->progress);
-		say(follow, result);
+		print_result(follow, result);
 	}
 	if (bad && result->reason != TKB_REASON_BUSY &&
 	    result->reason != TKB_REASON_UNREADABLE)
 		follow->has_untrusted = true;
 
 	if (bad || follow->list == FOLLOW_ALL)
-		list(follow, result);
+		add_result(follow, result);
 }
 
 static void on_progress(void *self, uint64_t done, uint64_t total)

@@ -31,7 +31,7 @@ struct follow {
 	enum follow_list list;
 	struct deadline *deadline; /* or NULL; may be set once it has begun */
 	struct tkb_watch watch;    /* calls back to this */
-	bool has_untrusted; /* a bad one, and not only busy or unreadable */
+	bool has_untrusted;        /* by more than being busy or unreadable */
 };
 
 /* `name` is that of the list in the document; not kept. */
@@ -39,7 +39,7 @@ void follow_begin(struct follow *follow, struct cli *cli, const char *name,
                   enum follow_list list);
 void follow_end(struct follow *follow);
 
-/* What goes into the library's options. */
+/* The watch for the options of the library. */
 const struct tkb_watch *follow_watch(struct follow *follow);
 
 #endif

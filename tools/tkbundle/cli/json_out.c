@@ -10,7 +10,7 @@
 #include "cli/auto.h"
 #include "cli/text.h"
 
-/* 0.1 is to be 0.1, not 0.10000000000000001; nothing turns a terminal. */
+/* Print 0.1, not 0.10000000000000001, and only ASCII. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(15))
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
@@ -37,7 +37,7 @@ static bool is_open(const struct json_out *json)
 	return json->is_wanted && !json->is_failed;
 }
 
-/* Takes over `value`, which may be NULL: that is a failure, and kept. */
+/* Take over `value`; NULL means that memory is short, and is remembered. */
 static void put(struct json_out *json, const char *name, json_t *value)
 {
 	json_t *const top = json->stack[json->depth - 1];

@@ -25,7 +25,7 @@
  */
 struct json_t; /* jansson's */
 
-/* A document, an array, an object of it, an array of that, and one more. */
+/* The deepest document has an array of objects that have arrays of objects. */
 #define JSON_OUT_DEPTH 6
 
 struct json_out {

@@ -45,7 +45,7 @@ void metrics_add_end(struct metrics *metrics, bool is_success,
 	            (double)now.tv_sec + (double)now.tv_nsec / 1e9);
 }
 
-/* A label's value: backslash, quote and newline are written otherwise. */
+/* Write a label's value; backslash, quote and newline are escaped. */
 static void put_value(FILE *to, const char *text)
 {
 	for (; *text != '\0'; text++) {
@@ -85,7 +85,7 @@ static int store(const char *path, struct tkb_bytes text, struct tkb_error *err)
 	rc = outfile_open(path, &file, err);
 	if (rc != 0)
 		return rc;
-	/* The node exporter is somebody else. */
+	/* The node exporter runs as another user. */
 	if (file.temp != NULL)
 		(void)fchmod(file.fd, 0644);
 	sink = outfile_sink(&file);

@@ -38,7 +38,7 @@ struct metrics {
 	size_t count;
 };
 
-/* The one of that name, or NULL. */
+/* The metric called `name`, or NULL. */
 const struct metric *metrics_find(const struct metrics *metrics,
                                   const char *name);
 

@@ -33,7 +33,7 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* A name beside `path`: rename(2) cannot cross. NULL: no memory. */
+/* A name in the folder of `path`, for rename(2). NULL: out of memory. */
 static char *make_temp(const char *path)
 {
 	uint64_t random = 0;
@@ -53,7 +53,7 @@ static int open_regular(struct outfile *file, struct tkb_error *err)
 	file->temp = make_temp(file->path);
 	if (copy == NULL || file->temp == NULL)
 		return no_memory(err);
-	/* It gets its name through /proc. */
+	/* A file without a name gets one through /proc. */
 	if (access("/proc/self/fd", X_OK) == 0)
 		file->fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC,
 		                0666);
@@ -129,7 +129,7 @@ static int move_into_place(struct outfile *file)
 
 int outfile_publish(struct outfile *file, struct tkb_error *err)
 {
-	/* NFS and quotas tell at a close that bytes did not fit. */
+	/* On NFS, and with quotas, close() reports that bytes did not fit. */
 	const int copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 
 	if (copy < 0 || close(copy) < 0 ||

@@ -5,7 +5,7 @@
 
 #include "cli/text.h"
 
-#define FIRST_MS 200 /* most work is done before anybody looks */
+#define FIRST_MS 200 /* most work is done by then */
 #define NEXT_MS 100
 #define WIDTH 30
 

@@ -30,7 +30,7 @@ void signals_catch(void)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct sigaction old;
 
-		/* What nohup(1) or a shell ignores for us stays ignored. */
+		/* A signal that nohup(1) or a shell ignores stays ignored. */
 		if (sigaction(numbers[i], NULL, &old) == 0 &&
 		    old.sa_handler != SIG_IGN)
 			(void)sigaction(numbers[i], &action, NULL);

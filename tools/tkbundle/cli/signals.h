@@ -16,7 +16,7 @@ void signals_catch(void);
 /* Has one come? */
 bool signals_is_caught(void);
 
-/* Die of the one that came, so that the shell sees it; else do nothing. */
+/* If a signal was caught, die of it, so that a shell notices. */
 void signals_die_if_caught(void);
 
 #endif

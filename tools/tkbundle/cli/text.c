@@ -32,7 +32,10 @@ size_t text_utf8_length(const char *text)
 	if (length < 2)
 		return length;
 
-	/* Not overlong, not a surrogate, not above U+10FFFF: RFC 3629. */
+	/*
+	 * Refuse overlong forms, surrogates and what is above U+10FFFF: RFC
+	 * 3629.
+	 */
 	if (bytes[0] == 0xe0)
 		low = 0xa0;
 	else if (bytes[0] == 0xed)
@@ -45,7 +48,10 @@ size_t text_utf8_length(const char *text)
 	if (bytes[1] < low || bytes[1] > high)
 		return 0;
 
-	/* A string's end is no continuation, so nothing is read beyond it. */
+	/*
+	 * The terminating NUL is no continuation byte, so nothing behind it is
+	 * read.
+	 */
 	for (size_t i = 2; i < length; i++) {
 		if ((bytes[i] & 0xc0) != 0x80)
 			return 0;
@@ -106,7 +112,9 @@ void text_size(uint64_t size, char out[TEXT_SIZE_SIZE])
 		return;
 	}
 
-	/* What would be rounded to 1000 is 1.0 of the next unit. */
+	/*
+	 * A value that would be rounded to 1000 becomes 1.0 of the next unit.
+	 */
 	while (value >= 999.5) {
 		value /= 1000;
 		unit++;

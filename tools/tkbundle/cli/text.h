@@ -41,7 +41,7 @@ void text_size(uint64_t size, char out[TEXT_SIZE_SIZE]);
 /* Room for what text_age() writes. */
 #define TEXT_AGE_SIZE 24
 
-/* Write "45s", "12m", "3h", "40d": what of the largest unit is full. */
+/* Write "45s", "12m", "3h", "40d": the largest unit that fits, rounded down. */
 void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE]);
 
 /* What was counted, and how often it was met. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number that `text` begins with; NULL, or what stands behind it. */
+/* Read the number that `text` begins with. @return the rest of it, or NULL */
 static const char *take_number(const char *text, uint64_t *out)
 {
 	uint64_t value = 0;

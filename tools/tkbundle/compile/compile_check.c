@@ -118,7 +118,7 @@ static enum status check_emit(const struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* What one option makes meaningless of another. */
+/* Options that make others meaningless. */
 static enum status check_pairs(const struct cli *cli,
                                const struct compile_arguments *chosen)
 {
@@ -142,7 +142,7 @@ static enum status check_pairs(const struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* What has no meaning is refused: it was meant to have one. */
+/* Refuse options without effect: the user expects one. */
 enum status compile_check(const struct cli *cli, const struct arguments *args,
                           const struct compile_inputs *inputs)
 {

@@ -4,9 +4,9 @@
 
 #include "cli/args.h"
 
-/* Does a command line of `compile` make sense? What does not is said. */
+/* Check a command line of `compile`, and report what makes no sense. */
 
-/* The operands, Triton's kernels apart. */
+/* The operands, with Triton's kernels separate. */
 struct compile_inputs {
 	const char **files; /* owned */
 	size_t file_count;
@@ -14,7 +14,7 @@ struct compile_inputs {
 	size_t kernel_count;
 };
 
-/* Tell what the operands are. Codes: STATUS_DONE, _USAGE or _FAILED (memory). */
+/* Sort the operands. Codes: STATUS_DONE, _USAGE or _FAILED (memory). */
 enum status compile_check_sort(const struct cli *cli,
                                const struct arguments *args,
                                struct compile_inputs *out);

@@ -101,7 +101,7 @@ int compile_input_file(const char *path, struct tkb_bytes *out,
 	return rc;
 }
 
-/* Triton's own, and nothing else that happens to have that name. */
+/* Accept Triton's own metadata only; another file may have that name. */
 static bool is_metadata(struct tkb_bytes text)
 {
 	return text.data != NULL && strstr(text.data, "\"num_warps\"") != NULL;

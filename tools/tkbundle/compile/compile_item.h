@@ -23,7 +23,7 @@ struct compile_item {
 	char key[TKB_ENTRY_KEY_SIZE]; /* "" until it is known */
 	struct tkb_compile *compile;  /* owned; NULL: not begun, or it ended */
 	enum compile_outcome outcome;
-	bool is_read; /* what fails now is not the file */
+	bool is_read; /* later errors are not about the file */
 	int status;   /* why it failed */
 	struct tkb_error err;
 };

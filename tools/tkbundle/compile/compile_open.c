@@ -169,7 +169,7 @@ enum status compile_open_log_file(struct compile_work *work)
 	return cli_failed(work->cli, TKB_ERR_IO, &err, path);
 }
 
-/* It must be there when the compiler crashes, or the machine. */
+/* The log must be complete if the compiler or the machine crashes. */
 static int write_log(void *self, struct tkb_bytes source, struct tkb_error *err)
 {
 	const struct compile_work *const work = self;

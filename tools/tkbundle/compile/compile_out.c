@@ -139,7 +139,9 @@ bool compile_out_is_folder(const char *output)
 	return length != 0 && output[length - 1] == '/';
 }
 
-/* In a folder, a file is named after the key: inputs may have one name. */
+/*
+ * In a folder, name the file after the key: two inputs may have the same name.
+ */
 static int open_emitted(const struct compile_work *work, const char *key,
                         struct outfile *out, struct tkb_error *err)
 {

@@ -176,7 +176,7 @@ static size_t count_kernels(const struct work *work)
 	return count;
 }
 
-/* As a pool does by default; 0: it cannot be told. */
+/* The number that a pool uses by default; 0: unknown. */
 static uint32_t usual_workers(void)
 {
 	cpu_set_t cores;
@@ -189,7 +189,7 @@ static uint32_t usual_workers(void)
 	return count < WORKERS_LIMIT ? count : (uint32_t)WORKERS_LIMIT;
 }
 
-/* No more workers than there is work for: each loads Triton. */
+/* Start no more workers than items: each loads Triton. */
 static uint32_t count_workers(const struct work *work)
 {
 	const size_t kernel_count = count_kernels(work);
@@ -199,7 +199,7 @@ static uint32_t count_workers(const struct work *work)
 	return kernel_count < count ? (uint32_t)kernel_count : count;
 }
 
-/* Without its Python nothing of it can be compiled, which is said once. */
+/* If its Python fails, none of its items can be compiled: report that once. */
 static void fail_all(struct work *work, int rc, const struct tkb_error *err)
 {
 	cli_say(work->cli, "%s", err->message);
@@ -235,7 +235,7 @@ static void do_work(struct work *work, const char *python)
 		return;
 	}
 	while (work->ended < work->count) {
-		/* What is a hit is not waited for. */
+		/* Do not wait for hits. */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		begin(work);
@@ -250,7 +250,7 @@ static bool same_python(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* One Python after another: each may want all cores. */
+/* Run one Python after another: each may use all cores. */
 static void do_items(struct work *work, struct triton_items *items)
 {
 	for (size_t first = 0; first < items->count; first++) {

@@ -133,7 +133,7 @@ static bool add_listed(struct triton_items *items,
 	return true;
 }
 
-/* A list that cannot be read stands for what would be in it. */
+/* Count a list that cannot be read as one failed item. */
 static bool add_failed(struct triton_items *items, const char *input, int rc,
                        const struct tkb_error *err)
 {
@@ -185,7 +185,7 @@ enum status triton_items_read(struct cli *cli,
 		                 ? add_list(cli, order, input, out)
 		                 : add_kernel(cli, order, input, out);
 	}
-	/* Here they do not move any more. */
+	/* From here on, the items do not move. */
 	for (size_t i = 0; i < out->count; i++)
 		out->items[i].unit.target = out->items[i].target;
 	return status;

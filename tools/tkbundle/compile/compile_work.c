@@ -46,7 +46,7 @@ static enum status make_items(struct compile_work *work,
 	return STATUS_DONE;
 }
 
-/* Without tools nothing can be compiled, which is said once. */
+/* Without tools nothing can be compiled: report that once. */
 static enum status ask_tools(struct compile_work *work)
 {
 	for (size_t i = 0; i < work->args->targets.count; i++) {
@@ -82,7 +82,7 @@ static struct compile_item *find_same(const struct compile_work *work,
 	return NULL;
 }
 
-/* A second one of the same key waits for the first. */
+/* An item with the key of an earlier one waits for that. */
 static int submit(struct compile_work *work, struct compile_item *item)
 {
 	const struct compile_arguments *const chosen = &work->args->compile;
@@ -151,7 +151,7 @@ static void fail_item(struct compile_work *work, struct compile_item *item,
 		work->is_stopped = true;
 }
 
-/* It is the same as one before it, which has ended. */
+/* An item before it has the same key, and has ended. */
 static void follow(struct compile_work *work, struct compile_item *item)
 {
 	const struct compile_item *const same = find_same(work, item);
@@ -217,7 +217,7 @@ enum status compile_work_begin(struct compile_work *work,
 void compile_work_do(struct compile_work *work)
 {
 	while (work->ended < work->count) {
-		/* What is a hit, or soon made, is not waited for. */
+		/* An item that is a hit, or is ready soon, is not waited for. */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		begin(work);

@@ -87,7 +87,9 @@ static const char *wanted(const struct spec *spec)
 	return "a value";
 }
 
-/* A URL that was put behind the wrong name may hold a password. */
+/*
+ * Do not show a URL that was given for another value: it may hold a password.
+ */
 static int refuse_value(const struct spec *spec, const char *text,
                         const char *origin, struct tkb_error *err)
 {
@@ -103,9 +105,9 @@ static int refuse_value(const struct spec *spec, const char *text,
 	                 origin, spec->name, wanted(spec), text);
 }
 
-/* Take `text` for a value; `origin` names its place. */
-static int take(struct config *config, size_t index, const char *text,
-                const char *origin, struct tkb_error *err)
+/* Set a value to `text`; `origin` names the place where it was found. */
+static int set_value(struct config *config, size_t index, const char *text,
+                     const char *origin, struct tkb_error *err)
 {
 	const struct spec *const spec = &specs[index];
 	struct config_value *const value = &config->values[index];
@@ -133,7 +135,7 @@ static int take(struct config *config, size_t index, const char *text,
 	return 0;
 }
 
-/* A file on its way into the values. */
+/* The state of reading one file. */
 struct reading {
 	struct config *config;
 	bool is_seen[CONFIG_COUNT]; /* in this file */
@@ -141,8 +143,8 @@ struct reading {
 	struct tkb_error fault;
 };
 
-static void note_fault(struct reading *reading, int rc,
-                       const struct tkb_error *fault)
+static void keep_first_fault(struct reading *reading, int rc,
+                             const struct tkb_error *fault)
 {
 	if (reading->rc != 0)
 		return;
@@ -162,11 +164,11 @@ static int refuse_line(struct reading *reading, const char *origin,
 	else
 		(void)cli_error(&fault, TKB_ERR_INVALID, "%s: '%.80s' %s",
 		                origin, name, what);
-	note_fault(reading, TKB_ERR_INVALID, &fault);
+	keep_first_fault(reading, TKB_ERR_INVALID, &fault);
 	return 0;
 }
 
-/* The lines behind a faulty one count all the same. */
+/* Lines after a faulty one are used nevertheless. */
 static int on_line(void *self, const char *path, size_t line, char *name,
                    char *value, struct tkb_error *err)
 {
@@ -180,7 +182,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 		origin = NULL; /* asprintf() leaves it undefined */
 		return no_memory(err);
 	}
-	/* What is no name may be the middle of a URL: it is not shown. */
+	/* Do not show what is no name: it may be the middle of a URL. */
 	if (name[strspn(name, NAME_CHARS)] != '\0' || name[0] == '\0')
 		return refuse_line(reading, origin, "",
 		                   "this is no 'name = value'");
@@ -192,11 +194,11 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 		return refuse_line(reading, origin, name, "stands here twice");
 
 	reading->is_seen[index] = true;
-	rc = take(reading->config, index, value, origin, &fault);
+	rc = set_value(reading->config, index, value, origin, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return no_memory(err);
 	if (rc != 0)
-		note_fault(reading, rc, &fault);
+		keep_first_fault(reading, rc, &fault);
 	return 0;
 }
 
@@ -223,8 +225,9 @@ static const char *variable(const char *name)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Without a home folder there is no user's file; nobody is asked for one, for
-   that may take long. */
+/*
+ * Without $HOME there is no user's file; asking a name service could take long.
+ */
 static int user_path(char **out)
 {
 	const char *const xdg = variable("XDG_CONFIG_HOME");
@@ -276,7 +279,7 @@ static int load_variable(struct config *config, size_t index,
 
 	if (text == NULL)
 		return 0;
-	return take(config, index, text, specs[index].variable, err);
+	return set_value(config, index, text, specs[index].variable, err);
 }
 
 static int load_default(struct config *config, size_t index,
@@ -284,23 +287,23 @@ static int load_default(struct config *config, size_t index,
 {
 	if (specs[index].standard == NULL)
 		return 0;
-	return take(config, index, specs[index].standard, "default", err);
+	return set_value(config, index, specs[index].standard, "default", err);
 }
 
-static int take_time(struct config *config, enum config_name name,
-                     const char *option, const struct amount *amount,
-                     struct tkb_error *err)
+static int set_time(struct config *config, enum config_name name,
+                    const char *option, const struct amount *amount,
+                    struct tkb_error *err)
 {
 	char text[UNITS_TIME_SIZE];
 
 	if (!amount->is_set)
 		return 0;
 	units_show_time(amount->value, text);
-	return take(config, name, text, option, err);
+	return set_value(config, name, text, option, err);
 }
 
-static int take_word(struct config *config, enum config_name name,
-                     const char *option, uint32_t index, struct tkb_error *err)
+static int set_word(struct config *config, enum config_name name,
+                    const char *option, uint32_t index, struct tkb_error *err)
 {
 	const char *begin;
 	const size_t length = args_word(CONFIG_PUSH_WORDS, index, &begin);
@@ -308,7 +311,7 @@ static int take_word(struct config *config, enum config_name name,
 
 	if (word == NULL)
 		return no_memory(err);
-	return take(config, name, word, option, err);
+	return set_value(config, name, word, option, err);
 }
 
 static int load_arguments(struct config *config, const struct arguments *args,
@@ -317,23 +320,24 @@ static int load_arguments(struct config *config, const struct arguments *args,
 	int rc = 0;
 
 	if (args->remote != NULL && strcmp(args->remote, "-") != 0)
-		rc = take(config, CONFIG_REMOTE, args->remote, "--remote", err);
-	if (rc == 0 && args->ref != NULL)
-		rc = take(config, CONFIG_REF, args->ref, "--ref", err);
-	if (rc == 0)
-		rc = take_time(config, CONFIG_DEADLINE, "--deadline",
-		               &args->deadline, err);
-	if (rc == 0)
-		rc = take_time(config, CONFIG_WAIT, "--wait", &args->wait, err);
-	if (rc == 0 && args->push.is_set)
-		rc = take_word(config, CONFIG_PUSH, "--push", args->push.value,
+		rc = set_value(config, CONFIG_REMOTE, args->remote, "--remote",
 		               err);
+	if (rc == 0 && args->ref != NULL)
+		rc = set_value(config, CONFIG_REF, args->ref, "--ref", err);
+	if (rc == 0)
+		rc = set_time(config, CONFIG_DEADLINE, "--deadline",
+		              &args->deadline, err);
+	if (rc == 0)
+		rc = set_time(config, CONFIG_WAIT, "--wait", &args->wait, err);
+	if (rc == 0 && args->push.is_set)
+		rc = set_word(config, CONFIG_PUSH, "--push", args->push.value,
+		              err);
 	return rc;
 }
 
 /* Keep the first failure. */
-static int keep_first(int first, int rc, const struct tkb_error *fault,
-                      struct tkb_error *err)
+static int keep_first_failure(int first, int rc, const struct tkb_error *fault,
+                              struct tkb_error *err)
 {
 	if (first != 0 || rc == 0)
 		return first;
@@ -349,14 +353,17 @@ int config_load(const struct arguments *args, struct config *out,
 
 	*out = (struct config){ .fault_count = 0 };
 	for (size_t i = 0; i < CONFIG_COUNT; i++)
-		rc = keep_first(rc, load_default(out, i, &fault), &fault, err);
+		rc = keep_first_failure(rc, load_default(out, i, &fault),
+		                        &fault, err);
 	for (size_t i = 0; i < CONFIG_PATH_COUNT; i++)
-		rc = keep_first(rc, load_path(out, i, &fault), &fault, err);
+		rc = keep_first_failure(rc, load_path(out, i, &fault), &fault,
+		                        err);
 	for (size_t i = 0; i < CONFIG_COUNT; i++)
-		rc = keep_first(rc, load_variable(out, i, &fault), &fault, err);
+		rc = keep_first_failure(rc, load_variable(out, i, &fault),
+		                        &fault, err);
 	if (args != NULL)
-		rc = keep_first(rc, load_arguments(out, args, &fault), &fault,
-		                err);
+		rc = keep_first_failure(rc, load_arguments(out, args, &fault),
+		                        &fault, err);
 	return rc;
 }
 

@@ -11,7 +11,8 @@
 #include "cli/args.h"
 
 /*
- * What the verbs that use a remote need to know, and from where they know it.
+ * The configuration of the verbs that use a remote, and the origin of each
+ * value.
  *
  * A value comes from the command line, else from the environment, else from
  * the user's file ($XDG_CONFIG_HOME/tkbundle/config, or ~/.config/...), else

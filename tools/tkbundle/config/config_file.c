@@ -25,7 +25,7 @@ static int cannot_read(const char *path, struct tkb_error *err)
 	                 strerror(errno));
 }
 
-/* Is it a file that may be believed? */
+/* Can the file be trusted? */
 static int check(const char *path, enum config_file_kind kind,
                  const struct stat *status, struct tkb_error *err)
 {
@@ -65,7 +65,7 @@ static int read_all(int fd, const char *path, char *data, size_t *size_out,
 	return 0;
 }
 
-/* A file that is none, as a pipe, must not hold us up. */
+/* Opening a pipe must not block. */
 static int load(const char *path, enum config_file_kind kind, char *data,
                 size_t *size_out, struct tkb_error *err)
 {
@@ -74,7 +74,7 @@ static int load(const char *path, enum config_file_kind kind, char *data,
 	struct stat status;
 	int rc;
 
-	/* In a container the home folder may be somebody else's. */
+	/* In a container the home folder may belong to another user. */
 	if (fd < 0 && kind != CONFIG_FILE_NAMED &&
 	    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
@@ -84,7 +84,7 @@ static int load(const char *path, enum config_file_kind kind, char *data,
 	return rc != 0 ? rc : read_all(fd, path, data, size_out, err);
 }
 
-/* Cut what is blank from both ends of `text`. */
+/* Trim blanks from both ends of `text`. */
 static char *trim(char *text)
 {
 	static const char blank[] = " \t\r";
@@ -98,9 +98,9 @@ static char *trim(char *text)
 	return text;
 }
 
-static int tell(const char *path, char *data,
-                const struct config_file_visitor *visitor,
-                struct tkb_error *err)
+static int visit_lines(const char *path, char *data,
+                       const struct config_file_visitor *visitor,
+                       struct tkb_error *err)
 {
 	size_t number = 0;
 	int rc = 0;
@@ -137,7 +137,7 @@ int config_file_read(const char *path, enum config_file_kind kind,
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	rc = load(path, kind, data, &size, err);
 	if (rc == 0 && size > 0)
-		rc = tell(path, data, visitor, err);
+		rc = visit_lines(path, data, visitor, err);
 	explicit_bzero(data, SIZE_LIMIT + 2); /* there may be a password */
 	return rc;
 }

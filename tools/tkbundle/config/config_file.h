@@ -15,7 +15,7 @@ enum config_file_kind {
 	CONFIG_FILE_NAMED   /* must be there */
 };
 
-/* Where the lines are told. */
+/* Receives the lines. */
 struct config_file_visitor {
 	/*
 	 * `name` is "" where the line is none of `name = value`. Returns 0, or
@@ -27,7 +27,7 @@ struct config_file_visitor {
 };
 
 /*
- * Tell the lines of the file `path`, and release it.
+ * Visit the lines of the file `path`.
  *
  * @return 0, also where there is none that need be there; TKB_ERR_INVALID (it
  *         cannot be trusted, or is no text), TKB_ERR_IO, TKB_ERR_NOMEM, or what

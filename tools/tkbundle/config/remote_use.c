@@ -56,7 +56,10 @@ static int open_configured(struct remote_use *use, struct tkb_error *err)
 	const int rc = remote_use_open(use, values[CONFIG_REMOTE].text,
 	                               &options, &fault);
 
-	/* A URL that makes no sense cannot be named but by its place. */
+	/*
+	 * An invalid URL may hold a password: name the place where it was
+	 * given.
+	 */
 	if (rc != 0)
 		(void)cli_error(err, fault.status, "%.100s: %.400s",
 		                values[CONFIG_REMOTE].origin, fault.message);
@@ -126,7 +129,7 @@ void remote_use_follow(struct remote_use *use, struct follow *follow,
 	follow->deadline = &use->deadline;
 }
 
-/* The sentence names the remote, where there is one, and ends with why. */
+/* The message may name a remote, and ends with the reason. */
 static void blame_deadline(const struct remote_use *use, struct tkb_error *err)
 {
 	static const char why[] = "cancelled";

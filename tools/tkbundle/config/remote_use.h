@@ -33,8 +33,8 @@ struct remote_use {
 };
 
 /*
- * Learn the configuration, let the deadline begin, open the remote (which
- * connects to nothing), and say what must be said about it.
+ * Load the configuration, start the deadline, open the remote, which makes no
+ * connection yet, and print the warnings about it.
  *
  * @param is_bounded  whether the configured deadline counts, too, or only the
  *                    one on the command line
@@ -71,18 +71,18 @@ void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list);
 
 /*
- * As cli_failed(), where it may be the deadline that ended it, and where an
- * absent thing is one that the remote lacks.
+ * As cli_failed(); names the deadline if that ended the work, and the remote if
+ * something is absent.
  */
 enum status remote_use_failed(struct remote_use *use, int rc,
                               const struct tkb_error *err, const char *subject);
 
-/* Say what helps where the remote is damaged. */
+/* Print which command repairs a damaged remote. */
 void remote_use_say_repair(const struct remote_use *use);
 
 /*
- * Add what every verb's figures have, and write them where `path` names a
- * file. That this failed counts only where nothing else did.
+ * Add the metrics that every verb has, and write them to the file `path`,
+ * unless it is NULL. A failure to write counts only if nothing else failed.
  *
  * @return `status`, or STATUS_FAILED
  */

@@ -7,7 +7,7 @@
 #include <tkbundle/error.h>
 
 /*
- * Which cache is meant.
+ * The cache that a verb works on.
  *
  * Where none is named: $TRITON_CACHE_DIR; else $TORCHINDUCTOR_CACHE_DIR;
  * else $TRITON_HOME/.triton/cache; else ~/.triton/cache. An empty variable

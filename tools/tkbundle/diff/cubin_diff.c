@@ -83,7 +83,7 @@ static int take_apart(struct tkb_bytes bytes, const char *name,
 	return rc;
 }
 
-/* Count where `a` and `b` differ; what one has more of differs. */
+/* Count the bytes that differ; bytes that only the longer one has differ. */
 static struct cubin_diff_part compare_bytes(struct tkb_bytes a,
                                             struct tkb_bytes b)
 {
@@ -110,7 +110,7 @@ static struct cubin_diff_part compare_bytes(struct tkb_bytes a,
 	return part;
 }
 
-/* There is room in `out`. Compare what has one name; either may be NULL. */
+/* Compare two parts of one name, of which one may be NULL. `out` has room. */
 static int add_part(struct cubin_diff *out, const struct part *a,
                     const struct part *b, struct tkb_error *err)
 {
@@ -132,7 +132,7 @@ static int add_part(struct cubin_diff *out, const struct part *a,
 	return 0;
 }
 
-/* Walk both lists, which are sorted, at once. */
+/* Walk both sorted lists at once. */
 static int compare_lists(const struct parts *a, const struct parts *b,
                          struct cubin_diff *out, struct tkb_error *err)
 {

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 
-/* What is done with the cubins of one side, as they come by. */
+/* One pass over the cubins of one side. */
 struct pass {
 	struct diff_cubins *cubins;
 	const struct source *source;
@@ -69,8 +69,8 @@ static int open_nameless(int *fd_out, struct tkb_error *err)
 	return 0;
 }
 
-static int keep(struct pass *pass, struct diff_cubin *cubin,
-                struct tkb_bytes bytes, struct tkb_error *err)
+static int keep_cubin(struct pass *pass, struct diff_cubin *cubin,
+                      struct tkb_bytes bytes, struct tkb_error *err)
 {
 	const char *const data = bytes.data;
 	size_t done = 0;
@@ -121,7 +121,7 @@ static int recall(struct pass *pass, const struct diff_cubin *cubin,
 	return 0;
 }
 
-/* What is no ELF file may lie in a bundle all the same. */
+/* A bundle may hold a file called .cubin that is no ELF file. */
 static int compare(struct pass *pass, struct diff_cubin *cubin,
                    struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -146,8 +146,8 @@ static int compare(struct pass *pass, struct diff_cubin *cubin,
 }
 
 /* Is this one of the files that differ? */
-static int look_at(void *self, size_t index, size_t file,
-                   struct tkb_bytes bytes, struct tkb_error *err)
+static int visit_cubin(void *self, size_t index, size_t file,
+                       struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct pass *const pass = self;
 	struct diff_cubin *const items = pass->cubins->items;
@@ -164,8 +164,10 @@ static int look_at(void *self, size_t index, size_t file,
 	return rc;
 }
 
-/* One by one: out of a cache, or where few frames of a bundle have any. */
-static int take_each(struct pass *pass, struct tkb_error *err)
+/*
+ * Read cubins one by one: from a cache, or if few frames of a bundle have any.
+ */
+static int visit_each(struct pass *pass, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_memory_release) struct tkb_memory file = { .size = 0 };
 	int rc = 0;
@@ -185,15 +187,15 @@ static int take_each(struct pass *pass, struct tkb_error *err)
 	return rc;
 }
 
-static int take_all(struct pass *pass, struct tkb_error *err)
+static int visit_all(struct pass *pass, struct tkb_error *err)
 {
-	const struct tkb_file_visitor visitor = { .on_file = look_at,
+	const struct tkb_file_visitor visitor = { .on_file = visit_cubin,
 		                                  .self = pass };
 	const struct tkb_bundle *const bundle = pass->source->bundle;
 	const size_t count = pass->cubins->count;
 
 	if (bundle == NULL || count < tkb_bundle_frame_count(bundle))
-		return take_each(pass, err);
+		return visit_each(pass, err);
 
 	pass->firsts = calloc(tkb_bundle_entry_count(bundle) + 1,
 	                      sizeof(*pass->firsts));
@@ -214,7 +216,7 @@ static bool is_cubin(const char *name)
 }
 
 /* Go over the cubins that both have and that differ; note them in `items`. */
-static size_t note_cubins(const struct diff *diff, struct diff_cubin *items)
+static size_t list_cubins(const struct diff *diff, struct diff_cubin *items)
 {
 	size_t count = 0;
 
@@ -246,7 +248,7 @@ int diff_cubins(const struct source *a, const struct source *b,
 	TKB_AUTO(close_fd) int fd = -1;
 	TKB_AUTO(release_pass) struct pass a_pass = { .cubins = out };
 	TKB_AUTO(release_pass) struct pass b_pass = { .cubins = out };
-	const size_t count = note_cubins(diff, NULL);
+	const size_t count = list_cubins(diff, NULL);
 	int rc;
 
 	if (count == 0)
@@ -254,7 +256,7 @@ int diff_cubins(const struct source *a, const struct source *b,
 	out->items = calloc(count, sizeof(*out->items));
 	if (out->items == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	out->count = note_cubins(diff, out->items);
+	out->count = list_cubins(diff, out->items);
 
 	rc = open_nameless(&fd, err);
 	if (rc != 0)
@@ -262,8 +264,8 @@ int diff_cubins(const struct source *a, const struct source *b,
 
 	a_pass.source = a;
 	a_pass.fd = fd;
-	a_pass.take = keep;
-	rc = take_all(&a_pass, err);
+	a_pass.take = keep_cubin;
+	rc = visit_all(&a_pass, err);
 	if (rc != 0)
 		return rc;
 
@@ -271,7 +273,7 @@ int diff_cubins(const struct source *a, const struct source *b,
 	b_pass.is_b = true;
 	b_pass.fd = fd;
 	b_pass.take = compare;
-	return take_all(&b_pass, err);
+	return visit_all(&b_pass, err);
 }
 
 const struct diff_cubin *diff_cubins_find(const struct diff_cubins *cubins,

@@ -4,7 +4,7 @@
 #include "diff/diff_facts.h"
 #include "report/entry_out.h"
 
-/* What is told of a file or of a part of it, in JSON. */
+/* Describe a file, or a part of it, in JSON. */
 static const char *state_word(bool is_in_a, bool is_in_b)
 {
 	if (!is_in_a)

@@ -9,7 +9,7 @@
 #include "cli/text.h"
 
 #define KEY_WIDTH 12  /* 60 bits of a key's hash */
-#define NAME_WIDTH 40 /* longer names push the rest of their line */
+#define NAME_WIDTH 40 /* longer names shift the rest of their line */
 
 static void print_part(FILE *to, const struct cubin_diff_part *part, int width)
 {
@@ -119,7 +119,7 @@ static void print_details(FILE *to, const struct diff_pair *pair,
 	}
 }
 
-/* Of modules of one key the platform says which is which. */
+/* Modules of one key are told apart by their platform. */
 static void print_head(FILE *to, const struct diff_pair *pair, int width)
 {
 	static const char signs[] = {

@@ -58,7 +58,7 @@ static int write_fd(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-/* Send what can be read from `fd` to `to`, until its end. */
+/* Copy `fd` to `to`. */
 static int relay(int fd, const struct tkb_sink *to, struct tkb_error *err)
 {
 	char bytes[16384];
@@ -83,7 +83,8 @@ static int relay(int fd, const struct tkb_sink *to, struct tkb_error *err)
 }
 
 /* Give the child its output, and the cubin under a number it can name. */
-static int plan(posix_spawn_file_actions_t *actions, int out_fd, int cubin_fd)
+static int redirect_child(posix_spawn_file_actions_t *actions, int out_fd,
+                          int cubin_fd)
 {
 	int rc = posix_spawn_file_actions_init(actions);
 
@@ -248,7 +249,7 @@ static int run_tool(int cubin_fd, int out_fd, pid_t *out, const char **name_out,
                     struct tkb_error *err)
 {
 	posix_spawn_file_actions_t actions;
-	int rc = plan(&actions, out_fd, cubin_fd);
+	int rc = redirect_child(&actions, out_fd, cubin_fd);
 
 	if (rc != 0)
 		return cli_error(err, TKB_ERR_IO, "cannot start a program: %s",

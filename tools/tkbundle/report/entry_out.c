@@ -47,7 +47,7 @@ void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size)
 			               "%s%" PRIu32 "-%" PRIu32, comma,
 			               entry->devices[i], entry->devices[last]);
 
-		/* Room is kept for the dots, and for the zero. */
+		/* Keep room for the dots and the terminating NUL. */
 		length = strlen(run);
 		if (used + length + 4 > size) {
 			(void)snprintf(out + used, size - used, "...");

@@ -22,7 +22,7 @@ void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size);
 /* Room for a number as text. */
 #define ENTRY_OUT_NUMBER_SIZE 16
 
-/* Write a number, or "-" for 0, which is: not told. */
+/* Write a number, or "-" for 0, which means unknown. */
 void entry_out_number(uint32_t number, char out[ENTRY_OUT_NUMBER_SIZE]);
 
 /* Print a line for each file; with its digest, if it has one. */

@@ -31,8 +31,8 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 }
 
 /* The metadata comes before Triton's IR, and may come alone. */
-static int look(struct reading *reading, size_t index, struct tkb_bytes ttir,
-                struct tkb_error *err)
+static int read_facts_of(struct reading *reading, size_t index,
+                         struct tkb_bytes ttir, struct tkb_error *err)
 {
 	struct kernel_facts *const facts =
 		&reading->list[index - reading->first];
@@ -80,11 +80,12 @@ static int on_file(void *self, size_t index, size_t file,
 		rc = sink.write(sink.self, bytes, err);
 		reading->index = index;
 		return rc != 0 ? rc
-		               : look(reading, index,
-		                      (struct tkb_bytes){ .size = 0 }, err);
+		               : read_facts_of(reading, index,
+		                               (struct tkb_bytes){ .size = 0 },
+		                               err);
 	}
 	if (is_wanted(entry, file, ".ttir") && reading->index == index)
-		return look(reading, index, bytes, err);
+		return read_facts_of(reading, index, bytes, err);
 	return 0;
 }
 

@@ -5,13 +5,13 @@
 #include "cli/json_out.h"
 #include "report/source.h"
 
-/* What a kernel's own files tell of its launch; zeroed is: nothing. */
+/* What a kernel's files say about its launch; zeroed: nothing. */
 struct kernel_facts {
 	struct tkb_c_facts numbers;
 	char *signature; /* owned; NULL: not told */
 };
 
-/* Those of entry `index`. What cannot be told is no failure. */
+/* The facts of entry `index`. Facts that are missing are no failure. */
 TKB_NODISCARD int kernel_facts_read(const struct source *source, size_t index,
                                     struct kernel_facts *out,
                                     struct tkb_error *err);

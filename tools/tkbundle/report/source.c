@@ -120,9 +120,9 @@ int source_read_file(const struct source *source, size_t index, size_t file,
 	return source_read(source, index, file, &sink, err);
 }
 
-static int tell_entry(const struct source *source, size_t index,
-                      const struct tkb_file_visitor *visitor,
-                      struct tkb_memory *file, struct tkb_error *err)
+static int visit_entry(const struct source *source, size_t index,
+                       const struct tkb_file_visitor *visitor,
+                       struct tkb_memory *file, struct tkb_error *err)
 {
 	const size_t count = source_entry(source, index)->file_count;
 	int rc = 0;
@@ -150,6 +150,6 @@ int source_read_all(const struct source *source,
 		return tkb_bundle_read_all(source->bundle, visitor, err);
 
 	for (size_t i = 0; i < source_entry_count(source) && rc == 0; i++)
-		rc = tell_entry(source, i, visitor, &file, err);
+		rc = visit_entry(source, i, visitor, &file, err);
 	return rc;
 }

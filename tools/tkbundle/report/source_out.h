@@ -12,8 +12,8 @@ void source_out_head(struct json_out *json, const struct source *source,
                      const char *path);
 
 /*
- * Say what of a cache is left out, and add it to the open object; nothing for
- * a bundle. `side` stands behind "left out": " of A", or nothing.
+ * Report the entries of a cache that were left out, in words and in JSON. A
+ * bundle has none. `side` is printed after "left out": " of A", or nothing.
  */
 void source_out_left_out(struct cli *cli, const struct source *source,
                          const char *side);

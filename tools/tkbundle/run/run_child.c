@@ -71,7 +71,7 @@ void run_child_let_go(int last_fd, const struct run_child *children,
 	closefrom(FD_LIMIT);
 }
 
-/* In a fork: be on one's own, and as a program is that was just started. */
+/* In a fork: get a process group and the signals of a new program. */
 static void seclude(const struct run_child *other)
 {
 	sigset_t none;
@@ -216,7 +216,7 @@ bool run_child_number(const struct run_child *child, const char *name,
 	const char *found;
 	char *end;
 
-	/* In a string, the quotation marks would be escaped. */
+	/* Within a JSON string the quotation marks would be escaped. */
 	(void)snprintf(member, sizeof(member), "\"%s\":", name);
 	read_end(child->out_fd, text, sizeof(text));
 	found = strstr(text, member);
@@ -229,7 +229,7 @@ bool run_child_number(const struct run_child *child, const char *name,
 	return *found >= '0' && *found <= '9' && end != found;
 }
 
-/* "tkbundle: " or "tkbundle pull: " say nothing here, nor where help is. */
+/* Drop "tkbundle: " or "tkbundle pull: ", and the hint about help. */
 static void trim(const char *line, const char *name, char *out, size_t size)
 {
 	static const char program[] = "tkbundle";

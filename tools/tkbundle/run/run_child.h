@@ -92,7 +92,7 @@ void run_child_reason(const struct run_child *child, char out[RUN_REASON_SIZE]);
 bool run_child_line(const struct run_child *child, const char *words,
                     char out[RUN_REASON_SIZE]);
 
-/* Forget what it printed. What still runs is left alone. */
+/* Release its output. A child that still runs is not stopped. */
 void run_child_release(struct run_child *child);
 
 #endif

@@ -35,7 +35,7 @@ static void set_root(const struct run_plan *plan)
 {
 	const char *const name = variable_of(plan);
 
-	/* What he set names a root that cannot be used. */
+	/* The root that the user set cannot be used. */
 	if (plan->has_root && (plan->is_other || value_of(name) == NULL))
 		(void)setenv(name, plan->root, 1);
 }
@@ -44,7 +44,7 @@ const char *run_command_elsewhere(const struct run *run)
 {
 	const struct run_plan *const plan = &run->shared->plan;
 	const char *const own = value_of(variable_of(plan));
-	/* It is the stronger one under Inductor, too. */
+	/* Inductor prefers this variable, too. */
 	const char *const stronger =
 		plan->is_inductor ? value_of("TRITON_CACHE_DIR") : NULL;
 

@@ -31,7 +31,7 @@ static void close_fd(const int *fd)
 		(void)close(*fd);
 }
 
-/* As the library tries it: does a read move the access time? */
+/* Does reading update the access time? The library tries it the same way. */
 static void try_times(void *self, const char *path)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
@@ -62,9 +62,9 @@ static void add(json_t *set, const char *path, const char *key)
 		(void)json_object_set_new_nocheck(set, name, json_null());
 }
 
-/* What was there, and the ref has, need not be pushed either. */
-static void learn_entry(void *self, const char *path, const char *key,
-                        bool is_emitted)
+/* Entries that were there and that the ref has need no push either. */
+static void add_entry(void *self, const char *path, const char *key,
+                      bool is_emitted)
 {
 	struct count *const count = self;
 
@@ -73,13 +73,16 @@ static void learn_entry(void *self, const char *path, const char *key,
 		add(count->emitted, path, key);
 }
 
-static void learn_names(struct count *count)
+static void sort_known_names(struct count *count)
 {
 	const struct run_shared *const shared = count->run->shared;
 
 	for (size_t at = 0; at < shared->name_size;
 	     at += strlen(shared->names + at) + 1) {
-		/* A watch may have been killed before it told of the rest. */
+		/*
+		 * A watch that was killed may not have reported all new
+		 * entries.
+		 */
 		if (at < shared->told_size)
 			(void)json_object_set_new_nocheck(
 				count->known, shared->names + at, json_null());
@@ -106,7 +109,7 @@ static bool is_compiled(const struct count *count, const char *name,
 
 	if (json_object_get(count->emitted, name) != NULL)
 		return false;
-	/* What a pull wrote that was killed has the stamp of one. */
+	/* Entries of a pull that was killed have its use stamp. */
 	if (count->run->children[RUN_PULL].has_begun && !count->has_document &&
 	    (read_ns == 0 || read_ns > written_ns))
 		return false;
@@ -156,13 +159,13 @@ void run_watch_count(void *self)
 
 	if (emitted == NULL || known == NULL || old == NULL)
 		return;
-	count.has_document = run_document_each(&run->children[RUN_PULL],
-	                                       learn_entry, &count);
-	learn_names(&count);
+	count.has_document =
+		run_document_each(&run->children[RUN_PULL], add_entry, &count);
+	sort_known_names(&count);
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
 	               &counts.is_known);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
 	counts.is_made = true;
-	/* At once: the supervisor may print while we count anew. */
+	/* Store all counts at once: the supervisor may print them meanwhile. */
 	run->shared->counts = counts;
 }

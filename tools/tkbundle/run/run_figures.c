@@ -26,7 +26,7 @@ static bool count_emitted(const struct run *run, uint64_t *out)
 		*out += repaired;
 		return true;
 	}
-	/* It found nothing, or got nowhere. */
+	/* It found nothing, or did not get that far. */
 	return run_child_has_exited(pull, &status);
 }
 
@@ -47,7 +47,7 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 	                                      "gone_blobs", &out->gone);
 }
 
-/* Have pull and push done what they were to do, be it late? */
+/* Have pull and push succeeded, even if late? */
 static bool is_good(const struct run *run)
 {
 	int status = 0;
@@ -105,7 +105,7 @@ void run_figures_renew(void *self)
 {
 	const struct run *const run = self;
 
-	/* The command's cores are for the command. */
+	/* Leave the cores to the command. */
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	if (run->shared->plan.has_root)
 		run_watch_count(self);

@@ -104,7 +104,7 @@ static bool is_own(const char *value, const char *key, const char *name)
 	       strcmp(value + size - (size_t)length, end) == 0;
 }
 
-/* Let a group file name the files in their new place. */
+/* Rewrite a group file to name the files at their new place. */
 static void rewrite(json_t *group, const struct move *move)
 {
 	const char *const key = strrchr(move->own, '/') + 1;
@@ -233,7 +233,7 @@ static bool retract(void *self, const char *name)
 	return true;
 }
 
-/* The group file goes first; links that lead nowhere go, too. */
+/* Remove the group file first, then links that lead nowhere. */
 static bool drop_link(void *self, const char *name)
 {
 	const int *const fd = self;

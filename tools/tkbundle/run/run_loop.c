@@ -15,7 +15,7 @@ static void note_end(struct run *run, pid_t pid, int state)
 		return;
 	}
 
-	/* Others are orphans that were left to us. */
+	/* Other children are orphans that the supervisor inherited. */
 	for (size_t i = 0; i < RUN_ROLE_COUNT; i++) {
 		if (pid == run->children[i].pid)
 			run_child_note(&run->children[i], state);
@@ -31,8 +31,10 @@ static void reap(struct run *run)
 		if (!WIFSTOPPED(state))
 			note_end(run, pid, state);
 		else if (pid == run->command)
-			/* So do we, and the shell takes the terminal. What
-			   continues us is forwarded. */
+			/*
+			 * Stop, too, so that the shell gets the terminal.
+			 * SIGCONT is forwarded.
+			 */
 			run_signals_stop(WSTOPSIG(state));
 	}
 }

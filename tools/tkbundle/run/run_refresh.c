@@ -30,7 +30,7 @@ void run_refresh_pushed(struct run *run, bool had_reason)
 	run->has_news = run->has_news || run->has_push_reason != had_reason;
 }
 
-static void look_at_pull(struct run *run)
+static void report_late_pull(struct run *run)
 {
 	const bool is_pulling = run->children[RUN_PULL].pid != 0;
 
@@ -46,7 +46,7 @@ uint64_t run_refresh_turn(struct run *run)
 	struct run_child *const child = &run->children[RUN_FIGURES];
 	const bool is_due = deadline_now_ms() >= run->refresh_ms;
 
-	look_at_pull(run);
+	report_late_pull(run);
 	if (child->pid != 0)
 		return RUN_NEVER;
 	if (child->has_begun && run->has_news && !run->is_stale) {
@@ -62,7 +62,10 @@ uint64_t run_refresh_turn(struct run *run)
 		(void)run_child_fork(child, "figures", run_figures_renew, run,
 		                     &run->children[RUN_PULL],
 		                     deadline_now_ms() + LIMIT_MS);
-		/* Without a process there is no count, but there is news. */
+		/*
+		 * If no process can be started, report the news without new
+		 * counts.
+		 */
 		return child->pid != 0 ? RUN_NEVER : deadline_now_ms();
 	}
 	return run->refresh_ms;

@@ -15,7 +15,7 @@
 #define NUMBER_SIZE 24
 #define REASONS_LIMIT 8
 #define REASON_SIZE 1200
-#define LINE_SIZE 4096 /* what a pipe takes in one piece */
+#define LINE_SIZE 4096 /* bytes that a pipe takes at once */
 #define PARTIAL 4      /* an exit status */
 
 /* What failed, and why. */
@@ -60,7 +60,7 @@ static void show_count(bool is_known, uint64_t count, char out[NUMBER_SIZE])
 		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
 }
 
-/* It had so long: until we no longer waited, or until it was told to end. */
+/* The time it had: until the wait ended, or until it was told to end. */
 static void show_limit(const struct run *run, char out[NUMBER_SIZE])
 {
 	const struct run_plan *const plan = &run->shared->plan;
@@ -159,7 +159,7 @@ static void list_reasons(const struct run *run, struct reasons *out)
 		add(out, "metrics", "%s", run->shared->metrics_error);
 }
 
-static void say(const struct run *run, const char *counts)
+static void print_report(const struct run *run, const char *counts)
 {
 	struct reasons reasons;
 	char line[LINE_SIZE];
@@ -195,7 +195,7 @@ static void say_counts(const struct run *run)
 	(void)snprintf(counts, sizeof(counts),
 	               "emitted %s, used %s, compiled anew %s, pushed %" PRIu64,
 	               emitted, used, compiled, figures.pushed);
-	say(run, counts);
+	print_report(run, counts);
 }
 
 static void say_start(const struct run *run)
@@ -207,7 +207,7 @@ static void say_start(const struct run *run)
 	run_figures_take(run, &figures);
 	show_count(figures.is_emitted_known, figures.emitted, emitted);
 	(void)snprintf(counts, sizeof(counts), "emitted %s, starting", emitted);
-	say(run, counts);
+	print_report(run, counts);
 }
 
 static void fill_figures(struct json_out *json, const struct run *run)
@@ -268,7 +268,7 @@ static void print_document(const struct run *run, const char *event, int status)
 	(void)fflush(run->cli->log);
 }
 
-/* Nobody has to read what we write; we have signals to forward. */
+/* Do not block on a reader: signals must be forwarded. */
 static bool can_print(void)
 {
 	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -25,7 +25,7 @@ void run_root_assume(const struct arguments *args, struct run_plan *out)
 	                              : RUN_PUSH_ALWAYS;
 }
 
-/* What is wrong in the configuration, pull says. */
+/* The pull reports errors of the configuration. */
 static void configure(const struct arguments *args, struct run_plan *out)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
@@ -33,7 +33,7 @@ static void configure(const struct arguments *args, struct run_plan *out)
 	struct tkb_error err = { .status = 0 };
 
 	if (config_load(args, &config, &err) != 0)
-		err.status = 0; /* what makes sense is there all the same */
+		err.status = 0; /* valid values are set nevertheless */
 	if (values[CONFIG_WAIT].text != NULL)
 		out->wait_ms = values[CONFIG_WAIT].number;
 	if (values[CONFIG_DEADLINE].text != NULL)
@@ -104,8 +104,10 @@ static bool is_usable(const struct run_plan *plan)
 	return is_writable;
 }
 
-/* A folder of ours that nobody else can write: he would choose our kernels. */
-static bool take_folder(const char *path)
+/*
+ * A folder of this user that nobody else can write: he could replace kernels.
+ */
+static bool use_folder(const char *path)
 {
 	struct stat status;
 
@@ -126,7 +128,7 @@ static uint64_t number_of(const char *path)
 	return number;
 }
 
-static bool take_other(struct run_plan *plan, bool is_beside_allowed)
+static bool use_other_root(struct run_plan *plan, bool is_beside_allowed)
 {
 	const char *const temporary = getenv("TMPDIR");
 	const char *const folders[] = { temporary != NULL && temporary[0] == '/'
@@ -137,20 +139,20 @@ static bool take_other(struct run_plan *plan, bool is_beside_allowed)
 
 	(void)snprintf(plan->root, sizeof(plan->root), "%.4000s.tkbundle-%u",
 	               plan->meant, user);
-	if (is_beside_allowed && take_folder(plan->root))
+	if (is_beside_allowed && use_folder(plan->root))
 		return true;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		(void)snprintf(plan->root, sizeof(plan->root),
 		               "%.4000s/tkbundle-%u-%016" PRIx64, folders[i],
 		               user, number_of(plan->meant));
-		if (take_folder(plan->root))
+		if (use_folder(plan->root))
 			return true;
 	}
 
 	return false;
 }
 
-static void tell_other(struct run_plan *plan, const char *why)
+static void report_other_root(struct run_plan *plan, const char *why)
 {
 	(void)snprintf(plan->message, sizeof(plan->message),
 	               plan->has_root ? "'%.200s' %s; the command has '%.200s'"
@@ -176,9 +178,9 @@ void run_root_plan(void *self)
 		               plan->meant);
 		plan->has_root = true;
 	} else {
-		plan->has_root = take_other(plan, true);
+		plan->has_root = use_other_root(plan, true);
 		plan->is_other = plan->has_root;
-		tell_other(plan, "cannot be written");
+		report_other_root(plan, "cannot be written");
 		if (plan->has_root)
 			run_links_make(plan->meant, plan->root,
 			               plan->is_inductor);
@@ -193,9 +195,9 @@ void run_root_flee(void *self)
 	struct run_plan *const plan = &run->shared->plan;
 
 	if (plan->meant[0] != '\0') {
-		plan->has_root = take_other(plan, false);
+		plan->has_root = use_other_root(plan, false);
 		plan->is_other = plan->has_root;
-		tell_other(plan, "does not answer");
+		report_other_root(plan, "does not answer");
 	} else if (choose(run->args, plan)) {
 		/* It has not come to the root. */
 		(void)memcpy(plan->root, plan->meant, sizeof(plan->root));

@@ -14,7 +14,7 @@
  * is compiled there is there the next time.
  */
 
-/* What the command line alone says. */
+/* Fill in what the command line says, without reading any file. */
 void run_root_assume(const struct arguments *args, struct run_plan *out);
 
 /* A task, given a struct run: fill in shared->plan. */

@@ -83,7 +83,9 @@ void run_scan_keys(const char *path,
 		return;
 	for (const struct dirent *item = readdir(folder); item != NULL;
 	     item = readdir(folder)) {
-		/* Others are ours, Triton's, or the folder itself. */
+		/*
+		 * Other names are tkbundle's, Triton's, or the folder itself.
+		 */
 		if (item->d_name[0] != '.' &&
 		    (item->d_type == DT_DIR || item->d_type == DT_UNKNOWN))
 			visit(self, dirfd(folder), path, item->d_name);

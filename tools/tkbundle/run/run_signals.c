@@ -11,7 +11,7 @@
 
 void run_signals_block(struct run_signals *signals)
 {
-	/* Blocked, a fault of our own would not end us, but loop. */
+	/* A fault whose signal is blocked would repeat for ever. */
 	static const int faults[] = { SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
 		                      SIGTRAP, SIGABRT, SIGSYS };
 	struct sigaction action;
@@ -37,7 +37,7 @@ int run_signals_next(const struct run_signals *signals, uint64_t until_ms,
 	for (;;) {
 		const uint64_t now = deadline_now_ms();
 		const uint64_t left = until_ms > now ? until_ms - now : 0;
-		/* Not for ever: a clock may be far off. */
+		/* Limit the wait: the clock may be far off. */
 		const uint64_t wait = left < 3600000 ? left : 3600000;
 		const struct timespec time = {
 			.tv_sec = (time_t)(wait / 1000),
@@ -63,7 +63,7 @@ bool run_signals_ends(int number)
 			return false;
 	}
 
-	/* What nohup(1) or a shell ignores for us stays ignored. */
+	/* A signal that nohup(1) or a shell ignores stays ignored. */
 	return sigaction(number, NULL, &action) == 0 &&
 	       action.sa_handler != SIG_IGN;
 }

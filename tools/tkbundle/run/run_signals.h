@@ -37,7 +37,7 @@ void run_signals_restore(const struct run_signals *signals);
 int run_signals_next(const struct run_signals *signals, uint64_t until_ms,
                      siginfo_t *out);
 
-/* Would it have ended us, were it not blocked? */
+/* Would the signal end the process if it were not blocked? */
 bool run_signals_ends(int number);
 
 /* Does it come from the terminal, or the kernel otherwise, and not by kill? */

@@ -11,7 +11,7 @@
 #include "run/run_scan.h"
 
 #define LOOK_S 2      /* between two looks */
-#define BATCH_LOOKS 5 /* until what has come is pushed, though more comes */
+#define BATCH_LOOKS 5 /* until new entries are pushed, even if more come */
 
 /* One look at all entries. */
 struct look {
@@ -76,8 +76,7 @@ static bool make_name(const char *path, const char *key,
 	return snprintf(out, RUN_PATH_SIZE, "%s/%s", path, key) < RUN_PATH_SIZE;
 }
 
-static void look_at_key(void *self, int root_fd, const char *path,
-                        const char *key)
+static void scan_key(void *self, int root_fd, const char *path, const char *key)
 {
 	struct look *const look = self;
 	char name[RUN_PATH_SIZE];
@@ -95,19 +94,19 @@ static void look_at_key(void *self, int root_fd, const char *path,
 		add_name(look->shared, name);
 }
 
-static void look_at_root(void *self, const char *path)
+static void scan_root(void *self, const char *path)
 {
-	run_scan_keys(path, look_at_key, self);
+	run_scan_keys(path, scan_key, self);
 }
 
-static void look_at_all(struct look *look)
+static void scan_all(struct look *look)
 {
 	const struct run_plan *const plan = &look->shared->plan;
 
 	look->new_count = 0;
 	look->unfinished_count = 0;
 	sort_names(look);
-	run_scan_roots(plan->root, plan->is_inductor, look_at_root, look);
+	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
 }
 
 void run_watch_learn(void *self)
@@ -115,7 +114,7 @@ void run_watch_learn(void *self)
 	struct run *const run = self;
 	struct look look = { .shared = run->shared, .is_learning = true };
 
-	look_at_all(&look);
+	scan_all(&look);
 	run->shared->baseline_size = run->shared->name_size;
 	run->shared->told_size = run->shared->name_size;
 	run->shared->has_baseline = !run->shared->is_full;
@@ -158,10 +157,10 @@ void run_watch_wait(void *self)
 	const struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
 	struct look look = { .shared = run->shared, .is_learning = true };
-	unsigned looks = 0; /* since the first new entry came */
+	unsigned looks = 0; /* since the first new entry */
 	uint64_t seen = 0;
 
-	/* A pull may have been late, and what it brought is nothing new. */
+	/* Entries of a pull that ended late are not new. */
 	sort_names(&look);
 	(void)run_document_each(&run->children[RUN_PULL], add_entry, &look);
 	while (!run->shared->is_full) {
@@ -171,7 +170,7 @@ void run_watch_wait(void *self)
 		   into until its group file has come. */
 		look.new_count = 0;
 		if (times != seen || look.unfinished_count > 0)
-			look_at_all(&look);
+			scan_all(&look);
 		seen = times;
 
 		looks += looks > 0 || look.new_count > 0 ? 1 : 0;
@@ -180,7 +179,7 @@ void run_watch_wait(void *self)
 		(void)sleep(LOOK_S);
 	}
 
-	/* Too many to know them all: the last push finds what there is. */
+	/* Too many names to remember: the last push finds the entries. */
 	while (run->shared->is_full)
 		(void)pause();
 	free(look.known);

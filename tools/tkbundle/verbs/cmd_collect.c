@@ -43,7 +43,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	return output_check(cli, args);
 }
 
-/* No bundle is said to be written before all of it is. */
+/* Report success only after the whole bundle was written. */
 static int to_stdout(struct cli *cli, const char *root,
                      const struct tkb_collect_options *chosen,
                      struct tkb_collect_report *report, struct tkb_error *err)

@@ -115,7 +115,7 @@ static void add_counts(struct compile_work *work,
 	compile_out_note_tools(work->tools, sizeof(work->tools), counts->tools);
 }
 
-/* Nobody else has said why the rest is left, but where something failed. */
+/* Say why the rest was skipped, unless a failure has said it. */
 static void say_why(struct compile_work *work)
 {
 	const uint64_t left = work->counts[COMPILE_LEFT];
@@ -165,8 +165,8 @@ static void summarize(struct compile_work *work)
 	          work->root);
 }
 
-/* Where some were compiled, what failed was left out. */
-static enum status judge(const struct compile_work *work)
+/* If some were compiled, those that failed count as left out. */
+static enum status exit_status_of(const struct compile_work *work)
 {
 	const bool is_partial = work->counts[COMPILE_DONE] != 0 ||
 	                        work->counts[COMPILE_HIT] != 0;
@@ -192,7 +192,7 @@ static enum status compile(struct compile_work *work,
 		return status;
 	json_out_open_array(json, "kernels");
 	compile_work_do(work);
-	if (work->is_stopped) /* how many a list has nobody has looked */
+	if (work->is_stopped) /* the lists were not read */
 		work->counts[COMPILE_LEFT] +=
 			inputs->kernel_count * work->args->targets.count;
 	else if (inputs->kernel_count != 0)
@@ -202,7 +202,7 @@ static enum status compile(struct compile_work *work,
 	add_counts(work, &counts);
 	say_why(work);
 	summarize(work);
-	return judge(work);
+	return exit_status_of(work);
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)

@@ -34,7 +34,7 @@ static int name_remote(struct cli *cli, const struct config *config, char **out,
 	return 0;
 }
 
-/* What value `name` may be shown as, or NULL: it has none. */
+/* The value `name` without secrets, or NULL if it has none. */
 static const char *shown_value(const struct config *config, const char *remote,
                                size_t name)
 {
@@ -96,7 +96,7 @@ static void fill_json(struct json_out *json, const struct config *config,
 	json_out_close(json);
 }
 
-static enum status tell_files(struct cli *cli, bool is_json)
+static enum status print_files(struct cli *cli, bool is_json)
 {
 	enum status status = STATUS_DONE;
 
@@ -122,8 +122,8 @@ static enum status tell_files(struct cli *cli, bool is_json)
 	return status;
 }
 
-/* They may be misspelt: whoever set them would wonder. */
-static void tell_unknown(struct cli *cli)
+/* Report unknown variables: their names may be misspelt. */
+static void print_unknown(struct cli *cli)
 {
 	json_out_open_array(&cli->json, "unknown");
 	for (size_t i = 0; environ[i] != NULL; i++) {
@@ -157,8 +157,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	fill_json(&cli->json, &config, remote);
 	if (!args->is_json)
 		print(cli, &config, remote);
-	status = status_merge(status, tell_files(cli, args->is_json));
-	tell_unknown(cli);
+	status = status_merge(status, print_files(cli, args->is_json));
+	print_unknown(cli);
 	return status;
 }
 

@@ -58,7 +58,7 @@ static bool is_equal(const struct comparison *comparison)
 	       same_profile(comparison);
 }
 
-/* Add one side to the document, and say what of it is left out. */
+/* Add one side to the document, and report the entries that were left out. */
 static void put_side(struct cli *cli, bool is_b, const char *path,
                      const struct source *source)
 {
@@ -137,7 +137,7 @@ static enum status compare(struct cli *cli, const struct arguments *args,
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, args_operand(args, 0));
 
-	/* Where a bundle is damaged, its manifest can be compared still. */
+	/* The manifest of a damaged bundle can still be compared. */
 	rc = diff_cubins(&comparison->a, &comparison->b, &comparison->diff,
 	                 &comparison->cubins, &err);
 	if (rc != 0)

@@ -76,8 +76,8 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          report->is_inductor ? "Inductor" : "Triton");
 }
 
-static enum status judge(int rc, const struct tkb_emit_report *report,
-                         const struct launcher_counts *launchers)
+static enum status exit_status_of(int rc, const struct tkb_emit_report *report,
+                                  const struct launcher_counts *launchers)
 {
 	enum status status = status_of(rc);
 
@@ -139,7 +139,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		(void)cli_failed(cli, launchers_rc, &err, root.path);
 	if (!args->is_json)
 		summarize(cli, args, &root, &report, &launchers);
-	return status_merge(judge(rc, &report, &launchers),
+	return status_merge(exit_status_of(rc, &report, &launchers),
 	                    status_of(launchers_rc));
 }
 

@@ -79,11 +79,11 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 }
 
 /*
- * Where a remote is configured and no root is named, either could be meant:
- * say which it is, before anything goes.
+ * If a remote is configured and no root is given, the user may mean either: say
+ * which one it is before removing anything.
  */
-static void say_which(const struct cli *cli, const struct arguments *args,
-                      const char *root)
+static void say_which_cache(const struct cli *cli, const struct arguments *args,
+                            const char *root)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
 	const struct config_value *const remote = &config.values[CONFIG_REMOTE];
@@ -92,7 +92,7 @@ static void say_which(const struct cli *cli, const struct arguments *args,
 	if (args->operands.count > 0)
 		return;
 	if (config_load(NULL, &config, &err) != 0)
-		err.status = 0; /* what makes sense is there all the same */
+		err.status = 0; /* valid values are set nevertheless */
 	if (remote->text != NULL)
 		cli_say(cli,
 		        "this cleans up the cache '%s'; the remote that %s "
@@ -116,7 +116,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 	if (!cli->is_disabled)
-		say_which(cli, args, root.path);
+		say_which_cache(cli, args, root.path);
 	if (!args->max_size.is_set && !args->max_entries.is_set &&
 	    !args->max_age.is_set)
 		return cli_misused(cli, "'--max-size', '--max-entries' or "

@@ -12,7 +12,7 @@ static const struct option_spec version_options[] = {
 	         "list the libraries as well") },
 };
 
-/* A synopsis that is broken between its parts. */
+/* A synopsis whose lines are broken between its parts. */
 struct synopsis {
 	FILE *to;
 	int indent;
@@ -99,7 +99,7 @@ static void put_option_help(FILE *to, const struct option_spec *spec)
 	               spec->value != NULL ? " " : "",
 	               spec->value != NULL ? spec->value : "");
 
-	/* What is too long gets a line of its own. */
+	/* An option that is too long gets a line of its own. */
 	if (strlen(left) > OPTION_WIDTH)
 		(void)fprintf(to, "  %s\n  %-*s", left, OPTION_WIDTH, "");
 	else

@@ -12,7 +12,7 @@
 #include "cli/text.h"
 
 #define KEY_WIDTH 12  /* 60 bits of a key's hash */
-#define NAME_WIDTH 40 /* longer names push the rest of their line */
+#define NAME_WIDTH 40 /* longer names shift the rest of their line */
 
 static const struct option_spec options[] = {
 	{ OPTION(SWITCH, "files", NULL, has_files, "list each entry's files") },
@@ -72,7 +72,7 @@ static void print_entry(const struct cli *cli, const struct tkb_entry *entry,
 	          width, entry->name, target, devices, entry->file_count, size);
 }
 
-/* A line of its own: signatures are long. */
+/* Signatures are long: print a line of their own. */
 static void print_facts(const struct cli *cli, const struct kernel_facts *facts)
 {
 	char warps[ENTRY_OUT_NUMBER_SIZE];
@@ -198,7 +198,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return cli_failed(cli, rc, &err, root.path);
 
 	status = list(cli, args, &source, root.path);
-	/* Left out is no failure of a list; but it is never left unsaid. */
+	/*
+	 * Entries that were left out are no failure of a list, but are
+	 * reported.
+	 */
 	if (source.cache != NULL)
 		source_out_left_out(cli, &source, "");
 	else

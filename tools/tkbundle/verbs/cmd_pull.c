@@ -63,7 +63,7 @@ static const struct count blob_counts[] = {
 	      "unreadable records"),
 };
 
-/* A bundle of a ref holds all of it, and goes into no cache. */
+/* With -o the whole ref is written, and no cache is involved. */
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
 	if (cli_exclude(cli, args->devices.count > 0, "--device",
@@ -83,7 +83,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	return output_check(cli, args);
 }
 
-/* Nothing appears before all of it is there. */
+/* The file appears when it is complete. */
 static int to_file(struct remote_use *use, const char *path,
                    const struct tkb_pull_options *chosen,
                    struct tkb_pull_report *report, struct tkb_error *err)
@@ -136,8 +136,8 @@ static int pull(struct remote_use *use, const struct arguments *args,
 }
 
 /* Write "5 blobs (1.2 MB), gone 1". */
-static void tell_blobs(const struct tkb_pull_report *report, char *out,
-                       size_t size)
+static void describe_blobs(const struct tkb_pull_report *report, char *out,
+                           size_t size)
 {
 	const uint64_t count = report->fetched_count;
 	char bytes[TEXT_SIZE_SIZE];
@@ -156,7 +156,7 @@ static void summarize(const struct remote_use *use,
 	char blobs[192];
 	char rest[160];
 
-	tell_blobs(report, blobs, sizeof(blobs));
+	describe_blobs(report, blobs, sizeof(blobs));
 	if (args->output != NULL) {
 		text_line(output_log(use->cli, args), "pulled %s into %s: %s",
 		          use->ref, output_name(args), blobs);
@@ -175,7 +175,7 @@ static void summarize(const struct remote_use *use,
 		          report->is_inductor ? "Inductor" : "Triton", blobs);
 }
 
-static enum status judge(int rc, const struct tkb_pull_report *report)
+static enum status exit_status_of(int rc, const struct tkb_pull_report *report)
 {
 	enum status status = status_of(rc);
 
@@ -218,7 +218,10 @@ static enum status run_with(struct remote_use *use,
 		(void)remote_use_failed(use, rc, &err, use->ref);
 	if (rc == TKB_ERR_CORRUPT)
 		remote_use_say_repair(use);
-	/* Where single blobs failed, the rest was emitted; a bundle is whole. */
+	/*
+	 * If single blobs failed, the rest was emitted. A bundle is written
+	 * whole or not at all.
+	 */
 	if (rc != 0 && (report->record_count == 0 || args->output != NULL))
 		return status_of(rc);
 	if (args->output == NULL) {
@@ -229,7 +232,7 @@ static enum status run_with(struct remote_use *use,
 	counts_json(COUNTS(blob_counts), report, json);
 	if (!args->is_json)
 		summarize(use, args, &root, report);
-	return judge(rc, report);
+	return exit_status_of(rc, report);
 }
 
 static enum status measure(const struct remote_use *use,

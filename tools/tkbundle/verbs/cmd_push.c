@@ -57,7 +57,10 @@ static bool is_for_triton(const struct arguments *args)
 	return args->layout.value == TKB_PUSH_LAYOUT_TRITON;
 }
 
-/* A bundle is pushed as it is; what Triton reads has no ref. */
+/*
+ * Refuse options without effect: a bundle is pushed as it is, and Triton's
+ * layout has no refs.
+ */
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
 	const char *const ref = args_operand(args, 0);
@@ -67,7 +70,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		                   "with '--layout triton' too, REF stands "
 		                   "before CACHE_ROOT: '- %s'",
 		                   ref);
-	/* What Triton reads has no bundles that could become one. */
+	/* Triton's layout has no bundles that could be compacted. */
 	if (cli_exclude(cli, args->is_compaction_off, "--no-compaction",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
@@ -158,7 +161,7 @@ static enum status summarize(const struct remote_use *use,
 	return STATUS_DONE;
 }
 
-/* Which ref, and which cache? What Triton reads has no ref. */
+/* Choose the ref, which Triton's layout does not have, and the cache. */
 static enum status choose(struct remote_use *use, const struct arguments *args,
                           struct root *root)
 {
@@ -200,7 +203,7 @@ static enum status run_with(struct remote_use *use,
 	if (status != STATUS_DONE)
 		return status;
 	rc = push(use, args, root.path, report, &err);
-	/* What is absent is the cache, or the bundle. */
+	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli, rc, &err, "");
 	if (rc != 0)

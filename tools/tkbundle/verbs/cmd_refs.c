@@ -19,7 +19,7 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* What a remote tells of its refs. */
+/* The refs of a remote. */
 struct listing {
 	const char *pattern;        /* or NULL: all */
 	struct tkb_ref_info *items; /* owned, and so is each name */
@@ -55,7 +55,7 @@ static int make_room(struct listing *listing, struct tkb_error *err)
 	return 0;
 }
 
-static int keep_name(void *self, const char *ref, struct tkb_error *err)
+static int add_name(void *self, const char *ref, struct tkb_error *err)
 {
 	struct listing *const listing = self;
 	char *name;
@@ -75,9 +75,11 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
-/* One that somebody has deleted meanwhile is none. */
-static int look(struct remote_use *use, struct listing *listing,
-                struct tkb_error *err)
+/*
+ * Read the facts of each ref; refs deleted meanwhile are removed from the list.
+ */
+static int read_facts(struct remote_use *use, struct listing *listing,
+                      struct tkb_error *err)
 {
 	size_t kept = 0;
 	int rc = 0;
@@ -106,10 +108,10 @@ static int look(struct remote_use *use, struct listing *listing,
 static int read_listing(struct remote_use *use, struct listing *listing,
                         struct tkb_error *err)
 {
-	const struct tkb_ref_visitor visitor = { keep_name, listing };
+	const struct tkb_ref_visitor visitor = { add_name, listing };
 	const int rc = use->library.refs(use->remote, &visitor, err);
 
-	return rc != 0 ? rc : look(use, listing, err);
+	return rc != 0 ? rc : read_facts(use, listing, err);
 }
 
 static void fill_json(struct json_out *json, const struct listing *listing)

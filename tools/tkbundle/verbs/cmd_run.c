@@ -20,10 +20,10 @@
 #include "run/run_watch.h"
 
 #define SIGNAL_STATUS 128 /* and its number, as a shell has it */
-#define LOOK_MS 250       /* for a look at the root, whatever --wait says */
+#define LOOK_MS 250       /* at least, for a look at the root */
 #define LEARN_MS 200      /* for a list of what is there */
 #define FIGURES_MS 500    /* for a file with figures */
-#define KILL_MS 100       /* for what was killed to be gone */
+#define KILL_MS 100       /* for a killed child to end */
 #define END_MS 1500       /* for a child that was told to end */
 
 static const struct option_spec options[] = {
@@ -59,7 +59,7 @@ static void release(struct run *run)
 		(void)munmap(run->shared, sizeof(*run->shared));
 }
 
-static bool begin(struct run *run)
+static bool start_supervision(struct run *run)
 {
 	void *const shared =
 		mmap(NULL, sizeof(*run->shared), PROT_READ | PROT_WRITE,
@@ -78,7 +78,7 @@ static uint64_t soonest(uint64_t one_ms, uint64_t other_ms)
 	return one_ms < other_ms ? one_ms : other_ms;
 }
 
-/* Let a fork do `task`, for so long; then it is killed. */
+/* Run `task` in a fork, which is killed at `until_ms`. */
 static void do_task(struct run *run, void (*task)(void *self),
                     const struct run_child *other, uint64_t until_ms)
 {
@@ -93,10 +93,10 @@ static void do_task(struct run *run, void (*task)(void *self),
 }
 
 /*
- * Learn the configuration, and which root there is: half of the time is for
- * that, so that a pull into another root can be had where it hangs.
+ * Load the configuration and choose the root in half of the time. If that
+ * hangs, the rest is for a pull into another root.
  */
-static void plan(struct run *run)
+static void choose_plan(struct run *run)
 {
 	struct run_plan *const made = &run->shared->plan;
 	uint64_t half_ms;
@@ -121,7 +121,7 @@ static void pull(struct run *run)
 	run->is_late = !run_loop_wait(run, RUN_PULL, end_ms);
 }
 
-static void learn(struct run *run)
+static void list_present(struct run *run)
 {
 	const uint64_t now = deadline_now_ms();
 	const uint64_t end_ms = run->start_ms + run->shared->plan.wait_ms;
@@ -131,7 +131,7 @@ static void learn(struct run *run)
 		        soonest(end_ms, now + LEARN_MS));
 }
 
-/* Everybody ends, soon; those that do not are killed. */
+/* End all children; kill those that do not end in time. */
 static void end_children(struct run *run)
 {
 	const uint64_t end_ms = deadline_now_ms() + END_MS;
@@ -147,7 +147,7 @@ static void end_children(struct run *run)
 		run_child_kill(&run->children[i]);
 }
 
-/* It was stopped before there was a command. */
+/* A signal came before the command was started. */
 static enum status end_early(struct run *run)
 {
 	const int number = run->stop_signal;
@@ -211,7 +211,7 @@ static void supervise(struct run *run)
 	}
 }
 
-/* A push in the end, of what is left. */
+/* Push the entries that are left at the end. */
 static void push_rest(struct run *run, uint64_t end_ms)
 {
 	const struct run_counts *const counts = &run->shared->counts;
@@ -227,11 +227,11 @@ static void push_rest(struct run *run, uint64_t end_ms)
 	run_report_push(run);
 }
 
-static void measure(struct run *run)
+static void write_metrics(struct run *run)
 {
 	if (run->args->metrics == NULL)
 		return;
-	/* Until there are figures, it has failed. */
+	/* Report this unless the task succeeds. */
 	(void)snprintf(
 		run->shared->metrics_error, sizeof(run->shared->metrics_error),
 		"'%.400s' cannot be written in time", run->args->metrics);
@@ -239,7 +239,7 @@ static void measure(struct run *run)
 	        deadline_now_ms() + FIGURES_MS);
 }
 
-/* The command has ended: the rest, no longer than the deadline. */
+/* The command has ended: count and push the rest within the deadline. */
 static void finish(struct run *run)
 {
 	const struct run_plan *const made = &run->shared->plan;
@@ -285,18 +285,18 @@ static enum status exit_as_command(const struct run *run)
 {
 	const int state = run->command_state;
 
-	/* So that a script of the shell ends, too: it looks for that. */
+	/* Die of the signal, so that a shell script ends, too. */
 	if (run->is_interrupted && getpid() != 1 && WIFSIGNALED(state) &&
 	    (WTERMSIG(state) == SIGINT || WTERMSIG(state) == SIGQUIT))
 		run_signals_die(WTERMSIG(state));
 	return status_of_command(run);
 }
 
-/* There was no command: nothing can have been compiled. */
+/* The command could not be started, so nothing was compiled. */
 static enum status end_without_command(struct run *run)
 {
 	end_children(run);
-	measure(run);
+	write_metrics(run);
 	if (run->args->is_json)
 		run_report_end(run, (int)status_of_command(run));
 	else
@@ -311,11 +311,11 @@ static enum status run_beside(struct run *run)
 {
 	struct timespec now = { .tv_sec = 0 };
 
-	/* The command's orphans come to us. */
+	/* Inherit the command's orphans. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	pull(run);
 	if (run->children[RUN_PULL].pid == 0)
-		learn(run);
+		list_present(run);
 	run_loop_drain(run);
 	if (run->stop_signal != 0)
 		return end_early(run);
@@ -334,7 +334,7 @@ static enum status run_beside(struct run *run)
 	if (run->shared->exec_error != 0)
 		return end_without_command(run);
 	finish(run);
-	measure(run);
+	write_metrics(run);
 	run_report_end(run, (int)status_of_command(run));
 	return exit_as_command(run);
 }
@@ -348,12 +348,12 @@ static enum status run_command(struct cli *cli, const struct arguments *args)
 		                        "only");
 	if (cli_is_disabled(cli))
 		return run_command_become_alone(cli, args);
-	if (!begin(&run)) {
+	if (!start_supervision(&run)) {
 		cli_say(cli, "not supervised: out of memory");
 		return run_command_become_alone(cli, args);
 	}
 
-	plan(&run);
+	choose_plan(&run);
 	if (run.stop_signal != 0)
 		return end_early(&run);
 	return run_beside(&run);

@@ -91,8 +91,9 @@ static void fill_json(struct json_out *json, const struct shown *shown,
 	               &shown->facts, true);
 }
 
-static enum status tell_facts(struct cli *cli, const struct arguments *args,
-                              struct shown *shown)
+static enum status show_entry_facts(struct cli *cli,
+                                    const struct arguments *args,
+                                    struct shown *shown)
 {
 	const char *const path = args_operand(args, 0);
 	struct tkb_error err = { .status = 0 };
@@ -132,8 +133,8 @@ static char *join_names(const struct tkb_entry *entry)
 }
 
 /*
- * Find the file called `name`, or that ends so if `name` begins with a dot
- * and `is_suffix`. If there is none, say what there is.
+ * Find the file called `name`, or, if `is_suffix` and `name` begins with a dot,
+ * the one that ends with it. If there is none, the error lists the files.
  */
 static enum status find_file(const struct cli *cli, const struct shown *shown,
                              const char *name, bool is_suffix, size_t *out)
@@ -198,7 +199,7 @@ static enum status show(struct cli *cli, const struct arguments *args,
 		                             : status;
 	}
 	if (!args->stage.is_set)
-		return tell_facts(cli, args, shown);
+		return show_entry_facts(cli, args, shown);
 
 	length = args_word(STAGES, args->stage.value, &stage);
 	is_sass = strncmp(stage, "sass", length) == 0;

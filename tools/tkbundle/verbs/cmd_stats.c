@@ -25,7 +25,7 @@ static void close_uses(struct tkb_uses **uses)
 	tkb_uses_close(*uses);
 }
 
-/* What is known of a bundle as a whole; the size of a pipe is not. */
+/* Read the facts of the whole bundle; the size of a pipe is unknown. */
 static void measure_bundle(struct stats_out *shown, const char *path)
 {
 	const bool is_input = strcmp(path, "-") == 0;

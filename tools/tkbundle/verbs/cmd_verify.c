@@ -115,7 +115,7 @@ static void summarize_cache(const struct cli *cli, const char *path,
 		          "would not find it here");
 }
 
-/* What has no entry, and what a remote's folder has? */
+/* Is it a remote's folder, without entries of a cache? */
 static bool is_remote(const char *path, const struct tkb_collect_report *report)
 {
 	static const char *const names[] = { "cas", "ref" };
@@ -135,7 +135,7 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	return false;
 }
 
-/* A cache is verified by doing all of a collect but the writing. */
+/* Verify a cache by a collect that writes nothing. */
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const char *path)
 {

@@ -48,33 +48,36 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	return STATUS_DONE;
 }
 
-/* What is told of: first what cannot be read, then what goes. */
-struct telling {
+/*
+ * The two lists of the document: records that cannot be read, then what is
+ * removed.
+ */
+struct gc_lists {
 	struct cli *cli;
 	bool is_removing;
 	bool has_damage;
 };
 
-static void begin_removing(struct telling *telling)
+static void begin_removing(struct gc_lists *lists)
 {
-	struct json_out *const json = &telling->cli->json;
+	struct json_out *const json = &lists->cli->json;
 
-	if (telling->is_removing)
+	if (lists->is_removing)
 		return;
-	telling->is_removing = true;
+	lists->is_removing = true;
 	json_out_close(json);
 	json_out_open_array(json, "removed_items");
 }
 
 static void on_fault(void *self, const struct tkb_remote_fault *fault)
 {
-	struct telling *const telling = self;
-	struct json_out *const json = &telling->cli->json;
+	struct gc_lists *const lists = self;
+	struct json_out *const json = &lists->cli->json;
 
-	cli_say(telling->cli, "ref '%s': %s", fault->ref, fault->message);
+	cli_say(lists->cli, "ref '%s': %s", fault->ref, fault->message);
 	if (fault->trouble == TKB_REMOTE_TROUBLE_DAMAGED)
-		telling->has_damage = true;
-	if (telling->is_removing)
+		lists->has_damage = true;
+	if (lists->is_removing)
 		return;
 	json_out_open_object(json, NULL);
 	json_out_text(json, "ref", fault->ref);
@@ -86,10 +89,10 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 static void on_removed(void *self, const char *ref,
                        const struct tkb_digest *digest, uint64_t size)
 {
-	struct telling *const telling = self;
-	struct json_out *const json = &telling->cli->json;
+	struct gc_lists *const lists = self;
+	struct json_out *const json = &lists->cli->json;
 
-	begin_removing(telling);
+	begin_removing(lists);
 	json_out_open_object(json, NULL);
 	if (ref != NULL)
 		json_out_text(json, "ref", ref);
@@ -105,7 +108,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
               struct tkb_error *err)
 {
 	struct json_out *const json = &use->cli->json;
-	struct telling telling = { .cli = use->cli };
+	struct gc_lists lists = { .cli = use->cli };
 	const struct tkb_remote_gc_options chosen = {
 		.struct_size = sizeof(chosen),
 		.has_max_age = args->max_age.is_set,
@@ -120,16 +123,16 @@ static int gc(struct remote_use *use, const struct arguments *args,
 				.is_cancelled = deadline_is_cancelled },
 		.on_removed = on_removed,
 		.on_fault = on_fault,
-		.self = &telling,
+		.self = &lists,
 	};
 	int rc;
 
 	signals_catch();
 	json_out_open_array(json, "unread");
 	rc = use->library.gc(use->remote, &chosen, report, err);
-	begin_removing(&telling);
+	begin_removing(&lists);
 	json_out_close(json);
-	*is_damaged = telling.has_damage;
+	*is_damaged = lists.has_damage;
 	return rc;
 }
 

@@ -21,7 +21,7 @@ static const struct count counts[] = {
 	COUNT(tkb_remote_verify_report, dropped_count, "dropped", "dropped"),
 };
 
-static const char *word_of(enum tkb_remote_trouble trouble)
+static const char *trouble_name(enum tkb_remote_trouble trouble)
 {
 	switch (trouble) {
 	case TKB_REMOTE_TROUBLE_DAMAGED:
@@ -40,10 +40,10 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 	struct cli *const cli = self;
 	struct json_out *const json = &cli->json;
 
-	cli_say(cli, "%s%s: %s", word_of(fault->trouble),
+	cli_say(cli, "%s%s: %s", trouble_name(fault->trouble),
 	        fault->is_dropped ? ", dropped" : "", fault->message);
 	json_out_open_object(json, NULL);
-	json_out_text(json, "trouble", word_of(fault->trouble));
+	json_out_text(json, "trouble", trouble_name(fault->trouble));
 	json_out_text(json, "kind", fault->is_blob ? "blob" : "record");
 	if (fault->ref != NULL)
 		json_out_text(json, "ref", fault->ref);
@@ -85,7 +85,7 @@ static void summarize(const struct cli *cli, const char *name,
 	          text_plural(report->ref_count, "ref", "refs"), rest);
 }
 
-static enum status judge(const struct tkb_remote_verify_report *report)
+static enum status exit_status_of(const struct tkb_remote_verify_report *report)
 {
 	if (report->damaged_count > 0)
 		return STATUS_UNTRUSTED;
@@ -131,7 +131,7 @@ static enum status run_with(struct remote_use *use,
 	fill_json(json, &report);
 	if (!args->is_json)
 		summarize(use->cli, name, &report);
-	return judge(&report);
+	return exit_status_of(&report);
 }
 
 enum status remote_verify_run(struct cli *cli, const struct arguments *args)
