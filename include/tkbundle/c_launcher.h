@@ -68,9 +68,7 @@ struct tkb_c_kernel {
 	struct tkb_bytes metadata; /**< `<name>.json` */
 	struct tkb_bytes cubin;    /**< copied */
 	struct tkb_bytes ptx;      /**< empty if the entry has none */
-	/**
-	 * Triton's IR, which has the argument names; empty: they are arg0, arg1
-	 */
+	/** Triton's IR with the argument names; empty: they are arg0, ... */
 	struct tkb_bytes ttir;
 };
 
@@ -113,8 +111,7 @@ struct tkb_c_launcher_options {
 	const char *grid;
 	const char *name; /**< instead of the kernel's name; or NULL */
 	/**
-	 * name of the files, without folder and ".<hash>_<suffix>.h"; NULL: the
-	 * name
+	 * file name, without folder and ".<hash>_<suffix>.h"; NULL: the name
 	 */
 	const char *file_name;
 };
@@ -140,9 +137,7 @@ TKB_API void tkb_c_launcher_free(struct tkb_c_launcher *launcher);
 TKB_API const char *tkb_c_launcher_suffix(
 	const struct tkb_c_launcher *launcher);
 
-/**
- * "<name>_<hash>_<suffix>", the function that launches the kernel. Borrowed.
- */
+/** "<name>_<hash>_<suffix>", the function that launches. Borrowed. */
 TKB_API const char *tkb_c_launcher_function(
 	const struct tkb_c_launcher *launcher);
 

@@ -72,16 +72,10 @@ enum tkb_cubin_tool {
  */
 struct tkb_compiler_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	/**
-	 * tkbundle-compile; NULL: the installed one, or the one next to the
-	 * running program
-	 */
+	/** tkbundle-compile; NULL: the installed one, or one in our folder */
 	const char *worker;
 	uint32_t worker_count; /**< as in tkb_pool_options */
-	/**
-	 * where cubins are stored as entries; NULL: nowhere, and tools are not
-	 * remembered
-	 */
+	/** where cubins are stored as entries; NULL: nowhere */
 	const char *cache_root;
 	enum tkb_product product; /**< default TKB_PRODUCT_CUBIN */
 	enum tkb_cubin_tool cubin_with;
@@ -89,20 +83,16 @@ struct tkb_compiler_options {
 	const char *const *ptxas_options; /**< ends with NULL; may be NULL */
 	const char *const *nvrtc_options; /**< likewise: "-Ifolder", "-DX=1" */
 	/**
-	 * a path, for IR that calls it; NULL: $TRITON_LIBDEVICE_PATH, or the
-	 * toolkit's
+	 * for IR that calls it; NULL: $TRITON_LIBDEVICE_PATH, or the toolkit's
 	 */
 	const char *libdevice;
 	const struct tkb_finalize_options *finalize; /**< of IR; NULL: none */
-	bool is_optimized; /**< run LLVM's O3 before code generation; Triton's IR has had it */
+	bool is_optimized;     /**< run LLVM's O3; Triton's IR has had it */
 	bool is_fusion_off;    /**< do not fuse multiplications and additions */
 	bool is_line_info_off; /**< no line numbers for profilers */
 	bool has_pass_output;  /**< log the IR after each pass */
 	uint32_t timeout_ms;   /**< per try; default 120000 */
-	/**
-	 * Receives the source of each unit before it is compiled; `write` may
-	 * be NULL.
-	 */
+	/** Receives each unit's source before it is compiled; may be zeroed. */
 	struct tkb_sink log;
 };
 
@@ -153,8 +143,7 @@ struct tkb_unit {
 	enum tkb_source_kind kind;
 	struct tkb_bytes source;
 	/**
-	 * Triton's JSON for the same kernel, whose launch attributes are kept;
-	 * empty: none
+	 * Triton's JSON for this kernel, with its launch attributes; or empty
 	 */
 	struct tkb_bytes metadata;
 	const char *kernel; /**< NULL: the only one in the source */

@@ -46,10 +46,7 @@ extern "C" {
 /** Options for tkb_finalize(). Zero means the default. */
 struct tkb_finalize_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	/**
-	 * as in a unit; NULL: "cuda:80". Only matters to rules that need a
-	 * newer one
-	 */
+	/** as in a unit, for rules that need a newer one; NULL: "cuda:80" */
 	const char *target;
 	/** the kernels to keep; ends with NULL; NULL: all */
 	const char *const *kernels;

@@ -56,10 +56,7 @@ struct tkb_pool_options {
 	uint32_t worker_count; /**< at most 256; default: the cores of the
 	                            affinity mask, at most 32 */
 	uint32_t tries;        /**< tries per job; default 3 */
-	/**
-	 * before SIGTERM, and again before SIGKILL, when the pool closes;
-	 * default 1000
-	 */
+	/** before SIGTERM, and before SIGKILL, at closing; default 1000 */
 	uint32_t grace_ms;
 	/** for a worker to get ready; default 60000 */
 	uint32_t start_timeout_ms;

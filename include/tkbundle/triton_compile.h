@@ -60,27 +60,15 @@ struct tkb_triton_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *python; /**< a path, or a name on $PATH; NULL:
 	                         $VIRTUAL_ENV/bin/python3, or python3 */
-	/**
-	 * a path; NULL: as Triton finds it, by $TRITON_PTXAS_PATH or among its
-	 * own files
-	 */
+	/** NULL: as Triton finds it, by $TRITON_PTXAS_PATH or its own */
 	const char *ptxas;
-	/**
-	 * triton_worker.py; NULL: the installed one, or the one next to the
-	 * running program
-	 */
+	/** triton_worker.py; NULL: the installed one, or one in our folder */
 	const char *worker;
 	uint32_t worker_count; /**< as in tkb_pool_options */
-	/**
-	 * where entries are stored; NULL: Triton's own cache, as the
-	 * environment says
-	 */
+	/** where entries are stored; NULL: as the environment says */
 	const char *cache_root;
 	uint32_t timeout_ms; /**< per try; default 300000 */
-	/**
-	 * Receives the file of each unit before it is compiled; `write` may be
-	 * NULL.
-	 */
+	/** Receives each unit's file before it is compiled; may be zeroed. */
 	struct tkb_sink log;
 };
 
@@ -111,9 +99,7 @@ struct tkb_triton_unit {
 	const char *target;    /**< "cuda:90". Required */
 	uint32_t num_warps;    /**< default: Triton's */
 	uint32_t num_stages;   /**< likewise */
-	/**
-	 * More launch options, as a JSON object: {"num_ctas": 2}; may be NULL.
-	 */
+	/** More launch options, as a JSON object: {"num_ctas": 2}; or NULL. */
 	const char *options;
 };
 
@@ -151,9 +137,7 @@ TKB_API TKB_NODISCARD int tkb_triton_wait(
 	struct tkb_triton_compile *compile, uint32_t timeout_ms,
 	const struct tkb_triton_compiled **out, struct tkb_error *err);
 
-/**
- * The output of Triton and of the file. Borrowed until the compile is freed.
- */
+/** Output of Triton and of the file. Borrowed until the compile is freed. */
 TKB_API struct tkb_bytes tkb_triton_log(struct tkb_triton_compile *compile);
 
 /** Cancel a running compile, and free it. NULL is allowed. */

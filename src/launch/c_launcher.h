@@ -43,10 +43,7 @@ struct tkb_c_launcher {
 #define TKB_LAUNCHER_LINE "// tkb-launcher: 1 "
 #define TKB_ARGUMENTS_LINE "// tkb-arguments: "
 
-/*
- * Words for the scratch memory that a launcher takes: bit 0 global, bit 1
- * profile.
- */
+/* Words for a launcher's scratch memory: bit 0 global, bit 1 profile. */
 extern const char *const tkb_scratch_words[4];
 
 /*

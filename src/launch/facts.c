@@ -34,9 +34,10 @@ struct member {
 
 static int fail_member(const char *name, struct tkb_error *err)
 {
-	return tkb_fail(err, TKB_ERR_CORRUPT,
-	                "the metadata's '%s' has a value that no kernel can have",
-	                name);
+	return tkb_fail(
+		err, TKB_ERR_CORRUPT,
+		"the metadata's '%s' has a value that no kernel can have",
+		name);
 }
 
 /* A number up to the member's limit; null leaves `out` unchanged. */
@@ -180,10 +181,9 @@ static int read_member(struct reader *reader, struct tkb_bytes key,
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(members); i++) {
 		if (tkb_json_equals(key, tkb_text(members[i].name)))
-			return members[i].read(reader, &members[i], value,
-			                       (char *)reader +
-			                               members[i].offset,
-			                       err);
+			return members[i].read(
+				reader, &members[i], value,
+				(char *)reader + members[i].offset, err);
 	}
 	return tkb_json_skip(&reader->json, value, err);
 }
@@ -195,7 +195,8 @@ static int read_members(struct reader *reader, struct tkb_error *err)
 	struct tkb_bytes key;
 	int rc;
 
-	rc = tkb_json_next(&reader->json, &token, err); /* "{", as parsed before */
+	rc = tkb_json_next(&reader->json, &token,
+	                   err); /* "{", as parsed before */
 	for (;;) {
 		if (rc == 0)
 			rc = tkb_json_next(&reader->json, &token, err);
@@ -228,10 +229,7 @@ static int check_target(const struct tkb_metadata *metadata,
 	return 0;
 }
 
-/*
- * Up to Triton 3.5 the metadata has both, which must agree; later only
- * num_ctas.
- */
+/* Up to Triton 3.5 both exist and must agree; later only num_ctas does. */
 static int check_cluster(struct reader *reader, struct tkb_error *err)
 {
 	struct tkb_facts *const facts = &reader->facts;

@@ -44,10 +44,7 @@ static int fail_pair(const struct tkb_c_variant *one,
 		one->header, other->header, one->name, why);
 }
 
-/*
- * Check that two launchers of a kernel take the same arguments, apart from
- * hints.
- */
+/* Launchers of a kernel must take the same arguments, apart from hints. */
 static int check_pair(const struct tkb_c_variant *one,
                       const struct tkb_c_variant *other, struct tkb_error *err)
 {

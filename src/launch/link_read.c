@@ -91,9 +91,7 @@ static int read_words(const struct tkb_c_header *header,
 	out->scratch = (unsigned)scratch;
 	out->has_grid = strcmp(words[4], "grid") == 0;
 
-	/*
-	 * Compute the names from the signature; they must match the header's.
-	 */
+	/* Names computed from the signature must match the header's. */
 	tkb_print(&buf, "%s_", out->name);
 	rc = tkb_signature_suffix(&out->signature, num_warps, num_stages, &buf,
 	                          err);

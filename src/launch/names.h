@@ -10,9 +10,7 @@
 /* Letters, digits and underscores, not beginning with a digit. */
 bool tkb_name_is_identifier(const char *name);
 
-/*
- * True if the name already has a meaning in C, C++, <cuda.h> or our own code.
- */
+/* True if the name has a meaning in C, C++, <cuda.h> or our own code. */
 bool tkb_name_is_taken(const char *name);
 
 /* True for functions and objects of the C library, such as "printf". */
@@ -24,10 +22,7 @@ bool tkb_name_is_of_library(const char *name);
  */
 bool tkb_name_is_made_up(const char *name);
 
-/*
- * The name of an argument in C: `name`, with "_" appended if it is taken; NULL:
- * out of memory.
- */
+/* `name` for an argument, with "_" if it is taken; NULL: out of memory. */
 const char *tkb_name_argument(const char *name, struct tkb_arena *arena);
 
 /* True if tkb_name_argument() could have returned this name. */
@@ -40,9 +35,7 @@ bool tkb_name_is_of_argument(const char *name);
 TKB_NODISCARD int tkb_name_check_function(const char *name,
                                           struct tkb_error *err);
 
-/*
- * Check that a file of this name can be included. Returns 0 or TKB_ERR_INVALID.
- */
+/* Check that such a file can be included. Returns 0 or TKB_ERR_INVALID. */
 TKB_NODISCARD int tkb_name_check_file(const char *name, struct tkb_error *err);
 
 #endif

@@ -248,9 +248,7 @@ static const char *const families[] = {
 	"sem_",     "thrd_", "timerfd_", "tss_",
 };
 
-/*
- * True if `name` is one of the words in `list`, which are separated by blanks.
- */
+/* True if `name` is one of the words in `list`, separated by blanks. */
 static bool has_word(const char *list, const char *name)
 {
 	const size_t length = strlen(name);

@@ -139,10 +139,7 @@ static bool has_text(struct tkb_bytes text, const char *what)
 	return find_text(text, 0, what) != SIZE_MAX;
 }
 
-/*
- * The comma or bracket that ends the list item at `at`, skipping nested
- * brackets and quotes.
- */
+/* The end of the list item at `at`: a comma or bracket at its level. */
 static size_t list_item_end(struct tkb_bytes text, size_t at)
 {
 	const char *const data = text.data;
@@ -311,8 +308,7 @@ void tkb_formals_write(struct tkb_bytes ttir, const char *symbol,
 
 		if (end >= ttir.size ||
 		    !read_formal(tkb_bytes_slice(ttir, at, end), &formal)) {
-			out->size =
-				before; /* an incomplete signature is of no use */
+			out->size = before; /* all or nothing */
 			return;
 		}
 		if (out->size > before)

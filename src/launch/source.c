@@ -48,9 +48,7 @@ static void print_cubin(struct tkb_buf *out,
 	tkb_buf_add_text(out, ";\n");
 }
 
-/*
- * Convert floating-point arguments of 32 bits or less, which come as `double`.
- */
+/* Convert floats of 32 bits or less, which are passed as `double`. */
 static void print_conversions(struct tkb_buf *out,
                               const struct tkb_c_launcher *launcher)
 {

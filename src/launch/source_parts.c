@@ -132,10 +132,7 @@ static const char prepare_attribute[] = "\trc = cuKernelSetAttribute(\n"
 					"\tif (rc != CUDA_SUCCESS)\n"
 					"\t\treturn rc;\n";
 
-/*
- * Like Python's PyFloat_Pack2(), which Triton calls: to the nearest, ties to
- * even.
- */
+/* Like Python's PyFloat_Pack2(), as Triton: to nearest, ties to even. */
 static const char packing_half[] =
 	"\n"
 	"/* Round to the nearest half, ties to even. Returns 0 on overflow. "

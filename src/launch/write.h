@@ -32,10 +32,7 @@ void tkb_print_loading(struct tkb_buf *out,
 void tkb_print_preparing(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);
 
-/*
- * The other functions that the launching function calls: packing, checked
- * arithmetic.
- */
+/* Other functions that the launching one calls: packing, arithmetic. */
 void tkb_print_helpers(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@ void compile_request_release(struct compile_request *request)
 	*request = (struct compile_request){ .arch = NULL };
 }
 
-static int copy_text(struct compile_request *request, struct tkb_bytes bytes,
-                     const char **out, struct tkb_error *err)
+static int read_text(struct compile_request *request, struct tkb_bytes bytes,
+                     void *out, struct tkb_error *err)
 {
 	if (memchr(bytes.data, '\0', bytes.size) != NULL)
 		return fail(err, TKB_ERR_INVALID, "a text has a NUL in it");
@@ -27,8 +28,9 @@ static int copy_text(struct compile_request *request, struct tkb_bytes bytes,
 }
 
 static int add_text(struct compile_request *request, struct tkb_bytes bytes,
-                    struct texts *texts, struct tkb_error *err)
+                    void *out, struct tkb_error *err)
 {
+	struct texts *texts = out;
 	const char **items =
 		realloc(texts->items, (texts->count + 1) * sizeof(*items));
 
@@ -36,7 +38,7 @@ static int add_text(struct compile_request *request, struct tkb_bytes bytes,
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	texts->items = items;
 	items[texts->count] = NULL;
-	return copy_text(request, bytes, &items[texts->count++], err);
+	return read_text(request, bytes, &items[texts->count++], err);
 }
 
 static int read_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
@@ -51,78 +53,74 @@ static int read_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
 }
 
 /* A field whose only value is "1". */
-static int read_flag(struct tkb_bytes bytes, bool *out, struct tkb_error *err)
+static int read_flag(struct compile_request *request, struct tkb_bytes bytes,
+                     void *out, struct tkb_error *err)
 {
 	uint32_t number = 0;
 	const int rc = read_number(bytes, 1, &number, err);
 
-	*out = rc == 0;
+	(void)request;
+	*(bool *)out = rc == 0;
 	return rc;
 }
+
+#define AT(member) offsetof(struct compile_request, member)
+
+static const struct {
+	enum tkb_field field;
+	int (*read)(struct compile_request *request, struct tkb_bytes bytes,
+	            void *out, struct tkb_error *err);
+	size_t offset;
+} readers[] = {
+	{ TKB_FIELD_ARCH, read_text, AT(arch) },
+	{ TKB_FIELD_KERNEL, read_text, AT(kernel) },
+	{ TKB_FIELD_NAME, read_text, AT(name) },
+	{ TKB_FIELD_PTXAS, read_text, AT(ptxas) },
+	{ TKB_FIELD_LIBDEVICE, read_text, AT(libdevice) },
+	{ TKB_FIELD_PTXAS_OPTION, add_text, AT(ptxas_options) },
+	{ TKB_FIELD_NVRTC_OPTION, add_text, AT(nvrtc_options) },
+	{ TKB_FIELD_FINALIZE_KEEP, add_text, AT(finalize.kernels) },
+	{ TKB_FIELD_FINALIZE_WITHOUT, add_text, AT(finalize.without) },
+	{ TKB_FIELD_FINALIZE_RULE, add_text, AT(finalize.rules) },
+	{ TKB_FIELD_FINALIZE_RULE_NAME, add_text, AT(finalize.rule_names) },
+	{ TKB_FIELD_WITH_NVJITLINK, read_flag, AT(with_nvjitlink) },
+	{ TKB_FIELD_OPTIMIZED, read_flag, AT(is_optimized) },
+	{ TKB_FIELD_FUSION_OFF, read_flag, AT(is_fusion_off) },
+	{ TKB_FIELD_LINE_INFO_OFF, read_flag, AT(is_line_info_off) },
+	{ TKB_FIELD_BITCODE, read_flag, AT(is_bitcode) },
+	{ TKB_FIELD_WITHOUT_NVRTC, read_flag, AT(is_nvrtc_off) },
+	{ TKB_FIELD_FINALIZE, read_flag, AT(finalize.is_wanted) },
+	{ TKB_FIELD_FINALIZE_FAST, read_flag, AT(finalize.is_fast) },
+};
 
 static int read_field(struct compile_request *request, enum tkb_field field,
                       struct tkb_bytes bytes, struct tkb_error *err)
 {
 	uint32_t number = 0;
-	int rc = 0;
+	int rc;
 
-	switch (field) {
-	case TKB_FIELD_INPUT:
+	if (field == TKB_FIELD_SOURCE) {
+		request->source = bytes;
+		return 0;
+	}
+	if (field == TKB_FIELD_INPUT) {
 		rc = read_number(bytes, TKB_INPUT_NONE, &number, err);
 		request->input = (enum tkb_input)number;
 		return rc;
-	case TKB_FIELD_PRODUCT:
+	}
+	if (field == TKB_FIELD_PRODUCT) {
 		rc = read_number(bytes, TKB_PRODUCT_CUBIN, &number, err);
 		request->product = (enum tkb_product)number;
 		return rc;
-	case TKB_FIELD_SOURCE:
-		request->source = bytes;
-		return 0;
-	case TKB_FIELD_ARCH:
-		return copy_text(request, bytes, &request->arch, err);
-	case TKB_FIELD_KERNEL:
-		return copy_text(request, bytes, &request->kernel, err);
-	case TKB_FIELD_NAME:
-		return copy_text(request, bytes, &request->name, err);
-	case TKB_FIELD_PTXAS:
-		return copy_text(request, bytes, &request->ptxas, err);
-	case TKB_FIELD_LIBDEVICE:
-		return copy_text(request, bytes, &request->libdevice, err);
-	case TKB_FIELD_PTXAS_OPTION:
-		return add_text(request, bytes, &request->ptxas_options, err);
-	case TKB_FIELD_NVRTC_OPTION:
-		return add_text(request, bytes, &request->nvrtc_options, err);
-	case TKB_FIELD_FINALIZE_KEEP:
-		return add_text(request, bytes, &request->finalize.kernels,
-		                err);
-	case TKB_FIELD_FINALIZE_WITHOUT:
-		return add_text(request, bytes, &request->finalize.without,
-		                err);
-	case TKB_FIELD_FINALIZE_RULE:
-		return add_text(request, bytes, &request->finalize.rules, err);
-	case TKB_FIELD_FINALIZE_RULE_NAME:
-		return add_text(request, bytes, &request->finalize.rule_names,
-		                err);
-	case TKB_FIELD_WITH_NVJITLINK:
-		return read_flag(bytes, &request->with_nvjitlink, err);
-	case TKB_FIELD_OPTIMIZED:
-		return read_flag(bytes, &request->is_optimized, err);
-	case TKB_FIELD_FUSION_OFF:
-		return read_flag(bytes, &request->is_fusion_off, err);
-	case TKB_FIELD_LINE_INFO_OFF:
-		return read_flag(bytes, &request->is_line_info_off, err);
-	case TKB_FIELD_BITCODE:
-		return read_flag(bytes, &request->is_bitcode, err);
-	case TKB_FIELD_WITHOUT_NVRTC:
-		return read_flag(bytes, &request->is_nvrtc_off, err);
-	case TKB_FIELD_FINALIZE:
-		return read_flag(bytes, &request->finalize.is_wanted, err);
-	case TKB_FIELD_FINALIZE_FAST:
-		return read_flag(bytes, &request->finalize.is_fast, err);
-	default:
-		return fail(err, TKB_ERR_INVALID,
-		            "this worker knows no field %u", (unsigned)field);
 	}
+	for (size_t i = 0; i < TKB_COUNT_OF(readers); i++) {
+		if (readers[i].field == field)
+			return readers[i].read(
+				request, bytes,
+				(char *)request + readers[i].offset, err);
+	}
+	return fail(err, TKB_ERR_INVALID, "this worker knows no field %u",
+	            (unsigned)field);
 }
 
 /* An architecture is a number, such as "90". */

@@ -27,7 +27,7 @@ struct work {
 	struct tkb_buf ptx;
 	struct tkb_buf cubin;
 	struct tkb_buf searched; /* fields: where ptxas was searched */
-	uint32_t ptx_version;     /* that the assembler takes; 0: unknown */
+	uint32_t ptx_version;    /* that the assembler takes; 0: unknown */
 	char kernel[NAME_SIZE];
 	char tools[TOOLS_SIZE]; /* for people */
 };
@@ -228,9 +228,7 @@ static void add_text_field(struct tkb_buf *fields, enum tkb_field field,
 		tkb_field_add_text(fields, field, text);
 }
 
-/*
- * What only TKB_INPUT_NONE asks for, and the files that the answer depends on.
- */
+/* Answers for TKB_INPUT_NONE only, and the files they depend on. */
 static void add_dependencies(struct tkb_buf *fields, const struct work *work)
 {
 	const struct stages *stages = work->stages;
@@ -243,9 +241,8 @@ static void add_dependencies(struct tkb_buf *fields, const struct work *work)
 		tkb_tool_file_add(fields, libdevice == NULL ? room : libdevice);
 	tkb_buf_add(fields, tkb_buf_bytes(&work->searched));
 	if (work->request->with_nvjitlink)
-		tkb_buf_add(
-			fields,
-			tkb_buf_bytes(&stages->nvjitlink.library.searched));
+		tkb_buf_add(fields,
+		            tkb_buf_bytes(&stages->nvjitlink.library.searched));
 	if (!work->request->is_nvrtc_off)
 		tkb_buf_add(fields,
 		            tkb_buf_bytes(&stages->nvrtc.library.searched));
@@ -318,9 +315,7 @@ static void add_assembler_name(struct work *work)
 		              stages->ptxas.path);
 }
 
-/*
- * An earlier stage may have set the kernel, if it has another name in the PTX.
- */
+/* An earlier stage may know it, if it has another name in the PTX. */
 static int find_kernel(struct work *work, struct tkb_error *err)
 {
 	const char *wanted = work->request->kernel;

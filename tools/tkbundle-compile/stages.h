@@ -26,8 +26,7 @@ void stages_release(struct stages *stages);
  *         TKB_ERR_UNSUPPORTED (a tool is missing), TKB_ERR_NOMEM, or a sink's
  *         own error
  */
-int stages_run(struct stages *stages,
-               const struct compile_request *request,
+int stages_run(struct stages *stages, const struct compile_request *request,
                const struct tkb_sink *answer, const struct tkb_sink *log,
                struct tkb_error *err);
 

@@ -122,9 +122,7 @@ static size_t list_stage_files(const struct tkb_compile *compile,
 	return is_bitcode(files[2].bytes) ? 2 : 3;
 }
 
-/*
- * The number that follows `word` between `at` and the function's body; 0: none.
- */
+/* The number after `word` between `at` and the function's body; 0: none. */
 static uint64_t number_after(const char *at, const char *end, const char *word)
 {
 	const size_t length = strlen(word);

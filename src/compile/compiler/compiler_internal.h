@@ -69,7 +69,7 @@ struct tkb_compiler {
 	bool has_rules; /* the user's, for finalize */
 	bool is_fusion_off;
 	bool is_line_info_off;
-	bool is_optimized; /* this and the following: options that only suit some kinds of units */
+	bool is_optimized; /* this and the next: not for all units */
 	bool has_libdevice;
 	bool has_nvrtc_options;
 	bool has_ptxas_options;

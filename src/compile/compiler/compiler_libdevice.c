@@ -3,10 +3,7 @@
 #include "compile/pool/fields.h"
 #include "base/fd.h"
 
-/*
- * A libdevice is bitcode without a version, so its contents go into the key if
- * the IR can call it.
- */
+/* A libdevice has no version: if the IR can call it, the key has its hash. */
 
 enum {
 	LIBRARY_LIMIT = 256 * TKB_MIB

@@ -6,37 +6,33 @@
 static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
                       struct tkb_tools *tools, struct tkb_error *err)
 {
+	const struct {
+		enum tkb_field field;
+		const char **out;
+	} texts[] = {
+		{ TKB_FIELD_LLVM, &tools->llvm },
+		{ TKB_FIELD_NVRTC, &tools->nvrtc },
+		{ TKB_FIELD_PTXAS_VERSION, &tools->ptxas },
+		{ TKB_FIELD_NVJITLINK, &tools->nvjitlink },
+		{ TKB_FIELD_LIBDEVICE, &tools->libdevice },
+		{ TKB_FIELD_TOOLS, &tools->text },
+	};
 	struct tkb_fields fields = { .bytes = answer };
 	enum tkb_field field;
 	struct tkb_bytes bytes;
 	int rc;
 
-	tools->llvm = tools->nvrtc = tools->ptxas = tools->nvjitlink = "";
-	tools->libdevice = tools->text = "";
-	for (;;) {
-		const char **text_out = NULL;
-
+	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++)
+		*texts[i].out = "";
+	do {
 		rc = tkb_fields_next(&fields, &field, &bytes, err);
-		if (rc != 0)
-			return rc < 0 ? rc : 0;
-		if (field == TKB_FIELD_LLVM)
-			text_out = &tools->llvm;
-		else if (field == TKB_FIELD_NVRTC)
-			text_out = &tools->nvrtc;
-		else if (field == TKB_FIELD_PTXAS_VERSION)
-			text_out = &tools->ptxas;
-		else if (field == TKB_FIELD_NVJITLINK)
-			text_out = &tools->nvjitlink;
-		else if (field == TKB_FIELD_LIBDEVICE)
-			text_out = &tools->libdevice;
-		else if (field == TKB_FIELD_TOOLS)
-			text_out = &tools->text;
-		if (text_out != NULL)
-			rc = tkb_arena_copy(&compiler->arena, bytes, text_out,
-			                    err);
-		if (rc < 0)
-			return rc;
-	}
+		for (size_t i = 0; i < TKB_COUNT_OF(texts) && rc == 0; i++) {
+			if (texts[i].field == field)
+				rc = tkb_arena_copy(&compiler->arena, bytes,
+				                    texts[i].out, err);
+		}
+	} while (rc == 0);
+	return rc == TKB_MISS ? 0 : rc;
 }
 
 /* Write a request that compiles nothing, and its digest. */

@@ -14,9 +14,7 @@ enum {
 	PASSES_LIMIT = 256 * 1024 * 1024 /* bytes of the printed passes */
 };
 
-/*
- * Variables that determine which tools are found, as of opening the compiler.
- */
+/* Variables that determine which tools are found, as when it was opened. */
 static const char *const variables[TKB_VARIABLE_COUNT] = {
 	"PATH",
 	"CUDA_HOME",

@@ -6,9 +6,7 @@
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
 
-/*
- * Client of the worker program: sends a module and receives the finalized one.
- */
+/* Client of the worker program: sends a module, receives a finalized one. */
 
 static int write_request(struct tkb_bytes module,
                          const struct tkb_finalize_options *options,

@@ -31,9 +31,7 @@ static bool is_known(const struct search *search, const char *path)
 	return false;
 }
 
-/*
- * If `folder`/`name` is a file, add it to the list. Returns whether it is one.
- */
+/* If `folder`/`name` is a file, add it to the list and return true. */
 static bool try_folder(struct search *search, const char *folder, size_t length,
                        struct tkb_bytes name, struct tkb_error *err,
                        int *rc_out)
@@ -71,9 +69,7 @@ static size_t folder_length(const char *path)
 	return slash == NULL ? 0 : (size_t)(slash - path);
 }
 
-/*
- * Search as the compiler does: beside the including file, then in the folders.
- */
+/* Search as the compiler does: beside the includer, then in the folders. */
 static int find_include(struct search *search, const char *from,
                         struct tkb_bytes name, struct tkb_error *err)
 {

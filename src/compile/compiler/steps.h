@@ -2,9 +2,7 @@
 #ifndef TKB_COMPILE_COMPILER_STEPS_H
 #define TKB_COMPILE_COMPILER_STEPS_H
 
-/*
- * The steps of finalize, in their order, for both the library and the worker.
- */
+/* The steps of finalize, in order, for both the library and the worker. */
 
 #include <tkbundle/finalize.h>
 

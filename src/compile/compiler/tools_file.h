@@ -16,10 +16,7 @@
 /* Add the identity of the file at `path`, or that there is none. */
 void tkb_tool_file_add(struct tkb_buf *out, const char *path);
 
-/*
- * True if `answer` names files, all of them unchanged. Nothing in it is
- * trusted.
- */
+/* True if `answer` names files, all unchanged. It may hold anything. */
 bool tkb_tool_files_hold(struct tkb_bytes answer);
 
 #endif

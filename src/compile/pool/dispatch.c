@@ -90,9 +90,7 @@ static void start_missing(struct tkb_pool *pool)
 		if (!tkb_slot_start(pool, &slots[at]))
 			break;
 	}
-	/*
-	 * Whatever prevented this start would prevent the remaining ones too.
-	 */
+	/* Whatever prevented this start would prevent the others too. */
 	for (size_t i = at; i < pool->slot_count; i++)
 		slots[i].start_ns = slots[at].start_ns;
 }
@@ -188,10 +186,7 @@ static int time_left(const struct tkb_pool *pool)
 	return (int)left;
 }
 
-/*
- * If the process has exited, or has to, read what it sent before and fail the
- * slot.
- */
+/* If the process has exited, read what it sent before and fail the slot. */
 static void check_exit(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	char what[64];
@@ -288,10 +283,7 @@ static void wait_for_work(struct tkb_pool *pool)
 	check_workers(pool);
 }
 
-/*
- * Read and drop what the worker still sends, so that a full socket does not
- * keep it from exiting.
- */
+/* Drop what a worker still sends: a full socket would keep it running. */
 static void drain(const struct tkb_slot *slot)
 {
 	char bytes[TKB_MESSAGE_PIECE];

@@ -25,7 +25,7 @@ enum tkb_field {
 	TKB_FIELD_NAME,      /* name of the input, for messages */
 	TKB_FIELD_PTXAS,     /* a path */
 	TKB_FIELD_PTXAS_OPTION,
-	TKB_FIELD_WITH_NVJITLINK, /* "1": link with nvJitLink instead of ptxas */
+	TKB_FIELD_WITH_NVJITLINK, /* "1": nvJitLink, not ptxas */
 	TKB_FIELD_NVRTC_OPTION,
 	TKB_FIELD_LIBDEVICE,          /* a path; "" in an answer: none */
 	TKB_FIELD_OPTIMIZED,          /* "1" */
@@ -36,10 +36,10 @@ enum tkb_field {
 	TKB_FIELD_FINALIZE_WITHOUT,   /* name of a step to skip */
 	TKB_FIELD_FINALIZE_RULE,      /* text of a rule file */
 	TKB_FIELD_FINALIZE_RULE_NAME, /* its name; for all or none */
-	TKB_FIELD_FINALIZE_FAST, /* "1": also apply rules that change rounding */
-	TKB_FIELD_METADATA,      /* in keys only */
-	TKB_FIELD_BITCODE,       /* "1": answer LLVM IR as bitcode */
-	TKB_FIELD_WITHOUT_NVRTC, /* "1": do not query NVRTC */
+	TKB_FIELD_FINALIZE_FAST,      /* "1": rules may change rounding */
+	TKB_FIELD_METADATA,           /* in keys only */
+	TKB_FIELD_BITCODE,            /* "1": answer LLVM IR as bitcode */
+	TKB_FIELD_WITHOUT_NVRTC,      /* "1": do not query NVRTC */
 
 	/* In answers. The kernel's name is in both. */
 	TKB_FIELD_LLIR = 64, /* the finalized module; text, as Triton's llir */

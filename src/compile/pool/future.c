@@ -34,10 +34,7 @@ static struct tkb_task *find_task(const struct tkb_pool *pool, const char *key)
 	return NULL;
 }
 
-/*
- * With the lock held: enqueue `made`, or free it and join an unfinished task
- * with the same key.
- */
+/* Lock held. Enqueue `made`, or join an unfinished task with its key. */
 static void enqueue_or_join(struct tkb_pool *pool, struct tkb_task *made,
                             struct tkb_future *future)
 {

@@ -50,10 +50,7 @@ struct tkb_message_head tkb_message_head_of(enum tkb_message_type type,
 /* True if type and magic are known and the size is at most `limit`. */
 bool tkb_message_is_sound(const struct tkb_message_head *head, uint64_t limit);
 
-/*
- * Read the end of a job from a message, which may hold anything. False if it is
- * malformed.
- */
+/* Read the end of a job from a message. False if it is malformed. */
 bool tkb_message_read_done(struct tkb_bytes bytes,
                            struct tkb_message_done *out);
 

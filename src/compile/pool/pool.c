@@ -138,10 +138,7 @@ static void close_at(struct tkb_pool **pool)
 	tkb_pool_close(*pool);
 }
 
-/*
- * Start one worker here to see whether it can be started at all; the dispatcher
- * starts the rest.
- */
+/* Start one worker to see whether that works; the dispatcher does the rest. */
 static int start(struct tkb_pool *pool, struct tkb_error *err)
 {
 	sigset_t all;

@@ -105,10 +105,7 @@ void tkb_slot_give(struct tkb_pool *pool, struct tkb_slot *slot,
 /* Send as much of the task's message as the socket takes. */
 void tkb_slot_write(struct tkb_slot *slot);
 
-/*
- * Read available messages, at most `rounds` times so that other workers get
- * their turn.
- */
+/* Read messages, at most `rounds` times: other workers get their turn. */
 void tkb_slot_read(struct tkb_pool *pool, struct tkb_slot *slot, size_t rounds);
 
 /* Where the next bytes go, and how many fit. NULL: no memory. */
@@ -118,10 +115,7 @@ void *tkb_slot_room(struct tkb_slot *slot, size_t *size_out);
 TKB_NODISCARD bool tkb_slot_take(struct tkb_pool *pool, struct tkb_slot *slot,
                                  size_t got);
 
-/*
- * The worker has exited or must be killed, as `what` says; its task is tried
- * again or fails.
- */
+/* The worker has exited or must be killed; its task is retried or fails. */
 void tkb_slot_fail(struct tkb_pool *pool, struct tkb_slot *slot,
                    const char *what);
 

@@ -153,10 +153,7 @@ static bool finish_task(struct tkb_pool *pool, struct tkb_slot *slot)
 	struct tkb_message_done done;
 	int rc;
 
-	/*
-	 * What it has not read of this job's message it would take for the next
-	 * job.
-	 */
+	/* The rest of this job's message would be read as the next job. */
 	if (!tkb_message_read_done(tkb_buf_bytes(&slot->body), &done) ||
 	    slot->sent < task->message.size)
 		return false;

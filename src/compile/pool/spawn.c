@@ -257,8 +257,7 @@ void tkb_worker_process_end(struct tkb_worker_process *process)
 	char what[64];
 
 	/*
-	 * The process may have left its group; until it is reaped its number is
-	 * not reused.
+	 * It may have left its group. Its number is valid until it is reaped.
 	 */
 	if (process->pid > 0 && !poll_exit(process, what))
 		(void)kill(process->pid, SIGKILL);

@@ -154,9 +154,7 @@ static void cut_log(struct tkb_task *task)
 	log->size = task->max_log_size;
 }
 
-/*
- * The buffer may grow to twice the limit, so that each byte is changed only once.
- */
+/* Growing to twice the limit, the buffer moves each byte only once. */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes)
 {
 	const size_t limit = task->max_log_size;

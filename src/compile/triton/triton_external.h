@@ -2,10 +2,7 @@
 #ifndef TKB_COMPILE_TRITON_TRITON_EXTERNAL_H
 #define TKB_COMPILE_TRITON_TRITON_EXTERNAL_H
 
-/*
- * Finds what a compilation by Triton needs: Python, the worker, the
- * environment.
- */
+/* Finds what a compile by Triton needs: Python, worker, environment. */
 
 #include "base/arena.h"
 #include "base/base.h"

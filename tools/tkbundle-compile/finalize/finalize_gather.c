@@ -25,10 +25,7 @@ static bool is_free(const struct product *product)
 	return product->value != NULL && product->bytes[0] != NULL;
 }
 
-/*
- * The index of the byte of `other` that is `distance` after that byte of
- * `first`; -1: none.
- */
+/* Which byte of `other` is `distance` after that of `first`; -1: none. */
 static int side_after(const struct product *first, int side,
                       const struct product *other, int distance)
 {

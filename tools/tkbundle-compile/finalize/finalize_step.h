@@ -2,10 +2,7 @@
 #ifndef TKB_COMPILE_FINALIZE_STEP_H
 #define TKB_COMPILE_FINALIZE_STEP_H
 
-/*
- * The steps of finalize.h. A step that finds nothing to do leaves the module
- * unchanged.
- */
+/* The steps of finalize.h. Without work, a step changes nothing. */
 
 #include <tkbundle/tkbundle.h>
 

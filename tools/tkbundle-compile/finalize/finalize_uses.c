@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+
 enum {
 	ADDRESS_LIMIT = 65536 /* globals with more are left unchanged */
 };
@@ -27,20 +29,10 @@ static bool is_known(const struct addresses *addresses, LLVMValueRef value)
 
 static bool add(struct addresses *addresses, LLVMValueRef value)
 {
-	LLVMValueRef *grown = addresses->items;
-	const size_t capacity = 2 * addresses->capacity + 16;
-
-	if (addresses->count == addresses->capacity) {
-		if (capacity <= ADDRESS_LIMIT)
-			grown = realloc(addresses->items,
-			                capacity * sizeof(*grown));
-		else
-			grown = NULL;
-		if (grown == NULL)
-			return false;
-		addresses->items = grown;
-		addresses->capacity = capacity;
-	}
+	if (addresses->count == ADDRESS_LIMIT ||
+	    tkb_grow(&addresses->items, &addresses->capacity, addresses->count,
+	             sizeof(*addresses->items), NULL) < 0)
+		return false;
 	addresses->items[addresses->count++] = value;
 	return true;
 }

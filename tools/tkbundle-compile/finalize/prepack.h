@@ -101,10 +101,7 @@ void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word);
 /* True if `instruction` writes no memory and always completes. */
 bool prepack_is_harmless(LLVMValueRef instruction);
 
-/*
- * The bytes of a constant array of integers; NULL: not such an array, or out of
- * memory.
- */
+/* The bytes of a constant array of integers; NULL: unknown or no memory. */
 unsigned char *prepack_bytes_of(LLVMValueRef initializer, size_t size);
 
 #endif

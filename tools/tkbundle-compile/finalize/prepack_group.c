@@ -129,10 +129,7 @@ static void lay_out(struct group *group)
 	group->position_count = stride;
 }
 
-/*
- * How many words of a position can be adjacent; 0: they cannot be loaded as the
- * code does.
- */
+/* How many words of a position can be adjacent; 0: not as they are read. */
 static size_t count_adjacent(struct group *group)
 {
 	size_t together;

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/*
- * Ranges that follow from the code: masks, remainders, thread numbers, loops.
- */
+/* Ranges that follow from code: masks, remainders, threads, loops. */
 
 #define LIMIT ((int64_t)1 << 30)
 

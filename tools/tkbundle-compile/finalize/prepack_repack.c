@@ -56,9 +56,7 @@ static long count_loads(LLVMValueRef global)
 	return count;
 }
 
-/*
- * True if everything that reads `global` is part of a word with known offsets.
- */
+/* True if all readers of `global` are part of words with known offsets. */
 static bool is_read_by_words(const struct prepack *prepack, LLVMValueRef global)
 {
 	long count = 0;
@@ -155,10 +153,7 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 	table = LLVMAddGlobalInAddressSpace(
 		module, LLVMArrayType2(word, count), packed,
 		LLVMGetPointerAddressSpace(LLVMTypeOf(global)));
-	/*
-	 * LLVM takes the words in this machine's byte order, which is the
-	 * GPU's.
-	 */
+	/* LLVM takes words in this machine's byte order, the GPU's. */
 	LLVMSetInitializer(table, LLVMConstDataArray(word, (const char *)bytes,
 	                                             4 * count));
 	LLVMSetGlobalConstant(table, true);

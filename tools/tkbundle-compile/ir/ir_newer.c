@@ -67,9 +67,7 @@ static const char *skip_name(const char *at, const char *end)
 	return at;
 }
 
-/*
- * Write LLVM 22's notation: a float is written as the double of the same value.
- */
+/* LLVM 22's notation: a float is written as the double of its value. */
 static void write_bits(const struct format *format, uint64_t bits,
                        char out[LONGEST])
 {

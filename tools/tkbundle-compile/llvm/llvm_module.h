@@ -11,10 +11,7 @@
 /* Set the module's triple and data layout to the machine's. */
 void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine);
 
-/*
- * Run passes in the syntax of `opt -passes`; `machine` may be NULL. O3 includes
- * SLP vectorization.
- */
+/* Run passes as `opt -passes`; `machine` may be NULL. O3 includes SLP. */
 TKB_NODISCARD int llvm_run_passes(LLVMModuleRef module,
                                   LLVMTargetMachineRef machine,
                                   const char *passes, struct tkb_error *err);

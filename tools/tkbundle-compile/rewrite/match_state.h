@@ -23,7 +23,7 @@ struct binding {
 
 enum match_mode {
 	MATCH_STRICT,
-	MATCH_LENIENT /* for a replacement, whose parameters are the pattern's */
+	MATCH_LENIENT /* for a replacement with the pattern's parameters */
 };
 
 struct match_goal;

@@ -34,9 +34,7 @@ static bool is_asked_for(const struct rule *rule,
 	       rule->arch <= options->arch;
 }
 
-/*
- * Apply the first rule that matches at `root`: 0, or TKB_MISS if there is none.
- */
+/* Apply the first rule that matches at `root`; TKB_MISS if none does. */
 static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 {
 	for (size_t i = 0; i < run->set->count; i++) {
@@ -64,10 +62,7 @@ static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 	return TKB_MISS;
 }
 
-/*
- * From the end, so that a sum is seen before its parts. Replacements are
- * visited again.
- */
+/* Backwards: sums come before their parts, replacements are revisited. */
 static int rewrite_block(struct run *run, LLVMBasicBlockRef block,
                          struct tkb_error *err)
 {

@@ -61,10 +61,7 @@ static LLVMValueRef build_part(const struct build *build,
 	                              LLVMConstVector(mask, bound->lanes), "");
 }
 
-/*
- * One lane of poison would make all bits poison, so the value is frozen before
- * the bitcast.
- */
+/* Frozen before the bitcast, or a lane of poison would spread to all. */
 static LLVMValueRef build_bits(const struct build *build,
                                const struct binding *bound, LLVMTypeRef type)
 {
@@ -127,10 +124,7 @@ static bool is_twin(const struct match *match, uint32_t a, uint32_t b)
 	        first->part == second->part);
 }
 
-/*
- * Parameters that are bound to one value share one copy, so that it is frozen
- * only once.
- */
+/* Parameters bound to one value share a copy, frozen only once. */
 static LLVMValueRef find_parameter(struct build *build, LLVMValueRef parameter)
 {
 	const struct rule *rule = build->match->rule;
@@ -294,10 +288,7 @@ static int copy_instruction(struct build *build, LLVMValueRef instruction,
 	return 0;
 }
 
-/*
- * The flags that all matched instructions have, except those that create
- * poison.
- */
+/* Flags that all matched instructions have, except for poison flags. */
 static LLVMFastMathFlags common_math(const struct match *match)
 {
 	LLVMFastMathFlags flags =

@@ -6,17 +6,11 @@
 
 #include "rewrite/rewrite_match.h"
 
-/*
- * Compares opcode, type, flags and other properties, but not the predicate of a
- * comparison.
- */
+/* Compares opcode, type, flags and so on, but not operands or predicate. */
 bool compare_instruction(const struct match *match,
                          const struct rule_node *node, LLVMValueRef value);
 
-/*
- * Compares the predicate, if operands may be swapped. True for other
- * instructions.
- */
+/* Compares predicates of operands that may be swapped; else true. */
 bool compare_predicate(const struct rule_node *node, LLVMValueRef value,
                        bool is_swapped);
 

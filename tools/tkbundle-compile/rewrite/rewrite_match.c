@@ -88,10 +88,7 @@ static void undo(struct match *match, size_t trail_count)
 	}
 }
 
-/*
- * Match term `number` of the pattern with the next free term of the sum, from
- * `at` on.
- */
+/* Match term `number` with the next free term of the sum from `at` on. */
 static int take_term(struct match *match, size_t number, size_t *at,
                      struct tkb_error *err)
 {
@@ -111,10 +108,7 @@ static int take_term(struct match *match, size_t number, size_t *at,
 	                       match->terms[term], err);
 }
 
-/*
- * Try the next alternative of the last choice, and pop the choice after the
- * last one.
- */
+/* Try the next alternative of the last choice; after the last, pop it. */
 static int take_choice(struct match *match, struct tkb_error *err)
 {
 	struct match_choice *choice = &match->choices[match->choice_count - 1];

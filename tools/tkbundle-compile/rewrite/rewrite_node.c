@@ -175,9 +175,7 @@ static bool is_part(const struct match *match, const struct rule_node *node,
 	       LLVMGetVectorSize(got) > LLVMGetVectorSize(wanted);
 }
 
-/*
- * Which operand of a multiplication is a constant that the pattern leaves open?
- */
+/* Which operand of a product is a constant that the pattern leaves open? */
 static bool has_factor(const struct match *match, const struct rule_node *node,
                        uint32_t *out)
 {

@@ -175,10 +175,7 @@ TKB_NODISCARD int rule_check_alternative(const struct rule *rule,
 /* True if the module has alternatives for `name`. */
 bool rule_has_alternatives(LLVMModuleRef module, const char *name);
 
-/*
- * The next function after `at` that is an alternative of `name`; NULL: the
- * first.
- */
+/* The next alternative of `name` after `at`; NULL: the first. */
 LLVMValueRef rule_next_alternative(LLVMModuleRef module, const char *name,
                                    LLVMValueRef at);
 

@@ -85,10 +85,7 @@ static int add_name(struct reader *reader, LLVMValueRef value, uint32_t node,
 	return 0;
 }
 
-/*
- * The node of a value of this function. Nodes for constants are added on
- * demand.
- */
+/* The node of a value of this function; constants get theirs on demand. */
 static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
                      struct tkb_error *err)
 {
@@ -276,9 +273,7 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 	                 &reader->rule->root, err);
 }
 
-/*
- * The parameter that takes the remaining terms is only used in this addition.
- */
+/* The rest's parameter is only used in this addition. */
 static bool is_rest(const struct rule *rule, LLVMValueRef term)
 {
 	if (LLVMIsAArgument(term) == NULL ||

@@ -115,9 +115,7 @@ size_t rule_flatten(LLVMValueRef root, LLVMValueRef terms[RULE_MAX_TERMS],
 	return count;
 }
 
-/*
- * The width of an integer of at most 64 bits, or of a vector's lanes; else 0.
- */
+/* Width of an integer of at most 64 bits, or of such lanes; else 0. */
 static unsigned integer_width(LLVMTypeRef type)
 {
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)

@@ -179,6 +179,43 @@ void cuda_open_beside(struct cuda_library *library, const char *name)
 	free(file);
 }
 
+static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	(void)self, (void)bytes, (void)err;
+	return 0;
+}
+
+const struct tkb_sink cuda_no_log = { drop_bytes, NULL };
+
+void cuda_read_version(struct tkb_buf *product, char version[64])
+{
+	static const char mark[] = ", V";
+	const char *found;
+
+	tkb_buf_add_byte(product, '\0');
+	if (product->failure != 0)
+		return;
+	found = memmem(product->data, product->size, mark, strlen(mark));
+	if (found != NULL)
+		(void)sscanf(found, ", V%63[0-9.]", version);
+}
+
+char *cuda_read_log(void *handle, int (*get_size)(void *handle, size_t *size),
+                    int (*get)(void *handle, char *log))
+{
+	size_t size = 0;
+	char *log;
+
+	if (handle == NULL || get_size(handle, &size) != 0 || size == 0)
+		return NULL;
+	log = calloc(1, size + 1);
+	if (log != NULL && (get(handle, log) != 0 || log[0] == '\0')) {
+		free(log);
+		log = NULL;
+	}
+	return log;
+}
+
 /* POSIX lets dlsym() return functions, but C has no cast for that. */
 bool cuda_find(const struct cuda_library *library, const char *name,
                void *function_out)

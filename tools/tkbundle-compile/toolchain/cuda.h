@@ -4,6 +4,8 @@
 
 /* Finds the CUDA toolkit, and opens its libraries when they are needed. */
 
+#include <tkbundle/tkbundle.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -52,5 +54,15 @@ void cuda_open_beside(struct cuda_library *library, const char *name);
 /* Store the function `name` in `function_out`. False if there is none. */
 bool cuda_find(const struct cuda_library *library, const char *name,
                void *function_out);
+
+/* For output that nobody needs. */
+extern const struct tkb_sink cuda_no_log;
+
+/* Read "13.0.88" from what a tool made, if it is there. Ends `product`. */
+void cuda_read_version(struct tkb_buf *product, char version[64]);
+
+/* A log of a library's handle, owned by the caller; NULL: empty. */
+char *cuda_read_log(void *handle, int (*get_size)(void *handle, size_t *size),
+                    int (*get)(void *handle, char *log));
 
 #endif

@@ -10,10 +10,7 @@ enum {
 	GPU_NAME_SIZE = 32
 };
 
-/*
- * "sm_90a" for "90". From there on an architecture has features that later ones
- * lack.
- */
+/* "sm_90a" for "90": from there on features are not in later ones. */
 void gpu_name(const char *arch, char out[GPU_NAME_SIZE]);
 
 /* The newest PTX version of a CUDA release, as Triton maps them: 90 is 9.0. */

@@ -54,38 +54,25 @@ static bool query_release(struct nvjitlink *linker)
 	return true;
 }
 
-static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)self, (void)bytes, (void)err;
-	return 0;
-}
-
 /* Its cubins have the exact version: "V13.0.88". */
 static void query_version(struct nvjitlink *linker, const char *arch)
 {
 	static const char nothing[] = ".version 8.8\n.target sm_%.16s\n"
 				      ".address_size 64\n"
 				      ".visible .entry k() { ret; }\n";
-	static const char mark[] = ", V";
+
 	TKB_AUTO(tkb_buf_release) struct tkb_buf cubin = TKB_BUF_INIT(1 << 20);
 	const struct nvjitlink_request request = { .arch = arch,
 		                                   .is_line_info_off = true };
 	const struct tkb_sink sink = tkb_buf_sink(&cubin);
-	const struct tkb_sink log = { drop_bytes, NULL };
 	struct tkb_error ignored;
-	const char *found = NULL;
 	char ptx[256];
 
 	(void)snprintf(ptx, sizeof(ptx), nothing, arch);
 	if (nvjitlink_compile(linker, &request,
 	                      (struct tkb_bytes){ ptx, strlen(ptx) }, &sink,
-	                      &log, &ignored) != 0)
-		return;
-	tkb_buf_add_byte(&cubin, '\0');
-	if (tkb_buf_check(&cubin, &ignored) == 0)
-		found = memmem(cubin.data, cubin.size, mark, strlen(mark));
-	if (found != NULL)
-		(void)sscanf(found, ", V%63[0-9.]", linker->version);
+	                      &cuda_no_log, &ignored) == 0)
+		cuda_read_version(&cubin, linker->version);
 }
 
 int nvjitlink_open(struct nvjitlink *linker, const char *arch,
@@ -158,23 +145,6 @@ static int list_arguments(const struct nvjitlink_request *request,
 	                   "the options of ptxas are too many or too long");
 }
 
-/* One of the two logs, owned by the caller; NULL: empty. */
-static char *read_log(void *handle, int (*get_size)(void *, size_t *),
-                      int (*get)(void *, char *))
-{
-	size_t size = 0;
-	char *log;
-
-	if (handle == NULL || get_size(handle, &size) != 0 || size == 0)
-		return NULL;
-	log = calloc(1, size + 1);
-	if (log != NULL && (get(handle, log) != 0 || log[0] == '\0')) {
-		free(log);
-		log = NULL;
-	}
-	return log;
-}
-
 static int log_text(const char *text, const struct tkb_sink *log,
                     struct tkb_error *err)
 {
@@ -190,16 +160,14 @@ static int log_text(const char *text, const struct tkb_sink *log,
 	return rc;
 }
 
-/*
- * Write both logs, whether it succeeded or not, and turn an error into `err`.
- */
+/* Write both logs in any case, and turn an error into `err`. */
 static int report(const struct nvjitlink *linker, void *handle, int number,
                   const struct tkb_sink *log, struct tkb_error *err)
 {
-	char *infos =
-		read_log(handle, linker->get_infos_size, linker->get_infos);
-	char *errors =
-		read_log(handle, linker->get_errors_size, linker->get_errors);
+	char *infos = cuda_read_log(handle, linker->get_infos_size,
+	                            linker->get_infos);
+	char *errors = cuda_read_log(handle, linker->get_errors_size,
+	                             linker->get_errors);
 	char line[FAIL_LINE_SIZE];
 	int rc;
 

@@ -35,12 +35,6 @@ static bool bind(struct nvrtc *nvrtc)
 	       cuda_find(library, "nvrtcGetPTX", &nvrtc->get_ptx);
 }
 
-static int drop_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)self, (void)bytes, (void)err;
-	return 0;
-}
-
 /* The library reports its release; its PTX has the exact version. */
 static void query_version(struct nvrtc *nvrtc, const char *arch)
 {
@@ -48,19 +42,13 @@ static void query_version(struct nvrtc *nvrtc, const char *arch)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf ptx = TKB_BUF_INIT(1 << 20);
 	const struct nvrtc_request request = { .path = "k", .arch = arch };
 	const struct tkb_sink sink = tkb_buf_sink(&ptx);
-	const struct tkb_sink log = { drop_bytes, NULL };
 	struct tkb_error ignored;
 	char kernel[NAME_SIZE];
-	const char *found = NULL;
 
-	if (nvrtc_compile(nvrtc, &request, nothing, &sink, &log, kernel,
+	if (nvrtc_compile(nvrtc, &request, nothing, &sink, &cuda_no_log, kernel,
 	                  &ignored) != 0)
 		return;
-	tkb_buf_add_byte(&ptx, '\0');
-	if (tkb_buf_check(&ptx, &ignored) == 0)
-		found = strstr((const char *)ptx.data, ", V");
-	if (found != NULL)
-		(void)sscanf(found, ", V%63[0-9.]", nvrtc->version);
+	cuda_read_version(&ptx, nvrtc->version);
 }
 
 /*
@@ -154,33 +142,20 @@ static int list_arguments(const struct nvrtc_request *request,
 	return 0;
 }
 
-/* The log, owned by the caller, or NULL. */
-static char *read_log(const struct nvrtc *nvrtc, nvrtc_program handle)
-{
-	size_t size = 0;
-	char *log;
-
-	if (nvrtc->get_log_size(handle, &size) != 0 || size == 0)
-		return NULL;
-	log = calloc(1, size + 1);
-	if (log != NULL && nvrtc->get_log(handle, log) != 0)
-		log[0] = '\0';
-	return log;
-}
-
 static int report(const struct nvrtc *nvrtc, nvrtc_program handle, int number,
                   const struct tkb_sink *log, struct tkb_error *err)
 {
-	char *words = read_log(nvrtc, handle);
+	char *words =
+		cuda_read_log(handle, nvrtc->get_log_size, nvrtc->get_log);
 	char line[FAIL_LINE_SIZE];
 	int rc = 0;
 
-	if (words != NULL && words[0] != '\0')
+	if (words != NULL)
 		rc = log->write(log->self,
 		                (struct tkb_bytes){ words, strlen(words) },
 		                err);
 	if (rc == 0 && number != 0) {
-		if (words == NULL || words[0] == '\0')
+		if (words == NULL)
 			(void)snprintf(line, sizeof(line), "%s",
 			               nvrtc->get_error(number));
 		else

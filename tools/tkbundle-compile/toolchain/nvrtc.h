@@ -8,7 +8,7 @@
 
 #include "toolchain/cuda.h"
 
-typedef struct _nvrtcProgram *nvrtc_program; /* as in nvrtc.h */
+typedef void *nvrtc_program; /* an opaque pointer, as in nvrtc.h */
 
 struct nvrtc {
 	struct cuda_library library; /* owned */
@@ -59,9 +59,8 @@ struct nvrtc_request {
  * @return 0; TKB_ERR_INVALID with its first error; or a sink's own error
  */
 int nvrtc_compile(const struct nvrtc *nvrtc,
-                  const struct nvrtc_request *request,
-                  const char *source, const struct tkb_sink *ptx,
-                  const struct tkb_sink *log, char kernel[1024],
-                  struct tkb_error *err);
+                  const struct nvrtc_request *request, const char *source,
+                  const struct tkb_sink *ptx, const struct tkb_sink *log,
+                  char kernel[1024], struct tkb_error *err);
 
 #endif
