@@ -162,10 +162,8 @@ TEST(pool_end, no_process_is_left_to_be_waited_for)
 
 TEST(pool_end, idle_workers_end_in_order_and_soon)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 2,
-		.grace_ms = 30000 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 2, .grace_ms = 30000);
 	const uint64_t start = now_ms();
 
 	CHECK_STR(ask(pool, "echo"), "echo");
@@ -175,10 +173,8 @@ TEST(pool_end, idle_workers_end_in_order_and_soon)
 
 TEST(pool_end, a_worker_at_work_gets_its_grace_and_then_sigterm)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.grace_ms = 1500 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .grace_ms = 1500);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *future = give(pool, text("heed-term %s", path));
 	const pid_t worker = pid_from(path);
@@ -195,10 +191,8 @@ TEST(pool_end, a_worker_at_work_gets_its_grace_and_then_sigterm)
 
 TEST(pool_end, a_worker_that_does_not_heed_sigterm_is_killed)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.grace_ms = 150 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .grace_ms = 150);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *future = give(pool, text("ignore-term %s", path));
 	const pid_t worker = pid_from(path);
@@ -215,10 +209,8 @@ TEST(pool_end, a_worker_that_does_not_heed_sigterm_is_killed)
 /* It may end its job, though nobody wants the answer. */
 TEST(pool_end, a_worker_that_talks_while_the_pool_closes_can_end)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.grace_ms = 30000 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .grace_ms = 30000);
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *future = give(pool, text("talk-on %s", path));
 	const uint64_t start = now_ms();
@@ -231,10 +223,8 @@ TEST(pool_end, a_worker_that_talks_while_the_pool_closes_can_end)
 
 TEST(pool_end, jobs_that_wait_and_run_are_cancelled)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.grace_ms = 50 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .grace_ms = 50);
 	struct tkb_future *futures[5];
 
 	for (int i = 0; i < 5; i++)
@@ -268,10 +258,8 @@ static void *wait_for_ever(void *self)
 
 TEST(pool_end, who_waits_in_another_thread_is_told)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.grace_ms = 50 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .grace_ms = 50);
 	struct waiter waiters[3];
 
 	for (int i = 0; i < 3; i++) {
@@ -306,12 +294,8 @@ static void *close_pool(void *self)
 /* A future that is held keeps the pool's memory where it is. */
 TEST(pool_end, a_job_for_a_pool_that_closes_is_refused)
 {
-	struct closer closer = {
-		.pool = open_pool((struct tkb_pool_options){
-			.struct_size = sizeof(struct tkb_pool_options),
-			.worker_count = 1,
-			.grace_ms = 700 })
-	};
+	struct closer closer = { .pool = open_pool_with(.worker_count = 1,
+		                                        .grace_ms = 700) };
 	const char *path = text("%s/pid", test_folder());
 	struct tkb_future *held =
 		give(closer.pool, text("ignore-term %s", path));

@@ -13,20 +13,13 @@ static struct tkb_pool *open_odd(const char *how, const char *rest)
 {
 	const char *const arguments[] = { how, rest, NULL };
 
-	return open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.arguments = arguments });
+	return open_pool_with(.worker_count = 1, .arguments = arguments);
 }
 
-/* Once in the first worker of a pool; three times in one that is tried again.
- * */
+/* The first worker of a pool is lost; the next does the next job. */
 static void check_lost(const char *request, const char *part)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 1 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
 
 	check_fails(pool, request, TKB_ERR_UNAVAILABLE, part);
 	CHECK_STR(ask(pool, "echo on"), "echo on");
@@ -53,10 +46,28 @@ TEST(pool_fault, a_crash_costs_only_its_own_job)
 	tkb_pool_close(pool);
 }
 
-TEST(pool_fault, an_exit_is_told_with_its_status)
+TEST(pool_fault, a_worker_that_ends_or_lies_is_told_and_replaced)
 {
-	check_lost("exit 7", "the worker exited with status 7");
-	check_lost("exit 0", "the worker exited with status 0");
+	static const struct {
+		const char *request;
+		const char *part;
+	} cases[] = {
+		{ "exit 7", "the worker exited with status 7" },
+		{ "exit 0", "the worker exited with status 0" },
+		{ "half", "the worker exited with status 3" },
+		{ "close-socket", "the worker closed its connection" },
+		{ "garbage", "the worker wrote what is no answer" },
+		{ "huge", "the worker wrote what is no answer" },
+		{ "odd-result 1", "wrote what is no answer" },
+		{ "odd-result -11", "wrote what is no answer" },
+		{ "odd-result -2147483648", "wrote what is no answer" },
+		{ "other-job", "wrote what is no answer" },
+		{ "greet-again", "wrote what is no answer" },
+		{ "give-a-job", "wrote what is no answer" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+		check_lost(cases[i].request, cases[i].part);
 }
 
 TEST(pool_fault, a_job_is_tried_twice_more_and_no_more)
@@ -75,10 +86,7 @@ TEST(pool_fault, a_job_is_tried_twice_more_and_no_more)
 
 TEST(pool_fault, the_caller_may_want_another_number_of_tries)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 5 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 5);
 	const char *path = text("%s/tries", test_folder());
 
 	CHECK_STR(ask(pool, text("crash-times 4 %s", path)), "survived");
@@ -98,19 +106,13 @@ TEST(pool_fault, what_a_try_answered_is_not_in_the_next)
 
 TEST(pool_fault, a_job_that_hangs_ends_at_its_time)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 2 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 2);
 	const char *path = text("%s/pid", test_folder());
 	const uint64_t start = now_ms();
 
 	check_job_fails(
-		give_job(pool,
-	                 (struct tkb_job){
-				 .struct_size = sizeof(struct tkb_job),
-				 .request = tkb_text(text("hang %s", path)),
-				 .timeout_ms = 400 }),
+		give_with(pool, .request = tkb_text(text("hang %s", path)),
+	                  .timeout_ms = 400),
 		TKB_ERR_UNAVAILABLE,
 		"the worker was not done after 400 ms at the last of 2 tries");
 	CHECK(now_ms() - start >= 800);
@@ -124,51 +126,12 @@ TEST(pool_fault, the_time_in_line_does_not_count)
 {
 	struct tkb_pool *pool = open_pool_of(1);
 	struct tkb_future *first = give(pool, "sleep 600");
-	struct tkb_future *second = give_job(
-		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                .request = tkb_text("sleep 10"),
-	                                .timeout_ms = 400 });
+	struct tkb_future *second = give_with(
+		pool, .request = tkb_text("sleep 10"), .timeout_ms = 400);
 
 	CHECK_STR(answer_of(second), "awake");
 	CHECK_STR(answer_of(first), "awake");
 	tkb_pool_close(pool);
-}
-
-TEST(pool_fault, garbage_is_no_answer)
-{
-	check_lost("garbage", "the worker wrote what is no answer");
-}
-
-TEST(pool_fault, a_size_without_bound_is_no_answer)
-{
-	check_lost("huge", "the worker wrote what is no answer");
-}
-
-TEST(pool_fault, half_an_answer_is_none)
-{
-	check_lost("half", "the worker exited with status 3");
-}
-
-TEST(pool_fault, a_result_that_no_handler_has_is_no_answer)
-{
-	check_lost("odd-result 1", "wrote what is no answer");
-	check_lost("odd-result -11", "wrote what is no answer");
-	check_lost("odd-result -2147483648", "wrote what is no answer");
-}
-
-TEST(pool_fault, the_end_of_another_job_is_no_answer)
-{
-	check_lost("other-job", "wrote what is no answer");
-}
-
-TEST(pool_fault, a_greeting_in_mid_job_is_no_answer)
-{
-	check_lost("greet-again", "wrote what is no answer");
-}
-
-TEST(pool_fault, a_job_from_a_worker_is_no_answer)
-{
-	check_lost("give-a-job", "wrote what is no answer");
 }
 
 TEST(pool_fault, an_end_that_is_told_twice_is_not_that_of_the_next_job)
@@ -198,10 +161,7 @@ TEST(pool_fault, an_answer_counts_though_its_worker_dies_behind_it)
 /* With one try each, no job may meet a worker that is about to end. */
 TEST(pool_fault, a_worker_whose_job_was_its_last_gets_no_other)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 1 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
 	struct tkb_future *futures[4];
 
 	for (int i = 0; i < 4; i++)
@@ -210,11 +170,6 @@ TEST(pool_fault, a_worker_whose_job_was_its_last_gets_no_other)
 		CHECK_STR(answer_of(futures[i]),
 		          i % 2 == 0 ? "last" : "echo on");
 	tkb_pool_close(pool);
-}
-
-TEST(pool_fault, a_worker_that_closes_its_socket_is_lost)
-{
-	check_lost("close-socket", "the worker closed its connection");
 }
 
 /* Its child holds the socket too, so that it is not closed. */
@@ -231,15 +186,10 @@ TEST(pool_fault, a_crash_is_seen_though_a_child_is_left)
 TEST(pool_fault, what_a_lost_worker_started_is_killed)
 {
 	const char *path = text("%s/child", test_folder());
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 1 });
-	struct tkb_future *future = give_job(
-		pool,
-		(struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                          .request = tkb_text(text("child %s", path)),
-	                          .timeout_ms = 500 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	struct tkb_future *future =
+		give_with(pool, .request = tkb_text(text("child %s", path)),
+	                  .timeout_ms = 500);
 
 	CHECK(is_alive(pid_from(path)));
 	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
@@ -250,18 +200,13 @@ TEST(pool_fault, what_a_lost_worker_started_is_killed)
 TEST(pool_fault, a_worker_that_left_its_group_is_killed)
 {
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 1 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
 
-	check_job_fails(give_job(pool,
-	                         (struct tkb_job){
-					 .struct_size = sizeof(struct tkb_job),
-					 .request = tkb_text(
-						 text("leave-group %s", path)),
-					 .timeout_ms = 500 }),
-	                TKB_ERR_UNAVAILABLE, "was not done");
+	check_job_fails(
+		give_with(pool,
+	                  .request = tkb_text(text("leave-group %s", path)),
+	                  .timeout_ms = 500),
+		TKB_ERR_UNAVAILABLE, "was not done");
 	await_end_of(pid_from(path));
 	CHECK_STR(ask(pool, "echo on"), "echo on");
 	tkb_pool_close(pool);
@@ -281,15 +226,10 @@ TEST(pool_fault, a_worker_that_was_killed_is_replaced)
 TEST(pool_fault, a_worker_that_was_stopped_is_late)
 {
 	const char *path = text("%s/pid", test_folder());
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 1 });
-	struct tkb_future *future = give_job(
-		pool,
-		(struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                          .request = tkb_text(text("hang %s", path)),
-	                          .timeout_ms = 700 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	struct tkb_future *future =
+		give_with(pool, .request = tkb_text(text("hang %s", path)),
+	                  .timeout_ms = 700);
 
 	CHECK_INT(kill(pid_from(path), SIGSTOP), 0);
 	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
@@ -299,10 +239,8 @@ TEST(pool_fault, a_worker_that_was_stopped_is_late)
 
 TEST(pool_fault, an_answer_over_the_limit_is_told)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.max_answer_size = 100000 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .max_answer_size = 100000);
 
 	CHECK_INT(strlen(ask(pool, "answer-much 100000")), 100000);
 	check_fails(pool, "answer-much 100001", TKB_ERR_TOO_LARGE, "");
@@ -313,14 +251,9 @@ TEST(pool_fault, an_answer_over_the_limit_is_told)
 /* One that talks without end keeps nobody from anything. */
 TEST(pool_fault, a_flood_drowns_nobody)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 2,
-		.tries = 1 });
-	struct tkb_future *flood = give_job(
-		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                .request = tkb_text("flood"),
-	                                .timeout_ms = 1000 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 2, .tries = 1);
+	struct tkb_future *flood = give_with(pool, .request = tkb_text("flood"),
+	                                     .timeout_ms = 1000);
 
 	for (int i = 0; i < 20; i++)
 		CHECK_STR(ask(pool, "echo on"), "echo on");
@@ -419,11 +352,9 @@ TEST(pool_fault, a_program_that_is_no_worker_is_told)
 TEST(pool_fault, a_program_that_never_greets_is_told)
 {
 	const char *const arguments[] = { "--mute", NULL };
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 2,
-		.arguments = arguments,
-		.start_timeout_ms = 200 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 2, .arguments = arguments,
+	                       .start_timeout_ms = 200);
 
 	check_fails(pool, "echo", TKB_ERR_UNAVAILABLE,
 	            "did not greet in 200 ms");

@@ -30,9 +30,7 @@ struct tkb_pool *open_pool(struct tkb_pool_options options)
 
 struct tkb_pool *open_pool_of(uint32_t worker_count)
 {
-	return open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = worker_count });
+	return open_pool_with(.worker_count = worker_count);
 }
 
 struct tkb_future *give_job(struct tkb_pool *pool, struct tkb_job job)
@@ -46,9 +44,7 @@ struct tkb_future *give_job(struct tkb_pool *pool, struct tkb_job job)
 
 struct tkb_future *give(struct tkb_pool *pool, const char *request)
 {
-	return give_job(pool,
-	                (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                  .request = tkb_text(request) });
+	return give_with(pool, .request = tkb_text(request));
 }
 
 static const char *copy(struct tkb_bytes bytes)

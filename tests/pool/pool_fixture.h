@@ -19,13 +19,20 @@ enum {
 const char *worker_program(void);
 const char *parent_program(void);
 
-/* A pool of that worker where `options` name none. */
+/* A pool of that worker where `options` name none; of the fields given. */
 struct tkb_pool *open_pool(struct tkb_pool_options options);
+#define open_pool_with(...)                                                    \
+	open_pool((struct tkb_pool_options){                                   \
+		.struct_size = sizeof(struct tkb_pool_options), __VA_ARGS__ })
 struct tkb_pool *open_pool_of(uint32_t worker_count);
 
-/* A job of that request, all else default. */
+/* A job of that request, all else default; of the fields given. */
 struct tkb_future *give(struct tkb_pool *pool, const char *request);
 struct tkb_future *give_job(struct tkb_pool *pool, struct tkb_job job);
+#define give_with(pool, ...)                                                   \
+	give_job(pool,                                                         \
+	         (struct tkb_job){ .struct_size = sizeof(struct tkb_job),      \
+	                           __VA_ARGS__ })
 
 /* Wait, and free the future. */
 const char *answer_of(struct tkb_future *future);

@@ -118,10 +118,8 @@ TEST(pool_log, of_too_much_the_last_64_kib_stay)
 
 TEST(pool_log, up_to_the_limit_it_is_whole)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.max_log_size = 4 * TKB_MIB });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .max_log_size = 4 * TKB_MIB);
 	const char *wanted = tail_of_lines(100000, SIZE_MAX);
 
 	CHECK_STR(log_after(pool, "write-much 100000"), wanted);
@@ -131,10 +129,8 @@ TEST(pool_log, up_to_the_limit_it_is_whole)
 
 TEST(pool_log, its_limit_may_be_a_byte)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.max_log_size = 1 });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .max_log_size = 1);
 
 	CHECK_STR(log_after(pool, "write-much 3"), "\n");
 	CHECK_STR(log_after(pool, "log abc"), "c");
@@ -143,11 +139,9 @@ TEST(pool_log, its_limit_may_be_a_byte)
 
 TEST(pool_log, its_limit_may_be_without_bound)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.max_log_size = UINT64_MAX,
-		.max_answer_size = UINT64_MAX });
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .max_log_size = UINT64_MAX,
+	                       .max_answer_size = UINT64_MAX);
 
 	CHECK_STR(log_after(pool, "log-much 3"), "line 0\nline 1\nline 2\n");
 	CHECK_STR(ask(pool, "echo"), "echo");
@@ -170,14 +164,10 @@ static void look_at_file(pid_t pid, int fd, uint64_t *most, uint64_t *size)
 /* Nothing may fill up, as a pipe would, and nothing may grow without end. */
 TEST(pool_log, a_worker_may_write_without_end)
 {
-	struct tkb_pool *pool = open_pool((struct tkb_pool_options){
-		.struct_size = sizeof(struct tkb_pool_options),
-		.worker_count = 1,
-		.tries = 1 });
-	struct tkb_future *future = give_job(
-		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                .request = tkb_text("write-endlessly"),
-	                                .timeout_ms = 2500 });
+	struct tkb_pool *pool = open_pool_with(.worker_count = 1, .tries = 1);
+	struct tkb_future *future =
+		give_with(pool, .request = tkb_text("write-endlessly"),
+	                  .timeout_ms = 2500);
 	struct tkb_error err = { 0 };
 	uint64_t most = 0;
 	uint64_t size = 0;

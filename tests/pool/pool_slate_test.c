@@ -272,11 +272,9 @@ TEST(pool_slate, a_relative_path_is_that_of_the_open)
 static const char *variable(struct tkb_pool *pool, const char *name,
                             const char *const *environment)
 {
-	return answer_of(give_job(
-		pool, (struct tkb_job){
-			      .struct_size = sizeof(struct tkb_job),
-			      .request = tkb_text(text("variable %s", name)),
-			      .environment = environment }));
+	return answer_of(
+		give_with(pool, .request = tkb_text(text("variable %s", name)),
+	                  .environment = environment));
 }
 
 TEST(pool_slate, a_job_has_its_environment_and_the_next_has_not)
@@ -307,17 +305,12 @@ TEST(pool_slate, the_environment_is_put_back_after_a_failure_too)
 	static const char *const one[] = { "TKB_POOL_A=1", NULL };
 	struct tkb_pool *pool = open_pool_of(1);
 
-	check_job_fails(
-		give_job(pool, (struct tkb_job){ .struct_size =
-	                                                 sizeof(struct tkb_job),
-	                                         .request = tkb_text("fail x"),
-	                                         .environment = one }),
-		TKB_ERR_CORRUPT, "x");
+	check_job_fails(give_with(pool, .request = tkb_text("fail x"),
+	                          .environment = one),
+	                TKB_ERR_CORRUPT, "x");
 	CHECK_STR(variable(pool, "TKB_POOL_A", NULL), "(unset)");
-	(void)answer_of(give_job(
-		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                .request = tkb_text("set TKB_POOL_A"),
-	                                .environment = one }));
+	(void)answer_of(give_with(pool, .request = tkb_text("set TKB_POOL_A"),
+	                          .environment = one));
 	CHECK_STR(variable(pool, "TKB_POOL_A", NULL), "(unset)");
 	tkb_pool_close(pool);
 }

@@ -29,9 +29,7 @@ TEST(pool, a_request_of_any_bytes_arrives_whole)
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (char)(i * 31 >> 3);
 	memcpy(bytes, "echo ", 5);
-	future = give_job(
-		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                .request = { bytes, size } });
+	future = give_with(pool, .request = { bytes, size });
 	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, &answer, &err), &err);
 	CHECK_INT(answer.size, size);
 	CHECK(memcmp(answer.data, bytes, size) == 0);
@@ -53,10 +51,8 @@ TEST(pool, the_request_is_copied)
 	struct tkb_future *first = give(pool, "sleep 50");
 	char request[] = "echo mine";
 	char key[] = "key";
-	struct tkb_future *future = give_job(
-		pool, (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                                .request = tkb_text(request),
-	                                .key = key });
+	struct tkb_future *future =
+		give_with(pool, .request = tkb_text(request), .key = key);
 
 	memset(request, 'z', strlen(request));
 	key[0] = 'z';
@@ -252,17 +248,11 @@ TEST(pool, jobs_of_equal_keys_are_done_once)
 	struct tkb_future *other;
 
 	for (int i = 0; i < 3; i++)
-		same[i] = give_job(
-			pool,
-			(struct tkb_job){
-				.struct_size = sizeof(struct tkb_job),
-				.request = tkb_text(text("note %s a", path)),
-				.key = "one" });
-	other = give_job(
-		pool,
-		(struct tkb_job){ .struct_size = sizeof(struct tkb_job),
-	                          .request = tkb_text(text("note %s b", path)),
-	                          .key = "another" });
+		same[i] = give_with(
+			pool, .request = tkb_text(text("note %s a", path)),
+			.key = "one");
+	other = give_with(pool, .request = tkb_text(text("note %s b", path)),
+	                  .key = "another");
 	CHECK_INT(tkb_pool_job_count(pool), 4);
 	write_text(go, "");
 	for (int i = 0; i < 2; i++)

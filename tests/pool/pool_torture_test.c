@@ -86,15 +86,12 @@ static void submit(struct round *round, size_t index, unsigned *seed)
 
 	job->number = (unsigned long)rand_r(seed) % 100000;
 	job->is_mean = rand_r(seed) % 5 == 0;
-	job->future = give_job(
+	job->future = give_with(
 		round->pool,
-		(struct tkb_job){
-			.struct_size = sizeof(struct tkb_job),
-			.request = tkb_text(text(
-				"%s %lu %s/%u-%zu",
-				job->is_mean ? "mean-sum" : "sum", job->number,
-				test_folder(), round->seed, index)),
-			.timeout_ms = 20000 });
+		.request = tkb_text(text(
+			"%s %lu %s/%u-%zu", job->is_mean ? "mean-sum" : "sum",
+			job->number, test_folder(), round->seed, index)),
+		.timeout_ms = 20000);
 	job->is_cancelled = rand_r(seed) % 50 == 0;
 	if (job->is_cancelled)
 		tkb_future_cancel(job->future);
