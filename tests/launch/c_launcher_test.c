@@ -42,6 +42,15 @@ static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
 	return read_file("replaced");
 }
 
+/* Of that signature, and nothing else. */
+static struct tkb_c_launcher_options signed_as(const char *signature)
+{
+	return (struct tkb_c_launcher_options){
+		.struct_size = sizeof(struct tkb_c_launcher_options),
+		.signature = signature
+	};
+}
+
 static struct tkb_c_launcher *must(const struct tkb_c_kernel *kernel,
                                    const struct tkb_c_launcher_options *options)
 {
@@ -63,6 +72,14 @@ static void check_fails(const struct tkb_c_kernel *kernel,
 	CHECK_FAILS(tkb_c_launcher_new(kernel, options, &launcher, &err),
 	            status, &err, part);
 	CHECK(launcher == NULL);
+}
+
+static void check_refused(const struct tkb_c_kernel *kernel,
+                          const char *signature, int status, const char *part)
+{
+	const struct tkb_c_launcher_options options = signed_as(signature);
+
+	check_fails(kernel, &options, status, part);
 }
 
 static const char *written(const struct tkb_c_launcher *launcher,
@@ -96,9 +113,7 @@ static const char *source_of(const struct tkb_c_launcher *launcher)
 static void check_name(const struct tkb_c_kernel *kernel, const char *signature,
                        const char *wanted)
 {
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = signature
-	};
+	const struct tkb_c_launcher_options options = signed_as(signature);
 	struct tkb_c_launcher *const launcher = must(kernel, &options);
 
 	CHECK_STR(tkb_c_launcher_function(launcher),
@@ -204,11 +219,8 @@ TEST(c_launcher, takes_constants_as_python_writes_them)
 	const struct tkb_c_kernel kernel = bare_kernel();
 
 	for (size_t i = 0; i < TKB_COUNT_OF(constants); i++) {
-		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
-			.signature =
-				text("*fp32,%s,*fp32,*fp32,i32", constants[i])
-		};
+		const struct tkb_c_launcher_options options = signed_as(
+			text("*fp32,%s,*fp32,*fp32,i32", constants[i]));
 		struct tkb_c_launcher *const launcher = must(&kernel, &options);
 
 		CHECK_CONTAINS(tkb_c_launcher_suffix(launcher), "_0123");
@@ -250,12 +262,8 @@ TEST(c_launcher, refuses_what_is_no_signature)
 	const struct tkb_c_kernel kernel = bare_kernel();
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
-			.signature = cases[i].signature
-		};
-
-		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
+		              cases[i].says);
 	}
 }
 
@@ -263,13 +271,9 @@ TEST(c_launcher, refuses_tensor_descriptors_by_name)
 {
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel described = kernel;
-	const struct tkb_c_launcher_options descriptor = {
-		.struct_size = sizeof(descriptor),
-		.signature = "tensordesc<fp16[64,64]>"
-	};
-	const struct tkb_c_launcher_options plain = { .struct_size =
-		                                              sizeof(plain),
-		                                      .signature = SIGNATURE };
+	const struct tkb_c_launcher_options descriptor =
+		signed_as("tensordesc<fp16[64,64]>");
+	const struct tkb_c_launcher_options plain = signed_as(SIGNATURE);
 
 	check_fails(&kernel, &descriptor, TKB_ERR_UNSUPPORTED,
 	            "tensor descriptors cannot be passed from C");
@@ -302,22 +306,14 @@ TEST(c_launcher, holds_the_signature_against_the_kernel)
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel typed = kernel;
-	const struct tkb_c_launcher_options floating = {
-		.struct_size = sizeof(floating),
-		.signature = "*fp32,*fp32,*fp32,fp32,256"
-	};
-	const struct tkb_c_launcher_options whole = {
-		.struct_size = sizeof(whole),
-		.signature = "*fp32,*fp32,*fp32,u32,256"
-	};
+	const struct tkb_c_launcher_options floating =
+		signed_as("*fp32,*fp32,*fp32,fp32,256");
+	const struct tkb_c_launcher_options whole =
+		signed_as("*fp32,*fp32,*fp32,u32,256");
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
-			.signature = cases[i].signature
-		};
-
-		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
+		              cases[i].says);
 	}
 
 	/* Only PTX tells numbers apart. */
@@ -349,9 +345,7 @@ TEST(c_launcher, finds_out_which_parameters_are_for_memory_of_its_own)
 		{ "*fp32,*fp32,*fp32,i32,*fp32,*i8", false, false },
 	};
 	struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = { .struct_size =
-		                                          sizeof(options),
-		                                  .signature = "" };
+	struct tkb_c_launcher_options options = signed_as("");
 
 	kernel.metadata = replaced(kernel.metadata, "\"triton_version\"",
 	                           "\"another_version\"");
@@ -414,18 +408,12 @@ TEST(c_launcher, holds_the_signature_against_tritons_ir)
 		  "'n' is 'fp32' in the signature; in the kernel it is 'i32'" },
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options more = {
-		.struct_size = sizeof(more),
-		.signature = "*fp32:16,*fp32:16,*fp32:16,u32:16,256"
-	};
+	const struct tkb_c_launcher_options more =
+		signed_as("*fp32:16,*fp32:16,*fp32:16,u32:16,256");
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
-			.signature = cases[i].signature
-		};
-
-		check_fails(&kernel, &options, TKB_ERR_INVALID, cases[i].says);
+		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
+		              cases[i].says);
 	}
 	/* It may ask for more than the kernel does. */
 	tkb_c_launcher_free(must(&kernel, &more));
@@ -507,9 +495,7 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 		{ "{", "[", TKB_ERR_CORRUPT, "the metadata" },
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		struct tkb_c_kernel changed = kernel;
@@ -522,9 +508,7 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 
 TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
 {
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_c_kernel whole = bare_kernel();
 	struct tkb_c_kernel kernel = whole;
 
@@ -573,9 +557,7 @@ TEST(c_launcher, refuses_a_damaged_table_of_parameters)
 		{ 3, 14, 0, TKB_ERR_CORRUPT },   /* of no size */
 		{ 5, 8, 4, TKB_ERR_CORRUPT },    /* one twice, and no gap */
 	};
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_c_kernel whole = bare_kernel();
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
@@ -770,9 +752,7 @@ TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)
 		{ "EOF", "EOF_" },
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		struct tkb_c_kernel named = kernel;
@@ -814,9 +794,7 @@ TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
 TEST(c_launcher, refuses_two_arguments_of_one_name)
 {
 	struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%int: ");
 	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %int_: ");
@@ -831,9 +809,7 @@ TEST(c_launcher, refuses_names_that_c_does_not_have)
 	static const char *const files[] = { "a\"b", "a\\b", "a\nb", "",
 		                             "a/b",  "a*",   "a?" };
 	const struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_c_launcher_options options = { .struct_size =
-		                                          sizeof(options),
-		                                  .signature = SIGNATURE };
+	struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		options.name = names[i];
@@ -901,9 +877,7 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 	static const char wanted[] =
 		"\\0017\\1x\\1778\\77\\77/\\\\\\\"\\100%s\\12*/\";";
 	struct tkb_c_kernel kernel = bare_kernel();
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	struct tkb_c_launcher *launcher;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf longer = TKB_BUF_INIT(TKB_MIB);
 	char *source;
@@ -956,9 +930,7 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 TEST(c_launcher, returns_what_a_sink_returned)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = SIGNATURE
-	};
+	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_sink sink = { .write = refuse };
 	struct tkb_c_launcher *const launcher = must(&kernel, &options);
 
