@@ -275,7 +275,7 @@ static void open_twice(int fd, struct tkb_bytes bytes, struct tkb_bundle **file,
 {
 	struct tkb_error err = { 0 };
 	struct tkb_error other = { 0 };
-	const int rc = tkb_bundle_open_fd(fd, "input", file, &err);
+	const int rc = tkb_bundle_open_fd(fd, "input", NULL, file, &err);
 
 	MUST(tkb_bundle_open_memory(bytes, "input", memory, &other) == rc);
 	MUST(strcmp(err.message, other.message) == 0);

@@ -44,10 +44,14 @@ TKB_API TKB_NODISCARD int tkb_bundle_open(const char *path,
  * first copied into an unlinked file in $TMPDIR or /tmp: as much as the bundle's
  * header says that there is, and one byte more, which should not be there.
  *
- * @param fd    not closed; must stay open until tkb_bundle_close()
- * @param name  for messages; not kept
+ * @param fd     not closed; must stay open until tkb_bundle_close()
+ * @param name   for messages; not kept
+ * @param watch  its is_cancelled() is asked while a pipe is waited for; NULL:
+ *               nobody watches
+ * @return as tkb_bundle_open(), or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_bundle_open_fd(int fd, const char *name,
+                                             const struct tkb_watch *watch,
                                              struct tkb_bundle **out,
                                              struct tkb_error *err);
 
@@ -153,11 +157,13 @@ TKB_API TKB_NODISCARD int tkb_bundle_read_entry(
  * Tell every file of every entry, decoding each frame once: entries come frame
  * by frame, which is not always their order.
  *
- * @return as tkb_bundle_read_entry()
+ * @param watch  is told of the bytes of files, and may cancel; NULL: nobody
+ *               watches
+ * @return as tkb_bundle_read_entry(), or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_bundle_read_all(
 	const struct tkb_bundle *bundle, const struct tkb_file_visitor *visitor,
-	struct tkb_error *err);
+	const struct tkb_watch *watch, struct tkb_error *err);
 
 /** Choices for tkb_bundle_verify(). Zero means the default. */
 struct tkb_verify_options {

@@ -44,7 +44,8 @@ struct tkb_cache_options {
 	bool is_stripped; /**< see struct tkb_collect_options */
 	uint32_t threads; /**< 0: the cores of the affinity mask */
 	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
-	                                    it cannot be cancelled */
+	                                    nobody watches */
+	uint32_t deadline_ms;          /**< of the whole call; 0: none */
 };
 
 /** An entry that cannot be packed, and why. */

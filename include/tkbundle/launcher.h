@@ -101,6 +101,9 @@ struct tkb_launchers_options {
 	const uint32_t *devices; /**< for these alone; not kept */
 	size_t device_count;     /**< 0: each that has a root */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	/** Its progress counts launchers, then frames; NULL: nobody watches. */
+	const struct tkb_watch *watch;
 };
 
 /**
@@ -114,7 +117,8 @@ struct tkb_launchers_options {
  * @param options     not kept; NULL means all defaults
  * @param out         receives a handle that the caller closes
  * @return 0, also where launchers were dropped or a payload is damaged;
- *         TKB_ERR_INVALID (not a folder), TKB_ERR_IO or TKB_ERR_NOMEM
+ *         TKB_ERR_INVALID (not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or
+ *         TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_launchers_open(
 	const struct tkb_bundle *bundle, const char *cache_root,

@@ -84,12 +84,19 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
 {
 	struct tkb_cache_options chosen;
 	const struct tkb_scan scan = { .options = &chosen };
+	struct tkb_timed timed;
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_cache_options, watch, &chosen, options, err);
+	rc = TKB_STRUCT_READ(tkb_cache_options, deadline_ms, &chosen, options,
+	                     err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
 	if (rc < 0)
 		return rc;
-	return tkb_cache_scan(path, &scan, out, err);
+	chosen.watch = &timed.watch;
+	rc = tkb_cache_scan(path, &scan, out, err);
+	return tkb_timed_end(&timed, rc, err);
 }
 
 void tkb_cache_close(struct tkb_cache *cache)

@@ -12,6 +12,7 @@
 #include "cache/names.h"
 #include "format/reader.h"
 #include "format/launcher_payload.h"
+#include "cache/watch.h"
 #include "emit/options.h"
 
 /*
@@ -39,6 +40,7 @@ struct maker {
 	const struct tkb_bundle *bundle;
 	const struct tkb_launchers_options *options;
 	struct tkb_launchers *out;
+	struct tkb_watcher watcher;
 	struct tkb_roots roots;
 	struct tkb_loader loader;
 	struct tkb_decoder decoder;
@@ -52,6 +54,7 @@ struct maker {
 
 static void maker_close(struct maker *maker)
 {
+	tkb_watcher_release(&maker->watcher);
 	tkb_roots_release(&maker->roots);
 	tkb_loader_close(&maker->loader);
 	tkb_decoder_close(&maker->decoder);
@@ -370,13 +373,23 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 {
 	const struct tkb_bundle *bundle = maker->bundle;
 	struct tkb_launchers *out = maker->out;
+	struct tkb_watcher *watcher = &maker->watcher;
 	int rc;
 
 	rc = alloc_lists(maker, err);
-	for (size_t i = 0; i < bundle->manifest.launcher_count && rc == 0; i++)
-		rc = try_roots(maker, i, err);
-	for (size_t i = 0; i < bundle->frame_count && rc == 0; i++)
-		rc = read_frame(maker, i, err);
+	for (size_t i = 0; i < bundle->manifest.launcher_count && rc == 0;
+	     i++) {
+		rc = tkb_watcher_check(watcher, err);
+		if (rc == 0)
+			rc = try_roots(maker, i, err);
+		tkb_watcher_progress(watcher, 1);
+	}
+	for (size_t i = 0; i < bundle->frame_count && rc == 0; i++) {
+		rc = tkb_watcher_check(watcher, err);
+		if (rc == 0)
+			rc = read_frame(maker, i, err);
+		tkb_watcher_progress(watcher, 1);
+	}
 	if (rc < 0)
 		return rc;
 	out->items = tkb_alloc_array(maker->fit_count, sizeof(*out->items));
@@ -412,8 +425,7 @@ int tkb_launchers_options_read(struct tkb_launchers_options *out,
                                const struct tkb_launchers_options *given,
                                struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_launchers_options, is_enabled, out, given,
-	                       err);
+	return TKB_STRUCT_READ(tkb_launchers_options, watch, out, given, err);
 }
 
 int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
@@ -421,6 +433,7 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
                        struct tkb_launchers **out, struct tkb_error *err)
 {
 	struct tkb_launchers_options chosen;
+	struct tkb_timed timed;
 	TKB_AUTO(close_at)
 	struct tkb_launchers *launchers =
 		tkb_alloc_array(1, sizeof(*launchers));
@@ -433,12 +446,17 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 	if (launchers == NULL)
 		return tkb_fail_nomem(err);
 	rc = tkb_launchers_options_read(&chosen, options, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
 	if (rc < 0)
 		return rc;
 	if (!maker.options->is_enabled && tkb_is_disabled()) {
 		*out = tkb_take(launchers);
 		return 0;
 	}
+	tkb_watcher_init(&maker.watcher, &timed.watch,
+	                 bundle->manifest.launcher_count + bundle->frame_count);
 	rc = open_roots(cache_root, &maker.roots, err);
 	if (rc < 0)
 		return rc;
@@ -455,7 +473,7 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 		return rc;
 	rc = make_all(&maker, err);
 	if (rc < 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	*out = tkb_take(launchers);
 	return 0;
 }

@@ -367,7 +367,7 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
 	if (rc == 0)
 		rc = check_entries(&pusher, options->collect->is_strict, err);
 	if (rc == 0)
-		rc = tkb_bundle_read_all(pusher.bundle, &visitor, err);
+		rc = tkb_bundle_read_all(pusher.bundle, &visitor, NULL, err);
 	if (rc == 0)
 		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
 	return rc;

@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cache/watch.h"
 #include "format/reader.h"
 #include "cache/select.h"
 
@@ -13,6 +15,10 @@ static void close_at(struct tkb_bundle **bundle)
 {
 	tkb_bundle_close(*bundle);
 }
+
+enum {
+	ASK_MS = 100 /* between two questions whether it is cancelled */
+};
 
 /*
  * A pipe cannot be read twice, nor from several threads: what comes out of it is
@@ -27,11 +33,39 @@ struct pipe {
 	uint64_t size;
 	bool has_ended;
 	bool has_failed; /* to be read, which is no fault of a bundle */
+	const struct tkb_watch *watch;
 };
+
+static ssize_t read_some(int fd, void *data, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, data, size);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
 
 static void pipe_close(struct pipe *pipe)
 {
 	tkb_fd_close_at(&pipe->copy);
+}
+
+/* Wait until there is something to read, if somebody may cancel that. */
+static int await_bytes(struct pipe *pipe, struct tkb_error *err)
+{
+	const struct tkb_watch *watch = pipe->watch;
+	struct pollfd poll_fd = { .fd = pipe->fd, .events = POLLIN };
+
+	while (watch->is_cancelled != NULL) {
+		if (watch->is_cancelled(watch->self)) {
+			pipe->has_failed = true;
+			return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+		}
+		if (poll(&poll_fd, 1, ASK_MS) != 0)
+			return 0;
+	}
+	return 0;
 }
 
 /* Let the copy have at least `size` bytes, where there are so many. */
@@ -44,15 +78,19 @@ static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
 	while (pipe->size < size && !pipe->has_ended) {
 		const uint64_t left = size - pipe->size;
 		const size_t wanted = left < TKB_MIB ? (size_t)left : TKB_MIB;
-		const ssize_t got = tkb_fd_read_full(pipe->fd, chunk, wanted);
+		ssize_t got;
 		int rc;
 
+		rc = await_bytes(pipe, err);
+		if (rc < 0)
+			return rc;
+		got = read_some(pipe->fd, chunk, wanted);
 		if (got < 0) {
 			pipe->has_failed = true;
 			return tkb_fail_errno(err, "cannot read '%s'",
 			                      pipe->name);
 		}
-		pipe->has_ended = (size_t)got < wanted;
+		pipe->has_ended = got == 0;
 		rc = tkb_fd_pwrite_all(pipe->copy,
 		                       (struct tkb_bytes){ chunk, (size_t)got },
 		                       pipe->size, "a temporary file", err);
@@ -172,10 +210,13 @@ static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
 
 /* What the header did not tell of is not read; the rest is in the copy. */
 static int read_pipe_header(struct tkb_bundle *bundle, int fd,
+                            const struct tkb_watch *watch,
                             struct tkb_error *err)
 {
 	TKB_AUTO(pipe_close)
-	struct pipe pipe = { .name = bundle->name, .fd = fd, .copy = -1 };
+	struct pipe pipe = {
+		.name = bundle->name, .fd = fd, .copy = -1, .watch = watch
+	};
 	int rc;
 
 	rc = tkb_fd_unlinked(NULL, &pipe.copy, err);
@@ -194,18 +235,21 @@ static int read_pipe_header(struct tkb_bundle *bundle, int fd,
 	return 0;
 }
 
-int tkb_bundle_open_fd(int fd, const char *name, struct tkb_bundle **out,
-                       struct tkb_error *err)
+int tkb_bundle_open_fd(int fd, const char *name, const struct tkb_watch *watch,
+                       struct tkb_bundle **out, struct tkb_error *err)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = new_bundle(name);
+	struct tkb_watch own;
 	bool is_pipe = false;
 	int rc;
 
 	if (bundle == NULL)
 		return tkb_fail_nomem(err);
-	rc = look_at_file(bundle, fd, &is_pipe, err);
+	rc = tkb_watch_read(&own, watch, err);
+	if (rc == 0)
+		rc = look_at_file(bundle, fd, &is_pipe, err);
 	if (rc == 0 && is_pipe)
-		rc = read_pipe_header(bundle, fd, err);
+		rc = read_pipe_header(bundle, fd, &own, err);
 	if (rc < 0)
 		return rc;
 	bundle->source =
@@ -231,7 +275,7 @@ int tkb_bundle_open(const char *path, struct tkb_bundle **out,
 	}
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s'", path);
-	rc = tkb_bundle_open_fd(fd, path, out, err);
+	rc = tkb_bundle_open_fd(fd, path, NULL, out, err);
 	if (rc == 0 && (*out)->fd == fd) {
 		(*out)->owns_fd = true;
 		fd = -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/reader.h"
 #include "format/launcher_payload.h"
+#include "cache/watch.h"
 
 /* Single files and entries, for those who look into a bundle. */
 
@@ -138,23 +139,44 @@ int tkb_bundle_read_entry(const struct tkb_bundle *bundle, size_t index,
 	return tell_files(&decoder, bundle, index, nth, visitor, err);
 }
 
+static uint64_t entries_size(const struct tkb_bundle *bundle)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < bundle->manifest.entry_count; i++)
+		size += tkb_entry_size(&bundle->manifest.entries[i]);
+	return size;
+}
+
 int tkb_bundle_read_all(const struct tkb_bundle *bundle,
                         const struct tkb_file_visitor *visitor,
-                        struct tkb_error *err)
+                        const struct tkb_watch *watch, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_decoder_close) struct tkb_decoder decoder = { 0 };
+	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher;
+	struct tkb_watch own = { 0 };
 	int rc;
 
-	rc = tkb_decoder_open(&decoder, err);
+	tkb_watcher_init(&watcher, &own, entries_size(bundle));
+	rc = tkb_watch_read(&own, watch, err);
+	if (rc == 0)
+		rc = tkb_decoder_open(&decoder, err);
 	for (size_t i = 0; i < bundle->frame_count && rc == 0; i++) {
 		const struct tkb_frame *frame = &bundle->frames[i];
 
-		rc = tkb_decoder_decode(&decoder, bundle, i, err);
+		rc = tkb_watcher_check(&watcher, err);
+		if (rc == 0)
+			rc = tkb_decoder_decode(&decoder, bundle, i, err);
 		for (size_t j = 0; j < frame->entry_count && rc == 0; j++) {
-			if (frame->entries[j] < bundle->manifest.entry_count)
-				rc = tell_files(&decoder, bundle,
-				                frame->entries[j], j, visitor,
-				                err);
+			const size_t index = frame->entries[j];
+
+			if (index >= bundle->manifest.entry_count)
+				continue;
+			rc = tell_files(&decoder, bundle, index, j, visitor,
+			                err);
+			tkb_watcher_progress(&watcher,
+			                     tkb_entry_size(tkb_bundle_entry(
+						     bundle, index)));
 		}
 	}
 	return rc;

@@ -150,7 +150,8 @@ static uint64_t count_writable(const struct tkb_remote *remote)
 int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
                    struct tkb_digest *digest_out, struct tkb_error *err)
 {
-	return tkb_remote_put_watched(remote, blob, NULL, digest_out, err);
+	return tkb_remote_put_watched(remote, blob, &remote->watch, digest_out,
+	                              err);
 }
 
 int tkb_remote_put_watched(struct tkb_remote *remote,

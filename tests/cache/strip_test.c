@@ -59,7 +59,7 @@ static struct contents *read_all(const char *path)
 
 	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
 	contents->bundle = bundle;
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, &err), &err);
+	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
 	tkb_bundle_close(bundle);
 	return contents;
 }

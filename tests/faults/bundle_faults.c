@@ -132,7 +132,7 @@ static int open_pipe(void *self, struct tkb_error *err)
 	            (ssize_t)subject.bytes.size)
 		return TKB_ERR_IO;
 	(void)close(ends[1]);
-	rc = tkb_bundle_open_fd(ends[0], "pipe", &subject.opened, err);
+	rc = tkb_bundle_open_fd(ends[0], "pipe", NULL, &subject.opened, err);
 	(void)close(ends[0]); /* a copy was made, or it has failed */
 	return rc;
 }
@@ -178,7 +178,7 @@ static int read_all_of(void *self, struct tkb_error *err)
 	const struct tkb_file_visitor visitor = { add_file, self };
 
 	(void)world_sink(self);
-	return tkb_bundle_read_all(subject.bundle, &visitor, err);
+	return tkb_bundle_read_all(subject.bundle, &visitor, NULL, err);
 }
 
 static const char *check_read(void *self, enum fault_moment moment)

@@ -379,7 +379,7 @@ TEST(access, to_all_reads_each_frame_once_and_tells_each_file_once)
 	reader.bundle = bundle;
 	reader.times = test_alloc(count * sizeof(*reader.times));
 	store.call_count = 0;
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, &err), &err);
+	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
 
 	CHECK(store.call_count <= 3);
 	CHECK_INT(reader.wrong, 0);
@@ -410,7 +410,7 @@ TEST(access, to_all_gives_the_bytes_of_the_cache)
 	const struct tkb_file_visitor visitor = { compare_with_cache, bundle };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, &err), &err);
+	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
 }
 
 TEST(access, to_all_of_an_empty_bundle_tells_nothing)
@@ -422,7 +422,7 @@ TEST(access, to_all_of_an_empty_bundle_tells_nothing)
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, &err), &err);
+	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
 	CHECK_INT(reader.file_count, 0);
 }
 
@@ -440,7 +440,7 @@ TEST(access, ends_with_what_the_visitor_returned)
 		            TKB_ERR_TOO_LARGE, &err, "no room for");
 		CHECK_INT(reader.file_count, i);
 		reader.fails_at += i + 10;
-		CHECK_FAILS(tkb_bundle_read_all(bundle, &visitor, &err),
+		CHECK_FAILS(tkb_bundle_read_all(bundle, &visitor, NULL, &err),
 		            TKB_ERR_TOO_LARGE, &err, "no room for");
 		CHECK_INT(reader.file_count, reader.fails_at);
 	}
@@ -464,7 +464,7 @@ static int use_store(struct store *store, struct tkb_error *err)
 		return rc;
 	}
 	reader.bundle = bundle;
-	rc = tkb_bundle_read_all(bundle, &visitor, err);
+	rc = tkb_bundle_read_all(bundle, &visitor, NULL, err);
 	CHECK_INT(reader.wrong, 0);
 	return rc;
 }
@@ -621,7 +621,7 @@ static void *read_everything(void *self)
 			worker->failure = 1;
 	}
 	if (worker->number % 4 == 0 &&
-	    tkb_bundle_read_all(worker->bundle, &visitor, NULL) != 0)
+	    tkb_bundle_read_all(worker->bundle, &visitor, NULL, NULL) != 0)
 		worker->failure = 2;
 	if (reader.wrong != 0)
 		worker->failure = 3;

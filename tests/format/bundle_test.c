@@ -409,7 +409,8 @@ TEST(bundle, can_come_out_of_a_pipe)
 	CHECK_INT(write(ends[1], bytes.data, bytes.size), bytes.size);
 	(void)close(ends[1]);
 
-	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", &bundle, &err), &err);
+	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, &err),
+	         &err);
 	(void)close(ends[0]);
 	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
 	CHECK_INT(report.verified_count, 1);
@@ -451,7 +452,8 @@ TEST(bundle, in_a_pipe_is_read_no_further_than_its_end)
 		_exit(!write_for_ever(ends[1], read_file("a.tkb")));
 	}
 	(void)close(ends[1]);
-	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", &bundle, &err), &err);
+	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, &err),
+	         &err);
 	(void)close(ends[0]);
 	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
 	            TKB_ERR_CORRUPT, &err, "bytes behind its end");
@@ -470,8 +472,9 @@ TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)
 	CHECK_INT(write(ends[1], read_file("a.tkb").data, 100), 100);
 	(void)close(ends[1]);
 
-	CHECK_FAILS(tkb_bundle_open_fd(ends[0], "the pipe", &bundle, &err),
-	            TKB_ERR_CORRUPT, &err, "'the pipe'");
+	CHECK_FAILS(
+		tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, &err),
+		TKB_ERR_CORRUPT, &err, "'the pipe'");
 	(void)close(ends[0]);
 }
 
@@ -551,7 +554,7 @@ static bool is_found_out(int fd, size_t *visible_out)
 	int rc;
 
 	*visible_out = 0;
-	rc = tkb_bundle_open_fd(fd, "damaged", &bundle, &err);
+	rc = tkb_bundle_open_fd(fd, "damaged", NULL, &bundle, &err);
 	if (rc != 0) {
 		CHECK_INT(rc, TKB_ERR_CORRUPT);
 		CHECK_CONTAINS(err.message, "'damaged'");
@@ -573,7 +576,7 @@ static bool verify_finds(int fd)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 
-	if (tkb_bundle_open_fd(fd, "damaged", &bundle, NULL) != 0)
+	if (tkb_bundle_open_fd(fd, "damaged", NULL, &bundle, NULL) != 0)
 		return true;
 	return tkb_bundle_verify(bundle, &one_thread, NULL, NULL) ==
 	       TKB_ERR_CORRUPT;

@@ -180,7 +180,7 @@ TEST(mixed, frames_tell_each_file_that_counts_once)
 
 	(void)arrange_mixed();
 	bundle = open_bundle("m.tkb");
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, &err), &err);
+	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
 	CHECK_INT(counts[0], 1);
 	CHECK_INT(counts[1], LEAN_FILES);
 	CHECK_OK(tkb_bundle_read_entry(bundle, 0, &visitor, &err), &err);

@@ -40,7 +40,7 @@ int tkb_compiler_open(const struct tkb_compiler_options *given,
 	if (compiler == NULL)
 		return tkb_fail_nomem(err);
 	compiler_init(compiler);
-	rc = TKB_STRUCT_READ(tkb_compiler_options, log, &options, given, err);
+	rc = TKB_STRUCT_READ(tkb_compiler_options, watch, &options, given, err);
 	if (rc == 0 && options.finalize != NULL) {
 		rc = tkb_finalize_options_read(&finalize, options.finalize,
 		                               err);

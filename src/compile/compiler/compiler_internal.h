@@ -75,6 +75,7 @@ struct tkb_compiler {
 	bool has_ptxas_options;
 	uint32_t timeout_ms;
 	struct tkb_sink log;
+	struct tkb_watch watch; /* of the pool */
 
 	pthread_mutex_t pool_lock; /* guards `pool` */
 	struct tkb_pool *pool;     /* owned; NULL: no job so far */

@@ -9,6 +9,7 @@
 #include "compile/pool/fields.h"
 #include "compile/pool/libexec.h"
 #include "compile/compiler/tools_file.h"
+#include "cache/watch.h"
 
 enum {
 	PASSES_LIMIT = 256 * 1024 * 1024 /* bytes of the printed passes */
@@ -80,7 +81,9 @@ int tkb_workers_set_options(struct tkb_compiler *compiler,
 
 	compiler->worker_count = options->worker_count;
 	compiler->has_pass_output = options->has_pass_output;
-	rc = find_program(compiler, options->worker, err);
+	rc = tkb_watch_read(&compiler->watch, options->watch, err);
+	if (rc == 0)
+		rc = find_program(compiler, options->worker, err);
 	for (size_t i = 0; i < TKB_VARIABLE_COUNT && rc == 0; i++)
 		rc = copy_variable(compiler, variables[i],
 		                   &compiler->environment[i], err);
@@ -102,6 +105,7 @@ static int open_pool(struct tkb_compiler *compiler, struct tkb_error *err)
 	const struct tkb_pool_options options = {
 		.struct_size = sizeof(options),
 		.worker = compiler->worker,
+		.watch = &compiler->watch,
 		.arguments = prints ? printing : NULL,
 		.worker_count = compiler->worker_count,
 		.max_log_size = prints ? PASSES_LIMIT : 0,

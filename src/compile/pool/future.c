@@ -90,6 +90,10 @@ int tkb_pool_submit(struct tkb_pool *pool, const struct tkb_job *job,
 	return 0;
 }
 
+enum {
+	ASK_MS = 100 /* between two questions whether a wait is cancelled */
+};
+
 static struct timespec after(uint32_t ms)
 {
 	struct timespec end = { 0 };
@@ -104,6 +108,43 @@ static struct timespec after(uint32_t ms)
 	return end;
 }
 
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec
+	                              : a->tv_nsec < b->tv_nsec;
+}
+
+/* With the lock held, but while the caller is asked. */
+static bool is_told_to_end(struct tkb_pool *pool)
+{
+	bool answer;
+
+	(void)pthread_mutex_unlock(&pool->lock);
+	answer = pool->watch.is_cancelled(pool->watch.self);
+	(void)pthread_mutex_lock(&pool->lock);
+	return answer;
+}
+
+/*
+ * Wait for a change until `end` (NULL: as long as it takes), or for a moment, if
+ * the caller is to be asked then. Returns whether `end` has come.
+ */
+static bool wait_until(struct tkb_pool *pool, const struct timespec *end)
+{
+	const struct timespec moment = after(ASK_MS);
+	const bool asks = pool->watch.is_cancelled != NULL &&
+	                  (end == NULL || is_before(&moment, end));
+	int rc;
+
+	if (asks)
+		end = &moment;
+	if (end == NULL)
+		rc = pthread_cond_wait(&pool->changed, &pool->lock);
+	else
+		rc = pthread_cond_timedwait(&pool->changed, &pool->lock, end);
+	return rc == ETIMEDOUT && !asks;
+}
+
 int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
                     struct tkb_bytes *out, struct tkb_error *err)
 {
@@ -111,20 +152,21 @@ int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
 	struct tkb_pool *pool = future->pool;
 	struct tkb_task *task = future->task;
 	bool is_late = timeout_ms == 0;
+	bool is_ended = false;
 	int rc = TKB_MISS;
 
 	(void)pthread_mutex_lock(&pool->lock);
-	while (!task->is_done && !future->is_cancelled && !is_late) {
-		if (timeout_ms == TKB_FOREVER)
-			(void)pthread_cond_wait(&pool->changed, &pool->lock);
-		else
-			is_late = pthread_cond_timedwait(&pool->changed,
-			                                 &pool->lock,
-			                                 &end) == ETIMEDOUT;
+	while (!task->is_done && !future->is_cancelled && !is_late &&
+	       !is_ended) {
+		is_ended = pool->watch.is_cancelled != NULL &&
+		           is_told_to_end(pool);
+		if (!is_ended && !task->is_done)
+			is_late = wait_until(
+				pool, timeout_ms == TKB_FOREVER ? NULL : &end);
 	}
 	if (task->is_done)
 		rc = task->rc;
-	else if (future->is_cancelled)
+	else if (future->is_cancelled || is_ended)
 		rc = tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
 	if (task->is_done && rc < 0 && err != NULL)
 		*err = task->error;

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/parallel.h"
 #include "base/struct.h"
+#include "cache/watch.h"
 
 enum {
 	DEFAULT_WORKERS_LIMIT = 32,
@@ -184,10 +185,13 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 {
 	TKB_AUTO(close_at) struct tkb_pool *pool = NULL;
 	struct tkb_pool_options own;
+	struct tkb_watch watch;
 	const struct tkb_pool_options *options = &own;
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_pool_options, max_log_size, &own, given, err);
+	rc = TKB_STRUCT_READ(tkb_pool_options, watch, &own, given, err);
+	if (rc == 0)
+		rc = tkb_watch_read(&watch, own.watch, err);
 	if (rc < 0)
 		return rc;
 	if (options->worker == NULL)
@@ -204,6 +208,7 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 	pool->start_timeout_ms =
 		or_default(options->start_timeout_ms, DEFAULT_START_TIMEOUT_MS);
 	pool->limits = limits_of(options);
+	pool->watch = watch;
 	pool->wakeup = tkb_output_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (pool->wakeup < 0)
 		return tkb_fail_errno(err, "cannot make an eventfd");

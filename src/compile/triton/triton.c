@@ -57,6 +57,7 @@ static int open_pool(struct tkb_triton *triton,
 		.struct_size = sizeof(pool_options),
 		.arguments = arguments,
 		.worker_count = options->worker_count,
+		.watch = options->watch,
 		.max_log_size = LOG_LIMIT,
 	};
 	int rc;
@@ -118,7 +119,7 @@ int tkb_triton_open(const struct tkb_triton_options *given,
 
 	if (triton == NULL)
 		return tkb_fail_nomem(err);
-	rc = TKB_STRUCT_READ(tkb_triton_options, log, &own, given, err);
+	rc = TKB_STRUCT_READ(tkb_triton_options, watch, &own, given, err);
 	if (rc < 0)
 		return rc;
 	triton->timeout_ms = options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS

@@ -205,7 +205,7 @@ static int visit_all(struct pass *pass, struct tkb_error *err)
 	for (size_t i = count; i > 0; i--)
 		pass->firsts[entry_of(pass, &pass->cubins->items[i - 1])] =
 			i - 1;
-	return tkb_bundle_read_all(bundle, &visitor, err);
+	return tkb_bundle_read_all(bundle, &visitor, NULL, err);
 }
 
 static bool is_cubin(const char *name)

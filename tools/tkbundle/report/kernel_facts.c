@@ -137,7 +137,7 @@ int kernel_facts_read_all(const struct source *source,
 	if (reading.list == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	if (source->bundle != NULL)
-		rc = tkb_bundle_read_all(source->bundle, &visitor, err);
+		rc = tkb_bundle_read_all(source->bundle, &visitor, NULL, err);
 	for (size_t i = 0; source->bundle == NULL && i < count && rc == 0; i++)
 		rc = read_one(&reading, i, err);
 	if (rc == 0)

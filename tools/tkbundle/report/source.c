@@ -29,7 +29,8 @@ int source_open_bundle(const char *path, struct tkb_bundle **out,
 	if (isatty(STDIN_FILENO))
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "standard input is a terminal, not a bundle");
-	return tkb_bundle_open_fd(STDIN_FILENO, "standard input", out, err);
+	return tkb_bundle_open_fd(STDIN_FILENO, "standard input", NULL, out,
+	                          err);
 }
 
 int source_open_root(const struct root *root, bool is_hashed,
@@ -147,7 +148,7 @@ int source_read_all(const struct source *source,
 	int rc = 0;
 
 	if (source->bundle != NULL)
-		return tkb_bundle_read_all(source->bundle, visitor, err);
+		return tkb_bundle_read_all(source->bundle, visitor, NULL, err);
 
 	for (size_t i = 0; i < source_entry_count(source) && rc == 0; i++)
 		rc = visit_entry(source, i, visitor, &file, err);
