@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/progress.h"
 
-#include <time.h>
-
+#include "cli/deadline.h"
 #include "cli/text.h"
 
 #define FIRST_MS 200 /* most work is done by then */
 #define NEXT_MS 100
 #define WIDTH 30
 
-static uint64_t now_ms(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void progress_init(struct progress *progress, FILE *to, bool is_tty)
 {
 	*progress = (struct progress){ .to = to, .is_tty = is_tty };
 	if (is_tty)
-		progress->next_ms = now_ms() + FIRST_MS;
+		progress->next_ms = deadline_now_ms() + FIRST_MS;
 }
 
 static void draw(FILE *to, uint64_t done, uint64_t total)
@@ -48,7 +39,7 @@ void progress_update(struct progress *progress, uint64_t done, uint64_t total)
 	if (!progress->is_tty)
 		return;
 
-	now = now_ms();
+	now = deadline_now_ms();
 	if (now < progress->next_ms)
 		return;
 

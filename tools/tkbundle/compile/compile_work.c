@@ -217,7 +217,7 @@ enum status compile_work_begin(struct compile_work *work,
 void compile_work_do(struct compile_work *work)
 {
 	while (work->ended < work->count) {
-		/* An item that is a hit, or is ready soon, is not waited for. */
+		/* Do not wait for an item that is a hit, or ready soon. */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		begin(work);
