@@ -93,6 +93,13 @@ struct tkb_triton *open_triton(void)
 	return open_triton_of(&options);
 }
 
+struct tkb_triton *open_triton_for(const char *kernels)
+{
+	need_triton(TRITON_USUAL);
+	write_kernels(kernels);
+	return open_triton();
+}
+
 void close_triton_at(struct tkb_triton **triton)
 {
 	tkb_triton_close(*triton);

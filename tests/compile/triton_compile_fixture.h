@@ -23,6 +23,8 @@ bool is_python(unsigned minor);
 
 /* Workers for entries in "cache". Files that they leave go with the test. */
 struct tkb_triton *open_triton(void);
+/* With the usual Triton, for these kernels in "kernels.py". */
+struct tkb_triton *open_triton_for(const char *kernels);
 struct tkb_triton *open_triton_of(const struct tkb_triton_options *options);
 void close_triton_at(struct tkb_triton **triton);
 

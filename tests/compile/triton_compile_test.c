@@ -119,16 +119,14 @@ TEST(triton_compile, a_launch_finds_what_was_compiled)
 
 TEST(triton_compile, the_same_again_is_a_hit_and_writes_nothing)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	struct tkb_triton_compiled first;
 	struct tkb_triton_compiled again;
 	const char *path;
 	struct stat before;
 	struct stat after;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	first = must_make(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK(!first.is_hit);
 	CHECK_STR(first.kernel, "copy_kernel");
@@ -152,12 +150,10 @@ TEST(triton_compile, the_same_again_is_a_hit_and_writes_nothing)
 TEST(triton_compile, an_entry_that_is_not_whole_is_made_again)
 {
 	static const char *const parts[] = { "cubin", "json" };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	struct tkb_triton_compiled made;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
 	for (size_t i = 0; i < TKB_COUNT_OF(parts); i++) {
 		const char *path =
@@ -198,12 +194,10 @@ TEST(triton_compile, each_item_of_a_signature_counts)
 		"*u1:16, *i1, i32, 128",
 		"*fp8e4nv:16, *fp8e4nv:16, i32, 128",
 	};
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	const char *keys[TKB_COUNT_OF(signatures)];
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	for (size_t i = 0; i < TKB_COUNT_OF(signatures); i++) {
 		keys[i] = key_of(triton, signatures[i]);
 		for (size_t j = 0; j < i; j++)
@@ -217,14 +211,13 @@ TEST(triton_compile, each_item_of_a_signature_counts)
 
 TEST(triton_compile, defaults_stand_for_what_is_left_out)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(
+		"@triton.jit\n"
+		"def fill_kernel(out, value=16, SIZE: tl.constexpr=64):\n"
+		"    tl.store(out + tl.arange(0, SIZE), value)\n");
 	const char *key;
 
-	need_triton(TRITON_USUAL);
-	write_kernels("@triton.jit\n"
-	              "def fill_kernel(out, value=16, SIZE: tl.constexpr=64):\n"
-	              "    tl.store(out + tl.arange(0, SIZE), value)\n");
-	triton = open_triton();
 	key = must_make(triton, "fill_kernel", "*i32:16, i32:16, 64").key;
 
 	CHECK_STR(must_make(triton, "fill_kernel", "*i32:16").key, key);
@@ -239,14 +232,13 @@ TEST(triton_compile, constants_are_of_every_kind)
 {
 	static const char *const constants[] = { "1.5",    "True",       "None",
 		                                 "'a, b'", "tl.float16", "-3" };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton =
+		open_triton_for("@triton.jit\n"
+	                        "def one_kernel(out, WHAT: tl.constexpr):\n"
+	                        "    tl.store(out, 1)\n");
 	const char *keys[TKB_COUNT_OF(constants)];
 
-	need_triton(TRITON_USUAL);
-	write_kernels("@triton.jit\n"
-	              "def one_kernel(out, WHAT: tl.constexpr):\n"
-	              "    tl.store(out, 1)\n");
-	triton = open_triton();
 	for (size_t i = 0; i < TKB_COUNT_OF(constants); i++) {
 		keys[i] = must_make(triton, "one_kernel",
 		                    text("*i32:16, %s", constants[i]))
@@ -278,19 +270,18 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 		{ "typed_kernel", "*fp32:16, i32",
 		  "a launch passes 'n' as i8, not i32" },
 	};
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton =
+		open_triton_for(text("%s\n\n"
+	                             "@triton.jit(do_not_specialize=['n'])\n"
+	                             "def blind_kernel(out, n):\n"
+	                             "    tl.store(out, n)\n\n\n"
+	                             "@triton.jit\n"
+	                             "def typed_kernel(out, n: tl.int8):\n"
+	                             "    tl.store(out, n)\n",
+	                             copy_kernel));
 	const char *blind;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(text("%s\n\n"
-	                   "@triton.jit(do_not_specialize=['n'])\n"
-	                   "def blind_kernel(out, n):\n"
-	                   "    tl.store(out, n)\n\n\n"
-	                   "@triton.jit\n"
-	                   "def typed_kernel(out, n: tl.int8):\n"
-	                   "    tl.store(out, n)\n",
-	                   copy_kernel));
-	triton = open_triton();
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
 		CHECK_STR(must_make(triton, cases[i].kernel, cases[i].signature)
 		                  .note,
@@ -309,15 +300,14 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 /* Else a result would name a folder in which there is nothing. */
 TEST(triton_compile, an_entry_lands_in_the_root_or_it_is_said_where)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(
+		text("import os\n"
+	             "os.environ['TRITON_CACHE_DIR'] = '%s/other'\n"
+	             "os.umask(0)\n\n\n%s",
+	             test_folder(), copy_kernel));
 	struct tkb_triton_compiled made;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(text("import os\n"
-	                   "os.environ['TRITON_CACHE_DIR'] = '%s/other'\n"
-	                   "os.umask(0)\n\n\n%s",
-	                   test_folder(), copy_kernel));
-	triton = open_triton();
 	made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK_STR(made.folder, text("%s/cache/%s", test_folder(), made.key));
 	CHECK(!exists("other"));

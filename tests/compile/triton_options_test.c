@@ -8,7 +8,8 @@
 
 TEST(triton_options, options_are_those_of_a_launch)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
 		                        .file = "kernels.py",
 		                        .kernel = "copy_kernel",
@@ -17,9 +18,6 @@ TEST(triton_options, options_are_those_of_a_launch)
 	struct made plain;
 	struct made made;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	plain = make(triton, &unit);
 	CHECK_INT(plain.rc, 0);
 
@@ -46,7 +44,11 @@ TEST(triton_options, options_are_those_of_a_launch)
 
 TEST(triton_options, a_parameter_may_be_called_as_an_option)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(
+		"@triton.jit\n"
+		"def warps_kernel(out, num_warps: tl.constexpr, n):\n"
+		"    tl.store(out + n, num_warps)\n");
 	struct tkb_triton_unit unit = {
 		.struct_size = sizeof(unit),
 		.file = "kernels.py",
@@ -56,12 +58,6 @@ TEST(triton_options, a_parameter_may_be_called_as_an_option)
 		.num_warps = 8,
 	};
 	struct made made;
-
-	need_triton(TRITON_USUAL);
-	write_kernels("@triton.jit\n"
-	              "def warps_kernel(out, num_warps: tl.constexpr, n):\n"
-	              "    tl.store(out + n, num_warps)\n");
-	triton = open_triton();
 
 	made = make(triton, &unit);
 
@@ -78,7 +74,8 @@ TEST(triton_options, each_target_has_its_entry)
 		                             "cuda:",      "cuda:9x",
 		                             "cuda:90:64", "90",
 		                             "cuda:99999" };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
 		                        .file = "kernels.py",
 		                        .kernel = "copy_kernel",
@@ -86,9 +83,6 @@ TEST(triton_options, each_target_has_its_entry)
 	struct made made;
 	const char *key;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 	unit.target = "cuda:90:32";
 	CHECK_STR(make(triton, &unit).compiled.key, key);
@@ -113,12 +107,10 @@ TEST(triton_options, variables_that_stand_in_keys_go_along)
 	static const char *const names[] = { "TRITON_DISABLE_LINE_INFO",
 		                             "DISABLE_LLVM_OPT",
 		                             "TRITON_DEFAULT_FP_FUSION" };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	const char *key;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		struct tkb_triton_compiled made;
@@ -277,10 +269,8 @@ TEST(triton_options, what_no_configuration_has_is_told_by_3_9_0)
 
 TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-
-	need_triton(TRITON_USUAL);
-	write_kernels(
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(
 		"@triton.autotune([triton.Config({'SIZE': 64})], key=[])\n"
 		"@triton.heuristics({'TWO': lambda args: 2})\n"
 		"@triton.jit\n"
@@ -290,7 +280,6 @@ TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
 		"tuned_kernel.fn.fn.add_pre_run_hook(lambda *a, **b: 1 / 0)\n"
 		"class Holder:\n"
 		"    inner = tuned_kernel\n");
-	triton = open_triton();
 
 	CHECK_STR(must_make(triton, "Holder.inner", "*i32:16, 64, 2").key,
 	          must_make(triton, "tuned_kernel", "*i32:16, 64, 2").key);
@@ -350,12 +339,10 @@ TEST(triton_options, files_do_not_see_each_others_modules)
 /* The text of a kernel is read anew: its line stands in the key. */
 TEST(triton_options, a_file_that_changes_is_another)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 	const char *key;
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 
 	write_kernels(text("\n%s", copy_kernel));
@@ -367,22 +354,20 @@ TEST(triton_options, a_file_that_changes_is_another)
 
 TEST(triton_options, a_file_may_ask_for_the_target)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton =
+		open_triton_for("driver = triton.runtime.driver.active\n"
+	                        "ARCH = tl.constexpr("
+	                        "driver.get_current_target().arch)\n\n\n"
+	                        "@triton.jit\n"
+	                        "def arch_kernel(out):\n"
+	                        "    tl.store(out, ARCH)\n");
 	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
 		                        .file = "kernels.py",
 		                        .kernel = "arch_kernel",
 		                        .signature = "*i32:16",
 		                        .target = "cuda:80" };
 	struct made made;
-
-	need_triton(TRITON_USUAL);
-	write_kernels("driver = triton.runtime.driver.active\n"
-	              "ARCH = tl.constexpr("
-	              "driver.get_current_target().arch)\n\n\n"
-	              "@triton.jit\n"
-	              "def arch_kernel(out):\n"
-	              "    tl.store(out, ARCH)\n");
-	triton = open_triton();
 
 	made = make(triton, &unit);
 
@@ -420,15 +405,13 @@ TEST(triton_options, what_is_wanted_twice_is_compiled_once)
 	static const char *const signatures[] = {
 		COPY_SIGNATURE, "*fp16:16, *fp16:16, i32, 128", COPY_SIGNATURE
 	};
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(
+		text("print(1, file=open('runs', 'a'))\n\n\n%s", copy_kernel));
 	struct tkb_triton_compile *compiles[3] = { NULL };
 	const struct tkb_triton_compiled *made[3] = { NULL };
 	struct tkb_error err = { 0 };
 
-	need_triton(TRITON_USUAL);
-	write_kernels(
-		text("print(1, file=open('runs', 'a'))\n\n\n%s", copy_kernel));
-	triton = open_triton();
 	for (size_t i = 0; i < 3; i++) {
 		const struct tkb_triton_unit unit = {
 			.struct_size = sizeof(unit),

@@ -32,9 +32,9 @@ TEST(triton_refused, each_item_that_makes_no_sense_is_named)
 		  "'fp32:16', is a floating-point number, which has no hint" },
 		{ "*fp32, *fp32, u1:16, 128",
 		  "'u1:16', is a truth value, which has no hint" },
-		{ "*fp32, *fp32, i32, i32",
-		  "item 4 of the signature, 'i32', is not a constant, and 'SIZE' "
-		  "is a tl.constexpr" },
+		{ "*fp32, *fp32, i32, i32", "item 4 of the signature, 'i32', "
+		                            "is not a constant, and 'SIZE' "
+		                            "is a tl.constexpr" },
 		{ "*fp32, , i32, 128", "item 2 of the signature is empty" },
 		{ "*fp32, *fp32, i32, 'a",
 		  "a quote in the signature is not closed" },
@@ -46,11 +46,9 @@ TEST(triton_refused, each_item_that_makes_no_sense_is_named)
 		{ "*fp32, *fp32, **i32, 128",
 		  "'**i32', is neither a type nor a constant" },
 	};
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton = open_triton_for(copy_kernel);
 
-	need_triton(TRITON_USUAL);
-	write_kernels(copy_kernel);
-	triton = open_triton();
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
 		must_fail(triton, "copy_kernel", cases[i].signature,
 		          TKB_ERR_INVALID, cases[i].part);
@@ -59,11 +57,9 @@ TEST(triton_refused, each_item_that_makes_no_sense_is_named)
 
 TEST(triton_refused, a_kernel_that_is_not_there_is_named_and_those_that_are)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-
-	need_triton(TRITON_USUAL);
-	write_kernels(text("SIZE = 3\n\n\n%s", copy_kernel));
-	triton = open_triton();
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton =
+		open_triton_for(text("SIZE = 3\n\n\n%s", copy_kernel));
 
 	must_fail(triton, "cpy_kernel", "i32", TKB_ERR_INVALID,
 	          "'kernels.py' has no kernel 'cpy_kernel'; there are: "
@@ -110,14 +106,12 @@ TEST(triton_refused, a_file_that_cannot_be_run_is_named)
 
 TEST(triton_refused, what_does_not_compile_is_told_in_tritons_words)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
+	TKB_AUTO(close_triton_at)
+	struct tkb_triton *triton =
+		open_triton_for("@triton.jit\n"
+	                        "def bad_kernel(out):\n"
+	                        "    tl.store(out, unknown_name)\n");
 	struct made made;
-
-	need_triton(TRITON_USUAL);
-	write_kernels("@triton.jit\n"
-	              "def bad_kernel(out):\n"
-	              "    tl.store(out, unknown_name)\n");
-	triton = open_triton();
 
 	made = make_kernel(triton, "bad_kernel", "*i32:16");
 
