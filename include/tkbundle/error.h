@@ -33,6 +33,30 @@ extern "C" {
  *             fprintf(stderr, "%s\n", err.message);
  *
  * On failure the other out-parameters keep the values they had.
+ *
+ * Structs that can grow
+ * ---------------------
+ * A program that was built with an older header runs with a newer library. For
+ * that, each struct of options that a caller fills, and each report that the
+ * library fills, begins with its size:
+ *
+ *     struct tkb_emit_options options = { .struct_size = sizeof(options),
+ *                                         .is_dry_run = true };
+ *     struct tkb_emit_report report = { .struct_size = sizeof(report) };
+ *
+ *     rc = tkb_emit(bundle, root, &options, &report, &err);
+ *
+ * Members behind the caller's size count as zero, which is the default. A
+ * struct_size of 0, or less than any version had, is TKB_ERR_INVALID. If the
+ * program is newer than the library, members that the library does not know are
+ * TKB_ERR_UNSUPPORTED unless they are zero; in a report they become zero.
+ *
+ * Structs that the library allocates and lends may grow at their end: do not
+ * copy them, nor take their sizeof. These never change: struct tkb_error,
+ * tkb_bytes, tkb_digest, tkb_sink, tkb_source, tkb_file, tkb_target, tkb_memory,
+ * tkb_blob, tkb_named, tkb_param, tkb_c_header, tkb_launcher_kernel, and those of
+ * a function and its `self` (tkb_file_visitor and the other visitors,
+ * tkb_worker_handler). A struct tkb_remote_backend has the number of its ABI.
  */
 
 /** What a caller can act on. Messages are for people, codes for programs. */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_BUNDLE_H
+#define TKBUNDLE_BUNDLE_H
+
+#include <tkbundle/entry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/bundle.h
+ * Read a bundle: its manifest, single files, and whether it is intact.
+ *
+ *     struct tkb_bundle *bundle;
+ *
+ *     rc = tkb_bundle_open("kernels.tkb", &bundle, &err);
+ *     for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++)
+ *             puts(tkb_bundle_entry(bundle, i)->name);
+ *     tkb_bundle_close(bundle);
+ *
+ * Trust: a bundle is untrusted input. Opening reads and checks the manifest
+ * alone; each frame is checked against its digest before it is decoded, and
+ * each file against the manifest before it is given away.
+ * Threads: after it is open, a bundle may be read from several threads.
+ */
+struct tkb_bundle;
+
+/**
+ * Open the bundle in file `path`.
+ *
+ * @param path  not kept
+ * @param out   receives a bundle that the caller closes
+ * @return 0, TKB_MISS (no such file), TKB_ERR_CORRUPT (not a bundle, or its
+ *         manifest is damaged), TKB_ERR_UNSUPPORTED (a newer format),
+ *         TKB_ERR_TOO_LARGE, TKB_ERR_IO or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_open(const char *path,
+                                          struct tkb_bundle **out,
+                                          struct tkb_error *err);
+
+/**
+ * Open the bundle that can be read from `fd`. What cannot seek (a pipe) is
+ * first copied into an unlinked file in $TMPDIR or /tmp: as much as the bundle's
+ * header says that there is, and one byte more, which should not be there.
+ *
+ * @param fd     not closed; must stay open until tkb_bundle_close()
+ * @param name   for messages; not kept
+ * @param watch  its is_cancelled() is asked while a pipe is waited for; NULL:
+ *               nobody watches
+ * @return as tkb_bundle_open(), or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_open_fd(int fd, const char *name,
+                                             const struct tkb_watch *watch,
+                                             struct tkb_bundle **out,
+                                             struct tkb_error *err);
+
+/**
+ * Open the bundle that `bytes` are.
+ *
+ * @param bytes  kept by reference until tkb_bundle_close()
+ * @param name   for messages; not kept
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_open_memory(struct tkb_bytes bytes,
+                                                 const char *name,
+                                                 struct tkb_bundle **out,
+                                                 struct tkb_error *err);
+
+/** Where a bundle's bytes come from, if not from a file or memory. */
+struct tkb_source {
+	/**
+	 * Read the `size` bytes at `offset` into `data`; fewer only where the
+	 * bundle ends. Called from several threads at once.
+	 * @return 0, or a negative enum tkb_status
+	 */
+	int (*read_at)(void *self, uint64_t offset, void *data, size_t size,
+	               size_t *got_out, struct tkb_error *err);
+	void *self; /**< given to read_at() */
+};
+
+/**
+ * Open the bundle that `source` gives. Only what is asked for is read: the
+ * manifest now, each frame when something in it is wanted.
+ *
+ * @param source  copied; what it points to must live until
+ *                tkb_bundle_close()
+ * @param name    for messages; not kept
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_open_source(
+	const struct tkb_source *source, const char *name,
+	struct tkb_bundle **out, struct tkb_error *err);
+
+/** Release a bundle and all that it gave. Never fails; NULL is allowed. */
+TKB_API void tkb_bundle_close(struct tkb_bundle *bundle);
+
+/** Its id: SHA-256 of the manifest's bytes. Borrowed. */
+TKB_API const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle);
+
+/** "full" or "lean". Borrowed. */
+TKB_API const char *tkb_bundle_profile(const struct tkb_bundle *bundle);
+
+/** How many independently compressed frames hold its entries. */
+TKB_API size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle);
+
+/** How many entries it has. */
+TKB_API size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle);
+
+/** Entry `index`, which must be below the count. Borrowed. */
+TKB_API const struct tkb_entry *tkb_bundle_entry(
+	const struct tkb_bundle *bundle, size_t index);
+
+/**
+ * Find the entry whose key is `prefix` or begins with it. Of several entries
+ * of one key, the first.
+ *
+ * @return 0, TKB_MISS, or TKB_ERR_INVALID (several keys begin so)
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_find(const struct tkb_bundle *bundle,
+                                          const char *prefix, size_t *index_out,
+                                          struct tkb_error *err);
+
+/**
+ * Send file `file` of entry `index` to `sink`, with sentinels, as it is
+ * packed. Decodes the one frame that holds it; checks it first.
+ *
+ * @return 0, TKB_ERR_CORRUPT, TKB_ERR_IO, TKB_ERR_NOMEM, or what the sink
+ *         returned
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_read(const struct tkb_bundle *bundle,
+                                          size_t index, size_t file,
+                                          const struct tkb_sink *sink,
+                                          struct tkb_error *err);
+
+/** Where the files of entries are told. */
+struct tkb_file_visitor {
+	/**
+	 * File `file` of entry `index` is `bytes`, with sentinels; they are
+	 * gone afterwards.
+	 * @return 0, or a negative enum tkb_status, which ends it
+	 */
+	int (*on_file)(void *self, size_t index, size_t file,
+	               struct tkb_bytes bytes, struct tkb_error *err);
+	void *self; /**< given to on_file() */
+};
+
+/**
+ * Tell every file of entry `index`, in order. Decodes the one frame that holds
+ * it, once.
+ *
+ * @return as tkb_bundle_read(), or what the visitor returned
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_read_entry(
+	const struct tkb_bundle *bundle, size_t index,
+	const struct tkb_file_visitor *visitor, struct tkb_error *err);
+
+/**
+ * Tell every file of every entry, decoding each frame once: entries come frame
+ * by frame, which is not always their order.
+ *
+ * @param watch  is told of the bytes of files, and may cancel; NULL: nobody
+ *               watches
+ * @return as tkb_bundle_read_entry(), or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_read_all(
+	const struct tkb_bundle *bundle, const struct tkb_file_visitor *visitor,
+	const struct tkb_watch *watch, struct tkb_error *err);
+
+/** Choices for tkb_bundle_verify(). Zero means the default. */
+struct tkb_verify_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	const struct tkb_watch *watch;
+};
+
+/** What tkb_bundle_verify() found. */
+struct tkb_verify_report {
+	size_t struct_size;      /**< sizeof it, as the caller was built */
+	uint64_t verified_count; /**< entries, all bytes as they should be */
+	uint64_t failed_count;   /**< entries */
+	uint64_t launcher_count; /**< launchers whose payload is intact */
+	uint64_t failed_launcher_count;
+	uint64_t file_count; /**< files verified */
+	uint64_t size;       /**< bytes of the files verified */
+};
+
+/**
+ * Check everything: each frame, each file's digest, the sentinels, that each
+ * kernel's metadata and binary fit its key, and that nothing else is there but
+ * what a merge left unused.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in whether it is intact or not; may be NULL
+ * @return 0, TKB_ERR_CORRUPT (the message tells the first fault; each entry's
+ *         goes to options->watch), TKB_ERR_CANCELLED, TKB_ERR_IO,
+ *         TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_bundle_verify(
+	const struct tkb_bundle *bundle,
+	const struct tkb_verify_options *options,
+	struct tkb_verify_report *report, struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_CACHE_H
+#define TKBUNDLE_CACHE_H
+
+#include <tkbundle/entry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/cache.h
+ * Look into a compiler's cache without changing it.
+ *
+ * A cache is a Triton cache root (a folder of keys), or an Inductor cache
+ * folder, which holds one root for each device: `triton/<device>/`.
+ *
+ *     struct tkb_cache *cache;
+ *
+ *     rc = tkb_cache_open("/root/.triton/cache", NULL, &cache, &err);
+ *     for (size_t i = 0; i < tkb_cache_entry_count(cache); i++)
+ *             puts(tkb_cache_entry(cache, i)->key);
+ *     tkb_cache_close(cache);
+ *
+ * Opening reads each entry's group file and metadata, and looks at its other
+ * files; it does not read them. What it cannot use it reports as left out.
+ * Sizes are those of the files with sentinels, as they would be in a bundle;
+ * digests are zero, unless asked for. Threads: one cache belongs to one thread at a time.
+ */
+struct tkb_cache;
+
+/** Choices for tkb_cache_open(). Zero means the default. */
+struct tkb_cache_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *const
+		*keys;    /**< only these, or unique prefixes; not kept */
+	size_t key_count; /**< 0: all */
+	bool has_device;  /**< only `device`; names it in a Triton root */
+	uint32_t device;
+	bool is_kernels_only;
+	bool has_digests; /**< read, check and hash every file, as collect does:
+	                   what is then listed could be packed */
+	bool is_lean;     /**< see TKB_PROFILE_LEAN in collect.h */
+	bool is_stripped; /**< see struct tkb_collect_options */
+	uint32_t threads; /**< 0: the cores of the affinity mask */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
+	                                    nobody watches */
+	uint32_t deadline_ms;          /**< of the whole call; 0: none */
+};
+
+/** An entry that cannot be packed, and why. */
+struct tkb_left_out {
+	const char *root;
+	const char *key;
+	enum tkb_reason reason;
+	const char *message;
+};
+
+/**
+ * Read the cache at `path`.
+ *
+ * @param path     not kept
+ * @param options  not kept; NULL means all defaults
+ * @param out      receives a cache that the caller closes
+ * @return 0, TKB_MISS (no such folder, device, or finished entry with a key
+ *         asked for; the message says which), TKB_ERR_INVALID (a prefix of several keys,
+ *         not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_cache_open(
+	const char *path, const struct tkb_cache_options *options,
+	struct tkb_cache **out, struct tkb_error *err);
+
+/** Release a cache and all that it gave. Never fails; NULL is allowed. */
+TKB_API void tkb_cache_close(struct tkb_cache *cache);
+
+/** Is it an Inductor cache folder? */
+TKB_API bool tkb_cache_is_inductor(const struct tkb_cache *cache);
+
+/** How many entries it has, sorted as in a bundle. */
+TKB_API size_t tkb_cache_entry_count(const struct tkb_cache *cache);
+
+/** Entry `index`, which must be below the count. Borrowed. */
+TKB_API const struct tkb_entry *tkb_cache_entry(const struct tkb_cache *cache,
+                                                size_t index);
+
+/** Does the group file of entry `index` name another place than this one? */
+TKB_API bool tkb_cache_is_moved(const struct tkb_cache *cache, size_t index);
+
+/** How many entries are left out. */
+TKB_API size_t tkb_cache_left_out_count(const struct tkb_cache *cache);
+
+/** What was left out, and why. Borrowed. */
+TKB_API const struct tkb_left_out *tkb_cache_left_out(
+	const struct tkb_cache *cache, size_t index);
+
+/** Folders in which a compile was stopped or goes on: no error. */
+TKB_API size_t tkb_cache_unfinished_count(const struct tkb_cache *cache);
+
+/** Files and folders that no entry names: passed over. */
+TKB_API size_t tkb_cache_stray_count(const struct tkb_cache *cache);
+
+/**
+ * Find the entry whose key is `prefix` or begins with it.
+ *
+ * @return 0, TKB_MISS, or TKB_ERR_INVALID (several keys begin so)
+ */
+TKB_API TKB_NODISCARD int tkb_cache_find(const struct tkb_cache *cache,
+                                         const char *prefix, size_t *index_out,
+                                         struct tkb_error *err);
+
+/**
+ * Send file `file` of entry `index` to `sink`, byte for byte as it lies there.
+ *
+ * @return 0, TKB_ERR_IO, or what the sink returned
+ */
+TKB_API TKB_NODISCARD int tkb_cache_read(const struct tkb_cache *cache,
+                                         size_t index, size_t file,
+                                         const struct tkb_sink *sink,
+                                         struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

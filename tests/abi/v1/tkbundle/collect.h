@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COLLECT_H
+#define TKBUNDLE_COLLECT_H
+
+#include <tkbundle/cache.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/collect.h
+ * Pack a cache into a bundle.
+ *
+ * An entry is packed whole or not at all: every file that its group file
+ * lists is there, its metadata has the key's hash, and its binary fits its
+ * metadata. What is left out is reported, with a reason. The same entries
+ * give the same bytes, wherever the cache lies and whoever packs it.
+ *
+ * Files are read while a compiler may write there; an entry that changes
+ * meanwhile is left out as busy. Nothing in the cache is changed, not even
+ * access times, where the system lets us (O_NOATIME).
+ *
+ * Threads: any number of collects may run at once, of one cache too; each uses
+ * threads of its own, which end with it.
+ */
+
+/** How much of a kernel is packed. */
+enum tkb_profile {
+	TKB_PROFILE_FULL, /**< every file */
+	TKB_PROFILE_LEAN  /**< what a launch needs: no IR, no PTX, no source */
+};
+
+/** Choices for tkb_collect(). Zero means the default. */
+struct tkb_collect_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *const
+		*keys;    /**< only these, or unique prefixes; not kept */
+	size_t key_count; /**< 0: all */
+	bool has_device;  /**< only `device`; names it in a Triton root */
+	uint32_t device;
+	enum tkb_profile profile;
+	bool is_kernels_only;
+	/**
+	 * Name no source file: in the IR, PTX and cubins of kernels, and in
+	 * what debuggers read there, each letter of such a name becomes a
+	 * dash. Lines and names of functions stay, and so does what a launch
+	 * reads. Modules and metadata are packed as they are. Strip all bundles
+	 * of a ref or none: emitted over the originals, a stripped bundle
+	 * repairs each entry, and so does theirs over it.
+	 */
+	bool is_stripped;
+	bool is_strict;       /**< anything left out is TKB_ERR_LEFT_OUT */
+	bool is_dry_run;      /**< check everything, write nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	const struct tkb_watch *watch;
+};
+
+/** What a collect did. */
+struct tkb_collect_report {
+	size_t struct_size;       /**< sizeof it, as the caller was built */
+	struct tkb_digest id;     /**< of the bundle */
+	bool is_inductor;         /**< the cache was an Inductor folder */
+	uint64_t collected_count; /**< entries in the bundle */
+	uint64_t left_out_count;
+	uint64_t unfinished_count; /**< folders without a finished entry */
+	uint64_t stray_count;      /**< files that no entry names */
+	uint64_t moved_count;      /**< entries recorded at another place */
+	uint64_t launcher_count;   /**< saved launchers in the bundle */
+	uint64_t dropped_count;    /**< launchers whose kernels are not there */
+	uint64_t file_count;
+	uint64_t size;        /**< bytes of the files packed */
+	uint64_t bundle_size; /**< bytes; 0 in a dry run */
+};
+
+/**
+ * Pack the cache at `cache_root` and send the bundle to `sink`, from its
+ * first byte to its last; nothing is sent before everything was read.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param sink     not kept; may be NULL in a dry run
+ * @param report   filled in on success and on TKB_ERR_LEFT_OUT; may be NULL.
+ *                 In a dry run its id is that of the bundle not written
+ * @return 0, TKB_MISS (no such cache or key; the message tells which),
+ *         TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
+ *         TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink returned
+ */
+TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,
+                                      const struct tkb_collect_options *options,
+                                      const struct tkb_sink *sink,
+                                      struct tkb_collect_report *report,
+                                      struct tkb_error *err);
+
+/**
+ * The same, into the file `path`, which appears whole at once; a file of that
+ * name is replaced. On failure nothing is left. What is no regular file (a
+ * pipe, /dev/null) is written to.
+ */
+TKB_API TKB_NODISCARD int tkb_collect_to_file(
+	const char *cache_root, const struct tkb_collect_options *options,
+	const char *path, struct tkb_collect_report *report,
+	struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENTRY_H
+#define TKBUNDLE_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tkbundle/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/entry.h
+ * What a cache and a bundle hold: entries, and what was done with them.
+ *
+ * An entry is one folder of a cache root; its name is the key. Everything
+ * here is read-only and belongs to the bundle or cache that gave it.
+ */
+
+/** The text that stands for an entry's own absolute path. */
+#define TKB_SENTINEL "[REPLACE]"
+
+/** Bytes that somebody else owns. */
+struct tkb_bytes {
+	const void *data; /**< may be NULL where size is 0 */
+	size_t size;      /**< bytes */
+};
+
+/** Where bytes are sent. */
+struct tkb_sink {
+	/**
+	 * Take the next bytes, all of them; they are gone afterwards.
+	 * @return 0, or a negative enum tkb_status, which ends the transfer
+	 */
+	int (*write)(void *self, struct tkb_bytes bytes, struct tkb_error *err);
+	void *self; /**< given to write() */
+};
+
+/** A SHA-256. */
+struct tkb_digest {
+	unsigned char bytes[32];
+};
+
+/** Room for a digest in hexadecimal, with its terminating zero. */
+#define TKB_DIGEST_HEX_SIZE 65
+
+/** Write `digest` as 64 lower-case hexadecimal digits and a zero. */
+TKB_API void tkb_digest_to_hex(const struct tkb_digest *digest,
+                               char out[TKB_DIGEST_HEX_SIZE]);
+
+/** What an entry is. In a bundle they are sorted in this order. */
+enum tkb_kind {
+	TKB_KIND_AUTOTUNE, /**< timings: `*.autotune.json` */
+	TKB_KIND_KERNEL,   /**< a compiled kernel: it has a group file */
+	TKB_KIND_MODULE    /**< a shared object that Python loads */
+};
+
+/** "autotune", "kernel" or "module". Static storage. */
+TKB_API const char *tkb_kind_name(enum tkb_kind kind);
+
+/** One file of an entry. */
+struct tkb_file {
+	const char *name;         /**< UTF-8, no slash, at most 255 bytes */
+	uint64_t size;            /**< bytes; in a bundle, with sentinels */
+	struct tkb_digest digest; /**< of the same bytes; zero in a cache */
+	uint32_t sentinels;       /**< how many paths are to be restored */
+};
+
+/** The GPU that a kernel was compiled for. */
+struct tkb_target {
+	const char *backend; /**< "cuda", "hip", ...; "" where unknown */
+	const char *arch;    /**< "90", "gfx942", ...; "" where unknown */
+	uint32_t warp_size;  /**< threads; 0 where unknown */
+};
+
+/** One entry of a cache or a bundle. Strings are never NULL. */
+struct tkb_entry {
+	const char *key;  /**< the folder's name */
+	const char *name; /**< of kernel, module or function */
+	enum tkb_kind kind;
+	const char *platform;         /**< of a module, else "" */
+	struct tkb_target target;     /**< of a kernel */
+	const char *producer;         /**< "triton" */
+	const char *producer_version; /**< "3.6.0"; "" where unknown */
+	const uint32_t *devices;      /**< GPU indices, ascending */
+	size_t device_count;          /**< at least 1 */
+	const struct tkb_file *files; /**< by extension, then name */
+	size_t file_count;            /**< at least 1 */
+};
+
+/** The sum of the sizes of an entry's files, in bytes. */
+TKB_API uint64_t tkb_entry_size(const struct tkb_entry *entry);
+
+/** What happened to one entry at one place. */
+enum tkb_outcome {
+	TKB_OUTCOME_COLLECTED, /**< it is in the bundle */
+	TKB_OUTCOME_LEFT_OUT,  /**< collect: it is not, for the reason given */
+	TKB_OUTCOME_EMITTED,   /**< it was not there and is now */
+	TKB_OUTCOME_PRESENT,   /**< it was there, whole */
+	TKB_OUTCOME_REPAIRED,  /**< it was there, but not whole or not usable */
+	TKB_OUTCOME_SKIPPED,   /**< it was not wanted or must not be touched */
+	TKB_OUTCOME_FAILED,    /**< it is not there, for the reason given */
+	TKB_OUTCOME_VERIFIED,  /**< every byte of it is as the manifest says */
+	TKB_OUTCOME_REMOVED    /**< gc: it was there and is no more */
+};
+
+/** The word for an outcome, as in --json. Static storage. */
+TKB_API const char *tkb_outcome_name(enum tkb_outcome outcome);
+
+/**
+ * What happened to one entry, or to one saved launcher. All pointers hold
+ * until the call returns.
+ */
+struct tkb_result {
+	const char *root; /**< the cache root; "" for a bundle or a launcher */
+	const char *key;  /**< of a launcher: its cache key */
+	const char *name; /**< "" where it is not known */
+	bool is_launcher;
+	enum tkb_outcome outcome;
+	enum tkb_reason reason;
+	const char *message; /**< one sentence, or "" */
+};
+
+/**
+ * How a caller follows long work. Any function may be NULL; `self` is given
+ * to each. They are called from the library's threads, one at a time.
+ *
+ * Options that have a watch have a deadline_ms, too: so long after the call
+ * began, it ends as if is_cancelled() had said so.
+ */
+struct tkb_watch {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	void *self;
+	void (*on_result)(void *self, const struct tkb_result *result);
+	/** Bytes done of bytes to do; `done` never goes back. */
+	void (*on_progress)(void *self, uint64_t done, uint64_t total);
+	/** Asked between pieces of work: true ends it, cleanly. */
+	bool (*is_cancelled)(void *self);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

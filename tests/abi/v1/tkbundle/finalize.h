@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_FINALIZE_H
+#define TKBUNDLE_FINALIZE_H
+
+#include <tkbundle/compile.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/finalize.h
+ * Optimize a whole module before code is generated.
+ *
+ *     rc = tkb_finalize(compiler, ir, &options, &out, &err);
+ *
+ * Takes and returns the bytes of a module; LLVM runs in a worker. The steps, in
+ * their order:
+ *
+ *   strip         remove debug data and profiles
+ *   internalize   make everything internal except the kernels to keep
+ *   fold-globals  make globals constant that nothing writes
+ *   resolve-calls call directly what is called through a constant table
+ *   inline        inline functions
+ *   propagate     propagate constants and copies
+ *   peephole      simplify small patterns
+ *   cse           compute common subexpressions once
+ *   dce           remove unused code
+ *   gather        gather the int8 factors of a sum into words, for later steps
+ *   fuse          apply rules: int8 products become dp4a; the user's own
+ *   prepack       pack constant int8 weights into words, in reading order
+ *   fold          replace loads of constants by their values
+ *   verify        check the module
+ *
+ * No step changes what a kernel computes, unless `is_fast` is set: then rules
+ * may change how a result is rounded, where its instructions allow it.
+ *
+ * A finalized module suits a program with a launcher of its own: a C launcher,
+ * or Triton's override folder. The host can only look up globals that the
+ * module marks externally_initialized: those are kept.
+ */
+
+/** Options for tkb_finalize(). Zero means the default. */
+struct tkb_finalize_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/** as in a unit, for rules that need a newer one; NULL: "cuda:80" */
+	const char *target;
+	/** the kernels to keep; ends with NULL; NULL: all */
+	const char *const *kernels;
+	/** names of steps to skip; ends with NULL; may be NULL */
+	const char *const *without;
+	const struct tkb_bytes *rules; /**< texts of the user's rule files */
+	/** their names, for messages; NULL: they are numbered */
+	const char *const *rule_names;
+	size_t rule_count;
+	bool is_fast;    /**< also apply rules that change rounding */
+	bool is_bitcode; /**< return bitcode, not text */
+};
+
+/**
+ * Finalize `module`, LLVM IR as text or bitcode, and wait for it. Of the
+ * compiler's own options only the timeout matters.
+ *
+ * @param options  not kept; NULL: all defaults
+ * @param out      receives the module; ignore what it got unless this returns 0
+ * @return 0; TKB_ERR_INVALID (bad IR, rule, step or kernel, by name),
+ *         TKB_ERR_UNSUPPORTED (no LLVM), TKB_ERR_UNAVAILABLE (workers crashed
+ *         or timed out), TKB_ERR_NOMEM, or the sink's own error
+ */
+TKB_API TKB_NODISCARD int tkb_finalize(
+	struct tkb_compiler *compiler, struct tkb_bytes module,
+	const struct tkb_finalize_options *options, const struct tkb_sink *out,
+	struct tkb_error *err);
+
+/** The number of steps. */
+TKB_API size_t tkb_finalize_step_count(void);
+
+/** The name of step `index`, which is below the count: "strip". */
+TKB_API const char *tkb_finalize_step_name(size_t index);
+
+/** What the step does, in one line. */
+TKB_API const char *tkb_finalize_step_text(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_FLEET_H
+#define TKBUNDLE_FLEET_H
+
+#include <tkbundle/collect.h>
+#include <tkbundle/emit.h>
+#include <tkbundle/recorder.h>
+#include <tkbundle/remote.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/fleet.h
+ * Share kernels through a remote: push what a ref lacks, pull what is missing
+ * here.
+ *
+ *     rc = tkb_remote_open("redis://cache/2", NULL, &remote, &err);
+ *     rc = tkb_push(remote, "model/h100", root, NULL, &pushed, &err);
+ *     rc = tkb_pull(remote, "model/h100", root, NULL, &pulled, &err);
+ *     tkb_remote_close(remote);
+ *
+ * A ref is a set of immutable records, one for each pushed bundle. A push
+ * uploads a blob, then adds a record; nothing is ever rewritten, so any number
+ * may push to one ref at once and lose nothing. A blob that is gone (evicted)
+ * makes a hole: a pull takes what is left, and the next push fills it.
+ *
+ * What a watch in the options says of is_cancelled() ends waits for the network,
+ * too, as the remote's own watch does: within half a second. So does deadline_ms.
+ *
+ * Threads: a remote belongs to one thread at a time.
+ */
+
+/** How a push is laid out in the remote. */
+enum tkb_push_layout {
+	TKB_PUSH_LAYOUT_BUNDLES, /**< bundles, as tkb_pull() reads */
+	TKB_PUSH_LAYOUT_TRITON   /**< a value for each file, as Triton's own
+	                       RedisRemoteCacheBackend reads; no ref; Redis only */
+};
+
+/** Choices for tkb_push(). Zero means the default. */
+struct tkb_push_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/**
+	 * As of tkb_collect(); NULL: its defaults. With is_dry_run, results say
+	 * what would be pushed. Progress counts the bytes uploaded, of those
+	 * known so far: each blob adds its size, once for each tier that may be
+	 * written.
+	 */
+	const struct tkb_collect_options *collect;
+	enum tkb_push_layout layout;
+	bool is_compaction_off; /**< leave small bundles as they are */
+};
+
+/** What a push did. */
+struct tkb_push_report {
+	size_t struct_size;       /**< sizeof it, as the caller was built */
+	uint64_t pushed_count;    /**< entries that the ref lacked */
+	uint64_t present_count;   /**< entries that it had */
+	uint64_t left_out_count;  /**< entries that cannot be packed */
+	uint64_t record_count;    /**< of the ref, before */
+	uint64_t dropped_count;   /**< records whose blob was gone, or that
+	                               were damaged */
+	uint64_t compacted_count; /**< records that became one */
+	uint64_t blob_count;      /**< blobs put */
+	uint64_t size;            /**< of those, bytes */
+};
+
+/**
+ * Push what of the cache at `cache_root` the ref lacks, and note that the rest is
+ * in use. A ref of more than 32
+ * records is compacted afterwards, where the remote lets us.
+ *
+ * @param ref      a name, as tkb_ref_is_valid() has it; NULL with
+ *                 TKB_PUSH_LAYOUT_TRITON
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in on success; may be NULL
+ * @return 0, also where there was nothing to do; what tkb_collect() and
+ *         tkb_remote_put() return; TKB_ERR_UNSUPPORTED (TKB_PUSH_LAYOUT_TRITON to what
+ *         is not Redis)
+ */
+TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
+                                   const char *cache_root,
+                                   const struct tkb_push_options *options,
+                                   struct tkb_push_report *report,
+                                   struct tkb_error *err);
+
+/**
+ * Push a bundle as it is, launchers and all, also where the ref holds its
+ * entries. It is verified before. Where the ref has this very bundle, its record
+ * is stamped as used, and nothing goes up: the report has all as present. Of
+ * `options`, collect.is_dry_run, collect.watch and is_compaction_off count.
+ *
+ * @return as tkb_push(); TKB_ERR_CORRUPT (nothing was pushed),
+ *         TKB_ERR_TOO_LARGE (more than a blob may have)
+ */
+TKB_API TKB_NODISCARD int tkb_push_bundle(
+	struct tkb_remote *remote, const char *ref,
+	const struct tkb_source *source, const struct tkb_push_options *options,
+	struct tkb_push_report *report, struct tkb_error *err);
+
+/**
+ * Push what `recorder` notes, with its launchers, as one bundle, and finalise:
+ * tkb_recorder_collect() and tkb_push_bundle() in one, without a file.
+ *
+ * @param cache_root  as of tkb_recorder_collect()
+ * @param options     not kept; NULL means all defaults; its layout must be
+ *                    TKB_PUSH_LAYOUT_BUNDLES. A dry run does not finalise
+ * @param report      filled in on success; may be NULL. Where nothing was
+ *                    noted, nothing is pushed
+ * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure
+ *         nothing is finalised, and the call may be repeated
+ */
+TKB_API TKB_NODISCARD int tkb_recorder_push(
+	struct tkb_recorder *recorder, struct tkb_remote *remote,
+	const char *ref, const char *cache_root,
+	const struct tkb_push_options *options, struct tkb_push_report *report,
+	struct tkb_error *err);
+
+/** Choices for tkb_pull(). Zero means the default. */
+struct tkb_pull_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/** As of tkb_emit(); NULL: its defaults. With is_dry_run nothing is
+	    fetched. */
+	const struct tkb_emit_options *emit;
+	uint32_t connections; /**< blobs that are fetched at once; default 4,
+	                           at most 16 */
+};
+
+/** What a pull did. */
+struct tkb_pull_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/* Of entries, as in struct tkb_emit_report, for all bundles together: */
+	bool is_inductor;
+	uint64_t emitted_count;
+	uint64_t present_count;
+	uint64_t repaired_count;
+	uint64_t busy_count;
+	uint64_t skipped_count;
+	uint64_t failed_count;
+	uint64_t damaged_count;
+	uint64_t unsafe_count;
+	uint64_t size;
+	/* Of the ref and its blobs: */
+	uint64_t record_count;     /**< of the ref */
+	uint64_t unreadable_count; /**< records of a newer tkbundle, or damaged:
+	                                passed over */
+	uint64_t wanted_count;     /**< blobs with something missing here */
+	uint64_t fetched_count;    /**< of those, fetched */
+	uint64_t fetched_size;     /**< bytes */
+	uint64_t gone_count;       /**< blobs that do not exist any more */
+	uint64_t unfetched_count;  /**< blobs that could not be fetched, or are
+	                                damaged */
+};
+
+/**
+ * Fetch what of `ref` is missing in the cache at `cache_root`, and emit it.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in on success; may be NULL
+ * @return 0, also where there was nothing to do, and where blobs are gone: see
+ *         the report; TKB_MISS (the ref has no record);
+ *         TKB_ERR_UNAVAILABLE or TKB_ERR_CORRUPT (some blobs could not be had;
+ *         the rest was emitted), or what tkb_emit() returns
+ */
+TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
+                                   const char *cache_root,
+                                   const struct tkb_pull_options *options,
+                                   struct tkb_pull_report *report,
+                                   struct tkb_error *err);
+
+/**
+ * Fetch all of `ref`, and send it to `sink` as one bundle. Of `options`, keys
+ * and targets are not looked at: it is whole.
+ *
+ * @return as tkb_pull(), tkb_merge() and the sink
+ */
+TKB_API TKB_NODISCARD int tkb_pull_bundle(
+	struct tkb_remote *remote, const char *ref,
+	const struct tkb_pull_options *options, const struct tkb_sink *sink,
+	struct tkb_pull_report *report, struct tkb_error *err);
+
+/**
+ * Give back the launchers of `ref` that can be used in the cache at `cache_root`,
+ * as tkb_launchers_open() does for a bundle: those of all who pushed. Pull
+ * before. All blobs of the ref are fetched.
+ *
+ * @param options  as of tkb_pull_bundle()
+ * @param chosen   as of tkb_launchers_open(); not kept; may be NULL
+ * @param out      receives a handle that the caller closes
+ * @return as tkb_pull_bundle() and tkb_launchers_open()
+ */
+TKB_API TKB_NODISCARD int tkb_pull_launchers(
+	struct tkb_remote *remote, const char *ref, const char *cache_root,
+	const struct tkb_pull_options *options,
+	const struct tkb_launchers_options *chosen, struct tkb_launchers **out,
+	struct tkb_error *err);
+
+/** What is told of a ref. */
+struct tkb_ref_info {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *ref;
+	uint64_t record_count;
+	uint64_t unreadable_count; /**< of those */
+	uint64_t entry_count;      /**< each key, platform and device once */
+	uint64_t size;             /**< of its blobs, bytes */
+	uint64_t age_s;            /**< since it was last pushed or pulled */
+};
+
+/** Read what `ref` holds. @return 0, TKB_MISS (no record), or a failure */
+TKB_API TKB_NODISCARD int tkb_ref_look(struct tkb_remote *remote,
+                                       const char *ref,
+                                       struct tkb_ref_info *out,
+                                       struct tkb_error *err);
+
+/**
+ * Drop all records of `ref`, in every tier that may be written. Its blobs go
+ * with the next tkb_remote_gc().
+ *
+ * @param dropped_out  how many; may be NULL
+ * @return 0, TKB_MISS (it had none), or a failure
+ */
+TKB_API TKB_NODISCARD int tkb_ref_delete(struct tkb_remote *remote,
+                                         const char *ref, uint64_t *dropped_out,
+                                         struct tkb_error *err);
+
+enum {
+	TKB_REF_SIZE = 201 /**< of a ref's name, with its NUL */
+};
+
+/** Where tkb_ref_expand() looks. Zero means the default. */
+struct tkb_ref_facts {
+	size_t struct_size;     /**< sizeof it, as the caller was built */
+	const char *cache_root; /**< whose kernels are asked; NULL: none */
+	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
+};
+
+/**
+ * Write the name that `pattern` stands for. In it,
+ *
+ * | word | becomes | from |
+ * |---|---|---|
+ * | `{arch}` | sm_90 | the GPU, by NVML; else the cache's kernels |
+ * | `{gpu}` | NVIDIA-H100-80GB-HBM3 | NVML |
+ * | `{driver}` | 580.65.06 | NVML |
+ * | `{triton}` | 3.6.0 | the cache's kernels |
+ * | `{env:NAME}` | the variable's value | the environment |
+ *
+ * Bytes that a ref cannot have become `-`. Where a machine has different GPUs,
+ * CUDA_VISIBLE_DEVICES may name one, by UUID, or by index together with
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is the driver's code: if it hangs, so does
+ * this.
+ *
+ * @return 0, or TKB_ERR_INVALID (a word is unknown, cannot be filled, is
+ *         ambiguous, or the whole is no ref's name: the message says what to
+ *         do), TKB_ERR_IO, TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
+                                         const struct tkb_ref_facts *facts,
+                                         char out[TKB_REF_SIZE],
+                                         struct tkb_error *err);
+
+/** What is wrong with a record or a blob. */
+enum tkb_remote_trouble {
+	TKB_REMOTE_TROUBLE_DAMAGED, /**< its bytes are not what its name, or its
+	                          record, says */
+	TKB_REMOTE_TROUBLE_MISSING, /**< a record names the blob, and it is gone */
+	TKB_REMOTE_TROUBLE_UNREAD, /**< it is there, and could not be read */
+	TKB_REMOTE_TROUBLE_NEWER   /**< a record of a newer tkbundle */
+};
+
+/** A record or a blob of a remote that is not as it should be. */
+struct tkb_remote_fault {
+	enum tkb_remote_trouble trouble;
+	const char *ref; /**< whose record it is, or names the blob; NULL: a
+	                      blob that no record names */
+	bool is_blob;
+	const struct tkb_digest *digest; /**< its name */
+	bool is_dropped;                 /**< by a repair */
+	const char *message;             /**< a sentence, with the remote */
+};
+
+/** Choices for tkb_remote_gc(). Zero means: no such bound. */
+struct tkb_remote_gc_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	bool has_max_age;
+	uint64_t max_age_s; /**< records that nobody pulled for so long go */
+	bool has_max_size;
+	uint64_t max_size; /**< bytes of blobs that may stay */
+	bool has_grace;
+	uint64_t grace_s; /**< blobs younger than this stay though no record
+	                       names them; default a day. A push takes less
+	                       from its blob to its record */
+	bool is_compaction_off;
+	bool is_dry_run;
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Told of each blob and record that goes; may be NULL. */
+	void (*on_removed)(void *self, const char *ref,
+	                   const struct tkb_digest *digest, uint64_t size);
+	/** Told of each record that could not be read; may be NULL. */
+	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
+	void *self; /**< given to both; on_removed()'s `ref` is NULL for a
+	                 blob */
+};
+
+/** What a gc did, in all tiers that may be written. */
+struct tkb_remote_gc_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	uint64_t ref_count;
+	uint64_t record_count;    /**< before */
+	uint64_t expired_count;   /**< records dropped for their age */
+	uint64_t evicted_count;   /**< records dropped for max_size */
+	uint64_t hole_count;      /**< records dropped: their blob is gone,
+	                               or they are damaged */
+	uint64_t compacted_count; /**< records that became fewer */
+	uint64_t removed_count;   /**< blobs */
+	uint64_t removed_size;    /**< bytes */
+	uint64_t kept_count;      /**< blobs */
+	uint64_t kept_size;       /**< bytes */
+};
+
+/**
+ * Clean up: compact refs of many records, drop records that are too old or
+ * whose blob is gone, remove blobs that no record names, and then the least
+ * recently used, until the bounds hold.
+ *
+ * While others push and pull: a push may find that it has to upload again,
+ * nobody loses what a record names and was used meanwhile. A blob that no
+ * record names is removed only when it is older than `grace_s` by the remote's
+ * own clock.
+ *
+ * What cannot be read may name anything. Where a tier does not answer, also one
+ * with `on-error=ignore`, where a ref cannot be listed, or a record cannot be
+ * read or is of a newer tkbundle, nothing is removed, and the call fails. Where
+ * a record is damaged and dropped, blobs that no record names stay for this
+ * time.
+ *
+ * @param options  not kept; NULL means all defaults: no bounds
+ * @param report   filled in on success; may be NULL
+ * @return 0, TKB_ERR_DENIED (nothing may be written, or something may not be
+ *         read), TKB_ERR_TOO_LARGE (a record is), TKB_ERR_UNSUPPORTED (a record
+ *         of a newer tkbundle, or none of any), TKB_ERR_UNAVAILABLE, TKB_ERR_IO,
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_remote_gc(
+	struct tkb_remote *remote, const struct tkb_remote_gc_options *options,
+	struct tkb_remote_gc_report *report, struct tkb_error *err);
+
+/** Choices for tkb_remote_verify(). Zero means the default. */
+struct tkb_remote_verify_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char
+		*ref;   /**< only this one, and its blobs; NULL: all there is */
+	bool is_repair; /**< drop what is damaged, where it may be written */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled;      /**< repair though TKBUNDLE_DISABLE is set, see
+	                   tkbundle.h */
+	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Told of all that is not as it should be; may be NULL. */
+	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
+	void *self;
+};
+
+/** What tkb_remote_verify() found, in all tiers. */
+struct tkb_remote_verify_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	uint64_t ref_count;
+	uint64_t record_count;
+	uint64_t blob_count; /**< that were read, and */
+	uint64_t size;       /**< bytes of those */
+	uint64_t damaged_count;
+	uint64_t missing_count; /**< in the last tier that may be written */
+	uint64_t unread_count;
+	uint64_t newer_count;
+	uint64_t dropped_count; /**< of the damaged */
+};
+
+/**
+ * Read everything: the records, the blobs that they name, whole, and the bundles
+ * in those, and without `ref` the blobs that no record names. Each tier is
+ * verified by itself, and must answer.
+ *
+ * A repair drops blobs of another digest than their name, and records that are
+ * damaged, are none of any version, or say of their blob what is not so; never
+ * what could not be read, or may be of a newer tkbundle. A record whose blob was
+ * dropped is a hole, which the next push fills.
+ *
+ * What is damaged is read twice, and then dropped. A push that puts a whole blob
+ * in its place between the second read and the drop loses that one again: it is
+ * a hole, too, which the next push fills.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in, also where something is damaged; may be NULL
+ * @return 0, also where something is missing or could not be read: see the
+ *         report; TKB_ERR_CORRUPT (something is damaged, or was); TKB_MISS
+ *         (`ref` has no record); TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED,
+ *         TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_remote_verify(
+	struct tkb_remote *remote,
+	const struct tkb_remote_verify_options *options,
+	struct tkb_remote_verify_report *report, struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

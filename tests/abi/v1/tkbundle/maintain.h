@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_MAINTAIN_H
+#define TKBUNDLE_MAINTAIN_H
+
+#include <tkbundle/cache.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/maintain.h
+ * Keep a cache in order: let a moved one work again, see what of it is used,
+ * and remove what is not.
+ *
+ * All of it may be done while compilers work in the cache, and by several
+ * processes at once.
+ */
+
+/** Choices for tkb_relocate(). Zero means the default. */
+struct tkb_relocate_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
+	bool is_dry_run;      /**< look, write nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	const struct tkb_watch *watch;
+};
+
+/** What a relocate did. */
+struct tkb_relocate_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	bool is_inductor;
+	uint64_t relocated_count; /**< group files that were rewritten */
+	uint64_t present_count;   /**< entries that named their place already */
+	uint64_t left_out_count;  /**< entries that are not whole */
+	uint64_t failed_count;    /**< the system refused */
+};
+
+/**
+ * Let the group file of each entry name where it lies now, as `cache_root` is
+ * given here, made absolute, without resolving links. A compiler compiles
+ * each kernel of a moved cache again; after this it finds them.
+ *
+ * Each group file is replaced by one rename. Entries that are not whole are
+ * left as they are. Results are TKB_OUTCOME_REPAIRED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_LEFT_OUT and
+ * TKB_OUTCOME_FAILED.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in on success; may be NULL
+ * @return 0, also where single entries failed; TKB_MISS (no such folder),
+ *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_relocate(
+	const char *cache_root, const struct tkb_relocate_options *options,
+	struct tkb_relocate_report *report, struct tkb_error *err);
+
+/** What the use stamp of an entry says. */
+enum tkb_use_state {
+	TKB_USE_STATE_UNKNOWN, /**< the file system keeps no access times */
+	TKB_USE_STATE_UNUSED,  /**< not read since it was emitted */
+	TKB_USE_STATE_USED,    /**< read since it was written; see `used_ns` */
+	TKB_USE_STATE_COMPILED /**< written here by a compiler, or without a stamp,
+	                      and not read since */
+};
+
+/** "unknown", "unused", "used" or "compiled". Static storage. */
+TKB_API const char *tkb_use_state_name(enum tkb_use_state state);
+
+/** One entry at one root, and when it was used. */
+struct tkb_use {
+	const struct tkb_entry *entry;
+	const char *root;
+	uint32_t device;
+	enum tkb_use_state state;
+	int64_t used_ns;    /**< since 1970, of the last read; 0: none known */
+	int64_t written_ns; /**< since 1970 */
+	uint64_t size;      /**< bytes of its files as they lie there */
+};
+
+struct tkb_uses;
+
+/** Choices for tkb_uses_open(). Zero means the default. */
+struct tkb_uses_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	const struct tkb_watch *watch;
+};
+
+/**
+ * See what of the cache at `cache_root` was read since it was emitted.
+ *
+ * Emit sets the access time of each kernel's group file to 0; the first read
+ * moves it. Our own reads do not, where the file is ours or we are root. Only
+ * kernels have a stamp; of modules and autotune files the times of their first
+ * file are told. Whether the file system keeps access times is tried on a file
+ * without a name, where one can be made, else told by how it is mounted. In an
+ * image's layer below a container they never move.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param out      receives a handle that the caller closes
+ * @return 0, TKB_MISS (no such folder), TKB_ERR_INVALID, TKB_ERR_IO,
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_uses_open(const char *cache_root,
+                                        const struct tkb_uses_options *options,
+                                        struct tkb_uses **out,
+                                        struct tkb_error *err);
+
+/** Release it and all that it gave. Never fails; NULL is allowed. */
+TKB_API void tkb_uses_close(struct tkb_uses *uses);
+
+/** Does the file system tell? */
+TKB_API bool tkb_uses_are_known(const struct tkb_uses *uses);
+
+/** How many entries there are, each once for each root. */
+TKB_API size_t tkb_uses_count(const struct tkb_uses *uses);
+
+/** Number `index`: the used ones first, in order of use; then by name. */
+TKB_API const struct tkb_use *tkb_uses_at(const struct tkb_uses *uses,
+                                          size_t index);
+
+/** Choices for tkb_gc(). Zero means: no such bound. */
+struct tkb_gc_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	bool has_max_size;
+	uint64_t max_size; /**< bytes that entries may take, on all devices */
+	bool has_max_entries;
+	uint64_t max_entries; /**< entries that may stay, on all devices */
+	bool has_max_age;
+	uint64_t max_age_s;   /**< seconds since an entry was used or written */
+	bool is_dry_run;      /**< say what would go, remove nothing */
+	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	const struct tkb_watch *watch;
+};
+
+/** What a gc did. */
+struct tkb_gc_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	bool is_inductor;
+	bool has_uses;          /**< else entries went by age alone */
+	uint64_t removed_count; /**< entries */
+	uint64_t removed_size;  /**< bytes */
+	uint64_t kept_count;
+	uint64_t kept_size;
+	uint64_t busy_count;   /**< of those kept: somebody is at work there */
+	uint64_t failed_count; /**< of those kept: the system refused */
+	uint64_t unfinished_count; /**< folders of stopped compiles that went */
+};
+
+/**
+ * Remove entries until the bounds hold: the least recently used first, where
+ * to be written counts as a use. With relatime, as most systems mount, a use
+ * is told by the first read after the entry was written, and then once a day.
+ *
+ * An entry goes as its compiler would have it: the group file first, so that
+ * nobody finds a part, and the rest a second later, for those who have just
+ * read the group file. What is being written stays, and so does whatever is
+ * no whole entry; younger entries do not make up for it. Results are
+ * TKB_OUTCOME_REMOVED, TKB_OUTCOME_SKIPPED (busy) and TKB_OUTCOME_FAILED, in the order of last use.
+ *
+ * Cancelled, it brings what it has begun to its end, which takes a second or
+ * two. Killed, it leaves whole entries, and folders without a group file, as a
+ * compile does that is stopped: a miss. Such folders of kernels go once nobody
+ * has touched them for a day.
+ *
+ * @param options  not kept; at least one bound must be set
+ * @param report   filled in on success; may be NULL
+ * @return 0, also where single entries failed; TKB_MISS (no such folder),
+ *         TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
+ *         TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_gc(const char *cache_root,
+                                 const struct tkb_gc_options *options,
+                                 struct tkb_gc_report *report,
+                                 struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

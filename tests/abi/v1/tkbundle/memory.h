@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_MEMORY_H
+#define TKBUNDLE_MEMORY_H
+
+#include <tkbundle/bundle.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/memory.h
+ * Bytes in memory as a sink and as a source.
+ *
+ *     struct tkb_memory memory = { 0 };
+ *     const struct tkb_sink sink = tkb_memory_sink(&memory);
+ *
+ *     rc = tkb_collect(root, NULL, &sink, NULL, &err);
+ *     if (rc == 0)
+ *             send_away(memory.data, memory.size);
+ *     tkb_memory_release(&memory);
+ *
+ * Threads: one of these belongs to one thread at a time; a source may be read
+ * by several.
+ */
+
+/** Bytes that grow. Zeroed is empty, and without a limit. */
+struct tkb_memory {
+	unsigned char *data; /**< owned; NULL while there is no byte */
+	size_t size;         /**< bytes that are there */
+	size_t capacity;     /**< bytes that there is room for */
+	size_t limit;        /**< bytes at most; 0: no limit */
+};
+
+/**
+ * A sink that appends to `memory`, which must outlive it. It returns
+ * TKB_ERR_TOO_LARGE where the limit would be passed, and TKB_ERR_NOMEM; then
+ * what was there before stays.
+ */
+TKB_API struct tkb_sink tkb_memory_sink(struct tkb_memory *memory);
+
+/** Free the bytes. It is empty then, and keeps its limit. */
+TKB_API void tkb_memory_release(struct tkb_memory *memory);
+
+/** A source that reads `bytes`; it and what it points to must outlive it. */
+TKB_API struct tkb_source tkb_memory_source(const struct tkb_bytes *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

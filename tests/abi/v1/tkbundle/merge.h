@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_MERGE_H
+#define TKBUNDLE_MERGE_H
+
+#include <tkbundle/bundle.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/merge.h
+ * Make one bundle of several.
+ *
+ * The union of their entries and launchers, by copying frames: nothing is
+ * decoded or packed again. Of what several hold for one device, the first
+ * bundle's counts. A frame of which nothing counts is not copied; in one of
+ * which only a part does, the rest lies unused.
+ *
+ * Each frame's bytes are held against their digest before they are sent; a
+ * damaged one ends the merge, so the sink must not publish what it was given
+ * until tkb_merge() returns 0.
+ *
+ * Threads: one bundle may be merged by several threads at once.
+ */
+
+/** Choices for tkb_merge(). Zero means the default. */
+struct tkb_merge_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	const struct tkb_watch
+		*watch; /**< a result for each entry: collected, or
+	                             skipped because an earlier one counts */
+};
+
+/** What a merge did. */
+struct tkb_merge_report {
+	size_t struct_size;      /**< sizeof it, as the caller was built */
+	struct tkb_digest id;    /**< of the bundle */
+	uint64_t entry_count;    /**< in the bundle */
+	uint64_t skipped_count;  /**< entries that an earlier bundle holds */
+	uint64_t launcher_count; /**< in the bundle */
+	uint64_t frame_count;    /**< copied */
+	uint64_t unused_size;    /**< bytes of files that lie in the frames
+	                              and count no more */
+	uint64_t size;           /**< bytes of the entries' files */
+	uint64_t bundle_size;    /**< bytes */
+};
+
+/**
+ * Merge `bundles` and send the result to `sink`. The profile is full if all
+ * are, else lean.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param report   filled in on success; may be NULL
+ * @return 0, TKB_ERR_INVALID (no bundle), TKB_ERR_CORRUPT (an input is
+ *         damaged), TKB_ERR_TOO_LARGE, TKB_ERR_IO, TKB_ERR_NOMEM,
+ *         TKB_ERR_CANCELLED, or what the sink returned
+ */
+TKB_API TKB_NODISCARD int tkb_merge(const struct tkb_bundle *const *bundles,
+                                    size_t count,
+                                    const struct tkb_merge_options *options,
+                                    const struct tkb_sink *sink,
+                                    struct tkb_merge_report *report,
+                                    struct tkb_error *err);
+
+/**
+ * The same, into the file `path`, which appears whole at once; it may be one
+ * that a bundle was opened from.
+ */
+TKB_API TKB_NODISCARD int tkb_merge_to_file(
+	const struct tkb_bundle *const *bundles, size_t count,
+	const struct tkb_merge_options *options, const char *path,
+	struct tkb_merge_report *report, struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

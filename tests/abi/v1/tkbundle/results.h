@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_RESULTS_H
+#define TKBUNDLE_RESULTS_H
+
+#include <tkbundle/entry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/results.h
+ * A list of what long work told of each entry, for those who would rather
+ * read a report than be called back.
+ *
+ *     struct tkb_results *results;
+ *
+ *     rc = tkb_results_new(&results, &err);
+ *     options.watch = tkb_results_watch(results);
+ *     rc = tkb_emit(bundle, root, &options, &report, &err);
+ *     for (size_t i = 0; i < tkb_results_count(results); i++)
+ *             puts(tkb_results_at(results, i)->name);
+ *     tkb_results_free(results);
+ *
+ * Threads: read the list when the work has returned; one list is for one work
+ * at a time.
+ */
+struct tkb_results;
+
+/** Make an empty list. @return 0 or TKB_ERR_NOMEM */
+TKB_API TKB_NODISCARD int tkb_results_new(struct tkb_results **out,
+                                          struct tkb_error *err);
+
+/** Free a list and all that it gave. Never fails; NULL is allowed. */
+TKB_API void tkb_results_free(struct tkb_results *results);
+
+/** A watch that adds to the list. Borrowed until the list is freed. */
+TKB_API const struct tkb_watch *tkb_results_watch(struct tkb_results *results);
+
+/** How many there are. */
+TKB_API size_t tkb_results_count(const struct tkb_results *results);
+
+/** Number `index`, in the order told. Borrowed until the list is freed. */
+TKB_API const struct tkb_result *tkb_results_at(
+	const struct tkb_results *results, size_t index);
+
+/** Is something missing from the list, because memory was? */
+TKB_API bool tkb_results_is_cut(const struct tkb_results *results);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_TRITON_COMPILE_H
+#define TKBUNDLE_TRITON_COMPILE_H
+
+#include <tkbundle/pool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/triton_compile.h
+ * Compile Triton kernels without a GPU, with the user's own Python and Triton,
+ * in worker processes. Triton itself stores the entry in the cache, under the
+ * key that a launch on a GPU looks for, so the launch compiles nothing.
+ *
+ *     rc = tkb_triton_open(&options, &triton, &err);
+ *     rc = tkb_triton_submit(triton, &unit, &compile, &err);
+ *     rc = tkb_triton_wait(compile, TKB_FOREVER, &compiled, &err);
+ *     tkb_triton_free(compile);
+ *     tkb_triton_close(triton);
+ *
+ * Signatures
+ * ----------
+ * As Triton's own compiler takes them: an item per parameter, separated by
+ * commas; trailing parameters with a default may be omitted.
+ *
+ *     *fp32      a pointer, of any alignment
+ *     *fp32:16   a pointer that is a multiple of 16, as those of new tensors
+ *     i32        an integer; neither 1 nor a multiple of 16
+ *     i32:16     a multiple of 16
+ *     i32:1      1: Triton makes it a constant
+ *     fp32, u1   a number, a truth value
+ *     1024       a constant: also 1.5, True, None, "text", and tl.float16
+ *
+ * Triton's launch distinguishes these cases, and makes a kernel of each. A
+ * signature that no launch would produce (such as `i8` for a parameter without
+ * that annotation) is compiled as requested, with a note.
+ *
+ * Keys
+ * ----
+ * These are Triton's own. They depend on the source of the kernel and of the
+ * functions it calls, on its line number (not on the file's name), on Triton's
+ * version, on the Python that its wheel is for, on ptxas' version, and on the
+ * environment. So compile with the Python and Triton that will launch the
+ * kernel.
+ *
+ * Environment: Triton's variables (TRITON_*, and the others that its keys
+ * depend on) are passed on with each unit, as they are when it is submitted.
+ *
+ * Threads: as for a pool.
+ *
+ * Trust: the Python file is executed.
+ */
+struct tkb_triton;
+struct tkb_triton_compile;
+
+/** Options for tkb_triton_open(). Zero means the default. */
+struct tkb_triton_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *python; /**< a path, or a name on $PATH; NULL:
+	                         $VIRTUAL_ENV/bin/python3, or python3 */
+	/** NULL: as Triton finds it, by $TRITON_PTXAS_PATH or its own */
+	const char *ptxas;
+	/** triton_worker.py; NULL: the installed one, or one in our folder */
+	const char *worker;
+	uint32_t worker_count; /**< as in tkb_pool_options */
+	/** where entries are stored; NULL: as the environment says */
+	const char *cache_root;
+	uint32_t timeout_ms; /**< per try; default 300000 */
+	/** Receives each unit's file before it is compiled; may be zeroed. */
+	struct tkb_sink log;
+	/** Copied: who waits for a worker asks is_cancelled(), as of a pool. */
+	const struct tkb_watch *watch;
+};
+
+/**
+ * Start the workers.
+ *
+ * @param options  not kept, except the log's `self`
+ * @param out      receives a handle that the caller closes
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_IO (no such Python or ptxas, no worker),
+ *         TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_triton_open(
+	const struct tkb_triton_options *options, struct tkb_triton **out,
+	struct tkb_error *err);
+
+/** End the workers. Compiles stay valid. NULL is allowed. */
+TKB_API void tkb_triton_close(struct tkb_triton *triton);
+
+/** The Python that the workers run. Borrowed. */
+TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
+
+/** A kernel to compile. Zero means the default. */
+struct tkb_triton_unit {
+	size_t struct_size;    /**< sizeof it, as the caller was built */
+	const char *file;      /**< the Python file. Required */
+	const char *kernel;    /**< its name in the file. Required */
+	const char *signature; /**< Required */
+	const char *target;    /**< "cuda:90". Required */
+	uint32_t num_warps;    /**< default: Triton's */
+	uint32_t num_stages;   /**< likewise */
+	/** More launch options, as a JSON object: {"num_ctas": 2}; or NULL. */
+	const char *options;
+};
+
+/**
+ * Start compiling. All of `unit` is copied.
+ *
+ * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_INVALID,
+ *         TKB_ERR_IO, TKB_ERR_TOO_LARGE, TKB_ERR_NOMEM, or the log's own error
+ */
+TKB_API TKB_NODISCARD int tkb_triton_submit(struct tkb_triton *triton,
+                                            const struct tkb_triton_unit *unit,
+                                            struct tkb_triton_compile **out,
+                                            struct tkb_error *err);
+
+/** Result of a compile. Borrowed until the compile is freed. */
+struct tkb_triton_compiled {
+	const char *key;    /**< of the entry: the name of its folder */
+	const char *hash;   /**< the key in hexadecimal, as Triton reports it */
+	const char *folder; /**< of the entry */
+	const char *kernel; /**< the name of the entry's files */
+	bool is_hit;        /**< the entry existed: nothing was compiled */
+	const char *version; /**< Triton's: "3.6.0" */
+	const char *note; /**< why no launch uses this kernel, if so; or "" */
+};
+
+/**
+ * Wait for the compile.
+ *
+ * @return 0; TKB_MISS (not done yet); TKB_ERR_INVALID (the file, the kernel,
+ *         the signature or an option), TKB_ERR_UNSUPPORTED (no Triton, or one
+ *         that is too old), TKB_ERR_UNAVAILABLE (workers crashed or timed out),
+ *         TKB_ERR_CANCELLED, TKB_ERR_IO, TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_triton_wait(
+	struct tkb_triton_compile *compile, uint32_t timeout_ms,
+	const struct tkb_triton_compiled **out, struct tkb_error *err);
+
+/** Output of Triton and of the file. Borrowed until the compile is freed. */
+TKB_API struct tkb_bytes tkb_triton_log(struct tkb_triton_compile *compile);
+
+/** Cancel a running compile, and free it. NULL is allowed. */
+TKB_API void tkb_triton_free(struct tkb_triton_compile *compile);
+
+/**
+ * A list of kernels: a JSON array of objects
+ *
+ *     {"file": "kernels.py", "kernel": "add_kernel",
+ *      "signature": "*fp32:16, *fp32:16, *fp32:16, i32, 1024",
+ *      "num_warps": 4, "num_stages": 3, "options": {"num_ctas": 1},
+ *      "targets": ["cuda:90", "cuda:100"], "python": "/opt/venv/bin/python3"}
+ *
+ * The first three members are required. A file is relative to the list's
+ * folder, as is a python with a slash. "signature" may be an array.
+ */
+struct tkb_triton_list;
+
+/** A kernel of a list, with one signature. Borrowed from the list. */
+struct tkb_triton_item {
+	const struct tkb_triton_unit *unit; /**< its target is NULL */
+	const char *python;                 /**< NULL: the caller's default */
+	const char *const *targets;
+	size_t target_count; /**< 0: the caller's default */
+};
+
+/**
+ * Read the list at `path`.
+ *
+ * @param out  receives a list that the caller frees
+ * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_INVALID (what is
+ *         wrong, and where), TKB_ERR_TOO_LARGE, TKB_ERR_IO, TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_triton_list_read(const char *path,
+                                               struct tkb_triton_list **out,
+                                               struct tkb_error *err);
+
+/** The number of items. */
+TKB_API size_t tkb_triton_list_count(const struct tkb_triton_list *list);
+
+/** Item `index`, which is below the count. Borrowed. */
+TKB_API const struct tkb_triton_item *tkb_triton_list_item(
+	const struct tkb_triton_list *list, size_t index);
+
+/** Never fails; NULL is allowed. */
+TKB_API void tkb_triton_list_free(struct tkb_triton_list *list);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
