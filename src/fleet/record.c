@@ -4,14 +4,13 @@
 #include <stdlib.h>
 
 #include "base/digest.h"
-#include "text/json.h"
 #include "cache/key.h"
 #include "cache/names.h"
+#include "format/manifest_schema.h"
 #include "format/reader.h"
 
 enum {
-	RECORD_VERSION = 1,
-	TEXT_LIMIT = 4096
+	RECORD_VERSION = 1
 };
 
 #define RECORD_FORMAT "tkbundle-record"
@@ -82,371 +81,150 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	return tkb_buf_check(out, err);
 }
 
-/* Reads a record: values in the one order that canonical JSON allows. */
-struct reader {
-	struct tkb_json json;
-	struct tkb_json_token token;
-	struct tkb_record *record;
-	struct tkb_record_entry *entries; /* owned until the end */
-	size_t entry_capacity;
-	uint32_t *devices; /* owned; of the entry at hand */
-	size_t device_capacity;
+static bool is_format(const char *text)
+{
+	return strcmp(text, RECORD_FORMAT) == 0;
+}
+
+static bool is_profile(const char *text)
+{
+	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
+}
+
+static const struct tkb_schema_field blob_fields[] = {
+	TKB_FIELD_DIGEST(NULL, struct tkb_record, blob),
+	TKB_FIELD_NUMBER(NULL, struct tkb_record, size, UINT64_MAX),
 };
 
-static void reader_release(struct reader *reader)
-{
-	free(reader->entries);
-	free(reader->devices);
-}
+static const struct tkb_schema blob_schema = {
+	.fields = blob_fields,
+	.count = TKB_COUNT_OF(blob_fields),
+	.too_many = "a blob has too many parts",
+};
 
-static int refuse(const struct reader *reader, struct tkb_error *err)
-{
-	return tkb_fail(err, TKB_ERR_CORRUPT,
-	                "the record is damaged at byte %zu",
-	                reader->token.start);
-}
+static const struct tkb_schema_field entry_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, key, tkb_key_is_valid,
+	               "a key has no known shape"),
+	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, platform, NULL, NULL),
+	TKB_FIELD_TUPLE(NULL, offsetof(struct tkb_record_entry, target),
+	                &tkb_target_schema, "a target is no list"),
+	TKB_FIELD_LIST(NULL, struct tkb_record_entry, devices, device_count,
+	               &tkb_device_list, "devices are no list"),
+};
 
-static int expect(struct reader *reader, enum tkb_json_type type,
-                  struct tkb_error *err)
-{
-	if (tkb_json_next(&reader->json, &reader->token, NULL) < 0 ||
-	    reader->token.type != type)
-		return refuse(reader, err);
-	return 0;
-}
+static const struct tkb_schema entry_schema = {
+	.fields = entry_fields,
+	.count = TKB_COUNT_OF(entry_fields),
+	.too_many = "an entry has too many parts",
+};
 
-static bool token_is(const struct reader *reader, const char *text)
-{
-	return tkb_bytes_equal(tkb_json_raw(&reader->json, &reader->token),
-	                       tkb_text(text));
-}
+static const struct tkb_schema_list entry_list = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &entry_schema,
+	          .missing = "an entry is no list" },
+	.item_size = sizeof(struct tkb_record_entry),
+	.limit = TKB_ENTRIES_LIMIT,
+	.too_many = "too many entries",
+};
 
-static int read_member(struct reader *reader, const char *name,
-                       struct tkb_error *err)
-{
-	int rc;
-
-	rc = expect(reader, TKB_JSON_KEY, err);
-	return rc == 0 && !token_is(reader, name) ? refuse(reader, err) : rc;
-}
-
-/* A zero would end the text for us, and not for others. */
-static bool has_control_character(struct tkb_bytes text)
-{
-	const unsigned char *bytes = text.data;
-
-	for (size_t i = 0; i < text.size; i++) {
-		if (bytes[i] < 0x20)
-			return true;
-	}
-	return false;
-}
-
-static int read_text(struct reader *reader, const char **out,
-                     struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf value = TKB_BUF_INIT(TEXT_LIMIT);
-	int rc;
-
-	rc = expect(reader, TKB_JSON_STRING, err);
-	if (rc < 0)
-		return rc;
-	tkb_json_decode(tkb_json_raw(&reader->json, &reader->token), &value);
-	if (value.failure == TKB_ERR_NOMEM)
-		return tkb_fail_nomem(err);
-	if (value.failure != 0 || has_control_character(tkb_buf_bytes(&value)))
-		return refuse(reader, err);
-	*out = tkb_arena_string(&reader->record->arena, tkb_buf_bytes(&value));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
-}
-
-static int read_digest(struct reader *reader, struct tkb_digest *out,
-                       struct tkb_error *err)
-{
-	int rc;
-
-	rc = expect(reader, TKB_JSON_STRING, err);
-	if (rc < 0)
-		return rc;
-	if (!tkb_digest_from_hex(tkb_json_raw(&reader->json, &reader->token),
-	                         out))
-		return refuse(reader, err);
-	return 0;
-}
-
-static int number_of(const struct reader *reader, uint64_t limit, uint64_t *out,
-                     struct tkb_error *err)
-{
-	if (reader->token.type != TKB_JSON_NUMBER ||
-	    !tkb_json_number(&reader->json, &reader->token, out) ||
-	    *out > limit)
-		return refuse(reader, err);
-	return 0;
-}
-
-static int read_number(struct reader *reader, uint64_t limit, uint64_t *out,
-                       struct tkb_error *err)
-{
-	int rc;
-
-	rc = expect(reader, TKB_JSON_NUMBER, err);
-	return rc == 0 ? number_of(reader, limit, out, err) : rc;
-}
-
-static int read_blob(struct reader *reader, struct tkb_error *err)
-{
-	int rc;
-
-	rc = expect(reader, TKB_JSON_ARRAY, err);
-	if (rc == 0)
-		rc = read_digest(reader, &reader->record->blob, err);
-	if (rc == 0)
-		rc = read_number(reader, UINT64_MAX, &reader->record->size,
-		                 err);
-	return rc == 0 ? expect(reader, TKB_JSON_ARRAY_END, err) : rc;
-}
-
-static int read_target(struct reader *reader, struct tkb_target *out,
-                       struct tkb_error *err)
-{
-	uint64_t warp_size = 0;
-	int rc;
-
-	rc = expect(reader, TKB_JSON_ARRAY, err);
-	if (rc == 0)
-		rc = read_text(reader, &out->backend, err);
-	if (rc == 0)
-		rc = read_text(reader, &out->arch, err);
-	if (rc == 0)
-		rc = read_number(reader, UINT32_MAX, &warp_size, err);
-	out->warp_size = (uint32_t)warp_size;
-	return rc == 0 ? expect(reader, TKB_JSON_ARRAY_END, err) : rc;
-}
-
-/* The next token, whatever it is. */
-static int advance(struct reader *reader, struct tkb_error *err)
-{
-	return tkb_json_next(&reader->json, &reader->token, NULL) < 0
-	               ? refuse(reader, err)
-	               : 0;
-}
-
-static int keep_devices(struct reader *reader, size_t count,
-                        struct tkb_record_entry *entry, struct tkb_error *err)
-{
-	uint32_t *kept;
-
-	if (count == 0)
-		return refuse(reader, err);
-	kept = tkb_arena_alloc(&reader->record->arena, count, sizeof(*kept));
-	if (kept == NULL)
-		return tkb_fail_nomem(err);
-	memcpy(kept, reader->devices, count * sizeof(*kept));
-	entry->devices = kept;
-	entry->device_count = count;
-	return 0;
-}
-
-static int read_devices(struct reader *reader, struct tkb_record_entry *entry,
+/* A record of a newer tkbundle is passed over, not called damaged. */
+static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
-	uint64_t device = 0;
-	int rc;
-
-	rc = expect(reader, TKB_JSON_ARRAY, err);
-	for (size_t count = 0; rc == 0; count++) {
-		rc = advance(reader, err);
-		if (rc == 0 && reader->token.type == TKB_JSON_ARRAY_END)
-			return keep_devices(reader, count, entry, err);
-		if (rc == 0)
-			rc = number_of(reader, TKB_DEVICE_LIMIT - 1, &device,
-			               err);
-		if (rc == 0 && count != 0 &&
-		    device <= reader->devices[count - 1])
-			rc = refuse(reader, err);
-		if (rc == 0)
-			rc = tkb_grow(&reader->devices,
-			              &reader->device_capacity, count,
-			              sizeof(*reader->devices), err);
-		if (rc == 0)
-			reader->devices[count] = (uint32_t)device;
-	}
-	return rc;
-}
-
-/* Behind the "[" of an entry. */
-static int read_entry(struct reader *reader, struct tkb_record_entry *entry,
-                      struct tkb_error *err)
-{
-	int rc;
-
-	rc = read_text(reader, &entry->key, err);
-	if (rc == 0 && !tkb_key_is_valid(entry->key))
-		rc = refuse(reader, err);
-	if (rc == 0)
-		rc = read_text(reader, &entry->platform, err);
-	if (rc == 0)
-		rc = read_target(reader, &entry->target, err);
-	if (rc == 0)
-		rc = read_devices(reader, entry, err);
-	return rc == 0 ? expect(reader, TKB_JSON_ARRAY_END, err) : rc;
-}
-
-static int keep_entries(struct reader *reader, struct tkb_error *err)
-{
-	struct tkb_record *record = reader->record;
-
-	record->entries = tkb_arena_alloc(&record->arena, record->entry_count,
-	                                  sizeof(*record->entries));
-	if (record->entries == NULL)
-		return tkb_fail_nomem(err);
-	if (record->entry_count != 0)
-		memcpy(record->entries, reader->entries,
-		       record->entry_count * sizeof(*record->entries));
-	return 0;
-}
-
-static int read_entries(struct reader *reader, struct tkb_error *err)
-{
-	struct tkb_record *record = reader->record;
-	int rc;
-
-	rc = expect(reader, TKB_JSON_ARRAY, err);
-	while (rc == 0) {
-		struct tkb_record_entry entry = { 0 };
-
-		rc = advance(reader, err);
-		if (rc == 0 && reader->token.type == TKB_JSON_ARRAY_END)
-			return keep_entries(reader, err);
-		if (rc == 0 && (reader->token.type != TKB_JSON_ARRAY ||
-		                record->entry_count == TKB_ENTRIES_LIMIT))
-			rc = refuse(reader, err);
-		if (rc == 0)
-			rc = read_entry(reader, &entry, err);
-		if (rc == 0)
-			rc = tkb_grow(&reader->entries, &reader->entry_capacity,
-			              record->entry_count, sizeof(entry), err);
-		if (rc == 0)
-			reader->entries[record->entry_count++] = entry;
-	}
-	return rc;
-}
-
-static int read_profile(struct reader *reader, struct tkb_error *err)
-{
-	int rc;
-
-	rc = expect(reader, TKB_JSON_STRING, err);
-	if (rc < 0)
-		return rc;
-	reader->record->is_lean = token_is(reader, "lean");
-	if (!reader->record->is_lean && !token_is(reader, "full"))
-		return refuse(reader, err);
-	return 0;
-}
-
-/* What a newer tkbundle wrote is passed over, not called damaged. */
-static int read_version(struct reader *reader, struct tkb_error *err)
-{
+	static const struct tkb_schema_field number = {
+		.kind = TKB_SCHEMA_NUMBER,
+		.size = sizeof(uint64_t),
+		.least = RECORD_VERSION,
+		.limit = UINT64_MAX,
+		.wrong = "there is no such version",
+	};
 	uint64_t version = 0;
 	int rc;
 
-	rc = read_number(reader, UINT64_MAX, &version, err);
+	(void)out;
+	rc = tkb_schema_value(reader, &number, &version, err);
 	if (rc == 0 && version > RECORD_VERSION)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the record has version %llu, this tkbundle "
 		                "reads up to %d",
 		                (unsigned long long)version, RECORD_VERSION);
-	return rc == 0 && version != RECORD_VERSION ? refuse(reader, err) : rc;
+	return rc;
 }
 
-static int read_format(struct reader *reader, struct tkb_error *err)
+/* What is read of a record besides what stays. */
+struct reading {
+	struct tkb_record record;
+	const char *format;
+	const char *profile;
+};
+
+static const struct tkb_schema_field fields[] = {
+	TKB_FIELD_TUPLE("blob", offsetof(struct reading, record), &blob_schema,
+	                "a blob is no list"),
+	TKB_FIELD_DIGEST("bundle", struct reading, record.bundle),
+	TKB_FIELD_LIST("entries", struct reading, record.entries,
+	               record.entry_count, &entry_list, "entries are no list"),
+	TKB_FIELD_TEXT("format", struct reading, format, is_format,
+	               "the format is another"),
+	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
+	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
+	               "the profile is not known"),
+	TKB_FIELD_CUSTOM("version", read_version),
+};
+
+static void release_reading(struct reading *reading)
 {
-	int rc;
-
-	rc = expect(reader, TKB_JSON_STRING, err);
-	return rc == 0 && !token_is(reader, RECORD_FORMAT) ? refuse(reader, err)
-	                                                   : rc;
-}
-
-static int read_id(struct reader *reader, struct tkb_error *err)
-{
-	return read_digest(reader, &reader->record->bundle, err);
-}
-
-static int read_frames(struct reader *reader, struct tkb_error *err)
-{
-	return read_digest(reader, &reader->record->frames, err);
-}
-
-static int parse(struct reader *reader, struct tkb_error *err)
-{
-	static const struct {
-		const char *name;
-		int (*read)(struct reader *reader, struct tkb_error *err);
-	} members[] = {
-		{ "blob", read_blob },       { "bundle", read_id },
-		{ "entries", read_entries }, { "format", read_format },
-		{ "frames", read_frames },   { "profile", read_profile },
-		{ "version", read_version },
-	};
-	int rc;
-
-	rc = expect(reader, TKB_JSON_OBJECT, err);
-	for (size_t i = 0; i < TKB_COUNT_OF(members) && rc == 0; i++) {
-		rc = read_member(reader, members[i].name, err);
-		if (rc == 0)
-			rc = members[i].read(reader, err);
-	}
-	if (rc == 0)
-		rc = expect(reader, TKB_JSON_OBJECT_END, err);
-	return rc == 0 ? expect(reader, TKB_JSON_END, err) : rc;
+	tkb_record_release(&reading->record);
 }
 
 int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_record_release) struct tkb_record record = { 0 };
-	TKB_AUTO(reader_release)
-	struct reader reader = { .json = tkb_json_of(text, TKB_JSON_CANONICAL),
-		                 .record = &record };
+	static const struct tkb_schema schema = {
+		.fields = fields,
+		.count = TKB_COUNT_OF(fields),
+		.is_closed = true,
+	};
+	TKB_AUTO(release_reading) struct reading reading = { .format = NULL };
+	const struct tkb_schema_document document = {
+		.text = text,
+		.flags = TKB_JSON_CANONICAL,
+		.name = "the record",
+		.arena = &reading.record.arena,
+	};
 	int rc;
 
-	rc = parse(&reader, err);
+	rc = tkb_schema_read(&document, &schema, &reading, err);
 	if (rc < 0)
 		return rc;
-	*out = record;
-	record = (struct tkb_record){ 0 };
+	reading.record.is_lean = strcmp(reading.profile, "lean") == 0;
+	*out = reading.record;
+	reading.record = (struct tkb_record){ 0 };
 	return 0;
+}
+
+static int note_other_version(struct tkb_schema_reader *reader, void *out,
+                              struct tkb_error *err)
+{
+	bool *is_other = out;
+	uint64_t version = 0;
+
+	*is_other |=
+		!tkb_json_number(&reader->json, &reader->token, &version) ||
+		version != RECORD_VERSION;
+	return tkb_schema_skip(reader, err);
 }
 
 bool tkb_record_may_be_newer(struct tkb_bytes text)
 {
-	struct tkb_json json = tkb_json_of(text, 0);
-	struct tkb_json_token token;
+	static const struct tkb_schema_field version[] = {
+		TKB_FIELD_CUSTOM("version", note_other_version),
+	};
+	static const struct tkb_schema schema = TKB_SCHEMA_OF(version);
+	const struct tkb_schema_document document = { .text = text,
+		                                      .name = "it" };
 	bool is_newer = false;
-	int rc;
 
-	rc = tkb_json_next(&json, &token, NULL);
-	if (rc < 0 || token.type != TKB_JSON_OBJECT)
-		return false;
-	while (rc == 0) {
-		bool is_version;
-		uint64_t version;
-
-		rc = tkb_json_next(&json, &token, NULL);
-		if (rc < 0 || token.type != TKB_JSON_KEY)
-			break;
-		is_version = tkb_json_equals(tkb_json_raw(&json, &token),
-		                             tkb_text("version"));
-		rc = tkb_json_next(&json, &token, NULL);
-		if (rc < 0)
-			break;
-		is_newer |= is_version &&
-		            (!tkb_json_number(&json, &token, &version) ||
-		             version != RECORD_VERSION);
-		rc = tkb_json_skip(&json, &token, NULL);
-	}
-	return rc == 0 && token.type == TKB_JSON_OBJECT_END && is_newer;
+	return tkb_schema_read(&document, &schema, &is_newer, NULL) == 0 &&
+	       is_newer;
 }

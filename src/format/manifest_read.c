@@ -6,94 +6,34 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cache/key.h"
 #include "cache/names.h"
-#include "format/parser.h"
 #include "format/launcher_payload.h"
+#include "format/manifest_schema.h"
 
-/* Behind the "{" of an entry: read it, and keep it. */
-static int add_entry(struct tkb_parser *parser, struct tkb_error *err)
+static bool is_format(const char *text)
 {
-	struct tkb_manifest *manifest = parser->manifest;
-	int rc;
-
-	rc = tkb_parser_entry(parser, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_grow(&parser->entries, &parser->entry_capacity,
-	              manifest->entry_count, sizeof(parser->entry), err);
-	if (rc == 0)
-		parser->entries[manifest->entry_count++] = parser->entry;
-	return rc;
+	return strcmp(text, "tkbundle") == 0;
 }
 
-static int read_entries(struct tkb_parser *parser, struct tkb_error *err)
+static bool is_profile(const char *text)
 {
-	static const struct tkb_list_reader list = {
-		.limit = TKB_ENTRIES_LIMIT,
-		.read_object = add_entry,
-		.no_list = "entries are no list",
-		.no_object = "an entry is no object",
-		.too_many = "too many entries",
-	};
-
-	return tkb_parser_objects(parser, &list, err);
-}
-
-static int read_format(struct tkb_parser *parser, struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_parser_expect(parser, TKB_JSON_STRING, "format is no string",
-	                       err);
-	if (rc < 0)
-		return rc;
-	if (!tkb_parser_token_is(parser, "tkbundle"))
-		return tkb_parser_refuse(parser, "the format is another", err);
-	return 0;
-}
-
-static int add_launcher(struct tkb_parser *parser, struct tkb_error *err)
-{
-	struct tkb_manifest *manifest = parser->manifest;
-	int rc;
-
-	rc = tkb_parser_launcher(parser, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_grow(&parser->launchers, &parser->launcher_capacity,
-	              manifest->launcher_count, sizeof(parser->launcher), err);
-	if (rc == 0)
-		parser->launchers[manifest->launcher_count++] =
-			parser->launcher;
-	return rc;
-}
-
-static int read_launchers(struct tkb_parser *parser, struct tkb_error *err)
-{
-	static const struct tkb_list_reader list = {
-		.limit = TKB_LAUNCHERS_LIMIT,
-		.read_object = add_launcher,
-		.no_list = "launchers are no list",
-		.no_object = "a launcher is no object",
-		.too_many = "too many launchers",
-	};
-
-	return tkb_parser_objects(parser, &list, err);
+	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
 }
 
 /* What this version cannot hold, it cannot pass on either. */
-static int read_trees(struct tkb_parser *parser, struct tkb_error *err)
+static int read_trees(struct tkb_schema_reader *reader, void *out,
+                      struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "trees are no list",
-	                       err);
+	(void)out;
+	if (reader->token.type != TKB_JSON_ARRAY)
+		return tkb_schema_refuse(reader, "trees are no list", err);
+	rc = tkb_schema_next(reader, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_parser_advance(parser, err);
-	if (rc < 0)
-		return rc;
-	if (parser->token.type != TKB_JSON_ARRAY_END)
+	if (reader->token.type != TKB_JSON_ARRAY_END)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the bundle holds trees, which tkbundle %s "
 		                "cannot read",
@@ -101,51 +41,46 @@ static int read_trees(struct tkb_parser *parser, struct tkb_error *err)
 	return 0;
 }
 
-static int read_profile(struct tkb_parser *parser, struct tkb_error *err)
+static int read_requires(struct tkb_schema_reader *reader, void *out,
+                         struct tkb_error *err)
 {
+	static const struct tkb_schema_field word = {
+		.kind = TKB_SCHEMA_TEXT,
+		.missing = "requires holds no word",
+	};
+	const char *text = NULL;
 	int rc;
 
-	rc = tkb_parser_text(parser, &parser->manifest->profile, err);
-	if (rc < 0)
+	(void)out;
+	if (reader->token.type != TKB_JSON_ARRAY)
+		return tkb_schema_refuse(reader, "requires is no list", err);
+	rc = tkb_schema_next(reader, err);
+	if (rc < 0 || reader->token.type == TKB_JSON_ARRAY_END)
 		return rc;
-	if (strcmp(parser->manifest->profile, "full") != 0 &&
-	    strcmp(parser->manifest->profile, "lean") != 0)
-		return tkb_parser_refuse(parser, "the profile is not known",
-		                         err);
-	return 0;
-}
-
-static int read_requires(struct tkb_parser *parser, struct tkb_error *err)
-{
-	const char *word = NULL;
-	int rc;
-
-	rc = tkb_parser_expect(parser, TKB_JSON_ARRAY, "requires is no list",
-	                       err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parser_advance(parser, err);
-	if (rc < 0)
-		return rc;
-	if (parser->token.type == TKB_JSON_ARRAY_END)
-		return 0;
-	if (parser->token.type != TKB_JSON_STRING)
-		return tkb_parser_refuse(parser, "requires holds no word", err);
-	rc = tkb_parser_keep_text(parser, &word, err);
+	rc = tkb_schema_value(reader, &word, &text, err);
 	if (rc < 0)
 		return rc;
 	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 	                "the bundle requires '%.200s', which this tkbundle "
 	                "does not know",
-	                word);
+	                text);
 }
 
-static int read_version(struct tkb_parser *parser, struct tkb_error *err)
+static int read_version(struct tkb_schema_reader *reader, void *out,
+                        struct tkb_error *err)
 {
+	static const struct tkb_schema_field number = {
+		.kind = TKB_SCHEMA_NUMBER,
+		.size = sizeof(uint64_t),
+		.least = TKB_FORMAT_VERSION,
+		.limit = UINT64_MAX,
+		.wrong = "there is no such version",
+	};
 	uint64_t version = 0;
 	int rc;
 
-	rc = tkb_parser_number(parser, UINT64_MAX, &version, err);
+	(void)out;
+	rc = tkb_schema_value(reader, &number, &version, err);
 	if (rc < 0)
 		return rc;
 	if (version > TKB_FORMAT_VERSION)
@@ -153,46 +88,46 @@ static int read_version(struct tkb_parser *parser, struct tkb_error *err)
 		                "the bundle has format version %" PRIu64
 		                ", this tkbundle reads up to %d",
 		                version, TKB_FORMAT_VERSION);
-	if (version != TKB_FORMAT_VERSION)
-		return tkb_parser_refuse(parser, "there is no such version",
-		                         err);
 	return 0;
 }
 
-static const struct tkb_member_reader members[] = {
-	{ "entries", read_entries },     { "format", read_format },
-	{ "launchers", read_launchers }, { "profile", read_profile },
-	{ "requires", read_requires },   { "trees", read_trees },
-	{ "version", read_version },
+/* What is read of a manifest besides what stays. */
+struct reading {
+	struct tkb_manifest manifest;
+	const char *format;
+};
+
+static const struct tkb_schema_field fields[] = {
+	TKB_FIELD_LIST("entries", struct reading, manifest.entries,
+	               manifest.entry_count, &tkb_manifest_entries,
+	               "entries are no list"),
+	TKB_FIELD_TEXT("format", struct reading, format, is_format,
+	               "the format is another"),
+	TKB_FIELD_LIST("launchers", struct reading, manifest.launchers,
+	               manifest.launcher_count, &tkb_manifest_launchers,
+	               "launchers are no list"),
+	TKB_FIELD_TEXT("profile", struct reading, manifest.profile, is_profile,
+	               "the profile is not known"),
+	TKB_FIELD_CUSTOM("requires", read_requires),
+	TKB_FIELD_CUSTOM("trees", read_trees),
+	TKB_FIELD_CUSTOM("version", read_version),
 };
 
 /*
  * A newer format may have entries that this version calls wrong: then its
  * version, or what it requires, is what to report.
  */
-static int check_version(struct tkb_bytes text, struct tkb_error *err)
+static int check_version(const struct tkb_schema_document *document,
+                         struct tkb_error *err)
 {
-	struct tkb_manifest manifest = { 0 };
-	struct tkb_parser parser = { .json = tkb_json_of(text,
-		                                         TKB_JSON_CANONICAL),
-		                     .manifest = &manifest };
-	int rc;
+	static const struct tkb_schema_field about[] = {
+		TKB_FIELD_CUSTOM("requires", read_requires),
+		TKB_FIELD_CUSTOM("version", read_version),
+	};
+	static const struct tkb_schema schema = TKB_SCHEMA_OF(about);
+	char nothing;
 
-	rc = tkb_parser_expect(&parser, TKB_JSON_OBJECT, "it is no object",
-	                       err);
-	while (rc == 0) {
-		rc = tkb_parser_advance(&parser, err);
-		if (rc < 0 || parser.token.type == TKB_JSON_OBJECT_END)
-			break;
-		if (tkb_parser_token_is(&parser, "version"))
-			rc = read_version(&parser, err);
-		else if (tkb_parser_token_is(&parser, "requires"))
-			rc = read_requires(&parser, err);
-		else
-			rc = tkb_parser_skip(&parser, err);
-	}
-	tkb_manifest_release(&manifest);
-	return rc;
+	return tkb_schema_read(document, &schema, &nothing, err);
 }
 
 static int compare_identity(const void *a, const void *b)
@@ -217,10 +152,11 @@ static bool add_devices(const struct tkb_entry *entry,
 	return true;
 }
 
-/* One key stands twice only with another platform or for other devices. */
-static int check_identities(struct tkb_parser *parser, struct tkb_error *err)
+/* A key may be there twice only with another platform or for other devices. */
+static int check_identities(const struct tkb_manifest *manifest,
+                            struct tkb_error *err)
 {
-	const size_t count = parser->manifest->entry_count;
+	const size_t count = manifest->entry_count;
 	TKB_AUTO(tkb_free_at)
 	const struct tkb_entry **sorted =
 		tkb_alloc_array(count, sizeof(*sorted));
@@ -229,7 +165,7 @@ static int check_identities(struct tkb_parser *parser, struct tkb_error *err)
 	if (sorted == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = &parser->manifest->entries[i];
+		sorted[i] = &manifest->entries[i];
 	qsort(sorted, count, sizeof(*sorted), compare_identity);
 	for (size_t i = 1; i < count; i++) {
 		if (compare_identity(&sorted[i - 1], &sorted[i]) != 0)
@@ -248,94 +184,68 @@ static int check_identities(struct tkb_parser *parser, struct tkb_error *err)
 	return 0;
 }
 
-/* Keep the launchers in the arena. */
-static int keep_launchers(struct tkb_parser *parser, struct tkb_error *err)
+/* Put the launchers' payloads behind the entries. */
+static int add_payloads(struct tkb_manifest *manifest, struct tkb_error *err)
 {
-	struct tkb_manifest *manifest = parser->manifest;
-	const size_t size = sizeof(*manifest->launchers);
-
-	manifest->launchers = tkb_arena_alloc(&manifest->arena,
-	                                      manifest->launcher_count, size);
-	if (manifest->launchers == NULL)
-		return tkb_fail_nomem(err);
-	if (manifest->launcher_count != 0)
-		memcpy(manifest->launchers, parser->launchers,
-		       manifest->launcher_count * size);
-	return 0;
-}
-
-/* Keep the entries in the arena, and put the launchers' payloads behind. */
-static int keep_items(struct tkb_parser *parser, struct tkb_error *err)
-{
-	struct tkb_manifest *manifest = parser->manifest;
-	const size_t size = sizeof(*manifest->entries);
+	const size_t entry_count = manifest->entry_count;
 	struct tkb_entry *payloads = NULL;
+	struct tkb_entry *items;
 	size_t payload_count = 0;
 	int rc;
 
+	manifest->item_count = entry_count;
+	if (manifest->launcher_count == 0)
+		return 0;
 	rc = tkb_payload_items(manifest->launchers, manifest->launcher_count,
 	                       &manifest->arena, &payloads, &payload_count,
 	                       err);
 	if (rc < 0)
 		return rc;
-	manifest->item_count = manifest->entry_count + payload_count;
-	manifest->entries =
-		tkb_arena_alloc(&manifest->arena, manifest->item_count, size);
-	if (manifest->entries == NULL)
+	items = tkb_arena_alloc(&manifest->arena, entry_count + payload_count,
+	                        sizeof(*items));
+	if (items == NULL)
 		return tkb_fail_nomem(err);
-	if (manifest->entry_count != 0)
-		memcpy(manifest->entries, parser->entries,
-		       manifest->entry_count * size);
-	if (payload_count != 0)
-		memcpy(manifest->entries + manifest->entry_count, payloads,
-		       payload_count * size);
+	if (entry_count != 0)
+		memcpy(items, manifest->entries, entry_count * sizeof(*items));
+	memcpy(items + entry_count, payloads, payload_count * sizeof(*items));
+	manifest->entries = items;
+	manifest->item_count += payload_count;
 	return 0;
 }
 
-static int parse(struct tkb_parser *parser, struct tkb_error *err)
+static void release_reading(struct reading *reading)
 {
-	int rc;
-
-	rc = tkb_parser_expect(parser, TKB_JSON_OBJECT, "it is no object", err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parser_object(parser, members, TKB_COUNT_OF(members), err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parser_expect(parser, TKB_JSON_END,
-	                       "it goes on behind its end", err);
-	if (rc < 0)
-		return rc;
-	rc = keep_launchers(parser, err);
-	if (rc < 0)
-		return rc;
-	rc = keep_items(parser, err);
-	if (rc < 0)
-		return rc;
-	return check_identities(parser, err);
+	tkb_manifest_release(&reading->manifest);
 }
 
 int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
                        struct tkb_error *err)
 {
-	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	TKB_AUTO(tkb_parser_release)
-	struct tkb_parser parser = { .json = tkb_json_of(text,
-		                                         TKB_JSON_CANONICAL),
-		                     .manifest = &manifest };
-	struct tkb_error inner = { 0 };
+	static const struct tkb_schema schema = TKB_SCHEMA_OF(fields);
+	TKB_AUTO(release_reading) struct reading reading = { .format = NULL };
+	const struct tkb_schema_document document = {
+		.text = text,
+		.flags = TKB_JSON_CANONICAL,
+		.name = "the manifest",
+		.arena = &reading.manifest.arena,
+	};
+	struct tkb_error newer = { 0 };
 	int rc;
 
-	rc = parse(&parser, err);
+	rc = tkb_schema_read(&document, &schema, &reading, err);
+	if (rc == 0)
+		rc = add_payloads(&reading.manifest, err);
+	if (rc == 0)
+		rc = check_identities(&reading.manifest, err);
 	if ((rc == TKB_ERR_CORRUPT || rc == TKB_ERR_UNSUPPORTED) &&
-	    check_version(text, &inner) == TKB_ERR_UNSUPPORTED) {
+	    check_version(&document, &newer) == TKB_ERR_UNSUPPORTED) {
 		if (err != NULL)
-			*err = inner;
+			*err = newer;
 		return TKB_ERR_UNSUPPORTED;
 	}
 	if (rc < 0)
 		return rc;
-	*out = manifest;
-	manifest = (struct tkb_manifest){ 0 };
+	*out = reading.manifest;
+	reading.manifest = (struct tkb_manifest){ 0 };
 	return 0;
 }

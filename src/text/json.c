@@ -393,7 +393,7 @@ static int read_token(struct tkb_json *json, struct tkb_json_token *out,
 int tkb_json_next(struct tkb_json *json, struct tkb_json_token *out,
                   struct tkb_error *err)
 {
-	struct tkb_json_token token = { 0 };
+	struct tkb_json_token token;
 	int rc;
 
 	skip_space(json);
@@ -448,7 +448,7 @@ bool tkb_json_number(const struct tkb_json *json,
 		if (!is_digit((unsigned char)text[i]))
 			return false;
 		digit = (uint64_t)(text[i] - '0');
-		if (value > (UINT64_MAX - digit) / 10)
+		if (value > UINT64_MAX / 10 || value * 10 > UINT64_MAX - digit)
 			return false;
 		value = value * 10 + digit;
 	}

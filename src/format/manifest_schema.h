@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_MANIFEST_SCHEMA_H
+#define TKB_FORMAT_MANIFEST_SCHEMA_H
+
+/*
+ * What an entry and a saved launcher are in JSON: docs/format.md, section 2,
+ * as tables.
+ */
+
+#include "text/schema.h"
+
+/* Of struct tkb_entry, in the order of a manifest. */
+extern const struct tkb_schema_list tkb_manifest_entries;
+
+/* Of struct tkb_saved_launcher, by cache key. */
+extern const struct tkb_schema_list tkb_manifest_launchers;
+
+/* Shared with records: [backend, architecture, warp size]. */
+extern const struct tkb_schema tkb_target_schema;
+
+/* Indices of GPUs, ascending, at least one. */
+extern const struct tkb_schema_list tkb_device_list;
+
+#endif
