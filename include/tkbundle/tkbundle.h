@@ -17,6 +17,8 @@
  *   merge.h    make one bundle of several
  *   maintain.h relocate a cache, see what of it is used, remove the rest
  *   memory.h   bytes in memory as a sink and a source
+ *   draft.h    a file that appears whole at once, as a sink
+ *   amount.h   sizes and times as people write them
  *   results.h  keep what long work tells of each entry
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
@@ -43,12 +45,14 @@
  * handles that it gives, and changes no signal dispositions.
  */
 
+#include <tkbundle/amount.h>
 #include <tkbundle/bundle.h>
 #include <tkbundle/c_launcher.h>
 #include <tkbundle/cache.h>
 #include <tkbundle/collect.h>
 #include <tkbundle/compile.h>
 #include <tkbundle/cubin.h>
+#include <tkbundle/draft.h>
 #include <tkbundle/emit.h>
 #include <tkbundle/entry.h>
 #include <tkbundle/error.h>

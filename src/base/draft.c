@@ -13,26 +13,19 @@
 #include "base/random.h"
 
 /* "<path>.<random>.tmp", beside the destination: rename cannot cross. */
-static int private_name(const char *path, char **out, struct tkb_error *err)
+static int make_private_name(const char *path, char **out,
+                             struct tkb_error *err)
 {
-	struct tkb_buf name = TKB_BUF_INIT(64 * TKB_KIB);
 	char random[TKB_RANDOM_NAME_SIZE];
+	char *name;
 	int rc;
 
 	rc = tkb_random_name(random, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_text(&name, path);
-	tkb_buf_add_byte(&name, '.');
-	tkb_buf_add_text(&name, random);
-	tkb_buf_add_text(&name, ".tmp");
-	tkb_buf_add_byte(&name, '\0');
-	rc = tkb_buf_check(&name, err);
-	if (rc < 0) {
-		tkb_buf_release(&name);
-		return rc;
-	}
-	*out = (char *)name.data;
+	if (asprintf(&name, "%s.%s.tmp", path, random) < 0)
+		return tkb_fail_nomem(err);
+	*out = name;
 	return 0;
 }
 
@@ -59,7 +52,7 @@ static void remove_if_dead(int dir_fd, const char *name)
 		(void)unlinkat(dir_fd, name, 0);
 }
 
-/* What a writer of this file left that was killed while it published. */
+/* Remove what writers of this file left that were killed while publishing. */
 static int remove_dead_drafts(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *for_folder = strdup(path);
@@ -73,7 +66,7 @@ static int remove_dead_drafts(const char *path, struct tkb_error *err)
 	base = basename(for_base);
 	dir = opendir(dirname(for_folder));
 	if (dir == NULL)
-		return 0; /* to open the draft will tell why */
+		return 0; /* opening the draft says why */
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
 		if (is_private_name(item->d_name, base))
 			remove_if_dead(dirfd(dir), item->d_name);
@@ -89,15 +82,9 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-static int open_special(struct tkb_draft *draft, const char *path,
-                        struct tkb_error *err)
+static int fail_to_write(const struct tkb_draft *draft, struct tkb_error *err)
 {
-	const int fd = tkb_fd_open(AT_FDCWD, path, O_WRONLY | O_NOCTTY, 0);
-
-	if (fd < 0)
-		return tkb_fail_errno(err, "cannot write '%s'", path);
-	*draft = (struct tkb_draft){ .fd = fd, .name = path };
-	return 0;
+	return tkb_fail_errno(err, "cannot write '%s'", draft->path);
 }
 
 /* Somebody may take it for dead before it is locked: then once more. */
@@ -111,57 +98,69 @@ static int open_named(struct tkb_draft *draft, struct tkb_error *err)
 		                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
 		                        0666);
 		if (draft->fd < 0)
-			return tkb_fail_errno(err, "cannot write '%s'",
-			                      draft->path);
+			return fail_to_write(draft, err);
 		draft->is_named = true;
 		(void)flock(draft->fd, LOCK_EX | LOCK_NB);
 		if (fstat(draft->fd, &status) < 0)
-			return tkb_fail_errno(err, "cannot write '%s'",
-			                      draft->path);
+			return fail_to_write(draft, err);
 	}
 	return 0;
 }
 
-/* Without a name if that can be done: a killed process leaves nothing. */
+/*
+ * Without a name, so that a killed process leaves nothing, if that can be done:
+ * it gets its name through /proc.
+ */
 static int open_hidden(struct tkb_draft *draft, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *copy = strdup(draft->path);
 
 	if (copy == NULL)
 		return tkb_fail_nomem(err);
-	draft->fd =
-		tkb_fd_open(AT_FDCWD, dirname(copy), O_TMPFILE | O_RDWR, 0666);
-	if (draft->fd >= 0)
-		return 0;
-
-	return open_named(draft, err);
+	if (access("/proc/self/fd", X_OK) == 0)
+		draft->fd = tkb_fd_open(AT_FDCWD, dirname(copy),
+		                        O_TMPFILE | O_RDWR, 0666);
+	return draft->fd >= 0 ? 0 : open_named(draft, err);
 }
 
-int tkb_draft_open(struct tkb_draft *draft, const char *path,
-                   struct tkb_error *err)
+static int open_regular(struct tkb_draft *draft, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft made = TKB_DRAFT_INIT;
 	int rc;
 
-	if (is_special(path))
-		return open_special(draft, path, err);
-	rc = private_name(path, &made.private_name, err);
-	if (rc < 0)
-		return rc;
-	made.name = path;
-	made.path = strdup(path);
-	if (made.path == NULL)
-		return tkb_fail_nomem(err);
-	rc = remove_dead_drafts(path, err);
-	if (rc < 0)
-		return rc;
-	rc = open_hidden(&made, err);
-	if (rc < 0)
-		return rc;
+	rc = make_private_name(draft->path, &draft->private_name, err);
+	if (rc == 0)
+		rc = remove_dead_drafts(draft->path, err);
+	if (rc == 0)
+		rc = open_hidden(draft, err);
 	/* Without locks (some NFS) a dead draft stays; nothing else is lost. */
-	(void)flock(made.fd, LOCK_EX | LOCK_NB);
-	*draft = made;
-	made = (struct tkb_draft)TKB_DRAFT_INIT;
+	if (rc == 0)
+		(void)flock(draft->fd, LOCK_EX | LOCK_NB);
+	return rc;
+}
+
+int tkb_draft_open(const char *path, struct tkb_draft **out,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_draft_close_at)
+	struct tkb_draft *draft = tkb_alloc_array(1, sizeof(*draft));
+	int rc = 0;
+
+	if (draft == NULL)
+		return tkb_fail_nomem(err);
+	draft->fd = -1;
+	draft->path = strdup(path);
+	if (draft->path == NULL)
+		return tkb_fail_nomem(err);
+	if (is_special(path)) {
+		draft->fd = tkb_fd_open(AT_FDCWD, path, O_WRONLY | O_NOCTTY, 0);
+		if (draft->fd < 0)
+			rc = fail_to_write(draft, err);
+	} else {
+		rc = open_regular(draft, err);
+	}
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(draft);
 	return 0;
 }
 
@@ -170,12 +169,17 @@ static int write_to_draft(void *self, struct tkb_bytes bytes,
 {
 	const struct tkb_draft *draft = self;
 
-	return tkb_fd_write_all(draft->fd, bytes, draft->name, err);
+	return tkb_fd_write_all(draft->fd, bytes, draft->path, err);
 }
 
 struct tkb_sink tkb_draft_sink(struct tkb_draft *draft)
 {
 	return (struct tkb_sink){ .write = write_to_draft, .self = draft };
+}
+
+int tkb_draft_fd(const struct tkb_draft *draft)
+{
+	return draft->private_name != NULL ? draft->fd : -1;
 }
 
 static int give_name(const struct tkb_draft *draft, const char *name)
@@ -204,7 +208,7 @@ static int move_into_place(struct tkb_draft *draft)
 
 /*
  * NFS and quotas tell only at a close that bytes did not fit: too late once the
- * file is in place. A copy's will do, and leaves ours locked.
+ * file is in place. To close a copy tells it, too, and leaves ours locked.
  */
 static int flush(const struct tkb_draft *draft)
 {
@@ -215,29 +219,34 @@ static int flush(const struct tkb_draft *draft)
 
 int tkb_draft_sync(const struct tkb_draft *draft, struct tkb_error *err)
 {
-	if (tkb_fd_sync(draft->fd) < 0)
-		return tkb_fail_errno(err, "cannot write '%s'", draft->name);
-	return 0;
+	return tkb_fd_sync(draft->fd) < 0 ? fail_to_write(draft, err) : 0;
 }
 
 int tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err)
 {
 	if (flush(draft) < 0 ||
-	    (draft->path != NULL && move_into_place(draft) < 0))
-		return tkb_fail_errno(err, "cannot write '%s'", draft->name);
+	    (draft->private_name != NULL && move_into_place(draft) < 0))
+		return fail_to_write(draft, err);
 	tkb_fd_unlock_at(&draft->fd);
 	return 0;
 }
 
-void tkb_draft_discard(struct tkb_draft *draft)
+void tkb_draft_close(struct tkb_draft *draft)
 {
 	const int number = errno;
 
+	if (draft == NULL)
+		return;
 	tkb_fd_unlock_at(&draft->fd);
 	if (draft->is_named)
 		(void)unlink(draft->private_name);
-	draft->is_named = false;
-	free(tkb_take(draft->private_name));
-	free(tkb_take(draft->path));
+	free(draft->private_name);
+	free(draft->path);
+	free(draft);
 	errno = number;
+}
+
+void tkb_draft_close_at(struct tkb_draft **draft)
+{
+	tkb_draft_close(tkb_take(*draft));
 }

@@ -92,12 +92,18 @@ int tkb_dir_next(DIR *dir, const struct dirent **out, struct tkb_error *err)
 	return 0;
 }
 
-ssize_t tkb_fd_read_full(int fd, void *data, size_t size)
+/* From `offset` on, or, if it is NULL, from where the file is. */
+static ssize_t read_fully(int fd, void *data, size_t size,
+                          const uint64_t *offset)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t got = read(fd, (char *)data + done, size - done);
+		char *to = (char *)data + done;
+		const ssize_t got = offset == NULL
+		                            ? read(fd, to, size - done)
+		                            : pread(fd, to, size - done,
+		                                    (off_t)(*offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -110,59 +116,49 @@ ssize_t tkb_fd_read_full(int fd, void *data, size_t size)
 	return (ssize_t)done;
 }
 
+ssize_t tkb_fd_read_full(int fd, void *data, size_t size)
+{
+	return read_fully(fd, data, size, NULL);
+}
+
 ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
+{
+	return read_fully(fd, data, size, &offset);
+}
+
+/* Likewise. */
+static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
+                       const char *what, struct tkb_error *err)
 {
 	size_t done = 0;
 
-	while (done < size) {
-		ssize_t got = pread(fd, (char *)data + done, size - done,
-		                    (off_t)(offset + done));
+	while (done < bytes.size) {
+		const char *from = (const char *)bytes.data + done;
+		const size_t left = bytes.size - done;
+		const ssize_t put = offset == NULL
+		                            ? write(fd, from, left)
+		                            : pwrite(fd, from, left,
+		                                     (off_t)(*offset + done));
 
-		if (got < 0 && errno == EINTR)
+		if (put < 0 && errno == EINTR)
 			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		done += (size_t)got;
+		if (put < 0)
+			return tkb_fail_errno(err, "cannot write '%s'", what);
+		done += (size_t)put;
 	}
-	return (ssize_t)done;
+	return 0;
 }
 
 int tkb_fd_write_all(int fd, struct tkb_bytes bytes, const char *what,
                      struct tkb_error *err)
 {
-	size_t done = 0;
-
-	while (done < bytes.size) {
-		ssize_t put = write(fd, (const char *)bytes.data + done,
-		                    bytes.size - done);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return tkb_fail_errno(err, "cannot write '%s'", what);
-		done += (size_t)put;
-	}
-	return 0;
+	return write_fully(fd, bytes, NULL, what, err);
 }
 
 int tkb_fd_pwrite_all(int fd, struct tkb_bytes bytes, uint64_t offset,
                       const char *what, struct tkb_error *err)
 {
-	size_t done = 0;
-
-	while (done < bytes.size) {
-		ssize_t put = pwrite(fd, (const char *)bytes.data + done,
-		                     bytes.size - done, (off_t)(offset + done));
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return tkb_fail_errno(err, "cannot write '%s'", what);
-		done += (size_t)put;
-	}
-	return 0;
+	return write_fully(fd, bytes, &offset, what, err);
 }
 
 static int fail_open(const char *name, struct tkb_error *err)

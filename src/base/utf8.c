@@ -170,3 +170,33 @@ size_t tkb_text_show(const char *text, char *out, size_t size)
 	}
 	return used;
 }
+
+size_t tkb_text_repair(const char *text, char *out, size_t size)
+{
+	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+	const size_t length = strlen(text);
+	size_t used = 0;
+	size_t step;
+
+	if (size != 0)
+		out[0] = '\0';
+	for (size_t at = 0; at < length; at += step) {
+		const char *from = text + at;
+		size_t width;
+		uint32_t code;
+
+		step = tkb_utf8_decode((struct tkb_bytes){ from, length - at },
+		                       &code);
+		width = step == 0 ? strlen(replacement) : step;
+		if (used + width < size) {
+			memcpy(out + used, step == 0 ? replacement : from,
+			       width);
+			out[used + width] = '\0';
+		} else {
+			size = 0; /* nothing goes behind a gap */
+		}
+		used += width;
+		step = step == 0 ? 1 : step;
+	}
+	return used;
+}

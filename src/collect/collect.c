@@ -281,9 +281,9 @@ int tkb_collect_request_to_file(const char *cache_root,
                                 struct tkb_collect_report *report,
                                 struct tkb_error *err)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	TKB_AUTO(tkb_free_at) char *copy = NULL;
-	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	struct tkb_sink sink;
 	struct tkb_collect_report own = { .struct_size = sizeof(own) };
 	int rc;
 
@@ -293,13 +293,14 @@ int tkb_collect_request_to_file(const char *cache_root,
 	copy = strdup(path);
 	if (copy == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_draft_open(&draft, path, err);
+	rc = tkb_draft_open(path, &draft, err);
 	if (rc < 0)
 		return rc;
+	sink = tkb_draft_sink(draft);
 	rc = tkb_collect_request(cache_root, options, order, &sink,
 	                         dirname(copy), &own, err);
 	if (rc == 0)
-		rc = tkb_draft_publish(&draft, err);
+		rc = tkb_draft_publish(draft, err);
 	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
 		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
 	return rc;

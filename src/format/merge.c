@@ -183,21 +183,22 @@ int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,
                       const struct tkb_merge_options *options, const char *path,
                       struct tkb_merge_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
-	const struct tkb_sink sink = tkb_draft_sink(&draft);
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_merge_report own = { .struct_size = sizeof(own) };
+	struct tkb_sink sink;
 	int rc;
 
 	rc = TKB_STRUCT_CHECK(tkb_merge_report, bundle_size, report, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_draft_open(&draft, path, err);
+	rc = tkb_draft_open(path, &draft, err);
 	if (rc < 0)
 		return rc;
+	sink = tkb_draft_sink(draft);
 	rc = tkb_merge(bundles, count, options, &sink, &own, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_draft_publish(&draft, err);
+	rc = tkb_draft_publish(draft, err);
 	if (rc == 0)
 		TKB_STRUCT_WRITE(tkb_merge_report, report, &own);
 	return rc;

@@ -6,6 +6,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include <tkbundle/amount.h>
+
 #include "remote/backends.h"
 
 enum {
@@ -78,7 +80,7 @@ static int read_time(const struct tkb_param *param, uint32_t *out,
 {
 	uint64_t time_ms = 0;
 
-	if (!tkb_url_time_ms(param->value, &time_ms) || time_ms == 0 ||
+	if (!tkb_time_parse(param->value, 1000, &time_ms) || time_ms == 0 ||
 	    time_ms > TIME_LIMIT_MS)
 		return fail_param(
 			param, "a time of at most 24h, as in 5s or 500ms", err);
@@ -91,7 +93,7 @@ static int read_retries(const struct tkb_param *param, uint32_t *out,
 {
 	uint64_t number = 0;
 
-	if (!tkb_url_size(param->value, &number) || number > RETRIES_LIMIT)
+	if (!tkb_size_parse(param->value, &number) || number > RETRIES_LIMIT)
 		return fail_param(param, "a number up to 10", err);
 	*out = (uint32_t)number;
 	return 0;

@@ -26,12 +26,4 @@ void tkb_url_release(struct tkb_url *url);
 TKB_NODISCARD int tkb_url_parse(const char *text, struct tkb_url *out,
                                 struct tkb_error *err);
 
-/*
- * Times as "500ms", "5s", "2m", "12h", "30d"; a bare number is seconds.
- * Sizes as "500M", "20G" (powers of 1000), "20Gi" (of 1024), or bytes. False
- * for anything else, and where it does not fit.
- */
-bool tkb_url_time_ms(const char *text, uint64_t *out);
-bool tkb_url_size(const char *text, uint64_t *out);
-
 #endif

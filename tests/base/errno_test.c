@@ -44,12 +44,13 @@ TEST(errno, stays_where_a_folder_is_cleaned_up)
 
 TEST(errno, stays_where_a_draft_is_discarded)
 {
-	struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_draft *draft = NULL;
+	struct tkb_error err = { 0 };
 
-	draft.is_named = true;
-	draft.private_name = strdup("is-not-there");
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	draft->is_named = true; /* and it is not there */
 	errno = EROFS;
-	tkb_draft_discard(&draft);
+	tkb_draft_close(draft);
 	CHECK_INT(errno, EROFS);
 }
 

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tkbundle/amount.h>
+
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/draft.h"
@@ -189,6 +191,113 @@ TEST(utf8, of_no_bytes_is_no_code_point)
 
 	CHECK_INT(tkb_utf8_decode((struct tkb_bytes){ NULL, 0 }, &code), 0);
 	CHECK_INT(code, 42);
+}
+
+TEST(text, is_repaired_where_it_is_no_utf8)
+{
+	static const struct {
+		const char *text;
+		const char *repaired;
+	} cases[] = {
+		{ "", "" },
+		{ "plain \xc3\xa9", "plain \xc3\xa9" },
+		{ "\xff", "\xef\xbf\xbd" },
+		{ "a\xc3", "a\xef\xbf\xbd" },
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xf0\x9f\x98\x80\x80", "\xf0\x9f\x98\x80\xef\xbf\xbd" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		char out[32];
+
+		CHECK_INT(tkb_text_repair(cases[i].text, NULL, 0),
+		          strlen(cases[i].repaired));
+		CHECK_INT(tkb_text_repair(cases[i].text, out, sizeof(out)),
+		          strlen(cases[i].repaired));
+		CHECK_STR(out, cases[i].repaired);
+		(void)tkb_text_repair(cases[i].text, out, 4);
+		CHECK(strlen(out) < 4 && tkb_utf8_is_valid(tkb_text(out)));
+	}
+}
+
+/* A text that is no amount gives `NONE`, and leaves `out` alone. */
+#define NONE 77
+
+struct amount {
+	const char *text;
+	uint64_t value;
+};
+
+TEST(amount, of_bytes_is_a_number_and_a_unit)
+{
+	static const struct amount cases[] = {
+		{ "0", 0 },
+		{ "500", 500 },
+		{ "12B", 12 },
+		{ "5k", 5000 },
+		{ "5K", 5000 },
+		{ "5Ki", 5120 },
+		{ "20GB", 20000000000 },
+		{ "20GiB", 21474836480 },
+		{ "1T", 1000000000000 },
+		{ "1Ti", 1099511627776 },
+		{ "15Ei", UINT64_C(15) << 60 },
+		{ "18446744073709551615", UINT64_MAX },
+		{ "18446744073709551616", NONE },
+		{ "16Ei", NONE },
+		{ "", NONE },
+		{ "M", NONE },
+		{ "-1", NONE },
+		{ " 1", NONE },
+		{ "1 M", NONE },
+		{ "1.5M", NONE },
+		{ "1m", NONE },
+		{ "1i", NONE },
+		{ "1Bi", NONE },
+		{ "1MBx", NONE },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		uint64_t value = NONE;
+
+		if (tkb_size_parse(cases[i].text, &value) !=
+		            (cases[i].value != NONE) ||
+		    value != cases[i].value)
+			fail_msg("'%s' gives %llu", cases[i].text,
+			         (unsigned long long)value);
+	}
+}
+
+TEST(amount, of_time_is_a_number_and_a_unit_unless_one_is_understood)
+{
+	static const struct amount cases[] = {
+		{ "500ms", 500 },
+		{ "5s", 5000 },
+		{ "2m", 120000 },
+		{ "1h", 3600000 },
+		{ "30d", 2592000000 },
+		{ "0s", 0 },
+		{ "s", NONE },
+		{ "5 s", NONE },
+		{ "5w", NONE },
+		{ "5S", NONE },
+		{ "", NONE },
+		{ "-5s", NONE },
+		{ "18446744073709551615s", NONE },
+	};
+	uint64_t value = NONE;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		value = NONE;
+		if (tkb_time_parse(cases[i].text, 0, &value) !=
+		            (cases[i].value != NONE) ||
+		    value != cases[i].value)
+			fail_msg("'%s' gives %llu", cases[i].text,
+			         (unsigned long long)value);
+	}
+	CHECK(!tkb_time_parse("5", 0, &value));
+	CHECK(tkb_time_parse("5", 1000, &value));
+	CHECK_INT(value, 5000);
 }
 
 TEST(path, is_made_absolute_without_resolving_it)
@@ -702,49 +811,49 @@ static void write_draft(struct tkb_draft *draft, const char *contents)
 
 TEST(draft, is_seen_by_nobody_until_it_is_published)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
-	write_draft(&draft, "one ");
-	write_draft(&draft, "two");
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	write_draft(draft, "one ");
+	write_draft(draft, "two");
 	CHECK(!exists("target"));
 
-	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
-	tkb_draft_discard(&draft);
+	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	tkb_draft_close_at(&draft);
 	CHECK_STR(read_file("target").data, "one two");
 	CHECK_INT(count_names("."), 1);
 }
 
 TEST(draft, that_is_discarded_leaves_nothing)
 {
-	struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
-	write_draft(&draft, "x");
-	tkb_draft_discard(&draft);
-	tkb_draft_discard(&draft);
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	write_draft(draft, "x");
+	tkb_draft_close_at(&draft);
+	tkb_draft_close_at(&draft);
 
-	CHECK_INT(draft.fd, -1);
+	CHECK(draft == NULL);
 	CHECK_INT(count_names("."), 0);
 }
 
 TEST(draft, replaces_a_file_in_one_step)
 {
 	TKB_AUTO(tkb_fd_close_at) int old = -1;
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 	char byte = 0;
 
 	write_text("target", "old");
 	old = open("target", O_RDONLY | O_CLOEXEC);
-	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
-	write_draft(&draft, "new");
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	write_draft(draft, "new");
 	CHECK_STR(read_file("target").data, "old");
 
-	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
-	tkb_draft_discard(&draft);
+	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	tkb_draft_close_at(&draft);
 	CHECK_STR(read_file("target").data, "new");
 	CHECK_INT(read(old, &byte, 1), 1);
 	CHECK_INT(byte, 'o');
@@ -753,31 +862,31 @@ TEST(draft, replaces_a_file_in_one_step)
 
 TEST(draft, of_one_file_does_not_disturb_another)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft first = TKB_DRAFT_INIT;
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft second = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *first = NULL;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *second = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open(&first, "target", &err), &err);
-	CHECK_OK(tkb_draft_open(&second, "target", &err), &err);
-	write_draft(&first, "first");
-	write_draft(&second, "second");
+	CHECK_OK(tkb_draft_open("target", &first, &err), &err);
+	CHECK_OK(tkb_draft_open("target", &second, &err), &err);
+	write_draft(first, "first");
+	write_draft(second, "second");
 
-	CHECK_OK(tkb_draft_publish(&second, &err), &err);
+	CHECK_OK(tkb_draft_publish(second, &err), &err);
 	CHECK_STR(read_file("target").data, "second");
-	CHECK_OK(tkb_draft_publish(&first, &err), &err);
+	CHECK_OK(tkb_draft_publish(first, &err), &err);
 	CHECK_STR(read_file("target").data, "first");
 	CHECK_INT(count_names("."), 1);
 }
 
 TEST(draft, gets_the_mode_that_the_umask_leaves)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	const mode_t old = umask(027);
 	struct tkb_error err = { 0 };
 	struct stat status;
 
-	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
-	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	CHECK_OK(tkb_draft_publish(draft, &err), &err);
 	(void)umask(old);
 
 	assert_int_equal(stat("target", &status), 0);
@@ -786,39 +895,39 @@ TEST(draft, gets_the_mode_that_the_umask_leaves)
 
 TEST(draft, that_cannot_be_published_leaves_nothing)
 {
-	struct tkb_draft draft = TKB_DRAFT_INIT;
+	struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
-	write_draft(&draft, "x");
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	write_draft(draft, "x");
 	assert_int_equal(mkdir("target", 0777), 0);
 
-	CHECK_FAILS(tkb_draft_publish(&draft, &err), TKB_ERR_IO, &err,
+	CHECK_FAILS(tkb_draft_publish(draft, &err), TKB_ERR_IO, &err,
 	            "cannot write 'target'");
-	tkb_draft_discard(&draft);
+	tkb_draft_close_at(&draft);
 	CHECK_INT(count_names("."), 1);
 	CHECK_INT(count_names("target"), 0);
 }
 
 TEST(draft, needs_a_folder_and_no_folder_of_its_name)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 
 	assert_int_equal(mkdir("folder", 0777), 0);
 
-	CHECK_FAILS(tkb_draft_open(&draft, "absent/target", &err), TKB_ERR_IO,
+	CHECK_FAILS(tkb_draft_open("absent/target", &draft, &err), TKB_ERR_IO,
 	            &err, "cannot write 'absent/target'");
-	CHECK_FAILS(tkb_draft_open(&draft, "folder", &err), TKB_ERR_IO, &err,
+	CHECK_FAILS(tkb_draft_open("folder", &draft, &err), TKB_ERR_IO, &err,
 	            "cannot write 'folder'");
-	CHECK_INT(draft.fd, -1);
+	CHECK(draft == NULL);
 	CHECK_INT(count_names("."), 1);
 }
 
 TEST(draft, for_a_pipe_goes_through_it)
 {
 	TKB_AUTO(tkb_fd_close_at) int reader = -1;
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 	struct stat status;
 	char got[8] = "";
@@ -827,9 +936,9 @@ TEST(draft, for_a_pipe_goes_through_it)
 	reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(reader >= 0);
 
-	CHECK_OK(tkb_draft_open(&draft, "pipe", &err), &err);
-	write_draft(&draft, "through");
-	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
+	CHECK_OK(tkb_draft_open("pipe", &draft, &err), &err);
+	write_draft(draft, "through");
+	CHECK_OK(tkb_draft_publish(draft, &err), &err);
 	CHECK_INT(read(reader, got, sizeof(got)), 7);
 	CHECK_STR(got, "through");
 	assert_int_equal(lstat("pipe", &status), 0);
@@ -840,16 +949,16 @@ TEST(draft, for_a_pipe_goes_through_it)
 /* Through a link: a draft that is wrong replaces that, not the device. */
 TEST(draft, for_a_device_does_not_replace_it)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 	struct stat status;
 
 	assert_int_equal(symlink("/dev/null", "null"), 0);
 
-	CHECK_OK(tkb_draft_open(&draft, "null", &err), &err);
-	write_draft(&draft, "nothing");
-	CHECK_OK(tkb_draft_publish(&draft, &err), &err);
-	tkb_draft_discard(&draft);
+	CHECK_OK(tkb_draft_open("null", &draft, &err), &err);
+	write_draft(draft, "nothing");
+	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	tkb_draft_close_at(&draft);
 	assert_int_equal(lstat("null", &status), 0);
 	CHECK(S_ISLNK(status.st_mode));
 	assert_int_equal(stat("null", &status), 0);
@@ -864,14 +973,14 @@ TEST(draft, removes_what_dead_writers_of_its_file_left)
 		"target.0123456789ABCDEF.tmp",  "other.0123456789abcdef.tmp",
 		"xtarget.0123456789abcdef.tmp", "target.tmp",
 	};
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct tkb_error err = { 0 };
 
 	write_text("target.0123456789abcdef.tmp", "dead");
 	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
 		write_text(others[i], "not ours");
 
-	CHECK_OK(tkb_draft_open(&draft, text("%s/target", test_folder()), &err),
+	CHECK_OK(tkb_draft_open(text("%s/target", test_folder()), &draft, &err),
 	         &err);
 	CHECK(!exists("target.0123456789abcdef.tmp"));
 	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
@@ -881,7 +990,7 @@ TEST(draft, removes_what_dead_writers_of_its_file_left)
 TEST(draft, leaves_alone_what_a_live_writer_of_its_file_holds)
 {
 	static const char name[] = "target.0123456789abcdef.tmp";
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	TKB_AUTO(tkb_fd_close_at) int live = -1;
 	struct tkb_error err = { 0 };
 
@@ -889,7 +998,7 @@ TEST(draft, leaves_alone_what_a_live_writer_of_its_file_holds)
 	live = open(name, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(live, LOCK_EX | LOCK_NB), 0);
 
-	CHECK_OK(tkb_draft_open(&draft, "target", &err), &err);
+	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
 	CHECK(exists(name));
 }
 
@@ -902,10 +1011,10 @@ TEST(draft, does_not_wait_for_a_pipe_that_looks_like_a_dead_one)
 	assert_int_equal(mkfifo("target.0123456789abcdef.tmp", 0666), 0);
 	child = fork();
 	if (child == 0) {
-		struct tkb_draft draft = TKB_DRAFT_INIT;
+		struct tkb_draft *draft = NULL;
 
 		(void)alarm(2);
-		_exit(tkb_draft_open(&draft, "target", NULL) == 0 ? 0 : 1);
+		_exit(tkb_draft_open("target", &draft, NULL) == 0 ? 0 : 1);
 	}
 
 	CHECK_INT(waitpid(child, &status, 0), child);

@@ -196,7 +196,7 @@ static int store(const struct folder *folder, const char *ref,
                  const struct tkb_digest *digest, const struct tkb_blob *blob,
                  struct tkb_error *err)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	char *text;
@@ -212,12 +212,12 @@ static int store(const struct folder *folder, const char *ref,
 	rc = tkb_dir_make_folders(text, folder->is_synced, err);
 	*slash = '/';
 	if (rc == 0)
-		rc = tkb_draft_open(&draft, text, err);
+		rc = tkb_draft_open(text, &draft, err);
 	if (rc == 0)
-		rc = tkb_dir_write(&draft, blob, err);
+		rc = tkb_dir_write(draft, blob, err);
 	*slash = '\0';
 	if (rc == 0)
-		rc = tkb_dir_publish(&draft, text, folder->is_synced, err);
+		rc = tkb_dir_publish(draft, text, folder->is_synced, err);
 	return blame_remote(rc, err);
 }
 
@@ -292,7 +292,7 @@ static int dir_remove(void *self, const struct tkb_op_limits *call,
 /* The file server's clock, which file times are by. */
 static time_t store_now(const struct folder *folder)
 {
-	TKB_AUTO(tkb_draft_discard) struct tkb_draft draft = TKB_DRAFT_INIT;
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	struct stat status;
@@ -301,8 +301,8 @@ static time_t store_now(const struct folder *folder)
 	tkb_buf_add_text(&path, "/now");
 	tkb_buf_add_byte(&path, '\0');
 	if (tkb_buf_check(&path, NULL) < 0 ||
-	    tkb_draft_open(&draft, (const char *)path.data, NULL) < 0 ||
-	    fstat(draft.fd, &status) < 0)
+	    tkb_draft_open((const char *)path.data, &draft, NULL) < 0 ||
+	    fstat(tkb_draft_fd(draft), &status) < 0)
 		return time(NULL);
 	return status.st_mtim.tv_sec;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tkbundle/amount.h>
+
 #include "base/buf.h"
 #include "base/fd.h"
 #include "remote/http/http.h"
@@ -195,7 +197,7 @@ static int read_web(const struct tkb_http *http,
 		                "cannot read the netrc file '%s'", netrc);
 	if (connections == NULL)
 		return 0;
-	if (!tkb_url_size(connections, &number) || number == 0 ||
+	if (!tkb_size_parse(connections, &number) || number == 0 ||
 	    number > CONNECTIONS_LIMIT)
 		return refuse("connections", "a number from 1 to 64", err);
 	options->connections = (uint32_t)number;

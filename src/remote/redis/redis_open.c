@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include <tkbundle/amount.h>
+
 #include "remote/redis/redis.h"
 #include "remote/url.h"
 
@@ -118,7 +120,7 @@ static int read_options(const struct tkb_remote_url *place,
 		return refuse("prefix", "up to 64 bytes", redis->prefix, err);
 	if (ttl == NULL)
 		return 0;
-	if (!tkb_url_time_ms(ttl, &ttl_ms) || ttl_ms == 0 ||
+	if (!tkb_time_parse(ttl, 1000, &ttl_ms) || ttl_ms == 0 ||
 	    ttl_ms > TTL_LIMIT_MS)
 		return refuse("ttl", "a time up to ten years, as in 30d", ttl,
 		              err);

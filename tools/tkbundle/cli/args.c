@@ -169,7 +169,7 @@ struct amount_kind {
 
 static const struct amount_kind *amount_kind(enum option_kind kind)
 {
-	static const struct amount_kind size = { units_parse_size,
+	static const struct amount_kind size = { tkb_size_parse,
 		                                 "500M or 20Gi" };
 	static const struct amount_kind age = { units_parse_age, "30d or 12h" };
 	static const struct amount_kind time = { units_parse_time,

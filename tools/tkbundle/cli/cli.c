@@ -151,3 +151,8 @@ int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
 	va_end(values);
 	return status;
 }
+
+void cli_close_draft(struct tkb_draft **draft)
+{
+	tkb_draft_close(*draft);
+}

@@ -32,6 +32,9 @@ struct cli {
 	struct json_out json;          /* a document, if --json was given */
 };
 
+/* For TKB_AUTO. */
+void cli_close_draft(struct tkb_draft **draft);
+
 /* Find the verb `name`; NULL if there is none. */
 const struct command *cli_find_command(const struct cli *cli, const char *name);
 

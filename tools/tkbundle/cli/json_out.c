@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include <jansson.h>
+#include <tkbundle/error.h>
 
 #include "cli/auto.h"
 #include "cli/text.h"
 
 /* Print 0.1, not 0.10000000000000001, and only ASCII. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(15))
-
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 void json_out_init(struct json_out *json, bool is_wanted)
 {
@@ -51,39 +50,18 @@ static void put(struct json_out *json, const char *name, json_t *value)
 	json->is_failed = rc < 0;
 }
 
-/* @return a copy that the caller frees, or NULL */
-static char *make_utf8(const char *text)
-{
-	const size_t width = sizeof(REPLACEMENT) - 1;
-	char *const copy = calloc(strlen(text) + 1, width);
-	char *end = copy;
-
-	if (copy == NULL)
-		return NULL;
-
-	while (*text != '\0') {
-		const size_t length = text_utf8_length(text);
-
-		if (length > 0)
-			(void)memcpy(end, text, length);
-		else
-			(void)memcpy(end, REPLACEMENT, width);
-
-		end += length > 0 ? length : width;
-		text += length > 0 ? length : 1;
-	}
-
-	return copy;
-}
-
 void json_out_text(struct json_out *json, const char *name, const char *text)
 {
 	TKB_AUTO(text_free) char *copy = NULL;
+	size_t size;
 
 	if (!is_open(json))
 		return;
 
-	copy = make_utf8(text);
+	size = tkb_text_repair(text, NULL, 0) + 1;
+	copy = malloc(size);
+	if (copy != NULL)
+		(void)tkb_text_repair(text, copy, size);
 	put(json, name, copy != NULL ? json_string(copy) : NULL);
 }
 

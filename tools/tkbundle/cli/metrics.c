@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "cli/outfile.h"
 #include "cli/text.h"
 
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
@@ -78,19 +77,19 @@ static void put_item(FILE *to, const struct metrics *metrics,
 
 static int store(const char *path, struct tkb_bytes text, struct tkb_error *err)
 {
-	TKB_AUTO(outfile_discard) struct outfile file = OUTFILE_INIT;
+	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
 	struct tkb_sink sink;
 	int rc;
 
-	rc = outfile_open(path, &file, err);
+	rc = tkb_draft_open(path, &draft, err);
 	if (rc != 0)
 		return rc;
 	/* The node exporter runs as another user. */
-	if (file.temp != NULL)
-		(void)fchmod(file.fd, 0644);
-	sink = outfile_sink(&file);
+	if (tkb_draft_fd(draft) >= 0)
+		(void)fchmod(tkb_draft_fd(draft), 0644);
+	sink = tkb_draft_sink(draft);
 	rc = sink.write(sink.self, text, err);
-	return rc != 0 ? rc : outfile_publish(&file, err);
+	return rc != 0 ? rc : tkb_draft_publish(draft, err);
 }
 
 int metrics_write(const struct metrics *metrics, const char *path,

@@ -8,58 +8,6 @@
 
 #include "cli/auto.h"
 
-/* How many bytes a character has that begins with `first`; 0: none does. */
-static size_t announced_length(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first <= 0xdf)
-		return 2;
-	if (first >= 0xe0 && first <= 0xef)
-		return 3;
-	if (first >= 0xf0 && first <= 0xf4)
-		return 4;
-	return 0;
-}
-
-size_t text_utf8_length(const char *text)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-	const size_t length = announced_length(bytes[0]);
-	unsigned char low = 0x80;
-	unsigned char high = 0xbf;
-
-	if (length < 2)
-		return length;
-
-	/*
-	 * Refuse overlong forms, surrogates and what is above U+10FFFF: RFC
-	 * 3629.
-	 */
-	if (bytes[0] == 0xe0)
-		low = 0xa0;
-	else if (bytes[0] == 0xed)
-		high = 0x9f;
-	else if (bytes[0] == 0xf0)
-		low = 0x90;
-	else if (bytes[0] == 0xf4)
-		high = 0x8f;
-
-	if (bytes[1] < low || bytes[1] > high)
-		return 0;
-
-	/*
-	 * The terminating NUL is no continuation byte, so nothing behind it is
-	 * read.
-	 */
-	for (size_t i = 2; i < length; i++) {
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 0;
-	}
-
-	return length;
-}
-
 static void put_harmless(FILE *to, const char *text)
 {
 	const size_t size = tkb_text_show(text, NULL, 0) + 1;

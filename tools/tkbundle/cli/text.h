@@ -15,9 +15,6 @@
  * it for one part of them.
  */
 
-/* How many bytes the character at `text` has: 1 to 4, or 0: not UTF-8. */
-size_t text_utf8_length(const char *text);
-
 /*
  * Print a line, as tkb_text_show() writes it: control characters and the like
  * come out as "\x1b". The newline is added.

@@ -6,12 +6,9 @@
 #include <stdint.h>
 
 /*
- * Amounts as people write them on a command line: a whole number and a unit,
- * joined. What is no such thing, or too much for 64 bits, gives false.
+ * Times as people write them on a command line, see tkbundle/amount.h: a whole
+ * number and a unit, joined. Anything else gives false.
  */
-
-/* "500", "500M", "20GB": bytes, powers of 1000; "20Gi", "20GiB": of 1024. */
-bool units_parse_size(const char *text, uint64_t *out);
 
 /* "45s", "90m", "12h", "30d": seconds. */
 bool units_parse_age(const char *text, uint64_t *out);

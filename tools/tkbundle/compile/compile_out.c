@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/outfile.h"
 #include "cli/text.h"
 
 static const char *const outcomes[] = { [COMPILE_LEFT] = "left",
@@ -143,7 +142,7 @@ bool compile_out_is_folder(const char *output)
  * In a folder, name the file after the key: two inputs may have the same name.
  */
 static int open_emitted(const struct compile_work *work, const char *key,
-                        struct outfile *out, struct tkb_error *err)
+                        struct tkb_draft **out, struct tkb_error *err)
 {
 	static const char *const extensions[] = { "ptx", "cubin", "llir" };
 	const char *const output = work->args->output;
@@ -151,7 +150,7 @@ static int open_emitted(const struct compile_work *work, const char *key,
 	int length;
 
 	if (!compile_out_is_folder(output))
-		return outfile_open(output, out, err);
+		return tkb_draft_open(output, out, err);
 	length = snprintf(path, sizeof(path), "%s%s.%s", output, key,
 	                  extensions[work->args->compile.emit.value]);
 	if (length < 0 || (size_t)length >= sizeof(path))
@@ -161,23 +160,23 @@ static int open_emitted(const struct compile_work *work, const char *key,
 		return cli_error(err, TKB_ERR_IO,
 		                 "cannot make the folder '%s': %s", output,
 		                 strerror(errno));
-	return outfile_open(path, out, err);
+	return tkb_draft_open(path, out, err);
 }
 
 int compile_out_emit(struct compile_work *work,
                      const struct tkb_compiled *compiled, struct tkb_error *err)
 {
-	TKB_AUTO(outfile_discard) struct outfile file = OUTFILE_INIT;
+	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
 	const struct tkb_bytes bytes = product_of(work, compiled);
 	struct tkb_sink sink = cli_sink(work->cli);
 	int rc;
 
 	if (strcmp(work->args->output, "-") == 0)
 		return sink.write(sink.self, bytes, err);
-	rc = open_emitted(work, compiled->key, &file, err);
+	rc = open_emitted(work, compiled->key, &draft, err);
 	if (rc < 0)
 		return rc;
-	sink = outfile_sink(&file);
+	sink = tkb_draft_sink(draft);
 	rc = sink.write(sink.self, bytes, err);
-	return rc == 0 ? outfile_publish(&file, err) : rc;
+	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
 }

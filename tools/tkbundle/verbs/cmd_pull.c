@@ -5,7 +5,6 @@
 
 #include "cli/counts.h"
 #include "cli/follow.h"
-#include "cli/outfile.h"
 #include "cli/output.h"
 #include "config/choices.h"
 #include "config/remote_use.h"
@@ -88,17 +87,17 @@ static int to_file(struct remote_use *use, const char *path,
                    const struct tkb_pull_options *chosen,
                    struct tkb_pull_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(outfile_discard) struct outfile file = OUTFILE_INIT;
+	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
 	struct tkb_sink sink;
 	int rc;
 
-	rc = outfile_open(path, &file, err);
+	rc = tkb_draft_open(path, &draft, err);
 	if (rc != 0)
 		return rc;
-	sink = outfile_sink(&file);
+	sink = tkb_draft_sink(draft);
 	rc = use->library.pull_bundle(use->remote, use->ref, chosen, &sink,
 	                              report, err);
-	return rc != 0 ? rc : outfile_publish(&file, err);
+	return rc != 0 ? rc : tkb_draft_publish(draft, err);
 }
 
 static int to_stdout(struct remote_use *use,
