@@ -5,45 +5,45 @@
 
 #include "base/fd.h"
 
-void tkb_blob_buffer_release(struct tkb_blob_buffer *hold)
+void tkb_blob_buffer_release(struct tkb_blob_buffer *buffer)
 {
-	tkb_buf_release(&hold->memory);
-	tkb_fd_close_at(&hold->fd);
-	hold->size = 0;
+	tkb_buf_release(&buffer->memory);
+	tkb_fd_close_at(&buffer->fd);
+	buffer->size = 0;
 }
 
-void tkb_blob_buffer_reset(struct tkb_blob_buffer *hold)
+void tkb_blob_buffer_reset(struct tkb_blob_buffer *buffer)
 {
-	(void)pthread_mutex_lock(&hold->lock);
-	tkb_buf_reset(&hold->memory);
-	tkb_fd_close_at(&hold->fd);
-	hold->size = 0;
-	(void)pthread_mutex_unlock(&hold->lock);
+	(void)pthread_mutex_lock(&buffer->lock);
+	tkb_buf_reset(&buffer->memory);
+	tkb_fd_close_at(&buffer->fd);
+	buffer->size = 0;
+	(void)pthread_mutex_unlock(&buffer->lock);
 }
 
-void tkb_blob_buffer_begin(struct tkb_blob_buffer *hold)
+void tkb_blob_buffer_begin(struct tkb_blob_buffer *buffer)
 {
-	(void)pthread_mutex_lock(&hold->lock);
-	hold->is_growing = true;
-	hold->failure = (struct tkb_error){ 0 };
-	(void)pthread_mutex_unlock(&hold->lock);
+	(void)pthread_mutex_lock(&buffer->lock);
+	buffer->is_growing = true;
+	buffer->failure = (struct tkb_error){ 0 };
+	(void)pthread_mutex_unlock(&buffer->lock);
 }
 
-void tkb_blob_buffer_end(struct tkb_blob_buffer *hold, int rc,
+void tkb_blob_buffer_end(struct tkb_blob_buffer *buffer, int rc,
                          const struct tkb_error *failure)
 {
-	(void)pthread_mutex_lock(&hold->lock);
-	hold->is_growing = false;
+	(void)pthread_mutex_lock(&buffer->lock);
+	buffer->is_growing = false;
 	if (rc != 0) {
-		hold->failure = *failure;
-		hold->failure.status = rc;
+		buffer->failure = *failure;
+		buffer->failure.status = rc;
 	}
-	(void)pthread_cond_broadcast(&hold->moved);
-	(void)pthread_mutex_unlock(&hold->lock);
+	(void)pthread_cond_broadcast(&buffer->moved);
+	(void)pthread_mutex_unlock(&buffer->lock);
 }
 
 /* What is in memory so far goes first. */
-static int move_to_file(struct tkb_blob_buffer *hold, struct tkb_error *err)
+static int move_to_file(struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	int rc;
@@ -51,116 +51,117 @@ static int move_to_file(struct tkb_blob_buffer *hold, struct tkb_error *err)
 	rc = tkb_fd_unlinked(NULL, &fd, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_fd_pwrite_all(fd, tkb_buf_bytes(&hold->memory), 0,
+	rc = tkb_fd_pwrite_all(fd, tkb_buf_bytes(&buffer->memory), 0,
 	                       "a temporary file", err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_release(&hold->memory);
-	hold->fd = fd;
+	tkb_buf_release(&buffer->memory);
+	buffer->fd = fd;
 	fd = -1;
 	return 0;
 }
 
-static int add(struct tkb_blob_buffer *hold, struct tkb_bytes bytes,
+static int add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
                struct tkb_error *err)
 {
 	int rc;
 
-	if (bytes.size > hold->limit - hold->size)
+	if (bytes.size > buffer->limit - buffer->size)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "it has more than %llu bytes",
-		                (unsigned long long)hold->limit);
-	if (hold->fd < 0 && hold->size + bytes.size > hold->memory.limit) {
-		rc = move_to_file(hold, err);
+		                (unsigned long long)buffer->limit);
+	if (buffer->fd < 0 &&
+	    buffer->size + bytes.size > buffer->memory.limit) {
+		rc = move_to_file(buffer, err);
 		if (rc < 0)
 			return rc;
 	}
-	if (hold->fd >= 0) {
-		rc = tkb_fd_pwrite_all(hold->fd, bytes, hold->size,
+	if (buffer->fd >= 0) {
+		rc = tkb_fd_pwrite_all(buffer->fd, bytes, buffer->size,
 		                       "a temporary file", err);
 	} else {
-		tkb_buf_add(&hold->memory, bytes);
-		rc = tkb_buf_check(&hold->memory, err);
+		tkb_buf_add(&buffer->memory, bytes);
+		rc = tkb_buf_check(&buffer->memory, err);
 	}
 	if (rc == 0)
-		hold->size += bytes.size;
+		buffer->size += bytes.size;
 	return rc;
 }
 
-int tkb_blob_buffer_add(struct tkb_blob_buffer *hold, struct tkb_bytes bytes,
+int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
                         struct tkb_error *err)
 {
 	int rc;
 
-	(void)pthread_mutex_lock(&hold->lock);
-	rc = add(hold, bytes, err);
-	(void)pthread_cond_broadcast(&hold->moved);
-	(void)pthread_mutex_unlock(&hold->lock);
+	(void)pthread_mutex_lock(&buffer->lock);
+	rc = add(buffer, bytes, err);
+	(void)pthread_cond_broadcast(&buffer->moved);
+	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;
 }
 
 /* What is there, under the lock. */
-static int read_held(const struct tkb_blob_buffer *hold, uint64_t offset,
+static int read_held(const struct tkb_blob_buffer *buffer, uint64_t offset,
                      void *data, size_t size, size_t *got_out,
                      struct tkb_error *err)
 {
 	ssize_t got;
 
 	*got_out = 0;
-	if (offset >= hold->size || size == 0)
+	if (offset >= buffer->size || size == 0)
 		return 0;
-	if (size > hold->size - offset)
-		size = (size_t)(hold->size - offset);
-	if (hold->fd < 0) {
-		memcpy(data, hold->memory.data + offset, size);
+	if (size > buffer->size - offset)
+		size = (size_t)(buffer->size - offset);
+	if (buffer->fd < 0) {
+		memcpy(data, buffer->memory.data + offset, size);
 		*got_out = size;
 		return 0;
 	}
-	got = tkb_fd_pread_full(hold->fd, data, size, offset);
+	got = tkb_fd_pread_full(buffer->fd, data, size, offset);
 	if (got < 0)
 		return tkb_fail_errno(err, "cannot read a temporary file");
 	*got_out = (size_t)got;
 	return 0;
 }
 
-int tkb_blob_buffer_read(struct tkb_blob_buffer *hold, uint64_t offset,
+int tkb_blob_buffer_read(struct tkb_blob_buffer *buffer, uint64_t offset,
                          void *data, size_t size, size_t *got_out,
                          struct tkb_error *err)
 {
 	int rc;
 
-	(void)pthread_mutex_lock(&hold->lock);
-	rc = read_held(hold, offset, data, size, got_out, err);
-	(void)pthread_mutex_unlock(&hold->lock);
+	(void)pthread_mutex_lock(&buffer->lock);
+	rc = read_held(buffer, offset, data, size, got_out, err);
+	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;
 }
 
 static int read_live(void *self, uint64_t offset, void *data, size_t size,
                      size_t *got_out, struct tkb_error *err)
 {
-	struct tkb_blob_buffer *hold = self;
+	struct tkb_blob_buffer *buffer = self;
 	int rc;
 
-	(void)pthread_mutex_lock(&hold->lock);
-	while (hold->is_growing &&
-	       (offset > hold->size || size > hold->size - offset))
-		(void)pthread_cond_wait(&hold->moved, &hold->lock);
-	rc = read_held(hold, offset, data, size, got_out, err);
-	if (rc == 0 && *got_out < size && hold->failure.status < 0) {
-		rc = hold->failure.status;
+	(void)pthread_mutex_lock(&buffer->lock);
+	while (buffer->is_growing &&
+	       (offset > buffer->size || size > buffer->size - offset))
+		(void)pthread_cond_wait(&buffer->moved, &buffer->lock);
+	rc = read_held(buffer, offset, data, size, got_out, err);
+	if (rc == 0 && *got_out < size && buffer->failure.status < 0) {
+		rc = buffer->failure.status;
 		if (err != NULL)
-			*err = hold->failure;
+			*err = buffer->failure;
 	}
-	(void)pthread_mutex_unlock(&hold->lock);
+	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;
 }
 
-struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *hold)
+struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *buffer)
 {
-	return (struct tkb_source){ .read_at = read_live, .self = hold };
+	return (struct tkb_source){ .read_at = read_live, .self = buffer };
 }
 
-int tkb_blob_buffer_send(struct tkb_blob_buffer *hold,
+int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer,
                          const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = NULL;
@@ -168,16 +169,17 @@ int tkb_blob_buffer_send(struct tkb_blob_buffer *hold,
 	size_t got = 0;
 	int rc = 0;
 
-	if (hold->fd < 0)
-		return hold->size == 0
+	if (buffer->fd < 0)
+		return buffer->size == 0
 		               ? 0
 		               : sink->write(sink->self,
-		                             tkb_buf_bytes(&hold->memory), err);
+		                             tkb_buf_bytes(&buffer->memory),
+		                             err);
 	chunk = malloc(TKB_MIB);
 	if (chunk == NULL)
 		return tkb_fail_nomem(err);
-	while (offset < hold->size && rc == 0) {
-		rc = tkb_blob_buffer_read(hold, offset, chunk, TKB_MIB, &got,
+	while (offset < buffer->size && rc == 0) {
+		rc = tkb_blob_buffer_read(buffer, offset, chunk, TKB_MIB, &got,
 		                          err);
 		if (rc == 0)
 			rc = sink->write(sink->self,
@@ -193,9 +195,9 @@ static int write_bytes(void *self, struct tkb_bytes bytes,
 	return tkb_blob_buffer_add(self, bytes, err);
 }
 
-struct tkb_sink tkb_blob_buffer_sink(struct tkb_blob_buffer *hold)
+struct tkb_sink tkb_blob_buffer_sink(struct tkb_blob_buffer *buffer)
 {
-	return (struct tkb_sink){ .write = write_bytes, .self = hold };
+	return (struct tkb_sink){ .write = write_bytes, .self = buffer };
 }
 
 static int read_at(void *self, uint64_t offset, void *data, size_t size,
@@ -204,7 +206,7 @@ static int read_at(void *self, uint64_t offset, void *data, size_t size,
 	return tkb_blob_buffer_read(self, offset, data, size, got_out, err);
 }
 
-struct tkb_source tkb_blob_buffer_source(struct tkb_blob_buffer *hold)
+struct tkb_source tkb_blob_buffer_source(struct tkb_blob_buffer *buffer)
 {
-	return (struct tkb_source){ .read_at = read_at, .self = hold };
+	return (struct tkb_source){ .read_at = read_at, .self = buffer };
 }

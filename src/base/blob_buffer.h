@@ -6,10 +6,10 @@
  * Bytes that come in one after another and are read later, in any order: in
  * memory while they are few, then in a file without a name.
  *
- *     TKB_AUTO(tkb_blob_buffer_release) struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT(limit);
+ *     TKB_AUTO(tkb_blob_buffer_release) struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(limit);
  *
- *     rc = tkb_blob_buffer_add(&hold, bytes, err);
- *     rc = tkb_blob_buffer_read(&hold, offset, data, size, &got, err);
+ *     rc = tkb_blob_buffer_add(&buffer, bytes, err);
+ *     rc = tkb_blob_buffer_read(&buffer, offset, data, size, &got, err);
  *
  * One thread may fill it while others read through tkb_blob_buffer_live_source(): what
  * has not come yet they wait for, from tkb_blob_buffer_begin() to tkb_blob_buffer_end().
@@ -49,40 +49,40 @@ struct tkb_blob_buffer {
 #define TKB_BLOB_BUFFER_INIT(limit_)                                           \
 	TKB_BLOB_BUFFER_INIT_SMALL(TKB_BLOB_BUFFER_MEMORY, limit_)
 
-void tkb_blob_buffer_release(struct tkb_blob_buffer *hold);
+void tkb_blob_buffer_release(struct tkb_blob_buffer *buffer);
 
 /* Returns 0, TKB_ERR_TOO_LARGE (beyond the limit), TKB_ERR_IO or _NOMEM. */
-TKB_NODISCARD int tkb_blob_buffer_add(struct tkb_blob_buffer *hold,
+TKB_NODISCARD int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer,
                                       struct tkb_bytes bytes,
                                       struct tkb_error *err);
 
 /* More will come. */
-void tkb_blob_buffer_begin(struct tkb_blob_buffer *hold);
+void tkb_blob_buffer_begin(struct tkb_blob_buffer *buffer);
 
 /* No more comes: `rc` is 0, or what those get who wait behind the end. */
-void tkb_blob_buffer_end(struct tkb_blob_buffer *hold, int rc,
+void tkb_blob_buffer_end(struct tkb_blob_buffer *buffer, int rc,
                          const struct tkb_error *failure);
 
 /* Fewer bytes than asked for only at the end. From several threads. */
-TKB_NODISCARD int tkb_blob_buffer_read(struct tkb_blob_buffer *hold,
+TKB_NODISCARD int tkb_blob_buffer_read(struct tkb_blob_buffer *buffer,
                                        uint64_t offset, void *data, size_t size,
                                        size_t *got_out, struct tkb_error *err);
 
 /* Send all of it to `sink`. */
-TKB_NODISCARD int tkb_blob_buffer_send(struct tkb_blob_buffer *hold,
+TKB_NODISCARD int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer,
                                        const struct tkb_sink *sink,
                                        struct tkb_error *err);
 
 /* Empty it; its limit stays. */
-void tkb_blob_buffer_reset(struct tkb_blob_buffer *hold);
+void tkb_blob_buffer_reset(struct tkb_blob_buffer *buffer);
 
 /* A sink that fills it; it must live as long. */
-struct tkb_sink tkb_blob_buffer_sink(struct tkb_blob_buffer *hold);
+struct tkb_sink tkb_blob_buffer_sink(struct tkb_blob_buffer *buffer);
 
 /* A source that reads it; it must live as long. */
-struct tkb_source tkb_blob_buffer_source(struct tkb_blob_buffer *hold);
+struct tkb_source tkb_blob_buffer_source(struct tkb_blob_buffer *buffer);
 
 /* The same, for other threads than the one that fills it. */
-struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *hold);
+struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *buffer);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/watch.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/struct.h"
 
@@ -62,10 +64,18 @@ int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,
 
 int tkb_timed_end(const struct tkb_timed *timed, int rc, struct tkb_error *err)
 {
+	struct tkb_error why = { 0 };
+	const char *end;
+
 	if (rc != TKB_ERR_CANCELLED || timed->deadline_ms == 0 ||
 	    tkb_now_ns() < timed->end_ns)
 		return rc;
-	return tkb_fail(err, rc, "the deadline of %u ms ended it",
+	/* "remote 'x': cancelled" goes on to name the remote. */
+	if (err != NULL)
+		why = *err;
+	end = strstr(why.message, "cancelled");
+	return tkb_fail(err, rc, "%.*sthe deadline of %u ms ended it",
+	                end == NULL ? 0 : (int)(end - why.message), why.message,
 	                (unsigned)timed->deadline_ms);
 }
 

@@ -214,19 +214,19 @@ static int tell_missing(struct auditor *auditor, const char *ref,
 	                 why.message, err);
 }
 
-/* Fetch a blob into `hold`; TKB_MISS where that came to a fault, or none. */
+/* Fetch a blob into `buffer`; TKB_MISS where that came to a fault, or none. */
 static int read_blob(struct auditor *auditor, const char *ref,
                      const struct tkb_digest *digest,
-                     struct tkb_blob_buffer *hold, struct tkb_error *err)
+                     struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 	int rc;
 
-	rc = tkb_tier_fetch(tier_of(auditor), digest, hold, &why);
+	rc = tkb_tier_fetch(tier_of(auditor), digest, buffer, &why);
 	if (rc == TKB_ERR_CORRUPT)
-		rc = tkb_tier_fetch(tier_of(auditor), digest, hold, &why);
+		rc = tkb_tier_fetch(tier_of(auditor), digest, buffer, &why);
 	auditor->report.blob_count += rc == 0 || rc == TKB_ERR_CORRUPT;
-	auditor->report.size += hold->size;
+	auditor->report.size += buffer->size;
 	if (rc == TKB_MISS) {
 		rc = tell_missing(auditor, ref, digest, err);
 		return rc < 0 ? rc : TKB_MISS;
@@ -246,7 +246,7 @@ static int read_blob(struct auditor *auditor, const char *ref,
 /* Is the bundle what its record says, and whole? */
 static int check_bundle(const struct auditor *auditor,
                         const struct tkb_record *record,
-                        struct tkb_blob_buffer *hold, struct tkb_error *err)
+                        struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = auditor->options->watch;
 	const struct tkb_watch quiet = { .struct_size = sizeof(quiet),
@@ -257,7 +257,7 @@ static int check_bundle(const struct auditor *auditor,
 		.threads = auditor->options->threads,
 		.watch = &quiet,
 	};
-	const struct tkb_source source = tkb_blob_buffer_source(hold);
+	const struct tkb_source source = tkb_blob_buffer_source(buffer);
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
@@ -273,7 +273,7 @@ static int check_record(struct auditor *auditor, const char *ref,
                         const struct tkb_record *record, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer hold =
+	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(auditor->one.max_blob_size);
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
@@ -281,11 +281,11 @@ static int check_record(struct auditor *auditor, const char *ref,
 
 	rc = note_named(auditor, &record->blob, err);
 	if (rc == 0)
-		rc = read_blob(auditor, ref, &record->blob, &hold, err);
+		rc = read_blob(auditor, ref, &record->blob, &buffer, err);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
-	rc = hold.size == record->size
-	             ? check_bundle(auditor, record, &hold, &why)
+	rc = buffer.size == record->size
+	             ? check_bundle(auditor, record, &buffer, &why)
 	             : tkb_fail(&why, TKB_ERR_CORRUPT,
 	                        "its blob has another size");
 	/* One above a limit of ours may be of a tkbundle with another. */
@@ -374,12 +374,12 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 	rc = tkb_remote_list(&auditor->one, 0, &visitor, err);
 	for (size_t i = 0; i < auditor->stored_count && rc >= 0; i++) {
 		TKB_AUTO(tkb_blob_buffer_release)
-		struct tkb_blob_buffer hold =
+		struct tkb_blob_buffer buffer =
 			TKB_BLOB_BUFFER_INIT(auditor->one.max_blob_size);
 
 		if (!is_named(auditor, &auditor->stored[i]))
 			rc = read_blob(auditor, NULL, &auditor->stored[i],
-			               &hold, err);
+			               &buffer, err);
 	}
 	return rc < 0 ? rc : 0;
 }

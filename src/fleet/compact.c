@@ -63,7 +63,7 @@ static struct group group_at(const struct tkb_record_list *records,
 
 /* Bundles, of those records whose blobs are here. */
 struct parts {
-	struct tkb_prefetch *flights;      /* owned */
+	struct tkb_prefetch *prefetch;     /* owned */
 	struct tkb_digest *blobs;          /* owned */
 	struct tkb_bundle **bundles;       /* owned, and what each points to */
 	const struct tkb_record **records; /* owned; of the bundles */
@@ -76,7 +76,7 @@ static void parts_close(struct parts *parts)
 		tkb_bundle_close(parts->bundles[i]);
 	free(parts->bundles);
 	free(parts->records);
-	tkb_prefetch_close(parts->flights);
+	tkb_prefetch_close(parts->prefetch);
 	free(parts->blobs);
 }
 
@@ -87,9 +87,9 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 	struct tkb_source source;
 	int rc;
 
-	rc = tkb_prefetch_await(parts->flights, index, &fault);
+	rc = tkb_prefetch_await(parts->prefetch, index, &fault);
 	if (rc == 0) {
-		source = tkb_prefetch_source(parts->flights, index);
+		source = tkb_prefetch_source(parts->prefetch, index);
 		rc = tkb_bundle_open_pinned(
 			&source, "a blob", &record->bundle, &record->frames,
 			&parts->bundles[parts->count], &fault);
@@ -108,7 +108,7 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
                        const struct group *group, struct tkb_error *err)
 {
-	struct tkb_prefetch_start order = {
+	struct tkb_prefetch_start request = {
 		.remote = remote,
 		.count = group->count,
 		.connections = CONNECTIONS,
@@ -124,8 +124,8 @@ static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < group->count; i++)
 		parts->blobs[i] = group->first[i].blob;
-	order.blobs = parts->blobs;
-	rc = tkb_prefetch_open(&order, &parts->flights, err);
+	request.blobs = parts->blobs;
+	rc = tkb_prefetch_open(&request, &parts->prefetch, err);
 	for (size_t i = 0; i < group->count && rc == 0; i++)
 		rc = add_part(parts, &group->first[i], i, err);
 	return rc;
@@ -154,9 +154,9 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(parts_close) struct parts parts = { 0 };
 	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer hold =
+	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
-	const struct tkb_sink sink = tkb_blob_buffer_sink(&hold);
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
 	struct tkb_digest made;
 	int rc;
 
@@ -166,9 +166,9 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	rc = tkb_merge((const struct tkb_bundle *const *)parts.bundles,
 	               parts.count, NULL, &sink, NULL, err);
 	/* The remote is ours again when nobody fetches. */
-	tkb_prefetch_close(tkb_take(parts.flights));
+	tkb_prefetch_close(tkb_take(parts.prefetch));
 	if (rc == 0)
-		rc = tkb_push_blob(remote, ref, &hold, NULL, &made, err);
+		rc = tkb_push_blob(remote, ref, &buffer, NULL, &made, err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0; /* they stay as they are */
 	if (rc == 0)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/struct.h"
 #include "text/json.h"
 #include "cache/kernel.h"
 #include "cache/names.h"
@@ -128,18 +127,13 @@ static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
 	                unfit->url.place.name);
 }
 
-static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	return tkb_blob_buffer_add(self, bytes, err);
-}
-
-/* Collect into `hold`, and open that. */
+/* Collect into `buffer`, and open that. */
 static int pack(struct pusher *pusher, const char *cache_root,
                 const struct tkb_collect_options *options,
-                struct tkb_blob_buffer *hold, struct tkb_error *err)
+                struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	struct tkb_collect_options chosen = *options;
-	const struct tkb_sink sink = { add_bytes, hold };
+	const struct tkb_sink sink = tkb_blob_buffer_sink(buffer);
 	struct tkb_collect_report collected = { .struct_size =
 		                                        sizeof(collected) };
 	struct tkb_source source;
@@ -151,7 +145,7 @@ static int pack(struct pusher *pusher, const char *cache_root,
 	if (rc != 0)
 		return rc;
 	pusher->report.left_out_count = collected.left_out_count;
-	source = tkb_blob_buffer_source(hold);
+	source = tkb_blob_buffer_source(buffer);
 	return tkb_bundle_open_source(&source, "the bundle", &pusher->bundle,
 	                              err);
 }
@@ -172,7 +166,7 @@ static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 	        strcmp(first->files[0].name, entry->files[0].name) == 0);
 }
 
-/* Leave out what cannot be pushed, before anything is. */
+/* Report entries that cannot be pushed, before any is pushed. */
 static int check_entries(struct pusher *pusher, bool is_strict,
                          struct tkb_error *err)
 {
@@ -354,7 +348,7 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
                     struct tkb_push_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
+	struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
 	TKB_AUTO(pusher_close) struct pusher pusher = { .remote = remote };
 	const struct tkb_file_visitor visitor = { take_file, &pusher };
 	int rc;
@@ -363,12 +357,12 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
 	pusher.is_dry_run = options->collect->is_dry_run;
 	rc = check_tiers(remote, err);
 	if (rc == 0)
-		rc = pack(&pusher, cache_root, options->collect, &hold, err);
+		rc = pack(&pusher, cache_root, options->collect, &buffer, err);
 	if (rc == 0)
 		rc = check_entries(&pusher, options->collect->is_strict, err);
 	if (rc == 0)
 		rc = tkb_bundle_read_all(pusher.bundle, &visitor, NULL, err);
 	if (rc == 0)
-		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
+		*report = pusher.report;
 	return rc;
 }

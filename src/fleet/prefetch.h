@@ -5,13 +5,13 @@
 /*
  * Blobs on their way here, several at once, in order:
  *
- *     rc = tkb_prefetch_open(&order, &flights, err);
+ *     rc = tkb_prefetch_open(&request, &prefetch, err);
  *     for (size_t i = 0; i < count && rc >= 0; i++) {
- *             source = tkb_prefetch_source(flights, i);   and read from it
- *             rc = tkb_prefetch_await(flights, i, err);   it is whole
- *             tkb_prefetch_drop(flights, i);
+ *             source = tkb_prefetch_source(prefetch, i);   and read from it
+ *             rc = tkb_prefetch_await(prefetch, i, err);   it is whole
+ *             tkb_prefetch_drop(prefetch, i);
  *     }
- *     tkb_prefetch_close(flights);
+ *     tkb_prefetch_close(prefetch);
  *
  * Threads fetch while the caller works with what has come: as many as there are
  * connections, each with a handle of its own, and no further ahead than that.
@@ -32,25 +32,25 @@ struct tkb_prefetch_start {
 	bool keeps_all; /* nothing is dropped: fetch as fast as it comes */
 };
 
-TKB_NODISCARD int tkb_prefetch_open(const struct tkb_prefetch_start *order,
+TKB_NODISCARD int tkb_prefetch_open(const struct tkb_prefetch_start *request,
                                     struct tkb_prefetch **out,
                                     struct tkb_error *err);
 
 /* Break off what is not here yet. NULL is allowed. */
-void tkb_prefetch_close(struct tkb_prefetch *flights);
+void tkb_prefetch_close(struct tkb_prefetch *prefetch);
 
 /* Reads blob `index`; who reads what has not come waits for it. */
-struct tkb_source tkb_prefetch_source(struct tkb_prefetch *flights,
+struct tkb_source tkb_prefetch_source(struct tkb_prefetch *prefetch,
                                       size_t index);
 
 /*
  * Wait until blob `index` is here and has its digest. Returns 0, TKB_MISS, or
  * what tkb_remote_get() does.
  */
-TKB_NODISCARD int tkb_prefetch_await(struct tkb_prefetch *flights, size_t index,
-                                     struct tkb_error *err);
+TKB_NODISCARD int tkb_prefetch_await(struct tkb_prefetch *prefetch,
+                                     size_t index, struct tkb_error *err);
 
 /* Nobody reads blob `index` any more. */
-void tkb_prefetch_drop(struct tkb_prefetch *flights, size_t index);
+void tkb_prefetch_drop(struct tkb_prefetch *prefetch, size_t index);
 
 #endif

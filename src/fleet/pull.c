@@ -29,8 +29,8 @@
 enum {
 	DEFAULT_CONNECTIONS = 4,
 	CONNECTIONS_LIMIT = 16,
-	DOUBT_MS = 2000, /* at most, and ... */
-	DOUBT_SHARE = 4  /* ... one part in so many of what is left */
+	CHECK_MS = 2000, /* at most, and ... */
+	CHECK_SHARE = 4  /* ... one part in so many of what is left */
 };
 
 #define NS_PER_MS ((uint64_t)1000000)
@@ -48,7 +48,7 @@ struct puller {
 	size_t connections;
 	struct tkb_record_list records;
 	struct tkb_keys keys;          /* that are asked for */
-	struct tkb_pull_plan *wanted;  /* owned */
+	struct tkb_pull_plan *plan;    /* owned */
 	struct tkb_choice *choices;    /* owned */
 	struct tkb_digest *blobs;      /* owned; of the choices */
 	uint64_t done;                 /* bytes of blobs that are emitted */
@@ -65,7 +65,7 @@ static void puller_close(struct puller *puller)
 {
 	tkb_record_list_release(&puller->records);
 	tkb_keys_release(&puller->keys);
-	tkb_pull_plan_close(puller->wanted);
+	tkb_pull_plan_close(puller->plan);
 	free(puller->choices);
 	free(puller->blobs);
 	(void)pthread_mutex_destroy(&puller->watch_lock);
@@ -201,13 +201,13 @@ static int note_failure(struct puller *puller, int rc,
  * What was emitted while the blob came in may have been from a tier that turned
  * out to be damaged, where another gave it whole: it is emitted again then.
  */
-static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
-                       size_t index, struct tkb_error *err)
+static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
+                     size_t index, struct tkb_error *err)
 {
 	const struct tkb_choice *choice = &puller->choices[index];
 	const struct tkb_record *record =
 		&puller->records.items[choice->record];
-	const struct tkb_source source = tkb_prefetch_source(flights, index);
+	const struct tkb_source source = tkb_prefetch_source(prefetch, index);
 	struct tkb_emit_report report = { .struct_size = sizeof(report) };
 	struct tkb_error fetch_fault = { 0 };
 	struct tkb_error fault = { 0 };
@@ -219,7 +219,7 @@ static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
 	add_done(&puller->emitted, &report);
 	if (is_final(rc))
 		return note_failure(puller, rc, &fault, err);
-	fetched = tkb_prefetch_await(flights, index, &fetch_fault);
+	fetched = tkb_prefetch_await(prefetch, index, &fetch_fault);
 	if (fetched == TKB_MISS) {
 		puller->report.gone_count++;
 		return 0;
@@ -242,13 +242,13 @@ static int emit_flight(struct puller *puller, struct tkb_prefetch *flights,
 static int emit_choices(struct puller *puller, size_t count,
                         struct tkb_error *err)
 {
-	const struct tkb_prefetch_start order = {
+	const struct tkb_prefetch_start request = {
 		.remote = puller->remote,
 		.blobs = puller->blobs,
 		.count = count,
 		.connections = puller->connections,
 	};
-	struct tkb_prefetch *flights = NULL;
+	struct tkb_prefetch *prefetch = NULL;
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
@@ -258,16 +258,16 @@ static int emit_choices(struct puller *puller, size_t count,
 		puller->blobs[i] = record->blob;
 		puller->total += record->size;
 	}
-	rc = tkb_prefetch_open(&order, &flights, err);
+	rc = tkb_prefetch_open(&request, &prefetch, err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
-		rc = emit_flight(puller, flights, i, err);
+		rc = emit_blob(puller, prefetch, i, err);
 		puller->done += puller->size;
 		puller->size = 0;
 		/* Else somebody may still fetch it. */
 		if (rc == 0)
-			tkb_prefetch_drop(flights, i);
+			tkb_prefetch_drop(prefetch, i);
 	}
-	tkb_prefetch_close(flights);
+	tkb_prefetch_close(prefetch);
 	return rc;
 }
 
@@ -276,27 +276,27 @@ static bool asks_to_end(const struct tkb_watch *watch)
 	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self);
 }
 
-static uint32_t doubt_ms(const struct tkb_timed *timed)
+static uint32_t check_ms(const struct tkb_timed *timed)
 {
 	const uint64_t now = tkb_now_ns();
 	uint64_t part_ms;
 
 	if (timed->deadline_ms == 0)
-		return DOUBT_MS;
+		return CHECK_MS;
 	if (now >= timed->end_ns)
 		return 0;
-	part_ms = (timed->end_ns - now) / NS_PER_MS / DOUBT_SHARE;
-	return part_ms < DOUBT_MS ? (uint32_t)part_ms : DOUBT_MS;
+	part_ms = (timed->end_ns - now) / NS_PER_MS / CHECK_SHARE;
+	return part_ms < CHECK_MS ? (uint32_t)part_ms : CHECK_MS;
 }
 
 /* A courtesy: no time that it takes fails a pull of what looks whole. */
-static int doubt(struct puller *puller, struct tkb_error *err)
+static int check_present(struct puller *puller, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = tkb_pull_plan_doubt(puller->wanted, puller->remote,
-	                         doubt_ms(puller->timed), &fault);
+	rc = tkb_pull_plan_check(puller->plan, puller->remote,
+	                         check_ms(puller->timed), &fault);
 	if (rc == TKB_ERR_CANCELLED && !asks_to_end(&puller->timed->own) &&
 	    !asks_to_end(&puller->joint->own))
 		return 0;
@@ -312,19 +312,19 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	uint64_t lost = 0;
 	int rc;
 
-	rc = tkb_pull_plan_look(puller->wanted, err);
+	rc = tkb_pull_plan_inspect(puller->plan, err);
 	if (rc == 0)
-		rc = doubt(puller, err);
-	puller->emitted.present_count = tkb_pull_plan_present(puller->wanted);
+		rc = check_present(puller, err);
+	puller->emitted.present_count = tkb_pull_plan_present(puller->plan);
 	while (rc == 0) {
 		const size_t count =
-			tkb_pull_plan_make(puller->wanted, puller->choices);
+			tkb_pull_plan_make(puller->plan, puller->choices);
 
 		report->wanted_count += count;
 		if (puller->options.is_dry_run)
 			return 0;
 		if (count == 0 && report->wanted_count == 0)
-			tkb_pull_plan_clean(puller->wanted);
+			tkb_pull_plan_clean(puller->plan);
 		if (count == 0)
 			return 0;
 		rc = emit_choices(puller, count, err);
@@ -332,7 +332,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 		    report->gone_count + report->unfetched_count == lost)
 			return rc;
 		lost = report->gone_count + report->unfetched_count;
-		rc = tkb_pull_plan_look(puller->wanted, err);
+		rc = tkb_pull_plan_inspect(puller->plan, err);
 	}
 	return rc;
 }
@@ -346,7 +346,7 @@ static void stamp_records(struct puller *puller)
 	const struct tkb_record_list *records = &puller->records;
 
 	for (size_t i = 0; i < records->count; i++) {
-		if (tkb_pull_plan_uses(puller->wanted, i) &&
+		if (tkb_pull_plan_uses(puller->plan, i) &&
 		    !tkb_record_stamp(puller->remote, puller->ref,
 		                      &records->items[i]))
 			return;
@@ -441,7 +441,7 @@ size_t tkb_pull_connections(const struct tkb_pull_options *options)
 /* What is there, and what is asked for? */
 static int prepare(struct puller *puller, struct tkb_error *err)
 {
-	const struct tkb_pull_plan_request order = {
+	const struct tkb_pull_plan_request request = {
 		.cache_root = puller->root,
 		.options = &puller->options,
 		.records = &puller->records,
@@ -456,10 +456,10 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	if (rc != 0)
 		return rc;
 	puller->options.keys = puller->keys.items;
-	rc = tkb_pull_plan_open(&order, &puller->wanted, err);
+	rc = tkb_pull_plan_open(&request, &puller->plan, err);
 	if (rc < 0)
 		return rc;
-	puller->options.layout = tkb_pull_plan_layout(puller->wanted);
+	puller->options.layout = puller->plan->layout;
 	puller->emitted.is_inductor =
 		puller->options.layout == TKB_LAYOUT_INDUCTOR;
 	puller->choices = tkb_alloc_array(puller->records.count,

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/fleet.h>
 #include <tkbundle/merge.h>
 
 #include <stdlib.h>
 
+#include "base/disable.h"
 #include "base/struct.h"
 #include "format/reader.h"
 #include "cache/watch.h"
+#include "emit/options.h"
 #include "fleet/prefetch.h"
 #include "fleet/pull.h"
 
 /* All blobs of a ref, whole, and opened as bundles. */
 struct gathering {
-	struct tkb_prefetch *flights; /* owned */
-	struct tkb_digest *blobs;     /* owned */
-	struct tkb_bundle **bundles;  /* owned, and what each points to */
+	struct tkb_prefetch *prefetch; /* owned */
+	struct tkb_digest *blobs;      /* owned */
+	struct tkb_bundle **bundles;   /* owned, and what each points to */
 	size_t bundle_count;
 };
 
@@ -22,7 +25,7 @@ static void gathering_close(struct gathering *gathering)
 	for (size_t i = 0; i < gathering->bundle_count; i++)
 		tkb_bundle_close(gathering->bundles[i]);
 	free(gathering->bundles);
-	tkb_prefetch_close(gathering->flights);
+	tkb_prefetch_close(gathering->prefetch);
 	free(gathering->blobs);
 }
 
@@ -36,14 +39,14 @@ static int gather_one(struct gathering *gathering,
 	struct tkb_source source;
 	int rc;
 
-	rc = tkb_prefetch_await(gathering->flights, index, err);
+	rc = tkb_prefetch_await(gathering->prefetch, index, err);
 	if (rc == TKB_MISS) {
 		report->gone_count++;
 		return 0;
 	}
 	if (rc < 0)
 		return rc;
-	source = tkb_prefetch_source(gathering->flights, index);
+	source = tkb_prefetch_source(gathering->prefetch, index);
 	rc = tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
 	                            &record->frames, bundle, err);
 	if (rc < 0)
@@ -59,7 +62,7 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
                   const struct tkb_pull_options *options,
                   struct tkb_pull_report *report, struct tkb_error *err)
 {
-	const struct tkb_prefetch_start order = {
+	const struct tkb_prefetch_start request = {
 		.remote = remote,
 		.blobs = gathering->blobs,
 		.count = records->count,
@@ -70,7 +73,7 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
 
 	for (size_t i = 0; i < records->count; i++)
 		gathering->blobs[i] = records->items[i].blob;
-	rc = tkb_prefetch_open(&order, &gathering->flights, err);
+	rc = tkb_prefetch_open(&request, &gathering->prefetch, err);
 	for (size_t i = 0; i < records->count && rc == 0; i++)
 		rc = gather_one(gathering, &records->items[i], i, report, err);
 	return rc;
@@ -132,4 +135,35 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 		return rc;
 	rc = pull(remote, ref, &chosen, &timed.watch, sink, report, err);
 	return tkb_timed_end(&timed, rc, err);
+}
+
+/* All bundles of the ref as one: a merge unites their launchers. */
+int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
+                       const char *cache_root,
+                       const struct tkb_pull_options *options,
+                       const struct tkb_launchers_options *chosen,
+                       struct tkb_launchers **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_blob_buffer_release)
+	struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
+	const struct tkb_source source = tkb_blob_buffer_source(&buffer);
+	struct tkb_launchers_options own;
+	struct tkb_bundle *bundle = NULL;
+	int rc;
+
+	rc = tkb_launchers_options_read(&own, chosen, err);
+	if (rc < 0)
+		return rc;
+	/* None are given then: nothing need be fetched for that. */
+	if (!own.is_enabled && tkb_is_disabled())
+		return tkb_launchers_open(NULL, cache_root, &own, out, err);
+	rc = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);
+	if (rc == 0)
+		rc = tkb_bundle_open_source(&source, "the ref's bundle",
+		                            &bundle, err);
+	if (rc == 0)
+		rc = tkb_launchers_open(bundle, cache_root, &own, out, err);
+	tkb_bundle_close(bundle);
+	return rc;
 }

@@ -3,24 +3,19 @@
 
 #include <stdlib.h>
 
-#include "base/disable.h"
-#include "base/struct.h"
 #include "cache/cache.h"
 #include "collect/collect.h"
-#include "cache/watch.h"
 #include "fleet/compact.h"
 #include "fleet/identity.h"
 #include "fleet/layout_triton.h"
-#include "fleet/push.h"
 #include "fleet/push_blob.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
 
 /*
- * What the ref holds is learned from its records, in two rounds: the records,
- * and whether their blobs are still there. What the cache has besides is packed
- * and uploaded, always: a blob is never taken for present because it was there
- * a moment ago, so that nobody's clean-up can take it away in between.
+ * Two requests tell what the ref holds: its records, and whether their blobs
+ * are still there. Whatever else the cache has is packed and always uploaded: a
+ * blob that was there a moment ago may have been removed by a clean-up since.
  */
 
 struct pusher {
@@ -50,9 +45,8 @@ static void pusher_close(struct pusher *pusher)
 }
 
 /*
- * Records whose blob is gone are dropped, and hold nothing. The last tier that
- * may be written is asked, which the whole fleet shares: those before it are
- * filled as the need arises.
+ * Drop the records whose blob is gone. Only the last tier that may be written
+ * is asked, which the whole fleet shares: nearer ones are filled on demand.
  */
 static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 {
@@ -86,8 +80,8 @@ static bool is_held(const struct pusher *pusher, const struct tkb_entry *entry,
 	return tkb_identities_have(&pusher->held, &wanted);
 }
 
-static int pick(struct pusher *pusher, const struct tkb_entry *entry,
-                struct tkb_error *err)
+static int pick_devices(struct pusher *pusher, const struct tkb_entry *entry,
+                        struct tkb_error *err)
 {
 	size_t picked = 0;
 	int rc;
@@ -121,8 +115,8 @@ static int compare_picks(const void *a, const void *b)
 	return (left->device > right->device) - (left->device < right->device);
 }
 
-/* As collect does. */
-static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
+/* Report the entries that cannot be packed, as collect does. */
+static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = pusher->options.watch;
 	const size_t count = tkb_cache_left_out_count(pusher->cache);
@@ -143,7 +137,7 @@ static int tell_left_out(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
-/* What has the cache that the ref lacks? */
+/* Find what the cache has and the ref lacks. */
 static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = &pusher->options;
@@ -153,17 +147,18 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	rc = tkb_cache_open(pusher->root, &choices, &pusher->cache, err);
 	for (size_t i = 0; rc == 0 && i < tkb_cache_entry_count(pusher->cache);
 	     i++)
-		rc = pick(pusher, tkb_cache_entry(pusher->cache, i), err);
+		rc = pick_devices(pusher, tkb_cache_entry(pusher->cache, i),
+		                  err);
 	if (rc != 0)
 		return rc;
 	if (pusher->pick_count > 1)
 		qsort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
 		      compare_picks);
-	return tell_left_out(pusher, err);
+	return report_left_out(pusher, err);
 }
 
-/* Of one blob, after those before it. */
-static void tell_upload(void *self, uint64_t done, uint64_t total)
+/* Progress of one blob, behind that of the blobs before it. */
+static void report_upload(void *self, uint64_t done, uint64_t total)
 {
 	struct pusher *pusher = self;
 
@@ -177,22 +172,23 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
                      size_t count, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer hold =
+	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(pusher->remote->max_blob_size);
-	const struct tkb_pack_request order = { .picks = picks,
-		                                .pick_count = count };
-	const struct tkb_sink sink = tkb_blob_buffer_sink(&hold);
+	const struct tkb_pack_request request = { .picks = picks,
+		                                  .pick_count = count };
+	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
 	const struct tkb_watch upload = {
 		.struct_size = sizeof(upload),
 		.self = pusher,
-		.on_progress =
-			pusher->upload.on_progress != NULL ? tell_upload : NULL,
+		.on_progress = pusher->upload.on_progress != NULL
+		                       ? report_upload
+		                       : NULL,
 	};
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	int rc;
 
-	rc = tkb_collect_request(pusher->root, &pusher->options, &order, &sink,
-	                         NULL, &report, err);
+	rc = tkb_collect_request(pusher->root, &pusher->options, &request,
+	                         &sink, NULL, &report, err);
 	if (rc != 0)
 		return rc;
 	pusher->report.pushed_count += report.collected_count;
@@ -200,8 +196,8 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 	if (report.collected_count == 0 || pusher->options.is_dry_run)
 		return 0;
 	pusher->report.blob_count++;
-	pusher->report.size += hold.size;
-	rc = tkb_push_blob(pusher->remote, pusher->ref, &hold, &upload, NULL,
+	pusher->report.size += buffer.size;
+	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &upload, NULL,
 	                   err);
 	pusher->uploaded += pusher->uploading;
 	return rc;
@@ -214,7 +210,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	size_t done = 0;
 	int rc;
 
-	/* The picks choose; what a caller chose has been taken into account. */
+	/* The picks have taken the caller's choice into account. */
 	pusher->options.keys = NULL;
 	pusher->options.key_count = 0;
 	pusher->options.has_device = false;
@@ -224,7 +220,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		rc = push_part(pusher, pusher->picks + done, size, err);
 		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
 			size = (size + 1) / 2;
-			/* All of them have been told. */
+			/* They have been reported already. */
 			pusher->watch.on_result = NULL;
 			continue;
 		}
@@ -236,8 +232,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 }
 
 /*
- * What somebody pushes again is in use, also where those who pull may not note
- * it.
+ * What is pushed again is in use, even where those who pull may not stamp it.
  */
 static void stamp_records(const struct pusher *pusher)
 {
@@ -283,30 +278,18 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 	return rc;
 }
 
-int tkb_push_options_read(struct tkb_push_options *out,
-                          struct tkb_collect_options *collect,
-                          struct tkb_timed *timed,
-                          const struct tkb_push_options *given,
-                          const struct tkb_push_report *report,
-                          struct tkb_error *err)
+static int push_bundles(struct pusher *pusher,
+                        const struct tkb_push_options *options,
+                        struct tkb_error *err)
 {
-	int rc;
-
-	rc = TKB_STRUCT_READ(tkb_push_options, is_compaction_off, out, given,
-	                     err);
-	if (rc == 0)
-		rc = TKB_STRUCT_CHECK(tkb_push_report, size, report, err);
-	if (rc == 0)
-		rc = tkb_collect_options_read(collect, out->collect, NULL, err);
-	if (rc == 0)
-		rc = tkb_timed_begin(timed, collect->watch,
-		                     collect->deadline_ms, err);
-	if (rc < 0)
-		return rc;
-	collect->watch = &timed->watch;
-	collect->deadline_ms = 0;
-	out->collect = collect;
-	return 0;
+	pusher->options = *options->collect;
+	pusher->upload = *options->collect->watch;
+	pusher->watch = *options->collect->watch;
+	pusher->options.watch = &pusher->watch;
+	/* Progress is that of the upload; to pack is none of it. */
+	if (!options->collect->is_dry_run)
+		pusher->watch.on_progress = NULL;
+	return push(pusher, options, err);
 }
 
 int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
@@ -317,34 +300,16 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	struct pusher pusher = { .remote = remote,
 		                 .ref = ref,
 		                 .root = cache_root };
-	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
-	struct tkb_collect_options collect;
-	struct tkb_push_options chosen;
-	struct tkb_timed timed;
+	struct tkb_push_session session = { 0 };
 	int rc;
 
-	rc = tkb_push_options_read(&chosen, &collect, &timed, options, report,
-	                           err);
-	if (rc < 0)
-		return rc;
-	if (!collect.is_enabled && tkb_is_disabled()) {
-		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
-		return 0;
-	}
-	tkb_remote_join(&joint, remote, &timed.watch);
-	if (chosen.layout == TKB_PUSH_LAYOUT_TRITON) {
-		rc = tkb_push_triton(remote, cache_root, &chosen, report, err);
-		return tkb_timed_end(&timed, rc, err);
-	}
-	/* Progress is that of the upload; to pack is none of it. */
-	pusher.upload = timed.watch;
-	pusher.watch = timed.watch;
-	pusher.options = collect;
-	pusher.options.watch = &pusher.watch;
-	if (!collect.is_dry_run)
-		pusher.watch.on_progress = NULL;
-	rc = push(&pusher, &chosen, err);
-	if (rc == 0)
-		TKB_STRUCT_WRITE(tkb_push_report, report, &pusher.report);
-	return tkb_timed_end(&timed, rc, err);
+	rc = tkb_push_begin(&session, remote, options, report, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	if (session.options.layout == TKB_PUSH_LAYOUT_TRITON)
+		rc = tkb_push_triton(remote, cache_root, &session.options,
+		                     &pusher.report, err);
+	else
+		rc = push_bundles(&pusher, &session.options, err);
+	return tkb_push_end(&session, rc, &pusher.report, report, err);
 }

@@ -2,23 +2,86 @@
 #include "fleet/push_blob.h"
 
 #include "base/digest.h"
+#include "base/disable.h"
+#include "base/struct.h"
+#include "collect/collect.h"
 #include "fleet/records.h"
 
+int tkb_push_options_read(struct tkb_push_session *session,
+                          const struct tkb_push_options *given,
+                          const struct tkb_push_report *report,
+                          struct tkb_error *err)
+{
+	struct tkb_push_options *options = &session->options;
+	struct tkb_collect_options *collect = &session->collect;
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_push_options, is_compaction_off, options,
+	                     given, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_push_report, size, report, err);
+	if (rc == 0)
+		rc = tkb_collect_options_read(collect, options->collect, NULL,
+		                              err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&session->timed, collect->watch,
+		                     collect->deadline_ms, err);
+	if (rc < 0)
+		return rc;
+	collect->watch = &session->timed.watch;
+	collect->deadline_ms = 0;
+	options->collect = collect;
+	return 0;
+}
+
+void tkb_push_join(struct tkb_push_session *session, struct tkb_remote *remote)
+{
+	tkb_remote_join(&session->joint, remote, &session->timed.watch);
+}
+
+int tkb_push_begin(struct tkb_push_session *session, struct tkb_remote *remote,
+                   const struct tkb_push_options *given,
+                   struct tkb_push_report *report, struct tkb_error *err)
+{
+	static const struct tkb_push_report nothing = { 0 };
+	int rc;
+
+	rc = tkb_push_options_read(session, given, report, err);
+	if (rc < 0)
+		return rc;
+	if (!session->collect.is_enabled && tkb_is_disabled()) {
+		TKB_STRUCT_WRITE(tkb_push_report, report, &nothing);
+		return TKB_MISS;
+	}
+	tkb_push_join(session, remote);
+	return 0;
+}
+
+int tkb_push_end(struct tkb_push_session *session, int rc,
+                 const struct tkb_push_report *done,
+                 struct tkb_push_report *report, struct tkb_error *err)
+{
+	tkb_remote_part(&session->joint);
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_push_report, report, done);
+	return tkb_timed_end(&session->timed, rc, err);
+}
+
 static int add_record(struct tkb_remote *remote, const char *ref,
-                      struct tkb_blob_buffer *hold,
+                      struct tkb_blob_buffer *buffer,
                       const struct tkb_digest *blob, struct tkb_digest *out,
                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf record = TKB_BUF_INIT((size_t)remote->max_record_size);
-	const struct tkb_source source = tkb_blob_buffer_source(hold);
+	const struct tkb_source source = tkb_blob_buffer_source(buffer);
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
 	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_record_write(bundle, blob, hold->size, &record, err);
+	rc = tkb_record_write(bundle, blob, buffer->size, &record, err);
 	tkb_bundle_close(bundle);
 	if (rc == 0 && out != NULL)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), out, err);
@@ -28,16 +91,16 @@ static int add_record(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_push_blob(struct tkb_remote *remote, const char *ref,
-                  struct tkb_blob_buffer *hold, const struct tkb_watch *watch,
+                  struct tkb_blob_buffer *buffer, const struct tkb_watch *watch,
                   struct tkb_digest *record_out, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size,
-		                       tkb_blob_buffer_source(hold) };
+	const struct tkb_blob blob = { buffer->size,
+		                       tkb_blob_buffer_source(buffer) };
 	struct tkb_digest digest;
 	int rc;
 
 	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, err);
 	if (rc < 0)
 		return rc;
-	return add_record(remote, ref, hold, &digest, record_out, err);
+	return add_record(remote, ref, buffer, &digest, record_out, err);
 }

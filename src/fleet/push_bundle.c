@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "base/disable.h"
-#include "base/struct.h"
-#include "cache/watch.h"
 #include "fleet/compact.h"
 #include "fleet/push.h"
 #include "fleet/push_blob.h"
@@ -37,15 +34,12 @@ static int copy_source(const struct tkb_source *source,
 	return rc;
 }
 
-/*
- * How many entries has it? All of it is verified before: that is no progress of
- * the upload.
- */
-static int check_bundle(struct tkb_blob_buffer *hold,
+/* Verify the bundle, which is no progress of the upload, and count entries. */
+static int check_bundle(struct tkb_blob_buffer *buffer,
                         const struct tkb_watch *watch, uint64_t *count_out,
                         struct tkb_error *err)
 {
-	const struct tkb_source source = tkb_blob_buffer_source(hold);
+	const struct tkb_source source = tkb_blob_buffer_source(buffer);
 	const struct tkb_watch quiet = { .struct_size = sizeof(quiet),
 		                         .self = watch->self,
 		                         .on_result = watch->on_result,
@@ -67,10 +61,9 @@ static int check_bundle(struct tkb_blob_buffer *hold,
 }
 
 /*
- * Is blob `digest` there, named by a record of the ref that counts as used from
- * now on? The record is stamped first: a clean-up that begins later leaves it
- * alone, and one that was faster has taken the record or the blob, which shows.
- * Where anything is in doubt, it is not.
+ * Is blob `digest` there, and named by a record of the ref? The record is
+ * stamped as used first: then a clean-up that begins later leaves both alone,
+ * and one that was faster has removed one of them. If in doubt, it is not there.
  */
 static bool is_present(struct tkb_remote *remote, const char *ref,
                        const struct tkb_record_list *records,
@@ -92,14 +85,16 @@ static bool is_present(struct tkb_remote *remote, const char *ref,
 	return false;
 }
 
-static int bring(struct tkb_remote *remote, const char *ref,
-                 struct tkb_blob_buffer *hold, uint64_t entry_count,
-                 const struct tkb_record_list *records,
-                 const struct tkb_push_options *options,
-                 struct tkb_push_report *report, struct tkb_error *err)
+static int upload_unless_present(struct tkb_remote *remote, const char *ref,
+                                 struct tkb_blob_buffer *buffer,
+                                 uint64_t entry_count,
+                                 const struct tkb_record_list *records,
+                                 const struct tkb_push_options *options,
+                                 struct tkb_push_report *report,
+                                 struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size,
-		                       tkb_blob_buffer_source(hold) };
+	const struct tkb_blob blob = { buffer->size,
+		                       tkb_blob_buffer_source(buffer) };
 	struct tkb_digest digest;
 	int rc;
 
@@ -115,13 +110,13 @@ static int bring(struct tkb_remote *remote, const char *ref,
 	if (options->collect->is_dry_run)
 		return 0;
 	report->blob_count++;
-	report->size += hold->size;
-	return tkb_push_blob(remote, ref, hold, options->collect->watch, NULL,
+	report->size += buffer->size;
+	return tkb_push_blob(remote, ref, buffer, options->collect->watch, NULL,
 	                     err);
 }
 
 int tkb_push_whole(struct tkb_remote *remote, const char *ref,
-                   struct tkb_blob_buffer *hold, uint64_t entry_count,
+                   struct tkb_blob_buffer *buffer, uint64_t entry_count,
                    const struct tkb_push_options *options,
                    struct tkb_push_report *report, struct tkb_error *err)
 {
@@ -133,8 +128,8 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 	if (rc < 0)
 		return rc;
 	report->record_count = records.count;
-	rc = bring(remote, ref, hold, entry_count, &records, options, report,
-	           err);
+	rc = upload_unless_present(remote, ref, buffer, entry_count, &records,
+	                           options, report, err);
 	if (rc == 0 && !options->collect->is_dry_run &&
 	    !options->is_compaction_off)
 		rc = tkb_compact_after_push(remote, ref, records.count, report,
@@ -147,33 +142,22 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
                     const struct tkb_push_options *options,
                     struct tkb_push_report *report, struct tkb_error *err)
 {
-	struct tkb_push_options chosen;
-	struct tkb_collect_options collect;
 	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer hold =
+	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
-	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	struct tkb_push_session session = { 0 };
 	struct tkb_push_report done = { 0 };
-	struct tkb_timed timed;
 	uint64_t count = 0;
 	int rc;
 
-	rc = tkb_push_options_read(&chosen, &collect, &timed, options, report,
-	                           err);
-	if (rc < 0)
-		return rc;
-	if (!collect.is_enabled && tkb_is_disabled()) {
-		TKB_STRUCT_WRITE(tkb_push_report, report, &done);
-		return 0;
-	}
-	tkb_remote_join(&joint, remote, &timed.watch);
-	rc = copy_source(source, &hold, err);
+	rc = tkb_push_begin(&session, remote, options, report, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	rc = copy_source(source, &buffer, err);
 	if (rc == 0)
-		rc = check_bundle(&hold, &timed.watch, &count, err);
+		rc = check_bundle(&buffer, &session.timed.watch, &count, err);
 	if (rc == 0)
-		rc = tkb_push_whole(remote, ref, &hold, count, &chosen, &done,
-		                    err);
-	if (rc == 0)
-		TKB_STRUCT_WRITE(tkb_push_report, report, &done);
-	return tkb_timed_end(&timed, rc, err);
+		rc = tkb_push_whole(remote, ref, &buffer, count,
+		                    &session.options, &done, err);
+	return tkb_push_end(&session, rc, &done, report, err);
 }

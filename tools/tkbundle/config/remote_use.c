@@ -129,22 +129,39 @@ void remote_use_follow(struct remote_use *use, struct follow *follow,
 	follow->deadline = &use->deadline;
 }
 
-/* The message may name a remote, and ends with the reason. */
+uint32_t remote_use_left_ms(const struct remote_use *use)
+{
+	const uint32_t left = deadline_left_ms(&use->deadline, UINT32_MAX);
+
+	if (use->deadline.time_ms == 0)
+		return 0;
+	return left == 0 ? 1 : left;
+}
+
+/* Where in the sentence it says that a watch or a deadline ended it? */
+static size_t find_end(const char *message)
+{
+	static const char *const ends[] = { "cancelled", "the deadline of " };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const char *const found = strstr(message, ends[i]);
+
+		if (found != NULL)
+			return (size_t)(found - message);
+	}
+	return 0;
+}
+
+/* What stands before, if anything, names the remote. */
 static void blame_deadline(const struct remote_use *use, struct tkb_error *err)
 {
-	static const char why[] = "cancelled";
-	const size_t length = strlen(err->message);
-	const size_t end = sizeof(why) - 1;
+	const struct tkb_error own = *err;
 	char time[UNITS_TIME_SIZE];
-	struct tkb_error own = *err;
 
 	units_show_time(use->deadline.time_ms, time);
-	if (length >= end && strcmp(err->message + length - end, why) == 0)
-		own.message[length - end] = '\0';
-	else
-		own.message[0] = '\0';
 	(void)cli_error(err, TKB_ERR_CANCELLED,
-	                "%.400sthe deadline of %s ended it", own.message, time);
+	                "%.*sthe deadline of %s ended it",
+	                (int)find_end(own.message), own.message, time);
 }
 
 enum status remote_use_failed(struct remote_use *use, int rc,

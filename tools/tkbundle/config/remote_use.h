@@ -66,6 +66,9 @@ void remote_use_end(struct remote_use *use);
 enum status remote_use_ref(struct remote_use *use, const char *pattern,
                            const char *root);
 
+/* What is left of the deadline, for options of the library; 0: there is none. */
+uint32_t remote_use_left_ms(const struct remote_use *use);
+
 /* As follow_begin(); what follows ends at the deadline, too. */
 void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list);

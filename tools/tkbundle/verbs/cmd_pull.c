@@ -123,6 +123,8 @@ static int pull(struct remote_use *use, const struct arguments *args,
 
 	remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
 	emit.watch = follow_watch(&follow);
+	/* So that it knows how long it may check what is there already. */
+	emit.deadline_ms = remote_use_left_ms(use);
 	if (args->output == NULL)
 		rc = use->library.pull(use->remote, use->ref, root->path,
 		                       &chosen, report, err);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/pull_plan.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "emit/entry_state.h"
+#include "emit/stage.h"
+#include "fleet/peek.h"
+#include "remote/tier.h"
+
+#define NS_PER_MS ((uint64_t)1000000)
+
+/* Has the record anything that is present, and whose bytes nobody checked? */
+static bool is_unchecked(const struct tkb_pull_plan *plan,
+                         const struct tkb_record *record)
+{
+	struct tkb_pull_walk walk = { .plan = plan, .record = record };
+
+	while (tkb_pull_walk_next(&walk)) {
+		if (walk.place != NULL && walk.place->is_present &&
+		    !walk.place->is_trusted)
+			return true;
+	}
+	return false;
+}
+
+/* Hold what is at `place` against `entry` of the record's bundle. */
+static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
+                       const struct tkb_entry *entry, struct tkb_error *err)
+{
+	enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	if (place == NULL || !place->is_present || place->is_trusted)
+		return 0;
+	tkb_arena_release(&plan->loader.arena);
+	rc = tkb_entry_state_look(&plan->loader,
+	                          tkb_pull_plan_root(plan, place->device),
+	                          entry, false, &state, &fault);
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	place->is_present = rc == 0 && state == TKB_ENTRY_STATE_PRESENT;
+	place->is_trusted = place->is_present;
+	place->is_bad = !place->is_present;
+	return 0;
+}
+
+static int check_cancelled(const struct tkb_remote *remote,
+                           struct tkb_error *err)
+{
+	const struct tkb_watch *watch = &remote->watch;
+
+	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self)
+	               ? tkb_fail(err, TKB_ERR_CANCELLED, "cancelled")
+	               : 0;
+}
+
+static int check_record(struct tkb_pull_plan *plan,
+                        const struct tkb_remote *remote,
+                        const struct tkb_record *record,
+                        const struct tkb_bundle *bundle, struct tkb_error *err)
+{
+	struct tkb_pull_walk walk = { .plan = plan, .record = record };
+	int rc = 0;
+
+	while (rc == 0 && tkb_pull_walk_next(&walk)) {
+		/* A record lists its bundle's entries in the bundle's request. */
+		const size_t index = walk.entry_count - 1;
+
+		rc = check_cancelled(remote, err);
+		if (rc == 0 && index < tkb_bundle_entry_count(bundle) &&
+		    strcmp(tkb_bundle_entry(bundle, index)->key,
+		           walk.entry->key) == 0)
+			rc = check_place(plan, walk.place,
+			                 tkb_bundle_entry(bundle, index), err);
+	}
+	return rc;
+}
+
+/* Has the root all that the record has for it, written or verified? */
+static bool is_whole(const struct tkb_pull_plan *plan,
+                     const struct tkb_record *record, uint32_t device)
+{
+	struct tkb_pull_walk walk = { .plan = plan, .record = record };
+
+	while (tkb_pull_walk_next(&walk)) {
+		/* Others go into another root. */
+		if (walk.device == device &&
+		    (walk.place == NULL || !walk.place->is_trusted))
+			return false;
+	}
+	return true;
+}
+
+/* Mark the bundle in each root where all that it has for it is whole. */
+static void mark_whole(const struct tkb_pull_plan *plan,
+                       const struct tkb_record *record)
+{
+	for (size_t i = 0; i < plan->roots.count; i++) {
+		const struct tkb_root *root = &plan->roots.items[i];
+		struct tkb_stage stage;
+
+		if (!is_whole(plan, record,
+		              plan->layout == TKB_LAYOUT_TRITON ? 0
+		                                                : root->device))
+			continue;
+		tkb_stage_init(&stage, root);
+		tkb_stage_begin(&stage, &record->bundle, false);
+		tkb_stage_trust(&stage, &record->bundle);
+		tkb_stage_close(&stage);
+	}
+}
+
+/* A record that is fetched anyway is left to its emit. */
+static int check_records(struct tkb_pull_plan *plan, struct tkb_remote *remote,
+                         struct tkb_error *err)
+{
+	const struct tkb_record_list *records = plan->request.records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+		struct tkb_bundle *bundle = NULL;
+		struct tkb_error fault = { 0 };
+		int rc;
+
+		if (tkb_pull_plan_weigh(plan, i, true).missing_count != 0 ||
+		    !is_unchecked(plan, record))
+			continue;
+		rc = tkb_remote_peek(remote, record, &bundle, &fault);
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
+			if (err != NULL)
+				*err = fault;
+			return rc;
+		}
+		if (rc != 0)
+			continue; /* what looks whole counts as whole */
+		rc = check_record(plan, remote, record, bundle, err);
+		tkb_bundle_close(bundle);
+		if (rc < 0)
+			return rc;
+		if (!plan->request.options->is_dry_run)
+			mark_whole(plan, record);
+	}
+	return 0;
+}
+
+static bool is_over(void *self)
+{
+	const uint64_t *end_ns = self;
+
+	return tkb_now_ns() >= *end_ns;
+}
+
+int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
+                        uint32_t limit_ms, struct tkb_error *err)
+{
+	uint64_t end_ns = tkb_now_ns() + limit_ms * NS_PER_MS;
+	const struct tkb_watch brief = { .struct_size = sizeof(brief),
+		                         .self = &end_ns,
+		                         .is_cancelled = is_over };
+	struct tkb_remote_joint joint = { 0 };
+	TKB_AUTO(tkb_free_at)
+	bool *was_dead = tkb_alloc_array(remote->tier_count, sizeof(*was_dead));
+	int rc;
+
+	if (was_dead == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < remote->tier_count; i++)
+		was_dead[i] = remote->tiers[i].is_dead;
+	tkb_remote_join(&joint, remote, &brief);
+	rc = check_records(plan, remote, err);
+	tkb_remote_part(&joint);
+	/* A tier that did not answer now may still have what is missing. */
+	for (size_t i = 0; i < remote->tier_count; i++)
+		remote->tiers[i].is_dead = was_dead[i];
+	for (size_t i = 0; i < plan->place_count; i++)
+		plan->places[i].is_coming = false;
+	return rc;
+}

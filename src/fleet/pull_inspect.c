@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/pull_plan.h"
+
+#include "emit/entry_state.h"
+#include "emit/stage.h"
+
+/* Was all of bundle `id` written or verified in the root since boot? */
+static bool is_marked(const struct tkb_root *root, const struct tkb_digest *id)
+{
+	struct tkb_stage stage;
+	bool answer;
+
+	tkb_stage_init(&stage, root);
+	tkb_stage_begin(&stage, id, false);
+	answer = stage.is_trusted;
+	tkb_stage_close(&stage);
+	return answer;
+}
+
+/* The record's places in a root where its bundle is marked as whole. */
+static void trust_places(const struct tkb_pull_plan *plan,
+                         const struct tkb_record *record,
+                         const struct tkb_root *root)
+{
+	struct tkb_pull_walk walk = { .plan = plan, .record = record };
+
+	while (tkb_pull_walk_next(&walk)) {
+		if (walk.place != NULL &&
+		    tkb_pull_plan_root(plan, walk.device) == root)
+			walk.place->is_trusted = true;
+	}
+}
+
+static void find_trusted(const struct tkb_pull_plan *plan)
+{
+	const struct tkb_record_list *records = plan->request.records;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+
+		for (size_t j = 0; j < plan->roots.count; j++) {
+			const struct tkb_root *root = &plan->roots.items[j];
+
+			if (is_marked(root, &record->bundle))
+				trust_places(plan, record, root);
+		}
+	}
+}
+
+/*
+ * Is a whole entry there, of any kind that a record gives it? One record that
+ * lies of the kind makes no whole entry missing.
+ */
+static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
+                       const struct tkb_pull_place *place, bool *is_intact,
+                       struct tkb_error *err)
+{
+	static const enum tkb_kind kinds[] = { TKB_KIND_KERNEL, TKB_KIND_MODULE,
+		                               TKB_KIND_AUTOTUNE };
+
+	*is_intact = false;
+	for (size_t i = 0; i < TKB_COUNT_OF(kinds) && !*is_intact; i++) {
+		enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
+		struct tkb_error fault = { 0 };
+		int rc;
+
+		if ((place->kinds & 1U << kinds[i]) == 0)
+			continue;
+		tkb_arena_release(&plan->loader.arena);
+		rc = tkb_entry_state_inspect(&plan->loader, root, place->key,
+		                             kinds[i], place->is_trusted,
+		                             &state, &fault);
+		if (rc == TKB_ERR_NOMEM)
+			return tkb_fail_nomem(err);
+		*is_intact = rc == 0 && state == TKB_ENTRY_STATE_PRESENT;
+	}
+	return 0;
+}
+
+/* As an emit does, which reports what cannot be inspected. */
+static int inspect_place(struct tkb_pull_plan *plan,
+                         struct tkb_pull_place *place, struct tkb_error *err)
+{
+	const struct tkb_root *root = tkb_pull_plan_root(plan, place->device);
+	bool is_intact = false;
+	int rc;
+
+	place->is_present = false;
+	place->is_coming = false;
+	if (root == NULL)
+		return 0;
+	rc = find_intact(plan, root, place, &is_intact, err);
+	place->is_present = is_intact && (place->is_trusted || !place->is_bad);
+	return rc;
+}
+
+int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	tkb_roots_release(&plan->roots);
+	rc = tkb_roots_open(plan->request.cache_root, &plan->roots, &fault);
+	if (rc < 0) {
+		if (err != NULL)
+			*err = fault;
+		return rc;
+	}
+	rc = 0; /* also where there is no such folder yet */
+	find_trusted(plan);
+	for (size_t i = 0; i < plan->place_count && rc == 0; i++)
+		rc = inspect_place(plan, &plan->places[i], err);
+	return rc;
+}
+
+void tkb_pull_plan_clean(const struct tkb_pull_plan *plan)
+{
+	static const struct tkb_digest none = { { 0 } };
+
+	for (size_t i = 0; i < plan->roots.count; i++) {
+		struct tkb_stage stage;
+
+		tkb_stage_init(&stage, &plan->roots.items[i]);
+		tkb_stage_begin(&stage, &none, true);
+		tkb_stage_close(&stage);
+	}
+}
