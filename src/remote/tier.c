@@ -266,7 +266,7 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
                    struct tkb_error *err)
 {
 	uint32_t retry_after_ms = 0;
-	const struct tkb_op_limits call = {
+	struct tkb_op_limits call = {
 		.deadline_ns = tkb_now_ns() + tier->timeout_ms * NS_PER_MS,
 		.connect_ms = tier->connect_ms,
 		.stall_ms = tier->stall_ms,
@@ -277,6 +277,7 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
 
 	for (uint32_t attempt = 0;; attempt++) {
 		retry_after_ms = 0;
+		call.is_last_attempt = attempt == tier->retries;
 		rc = try_once(tier, work, &call, err);
 		if (rc != TKB_ERR_UNAVAILABLE || attempt == tier->retries ||
 		    !pause_before(tier, attempt, &call))

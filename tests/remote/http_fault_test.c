@@ -477,8 +477,11 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 	stop_server(&server, SIGKILL);
 }
 
-/* One is forbidden, one is larger than any record, one is had. */
-TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
+/*
+ * Of three records one is larger than any may be, one is had, and the server
+ * answers with `refusal` to the third, which cannot be read then.
+ */
+static void check_unread_record(const char *refusal, int status)
 {
 	static const char listing[] =
 		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"type\":\"file\","
@@ -489,8 +492,7 @@ TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
 	const struct web_answer answers[] = {
 		{ "GET /ref/ref/f",
 		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
-		{ "GET /ref/ref/0",
-		  "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", false },
+		{ "GET /ref/ref/0", refusal, false },
 		{ "GET /ref/ref/ ",
 		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
 		       strlen(listing), listing),
@@ -503,6 +505,7 @@ TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
 	unsigned seen = 0;
 
 	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	handle.call.is_last_attempt = status == TKB_ERR_UNAVAILABLE;
 	notebook = list_records(&handle, "ref");
 	CHECK_INT(notebook->count, 3);
 	for (size_t i = 0; i < 3; i++) {
@@ -511,14 +514,37 @@ TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
 
 		if (first == 0xf0 && told->unread == 0)
 			seen |= 1u;
-		if (first == 0x01 && told->unread == TKB_ERR_DENIED)
+		if (first == 0x01 && told->unread == status)
 			seen |= 2u;
 		if (first == 0x10 && told->unread == TKB_ERR_TOO_LARGE)
 			seen |= 4u;
 	}
 	CHECK_INT(seen, 7);
 	CHECK(strstr(requests_so_far(), "GET /ref/ref/1") == NULL);
+
+	/* Before the last attempt, such a failure is worth another. */
+	if (handle.call.is_last_attempt) {
+		const struct tkb_record_visitor visitor =
+			record_visitor(new_notebook());
+
+		handle.call.is_last_attempt = false;
+		CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call,
+		                                     "ref", &visitor, &err),
+		            TKB_ERR_UNAVAILABLE, &err, "HTTP 500");
+	}
 	stop_server(&server, SIGKILL);
+}
+
+TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
+{
+	check_unread_record("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n",
+	                    TKB_ERR_DENIED);
+}
+
+TEST(http_fault, a_record_that_fails_alone_at_last_hinders_no_other)
+{
+	check_unread_record("HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n",
+	                    TKB_ERR_UNAVAILABLE);
 }
 
 /* Some servers do so for any HEAD: what a GET brings counts. */

@@ -194,7 +194,7 @@ static int fill(const struct tkb_http *http, struct batch *batch,
 struct teller {
 	int (*on_answer)(void *self, const struct batch *batch, size_t i,
 	                 struct tkb_error *err);
-	/* Of one that is refused; NULL: that ends it. */
+	/* Of one that is refused, or fails alone; NULL: that ends it. */
 	int (*on_refusal)(void *self, const struct tkb_digest *digest,
 	                  const struct tkb_error *why, struct tkb_error *err);
 	void *self;
@@ -211,10 +211,13 @@ static int tell_batch(const struct tkb_op_limits *call,
 		rc = tkb_web_judge(&batch->requests[i], call, &fault);
 		if (rc == 0)
 			rc = teller->on_answer(teller->self, batch, i, err);
-		else if (rc == TKB_ERR_DENIED && teller->on_refusal != NULL)
-			rc = teller->on_refusal(teller->self,
-			                        &batch->digests[i], &fault,
-			                        err);
+		else if (teller->on_refusal != NULL &&
+		         (rc == TKB_ERR_DENIED ||
+		          tkb_web_fails_alone(&batch->requests[i],
+		                              batch->requests, batch->count,
+		                              call)))
+			rc = teller->on_refusal(
+				teller->self, &batch->digests[i], &fault, err);
 		else if (rc < 0 && err != NULL)
 			*err = fault;
 		if (rc < 0)

@@ -51,6 +51,15 @@ TKB_NODISCARD int tkb_web_judge(const struct tkb_web_request *request,
                                 const struct tkb_op_limits *call,
                                 struct tkb_error *err);
 
+/*
+ * Of `count` requests that were made together: has the server answered this one
+ * with a failure of its own (5xx), another one well, and will nobody ask again?
+ * Then what was asked for cannot be read, and the server is not away.
+ */
+bool tkb_web_fails_alone(const struct tkb_web_request *request,
+                         const struct tkb_web_request *requests, size_t count,
+                         const struct tkb_op_limits *call);
+
 /* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */
 int64_t tkb_web_date(const char *text);
 

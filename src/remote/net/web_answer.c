@@ -367,3 +367,17 @@ int tkb_web_judge(const struct tkb_web_request *request,
 		*call->retry_after_ms = request->retry_after_ms;
 	return rc;
 }
+
+bool tkb_web_fails_alone(const struct tkb_web_request *request,
+                         const struct tkb_web_request *requests, size_t count,
+                         const struct tkb_op_limits *call)
+{
+	if (!call->is_last_attempt || request->rc < 0 ||
+	    request->status / 100 != 5)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (requests[i].rc >= 0 && requests[i].status / 100 == 2)
+			return true;
+	}
+	return false;
+}

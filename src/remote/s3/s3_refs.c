@@ -208,7 +208,7 @@ static int pass_on(int rc, const struct tkb_error *fault, struct tkb_error *err)
 	return rc;
 }
 
-/* One that is refused hinders no other. */
+/* One that is refused, or fails alone, hinders no other. */
 static int tell_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
                       const struct found *items, const struct batch *batch,
                       const struct tkb_record_visitor *visitor,
@@ -221,7 +221,9 @@ static int tell_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 		rc = tkb_s3_judge(s3, call, &batch->requests[i], &fault);
 		if (rc == TKB_MISS)
 			continue; /* dropped meanwhile */
-		if (rc == TKB_ERR_DENIED)
+		if (rc == TKB_ERR_DENIED ||
+		    tkb_web_fails_alone(&batch->requests[i], batch->requests,
+		                        batch->count, call))
 			rc = visitor->on_unread(visitor->self, &items[i].digest,
 			                        &fault, err);
 		else if (rc < 0)
