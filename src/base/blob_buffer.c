@@ -38,11 +38,11 @@ void tkb_blob_buffer_end(struct tkb_blob_buffer *buffer, int rc,
 		buffer->failure = *failure;
 		buffer->failure.status = rc;
 	}
-	(void)pthread_cond_broadcast(&buffer->moved);
+	(void)pthread_cond_broadcast(&buffer->changed);
 	(void)pthread_mutex_unlock(&buffer->lock);
 }
 
-/* What is in memory so far goes first. */
+/* Move what is in memory to a file, and go on there. */
 static int move_to_file(struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
@@ -95,12 +95,12 @@ int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
 
 	(void)pthread_mutex_lock(&buffer->lock);
 	rc = add(buffer, bytes, err);
-	(void)pthread_cond_broadcast(&buffer->moved);
+	(void)pthread_cond_broadcast(&buffer->changed);
 	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;
 }
 
-/* What is there, under the lock. */
+/* Read what is there. The lock is held. */
 static int read_held(const struct tkb_blob_buffer *buffer, uint64_t offset,
                      void *data, size_t size, size_t *got_out,
                      struct tkb_error *err)
@@ -145,7 +145,7 @@ static int read_live(void *self, uint64_t offset, void *data, size_t size,
 	(void)pthread_mutex_lock(&buffer->lock);
 	while (buffer->is_growing &&
 	       (offset > buffer->size || size > buffer->size - offset))
-		(void)pthread_cond_wait(&buffer->moved, &buffer->lock);
+		(void)pthread_cond_wait(&buffer->changed, &buffer->lock);
 	rc = read_held(buffer, offset, data, size, got_out, err);
 	if (rc == 0 && *got_out < size && buffer->failure.status < 0) {
 		rc = buffer->failure.status;

@@ -3,16 +3,18 @@
 #define TKB_BASE_BLOB_BUFFER_H
 
 /*
- * Bytes that come in one after another and are read later, in any order: in
- * memory while they are few, then in a file without a name.
+ * Bytes that are added at the end and read in any order: in memory while they are
+ * few, then in a file without a name.
  *
- *     TKB_AUTO(tkb_blob_buffer_release) struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(limit);
+ *     TKB_AUTO(tkb_blob_buffer_release)
+ *     struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(limit);
  *
  *     rc = tkb_blob_buffer_add(&buffer, bytes, err);
  *     rc = tkb_blob_buffer_read(&buffer, offset, data, size, &got, err);
  *
- * One thread may fill it while others read through tkb_blob_buffer_live_source(): what
- * has not come yet they wait for, from tkb_blob_buffer_begin() to tkb_blob_buffer_end().
+ * One thread may fill it while others read through tkb_blob_buffer_live_source():
+ * from tkb_blob_buffer_begin() to tkb_blob_buffer_end() they wait for bytes that are
+ * not there yet.
  */
 
 #include <pthread.h>
@@ -29,20 +31,20 @@ enum {
 
 struct tkb_blob_buffer {
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* it grew, or will not grow any more */
+	pthread_cond_t changed; /* it grew, or is complete */
 	struct tkb_buf memory;
 	int fd; /* owned; -1 while all is in memory */
 	uint64_t size;
 	uint64_t limit;
 	bool is_growing;
-	struct tkb_error failure; /* why it ended early, for who reads */
+	struct tkb_error failure; /* why it ended early, for readers */
 };
 
 /* `memory_` bytes at most are kept in memory, `limit_` in all. */
 #define TKB_BLOB_BUFFER_INIT_SMALL(memory_, limit_)                            \
 	{                                                                      \
 		.lock = PTHREAD_MUTEX_INITIALIZER,                             \
-		.moved = PTHREAD_COND_INITIALIZER,                             \
+		.changed = PTHREAD_COND_INITIALIZER,                           \
 		.memory = TKB_BUF_INIT(memory_), .fd = -1, .limit = (limit_)   \
 	}
 
@@ -59,7 +61,7 @@ TKB_NODISCARD int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer,
 /* More will come. */
 void tkb_blob_buffer_begin(struct tkb_blob_buffer *buffer);
 
-/* No more comes: `rc` is 0, or what those get who wait behind the end. */
+/* No more comes. `rc` is 0, or the failure of reads behind the end. */
 void tkb_blob_buffer_end(struct tkb_blob_buffer *buffer, int rc,
                          const struct tkb_error *failure);
 

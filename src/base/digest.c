@@ -41,8 +41,8 @@ void tkb_hasher_close(struct tkb_hasher *hasher)
 	*hasher = (struct tkb_hasher){ 0 };
 }
 
-/* What one step of hashing gave. */
-static int settle(int is_done, struct tkb_error *err)
+/* The result of one step of hashing. */
+static int check_step(int is_done, struct tkb_error *err)
 {
 	if (is_done != 1)
 		return fail(err, "OpenSSL cannot hash");
@@ -53,24 +53,24 @@ static int settle(int is_done, struct tkb_error *err)
 int tkb_hasher_begin(struct tkb_hasher *hasher, struct tkb_error *err)
 {
 	(void)ERR_set_mark();
-	return settle(EVP_DigestInit_ex2(hasher->context, hasher->md, NULL),
-	              err);
+	return check_step(EVP_DigestInit_ex2(hasher->context, hasher->md, NULL),
+	                  err);
 }
 
 int tkb_hasher_add(struct tkb_hasher *hasher, struct tkb_bytes bytes,
                    struct tkb_error *err)
 {
 	(void)ERR_set_mark();
-	return settle(EVP_DigestUpdate(hasher->context, bytes.data, bytes.size),
-	              err);
+	return check_step(
+		EVP_DigestUpdate(hasher->context, bytes.data, bytes.size), err);
 }
 
 int tkb_hasher_end(struct tkb_hasher *hasher, struct tkb_digest *out,
                    struct tkb_error *err)
 {
 	(void)ERR_set_mark();
-	return settle(EVP_DigestFinal_ex(hasher->context, out->bytes, NULL),
-	              err);
+	return check_step(EVP_DigestFinal_ex(hasher->context, out->bytes, NULL),
+	                  err);
 }
 
 int tkb_hasher_digest(struct tkb_hasher *hasher, struct tkb_bytes bytes,

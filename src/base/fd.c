@@ -92,7 +92,7 @@ int tkb_dir_next(DIR *dir, const struct dirent **out, struct tkb_error *err)
 	return 0;
 }
 
-/* From `offset` on, or, if it is NULL, from where the file is. */
+/* Read at `offset`, or, if it is NULL, where the file is. */
 static ssize_t read_fully(int fd, void *data, size_t size,
                           const uint64_t *offset)
 {
@@ -126,7 +126,7 @@ ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
 	return read_fully(fd, data, size, &offset);
 }
 
-/* Likewise. */
+/* At `offset`, or, if it is NULL, where the file is. */
 static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
                        const char *what, struct tkb_error *err)
 {
@@ -194,7 +194,7 @@ static int check_regular(const struct stat *status, const char *name,
 	return 0;
 }
 
-/* One read more than the size says shows a file that grows. */
+/* Reading one byte more than its size shows a file that grows. */
 static int read_open_file(int fd, const char *name, struct tkb_buf *buf,
                           const struct stat *status, struct tkb_error *err)
 {
@@ -274,7 +274,7 @@ int tkb_fd_sync_folder(const char *path)
 	int rc;
 
 	if (fd < 0)
-		return 0; /* one that may be written, and not be listed */
+		return 0; /* it may be written, and not listed */
 	do {
 		rc = fsync(fd);
 	} while (rc < 0 && errno == EINTR);

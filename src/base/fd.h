@@ -40,8 +40,10 @@ int tkb_fd_open_quietly(int dir_fd, const char *name);
 TKB_NODISCARD int tkb_dir_open(int dir_fd, const char *name, DIR **out,
                                struct tkb_error *err);
 
-/* The next item of a folder. Returns 0, TKB_MISS behind the last, or an error:
- * a folder that cannot be read to its end must not pass for a short one. */
+/*
+ * The next item of a folder. Returns 0, TKB_MISS behind the last, or an error: a
+ * folder that cannot be read to its end must not pass for a short one.
+ */
 TKB_NODISCARD int tkb_dir_next(DIR *dir, const struct dirent **out,
                                struct tkb_error *err);
 
@@ -54,7 +56,7 @@ TKB_NODISCARD int tkb_fd_write_all(int fd, struct tkb_bytes bytes,
 
 /*
  * The same at `offset`, wherever the file's own offset is: after a write that
- * failed half way, that is anywhere.
+ * failed half way, that is not known.
  */
 TKB_NODISCARD int tkb_fd_pwrite_all(int fd, struct tkb_bytes bytes,
                                     uint64_t offset, const char *what,
@@ -76,13 +78,12 @@ TKB_NODISCARD int tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
 TKB_NODISCARD int tkb_fd_read_path(const char *path, struct tkb_buf *buf,
                                    struct tkb_error *err);
 
-/* What was written to it is on the disk then; -1 and errno. */
+/* Bring what was written to the disk; -1 and errno. */
 int tkb_fd_sync(int fd);
 
 /*
- * So are the names in folder `path`. What cannot be synced (some network and
- * user file systems know no such thing) is none of the caller's failures: -1
- * and errno only where the disk fails.
+ * Bring the names in folder `path` to the disk. -1 and errno if the disk fails, but
+ * not on file systems that cannot sync a folder (some of networks and of users).
  */
 int tkb_fd_sync_folder(const char *path);
 

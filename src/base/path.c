@@ -96,7 +96,7 @@ static int enter_folder(int dir_fd, const char *name)
 	fd = tkb_share_publish_folder(&share, dir_fd, name);
 	if (fd >= 0)
 		return fd;
-	/* Somebody else may have been faster. */
+	/* Somebody else may have made it meanwhile. */
 	number = errno;
 	fd = tkb_fd_open(dir_fd, name, O_PATH | O_DIRECTORY, 0);
 	if (fd < 0 && number != EEXIST)

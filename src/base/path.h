@@ -23,8 +23,8 @@ TKB_NODISCARD int tkb_path_absolute(const char *path, struct tkb_buf *out,
                                     struct tkb_error *err);
 
 /*
- * Make the folder `path` and those above it, as mkdir -p does, each for those
- * whom the one is for that it is made in: see base/share.h.
+ * Make the folder `path` and those above it, as mkdir -p does. Each takes owner,
+ * group and mode from its parent: see base/share.h.
  */
 TKB_NODISCARD int tkb_path_make_folders(const char *path,
                                         struct tkb_error *err);

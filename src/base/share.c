@@ -12,8 +12,8 @@
 #include "base/random.h"
 
 /*
- * With an access control list, the mode's bits of the group say what it lets
- * anybody have at most. -1 and ENODATA: there is none.
+ * With an access control list, the mode's bits of the group are only an upper bound.
+ * fgetxattr() fails with ENODATA if there is none.
  */
 static bool has_list(int dir_fd)
 {
@@ -71,7 +71,7 @@ struct tkb_share tkb_share_in_common(const struct tkb_share *share)
 	return common;
 }
 
-/* As where the folder is ours alone, which most are. */
+/* Is nothing to be changed, as in a folder that is ours alone? */
 static bool is_nothing(const struct tkb_share *share)
 {
 	return share->mode == 0 &&
@@ -93,12 +93,12 @@ void tkb_share_apply(const struct tkb_share *share, int fd)
 			fchown(fd, share->user, share->group) == 0 ||
 			fchown(fd, (uid_t)-1, share->group) == 0;
 
-		(void)is_given; /* what became of it is looked at */
+		(void)is_given; /* fstat() tells */
 		if (fstat(fd, &status) < 0)
 			return;
 	}
 
-	/* Those of one group are not for another, which is of all others. */
+	/* Another group than the folder's has the rights of all others. */
 	if (share->group != status.st_gid)
 		rights =
 			(rights & ~(mode_t)S_IRWXG) | ((rights & S_IRWXO) << 3);
@@ -128,7 +128,7 @@ int tkb_share_open_common(int dir_fd, const char *name, int flags)
 	return fd;
 }
 
-/* Somebody who may write there, too, can put another in the place of ours. */
+/* Somebody else who may write there may have replaced our folder. */
 static bool is_ours(int fd)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;

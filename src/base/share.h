@@ -3,29 +3,29 @@
 #define TKB_BASE_SHARE_H
 
 /*
- * What we make in a folder is for those whom the folder is for.
+ * Files and folders that we make can be used by those who can use the folder that
+ * they are in.
  *
  * A cache root is often made by one user and written by another: by root in an
- * init container, then by the server. Made by the umask alone, it would be the
- * first one's only. So what is new takes from the folder that it is made in
+ * init container, then by the server. With the umask's mode it would be for the
+ * first one only. So a new file or folder takes from the folder that it is in
  *
  *   its owner   if we are root,
  *   its group   if we are root, or the group may write there,
- *   its mode    what it lets the group or all others do, where they may write
- *               there; to what the umask leaves this adds, and takes nothing.
+ *   its mode    the rights of the group and of all others, if they may write
+ *               there. They are added to those that the umask leaves.
  *
- * A sticky folder says that what each user makes there is his own. What root
- * makes there is for others to add to, and not to replace: its folders are sticky,
- * too, and its files get no right to be written. Another user shares nothing there
- * but what all who write there must have in common (`common`): a folder that is
- * sticky, and files that all may write.
+ * In a sticky folder each user owns what he makes. What root makes there others may
+ * add to, and not replace: root's folders are sticky, too, and its files are not
+ * writable. Another user shares nothing there except what all writers need in
+ * common (`common`): a sticky folder, and files that all may write.
  *
- * A folder that nobody but its owner may write gives nobody else a right. What
- * cannot be had (a group that is not ours) is left, and its rights are not
- * given to another group, which has those of all others. What has an access
- * control list leaves its group to its default list.
+ * A folder that only its owner may write gives nobody else a right. If we cannot
+ * give the folder's group, its rights are not given to another group, which gets
+ * those of all others. With an access control list, the group's rights are left to
+ * the default list.
  *
- * Descriptors alone are changed, of what was just made: no link is followed.
+ * Only descriptors of what was just made are changed: no link is followed.
  */
 
 #include <sys/types.h>
@@ -46,23 +46,23 @@ struct tkb_share {
 		.user = (uid_t)-1, .group = (gid_t)-1                          \
 	}
 
-/* Learn what that is to be which is made in the folder `dir_fd`. */
+/* Find out what is to be given to new files in the folder `dir_fd`. */
 void tkb_share_of(int dir_fd, struct tkb_share *out);
 
 /* The same for what all must have in common. */
 struct tkb_share tkb_share_in_common(const struct tkb_share *share);
 
-/* Would two folders have the same made of what is put into them? */
+/* Would new files in two folders be given the same? */
 bool tkb_share_equal(const struct tkb_share *one,
                      const struct tkb_share *other);
 
-/* Give the file or folder `fd`, which we have just made, its rights. */
+/* Give owner, group and mode to `fd`, which we have just made. */
 void tkb_share_apply(const struct tkb_share *share, int fd);
 
 /*
- * Open a file that all have in common who write in the folder `dir_fd`. Where it
- * is not there, it is made; nobody has to open with O_CREAT what another user has
- * made, which a sticky folder may forbid. Nobody has to wait where it is a FIFO.
+ * Open a file that all writers of the folder `dir_fd` share, and make it if it is
+ * not there. An existing file is opened without O_CREAT, which a sticky folder may
+ * forbid for another user's file, and a FIFO does not block.
  *
  * @return a descriptor that the caller closes, or -1 and errno
  */
@@ -77,8 +77,8 @@ int tkb_share_make_folder(const struct tkb_share *share, int dir_fd,
                           const char *name);
 
 /*
- * The same where others look for it, who might come before it has its rights:
- * it appears with them, where the file system can do that.
+ * The same in one step, so that nobody finds the folder before it has its owner,
+ * group and mode, if the file system can do that.
  */
 int tkb_share_publish_folder(const struct tkb_share *share, int dir_fd,
                              const char *name);

@@ -33,7 +33,7 @@ void tkb_spool_init(struct tkb_spool *spool, const char *folder,
                     size_t memory_limit);
 void tkb_spool_release(struct tkb_spool *spool);
 
-/* Empty it: nobody needs a piece of it any more. They are released before. */
+/* Empty it. All pieces must have been released. */
 void tkb_spool_reset(struct tkb_spool *spool);
 
 TKB_NODISCARD int tkb_spool_put(struct tkb_spool *spool, struct tkb_bytes bytes,

@@ -6,7 +6,7 @@
 
 #include <tkbundle/error.h>
 
-/* The smallest code point that may take so many bytes. */
+/* The smallest code point of so many bytes. */
 static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 static size_t length_of(unsigned char lead)
@@ -99,7 +99,7 @@ bool tkb_utf8_is_valid(struct tkb_bytes bytes)
 
 bool tkb_utf8_is_harmless(uint32_t code)
 {
-	/* First and last. */
+	/* First and last of each range. */
 	static const uint32_t harmful[][2] = {
 		{ 0x00, 0x1f },       { 0x7f, 0x9f },
 		{ 0xad, 0xad },       /* soft hyphen */
@@ -193,7 +193,7 @@ size_t tkb_text_repair(const char *text, char *out, size_t size)
 			       width);
 			out[used + width] = '\0';
 		} else {
-			size = 0; /* nothing goes behind a gap */
+			size = 0; /* it is full */
 		}
 		used += width;
 		step = step == 0 ? 1 : step;

@@ -23,9 +23,9 @@ size_t tkb_utf8_encode(uint32_t code, char *out);
 bool tkb_utf8_is_valid(struct tkb_bytes bytes);
 
 /*
- * Can a terminal show `code`, and nothing else happens? Not so control
- * characters (C0, DEL, C1), line and paragraph separators, and what is
- * invisible or turns the order of what stands around it.
+ * Does a terminal only show `code`? That excludes control characters (C0, DEL, C1),
+ * line and paragraph separators, invisible characters, and those that change the
+ * direction of text.
  */
 bool tkb_utf8_is_harmless(uint32_t code);
 

@@ -13,14 +13,14 @@
 #include "remote/remote.h"
 
 /*
- * Tier by tier, as if each were a remote of its own: the records of each ref,
- * then the blob that each names, whole, and the bundle in it; then the blobs
- * that no record names. What is damaged is read twice before it is dropped:
- * what is damaged on the way may be whole where it lies.
+ * Each tier is verified as a remote of its own: the records of each ref, the blob
+ * that each names and the bundle in it, then the blobs that no record names.
+ * Damage is read twice before anything is dropped: bytes that were damaged on
+ * the way may be whole in the tier.
  */
 
 enum {
-	PATIENCE = 3 /* failures in a row: then the tier is away */
+	FAILURES_LIMIT = 3 /* in a row: then the tier is unavailable */
 };
 
 struct auditor {
@@ -55,7 +55,7 @@ static struct tkb_tier *tier_of(const struct auditor *auditor)
 	return auditor->one.tiers;
 }
 
-static int keep_ref(void *self, const char *ref, struct tkb_error *err)
+static int add_ref(void *self, const char *ref, struct tkb_error *err)
 {
 	struct auditor *auditor = self;
 	const char *name = tkb_arena_string(&auditor->arena, tkb_text(ref));
@@ -70,8 +70,8 @@ static int keep_ref(void *self, const char *ref, struct tkb_error *err)
 	return rc;
 }
 
-static int keep_blob(void *self, const struct tkb_digest *digest, uint64_t size,
-                     uint64_t age_s, struct tkb_error *err)
+static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                    uint64_t age_s, struct tkb_error *err)
 {
 	struct auditor *auditor = self;
 	int rc;
@@ -84,8 +84,8 @@ static int keep_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	return rc;
 }
 
-static int note_named(struct auditor *auditor, const struct tkb_digest *digest,
-                      struct tkb_error *err)
+static int add_named(struct auditor *auditor, const struct tkb_digest *digest,
+                     struct tkb_error *err)
 {
 	int rc;
 
@@ -111,7 +111,7 @@ static void sort_named(struct auditor *auditor)
 		      sizeof(*auditor->named), compare_digests);
 }
 
-/* Of those that are sorted. */
+/* `named` is sorted. */
 static bool is_named(const struct auditor *auditor,
                      const struct tkb_digest *digest)
 {
@@ -120,7 +120,7 @@ static bool is_named(const struct auditor *auditor,
 	               sizeof(*auditor->named), compare_digests) != NULL;
 }
 
-/* Drop what the fault is about, where that is asked for. */
+/* Drop the damaged record or blob if the caller wants a repair. */
 static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
                   struct tkb_error *err)
 {
@@ -139,8 +139,8 @@ static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
 	return rc < 0 ? rc : 0;
 }
 
-static int tell(struct auditor *auditor, struct tkb_remote_fault fault,
-                struct tkb_error *err)
+static int report_fault(struct auditor *auditor, struct tkb_remote_fault fault,
+                        struct tkb_error *err)
 {
 	const struct tkb_remote_verify_options *options = auditor->options;
 	struct tkb_remote_verify_report *report = &auditor->report;
@@ -160,47 +160,48 @@ static int tell(struct auditor *auditor, struct tkb_remote_fault fault,
 	return rc;
 }
 
-static int tell_blob(struct auditor *auditor, enum tkb_remote_trouble trouble,
-                     const char *ref, const struct tkb_digest *digest,
-                     const char *message, struct tkb_error *err)
+static int report_blob(struct auditor *auditor, enum tkb_remote_trouble trouble,
+                       const char *ref, const struct tkb_digest *digest,
+                       const char *message, struct tkb_error *err)
 {
-	return tell(auditor,
-	            (struct tkb_remote_fault){ .trouble = trouble,
-	                                       .ref = ref,
-	                                       .is_blob = true,
-	                                       .digest = digest,
-	                                       .message = message },
-	            err);
+	return report_fault(auditor,
+	                    (struct tkb_remote_fault){ .trouble = trouble,
+	                                               .ref = ref,
+	                                               .is_blob = true,
+	                                               .digest = digest,
+	                                               .message = message },
+	                    err);
 }
 
-/* What ends it, and says nothing of a blob. */
+/* Does `rc` end the verification, instead of counting for one blob? */
 static bool is_final(int rc)
 {
 	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
 	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
 }
 
-/* One that cannot be read takes no other with it, unless none can. */
-static int pass_over(struct auditor *auditor, const char *ref,
-                     const struct tkb_digest *digest,
-                     const struct tkb_error *why, struct tkb_error *err)
+/* Report a blob that cannot be read, and go on, unless the tier is away. */
+static int report_unread(struct auditor *auditor, const char *ref,
+                         const struct tkb_digest *digest,
+                         const struct tkb_error *why, struct tkb_error *err)
 {
 	struct tkb_tier *tier = tier_of(auditor);
 
-	/* Of those it refuses, or that are too large, there may be many. */
+	/* Any number may be refused or too large: that is not the tier's end. */
 	auditor->failures += why->status == TKB_ERR_UNAVAILABLE;
-	if (is_final(why->status) || auditor->failures == PATIENCE) {
+	if (is_final(why->status) || auditor->failures == FAILURES_LIMIT) {
 		if (err != NULL)
 			*err = *why;
 		return why->status;
 	}
 	tier->is_dead = false;
-	return tell_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
-	                 why->message, err);
+	return report_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
+	                   why->message, err);
 }
 
-static int tell_missing(struct auditor *auditor, const char *ref,
-                        const struct tkb_digest *digest, struct tkb_error *err)
+static int report_missing(struct auditor *auditor, const char *ref,
+                          const struct tkb_digest *digest,
+                          struct tkb_error *err)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
@@ -210,11 +211,11 @@ static int tell_missing(struct auditor *auditor, const char *ref,
 	tkb_digest_to_hex(digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_CORRUPT, "remote '%s': blob %s is gone",
 	               tier_of(auditor)->url.place.name, hex);
-	return tell_blob(auditor, TKB_REMOTE_TROUBLE_MISSING, ref, digest,
-	                 why.message, err);
+	return report_blob(auditor, TKB_REMOTE_TROUBLE_MISSING, ref, digest,
+	                   why.message, err);
 }
 
-/* Fetch a blob into `buffer`; TKB_MISS where that came to a fault, or none. */
+/* Fetch a blob into `buffer`; TKB_MISS if it is not there or was reported. */
 static int read_blob(struct auditor *auditor, const char *ref,
                      const struct tkb_digest *digest,
                      struct tkb_blob_buffer *buffer, struct tkb_error *err)
@@ -228,7 +229,7 @@ static int read_blob(struct auditor *auditor, const char *ref,
 	auditor->report.blob_count += rc == 0 || rc == TKB_ERR_CORRUPT;
 	auditor->report.size += buffer->size;
 	if (rc == TKB_MISS) {
-		rc = tell_missing(auditor, ref, digest, err);
+		rc = report_missing(auditor, ref, digest, err);
 		return rc < 0 ? rc : TKB_MISS;
 	}
 	if (rc >= 0) {
@@ -236,10 +237,10 @@ static int read_blob(struct auditor *auditor, const char *ref,
 		return 0;
 	}
 	if (rc == TKB_ERR_CORRUPT)
-		rc = tell_blob(auditor, TKB_REMOTE_TROUBLE_DAMAGED, ref, digest,
-		               why.message, err);
+		rc = report_blob(auditor, TKB_REMOTE_TROUBLE_DAMAGED, ref,
+		                 digest, why.message, err);
 	else
-		rc = pass_over(auditor, ref, digest, &why, err);
+		rc = report_unread(auditor, ref, digest, &why, err);
 	return rc < 0 ? rc : TKB_MISS;
 }
 
@@ -279,7 +280,7 @@ static int check_record(struct auditor *auditor, const char *ref,
 	struct tkb_error why = { 0 };
 	int rc;
 
-	rc = note_named(auditor, &record->blob, err);
+	rc = add_named(auditor, &record->blob, err);
 	if (rc == 0)
 		rc = read_blob(auditor, ref, &record->blob, &buffer, err);
 	if (rc != 0)
@@ -288,7 +289,7 @@ static int check_record(struct auditor *auditor, const char *ref,
 	             ? check_bundle(auditor, record, &buffer, &why)
 	             : tkb_fail(&why, TKB_ERR_CORRUPT,
 	                        "its blob has another size");
-	/* One above a limit of ours may be of a tkbundle with another. */
+	/* A newer tkbundle may have a higher limit. */
 	if (rc == TKB_ERR_TOO_LARGE)
 		rc = tkb_fail(&why, TKB_ERR_UNSUPPORTED, "%s", why.message);
 	if (rc == 0 || is_final(rc)) {
@@ -299,15 +300,16 @@ static int check_record(struct auditor *auditor, const char *ref,
 	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail_while(&why, rc, "remote '%s': record %s",
 	                     tier_of(auditor)->url.place.name, hex);
-	return tell(auditor,
-	            (struct tkb_remote_fault){
-			    .trouble = rc == TKB_ERR_UNSUPPORTED
-	                                       ? TKB_REMOTE_TROUBLE_NEWER
-	                                       : TKB_REMOTE_TROUBLE_DAMAGED,
-			    .ref = ref,
-			    .digest = &record->digest,
-			    .message = why.message },
-	            err);
+	return report_fault(
+		auditor,
+		(struct tkb_remote_fault){
+			.trouble = rc == TKB_ERR_UNSUPPORTED
+	                                   ? TKB_REMOTE_TROUBLE_NEWER
+	                                   : TKB_REMOTE_TROUBLE_DAMAGED,
+			.ref = ref,
+			.digest = &record->digest,
+			.message = why.message },
+		err);
 }
 
 static bool has_fault(const struct tkb_record_list *list,
@@ -321,9 +323,9 @@ static bool has_fault(const struct tkb_record_list *list,
 	return false;
 }
 
-static int tell_records(struct auditor *auditor, const char *ref,
-                        const struct tkb_record_list *list,
-                        struct tkb_error *err)
+static int report_records(struct auditor *auditor, const char *ref,
+                          const struct tkb_record_list *list,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list again = { 0 };
 	int rc = 0;
@@ -344,7 +346,7 @@ static int tell_records(struct auditor *auditor, const char *ref,
 		if (fault->trouble == TKB_RECORD_NEWER)
 			told.trouble = TKB_REMOTE_TROUBLE_NEWER;
 		if (has_fault(&again, fault))
-			rc = tell(auditor, told, err);
+			rc = report_fault(auditor, told, err);
 	}
 	return rc;
 }
@@ -359,7 +361,7 @@ static int check_ref(struct auditor *auditor, const char *ref,
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "ref '%s'", ref);
 	auditor->report.record_count += list.count + list.fault_count;
-	rc = tell_records(auditor, ref, &list, err);
+	rc = report_records(auditor, ref, &list, err);
 	for (size_t i = 0; i < list.count && rc == 0; i++)
 		rc = check_record(auditor, ref, &list.items[i], err);
 	return rc;
@@ -367,7 +369,7 @@ static int check_ref(struct auditor *auditor, const char *ref,
 
 static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 {
-	const struct tkb_blob_visitor visitor = { keep_blob, auditor };
+	const struct tkb_blob_visitor visitor = { add_blob, auditor };
 	int rc;
 
 	sort_named(auditor);
@@ -386,7 +388,7 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 
 static int check_tier(struct auditor *auditor, struct tkb_error *err)
 {
-	const struct tkb_ref_visitor visitor = { keep_ref, auditor };
+	const struct tkb_ref_visitor visitor = { add_ref, auditor };
 	const char *ref = auditor->options->ref;
 	int rc;
 
@@ -394,7 +396,7 @@ static int check_tier(struct auditor *auditor, struct tkb_error *err)
 	auditor->named_count = 0;
 	auditor->stored_count = 0;
 	auditor->failures = 0;
-	rc = ref != NULL ? keep_ref(auditor, ref, err)
+	rc = ref != NULL ? add_ref(auditor, ref, err)
 	                 : tkb_remote_refs_all(&auditor->one, &visitor, err);
 	auditor->report.ref_count += auditor->ref_count;
 	for (size_t i = 0; i < auditor->ref_count && rc == 0; i++)
@@ -402,7 +404,7 @@ static int check_tier(struct auditor *auditor, struct tkb_error *err)
 	return rc == 0 && ref == NULL ? check_unnamed(auditor, err) : rc;
 }
 
-/* As for a push: of those that may be written, the last. */
+/* The one that a push asks: the last that may be written. */
 static size_t shared_tier(const struct tkb_remote *remote)
 {
 	for (size_t i = remote->tier_count; i > 0; i--) {

@@ -14,9 +14,9 @@
 enum {
 	CONNECTIONS = 4,
 	/*
-	 * A bundle that is larger than this, and twice as large as all smaller
-	 * ones together, is not copied again: each byte is copied only a few
-	 * times however often somebody pushes.
+	 * A larger bundle is not copied if it is also larger than twice all
+	 * smaller ones together: so each byte is copied only a few times,
+	 * however often somebody pushes.
 	 */
 	SMALL = 16 * 1024 * 1024
 };
@@ -27,7 +27,7 @@ struct group {
 	size_t count;
 };
 
-/* Lean ones by themselves, each kind by size, the smallest first. */
+/* Full bundles before lean ones, each by size. */
 static int compare_records(const void *a, const void *b)
 {
 	const struct tkb_record *left = a;
@@ -61,7 +61,7 @@ static struct group group_at(const struct tkb_record_list *records,
 	return group;
 }
 
-/* Bundles, of those records whose blobs are here. */
+/* The bundles whose blobs could be fetched, and their records. */
 struct parts {
 	struct tkb_prefetch *prefetch;     /* owned */
 	struct tkb_digest *blobs;          /* owned */
@@ -139,7 +139,7 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 
 	for (size_t i = 0; i < parts->count; i++) {
 		if (tkb_digest_equal(&parts->records[i]->digest, made))
-			continue; /* it held all the others */
+			continue; /* its bundle has all of the others */
 		rc = tkb_remote_drop(remote, ref, &parts->records[i]->digest,
 		                     err);
 		if (rc < 0)
@@ -165,7 +165,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 		return rc;
 	rc = tkb_merge((const struct tkb_bundle *const *)parts.bundles,
 	               parts.count, NULL, &sink, NULL, err);
-	/* The remote is ours again when nobody fetches. */
+	/* Fetchers use the remote until they are closed. */
 	tkb_prefetch_close(tkb_take(parts.prefetch));
 	if (rc == 0)
 		rc = tkb_push_blob(remote, ref, &buffer, NULL, &made, err);

@@ -3,10 +3,10 @@
 #define TKB_FLEET_COMPACT_H
 
 /*
- * Compaction: of many small bundles of a ref one is made, by copying frames,
- * and their records give way to its one. The new record is added first, so that
- * two that compact at once make duplicates at worst, never holes. The old blobs
- * stay for those who are fetching them; gc removes them later.
+ * Compaction merges the small bundles of a ref by copying their frames, adds the
+ * record of the result, then drops theirs. In this order two that compact at once
+ * cause duplicates at worst, and no loss. The old blobs stay for those who are
+ * fetching them, until gc removes them.
  */
 
 #include <tkbundle/fleet.h>
@@ -18,17 +18,17 @@ enum {
 };
 
 /*
- * Compact `ref`, whose records are `records`. How many records became fewer is
- * added to `count`. A blob that cannot be had stays as it is.
+ * Compact `ref`, whose records are `records`. The number of records that were
+ * merged is added to `count`. Records whose blob cannot be fetched stay.
  */
 TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
                               struct tkb_record_list *records, uint64_t *count,
                               struct tkb_error *err);
 
 /*
- * The same where a push made more records of `before` than there should be. The
- * push is done: what fails here is left to the next, or to gc. Only memory and
- * a caller who cancels count.
+ * The same if a push to a ref of `before` records made it have too many. The push
+ * itself is done, so failures are left to the next one or to gc; only those of
+ * memory and TKB_ERR_CANCELLED are returned.
  */
 TKB_NODISCARD int tkb_compact_after_push(struct tkb_remote *remote,
                                          const char *ref, size_t before,

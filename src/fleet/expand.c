@@ -15,7 +15,7 @@ enum {
 	WHY_SIZE = 384
 };
 
-/* What some things have in common, if they do. */
+/* A value that all GPUs, or all kernels, have in common, if they do. */
 struct fact {
 	char text[FACT_SIZE];  /* "" where nothing is known */
 	char other[FACT_SIZE]; /* "" where all agree */
@@ -49,7 +49,7 @@ static void add_fact(struct fact *fact, const char *text)
 	               FACT_SIZE, "%s", text);
 }
 
-static void look_at_gpus(struct expander *expander)
+static void read_gpu_facts(struct expander *expander)
 {
 	const struct tkb_nvml *nvml = &expander->nvml;
 
@@ -81,7 +81,7 @@ static int ask_nvml(struct expander *expander, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
-		look_at_gpus(expander);
+		read_gpu_facts(expander);
 	else
 		(void)snprintf(expander->no_gpu, WHY_SIZE, "%s",
 		               expander->nvml.why);
@@ -89,8 +89,8 @@ static int ask_nvml(struct expander *expander, struct tkb_error *err)
 	return 0;
 }
 
-static void look_at_kernels(struct expander *expander,
-                            const struct tkb_cache *cache)
+static void read_kernel_facts(struct expander *expander,
+                              const struct tkb_cache *cache)
 {
 	const char *root = expander->facts->cache_root;
 	bool has_kernels = false;
@@ -141,13 +141,13 @@ static int ask_cache(struct expander *expander, struct tkb_error *err)
 		(void)snprintf(expander->no_kernels, WHY_SIZE,
 		               "there is no cache at '%.250s' yet", root);
 	else
-		look_at_kernels(expander, cache);
+		read_kernel_facts(expander, cache);
 	tkb_cache_close(cache);
 	expander->has_asked_cache = true;
 	return 0;
 }
 
-/* Bytes that a ref cannot have become '-'; a slash only where it parts. */
+/* Append `value`; '-' replaces bytes that a ref's name cannot have. */
 static void add_value(struct expander *expander, const char *value,
                       bool may_have_parts)
 {
@@ -275,9 +275,9 @@ static int fill_env(struct expander *expander, const char *name,
 	return 0;
 }
 
-/* What stands between braces. */
-static int fill(struct expander *expander, const char *word, size_t size,
-                struct tkb_error *err)
+/* Append what the word between braces stands for. */
+static int fill_word(struct expander *expander, const char *word, size_t size,
+                     struct tkb_error *err)
 {
 	static const struct {
 		const char *name;
@@ -325,8 +325,8 @@ static int expand(struct expander *expander, const char *pattern,
 			                "the ref '%.200s' has a '{' without "
 			                "its '}'",
 			                pattern);
-		rc = fill(expander, pattern + 1, (size_t)(end - pattern) - 1,
-		          err);
+		rc = fill_word(expander, pattern + 1,
+		               (size_t)(end - pattern) - 1, err);
 		if (rc < 0)
 			return rc;
 		pattern = end + 1;

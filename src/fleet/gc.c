@@ -13,15 +13,14 @@
 #include "remote/remote.h"
 
 /*
- * First the records: those that are too old, or without a blob, are dropped, and
- * refs of many records compacted. Then, tier by tier, the blobs that no record
- * names and that are old enough not to be on their way into one. Last, while
- * there is too much, the records that nobody used for longest, with their
- * blobs.
+ * First, drop records that are too old or have no blob, and compact refs of many
+ * records. Then, in each tier, remove blobs that no record names and that are
+ * older than the grace time: a younger one may belong to a push that has not
+ * added its record yet. Last, while a tier is too large, drop the records that
+ * were not used for longest, with their blobs.
  *
- * A record that is added while this runs is not known here; its blob is younger
- * than the grace time, so it stays. A record that cannot be read is another
- * matter: it is looked for in all refs before anything is changed.
+ * All refs are read before anything is changed: if a record cannot be read, its
+ * blob is not known, and nothing may be removed.
  */
 
 #define GRACE_S ((uint64_t)24 * 60 * 60)
@@ -51,9 +50,9 @@ struct collector {
 	struct item *items; /* owned; at last the oldest first */
 	size_t item_count;
 	size_t item_capacity;
-	struct tkb_digest *resting; /* owned; blobs of records that were
-	                               compacted now: those who read the
-	                               records before are fetching them */
+	struct tkb_digest *resting; /* owned; blobs of records that were just
+	                               compacted: somebody who read them
+	                               before may be fetching them */
 	size_t resting_count;
 	size_t resting_capacity;
 	bool has_lost_name; /* a record was damaged: nobody knows its blob */
@@ -83,8 +82,8 @@ static int check_cancelled(const struct collector *collector,
 	return 0;
 }
 
-static void tell(const struct collector *collector, const char *ref,
-                 const struct tkb_digest *digest, uint64_t size)
+static void report_removed(const struct collector *collector, const char *ref,
+                           const struct tkb_digest *digest, uint64_t size)
 {
 	const struct tkb_remote_gc_options *options = collector->options;
 
@@ -92,7 +91,7 @@ static void tell(const struct collector *collector, const char *ref,
 		options->on_removed(options->self, ref, digest, size);
 }
 
-static int keep_ref(void *self, const char *ref, struct tkb_error *err)
+static int add_ref(void *self, const char *ref, struct tkb_error *err)
 {
 	struct collector *collector = self;
 	const char *name = tkb_arena_string(&collector->arena, tkb_text(ref));
@@ -117,12 +116,12 @@ static int drop(struct collector *collector, const char *ref,
 		rc = tkb_remote_drop(collector->remote, ref, digest, err);
 	if (rc < 0)
 		return rc;
-	tell(collector, ref, digest, size);
+	report_removed(collector, ref, digest, size);
 	return 0;
 }
 
-static int keep_item(struct collector *collector, const char *ref,
-                     const struct tkb_record *record, struct tkb_error *err)
+static int add_item(struct collector *collector, const char *ref,
+                    const struct tkb_record *record, struct tkb_error *err)
 {
 	int rc;
 
@@ -138,9 +137,9 @@ static int keep_item(struct collector *collector, const char *ref,
 	return rc;
 }
 
-/* Drop what is too old; what stays, and is no hole, is moved together. */
-static int sift(struct collector *collector, const char *ref,
-                struct tkb_record_list *records, struct tkb_error *err)
+/* Drop records that are too old, and remove them and holes from the list. */
+static int drop_expired(struct collector *collector, const char *ref,
+                        struct tkb_record_list *records, struct tkb_error *err)
 {
 	const struct tkb_remote_gc_options *options = collector->options;
 	size_t kept = 0;
@@ -156,7 +155,8 @@ static int sift(struct collector *collector, const char *ref,
 			continue;
 		}
 		if (record->is_hole)
-			tell(collector, ref, &record->digest, record->size);
+			report_removed(collector, ref, &record->digest,
+			               record->size);
 		else
 			rc = drop(collector, ref, &record->digest, record->size,
 			          err);
@@ -168,9 +168,9 @@ static int sift(struct collector *collector, const char *ref,
 	return rc;
 }
 
-static int let_rest(struct collector *collector,
-                    const struct tkb_record_list *records,
-                    struct tkb_error *err)
+static int keep_blobs_of(struct collector *collector,
+                         const struct tkb_record_list *records,
+                         struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -203,8 +203,8 @@ static bool wants_compaction(const struct collector *collector,
 	       records->count > TKB_RECORDS_LIMIT;
 }
 
-static void tell_fault(struct collector *collector, const char *ref,
-                       const struct tkb_record_fault *fault)
+static void report_fault(struct collector *collector, const char *ref,
+                         const struct tkb_record_fault *fault)
 {
 	const struct tkb_remote_gc_options *options = collector->options;
 	const struct tkb_remote_fault told = {
@@ -235,13 +235,13 @@ static void tell_fault(struct collector *collector, const char *ref,
 		               ref, fault->message);
 }
 
-/* Those that are damaged say nothing to anybody; the others might. */
+/* A damaged record cannot be read by anybody; one of another fault might be. */
 static void note_faults(struct collector *collector, const char *ref,
                         const struct tkb_record_list *records)
 {
 	for (size_t i = 0; i < records->fault_count; i++) {
 		if (records->faults[i].trouble != TKB_RECORD_DAMAGED)
-			tell_fault(collector, ref, &records->faults[i]);
+			report_fault(collector, ref, &records->faults[i]);
 		else
 			collector->has_lost_name = true;
 	}
@@ -269,7 +269,7 @@ static int read_ref(struct collector *collector, const char *ref,
 	return 0;
 }
 
-/* Nothing is changed where something cannot be read. */
+/* Fail, before anything is changed, if a record of any ref cannot be read. */
 static int check_refs(struct collector *collector, struct tkb_error *err)
 {
 	for (size_t i = 0; i < collector->ref_count; i++) {
@@ -309,9 +309,9 @@ static int clean_ref(struct collector *collector, const char *ref,
 		rc = tkb_records_drop_holes(collector->remote, ref, &records,
 		                            err);
 	if (rc == 0)
-		rc = sift(collector, ref, &records, err);
+		rc = drop_expired(collector, ref, &records, err);
 	if (rc == 0 && wants_compaction(collector, &records)) {
-		rc = let_rest(collector, &records, err);
+		rc = keep_blobs_of(collector, &records, err);
 		if (rc == 0)
 			rc = tkb_compact(collector->remote, ref, &records,
 			                 &collector->report.compacted_count,
@@ -323,12 +323,12 @@ static int clean_ref(struct collector *collector, const char *ref,
 			rc = check_faults(collector, err);
 	}
 	for (size_t i = 0; i < records.count && rc == 0; i++)
-		rc = keep_item(collector, ref, &records.items[i], err);
+		rc = add_item(collector, ref, &records.items[i], err);
 	return rc;
 }
 
-static int keep_blob(void *self, const struct tkb_digest *digest, uint64_t size,
-                     uint64_t age_s, struct tkb_error *err)
+static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                    uint64_t age_s, struct tkb_error *err)
 {
 	struct collector *collector = self;
 	int rc;
@@ -350,7 +350,7 @@ static int compare_blobs(const void *a, const void *b)
 	              sizeof(left->digest.bytes));
 }
 
-/* Those that nobody used for longest first. */
+/* The least recently used first. */
 static int compare_items(const void *a, const void *b)
 {
 	const struct item *left = a;
@@ -394,14 +394,14 @@ static int remove_blob(struct collector *collector, size_t tier,
 		return rc;
 	collector->report.removed_count++;
 	collector->report.removed_size += blob->size;
-	tell(collector, NULL, &blob->digest, blob->size);
+	report_removed(collector, NULL, &blob->digest, blob->size);
 	return 0;
 }
 
 static int list_blobs(struct collector *collector, size_t tier,
                       struct tkb_error *err)
 {
-	const struct tkb_blob_visitor visitor = { keep_blob, collector };
+	const struct tkb_blob_visitor visitor = { add_blob, collector };
 	int rc;
 
 	collector->blob_count = 0;
@@ -413,9 +413,9 @@ static int list_blobs(struct collector *collector, size_t tier,
 }
 
 /*
- * Remove what nobody names and nobody is about to. How much stays, and how much
- * of that is named? The rest is young, and goes another day: it is no reason to
- * evict what is in use.
+ * Remove blobs that no record names and that are old enough. `*named_out` is the
+ * size of those that are named: only they count for eviction, since the young
+ * ones without a name are removed on another day.
  */
 static int remove_unnamed(struct collector *collector, size_t tier,
                           uint64_t *named_out, struct tkb_error *err)
@@ -447,7 +447,7 @@ static int remove_unnamed(struct collector *collector, size_t tier,
 	return rc;
 }
 
-/* Drop the oldest records until the tier holds no more than it may. */
+/* Drop the least recently used records until the tier is small enough. */
 static int evict(struct collector *collector, size_t tier, uint64_t size,
                  struct tkb_error *err)
 {
@@ -504,7 +504,7 @@ static int clean_tier(struct collector *collector, size_t tier,
 
 static int clean(struct collector *collector, struct tkb_error *err)
 {
-	const struct tkb_ref_visitor visitor = { keep_ref, collector };
+	const struct tkb_ref_visitor visitor = { add_ref, collector };
 	bool has_tier = false;
 	int rc;
 

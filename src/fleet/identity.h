@@ -2,7 +2,7 @@
 #ifndef TKB_FLEET_IDENTITY_H
 #define TKB_FLEET_IDENTITY_H
 
-/* What the records of a ref hold: each key, platform and device once. */
+/* What the records of a ref hold: each key, platform and device, once. */
 
 #include "fleet/records.h"
 

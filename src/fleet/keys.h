@@ -3,8 +3,8 @@
 #define TKB_FLEET_KEYS_H
 
 /*
- * The keys that a puller asks for, or unique prefixes of them. An emit wants
- * each of its keys in its bundle; here they may be in different ones.
+ * The keys that a pull asks for. Unlike those of an emit, they may be in different
+ * bundles, and a prefix must be unique in the whole ref.
  */
 
 #include <tkbundle/emit.h>
@@ -27,7 +27,7 @@ TKB_NODISCARD int tkb_keys_find(const struct tkb_record_list *records,
                                 const struct tkb_emit_options *options,
                                 struct tkb_keys *out, struct tkb_error *err);
 
-/* Those of them that `record` has. */
+/* The keys that `record` has. */
 TKB_NODISCARD int tkb_keys_in(const struct tkb_keys *keys,
                               const struct tkb_record *record,
                               struct tkb_keys *out, struct tkb_error *err);

@@ -77,7 +77,7 @@ static const char *format_of(const struct tkb_tier *tier)
 	return format != NULL ? format : DEFAULT_FORMAT;
 }
 
-/* Stock Triton cannot be told another database, or format, than this. */
+/* Stock Triton cannot be told to use another database or key format. */
 static int check_tier(const struct tkb_tier *tier, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
@@ -140,7 +140,7 @@ static int pack(struct pusher *pusher, const char *cache_root,
 	int rc;
 
 	chosen.is_enabled = true;
-	chosen.is_dry_run = false; /* of the bundle, which nobody sees */
+	chosen.is_dry_run = false; /* the bundle is temporary */
 	rc = tkb_collect(cache_root, &chosen, &sink, &collected, err);
 	if (rc != 0)
 		return rc;
@@ -151,9 +151,9 @@ static int pack(struct pusher *pusher, const char *cache_root,
 }
 
 /*
- * Of two compiles of one kernel, on different devices, the first is pushed:
- * Triton's names tell no device. They are neighbours, as are modules of one
- * key, which may be for different versions of Python.
+ * Has the entry before the same names in Triton's layout, which do not include the
+ * device? Then only the first is pushed. Kernels of one key are neighbours, and so
+ * are modules of one key, whose names differ between versions of Python.
  */
 static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 {
@@ -199,7 +199,7 @@ static int check_entries(struct pusher *pusher, bool is_strict,
 	return 0;
 }
 
-/* The group file, which was a list, as a dict. */
+/* Write a group file that is a list as a dict. */
 static int make_dict(struct tkb_bytes list, const char *key,
                      struct tkb_arena *arena, struct tkb_buf *out,
                      struct tkb_error *err)
@@ -226,7 +226,7 @@ static int make_dict(struct tkb_bytes list, const char *key,
 	return 0;
 }
 
-/* With paths instead of sentinels, and of the shape that is wanted. */
+/* Replace sentinels by paths, and a list in the group file by a dict. */
 static int restore(struct pusher *pusher, const struct tkb_entry *entry,
                    size_t file, struct tkb_bytes *bytes, struct tkb_error *err)
 {
@@ -263,7 +263,7 @@ static int put_named(struct tkb_tier *tier, const struct tkb_op_limits *call,
 	                                values->count, err);
 }
 
-/* The files get the names that they have in this tier. */
+/* Name the files as this tier's URL says, and put them. */
 static int put_entry(struct pusher *pusher, const struct tkb_entry *entry,
                      struct tkb_tier *tier, struct tkb_error *err)
 {
@@ -288,7 +288,7 @@ static int put_entry(struct pusher *pusher, const struct tkb_entry *entry,
 	return tkb_tier_do(tier, &work, err);
 }
 
-/* Into every tier that may be written. */
+/* Put the entry into every tier that may be written. */
 static int push_entry(struct pusher *pusher, const struct tkb_entry *entry,
                       struct tkb_error *err)
 {
@@ -317,9 +317,9 @@ static int push_entry(struct pusher *pusher, const struct tkb_entry *entry,
 	return 0;
 }
 
-/* Gather the entry's files, and push them with the last. */
-static int take_file(void *self, size_t index, size_t file,
-                     struct tkb_bytes bytes, struct tkb_error *err)
+/* Collect the entry's files; the last one pushes them. */
+static int collect_file(void *self, size_t index, size_t file,
+                        struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct pusher *pusher = self;
 	const struct tkb_entry *entry = tkb_bundle_entry(pusher->bundle, index);
@@ -350,7 +350,7 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer = TKB_BLOB_BUFFER_INIT(UINT64_MAX);
 	TKB_AUTO(pusher_close) struct pusher pusher = { .remote = remote };
-	const struct tkb_file_visitor visitor = { take_file, &pusher };
+	const struct tkb_file_visitor visitor = { collect_file, &pusher };
 	int rc;
 
 	pusher.watch = options->collect->watch;

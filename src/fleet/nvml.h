@@ -3,10 +3,9 @@
 #define TKB_FLEET_NVML_H
 
 /*
- * What the NVIDIA driver's management library says of this machine: it is
- * opened at run time, asked once, and closed. It needs no CUDA and wakes no
- * GPU. It is somebody else's code in our process: a driver that hangs, hangs
- * who asks.
+ * What NVML, the NVIDIA driver's management library, says of this machine. It is
+ * opened at run time, asked once, and closed; it needs no CUDA and wakes no GPU. If
+ * the driver hangs, so does the caller.
  */
 
 #include <tkbundle/entry.h>
@@ -28,23 +27,23 @@ struct tkb_nvml {
 	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
 	size_t gpu_count;
 	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
-	char why[256]; /* where it says nothing: the reason, a sentence */
+	char why[256]; /* it says nothing: the reason, a sentence */
 };
 
 void tkb_nvml_release(struct tkb_nvml *nvml);
 
 /*
  * Ask the library at `path`; NULL is libnvidia-ml.so.1, wherever the loader
- * finds it. `out` is to be released whatever comes. Returns 0, TKB_MISS (it says nothing: see why) or TKB_ERR_NOMEM.
+ * finds it. `out` is to be released in any case. Returns 0, TKB_MISS (it says
+ * nothing: see `why`) or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
                                 struct tkb_error *err);
 
 /*
- * May CUDA use GPU `index`? CUDA_VISIBLE_DEVICES is looked at where it can be
- * understood without CUDA: as UUIDs, and as indices where
- * CUDA_DEVICE_ORDER=PCI_BUS_ID makes them ours. CUDA's own order begins with
- * the fastest, which only CUDA knows; then all are told to be visible.
+ * May CUDA use GPU `index`? CUDA_VISIBLE_DEVICES can be read without CUDA if it has
+ * UUIDs, or indices and CUDA_DEVICE_ORDER is PCI_BUS_ID, which is NVML's order.
+ * Else only CUDA knows its order, and all GPUs count as visible.
  */
 bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index);
 

@@ -6,11 +6,11 @@
 enum {
 	FIRST_PEEK = 64 * 1024,
 	PEEK_GROWTH = 8,
-	/* Headers of bundles are smaller: the rest may be anything. */
+	/* No header frame is larger. */
 	PEEK_LIMIT = 64 * 1024 * 1024
 };
 
-/* The start of a blob on its way from a tier. */
+/* The start of a blob, while a tier sends it. */
 struct peek {
 	const struct tkb_digest *digest;
 	struct tkb_buf bytes;
@@ -22,7 +22,7 @@ static void peek_release(struct peek *peek)
 	tkb_buf_release(&peek->bytes);
 }
 
-static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+static int keep_start(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct peek *peek = self;
 	const size_t room = peek->wanted - peek->bytes.size;
@@ -41,7 +41,7 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
                void *self, struct tkb_error *err)
 {
 	struct peek *peek = self;
-	const struct tkb_sink sink = { take, peek };
+	const struct tkb_sink sink = { keep_start, peek };
 
 	tkb_buf_reset(&peek->bytes);
 	return tier->backend->get(tier->self, call, peek->digest, 0, &sink,
@@ -74,13 +74,13 @@ static int fetch_header(struct tkb_tier *tier, struct peek *peek, size_t limit,
 			return rc;
 		rc = tkb_frame_measure(tkb_buf_bytes(&peek->bytes), &packed,
 		                       &size, err);
-		/* One that is cut short says so when it is opened. */
+		/* If it is cut short, opening it reports that. */
 		if (rc != TKB_MISS || peek->wanted == limit)
 			return rc < 0 ? rc : 0;
 	}
 }
 
-/* The manifest is pinned, so bytes that lie are found out. */
+/* The record has the manifest's digest, so no other one is accepted. */
 static int open_header(struct tkb_tier *tier, const struct tkb_record *record,
                        struct tkb_bundle **out, struct tkb_error *err)
 {

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 enum {
-	/* Of many blobs that are all kept, little each. */
+	/* In memory of each blob, where many are kept. */
 	SMALL_MEMORY = 256 * 1024
 };
 
-/* One blob. */
+/* One blob on its way. */
 struct blob_fetch {
 	struct tkb_blob_buffer buffer;
 	bool is_done;
@@ -33,8 +33,8 @@ struct tkb_prefetch {
 	pthread_mutex_t lock;       /* of all below */
 	pthread_cond_t changed;
 	struct blob_fetch *items; /* owned; `request.count` */
-	size_t next;              /* the first that nobody fetches */
-	size_t dropped;           /* so many are done with */
+	size_t next;              /* the first that nobody fetches yet */
+	size_t dropped;           /* how many were dropped */
 	bool is_closing;
 	struct fetcher *fetchers; /* owned */
 	size_t fetcher_count;
@@ -61,7 +61,7 @@ static void fetch_blob(struct tkb_prefetch *prefetch, struct tkb_remote *remote,
 	(void)pthread_mutex_unlock(&prefetch->lock);
 }
 
-/* The next blob to be fetched, or false where there is none. */
+/* Wait for room, and take the next blob; false if there is none. */
 static bool take_next(struct tkb_prefetch *prefetch, size_t *out)
 {
 	const struct tkb_prefetch_start *request = &prefetch->request;
@@ -89,7 +89,7 @@ static void *fetch_blobs(void *argument)
 	return NULL;
 }
 
-/* The first uses the caller's handle, which the caller does not meanwhile. */
+/* The first fetcher uses the caller's handle, the others clones of it. */
 static int prepare_fetcher(struct tkb_prefetch *prefetch,
                            struct fetcher *fetcher, struct tkb_error *err)
 {
@@ -103,9 +103,8 @@ static int prepare_fetcher(struct tkb_prefetch *prefetch,
 }
 
 /*
- * All are hired before one begins to work: a clone looks at what has become of
- * the remote that the first one uses. With no thread at all, who awaits a blob
- * fetches it.
+ * All handles are made before a thread starts: tkb_remote_clone() reads the remote
+ * that the first one uses. Without any thread, tkb_prefetch_await() fetches.
  */
 static int start_fetchers(struct tkb_prefetch *prefetch, size_t count,
                           struct tkb_error *err)
@@ -136,7 +135,7 @@ static int start_fetchers(struct tkb_prefetch *prefetch, size_t count,
 	return 0;
 }
 
-/* Asked by several threads: the remote's watch, by one at a time. */
+/* Called by several threads; the remote's watch is called by one at a time. */
 static bool is_cancelled(void *self)
 {
 	struct tkb_prefetch *prefetch = self;

@@ -3,7 +3,7 @@
 #define TKB_FLEET_PREFETCH_H
 
 /*
- * Blobs on their way here, several at once, in order:
+ * Fetches blobs, several at once, in order:
  *
  *     rc = tkb_prefetch_open(&request, &prefetch, err);
  *     for (size_t i = 0; i < count && rc >= 0; i++) {
@@ -13,11 +13,9 @@
  *     }
  *     tkb_prefetch_close(prefetch);
  *
- * Threads fetch while the caller works with what has come: as many as there are
- * connections, each with a handle of its own, and no further ahead than that.
- * What the remote's watch says counts for them all.
- * Nothing that was read may be believed before tkb_prefetch_await() returned 0,
- * unless somebody else checks it.
+ * As many threads as there are connections fetch while the caller works, each with
+ * a handle of its own, and no more blobs ahead than that. The remote's watch ends
+ * all of them. What was read is checked only when tkb_prefetch_await() returns 0.
  */
 
 #include "remote/remote.h"
@@ -36,10 +34,10 @@ TKB_NODISCARD int tkb_prefetch_open(const struct tkb_prefetch_start *request,
                                     struct tkb_prefetch **out,
                                     struct tkb_error *err);
 
-/* Break off what is not here yet. NULL is allowed. */
+/* End fetches that are not done. NULL is allowed. */
 void tkb_prefetch_close(struct tkb_prefetch *prefetch);
 
-/* Reads blob `index`; who reads what has not come waits for it. */
+/* Reads blob `index`, and waits for bytes that are not here yet. */
 struct tkb_source tkb_prefetch_source(struct tkb_prefetch *prefetch,
                                       size_t index);
 
@@ -50,7 +48,7 @@ struct tkb_source tkb_prefetch_source(struct tkb_prefetch *prefetch,
 TKB_NODISCARD int tkb_prefetch_await(struct tkb_prefetch *prefetch,
                                      size_t index, struct tkb_error *err);
 
-/* Nobody reads blob `index` any more. */
+/* Release blob `index`, which makes room for another. */
 void tkb_prefetch_drop(struct tkb_prefetch *prefetch, size_t index);
 
 #endif

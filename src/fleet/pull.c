@@ -19,18 +19,20 @@
 #include "emit/options.h"
 
 /*
- * The records tell what each blob holds. Those that bring something are fetched,
- * several at once, and emitted in order while they arrive: a record pins the
- * bundle's manifest and frames, so that each frame is checked before it is
- * decoded. Where a blob cannot be had, other records that hold the same are
- * tried.
+ * The records say what each blob holds. Blobs that bring something are fetched,
+ * several at once, and emitted in order while they arrive: a record has the
+ * digests of the bundle's manifest and frames, so each frame is checked before it
+ * is decoded. If a blob cannot be fetched, other records that hold the same
+ * entries are tried.
  */
 
 enum {
 	DEFAULT_CONNECTIONS = 4,
 	CONNECTIONS_LIMIT = 16,
-	CHECK_MS = 2000, /* at most, and ... */
-	CHECK_SHARE = 4  /* ... one part in so many of what is left */
+	/* To check what is present takes at most so long, */
+	CHECK_MS = 2000,
+	/* and no more than such a part of the time that is left. */
+	CHECK_SHARE = 4
 };
 
 #define NS_PER_MS ((uint64_t)1000000)
@@ -54,10 +56,10 @@ struct puller {
 	uint64_t done;                 /* bytes of blobs that are emitted */
 	uint64_t size;                 /* of the one at work */
 	uint64_t total;                /* of all */
-	uint64_t told;                 /* what is told never goes back */
+	uint64_t told;                 /* reported progress never goes back */
 	struct tkb_pull_report report; /* but for entries */
 	struct tkb_emit_report emitted;
-	int failure; /* of a blob that could not be had */
+	int failure; /* of the first blob that could not be fetched */
 	struct tkb_error fault;
 };
 
@@ -71,7 +73,7 @@ static void puller_close(struct puller *puller)
 	(void)pthread_mutex_destroy(&puller->watch_lock);
 }
 
-static void tell_result(void *self, const struct tkb_result *result)
+static void report_result(void *self, const struct tkb_result *result)
 {
 	struct puller *puller = self;
 
@@ -80,8 +82,8 @@ static void tell_result(void *self, const struct tkb_result *result)
 	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
-/* An emit counts the bytes of files; of all bundles, those of blobs count. */
-static void tell_progress(void *self, uint64_t done, uint64_t total)
+/* An emit counts the bytes of files, a pull those of blobs. */
+static void report_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct puller *puller = self;
 	const double share = total == 0 ? 0 : (double)done / (double)total;
@@ -114,9 +116,9 @@ static struct tkb_watch make_watch(struct puller *puller)
 	return (struct tkb_watch){
 		.struct_size = sizeof(*watch),
 		.self = puller,
-		.on_result = watch->on_result != NULL ? tell_result : NULL,
+		.on_result = watch->on_result != NULL ? report_result : NULL,
 		.on_progress =
-			watch->on_progress != NULL ? tell_progress : NULL,
+			watch->on_progress != NULL ? report_progress : NULL,
 		.is_cancelled =
 			watch->is_cancelled != NULL ? is_cancelled : NULL,
 	};
@@ -133,12 +135,12 @@ static void add_rest(struct tkb_emit_report *sum,
 	sum->failed_count += part->failed_count;
 	sum->damaged_count += part->damaged_count;
 	sum->unsafe_count += part->unsafe_count;
-	/* Those known before are counted once, not by each bundle. */
+	/* Entries that were present before are counted by the plan. */
 	if (part->present_count > known)
 		sum->present_count += part->present_count - known;
 }
 
-/* What was emitted stays so, whatever becomes of the rest of the blob. */
+/* Entries that were emitted stay, even if the rest of the blob fails. */
 static void add_done(struct tkb_emit_report *sum,
                      const struct tkb_emit_report *part)
 {
@@ -173,14 +175,14 @@ static int emit_source(struct puller *puller, const struct tkb_record *record,
 	return rc;
 }
 
-/* What ends the pull, and is not the fault of a blob. */
+/* Does `rc` end the pull, instead of counting for one blob? */
 static bool is_final(int rc)
 {
 	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
 	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
 }
 
-/* A blob that cannot be had takes only its own entries with it. */
+/* A blob that cannot be fetched affects only its own entries. */
 static int note_failure(struct puller *puller, int rc,
                         const struct tkb_error *fault, struct tkb_error *err)
 {
@@ -198,8 +200,8 @@ static int note_failure(struct puller *puller, int rc,
 }
 
 /*
- * What was emitted while the blob came in may have been from a tier that turned
- * out to be damaged, where another gave it whole: it is emitted again then.
+ * Emit a blob while it arrives. If a tier gave damaged bytes and another tier then
+ * gave the whole blob, it is emitted again.
  */
 static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
                      size_t index, struct tkb_error *err)
@@ -263,7 +265,7 @@ static int emit_choices(struct puller *puller, size_t count,
 		rc = emit_blob(puller, prefetch, i, err);
 		puller->done += puller->size;
 		puller->size = 0;
-		/* Else somebody may still fetch it. */
+		/* On a failure, a thread may still be fetching it. */
 		if (rc == 0)
 			tkb_prefetch_drop(prefetch, i);
 	}
@@ -289,7 +291,7 @@ static uint32_t check_ms(const struct tkb_timed *timed)
 	return part_ms < CHECK_MS ? (uint32_t)part_ms : CHECK_MS;
 }
 
-/* A courtesy: no time that it takes fails a pull of what looks whole. */
+/* Running out of time for this does not fail a pull of what looks whole. */
 static int check_present(struct puller *puller, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
@@ -305,7 +307,7 @@ static int check_present(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
-/* Again while blobs fail, and other records hold what was in them. */
+/* Repeat while blobs fail, and other records hold their entries. */
 static int pull_missing(struct puller *puller, struct tkb_error *err)
 {
 	struct tkb_pull_report *report = &puller->report;
@@ -337,10 +339,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
-/*
- * What was pulled is in use, and stays. Neither that nor whether the remote can
- * note it changes what was pulled.
- */
+/* Stamp the records as used. A remote that refuses that is no failure. */
 static void stamp_records(struct puller *puller)
 {
 	const struct tkb_record_list *records = &puller->records;
@@ -353,7 +352,7 @@ static void stamp_records(struct puller *puller)
 	}
 }
 
-/* The largest first: what it brings need not come from others. */
+/* Those of most entries first: fewer blobs are needed then. */
 static int compare_records(const void *a, const void *b)
 {
 	const struct tkb_record *left = a;
@@ -365,7 +364,7 @@ static int compare_records(const void *a, const void *b)
 	              sizeof(left->digest.bytes));
 }
 
-/* Of records that could be had, and are damaged or could not be read. */
+/* A damaged record, or else one that could not be read; or NULL. */
 static const struct tkb_record_fault *first_fault(
 	const struct tkb_record_list *list)
 {
@@ -438,7 +437,7 @@ size_t tkb_pull_connections(const struct tkb_pull_options *options)
 	                                                : CONNECTIONS_LIMIT;
 }
 
-/* What is there, and what is asked for? */
+/* Read the ref, and list what is wanted of it. */
 static int prepare(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_pull_plan_request request = {
@@ -489,7 +488,7 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
-/* What a caller is told: of the ref and of its entries. */
+/* The caller's report: what became of the ref, and of its entries. */
 static struct tkb_pull_report report_of(const struct puller *puller)
 {
 	const struct tkb_emit_report *emitted = &puller->emitted;

@@ -29,7 +29,7 @@ static void gathering_close(struct gathering *gathering)
 	free(gathering->blobs);
 }
 
-/* A blob that is gone takes only its own entries with it. */
+/* A blob that is gone affects only its own entries. */
 static int gather_one(struct gathering *gathering,
                       const struct tkb_record *record, size_t index,
                       struct tkb_pull_report *report, struct tkb_error *err)
@@ -137,7 +137,7 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 	return tkb_timed_end(&timed, rc, err);
 }
 
-/* All bundles of the ref as one: a merge unites their launchers. */
+/* The ref's bundles are merged, which unites their launchers. */
 int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
                        const char *cache_root,
                        const struct tkb_pull_options *options,
@@ -155,7 +155,7 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
 	rc = tkb_launchers_options_read(&own, chosen, err);
 	if (rc < 0)
 		return rc;
-	/* None are given then: nothing need be fetched for that. */
+	/* Then there are none, and nothing need be fetched. */
 	if (!own.is_enabled && tkb_is_disabled())
 		return tkb_launchers_open(NULL, cache_root, &own, out, err);
 	rc = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);

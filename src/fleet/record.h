@@ -11,10 +11,9 @@
  *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
  *      "version":1}
  *
- * It names the blob, so it pins every byte of the bundle; bundle and frames pin
- * its parts, so that those can be checked before the last one has come. The
- * entries are what
- * a puller decides by: whether something in the blob is missing where it is.
+ * The blob's digest determines every byte of the bundle. Those of its manifest and
+ * its frame list let a reader check each frame before the last one has arrived.
+ * From the entries a pull knows whether it needs the blob.
  */
 
 #include <tkbundle/bundle.h>
@@ -34,10 +33,10 @@ struct tkb_record_entry {
 
 struct tkb_record {
 	struct tkb_arena arena;   /* owns what the rest points to */
-	struct tkb_digest digest; /* of the record itself; set by who reads */
+	struct tkb_digest digest; /* of the record itself; set by its reader */
 	uint64_t age_s;           /* likewise */
 	struct tkb_bytes text;    /* likewise: its bytes */
-	bool is_hole;             /* its blob is gone; set by who looked */
+	bool is_hole;             /* its blob is gone: see records.h */
 	struct tkb_digest blob;
 	uint64_t size;            /* of the blob, bytes */
 	struct tkb_digest bundle; /* its id */
@@ -56,8 +55,8 @@ TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
                                    struct tkb_error *err);
 
 /*
- * May what TKB_ERR_CORRUPT was said of be of a newer tkbundle, whose records have
- * other members? JSON that names another version is.
+ * May a record that is TKB_ERR_CORRUPT be of a newer tkbundle, whose records have
+ * other members? It is if it is JSON that names another version.
  */
 bool tkb_record_may_be_newer(struct tkb_bytes text);
 

@@ -7,7 +7,7 @@
 #include "remote/remote.h"
 
 enum {
-	STAMP_S = 24 * 60 * 60 /* a record is stamped at most so often */
+	STAMP_S = 24 * 60 * 60 /* at least, between two stamps of a record */
 };
 
 void tkb_record_list_release(struct tkb_record_list *list)
@@ -71,8 +71,9 @@ static int add_unparsed(struct tkb_record_list *list,
 	                 err);
 }
 
-static int add(void *self, const struct tkb_digest *digest,
-               struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
+static int add_record(void *self, const struct tkb_digest *digest,
+                      struct tkb_bytes text, uint64_t age_s,
+                      struct tkb_error *err)
 {
 	struct tkb_record_list *list = self;
 	struct tkb_record record = { 0 };
@@ -120,7 +121,7 @@ static int read_list(struct tkb_remote *remote, const char *ref, bool needs_all,
                      struct tkb_record_list *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
-	const struct tkb_record_visitor visitor = { .on_record = add,
+	const struct tkb_record_visitor visitor = { .on_record = add_record,
 		                                    .self = &list };
 	const struct tkb_damage_visitor damage = { note_damaged, note_unread,
 		                                   &list };
@@ -147,7 +148,7 @@ int tkb_record_list_read_all(struct tkb_remote *remote, const char *ref,
 	return read_list(remote, ref, true, out, err);
 }
 
-/* The tier that the fleet shares, by itself; NULL where nothing may be written. */
+/* The tier that the fleet shares; NULL if none may be written. */
 static struct tkb_tier *shared_tier(const struct tkb_remote *remote)
 {
 	for (size_t i = remote->tier_count; i > 0; i--) {
@@ -157,9 +158,9 @@ static struct tkb_tier *shared_tier(const struct tkb_remote *remote)
 	return NULL;
 }
 
-/* Of all, or of those that were holes. */
-static int check(struct tkb_remote *remote, struct tkb_record_list *list,
-                 bool only_holes, struct tkb_error *err)
+/* Set is_hole of all records, or only of those that are holes. */
+static int find_holes(struct tkb_remote *remote, struct tkb_record_list *list,
+                      bool only_holes, struct tkb_error *err)
 {
 	struct tkb_tier *tier = shared_tier(remote);
 	struct tkb_remote one = { .tiers = tier, .tier_count = 1 };
@@ -195,10 +196,10 @@ static int check(struct tkb_remote *remote, struct tkb_record_list *list,
 int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
                       struct tkb_error *err)
 {
-	return check(remote, list, false, err);
+	return find_holes(remote, list, false, err);
 }
 
-/* Those with a mark get their records back, where they are no holes. */
+/* Add the marked records again that are no holes. */
 static int restore_filled(struct tkb_remote *remote, const char *ref,
                           const struct tkb_record_list *list, const bool *marks,
                           struct tkb_error *err)
@@ -226,14 +227,14 @@ int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
 	for (size_t i = 0; i < list->count && rc >= 0; i++) {
 		marks[i] = list->items[i].is_hole;
 		has_hole |= marks[i];
-		/* It is a miss where somebody else was first. */
+		/* It is a miss if somebody else has dropped it. */
 		if (marks[i])
 			rc = tkb_remote_drop(remote, ref,
 			                     &list->items[i].digest, err);
 	}
 	if (rc < 0 || !has_hole)
 		return rc < 0 ? rc : 0;
-	rc = check(remote, list, true, err);
+	rc = find_holes(remote, list, true, err);
 	return rc == 0 ? restore_filled(remote, ref, list, marks, err) : rc;
 }
 

@@ -8,7 +8,7 @@
 
 #include "fleet/record.h"
 
-/* A record that tells nothing. */
+/* A record that cannot be used. */
 struct tkb_record_fault {
 	struct tkb_digest digest;
 	enum tkb_record_trouble {
@@ -17,7 +17,7 @@ struct tkb_record_fault {
 		TKB_RECORD_NEWER,   /* it is of a newer tkbundle */
 		TKB_RECORD_UNREAD   /* it is there, and cannot be read */
 	} trouble;
-	int status;          /* what went wrong, and */
+	int status;
 	const char *message; /* a sentence, which the list's arena owns */
 };
 
@@ -37,7 +37,7 @@ const struct tkb_record_fault *tkb_record_list_fault(
 
 void tkb_record_list_release(struct tkb_record_list *list);
 
-/* Read the records of `ref`; what cannot be understood is a fault. */
+/* Read the records of `ref`; those that cannot be used are faults. */
 TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
                                        const char *ref,
                                        struct tkb_record_list *out,
@@ -50,18 +50,18 @@ TKB_NODISCARD int tkb_record_list_read_all(struct tkb_remote *remote,
                                            struct tkb_error *err);
 
 /*
- * Set is_hole of each: one round to the last tier that may be written. A blob of
- * another size than its record says is no better than none. Where that tier does
- * not answer, and its errors are to be ignored, there are none.
+ * Set is_hole of each record whose blob is gone, or has another size than the
+ * record says, in the last tier that may be written. If that tier does not answer
+ * and its errors are to be ignored, there are no holes.
  */
 TKB_NODISCARD int tkb_records_check(struct tkb_remote *remote,
                                     struct tkb_record_list *list,
                                     struct tkb_error *err);
 
 /*
- * Drop the holes. Others may push the very same blob meanwhile, and with it the
- * very same record: a hole that is filled once its record is dropped gets the
- * record back, and is none any more.
+ * Drop the holes. Meanwhile somebody may push the same blob, and with it the same
+ * record: if the blob is there after the record was dropped, the record is added
+ * again and is no hole.
  */
 TKB_NODISCARD int tkb_records_drop_holes(struct tkb_remote *remote,
                                          const char *ref,
@@ -69,9 +69,8 @@ TKB_NODISCARD int tkb_records_drop_holes(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /*
- * Drop the damaged ones (of another digest than their name), which nobody will
- * ever be able to read. They are read once more before: what is damaged on the
- * way may be whole where it lies.
+ * Drop the damaged ones, whose digest is not their name: nobody can read them.
+ * They are read once more before, since the damage may be of the transfer.
  */
 TKB_NODISCARD int tkb_records_drop_damaged(struct tkb_remote *remote,
                                            const char *ref,
@@ -80,9 +79,8 @@ TKB_NODISCARD int tkb_records_drop_damaged(struct tkb_remote *remote,
                                            struct tkb_error *err);
 
 /*
- * Note that the record is in use, and its blob with it, unless that was noted
- * less than a day ago. False where the remote does not let us: that changes
- * nothing else.
+ * Stamp the record and its blob as used, unless that was done less than a day ago.
+ * False if the remote does not let us, which is no failure of the caller's.
  */
 bool tkb_record_stamp(struct tkb_remote *remote, const char *ref,
                       const struct tkb_record *record);

@@ -61,7 +61,7 @@ int tkb_frame_read(const struct tkb_bundle *bundle,
 	return 0;
 }
 
-/* Which members must be there, in which order; and where their bytes go. */
+/* List the members that must be there, in order, and where their bytes go. */
 static int expect_members(struct tkb_decoder *decoder,
                           const struct tkb_bundle *bundle,
                           const struct tkb_frame *frame, struct tkb_error *err)
@@ -132,7 +132,7 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 	return 0;
 }
 
-/* Which file a member is: one that does not count may have the same path. */
+/* A member is identified by path and digest: an unused one may have the path. */
 struct wanted {
 	bool is_payload;
 	struct tkb_bytes key;
@@ -140,7 +140,7 @@ struct wanted {
 	struct tkb_digest digest;
 };
 
-/* Other tools unpack what counts no more: its path must be sound as well. */
+/* Unused members need a valid path, too: other tools unpack them. */
 static bool split_path(const char *path, struct wanted *out)
 {
 	static const char entry[] = "triton/";
@@ -198,7 +198,7 @@ static int compare_members(const void *a, const void *b)
 	return compare_wanted(&left, &right);
 }
 
-/* The first of the sorted members that is this one, or stands behind it. */
+/* The first of the sorted members that is not less than this one. */
 static size_t find_member(const struct tkb_decoder *decoder,
                           const struct wanted *wanted)
 {
@@ -218,7 +218,7 @@ static size_t find_member(const struct tkb_decoder *decoder,
 	return low;
 }
 
-/* Give the bytes to the next file that they are; false if they are of none. */
+/* Assign the bytes to the next equal member; false if they are unused. */
 static bool place_member(struct tkb_decoder *decoder,
                          const struct wanted *wanted, struct tkb_bytes bytes)
 {
@@ -241,7 +241,7 @@ static bool place_member(struct tkb_decoder *decoder,
 	return true;
 }
 
-/* In a frame from a merge members stand in any order, and some count no more. */
+/* In a mixed frame members are in any order, and some are unused. */
 static int read_mixed(struct tkb_decoder *decoder,
                       const struct tkb_frame *frame, struct tkb_tar_reader *tar,
                       struct tkb_error *err)

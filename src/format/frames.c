@@ -81,7 +81,7 @@ static int read_first_line(struct lines *lines, struct tkb_error *err)
 	return 0;
 }
 
-/* Which frame has which entry, while the lines are read. */
+/* The items of all frames, while the lines are read. */
 struct claims {
 	bool *taken;       /* owned */
 	uint32_t *entries; /* in the arena; of all frames, one after another */
@@ -125,9 +125,7 @@ static bool take_ranges(struct lines *lines, size_t entry_count,
 	return true;
 }
 
-/*
- * Of a frame from a merge, behind a space: how many files in it do not count.
- */
+/* Of a mixed frame, behind a space: how many of its files belong to no item. */
 static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 {
 	if (!take_char(lines, ' '))
@@ -170,7 +168,7 @@ static bool take_frame(struct lines *lines, const struct tkb_bundle *bundle,
 	       size_fits(bundle, frame);
 }
 
-/* As many frames as there are lines, but not more than items. */
+/* At most as many frames as there are lines, or items. */
 static size_t count_frames(const struct lines *lines, size_t item_count)
 {
 	size_t count = 0;
@@ -190,7 +188,7 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 	while (lines->at != lines->end) {
 		struct tkb_frame *frame = &bundle->frames[bundle->frame_count];
 
-		/* No frame is without an item. */
+		/* Every frame has an item. */
 		if (bundle->frame_count == item_count ||
 		    !take_frame(lines, bundle, claims, frame))
 			return tkb_fail(err, TKB_ERR_CORRUPT,

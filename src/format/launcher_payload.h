@@ -5,11 +5,11 @@
 /*
  * Saved launchers, as a recorder notes them and a manifest lists them.
  *
- * Their payloads lie behind the entries in a bundle. To the code that cuts,
- * packs and decodes frames each is one more entry: of a kind of its own, whose
- * key, name, and only file's name are the payload's digest in hexadecimal.
- * Entries and payloads together are items, counted through: first the
- * entries, then the payloads, each distinct one once, by digest.
+ * Their payloads follow the entries in a bundle. The code that cuts, packs and
+ * decodes frames treats each as one more entry, of a kind of its own, whose key,
+ * name and only file's name are the payload's digest in hexadecimal. Entries and
+ * payloads together are items, numbered from 0: first the entries, then the
+ * distinct payloads by digest.
  */
 
 #include <tkbundle/launcher.h>
@@ -47,7 +47,7 @@ TKB_NODISCARD int tkb_payload_items(const struct tkb_saved_launcher *launchers,
                                     struct tkb_entry **out, size_t *count_out,
                                     struct tkb_error *err);
 
-/* The place of the payload with `digest` among `items`, where it must be. */
+/* The index of the payload with `digest`, which must be one of `items`. */
 size_t tkb_payload_find(const struct tkb_entry *items, size_t count,
                         const struct tkb_digest *digest);
 

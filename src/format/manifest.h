@@ -23,8 +23,8 @@ enum {
 
 struct tkb_manifest {
 	struct tkb_arena arena;    /* owns what the rest points to */
-	struct tkb_entry *entries; /* the items, see saved.h: entries, and
-	                              behind them payloads */
+	struct tkb_entry *entries; /* the items, see launcher_payload.h:
+	                              entries, then payloads */
 	size_t entry_count;
 	size_t item_count;
 	struct tkb_saved_launcher *launchers;

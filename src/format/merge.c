@@ -43,7 +43,7 @@ static int send_frame(void *self, size_t index, const struct tkb_sink *sink,
 	return sink->write(sink->self, tkb_buf_bytes(&merger->packed), err);
 }
 
-/* A bundle that is damaged at its end may lack what nobody can see. */
+/* A bundle whose end is damaged may lack entries, and nobody can tell. */
 static int check_bundles(const struct tkb_bundle *const *bundles, size_t count,
                          struct tkb_error *err)
 {

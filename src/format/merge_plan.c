@@ -49,7 +49,7 @@ static bool is_payload(const struct tkb_merge_item *item)
 	return item->entry.kind == TKB_KIND_PAYLOAD;
 }
 
-/* Payloads behind; what goes to one place together; then the earlier first. */
+/* Payloads last; items of one destination together, the earlier ones first. */
 static int compare_claims(const void *a, const void *b)
 {
 	const struct tkb_merge_item *const *left = a;
@@ -66,22 +66,22 @@ static int compare_claims(const void *a, const void *b)
 	return order;
 }
 
-static bool is_same_place(const struct tkb_merge_item *a,
-                          const struct tkb_merge_item *b)
+static bool has_same_destination(const struct tkb_merge_item *a,
+                                 const struct tkb_merge_item *b)
 {
 	return is_payload(a) == is_payload(b) &&
 	       strcmp(a->entry.key, b->entry.key) == 0 &&
 	       strcmp(a->entry.platform, b->entry.platform) == 0;
 }
 
-/* Items that go to one place, and the devices that are taken there. */
+/* Items of one destination, and the devices that earlier ones took there. */
 struct contest {
 	struct tkb_merge_item **items;
 	size_t count;
 	bool is_taken[TKB_DEVICE_LIMIT];
 };
 
-/* Of `entry`'s devices, those that nobody took, into `out`; how many? */
+/* Write the devices of `entry` that no item has taken to `out`. How many? */
 static size_t free_devices(const struct contest *contest,
                            const struct tkb_entry *entry, uint32_t *out)
 {
@@ -102,7 +102,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Give `item` the devices `added`, and with `keep` those that it has. */
+/* Give `item` the devices `added`; with `keep`, besides those that it has. */
 static int set_devices(struct tkb_merge_plan *plan, struct tkb_merge_item *item,
                        bool keep, const uint32_t *added, size_t added_count,
                        struct tkb_error *err)
@@ -137,9 +137,9 @@ static struct tkb_merge_item *find_equal(const struct contest *contest,
 	return NULL;
 }
 
-/* Does the item count, and for which devices? */
-static int settle(struct tkb_merge_plan *plan, struct contest *contest,
-                  struct tkb_merge_item *item, struct tkb_error *err)
+/* Decide whether the item counts, and for which devices. */
+static int decide_item(struct tkb_merge_plan *plan, struct contest *contest,
+                       struct tkb_merge_item *item, struct tkb_error *err)
 {
 	const size_t had = item->entry.device_count;
 	uint32_t devices[TKB_DEVICE_LIMIT];
@@ -158,7 +158,7 @@ static int settle(struct tkb_merge_plan *plan, struct contest *contest,
 	return set_devices(plan, item, false, devices, count, err);
 }
 
-static int hold_contests(struct tkb_merge_plan *plan, struct tkb_error *err)
+static int decide_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at)
 	struct tkb_merge_item **sorted =
@@ -176,11 +176,11 @@ static int hold_contests(struct tkb_merge_plan *plan, struct tkb_error *err)
 
 		end = i + 1;
 		while (end < plan->item_count &&
-		       is_same_place(sorted[i], sorted[end]))
+		       has_same_destination(sorted[i], sorted[end]))
 			end++;
 		contest.count = end - i;
 		for (size_t j = i; j < end; j++) {
-			rc = settle(plan, &contest, sorted[j], err);
+			rc = decide_item(plan, &contest, sorted[j], err);
 			if (rc < 0)
 				return rc;
 		}
@@ -239,7 +239,7 @@ static int merge_launchers(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
-/* The one of the wanted payloads that has this digest; NULL: none has. */
+/* The wanted payload that has this digest, or NULL. */
 static const struct tkb_file *find_payload(const struct tkb_entry *wanted,
                                            size_t count,
                                            const struct tkb_digest *digest)
@@ -252,7 +252,7 @@ static const struct tkb_file *find_payload(const struct tkb_entry *wanted,
 	return tkb_digest_equal(&found->digest, digest) ? found : NULL;
 }
 
-/* A payload that no launcher is left for does not count. */
+/* Payloads of launchers that were not chosen do not count. */
 static int drop_payloads(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	struct tkb_entry *wanted = NULL;
@@ -288,7 +288,7 @@ static int compare_merged(const void *a, const void *b)
 	return tkb_entry_compare(&(*left)->entry, &(*right)->entry);
 }
 
-/* Put what counts in order. */
+/* Sort the items that count. */
 static int order_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at)
@@ -375,8 +375,8 @@ static int plan_frames(struct tkb_merge_plan *plan, struct tkb_error *err)
 int tkb_merge_plan_make(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	int (*const steps[])(struct tkb_merge_plan *, struct tkb_error *) = {
-		list_items,    hold_contests, merge_launchers,
-		drop_payloads, order_items,   plan_frames,
+		list_items,    decide_items, merge_launchers,
+		drop_payloads, order_items,  plan_frames,
 	};
 	int rc = 0;
 

@@ -2,7 +2,7 @@
 #ifndef TKB_FORMAT_MERGE_PLAN_H
 #define TKB_FORMAT_MERGE_PLAN_H
 
-/* What of which bundle counts in a merge, and which frames that takes. */
+/* Which items of which bundle count in a merge, and which frames have them. */
 
 #include <tkbundle/merge.h>
 
@@ -13,7 +13,7 @@ struct tkb_merge_item {
 	size_t bundle;
 	size_t item;            /* in that bundle */
 	struct tkb_entry entry; /* with the devices that it counts for */
-	bool counts;            /* else an earlier one does */
+	bool counts;            /* no earlier one is in its stead */
 	bool is_changed;        /* its devices are not those it had */
 	size_t place;           /* of one that counts: in the merged bundle */
 };

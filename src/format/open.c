@@ -21,10 +21,10 @@ enum {
 };
 
 /*
- * A pipe cannot be read twice, nor from several threads: what comes out of it is
- * copied, as far as somebody reads. That is the header, the frames that it
- * tells of, the end, and one byte, which should not be there; so that a pipe
- * that never ends fills no disk.
+ * A pipe cannot be read twice, nor from several threads, so it is copied to a
+ * temporary file as far as it is read: the header, the frames that are listed
+ * there, the end, and the one byte behind it that shows whether there is more. A
+ * pipe that never ends does not fill the disk.
  */
 struct pipe {
 	const char *name;
@@ -32,7 +32,7 @@ struct pipe {
 	int copy; /* owned */
 	uint64_t size;
 	bool has_ended;
-	bool has_failed; /* to be read, which is no fault of a bundle */
+	bool has_failed; /* it could not be read: no fault of the bundle */
 	const struct tkb_watch *watch;
 };
 
@@ -68,7 +68,7 @@ static int await_bytes(struct pipe *pipe, struct tkb_error *err)
 	return 0;
 }
 
-/* Let the copy have at least `size` bytes, where there are so many. */
+/* Copy until there are `size` bytes, or the pipe ends. */
 static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(TKB_MIB);
@@ -180,9 +180,9 @@ static struct tkb_bundle *new_bundle(const char *name)
 	return NULL;
 }
 
-/* Is there something that `fd` can be read from, again and again? */
-static int look_at_file(const struct tkb_bundle *bundle, int fd,
-                        bool *is_pipe_out, struct tkb_error *err)
+/* Can `fd` be read again and again? If not, it may be a pipe. */
+static int check_file(const struct tkb_bundle *bundle, int fd,
+                      bool *is_pipe_out, struct tkb_error *err)
 {
 	struct stat status;
 
@@ -195,7 +195,7 @@ static int look_at_file(const struct tkb_bundle *bundle, int fd,
 	return 0;
 }
 
-/* Read the header and give the bundle away. */
+/* Read the header and hand over the bundle. */
 static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
                   struct tkb_error *err)
 {
@@ -208,7 +208,7 @@ static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
 	return 0;
 }
 
-/* What the header did not tell of is not read; the rest is in the copy. */
+/* Copy the frames that the header lists, and no more. */
 static int read_pipe_header(struct tkb_bundle *bundle, int fd,
                             const struct tkb_watch *watch,
                             struct tkb_error *err)
@@ -247,7 +247,7 @@ int tkb_bundle_open_fd(int fd, const char *name, const struct tkb_watch *watch,
 		return tkb_fail_nomem(err);
 	rc = tkb_watch_read(&own, watch, err);
 	if (rc == 0)
-		rc = look_at_file(bundle, fd, &is_pipe, err);
+		rc = check_file(bundle, fd, &is_pipe, err);
 	if (rc == 0 && is_pipe)
 		rc = read_pipe_header(bundle, fd, &own, err);
 	if (rc < 0)

@@ -3,7 +3,7 @@
 #include "format/launcher_payload.h"
 #include "cache/watch.h"
 
-/* Single files and entries, for those who look into a bundle. */
+/* Access to single files and entries of a bundle. */
 
 void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
                        size_t *frame_out, size_t *nth_out)
@@ -34,7 +34,7 @@ static int decode_for(struct tkb_decoder *decoder,
 	return tkb_decoder_decode(decoder, bundle, frame, err);
 }
 
-/* The bytes of a file, once they are what the manifest says. */
+/* The bytes of a file, after comparing their digest with the manifest's. */
 static int checked_file(struct tkb_decoder *decoder,
                         const struct tkb_bundle *bundle,
                         const struct tkb_file *file, struct tkb_bytes bytes,
@@ -75,7 +75,7 @@ int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
 	return sink->write(sink->self, bytes, err);
 }
 
-/* Tell the files of item `index`, number `nth` of the decoded frame. */
+/* Pass on the files of item `index`, number `nth` of the decoded frame. */
 static int tell_files(struct tkb_decoder *decoder,
                       const struct tkb_bundle *bundle, size_t index, size_t nth,
                       const struct tkb_file_visitor *visitor,

@@ -3,11 +3,11 @@
 #define TKB_FORMAT_READER_H
 
 /*
- * What stands behind struct tkb_bundle, for emit and verify.
+ * The parts of struct tkb_bundle, for those that read frames.
  *
- * A frame is decoded by a decoder, of which each thread has its own: its bytes
- * are read, held against their digest, decompressed, and each member held
- * against the manifest. Then every file's bytes can be asked for.
+ * Each thread has a decoder of its own. It reads a frame's bytes, compares their
+ * digest, decompresses them, and compares each member with the manifest. Then it
+ * gives the bytes of every file in the frame.
  */
 
 #include <tkbundle/bundle.h>
@@ -26,8 +26,7 @@ struct tkb_bundle {
 	char *name;              /* owned; for messages */
 	struct tkb_digest id;
 	struct tkb_digest frames_digest; /* of the text of tkbundle.frames */
-	bool is_pinned; /* its bytes are checked elsewhere: the end is not
-	                   looked at */
+	bool is_pinned; /* a record has its digests: the end is not read */
 	struct tkb_manifest manifest;
 	struct tkb_frame *frames; /* in the manifest's arena */
 	size_t frame_count;
@@ -35,8 +34,8 @@ struct tkb_bundle {
 };
 
 /*
- * Open a bundle whose id and frames are known, so that each of its frames is
- * checked before the last one has come. TKB_ERR_CORRUPT where it is another.
+ * Open a bundle whose id and frame list are known, so that each frame is checked
+ * before the last one has arrived. TKB_ERR_CORRUPT if it is another bundle.
  */
 TKB_NODISCARD int tkb_bundle_open_pinned(const struct tkb_source *source,
                                          const char *name,
@@ -53,7 +52,7 @@ TKB_NODISCARD int tkb_bundle_pread(const struct tkb_bundle *bundle,
                                    uint64_t offset, void *data, size_t size,
                                    size_t *got_out, struct tkb_error *err);
 
-/* Read manifest and frames; look at the end. */
+/* Read manifest and frame list, and check the end. */
 TKB_NODISCARD int tkb_bundle_read_header(struct tkb_bundle *bundle,
                                          struct tkb_error *err);
 
@@ -70,8 +69,7 @@ void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
                        size_t *frame_out, size_t *nth_out);
 
 /*
- * Read the packed bytes of `frame` into `out`, which is emptied before, and
- * hold them against their digest.
+ * Replace `out` by the packed bytes of `frame`, and compare their digest.
  */
 TKB_NODISCARD int tkb_frame_read(const struct tkb_bundle *bundle,
                                  const struct tkb_frame *frame,

@@ -55,7 +55,7 @@ static void put_octal(char *to, size_t digits, uint64_t value)
 	}
 }
 
-/* Without its zero. */
+/* Copy `text` without its zero. */
 static void put_text(char *to, const char *text)
 {
 	while (*text != '\0')
@@ -112,7 +112,7 @@ static size_t format_record(char out[RECORD_LIMIT], const char *path)
 	                        path);
 }
 
-/* A name that ustar cannot hold stands in a pax header before the member's. */
+/* Append the pax header for a path that does not fit into the member's. */
 static void add_pax(struct headers *headers, const char *path)
 {
 	char record[RECORD_LIMIT];
@@ -190,7 +190,7 @@ static const char *here(const struct tkb_tar_reader *reader)
 	return (const char *)reader->bytes.data + reader->at;
 }
 
-/* 11 octal digits; anything else shows when the header is made again. */
+/* Of 11 octal digits; other bytes show when the header is made again. */
 static uint64_t read_size(const struct header *header)
 {
 	uint64_t size = 0;

@@ -7,10 +7,9 @@
  * that is too long for it), written in one way only: a plain file, mode 0644,
  * owner 0, time 0.
  *
- * It is our own because libarchive calls exit() where it has no memory, and
- * because there is less to go wrong: a reader takes a member's name and size,
- * makes the headers that this writer makes of them, and refuses whatever
- * differs in a byte.
+ * libarchive is not used because it calls exit() when it is out of memory. And a
+ * reader of one way of writing is simple: it makes the headers that this writer
+ * would make for the member's name and size, and refuses any other byte.
  *
  * No end of archive is written: the streams of several frames, joined, are one
  * tar.
@@ -26,7 +25,7 @@ enum {
 /* Append a member; the buffer keeps a failure. */
 void tkb_tar_add(struct tkb_buf *out, const char *path, struct tkb_bytes bytes);
 
-/* Goes through a stream that nobody vouches for. */
+/* Reads a stream that is not trusted. */
 struct tkb_tar_reader {
 	struct tkb_bytes bytes; /* kept by reference */
 	size_t at;
@@ -42,7 +41,7 @@ struct tkb_tar_reader tkb_tar_reader_of(struct tkb_bytes bytes);
 TKB_NODISCARD int tkb_tar_next(struct tkb_tar_reader *reader,
                                struct tkb_bytes *out, struct tkb_error *err);
 
-/* Nothing may stand behind the last member. */
+/* Check that nothing follows the last member. */
 TKB_NODISCARD int tkb_tar_finish(const struct tkb_tar_reader *reader,
                                  struct tkb_error *err);
 

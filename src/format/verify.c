@@ -58,7 +58,7 @@ static int check_digest(struct checker *checker, const struct tkb_file *file,
 	return 0;
 }
 
-/* Can its paths be restored? What they become does not matter here. */
+/* Check that its paths can be restored, to whatever folder. */
 static int check_sentinels(struct checker *checker, const struct tkb_file *file,
                            struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -144,7 +144,7 @@ static void keep_first(struct verifier *verifier, const struct tkb_entry *item,
 	if (verifier->first.status != 0)
 		return;
 	verifier->first = *fault;
-	/* What is wrong with a frame says which already. */
+	/* The fault of a frame names the bundle already. */
 	if (!is_of_frame)
 		(void)tkb_fail_while(&verifier->first, TKB_ERR_CORRUPT,
 		                     "'%s', %s '%s'", verifier->bundle->name,
@@ -153,8 +153,8 @@ static void keep_first(struct verifier *verifier, const struct tkb_entry *item,
 		                     item->key);
 }
 
-static void note(struct verifier *verifier, const struct tkb_entry *entry,
-                 int rc, bool is_of_frame, const struct tkb_error *fault)
+static void note_entry(struct verifier *verifier, const struct tkb_entry *entry,
+                       int rc, bool is_of_frame, const struct tkb_error *fault)
 {
 	const struct tkb_result result = {
 		.root = "",
@@ -180,7 +180,7 @@ static void note(struct verifier *verifier, const struct tkb_entry *entry,
 	tkb_watcher_progress(&verifier->watcher, tkb_entry_size(entry));
 }
 
-/* Launchers are told of at the end: several may share a payload. */
+/* Launchers are reported at the end, since several may share a payload. */
 static void note_payload(struct verifier *verifier, size_t item, int rc,
                          bool is_of_frame, const struct tkb_error *fault)
 {
@@ -193,7 +193,7 @@ static void note_payload(struct verifier *verifier, size_t item, int rc,
 	(void)pthread_mutex_unlock(&verifier->watcher.lock);
 }
 
-static void tell_launchers(struct verifier *verifier)
+static void report_launchers(struct verifier *verifier)
 {
 	const struct tkb_manifest *manifest = &verifier->bundle->manifest;
 
@@ -260,7 +260,8 @@ static int verify_frame(void *self, size_t worker, size_t index,
 			note_payload(verifier, frame->entries[i], rc,
 			             frame_rc != 0, &fault);
 		else
-			note(verifier, view.entry, rc, frame_rc != 0, &fault);
+			note_entry(verifier, view.entry, rc, frame_rc != 0,
+			           &fault);
 	}
 	return 0;
 }
@@ -322,7 +323,7 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	                  err);
 	if (rc < 0)
 		return tkb_timed_end(&timed, rc, err);
-	tell_launchers(&verifier);
+	report_launchers(&verifier);
 
 	TKB_STRUCT_WRITE(tkb_verify_report, report, &verifier.report);
 	if (verifier.first.status == 0 && bundle->fault.status != 0) {

@@ -28,7 +28,7 @@ static uint64_t frame_target(const struct tkb_entry *const *entries,
 	return total > LARGEST_FRAME ? LARGEST_FRAME : total;
 }
 
-/* Payloads are wanted without entries, and entries without payloads. */
+/* A reader may want payloads alone, or entries alone. */
 static bool is_border(const struct tkb_entry *entry,
                       const struct tkb_entry *next)
 {

@@ -3,8 +3,8 @@
 #define TKB_FORMAT_WRITER_H
 
 /*
- * The layout of a bundle file: how entries are cut into frames, in which order
- * a frame holds its files, and what stands before and behind the data frames.
+ * The layout of a bundle file: how entries are cut into frames, the order of files
+ * in a frame, and what comes before and after the data frames.
  */
 
 #include "base/base.h"
