@@ -236,7 +236,7 @@ def _(scene):
 def _(scene):
     ended = scene.shell("touch on", options=["--refresh", "1s"])
     equal(ended.status, 2)
-    require("'--refresh' counts with '--metrics' only" in ended.err, ended.err)
+    require("'--refresh' needs '--metrics'" in ended.err, ended.err)
     require(not os.path.exists(scene.path("on")), "the command ran")
 
 

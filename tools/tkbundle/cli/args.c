@@ -451,7 +451,7 @@ static enum status take_words(struct parser *parser)
 		                        parser->out->operands.count == 0);
 		if (has_options && is_misplaced_url(parser, word))
 			status = cli_misused(parser->cli,
-			                     "a URL stands behind '--remote'");
+			                     "write a URL after '--remote'");
 		else if (!has_options || word[0] != '-' || word[1] == '\0')
 			status = take_operand(parser, word);
 		else if (strcmp(word, "--") == 0)

@@ -110,8 +110,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (args->remote != NULL)
 		return remote_gc_run(cli, args);
 	if (args->deadline.is_set || args->metrics != NULL)
-		return cli_misused(cli, "'--deadline' and '--metrics' count "
-		                        "with '--remote' alone");
+		return cli_misused(
+			cli, "'--deadline' and '--metrics' need '--remote'");
 	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");

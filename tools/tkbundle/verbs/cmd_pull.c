@@ -76,9 +76,9 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		                        "other");
 	if (args->keys.count + args->devices.count + args->targets.count > 0 ||
 	    args->layout.is_set || args->is_sync || args->is_dry_run)
-		return cli_misused(cli, "with '-o', no '--key', '--device', "
-		                        "'--target', '--layout', '--sync' or "
-		                        "'--dry-run' counts");
+		return cli_misused(
+			cli, "'-o' excludes '--key', '--device', '--target', "
+		             "'--layout', '--sync' and '--dry-run'");
 	return output_check(cli, args);
 }
 

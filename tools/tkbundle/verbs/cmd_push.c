@@ -67,8 +67,8 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 
 	if (is_for_triton(args) && ref != NULL && source_is_cache(ref))
 		return cli_misused(cli,
-		                   "with '--layout triton' too, REF stands "
-		                   "before CACHE_ROOT: '- %s'",
+		                   "'--layout triton' needs a REF before "
+		                   "CACHE_ROOT, too: '- %s'",
 		                   ref);
 	/* Triton's layout has no bundles that could be compacted. */
 	if (cli_exclude(cli, args->is_compaction_off, "--no-compaction",
@@ -80,15 +80,15 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "CACHE_ROOT and '--bundle' exclude "
 		                        "each other");
 	if (is_for_triton(args))
-		return cli_misused(cli, "'--layout triton' wants a cache, not "
-		                        "'--bundle'");
+		return cli_misused(
+			cli, "'--layout triton' needs a cache, not '--bundle'");
 	if (args->keys.count > 0 || args->device.is_set ||
 	    args->profile.is_set || args->is_kernels_only || args->is_strict ||
 	    args->jobs.is_set)
-		return cli_misused(cli, "with '--bundle', no '--key', "
-		                        "'--device', '--profile', "
-		                        "'--no-modules', '--strict' or "
-		                        "'--jobs' counts");
+		return cli_misused(
+			cli,
+			"'--bundle' excludes '--key', '--device', '--profile', "
+		        "'--no-modules', '--strict' and '--jobs'");
 	return STATUS_DONE;
 }
 

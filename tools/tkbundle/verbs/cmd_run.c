@@ -344,8 +344,7 @@ static enum status run_command(struct cli *cli, const struct arguments *args)
 	TKB_AUTO(release) struct run run = { .cli = cli, .args = args };
 
 	if (args->refresh.is_set && args->metrics == NULL)
-		return cli_misused(cli, "'--refresh' counts with '--metrics' "
-		                        "only");
+		return cli_misused(cli, "'--refresh' needs '--metrics'");
 	if (cli_is_disabled(cli))
 		return run_command_become_alone(cli, args);
 	if (!start_supervision(&run)) {

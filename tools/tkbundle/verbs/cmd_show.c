@@ -225,8 +225,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "'--file' and '--stage' exclude each "
 		                        "other");
 	if (args->is_json && (args->file != NULL || args->stage.is_set))
-		return cli_misused(cli, "with '--json', no '--file' or "
-		                        "'--stage' counts");
+		return cli_misused(cli,
+		                   "'--json' excludes '--file' and '--stage'");
 
 	json_out_text(&cli->json, "verb", "show");
 	rc = source_open(path, &shown.source, &err);

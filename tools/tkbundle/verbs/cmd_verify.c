@@ -183,8 +183,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (args->remote != NULL)
 		return remote_verify_run(cli, args);
 	if (args->is_repair || args->deadline.is_set)
-		return cli_misused(cli, "'--repair' and '--deadline' count "
-		                        "with '--remote' alone");
+		return cli_misused(
+			cli, "'--repair' and '--deadline' need '--remote'");
 	json_out_text(&cli->json, "verb", "verify");
 	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc != 0)

@@ -42,10 +42,8 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	if (args->operands.count > 0)
 		return cli_misused(cli, "CACHE_ROOT and '--remote' exclude "
 		                        "each other");
-	if (args->max_entries.is_set)
-		return cli_misused(cli, "with '--remote', no '--max-entries' "
-		                        "counts");
-	return STATUS_DONE;
+	return cli_exclude(cli, args->max_entries.is_set, "--max-entries", true,
+	                   "--remote");
 }
 
 /*
