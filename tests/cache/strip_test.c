@@ -250,6 +250,55 @@ TEST(strip, of_ptx_leaves_numbers_that_look_like_a_slash)
 	                 ".b8 45\n.b8 45\n.b8 45\n.b8 120\n.b8 120\n.b8 0\n");
 }
 
+/* A section's bytes in a cubin that may be changed. */
+static struct tkb_bytes section_of(char *cubin, const char *wanted)
+{
+	const Elf64_Ehdr *header = (const void *)cubin;
+	const Elf64_Shdr *sections = (const void *)(cubin + header->e_shoff);
+	const char *names = cubin + sections[header->e_shstrndx].sh_offset;
+
+	for (size_t i = 0; i < header->e_shnum; i++) {
+		if (strcmp(names + sections[i].sh_name, wanted) == 0)
+			return (struct tkb_bytes){
+				cubin + sections[i].sh_offset,
+				sections[i].sh_size
+			};
+	}
+	fail_msg("there is no %s", wanted);
+	return (struct tkb_bytes){ NULL, 0 };
+}
+
+/* Its tables lie elsewhere. */
+TEST(strip, leaves_a_line_table_of_dwarf_5)
+{
+	const char *root = root_of("triton-3.6.0-h100");
+	const struct contents *all;
+	size_t i = 0;
+
+	collect(root, false, "x.tkb");
+	all = read_all("x.tkb");
+	while (!ends_with(all->name[i], ".cubin"))
+		i++;
+	for (int is_newer = 0; is_newer < 2; is_newer++) {
+		const uint16_t version = 5;
+		char *cubin = test_alloc(all->files[i].size);
+		struct tkb_bytes table;
+		char *before;
+
+		memcpy(cubin, all->files[i].data, all->files[i].size);
+		table = section_of(cubin, ".debug_line");
+		if (is_newer)
+			memcpy((char *)(uintptr_t)table.data + 4, &version,
+			       sizeof(version));
+		before = test_alloc(table.size);
+		memcpy(before, table.data, table.size);
+		tkb_strip_locations("k.cubin", (unsigned char *)cubin,
+		                    all->files[i].size);
+		CHECK_INT(memcmp(before, table.data, table.size) == 0,
+		          is_newer);
+	}
+}
+
 /* Debug data of nobody's making: nothing is read behind its end. */
 TEST(strip, survives_what_is_cut_short_or_overwritten)
 {

@@ -2131,12 +2131,24 @@ TEST(collect, misses_a_device_that_inductor_has_not)
 	CHECK(!exists("b.tkb"));
 }
 
+TEST(collect, takes_the_last_device_that_can_be)
+{
+	make_four_devices();
+	copy_folder("ind/triton/0", "ind/triton/1023");
+
+	CHECK_RUN(0, "ind", "-o", "b.tkb", "--device", "1023", "--strict");
+
+	CHECK_INT(count_in("b.tkb"), 5);
+	check_device("b.tkb", 1023);
+}
+
 TEST(collect, passes_over_what_is_no_device_of_inductor)
 {
 	make_four_devices();
 	make_folder("ind/triton/01");
 	make_folder("ind/triton/x");
 	make_folder("ind/triton/99999");
+	make_folder("ind/triton/1024");
 	write_text("ind/triton/5", "no folder");
 
 	CHECK_RUN(0, "ind", "-o", "b.tkb", "--strict");

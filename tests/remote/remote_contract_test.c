@@ -2,7 +2,9 @@
 #include "remote_contract.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
+#include "base/digest.h"
 #include "remote/backends.h"
 #include "server.h"
 
@@ -37,6 +39,23 @@ static const struct remote_kind dir = {
 };
 
 REMOTE_CONTRACT(dir)
+
+TEST(dir, list_passes_over_what_is_no_file)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct tkb_digest digest;
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	CHECK_OK(open_handle(&tkb_backend_dir, name_folder(), &handle, &err),
+	         &err);
+	digest = must_put(&handle, make_bytes(100, 1));
+	CHECK_INT(list_blobs(&handle)->count, 1);
+	tkb_digest_to_hex(&digest, hex);
+	hex[63] = hex[63] == '0' ? '1' : '0';
+	CHECK_INT(mkfifo(text("remote/cas/%.2s/%s", hex, hex), 0666), 0);
+	CHECK_INT(list_blobs(&handle)->count, 1);
+}
 
 static struct server redis_server;
 
