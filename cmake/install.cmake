@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` puts where. There are four components: program, library,
-# devel, what is needed to build with the library, and compile, the workers.
+# What `cmake --install` puts where. There are five components: program, library
+# (libtkbundle), remote (libtkbundle-remote), devel, what is needed to build with
+# both libraries, and compile, the workers.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 
@@ -32,21 +33,35 @@ install(FILES
 	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile OPTIONAL)
 
+# libtkbundle-remote finds the library beside it, wherever both have been put.
+set_target_properties(tkbundle_remote PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS tkbundle
 	EXPORT tkbundle-targets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	COMPONENT library NAMELINK_COMPONENT devel)
-# It has targets of its own: they want what it is linked with to be installed
-# for building, too.
+install(TARGETS tkbundle_remote
+	EXPORT tkbundle-remote-targets
+	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+	COMPONENT remote NAMELINK_COMPONENT devel)
+install(CODE "
+	if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+		file(RPATH_REMOVE FILE
+			\"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:tkbundle_remote>\")
+	endif()" COMPONENT remote)
+# Static libraries have targets of their own: these want what they are linked with
+# to be installed for building, too.
+set(exports tkbundle-targets tkbundle-remote-targets)
 if(TKB_STATIC)
 	install(TARGETS tkbundle_static
 		EXPORT tkbundle-static-targets
 		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 		COMPONENT devel)
-	install(EXPORT tkbundle-static-targets
-		NAMESPACE tkbundle::
-		DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tkbundle
+	install(TARGETS tkbundle_remote_static
+		EXPORT tkbundle-remote-static-targets
+		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 		COMPONENT devel)
+	list(APPEND exports
+		tkbundle-static-targets tkbundle-remote-static-targets)
 endif()
 install(DIRECTORY include/tkbundle
 	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -64,9 +79,11 @@ install(FILES
 	${PROJECT_BINARY_DIR}/cmake/tkbundle-config.cmake
 	${PROJECT_BINARY_DIR}/cmake/tkbundle-config-version.cmake
 	DESTINATION ${package_folder} COMPONENT devel)
-install(EXPORT tkbundle-targets
-	NAMESPACE tkbundle::
-	DESTINATION ${package_folder} COMPONENT devel)
+foreach(export ${exports})
+	install(EXPORT ${export}
+		NAMESPACE tkbundle::
+		DESTINATION ${package_folder} COMPONENT devel)
+endforeach()
 
 # For pkg-config. Its folders are told from where the file lies.
 set(prefix ${CMAKE_INSTALL_PREFIX})
@@ -77,10 +94,12 @@ cmake_path(RELATIVE_PATH library_folder BASE_DIRECTORY ${prefix})
 cmake_path(RELATIVE_PATH prefix
 	BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 	OUTPUT_VARIABLE path_to_prefix)
-configure_file(cmake/tkbundle.pc.in
-	${PROJECT_BINARY_DIR}/cmake/tkbundle.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cmake/tkbundle.pc
-	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
+foreach(file tkbundle.pc tkbundle-remote.pc)
+	configure_file(cmake/${file}.in
+		${PROJECT_BINARY_DIR}/cmake/${file} @ONLY)
+	install(FILES ${PROJECT_BINARY_DIR}/cmake/${file}
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
+endforeach()
 
 add_subdirectory(man)
 

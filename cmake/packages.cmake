@@ -10,9 +10,10 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/prepare.cmake)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL library devel program compile)
-set(CPACK_COMPONENT_DEVEL_DEPENDS library)
-set(CPACK_COMPONENT_PROGRAM_DEPENDS library)
+set(CPACK_COMPONENTS_ALL library remote devel program compile)
+set(CPACK_COMPONENT_REMOTE_DEPENDS library)
+set(CPACK_COMPONENT_DEVEL_DEPENDS library remote)
+set(CPACK_COMPONENT_PROGRAM_DEPENDS library remote)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -31,7 +32,7 @@ and of PyTorch's Inductor into one archive that knows no paths, and puts it
 back anywhere, whole and verified. It needs no GPU.
 ")
 
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libtkbundle0)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libtkbundle${TKB_ABI})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SOURCE tkbundle)
 # A trigger calls ldconfig. To name scripts that do not exist keeps CPack from
@@ -42,7 +43,17 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
 	${PROJECT_SOURCE_DIR}/cmake/debian/none/postrm)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
 	"bundles of compiled GPU kernels - shared library${about}
-This package has the shared library.")
+This package has the shared library for caches and bundles.")
+
+set(CPACK_DEBIAN_REMOTE_PACKAGE_NAME libtkbundle-remote${TKB_ABI})
+set(CPACK_DEBIAN_REMOTE_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_REMOTE_PACKAGE_SOURCE tkbundle)
+set(CPACK_DEBIAN_REMOTE_PACKAGE_CONTROL_EXTRA
+	${CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA})
+set(CPACK_DEBIAN_REMOTE_DESCRIPTION
+	"bundles of compiled GPU kernels - shared library for remotes${about}
+This package has the shared library that pushes bundles to folders, Redis, S3
+and HTTP servers, and pulls them from there.")
 
 set(CPACK_DEBIAN_DEVEL_PACKAGE_NAME libtkbundle-dev)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_SECTION libdevel)
@@ -50,7 +61,7 @@ set(CPACK_DEBIAN_DEVEL_PACKAGE_SOURCE tkbundle)
 set(CPACK_DEBIAN_DEVEL_DESCRIPTION
 	"bundles of compiled GPU kernels - development files${about}
 This package has what is needed to build programs with the library: headers
-for C and C++, a static library, and files for CMake and pkg-config.")
+for C and C++, static libraries, and files for CMake and pkg-config.")
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME tkbundle)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION utils)

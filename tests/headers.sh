@@ -3,19 +3,21 @@
 #
 # Hold the house to its rules, those that no compiler checks for us.
 #
-#     headers.sh SOURCE_FOLDER LIBRARY OBJECT...
+#     headers.sh SOURCE_FOLDER LIBRARY LIBRARY_FOR_REMOTES OBJECT...
 #
 # The public headers are strict C99 and C++11, each by itself; the library
 # exports and needs what it may and does nothing that a library must not;
 # layers include only what they may. Prints TAP.
 
-if [ $# -lt 3 ]; then
-	echo "usage: headers.sh SOURCE_FOLDER LIBRARY OBJECT..." >&2
+if [ $# -lt 4 ]; then
+	echo "usage: headers.sh SOURCE_FOLDER LIBRARY LIBRARY_FOR_REMOTES" \
+		"OBJECT..." >&2
 	exit 2
 fi
 cd "$1" || exit 2
 library=$2
-shift 2
+remote=$3
+shift 3
 objects=$*
 
 export LC_ALL=C
@@ -38,24 +40,28 @@ missed() {
 	echo "not ok $number - $1"
 }
 
-# Rule $1 holds if $2, a command, finds nothing; what it finds is shown.
+# Rule $1 holds if the rest, a command, finds nothing; what it finds is shown.
 none() {
-	"$2" >"$work/found" 2>&1
+	rule=$1
+	shift
+	"$@" >"$work/found" 2>&1
 	sed 's/^/# /' "$work/found"
 	if [ -s "$work/found" ]; then
-		missed "$1"
+		missed "$rule"
 	else
-		passed "$1"
+		passed "$rule"
 	fi
 }
 
 # The other way round: there is something that rules can be held against.
 some() {
-	"$2" >"$work/found"
+	rule=$1
+	shift
+	"$@" >"$work/found"
 	if [ -s "$work/found" ]; then
-		passed "$1"
+		passed "$rule"
 	else
-		missed "$1"
+		missed "$rule"
 	fi
 }
 
@@ -163,7 +169,7 @@ none "no banned function is called" banned_calls
 none "the library does not print, end or change its process" loud_calls
 
 undefined() {
-	nm -D --undefined-only "$library" |
+	nm -D --undefined-only "$library" "$remote" |
 		sed -e 's/.* //' -e 's/@.*//' -e 's/_chk$//' -e 's/^__//'
 }
 
@@ -175,12 +181,38 @@ loud_symbols() {
 some "the library has undefined symbols to look at" undefined
 none "the library links to nothing that prints or ends" loud_symbols
 
+# "version name" of each; the versions themselves are absolute symbols.
+versioned() {
+	nm -D --defined-only --with-symbol-versions "$@" |
+		awk 'NF == 3 && $2 != "A" { sub(/@+/, " ", $3); print $3 }' |
+		awk '{ print $2, $1 }' | sort
+}
+
 exported() {
-	nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//'
+	versioned "$library" "$remote" | sed -n 's/^TKBUNDLE_1 //p'
 }
 
 foreign_exports() {
-	exported | grep -v '^tkb_'
+	versioned "$library" "$remote" | grep -v ' tkb_'
+}
+
+# unlisted LIBRARY LIST: what one has and the other has not.
+unlisted() {
+	versioned "$1" | sed -n 's/^TKBUNDLE_1 //p' | diff - "$2"
+}
+
+# Only libtkbundle-remote may use these, and of the same version.
+private_users() {
+	versioned "$library" | grep -v '^TKBUNDLE_1 ' |
+		grep -v '^TKBUNDLE_PRIVATE_[0-9.]* '
+	versioned "$remote" | grep -v '^TKBUNDLE_1 '
+}
+
+declared_privates() {
+	versioned "$library" | sed -n 's/^TKBUNDLE_PRIVATE_[0-9.]* //p' |
+		while read -r symbol; do
+			grep -x "$symbol(" "$work/declared"
+		done
 }
 
 undeclared_exports() {
@@ -191,22 +223,31 @@ undeclared_exports() {
 }
 
 some "the library exports something" exported
-none "the library exports only tkb_*" foreign_exports
+none "the libraries export only tkb_*" foreign_exports
 none "what is exported is declared in a public header" undeclared_exports
+none "libtkbundle exports what src/tkbundle.symbols lists" \
+	unlisted "$library" src/tkbundle.symbols
+none "libtkbundle-remote exports what src/tkbundle-remote.symbols lists" \
+	unlisted "$remote" src/tkbundle-remote.symbols
+none "what is for libtkbundle-remote alone has a version of its own" private_users
+none "and is in no public header" declared_privates
 
 needed() {
-	readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
 }
 
 strange_needs() {
-	allowed='lib(zstd|crypto|ssl|hiredis|curl|expat|c|m|pthread|gcc_s)'
+	allowed="lib($2|c|m|pthread|gcc_s)"
 	allowed="$allowed|ld-linux[a-z0-9-]*"
 	allowed="$allowed|lib(a|t|l|ub)san|libclang_rt[a-z0-9_.-]*"
-	needed | grep -v -E "^($allowed)\\.so"
+	needed "$1" | grep -v -E "^($allowed)\\.so"
 }
 
-some "the library needs others" needed
-none "neither LLVM nor CUDA is needed, nor what is not known" strange_needs
+some "the library needs others" needed "$library"
+none "libtkbundle needs libzstd and libcrypto alone" \
+	strange_needs "$library" 'zstd|crypto'
+none "libtkbundle-remote needs what it is known to" strange_needs "$remote" \
+	'tkbundle|crypto|ssl|hiredis|curl|expat'
 
 # shellcheck disable=SC2086 # the objects are many words
 variables() {

@@ -24,6 +24,11 @@ LAYERS = {
         "src/format",
         "src/collect",
         "src/emit",
+        "src/compile/pool",
+        "src/compile/compiler",
+        "src/compile/triton",
+        "src/launch",
+        # What follows is libtkbundle-remote: libtkbundle includes none of it.
         "src/remote/net",
         "src/remote",
         "src/remote/dir",
@@ -31,10 +36,6 @@ LAYERS = {
         "src/remote/http",
         "src/remote/s3",
         "src/fleet",
-        "src/compile/pool",
-        "src/compile/compiler",
-        "src/compile/triton",
-        "src/launch",
     ],
     "tools/tkbundle": [
         "include/tkbundle",

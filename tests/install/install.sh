@@ -90,6 +90,7 @@ find_one() {
 
 program=$(find_one tkbundle.fish | sed 's|/share/.*|/bin/tkbundle|')
 library=$(find_one libtkbundle.so)
+remote=$(find_one libtkbundle-remote.so)
 pc=$(find_one tkbundle.pc)
 version=$(sed -n 's/^Version: //p' "$pc")
 export PKG_CONFIG_PATH="${pc%/*}" CMAKE_PREFIX_PATH="$tree"
@@ -149,7 +150,8 @@ completions_are_there() {
 }
 
 foreign_exports() {
-	nm -D --defined-only "$library" | awk '{ print $NF }' |
+	nm -D --defined-only "$library" "$remote" |
+		awk 'NF == 3 && $2 != "A" { print $NF }' |
 		sed 's/@.*//' >"$work/exports"
 	grep -q '^tkb_' "$work/exports" || echo "nothing is exported"
 	grep -v '^tkb_' "$work/exports"
@@ -157,7 +159,7 @@ foreign_exports() {
 
 # What could clash with a name of the program that links it.
 foreign_globals() {
-	nm -g --defined-only "${library%.so}.a" | awk 'NF == 3 { print $3 }' \
+	nm -g --defined-only "${library%.so}.a" "${remote%.so}.a" | awk 'NF == 3 { print $3 }' \
 		>"$work/globals"
 	grep -q '^tkb_' "$work/globals" || echo "nothing is in it"
 	grep -v -e '^tkb_' -e '^__\(asan\|odr_asan\|tsan\|ubsan\|sanitizer\)' \
@@ -185,8 +187,8 @@ holds "without the worker it says what to install" names_the_package_of_a_worker
 holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
 holds "each shell has its completions" completions_are_there
-holds "the library exports only tkb_*" nothing foreign_exports
-holds "so does the static one" nothing foreign_globals
+holds "the libraries export only tkb_*" nothing foreign_exports
+holds "so do the static ones" nothing foreign_globals
 holds "no text tells where it was built" nothing old_places -I
 rule="neither does the program nor the library"
 if grep -q '^CMAKE_BUILD_TYPE:.*=Debug$' "$build/CMakeCache.txt"; then
@@ -212,17 +214,32 @@ search_paths() {
 paths_in_usr() {
 	search_paths "$work/stage/usr/bin/tkbundle"
 	search_paths "$work/stage/usr/${library#"$tree/"}"
+	search_paths "$work/stage/usr/${remote#"$tree/"}"
 }
 
 path_elsewhere() {
 	# shellcheck disable=SC2016  # the loader knows it
 	search_paths "$program" | grep -F '[$ORIGIN/../lib' &&
-		nothing search_paths "$library"
+		nothing search_paths "$library" &&
+		search_paths "$remote" | grep -F '[$ORIGIN]'
 }
 
 holds "DESTDIR gets the same files" put_below_destdir
 holds "for /usr, nothing has a search path" nothing paths_in_usr
-holds "elsewhere, the program's is relative" path_elsewhere
+holds "elsewhere, they are relative" path_elsewhere
+
+needs() {
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
+}
+
+# Who reads bundles loads no client of HTTP or Redis.
+needs_little() {
+	needs "$library" | grep -v -E "^(lib(zstd|crypto|c|m|pthread|gcc_s|[a-z]*san)|ld-linux[a-z0-9-]*|libclang_rt[a-z0-9_.-]*)\\.so"
+}
+
+holds "the library needs libzstd and libcrypto alone" nothing needs_little
+holds "that for remotes needs the other one" \
+	eval 'needs "$remote" | grep -x libtkbundle.so.1'
 
 # Is version $1 of the package found?
 is_found() {
@@ -276,6 +293,13 @@ embeds() {
 
 holds "find_package serves C99 and C++17" \
 	build_with_cmake "$source/tests/install/consumer" "$work/consumer"
+# shares PROGRAM: pushes and pulls by it.
+shares() {
+	rm -rf "$work/place" "$work/pulled"
+	"$1" "$cache" "$work/place" "$work/pulled" |
+		grep -x "pushed 17, emitted 17"
+}
+
 holds "the C99 program works" consumes "$work/consumer/consumer_c"
 holds "the C++17 program works" consumes "$work/consumer/consumer_cpp"
 # It needs no library of ours to be found.
@@ -287,6 +311,10 @@ holds "a program with the static library works" \
 	consumes "$work/consumer/consumer_static"
 holds "it needs no libtkbundle.so" \
 	needs_no_library "$work/consumer/consumer_static"
+holds "a program with remotes works" shares "$work/consumer/consumer_remote"
+holds "so does a static one" shares "$work/consumer/consumer_remote_static"
+holds "and needs no libtkbundle.so" \
+	needs_no_library "$work/consumer/consumer_remote_static"
 holds "find_package serves examples/embed" \
 	build_with_cmake "$source/examples/embed" "$work/embed"
 holds "it prints what it should" embeds "$work/embed/embed"
@@ -304,6 +332,15 @@ holds "pkg-config serves C99" compile "$work/plain_c" \
 	"$CC" -std=c99 "$source/tests/install/consumer/consumer.c"
 holds "pkg-config serves C++17" compile "$work/plain_cpp" \
 	"$CXX" -std=c++17 "$source/tests/install/consumer/consumer.cpp"
+compile_with_remotes() {
+	# shellcheck disable=SC2046,SC2086  # they are many words
+	"$CC" -std=c99 $CFLAGS -Wall -Wextra -Wpedantic -Werror \
+		"$source/tests/install/consumer/consumer_remote.c" \
+		-o "$work/plain_remote" \
+		$(pkg-config --cflags --libs tkbundle-remote)
+}
+
+holds "pkg-config serves remotes" compile_with_remotes
 holds "pkg-config serves examples/embed" compile "$work/plain_embed" \
 	"$CC" -std=c99 "$source/examples/embed/embed.c" \
 	"$source/examples/embed/compiler.c"
@@ -324,6 +361,7 @@ LD_LIBRARY_PATH=${library%/*}
 export LD_LIBRARY_PATH
 holds "that C99 program works" consumes "$work/plain_c"
 holds "that C++17 program works" consumes "$work/plain_cpp"
+holds "that program with remotes works" shares "$work/plain_remote"
 holds "that example prints what it should" embeds "$work/plain_embed"
 
 echo "1..$number"

@@ -5,7 +5,7 @@
 #
 #     packages.sh FOLDER
 #
-# FOLDER holds the four of one version. mmdebstrap makes the Debian, from the
+# FOLDER holds the five of one version. mmdebstrap makes the Debian, from the
 # sources that this machine's apt has, in $TMPDIR or /tmp; it takes a minute or
 # two and 0.5 GB, and goes away. Needs root and the network. Prints TAP.
 
@@ -19,7 +19,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 folder=$(cd "$1" && pwd -P) || exit 2
 source=$(cd "$(dirname "$0")/../.." && pwd -P)
-packages="libtkbundle0 libtkbundle-dev tkbundle tkbundle-compile"
+packages="libtkbundle1 libtkbundle-remote1 libtkbundle-dev tkbundle
+	tkbundle-compile"
 
 export LC_ALL=C
 umask 022
@@ -63,7 +64,7 @@ field() {
 }
 
 one_version() {
-	version=$(field libtkbundle0 Version)
+	version=$(field libtkbundle1 Version)
 	for package in $packages; do
 		test "$(field "$package" Version)" = "$version" &&
 			test "$(field "$package" Package)" = "$package" ||
@@ -73,15 +74,28 @@ one_version() {
 
 # They fit each other in one version alone.
 depend_exactly() {
-	field tkbundle Depends | grep -F "libtkbundle0 (= $version)" &&
-		field libtkbundle-dev Depends |
-		grep -x -F "libtkbundle0 (= $version)"
+	for package in tkbundle libtkbundle-dev; do
+		field $package Depends >"$work/depends"
+		grep -F "libtkbundle1 (= $version)" "$work/depends" &&
+			grep -F "libtkbundle-remote1 (= $version)" \
+				"$work/depends" || return 1
+	done
+	field libtkbundle-remote1 Depends |
+		grep -F "libtkbundle1 (= $version)"
+}
+
+# Who only reads bundles gets neither an HTTP client nor a Redis client.
+needs_little() {
+	! field libtkbundle1 Depends |
+		grep -E 'libcurl|libhiredis|libexpat|tkbundle-remote'
 }
 
 dev_has_both() {
 	dpkg-deb --contents "$folder"/libtkbundle-dev_*.deb >"$work/dev.list"
 	grep 'libtkbundle\.a$' "$work/dev.list" &&
 		grep 'libtkbundle\.so -> ' "$work/dev.list" &&
+		grep 'libtkbundle-remote\.a$' "$work/dev.list" &&
+		grep 'libtkbundle-remote\.so -> ' "$work/dev.list" &&
 		grep 'tkbundle-static-targets\.cmake$' "$work/dev.list"
 }
 
@@ -93,14 +107,16 @@ foreign_files() {
 
 needed "there is one package of each, of one version" one_version
 holds "they depend on each other in that version" depend_exactly
-holds "the one for building has a static library, too" dev_has_both
+holds "the library for bundles needs none for remotes" needs_little
+holds "the one for building has static libraries, too" dev_has_both
 holds "all belongs to root and can be read by all" nothing foreign_files
 if command -v lintian >/dev/null; then
 	# There is no address of ours that is not made up.
 	holds "lintian finds no error" lintian \
 		--suppress-tags bogus-mail-host \
 		--suppress-tags bogus-mail-host-in-debian-changelog \
-		"$folder"/tkbundle_*.deb "$folder"/libtkbundle0_*.deb \
+		"$folder"/tkbundle_*.deb "$folder"/libtkbundle1_*.deb \
+		"$folder"/libtkbundle-remote1_*.deb \
 		"$folder"/libtkbundle-dev_*.deb \
 		"$folder"/tkbundle-compile_*.deb
 else

@@ -18,7 +18,8 @@ target_include_directories(tkb_resp_hiredis_1 PRIVATE
 
 function(tkb_add_hiredis_1 name)
 	add_executable(${name} ${ARGN}
-		$<FILTER:$<TARGET_OBJECTS:tkb_objects>,EXCLUDE,/resp\\.c\\.o$>
+		$<TARGET_OBJECTS:tkb_objects>
+		$<FILTER:$<TARGET_OBJECTS:tkb_remote_objects>,EXCLUDE,/resp\\.c\\.o$>
 		$<TARGET_OBJECTS:tkb_resp_hiredis_1>)
 	target_include_directories(${name} PRIVATE
 		${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)

@@ -125,6 +125,14 @@ TKB_API const char *tkb_status_name(int status);
  */
 TKB_API size_t tkb_text_show(const char *text, char *out, size_t size);
 
+/**
+ * Write `text` as UTF-8: each byte that belongs to no character becomes U+FFFD.
+ *
+ * @param out   as for tkb_text_show()
+ * @return the length that all of it has
+ */
+TKB_API size_t tkb_text_repair(const char *text, char *out, size_t size);
+
 /** The word for a reason, as in --json; never NULL. Static storage. */
 TKB_API const char *tkb_reason_name(enum tkb_reason reason);
 

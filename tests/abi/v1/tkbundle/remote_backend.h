@@ -76,6 +76,11 @@ struct tkb_op_limits {
 	uint32_t *retry_after_ms;
 	/** The setting that the deadline is of, for messages; NULL: timeout */
 	const char *deadline_name;
+	/**
+	 * What fails with TKB_ERR_UNAVAILABLE is not tried again: what a remote
+	 * has of many records is better than nothing.
+	 */
+	bool is_last_attempt;
 };
 
 /** Bytes to be put, which can be read again and again. */

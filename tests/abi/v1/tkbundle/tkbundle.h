@@ -4,7 +4,8 @@
 
 /**
  * @file tkbundle/tkbundle.h
- * All of libtkbundle.
+ * All of libtkbundle, and of libtkbundle-remote, which has remote.h, fleet.h and
+ * remote_backend.h.
  *
  *   error.h    how functions say what went wrong
  *   entry.h    what caches and bundles hold
@@ -17,6 +18,8 @@
  *   merge.h    make one bundle of several
  *   maintain.h relocate a cache, see what of it is used, remove the rest
  *   memory.h   bytes in memory as a sink and a source
+ *   draft.h    a file that appears whole at once, as a sink
+ *   amount.h   sizes and times as people write them
  *   results.h  keep what long work tells of each entry
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
@@ -35,20 +38,23 @@
  * nothing: they return 0 and a report of zeros, make no folder or file, send
  * nothing and ask no remote; tkb_launchers_open() and tkb_pull_launchers() give
  * none, a recorder notes nothing and pushes nothing, and tkb_remote_verify()
- * reads as ever, and drops nothing. It is read with getenv() when such a function is called. A caller that was told otherwise, by
- * a setting of its own, says so by `is_enabled` in the options. What only reads a
- * bundle or a cache, and compiles, are as ever.
+ * reads as ever, and drops nothing. It is read with getenv() when such a
+ * function is called. A caller that was told otherwise, by a setting of its own,
+ * says so by `is_enabled` in the options. What only reads a bundle or a cache, and
+ * compiles, are as ever.
  *
- * The library never prints, exits or aborts, keeps no state outside the
- * handles that it gives, and changes no signal dispositions.
+ * The libraries never print, exit or abort, keep no state outside the
+ * handles that they give, and change no signal dispositions.
  */
 
+#include <tkbundle/amount.h>
 #include <tkbundle/bundle.h>
 #include <tkbundle/c_launcher.h>
 #include <tkbundle/cache.h>
 #include <tkbundle/collect.h>
 #include <tkbundle/compile.h>
 #include <tkbundle/cubin.h>
+#include <tkbundle/draft.h>
 #include <tkbundle/emit.h>
 #include <tkbundle/entry.h>
 #include <tkbundle/error.h>
@@ -76,7 +82,7 @@ extern "C" {
 /** The library's version, "0.1.0". Static storage. */
 TKB_API const char *tkb_version(void);
 
-/** What the library was built with: "libzstd 1.5.4, ...". Static storage. */
+/** What both libraries were built with: "libzstd 1.5.4, ...". Static storage. */
 TKB_API const char *tkb_version_libraries(void);
 
 #ifdef __cplusplus
