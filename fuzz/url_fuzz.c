@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include <tkbundle/amount.h>
 #include <tkbundle/fleet.h>
 
 #include "base/utf8.h"
@@ -114,9 +115,9 @@ static void check_numbers(const char *text)
 {
 	uint64_t value = 0;
 
-	if (tkb_url_time_ms(text, &value))
+	if (tkb_time_parse(text, 1, &value))
 		MUST(text[0] >= '0' && text[0] <= '9');
-	if (tkb_url_size(text, &value))
+	if (tkb_size_parse(text, &value))
 		MUST(text[0] >= '0' && text[0] <= '9');
 }
 
