@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/metadata.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "text/json.h"
+#include "text/schema.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "cache/elf.h"
 #include "cache/key.h"
@@ -19,12 +21,6 @@ static const char *const xpu_binaries[] = { "spv", "zebin", NULL };
 static const char *const all_binaries[] = { "cubin", "hsaco", "spv", "zebin",
 	                                    NULL };
 
-struct parser {
-	struct tkb_json json;
-	struct tkb_arena *arena;
-	struct tkb_metadata metadata;
-};
-
 /* Can a manifest hold this text? */
 static bool is_plain(struct tkb_bytes text)
 {
@@ -35,167 +31,123 @@ static bool is_plain(struct tkb_bytes text)
 	return text.size <= TEXT_LIMIT && tkb_utf8_is_valid(text);
 }
 
-static int keep_string(struct parser *parser, struct tkb_bytes raw,
-                       const char **out, struct tkb_error *err)
+static int decode_string(const struct tkb_schema_reader *reader,
+                         struct tkb_buf *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf decoded = TKB_BUF_INIT(raw.size + 1);
+	const struct tkb_bytes raw =
+		tkb_json_raw(&reader->json, &reader->token);
 
-	tkb_json_decode(raw, &decoded);
-	if (decoded.failure != 0)
+	out->limit = raw.size + 1;
+	tkb_json_decode(raw, out);
+	if (out->failure != 0)
 		return tkb_fail_nomem(err);
-	if (!is_plain(tkb_buf_bytes(&decoded)))
+	if (!is_plain(tkb_buf_bytes(out)))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "no metadata: it has a text that no bundle "
-		                "can hold");
-	*out = tkb_arena_string(parser->arena, tkb_buf_bytes(&decoded));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+		                "%s is no metadata: it has a text that no "
+		                "bundle can hold",
+		                reader->document->name);
+	return 0;
 }
 
 /* A string, or a number as its digits; of anything else, "". */
-static int read_text(struct parser *parser, const struct tkb_json_token *token,
-                     const char **out, struct tkb_error *err)
+static int read_text(struct tkb_schema_reader *reader, void *out,
+                     struct tkb_error *err)
 {
+	const struct tkb_json_token *token = &reader->token;
+	const size_t size = token->end - token->start;
+	TKB_AUTO(tkb_buf_release) struct tkb_buf decoded = TKB_BUF_INIT(0);
+	struct tkb_bytes value = { "", 0 };
 	const char *text;
+	int rc = 0;
 
-	if (token->type == TKB_JSON_STRING)
-		return keep_string(parser, tkb_json_raw(&parser->json, token),
-		                   out, err);
-	if (token->type == TKB_JSON_NUMBER &&
-	    token->end - token->start > TEXT_LIMIT)
-		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "no metadata: it has a number of %zu digits",
-		                token->end - token->start);
-	if (token->type == TKB_JSON_NUMBER)
-		text = tkb_arena_string(parser->arena,
-		                        tkb_bytes_slice(parser->json.text,
-		                                        token->start,
-		                                        token->end));
-	else
-		text = "";
+	if (token->type == TKB_JSON_STRING) {
+		rc = decode_string(reader, &decoded, err);
+		value = tkb_buf_bytes(&decoded);
+	} else if (token->type == TKB_JSON_NUMBER && size > TEXT_LIMIT) {
+		rc = tkb_fail(err, TKB_ERR_CORRUPT,
+		              "%s is no metadata: it has a number of %zu "
+		              "digits",
+		              reader->document->name, size);
+	} else if (token->type == TKB_JSON_NUMBER) {
+		value = tkb_bytes_slice(reader->json.text, token->start,
+		                        token->end);
+	}
+	if (rc < 0)
+		return rc;
+	text = tkb_arena_string(reader->document->arena, value);
 	if (text == NULL)
 		return tkb_fail_nomem(err);
-	*out = text;
-	return tkb_json_skip(&parser->json, token, err);
+	memcpy(out, &text, sizeof(text));
+	return tkb_schema_skip(reader, err);
 }
 
-static bool is_key(const struct parser *parser,
-                   const struct tkb_json_token *token, const char *name)
+static int read_warp_size(struct tkb_schema_reader *reader, void *out,
+                          struct tkb_error *err)
 {
-	return tkb_json_equals(tkb_json_raw(&parser->json, token),
-	                       tkb_text(name));
-}
-
-static int read_target_member(struct parser *parser,
-                              const struct tkb_json_token *key,
-                              struct tkb_error *err)
-{
-	struct tkb_target *target = &parser->metadata.target;
-	struct tkb_json_token value;
+	uint32_t *warp_size = out;
 	uint64_t number;
-	int rc;
 
-	rc = tkb_json_next(&parser->json, &value, err);
-	if (rc < 0)
-		return rc;
-	if (is_key(parser, key, "backend"))
-		return read_text(parser, &value, &target->backend, err);
-	if (is_key(parser, key, "arch"))
-		return read_text(parser, &value, &target->arch, err);
-	if (is_key(parser, key, "warp_size") &&
-	    tkb_json_number(&parser->json, &value, &number) &&
+	if (tkb_json_number(&reader->json, &reader->token, &number) &&
 	    number <= UINT32_MAX)
-		target->warp_size = (uint32_t)number;
-	return tkb_json_skip(&parser->json, &value, err);
+		*warp_size = (uint32_t)number;
+	return tkb_schema_skip(reader, err);
 }
 
-static int read_target(struct parser *parser,
-                       const struct tkb_json_token *token,
+static const struct tkb_schema_field target_fields[] = {
+	TKB_FIELD_CUSTOM_AT("backend", struct tkb_target, backend, read_text),
+	TKB_FIELD_CUSTOM_AT("arch", struct tkb_target, arch, read_text),
+	TKB_FIELD_CUSTOM_AT("warp_size", struct tkb_target, warp_size,
+	                    read_warp_size),
+};
+
+static const struct tkb_schema target_schema = TKB_SCHEMA_OF(target_fields);
+
+static int read_target(struct tkb_schema_reader *reader, void *out,
                        struct tkb_error *err)
 {
-	struct tkb_json_token key;
-	int rc;
+	static const struct tkb_schema_field target = {
+		.kind = TKB_SCHEMA_OBJECT,
+		.schema = &target_schema,
+	};
 
-	if (token->type != TKB_JSON_OBJECT)
-		return tkb_json_skip(&parser->json, token, err);
-	for (;;) {
-		rc = tkb_json_next(&parser->json, &key, err);
-		if (rc < 0)
-			return rc;
-		if (key.type == TKB_JSON_OBJECT_END)
-			return 0;
-		rc = read_target_member(parser, &key, err);
-		if (rc < 0)
-			return rc;
-	}
+	return reader->token.type == TKB_JSON_OBJECT
+	               ? tkb_schema_value(reader, &target, out, err)
+	               : tkb_schema_skip(reader, err);
 }
 
-static int read_member(struct parser *parser, const struct tkb_json_token *key,
-                       struct tkb_error *err)
-{
-	struct tkb_metadata *metadata = &parser->metadata;
-	struct tkb_json_token value;
-	int rc;
-
-	rc = tkb_json_next(&parser->json, &value, err);
-	if (rc < 0)
-		return rc;
-	if (is_key(parser, key, "hash"))
-		return read_text(parser, &value, &metadata->hash, err);
-	if (is_key(parser, key, "name"))
-		return read_text(parser, &value, &metadata->symbol, err);
-	if (is_key(parser, key, "triton_version"))
-		return read_text(parser, &value, &metadata->version, err);
-	if (is_key(parser, key, "target"))
-		return read_target(parser, &value, err);
-	return tkb_json_skip(&parser->json, &value, err);
-}
-
-static int parse(struct parser *parser, struct tkb_error *err)
-{
-	struct tkb_json_token token;
-	int rc;
-
-	rc = tkb_json_next(&parser->json, &token, err);
-	if (rc < 0)
-		return rc;
-	if (token.type != TKB_JSON_OBJECT)
-		return tkb_fail(err, TKB_ERR_CORRUPT, "not a JSON object");
-	for (;;) {
-		rc = tkb_json_next(&parser->json, &token, err);
-		if (rc < 0)
-			return rc;
-		if (token.type == TKB_JSON_OBJECT_END)
-			break;
-		rc = read_member(parser, &token, err);
-		if (rc < 0)
-			return rc;
-	}
-	return tkb_json_next(&parser->json, &token, err); /* nothing behind */
-}
+static const struct tkb_schema_field metadata_fields[] = {
+	TKB_FIELD_CUSTOM_AT("hash", struct tkb_metadata, hash, read_text),
+	TKB_FIELD_CUSTOM_AT("name", struct tkb_metadata, symbol, read_text),
+	TKB_FIELD_CUSTOM_AT("triton_version", struct tkb_metadata, version,
+	                    read_text),
+	TKB_FIELD_CUSTOM_AT("target", struct tkb_metadata, target, read_target),
+};
 
 int tkb_metadata_parse(struct tkb_bytes text, const char *name,
                        struct tkb_arena *arena, struct tkb_metadata *out,
                        struct tkb_error *err)
 {
-	struct parser parser = {
-		.json = tkb_json_of(text, 0),
-		.arena = arena,
-		.metadata = { .hash = "",
-		              .symbol = "",
-		              .version = "",
-		              .target = { .backend = "", .arch = "" } },
-	};
+	static const struct tkb_schema schema = TKB_SCHEMA_OF(metadata_fields);
+	char quoted[TKB_NAME_LIMIT + 3];
+	const struct tkb_schema_document document = { .text = text,
+		                                      .name = quoted,
+		                                      .arena = arena };
+	struct tkb_metadata metadata = { .hash = "",
+		                         .symbol = "",
+		                         .version = "",
+		                         .target = { .backend = "",
+		                                     .arch = "" } };
 	struct tkb_error inner = { 0 };
 	int rc;
 
-	rc = parse(&parser, &inner);
+	(void)snprintf(quoted, sizeof(quoted), "'%s'", name);
+	rc = tkb_schema_read(&document, &schema, &metadata, &inner);
 	if (rc == TKB_ERR_CORRUPT)
-		return tkb_fail_entry(err, TKB_REASON_METADATA, "'%s' is %s",
-		                      name, inner.message);
+		return tkb_fail_entry(err, TKB_REASON_METADATA, "%s",
+		                      inner.message);
 	if (rc < 0)
 		return tkb_fail_nomem(err);
-	*out = parser.metadata;
+	*out = metadata;
 	return 0;
 }
 

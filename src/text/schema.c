@@ -386,7 +386,6 @@ int tkb_schema_read(const struct tkb_schema_document *document,
 {
 	const struct tkb_schema_field root = {
 		.kind = TKB_SCHEMA_OBJECT,
-		.missing = "it is no object",
 		.schema = schema,
 	};
 	struct tkb_schema_reader reader = {
@@ -397,6 +396,9 @@ int tkb_schema_read(const struct tkb_schema_document *document,
 	int rc;
 
 	rc = tkb_schema_next(&reader, err);
+	if (rc == 0 && reader.token.type != TKB_JSON_OBJECT)
+		rc = tkb_fail(err, TKB_ERR_CORRUPT, "%s is not a JSON object",
+		              document->name);
 	if (rc == 0)
 		rc = tkb_schema_value(&reader, &root, out, err);
 	if (rc == 0)

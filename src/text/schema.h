@@ -105,6 +105,14 @@ struct tkb_schema_field {
 		.name = (name_), .kind = TKB_SCHEMA_CUSTOM, .read = (read_)    \
 	}
 
+/* An optional member, which goes where `member_` is. */
+#define TKB_FIELD_CUSTOM_AT(name_, type_, member_, read_)                      \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
+		.offset = offsetof(type_, member_), .is_optional = true,       \
+		.read = (read_)                                                \
+	}
+
 #define TKB_SCHEMA_OF(fields_)                                                 \
 	{                                                                      \
 		.fields = (fields_), .count = TKB_COUNT_OF(fields_)            \

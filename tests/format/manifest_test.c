@@ -287,8 +287,8 @@ TEST(manifest, in_another_form_than_the_canonical_is_refused)
 	must_accept(valid);
 	refuse_each(faults, TKB_COUNT_OF(faults));
 	must_refuse("", "not JSON");
-	must_refuse("[]", "it is no object");
-	must_refuse("null", "it is no object");
+	must_refuse("[]", "the manifest is not a JSON object");
+	must_refuse("null", "the manifest is not a JSON object");
 }
 
 TEST(manifest, cut_short_anywhere_is_refused)
