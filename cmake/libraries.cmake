@@ -67,7 +67,7 @@ if(TKB_STATIC)
 	add_library(tkbundle::remote_static ALIAS tkbundle_remote_static)
 	target_link_libraries(tkbundle_remote_static
 		PUBLIC tkbundle_static
-		PRIVATE PkgConfig::SSL PkgConfig::HIREDIS
+		PRIVATE PkgConfig::HIREDIS
 			PkgConfig::CURL PkgConfig::EXPAT)
 	set_target_properties(tkbundle_remote_static PROPERTIES
 		OUTPUT_NAME tkbundle-remote EXPORT_NAME remote_static)

@@ -21,10 +21,10 @@ static void check_file(const struct tkb_http_file *file)
 	(void)tkb_http_age(1700000000, file->modified_s);
 }
 
-static int read_listing(uint8_t way, struct tkb_bytes body,
+static int read_listing(uint8_t mode, struct tkb_bytes body,
                         struct tkb_http_listing *listing, struct tkb_error *err)
 {
-	switch (way % 3) {
+	switch (mode % 3) {
 	case 0:
 		return tkb_http_read_index(body, listing, err);
 	case 1:

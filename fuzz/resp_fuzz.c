@@ -62,7 +62,8 @@ static void dump(const struct tkb_reply *reply, struct tkb_buf *out)
 
 static void read_all(struct tkb_bytes stream, size_t piece, struct tkb_buf *out)
 {
-	static const struct tkb_peer peer = { .host = "peer" };
+	static const struct tkb_remote_url url = { .host = "peer" };
+	const struct tkb_peer peer = { .url = &url, .port = 1 };
 	const struct tkb_watch watch = { .struct_size = sizeof(watch) };
 	const struct tkb_op_limits call = { .watch = &watch };
 	struct tkb_resp resp;
@@ -74,13 +75,13 @@ static void read_all(struct tkb_bytes stream, size_t piece, struct tkb_buf *out)
 	do {
 		const struct tkb_reply *reply = NULL;
 
-		tkb_resp_ask(&resp, (const char *const[]){ "PING", NULL });
+		tkb_resp_queue(&resp, (const char *const[]){ "PING", NULL });
 		rc = tkb_resp_next(&resp, &call, LIMIT, &reply, &err);
 		if (rc == 0)
 			dump(reply, out);
 	} while (rc == 0);
 	MUST(rc == TKB_ERR_UNAVAILABLE && err.message[0] != '\0');
-	MUST(tkb_resp_settle(&resp, &call, &err) == TKB_ERR_UNAVAILABLE);
+	MUST(tkb_resp_drain(&resp, &call, &err) == TKB_ERR_UNAVAILABLE);
 	tkb_resp_close(&resp);
 }
 

@@ -2,7 +2,7 @@
 #include "base/digest.h"
 #include "fuzz.h"
 #include "remote/backends.h"
-#include "remote/url.h"
+#include "remote/net/url.h"
 #include "remote/net/web.h"
 
 /*
@@ -164,7 +164,7 @@ static void set_status(struct tkb_bytes text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
+	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	const struct tkb_watch watch = { .struct_size = sizeof(watch) };
 	const struct tkb_op_limits call = { .deadline_ns = UINT64_MAX,
 		                            .connect_ms = 1000,
@@ -176,11 +176,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer = (struct tkb_bytes){ data, size };
 	set_status(fuzz_take(&answer, "\n"));
 	request_count = 0;
-	MUST_OK(tkb_url_parse("s3://bucket/a%20b?anonymous=true&region=r&"
-	                      "endpoint=http://127.0.0.1:1",
-	                      &url, &err),
+	MUST_OK(tkb_remote_url_parse(
+			"s3://bucket/a%20b?anonymous=true&region=r&"
+			"endpoint=http://127.0.0.1:1",
+			&url, &err),
 	        &err);
-	MUST_OK(tkb_backend_s3.open(&url.place, &call, &self, &err), &err);
+	MUST_OK(tkb_backend_s3.open(url, &call, &self, &err), &err);
 	use(self, &call);
 	tkb_backend_s3.close(self);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/url.h"
+#include "remote/net/url.h"
 
 #include <stdlib.h>
 
@@ -30,38 +30,38 @@ static bool is_printable(const char *text)
 	return tkb_utf8_is_valid(tkb_text(text));
 }
 
-static void check_place(const struct tkb_remote_url *place)
+static void check_url_parts(const struct tkb_remote_url *url)
 {
-	const char *const texts[] = { place->scheme, place->user,
-		                      place->password, place->host };
+	const char *const texts[] = { url->scheme, url->user, url->password,
+		                      url->host };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++)
 		MUST(texts[i] != NULL && is_printable(texts[i]));
 	/* A path without a scheme is as the file system has it. */
-	MUST(place->path != NULL && place->name != NULL);
-	MUST(place->name == place->path || is_printable(place->path));
-	MUST(place->name == place->path || is_printable(place->name));
-	MUST(place->scheme[0] != '\0' && place->name[0] != '\0');
-	MUST(place->port <= UINT16_MAX);
-	MUST(place->has_user == (place->user[0] != '\0') || place->has_user);
-	for (size_t i = 0; i < place->param_count; i++) {
-		const struct tkb_param *param = &place->params[i];
+	MUST(url->path != NULL && url->name != NULL);
+	MUST(url->name == url->path || is_printable(url->path));
+	MUST(url->name == url->path || is_printable(url->name));
+	MUST(url->scheme[0] != '\0' && url->name[0] != '\0');
+	MUST(url->port <= UINT16_MAX);
+	MUST(url->has_user == (url->user[0] != '\0') || url->has_user);
+	for (size_t i = 0; i < url->param_count; i++) {
+		const struct tkb_param *param = &url->params[i];
 
 		MUST(is_printable(param->name) && is_printable(param->value));
-		MUST(tkb_remote_url_param(place, param->name) != NULL);
+		MUST(tkb_remote_url_param(url, param->name) != NULL);
 	}
-	(void)tkb_remote_url_warning(place);
+	(void)tkb_remote_url_warning(url);
 }
 
 static void check_url(const char *text)
 {
-	TKB_AUTO(tkb_url_release) struct tkb_url url = { .arena = { 0 } };
+	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	struct tkb_error err = { 0 };
-	const int rc = tkb_url_parse(text, &url, &err);
+	const int rc = tkb_remote_url_parse(text, &url, &err);
 
 	MUST(rc == 0 || rc == TKB_ERR_INVALID);
 	if (rc == 0)
-		check_place(&url.place);
+		check_url_parts(url);
 	else
 		MUST(err.message[0] != '\0');
 }

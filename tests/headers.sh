@@ -114,17 +114,17 @@ foreign() {
 
 what='z(std|dict)[a-z_]*\.h' where='src/format/[a-z_]*\.[ch]'
 none "libzstd is used in src/format" foreign
-what='openssl/(ssl|x509|bio)' where='src/remote/net/tls\.c'
-none "TLS is made in src/remote/net/tls.c" foreign
+what='openssl/(ssl|x509|bio)' where='nowhere'
+none "TLS is libcurl's" foreign
 what='openssl/'
-where='src/base/[a-z_]*\.[ch]|src/format/version\.c|src/remote/(net/tls|s3/sigv4)\.c'
-none "OpenSSL is used in src/base, for TLS and for HMAC" foreign
+where='src/base/[a-z_]*\.[ch]|src/format/version\.c|src/remote/s3/sigv4\.c'
+none "OpenSSL is used in src/base, and for HMAC" foreign
 what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/(cli/json_out|run/run_[a-z]*)\.c'
 none "jansson is used where documents are written, and by run" foreign
-what='curl/' where='src/remote/net/curl_handles\.h|src/format/version\.c'
-none "libcurl is used by way of curl_handles.h" foreign
+what='curl/' where='src/remote/net/curl\.h|src/format/version\.c'
+none "libcurl is used by way of remote/net/curl.h" foreign
 what='expat\.h' where='src/remote/net/xml\.c|src/format/version\.c'
 none "expat is used in src/remote/net/xml.c" foreign
 what='llvm' where='tools/tkbundle-compile/[a-z_/]*\.[ch]'

@@ -194,7 +194,7 @@ static int report_unread(struct auditor *auditor, const char *ref,
 			*err = *why;
 		return why->status;
 	}
-	tier->is_dead = false;
+	tier->is_unreachable = false;
 	return report_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
 	                   why->message, err);
 }
@@ -210,7 +210,7 @@ static int report_missing(struct auditor *auditor, const char *ref,
 		return 0;
 	tkb_digest_to_hex(digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_CORRUPT, "remote '%s': blob %s is gone",
-	               tier_of(auditor)->url.place.name, hex);
+	               tier_of(auditor)->url->name, hex);
 	return report_blob(auditor, TKB_REMOTE_TROUBLE_MISSING, ref, digest,
 	                   why.message, err);
 }
@@ -299,7 +299,7 @@ static int check_record(struct auditor *auditor, const char *ref,
 	}
 	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail_while(&why, rc, "remote '%s': record %s",
-	                     tier_of(auditor)->url.place.name, hex);
+	                     tier_of(auditor)->url->name, hex);
 	return report_fault(
 		auditor,
 		(struct tkb_remote_fault){

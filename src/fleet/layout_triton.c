@@ -72,7 +72,7 @@ static bool make_name(const char *format, const char *key, const char *file,
 static const char *format_of(const struct tkb_tier *tier)
 {
 	const char *format =
-		tkb_remote_url_param(&tier->url.place, "triton-key-format");
+		tkb_remote_url_param(tier->url, "triton-key-format");
 
 	return format != NULL ? format : DEFAULT_FORMAT;
 }
@@ -81,7 +81,7 @@ static const char *format_of(const struct tkb_tier *tier)
 static int check_tier(const struct tkb_tier *tier, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
-	const struct tkb_remote_url *place = &tier->url.place;
+	const struct tkb_remote_url *place = tier->url;
 	const char *param = tkb_remote_url_param(place, "db");
 	const char *database = param != NULL ? param : "";
 
@@ -124,7 +124,7 @@ static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
 		                "no remote may be written");
 	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 	                "remote '%.200s': Triton reads from Redis alone",
-	                unfit->url.place.name);
+	                unfit->url->name);
 }
 
 /* Collect into `buffer`, and open that. */

@@ -162,19 +162,20 @@ int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 		                         .is_cancelled = is_over };
 	struct tkb_remote_joint joint = { 0 };
 	TKB_AUTO(tkb_free_at)
-	bool *was_dead = tkb_alloc_array(remote->tier_count, sizeof(*was_dead));
+	bool *was_unreachable =
+		tkb_alloc_array(remote->tier_count, sizeof(*was_unreachable));
 	int rc;
 
-	if (was_dead == NULL)
+	if (was_unreachable == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < remote->tier_count; i++)
-		was_dead[i] = remote->tiers[i].is_dead;
+		was_unreachable[i] = remote->tiers[i].is_unreachable;
 	tkb_remote_join(&joint, remote, &brief);
 	rc = check_records(plan, remote, err);
 	tkb_remote_part(&joint);
 	/* A tier that did not answer now may still have what is missing. */
 	for (size_t i = 0; i < remote->tier_count; i++)
-		remote->tiers[i].is_dead = was_dead[i];
+		remote->tiers[i].is_unreachable = was_unreachable[i];
 	for (size_t i = 0; i < plan->place_count; i++)
 		plan->places[i].is_coming = false;
 	return rc;

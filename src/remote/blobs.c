@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "remote/net/limits.h"
 #include "remote/remote.h"
 
 enum {
@@ -37,38 +38,38 @@ int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
 	return rc < 0 ? rc : tkb_hasher_end(&hasher, out, err);
 }
 
-/* A blob, and its digest, to be put. */
+/* What tkb_tier_put() puts. */
 struct delivery {
 	const struct tkb_digest *digest;
 	const struct tkb_blob *blob;
 };
 
-/* The blob, while the call may go on. */
+/* A blob whose source checks the limits at each read. */
 struct cargo {
 	const struct tkb_source *source;
-	const struct tkb_op_limits *call;
+	const struct tkb_op_limits *limits;
 };
 
 static int read_cargo(void *self, uint64_t offset, void *data, size_t size,
                       size_t *got_out, struct tkb_error *err)
 {
 	const struct cargo *cargo = self;
-	const int rc = tkb_call_check(cargo->call, err);
+	const int rc = tkb_op_limits_check(cargo->limits, err);
 
 	return rc < 0 ? rc
 	              : cargo->source->read_at(cargo->source->self, offset,
 	                                       data, size, got_out, err);
 }
 
-static int put(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int put(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                void *self, struct tkb_error *err)
 {
 	const struct delivery *delivery = self;
-	struct cargo cargo = { &delivery->blob->source, call };
+	struct cargo cargo = { &delivery->blob->source, limits };
 	const struct tkb_blob blob = { delivery->blob->size,
 		                       { read_cargo, &cargo } };
 
-	return tier->backend->put(tier->self, call, delivery->digest, &blob,
+	return tier->backend->put(tier->self, limits, delivery->digest, &blob,
 	                          err);
 }
 
@@ -95,18 +96,18 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
 	return tkb_blob_buffer_send(&hold, sink, err);
 }
 
-/* A blob on its way up: what a backend reads of it, it sends. */
+/* Progress of an upload, by what the backend reads of the blob. */
 struct meter {
 	const struct tkb_blob *blob;
 	const struct tkb_watch *watch;
-	uint64_t before; /* went into other tiers */
+	uint64_t before; /* bytes sent to the tiers before this one */
 	uint64_t total;
 	uint64_t told;
 };
 
 static void tell(struct meter *meter, uint64_t done)
 {
-	if (done <= meter->told) /* it is being tried again */
+	if (done <= meter->told) /* a second try begins at 0 again */
 		return;
 	meter->told = done;
 	meter->watch->on_progress(meter->watch->self, done, meter->total);
@@ -118,7 +119,7 @@ static int read_metered(void *self, uint64_t offset, void *data, size_t size,
 	struct meter *meter = self;
 	const struct tkb_source *source = &meter->blob->source;
 
-	/* What was read before is sent when more is asked for. */
+	/* When the backend asks for more, it has sent what it read before. */
 	tell(meter, meter->before + offset);
 	return source->read_at(source->self, offset, data, size, got_out, err);
 }
@@ -195,12 +196,12 @@ struct question {
 	uint64_t *sizes;
 };
 
-static int has(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int has(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                void *self, struct tkb_error *err)
 {
 	const struct question *question = self;
 
-	return tier->backend->has(tier->self, call, question->digests,
+	return tier->backend->has(tier->self, limits, question->digests,
 	                          question->count, question->answers,
 	                          question->sizes, err);
 }
@@ -248,10 +249,11 @@ int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
 	return tkb_remote_has_sized(remote, digests, count, out, sizes, err);
 }
 
-static int remove_blob(struct tkb_tier *tier, const struct tkb_op_limits *call,
-                       void *self, struct tkb_error *err)
+static int remove_blob(struct tkb_tier *tier,
+                       const struct tkb_op_limits *limits, void *self,
+                       struct tkb_error *err)
 {
-	return tier->backend->remove(tier->self, call, self, err);
+	return tier->backend->remove(tier->self, limits, self, err);
 }
 
 static int check_tier(const struct tkb_remote *remote, size_t tier,
@@ -276,11 +278,11 @@ int tkb_remote_remove(struct tkb_remote *remote, size_t tier,
 	if (remote->tiers[tier].is_read_only)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "remote '%s' is read only here",
-		                remote->tiers[tier].url.place.name);
+		                remote->tiers[tier].url->name);
 	return tkb_tier_do(&remote->tiers[tier], &work, err);
 }
 
-/* Blobs that are told, which a second try must not tell again. */
+/* A listing; once it has reported a blob, it must not be tried again. */
 struct listing {
 	const struct tkb_blob_visitor *visitor;
 	bool has_begun;
@@ -296,16 +298,16 @@ static int tell_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	                                 age_s, err);
 }
 
-static int list(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int list(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                 void *self, struct tkb_error *err)
 {
 	struct listing *listing = self;
 	const struct tkb_blob_visitor visitor = { tell_blob, listing };
 	int rc;
 
-	rc = tier->backend->list(tier->self, call, &visitor, err);
+	rc = tier->backend->list(tier->self, limits, &visitor, err);
 	if (rc == TKB_ERR_UNAVAILABLE && listing->has_begun)
-		return TKB_ERR_IO; /* not again */
+		return TKB_ERR_IO; /* ends the tries */
 	return rc;
 }
 

@@ -2,26 +2,25 @@
 #include <time.h>
 
 #include "base/digest.h"
+#include "remote/net/limits.h"
 #include "remote/remote.h"
 
 /*
- * A blob comes from the first tier that has it, and the tiers before that are
- * filled. Where one of those is a node's own, one process of the node fetches,
- * and the others wait until it is there.
+ * A blob is read from the first tier that has it, and stored in the writable
+ * tiers before that. Where one of those is local to the node, one process of
+ * the node fetches the blob, and the others wait for it.
  */
 
 enum {
-	NAP_MS = 20 /* between two looks whether it is there */
+	NAP_MS = 20 /* between two checks whether the blob has arrived */
 };
 
-#define NS_PER_MS ((uint64_t)1000000)
-
-/* A blob on its way from a tier. */
+/* A blob that is being fetched from a tier. */
 struct transfer {
 	const struct tkb_digest *digest;
 	struct tkb_blob_buffer *hold;
-	const struct tkb_op_limits *call; /* the one at work */
-	int sink_rc;                      /* what we said, if we failed */
+	const struct tkb_op_limits *limits; /* of the running try */
+	int sink_rc;                        /* what our own sink returned */
 	struct tkb_error sink_error;
 };
 
@@ -30,7 +29,7 @@ static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	struct transfer *transfer = self;
 
 	transfer->sink_rc =
-		tkb_call_check(transfer->call, &transfer->sink_error);
+		tkb_op_limits_check(transfer->limits, &transfer->sink_error);
 	if (transfer->sink_rc == 0)
 		transfer->sink_rc = tkb_blob_buffer_add(transfer->hold, bytes,
 		                                        &transfer->sink_error);
@@ -39,8 +38,8 @@ static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return transfer->sink_rc;
 }
 
-/* Goes on where the last try broke off. */
-static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
+/* Continue where the last try ended. */
+static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                void *self, struct tkb_error *err)
 {
 	struct transfer *transfer = self;
@@ -48,10 +47,10 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
 	const uint64_t had = transfer->hold->size;
 	int rc;
 
-	transfer->call = call;
+	transfer->limits = limits;
 	transfer->sink_rc = 0;
-	rc = tier->backend->get(tier->self, call, transfer->digest, had, &sink,
-	                        err);
+	rc = tier->backend->get(tier->self, limits, transfer->digest, had,
+	                        &sink, err);
 	if (transfer->sink_rc < 0) {
 		if (err != NULL)
 			*err = transfer->sink_error;
@@ -81,7 +80,7 @@ static int check_digest(struct tkb_blob_buffer *hold,
 	tkb_digest_to_hex(wanted, hex);
 	return tkb_fail(err, TKB_ERR_CORRUPT,
 	                "remote '%s': blob %s has another digest",
-	                tier->url.place.name, hex);
+	                tier->url->name, hex);
 }
 
 int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
@@ -96,7 +95,10 @@ int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
 	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
 }
 
-/* What a nearer tier lacks and cannot take is no failure of a get. */
+/*
+ * Store the blob in the first `count` tiers. Failures do not matter: the blob
+ * is here.
+ */
 static void fill(struct tkb_remote *remote, size_t count,
                  const struct tkb_digest *digest, struct tkb_blob_buffer *hold)
 {
@@ -110,7 +112,7 @@ static void fill(struct tkb_remote *remote, size_t count,
 	}
 }
 
-/* What this fetch has claimed, by tier. */
+/* The claims that this fetch holds, one per tier. */
 struct claims {
 	struct {
 		const struct tkb_remote_backend *backend;
@@ -131,26 +133,27 @@ struct claiming {
 	void *claim;
 };
 
-static int claim(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int claim(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                  void *self, struct tkb_error *err)
 {
 	struct claiming *claiming = self;
 
-	return tier->backend->claim(tier->self, call, claiming->digest,
+	return tier->backend->claim(tier->self, limits, claiming->digest,
 	                            &claiming->claim, err);
 }
 
 /*
- * The tier lacks the blob: claim it, or wait for who has. Who finds that the
- * one before failed does not claim: many that fail one after another would
- * take too long. A claim is a courtesy, so what goes wrong with it is a miss.
+ * The tier lacks the blob: claim it, or wait for the process that has. A
+ * process that has waited in vain gives its claim back, since many that fail
+ * one after another would take too long. Claims are only an optimisation, so a
+ * failure of one is a miss.
  */
 static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
                          struct claims *claims, struct tkb_blob_buffer *out,
                          struct tkb_error *err)
 {
-	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
-	const uint64_t end = tkb_now_ns() + tier->timeout_ms * NS_PER_MS;
+	const struct timespec nap = { .tv_nsec = NAP_MS * (long)TKB_NS_PER_MS };
+	const uint64_t end = tkb_now_ns() + tier->timeout_ms * TKB_NS_PER_MS;
 	struct claiming claiming = { .digest = digest };
 	const struct tkb_tier_work work = { claim, &claiming };
 	bool has_waited = false;

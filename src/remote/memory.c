@@ -2,34 +2,97 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "remote/backends.h"
-#include "remote/memory_store.h"
 
-/* The smallest complete backend. `self` is a list that dies with the handle. */
+/*
+ * The smallest complete backend: a list of blobs and records that is gone with
+ * the handle.
+ */
 
-static int make(const struct tkb_remote_url *place,
-                const struct tkb_op_limits *call, void **self_out,
-                struct tkb_error *err)
+struct item {
+	struct item *next;
+	struct tkb_digest digest;
+	struct tkb_bytes bytes; /* stored in `ref`, behind its end */
+	char ref[];             /* "" for a blob */
+};
+
+struct memory {
+	struct item *first; /* owned, and all behind it */
+};
+
+static int memory_open(const struct tkb_remote_url *url,
+                       const struct tkb_op_limits *limits, void **self_out,
+                       struct tkb_error *err)
 {
-	(void)place, (void)call;
-	*self_out = calloc(1, sizeof(struct tkb_memory_store));
+	(void)url, (void)limits;
+	*self_out = calloc(1, sizeof(struct memory));
 	return *self_out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static void discard(void *self)
+static void memory_close(void *self)
 {
-	tkb_memory_store_release(self);
-	free(self);
+	struct memory *memory = self;
+
+	while (memory->first != NULL) {
+		struct item *item = memory->first;
+
+		memory->first = item->next;
+		free(item);
+	}
+	free(memory);
 }
 
-static int get(void *self, const struct tkb_op_limits *call,
-               const struct tkb_digest *digest, uint64_t offset,
-               const struct tkb_sink *sink, struct tkb_error *err)
+/* The link to the item, or to NULL at the end. */
+static struct item **find_link(struct memory *memory, const char *ref,
+                               const struct tkb_digest *digest)
 {
-	const struct tkb_memory_item *blob =
-		tkb_memory_store_find(self, "", digest);
+	struct item **link = &memory->first;
 
-	(void)call;
+	while (*link != NULL && (strcmp((*link)->ref, ref) != 0 ||
+	                         !tkb_digest_equal(&(*link)->digest, digest)))
+		link = &(*link)->next;
+	return link;
+}
+
+/* Replaces what has the same digest. */
+static int store(struct memory *memory, const char *ref,
+                 const struct tkb_digest *digest, const struct tkb_blob *blob,
+                 struct tkb_error *err)
+{
+	struct item **link = find_link(memory, ref, digest);
+	const size_t length = strlen(ref) + 1;
+	TKB_AUTO(tkb_free_at)
+	struct item *item =
+		calloc(1, sizeof(*item) + length + (size_t)blob->size);
+	int rc;
+
+	if (item == NULL)
+		return tkb_fail_nomem(err);
+	memcpy(item->ref, ref, length);
+	item->digest = *digest;
+	item->bytes.data = item->ref + length;
+	rc = blob->source.read_at(blob->source.self, 0, item->ref + length,
+	                          (size_t)blob->size, &item->bytes.size, err);
+	if (rc == 0 && item->bytes.size != blob->size)
+		rc = tkb_fail(err, TKB_ERR_IO, "the blob is cut short");
+	if (rc < 0)
+		return rc;
+	if (*link != NULL) {
+		item->next = (*link)->next;
+		free(*link);
+	}
+	*link = tkb_take(item);
+	return 0;
+}
+
+static int memory_get(void *self, const struct tkb_op_limits *limits,
+                      const struct tkb_digest *digest, uint64_t offset,
+                      const struct tkb_sink *sink, struct tkb_error *err)
+{
+	const struct item *blob = *find_link(self, "", digest);
+
+	(void)limits;
 	if (blob == NULL)
 		return TKB_MISS;
 	if (offset >= blob->bytes.size)
@@ -40,22 +103,21 @@ static int get(void *self, const struct tkb_op_limits *call,
 		err);
 }
 
-static int put(void *self, const struct tkb_op_limits *call,
-               const struct tkb_digest *digest, const struct tkb_blob *blob,
-               struct tkb_error *err)
+static int memory_put(void *self, const struct tkb_op_limits *limits,
+                      const struct tkb_digest *digest,
+                      const struct tkb_blob *blob, struct tkb_error *err)
 {
-	(void)call;
-	return tkb_memory_store_add(self, "", digest, blob, err);
+	(void)limits;
+	return store(self, "", digest, blob, err);
 }
 
-static int has(void *self, const struct tkb_op_limits *call,
-               const struct tkb_digest *digests, size_t count, bool *out,
-               uint64_t *sizes, struct tkb_error *err)
+static int memory_has(void *self, const struct tkb_op_limits *limits,
+                      const struct tkb_digest *digests, size_t count, bool *out,
+                      uint64_t *sizes, struct tkb_error *err)
 {
-	(void)call, (void)err;
+	(void)limits, (void)err;
 	for (size_t i = 0; i < count; i++) {
-		const struct tkb_memory_item *blob =
-			tkb_memory_store_find(self, "", &digests[i]);
+		const struct item *blob = *find_link(self, "", &digests[i]);
 
 		out[i] = blob != NULL;
 		if (sizes != NULL && blob != NULL)
@@ -64,45 +126,55 @@ static int has(void *self, const struct tkb_op_limits *call,
 	return 0;
 }
 
-static int drop(void *self, const struct tkb_op_limits *call, const char *ref,
-                const struct tkb_digest *digest, struct tkb_error *err)
+static int memory_drop(void *self, const struct tkb_op_limits *limits,
+                       const char *ref, const struct tkb_digest *digest,
+                       struct tkb_error *err)
 {
-	(void)call, (void)err;
-	return tkb_memory_store_remove(self, ref, digest);
+	struct item **link = find_link(self, ref, digest);
+	struct item *item = *link;
+
+	(void)limits, (void)err;
+	if (item == NULL)
+		return TKB_MISS;
+	*link = item->next;
+	free(item);
+	return 0;
 }
 
-static int remove_blob(void *self, const struct tkb_op_limits *call,
-                       const struct tkb_digest *digest, struct tkb_error *err)
+static int memory_remove(void *self, const struct tkb_op_limits *limits,
+                         const struct tkb_digest *digest, struct tkb_error *err)
 {
-	return drop(self, call, "", digest, err);
+	return memory_drop(self, limits, "", digest, err);
 }
 
-static int add(void *self, const struct tkb_op_limits *call, const char *ref,
-               const struct tkb_digest *digest, struct tkb_bytes record,
-               struct tkb_error *err)
+static int memory_add(void *self, const struct tkb_op_limits *limits,
+                      const char *ref, const struct tkb_digest *digest,
+                      struct tkb_bytes record, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
 
-	(void)call;
-	return tkb_memory_store_add(self, ref, digest, &blob, err);
+	(void)limits;
+	return store(self, ref, digest, &blob, err);
 }
 
-static int touch(void *self, const struct tkb_op_limits *call, const char *ref,
-                 const struct tkb_digest *digest, struct tkb_error *err)
+static int memory_touch(void *self, const struct tkb_op_limits *limits,
+                        const char *ref, const struct tkb_digest *digest,
+                        struct tkb_error *err)
 {
-	(void)call, (void)err;
-	return tkb_memory_store_find(self, ref, digest) == NULL ? TKB_MISS : 0;
+	(void)limits, (void)err;
+	return *find_link(self, ref, digest) == NULL ? TKB_MISS : 0;
 }
 
-static int list(void *self, const struct tkb_op_limits *call,
-                const struct tkb_blob_visitor *to, struct tkb_error *err)
+static int memory_list(void *self, const struct tkb_op_limits *limits,
+                       const struct tkb_blob_visitor *to, struct tkb_error *err)
 {
+	const struct memory *memory = self;
 	int rc = 0;
 
-	(void)call;
-	for (struct tkb_memory_item *at = tkb_memory_store_first(self);
-	     at != NULL && rc == 0; at = at->next) {
+	(void)limits;
+	for (const struct item *at = memory->first; at != NULL && rc == 0;
+	     at = at->next) {
 		if (at->ref[0] == '\0')
 			rc = to->on_blob(to->self, &at->digest, at->bytes.size,
 			                 0, err);
@@ -110,15 +182,16 @@ static int list(void *self, const struct tkb_op_limits *call,
 	return rc;
 }
 
-static int records(void *self, const struct tkb_op_limits *call,
-                   const char *ref, const struct tkb_record_visitor *to,
-                   struct tkb_error *err)
+static int memory_records(void *self, const struct tkb_op_limits *limits,
+                          const char *ref, const struct tkb_record_visitor *to,
+                          struct tkb_error *err)
 {
+	const struct memory *memory = self;
 	int rc = 0;
 
-	(void)call;
-	for (struct tkb_memory_item *at = tkb_memory_store_first(self);
-	     at != NULL && rc == 0; at = at->next) {
+	(void)limits;
+	for (const struct item *at = memory->first; at != NULL && rc == 0;
+	     at = at->next) {
 		if (strcmp(at->ref, ref) == 0)
 			rc = to->on_record(to->self, &at->digest, at->bytes, 0,
 			                   err);
@@ -126,14 +199,15 @@ static int records(void *self, const struct tkb_op_limits *call,
 	return rc;
 }
 
-static int refs(void *self, const struct tkb_op_limits *call,
-                const struct tkb_ref_visitor *to, struct tkb_error *err)
+static int memory_refs(void *self, const struct tkb_op_limits *limits,
+                       const struct tkb_ref_visitor *to, struct tkb_error *err)
 {
+	const struct memory *memory = self;
 	int rc = 0;
 
-	(void)call;
-	for (struct tkb_memory_item *at = tkb_memory_store_first(self);
-	     at != NULL && rc == 0; at = at->next) {
+	(void)limits;
+	for (const struct item *at = memory->first; at != NULL && rc == 0;
+	     at = at->next) {
 		if (at->ref[0] != '\0')
 			rc = to->on_ref(to->self, at->ref, err);
 	}
@@ -144,16 +218,16 @@ const struct tkb_remote_backend tkb_backend_memory = {
 	.abi = TKB_REMOTE_BACKEND_ABI,
 	.schemes = (const char *const[]){ "memory", NULL },
 	.params = (const char *const[]){ NULL },
-	.open = make,
-	.close = discard,
-	.get = get,
-	.put = put,
-	.has = has,
-	.remove = remove_blob,
-	.list = list,
-	.add = add,
-	.records = records,
-	.drop = drop,
-	.touch = touch,
-	.refs = refs,
+	.open = memory_open,
+	.close = memory_close,
+	.get = memory_get,
+	.put = memory_put,
+	.has = memory_has,
+	.remove = memory_remove,
+	.list = memory_list,
+	.add = memory_add,
+	.records = memory_records,
+	.drop = memory_drop,
+	.touch = memory_touch,
+	.refs = memory_refs,
 };

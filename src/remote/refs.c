@@ -54,37 +54,37 @@ struct entry {
 	struct tkb_bytes record;
 };
 
-static int add(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int add(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                void *self, struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
-	return tier->backend->add(tier->self, call, entry->ref, &entry->digest,
-	                          entry->record, err);
+	return tier->backend->add(tier->self, limits, entry->ref,
+	                          &entry->digest, entry->record, err);
 }
 
-static int drop(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int drop(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                 void *self, struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
-	return tier->backend->drop(tier->self, call, entry->ref, &entry->digest,
-	                           err);
+	return tier->backend->drop(tier->self, limits, entry->ref,
+	                           &entry->digest, err);
 }
 
-static int touch(struct tkb_tier *tier, const struct tkb_op_limits *call,
+static int touch(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                  void *self, struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
-	return tier->backend->touch(tier->self, call, entry->ref,
+	return tier->backend->touch(tier->self, limits, entry->ref,
 	                            &entry->digest, err);
 }
 
-/* In every tier that may be written. */
+/* Run it on every tier that may be written. */
 static int do_everywhere(struct tkb_remote *remote, struct entry *entry,
                          int (*run)(struct tkb_tier *tier,
-                                    const struct tkb_op_limits *call,
+                                    const struct tkb_op_limits *limits,
                                     void *self, struct tkb_error *err),
                          struct tkb_error *err)
 {
@@ -139,27 +139,27 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
 	return do_everywhere(remote, &entry, touch, err);
 }
 
-/* In which state a tier has a record; of several, the first counts. */
+/* The state of a record in a tier, best first. */
 enum state {
 	WHOLE,
 	UNREAD,
 	DAMAGED
 };
 
-/* A record, kept until all tiers were asked. */
+/* A record as one tier has it. */
 struct kept {
 	struct tkb_digest digest;
 	enum state state;
-	struct tkb_bytes record; /* of one that is whole */
+	struct tkb_bytes record; /* if WHOLE */
 	uint64_t age_s;
-	int unread;         /* the status of one that cannot be read, and */
-	const char *reason; /* what hinders */
+	int unread;         /* if UNREAD: the status, and */
+	const char *reason; /* the reason */
 	const struct tkb_tier *tier;
 };
 
 struct gathering {
 	const char *ref;
-	const struct tkb_tier *tier; /* that is asked */
+	const struct tkb_tier *tier; /* that is being asked */
 	uint64_t limit;
 	struct tkb_arena arena; /* owns records and names */
 	struct kept *items;     /* owned */
@@ -246,7 +246,7 @@ static int keep_record(void *self, const struct tkb_digest *digest,
 }
 
 static int gather_records(struct tkb_tier *tier,
-                          const struct tkb_op_limits *call, void *self,
+                          const struct tkb_op_limits *limits, void *self,
                           struct tkb_error *err)
 {
 	struct gathering *gathering = self;
@@ -254,14 +254,14 @@ static int gather_records(struct tkb_tier *tier,
 		                                    keep_unread };
 
 	gathering->tier = tier;
-	return tier->backend->records(tier->self, call, gathering->ref,
+	return tier->backend->records(tier->self, limits, gathering->ref,
 	                              &visitor, err);
 }
 
 /*
- * By digest; of one in several tiers, the youngest first that is whole. One that
- * could not be read in one tier is not taken for damaged because another has it
- * so.
+ * By digest, then by state, then the youngest first. UNREAD stands before
+ * DAMAGED: a record that could not be read in one tier must not be reported as
+ * damaged because another tier has it damaged.
  */
 static int compare_kept(const void *a, const void *b)
 {
@@ -277,13 +277,13 @@ static int compare_kept(const void *a, const void *b)
 	return (left->age_s > right->age_s) - (left->age_s < right->age_s);
 }
 
-/* Where nobody listens, a record that cannot be read ends it. */
+/* Without a visitor for it, a record that cannot be read is a failure. */
 static int tell_unread(const struct kept *kept,
                        const struct tkb_record_visitor *records,
                        const struct tkb_damage_visitor *visitor,
                        struct tkb_error *err)
 {
-	const char *tier = kept->tier->url.place.name;
+	const char *tier = kept->tier->url->name;
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error why = { 0 };
 
@@ -317,7 +317,7 @@ static int tell_one(const struct kept *kept,
 		return damage == NULL
 		               ? 0
 		               : damage->on_damaged(damage->self,
-		                                    kept->tier->url.place.name,
+		                                    kept->tier->url->name,
 		                                    &kept->digest, err);
 	}
 }
@@ -342,7 +342,7 @@ static int tell_records(struct gathering *gathering,
 	return rc;
 }
 
-/* Ask every tier; may none be missing? */
+/* Run it on every tier. With `needs_all`, each of them must answer. */
 static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
                    bool needs_all, struct tkb_error *err)
 {
@@ -397,7 +397,7 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 	int rc;
 
 	if (!tkb_ref_is_valid(ref))
-		return 0; /* somebody else's */
+		return 0; /* not ours */
 	name = tkb_arena_string(&gathering->arena, tkb_text(ref));
 	if (name == NULL)
 		return tkb_fail_nomem(err);
@@ -408,12 +408,13 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 	return rc;
 }
 
-static int gather_names(struct tkb_tier *tier, const struct tkb_op_limits *call,
-                        void *self, struct tkb_error *err)
+static int gather_names(struct tkb_tier *tier,
+                        const struct tkb_op_limits *limits, void *self,
+                        struct tkb_error *err)
 {
 	const struct tkb_ref_visitor visitor = { keep_name, self };
 
-	return tier->backend->refs(tier->self, call, &visitor, err);
+	return tier->backend->refs(tier->self, limits, &visitor, err);
 }
 
 static int compare_names(const void *a, const void *b)

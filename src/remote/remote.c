@@ -139,8 +139,10 @@ int tkb_remote_clone(const struct tkb_remote *remote,
 	if (clone == NULL)
 		return rc;
 	for (size_t i = 0; i < clone->tier_count; i++) {
-		clone->tiers[i].is_dead = remote->tiers[i].is_dead;
-		clone->tiers[i].death = remote->tiers[i].death;
+		clone->tiers[i].is_unreachable =
+			remote->tiers[i].is_unreachable;
+		clone->tiers[i].unreachable_error =
+			remote->tiers[i].unreachable_error;
 	}
 	*out = clone;
 	return 0;
@@ -162,13 +164,13 @@ size_t tkb_remote_tier_count(const struct tkb_remote *remote)
 
 const char *tkb_remote_tier_name(const struct tkb_remote *remote, size_t index)
 {
-	return remote->tiers[index].url.place.name;
+	return remote->tiers[index].url->name;
 }
 
 const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                     size_t index)
 {
-	return tkb_remote_url_warning(&remote->tiers[index].url.place);
+	return tkb_remote_url_warning(remote->tiers[index].url);
 }
 
 void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,

@@ -2,7 +2,7 @@
 #ifndef TKB_REMOTE_REMOTE_H
 #define TKB_REMOTE_REMOTE_H
 
-/* What stands behind struct tkb_remote, for push and pull. */
+/* struct tkb_remote, for push and pull. */
 
 #include <tkbundle/remote.h>
 
@@ -20,7 +20,7 @@ struct tkb_remote {
 	size_t tier_count;
 	uint64_t max_blob_size;
 	uint64_t max_record_size;
-	struct tkb_watch watch; /* the tiers ask it */
+	struct tkb_watch watch; /* asked by the tiers */
 };
 
 /*
@@ -100,9 +100,9 @@ TKB_NODISCARD int tkb_remote_has_sized(struct tkb_remote *remote,
                                        size_t count, bool *out, uint64_t *sizes,
                                        struct tkb_error *err);
 
-/* Told of the records that no tier has whole, in tier `tier`. */
+/* Called for records that no tier has whole; `tier` is the name of one. */
 struct tkb_damage_visitor {
-	/* It has another digest than its name. */
+	/* Its bytes have another digest. */
 	int (*on_damaged)(void *self, const char *tier,
 	                  const struct tkb_digest *digest,
 	                  struct tkb_error *err);

@@ -9,6 +9,8 @@
 #include <tkbundle/amount.h>
 
 #include "remote/backends.h"
+#include "remote/net/limits.h"
+#include "remote/net/url.h"
 
 enum {
 	DEFAULT_TIMEOUT_MS = 30000,
@@ -18,12 +20,10 @@ enum {
 	RETRIES_LIMIT = 10,
 	FIRST_PAUSE_MS = 50,
 	PAUSE_LIMIT_MS = 2000,
-	RETRY_AFTER_LIMIT_MS = 5000, /* whatever a server asks for */
-	NAP_MS = 20, /* between two looks whether it is cancelled */
+	RETRY_AFTER_LIMIT_MS = 5000, /* at most, whatever a server asks for */
+	NAP_MS = 20, /* between two checks whether it is cancelled */
 	TIME_LIMIT_MS = 24 * 60 * 60 * 1000
 };
-
-#define NS_PER_MS ((uint64_t)1000000)
 
 static const struct tkb_remote_backend *const built_in[] = {
 	&tkb_backend_dir,   &tkb_backend_http, &tkb_backend_memory,
@@ -39,7 +39,17 @@ static bool has_word(const char *const *words, const char *wanted)
 	return false;
 }
 
-static const struct tkb_remote_backend *find_backend(
+const struct tkb_remote_backend *tkb_remote_backend_find(const char *scheme)
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(built_in); i++) {
+		if (has_word(built_in[i]->schemes, scheme))
+			return built_in[i];
+	}
+	return NULL;
+}
+
+/* The caller's backends count before ours. */
+static const struct tkb_remote_backend *choose_backend(
 	const char *scheme, const struct tkb_remote_options *options)
 {
 	for (size_t i = 0; i < options->backend_count; i++) {
@@ -47,11 +57,7 @@ static const struct tkb_remote_backend *find_backend(
 		    has_word(options->backends[i]->schemes, scheme))
 			return options->backends[i];
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(built_in); i++) {
-		if (has_word(built_in[i]->schemes, scheme))
-			return built_in[i];
-	}
-	return NULL;
+	return tkb_remote_backend_find(scheme);
 }
 
 static int fail_param(const struct tkb_param *param, const char *wanted,
@@ -61,7 +67,7 @@ static int fail_param(const struct tkb_param *param, const char *wanted,
 	                param->name, wanted, param->value);
 }
 
-/* One of two words. */
+/* A parameter that is one of two words. */
 static int read_choice(const struct tkb_param *param, const char *no,
                        const char *yes, bool *out, struct tkb_error *err)
 {
@@ -120,8 +126,8 @@ static int read_param(struct tkb_tier *tier, const struct tkb_param *param,
 	if (has_word(tier->backend->params, name))
 		return 0;
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "%s:// knows no parameter '%.80s'",
-	                tier->url.place.scheme, name);
+	                "%s:// knows no parameter '%.80s'", tier->url->scheme,
+	                name);
 }
 
 static uint32_t or_default(uint32_t value, uint32_t otherwise)
@@ -133,7 +139,7 @@ static int prepare(struct tkb_tier *tier,
                    const struct tkb_remote_options *options,
                    struct tkb_error *err)
 {
-	const struct tkb_remote_url *place = &tier->url.place;
+	const struct tkb_remote_url *url = tier->url;
 	int rc = 0;
 
 	tier->watch = options->watch;
@@ -143,13 +149,13 @@ static int prepare(struct tkb_tier *tier,
 	tier->stall_ms =
 		or_default(options->stall_timeout_ms, DEFAULT_STALL_MS);
 	tier->retries = DEFAULT_RETRIES;
-	tier->backend = find_backend(place->scheme, options);
+	tier->backend = choose_backend(url->scheme, options);
 	if (tier->backend == NULL)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "this tkbundle knows no '%.80s://'",
-		                place->scheme);
-	for (size_t i = 0; i < place->param_count && rc == 0; i++)
-		rc = read_param(tier, &place->params[i], err);
+		                url->scheme);
+	for (size_t i = 0; i < url->param_count && rc == 0; i++)
+		rc = read_param(tier, &url->params[i], err);
 	return rc;
 }
 
@@ -160,13 +166,12 @@ int tkb_tier_open(struct tkb_tier *tier, const char *text,
 	TKB_AUTO(tkb_tier_close) struct tkb_tier made = { 0 };
 	int rc;
 
-	rc = tkb_url_parse(text, &made.url, err);
+	rc = tkb_remote_url_parse(text, &made.url, err);
 	if (rc < 0)
 		return rc;
 	rc = prepare(&made, options, err);
 	if (rc < 0)
-		return tkb_fail_while(err, rc, "remote '%s'",
-		                      made.url.place.name);
+		return tkb_fail_while(err, rc, "remote '%s'", made.url->name);
 	*tier = made;
 	made = (struct tkb_tier){ 0 };
 	return 0;
@@ -182,7 +187,7 @@ static void disconnect(struct tkb_tier *tier)
 void tkb_tier_close(struct tkb_tier *tier)
 {
 	disconnect(tier);
-	tkb_url_release(&tier->url);
+	tkb_remote_url_free(tkb_take(tier->url));
 }
 
 static bool is_cancelled(const struct tkb_tier *tier)
@@ -191,7 +196,7 @@ static bool is_cancelled(const struct tkb_tier *tier)
 	       tier->watch->is_cancelled(tier->watch->self);
 }
 
-/* Full jitter: those who failed together do not come back together. */
+/* Full jitter, so that clients that failed together do not return together. */
 static uint64_t pause_ns(uint32_t attempt)
 {
 	uint64_t limit_ms = (uint64_t)FIRST_PAUSE_MS << attempt;
@@ -204,25 +209,25 @@ static uint64_t pause_ns(uint32_t attempt)
 	return random % (limit_ms * 1000) * 1000;
 }
 
-/* A server that says when to come back is not asked before. */
-static uint64_t asked_pause_ns(const struct tkb_op_limits *call)
+/* What the server asked for in Retry-After. */
+static uint64_t asked_pause_ns(const struct tkb_op_limits *limits)
 {
-	const uint32_t asked_ms = *call->retry_after_ms;
+	const uint32_t asked_ms = *limits->retry_after_ms;
 
-	return NS_PER_MS * (asked_ms < RETRY_AFTER_LIMIT_MS
-	                            ? asked_ms
-	                            : RETRY_AFTER_LIMIT_MS);
+	return TKB_NS_PER_MS * (asked_ms < RETRY_AFTER_LIMIT_MS
+	                                ? asked_ms
+	                                : RETRY_AFTER_LIMIT_MS);
 }
 
-/* False: it was cancelled, or the deadline is nearer than the pause. */
+/* Pause before the next try. False: cancelled, or the deadline is nearer. */
 static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
-                         const struct tkb_op_limits *call)
+                         const struct tkb_op_limits *limits)
 {
-	const struct timespec nap = { .tv_nsec = NAP_MS * (long)NS_PER_MS };
+	const struct timespec nap = { .tv_nsec = NAP_MS * (long)TKB_NS_PER_MS };
 	const uint64_t end =
-		tkb_now_ns() + pause_ns(attempt) + asked_pause_ns(call);
+		tkb_now_ns() + pause_ns(attempt) + asked_pause_ns(limits);
 
-	if (end >= call->deadline_ns)
+	if (end >= limits->deadline_ns)
 		return false;
 	while (tkb_now_ns() < end) {
 		if (is_cancelled(tier))
@@ -232,31 +237,17 @@ static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
 	return true;
 }
 
-int tkb_call_check(const struct tkb_op_limits *call, struct tkb_error *err)
-{
-	const struct tkb_watch *watch = call->watch;
-
-	if (watch != NULL && watch->is_cancelled != NULL &&
-	    watch->is_cancelled(watch->self))
-		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
-	if (tkb_now_ns() >= call->deadline_ns)
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it was not done in time");
-	return 0;
-}
-
 static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
-                    const struct tkb_op_limits *call, struct tkb_error *err)
+                    const struct tkb_op_limits *limits, struct tkb_error *err)
 {
 	int rc = 0;
 
 	if (is_cancelled(tier))
 		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
 	if (tier->self == NULL)
-		rc = tier->backend->open(&tier->url.place, call, &tier->self,
-		                         err);
+		rc = tier->backend->open(tier->url, limits, &tier->self, err);
 	if (rc == 0)
-		rc = work->run(tier, call, work->self, err);
+		rc = work->run(tier, limits, work->self, err);
 	if (rc < 0 && rc != TKB_ERR_DENIED && rc != TKB_ERR_INVALID)
 		disconnect(tier);
 	return rc;
@@ -266,8 +257,8 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
                    struct tkb_error *err)
 {
 	uint32_t retry_after_ms = 0;
-	struct tkb_op_limits call = {
-		.deadline_ns = tkb_now_ns() + tier->timeout_ms * NS_PER_MS,
+	struct tkb_op_limits limits = {
+		.deadline_ns = tkb_now_ns() + tier->timeout_ms * TKB_NS_PER_MS,
 		.connect_ms = tier->connect_ms,
 		.stall_ms = tier->stall_ms,
 		.watch = tier->watch,
@@ -277,10 +268,10 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
 
 	for (uint32_t attempt = 0;; attempt++) {
 		retry_after_ms = 0;
-		call.is_last_attempt = attempt == tier->retries;
-		rc = try_once(tier, work, &call, err);
+		limits.is_last_attempt = attempt == tier->retries;
+		rc = try_once(tier, work, &limits, err);
 		if (rc != TKB_ERR_UNAVAILABLE || attempt == tier->retries ||
-		    !pause_before(tier, attempt, &call))
+		    !pause_before(tier, attempt, &limits))
 			return rc;
 	}
 }
@@ -291,18 +282,18 @@ int tkb_tier_do(struct tkb_tier *tier, const struct tkb_tier_work *work,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (tier->is_dead) {
+	if (tier->is_unreachable) {
 		if (err != NULL)
-			*err = tier->death;
+			*err = tier->unreachable_error;
 		return TKB_ERR_UNAVAILABLE;
 	}
 	rc = try_all(tier, work, &fault);
 	if (rc >= 0)
 		return rc;
-	(void)tkb_fail_while(&fault, rc, "remote '%s'", tier->url.place.name);
+	(void)tkb_fail_while(&fault, rc, "remote '%s'", tier->url->name);
 	if (rc == TKB_ERR_UNAVAILABLE) {
-		tier->is_dead = true;
-		tier->death = fault;
+		tier->is_unreachable = true;
+		tier->unreachable_error = fault;
 	}
 	if (err != NULL)
 		*err = fault;

@@ -3,18 +3,17 @@
 #define TKB_REMOTE_TIER_H
 
 /*
- * One of a remote's tiers: a place, its backend, and the rules by which its
- * operations are tried: connect when needed, try again what may be tried
- * again, give up at the deadline, and do not ask twice who did not answer.
+ * One of a remote's tiers: a URL, its backend, and how its operations are
+ * tried. It connects when needed, retries failures that may pass, gives up at
+ * the deadline, and does not try again after a tier could not be reached.
  */
 
 #include <tkbundle/remote.h>
 
-#include "base/clock.h"
-#include "remote/url.h"
+#include "base/base.h"
 
 struct tkb_tier {
-	struct tkb_url url;
+	struct tkb_remote_url *url; /* owned */
 	const struct tkb_remote_backend *backend;
 	void *self; /* owned; NULL while there is no connection */
 	const struct tkb_watch *watch;
@@ -24,8 +23,8 @@ struct tkb_tier {
 	uint32_t connect_ms;
 	uint32_t stall_ms;
 	uint32_t retries;
-	bool is_dead;           /* it did not answer */
-	struct tkb_error death; /* how */
+	bool is_unreachable;                /* it could not be reached */
+	struct tkb_error unreachable_error; /* the reason */
 };
 
 /*
@@ -39,7 +38,7 @@ void tkb_tier_close(struct tkb_tier *tier);
 
 /* One operation of the backend, which may be called several times. */
 struct tkb_tier_work {
-	int (*run)(struct tkb_tier *tier, const struct tkb_op_limits *call,
+	int (*run)(struct tkb_tier *tier, const struct tkb_op_limits *limits,
 	           void *self, struct tkb_error *err);
 	void *self;
 };
@@ -51,13 +50,5 @@ struct tkb_tier_work {
 TKB_NODISCARD int tkb_tier_do(struct tkb_tier *tier,
                               const struct tkb_tier_work *work,
                               struct tkb_error *err);
-
-/*
- * May the call go on? Asked where bytes move through us, for backends that do
- * not wait for a socket: a file may be slow, too. TKB_ERR_UNAVAILABLE (its
- * deadline) or TKB_ERR_CANCELLED.
- */
-TKB_NODISCARD int tkb_call_check(const struct tkb_op_limits *call,
-                                 struct tkb_error *err);
 
 #endif

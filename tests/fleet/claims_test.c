@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "remote/dir/dir_claim.h"
-
 /*
  * A folder of a node's own before a remote of all: one of those at work here
  * fetches a blob, the others wait for it.
@@ -256,12 +254,16 @@ TEST(claims, of_what_nobody_has_are_given_back)
 TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 {
 	const struct tkb_digest digest = made_up(3);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	void *claim = NULL;
 	int status = 0;
 	pid_t child;
 
-	CHECK_OK(tkb_dir_claim("node", &digest, &claim, &err), &err);
+	must_open("node", &handle);
+	CHECK_OK(handle.backend->claim(handle.self, &handle.call, &digest,
+	                               &claim, &err),
+	         &err);
 	CHECK(claim != NULL);
 	child = fork();
 	CHECK(child >= 0);
@@ -269,10 +271,12 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 		for (;;)
 			(void)pause();
 	}
-	tkb_dir_unclaim(claim);
-	CHECK_INT(tkb_dir_claim("node", &digest, &claim, &err), 0);
+	handle.backend->unclaim(claim);
+	CHECK_OK(handle.backend->claim(handle.self, &handle.call, &digest,
+	                               &claim, &err),
+	         &err);
 	CHECK(claim != NULL);
-	tkb_dir_unclaim(claim);
+	handle.backend->unclaim(claim);
 	CHECK_INT(kill(child, SIGKILL), 0);
 	CHECK_INT(waitpid(child, &status, 0), child);
 }

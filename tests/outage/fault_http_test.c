@@ -3,7 +3,6 @@
 
 #include "fault_scene.h"
 #include "nginx.h"
-#include "remote/backends.h"
 
 /* Pushes and pulls by a faulty proxy before the real nginx. */
 
@@ -30,7 +29,7 @@ static const char *url(unsigned port, const char *parameters)
 static struct scene start(struct server *server)
 {
 	*server = start_nginx(nginx_dav());
-	return arrange_scene(&tkb_backend_http, server->port, url);
+	return arrange_scene(server->port, url);
 }
 
 static void check_pulls(const struct fault_case *cases, size_t count)
@@ -254,8 +253,7 @@ TEST(fault_http, of_two_frames_the_one_that_is_whole_is_emitted)
 {
 	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
 	struct server server = start_nginx(nginx_dav());
-	const struct scene scene =
-		arrange_large_scene(&tkb_backend_http, server.port, url);
+	const struct scene scene = arrange_large_scene(server.port, url);
 	struct fault fault = cut;
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");

@@ -2,7 +2,6 @@
 #include <signal.h>
 
 #include "fault_scene.h"
-#include "remote/backends.h"
 
 /* Pushes and pulls by a faulty proxy before the real redis-server. */
 
@@ -24,7 +23,7 @@ static const char *url(unsigned port, const char *parameters)
 static struct scene start(struct server *server)
 {
 	*server = start_redis("requirepass " SECRET "\n");
-	return arrange_scene(&tkb_backend_redis, server->port, url);
+	return arrange_scene(server->port, url);
 }
 
 TEST(fault_redis, a_pull_that_meets_a_fault_is_right_or_a_miss)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fault_scene.h"
-#include "remote/backends.h"
 #include "s3_fixture.h"
 
 /*
@@ -30,7 +29,7 @@ static struct scene start(void)
 {
 	start_s3();
 	bucket = new_bucket("faults");
-	return arrange_scene(&tkb_backend_s3, s3_port(), url);
+	return arrange_scene(s3_port(), url);
 }
 
 TEST(fault_s3, a_pull_that_meets_a_fault_is_right_or_a_miss)

@@ -2,7 +2,6 @@
 #include <signal.h>
 
 #include "fault_scene.h"
-#include "remote/backends.h"
 
 /* A remote of several tiers, some of which are not as they should be. */
 
@@ -14,7 +13,7 @@ static const char *url(unsigned port, const char *parameters)
 static struct scene start(struct server *server)
 {
 	*server = start_redis("");
-	return arrange_scene(&tkb_backend_redis, server->port, url);
+	return arrange_scene(server->port, url);
 }
 
 static const char *near(void)

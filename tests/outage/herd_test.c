@@ -8,7 +8,6 @@
 
 #include "fault_scene.h"
 #include "nginx.h"
-#include "remote/backends.h"
 
 /*
  * Many processes of few nodes pull one ref at once: a node's file tier lets one
@@ -63,15 +62,12 @@ static const char *http_get(const char *hex)
 
 /* What the herd pulls from. */
 static const struct kind {
-	const struct tkb_remote_backend *backend;
 	const char *(*url)(unsigned port, const char *parameters);
 	struct server (*start)(void);
 	void (*empty)(const struct server *server);
 	const char *(*get)(const char *hex); /* what asks for a blob */
-} redis_kind = { &tkb_backend_redis, redis_url, start_plain_redis, empty_redis,
-	         redis_get },
-  http_kind = { &tkb_backend_http, http_url, start_plain_nginx, empty_nginx,
-	        http_get };
+} redis_kind = { redis_url, start_plain_redis, empty_redis, redis_get },
+  http_kind = { http_url, start_plain_nginx, empty_nginx, http_get };
 
 struct herd {
 	const struct kind *kind;
@@ -92,7 +88,7 @@ static struct herd arrange_herd(const struct kind *kind,
 	const struct notebook *blobs;
 	size_t count = 0;
 
-	herd.scene = arrange_scene(kind->backend, herd.server.port, kind->url);
+	herd.scene = arrange_scene(herd.server.port, kind->url);
 	kind->empty(&herd.server);
 	push_parts(&herd.scene, BLOBS, 0);
 	blobs = list_of_blobs(&herd.scene);

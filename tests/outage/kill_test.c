@@ -8,7 +8,6 @@
 
 #include "fault_scene.h"
 #include "nginx.h"
-#include "remote/backends.h"
 
 /*
  * Pushes and pulls that are killed at any moment. Whoever comes next finds
@@ -129,8 +128,7 @@ static void empty_dir(void)
 
 static struct place in_dir(void)
 {
-	return (struct place){ arrange_scene(&tkb_backend_dir, 0, dir_url),
-		               empty_dir };
+	return (struct place){ arrange_scene(0, dir_url), empty_dir };
 }
 
 /* Names in the folder of a remote that are none of a remote. */
@@ -172,8 +170,7 @@ static void empty_redis(void)
 static struct place in_redis(void)
 {
 	redis = start_redis("");
-	return (struct place){ arrange_scene(&tkb_backend_redis, redis.port,
-		                             redis_url),
+	return (struct place){ arrange_scene(redis.port, redis_url),
 		               empty_redis };
 }
 
@@ -206,8 +203,7 @@ static void empty_http(void)
 TEST(kill, a_push_by_http_that_is_killed_tears_nothing)
 {
 	struct server nginx = start_nginx(nginx_dav());
-	const struct place place = { arrange_scene(&tkb_backend_http,
-		                                   nginx.port, http_url),
+	const struct place place = { arrange_scene(nginx.port, http_url),
 		                     empty_http };
 
 	check_killed_pushes(&place);
@@ -217,8 +213,7 @@ TEST(kill, a_push_by_http_that_is_killed_tears_nothing)
 TEST(kill, a_pull_by_http_that_is_killed_tears_nothing)
 {
 	struct server nginx = start_nginx(nginx_dav());
-	const struct place place = { arrange_scene(&tkb_backend_http,
-		                                   nginx.port, http_url),
+	const struct place place = { arrange_scene(nginx.port, http_url),
 		                     empty_http };
 
 	check_killed_pulls(&place);

@@ -25,7 +25,7 @@ function(tkb_add_hiredis_1 name)
 		${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 	target_link_libraries(${name} PRIVATE hiredis_1 Threads::Threads
 		${CMAKE_DL_LIBS} PkgConfig::ZSTD PkgConfig::CRYPTO
-		PkgConfig::SSL PkgConfig::CURL PkgConfig::EXPAT
+		PkgConfig::CURL PkgConfig::EXPAT
 		PkgConfig::ARCHIVE PkgConfig::CMOCKA tkb_warnings)
 endfunction()
 
@@ -40,7 +40,8 @@ tkb_add_hiredis_1(resp_hiredis_1_replay ${fuzz}/resp_fuzz.c ${fuzz}/fuzz.c
 target_include_directories(resp_hiredis_1_replay PRIVATE ${fuzz})
 target_link_options(resp_hiredis_1_replay PRIVATE
 	-Wl,--wrap=tkb_net_open,--wrap=tkb_net_close
-	-Wl,--wrap=tkb_net_read,--wrap=tkb_net_write)
+	-Wl,--wrap=tkb_net_read,--wrap=tkb_net_write
+	-Wl,--wrap=tkb_net_is_hung_up)
 add_test(NAME fuzz_resp_hiredis_1_replay
 	COMMAND resp_hiredis_1_replay ${fuzz}/corpus/resp)
 set_tests_properties(fuzz_resp_hiredis_1_replay PROPERTIES TIMEOUT 300)

@@ -6,7 +6,6 @@
 
 #include "fake_http.h"
 #include "nginx.h"
-#include "remote/backends.h"
 
 /* The contract, for HTTP: in each way that a server lists what it has. */
 
@@ -24,7 +23,6 @@ static const char *start_index(void)
 }
 
 static const struct remote_kind http_index = {
-	.backend = &tkb_backend_http,
 	.start = start_index,
 	.stop = stop,
 	.is_shared = true,
@@ -43,7 +41,6 @@ static const char *start_tls(void)
 }
 
 static const struct remote_kind http_tls = {
-	.backend = &tkb_backend_http,
 	.start = start_tls,
 	.stop = stop,
 	.is_shared = true,
@@ -61,7 +58,6 @@ static const char *start_dav(void)
 }
 
 static const struct remote_kind http_dav = {
-	.backend = &tkb_backend_http,
 	.start = start_dav,
 	.stop = stop,
 	.is_shared = true,
@@ -77,7 +73,6 @@ static const char *start_document(void)
 }
 
 static const struct remote_kind http_document = {
-	.backend = &tkb_backend_http,
 	.start = start_document,
 	.stop = stop,
 	.is_shared = true,

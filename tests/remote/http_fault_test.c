@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "fake_http.h"
-#include "remote/backends.h"
 
 /* The HTTP backend and servers that lie, fail, or lead elsewhere. */
 
@@ -18,7 +17,7 @@ static int get_from(const char *url, uint64_t offset, struct tkb_buf *got,
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	int rc;
 
-	rc = open_http(url, &handle, err);
+	rc = open_handle(url, &handle, err);
 	handle.call.retry_after_ms = retry_after_ms;
 	return rc < 0 ? rc : get(&handle, &digest, offset, got, err);
 }
@@ -307,8 +306,7 @@ TEST(http_fault, nothing_is_put_on_another_server)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
-	         &err);
+	must_open(http_url(&server, "?listing=index"), &handle);
 	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
 	            &err,
 	            "it redirects to 'http://elsewhere.test:81', which gets no "
@@ -330,10 +328,8 @@ TEST(http_fault, a_put_follows_on_the_same_server)
 	};
 	struct server server = start_script(&(struct web_script){ answers, 2 });
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
-	         &err);
+	must_open(http_url(&server, "?listing=index"), &handle);
 	(void)must_put(&handle, make_bytes(100, 1));
 	CHECK_CONTAINS(strstr(requests_so_far(), "PUT /there"),
 	               "Content-Length: 100\r\n");
@@ -386,10 +382,9 @@ TEST(http_fault, a_source_that_ends_early_is_told_at_once)
 	const uint64_t start = now_ms();
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
-	         &err);
-	CHECK_FAILS(tkb_backend_http.put(handle.self, &handle.call, &digest,
-	                                 &blob, &err),
+	must_open(http_url(&server, "?listing=index"), &handle);
+	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
+	                                &blob, &err),
 	            TKB_ERR_IO, &err, "the blob is cut short");
 	CHECK(now_ms() - start < 5000);
 	stop_server(&server, SIGKILL);
@@ -408,10 +403,9 @@ static void check_records(const char *what, int status, const char *part)
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		struct tkb_error err = { 0 };
 
-		CHECK_OK(open_http(http_url(&server, ways[i]), &handle, &err),
-		         &err);
-		CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call,
-		                                     "ref", &visitor, &err),
+		must_open(http_url(&server, ways[i]), &handle);
+		CHECK_FAILS(handle.backend->records(handle.self, &handle.call,
+		                                    "ref", &visitor, &err),
 		            status, &err, part);
 		CHECK_INT(notebook->count, 0);
 	}
@@ -466,10 +460,9 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 	};
 	struct server server = start_script(&(struct web_script){ answers, 3 });
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	const struct notebook *notebook;
 
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	must_open(http_url(&server, ""), &handle);
 	notebook = list_records(&handle, "ref");
 	CHECK_INT(notebook->count, 1);
 	CHECK(tkb_bytes_equal(notebook->items[0].bytes, tkb_text("yes")));
@@ -500,11 +493,11 @@ static void check_unread_record(const char *refusal, int status)
 	};
 	struct server server = start_script(&(struct web_script){ answers, 3 });
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	const struct notebook *notebook;
+	struct tkb_error err = { 0 };
 	unsigned seen = 0;
 
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	must_open(http_url(&server, ""), &handle);
 	handle.call.is_last_attempt = status == TKB_ERR_UNAVAILABLE;
 	notebook = list_records(&handle, "ref");
 	CHECK_INT(notebook->count, 3);
@@ -528,8 +521,8 @@ static void check_unread_record(const char *refusal, int status)
 			record_visitor(new_notebook());
 
 		handle.call.is_last_attempt = false;
-		CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call,
-		                                     "ref", &visitor, &err),
+		CHECK_FAILS(handle.backend->records(handle.self, &handle.call,
+		                                    "ref", &visitor, &err),
 		            TKB_ERR_UNAVAILABLE, &err, "HTTP 500");
 	}
 	stop_server(&server, SIGKILL);
@@ -574,9 +567,9 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 		bool has = false;
 		uint64_t size = 7;
 
-		CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
-		CHECK_OK(tkb_backend_http.has(handle.self, &handle.call,
-		                              &digest, 1, &has, &size, &err),
+		must_open(http_url(&server, ""), &handle);
+		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
+		                             1, &has, &size, &err),
 		         &err);
 		CHECK(has);
 		CHECK(size == cases[i].size);
@@ -610,14 +603,12 @@ TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 		bool has = false;
 		uint64_t size = 7;
 
-		CHECK_OK(open_handle(&tkb_backend_s3,
-		                     text("s3://bucket?anonymous=true&"
-		                          "endpoint=http://127.0.0.1:%u",
-		                          server.port),
-		                     &handle, &err),
-		         &err);
-		CHECK_OK(tkb_backend_s3.has(handle.self, &handle.call, &digest,
-		                            1, &has, &size, &err),
+		must_open(text("s3://bucket?anonymous=true&"
+		               "endpoint=http://127.0.0.1:%u",
+		               server.port),
+		          &handle);
+		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
+		                             1, &has, &size, &err),
 		         &err);
 		CHECK(has);
 		CHECK(size == cases[i].size);
@@ -645,9 +636,9 @@ TEST(http_fault, a_record_longer_than_listed_is_refused)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
-	CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call, "ref",
-	                                     &visitor, &err),
+	must_open(http_url(&server, ""), &handle);
+	CHECK_FAILS(handle.backend->records(handle.self, &handle.call, "ref",
+	                                    &visitor, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "it sends more than");
 	stop_server(&server, SIGKILL);
 }

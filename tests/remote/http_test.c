@@ -6,7 +6,6 @@
 
 #include "fake_http.h"
 #include "nginx.h"
-#include "remote/backends.h"
 
 /* The HTTP backend: who may come in, and how a remote is laid out and listed. */
 
@@ -16,10 +15,9 @@ static void check_works(const char *url)
 {
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 
-	CHECK_OK(open_http(url, &handle, &err), &err);
+	must_open(url, &handle);
 	digest = must_put(&handle, bytes);
 	check_blob(&handle, &digest, 0, bytes);
 	(void)must_add(&handle, "team/model", bytes);
@@ -31,7 +29,8 @@ static void check_open_refused(const char *url, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(open_http(url, &handle, &err), TKB_ERR_INVALID, &err, part);
+	CHECK_FAILS(open_handle(url, &handle, &err), TKB_ERR_INVALID, &err,
+	            part);
 	CHECK(strstr(err.message, SECRET) == NULL);
 }
 
@@ -42,7 +41,7 @@ static void check_get_refused(const char *url, int status, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(url, &handle, &err), &err);
+	must_open(url, &handle);
 	CHECK_FAILS(get(&handle, &digest, 0, &got, &err), status, &err, part);
 	CHECK(strstr(err.message, SECRET) == NULL);
 }
@@ -54,9 +53,9 @@ static void check_add_refused(const char *url, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(url, &handle, &err), &err);
-	CHECK_FAILS(tkb_backend_http.add(handle.self, &handle.call, "ref",
-	                                 &digest, record, &err),
+	must_open(url, &handle);
+	CHECK_FAILS(handle.backend->add(handle.self, &handle.call, "ref",
+	                                &digest, record, &err),
 	            TKB_ERR_DENIED, &err, part);
 }
 
@@ -230,10 +229,8 @@ TEST(http, one_connection_serves_many_requests)
 {
 	struct server server = start_nginx(nginx_dav());
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
-	         &err);
+	must_open(http_url(&server, "?listing=index"), &handle);
 	for (uint32_t i = 0; i < 50; i++) {
 		const struct tkb_bytes bytes = make_bytes(100 + i, i);
 		const struct tkb_digest digest = must_put(&handle, bytes);
@@ -257,12 +254,11 @@ TEST(http, many_questions_use_no_more_connections_than_allowed)
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(http_url(&server, "?connections=3"), &handle, &err),
-	         &err);
+	must_open(http_url(&server, "?connections=3"), &handle);
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, COUNT,
-	                              answers, NULL, &err),
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
+	                             answers, NULL, &err),
 	         &err);
 	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
 	CHECK_INT(count_connections(), 3);
@@ -279,12 +275,12 @@ TEST(http, many_questions_are_asked_at_once)
 	struct tkb_error err = { 0 };
 	uint64_t start;
 
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	must_open(http_url(&server, ""), &handle);
 	for (uint32_t i = 0; i < 16; i++)
 		digests[i] = made_up(i);
 	start = now_ms();
-	CHECK_OK(tkb_backend_http.has(handle.self, &handle.call, digests, 16,
-	                              answers, NULL, &err),
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, 16,
+	                             answers, NULL, &err),
 	         &err);
 	CHECK(now_ms() - start >= 100);
 	CHECK(now_ms() - start < 500);
@@ -296,13 +292,11 @@ TEST(http, records_of_a_known_way_cost_a_listing_and_a_request_each)
 {
 	struct server server = start_nginx(nginx_dav());
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
 	check_works(http_url(&server, ""));
 	stop_server(&server, SIGKILL);
 	server = start_nginx(nginx_dav()); /* with an empty log */
-	CHECK_OK(open_http(http_url(&server, "?listing=index"), &handle, &err),
-	         &err);
+	must_open(http_url(&server, "?listing=index"), &handle);
 	CHECK_INT(list_records(&handle, "team/model")->count, 1);
 	CHECK_INT(count_requests("", 2), 2);
 	stop_server(&server, SIGKILL);
@@ -314,10 +308,9 @@ TEST(http, a_remote_lies_where_the_documents_say)
 	struct server server = start_nginx(nginx_dav());
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 
-	CHECK_OK(open_http(http_url(&server, "/a/b/"), &handle, &err), &err);
+	must_open(http_url(&server, "/a/b/"), &handle);
 	digest = must_put(&handle, bytes);
 	(void)must_add(&handle, "team/x@1", bytes);
 	tkb_digest_to_hex(&digest, hex);
@@ -343,12 +336,11 @@ TEST(http, a_server_that_takes_no_put_can_be_read)
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
 	const struct tkb_digest digest = digest_of(bytes);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct server server;
 
 	fill_www();
 	server = start_nginx(only_listed);
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	must_open(http_url(&server, ""), &handle);
 	CHECK_INT(list_records(&handle, "team/model")->count, 1);
 	CHECK_INT(list_refs(&handle)->count, 1);
 	CHECK_INT(list_records(&handle, "none")->count, 0);
@@ -370,9 +362,9 @@ TEST(http, a_server_that_lists_nothing_says_what_it_lacks)
 
 	fill_www();
 	server = start_nginx("location / { }\n");
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
-	CHECK_FAILS(tkb_backend_http.records(handle.self, &handle.call,
-	                                     "team/model", &visitor, &err),
+	must_open(http_url(&server, ""), &handle);
+	CHECK_FAILS(handle.backend->records(handle.self, &handle.call,
+	                                    "team/model", &visitor, &err),
 	            TKB_ERR_DENIED, &err,
 	            "it does not list what it has: give it a JSON index");
 	CHECK_INT(notebook->count, 0);
@@ -400,9 +392,8 @@ TEST(http, a_server_that_neither_lists_nor_compares_takes_no_records)
 static int count_records(const char *url)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_http(url, &handle, &err), &err);
+	must_open(url, &handle);
 	return (int)list_records(&handle, "ref")->count;
 }
 
@@ -426,11 +417,10 @@ TEST(http, documents_are_found_by_those_who_may_not_write_them)
 {
 	struct server server = start_web(WEB_BLIND);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
 	check_works(http_url(&server, "?single-writer=1"));
 	check_add_refused(http_url(&server, ""), "add 'single-writer=1'");
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	must_open(http_url(&server, ""), &handle);
 	CHECK_INT(list_records(&handle, "team/model")->count, 1);
 	stop_server(&server, SIGKILL);
 }
@@ -472,8 +462,7 @@ static void *write_some(void *self)
 	struct writer *writer = self;
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 
-	writer->rc = open_handle(&tkb_backend_http, writer->url, &handle,
-	                         &writer->err);
+	writer->rc = open_handle(writer->url, &handle, &writer->err);
 	for (uint32_t i = 0; i < EACH && writer->rc == 0; i++) {
 		const uint32_t number = writer->number * EACH + i;
 		const struct tkb_bytes record = { &number, sizeof(number) };
@@ -481,7 +470,7 @@ static void *write_some(void *self)
 
 		writer->rc = tkb_digest_of(record, &digest, &writer->err);
 		if (writer->rc == 0)
-			writer->rc = tkb_backend_http.add(
+			writer->rc = handle.backend->add(
 				handle.self, &handle.call, "ref", &digest,
 				record, &writer->err);
 	}
@@ -519,7 +508,7 @@ TEST(http, a_record_that_is_touched_is_young_again)
 	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	CHECK_OK(open_http(http_url(&server, ""), &handle, &err), &err);
+	must_open(http_url(&server, ""), &handle);
 	digest = must_add(&handle, "ref", record);
 	(void)must_put(&handle, record);
 	tkb_digest_to_hex(&digest, hex);
@@ -530,14 +519,14 @@ TEST(http, a_record_that_is_touched_is_young_again)
 	          0);
 	CHECK(list_records(&handle, "ref")->items[0].age_s / 3600 == 48);
 	CHECK(list_blobs(&handle)->items[0].age_s / 3600 == 48);
-	CHECK_OK(tkb_backend_http.touch(handle.self, &handle.call, "ref",
-	                                &digest, &err),
+	CHECK_OK(handle.backend->touch(handle.self, &handle.call, "ref",
+	                               &digest, &err),
 	         &err);
 	CHECK(list_records(&handle, "ref")->items[0].age_s < 60);
 	/* Damage must not look young. */
 	write_text(text("nginx/www/ref/ref/%s", hex), "damaged");
-	CHECK_INT(tkb_backend_http.touch(handle.self, &handle.call, "ref",
-	                                 &digest, &err),
+	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "ref",
+	                                &digest, &err),
 	          TKB_MISS);
 	stop_server(&server, SIGKILL);
 }

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include "fake_redis.h"
-#include "remote/backends.h"
 
 /* The Redis backend against servers that refuse, lie, or die. */
 
@@ -18,11 +17,10 @@ static void check_answer(const char *text, int status, const char *part)
 	struct tkb_error err = { 0 };
 	bool answered = false;
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
-	CHECK_FAILS(tkb_backend_redis.has(handle.self, &handle.call, &digest, 1,
-	                                  &answered, NULL, &err),
+	must_open(redis_url(&server, ""), &handle);
+	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
+	                                &answered, NULL, &err),
 	            status, &err, part);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -140,11 +138,10 @@ TEST(redis_fault, an_endless_answer_is_cut_off)
 		struct tkb_error err = { 0 };
 		bool answered = false;
 
-		CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err),
-		         &err);
-		CHECK_FAILS(tkb_backend_redis.has(handle.self, &handle.call,
-		                                  &digest, 1, &answered, NULL,
-		                                  &err),
+		must_open(redis_url(&server, ""), &handle);
+		CHECK_FAILS(handle.backend->has(handle.self, &handle.call,
+		                                &digest, 1, &answered, NULL,
+		                                &err),
 		            TKB_ERR_UNAVAILABLE, &err,
 		            "its answer has more than 65536 bytes");
 		close_handle(&handle);
@@ -176,8 +173,7 @@ TEST(redis_fault, a_blob_of_another_size_than_told_is_unavailable)
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		struct tkb_error err = { 0 };
 
-		CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err),
-		         &err);
+		must_open(redis_url(&server, ""), &handle);
 		CHECK_FAILS(get(&handle, &digest, 0, &got, &err),
 		            TKB_ERR_UNAVAILABLE, &err, cases[i].part);
 		CHECK_INT(got.size, 0);
@@ -209,8 +205,7 @@ TEST(redis_fault, an_empty_answer_is_an_empty_blob_only_if_it_is_there)
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		struct tkb_error err = { 0 };
 
-		CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err),
-		         &err);
+		must_open(redis_url(&server, ""), &handle);
 		CHECK_INT(get(&handle, &digest, 0, &got, &err),
 		          cases[i].status);
 		CHECK_INT(got.size, 0);
@@ -242,15 +237,13 @@ TEST(redis_fault, a_scan_that_tells_a_key_twice_is_told_once)
 	struct server server = start_fake(play, &script);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct notebook *notebook;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	notebook = list_blobs(&handle);
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].size, 5);
 	CHECK(notebook->items[0].age_s >= 1000 &&
 	      notebook->items[0].age_s < 1060);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -263,12 +256,16 @@ TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
 	};
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct notebook *notebook = new_notebook();
+	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
-	CHECK_INT(list_refs(&handle)->count, 1);
-	close_handle(&handle);
+	CHECK_OK(tkb_remote_open(redis_url(&server, ""), NULL, &remote, &err),
+	         &err);
+	CHECK_OK(tkb_remote_refs(remote, &visitor, &err), &err);
+	CHECK_INT(notebook->count, 1);
+	CHECK_STR(notebook->items[0].name, "team/model");
 	stop_server(&server, SIGKILL);
 }
 
@@ -347,17 +344,16 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 	uint64_t start;
 
 	handle.call.stall_ms = 500;
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	digest = must_put(&handle, make_bytes(32 * TKB_MIB, 8));
 	tkb_digest_to_hex(&digest, hex);
 	prank.key = text("tkbundle:cas:%s", hex);
 	start = now_ms();
-	CHECK_FAILS(tkb_backend_redis.get(handle.self, &handle.call, &digest, 0,
-	                                  &sink, &err),
+	CHECK_FAILS(handle.backend->get(handle.self, &handle.call, &digest, 0,
+	                                &sink, &err),
 	            TKB_ERR_UNAVAILABLE, &err, part);
 	CHECK(now_ms() - start < 2000);
 	CHECK(prank.moved < 32 * TKB_MIB);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -397,13 +393,12 @@ static void check_pranked_put(void (*play_it)(struct prank *prank),
 	uint64_t start;
 
 	handle.call.stall_ms = 500;
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	start = now_ms();
-	CHECK_FAILS(tkb_backend_redis.put(handle.self, &handle.call, &digest,
-	                                  &blob, &err),
+	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
+	                                &blob, &err),
 	            TKB_ERR_UNAVAILABLE, &err, part);
 	CHECK(now_ms() - start < 2000);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -430,9 +425,9 @@ TEST(redis_fault, a_writer_that_breaks_off_leaves_nothing)
 	struct tkb_error err = { 0 };
 
 	handle.call.stall_ms = 200;
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
-	CHECK_INT(tkb_backend_redis.put(handle.self, &handle.call, &digest,
-	                                &blob, &err),
+	must_open(redis_url(&server, ""), &handle);
+	CHECK_INT(handle.backend->put(handle.self, &handle.call, &digest, &blob,
+	                              &err),
 	          TKB_ERR_UNAVAILABLE);
 	close_handle(&handle);
 	(void)kill(server.pid, SIGCONT);
@@ -462,12 +457,12 @@ TEST(redis_fault, a_put_that_its_source_ends_ends_the_connection)
 	bool answered = false;
 
 	handle.call.stall_ms = 500;
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
-	CHECK_FAILS(tkb_backend_redis.put(handle.self, &handle.call, &digest,
-	                                  &blob, &err),
+	must_open(redis_url(&server, ""), &handle);
+	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
+	                                &blob, &err),
 	            TKB_ERR_INVALID, &err, "enough");
-	CHECK_FAILS(tkb_backend_redis.has(handle.self, &handle.call, &digest, 1,
-	                                  &answered, NULL, &err),
+	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
+	                                &answered, NULL, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "connection was broken off");
 	close_handle(&handle);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
@@ -487,10 +482,9 @@ TEST(redis_fault, the_last_words_of_a_server_are_heard)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "too many clients");
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 

@@ -44,8 +44,7 @@ TEST(redis_named, what_redis_would_not_answer_is_no_success)
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		struct tkb_error err = { 0 };
 
-		CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err),
-		         &err);
+		must_open(redis_url(&server, ""), &handle);
 		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_UNAVAILABLE, &err,
 		            cases[i].part);
 		close_handle(&handle);
@@ -62,10 +61,8 @@ TEST(redis_named, a_connection_goes_on_after_a_refusal)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(
-		open_redis(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
-	                   &handle, &err),
-		&err);
+	must_open(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
+	          &handle);
 	for (int i = 0; i < 3; i++)
 		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_DENIED, &err,
 		            "do not let this user use 'set'");
@@ -84,10 +81,8 @@ TEST(redis_named, nothing_is_stored_where_transactions_are_not_allowed)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(
-		open_redis(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
-	                   &handle, &err),
-		&err);
+	must_open(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
+	          &handle);
 	for (int i = 0; i < 2; i++)
 		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_DENIED, &err,
 		            "do not let this user use 'multi'");

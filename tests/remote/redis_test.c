@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "fake_redis.h"
-#include "remote/backends.h"
 
 /* The Redis backend against the real redis-server. */
 
@@ -16,7 +15,7 @@ static void check_refused(const char *url, int status, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(open_redis(url, &handle, &err), status, &err, part);
+	CHECK_FAILS(open_handle(url, &handle, &err), status, &err, part);
 	CHECK(strstr(err.message, "s3cret") == NULL);
 	CHECK(strstr(err.message, "somebody") == NULL);
 }
@@ -57,11 +56,8 @@ TEST(redis, a_password_opens_and_nothing_else_does)
 {
 	struct server server = start_redis("requirepass s3cret\n");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(text("redis://:s3cret@127.0.0.1:%u", server.port),
-	                    &handle, &err),
-	         &err);
+	must_open(text("redis://:s3cret@127.0.0.1:%u", server.port), &handle);
 	(void)must_put(&handle, make_bytes(10, 1));
 	close_handle(&handle);
 	check_refused(text("redis://127.0.0.1:%u", server.port), TKB_ERR_DENIED,
@@ -98,12 +94,9 @@ static const char *user(const char *name, const char *rights)
 static void open_as(const struct server *server, const char *name,
                     const char *rest, struct handle *handle)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(open_redis(text("redis://%s:s3cret@127.0.0.1:%u%s", name,
-	                         server->port, rest),
-	                    handle, &err),
-	         &err);
+	must_open(text("redis://%s:s3cret@127.0.0.1:%u%s", name, server->port,
+	               rest),
+	          handle);
 }
 
 TEST(redis, the_documented_rights_are_enough)
@@ -125,8 +118,8 @@ TEST(redis, the_documented_rights_are_enough)
 	(void)must_add(&pusher, "ref", large);
 	CHECK(is_there(&pusher, &digest));
 	CHECK_INT(list_records(&pusher, "ref")->count, 1);
-	CHECK_OK(tkb_backend_redis.drop(pusher.self, &pusher.call, "ref",
-	                                &digest, &err),
+	CHECK_OK(pusher.backend->drop(pusher.self, &pusher.call, "ref", &digest,
+	                              &err),
 	         &err);
 	(void)must_add(&pusher, "ref", large);
 
@@ -135,21 +128,20 @@ TEST(redis, the_documented_rights_are_enough)
 	CHECK_INT(list_records(&puller, "ref")->count, 1);
 
 	open_as(&server, "toucher", "", &toucher);
-	CHECK_OK(tkb_backend_redis.touch(toucher.self, &toucher.call, "ref",
-	                                 &digest, &err),
+	CHECK_OK(toucher.backend->touch(toucher.self, &toucher.call, "ref",
+	                                &digest, &err),
 	         &err);
 
 	open_as(&server, "cleaner", "/0?ttl=1d", &cleaner);
 	(void)must_put(&cleaner, make_bytes(10, 2));
 	CHECK_INT(list_blobs(&cleaner)->count, 2);
 	CHECK_INT(list_refs(&cleaner)->count, 1);
-	CHECK_OK(tkb_backend_redis.remove(cleaner.self, &cleaner.call, &digest,
-	                                  &err),
+	CHECK_OK(cleaner.backend->remove(cleaner.self, &cleaner.call, &digest,
+	                                 &err),
 	         &err);
 	close_handle(&cleaner);
 	close_handle(&toucher);
 	close_handle(&puller);
-	close_handle(&pusher);
 	stop_server(&server, SIGKILL);
 }
 
@@ -169,16 +161,15 @@ TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
 	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
 	            &err, "do not let this user use 'psetex'");
 	CHECK(!is_there(&handle, &digest));
-	CHECK_FAILS(tkb_backend_redis.list(handle.self, &handle.call, &visitor,
-	                                   &err),
-	            TKB_ERR_DENIED, &err, "'scan'");
+	CHECK_FAILS(
+		handle.backend->list(handle.self, &handle.call, &visitor, &err),
+		TKB_ERR_DENIED, &err, "'scan'");
 	CHECK_INT(list_records(&handle, "none")->count, 0);
 
 	open_as(&server, "blind", "", &blind);
 	CHECK_FAILS(put_blob(&blind, &digest, &bytes, &err), TKB_ERR_DENIED,
 	            &err, "do not let this user use these keys");
 	close_handle(&blind);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -187,13 +178,9 @@ TEST(redis, a_user_may_have_no_password)
 	struct server server = start_redis("user guest on nopass ~* +@all\n"
 	                                   "requirepass s3cret\n");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(text("redis://guest@127.0.0.1:%u", server.port),
-	                    &handle, &err),
-	         &err);
+	must_open(text("redis://guest@127.0.0.1:%u", server.port), &handle);
 	(void)must_put(&handle, make_bytes(10, 4));
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -202,12 +189,9 @@ TEST(redis, a_unix_socket_serves_as_well)
 	struct server server = start_redis("requirepass s3cret\n");
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 1, 5);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 
-	CHECK_OK(open_redis(text("redis+unix://:s3cret@%s?db=3", server.socket),
-	                    &handle, &err),
-	         &err);
+	must_open(text("redis+unix://:s3cret@%s?db=3", server.socket), &handle);
 	digest = must_put(&handle, bytes);
 	check_blob(&handle, &digest, 0, bytes);
 	close_handle(&handle);
@@ -222,12 +206,11 @@ TEST(redis, databases_are_apart)
 	TKB_AUTO(close_handle) struct handle first = { .self = NULL };
 	TKB_AUTO(close_handle) struct handle second = { .self = NULL };
 	TKB_AUTO(close_handle) struct handle again = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 
-	CHECK_OK(open_redis(redis_url(&server, "/1"), &first, &err), &err);
-	CHECK_OK(open_redis(redis_url(&server, "?db=2"), &second, &err), &err);
-	CHECK_OK(open_redis(redis_url(&server, "/2"), &again, &err), &err);
+	must_open(redis_url(&server, "/1"), &first);
+	must_open(redis_url(&server, "?db=2"), &second);
+	must_open(redis_url(&server, "/2"), &again);
 	digest = must_put(&second, make_bytes(10, 6));
 	CHECK(!is_there(&first, &digest));
 	CHECK(is_there(&again, &digest));
@@ -235,7 +218,6 @@ TEST(redis, databases_are_apart)
 	              "no such database");
 	close_handle(&first);
 	close_handle(&second);
-	close_handle(&again);
 	stop_server(&server, SIGKILL);
 }
 
@@ -247,13 +229,10 @@ TEST(redis, prefixes_are_apart)
 		                                "ab",   "a:ref" };
 	struct handle handles[TKB_COUNT_OF(prefixes)] = { { .self = NULL } };
 	struct server server = start_redis("");
-	struct tkb_error err = { 0 };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++) {
-		CHECK_OK(open_redis(redis_url(&server,
-		                              text("?prefix=%s", prefixes[i])),
-		                    &handles[i], &err),
-		         &err);
+		must_open(redis_url(&server, text("?prefix=%s", prefixes[i])),
+		          &handles[i]);
 		(void)must_put(&handles[i], make_bytes(10, (uint32_t)i));
 		(void)must_add(&handles[i], text("ref%zu", i),
 		               make_bytes(10, (uint32_t)i));
@@ -291,18 +270,16 @@ TEST(redis, without_a_ttl_nothing_expires)
 {
 	struct server server = start_redis("");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest small;
 	struct tkb_digest large;
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	small = must_put(&handle, make_bytes(10, 7));
 	large = must_put(&handle, make_bytes(2 * TKB_MIB, 7));
 	(void)must_add(&handle, "ref", make_bytes(10, 7));
 	CHECK_INT(ttl_of(&server, blob_key(&small)), -1);
 	CHECK_INT(ttl_of(&server, blob_key(&large)), -1);
 	CHECK_INT(ttl_of(&server, "tkbundle:ref:ref"), -1);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -310,12 +287,10 @@ TEST(redis, a_ttl_ends_what_nobody_uses)
 {
 	struct server server = start_redis("");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest small;
 	struct tkb_digest large;
 
-	CHECK_OK(open_redis(redis_url(&server, "?ttl=300ms"), &handle, &err),
-	         &err);
+	must_open(redis_url(&server, "?ttl=300ms"), &handle);
 	small = must_put(&handle, make_bytes(10, 8));
 	large = must_put(&handle, make_bytes(2 * TKB_MIB, 8));
 	(void)must_add(&handle, "ref", make_bytes(10, 8));
@@ -325,7 +300,6 @@ TEST(redis, a_ttl_ends_what_nobody_uses)
 	CHECK_INT(list_blobs(&handle)->count, 0);
 	CHECK_INT(list_records(&handle, "ref")->count, 0);
 	CHECK_INT(list_refs(&handle)->count, 0);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -340,8 +314,7 @@ TEST(redis, what_is_used_lives_on)
 	struct tkb_digest digest;
 	const char *blob;
 
-	CHECK_OK(open_redis(redis_url(&server, "?ttl=1d"), &handle, &err),
-	         &err);
+	must_open(redis_url(&server, "?ttl=1d"), &handle);
 	digest = must_put(&handle, bytes);
 	(void)must_add(&handle, "ref", bytes);
 	blob = blob_key(&digest);
@@ -360,14 +333,13 @@ TEST(redis, what_is_used_lives_on)
 		if (i == 0)
 			CHECK_INT(list_records(&handle, "ref")->count, 1);
 		else
-			CHECK_OK(tkb_backend_redis.touch(handle.self,
-			                                 &handle.call, "ref",
-			                                 &digest, &err),
+			CHECK_OK(handle.backend->touch(handle.self,
+			                               &handle.call, "ref",
+			                               &digest, &err),
 			         &err);
 		CHECK(ttl_of(&server, "tkbundle:ref:ref") > 23 * hour);
 		CHECK(ttl_of(&server, "tkbundle:used:ref") > 23 * hour);
 	}
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -376,11 +348,10 @@ TEST(redis, times_that_were_lost_are_noted_anew)
 {
 	struct server server = start_redis("");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	digest = must_put(&handle, make_bytes(10, 10));
 	(void)must_add(&handle, "ref", make_bytes(10, 10));
 	tkb_digest_to_hex(&digest, hex);
@@ -398,7 +369,6 @@ TEST(redis, times_that_were_lost_are_noted_anew)
 	CHECK_STR(ask_redis(&server, "ZCARD", "tkbundle:times:cas", NULL),
 	          "1\n");
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -410,21 +380,20 @@ TEST(redis, what_is_gone_leaves_no_time)
 	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	digest = must_put(&handle, make_bytes(10, 15));
 	(void)must_add(&handle, "ref", make_bytes(10, 15));
-	CHECK_INT(tkb_backend_redis.touch(handle.self, &handle.call, "ref",
-	                                  &missing, &err),
+	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "ref",
+	                                &missing, &err),
 	          TKB_MISS);
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
-	CHECK_OK(tkb_backend_redis.drop(handle.self, &handle.call, "ref",
-	                                &digest, &err),
+	CHECK_OK(handle.backend->drop(handle.self, &handle.call, "ref", &digest,
+	                              &err),
 	         &err);
-	CHECK_OK(tkb_backend_redis.remove(handle.self, &handle.call, &digest,
-	                                  &err),
+	CHECK_OK(handle.backend->remove(handle.self, &handle.call, &digest,
+	                                &err),
 	         &err);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -433,9 +402,8 @@ TEST(redis, strange_keys_are_passed_over)
 {
 	struct server server = start_redis("");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	(void)must_put(&handle, make_bytes(10, 11));
 	(void)must_add(&handle, "ref", make_bytes(10, 11));
 	(void)ask_redis(&server, "SET", "tkbundle:cas:short", "1", NULL);
@@ -446,7 +414,6 @@ TEST(redis, strange_keys_are_passed_over)
 	CHECK_INT(list_blobs(&handle)->count, 1);
 	CHECK_INT(list_refs(&handle)->count, 1);
 	CHECK_INT(list_records(&handle, "ref")->count, 1);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -455,17 +422,15 @@ TEST(redis, many_other_keys_do_not_matter)
 {
 	struct server server = start_redis("enable-debug-command yes\n");
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
 	(void)ask_redis(&server, "DEBUG", "POPULATE", "50000", NULL);
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	for (uint32_t i = 0; i < 50; i++) {
 		(void)must_put(&handle, make_bytes(10, i));
 		(void)must_add(&handle, text("ref%u", i), make_bytes(10, i));
 	}
 	CHECK_INT(list_blobs(&handle)->count, 50);
 	CHECK_INT(list_refs(&handle)->count, 50);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -489,7 +454,7 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	struct tkb_error err = { 0 };
 	size_t there = 0;
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = must_put(&handle, make_bytes(size_of_blob(i), i));
 	/* Answers that nobody has read yet take memory, too. */
@@ -508,7 +473,6 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	}
 	CHECK(there > 0 && there < COUNT);
 	CHECK_INT(notebook->count, there);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -522,14 +486,13 @@ TEST(redis, a_full_server_that_evicts_nothing_says_so)
 	struct tkb_error err = { 0 };
 	struct tkb_digest small;
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	small = must_put(&handle, make_bytes(10, 12));
 	CHECK_FAILS(put_blob(&handle, &digest, &large, &err),
 	            TKB_ERR_UNAVAILABLE, &err,
 	            "its memory is full (maxmemory)");
 	CHECK(is_there(&handle, &small));
 	CHECK(!is_there(&handle, &digest));
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -545,9 +508,8 @@ TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
 	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
-	CHECK_OK(open_redis(redis_url(&replica, "?ttl=1d"), &reader, &err),
-	         &err);
+	must_open(redis_url(&server, ""), &handle);
+	must_open(redis_url(&replica, "?ttl=1d"), &reader);
 	digest = must_put(&handle, bytes);
 	for (int i = 0; i < 500 && !is_there(&reader, &digest); i++)
 		nap_ms(20);
@@ -555,7 +517,6 @@ TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
 	            &err, "it is a replica that takes nothing");
 	check_blob(&reader, &digest, 0, bytes);
 	close_handle(&handle);
-	close_handle(&reader);
 	stop_server(&replica, SIGKILL);
 	stop_server(&server, SIGKILL);
 }
@@ -569,12 +530,11 @@ TEST(redis, a_cluster_is_refused_in_one_sentence)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_redis(redis_url(&server, ""), &handle, &err), &err);
+	must_open(redis_url(&server, ""), &handle);
 	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
 	            &err, "a Redis Cluster, which is not supported");
 	check_refused(redis_url(&server, "/1"), TKB_ERR_INVALID,
 	              "a Redis Cluster, which is not supported");
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -605,15 +565,13 @@ TEST(redis, questions_travel_together)
 		digests[i] = made_up(i);
 	before = reads_of(&server);
 	asking = reads_of(&server) - before;
-	CHECK_OK(open_redis(redis_url(&server, "/0?ttl=1d"), &handle, &err),
-	         &err);
+	must_open(redis_url(&server, "/0?ttl=1d"), &handle);
 	CHECK_INT(list_records(&handle, "ref")->count, 0);
 	CHECK_INT(reads_of(&server) - before - 2 * asking, 2);
-	CHECK_OK(tkb_backend_redis.has(handle.self, &handle.call, digests,
-	                               COUNT, answers, NULL, &err),
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
+	                             answers, NULL, &err),
 	         &err);
 	CHECK(reads_of(&server) - before - 3 * asking < 20);
-	close_handle(&handle);
 	stop_server(&server, SIGKILL);
 }
 
@@ -666,11 +624,11 @@ static long peak_growth(const char *url)
 	struct rusage after;
 
 	(void)getrusage(RUSAGE_SELF, &before);
-	if (open_redis(url, &handle, NULL) < 0 ||
-	    tkb_backend_redis.put(handle.self, &handle.call, &digest, &blob,
-	                          NULL) < 0 ||
-	    tkb_backend_redis.get(handle.self, &handle.call, &digest, 0, &sink,
-	                          NULL) < 0 ||
+	if (open_handle(url, &handle, NULL) < 0 ||
+	    handle.backend->put(handle.self, &handle.call, &digest, &blob,
+	                        NULL) < 0 ||
+	    handle.backend->get(handle.self, &handle.call, &digest, 0, &sink,
+	                        NULL) < 0 ||
 	    offset != blob.size)
 		return -1024;
 	(void)getrusage(RUSAGE_SELF, &after);

@@ -39,11 +39,11 @@ void contract_a_missing_blob_is_a_miss_and_the_sink_is_left_alone(
 	const struct tkb_sink sink = { count_call, &calls };
 
 	BEGIN;
-	CHECK_INT(backend->get(handle.self, &handle.call, &digest, 0, &sink,
-	                       &err),
+	CHECK_INT(handle.backend->get(handle.self, &handle.call, &digest, 0,
+	                              &sink, &err),
 	          TKB_MISS);
-	CHECK_INT(backend->get(handle.self, &handle.call, &digest, 5, &sink,
-	                       &err),
+	CHECK_INT(handle.backend->get(handle.self, &handle.call, &digest, 5,
+	                              &sink, &err),
 	          TKB_MISS);
 	CHECK_INT(calls, 0);
 	CHECK_STR(err.message, "");
@@ -102,14 +102,14 @@ void contract_a_damaged_blob_is_told_by_its_size_and_replaced(
 		uint64_t size = 7;
 
 		CHECK_OK(put_blob(&handle, &digest, &others[i], &err), &err);
-		CHECK_OK(backend->has(handle.self, &handle.call, &digest, 1,
-		                      &has, &size, &err),
+		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
+		                             1, &has, &size, &err),
 		         &err);
 		CHECK(has);
 		CHECK_INT(size, others[i].size);
 		(void)must_put(&handle, bytes);
-		CHECK_OK(backend->has(handle.self, &handle.call, &digest, 1,
-		                      &has, &size, &err),
+		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
+		                             1, &has, &size, &err),
 		         &err);
 		CHECK_INT(size, bytes.size);
 		check_blob(&handle, &digest, 0, bytes);
@@ -134,15 +134,15 @@ void contract_has_tells_which_of_many_are_there(
 		                     ? must_put(&handle, make_bytes(10 + i, i))
 		                     : made_up(i);
 	memset(answers, 1, COUNT * sizeof(*answers));
-	CHECK_OK(backend->has(handle.self, &handle.call, digests, COUNT,
-	                      answers, told, &err),
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
+	                             answers, told, &err),
 	         &err);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		CHECK_INT(answers[i], i % 13 == 0);
 		CHECK(!answers[i] || told[i] == 10 + i);
 	}
-	CHECK_OK(backend->has(handle.self, &handle.call, digests, 0, answers,
-	                      NULL, &err),
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, 0,
+	                             answers, NULL, &err),
 	         &err);
 	END;
 }
@@ -157,12 +157,14 @@ void contract_a_removed_blob_is_gone_and_may_come_back(
 	BEGIN;
 	digest = must_put(&handle, bytes);
 	other = must_put(&handle, make_bytes(1000, 5));
-	CHECK_OK(backend->remove(handle.self, &handle.call, &digest, &err),
+	CHECK_OK(handle.backend->remove(handle.self, &handle.call, &digest,
+	                                &err),
 	         &err);
 	CHECK(!is_there(&handle, &digest));
 	CHECK(is_there(&handle, &other));
 	CHECK_INT(list_blobs(&handle)->count, 1);
-	CHECK_INT(backend->remove(handle.self, &handle.call, &digest, &err),
+	CHECK_INT(handle.backend->remove(handle.self, &handle.call, &digest,
+	                                 &err),
 	          TKB_MISS);
 	(void)must_put(&handle, bytes);
 	check_blob(&handle, &digest, 0, bytes);
@@ -226,8 +228,8 @@ void contract_what_a_sink_returns_ends_the_get(const struct remote_kind *remote)
 
 	BEGIN;
 	digest = must_put(&handle, make_bytes(5 * TKB_MIB, 6));
-	CHECK_FAILS(backend->get(handle.self, &handle.call, &digest, 0, &sink,
-	                         &err),
+	CHECK_FAILS(handle.backend->get(handle.self, &handle.call, &digest, 0,
+	                                &sink, &err),
 	            TKB_ERR_LEFT_OUT, &err, "enough");
 	END;
 }
@@ -255,16 +257,15 @@ void contract_what_a_source_returns_ends_the_put(
 			                       { refuse_to_read, &limits[i] } };
 
 		BEGIN;
-		CHECK_FAILS(backend->put(handle.self, &handle.call, &digest,
-		                         &blob, &err),
+		CHECK_FAILS(handle.backend->put(handle.self, &handle.call,
+		                                &digest, &blob, &err),
 		            TKB_ERR_LEFT_OUT, &err, "enough");
 		if (!remote->is_shared) {
 			END;
 			continue;
 		}
 		close_handle(&handle);
-		CHECK_OK(open_handle(remote->backend, url, &handle, &err),
-		         &err);
+		must_open(url, &handle);
 		CHECK(!is_there(&handle, &digest));
 		CHECK_INT(list_blobs(&handle)->count, 0);
 		END;
@@ -297,10 +298,10 @@ void contract_a_source_that_ends_early_leaves_no_blob(
 	if (!remote->is_shared)
 		skip();
 	BEGIN;
-	CHECK(backend->put(handle.self, &handle.call, &digest, &blob, &err) <
-	      0);
+	CHECK(handle.backend->put(handle.self, &handle.call, &digest, &blob,
+	                          &err) < 0);
 	close_handle(&handle);
-	CHECK_OK(open_handle(remote->backend, url, &handle, &err), &err);
+	must_open(url, &handle);
 	CHECK(!is_there(&handle, &digest));
 	CHECK_INT(list_blobs(&handle)->count, 0);
 	END;
@@ -321,13 +322,15 @@ void contract_what_a_visitor_returns_ends_the_listing(
 		(void)must_add(&handle, "two", make_bytes(10, i));
 	}
 	notebook->rc = TKB_ERR_INVALID;
-	CHECK_FAILS(backend->list(handle.self, &handle.call, &blobs, &err),
+	CHECK_FAILS(
+		handle.backend->list(handle.self, &handle.call, &blobs, &err),
+		TKB_ERR_INVALID, &err, "enough");
+	CHECK_FAILS(handle.backend->records(handle.self, &handle.call, "one",
+	                                    &records, &err),
 	            TKB_ERR_INVALID, &err, "enough");
-	CHECK_FAILS(backend->records(handle.self, &handle.call, "one", &records,
-	                             &err),
-	            TKB_ERR_INVALID, &err, "enough");
-	CHECK_FAILS(backend->refs(handle.self, &handle.call, &refs, &err),
-	            TKB_ERR_INVALID, &err, "enough");
+	CHECK_FAILS(
+		handle.backend->refs(handle.self, &handle.call, &refs, &err),
+		TKB_ERR_INVALID, &err, "enough");
 	CHECK_INT(notebook->count, 3);
 	END;
 }
@@ -342,8 +345,8 @@ void contract_a_refused_call_leaves_the_handle_usable(
 
 	BEGIN;
 	digest = must_put(&handle, bytes);
-	CHECK_FAILS(backend->get(handle.self, &handle.call, &digest, 0, &sink,
-	                         &err),
+	CHECK_FAILS(handle.backend->get(handle.self, &handle.call, &digest, 0,
+	                                &sink, &err),
 	            TKB_ERR_DENIED, &err, "enough");
 	CHECK(is_there(&handle, &digest));
 	CHECK_INT(list_blobs(&handle)->count, 1);

@@ -14,7 +14,6 @@
 #include "remote_fixture.h"
 
 struct remote_kind {
-	const struct tkb_remote_backend *backend;
 	/** Start what is needed, and give the URL of an empty remote. */
 	const char *(*start)(void);
 	void (*stop)(void);
@@ -59,12 +58,11 @@ enum {
 /* In each of them: a remote, a connection to it, an error. */
 #define BEGIN                                                                  \
 	const char *const url = remote->start();                               \
-	const struct tkb_remote_backend *const backend = remote->backend;      \
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };        \
 	struct tkb_error err = { 0 };                                          \
                                                                                \
-	(void)backend;                                                         \
-	CHECK_OK(open_handle(remote->backend, url, &handle, &err), &err)
+	(void)err;                                                             \
+	must_open(url, &handle)
 
 #define END                                                                    \
 	close_handle(&handle);                                                 \

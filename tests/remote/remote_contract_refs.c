@@ -85,17 +85,18 @@ void contract_a_dropped_record_is_gone(const struct remote_kind *remote)
 	digest = must_add(&handle, "ref", make_bytes(100, 14));
 	other = must_add(&handle, "ref", make_bytes(100, 15));
 	(void)must_add(&handle, "twin", make_bytes(100, 14));
-	CHECK_OK(backend->drop(handle.self, &handle.call, "ref", &digest, &err),
+	CHECK_OK(handle.backend->drop(handle.self, &handle.call, "ref", &digest,
+	                              &err),
 	         &err);
 	CHECK_INT(list_records(&handle, "ref")->count, 1);
 	CHECK_INT(count_digest(list_records(&handle, "ref"), &other), 1);
 	CHECK_INT(list_records(&handle, "twin")->count, 1);
-	CHECK_INT(
-		backend->drop(handle.self, &handle.call, "ref", &digest, &err),
-		TKB_MISS);
-	CHECK_INT(
-		backend->drop(handle.self, &handle.call, "none", &digest, &err),
-		TKB_MISS);
+	CHECK_INT(handle.backend->drop(handle.self, &handle.call, "ref",
+	                               &digest, &err),
+	          TKB_MISS);
+	CHECK_INT(handle.backend->drop(handle.self, &handle.call, "none",
+	                               &digest, &err),
+	          TKB_MISS);
 	END;
 }
 
@@ -107,9 +108,9 @@ void contract_a_ref_without_records_is_not_told(
 	BEGIN;
 	digest = must_add(&handle, "gone", make_bytes(100, 16));
 	(void)must_add(&handle, "kept", make_bytes(100, 16));
-	CHECK_OK(
-		backend->drop(handle.self, &handle.call, "gone", &digest, &err),
-		&err);
+	CHECK_OK(handle.backend->drop(handle.self, &handle.call, "gone",
+	                              &digest, &err),
+	         &err);
 	CHECK_INT(list_refs(&handle)->count, 1);
 	CHECK_INT(count_name(list_refs(&handle), "kept"), 1);
 	(void)must_add(&handle, "gone", make_bytes(100, 16));
@@ -170,20 +171,20 @@ void contract_touch_makes_a_record_young(const struct remote_kind *remote)
 	BEGIN;
 	digest = must_add(&handle, "ref", make_bytes(10, 19));
 	(void)must_put(&handle, make_bytes(10, 19));
-	CHECK_INT(backend->touch(handle.self, &handle.call, "ref", &missing,
-	                         &err),
+	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "ref",
+	                                &missing, &err),
 	          TKB_MISS);
-	CHECK_INT(backend->touch(handle.self, &handle.call, "none", &digest,
-	                         &err),
+	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "none",
+	                                &digest, &err),
 	          TKB_MISS);
 	if (remote->has_clock) {
 		nap_ms(2100);
 		CHECK(list_records(&handle, "ref")->items[0].age_s >= 2);
 		CHECK(list_blobs(&handle)->items[0].age_s >= 2);
 	}
-	CHECK_OK(
-		backend->touch(handle.self, &handle.call, "ref", &digest, &err),
-		&err);
+	CHECK_OK(handle.backend->touch(handle.self, &handle.call, "ref",
+	                               &digest, &err),
+	         &err);
 	CHECK(list_records(&handle, "ref")->items[0].age_s < 2);
 	CHECK_INT(list_records(&handle, "ref")->count, 1);
 	CHECK_INT(list_records(&handle, "none")->count, 0);

@@ -82,14 +82,16 @@ void contract_two_handles_see_each_other(const struct remote_kind *remote)
 	if (!remote->is_shared)
 		skip();
 	BEGIN;
-	CHECK_OK(open_handle(remote->backend, url, &other, &err), &err);
+	must_open(url, &other);
 	digest = must_put(&handle, bytes);
 	check_blob(&other, &digest, 0, bytes);
 	(void)must_add(&handle, "ref", bytes);
 	CHECK_INT(list_records(&other, "ref")->count, 1);
-	CHECK_OK(backend->drop(other.self, &other.call, "ref", &digest, &err),
+	CHECK_OK(other.backend->drop(other.self, &other.call, "ref", &digest,
+	                             &err),
 	         &err);
-	CHECK_OK(backend->remove(other.self, &other.call, &digest, &err), &err);
+	CHECK_OK(other.backend->remove(other.self, &other.call, &digest, &err),
+	         &err);
 	CHECK(!is_there(&handle, &digest));
 	CHECK_INT(list_refs(&handle)->count, 0);
 	close_handle(&other);
@@ -134,8 +136,7 @@ static void *put_all(void *self)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	int rc;
 
-	rc = open_handle(worker->remote->backend, worker->url, &handle,
-	                 &worker->err);
+	rc = open_handle(worker->url, &handle, &worker->err);
 	for (size_t i = 0; i < worker->count && rc == 0; i++) {
 		const size_t at =
 			(i + worker->number * worker->count / THREADS) %
@@ -195,8 +196,7 @@ static void *write_or_read(void *self)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	int rc;
 
-	rc = open_handle(worker->remote->backend, worker->url, &handle,
-	                 &worker->err);
+	rc = open_handle(worker->url, &handle, &worker->err);
 	for (int i = 0; i < 10 && rc == 0; i++) {
 		if (worker->number % 2 == 0) {
 			rc = put_blob(&handle, worker->digests, worker->blobs,

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/digest.h"
-#include "remote/backends.h"
 #include "server.h"
 
 static void stop_nothing(void)
@@ -18,7 +17,6 @@ static const char *name_memory(void)
 }
 
 static const struct remote_kind memory = {
-	.backend = &tkb_backend_memory,
 	.start = name_memory,
 	.stop = stop_nothing,
 };
@@ -31,7 +29,6 @@ static const char *name_folder(void)
 }
 
 static const struct remote_kind dir = {
-	.backend = &tkb_backend_dir,
 	.start = name_folder,
 	.stop = stop_nothing,
 	.is_shared = true,
@@ -43,12 +40,10 @@ REMOTE_CONTRACT(dir)
 TEST(dir, list_passes_over_what_is_no_file)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	CHECK_OK(open_handle(&tkb_backend_dir, name_folder(), &handle, &err),
-	         &err);
+	must_open(name_folder(), &handle);
 	digest = must_put(&handle, make_bytes(100, 1));
 	CHECK_INT(list_blobs(&handle)->count, 1);
 	tkb_digest_to_hex(&digest, hex);
@@ -71,7 +66,6 @@ static void stop_the_redis(void)
 }
 
 static const struct remote_kind redis = {
-	.backend = &tkb_backend_redis,
 	.start = start_a_redis,
 	.stop = stop_the_redis,
 	.is_shared = true,

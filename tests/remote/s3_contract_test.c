@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/backends.h"
 #include "remote_contract.h"
 #include "s3_fixture.h"
 
@@ -14,7 +13,6 @@ static void keep_it(void)
 }
 
 static const struct remote_kind s3 = {
-	.backend = &tkb_backend_s3,
 	.start = start_a_bucket,
 	.stop = keep_it,
 	.is_shared = true,

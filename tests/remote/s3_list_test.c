@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "remote/backends.h"
 #include "s3_fixture.h"
 
 /* Listings of s3://, and what is done by many requests at once. */

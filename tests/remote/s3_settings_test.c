@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "remote/net/url.h"
 #include "remote/s3/s3.h"
 #include "s3_fixture.h"
 
@@ -13,22 +14,22 @@ static void set(const char *name, const char *value)
 	CHECK_INT(setenv(name, value, 1), 0);
 }
 
-static void parse(const char *text, struct tkb_url *url)
+static void parse(const char *text, struct tkb_remote_url **url)
 {
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_url_parse(text, url, &err), &err);
+	CHECK_OK(tkb_remote_url_parse(text, url, &err), &err);
 }
 
 static void check_keys(const char *text, const char *id, const char *secret,
                        const char *token)
 {
-	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
+	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
 	struct tkb_error err = { 0 };
 
 	parse(text, &url);
-	CHECK_OK(tkb_s3_keys_find(&url.place, &keys, &err), &err);
+	CHECK_OK(tkb_s3_keys_find(url, &keys, &err), &err);
 	CHECK_STR(keys.id, id);
 	CHECK_STR(keys.secret, secret);
 	CHECK((keys.token == NULL) == (token == NULL));
@@ -200,18 +201,18 @@ TEST(s3_settings, a_key_that_would_break_a_header_is_refused)
 	}
 }
 
-static void read_site(const char *text_, struct tkb_url *url,
+static void read_site(const char *text_, struct tkb_remote_url **url,
                       struct tkb_s3_site *site)
 {
 	struct tkb_error err = { 0 };
 
 	parse(text_, url);
-	CHECK_OK(tkb_s3_site_read(&url->place, site, &err), &err);
+	CHECK_OK(tkb_s3_site_read(*url, site, &err), &err);
 }
 
 static void check_region(const char *text_, const char *region)
 {
-	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
+	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	TKB_AUTO(tkb_s3_site_release) struct tkb_s3_site site = { 0 };
 
 	read_site(text_, &url, &site);
@@ -249,7 +250,7 @@ TEST(s3_settings, the_region_comes_from_the_nearest_place)
 static void check_site(const char *text_, const char *base, const char *path,
                        const char *prefix)
 {
-	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
+	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	TKB_AUTO(tkb_s3_site_release) struct tkb_s3_site site = { 0 };
 
 	read_site(text_, &url, &site);

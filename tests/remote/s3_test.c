@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "remote/backends.h"
 #include "s3_fixture.h"
 
 /* s3:// against moto, behind a guard that checks each signature. */

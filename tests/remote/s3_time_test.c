@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "remote/backends.h"
 #include "s3_fixture.h"
 
 /* s3:// and servers that take their time, or lie. */

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "remote/backends.h"
 #include "remote_fixture.h"
 
 /*
@@ -64,10 +63,7 @@ static const char *remote_url(const char *rest)
 
 static void open_folder(const char *rest, struct handle *handle)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(open_handle(&tkb_backend_dir, remote_url(rest), handle, &err),
-	         &err);
+	must_open(remote_url(rest), handle);
 	forget();
 }
 
@@ -121,7 +117,6 @@ TEST(sync, is_left_out_where_the_url_says_so)
 	(void)must_put(&handle, make_bytes(5000, 1));
 	(void)must_add(&handle, "ref", make_bytes(100, 2));
 	CHECK_STR(calls, "aa");
-	CHECK_FAILS(open_handle(&tkb_backend_dir, remote_url("?sync=maybe"),
-	                        &other, &err),
+	CHECK_FAILS(open_handle(remote_url("?sync=maybe"), &other, &err),
 	            TKB_ERR_INVALID, &err, "'sync' wants 'true' or 'false'");
 }

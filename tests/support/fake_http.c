@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "remote/backends.h"
-
 /* All of this is in a process of its own. */
 
 struct file {
@@ -395,13 +393,6 @@ struct server start_script(const struct web_script *script)
 const char *requests_so_far(void)
 {
 	return read_file("requests").data;
-}
-
-int open_http(const char *url, struct handle *handle, struct tkb_error *err)
-{
-	/* Who runs the tests may have a proxy. */
-	(void)setenv("no_proxy", "*", 1);
-	return open_handle(&tkb_backend_http, url, handle, err);
 }
 
 const char *http_url(const struct server *server, const char *rest)

@@ -43,8 +43,6 @@ struct server start_script(const struct web_script *script);
 /* What the script's server was asked so far. */
 const char *requests_so_far(void);
 
-int open_http(const char *url, struct handle *handle, struct tkb_error *err);
-
 /* In the clear, on its port, with `rest` behind. */
 const char *http_url(const struct server *server, const char *rest);
 

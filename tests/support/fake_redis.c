@@ -3,8 +3,6 @@
 
 #include <sys/socket.h>
 
-#include "remote/backends.h"
-
 bool wait_for_bytes(int fd)
 {
 	char bytes[65536];
@@ -28,11 +26,6 @@ void play(int fd, void *self)
 	}
 	while (script->is_silent && wait_for_bytes(fd))
 		continue;
-}
-
-int open_redis(const char *url, struct handle *handle, struct tkb_error *err)
-{
-	return open_handle(&tkb_backend_redis, url, handle, err);
 }
 
 const char *redis_url(const struct server *server, const char *rest)

@@ -25,8 +25,6 @@ bool wait_for_bytes(int fd);
 /* All of `answer`, if the peer takes it. */
 void answer(int fd, const char *answer);
 
-int open_redis(const char *url, struct handle *handle, struct tkb_error *err);
-
 /* In the clear, on its port, with `rest` behind. */
 const char *redis_url(const struct server *server, const char *rest);
 

@@ -65,15 +65,14 @@ struct stock {
 	const struct notebook *records;
 };
 
-static struct stock look_into(const struct tkb_remote_backend *backend,
-                              const char *url)
+static struct stock look_into(const char *url)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 	struct stock stock;
 
-	CHECK_OK(open_handle(backend, url, &handle, &err), &err);
+	must_open(url, &handle);
 	stock.blobs = list_blobs(&handle);
 	stock.records = list_records(&handle, SCENE_REF);
 	for (size_t i = 0; i < stock.blobs->count; i++) {
@@ -98,7 +97,7 @@ static struct stock look_into(const struct tkb_remote_backend *backend,
 
 const struct notebook *list_of_blobs(const struct scene *scene)
 {
-	return look_into(scene->backend, scene->direct).blobs;
+	return look_into(scene->direct).blobs;
 }
 
 /* Push what is in `scene`, and learn what that comes to. */
@@ -112,7 +111,7 @@ static struct scene push_scene(struct scene scene)
 	pushed = must(push_to(scene.direct, scene.source));
 	scene.entry_count = pushed.pushed.pushed_count;
 	CHECK(scene.entry_count != 0);
-	stock = look_into(scene.backend, scene.direct);
+	stock = look_into(scene.direct);
 	CHECK_INT(stock.blobs->count, 1);
 	CHECK_INT(stock.records->count, 1);
 	tkb_digest_to_hex(&stock.blobs->items[0].digest, hex);
@@ -122,14 +121,12 @@ static struct scene push_scene(struct scene scene)
 	return scene;
 }
 
-struct scene arrange_scene(const struct tkb_remote_backend *backend,
-                           unsigned port,
+struct scene arrange_scene(unsigned port,
                            const char *(*url)(unsigned port,
                                               const char *parameters))
 {
 	const struct scene scene = {
 		.source = text("%s/source/.triton/cache", test_folder()),
-		.backend = backend,
 		.port = port,
 		.url = url,
 	};
@@ -139,8 +136,7 @@ struct scene arrange_scene(const struct tkb_remote_backend *backend,
 	return push_scene(scene);
 }
 
-struct scene arrange_large_scene(const struct tkb_remote_backend *backend,
-                                 unsigned port,
+struct scene arrange_large_scene(unsigned port,
                                  const char *(*url)(unsigned port,
                                                     const char *parameters))
 {
@@ -148,7 +144,6 @@ struct scene arrange_large_scene(const struct tkb_remote_backend *backend,
 		.source = text("%s/large/.cache/torchinductor/triton/0",
 		               test_folder()),
 		.first_count = 16,
-		.backend = backend,
 		.port = port,
 		.url = url,
 	};
@@ -258,7 +253,7 @@ size_t count_right(const struct scene *scene, const char *root)
 
 size_t count_sound(const struct scene *scene)
 {
-	return look_into(scene->backend, scene->direct).records->count;
+	return look_into(scene->direct).records->count;
 }
 
 void check_message(const struct attempt *attempt, const char *name,

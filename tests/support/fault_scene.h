@@ -47,7 +47,6 @@ struct scene {
 	const char *source; /* a cache */
 	size_t entry_count;
 	size_t first_count; /* of those in the first of two frames; 0: one */
-	const struct tkb_remote_backend *backend;
 	const char *direct; /* the real server's URL */
 	/* The URL of the server, or a proxy before it, on `port`. */
 	const char *(*url)(unsigned port, const char *parameters);
@@ -61,12 +60,10 @@ struct scene {
  * Push a cache to SCENE_REF of the server on `port`, past any proxy: one of 17
  * entries in one frame, or one of 26 in two.
  */
-struct scene arrange_scene(const struct tkb_remote_backend *backend,
-                           unsigned port,
+struct scene arrange_scene(unsigned port,
                            const char *(*url)(unsigned port,
                                               const char *parameters));
-struct scene arrange_large_scene(const struct tkb_remote_backend *backend,
-                                 unsigned port,
+struct scene arrange_large_scene(unsigned port,
                                  const char *(*url)(unsigned port,
                                                     const char *parameters));
 

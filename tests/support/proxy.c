@@ -45,7 +45,7 @@ struct line {
 	bool is_ending;    /* the client gets what is ready, and no more */
 	bool is_rude;      /* it ends by a reset */
 	bool is_ended;     /* the client has been told so */
-	bool is_dead;
+	bool is_unreachable;
 };
 
 struct exchange {
@@ -289,7 +289,7 @@ static void hear_client(struct exchange *exchange, struct line *line)
 {
 	const ssize_t got = take(&line->up, line->client);
 
-	line->is_dead |= got == 0;
+	line->is_unreachable |= got == 0;
 	if (got <= 0)
 		return;
 	if (line->is_ending) {
@@ -342,7 +342,7 @@ static void finish(struct line *line)
 	if (line->is_rude) {
 		(void)setsockopt(line->client, SOL_SOCKET, SO_LINGER, &rude,
 		                 sizeof(rude));
-		line->is_dead = true;
+		line->is_unreachable = true;
 	}
 }
 
@@ -364,11 +364,11 @@ static void serve_client(struct exchange *exchange, struct line *line,
                          short events)
 {
 	if ((events & (POLLERR | POLLHUP | POLLRDHUP)) != 0)
-		line->is_dead = true;
+		line->is_unreachable = true;
 	else if ((events & POLLIN) != 0)
 		hear_client(exchange, line);
-	if ((events & POLLOUT) != 0 && !line->is_dead)
-		line->is_dead |= !give(&line->down, line->client,
+	if ((events & POLLOUT) != 0 && !line->is_unreachable)
+		line->is_unreachable |= !give(&line->down, line->client,
 		                       &exchange->counts->down);
 }
 
@@ -388,7 +388,7 @@ static void serve(struct exchange *exchange, struct line *line, short client,
                   short server)
 {
 	serve_client(exchange, line, client);
-	if (line->server >= 0 && !line->is_dead)
+	if (line->server >= 0 && !line->is_unreachable)
 		serve_server(exchange, line, server);
 	look(exchange, line, &line->up);
 	look(exchange, line, &line->down);
@@ -442,7 +442,7 @@ static void forget_dead(struct exchange *exchange)
 	for (size_t i = 0; i < exchange->line_count; i++) {
 		struct line *line = exchange->lines[i];
 
-		if (!line->is_dead) {
+		if (!line->is_unreachable) {
 			exchange->lines[kept++] = line;
 			continue;
 		}

@@ -266,7 +266,8 @@ void close_handle(struct handle *handle)
 {
 	if (handle->self != NULL)
 		handle->backend->close(handle->self);
-	tkb_url_release(&handle->url);
+	tkb_remote_url_free(handle->url);
+	handle->url = NULL;
 	handle->self = NULL;
 }
 
@@ -275,12 +276,10 @@ void set_deadline(struct handle *handle, unsigned ms)
 	handle->call.deadline_ns = now_ns() + ms * NS_PER_MS;
 }
 
-int open_handle(const struct tkb_remote_backend *backend, const char *url,
-                struct handle *handle, struct tkb_error *err)
+int open_handle(const char *url, struct handle *handle, struct tkb_error *err)
 {
 	int rc;
 
-	handle->backend = backend;
 	handle->call.watch = &handle->watch;
 	if (handle->call.connect_ms == 0)
 		handle->call.connect_ms = 10000;
@@ -288,11 +287,20 @@ int open_handle(const struct tkb_remote_backend *backend, const char *url,
 		handle->call.stall_ms = 10000;
 	if (handle->call.deadline_ns == 0)
 		set_deadline(handle, 60000);
-	rc = tkb_url_parse(url, &handle->url, err);
-	if (rc == 0)
-		rc = backend->open(&handle->url.place, &handle->call,
-		                   &handle->self, err);
-	return rc;
+	rc = tkb_remote_url_parse(url, &handle->url, err);
+	if (rc < 0)
+		return rc;
+	handle->backend = tkb_remote_backend_find(handle->url->scheme);
+	assert_non_null(handle->backend);
+	return handle->backend->open(handle->url, &handle->call, &handle->self,
+	                             err);
+}
+
+void must_open(const char *url, struct handle *handle)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(open_handle(url, handle, &err), &err);
 }
 
 void close_remote(struct tkb_remote **remote)

@@ -13,7 +13,6 @@
 
 #include "base/digest.h"
 #include "base/blob_buffer.h"
-#include "remote/url.h"
 
 enum {
 	BLOB_LIMIT = 128 * 1024 * 1024
@@ -38,7 +37,7 @@ struct tkb_digest made_up(uint32_t number);
 /* A backend's connection; its bounds may be changed before or after open. */
 struct handle {
 	const struct tkb_remote_backend *backend;
-	struct tkb_url url;
+	struct tkb_remote_url *url;
 	struct tkb_watch watch;
 	struct tkb_op_limits call;
 	void *self;
@@ -48,8 +47,9 @@ struct handle {
 void close_handle(struct handle *handle);
 
 /* With ten seconds for everything, and a minute in all. */
-int open_handle(const struct tkb_remote_backend *backend, const char *url,
-                struct handle *handle, struct tkb_error *err);
+int open_handle(const char *url, struct handle *handle, struct tkb_error *err);
+
+void must_open(const char *url, struct handle *handle);
 
 /* The call's deadline is so far from now. */
 void set_deadline(struct handle *handle, unsigned ms);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "remote/backends.h"
-
 enum {
 	PORT_TRIES = 20
 };
@@ -125,9 +123,7 @@ const char *s3_url(const char *where, const char *rest)
 
 void open_s3(const char *url, struct handle *handle)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(open_handle(&tkb_backend_s3, url, handle, &err), &err);
+	must_open(url, handle);
 }
 
 /* What nobody may be told. */
@@ -156,7 +152,6 @@ void check_unopened(const char *url, int status, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(open_handle(&tkb_backend_s3, url, &handle, &err), status,
-	            &err, part);
+	CHECK_FAILS(open_handle(url, &handle, &err), status, &err, part);
 	check_silent(err.message);
 }

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "remote/backends.h"
-
 struct spy spy = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* A connection. */
 struct agent {
-	void *folder; /* of the real backend */
+	const struct tkb_remote_backend *backend; /* that does the work */
+	void *folder;                             /* its connection */
 	const char *path;
 };
 
@@ -101,21 +100,22 @@ static struct spy_event event_of(const struct agent *agent, enum spy_op op,
 	if (rc != 0)                                                           \
 	return rc
 
-static int spy_open(const struct tkb_remote_url *place,
-                    const struct tkb_op_limits *call, void **self_out,
+static int spy_open(const struct tkb_remote_url *url,
+                    const struct tkb_op_limits *limits, void **self_out,
                     struct tkb_error *err)
 {
 	struct agent *self = calloc(1, sizeof(*self));
 
 	assert_non_null(self);
-	self->path = place->path;
+	self->path = url->path;
+	self->backend = tkb_remote_backend_find("file");
 	{
 		struct spy_event event = event_of(self, SPY_OPEN, NULL);
 		int rc = enter(&event, err);
 
 		if (rc == 0)
-			rc = tkb_backend_dir.open(place, call, &self->folder,
-			                          err);
+			rc = self->backend->open(url, limits, &self->folder,
+			                         err);
 		if (rc < 0) {
 			free(self);
 			return rc;
@@ -129,20 +129,20 @@ static void spy_close(void *self)
 {
 	struct agent *agent = self;
 
-	tkb_backend_dir.close(agent->folder);
+	agent->backend->close(agent->folder);
 	free(agent);
 }
 
 /* Bytes that come slowly. */
 struct drip {
-	const struct tkb_op_limits *call;
+	const struct tkb_op_limits *limits;
 	const struct tkb_sink *sink;
 };
 
-static bool is_cancelled(const struct tkb_op_limits *call)
+static bool is_cancelled(const struct tkb_op_limits *limits)
 {
-	return call->watch->is_cancelled != NULL &&
-	       call->watch->is_cancelled(call->watch->self);
+	return limits->watch->is_cancelled != NULL &&
+	       limits->watch->is_cancelled(limits->watch->self);
 }
 
 static int drip(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -156,7 +156,7 @@ static int drip(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 		const size_t to = bytes.size * (i + 1) / parts;
 
 		for (unsigned ms = 0; ms < spy.get_ms / parts; ms += 5) {
-			if (!spy.is_deaf && is_cancelled(drip->call))
+			if (!spy.is_deaf && is_cancelled(drip->limits))
 				return tkb_fail(err, TKB_ERR_CANCELLED,
 				                "cancelled");
 			nap_ms(5);
@@ -176,100 +176,100 @@ static void fly(int by)
 	(void)pthread_mutex_unlock(&spy.lock);
 }
 
-static int spy_get(void *self, const struct tkb_op_limits *call,
+static int spy_get(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, uint64_t offset,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
-	const struct drip dripping = { call, sink };
+	const struct drip dripping = { limits, sink };
 	const struct tkb_sink slow = { drip, (void *)(uintptr_t)&dripping };
 
 	ENTER(SPY_GET, digest);
 	fly(1);
-	rc = tkb_backend_dir.get(agent->folder, call, digest, offset, &slow,
+	rc = agent->backend->get(agent->folder, limits, digest, offset, &slow,
 	                         err);
 	fly(-1);
 	return leave(&event, rc);
 }
 
-static int spy_put(void *self, const struct tkb_op_limits *call,
+static int spy_put(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, const struct tkb_blob *blob,
                    struct tkb_error *err)
 {
 	ENTER(SPY_PUT, digest);
-	return leave(&event, tkb_backend_dir.put(agent->folder, call, digest,
+	return leave(&event, agent->backend->put(agent->folder, limits, digest,
 	                                         blob, err));
 }
 
-static int spy_has(void *self, const struct tkb_op_limits *call,
+static int spy_has(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digests, size_t count, bool *out,
                    uint64_t *sizes, struct tkb_error *err)
 {
 	ENTER(SPY_HAS, NULL);
-	return leave(&event, tkb_backend_dir.has(agent->folder, call, digests,
+	return leave(&event, agent->backend->has(agent->folder, limits, digests,
 	                                         count, out, sizes, err));
 }
 
-static int spy_remove(void *self, const struct tkb_op_limits *call,
+static int spy_remove(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_digest *digest, struct tkb_error *err)
 {
 	ENTER(SPY_REMOVE, digest);
-	return leave(&event,
-	             tkb_backend_dir.remove(agent->folder, call, digest, err));
+	return leave(&event, agent->backend->remove(agent->folder, limits,
+	                                            digest, err));
 }
 
-static int spy_list(void *self, const struct tkb_op_limits *call,
+static int spy_list(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_blob_visitor *visitor,
                     struct tkb_error *err)
 {
 	ENTER(SPY_LIST, NULL);
 	return leave(&event,
-	             tkb_backend_dir.list(agent->folder, call, visitor, err));
+	             agent->backend->list(agent->folder, limits, visitor, err));
 }
 
-static int spy_add(void *self, const struct tkb_op_limits *call,
+static int spy_add(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_bytes record, struct tkb_error *err)
 {
 	ENTER(SPY_ADD, digest);
-	return leave(&event, tkb_backend_dir.add(agent->folder, call, ref,
+	return leave(&event, agent->backend->add(agent->folder, limits, ref,
 	                                         digest, record, err));
 }
 
-static int spy_records(void *self, const struct tkb_op_limits *call,
+static int spy_records(void *self, const struct tkb_op_limits *limits,
                        const char *ref,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
 {
 	ENTER(SPY_RECORDS, NULL);
-	return leave(&event, tkb_backend_dir.records(agent->folder, call, ref,
+	return leave(&event, agent->backend->records(agent->folder, limits, ref,
 	                                             visitor, err));
 }
 
-static int spy_drop(void *self, const struct tkb_op_limits *call,
+static int spy_drop(void *self, const struct tkb_op_limits *limits,
                     const char *ref, const struct tkb_digest *digest,
                     struct tkb_error *err)
 {
 	ENTER(SPY_DROP, digest);
-	return leave(&event, tkb_backend_dir.drop(agent->folder, call, ref,
+	return leave(&event, agent->backend->drop(agent->folder, limits, ref,
 	                                          digest, err));
 }
 
-static int spy_touch(void *self, const struct tkb_op_limits *call,
+static int spy_touch(void *self, const struct tkb_op_limits *limits,
                      const char *ref, const struct tkb_digest *digest,
                      struct tkb_error *err)
 {
 	ENTER(SPY_TOUCH, digest);
-	return leave(&event, tkb_backend_dir.touch(agent->folder, call, ref,
+	return leave(&event, agent->backend->touch(agent->folder, limits, ref,
 	                                           digest, err));
 }
 
-static int spy_refs(void *self, const struct tkb_op_limits *call,
+static int spy_refs(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_ref_visitor *visitor,
                     struct tkb_error *err)
 {
 	ENTER(SPY_REFS, NULL);
 	return leave(&event,
-	             tkb_backend_dir.refs(agent->folder, call, visitor, err));
+	             agent->backend->refs(agent->folder, limits, visitor, err));
 }
 
 #define SPY_FUNCTIONS                                                          \

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +14,8 @@
 #include "remote/backends.h"
 #include "remote/dir/dir_claim.h"
 #include "remote/dir/dir_store.h"
+#include "remote/net/escape.h"
+#include "remote/net/url.h"
 
 /*
  * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
@@ -34,39 +35,26 @@ enum {
 	CHUNK = 1024 * 1024
 };
 
-static int read_sync(const struct tkb_remote_url *place, bool *out,
-                     struct tkb_error *err)
-{
-	const char *value = tkb_remote_url_param(place, "sync");
-
-	*out = value == NULL || strcmp(value, "true") == 0;
-	if (!*out && strcmp(value, "false") != 0)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'sync' wants 'true' or 'false', not '%.80s'",
-		                value);
-	return 0;
-}
-
-static int dir_open(const struct tkb_remote_url *place,
-                    const struct tkb_op_limits *call, void **self_out,
+static int dir_open(const struct tkb_remote_url *url,
+                    const struct tkb_op_limits *limits, void **self_out,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	struct folder *folder;
 	struct stat status;
-	bool is_synced;
+	bool is_synced = true;
 	int rc;
 
-	(void)call;
-	if (place->host[0] != '\0' && strcmp(place->host, "localhost") != 0)
+	(void)limits;
+	if (url->host[0] != '\0' && strcmp(url->host, "localhost") != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a file URL names no host: file:///dir");
-	if (place->path[0] == '\0')
+	if (url->path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
-	rc = read_sync(place, &is_synced, err);
+	rc = tkb_url_choice(url, "sync", &is_synced, err);
 	if (rc == 0)
-		rc = tkb_path_absolute(place->path, &path, err);
+		rc = tkb_path_absolute(url->path, &path, err);
 	tkb_buf_add_byte(&path, '\0');
 	if (rc == 0)
 		rc = tkb_buf_check(&path, err);
@@ -97,13 +85,15 @@ static int path_of(const struct folder *folder, const char *ref,
                    const struct tkb_digest *digest, struct tkb_buf *out,
                    struct tkb_error *err)
 {
+	char name[NAME_MAX + 1] = "";
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	tkb_buf_reset(out);
+	if (ref != NULL)
+		tkb_ref_to_folder(ref, name, sizeof(name));
 	tkb_buf_add_text(out, folder->path);
 	tkb_buf_add_text(out, ref != NULL ? "/ref/" : "/cas/");
-	for (const char *at = ref; ref != NULL && *at != '\0'; at++)
-		tkb_buf_add_byte(out, *at == '/' ? ',' : *at);
+	tkb_buf_add_text(out, name);
 	if (digest != NULL) {
 		tkb_digest_to_hex(digest, hex);
 		if (ref == NULL)
@@ -115,7 +105,7 @@ static int path_of(const struct folder *folder, const char *ref,
 	return tkb_buf_check(out, err);
 }
 
-/* What the system refuses is the remote's failure; errno says which. */
+/* An I/O error is a failure of the remote; errno says of which kind. */
 static int blame_remote(int rc, struct tkb_error *err)
 {
 	const int number = errno;
@@ -131,8 +121,8 @@ static int blame_remote(int rc, struct tkb_error *err)
 }
 
 /*
- * Nothing there is a miss; what the system says else may pass. A file where a
- * folder should be is not nothing: who takes it for that removes what it hides.
+ * Only ENOENT is a miss. ENOTDIR is not: whoever takes a folder that is hidden
+ * by a file for an empty one may remove the blobs that its records name.
  */
 static int fail_unless_missing(struct tkb_error *err, const char *what)
 {
@@ -180,14 +170,14 @@ static int send_file(int fd, uint64_t offset, const struct tkb_sink *sink,
 	}
 }
 
-static int dir_get(void *self, const struct tkb_op_limits *call,
+static int dir_get(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, uint64_t offset,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	int rc;
 
-	(void)call;
+	(void)limits;
 	rc = open_file(self, NULL, digest, &fd, err);
 	return rc == 0 ? send_file(fd, offset, sink, err) : rc;
 }
@@ -221,22 +211,22 @@ static int store(const struct folder *folder, const char *ref,
 	return blame_remote(rc, err);
 }
 
-static int dir_put(void *self, const struct tkb_op_limits *call,
+static int dir_put(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, const struct tkb_blob *blob,
                    struct tkb_error *err)
 {
-	(void)call;
+	(void)limits;
 	return store(self, NULL, digest, blob, err);
 }
 
-static int dir_has(void *self, const struct tkb_op_limits *call,
+static int dir_has(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digests, size_t count, bool *out,
                    uint64_t *sizes, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 
-	(void)call;
+	(void)limits;
 	for (size_t i = 0; i < count; i++) {
 		struct stat status = { 0 };
 		int rc;
@@ -249,7 +239,7 @@ static int dir_has(void *self, const struct tkb_op_limits *call,
 			if (rc < 0)
 				return rc;
 		}
-		/* A link, which nobody follows, is no blob. */
+		/* A symbolic link is not a blob. */
 		out[i] = S_ISREG(status.st_mode);
 		if (sizes != NULL)
 			sizes[i] = (uint64_t)status.st_size;
@@ -272,24 +262,24 @@ static int remove_file(const struct folder *folder, const char *ref,
 	return 0;
 }
 
-static int dir_claim(void *self, const struct tkb_op_limits *call,
+static int dir_claim(void *self, const struct tkb_op_limits *limits,
                      const struct tkb_digest *digest, void **claim_out,
                      struct tkb_error *err)
 {
 	const struct folder *folder = self;
 
-	(void)call;
+	(void)limits;
 	return tkb_dir_claim(folder->path, digest, claim_out, err);
 }
 
-static int dir_remove(void *self, const struct tkb_op_limits *call,
+static int dir_remove(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_digest *digest, struct tkb_error *err)
 {
-	(void)call;
+	(void)limits;
 	return remove_file(self, NULL, digest, err);
 }
 
-/* The file server's clock, which file times are by. */
+/* The time by the file server's clock, which sets the times of files. */
 static time_t store_now(const struct folder *folder)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
@@ -314,7 +304,7 @@ static uint64_t age_of(const struct stat *status, time_t now)
 	               : (uint64_t)(now - status->st_mtim.tv_sec);
 }
 
-/* Called for each file of a folder that is called as a digest is. */
+/* Called for each file of a folder whose name is a digest. */
 struct digest_visitor {
 	int (*on_digest)(void *self, int dir_fd, const char *name,
 	                 const struct tkb_digest *digest,
@@ -322,7 +312,7 @@ struct digest_visitor {
 	void *self;
 };
 
-/* A folder that is not there has no files. */
+/* A missing folder is an empty one. */
 static int visit_digests(int dir_fd, const char *path,
                          const struct digest_visitor *visitor,
                          struct tkb_error *err)
@@ -357,8 +347,8 @@ struct blob_listing {
 	time_t now;
 };
 
-static int tell_blob(void *self, int dir_fd, const char *name,
-                     const struct tkb_digest *digest, struct tkb_error *err)
+static int report_blob(void *self, int dir_fd, const char *name,
+                       const struct tkb_digest *digest, struct tkb_error *err)
 {
 	const struct blob_listing *listing = self;
 	struct stat status;
@@ -366,26 +356,27 @@ static int tell_blob(void *self, int dir_fd, const char *name,
 	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
 		const int rc = fail_unless_missing(err, "cannot look");
 
-		return rc == TKB_MISS ? 0 : rc; /* gone meanwhile */
+		return rc == TKB_MISS ? 0
+		                      : rc; /* removed since it was listed */
 	}
 	if (!S_ISREG(status.st_mode))
-		return 0; /* not ours */
+		return 0; /* not a file of ours */
 	return listing->visitor->on_blob(listing->visitor->self, digest,
 	                                 (uint64_t)status.st_size,
 	                                 age_of(&status, listing->now), err);
 }
 
-static int dir_list(void *self, const struct tkb_op_limits *call,
+static int dir_list(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_blob_visitor *visitor,
                     struct tkb_error *err)
 {
 	struct blob_listing listing = { visitor, store_now(self) };
-	const struct digest_visitor each = { tell_blob, &listing };
+	const struct digest_visitor each = { report_blob, &listing };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	int rc = 0;
 
-	(void)call;
+	(void)limits;
 	for (unsigned i = 0; i < 256 && rc == 0; i++) {
 		const struct tkb_digest digest = { { (unsigned char)i } };
 
@@ -399,14 +390,14 @@ static int dir_list(void *self, const struct tkb_op_limits *call,
 	return rc;
 }
 
-static int dir_add(void *self, const struct tkb_op_limits *call,
+static int dir_add(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_bytes record, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
 
-	(void)call;
+	(void)limits;
 	return store(self, ref, digest, &blob, err);
 }
 
@@ -416,10 +407,10 @@ struct record_listing {
 	struct tkb_buf record;
 };
 
-/* One that was dropped meanwhile is not there. */
-static int tell_unread(const struct record_listing *listing,
-                       const struct tkb_digest *digest, struct tkb_error *why,
-                       struct tkb_error *err)
+/* A record that was dropped since it was listed is no failure. */
+static int report_unread(const struct record_listing *listing,
+                         const struct tkb_digest *digest, struct tkb_error *why,
+                         struct tkb_error *err)
 {
 	switch (why->reason) {
 	case TKB_REASON_MISSING:
@@ -437,8 +428,8 @@ static int tell_unread(const struct record_listing *listing,
 	                                   err);
 }
 
-static int tell_record(void *self, int dir_fd, const char *name,
-                       const struct tkb_digest *digest, struct tkb_error *err)
+static int report_record(void *self, int dir_fd, const char *name,
+                         const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct record_listing *listing = self;
 	struct tkb_error why = { 0 };
@@ -451,13 +442,13 @@ static int tell_record(void *self, int dir_fd, const char *name,
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (rc < 0)
-		return tell_unread(listing, digest, &why, err);
+		return report_unread(listing, digest, &why, err);
 	return listing->visitor->on_record(listing->visitor->self, digest,
 	                                   tkb_buf_bytes(&listing->record),
 	                                   age_of(&status, listing->now), err);
 }
 
-static int dir_records(void *self, const struct tkb_op_limits *call,
+static int dir_records(void *self, const struct tkb_op_limits *limits,
                        const char *ref,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
@@ -466,12 +457,12 @@ static int dir_records(void *self, const struct tkb_op_limits *call,
 		                          .now = store_now(self),
 		                          .record =
 		                                  TKB_BUF_INIT(64 * TKB_MIB) };
-	const struct digest_visitor each = { tell_record, &listing };
+	const struct digest_visitor each = { report_record, &listing };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;
 
-	(void)call;
+	(void)limits;
 	rc = path_of(self, ref, NULL, &path, err);
 	if (rc == 0)
 		rc = visit_digests(AT_FDCWD, (const char *)path.data, &each,
@@ -480,15 +471,15 @@ static int dir_records(void *self, const struct tkb_op_limits *call,
 	return rc;
 }
 
-static int dir_drop(void *self, const struct tkb_op_limits *call,
+static int dir_drop(void *self, const struct tkb_op_limits *limits,
                     const char *ref, const struct tkb_digest *digest,
                     struct tkb_error *err)
 {
-	(void)call;
+	(void)limits;
 	return remove_file(self, ref, digest, err);
 }
 
-static int dir_touch(void *self, const struct tkb_op_limits *call,
+static int dir_touch(void *self, const struct tkb_op_limits *limits,
                      const char *ref, const struct tkb_digest *digest,
                      struct tkb_error *err)
 {
@@ -496,7 +487,7 @@ static int dir_touch(void *self, const struct tkb_op_limits *call,
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;
 
-	(void)call;
+	(void)limits;
 	rc = path_of(self, ref, digest, &path, err);
 	if (rc < 0)
 		return rc;
@@ -506,9 +497,9 @@ static int dir_touch(void *self, const struct tkb_op_limits *call,
 	return 0;
 }
 
-/* The first record is enough; what ends the visit is no failure. */
-static int note_record(void *self, int dir_fd, const char *name,
-                       const struct tkb_digest *digest, struct tkb_error *err)
+/* Stop at the first record. */
+static int stop_at_first(void *self, int dir_fd, const char *name,
+                         const struct tkb_digest *digest, struct tkb_error *err)
 {
 	bool *has_record = self;
 
@@ -517,29 +508,27 @@ static int note_record(void *self, int dir_fd, const char *name,
 	return TKB_ERR_CANCELLED;
 }
 
-static int tell_ref(int dir_fd, const char *name,
-                    const struct tkb_ref_visitor *visitor,
-                    struct tkb_error *err)
+static int report_ref(int dir_fd, const char *name,
+                      const struct tkb_ref_visitor *visitor,
+                      struct tkb_error *err)
 {
 	bool has_record = false;
-	const struct digest_visitor each = { note_record, &has_record };
+	const struct digest_visitor each = { stop_at_first, &has_record };
 	char ref[NAME_MAX + 1];
 	int rc;
 
 	rc = visit_digests(dir_fd, name, &each, err);
-	/* One that cannot be listed may have records. */
+	/* A folder that cannot be listed may have records. */
 	has_record |= rc == TKB_ERR_DENIED || rc == TKB_ERR_UNAVAILABLE;
 	if (rc < 0 && !has_record)
 		return rc;
 	if (!has_record)
 		return 0;
-	(void)snprintf(ref, sizeof(ref), "%s", name);
-	for (char *at = ref; *at != '\0'; at++)
-		*at = *at == ',' ? '/' : *at;
+	tkb_ref_from_folder(name, ref, sizeof(ref));
 	return visitor->on_ref(visitor->self, ref, err);
 }
 
-static int dir_refs(void *self, const struct tkb_op_limits *call,
+static int dir_refs(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_ref_visitor *visitor,
                     struct tkb_error *err)
 {
@@ -549,7 +538,7 @@ static int dir_refs(void *self, const struct tkb_op_limits *call,
 	const struct dirent *item = NULL;
 	int rc;
 
-	(void)call;
+	(void)limits;
 	rc = path_of(self, "", NULL, &path, err);
 	if (rc < 0)
 		return rc;
@@ -560,7 +549,7 @@ static int dir_refs(void *self, const struct tkb_op_limits *call,
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc == 0 && item->d_name[0] != '.')
-			rc = tell_ref(dirfd(dir), item->d_name, visitor, err);
+			rc = report_ref(dirfd(dir), item->d_name, visitor, err);
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * A claim is a locked byte of one file, which the digest chooses: it goes with
- * its owner, however that ends, and leaves nothing behind.
+ * A claim is a lock on one byte of one file; the digest chooses the byte. The
+ * kernel releases it when its owner ends, however that happens.
  */
 static struct flock claim_of(const struct tkb_digest *digest, short type)
 {
@@ -30,7 +30,7 @@ static struct flock claim_of(const struct tkb_digest *digest, short type)
 		               .l_len = 1 };
 }
 
-/* The file whose bytes are claimed; -1 where it cannot be had. */
+/* Open the file whose bytes are locked; -1 on failure. */
 static int open_claims(const char *folder)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -67,7 +67,7 @@ int tkb_dir_claim(const char *folder, const struct tkb_digest *digest,
 	return 0;
 }
 
-/* A child that was forked meanwhile has the file open, too. */
+/* Unlock explicitly: a child that was forked since has the file open, too. */
 void tkb_dir_unclaim(void *claim)
 {
 	struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };

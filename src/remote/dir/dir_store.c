@@ -43,7 +43,7 @@ int tkb_dir_write(struct tkb_draft *draft, const struct tkb_blob *blob,
 	return 0;
 }
 
-/* How much of `path` is there already, in bytes? */
+/* The length of the longest part of `path` that exists. */
 static size_t known_part(char *path)
 {
 	size_t size = strlen(path);

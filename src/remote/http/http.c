@@ -2,10 +2,10 @@
 #include "remote/http/http.h"
 
 enum {
-	HEADS = 512 /* asked for in one go */
+	HEADS = 512 /* per batch */
 };
 
-static int http_get(void *self, const struct tkb_op_limits *call,
+static int http_get(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_digest *digest, uint64_t offset,
                     const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -18,10 +18,10 @@ static int http_get(void *self, const struct tkb_op_limits *call,
 
 	tkb_digest_to_hex(digest, hex);
 	rc = tkb_http_url(self, &arena, "cas", hex, &request.url, err);
-	return rc == 0 ? tkb_http_ask(self, call, &request, err) : rc;
+	return rc == 0 ? tkb_http_ask(self, limits, &request, err) : rc;
 }
 
-static int http_put(void *self, const struct tkb_op_limits *call,
+static int http_put(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_digest *digest,
                     const struct tkb_blob *blob, struct tkb_error *err)
 {
@@ -29,11 +29,11 @@ static int http_put(void *self, const struct tkb_op_limits *call,
 	int rc;
 
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_settle(self, call, err);
+	rc = tkb_http_find_mode(self, limits, err);
 	if (rc == 0)
-		rc = tkb_http_note(self, call, "cas", hex, true, err);
+		rc = tkb_http_edit_index(self, limits, "cas", hex, true, err);
 	if (rc == 0)
-		rc = tkb_http_put(self, call,
+		rc = tkb_http_put(self, limits,
 		                  &(struct tkb_http_put){ .folder = "cas",
 		                                          .name = hex,
 		                                          .blob = blob },
@@ -48,11 +48,12 @@ static int take_none(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 }
 
 /*
- * Some servers answer 0 to any HEAD: what they say to a GET counts. A blob with
- * any byte in it has a size that is not known.
+ * Some servers answer Content-Length 0 to any HEAD. Ask by GET whether the blob
+ * is empty; if not, its size is unknown.
  */
-static int check_empty(struct tkb_http *http, const struct tkb_op_limits *call,
-                       const char *url, uint64_t *size, struct tkb_error *err)
+static int check_empty(struct tkb_http *http,
+                       const struct tkb_op_limits *limits, const char *url,
+                       uint64_t *size, struct tkb_error *err)
 {
 	const struct tkb_sink sink = { take_none, NULL };
 	struct tkb_web_request request = { .method = "GET",
@@ -60,34 +61,34 @@ static int check_empty(struct tkb_http *http, const struct tkb_op_limits *call,
 		                           .sink = &sink };
 	int rc;
 
-	rc = tkb_web_do(http->web, call, &request, 1, err);
+	rc = tkb_web_do(http->web, limits, &request, 1, err);
 	if (rc < 0)
 		return rc;
 	if (request.rc != TKB_ERR_TOO_LARGE)
-		return tkb_web_judge(&request, call, err);
+		return tkb_web_judge(&request, limits, err);
 	*size = TKB_SIZE_UNKNOWN;
 	return 0;
 }
 
-static int judge_head(struct tkb_http *http, const struct tkb_op_limits *call,
+static int judge_head(struct tkb_http *http, const struct tkb_op_limits *limits,
                       const struct tkb_web_request *request, bool *out,
                       uint64_t *size, struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_web_judge(request, call, err);
+	rc = tkb_web_judge(request, limits, err);
 	if (rc == 0 && size != NULL) {
 		*size = request->length;
 		if (*size == 0)
-			rc = check_empty(http, call, request->url, size, err);
+			rc = check_empty(http, limits, request->url, size, err);
 	}
 	*out = rc == 0;
 	return rc;
 }
 
-static int ask_heads(struct tkb_http *http, const struct tkb_op_limits *call,
-                     const struct tkb_digest *digests, size_t count, bool *out,
-                     uint64_t *sizes, struct tkb_error *err)
+static int send_heads(struct tkb_http *http, const struct tkb_op_limits *limits,
+                      const struct tkb_digest *digests, size_t count, bool *out,
+                      uint64_t *sizes, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_free_at)
@@ -105,40 +106,40 @@ static int ask_heads(struct tkb_http *http, const struct tkb_op_limits *call,
 		                  err);
 	}
 	if (rc == 0)
-		rc = tkb_web_do(http->web, call, requests, count, err);
+		rc = tkb_web_do(http->web, limits, requests, count, err);
 	for (size_t i = 0; i < count && rc >= 0; i++)
-		rc = judge_head(http, call, &requests[i], &out[i],
+		rc = judge_head(http, limits, &requests[i], &out[i],
 		                sizes == NULL ? NULL : &sizes[i], err);
 	return rc < 0 ? rc : 0;
 }
 
-static int http_has(void *self, const struct tkb_op_limits *call,
+static int http_has(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_digest *digests, size_t count, bool *out,
                     uint64_t *sizes, struct tkb_error *err)
 {
 	int rc = 0;
 
 	for (size_t done = 0; done < count && rc == 0; done += HEADS)
-		rc = ask_heads(self, call, digests + done,
-		               count - done < HEADS ? count - done : HEADS,
-		               out + done, sizes == NULL ? NULL : sizes + done,
-		               err);
+		rc = send_heads(self, limits, digests + done,
+		                count - done < HEADS ? count - done : HEADS,
+		                out + done, sizes == NULL ? NULL : sizes + done,
+		                err);
 	return rc;
 }
 
-static int http_remove(void *self, const struct tkb_op_limits *call,
+static int http_remove(void *self, const struct tkb_op_limits *limits,
                        const struct tkb_digest *digest, struct tkb_error *err)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_settle(self, call, err);
+	rc = tkb_http_find_mode(self, limits, err);
 	if (rc == 0)
-		rc = tkb_http_delete(self, call, "cas", hex, err);
+		rc = tkb_http_delete(self, limits, "cas", hex, err);
 	if (rc >= 0) {
-		const int noted =
-			tkb_http_note(self, call, "cas", hex, false, err);
+		const int noted = tkb_http_edit_index(self, limits, "cas", hex,
+		                                      false, err);
 
 		rc = noted < 0 ? noted : rc;
 	}

@@ -41,15 +41,15 @@ enum tkb_http_listing_mode {
 };
 
 struct tkb_http {
-	const struct tkb_remote_url *place;
+	const struct tkb_remote_url *url;
 	struct tkb_web *web;  /* owned */
 	char *base;           /* owned; the remote's URL, no slash at its end */
 	char *bearer;         /* owned; NULL: none */
-	const char **headers; /* owned; the texts are the place's */
+	const char **headers; /* owned; the texts are the URL's */
 	size_t header_count;
-	enum tkb_http_listing_mode way;
-	bool is_single_writer; /* documents may be replaced blindly */
-	bool is_tried;         /* ... or the server honours If-Match */
+	enum tkb_http_listing_mode mode;
+	bool is_single_writer; /* no If-Match is needed */
+	bool is_tried;         /* the server was seen to honour If-Match */
 };
 
 struct tkb_http_file {
@@ -74,7 +74,7 @@ TKB_NODISCARD int tkb_http_listing_add(struct tkb_http_listing *listing,
                                        const struct tkb_http_file *file,
                                        struct tkb_error *err);
 
-/* Is it a file that is called as a digest is? */
+/* Is it a file whose name is a digest? */
 bool tkb_http_is_ours(const struct tkb_http_file *file);
 
 /* Seconds between two times; 0 where one is not known. */
@@ -87,15 +87,15 @@ enum {
 
 void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE]);
 
-/* The URL of file `name` in `folder`; of the folder, where it is NULL. */
+/* The URL of file `name` in `folder`, or of the folder where `name` is NULL. */
 TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
                                struct tkb_arena *arena, const char *folder,
                                const char *name, const char **out,
                                struct tkb_error *err);
 
-/* One request; what tkb_web_judge() returns. */
+/* Do one request. Returns what tkb_web_judge() does. */
 TKB_NODISCARD int tkb_http_ask(struct tkb_http *http,
-                               const struct tkb_op_limits *call,
+                               const struct tkb_op_limits *limits,
                                struct tkb_web_request *request,
                                struct tkb_error *err);
 
@@ -106,68 +106,75 @@ struct tkb_http_put {
 	const char *condition; /* a header; NULL: none */
 };
 
-/* TKB_MISS: the condition does not hold. Makes the folder where it must. */
+/*
+ * Store a file, and make its folder if the server needs that. TKB_MISS: the
+ * condition does not hold.
+ */
 TKB_NODISCARD int tkb_http_put(struct tkb_http *http,
-                               const struct tkb_op_limits *call,
+                               const struct tkb_op_limits *limits,
                                const struct tkb_http_put *put,
                                struct tkb_error *err);
 TKB_NODISCARD int tkb_http_delete(struct tkb_http *http,
-                                  const struct tkb_op_limits *call,
+                                  const struct tkb_op_limits *limits,
                                   const char *folder, const char *name,
                                   struct tkb_error *err);
 
 /*
- * List `count` folders at once; one that is not there is empty. The listings
- * are empty before.
+ * List `count` folders at once, into empty listings. A missing folder is empty.
  */
 TKB_NODISCARD int tkb_http_list(struct tkb_http *http,
-                                const struct tkb_op_limits *call,
+                                const struct tkb_op_limits *limits,
                                 const char *const *folders, size_t count,
                                 struct tkb_http_listing *listings,
                                 struct tkb_error *err);
 
 /*
- * Find out the way by listing a folder, into `listing`, unless it turns out to
- * be documents. TKB_MISS: there is nothing yet that tells it. A failure where
- * `*is_hidden` becomes true: there is such a folder, but it is not listed.
+ * Find the listing mode by listing a folder. The result is in `listing`, unless
+ * the mode is documents. TKB_MISS: the remote is empty, so nothing shows the
+ * mode. On failure `*is_hidden` says whether the folder exists, but cannot be
+ * listed.
  */
 TKB_NODISCARD int tkb_http_probe(struct tkb_http *http,
-                                 const struct tkb_op_limits *call,
+                                 const struct tkb_op_limits *limits,
                                  const char *folder,
                                  struct tkb_http_listing *listing,
                                  bool *is_hidden, struct tkb_error *err);
 
 /*
- * Know the way before something is written. TKB_ERR_DENIED: there is none by
- * which it could be found again.
+ * Find the listing mode before the first write. TKB_ERR_DENIED: the server has
+ * none, so nothing that is written could be found again.
  */
-TKB_NODISCARD int tkb_http_settle(struct tkb_http *http,
-                                  const struct tkb_op_limits *call,
-                                  struct tkb_error *err);
+TKB_NODISCARD int tkb_http_find_mode(struct tkb_http *http,
+                                     const struct tkb_op_limits *limits,
+                                     struct tkb_error *err);
 
 /*
- * Does the server honour If-Match, as a trial on file `name` of folder "cas"
- * shows? TKB_MISS: no.
+ * Test on file `name` of folder "cas" whether the server honours If-Match.
+ * TKB_MISS: it does not.
  */
-TKB_NODISCARD int tkb_http_try_match(struct tkb_http *http,
-                                     const struct tkb_op_limits *call,
-                                     const char *name, struct tkb_error *err);
+TKB_NODISCARD int tkb_http_test_match(struct tkb_http *http,
+                                      const struct tkb_op_limits *limits,
+                                      const char *name, struct tkb_error *err);
 
 /*
- * In a folder's document, add or remove the line `name`; where there are no
- * documents, nothing.
+ * Add or remove the line `name` in a folder's document. Does nothing where the
+ * server lists folders itself.
  */
-TKB_NODISCARD int tkb_http_note(struct tkb_http *http,
-                                const struct tkb_op_limits *call,
-                                const char *folder, const char *name,
-                                bool is_there, struct tkb_error *err);
+TKB_NODISCARD int tkb_http_edit_index(struct tkb_http *http,
+                                      const struct tkb_op_limits *limits,
+                                      const char *folder, const char *name,
+                                      bool is_there, struct tkb_error *err);
 
-/* The name of a folder's document in folder "index"; of the blob `hex`. */
+/*
+ * The name, in folder "index", of a folder's document: of folder "cas" the one
+ * that has the blob `hex`.
+ */
 void tkb_http_document(const char *folder, const char *hex,
                        char out[TKB_HTTP_FOLDER_SIZE]);
 
 /*
- * Add what a listing says of the folder at `path`. TKB_ERR_CORRUPT: it is none.
+ * Read a server's listing of the folder at `path`. TKB_ERR_CORRUPT: it is not
+ * one.
  */
 TKB_NODISCARD int tkb_http_read_index(struct tkb_bytes body,
                                       struct tkb_http_listing *listing,
@@ -180,25 +187,26 @@ TKB_NODISCARD int tkb_http_read_document(struct tkb_bytes body,
                                          struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
-int tkb_http_open(const struct tkb_remote_url *place,
-                  const struct tkb_op_limits *call, void **self_out,
+int tkb_http_open(const struct tkb_remote_url *url,
+                  const struct tkb_op_limits *limits, void **self_out,
                   struct tkb_error *err);
 void tkb_http_close(void *self);
-int tkb_http_list_blobs(void *self, const struct tkb_op_limits *call,
+int tkb_http_list_blobs(void *self, const struct tkb_op_limits *limits,
                         const struct tkb_blob_visitor *visitor,
                         struct tkb_error *err);
-int tkb_http_add(void *self, const struct tkb_op_limits *call, const char *ref,
-                 const struct tkb_digest *digest, struct tkb_bytes record,
-                 struct tkb_error *err);
-int tkb_http_records(void *self, const struct tkb_op_limits *call,
+int tkb_http_add(void *self, const struct tkb_op_limits *limits,
+                 const char *ref, const struct tkb_digest *digest,
+                 struct tkb_bytes record, struct tkb_error *err);
+int tkb_http_records(void *self, const struct tkb_op_limits *limits,
                      const char *ref, const struct tkb_record_visitor *visitor,
                      struct tkb_error *err);
-int tkb_http_drop(void *self, const struct tkb_op_limits *call, const char *ref,
-                  const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_http_touch(void *self, const struct tkb_op_limits *call,
+int tkb_http_drop(void *self, const struct tkb_op_limits *limits,
+                  const char *ref, const struct tkb_digest *digest,
+                  struct tkb_error *err);
+int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_error *err);
-int tkb_http_refs(void *self, const struct tkb_op_limits *call,
+int tkb_http_refs(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_ref_visitor *visitor, struct tkb_error *err);
 
 #endif

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "remote/http/http.h"
-#include "base/digest.h"
+#include "remote/net/escape.h"
 #include "remote/net/xml.h"
 
 /* A folder as WebDAV's PROPFIND tells it, RFC 4918. */
 
 struct reading {
-	const char *path; /* the folder's own, which is told, too */
+	const char *path; /* the folder's own, which is in its listing, too */
 	struct tkb_http_listing *listing;
 	struct tkb_buf href; /* decoded; no slash at its end */
 	struct tkb_http_file file;
@@ -25,17 +25,8 @@ static void read_href(struct reading *reading, const char *text)
 	if (host != NULL && at[0] != '/')
 		at = host + 3 + strcspn(host + 3, "/");
 	tkb_buf_reset(href);
-	for (; *at > ' '; at++) {
-		int value = (unsigned char)*at;
-
-		if (*at == '%' && tkb_hex_value(at[1]) >= 0 &&
-		    tkb_hex_value(at[2]) >= 0) {
-			value = tkb_hex_value(at[1]) * 16 +
-			        tkb_hex_value(at[2]);
-			at += 2;
-		}
-		tkb_buf_add_byte(href, (char)value);
-	}
+	while (*at > ' ')
+		tkb_buf_add_byte(href, tkb_unescape_next(&at));
 	while (href->size != 0 && href->data[href->size - 1] == '/') {
 		reading->file.is_folder = true;
 		href->size--;

@@ -7,11 +7,13 @@
 
 #include "base/blob_buffer.h"
 #include "remote/http/http.h"
-#include "remote/net/wire.h"
+#include "remote/net/escape.h"
+#include "remote/net/limits.h"
 
 /*
- * Documents: "tkbundle index 1" and a name a line. One is replaced only under
- * If-Match, and the change is made anew where somebody else was faster.
+ * Documents: the line "tkbundle index 1", then one name per line. A document is
+ * replaced only under If-Match; where another writer was faster, the edit is
+ * repeated on what that one wrote.
  */
 
 enum {
@@ -21,15 +23,15 @@ enum {
 };
 
 #define FIRST_LINE "tkbundle index 1\n"
-#define NS_PER_MS ((uint64_t)1000000)
 
 void tkb_http_document(const char *folder, const char *hex,
                        char out[TKB_HTTP_FOLDER_SIZE])
 {
-	(void)snprintf(out, TKB_HTTP_FOLDER_SIZE, "%s%s%.1s", folder,
-	               hex != NULL ? "," : "", hex != NULL ? hex : "");
-	for (char *at = out; *at != '\0'; at++)
-		*at = *at == '/' ? ',' : *at;
+	char name[TKB_HTTP_FOLDER_SIZE];
+
+	(void)snprintf(name, sizeof(name), "%s%s%.1s", folder,
+	               hex != NULL ? "/" : "", hex != NULL ? hex : "");
+	tkb_ref_to_folder(name, out, TKB_HTTP_FOLDER_SIZE);
 }
 
 static bool is_document(struct tkb_bytes body)
@@ -69,7 +71,7 @@ int tkb_http_read_document(struct tkb_bytes body,
 	return rc;
 }
 
-/* Where line `name` begins; the document's size where it has none. */
+/* Where line `name` begins, or the document's size. */
 static size_t find_line(struct tkb_bytes document, const char *name)
 {
 	const size_t size = strlen(name);
@@ -87,9 +89,9 @@ static size_t find_line(struct tkb_bytes document, const char *name)
 	return at;
 }
 
-/* False: nothing is to be changed. */
-static bool change(struct tkb_bytes old, const char *name, bool is_there,
-                   struct tkb_buf *out)
+/* Returns false if there is nothing to change. */
+static bool edit_lines(struct tkb_bytes old, const char *name, bool is_there,
+                       struct tkb_buf *out)
 {
 	const size_t at = find_line(old, name);
 
@@ -107,13 +109,13 @@ static bool change(struct tkb_bytes old, const char *name, bool is_there,
 	return true;
 }
 
-/* One that can be held against another: RFC 9110 calls the others weak. */
+/* A strong ETag (RFC 9110), which If-Match can be used with. */
 static bool is_strong(const char *etag)
 {
 	return etag[0] == '"' && strlen(etag) >= 2;
 }
 
-/* A document, and the condition under which it is still so. */
+/* A document, and the condition for replacing it. */
 struct document {
 	struct tkb_buf body;
 	char condition[160]; /* a header; "": there is none */
@@ -125,9 +127,9 @@ static void document_release(struct document *document)
 	tkb_buf_release(&document->body);
 }
 
-static int load(struct tkb_http *http, const struct tkb_op_limits *call,
-                const char *name, struct document *document,
-                struct tkb_error *err)
+static int load_document(struct tkb_http *http,
+                         const struct tkb_op_limits *limits, const char *name,
+                         struct document *document, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_sink sink = tkb_buf_sink(&document->body);
@@ -140,7 +142,7 @@ static int load(struct tkb_http *http, const struct tkb_op_limits *call,
 	document->condition[0] = '\0';
 	rc = tkb_http_url(http, &arena, "index", name, &request.url, err);
 	if (rc == 0)
-		rc = tkb_http_ask(http, call, &request, err);
+		rc = tkb_http_ask(http, limits, &request, err);
 	document->is_new = rc == TKB_MISS;
 	if (rc == TKB_MISS) {
 		tkb_buf_add_text(&document->body, FIRST_LINE);
@@ -158,8 +160,11 @@ static int load(struct tkb_http *http, const struct tkb_op_limits *call,
 	return rc;
 }
 
-/* Those who were in each other's way do not come back together. */
-static void pause_a_little(const struct tkb_op_limits *call, unsigned attempt)
+/*
+ * Pause for a random time, so that writers that collided do not collide again.
+ */
+static void pause_after_collision(const struct tkb_op_limits *limits,
+                                  unsigned attempt)
 {
 	const unsigned limit_ms =
 		attempt < 5 ? 2u << attempt : (unsigned)PAUSE_LIMIT_MS;
@@ -170,13 +175,14 @@ static void pause_a_little(const struct tkb_op_limits *call, unsigned attempt)
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = (unsigned)now;
 	nap.tv_nsec = (long)(random % (limit_ms * 1000)) * 1000;
-	if (now + (uint64_t)nap.tv_nsec < call->deadline_ns)
+	if (now + (uint64_t)nap.tv_nsec < limits->deadline_ns)
 		(void)nanosleep(&nap, NULL);
 }
 
-static int store(struct tkb_http *http, const struct tkb_op_limits *call,
-                 const char *name, const struct document *document,
-                 struct tkb_bytes body, struct tkb_error *err)
+static int store_document(struct tkb_http *http,
+                          const struct tkb_op_limits *limits, const char *name,
+                          const struct document *document,
+                          struct tkb_bytes body, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { body.size, tkb_memory_source(&body) };
 	const struct tkb_http_put put = {
@@ -190,13 +196,14 @@ static int store(struct tkb_http *http, const struct tkb_op_limits *call,
 	if (put.condition != NULL && put.condition[0] == '\0')
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "its document 'index/%s' has no ETag", name);
-	return tkb_http_put(http, call, &put, err);
+	return tkb_http_put(http, limits, &put, err);
 }
 
-/* Where `name` is "", the document is only made. */
-static int edit(struct tkb_http *http, const struct tkb_op_limits *call,
-                const char *document_name, const char *name, bool is_there,
-                struct tkb_error *err)
+/* With the name "", only make sure that the document exists. */
+static int edit_document(struct tkb_http *http,
+                         const struct tkb_op_limits *limits,
+                         const char *document_name, const char *name,
+                         bool is_there, struct tkb_error *err)
 {
 	TKB_AUTO(document_release)
 	struct document document = { .body = TKB_BUF_INIT(DOCUMENT_LIMIT) };
@@ -207,40 +214,40 @@ static int edit(struct tkb_http *http, const struct tkb_op_limits *call,
 		struct tkb_bytes body;
 		int rc;
 
-		rc = load(http, call, document_name, &document, err);
+		rc = load_document(http, limits, document_name, &document, err);
 		if (rc < 0)
 			return rc;
 		body = tkb_buf_bytes(&document.body);
 		tkb_buf_reset(&changed);
-		if (change(body, name, is_there, &changed))
+		if (edit_lines(body, name, is_there, &changed))
 			body = tkb_buf_bytes(&changed);
 		else if (!document.is_new || !is_there)
 			return 0;
 		rc = tkb_buf_check(&changed, err);
 		if (rc == 0)
-			rc = store(http, call, document_name, &document, body,
-			           err);
+			rc = store_document(http, limits, document_name,
+			                    &document, body, err);
 		if (rc != TKB_MISS)
 			return rc;
-		pause_a_little(call, attempt);
+		pause_after_collision(limits, attempt);
 	}
 }
 
-int tkb_http_note(struct tkb_http *http, const struct tkb_op_limits *call,
-                  const char *folder, const char *name, bool is_there,
-                  struct tkb_error *err)
+int tkb_http_edit_index(struct tkb_http *http,
+                        const struct tkb_op_limits *limits, const char *folder,
+                        const char *name, bool is_there, struct tkb_error *err)
 {
 	char document[TKB_HTTP_FOLDER_SIZE];
 
-	if (http->way != TKB_HTTP_DOCUMENT)
+	if (http->mode != TKB_HTTP_DOCUMENT)
 		return 0;
 	tkb_http_document(folder, strcmp(folder, "cas") == 0 ? name : NULL,
 	                  document);
-	return edit(http, call, document, name, is_there, err);
+	return edit_document(http, limits, document, name, is_there, err);
 }
 
-/* Put the scratch file; is the answer what it should be? TKB_MISS: no. */
-static int try_put(struct tkb_http *http, const struct tkb_op_limits *call,
+/* Put the scratch file. TKB_MISS: the server's answer is not the one wanted. */
+static int try_put(struct tkb_http *http, const struct tkb_op_limits *limits,
                    const char *name, const char *condition, bool must_work,
                    struct tkb_error *err)
 {
@@ -248,7 +255,7 @@ static int try_put(struct tkb_http *http, const struct tkb_op_limits *call,
 	const struct tkb_blob blob = { body.size, tkb_memory_source(&body) };
 	int rc;
 
-	rc = tkb_http_put(http, call,
+	rc = tkb_http_put(http, limits,
 	                  &(struct tkb_http_put){ .folder = "cas",
 	                                          .name = name,
 	                                          .blob = &blob,
@@ -260,7 +267,7 @@ static int try_put(struct tkb_http *http, const struct tkb_op_limits *call,
 }
 
 /* "If-Match: " and the scratch file's ETag. TKB_MISS: it has none. */
-static int read_etag(struct tkb_http *http, const struct tkb_op_limits *call,
+static int read_etag(struct tkb_http *http, const struct tkb_op_limits *limits,
                      const char *name, char *out, size_t size,
                      struct tkb_error *err)
 {
@@ -270,32 +277,34 @@ static int read_etag(struct tkb_http *http, const struct tkb_op_limits *call,
 
 	rc = tkb_http_url(http, &arena, "cas", name, &request.url, err);
 	if (rc == 0)
-		rc = tkb_http_ask(http, call, &request, err);
+		rc = tkb_http_ask(http, limits, &request, err);
 	if (rc != 0)
 		return rc;
 	(void)snprintf(out, size, "If-Match: %s", request.etag);
 	return is_strong(request.etag) ? 0 : TKB_MISS;
 }
 
-int tkb_http_try_match(struct tkb_http *http, const struct tkb_op_limits *call,
-                       const char *name, struct tkb_error *err)
+int tkb_http_test_match(struct tkb_http *http,
+                        const struct tkb_op_limits *limits, const char *name,
+                        struct tkb_error *err)
 {
 	char condition[160];
 	int rc;
 
-	rc = try_put(http, call, name, "If-None-Match: *", true, err);
+	rc = try_put(http, limits, name, "If-None-Match: *", true, err);
 	if (rc == 0)
-		rc = try_put(http, call, name, "If-None-Match: *", false, err);
-	if (rc == 0)
-		rc = try_put(http, call, name, "If-Match: \"none\"", false,
+		rc = try_put(http, limits, name, "If-None-Match: *", false,
 		             err);
 	if (rc == 0)
-		rc = read_etag(http, call, name, condition, sizeof(condition),
+		rc = try_put(http, limits, name, "If-Match: \"none\"", false,
+		             err);
+	if (rc == 0)
+		rc = read_etag(http, limits, name, condition, sizeof(condition),
 		               err);
 	if (rc == 0)
-		rc = try_put(http, call, name, condition, true, err);
+		rc = try_put(http, limits, name, condition, true, err);
 	/* An ETag must change with the bytes, even within one second. */
 	if (rc == 0)
-		rc = try_put(http, call, name, condition, false, err);
+		rc = try_put(http, limits, name, condition, false, err);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "remote/http/http.h"
+#include "remote/net/escape.h"
 
 enum {
 	URL_LIMIT = 16 * 1024
@@ -51,9 +52,10 @@ uint64_t tkb_http_age(int64_t now_s, int64_t then_s)
 
 void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE])
 {
-	(void)snprintf(out, TKB_HTTP_FOLDER_SIZE, "ref/%s", ref);
-	for (char *at = out + strlen("ref/"); *at != '\0'; at++)
-		*at = *at == '/' ? ',' : *at;
+	const size_t size = strlen("ref/");
+
+	memcpy(out, "ref/", size);
+	tkb_ref_to_folder(ref, out + size, TKB_HTTP_FOLDER_SIZE - size);
 }
 
 int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
@@ -65,11 +67,11 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 
 	tkb_buf_add_text(&url, http->base);
 	tkb_buf_add_byte(&url, '/');
-	tkb_web_add_path(&url, folder);
+	tkb_escape(&url, folder, "/");
 	if (folder[0] != '\0')
 		tkb_buf_add_byte(&url, '/');
 	if (name != NULL)
-		tkb_web_add_path(&url, name);
+		tkb_escape(&url, name, "/");
 	rc = tkb_buf_check(&url, err);
 	if (rc < 0)
 		return rc;
@@ -77,18 +79,19 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-int tkb_http_ask(struct tkb_http *http, const struct tkb_op_limits *call,
+int tkb_http_ask(struct tkb_http *http, const struct tkb_op_limits *limits,
                  struct tkb_web_request *request, struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_web_do(http->web, call, request, 1, err);
-	return rc == 0 ? tkb_web_judge(request, call, err) : rc;
+	rc = tkb_web_do(http->web, limits, request, 1, err);
+	return rc == 0 ? tkb_web_judge(request, limits, err) : rc;
 }
 
-/* All folders on the way down to `folder`. */
-static int make_folders(struct tkb_http *http, const struct tkb_op_limits *call,
-                        const char *folder, struct tkb_error *err)
+/* Make all folders on the path to `folder`. */
+static int make_folders(struct tkb_http *http,
+                        const struct tkb_op_limits *limits, const char *folder,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const char *url = NULL;
@@ -106,29 +109,32 @@ static int make_folders(struct tkb_http *http, const struct tkb_op_limits *call,
 		request.url = tkb_arena_string(&arena, part);
 		if (request.url == NULL)
 			return tkb_fail_nomem(err);
-		/* One that is there is refused; the next PUT tells more. */
-		rc = tkb_web_do(http->web, call, &request, 1, err);
+		/*
+		 * An existing folder is refused; the next PUT shows whether it
+		 * worked.
+		 */
+		rc = tkb_web_do(http->web, limits, &request, 1, err);
 		if (rc == 0 && request.rc < 0)
-			rc = tkb_web_judge(&request, call, err);
+			rc = tkb_web_judge(&request, limits, err);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-/* WebDAV makes no folder for a PUT: 409, but nginx says 500. */
+/* WebDAV answers 409 to a PUT into a missing folder, nginx 500. */
 static bool may_lack_folder(const struct tkb_http *http,
                             const struct tkb_web_request *request)
 {
 	const bool may_be_dav =
-		http->way == TKB_HTTP_DAV || http->way == TKB_HTTP_UNKNOWN;
+		http->mode == TKB_HTTP_DAV || http->mode == TKB_HTTP_UNKNOWN;
 
 	return request->rc == 0 && (request->status == 409 ||
 	                            (request->status == 500 && may_be_dav));
 }
 
 static int judge_put(const struct tkb_web_request *request,
-                     const struct tkb_op_limits *call, struct tkb_error *err)
+                     const struct tkb_op_limits *limits, struct tkb_error *err)
 {
 	if (request->rc == 0 && request->status == 412)
 		return TKB_MISS;
@@ -147,10 +153,10 @@ static int judge_put(const struct tkb_web_request *request,
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it takes no body so large (nginx: "
 		                "client_max_body_size): HTTP 413");
-	return tkb_web_judge(request, call, err);
+	return tkb_web_judge(request, limits, err);
 }
 
-int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *call,
+int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *limits,
                  const struct tkb_http_put *put, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -165,16 +171,16 @@ int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *call,
 	rc = tkb_http_url(http, &arena, put->folder, put->name, &request.url,
 	                  err);
 	if (rc == 0)
-		rc = tkb_web_do(http->web, call, &request, 1, err);
+		rc = tkb_web_do(http->web, limits, &request, 1, err);
 	if (rc == 0 && may_lack_folder(http, &request)) {
-		rc = make_folders(http, call, put->folder, err);
+		rc = make_folders(http, limits, put->folder, err);
 		if (rc == 0)
-			rc = tkb_web_do(http->web, call, &request, 1, err);
+			rc = tkb_web_do(http->web, limits, &request, 1, err);
 	}
-	return rc == 0 ? judge_put(&request, call, err) : rc;
+	return rc == 0 ? judge_put(&request, limits, err) : rc;
 }
 
-int tkb_http_delete(struct tkb_http *http, const struct tkb_op_limits *call,
+int tkb_http_delete(struct tkb_http *http, const struct tkb_op_limits *limits,
                     const char *folder, const char *name, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -182,5 +188,5 @@ int tkb_http_delete(struct tkb_http *http, const struct tkb_op_limits *call,
 	int rc;
 
 	rc = tkb_http_url(http, &arena, folder, name, &request.url, err);
-	return rc == 0 ? tkb_http_ask(http, call, &request, err) : rc;
+	return rc == 0 ? tkb_http_ask(http, limits, &request, err) : rc;
 }

@@ -33,7 +33,7 @@ static bool is_key(const struct reading *reading, struct tkb_bytes key,
 	return tkb_json_equals(key, tkb_text(name));
 }
 
-/* The value of a string, with a zero behind. */
+/* The value of a string, terminated by a zero. */
 static int read_text(struct reading *reading,
                      const struct tkb_json_token *token, struct tkb_buf *out,
                      struct tkb_error *err)

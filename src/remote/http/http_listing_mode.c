@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "remote/http/http.h"
 
-/* In which way a remote is to be written, by trial: see http.h. */
+/* Finding the listing mode before a write, by trial: see http.h. */
 
 static bool has_name(const struct tkb_http_listing *listing, const char *name)
 {
@@ -16,71 +16,74 @@ static bool has_name(const struct tkb_http_listing *listing, const char *name)
 	return false;
 }
 
-/* With a scratch file in it, a folder is there and lists that. */
-static int probe_again(struct tkb_http *http, const struct tkb_op_limits *call,
-                       const char *name, struct tkb_error *err)
+/* Folder "cas" has a scratch file: find the mode that lists it. */
+static int probe_again(struct tkb_http *http,
+                       const struct tkb_op_limits *limits, const char *name,
+                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
 	bool is_hidden = false;
 	int rc;
 
-	rc = tkb_http_probe(http, call, "cas", &listing, &is_hidden, err);
-	if (rc == 0 && http->way != TKB_HTTP_DOCUMENT &&
+	rc = tkb_http_probe(http, limits, "cas", &listing, &is_hidden, err);
+	if (rc == 0 && http->mode != TKB_HTTP_DOCUMENT &&
 	    !has_name(&listing, name))
-		http->way = TKB_HTTP_UNKNOWN;
+		http->mode = TKB_HTTP_UNKNOWN;
 	return rc < 0 && !is_hidden ? rc : 0;
 }
 
 static int try_documents(struct tkb_http *http,
-                         const struct tkb_op_limits *call, const char *name,
+                         const struct tkb_op_limits *limits, const char *name,
                          struct tkb_error *err)
 {
 	int rc = 0;
 
 	if (!http->is_single_writer)
-		rc = tkb_http_try_match(http, call, name, err);
+		rc = tkb_http_test_match(http, limits, name, err);
 	if (rc < 0)
 		return rc;
 	http->is_tried = rc == 0;
 	if (rc == 0)
-		http->way = TKB_HTTP_DOCUMENT;
-	else if (http->way == TKB_HTTP_UNKNOWN)
-		http->way = TKB_HTTP_NONE;
-	/* That there is one tells others the way. */
-	return rc == 0 ? tkb_http_note(http, call, "ref", "", true, err) : 0;
+		http->mode = TKB_HTTP_DOCUMENT;
+	else if (http->mode == TKB_HTTP_UNKNOWN)
+		http->mode = TKB_HTTP_NONE;
+	/* The document shows the mode to the next reader. */
+	return rc == 0 ? tkb_http_edit_index(http, limits, "ref", "", true, err)
+	               : 0;
 }
 
-/* With a scratch file, whose name no digest has. */
-static int try_out(struct tkb_http *http, const struct tkb_op_limits *call,
-                   const char *name, struct tkb_error *err)
+/* Try with a scratch file, whose name is not a digest. */
+static int try_modes(struct tkb_http *http, const struct tkb_op_limits *limits,
+                     const char *name, struct tkb_error *err)
 {
 	const struct tkb_bytes body = { "", 0 };
 	const struct tkb_blob blob = { 0, tkb_memory_source(&body) };
 	int rc = 0;
 
-	if (http->way == TKB_HTTP_UNKNOWN) {
-		rc = tkb_http_put(http, call,
+	if (http->mode == TKB_HTTP_UNKNOWN) {
+		rc = tkb_http_put(http, limits,
 		                  &(struct tkb_http_put){ .folder = "cas",
 		                                          .name = name,
 		                                          .blob = &blob },
 		                  err);
 		if (rc == 0)
-			rc = probe_again(http, call, name, err);
+			rc = probe_again(http, limits, name, err);
 		if (rc == 0)
-			rc = tkb_http_delete(http, call, "cas", name, err);
+			rc = tkb_http_delete(http, limits, "cas", name, err);
 	}
-	if (rc >= 0 &&
-	    (http->way == TKB_HTTP_UNKNOWN || http->way == TKB_HTTP_DOCUMENT)) {
-		rc = try_documents(http, call, name, err);
+	if (rc >= 0 && (http->mode == TKB_HTTP_UNKNOWN ||
+	                http->mode == TKB_HTTP_DOCUMENT)) {
+		rc = try_documents(http, limits, name, err);
 		if (rc == 0 && !http->is_single_writer)
-			rc = tkb_http_delete(http, call, "cas", name, err);
+			rc = tkb_http_delete(http, limits, "cas", name, err);
 	}
 	return rc < 0 ? rc : 0;
 }
 
-int tkb_http_settle(struct tkb_http *http, const struct tkb_op_limits *call,
-                    struct tkb_error *err)
+int tkb_http_find_mode(struct tkb_http *http,
+                       const struct tkb_op_limits *limits,
+                       struct tkb_error *err)
 {
 	bool is_hidden = false;
 	TKB_AUTO(tkb_http_listing_release)
@@ -88,21 +91,21 @@ int tkb_http_settle(struct tkb_http *http, const struct tkb_op_limits *call,
 	char name[32] = "scratch-";
 	int rc = 0;
 
-	if (http->way == TKB_HTTP_UNKNOWN)
-		rc = tkb_http_probe(http, call, "cas", &listing, &is_hidden,
+	if (http->mode == TKB_HTTP_UNKNOWN)
+		rc = tkb_http_probe(http, limits, "cas", &listing, &is_hidden,
 		                    err);
 	if (rc < 0 && !is_hidden)
 		return rc;
-	if (http->way == TKB_HTTP_UNKNOWN ||
-	    (http->way == TKB_HTTP_DOCUMENT && !http->is_tried)) {
+	if (http->mode == TKB_HTTP_UNKNOWN ||
+	    (http->mode == TKB_HTTP_DOCUMENT && !http->is_tried)) {
 		rc = tkb_random_name(name + strlen(name), err);
 		if (rc == 0)
-			rc = try_out(http, call, name, err);
+			rc = try_modes(http, limits, name, err);
 		if (rc < 0)
 			return rc;
 	}
-	if (http->way != TKB_HTTP_NONE &&
-	    (http->way != TKB_HTTP_DOCUMENT || http->is_tried))
+	if (http->mode != TKB_HTTP_NONE &&
+	    (http->mode != TKB_HTTP_DOCUMENT || http->is_tried))
 		return 0;
 	return tkb_fail(err, TKB_ERR_DENIED,
 	                "it can only be read: it neither lists what it has nor "

@@ -3,16 +3,17 @@
 #include <string.h>
 
 #include "remote/http/http.h"
+#include "remote/net/escape.h"
 
 /* The names of all refs. */
 
 enum {
-	FOLDERS = 16 /* listed in one go */
+	FOLDERS = 16 /* listed per batch */
 };
 
-static int tell_ref(const struct tkb_http_listing *listing, const char *folder,
-                    const struct tkb_ref_visitor *visitor,
-                    struct tkb_error *err)
+static int report_ref(const struct tkb_http_listing *listing,
+                      const char *folder, const struct tkb_ref_visitor *visitor,
+                      struct tkb_error *err)
 {
 	char ref[TKB_HTTP_FOLDER_SIZE];
 	size_t i = 0;
@@ -21,85 +22,85 @@ static int tell_ref(const struct tkb_http_listing *listing, const char *folder,
 		i++;
 	if (i == listing->count)
 		return 0;
-	memcpy(ref, folder + strlen("ref/"),
-	       strlen(folder + strlen("ref/")) + 1);
-	for (char *at = ref; *at != '\0'; at++)
-		*at = *at == ',' ? '/' : *at;
+	tkb_ref_from_folder(folder + strlen("ref/"), ref, sizeof(ref));
 	return visitor->on_ref(visitor->self, ref, err);
 }
 
-/* Some refs' folders, listed at once. */
-struct shelf {
+/* Folders of refs that are listed together. */
+struct ref_batch {
 	char names[FOLDERS][TKB_HTTP_FOLDER_SIZE];
 	const char *folders[FOLDERS];
 	struct tkb_http_listing listings[FOLDERS];
 	size_t count;
 };
 
-static void shelf_reset(struct shelf *shelf)
+static void ref_batch_reset(struct ref_batch *ref_batch)
 {
 	for (size_t i = 0; i < FOLDERS; i++)
-		tkb_http_listing_release(&shelf->listings[i]);
-	shelf->count = 0;
+		tkb_http_listing_release(&ref_batch->listings[i]);
+	ref_batch->count = 0;
 }
 
-static void free_shelf(struct shelf **shelf)
+static void free_ref_batch(struct ref_batch **ref_batch)
 {
-	if (*shelf != NULL)
-		shelf_reset(*shelf);
-	free(*shelf);
+	if (*ref_batch != NULL)
+		ref_batch_reset(*ref_batch);
+	free(*ref_batch);
 }
 
-static int tell_shelf(struct tkb_http *http, const struct tkb_op_limits *call,
-                      struct shelf *shelf,
-                      const struct tkb_ref_visitor *visitor,
-                      struct tkb_error *err)
+static int report_ref_batch(struct tkb_http *http,
+                            const struct tkb_op_limits *limits,
+                            struct ref_batch *ref_batch,
+                            const struct tkb_ref_visitor *visitor,
+                            struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_http_list(http, call, shelf->folders, shelf->count,
-	                   shelf->listings, err);
-	for (size_t i = 0; i < shelf->count && rc == 0; i++)
-		rc = tell_ref(&shelf->listings[i], shelf->folders[i], visitor,
-		              err);
-	shelf_reset(shelf);
+	rc = tkb_http_list(http, limits, ref_batch->folders, ref_batch->count,
+	                   ref_batch->listings, err);
+	for (size_t i = 0; i < ref_batch->count && rc == 0; i++)
+		rc = report_ref(&ref_batch->listings[i], ref_batch->folders[i],
+		                visitor, err);
+	ref_batch_reset(ref_batch);
 	return rc;
 }
 
-/* A name that is too long is none of ours. */
-static void shelf_add(struct shelf *shelf, const char *name)
+/* A name that is too long is not a ref's. */
+static void ref_batch_add(struct ref_batch *ref_batch, const char *name)
 {
 	const size_t size = strlen(name);
 
 	if (size == 0 || size + sizeof("ref/") > TKB_HTTP_FOLDER_SIZE)
 		return;
-	tkb_http_ref_folder(name, shelf->names[shelf->count]);
-	shelf->folders[shelf->count] = shelf->names[shelf->count];
-	shelf->count++;
+	tkb_http_ref_folder(name, ref_batch->names[ref_batch->count]);
+	ref_batch->folders[ref_batch->count] =
+		ref_batch->names[ref_batch->count];
+	ref_batch->count++;
 }
 
-int tkb_http_refs(void *self, const struct tkb_op_limits *call,
+int tkb_http_refs(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {
 	static const char *const folders[] = { "ref" };
 	const struct tkb_http *http = self;
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	TKB_AUTO(free_shelf)
-	struct shelf *shelf = tkb_alloc_array(1, sizeof(*shelf));
+	TKB_AUTO(free_ref_batch)
+	struct ref_batch *ref_batch = tkb_alloc_array(1, sizeof(*ref_batch));
 	int rc;
 
-	if (shelf == NULL)
+	if (ref_batch == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_http_list(self, call, folders, 1, &listing, err);
+	rc = tkb_http_list(self, limits, folders, 1, &listing, err);
 	for (size_t i = 0; i < listing.count && rc == 0; i++) {
 		if (listing.files[i].is_folder ||
-		    http->way == TKB_HTTP_DOCUMENT)
-			shelf_add(shelf, listing.files[i].name);
-		if (shelf->count == FOLDERS)
-			rc = tell_shelf(self, call, shelf, visitor, err);
+		    http->mode == TKB_HTTP_DOCUMENT)
+			ref_batch_add(ref_batch, listing.files[i].name);
+		if (ref_batch->count == FOLDERS)
+			rc = report_ref_batch(self, limits, ref_batch, visitor,
+			                      err);
 	}
-	return rc == 0 && shelf->count != 0
-	               ? tell_shelf(self, call, shelf, visitor, err)
+	return rc == 0 && ref_batch->count != 0
+	               ? report_ref_batch(self, limits, ref_batch, visitor, err)
 	               : rc;
 }

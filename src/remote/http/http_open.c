@@ -9,9 +9,10 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "remote/http/http.h"
-#include "remote/url.h"
+#include "remote/net/escape.h"
+#include "remote/net/url.h"
 
-/* What a URL says of the server and of who asks. */
+/* Reading the URL: the server, and the credentials. */
 
 enum {
 	URL_LIMIT = 8192,
@@ -42,36 +43,12 @@ static int refuse(const char *name, const char *wanted, struct tkb_error *err)
 	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s", name, wanted);
 }
 
-/* What is meant to protect must not be passed over where there is no TLS. */
-static int check_tls(const struct tkb_remote_url *place, struct tkb_error *err)
+static int read_listing_options(struct tkb_http *http, struct tkb_error *err)
 {
-	static const char *const names[] = { "cafile", "cert", "key",
-		                             "server-name", "verify" };
-	const char *verify = tkb_remote_url_param(place, "verify");
-
-	for (size_t i = 0;
-	     strcmp(place->scheme, "https") != 0 && i < TKB_COUNT_OF(names);
-	     i++) {
-		if (tkb_remote_url_param(place, names[i]) != NULL)
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s' is for TLS: https://", names[i]);
-	}
-	if (verify != NULL && strcmp(verify, "true") != 0 &&
-	    strcmp(verify, "false") != 0)
-		return refuse("verify", "'true' or 'false'", err);
-	if (tkb_remote_url_param(place, "key") != NULL &&
-	    tkb_remote_url_param(place, "cert") == NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a key without a certificate");
-	return 0;
-}
-
-static int read_ways(struct tkb_http *http, struct tkb_error *err)
-{
-	static const char *const ways[] = { "auto", "index", "dav", "document",
-		                            "none" };
-	const char *way = tkb_remote_url_param(http->place, "listing");
-	const char *single = tkb_remote_url_param(http->place, "single-writer");
+	static const char *const modes[] = { "auto", "index", "dav", "document",
+		                             "none" };
+	const char *mode = tkb_remote_url_param(http->url, "listing");
+	const char *single = tkb_remote_url_param(http->url, "single-writer");
 	size_t i = 0;
 
 	http->is_single_writer =
@@ -79,31 +56,31 @@ static int read_ways(struct tkb_http *http, struct tkb_error *err)
 		(strcmp(single, "1") == 0 || strcmp(single, "true") == 0);
 	if (single != NULL && !http->is_single_writer)
 		return refuse("single-writer", "'1', or to be left out", err);
-	while (way != NULL && i < TKB_COUNT_OF(ways) &&
-	       strcmp(way, ways[i]) != 0)
+	while (mode != NULL && i < TKB_COUNT_OF(modes) &&
+	       strcmp(mode, modes[i]) != 0)
 		i++;
-	if (i == TKB_COUNT_OF(ways))
+	if (i == TKB_COUNT_OF(modes))
 		return refuse("listing",
 		              "'auto', 'index', 'dav', 'document' or 'none'",
 		              err);
-	http->way = (enum tkb_http_listing_mode)i;
+	http->mode = (enum tkb_http_listing_mode)i;
 	return 0;
 }
 
-/* Several "header=Name: value". */
+/* The parameters "header=Name: value". */
 static int read_headers(struct tkb_http *http, struct tkb_error *err)
 {
-	const struct tkb_remote_url *place = http->place;
+	const struct tkb_remote_url *url = http->url;
 
 	http->headers =
-		tkb_alloc_array(place->param_count, sizeof(*http->headers));
+		tkb_alloc_array(url->param_count, sizeof(*http->headers));
 	if (http->headers == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < place->param_count; i++) {
-		const char *value = place->params[i].value;
+	for (size_t i = 0; i < url->param_count; i++) {
+		const char *value = url->params[i].value;
 		const char *colon = strchr(value, ':');
 
-		if (strcmp(place->params[i].name, "header") != 0)
+		if (strcmp(url->params[i].name, "header") != 0)
 			continue;
 		if (colon == NULL || colon == value || colon[1] == '\0')
 			return refuse("header", "a name, a colon and a value",
@@ -122,7 +99,7 @@ static bool is_token(const char *text)
 	return true;
 }
 
-/* A link is followed: Kubernetes' tokens are some. */
+/* Symbolic links are followed: Kubernetes mounts tokens as links. */
 static int read_token_file(struct tkb_http *http, const char *path,
                            struct tkb_error *err)
 {
@@ -152,15 +129,15 @@ static int read_token_file(struct tkb_http *http, const char *path,
 
 static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 {
-	const char *bearer = tkb_remote_url_param(http->place, "bearer");
-	const char *path = tkb_remote_url_param(http->place, "bearer-file");
+	const char *bearer = tkb_remote_url_param(http->url, "bearer");
+	const char *path = tkb_remote_url_param(http->url, "bearer-file");
 
 	if (bearer != NULL && path != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'bearer' and 'bearer-file' exclude each "
 		                "other");
 	if ((bearer != NULL || path != NULL) &&
-	    (http->place->has_user || http->place->has_password))
+	    (http->url->has_user || http->url->has_password))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a bearer token and a user exclude each other");
 	if (path != NULL)
@@ -176,15 +153,15 @@ static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 static int read_web(const struct tkb_http *http,
                     struct tkb_web_options *options, struct tkb_error *err)
 {
-	const struct tkb_remote_url *place = http->place;
-	const char *netrc = tkb_remote_url_param(place, "netrc");
-	const char *connections = tkb_remote_url_param(place, "connections");
+	const struct tkb_remote_url *url = http->url;
+	const char *netrc = tkb_remote_url_param(url, "netrc");
+	const char *connections = tkb_remote_url_param(url, "connections");
 	uint64_t number = 0;
 
 	*options = (struct tkb_web_options){
-		.place = place,
-		.user = place->has_user ? place->user : NULL,
-		.password = place->has_password ? place->password : NULL,
+		.url = url,
+		.user = url->has_user ? url->user : NULL,
+		.password = url->has_password ? url->password : NULL,
 		.bearer = http->bearer,
 		.has_netrc = netrc != NULL,
 		.headers = http->headers,
@@ -204,28 +181,28 @@ static int read_web(const struct tkb_http *http,
 	return 0;
 }
 
-/* The remote's URL, without what is secret. */
+/* Make the remote's URL without user, password and parameters. */
 static int make_base(struct tkb_http *http, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf base = TKB_BUF_INIT(URL_LIMIT);
-	const struct tkb_remote_url *place = http->place;
-	const bool is_ipv6 = strchr(place->host, ':') != NULL;
+	const struct tkb_remote_url *url = http->url;
+	const bool is_ipv6 = strchr(url->host, ':') != NULL;
 	int rc;
 
-	if (place->host[0] == '\0')
+	if (url->host[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the URL has no host");
-	if (strpbrk(place->host, "/?#@\\ ") != NULL)
+	if (strpbrk(url->host, "/?#@\\ ") != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the URL's host is no name");
-	tkb_buf_add_text(&base, place->scheme);
+	tkb_buf_add_text(&base, url->scheme);
 	tkb_buf_add_text(&base, is_ipv6 ? "://[" : "://");
-	tkb_buf_add_text(&base, place->host);
+	tkb_buf_add_text(&base, url->host);
 	tkb_buf_add_text(&base, is_ipv6 ? "]" : "");
-	if (place->port != 0) {
+	if (url->port != 0) {
 		tkb_buf_add_byte(&base, ':');
-		tkb_buf_add_number(&base, place->port);
+		tkb_buf_add_number(&base, url->port);
 	}
-	tkb_web_add_path(&base, place->path);
+	tkb_escape(&base, url->path, "/");
 	while (base.size != 0 && base.data[base.size - 1] == '/')
 		base.size--;
 	tkb_buf_add_byte(&base, '\0');
@@ -235,8 +212,8 @@ static int make_base(struct tkb_http *http, struct tkb_error *err)
 	return rc;
 }
 
-int tkb_http_open(const struct tkb_remote_url *place,
-                  const struct tkb_op_limits *call, void **self_out,
+int tkb_http_open(const struct tkb_remote_url *url,
+                  const struct tkb_op_limits *limits, void **self_out,
                   struct tkb_error *err)
 {
 	TKB_AUTO(close_at)
@@ -244,13 +221,14 @@ int tkb_http_open(const struct tkb_remote_url *place,
 	struct tkb_web_options options;
 	int rc;
 
-	(void)call;
+	(void)limits;
 	if (http == NULL)
 		return tkb_fail_nomem(err);
-	http->place = place;
-	rc = check_tls(place, err);
+	http->url = url;
+	rc = tkb_url_check_tls(url, strcmp(url->scheme, "https") == 0, "https",
+	                       err);
 	if (rc == 0)
-		rc = read_ways(http, err);
+		rc = read_listing_options(http, err);
 	if (rc == 0)
 		rc = read_headers(http, err);
 	if (rc == 0)

@@ -7,12 +7,12 @@
 
 enum {
 	RECORD_LIMIT = 64 * 1024 * 1024,
-	BATCH = 64,                    /* files asked for in one go */
-	BATCH_SIZE = 32 * 1024 * 1024, /* as many bytes as they say they have */
-	UNKNOWN_SIZE = 1024 * 1024 /* what one is counted as that says none */
+	BATCH = 64,                    /* files per batch */
+	BATCH_SIZE = 32 * 1024 * 1024, /* of the sizes that are listed */
+	UNKNOWN_SIZE = 1024 * 1024     /* assumed where no size is listed */
 };
 
-static int add_to(struct tkb_http *http, const struct tkb_op_limits *call,
+static int add_to(struct tkb_http *http, const struct tkb_op_limits *limits,
                   const char *ref, const char *hex, struct tkb_bytes record,
                   struct tkb_error *err)
 {
@@ -22,33 +22,34 @@ static int add_to(struct tkb_http *http, const struct tkb_op_limits *call,
 	int rc;
 
 	tkb_http_ref_folder(ref, folder);
-	rc = tkb_http_put(http, call,
+	rc = tkb_http_put(http, limits,
 	                  &(struct tkb_http_put){ .folder = folder,
 	                                          .name = hex,
 	                                          .blob = &blob },
 	                  err);
 	if (rc == 0)
-		rc = tkb_http_note(http, call, folder, hex, true, err);
+		rc = tkb_http_edit_index(http, limits, folder, hex, true, err);
 	if (rc == 0)
-		rc = tkb_http_note(http, call, "ref", folder + strlen("ref/"),
-		                   true, err);
+		rc = tkb_http_edit_index(http, limits, "ref",
+		                         folder + strlen("ref/"), true, err);
 	return rc;
 }
 
-int tkb_http_add(void *self, const struct tkb_op_limits *call, const char *ref,
-                 const struct tkb_digest *digest, struct tkb_bytes record,
-                 struct tkb_error *err)
+int tkb_http_add(void *self, const struct tkb_op_limits *limits,
+                 const char *ref, const struct tkb_digest *digest,
+                 struct tkb_bytes record, struct tkb_error *err)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_settle(self, call, err);
-	return rc == 0 ? add_to(self, call, ref, hex, record, err) : rc;
+	rc = tkb_http_find_mode(self, limits, err);
+	return rc == 0 ? add_to(self, limits, ref, hex, record, err) : rc;
 }
 
-int tkb_http_drop(void *self, const struct tkb_op_limits *call, const char *ref,
-                  const struct tkb_digest *digest, struct tkb_error *err)
+int tkb_http_drop(void *self, const struct tkb_op_limits *limits,
+                  const char *ref, const struct tkb_digest *digest,
+                  struct tkb_error *err)
 {
 	char folder[TKB_HTTP_FOLDER_SIZE];
 	char hex[TKB_DIGEST_HEX_SIZE];
@@ -56,14 +57,14 @@ int tkb_http_drop(void *self, const struct tkb_op_limits *call, const char *ref,
 
 	tkb_http_ref_folder(ref, folder);
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_settle(self, call, err);
+	rc = tkb_http_find_mode(self, limits, err);
 	if (rc == 0)
-		rc = tkb_http_note(self, call, folder, hex, false, err);
-	return rc == 0 ? tkb_http_delete(self, call, folder, hex, err) : rc;
+		rc = tkb_http_edit_index(self, limits, folder, hex, false, err);
+	return rc == 0 ? tkb_http_delete(self, limits, folder, hex, err) : rc;
 }
 
-/* The same bytes again: then they were modified now. */
-int tkb_http_touch(void *self, const struct tkb_op_limits *call,
+/* Put the same bytes again, which sets the modification time. */
+int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_error *err)
 {
@@ -83,20 +84,20 @@ int tkb_http_touch(void *self, const struct tkb_op_limits *call,
 	tkb_digest_to_hex(digest, hex);
 	rc = tkb_http_url(self, &arena, folder, hex, &request.url, err);
 	if (rc == 0)
-		rc = tkb_http_ask(self, call, &request, err);
+		rc = tkb_http_ask(self, limits, &request, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), &found, err);
 	if (rc != 0)
 		return rc;
 	if (!tkb_digest_equal(&found, digest))
-		return TKB_MISS; /* damaged: it must not look young */
-	return tkb_http_add(self, call, ref, digest, tkb_buf_bytes(&record),
+		return TKB_MISS; /* a damaged record must keep its age */
+	return tkb_http_add(self, limits, ref, digest, tkb_buf_bytes(&record),
 	                    err);
 }
 
-/* Files of a folder, asked for at once. */
+/* Files of a folder that are requested together. */
 struct batch {
-	uint64_t size; /* of all bodies */
+	uint64_t size; /* of all bodies so far */
 	struct tkb_arena arena;
 	struct tkb_web_request requests[BATCH];
 	struct tkb_digest digests[BATCH];
@@ -126,8 +127,8 @@ static void batch_reset(struct batch *batch)
 	batch->size = 0;
 }
 
-/* Where a server tells no sizes, all of them together are bounded here. */
-static int keep(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+/* Where no sizes are listed, this bounds the bodies of a batch together. */
+static int take_body(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct body *body = self;
 
@@ -151,11 +152,11 @@ static int batch_add(const struct tkb_http *http, struct batch *batch,
 		.batch = batch,
 		.bytes = TKB_BUF_INIT(RECORD_LIMIT),
 	};
-	batch->sinks[i] = (struct tkb_sink){ keep, &batch->bodies[i] };
+	batch->sinks[i] = (struct tkb_sink){ take_body, &batch->bodies[i] };
 	*request = (struct tkb_web_request){ .method = method,
 		                             .sink = &batch->sinks[i],
 		                             .limit = RECORD_LIMIT };
-	/* One that grows while it is listed is none of ours. */
+	/* A file that has grown since it was listed is not ours. */
 	if (file->size < RECORD_LIMIT)
 		request->limit = file->size + 1;
 	return tkb_http_url(http, &batch->arena, folder, file->name,
@@ -163,13 +164,13 @@ static int batch_add(const struct tkb_http *http, struct batch *batch,
 }
 
 /*
- * Fill a batch with files from `*next` on: as many as memory should hold at
- * once. HEAD takes none.
+ * Fill a batch with the files from `*next` on, up to the bytes that memory
+ * should hold at once; HEAD needs none.
  */
-static int fill(const struct tkb_http *http, struct batch *batch,
-                const char *method, const char *folder,
-                const struct tkb_http_listing *listing, size_t *next,
-                struct tkb_error *err)
+static int fill_batch(const struct tkb_http *http, struct batch *batch,
+                      const char *method, const char *folder,
+                      const struct tkb_http_listing *listing, size_t *next,
+                      struct tkb_error *err)
 {
 	uint64_t size = 0;
 	int rc = 0;
@@ -190,47 +191,52 @@ static int fill(const struct tkb_http *http, struct batch *batch,
 	return rc;
 }
 
-/* What is told of each answer. */
-struct teller {
+/* Called for each answer. */
+struct answer_visitor {
 	int (*on_answer)(void *self, const struct batch *batch, size_t i,
 	                 struct tkb_error *err);
-	/* Of one that is refused, or fails alone; NULL: that ends it. */
+	/* Called for one that is refused or fails alone; NULL: that ends it. */
 	int (*on_refusal)(void *self, const struct tkb_digest *digest,
 	                  const struct tkb_error *why, struct tkb_error *err);
 	void *self;
 };
 
-static int tell_batch(const struct tkb_op_limits *call,
-                      const struct batch *batch, const struct teller *teller,
-                      struct tkb_error *err)
+static int visit_answers(const struct tkb_op_limits *limits,
+                         const struct batch *batch,
+                         const struct answer_visitor *answer_visitor,
+                         struct tkb_error *err)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = tkb_web_judge(&batch->requests[i], call, &fault);
+		rc = tkb_web_judge(&batch->requests[i], limits, &fault);
 		if (rc == 0)
-			rc = teller->on_answer(teller->self, batch, i, err);
-		else if (teller->on_refusal != NULL &&
+			rc = answer_visitor->on_answer(answer_visitor->self,
+			                               batch, i, err);
+		else if (answer_visitor->on_refusal != NULL &&
 		         (rc == TKB_ERR_DENIED ||
 		          tkb_web_fails_alone(&batch->requests[i],
 		                              batch->requests, batch->count,
-		                              call)))
-			rc = teller->on_refusal(
-				teller->self, &batch->digests[i], &fault, err);
+		                              limits)))
+			rc = answer_visitor->on_refusal(answer_visitor->self,
+			                                &batch->digests[i],
+			                                &fault, err);
 		else if (rc < 0 && err != NULL)
 			*err = fault;
 		if (rc < 0)
-			return rc; /* one that is gone meanwhile is no failure */
+			return rc; /* a file that was removed since it was listed is skipped */
 	}
 	return 0;
 }
 
-/* Ask for each file of a folder that is called as a digest is. */
-static int ask_each(struct tkb_http *http, const struct tkb_op_limits *call,
-                    const char *method, const char *folder,
-                    const struct tkb_http_listing *listing,
-                    const struct teller *teller, struct tkb_error *err)
+/* Request each file of a folder whose name is a digest. */
+static int request_each(struct tkb_http *http,
+                        const struct tkb_op_limits *limits, const char *method,
+                        const char *folder,
+                        const struct tkb_http_listing *listing,
+                        const struct answer_visitor *answer_visitor,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(free_batch)
 	struct batch *batch = tkb_alloc_array(1, sizeof(*batch));
@@ -241,20 +247,21 @@ static int ask_each(struct tkb_http *http, const struct tkb_op_limits *call,
 	while (next < listing->count) {
 		int rc;
 
-		rc = fill(http, batch, method, folder, listing, &next, err);
+		rc = fill_batch(http, batch, method, folder, listing, &next,
+		                err);
 		if (rc == 0)
-			rc = tkb_web_do(http->web, call, batch->requests,
+			rc = tkb_web_do(http->web, limits, batch->requests,
 			                batch->count, err);
 		if (rc == 0)
-			rc = tell_batch(call, batch, teller, err);
+			rc = visit_answers(limits, batch, answer_visitor, err);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-static int tell_record(void *self, const struct batch *batch, size_t i,
-                       struct tkb_error *err)
+static int report_record(void *self, const struct batch *batch, size_t i,
+                         struct tkb_error *err)
 {
 	const struct tkb_record_visitor *visitor = self;
 	const struct tkb_web_request *request = &batch->requests[i];
@@ -265,18 +272,20 @@ static int tell_record(void *self, const struct batch *batch, size_t i,
 		tkb_http_age(request->date_s, request->modified_s), err);
 }
 
-static int tell_refusal(void *self, const struct tkb_digest *digest,
-                        const struct tkb_error *why, struct tkb_error *err)
+static int report_refusal(void *self, const struct tkb_digest *digest,
+                          const struct tkb_error *why, struct tkb_error *err)
 {
 	const struct tkb_record_visitor *visitor = self;
 
 	return visitor->on_unread(visitor->self, digest, why, err);
 }
 
-/* Those that say that they are too large are told, and not asked for. */
-static int sift_large(struct tkb_http_listing *listing,
-                      const struct tkb_record_visitor *visitor,
-                      struct tkb_error *err)
+/*
+ * Report the records whose listed size is too large, and do not request them.
+ */
+static int report_large(struct tkb_http_listing *listing,
+                        const struct tkb_record_visitor *visitor,
+                        struct tkb_error *err)
 {
 	size_t kept = 0;
 	int rc = 0;
@@ -301,12 +310,13 @@ static int sift_large(struct tkb_http_listing *listing,
 	return rc;
 }
 
-int tkb_http_records(void *self, const struct tkb_op_limits *call,
+int tkb_http_records(void *self, const struct tkb_op_limits *limits,
                      const char *ref, const struct tkb_record_visitor *visitor,
                      struct tkb_error *err)
 {
 	struct tkb_record_visitor copy = *visitor;
-	const struct teller teller = { tell_record, tell_refusal, &copy };
+	const struct answer_visitor answer_visitor = { report_record,
+		                                       report_refusal, &copy };
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
 	char folder[TKB_HTTP_FOLDER_SIZE];
@@ -314,16 +324,16 @@ int tkb_http_records(void *self, const struct tkb_op_limits *call,
 	int rc;
 
 	tkb_http_ref_folder(ref, folder);
-	rc = tkb_http_list(self, call, folders, 1, &listing, err);
+	rc = tkb_http_list(self, limits, folders, 1, &listing, err);
 	if (rc == 0)
-		rc = sift_large(&listing, visitor, err);
-	return rc == 0 ? ask_each(self, call, "GET", folder, &listing, &teller,
-	                          err)
+		rc = report_large(&listing, visitor, err);
+	return rc == 0 ? request_each(self, limits, "GET", folder, &listing,
+	                              &answer_visitor, err)
 	               : rc;
 }
 
-static int tell_blob(void *self, const struct batch *batch, size_t i,
-                     struct tkb_error *err)
+static int report_blob(void *self, const struct batch *batch, size_t i,
+                       struct tkb_error *err)
 {
 	const struct tkb_blob_visitor *visitor = self;
 	const struct tkb_web_request *request = &batch->requests[i];
@@ -334,23 +344,27 @@ static int tell_blob(void *self, const struct batch *batch, size_t i,
 		tkb_http_age(request->date_s, request->modified_s), err);
 }
 
-/* A document has only names; the others say all. */
-int tkb_http_list_blobs(void *self, const struct tkb_op_limits *call,
+/*
+ * A document has only names, so the blobs are asked by HEAD. Other listings
+ * have sizes and times.
+ */
+int tkb_http_list_blobs(void *self, const struct tkb_op_limits *limits,
                         const struct tkb_blob_visitor *visitor,
                         struct tkb_error *err)
 {
 	static const char *const folders[] = { "cas" };
 	const struct tkb_http *http = self;
 	struct tkb_blob_visitor copy = *visitor;
-	const struct teller teller = { tell_blob, NULL, &copy };
+	const struct answer_visitor answer_visitor = { report_blob, NULL,
+		                                       &copy };
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
 	int rc;
 
-	rc = tkb_http_list(self, call, folders, 1, &listing, err);
-	if (rc == 0 && http->way == TKB_HTTP_DOCUMENT)
-		return ask_each(self, call, "HEAD", "cas", &listing, &teller,
-		                err);
+	rc = tkb_http_list(self, limits, folders, 1, &listing, err);
+	if (rc == 0 && http->mode == TKB_HTTP_DOCUMENT)
+		return request_each(self, limits, "HEAD", "cas", &listing,
+		                    &answer_visitor, err);
 	for (size_t i = 0; i < listing.count && rc == 0; i++) {
 		const struct tkb_http_file *file = &listing.files[i];
 		struct tkb_digest digest;

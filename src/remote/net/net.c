@@ -1,24 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/net/net.h"
 
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/buf.h"
-#include "base/fd.h"
-#include "remote/net/resolve.h"
+#include "remote/net/curl.h"
+#include "remote/net/limits.h"
 
-#define NS_PER_MS ((uint64_t)1000000)
+enum {
+	TICK_MS = 50, /* between two checks of the limits */
+	URL_LIMIT = 1024,
+	READ_SIZE = 64 * 1024,
+	/*
+	 * A record of TLS. libcurl reports nothing of a longer piece until all
+	 * of it is sent, which would look like a stall on a slow connection.
+	 */
+	TLS_RECORD_SIZE = 16 * 1024
+};
 
-struct tkb_op_limits tkb_net_connect_call(const struct tkb_op_limits *call)
+struct tkb_net {
+	struct tkb_peer peer;
+	CURLM *multi;                  /* owned; holds the connection */
+	CURL *curl;                    /* owned */
+	struct curl_slist *connect_to; /* owned */
+	curl_socket_t fd;
+	bool is_hung_up;
+	uint64_t moved_ns; /* when a byte moved last */
+	char fault[CURL_ERROR_SIZE];
+};
+
+struct tkb_op_limits tkb_net_connect_limits(const struct tkb_op_limits *limits)
 {
-	const uint64_t end_ns = tkb_now_ns() + call->connect_ms * NS_PER_MS;
-	struct tkb_op_limits shorter = *call;
+	const uint64_t end_ns =
+		tkb_now_ns() + limits->connect_ms * TKB_NS_PER_MS;
+	struct tkb_op_limits shorter = *limits;
 
 	if (end_ns < shorter.deadline_ns) {
 		shorter.deadline_ns = end_ns;
@@ -27,206 +46,264 @@ struct tkb_op_limits tkb_net_connect_call(const struct tkb_op_limits *call)
 	return shorter;
 }
 
-static int connect_to(struct tkb_wire *wire, const struct sockaddr *address,
-                      socklen_t size, const struct tkb_op_limits *call,
-                      struct tkb_error *err)
-{
-	const int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
-	TKB_AUTO(tkb_wire_close)
-	struct tkb_wire made = { .fd = socket(address->sa_family, type, 0),
-		                 .moved_ns = tkb_now_ns() };
-	socklen_t number_size = sizeof(errno);
-	int number = 0;
-	int rc;
-
-	if (made.fd < 0)
-		return tkb_wire_fail(err, "cannot make a socket");
-	if (connect(made.fd, address, size) < 0 && errno != EINPROGRESS &&
-	    errno != EINTR)
-		return tkb_wire_fail(err, "cannot connect");
-	rc = tkb_wire_wait(&made, POLLOUT, call, err);
-	if (rc < 0)
-		return tkb_fail_while(err, rc, "cannot connect");
-	if (getsockopt(made.fd, SOL_SOCKET, SO_ERROR, &number, &number_size) ==
-	            0 &&
-	    number != 0) {
-		errno = number;
-		return tkb_wire_fail(err, "cannot connect");
-	}
-	*wire = made;
-	made.fd = -1;
-	return 0;
-}
-
-static int connect_unix(struct tkb_wire *wire, const char *path,
-                        const struct tkb_op_limits *call, struct tkb_error *err)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const size_t size = strlen(path) + 1;
-
-	if (size > sizeof(address.sun_path))
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the socket's path is longer than %zu bytes",
-		                sizeof(address.sun_path) - 1);
-	memcpy(address.sun_path, path, size);
-	return connect_to(wire, (const struct sockaddr *)&address,
-	                  sizeof(address), call, err);
-}
-
-/* Its share of the time that is left, for one of `count` addresses. */
-static struct tkb_op_limits share_of(const struct tkb_op_limits *call,
-                                     size_t count)
-{
-	const uint64_t now = tkb_now_ns();
-	struct tkb_op_limits share = *call;
-
-	if (share.deadline_ns > now)
-		share.deadline_ns = now + (share.deadline_ns - now) / count;
-	return share;
-}
-
-static int connect_tcp(struct tkb_wire *wire, const char *host, uint32_t port,
-                       const struct tkb_op_limits *call, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_resolve_release) struct addrinfo *found = NULL;
-	const int yes = 1;
-	size_t count = 0;
-	int rc;
-
-	rc = tkb_resolve(host, port, call, &found, err);
-	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
-		count++;
-	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
-		const struct tkb_op_limits share = share_of(call, count--);
-
-		rc = connect_to(wire, at->ai_addr, at->ai_addrlen, &share, err);
-		if (rc == 0 || rc == TKB_ERR_CANCELLED)
-			break;
-	}
-	if (rc == 0)
-		(void)setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &yes,
-		                 sizeof(yes));
-	return rc;
-}
-
-static int shake_hands(struct tkb_net *net, const struct tkb_op_limits *call,
-                       struct tkb_error *err)
-{
-	bool is_done = false;
-
-	for (;;) {
-		short wanted = 0;
-		int rc;
-
-		rc = tkb_tls_handshake(net->tls, &is_done, &wanted, err);
-		if (rc < 0 || is_done)
-			return rc;
-		rc = tkb_wire_wait(&net->wire, wanted, call, err);
-		if (rc < 0)
-			return tkb_fail_while(err, rc, "TLS handshake");
-	}
-}
-
-int tkb_net_open(struct tkb_net *net, const struct tkb_peer *peer,
-                 const struct tkb_op_limits *call, struct tkb_error *err)
-{
-	int rc;
-
-	if (peer->path != NULL)
-		rc = connect_unix(&net->wire, peer->path, call, err);
-	else
-		rc = connect_tcp(&net->wire, peer->host, peer->port, call, err);
-	if (rc < 0 || peer->tls == NULL)
-		return rc;
-	rc = tkb_tls_new(peer->tls, peer->host, &net->wire, &net->tls, err);
-	return rc < 0 ? rc : shake_hands(net, call, err);
-}
-
 void tkb_net_close(struct tkb_net *net)
 {
-	tkb_tls_free(tkb_take(net->tls));
-	tkb_wire_close(&net->wire);
+	if (net == NULL)
+		return;
+	if (net->multi != NULL && net->curl != NULL)
+		(void)curl_multi_remove_handle(net->multi, net->curl);
+	curl_easy_cleanup(net->curl);
+	curl_multi_cleanup(net->multi);
+	curl_slist_free_all(net->connect_to);
+	free(net);
 }
 
-static int write_some(struct tkb_net *net, struct tkb_bytes bytes,
-                      size_t *moved_out, short *wanted_out,
+static void close_at(struct tkb_net **net)
+{
+	tkb_net_close(*net);
+}
+
+static int explain(struct tkb_net *net, CURLcode code, struct tkb_error *err)
+{
+	const int rc = tkb_curl_explain(net->curl, net->peer.url, net->fault,
+	                                code, err);
+
+	return rc < 0 ? rc
+	              : tkb_fail(err, TKB_ERR_UNAVAILABLE, "%s",
+	                         curl_easy_strerror(code));
+}
+
+/*
+ * With a server-name, the URL has that name, so that the certificate is checked
+ * against it, and CURLOPT_CONNECT_TO has the host.
+ */
+static int set_address(struct tkb_net *net, CURLcode *code,
+                       struct tkb_error *err)
+{
+	const struct tkb_peer *peer = &net->peer;
+	const char *host = peer->port != 0 ? peer->url->host : "localhost";
+	const char *name = tkb_remote_url_param(peer->url, "server-name");
+	const char *shown = name != NULL ? name : host;
+	const bool is_ipv6 = strchr(shown, ':') != NULL;
+	char text[URL_LIMIT];
+
+	if (name != NULL) {
+		(void)snprintf(
+			text, sizeof(text),
+			strchr(host, ':') != NULL ? "::[%s]:" : "::%s:", host);
+		if (tkb_curl_slist_add(&net->connect_to, text, err) < 0)
+			return TKB_ERR_NOMEM;
+		tkb_curl_set(*code, net->curl, CURLOPT_CONNECT_TO,
+		             net->connect_to);
+	}
+	if (snprintf(text, sizeof(text),
+	             is_ipv6 ? "%s://[%s]:%u" : "%s://%s:%u",
+	             peer->has_tls ? "https" : "http", shown,
+	             peer->port != 0 ? (unsigned)peer->port : 80u) >=
+	            (int)sizeof(text) ||
+	    strpbrk(shown, "/?#@") != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.200s' cannot be a server's name", shown);
+	tkb_curl_set(*code, net->curl, CURLOPT_URL, text);
+	return 0;
+}
+
+static int set_options(struct tkb_net *net, const struct tkb_op_limits *limits,
+                       struct tkb_error *err)
+{
+	const int left_ms = tkb_op_limits_wait_ms(limits, 24 * 60 * 60 * 1000);
+	const struct tkb_peer *peer = &net->peer;
+	CURLcode code = CURLE_OK;
+	CURL *curl = net->curl;
+	int rc;
+
+	tkb_curl_set(code, curl, CURLOPT_NOSIGNAL, 1L);
+	tkb_curl_set(code, curl, CURLOPT_QUICK_EXIT, 1L);
+	tkb_curl_set(code, curl, CURLOPT_ERRORBUFFER, net->fault);
+	tkb_curl_set(code, curl, CURLOPT_CONNECT_ONLY, 1L);
+	tkb_curl_set(code, curl, CURLOPT_PROXY, "");
+	tkb_curl_set(code, curl, CURLOPT_SSL_ENABLE_ALPN, 0L);
+	tkb_curl_set(code, curl, CURLOPT_BUFFERSIZE, (long)READ_SIZE);
+	/*
+	 * libcurl shares it among the host's addresses. The limits end it
+	 * before.
+	 */
+	tkb_curl_set(code, curl, CURLOPT_CONNECTTIMEOUT_MS,
+	             (long)left_ms + 2 * TICK_MS);
+	if (peer->port == 0)
+		tkb_curl_set(code, curl, CURLOPT_UNIX_SOCKET_PATH,
+		             peer->url->path);
+	if (peer->has_tls)
+		tkb_curl_set_tls(curl, peer->url, true, &code);
+	rc = set_address(net, &code, err);
+	if (rc < 0)
+		return rc;
+	return code == CURLE_OK ? 0 : explain(net, code, err);
+}
+
+static int fail_multi(CURLMcode code, struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_NOMEM, "libcurl cannot wait: %s",
+	                curl_multi_strerror(code));
+}
+
+static int connect_it(struct tkb_net *net, const struct tkb_op_limits *limits,
                       struct tkb_error *err)
 {
-	ssize_t sent;
+	CURLMcode code = curl_multi_add_handle(net->multi, net->curl);
+	int count = 0;
 
-	if (net->tls != NULL)
-		return tkb_tls_write(net->tls, bytes.data, bytes.size,
-		                     moved_out, wanted_out, err);
-	sent = tkb_wire_send(&net->wire, bytes.data, bytes.size);
-	if (sent < 0 && !tkb_wire_would_block())
-		return tkb_wire_fail(err, "the connection broke");
-	*moved_out = sent < 0 ? 0 : (size_t)sent;
-	*wanted_out = POLLOUT;
-	return 0;
+	for (;;) {
+		const CURLMsg *message;
+		int rc;
+
+		if (code == CURLM_OK)
+			code = curl_multi_perform(net->multi, &count);
+		if (code != CURLM_OK)
+			return fail_multi(code, err);
+		message = curl_multi_info_read(net->multi, &count);
+		if (message != NULL && message->data.result != CURLE_OK)
+			return explain(net, message->data.result, err);
+		if (message != NULL)
+			return 0;
+		rc = tkb_op_limits_check(limits, err);
+		if (rc < 0)
+			return tkb_fail_while(err, rc, "cannot connect");
+		code = curl_multi_poll(net->multi, NULL, 0,
+		                       tkb_op_limits_wait_ms(limits, TICK_MS),
+		                       NULL);
+	}
 }
 
-static int read_some(struct tkb_net *net, void *data, size_t size,
-                     size_t *moved_out, short *wanted_out,
-                     struct tkb_error *err)
+static int keep_text(CURL *curl, curl_infotype type, char *text, size_t size,
+                     void *self)
 {
-	ssize_t got;
+	struct tkb_net *net = self;
 
-	if (net->tls != NULL)
-		return tkb_tls_read(net->tls, data, size, moved_out, wanted_out,
-		                    err);
-	got = tkb_wire_recv(&net->wire, data, size);
-	if (got == 0 || (got < 0 && errno == ECONNRESET))
-		return tkb_wire_fail_ended(err);
-	if (got < 0 && !tkb_wire_would_block())
-		return tkb_wire_fail(err, "the connection broke");
-	*moved_out = got < 0 ? 0 : (size_t)got;
-	*wanted_out = POLLIN;
+	(void)curl;
+	if (type == CURLINFO_TEXT)
+		(void)snprintf(net->fault, sizeof(net->fault), "%.*s",
+		               (int)size, text);
 	return 0;
 }
 
-int tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *call,
+/*
+ * The error buffer keeps the first failure, which may be one that connecting
+ * got over. Keep the last one from here on.
+ */
+static int keep_last_fault(struct tkb_net *net, struct tkb_error *err)
+{
+	CURLcode code =
+		curl_easy_getinfo(net->curl, CURLINFO_ACTIVESOCKET, &net->fd);
+
+	tkb_curl_set(code, net->curl, CURLOPT_DEBUGFUNCTION, keep_text);
+	tkb_curl_set(code, net->curl, CURLOPT_DEBUGDATA, net);
+	tkb_curl_set(code, net->curl, CURLOPT_VERBOSE, 1L);
+	return code == CURLE_OK ? 0 : explain(net, code, err);
+}
+
+int tkb_net_open(const struct tkb_peer *peer,
+                 const struct tkb_op_limits *limits, struct tkb_net **out,
+                 struct tkb_error *err)
+{
+	const size_t path_limit = sizeof(((struct sockaddr_un *)0)->sun_path);
+	TKB_AUTO(close_at) struct tkb_net *net = calloc(1, sizeof(*net));
+	int rc;
+
+	rc = tkb_curl_check_threads(err);
+	if (rc < 0)
+		return rc;
+	if (peer->port == 0 && strlen(peer->url->path) >= path_limit)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the socket's path is longer than %zu bytes",
+		                path_limit - 1);
+	if (net == NULL)
+		return tkb_fail_nomem(err);
+	net->peer = *peer;
+	net->curl = curl_easy_init();
+	net->multi = curl_multi_init();
+	if (net->curl == NULL || net->multi == NULL)
+		return tkb_fail_nomem(err);
+	rc = set_options(net, limits, err);
+	if (rc == 0)
+		rc = connect_it(net, limits, err);
+	if (rc < 0)
+		return rc;
+	rc = keep_last_fault(net, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_take(net);
+	return 0;
+}
+
+/* Wait until `events` (POLLIN, POLLOUT) may be. */
+static int wait_for(const struct tkb_net *net, short events,
+                    const struct tkb_op_limits *limits, struct tkb_error *err)
+{
+	struct pollfd item = { .fd = net->fd, .events = events };
+
+	if (tkb_op_limits_has_stalled(limits, net->moved_ns))
+		return tkb_op_limits_fail_stalled(limits, err);
+	(void)poll(&item, 1, tkb_op_limits_wait_ms(limits, TICK_MS));
+	return 0;
+}
+
+int tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *limits,
                   struct tkb_bytes bytes, struct tkb_error *err)
 {
-	size_t done = 0;
 	int rc = 0;
 
-	net->wire.moved_ns = tkb_now_ns();
-	while (done < bytes.size && rc == 0) {
+	net->moved_ns = tkb_now_ns();
+	while (bytes.size != 0 && !net->is_hung_up && rc == 0) {
+		const size_t size =
+			net->peer.has_tls && bytes.size > TLS_RECORD_SIZE
+				? TLS_RECORD_SIZE
+				: bytes.size;
 		size_t moved = 0;
-		short wanted = 0;
+		CURLcode code;
 
-		rc = tkb_wire_check(&net->wire, call, err);
-		if (rc == 0)
-			rc = write_some(
-				net, tkb_bytes_slice(bytes, done, bytes.size),
-				&moved, &wanted, err);
-		if (rc == 0 && moved == 0)
-			rc = tkb_wire_wait(&net->wire, wanted, call, err);
-		done += moved;
+		rc = tkb_op_limits_check(limits, err);
+		if (rc < 0)
+			return rc;
+		code = curl_easy_send(net->curl, bytes.data, size, &moved);
+		if (code == CURLE_AGAIN)
+			rc = wait_for(net, POLLOUT, limits, err);
+		else if (code == CURLE_OK)
+			net->moved_ns = tkb_now_ns();
+		net->is_hung_up = code != CURLE_OK && code != CURLE_AGAIN;
+		bytes = tkb_bytes_slice(bytes, moved, bytes.size);
 	}
 	return rc;
 }
 
-int tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *call,
+bool tkb_net_is_hung_up(const struct tkb_net *net)
+{
+	return net->is_hung_up;
+}
+
+int tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *limits,
                  void *data, size_t size, size_t *got_out,
                  struct tkb_error *err)
 {
-	net->wire.moved_ns = tkb_now_ns();
-	for (;;) {
-		size_t moved = 0;
-		short wanted = 0;
-		int rc;
+	int rc = 0;
 
-		rc = tkb_wire_check(&net->wire, call, err);
-		if (rc == 0)
-			rc = read_some(net, data, size, &moved, &wanted, err);
-		if (rc == 0 && moved == 0)
-			rc = tkb_wire_wait(&net->wire, wanted, call, err);
+	net->moved_ns = tkb_now_ns();
+	net->fault[0] = '\0';
+	while (rc == 0) {
+		CURLcode code;
+
+		rc = tkb_op_limits_check(limits, err);
 		if (rc < 0)
 			return rc;
-		if (moved != 0) {
-			*got_out = moved;
+		code = curl_easy_recv(net->curl, data, size, got_out);
+		if (code == CURLE_OK && *got_out != 0)
 			return 0;
-		}
+		if (code != CURLE_AGAIN)
+			return explain(net,
+			               code == CURLE_OK ? CURLE_GOT_NOTHING
+			                                : code,
+			               err);
+		rc = wait_for(net, POLLIN, limits, err);
 	}
+	return rc;
 }

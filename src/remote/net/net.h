@@ -3,59 +3,62 @@
 #define TKB_REMOTE_NET_NET_H
 
 /*
- * A connection to a server: TCP or a unix socket, in the clear or under TLS.
+ * A connection to a server: TCP or a unix socket, in the clear or under TLS,
+ * made by libcurl.
  *
- *     TKB_AUTO(tkb_net_close) struct tkb_net net = TKB_NET_INIT;
+ *     struct tkb_net *net;
  *
- *     rc = tkb_net_open(&net, &peer, call, err);
- *     rc = tkb_net_write(&net, call, bytes, err);
- *     rc = tkb_net_read(&net, call, data, size, &got, err);
+ *     rc = tkb_net_open(&peer, limits, &net, err);
+ *     rc = tkb_net_write(net, limits, bytes, err);
+ *     rc = tkb_net_read(net, limits, data, size, &got, err);
+ *     tkb_net_close(net);
  *
- * Nothing here takes longer than `call` allows. Failures: TKB_ERR_UNAVAILABLE
- * (a peer that closes, too), TKB_ERR_DENIED (a certificate, or rights on a
- * socket's file), TKB_ERR_INVALID (a file with certificates, a name that is
- * none), TKB_ERR_CANCELLED, TKB_ERR_NOMEM. After one it can only be closed.
+ * Nothing here takes longer than `limits` allow, and no signal is raised.
+ * Failures: TKB_ERR_UNAVAILABLE (a peer that closes, too), TKB_ERR_DENIED (a
+ * certificate, or rights on a socket's file), TKB_ERR_INVALID (a file with
+ * certificates, a name that is none), TKB_ERR_CANCELLED, TKB_ERR_NOMEM. After
+ * one the connection can only be closed.
  */
 
-#include "remote/net/tls.h"
-#include "remote/net/wire.h"
+#include <tkbundle/remote_backend.h>
 
-/* Whom to connect to. */
+#include "base/base.h"
+
+struct tkb_net;
+
+/* Whom to connect to. Borrowed until close. */
 struct tkb_peer {
-	const char *path; /* of a unix socket; NULL: host and port */
-	const char *host; /* a name or an address */
-	uint32_t port;
-	const struct tkb_tls_options *tls; /* NULL: in the clear */
+	const struct tkb_remote_url *url; /* its host, or the path of a socket;
+	                                     its parameters for TLS */
+	uint32_t port;                    /* 0: the path is a unix socket's */
+	bool has_tls;
 };
 
-/* Must not move while it is open. */
-struct tkb_net {
-	struct tkb_wire wire;
-	struct tkb_tls *tls; /* owned; NULL: in the clear */
-};
+/* The limits for making a connection, greeting included. */
+struct tkb_op_limits tkb_net_connect_limits(const struct tkb_op_limits *limits);
 
-#define TKB_NET_INIT                                                           \
-	{                                                                      \
-		.wire = TKB_WIRE_INIT                                          \
-	}
+TKB_NODISCARD int tkb_net_open(const struct tkb_peer *peer,
+                               const struct tkb_op_limits *limits,
+                               struct tkb_net **out, struct tkb_error *err);
 
-/* The call within which a connection, greeting included, must be made. */
-struct tkb_op_limits tkb_net_connect_call(const struct tkb_op_limits *call);
-
-/* Each address of a host gets its share of the time. */
-TKB_NODISCARD int tkb_net_open(struct tkb_net *net, const struct tkb_peer *peer,
-                               const struct tkb_op_limits *call,
-                               struct tkb_error *err);
+/* NULL is allowed. */
 void tkb_net_close(struct tkb_net *net);
 
-/* Send all of `bytes`. */
+/*
+ * Send all of `bytes`. A peer that hangs up may have said why before: what is
+ * sent to it from then on is dropped, and the next read finds its last words or
+ * the end.
+ */
 TKB_NODISCARD int tkb_net_write(struct tkb_net *net,
-                                const struct tkb_op_limits *call,
+                                const struct tkb_op_limits *limits,
                                 struct tkb_bytes bytes, struct tkb_error *err);
+
+/* Does the peer take nothing more? */
+bool tkb_net_is_hung_up(const struct tkb_net *net);
 
 /* Take what comes: at least one byte, at most `size`. */
 TKB_NODISCARD int tkb_net_read(struct tkb_net *net,
-                               const struct tkb_op_limits *call, void *data,
+                               const struct tkb_op_limits *limits, void *data,
                                size_t size, size_t *got_out,
                                struct tkb_error *err);
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/net/web.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "remote/net/web_slot.h"
 
@@ -14,55 +9,16 @@ enum {
 	CONNECTIONS_LIMIT = 64
 };
 
-/* No write to a connection that is gone may kill the caller. */
-struct shield {
-	sigset_t before;
-	bool was_pending;
-};
-
-static void raise_shield(struct shield *shield)
-{
-	sigset_t pipe;
-
-	(void)sigemptyset(&pipe);
-	(void)sigaddset(&pipe, SIGPIPE);
-	(void)sigemptyset(&shield->before);
-	(void)sigpending(&shield->before);
-	shield->was_pending = sigismember(&shield->before, SIGPIPE) == 1;
-	(void)pthread_sigmask(SIG_BLOCK, &pipe, &shield->before);
-}
-
-static void lower_shield(const struct shield *shield)
-{
-	const struct timespec now = { 0 };
-	sigset_t pipe;
-
-	(void)sigemptyset(&pipe);
-	(void)sigaddset(&pipe, SIGPIPE);
-	while (!shield->was_pending && sigtimedwait(&pipe, NULL, &now) < 0 &&
-	       errno == EINTR)
-		continue;
-	(void)pthread_sigmask(SIG_SETMASK, &shield->before, NULL);
-}
-
 static void close_at(struct tkb_web **web)
 {
 	tkb_web_close(*web);
-}
-
-/* Without it, the first curl_easy_init() of two threads is a race. */
-static bool is_safe(void)
-{
-	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
-
-	return (info->features & CURL_VERSION_THREADSAFE) != 0;
 }
 
 static int prepare_multi(struct tkb_web *web, struct tkb_error *err)
 {
 	const long limit = web->options.connections;
 
-	/* The first handle makes libcurl ready. */
+	/* The first handle initialises libcurl. */
 	web->slots[0].curl = curl_easy_init();
 	web->multi = curl_multi_init();
 	if (web->slots[0].curl == NULL || web->multi == NULL)
@@ -86,9 +42,9 @@ int tkb_web_open(const struct tkb_web_options *options, struct tkb_web **out,
 
 	if (web == NULL)
 		return tkb_fail_nomem(err);
-	if (!is_safe())
-		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-		                "this libcurl was built without threads");
+	rc = tkb_curl_check_threads(err);
+	if (rc < 0)
+		return rc;
 	web->options = *options;
 	if (web->options.connections == 0)
 		web->options.connections = TKB_WEB_CONNECTIONS;
@@ -110,21 +66,17 @@ int tkb_web_open(const struct tkb_web_options *options, struct tkb_web **out,
 
 void tkb_web_close(struct tkb_web *web)
 {
-	struct shield shield;
-
 	if (web == NULL)
 		return;
-	raise_shield(&shield);
 	for (size_t i = 0; web->slots != NULL && i < web->slot_count; i++)
 		tkb_web_slot_release(&web->slots[i]);
 	if (web->multi != NULL)
 		(void)curl_multi_cleanup(web->multi);
-	lower_shield(&shield);
 	free(web->slots);
 	free(web);
 }
 
-/* What is filled in begins empty. */
+/* Clear what the answer fills in. */
 static void clear(struct tkb_web_request *request)
 {
 	request->rc = 0;
@@ -136,20 +88,14 @@ static void clear(struct tkb_web_request *request)
 	request->modified_s = 0;
 	request->retry_after_ms = 0;
 	request->content_type[0] = '\0';
-	request->told[0] = '\0';
+	request->wanted_value[0] = '\0';
 }
 
-int tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *call,
+int tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *limits,
                struct tkb_web_request *requests, size_t count,
                struct tkb_error *err)
 {
-	struct shield shield;
-	int rc;
-
 	for (size_t i = 0; i < count; i++)
 		clear(&requests[i]);
-	raise_shield(&shield);
-	rc = tkb_web_run(web, call, requests, count, err);
-	lower_shield(&shield);
-	return rc;
+	return tkb_web_run(web, limits, requests, count, err);
 }

@@ -4,15 +4,15 @@
 
 /*
  * HTTP as a client, by libcurl: one request, or many at once over a few
- * connections that are kept alive, within the bounds of a call.
+ * connections that are kept alive, within the limits of an operation.
  *
  *     rc = tkb_web_open(&options, &web, err);
- *     rc = tkb_web_do(web, call, requests, count, err);
- *     for each: rc = tkb_web_judge(&requests[i], call, err);
+ *     rc = tkb_web_do(web, limits, requests, count, err);
+ *     for each: rc = tkb_web_judge(&requests[i], limits, err);
  *
  * Nothing here tries again, follows a redirect to another host with secrets,
  * or puts a secret into a message. No signal is raised, nothing outlives the
- * call's deadline (a resolver that hangs neither).
+ * deadline (a resolver that hangs neither).
  */
 
 #include "remote/net/web_request.h"
@@ -37,7 +37,7 @@ void tkb_web_close(struct tkb_web *web);
  * cannot be connected to is not asked for the rest.
  */
 TKB_NODISCARD int tkb_web_do(struct tkb_web *web,
-                             const struct tkb_op_limits *call,
+                             const struct tkb_op_limits *limits,
                              struct tkb_web_request *requests, size_t count,
                              struct tkb_error *err);
 
@@ -45,10 +45,10 @@ TKB_NODISCARD int tkb_web_do(struct tkb_web *web,
  * What an answer means for a backend: 0 (2xx; 416 to an `offset`: nothing is
  * left), TKB_MISS (404, 410), TKB_ERR_DENIED (401, 403, 407, and other 4xx),
  * TKB_ERR_UNAVAILABLE (408, 425, 429, 5xx, a redirect that leads nowhere), or
- * the request's `rc`. Hands what Retry-After said to call->retry_after_ms.
+ * the request's `rc`. Hands what Retry-After said to limits->retry_after_ms.
  */
 TKB_NODISCARD int tkb_web_judge(const struct tkb_web_request *request,
-                                const struct tkb_op_limits *call,
+                                const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
 
 /*
@@ -58,12 +58,9 @@ TKB_NODISCARD int tkb_web_judge(const struct tkb_web_request *request,
  */
 bool tkb_web_fails_alone(const struct tkb_web_request *request,
                          const struct tkb_web_request *requests, size_t count,
-                         const struct tkb_op_limits *call);
+                         const struct tkb_op_limits *limits);
 
 /* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */
 int64_t tkb_web_date(const char *text);
-
-/* Append `path`, all but letters, digits and "/-._~" as %XX. */
-void tkb_web_add_path(struct tkb_buf *url, const char *path);
 
 #endif

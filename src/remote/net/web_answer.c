@@ -15,142 +15,27 @@ static int refuse(struct tkb_error *err, int status, const char *what)
 	return tkb_fail(err, status, "%s", what);
 }
 
-/* "...: Connection refused" */
-static int fail_to_connect(const struct tkb_web_slot *slot,
-                           struct tkb_error *err)
-{
-	char text[128] = "";
-	long number = 0;
-
-	(void)curl_easy_getinfo(slot->curl, CURLINFO_OS_ERRNO, &number);
-	if (number == 0)
-		return refuse(err, TKB_ERR_UNAVAILABLE, "cannot connect");
-	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "cannot connect: %s",
-	                strerror_r((int)number, text, sizeof(text)));
-}
-
-/* What libcurl and OpenSSL put before the reason tells nobody anything. */
-static const char *reason_in(const char *fault)
-{
-	static const char *const openings[] = { "SSL certificate problem: ",
-		                                "SSL: ", "::" };
-
-	for (size_t i = 0; i < TKB_COUNT_OF(openings); i++) {
-		const char *found = strstr(fault, openings[i]);
-
-		if (found != NULL)
-			fault = found + strlen(openings[i]);
-	}
-	return fault[0] != '\0' ? fault : "no reason is given";
-}
-
-/* The alerts by which a server says that it wants another, or a, certificate.
- */
-static bool is_about_certificate(const char *fault)
-{
-	static const char *const alerts[] = {
-		"alert bad certificate",         "alert certificate",
-		"alert unsupported certificate", "alert handshake failure",
-		"alert access denied",           "alert unknown ca",
-	};
-
-	for (size_t i = 0; i < TKB_COUNT_OF(alerts); i++) {
-		if (strstr(fault, alerts[i]) != NULL)
-			return true;
-	}
-	return false;
-}
-
-static int fail_tls(const struct tkb_web_slot *slot, struct tkb_error *err)
-{
-	const char *reason = reason_in(slot->fault);
-
-	if (strstr(slot->fault, "unexpected eof") != NULL)
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "it closed the connection");
-	if (is_about_certificate(slot->fault))
-		return tkb_fail(err, TKB_ERR_DENIED,
-		                "it does not accept our certificate: %s",
-		                reason);
-	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "TLS failed: %s", reason);
-}
-
-/* A file of the caller's. */
-static int fail_file(const struct tkb_web_slot *slot, struct tkb_error *err)
-{
-	const struct tkb_remote_url *place = slot->options->place;
-	const char *cert = tkb_remote_url_param(place, "cert");
-	const char *key = tkb_remote_url_param(place, "key");
-
-	if (cert == NULL)
-		return fail_tls(slot, err);
-	return tkb_fail(err, TKB_ERR_INVALID,
-	                "cannot use the certificate in '%s' with the private "
-	                "key in '%s': %s",
-	                cert, key != NULL ? key : cert, reason_in(slot->fault));
-}
-
-static int fail_authorities(const struct tkb_web_slot *slot,
-                            struct tkb_error *err)
-{
-	const char *path = tkb_remote_url_param(slot->options->place, "cafile");
-
-	if (path == NULL)
-		return refuse(err, TKB_ERR_INVALID,
-		              "the system has no CA certificates");
-	return tkb_fail(err, TKB_ERR_INVALID,
-	                "cannot use the CA certificates in '%s'", path);
-}
-
 int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
                     struct tkb_error *err)
 {
+	int rc;
+
+	rc = tkb_curl_explain(slot->curl, slot->options->url, slot->fault, code,
+	                      err);
+	if (rc < 0)
+		return rc;
 	switch (code) {
-	case CURLE_OUT_OF_MEMORY:
-		return tkb_fail_nomem(err);
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		if (slot->is_moving)
 			return refuse(err, TKB_ERR_UNAVAILABLE,
 			              "its answer is not HTTP");
 		return refuse(err, TKB_ERR_INVALID, "its URL makes no sense");
-	case CURLE_URL_MALFORMAT:
-		return refuse(err, TKB_ERR_INVALID, "its URL makes no sense");
-	case CURLE_COULDNT_RESOLVE_HOST:
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "its host's name is not known");
 	case CURLE_COULDNT_RESOLVE_PROXY:
 		return refuse(err, TKB_ERR_UNAVAILABLE,
 		              "its proxy's name is not known");
-	case CURLE_COULDNT_CONNECT:
-		return fail_to_connect(slot, err);
-	case CURLE_OPERATION_TIMEDOUT:
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "cannot connect: it was not done in time "
-		              "(connect-timeout)");
 	case CURLE_PARTIAL_FILE:
 		return refuse(err, TKB_ERR_UNAVAILABLE,
 		              "its answer ended too early");
-	case CURLE_PEER_FAILED_VERIFICATION:
-	case CURLE_SSL_ISSUER_ERROR:
-		return tkb_fail(err, TKB_ERR_DENIED,
-		                "its certificate is not accepted: %s",
-		                reason_in(slot->fault));
-	case CURLE_SSL_CACERT_BADFILE:
-		return fail_authorities(slot, err);
-	case CURLE_SSL_CERTPROBLEM:
-	case CURLE_BAD_FUNCTION_ARGUMENT:
-		return fail_file(slot, err);
-	case CURLE_SSL_CONNECT_ERROR:
-	case CURLE_SSL_CLIENTCERT:
-	case CURLE_SSL_CIPHER:
-		return fail_tls(slot, err);
-	case CURLE_GOT_NOTHING:
-	case CURLE_SEND_ERROR:
-	case CURLE_RECV_ERROR:
-		if (strstr(slot->fault, "SSL routines") != NULL)
-			return fail_tls(slot, err);
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "it closed the connection");
 	default:
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "its answer is not HTTP: %s",
@@ -158,7 +43,7 @@ int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
 	}
 }
 
-/* A header that is longer than `size` allows is as none. */
+/* A header that is longer than `size` allows is ignored. */
 static void copy_header(CURL *curl, const char *name, char *out, size_t size)
 {
 	struct curl_header *header = NULL;
@@ -207,9 +92,9 @@ static void fill_in(struct tkb_web_slot *slot)
 	    type != NULL)
 		(void)snprintf(request->content_type,
 		               sizeof(request->content_type), "%s", type);
-	if (request->wanted != NULL)
-		copy_header(curl, request->wanted, request->told,
-		            sizeof(request->told));
+	if (request->wanted_header != NULL)
+		copy_header(curl, request->wanted_header, request->wanted_value,
+		            sizeof(request->wanted_value));
 }
 
 /* Scheme, host and port: who is asked. */
@@ -248,8 +133,9 @@ static bool is_same(const struct origin *a, const char *url)
 	       strcasecmp(a->host, b.host) == 0 && strcmp(a->port, b.port) == 0;
 }
 
-/* To another server go neither secrets nor anything to be stored. */
-static int go_abroad(struct tkb_web_slot *slot, const struct origin *origin)
+/* A redirect to another server gets neither secrets nor uploads. */
+static int go_to_other_server(struct tkb_web_slot *slot,
+                              const struct origin *origin)
 {
 	const struct tkb_web_request *request = slot->request;
 	const bool reads = strcmp(request->method, "GET") == 0 ||
@@ -266,13 +152,13 @@ static int go_abroad(struct tkb_web_slot *slot, const struct origin *origin)
 		                "%s of ours",
 		                origin->scheme, origin->host, origin->port,
 		                request->method);
-	slot->is_abroad = true;
+	slot->is_other_server = true;
 	return 0;
 }
 
 /* TKB_MISS: the slot is ready to ask there. */
 static int follow(struct tkb_web_slot *slot, const char *location,
-                  const struct tkb_op_limits *call)
+                  const struct tkb_op_limits *limits)
 {
 	TKB_AUTO(tkb_free_at) char *url = strdup(location);
 	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
@@ -291,9 +177,9 @@ static int follow(struct tkb_web_slot *slot, const char *location,
 		                TKB_WEB_REDIRECTS);
 	if (!is_same(&origin, slot->url) &&
 	    !is_same(&origin, slot->request->url))
-		rc = go_abroad(slot, &origin);
+		rc = go_to_other_server(slot, &origin);
 	if (rc == 0)
-		rc = tkb_web_prepare(slot, url, call, err);
+		rc = tkb_web_prepare(slot, url, limits, err);
 	return rc == 0 ? TKB_MISS : rc;
 }
 
@@ -304,7 +190,7 @@ static bool is_redirect(long status)
 }
 
 int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
-                   const struct tkb_op_limits *call)
+                   const struct tkb_op_limits *limits)
 {
 	struct tkb_web_request *request = slot->request;
 	const char *location = NULL;
@@ -320,7 +206,7 @@ int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
 	fill_in(slot);
 	(void)curl_easy_getinfo(slot->curl, CURLINFO_REDIRECT_URL, &location);
 	if (is_redirect(request->status) && location != NULL)
-		request->rc = follow(slot, location, call);
+		request->rc = follow(slot, location, limits);
 	return request->rc;
 }
 
@@ -353,7 +239,7 @@ static int judge_status(const struct tkb_web_request *request,
 }
 
 int tkb_web_judge(const struct tkb_web_request *request,
-                  const struct tkb_op_limits *call, struct tkb_error *err)
+                  const struct tkb_op_limits *limits, struct tkb_error *err)
 {
 	int rc;
 
@@ -363,16 +249,16 @@ int tkb_web_judge(const struct tkb_web_request *request,
 		return request->rc;
 	}
 	rc = judge_status(request, err);
-	if (rc == TKB_ERR_UNAVAILABLE && call->retry_after_ms != NULL)
-		*call->retry_after_ms = request->retry_after_ms;
+	if (rc == TKB_ERR_UNAVAILABLE && limits->retry_after_ms != NULL)
+		*limits->retry_after_ms = request->retry_after_ms;
 	return rc;
 }
 
 bool tkb_web_fails_alone(const struct tkb_web_request *request,
                          const struct tkb_web_request *requests, size_t count,
-                         const struct tkb_op_limits *call)
+                         const struct tkb_op_limits *limits)
 {
-	if (!call->is_last_attempt || request->rc < 0 ||
+	if (!limits->is_last_attempt || request->rc < 0 ||
 	    request->status / 100 != 5)
 		return false;
 	for (size_t i = 0; i < count; i++) {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "remote/net/web_slot.h"
-#include "remote/net/wire.h"
 
 /* What libcurl calls: bytes that come, and bytes that go. */
 
@@ -12,7 +12,7 @@ enum {
 	HEADER_LIMIT = 128 * 1024
 };
 
-/* There is a connection; now the request goes out. */
+/* Called when there is a connection, before the request is sent. */
 static int note_connection(void *self, const char *to, const char *from,
                            int to_port, int from_port)
 {
@@ -24,7 +24,10 @@ static int note_connection(void *self, const char *to, const char *from,
 	return CURL_PREREQFUNC_OK;
 }
 
-/* libcurl takes one whose header is cut short for a whole answer. */
+/*
+ * Note where the header ends: libcurl takes an answer whose header is cut short
+ * for a whole one.
+ */
 static size_t take_header(const char *data, size_t size, size_t count,
                           void *self)
 {
@@ -67,7 +70,10 @@ static size_t give_body(char *data, size_t size, size_t count, void *self)
 	return got;
 }
 
-/* A connection that was kept alive may turn out to be closed. */
+/*
+ * Called when a request is sent again, since its connection turned out to be
+ * closed.
+ */
 static int rewind_body(void *self, curl_off_t offset, int origin)
 {
 	struct tkb_web_slot *slot = self;
@@ -78,7 +84,9 @@ static int rewind_body(void *self, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* A body, or a part of one, that nobody wants. */
+/*
+ * Skip bytes of a body that nobody wants. Returns false if there are too many.
+ */
 static bool pass_over(struct tkb_web_slot *slot, size_t size)
 {
 	slot->got += size;
@@ -101,7 +109,7 @@ static bool keep_refusal(struct tkb_web_slot *slot, struct tkb_bytes bytes)
 	return pass_over(slot, bytes.size);
 }
 
-/* The part that was asked for begins at `offset`. */
+/* Check that the answer begins at `offset`. */
 static int check_part(struct tkb_web_slot *slot)
 {
 	struct tkb_web_request *request = slot->request;
@@ -118,7 +126,7 @@ static int check_part(struct tkb_web_slot *slot)
 	                "it sends another part than was asked for");
 }
 
-/* The bytes of a 2xx answer. */
+/* Hand the bytes of a 2xx answer to the sink. */
 static int hand_on(struct tkb_web_slot *slot, struct tkb_bytes bytes,
                    bool is_part)
 {
@@ -161,23 +169,23 @@ static size_t take_body(const char *data, size_t size, size_t count, void *self)
 	return slot->rc == 0 ? bytes.size : 0;
 }
 
-void tkb_web_listen(struct tkb_web_slot *slot, CURLcode *code)
+void tkb_web_set_callbacks(struct tkb_web_slot *slot, CURLcode *code)
 {
 	CURL *curl = slot->curl;
 
-	tkb_web_set(*code, curl, CURLOPT_NOSIGNAL, 1L);
-	tkb_web_set(*code, curl, CURLOPT_QUICK_EXIT, 1L);
-	tkb_web_set(*code, curl, CURLOPT_ERRORBUFFER, slot->fault);
-	tkb_web_set(*code, curl, CURLOPT_PREREQFUNCTION, note_connection);
-	tkb_web_set(*code, curl, CURLOPT_PREREQDATA, slot);
-	tkb_web_set(*code, curl, CURLOPT_HEADERFUNCTION, take_header);
-	tkb_web_set(*code, curl, CURLOPT_HEADERDATA, slot);
-	tkb_web_set(*code, curl, CURLOPT_WRITEFUNCTION, take_body);
-	tkb_web_set(*code, curl, CURLOPT_WRITEDATA, slot);
-	tkb_web_set(*code, curl, CURLOPT_READFUNCTION, give_body);
-	tkb_web_set(*code, curl, CURLOPT_READDATA, slot);
-	tkb_web_set(*code, curl, CURLOPT_SEEKFUNCTION, rewind_body);
-	tkb_web_set(*code, curl, CURLOPT_SEEKDATA, slot);
-	tkb_web_set(*code, curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
-	tkb_web_set(*code, curl, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER);
+	tkb_curl_set(*code, curl, CURLOPT_NOSIGNAL, 1L);
+	tkb_curl_set(*code, curl, CURLOPT_QUICK_EXIT, 1L);
+	tkb_curl_set(*code, curl, CURLOPT_ERRORBUFFER, slot->fault);
+	tkb_curl_set(*code, curl, CURLOPT_PREREQFUNCTION, note_connection);
+	tkb_curl_set(*code, curl, CURLOPT_PREREQDATA, slot);
+	tkb_curl_set(*code, curl, CURLOPT_HEADERFUNCTION, take_header);
+	tkb_curl_set(*code, curl, CURLOPT_HEADERDATA, slot);
+	tkb_curl_set(*code, curl, CURLOPT_WRITEFUNCTION, take_body);
+	tkb_curl_set(*code, curl, CURLOPT_WRITEDATA, slot);
+	tkb_curl_set(*code, curl, CURLOPT_READFUNCTION, give_body);
+	tkb_curl_set(*code, curl, CURLOPT_READDATA, slot);
+	tkb_curl_set(*code, curl, CURLOPT_SEEKFUNCTION, rewind_body);
+	tkb_curl_set(*code, curl, CURLOPT_SEEKDATA, slot);
+	tkb_curl_set(*code, curl, CURLOPT_BUFFERSIZE, (long)BUFFER);
+	tkb_curl_set(*code, curl, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER);
 }

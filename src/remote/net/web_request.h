@@ -16,7 +16,7 @@ enum {
 /* All borrowed until close. NULL or 0 is the default in each. */
 struct tkb_web_options {
 	const struct tkb_remote_url
-		*place;   /* its TLS parameters are read: cafile,
+		*url;     /* its TLS parameters are read: cafile,
 	                                  cert, key, verify, server-name */
 	const char *user; /* basic */
 	const char *password;
@@ -48,7 +48,7 @@ struct tkb_web_request {
 	 * buffer's limit (the rest is dropped, no failure); NULL: nowhere.
 	 */
 	struct tkb_buf *refusal;
-	const char *wanted; /* a header that is to be told; NULL: none */
+	const char *wanted_header; /* a header of the answer, or NULL */
 
 	/* Filled in. */
 	int rc; /* 0: there was an answer; else what ended it */
@@ -60,7 +60,7 @@ struct tkb_web_request {
 	int64_t modified_s;      /* Last-Modified; 0: none */
 	uint32_t retry_after_ms; /* 0: not told */
 	char content_type[64];
-	char told[64]; /* what `wanted` says; "" where there is none */
+	char wanted_value[64]; /* its value; "" if there is none */
 };
 
 #endif

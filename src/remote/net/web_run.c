@@ -3,12 +3,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "remote/net/limits.h"
 #include "remote/net/web_slot.h"
-#include "remote/net/wire.h"
 
-/* Several requests at once, within the bounds of a call. */
-
-#define NS_PER_MS ((uint64_t)1000000)
+/* Running several requests at once, within the limits. */
 
 enum {
 	TICK_MS = 50 /* between two looks at the bounds */
@@ -17,14 +15,15 @@ enum {
 /* One tkb_web_do(). */
 struct run {
 	struct tkb_web *web;
-	const struct tkb_op_limits *call;
+	const struct tkb_op_limits *limits;
 	struct tkb_web_request *requests;
 	size_t count;
-	size_t next;                         /* not begun yet */
-	const struct tkb_web_request *death; /* the server is not there */
+	size_t next; /* not begun yet */
+	const struct tkb_web_request
+		*connect_failure; /* the server is not there */
 };
 
-/* A connection that speaks HTTP/2 takes several requests. */
+/* How many requests run at once: over HTTP/2 several share a connection. */
 static size_t window(const struct run *run)
 {
 	const struct tkb_web *web = run->web;
@@ -49,7 +48,7 @@ static void drop_all(struct tkb_web *web)
 	}
 }
 
-/* End a transfer from here. */
+/* End a transfer early. */
 static void end_slot(struct tkb_web *web, struct tkb_web_slot *slot,
                      const struct tkb_error *why)
 {
@@ -80,8 +79,8 @@ static int start(struct run *run, struct tkb_web_slot *slot,
 
 	slot->request = request;
 	slot->redirects = 0;
-	slot->is_abroad = false;
-	rc = tkb_web_prepare(slot, request->url, run->call, &request->error);
+	slot->is_other_server = false;
+	rc = tkb_web_prepare(slot, request->url, run->limits, &request->error);
 	if (rc == 0)
 		return add(run, slot, err);
 	slot->request = NULL;
@@ -107,8 +106,8 @@ static int start_some(struct run *run, struct tkb_error *err)
 	return 0;
 }
 
-/* Who is not there is not asked again and again. */
-static void bury(struct run *run)
+/* After a connection failure, fail the remaining requests without trying. */
+static void fail_remaining(struct run *run)
 {
 	struct tkb_web *web = run->web;
 
@@ -116,13 +115,14 @@ static void bury(struct run *run)
 		const struct tkb_web_slot *slot = &web->slots[i];
 
 		if (slot->request != NULL && !slot->is_moving)
-			end_slot(web, &web->slots[i], &run->death->error);
+			end_slot(web, &web->slots[i],
+			         &run->connect_failure->error);
 	}
 	for (; run->next < run->count; run->next++) {
 		struct tkb_web_request *request = &run->requests[run->next];
 
-		request->rc = run->death->rc;
-		request->error = run->death->error;
+		request->rc = run->connect_failure->rc;
+		request->error = run->connect_failure->error;
 	}
 }
 
@@ -134,12 +134,12 @@ static int finish(struct run *run, struct tkb_web_slot *slot, CURLcode code,
 
 	(void)curl_multi_remove_handle(run->web->multi, slot->curl);
 	run->web->active_count--;
-	rc = tkb_web_finish(slot, code, run->call);
+	rc = tkb_web_finish(slot, code, run->limits);
 	if (rc == TKB_MISS)
 		return add(run, slot, err);
 	slot->request = NULL;
-	if (rc < 0 && !slot->is_moving && !slot->is_abroad)
-		run->death = request;
+	if (rc < 0 && !slot->is_moving && !slot->is_other_server)
+		run->connect_failure = request;
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }
 
@@ -170,16 +170,16 @@ static int finish_some(struct run *run, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	if (run->death != NULL)
-		bury(run);
+	if (run->connect_failure != NULL)
+		fail_remaining(run);
 	return 0;
 }
 
 /*
- * What libcurl has given to a slow connection may stay in the socket for long:
- * it moves while that gets less.
+ * What libcurl has written may stay in the socket for long on a slow
+ * connection: a socket whose queue shrinks is not stalled.
  */
-static void look_at_socket(struct tkb_web_slot *slot, uint64_t now)
+static void check_socket(struct tkb_web_slot *slot, uint64_t now)
 {
 	curl_socket_t fd = CURL_SOCKET_BAD;
 	int unsent = 0;
@@ -196,67 +196,55 @@ static void look_at_socket(struct tkb_web_slot *slot, uint64_t now)
 
 static void end_stalled(struct run *run, uint64_t now)
 {
-	const struct tkb_op_limits *call = run->call;
+	const struct tkb_op_limits *limits = run->limits;
 	struct tkb_error why = { 0 };
 
-	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
-	               "no byte moved for %u ms (stall-timeout)",
-	               (unsigned)call->stall_ms);
+	(void)tkb_op_limits_fail_stalled(limits, &why);
 	for (size_t i = 0; i < run->web->slot_count; i++) {
 		struct tkb_web_slot *slot = &run->web->slots[i];
 
 		if (slot->request == NULL || !slot->is_moving)
 			continue;
-		look_at_socket(slot, now);
-		if (now >= slot->moved_ns + call->stall_ms * NS_PER_MS)
+		check_socket(slot, now);
+		if (tkb_op_limits_has_stalled(limits, slot->moved_ns))
 			end_slot(run->web, slot, &why);
 	}
 }
 
-/* All that is not done by now is late. */
-static void end_late(struct run *run)
+/* The operation is over: end what is under way, and what is not begun. */
+static void end_all(struct run *run, const struct tkb_error *why)
 {
-	struct tkb_error why = { 0 };
-
-	(void)tkb_fail(&why, TKB_ERR_UNAVAILABLE,
-	               "it was not done in time (timeout)");
 	for (size_t i = 0; i < run->web->slot_count; i++) {
 		if (run->web->slots[i].request != NULL)
-			end_slot(run->web, &run->web->slots[i], &why);
+			end_slot(run->web, &run->web->slots[i], why);
 	}
 	for (; run->next < run->count; run->next++) {
-		run->requests[run->next].rc = why.status;
-		run->requests[run->next].error = why;
+		run->requests[run->next].rc = why->status;
+		run->requests[run->next].error = *why;
 	}
 }
 
-static int check_bounds(struct run *run, struct tkb_error *err)
+static int check_limits(struct run *run, struct tkb_error *err)
 {
-	const struct tkb_watch *watch = run->call->watch;
-	const uint64_t now = tkb_now_ns();
+	struct tkb_error why = { 0 };
+	const int rc = tkb_op_limits_check(run->limits, &why);
 
-	if (watch != NULL && watch->is_cancelled != NULL &&
-	    watch->is_cancelled(watch->self))
-		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
-	if (now >= run->call->deadline_ns)
-		end_late(run);
+	if (rc == TKB_ERR_CANCELLED)
+		return tkb_fail(err, rc, "%s", why.message);
+	if (rc < 0)
+		end_all(run, &why);
 	else
-		end_stalled(run, now);
+		end_stalled(run, tkb_now_ns());
 	return 0;
 }
 
-/* Until something moves or a bound may be reached. */
-static int wait(const struct run *run, struct tkb_error *err)
+/* Until something moves, or the limits are to be checked again. */
+static int wait_a_tick(const struct run *run, struct tkb_error *err)
 {
-	const uint64_t now = tkb_now_ns();
-	uint64_t nap_ms = TICK_MS;
-	CURLMcode code;
+	const CURLMcode code = curl_multi_poll(
+		run->web->multi, NULL, 0,
+		tkb_op_limits_wait_ms(run->limits, TICK_MS), NULL);
 
-	if (now >= run->call->deadline_ns)
-		nap_ms = 0;
-	else if (run->call->deadline_ns - now < nap_ms * NS_PER_MS)
-		nap_ms = (run->call->deadline_ns - now) / NS_PER_MS + 1;
-	code = curl_multi_poll(run->web->multi, NULL, 0, (int)nap_ms, NULL);
 	if (code == CURLM_OK)
 		return 0;
 	return tkb_fail(err, TKB_ERR_NOMEM, "libcurl cannot wait: %s",
@@ -273,10 +261,10 @@ static int do_all(struct run *run, struct tkb_error *err)
 		size_t before;
 		int rc = 0;
 
-		if (now - looked_ns >= TICK_MS * NS_PER_MS ||
-		    now >= run->call->deadline_ns) {
+		if (now - looked_ns >= TICK_MS * TKB_NS_PER_MS ||
+		    now >= run->limits->deadline_ns) {
 			looked_ns = now;
-			rc = check_bounds(run, err);
+			rc = check_limits(run, err);
 		}
 		if (rc == 0)
 			rc = start_some(run, err);
@@ -289,17 +277,17 @@ static int do_all(struct run *run, struct tkb_error *err)
 		/* Where one was done, there is room for the next. */
 		if (rc == 0 && run->web->active_count == before &&
 		    before == (size_t)running)
-			rc = wait(run, err);
+			rc = wait_a_tick(run, err);
 		if (rc < 0)
 			return rc;
 	}
 }
 
-int tkb_web_run(struct tkb_web *web, const struct tkb_op_limits *call,
+int tkb_web_run(struct tkb_web *web, const struct tkb_op_limits *limits,
                 struct tkb_web_request *requests, size_t count,
                 struct tkb_error *err)
 {
-	struct run run = { web, call, requests, count, 0, NULL };
+	struct run run = { web, limits, requests, count, 0, NULL };
 	int rc;
 
 	rc = do_all(&run, err);

@@ -13,27 +13,7 @@ enum {
 /* curl_easy_setopt() takes long where an option is a number. */
 static const long yes = 1;
 
-void tkb_web_add_path(struct tkb_buf *url, const char *path)
-{
-	static const char digits[] = "0123456789ABCDEF";
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789/-._~";
-
-	for (; *path != '\0'; path++) {
-		const unsigned char byte = (unsigned char)*path;
-
-		if (strchr(plain, *path) != NULL) {
-			tkb_buf_add_byte(url, *path);
-			continue;
-		}
-		tkb_buf_add_byte(url, '%');
-		tkb_buf_add_byte(url, digits[byte / 16]);
-		tkb_buf_add_byte(url, digits[byte % 16]);
-	}
-}
-
-static void forget(struct tkb_web_slot *slot)
+static void release_lists(struct tkb_web_slot *slot)
 {
 	tkb_curl_slist_free_at(&slot->headers);
 	tkb_curl_slist_free_at(&slot->connect_to);
@@ -43,53 +23,29 @@ static void forget(struct tkb_web_slot *slot)
 void tkb_web_slot_release(struct tkb_web_slot *slot)
 {
 	tkb_curl_easy_cleanup_at(&slot->curl);
-	forget(slot);
+	release_lists(slot);
 }
 
 static void set_protocol(struct tkb_web_slot *slot,
-                         const struct tkb_op_limits *call, CURLcode *code)
+                         const struct tkb_op_limits *limits, CURLcode *code)
 {
 	CURL *curl = slot->curl;
 
-	tkb_web_set(*code, curl, CURLOPT_URL, slot->url);
-	tkb_web_set(*code, curl, CURLOPT_PATH_AS_IS, yes);
-	tkb_web_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
-	tkb_web_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	tkb_web_set(*code, curl, CURLOPT_HTTP_VERSION,
-	            (long)CURL_HTTP_VERSION_2TLS);
-	/* The first connection tells whether it takes all of them. */
+	tkb_curl_set(*code, curl, CURLOPT_URL, slot->url);
+	tkb_curl_set(*code, curl, CURLOPT_PATH_AS_IS, yes);
+	tkb_curl_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
+	tkb_curl_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	tkb_curl_set(*code, curl, CURLOPT_HTTP_VERSION,
+	             (long)CURL_HTTP_VERSION_2TLS);
+	/*
+	 * Wait for the first connection, which may turn out to take all
+	 * requests.
+	 */
 	if (strncmp(slot->url, "https:", 6) == 0)
-		tkb_web_set(*code, curl, CURLOPT_PIPEWAIT, yes);
-	tkb_web_set(*code, curl, CURLOPT_CONNECTTIMEOUT_MS,
-	            (long)call->connect_ms);
-	tkb_web_set(*code, curl, CURLOPT_TCP_KEEPALIVE, yes);
-}
-
-static void set_tls(struct tkb_web_slot *slot, CURLcode *code)
-{
-	const struct tkb_remote_url *place = slot->options->place;
-	const char *verify = tkb_remote_url_param(place, "verify");
-	const char *ca = tkb_remote_url_param(place, "cafile");
-	const char *cert = tkb_remote_url_param(place, "cert");
-	const char *key = tkb_remote_url_param(place, "key");
-	CURL *curl = slot->curl;
-
-	tkb_web_set(*code, curl, CURLOPT_SSLVERSION,
-	            (long)CURL_SSLVERSION_TLSv1_2);
-	if (ca != NULL) {
-		tkb_web_set(*code, curl, CURLOPT_CAINFO, ca);
-		tkb_web_set(*code, curl, CURLOPT_CAPATH, NULL);
-	}
-	if (verify != NULL && strcmp(verify, "false") == 0) {
-		tkb_web_set(*code, curl, CURLOPT_SSL_VERIFYPEER, 0L);
-		tkb_web_set(*code, curl, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-	if (cert == NULL || slot->is_abroad)
-		return;
-	tkb_web_set(*code, curl, CURLOPT_SSLCERT, cert);
-	tkb_web_set(*code, curl, CURLOPT_SSLKEY, key != NULL ? key : cert);
-	/* Without one, OpenSSL asks for it on the terminal. */
-	tkb_web_set(*code, curl, CURLOPT_KEYPASSWD, "");
+		tkb_curl_set(*code, curl, CURLOPT_PIPEWAIT, yes);
+	tkb_curl_set(*code, curl, CURLOPT_CONNECTTIMEOUT_MS,
+	             (long)limits->connect_ms);
+	tkb_curl_set(*code, curl, CURLOPT_TCP_KEEPALIVE, yes);
 }
 
 static void set_secrets(struct tkb_web_slot *slot, CURLcode *code)
@@ -97,24 +53,24 @@ static void set_secrets(struct tkb_web_slot *slot, CURLcode *code)
 	const struct tkb_web_options *options = slot->options;
 	CURL *curl = slot->curl;
 
-	if (slot->is_abroad)
+	if (slot->is_other_server)
 		return;
 	if (options->has_netrc)
-		tkb_web_set(*code, curl, CURLOPT_NETRC,
-		            (long)CURL_NETRC_OPTIONAL);
+		tkb_curl_set(*code, curl, CURLOPT_NETRC,
+		             (long)CURL_NETRC_OPTIONAL);
 	if (options->netrc_file != NULL)
-		tkb_web_set(*code, curl, CURLOPT_NETRC_FILE,
-		            options->netrc_file);
-	tkb_web_set(*code, curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		tkb_curl_set(*code, curl, CURLOPT_NETRC_FILE,
+		             options->netrc_file);
+	tkb_curl_set(*code, curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 	if (options->user != NULL)
-		tkb_web_set(*code, curl, CURLOPT_USERNAME, options->user);
+		tkb_curl_set(*code, curl, CURLOPT_USERNAME, options->user);
 	if (options->password != NULL)
-		tkb_web_set(*code, curl, CURLOPT_PASSWORD, options->password);
+		tkb_curl_set(*code, curl, CURLOPT_PASSWORD, options->password);
 	if (options->bearer != NULL) {
-		tkb_web_set(*code, curl, CURLOPT_HTTPAUTH,
-		            (long)CURLAUTH_BEARER);
-		tkb_web_set(*code, curl, CURLOPT_XOAUTH2_BEARER,
-		            options->bearer);
+		tkb_curl_set(*code, curl, CURLOPT_HTTPAUTH,
+		             (long)CURLAUTH_BEARER);
+		tkb_curl_set(*code, curl, CURLOPT_XOAUTH2_BEARER,
+		             options->bearer);
 	}
 }
 
@@ -125,33 +81,36 @@ static void set_method(struct tkb_web_slot *slot, CURLcode *code)
 	char range[32];
 
 	if (strcmp(request->method, "HEAD") == 0) {
-		tkb_web_set(*code, curl, CURLOPT_NOBODY, yes);
+		tkb_curl_set(*code, curl, CURLOPT_NOBODY, yes);
 	} else if (strcmp(request->method, "GET") != 0) {
-		tkb_web_set(*code, curl, CURLOPT_CUSTOMREQUEST,
-		            request->method);
+		tkb_curl_set(*code, curl, CURLOPT_CUSTOMREQUEST,
+		             request->method);
 	}
 	if (request->body != NULL) {
-		tkb_web_set(*code, curl, CURLOPT_UPLOAD, yes);
-		tkb_web_set(*code, curl, CURLOPT_INFILESIZE_LARGE,
-		            (curl_off_t)request->body->size);
+		tkb_curl_set(*code, curl, CURLOPT_UPLOAD, yes);
+		tkb_curl_set(*code, curl, CURLOPT_INFILESIZE_LARGE,
+		             (curl_off_t)request->body->size);
 	}
 	if (request->offset == 0)
 		return;
 	(void)snprintf(range, sizeof(range), "%llu-",
 	               (unsigned long long)request->offset);
-	tkb_web_set(*code, curl, CURLOPT_RANGE, range);
+	tkb_curl_set(*code, curl, CURLOPT_RANGE, range);
 }
 
-/* Headers of the caller's may be secrets. */
+/* The caller's headers may be secrets: they go to its own server alone. */
 static int make_headers(struct tkb_web_slot *slot, struct tkb_error *err)
 {
 	const struct tkb_web_options *options = slot->options;
 	const struct tkb_web_request *request = slot->request;
 	int rc;
 
-	/* Else libcurl waits a second for leave to send a large body. */
+	/*
+	 * Without this libcurl waits a second for "100 Continue" before a large
+	 * body.
+	 */
 	rc = tkb_curl_slist_add(&slot->headers, "Expect:", err);
-	if (slot->is_abroad)
+	if (slot->is_other_server)
 		return rc;
 	for (size_t i = 0; i < options->header_count && rc == 0; i++)
 		rc = tkb_curl_slist_add(&slot->headers, options->headers[i],
@@ -201,9 +160,9 @@ static int set_url(struct tkb_web_slot *slot, const char *url,
                    struct tkb_error *err)
 {
 	const char *name =
-		tkb_remote_url_param(slot->options->place, "server-name");
+		tkb_remote_url_param(slot->options->url, "server-name");
 
-	if (name != NULL && !slot->is_abroad &&
+	if (name != NULL && !slot->is_other_server &&
 	    strncmp(url, "https://", 8) == 0)
 		return rename_server(slot, url, name, err);
 	slot->url = strdup(url);
@@ -211,14 +170,14 @@ static int set_url(struct tkb_web_slot *slot, const char *url,
 }
 
 int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
-                    const struct tkb_op_limits *call, struct tkb_error *err)
+                    const struct tkb_op_limits *limits, struct tkb_error *err)
 {
 	CURLcode code = CURLE_OK;
 	int rc;
 
 	/*
-	 * One that shared a connection cannot be used again: it keeps its
-	 * buffer, and then takes no other size.
+	 * Use a new handle: one that has shared a connection keeps that one's
+	 * buffer size.
 	 */
 	tkb_web_slot_release(slot);
 	slot->curl = curl_easy_init();
@@ -236,14 +195,15 @@ int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
 		rc = set_url(slot, url, err);
 	if (rc < 0)
 		return rc;
-	tkb_web_listen(slot, &code);
-	set_protocol(slot, call, &code);
-	set_tls(slot, &code);
+	tkb_web_set_callbacks(slot, &code);
+	set_protocol(slot, limits, &code);
+	tkb_curl_set_tls(slot->curl, slot->options->url, !slot->is_other_server,
+	                 &code);
 	set_secrets(slot, &code);
 	set_method(slot, &code);
-	tkb_web_set(code, slot->curl, CURLOPT_HTTPHEADER, slot->headers);
+	tkb_curl_set(code, slot->curl, CURLOPT_HTTPHEADER, slot->headers);
 	if (slot->connect_to != NULL)
-		tkb_web_set(code, slot->curl, CURLOPT_CONNECT_TO,
-		            slot->connect_to);
+		tkb_curl_set(code, slot->curl, CURLOPT_CONNECT_TO,
+		             slot->connect_to);
 	return code == CURLE_OK ? 0 : tkb_web_explain(slot, code, err);
 }

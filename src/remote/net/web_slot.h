@@ -4,7 +4,7 @@
 
 /* How requests are on their way at once: each has a curl handle. */
 
-#include "remote/net/curl_handles.h"
+#include "remote/net/curl.h"
 #include "remote/net/web_request.h"
 
 enum {
@@ -21,16 +21,16 @@ struct tkb_web_slot {
 	char *url;                       /* owned; what is asked now */
 	struct tkb_web_request *request; /* NULL: the slot is free */
 	unsigned redirects;
-	bool is_abroad;     /* redirected to another server: no secrets */
-	bool is_moving;     /* there is a connection */
-	bool is_answered;   /* the header is there, to its last line */
-	bool is_enough;     /* the rest of the body is not wanted */
-	uint64_t moved_ns;  /* when a byte moved last */
-	int unsent;         /* bytes in the socket, when last looked */
-	uint64_t sent;      /* of the request's body */
-	uint64_t got;       /* of the answer's */
-	size_t header_size; /* of the answer */
-	int rc;             /* what ended it here; 0: nothing yet */
+	bool is_other_server; /* redirected to another server: no secrets */
+	bool is_moving;       /* there is a connection */
+	bool is_answered;     /* the header is there, to its last line */
+	bool is_enough;       /* the rest of the body is not wanted */
+	uint64_t moved_ns;    /* when a byte moved last */
+	int unsent;           /* bytes in the socket, when last looked */
+	uint64_t sent;        /* of the request's body */
+	uint64_t got;         /* of the answer's */
+	size_t header_size;   /* of the answer */
+	int rc;               /* what ended it here; 0: nothing yet */
 	char fault[CURL_ERROR_SIZE];
 };
 
@@ -44,18 +44,18 @@ struct tkb_web {
 
 /* As tkb_web_do(), for requests in which nothing is filled in yet. */
 TKB_NODISCARD int tkb_web_run(struct tkb_web *web,
-                              const struct tkb_op_limits *call,
+                              const struct tkb_op_limits *limits,
                               struct tkb_web_request *requests, size_t count,
                               struct tkb_error *err);
 
 void tkb_web_slot_release(struct tkb_web_slot *slot);
 
-/* Let the slot hear of what the handle moves; failures as in tkb_web_set(). */
-void tkb_web_listen(struct tkb_web_slot *slot, CURLcode *code);
+/* Let the slot hear of what the handle moves; failures as in tkb_curl_set(). */
+void tkb_web_set_callbacks(struct tkb_web_slot *slot, CURLcode *code);
 
 /* Make the slot's handle ready to ask for `url`. */
 TKB_NODISCARD int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
-                                  const struct tkb_op_limits *call,
+                                  const struct tkb_op_limits *limits,
                                   struct tkb_error *err);
 
 /*
@@ -63,16 +63,10 @@ TKB_NODISCARD int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
  * the slot is ready to ask there.
  */
 TKB_NODISCARD int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
-                                 const struct tkb_op_limits *call);
+                                 const struct tkb_op_limits *limits);
 
-/* What libcurl says, in our words. */
+/* Turn a failure of libcurl's into ours. */
 int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
                     struct tkb_error *err);
-
-/* An option of the handle; the first failure sticks in `*code`. */
-#define tkb_web_set(code, curl, option, value)                                 \
-	((code) == CURLE_OK                                                    \
-	         ? (void)((code) = curl_easy_setopt(curl, option, value))      \
-	         : (void)0)
 
 #endif

@@ -2,6 +2,9 @@
 #include "remote/redis/redis.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
 
 enum {
 	SHORT = 64 * 1024,             /* an answer without bulk in it */
@@ -71,8 +74,8 @@ void tkb_redis_times_key(const struct tkb_redis *redis,
 	tkb_redis_key(redis, "times", "cas", out);
 }
 
-void tkb_redis_ask_to_date(struct tkb_redis *redis,
-                           const struct tkb_digest *digest)
+void tkb_redis_queue_time(struct tkb_redis *redis,
+                          const struct tkb_digest *digest)
 {
 	char times[TKB_REDIS_KEY_SIZE];
 	char now[TKB_REDIS_NUMBER_SIZE];
@@ -81,16 +84,29 @@ void tkb_redis_ask_to_date(struct tkb_redis *redis,
 	tkb_redis_times_key(redis, times);
 	tkb_redis_number(tkb_redis_now(redis), now);
 	tkb_digest_to_hex(digest, hex);
-	tkb_resp_ask(&redis->resp,
-	             (const char *const[]){ "ZADD", times, now, hex, NULL });
+	tkb_resp_queue(&redis->resp,
+	               (const char *const[]){ "ZADD", times, now, hex, NULL });
 }
 
-size_t tkb_redis_ask_to_keep(struct tkb_redis *redis, const char *key)
+void tkb_redis_begin_set(struct tkb_redis *redis, const char *key,
+                         uint64_t size)
+{
+	if (redis->ttl[0] == '\0')
+		tkb_resp_begin(&redis->resp,
+		               (const char *const[]){ "SET", key, NULL }, size);
+	else
+		tkb_resp_begin(&redis->resp,
+		               (const char *const[]){ "PSETEX", key, redis->ttl,
+		                                      NULL },
+		               size);
+}
+
+size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key)
 {
 	if (redis->ttl[0] == '\0')
 		return 0;
-	tkb_resp_ask(&redis->resp,
-	             (const char *const[]){ "PEXPIRE", key, redis->ttl, NULL });
+	tkb_resp_queue(&redis->resp, (const char *const[]){ "PEXPIRE", key,
+	                                                    redis->ttl, NULL });
 	return 1;
 }
 
@@ -162,14 +178,14 @@ int tkb_redis_explain(const char *text, struct tkb_error *err)
 	return 0;
 }
 
-int tkb_redis_any(struct tkb_redis *redis, const struct tkb_op_limits *call,
+int tkb_redis_any(struct tkb_redis *redis, const struct tkb_op_limits *limits,
                   size_t limit, const struct tkb_reply **out,
                   struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc;
 
-	rc = tkb_resp_next(&redis->resp, call, limit, &reply, err);
+	rc = tkb_resp_next(&redis->resp, limits, limit, &reply, err);
 	if (rc < 0)
 		return rc;
 	*out = reply;
@@ -182,48 +198,55 @@ int tkb_redis_any(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	                (const char *)reply->text.data);
 }
 
-int tkb_redis_next(struct tkb_redis *redis, const struct tkb_op_limits *call,
+int tkb_redis_fail_answer(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+	                "its answer is not one that Redis gives");
+}
+
+int tkb_redis_next(struct tkb_redis *redis, const struct tkb_op_limits *limits,
                    enum tkb_reply_kind kind, size_t limit,
                    const struct tkb_reply **out, struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_redis_any(redis, call, limit, out, err);
+	rc = tkb_redis_any(redis, limits, limit, out, err);
 	if (rc == 0 && (*out)->kind != kind)
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "its answer is not one that Redis gives");
+		return tkb_redis_fail_answer(err);
 	return rc;
 }
 
-int tkb_redis_integer(struct tkb_redis *redis, const struct tkb_op_limits *call,
-                      int64_t *out, struct tkb_error *err)
+int tkb_redis_integer(struct tkb_redis *redis,
+                      const struct tkb_op_limits *limits, int64_t *out,
+                      struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc;
 
-	rc = tkb_redis_next(redis, call, TKB_REPLY_INTEGER, SHORT, &reply, err);
+	rc = tkb_redis_next(redis, limits, TKB_REPLY_INTEGER, SHORT, &reply,
+	                    err);
 	if (rc == 0)
 		*out = reply->integer;
 	return rc;
 }
 
-int tkb_redis_done(struct tkb_redis *redis, const struct tkb_op_limits *call,
+int tkb_redis_done(struct tkb_redis *redis, const struct tkb_op_limits *limits,
                    struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 
-	return tkb_redis_next(redis, call, TKB_REPLY_STATUS, SHORT, &reply,
+	return tkb_redis_next(redis, limits, TKB_REPLY_STATUS, SHORT, &reply,
 	                      err);
 }
 
-int tkb_redis_skip(struct tkb_redis *redis, const struct tkb_op_limits *call,
+int tkb_redis_skip(struct tkb_redis *redis, const struct tkb_op_limits *limits,
                    size_t count, struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = tkb_resp_next(&redis->resp, call, SHORT, &reply, err);
+		rc = tkb_resp_next(&redis->resp, limits, SHORT, &reply, err);
 	return rc;
 }
 
@@ -241,9 +264,10 @@ static void make_pattern(const struct tkb_redis *redis, const char *kind,
 	(void)snprintf(out + used, PATTERN_SIZE - used, ":%s:*", kind);
 }
 
-static int tell_names(const struct tkb_redis *redis,
-                      const struct tkb_reply *keys,
-                      const struct tkb_redis_scan *scan, struct tkb_error *err)
+static int report_names(const struct tkb_redis *redis,
+                        const struct tkb_reply *keys,
+                        const struct tkb_redis_scan *scan,
+                        struct tkb_error *err)
 {
 	char start[TKB_REDIS_KEY_SIZE];
 	size_t size;
@@ -271,7 +295,7 @@ static bool is_scan_answer(const struct tkb_reply *reply)
 	       reply->items[1]->kind == TKB_REPLY_ARRAY;
 }
 
-int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_op_limits *call,
+int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_op_limits *limits,
                    const struct tkb_redis_scan *scan, struct tkb_error *err)
 {
 	char cursor[TKB_REDIS_NUMBER_SIZE] = "0";
@@ -282,21 +306,19 @@ int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	do {
 		const struct tkb_reply *reply = NULL;
 
-		tkb_resp_ask(&redis->resp,
-		             (const char *const[]){ "SCAN", cursor, "MATCH",
-		                                    pattern, "COUNT", "1000",
-		                                    NULL });
-		rc = tkb_redis_next(redis, call, TKB_REPLY_ARRAY, SCAN_LIMIT,
+		tkb_resp_queue(&redis->resp,
+		               (const char *const[]){ "SCAN", cursor, "MATCH",
+		                                      pattern, "COUNT", "1000",
+		                                      NULL });
+		rc = tkb_redis_next(redis, limits, TKB_REPLY_ARRAY, SCAN_LIMIT,
 		                    &reply, err);
 		if (rc < 0)
 			return rc;
 		if (!is_scan_answer(reply))
-			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-			                "its answer is not one that Redis "
-			                "gives");
+			return tkb_redis_fail_answer(err);
 		(void)snprintf(cursor, sizeof(cursor), "%s",
 		               (const char *)reply->items[0]->text.data);
-		rc = tell_names(redis, reply->items[1], scan, err);
+		rc = report_names(redis, reply->items[1], scan, err);
 	} while (rc == 0 && strcmp(cursor, "0") != 0);
 	return rc;
 }

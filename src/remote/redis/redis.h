@@ -75,12 +75,22 @@ void tkb_redis_times_key(const struct tkb_redis *redis,
 /* Digits alone. */
 bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out);
 
-/* Let `key` live on, if there is a TTL. Returns how many answers come. */
-size_t tkb_redis_ask_to_keep(struct tkb_redis *redis, const char *key);
+/*
+ * Queue a renewal of `key`'s TTL, if there is one. Returns the number of
+ * answers.
+ */
+size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key);
 
-/* Note that a blob is put now. One answer comes. */
-void tkb_redis_ask_to_date(struct tkb_redis *redis,
-                           const struct tkb_digest *digest);
+/* Queue setting the time of a blob to now. There is one answer. */
+void tkb_redis_queue_time(struct tkb_redis *redis,
+                          const struct tkb_digest *digest);
+
+/* Begin to set `key` to `size` bytes, with the TTL if there is one. */
+void tkb_redis_begin_set(struct tkb_redis *redis, const char *key,
+                         uint64_t size);
+
+/* TKB_ERR_UNAVAILABLE: the answer is not one that Redis gives. */
+int tkb_redis_fail_answer(struct tkb_error *err);
 
 /*
  * Explain a refusal that Redis is known for. Returns its status, or 0 for any
@@ -88,33 +98,33 @@ void tkb_redis_ask_to_date(struct tkb_redis *redis,
  */
 int tkb_redis_explain(const char *text, struct tkb_error *err);
 
-/* The next answer, of at most `limit` bytes; none that is an error. */
+/* The next answer, of at most `limit` bytes. An error is a failure. */
 TKB_NODISCARD int tkb_redis_any(struct tkb_redis *redis,
-                                const struct tkb_op_limits *call, size_t limit,
-                                const struct tkb_reply **out,
+                                const struct tkb_op_limits *limits,
+                                size_t limit, const struct tkb_reply **out,
                                 struct tkb_error *err);
 
 /* The same, which must be of `kind`. */
 TKB_NODISCARD int tkb_redis_next(struct tkb_redis *redis,
-                                 const struct tkb_op_limits *call,
+                                 const struct tkb_op_limits *limits,
                                  enum tkb_reply_kind kind, size_t limit,
                                  const struct tkb_reply **out,
                                  struct tkb_error *err);
 
 /* A short one. */
 TKB_NODISCARD int tkb_redis_integer(struct tkb_redis *redis,
-                                    const struct tkb_op_limits *call,
+                                    const struct tkb_op_limits *limits,
                                     int64_t *out, struct tkb_error *err);
 TKB_NODISCARD int tkb_redis_done(struct tkb_redis *redis,
-                                 const struct tkb_op_limits *call,
+                                 const struct tkb_op_limits *limits,
                                  struct tkb_error *err);
 
-/* Pass over `count` answers, be they failures: what asked was a courtesy. */
+/* Skip `count` answers, also failures. */
 TKB_NODISCARD int tkb_redis_skip(struct tkb_redis *redis,
-                                 const struct tkb_op_limits *call, size_t count,
-                                 struct tkb_error *err);
+                                 const struct tkb_op_limits *limits,
+                                 size_t count, struct tkb_error *err);
 
-/* Called for each key "<prefix>:<kind>:<name>"; for some more than once. */
+/* Called for each key "<prefix>:<kind>:<name>", for some more than once. */
 struct tkb_redis_scan {
 	const char *kind;
 	int (*on_name)(void *self, const char *name, struct tkb_error *err);
@@ -122,45 +132,45 @@ struct tkb_redis_scan {
 };
 
 TKB_NODISCARD int tkb_redis_scan(struct tkb_redis *redis,
-                                 const struct tkb_op_limits *call,
+                                 const struct tkb_op_limits *limits,
                                  const struct tkb_redis_scan *scan,
                                  struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
-int tkb_redis_open(const struct tkb_remote_url *place,
-                   const struct tkb_op_limits *call, void **self_out,
+int tkb_redis_open(const struct tkb_remote_url *url,
+                   const struct tkb_op_limits *limits, void **self_out,
                    struct tkb_error *err);
 void tkb_redis_close(void *self);
-int tkb_redis_get(void *self, const struct tkb_op_limits *call,
+int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, uint64_t offset,
                   const struct tkb_sink *sink, struct tkb_error *err);
-int tkb_redis_put(void *self, const struct tkb_op_limits *call,
+int tkb_redis_put(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, const struct tkb_blob *blob,
                   struct tkb_error *err);
-int tkb_redis_has(void *self, const struct tkb_op_limits *call,
+int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digests, size_t count, bool *out,
                   uint64_t *sizes, struct tkb_error *err);
-int tkb_redis_remove(void *self, const struct tkb_op_limits *call,
+int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
                      const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_redis_list(void *self, const struct tkb_op_limits *call,
+int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_blob_visitor *visitor,
                    struct tkb_error *err);
-int tkb_redis_add(void *self, const struct tkb_op_limits *call, const char *ref,
-                  const struct tkb_digest *digest, struct tkb_bytes record,
-                  struct tkb_error *err);
-int tkb_redis_records(void *self, const struct tkb_op_limits *call,
+int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
+                  const char *ref, const struct tkb_digest *digest,
+                  struct tkb_bytes record, struct tkb_error *err);
+int tkb_redis_records(void *self, const struct tkb_op_limits *limits,
                       const char *ref, const struct tkb_record_visitor *visitor,
                       struct tkb_error *err);
-int tkb_redis_drop(void *self, const struct tkb_op_limits *call,
+int tkb_redis_drop(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_error *err);
-int tkb_redis_touch(void *self, const struct tkb_op_limits *call,
+int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
                     const char *ref, const struct tkb_digest *digest,
                     struct tkb_error *err);
-int tkb_redis_refs(void *self, const struct tkb_op_limits *call,
+int tkb_redis_refs(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_ref_visitor *visitor,
                    struct tkb_error *err);
-int tkb_redis_put_named(void *self, const struct tkb_op_limits *call,
+int tkb_redis_put_named(void *self, const struct tkb_op_limits *limits,
                         const struct tkb_named *items, size_t count,
                         struct tkb_error *err);
 

@@ -6,8 +6,8 @@
 enum {
 	CHUNK = TKB_REDIS_CHUNK,
 	CHUNK_ANSWER = CHUNK + 64, /* with the protocol's own bytes */
-	WINDOW = 4,                /* chunks on their way */
-	BATCH = 512,               /* questions at once */
+	WINDOW = 4,                /* chunks requested ahead */
+	BATCH = 512,               /* requests per batch */
 	BLOBS_LIMIT = 4 * 1024 * 1024
 };
 
@@ -17,13 +17,13 @@ static int fail_changed(struct tkb_error *err)
 	                "the blob changed while it was read");
 }
 
-/* A blob on its way to us. */
+/* A blob that is being received. */
 struct download {
 	struct tkb_redis *redis;
-	const struct tkb_op_limits *call;
+	const struct tkb_op_limits *limits;
 	char key[TKB_REDIS_KEY_SIZE];
 	uint64_t size;  /* the blob's */
-	uint64_t asked; /* up to where */
+	uint64_t asked; /* bytes requested so far */
 	uint64_t done;
 };
 
@@ -34,9 +34,9 @@ static void ask_chunk(struct download *load)
 
 	tkb_redis_number(load->asked, first);
 	tkb_redis_number(load->asked + CHUNK - 1, last);
-	tkb_resp_ask(&load->redis->resp,
-	             (const char *const[]){ "GETRANGE", load->key, first, last,
-	                                    NULL });
+	tkb_resp_queue(&load->redis->resp,
+	               (const char *const[]){ "GETRANGE", load->key, first,
+	                                      last, NULL });
 	load->asked += CHUNK;
 }
 
@@ -53,7 +53,7 @@ static int receive(struct download *load, const struct tkb_sink *sink,
 			ask_chunk(load);
 		if (wanted > CHUNK)
 			wanted = CHUNK;
-		rc = tkb_redis_next(load->redis, load->call, TKB_REPLY_STRING,
+		rc = tkb_redis_next(load->redis, load->limits, TKB_REPLY_STRING,
 		                    CHUNK_ANSWER, &reply, err);
 		if (rc == 0 && reply->text.size != wanted)
 			rc = fail_changed(err);
@@ -67,20 +67,21 @@ static int receive(struct download *load, const struct tkb_sink *sink,
 }
 
 /*
- * There was something, and nothing in it: an empty blob, or it went or came
- * between two questions. One that is asked alone can tell.
+ * The key exists and has size 0: an empty blob, or one that was removed or put
+ * between the two commands. A single command can tell.
  */
 static int check_empty(struct download *load, struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc;
 
-	rc = tkb_resp_settle(&load->redis->resp, load->call, err);
+	rc = tkb_resp_drain(&load->redis->resp, load->limits, err);
 	if (rc < 0)
 		return rc;
-	tkb_resp_ask(&load->redis->resp,
-	             (const char *const[]){ "GET", load->key, NULL });
-	rc = tkb_redis_any(load->redis, load->call, CHUNK_ANSWER, &reply, err);
+	tkb_resp_queue(&load->redis->resp,
+	               (const char *const[]){ "GET", load->key, NULL });
+	rc = tkb_redis_any(load->redis, load->limits, CHUNK_ANSWER, &reply,
+	                   err);
 	if (rc < 0)
 		return rc;
 	if (reply->kind == TKB_REPLY_NIL)
@@ -90,32 +91,32 @@ static int check_empty(struct download *load, struct tkb_error *err)
 	               : fail_changed(err);
 }
 
-int tkb_redis_get(void *self, const struct tkb_op_limits *call,
+int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, uint64_t offset,
                   const struct tkb_sink *sink, struct tkb_error *err)
 {
 	struct download load = {
-		.redis = self, .call = call, .asked = offset, .done = offset
+		.redis = self, .limits = limits, .asked = offset, .done = offset
 	};
 	struct tkb_resp *resp = &load.redis->resp;
 	int64_t size = 0;
 	int64_t is_there = 0;
-	size_t courtesies;
+	size_t ignored;
 	int rc;
 
-	rc = tkb_resp_settle(resp, call, err);
+	rc = tkb_resp_drain(resp, limits, err);
 	if (rc < 0)
 		return rc;
 	tkb_redis_blob_key(load.redis, digest, load.key);
-	tkb_resp_ask(resp, (const char *const[]){ "STRLEN", load.key, NULL });
-	tkb_resp_ask(resp, (const char *const[]){ "EXISTS", load.key, NULL });
-	courtesies = tkb_redis_ask_to_keep(load.redis, load.key);
+	tkb_resp_queue(resp, (const char *const[]){ "STRLEN", load.key, NULL });
+	tkb_resp_queue(resp, (const char *const[]){ "EXISTS", load.key, NULL });
+	ignored = tkb_redis_queue_expire(load.redis, load.key);
 	ask_chunk(&load);
-	rc = tkb_redis_integer(load.redis, call, &size, err);
+	rc = tkb_redis_integer(load.redis, limits, &size, err);
 	if (rc == 0)
-		rc = tkb_redis_integer(load.redis, call, &is_there, err);
+		rc = tkb_redis_integer(load.redis, limits, &is_there, err);
 	if (rc == 0)
-		rc = tkb_redis_skip(load.redis, call, courtesies, err);
+		rc = tkb_redis_skip(load.redis, limits, ignored, err);
 	if (rc < 0)
 		return rc;
 	if (size <= 0)
@@ -129,32 +130,33 @@ static size_t batch_of(size_t count)
 	return count < BATCH ? count : BATCH;
 }
 
-static int has_batch(struct tkb_redis *redis, const struct tkb_op_limits *call,
+static int has_batch(struct tkb_redis *redis,
+                     const struct tkb_op_limits *limits,
                      const struct tkb_digest *digests, size_t count, bool *out,
                      uint64_t *sizes, struct tkb_error *err)
 {
-	size_t courtesies = 0;
+	size_t ignored = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		char key[TKB_REDIS_KEY_SIZE];
 
 		tkb_redis_blob_key(redis, &digests[i], key);
-		tkb_resp_ask(&redis->resp,
-		             (const char *const[]){ "EXISTS", key, NULL });
-		tkb_resp_ask(&redis->resp,
-		             (const char *const[]){ "STRLEN", key, NULL });
-		courtesies = tkb_redis_ask_to_keep(redis, key);
+		tkb_resp_queue(&redis->resp,
+		               (const char *const[]){ "EXISTS", key, NULL });
+		tkb_resp_queue(&redis->resp,
+		               (const char *const[]){ "STRLEN", key, NULL });
+		ignored = tkb_redis_queue_expire(redis, key);
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		int64_t is_there = 0;
 		int64_t size = 0;
 
-		rc = tkb_redis_integer(redis, call, &is_there, err);
+		rc = tkb_redis_integer(redis, limits, &is_there, err);
 		if (rc == 0)
-			rc = tkb_redis_integer(redis, call, &size, err);
+			rc = tkb_redis_integer(redis, limits, &size, err);
 		if (rc == 0)
-			rc = tkb_redis_skip(redis, call, courtesies, err);
+			rc = tkb_redis_skip(redis, limits, ignored, err);
 		out[i] = is_there != 0;
 		if (sizes != NULL)
 			sizes[i] = size > 0 ? (uint64_t)size : 0;
@@ -162,22 +164,22 @@ static int has_batch(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	return rc;
 }
 
-int tkb_redis_has(void *self, const struct tkb_op_limits *call,
+int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digests, size_t count, bool *out,
                   uint64_t *sizes, struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
 	int rc;
 
-	rc = tkb_resp_settle(&redis->resp, call, err);
+	rc = tkb_resp_drain(&redis->resp, limits, err);
 	for (size_t at = 0; at < count && rc == 0; at += BATCH)
-		rc = has_batch(redis, call, digests + at, batch_of(count - at),
-		               out + at, sizes == NULL ? NULL : sizes + at,
-		               err);
+		rc = has_batch(redis, limits, digests + at,
+		               batch_of(count - at), out + at,
+		               sizes == NULL ? NULL : sizes + at, err);
 	return rc;
 }
 
-int tkb_redis_remove(void *self, const struct tkb_op_limits *call,
+int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
                      const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
@@ -187,18 +189,18 @@ int tkb_redis_remove(void *self, const struct tkb_op_limits *call,
 	int64_t removed = 0;
 	int rc;
 
-	rc = tkb_resp_settle(&redis->resp, call, err);
+	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc < 0)
 		return rc;
 	tkb_redis_blob_key(redis, digest, key);
 	tkb_redis_times_key(redis, times);
 	tkb_digest_to_hex(digest, hex);
-	tkb_resp_ask(&redis->resp, (const char *const[]){ "DEL", key, NULL });
-	tkb_resp_ask(&redis->resp,
-	             (const char *const[]){ "ZREM", times, hex, NULL });
-	rc = tkb_redis_integer(redis, call, &removed, err);
+	tkb_resp_queue(&redis->resp, (const char *const[]){ "DEL", key, NULL });
+	tkb_resp_queue(&redis->resp,
+	               (const char *const[]){ "ZREM", times, hex, NULL });
+	rc = tkb_redis_integer(redis, limits, &removed, err);
 	if (rc == 0)
-		rc = tkb_redis_skip(redis, call, 1, err);
+		rc = tkb_redis_skip(redis, limits, 1, err);
 	if (rc < 0)
 		return rc;
 	return removed == 0 ? TKB_MISS : 0;
@@ -239,8 +241,8 @@ static int compare_digests(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct tkb_digest));
 }
 
-/* A scan may tell a key twice. */
-static void drop_twins(struct gathering *gathering)
+/* SCAN may return a key twice. */
+static void drop_duplicates(struct gathering *gathering)
 {
 	size_t kept = 0;
 
@@ -262,19 +264,20 @@ struct facts {
 	uint64_t age_s;
 };
 
-static int learn(struct tkb_redis *redis, const struct tkb_op_limits *call,
-                 struct facts *facts, struct tkb_error *err)
+static int read_facts(struct tkb_redis *redis,
+                      const struct tkb_op_limits *limits, struct facts *facts,
+                      struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int64_t size = 0;
 	int64_t is_there = 0;
 	int rc;
 
-	rc = tkb_redis_integer(redis, call, &size, err);
+	rc = tkb_redis_integer(redis, limits, &size, err);
 	if (rc == 0)
-		rc = tkb_redis_integer(redis, call, &is_there, err);
+		rc = tkb_redis_integer(redis, limits, &is_there, err);
 	if (rc == 0)
-		rc = tkb_redis_any(redis, call, CHUNK_ANSWER, &reply, err);
+		rc = tkb_redis_any(redis, limits, CHUNK_ANSWER, &reply, err);
 	if (rc != 0)
 		return rc;
 	facts->is_there = is_there != 0;
@@ -284,14 +287,14 @@ static int learn(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	return 0;
 }
 
-static int learn_batch(struct tkb_redis *redis,
-                       const struct tkb_op_limits *call,
-                       const struct tkb_digest *digests, size_t count,
-                       struct facts *facts, struct tkb_error *err)
+static int read_batch(struct tkb_redis *redis,
+                      const struct tkb_op_limits *limits,
+                      const struct tkb_digest *digests, size_t count,
+                      struct facts *facts, struct tkb_error *err)
 {
 	struct tkb_resp *resp = &redis->resp;
 	char times[TKB_REDIS_KEY_SIZE];
-	size_t courtesies = 0;
+	size_t ignored = 0;
 	int rc = 0;
 
 	tkb_redis_times_key(redis, times);
@@ -301,33 +304,34 @@ static int learn_batch(struct tkb_redis *redis,
 
 		tkb_redis_blob_key(redis, &digests[i], key);
 		tkb_digest_to_hex(&digests[i], hex);
-		tkb_resp_ask(resp,
-		             (const char *const[]){ "STRLEN", key, NULL });
-		tkb_resp_ask(resp,
-		             (const char *const[]){ "EXISTS", key, NULL });
-		tkb_resp_ask(resp, (const char *const[]){ "ZSCORE", times, hex,
-		                                          NULL });
+		tkb_resp_queue(resp,
+		               (const char *const[]){ "STRLEN", key, NULL });
+		tkb_resp_queue(resp,
+		               (const char *const[]){ "EXISTS", key, NULL });
+		tkb_resp_queue(resp, (const char *const[]){ "ZSCORE", times,
+		                                            hex, NULL });
 	}
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = learn(redis, call, &facts[i], err);
+		rc = read_facts(redis, limits, &facts[i], err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		if (facts[i].is_there && !facts[i].has_time) {
-			tkb_redis_ask_to_date(redis, &digests[i]);
-			courtesies++;
+			tkb_redis_queue_time(redis, &digests[i]);
+			ignored++;
 		}
 	}
-	return rc == 0 ? tkb_redis_skip(redis, call, courtesies, err) : rc;
+	return rc == 0 ? tkb_redis_skip(redis, limits, ignored, err) : rc;
 }
 
-static int tell_batch(struct tkb_redis *redis, const struct tkb_op_limits *call,
-                      const struct tkb_digest *digests, size_t count,
-                      const struct tkb_blob_visitor *visitor,
-                      struct tkb_error *err)
+static int report_batch(struct tkb_redis *redis,
+                        const struct tkb_op_limits *limits,
+                        const struct tkb_digest *digests, size_t count,
+                        const struct tkb_blob_visitor *visitor,
+                        struct tkb_error *err)
 {
 	struct facts facts[BATCH] = { { .size = 0 } };
 	int rc;
 
-	rc = learn_batch(redis, call, digests, count, facts, err);
+	rc = read_batch(redis, limits, digests, count, facts, err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		if (facts[i].is_there)
 			rc = visitor->on_blob(visitor->self, &digests[i],
@@ -337,7 +341,7 @@ static int tell_batch(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	return rc;
 }
 
-int tkb_redis_list(void *self, const struct tkb_op_limits *call,
+int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_blob_visitor *visitor,
                    struct tkb_error *err)
 {
@@ -346,12 +350,12 @@ int tkb_redis_list(void *self, const struct tkb_op_limits *call,
 	struct tkb_redis *redis = self;
 	int rc;
 
-	rc = tkb_resp_settle(&redis->resp, call, err);
+	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc == 0)
-		rc = tkb_redis_scan(redis, call, &scan, err);
-	drop_twins(&found);
+		rc = tkb_redis_scan(redis, limits, &scan, err);
+	drop_duplicates(&found);
 	for (size_t at = 0; at < found.count && rc == 0; at += BATCH)
-		rc = tell_batch(redis, call, found.items + at,
-		                batch_of(found.count - at), visitor, err);
+		rc = report_batch(redis, limits, found.items + at,
+		                  batch_of(found.count - at), visitor, err);
 	return rc;
 }

@@ -5,47 +5,39 @@ enum {
 	SHORT = 64 * 1024
 };
 
-/* One word of one command; it is sent in pieces. */
-static int ask_to_set(struct tkb_redis *redis, const struct tkb_op_limits *call,
-                      const struct tkb_named *item, struct tkb_error *err)
+/* Send a value as one argument of one command, in pieces. */
+static int queue_set(struct tkb_redis *redis,
+                     const struct tkb_op_limits *limits,
+                     const struct tkb_named *item, struct tkb_error *err)
 {
 	struct tkb_resp *resp = &redis->resp;
 	const struct tkb_bytes bytes = item->bytes;
 	size_t done = 0;
 	int rc = 0;
 
-	if (redis->ttl[0] == '\0')
-		tkb_resp_begin(resp,
-		               (const char *const[]){ "SET", item->name, NULL },
-		               bytes.size);
-	else
-		tkb_resp_begin(resp,
-		               (const char *const[]){ "PSETEX", item->name,
-		                                      redis->ttl, NULL },
-		               bytes.size);
-	while (done < bytes.size && !resp->net.wire.is_hung_up && rc == 0) {
+	tkb_redis_begin_set(redis, item->name, bytes.size);
+	while (done < bytes.size && !tkb_resp_is_hung_up(resp) && rc == 0) {
 		size_t end = bytes.size;
 
 		if (end - done > TKB_REDIS_CHUNK)
 			end = done + TKB_REDIS_CHUNK;
 		tkb_resp_add(resp, tkb_bytes_slice(bytes, done, end));
 		if (resp->out.size >= TKB_REDIS_CHUNK)
-			rc = tkb_resp_send(resp, call, err);
+			rc = tkb_resp_send(resp, limits, err);
 		done = end;
 	}
 	tkb_resp_end(resp);
 	return rc;
 }
 
-/* Of each command in the transaction: "OK". */
+/* Each command of the transaction must have answered "OK". */
 static int check_results(const struct tkb_reply *reply, size_t count,
                          struct tkb_error *err)
 {
 	int rc;
 
 	if (reply->count != count)
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "its answer is not one that Redis gives");
+		return tkb_redis_fail_answer(err);
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_reply *item = reply->items[i];
 
@@ -62,26 +54,26 @@ static int check_results(const struct tkb_reply *reply, size_t count,
 }
 
 /*
- * Where a transaction is not allowed, what is meant for it would be obeyed at
- * once: the first on a connection waits for the answer.
+ * If MULTI is refused, the commands that follow are executed at once. So wait
+ * for the answer to the first MULTI of a connection.
  */
-static int begin(struct tkb_redis *redis, const struct tkb_op_limits *call,
+static int begin(struct tkb_redis *redis, const struct tkb_op_limits *limits,
                  size_t *pending, struct tkb_error *err)
 {
 	int rc;
 
-	tkb_resp_ask(&redis->resp, (const char *const[]){ "MULTI", NULL });
+	tkb_resp_queue(&redis->resp, (const char *const[]){ "MULTI", NULL });
 	if (redis->may_begin) {
 		(*pending)++;
 		return 0;
 	}
-	rc = tkb_redis_done(redis, call, err);
+	rc = tkb_redis_done(redis, limits, err);
 	redis->may_begin = rc == 0;
 	return rc;
 }
 
-/* In one transaction: a reader's MGET sees all of it, or none. */
-int tkb_redis_put_named(void *self, const struct tkb_op_limits *call,
+/* All in one transaction, so that a reader's MGET sees either all or none. */
+int tkb_redis_put_named(void *self, const struct tkb_op_limits *limits,
                         const struct tkb_named *items, size_t count,
                         struct tkb_error *err)
 {
@@ -90,18 +82,18 @@ int tkb_redis_put_named(void *self, const struct tkb_op_limits *call,
 	size_t pending = count;
 	int rc;
 
-	rc = tkb_resp_settle(&redis->resp, call, err);
+	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc == 0)
-		rc = begin(redis, call, &pending, err);
+		rc = begin(redis, limits, &pending, err);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = ask_to_set(redis, call, &items[i], err);
+		rc = queue_set(redis, limits, &items[i], err);
 	if (rc < 0)
 		return rc;
-	tkb_resp_ask(&redis->resp, (const char *const[]){ "EXEC", NULL });
+	tkb_resp_queue(&redis->resp, (const char *const[]){ "EXEC", NULL });
 	for (size_t i = 0; i < pending && rc == 0; i++)
-		rc = tkb_redis_done(redis, call, err);
+		rc = tkb_redis_done(redis, limits, err);
 	if (rc == 0)
-		rc = tkb_redis_next(redis, call, TKB_REPLY_ARRAY, SHORT, &reply,
-		                    err);
+		rc = tkb_redis_next(redis, limits, TKB_REPLY_ARRAY, SHORT,
+		                    &reply, err);
 	return rc == 0 ? check_results(reply, count, err) : rc;
 }

@@ -36,32 +36,18 @@ static size_t chunk_at(const struct tkb_blob *blob, uint64_t offset)
 	return left < CHUNK ? (size_t)left : CHUNK;
 }
 
-static void begin(struct tkb_redis *redis, const struct tkb_digest *digest,
-                  uint64_t size)
-{
-	char key[TKB_REDIS_KEY_SIZE];
-
-	tkb_redis_blob_key(redis, digest, key);
-	if (redis->ttl[0] == '\0')
-		tkb_resp_begin(&redis->resp,
-		               (const char *const[]){ "SET", key, NULL }, size);
-	else
-		tkb_resp_begin(&redis->resp,
-		               (const char *const[]){ "PSETEX", key, redis->ttl,
-		                                      NULL },
-		               size);
-}
-
 /*
- * The blob is one word of one command, which the server obeys when all of it
- * has come: nobody sees a part, and a writer that dies leaves nothing. It is
- * sent as it is read.
+ * The blob is one argument of one command, which the server executes when all
+ * of it has arrived: no reader sees a part, and a writer that dies leaves
+ * nothing.
  */
-static int send_blob(struct tkb_redis *redis, const struct tkb_op_limits *call,
+static int send_blob(struct tkb_redis *redis,
+                     const struct tkb_op_limits *limits,
                      const struct tkb_digest *digest,
                      const struct tkb_blob *blob, char *chunk,
                      struct tkb_error *err)
 {
+	char key[TKB_REDIS_KEY_SIZE];
 	uint64_t offset = 0;
 	size_t size = chunk_at(blob, 0);
 	int rc;
@@ -69,18 +55,20 @@ static int send_blob(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	rc = read_chunk(blob, 0, chunk, size, err);
 	if (rc < 0)
 		return rc;
-	begin(redis, digest, blob->size);
+	tkb_redis_blob_key(redis, digest, key);
+	tkb_redis_begin_set(redis, key, blob->size);
 	for (;;) {
 		tkb_resp_add(&redis->resp, (struct tkb_bytes){ chunk, size });
 		offset += size;
-		if (offset == blob->size || redis->resp.net.wire.is_hung_up)
+		if (offset == blob->size || tkb_resp_is_hung_up(&redis->resp))
 			break;
-		rc = tkb_resp_send(&redis->resp, call, err);
+		rc = tkb_resp_send(&redis->resp, limits, err);
 		size = chunk_at(blob, offset);
 		if (rc == 0)
 			rc = read_chunk(blob, offset, chunk, size, err);
 		if (rc < 0) {
-			redis->resp.is_broken = true; /* in mid-word */
+			redis->resp.is_broken =
+				true; /* in the middle of a command */
 			return rc;
 		}
 	}
@@ -88,7 +76,7 @@ static int send_blob(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	return 0;
 }
 
-int tkb_redis_put(void *self, const struct tkb_op_limits *call,
+int tkb_redis_put(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, const struct tkb_blob *blob,
                   struct tkb_error *err)
 {
@@ -99,12 +87,12 @@ int tkb_redis_put(void *self, const struct tkb_op_limits *call,
 
 	if (chunk == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_resp_settle(&redis->resp, call, err);
+	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc == 0)
-		rc = send_blob(redis, call, digest, blob, chunk, err);
+		rc = send_blob(redis, limits, digest, blob, chunk, err);
 	if (rc < 0)
 		return rc;
-	tkb_redis_ask_to_date(redis, digest);
-	rc = tkb_redis_done(redis, call, err);
-	return rc == 0 ? tkb_redis_integer(redis, call, &added, err) : rc;
+	tkb_redis_queue_time(redis, digest);
+	rc = tkb_redis_done(redis, limits, err);
+	return rc == 0 ? tkb_redis_integer(redis, limits, &added, err) : rc;
 }

@@ -13,7 +13,7 @@ enum {
 	OUT_LIMIT = 64 * 1024 * 1024
 };
 
-/* What settling passes over may be anything that was asked for. */
+/* The size of answers that are skipped: any that may have been requested. */
 #define SETTLE_LIMIT ((size_t)256 * TKB_MIB)
 
 static void free_reader(struct redisReader **reader)
@@ -28,7 +28,7 @@ static void free_command(char **command)
 		redisFreeCommand(*command);
 }
 
-/* How hiredis counts the items of an array. */
+/* The type of hiredis' array counts. */
 #if HIREDIS_MAJOR >= 1
 typedef size_t array_count;
 #else
@@ -36,8 +36,8 @@ typedef int array_count;
 #endif
 
 /*
- * We never ask for RESP3: what only that has is refused, as hiredis 0.14 does by
- * itself. A callback that is missing is worse: hiredis then makes up a pointer.
+ * Refuse the types of RESP3, which we never ask for. hiredis 0.14 does so
+ * itself; in 1.x a missing callback would make it return an invalid pointer.
  */
 static void *refuse(const redisReadTask *task)
 {
@@ -47,7 +47,7 @@ static void *refuse(const redisReadTask *task)
 	return NULL;
 }
 
-/* hiredis 1.x has a limit of its own, if any, that is far above ours. */
+/* hiredis 0.14 limits the depth itself, 1.x hardly or not. */
 static bool is_too_deep(const redisReadTask *task)
 {
 	size_t depth = 0;
@@ -58,8 +58,8 @@ static bool is_too_deep(const redisReadTask *task)
 }
 
 /*
- * Replies are made in our arena, and their number is limited: hiredis' own
- * believe any count, and abort where memory is out.
+ * Replies are allocated in our arena, and their number is limited. hiredis' own
+ * functions trust any count, and abort when out of memory.
  */
 static struct tkb_reply *add_reply(const redisReadTask *task,
                                    enum tkb_reply_kind kind)
@@ -131,7 +131,7 @@ static void *make_integer(const redisReadTask *task, long long value)
 	return reply;
 }
 
-/* A string or an array that is none: RESP3's own nil is another type. */
+/* A null string or array; RESP3's null is another type. */
 static void *make_nil(const redisReadTask *task)
 {
 	return task->type == REDIS_REPLY_NIL ? refuse(task)
@@ -159,7 +159,7 @@ static void leave_to_arena(void *reply)
 }
 
 int tkb_resp_open(struct tkb_resp *resp, const struct tkb_peer *peer,
-                  const struct tkb_op_limits *call, struct tkb_error *err)
+                  const struct tkb_op_limits *limits, struct tkb_error *err)
 {
 	static const redisReplyObjectFunctions functions = {
 		.createString = make_text,
@@ -173,32 +173,31 @@ int tkb_resp_open(struct tkb_resp *resp, const struct tkb_peer *peer,
 		.freeObject = leave_to_arena,
 	};
 
-	*resp = (struct tkb_resp){ .net = TKB_NET_INIT,
-		                   .out = TKB_BUF_INIT(OUT_LIMIT) };
+	*resp = (struct tkb_resp){ .out = TKB_BUF_INIT(OUT_LIMIT) };
 	resp->chunk = malloc(CHUNK);
-	/* They are only read. */
+	/* hiredis does not write to them. */
 	resp->reader = redisReaderCreateWithFunctions(
 		(redisReplyObjectFunctions *)(uintptr_t)&functions);
 	if (resp->reader == NULL || resp->chunk == NULL)
 		return tkb_fail_nomem(err);
 	resp->reader->privdata = resp;
-	return tkb_net_open(&resp->net, peer, call, err);
+	return tkb_net_open(peer, limits, &resp->net, err);
 }
 
 void tkb_resp_close(struct tkb_resp *resp)
 {
 	if (resp->reader == NULL && resp->chunk == NULL)
 		return;
-	tkb_net_close(&resp->net);
+	tkb_net_close(resp->net);
 	free_reader(&resp->reader);
 	tkb_buf_release(&resp->out);
 	tkb_arena_release(&resp->arena);
 	free(resp->chunk);
-	*resp = (struct tkb_resp){ .net = TKB_NET_INIT };
+	*resp = (struct tkb_resp){ .net = NULL };
 }
 
-void tkb_resp_ask_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
-                        size_t count)
+void tkb_resp_queue_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
+                          size_t count)
 {
 	TKB_AUTO(free_command) char *command = NULL;
 	const char *texts[WORDS_LIMIT];
@@ -218,17 +217,17 @@ void tkb_resp_ask_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
 	resp->pending++;
 }
 
-void tkb_resp_ask(struct tkb_resp *resp, const char *const *words)
+void tkb_resp_queue(struct tkb_resp *resp, const char *const *words)
 {
 	struct tkb_bytes bytes[WORDS_LIMIT];
 	size_t count = 0;
 
 	for (; words[count] != NULL; count++)
 		bytes[count] = tkb_text(words[count]);
-	tkb_resp_ask_bytes(resp, bytes, count);
+	tkb_resp_queue_bytes(resp, bytes, count);
 }
 
-/* As if the last word were empty, up to where its size stands. */
+/* Format the command with an empty last word, and replace that word's size. */
 void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
                     uint64_t size)
 {
@@ -239,7 +238,7 @@ void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
 	for (; words[count] != NULL; count++)
 		bytes[count] = tkb_text(words[count]);
 	bytes[count++] = tkb_text("");
-	tkb_resp_ask_bytes(resp, bytes, count);
+	tkb_resp_queue_bytes(resp, bytes, count);
 	if (resp->out.failure != 0)
 		return;
 	resp->out.size -= strlen(empty);
@@ -258,7 +257,12 @@ void tkb_resp_end(struct tkb_resp *resp)
 	tkb_buf_add_text(&resp->out, "\r\n");
 }
 
-int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *call,
+bool tkb_resp_is_hung_up(const struct tkb_resp *resp)
+{
+	return tkb_net_is_hung_up(resp->net);
+}
+
+int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *limits,
                   struct tkb_error *err)
 {
 	int rc;
@@ -268,14 +272,14 @@ int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *call,
 		                "the connection was broken off");
 	rc = tkb_buf_check(&resp->out, err);
 	if (rc == 0)
-		rc = tkb_net_write(&resp->net, call, tkb_buf_bytes(&resp->out),
+		rc = tkb_net_write(resp->net, limits, tkb_buf_bytes(&resp->out),
 		                   err);
 	resp->is_broken |= rc < 0;
 	tkb_buf_reset(&resp->out);
 	return rc;
 }
 
-/* Sets `out` where an answer is whole. */
+/* Sets `*out` if an answer is complete. */
 static int parse(struct tkb_resp *resp, const struct tkb_reply **out,
                  struct tkb_error *err)
 {
@@ -295,15 +299,15 @@ static int parse(struct tkb_resp *resp, const struct tkb_reply **out,
 	                "its answer is not Redis' protocol");
 }
 
-/* Bytes that came and are not read yet. */
+/* Bytes that are received and not parsed. */
 static size_t unread(const struct tkb_resp *resp)
 {
 	return resp->reader->len - resp->reader->pos;
 }
 
-static int read_answer(struct tkb_resp *resp, const struct tkb_op_limits *call,
-                       size_t limit, const struct tkb_reply **out,
-                       struct tkb_error *err)
+static int read_answer(struct tkb_resp *resp,
+                       const struct tkb_op_limits *limits, size_t limit,
+                       const struct tkb_reply **out, struct tkb_error *err)
 {
 	size_t fed = unread(resp);
 	int rc;
@@ -318,7 +322,7 @@ static int read_answer(struct tkb_resp *resp, const struct tkb_op_limits *call,
 			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 			                "its answer has more than %zu bytes",
 			                limit);
-		rc = tkb_net_read(&resp->net, call, resp->chunk, CHUNK, &got,
+		rc = tkb_net_read(resp->net, limits, resp->chunk, CHUNK, &got,
 		                  err);
 		if (rc < 0)
 			return rc;
@@ -328,19 +332,19 @@ static int read_answer(struct tkb_resp *resp, const struct tkb_op_limits *call,
 	}
 }
 
-int tkb_resp_next(struct tkb_resp *resp, const struct tkb_op_limits *call,
+int tkb_resp_next(struct tkb_resp *resp, const struct tkb_op_limits *limits,
                   size_t limit, const struct tkb_reply **out,
                   struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc;
 
-	rc = tkb_resp_send(resp, call, err);
+	rc = tkb_resp_send(resp, limits, err);
 	if (rc < 0)
 		return rc;
 	tkb_arena_release(&resp->arena);
 	resp->item_count = 0;
-	rc = read_answer(resp, call, limit, &reply, err);
+	rc = read_answer(resp, limits, limit, &reply, err);
 	resp->is_broken |= rc < 0;
 	if (rc < 0)
 		return rc;
@@ -349,21 +353,21 @@ int tkb_resp_next(struct tkb_resp *resp, const struct tkb_op_limits *call,
 	return 0;
 }
 
-void tkb_resp_keep(struct tkb_resp *resp, struct tkb_arena *arena)
+void tkb_resp_keep_reply(struct tkb_resp *resp, struct tkb_arena *arena)
 {
 	*arena = resp->arena;
 	resp->arena = (struct tkb_arena){ 0 };
 }
 
-int tkb_resp_settle(struct tkb_resp *resp, const struct tkb_op_limits *call,
-                    struct tkb_error *err)
+int tkb_resp_drain(struct tkb_resp *resp, const struct tkb_op_limits *limits,
+                   struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
 	int rc = 0;
 
 	if (resp->is_broken)
-		return tkb_resp_send(resp, call, err);
+		return tkb_resp_send(resp, limits, err);
 	while (resp->pending != 0 && rc == 0)
-		rc = tkb_resp_next(resp, call, SETTLE_LIMIT, &reply, err);
+		rc = tkb_resp_next(resp, limits, SETTLE_LIMIT, &reply, err);
 	return rc;
 }

@@ -7,14 +7,14 @@
  * answered in their order. hiredis, 0.14 or 1.x, formats and reads it: RESP2, and
  * of RESP3 nothing, since nobody asks for that.
  *
- *     tkb_resp_ask(&resp, (const char *const[]){ "STRLEN", key, NULL });
- *     tkb_resp_ask(&resp, (const char *const[]){ "EXISTS", key, NULL });
+ *     tkb_resp_queue(&resp, (const char *const[]){ "STRLEN", key, NULL });
+ *     tkb_resp_queue(&resp, (const char *const[]){ "EXISTS", key, NULL });
  *     rc = tkb_resp_next(&resp, call, limit, &reply, err);
  *     rc = tkb_resp_next(&resp, call, limit, &reply, err);
  *
  * What queues returns nothing: a failure sticks, and is told by the next
  * function that sends. Who leaves early leaves answers behind; begin with
- * tkb_resp_settle() where somebody may have.
+ * tkb_resp_drain() where somebody may have.
  */
 
 #include "base/arena.h"
@@ -33,38 +33,38 @@ enum tkb_reply_kind {
 struct tkb_reply {
 	enum tkb_reply_kind kind;
 	int64_t integer;
-	struct tkb_bytes text;          /* of status, error, string; a zero
-	                                  stands behind it */
+	struct tkb_bytes
+		text; /* of status, error, string; terminated by a zero */
 	const struct tkb_reply **items; /* of an array */
 	size_t count;
 };
 
 /* Must not move while it is open. */
 struct tkb_resp {
-	struct tkb_net net;
+	struct tkb_net *net;        /* owned */
 	struct redisReader *reader; /* owned */
 	struct tkb_buf out;         /* queued, not sent */
-	size_t pending;             /* answers to come */
+	size_t pending;             /* answers not received yet */
 	struct tkb_arena arena;     /* owns the last answer */
-	size_t item_count;          /* in the answer that is read */
-	bool has_too_many;          /* items: it is refused */
-	bool is_foreign;            /* it holds what RESP2 does not know */
-	bool is_broken;             /* it can only be closed */
-	void *chunk;                /* owned: what is read at once */
+	size_t item_count;          /* of the answer that is being parsed */
+	bool has_too_many;          /* items in the answer */
+	bool is_foreign;            /* the answer has a type of RESP3 */
+	bool is_broken;             /* no more operations are possible */
+	void *chunk;                /* owned; buffer of CHUNK bytes */
 };
 
 TKB_NODISCARD int tkb_resp_open(struct tkb_resp *resp,
                                 const struct tkb_peer *peer,
-                                const struct tkb_op_limits *call,
+                                const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
-/* Also of one that could not be opened, or is zeroed. */
+/* Also after a failure to open, and if it is zeroed. */
 void tkb_resp_close(struct tkb_resp *resp);
 
 /* Queue a command. `words` end with NULL. */
-void tkb_resp_ask(struct tkb_resp *resp, const char *const *words);
+void tkb_resp_queue(struct tkb_resp *resp, const char *const *words);
 /* The same, of any bytes: at most 16 words. */
-void tkb_resp_ask_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
-                        size_t count);
+void tkb_resp_queue_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
+                          size_t count);
 
 /*
  * Queue a command whose last word comes in pieces: begin with the words before
@@ -77,8 +77,11 @@ void tkb_resp_end(struct tkb_resp *resp);
 
 /* Send what is queued, if anything is. As tkb_net_write(). */
 TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
-                                const struct tkb_op_limits *call,
+                                const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
+
+/* As tkb_net_is_hung_up(): there is no use in queueing more. */
+bool tkb_resp_is_hung_up(const struct tkb_resp *resp);
 
 /*
  * Send what is queued and give the next answer, of at most `limit` bytes. It
@@ -86,16 +89,16 @@ TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
  * an answer that is too large or none of the protocol.
  */
 TKB_NODISCARD int tkb_resp_next(struct tkb_resp *resp,
-                                const struct tkb_op_limits *call, size_t limit,
-                                const struct tkb_reply **out,
+                                const struct tkb_op_limits *limits,
+                                size_t limit, const struct tkb_reply **out,
                                 struct tkb_error *err);
 
-/* The last answer shall hold as long as `arena`, which is empty. */
-void tkb_resp_keep(struct tkb_resp *resp, struct tkb_arena *arena);
+/* Move the last answer into `arena`, which is empty. */
+void tkb_resp_keep_reply(struct tkb_resp *resp, struct tkb_arena *arena);
 
-/* Send what is queued, and pass over all answers to come. */
-TKB_NODISCARD int tkb_resp_settle(struct tkb_resp *resp,
-                                  const struct tkb_op_limits *call,
-                                  struct tkb_error *err);
+/* Send what is queued, and skip all pending answers. */
+TKB_NODISCARD int tkb_resp_drain(struct tkb_resp *resp,
+                                 const struct tkb_op_limits *limits,
+                                 struct tkb_error *err);
 
 #endif

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
+#include "remote/net/url.h"
+
 enum {
-	CONNECTIONS = 16 /* each answer of S3 takes tens of milliseconds */
+	CONNECTIONS = 16 /* since each answer takes tens of milliseconds */
 };
 
 static void s3_close(void *self)
@@ -23,28 +25,27 @@ static void close_at(struct tkb_s3 **s3)
 		s3_close(*s3);
 }
 
-static int s3_open(const struct tkb_remote_url *place,
-                   const struct tkb_op_limits *call, void **self_out,
+static int s3_open(const struct tkb_remote_url *url,
+                   const struct tkb_op_limits *limits, void **self_out,
                    struct tkb_error *err)
 {
-	const struct tkb_web_options options = { .place = place,
+	const struct tkb_web_options options = { .url = url,
 		                                 .connections = CONNECTIONS };
 	TKB_AUTO(close_at)
 	struct tkb_s3 *s3 = tkb_alloc_array(1, sizeof(*s3));
 	bool is_anonymous = false;
-	bool is_verified = true; /* web.h reads it */
 	int rc;
 
-	(void)call;
+	(void)limits;
 	if (s3 == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_s3_choice(place, "anonymous", &is_anonymous, err);
+	rc = tkb_url_choice(url, "anonymous", &is_anonymous, err);
 	if (rc == 0)
-		rc = tkb_s3_choice(place, "verify", &is_verified, err);
+		rc = tkb_url_check_tls(url, true, "https", err);
 	if (rc == 0)
-		rc = tkb_s3_site_read(place, &s3->site, err);
+		rc = tkb_s3_site_read(url, &s3->site, err);
 	if (rc == 0 && !is_anonymous)
-		rc = tkb_s3_keys_find(place, &s3->keys, err);
+		rc = tkb_s3_keys_find(url, &s3->keys, err);
 	if (rc == 0)
 		rc = tkb_web_open(&options, &s3->web, err);
 	if (rc == 0)

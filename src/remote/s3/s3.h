@@ -26,10 +26,11 @@
 enum {
 	TKB_S3_REFUSAL_LIMIT =
 		16 * 1024, /* of an answer that says what fails */
-	TKB_S3_SETTINGS_LIMIT = 1024 * 1024
+	TKB_S3_SETTINGS_LIMIT = 1024 * 1024,
+	TKB_S3_REF_SIZE = 256
 };
 
-/* What signs. Owned, and wiped. */
+/* The credentials. Owned, and wiped on release. */
 struct tkb_s3_keys {
 	char *id; /* NULL: nothing is signed */
 	char *secret;
@@ -70,24 +71,24 @@ TKB_NODISCARD int tkb_s3_settings_path(const char *variable, const char *name,
 const char *tkb_s3_environment(const char *name);
 
 /* The profile that is asked for. */
-const char *tkb_s3_profile(const struct tkb_remote_url *place);
-
-/* The parameter `name` of the URL is true or false, and that without it. */
-TKB_NODISCARD int tkb_s3_choice(const struct tkb_remote_url *place,
-                                const char *name, bool *in_out,
-                                struct tkb_error *err);
+const char *tkb_s3_profile(const struct tkb_remote_url *url);
 
 /* Returns 0, TKB_ERR_DENIED where there are none, or TKB_ERR_NOMEM. */
-TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_remote_url *place,
+TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_remote_url *url,
                                    struct tkb_s3_keys *out,
                                    struct tkb_error *err);
 void tkb_s3_keys_release(struct tkb_s3_keys *keys);
 
 /* Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
-TKB_NODISCARD int tkb_s3_site_read(const struct tkb_remote_url *place,
+TKB_NODISCARD int tkb_s3_site_read(const struct tkb_remote_url *url,
                                    struct tkb_s3_site *out,
                                    struct tkb_error *err);
 void tkb_s3_site_release(struct tkb_s3_site *site);
+
+/* Move the text in `buf` into the arena. */
+TKB_NODISCARD int tkb_s3_keep(struct tkb_arena *arena,
+                              const struct tkb_buf *buf, const char **out,
+                              struct tkb_error *err);
 
 /* A request, before it is signed. */
 struct tkb_s3_ask {
@@ -108,13 +109,14 @@ TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
                                  struct tkb_error *err);
 
 /* Do one, and judge it. */
-TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3,
+                            const struct tkb_op_limits *limits,
                             struct tkb_web_request *request,
                             struct tkb_error *err);
 
 /* What the answer means: as tkb_web_judge(), with S3's own reasons. */
 TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
-                               const struct tkb_op_limits *call,
+                               const struct tkb_op_limits *limits,
                                const struct tkb_web_request *request,
                                struct tkb_error *err);
 
@@ -123,7 +125,7 @@ TKB_NODISCARD int tkb_s3_key(const char *ref, const struct tkb_digest *digest,
                              struct tkb_buf *out, struct tkb_error *err);
 
 struct tkb_s3_item {
-	const char *name; /* behind what was asked for */
+	const char *name; /* without the listing's start */
 	uint64_t size;
 	uint64_t age_s;
 };
@@ -131,54 +133,55 @@ struct tkb_s3_item {
 /* A listing of what is below `start`. */
 struct tkb_s3_listing {
 	const char *start; /* a key, ending with a slash */
-	bool has_folders;  /* tell what stands before the next slash alone */
+	bool has_folders;  /* report only the names up to the next slash */
 	int (*on_item)(void *self, const struct tkb_s3_item *item,
 	               struct tkb_error *err);
 	void *self;
 };
 
 TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3,
-                              const struct tkb_op_limits *call,
+                              const struct tkb_op_limits *limits,
                               const struct tkb_s3_listing *listing,
                               struct tkb_error *err);
 
 /* Store `blob`. */
 TKB_NODISCARD int tkb_s3_store(struct tkb_s3 *s3,
-                               const struct tkb_op_limits *call,
+                               const struct tkb_op_limits *limits,
                                const char *key, const struct tkb_digest *digest,
                                const struct tkb_blob *blob,
                                struct tkb_error *err);
 
 /* Remove an object; TKB_MISS where it is not there. */
 TKB_NODISCARD int tkb_s3_erase(struct tkb_s3 *s3,
-                               const struct tkb_op_limits *call,
+                               const struct tkb_op_limits *limits,
                                const char *key, struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
-int tkb_s3_get(void *self, const struct tkb_op_limits *call,
+int tkb_s3_get(void *self, const struct tkb_op_limits *limits,
                const struct tkb_digest *digest, uint64_t offset,
                const struct tkb_sink *sink, struct tkb_error *err);
-int tkb_s3_put(void *self, const struct tkb_op_limits *call,
+int tkb_s3_put(void *self, const struct tkb_op_limits *limits,
                const struct tkb_digest *digest, const struct tkb_blob *blob,
                struct tkb_error *err);
-int tkb_s3_has(void *self, const struct tkb_op_limits *call,
+int tkb_s3_has(void *self, const struct tkb_op_limits *limits,
                const struct tkb_digest *digests, size_t count, bool *out,
                uint64_t *sizes, struct tkb_error *err);
-int tkb_s3_remove(void *self, const struct tkb_op_limits *call,
+int tkb_s3_remove(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_blobs(void *self, const struct tkb_op_limits *call,
+int tkb_s3_blobs(void *self, const struct tkb_op_limits *limits,
                  const struct tkb_blob_visitor *visitor, struct tkb_error *err);
-int tkb_s3_add(void *self, const struct tkb_op_limits *call, const char *ref,
+int tkb_s3_add(void *self, const struct tkb_op_limits *limits, const char *ref,
                const struct tkb_digest *digest, struct tkb_bytes record,
                struct tkb_error *err);
-int tkb_s3_records(void *self, const struct tkb_op_limits *call,
+int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_record_visitor *visitor,
                    struct tkb_error *err);
-int tkb_s3_drop(void *self, const struct tkb_op_limits *call, const char *ref,
+int tkb_s3_drop(void *self, const struct tkb_op_limits *limits, const char *ref,
                 const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_touch(void *self, const struct tkb_op_limits *call, const char *ref,
-                 const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_refs(void *self, const struct tkb_op_limits *call,
+int tkb_s3_touch(void *self, const struct tkb_op_limits *limits,
+                 const char *ref, const struct tkb_digest *digest,
+                 struct tkb_error *err);
+int tkb_s3_refs(void *self, const struct tkb_op_limits *limits,
                 const struct tkb_ref_visitor *visitor, struct tkb_error *err);
 
 #endif

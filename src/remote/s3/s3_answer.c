@@ -12,7 +12,7 @@ enum {
 	TEXT_SIZE = 512
 };
 
-/* An answer that refuses. Texts that are too long are cut. */
+/* An error document. Texts that are too long are cut. */
 struct refusal {
 	char code[TEXT_SIZE]; /* "" where there is none */
 	char message[TEXT_SIZE];
@@ -44,7 +44,7 @@ static int read_element(void *self, const char *name, size_t depth,
 	return 0;
 }
 
-/* Who echoes what signs is not quoted. */
+/* Error texts that contain a credential are not quoted. */
 static bool holds_secret(const struct tkb_s3 *s3, const char *text)
 {
 	const char *const secrets[] = { s3->keys.id, s3->keys.secret,
@@ -57,7 +57,7 @@ static bool holds_secret(const struct tkb_s3 *s3, const char *text)
 	return false;
 }
 
-/* Whatever can be read of it; the rest stays empty. */
+/* Read what can be read of it; the rest stays empty. */
 static void read_refusal(const struct tkb_s3 *s3,
                          const struct tkb_web_request *request,
                          struct refusal *out)
@@ -70,11 +70,11 @@ static void read_refusal(const struct tkb_s3 *s3,
 	             0 ||
 	     holds_secret(s3, out->code) || holds_secret(s3, out->message)))
 		*out = (struct refusal){ .code = "" };
-	if (request->told[0] != '\0')
-		copy(out->region, request->told);
+	if (request->wanted_value[0] != '\0')
+		copy(out->region, request->wanted_value);
 }
 
-/* What S3 is known for to say. */
+/* Known error codes. */
 struct reason {
 	const char *code;
 	int status;
@@ -136,8 +136,8 @@ static int fail_clock(const struct tkb_web_request *request,
 }
 
 /*
- * It says so, or it has redirected us to where nothing is signed for, and what
- * was there did not take it.
+ * The answer says so; or it was redirected to another region, where the
+ * signature is not valid.
  */
 static bool is_elsewhere(const struct tkb_s3 *s3,
                          const struct tkb_web_request *request,
@@ -178,7 +178,7 @@ static int explain(const struct tkb_s3 *s3,
 	return 0;
 }
 
-int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *call,
+int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                  const struct tkb_web_request *request, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
@@ -186,7 +186,7 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	int explained = 0;
 	int rc;
 
-	rc = tkb_web_judge(request, call, &fault);
+	rc = tkb_web_judge(request, limits, &fault);
 	if (rc == 0)
 		return 0;
 	if (request->rc == 0 || request->status / 100 == 3) {
@@ -200,7 +200,7 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	return rc;
 }
 
-int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
               struct tkb_web_request *request, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -208,9 +208,9 @@ int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	int rc;
 
 	request->refusal = &refusal;
-	rc = tkb_web_do(s3->web, call, request, 1, err);
+	rc = tkb_web_do(s3->web, limits, request, 1, err);
 	if (rc == 0)
-		rc = tkb_s3_judge(s3, call, request, err);
+		rc = tkb_s3_judge(s3, limits, request, err);
 	request->refusal = NULL;
 	return rc;
 }

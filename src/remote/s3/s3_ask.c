@@ -4,9 +4,10 @@
 #include <time.h>
 
 #include "base/blob_buffer.h"
+#include "remote/net/escape.h"
 #include "remote/s3/s3.h"
 
-/* Requests, signed. */
+/* Signing requests. */
 
 enum {
 	URL_LIMIT = 16 * 1024,
@@ -14,7 +15,7 @@ enum {
 	HEADERS = 8
 };
 
-/* Of nothing. */
+/* The SHA-256 of no bytes. */
 #define EMPTY_DIGEST                                                           \
 	"e3b0c44298fc1c149afbf4c8996fb924"                                     \
 	"27ae41e4649b934ca495991b7852b855"
@@ -22,13 +23,15 @@ enum {
 int tkb_s3_key(const char *ref, const struct tkb_digest *digest,
                struct tkb_buf *out, struct tkb_error *err)
 {
+	char folder[TKB_S3_REF_SIZE] = "";
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	tkb_buf_reset(out);
+	if (ref != NULL)
+		tkb_ref_to_folder(ref, folder, sizeof(folder));
 	tkb_buf_add_text(out, ref != NULL ? "ref/" : "cas/");
-	for (const char *at = ref; ref != NULL && *at != '\0'; at++)
-		tkb_buf_add_byte(out, *at == '/' ? ',' : *at);
-	if (ref != NULL && ref[0] != '\0')
+	tkb_buf_add_text(out, folder);
+	if (folder[0] != '\0')
 		tkb_buf_add_byte(out, '/');
 	if (digest != NULL) {
 		tkb_digest_to_hex(digest, hex);
@@ -49,8 +52,8 @@ struct parts {
 	char payload[TKB_DIGEST_HEX_SIZE];
 };
 
-static int keep(struct tkb_arena *arena, struct tkb_buf *buf, const char **out,
-                struct tkb_error *err)
+int tkb_s3_keep(struct tkb_arena *arena, const struct tkb_buf *buf,
+                const char **out, struct tkb_error *err)
 {
 	int rc;
 
@@ -71,8 +74,8 @@ static void add_key(const struct tkb_s3 *s3, const char *key,
                     struct tkb_buf *out)
 {
 	tkb_buf_add_byte(out, '/');
-	tkb_sigv4_encode_path(out, s3->site.prefix);
-	tkb_sigv4_encode_path(out, key);
+	tkb_escape(out, s3->site.prefix, "/");
+	tkb_escape(out, key, "/");
 }
 
 static int make_path(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
@@ -86,15 +89,16 @@ static int make_path(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		add_key(s3, ask->key, &text);
 	else if (text.size == 0)
 		tkb_buf_add_byte(&text, '/');
-	rc = keep(parts->arena, &text, &parts->path, err);
+	rc = tkb_s3_keep(parts->arena, &text, &parts->path, err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_reset(&text);
 	rc = tkb_sigv4_query(ask->query, ask->query_count, &text, err);
-	return rc < 0 ? rc : keep(parts->arena, &text, &parts->query, err);
+	return rc < 0 ? rc
+	              : tkb_s3_keep(parts->arena, &text, &parts->query, err);
 }
 
-/* By name, as they are signed. */
+/* In the order of their names, as the signature needs them. */
 static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
                         struct parts *parts, struct tkb_error *err)
 {
@@ -112,7 +116,7 @@ static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		tkb_buf_add_byte(&source, '/');
 		tkb_buf_add_text(&source, s3->site.bucket);
 		add_key(s3, ask->key, &source);
-		rc = keep(parts->arena, &source, &origin, err);
+		rc = tkb_s3_keep(parts->arena, &source, &origin, err);
 		add_header(parts, "x-amz-copy-source", origin);
 	}
 	if (is_signed)
@@ -145,7 +149,7 @@ static int sign(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 
 	rc = tkb_sigv4_sign(&keys, &request, &text, err);
 	if (rc == 0)
-		rc = keep(parts->arena, &text, &value, err);
+		rc = tkb_s3_keep(parts->arena, &text, &value, err);
 	if (rc == 0)
 		add_header(parts, "authorization", value);
 	return rc;
@@ -167,7 +171,7 @@ static int print_headers(const struct parts *parts, struct tkb_web_request *out,
 		char *line;
 
 		if (strcmp(header->name, "host") == 0)
-			continue; /* libcurl says it */
+			continue; /* libcurl adds it */
 		line = tkb_arena_alloc(parts->arena, size, 1);
 		if (line == NULL)
 			return tkb_fail_nomem(err);
@@ -190,7 +194,7 @@ static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
 	if (parts->query[0] != '\0')
 		tkb_buf_add_byte(&url, '?');
 	tkb_buf_add_text(&url, parts->query);
-	return keep(parts->arena, &url, &out->url, err);
+	return tkb_s3_keep(parts->arena, &url, &out->url, err);
 }
 
 int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
@@ -214,6 +218,6 @@ int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		rc = print_url(s3, &parts, out, err);
 	out->method = ask->method;
 	out->body = ask->body;
-	out->wanted = "x-amz-bucket-region";
+	out->wanted_header = "x-amz-bucket-region";
 	return rc;
 }

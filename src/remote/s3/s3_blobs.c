@@ -5,12 +5,12 @@
 #include "remote/s3/s3.h"
 
 enum {
-	BATCH = 256, /* questions at once */
+	BATCH = 256, /* requests per batch */
 	KEY_LIMIT = 1024
 };
 
 /* Ask for one object. */
-static int ask_for(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int ask_for(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                    const struct tkb_s3_ask *ask,
                    struct tkb_web_request *request, struct tkb_error *err)
 {
@@ -18,10 +18,10 @@ static int ask_for(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	int rc;
 
 	rc = tkb_s3_prepare(s3, ask, &arena, request, err);
-	return rc < 0 ? rc : tkb_s3_do(s3, call, request, err);
+	return rc < 0 ? rc : tkb_s3_do(s3, limits, request, err);
 }
 
-int tkb_s3_get(void *self, const struct tkb_op_limits *call,
+int tkb_s3_get(void *self, const struct tkb_op_limits *limits,
                const struct tkb_digest *digest, uint64_t offset,
                const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -32,10 +32,10 @@ int tkb_s3_get(void *self, const struct tkb_op_limits *call,
 
 	rc = tkb_s3_key(NULL, digest, &key, err);
 	ask.key = (const char *)key.data;
-	return rc < 0 ? rc : ask_for(self, call, &ask, &request, err);
+	return rc < 0 ? rc : ask_for(self, limits, &ask, &request, err);
 }
 
-int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                  const char *key, const struct tkb_digest *digest,
                  const struct tkb_blob *blob, struct tkb_error *err)
 {
@@ -45,7 +45,7 @@ int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	struct tkb_web_request request = { .offset = 0 };
 	int rc;
 
-	rc = ask_for(s3, call, &ask, &request, err);
+	rc = ask_for(s3, limits, &ask, &request, err);
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "it takes nothing (404): there is no bucket "
@@ -54,7 +54,7 @@ int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	return rc;
 }
 
-int tkb_s3_put(void *self, const struct tkb_op_limits *call,
+int tkb_s3_put(void *self, const struct tkb_op_limits *limits,
                const struct tkb_digest *digest, const struct tkb_blob *blob,
                struct tkb_error *err)
 {
@@ -64,32 +64,32 @@ int tkb_s3_put(void *self, const struct tkb_op_limits *call,
 	rc = tkb_s3_key(NULL, digest, &key, err);
 	if (rc < 0)
 		return rc;
-	return tkb_s3_store(self, call, (const char *)key.data, digest, blob,
+	return tkb_s3_store(self, limits, (const char *)key.data, digest, blob,
 	                    err);
 }
 
-static int look_nowhere(void *self, const struct tkb_s3_item *item,
-                        struct tkb_error *err)
+static int stop_at_first(void *self, const struct tkb_s3_item *item,
+                         struct tkb_error *err)
 {
 	(void)self, (void)item;
 	return tkb_fail(err, TKB_ERR_CANCELLED, "one is enough");
 }
 
 /*
- * An answer to HEAD has no body, hence no reason. A listing is refused for the
- * same one, mostly, and says it.
+ * An answer to HEAD has no body, so it has no reason. A listing is mostly
+ * refused for the same reason, and says it.
  */
-static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                    const struct tkb_web_request *request, int rc,
                    struct tkb_error *err)
 {
 	const struct tkb_s3_listing listing = { .start = "cas/",
-		                                .on_item = look_nowhere };
+		                                .on_item = stop_at_first };
 	struct tkb_error fault = { 0 };
 
 	if (rc != TKB_ERR_DENIED && rc != TKB_ERR_INVALID)
 		return rc;
-	switch (tkb_s3_list(s3, call, &listing, &fault)) {
+	switch (tkb_s3_list(s3, limits, &listing, &fault)) {
 	case TKB_ERR_DENIED:
 	case TKB_ERR_INVALID:
 		if (err != NULL)
@@ -103,22 +103,23 @@ static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	}
 }
 
-/* Nothing to tell: these are questions. */
-/* No blob is empty; some gateways tell of any object that it has no bytes. */
+/*
+ * No blob is empty, but some gateways answer HEAD with size 0 for any object.
+ */
 static uint64_t size_told(const struct tkb_web_request *request)
 {
 	return request->length != 0 ? request->length : TKB_SIZE_UNKNOWN;
 }
 
-static int judge_all(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int judge_all(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                      const struct tkb_web_request *requests, size_t count,
                      bool *out, uint64_t *sizes, struct tkb_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		const int rc = tkb_s3_judge(s3, call, &requests[i], err);
+		const int rc = tkb_s3_judge(s3, limits, &requests[i], err);
 
 		if (rc < 0)
-			return explain(s3, call, &requests[i], rc, err);
+			return explain(s3, limits, &requests[i], rc, err);
 		out[i] = rc == 0;
 		if (sizes != NULL)
 			sizes[i] = size_told(&requests[i]);
@@ -126,7 +127,7 @@ static int judge_all(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	return 0;
 }
 
-static int has_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int has_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                      const struct tkb_digest *digests, size_t count, bool *out,
                      uint64_t *sizes, struct tkb_error *err)
 {
@@ -148,54 +149,54 @@ static int has_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 			                    err);
 	}
 	if (rc == 0)
-		rc = tkb_web_do(s3->web, call, requests, count, err);
+		rc = tkb_web_do(s3->web, limits, requests, count, err);
 	return rc < 0 ? rc
-	              : judge_all(s3, call, requests, count, out, sizes, err);
+	              : judge_all(s3, limits, requests, count, out, sizes, err);
 }
 
 /*
- * By HEAD, not by a listing: what is asked for are the blobs of a ref, tens of
- * the thousands that a bucket may hold, and a listing of a thousand keys takes
- * longer, and costs more, than ten questions that are asked at once.
+ * By HEAD, not by a listing: these are the blobs of a ref, tens of the
+ * thousands in a bucket. A listing of a thousand keys takes longer, and costs
+ * more, than ten requests at once.
  */
-int tkb_s3_has(void *self, const struct tkb_op_limits *call,
+int tkb_s3_has(void *self, const struct tkb_op_limits *limits,
                const struct tkb_digest *digests, size_t count, bool *out,
                uint64_t *sizes, struct tkb_error *err)
 {
 	int rc = 0;
 
 	for (size_t at = 0; at < count && rc == 0; at += BATCH)
-		rc = has_batch(self, call, digests + at,
+		rc = has_batch(self, limits, digests + at,
 		               count - at < BATCH ? count - at : BATCH,
 		               out + at, sizes == NULL ? NULL : sizes + at,
 		               err);
 	return rc;
 }
 
-static int is_there(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int is_there(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                     const char *key, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = "HEAD", .key = key };
 	struct tkb_web_request request = { .offset = 0 };
 	int rc;
 
-	rc = ask_for(s3, call, &ask, &request, err);
-	return rc < 0 ? explain(s3, call, &request, rc, err) : rc;
+	rc = ask_for(s3, limits, &ask, &request, err);
+	return rc < 0 ? explain(s3, limits, &request, rc, err) : rc;
 }
 
-/* DELETE is silent on whether there was something. */
-int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+/* DELETE does not say whether there was an object, so ask before. */
+int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                  const char *key, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = "DELETE", .key = key };
 	struct tkb_web_request request = { .offset = 0 };
 	int rc;
 
-	rc = is_there(s3, call, key, err);
-	return rc != 0 ? rc : ask_for(s3, call, &ask, &request, err);
+	rc = is_there(s3, limits, key, err);
+	return rc != 0 ? rc : ask_for(s3, limits, &ask, &request, err);
 }
 
-int tkb_s3_remove(void *self, const struct tkb_op_limits *call,
+int tkb_s3_remove(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
@@ -204,11 +205,11 @@ int tkb_s3_remove(void *self, const struct tkb_op_limits *call,
 	rc = tkb_s3_key(NULL, digest, &key, err);
 	if (rc < 0)
 		return rc;
-	return tkb_s3_erase(self, call, (const char *)key.data, err);
+	return tkb_s3_erase(self, limits, (const char *)key.data, err);
 }
 
-static int tell_blob(void *self, const struct tkb_s3_item *item,
-                     struct tkb_error *err)
+static int report_blob(void *self, const struct tkb_s3_item *item,
+                       struct tkb_error *err)
 {
 	const struct tkb_blob_visitor *visitor = self;
 	struct tkb_digest digest;
@@ -219,13 +220,13 @@ static int tell_blob(void *self, const struct tkb_s3_item *item,
 	                        err);
 }
 
-int tkb_s3_blobs(void *self, const struct tkb_op_limits *call,
+int tkb_s3_blobs(void *self, const struct tkb_op_limits *limits,
                  const struct tkb_blob_visitor *visitor, struct tkb_error *err)
 {
 	struct tkb_blob_visitor told = *visitor;
 	const struct tkb_s3_listing listing = { .start = "cas/",
-		                                .on_item = tell_blob,
+		                                .on_item = report_blob,
 		                                .self = &told };
 
-	return tkb_s3_list(self, call, &listing, err);
+	return tkb_s3_list(self, limits, &listing, err);
 }

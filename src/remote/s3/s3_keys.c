@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "remote/s3/s3.h"
 
-/* Who signs: the environment, or files as those of AWS' own programs. */
+/* Credentials: from the environment, or from the files of AWS' programs. */
 
 enum {
 	PATH_LIMIT = 4096,
@@ -22,9 +22,9 @@ const char *tkb_s3_environment(const char *name)
 	return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
-const char *tkb_s3_profile(const struct tkb_remote_url *place)
+const char *tkb_s3_profile(const struct tkb_remote_url *url)
 {
-	const char *profile = tkb_remote_url_param(place, "profile");
+	const char *profile = tkb_remote_url_param(url, "profile");
 
 	if (profile == NULL)
 		profile = tkb_s3_environment("AWS_PROFILE");
@@ -58,8 +58,8 @@ static int fail_read(const char *path, struct tkb_error *err)
 }
 
 /*
- * A mounted secret is a link, so links are followed; what is no file is not
- * read, for it may have no end.
+ * Links are followed, since mounted secrets are links. Only regular files are
+ * read: others may have no end.
  */
 static int read_settings(const char *path, struct tkb_buf *out,
                          struct tkb_error *err)
@@ -68,7 +68,7 @@ static int read_settings(const char *path, struct tkb_buf *out,
 	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
 	                     0);
 	struct stat status;
-	unsigned char *place;
+	unsigned char *text;
 	ssize_t got;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -78,13 +78,13 @@ static int read_settings(const char *path, struct tkb_buf *out,
 	if (!S_ISREG(status.st_mode) || status.st_size > TKB_S3_SETTINGS_LIMIT)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "'%.200s' is no file of settings", path);
-	place = tkb_buf_reserve(out, (size_t)status.st_size + 1);
-	if (place == NULL)
+	text = tkb_buf_reserve(out, (size_t)status.st_size + 1);
+	if (text == NULL)
 		return tkb_buf_check(out, err);
-	got = tkb_fd_read_full(fd, place, (size_t)status.st_size);
+	got = tkb_fd_read_full(fd, text, (size_t)status.st_size);
 	if (got < 0)
 		return fail_read(path, err);
-	place[got] = '\0';
+	text[got] = '\0';
 	out->size = (size_t)got + 1;
 	return 0;
 }
@@ -131,7 +131,7 @@ static const char *value_of(char *line, const char *name)
 {
 	char *equals = strchr(line, '=');
 
-	/* What is indented belongs to the setting above it. */
+	/* An indented line belongs to the setting above it. */
 	if (equals == NULL || is_space(line[0]))
 		return NULL;
 	*equals = '\0';
@@ -154,7 +154,10 @@ static const char *find_setting(char *text, const char *section,
 			is_inside = is_head(line, section);
 			continue;
 		}
-		/* A comment's name is none that is asked for. */
+		/*
+		 * The name of a commented line begins with '#', so it matches
+		 * nothing.
+		 */
 		value = is_inside ? value_of(line, name) : NULL;
 		if (value != NULL)
 			found = value;
@@ -196,7 +199,10 @@ void tkb_s3_keys_release(struct tkb_s3_keys *keys)
 	wipe_text(&keys->token);
 }
 
-/* What goes into a header must be one line of it. */
+/*
+ * It becomes part of a header, so it must not hold spaces or control
+ * characters.
+ */
 static int keep(const char *value, const char *what, char **out,
                 struct tkb_error *err)
 {
@@ -260,16 +266,17 @@ static int read_profile(const char *path, const char *profile,
 	return rc < 0 ? rc : 0;
 }
 
-static int find_keys(const struct tkb_remote_url *place,
-                     struct tkb_s3_keys *keys, struct tkb_error *err)
+static int find_keys(const struct tkb_remote_url *url, struct tkb_s3_keys *keys,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const bool has_profile = tkb_remote_url_param(place, "profile") != NULL;
-	const char *profile = tkb_s3_profile(place);
+	const bool has_profile = tkb_remote_url_param(url, "profile") != NULL;
+	const char *profile = tkb_s3_profile(url);
 	int rc = TKB_MISS;
 
-	/* The URL is nearer than the environment, which is nearer than files.
+	/*
+	 * The URL counts more than the environment, and that more than files.
 	 */
 	if (!has_profile)
 		rc = read_environment(keys, err);
@@ -292,13 +299,13 @@ static int find_keys(const struct tkb_remote_url *place,
 	                               : "~/.aws/credentials");
 }
 
-int tkb_s3_keys_find(const struct tkb_remote_url *place,
-                     struct tkb_s3_keys *out, struct tkb_error *err)
+int tkb_s3_keys_find(const struct tkb_remote_url *url, struct tkb_s3_keys *out,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
 	int rc;
 
-	rc = find_keys(place, &keys, err);
+	rc = find_keys(url, &keys, err);
 	if (rc < 0)
 		return rc;
 	*out = keys;

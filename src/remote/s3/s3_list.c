@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "remote/s3/s3.h"
-#include "base/digest.h"
+#include "remote/net/escape.h"
 #include "remote/net/xml.h"
 
 /* ListObjectsV2: pages of a thousand keys. */
@@ -23,7 +23,7 @@ struct page {
 	bool is_listing;
 	bool is_truncated;
 	struct tkb_buf token; /* of the next page */
-	int told;             /* what who is told returned */
+	int told;             /* what the visitor returned */
 	struct tkb_buf name;  /* of the item that is read */
 	bool has_name;
 	uint64_t size;
@@ -37,27 +37,24 @@ static void page_release(struct page *page)
 	tkb_buf_release(&page->name);
 }
 
-/* Some servers say a plus for a space, so in what we look for it fits both. */
+/* Some servers encode a space as a plus: in the prefix, accept both. */
 static bool is_same(char got, char wanted)
 {
 	return got == wanted || (got == '+' && wanted == ' ');
 }
 
-/* The key behind the start, decoded; false where it begins otherwise. */
+/*
+ * Read the key without the listing's start, decoded. False: it has another
+ * start.
+ */
 static bool read_name(struct page *page, const char *key)
 {
 	const char *start = (const char *)page->start.data;
 
 	tkb_buf_reset(&page->name);
-	for (; *key != '\0'; key++) {
-		char byte = *key;
+	while (*key != '\0') {
+		const char byte = tkb_unescape_next(&key);
 
-		if (byte == '%' && tkb_hex_value(key[1]) >= 0 &&
-		    tkb_hex_value(key[2]) >= 0) {
-			byte = (char)(tkb_hex_value(key[1]) * 16 +
-			              tkb_hex_value(key[2]));
-			key += 2;
-		}
 		if (*start != '\0') {
 			if (!is_same(byte, *start))
 				return false;
@@ -98,7 +95,7 @@ static void begin_item(struct page *page)
 	page->modified_s = 0;
 }
 
-static int tell(struct page *page, struct tkb_error *err)
+static int report_item(struct page *page, struct tkb_error *err)
 {
 	const struct tkb_s3_item item = {
 		.name = (const char *)page->name.data,
@@ -116,11 +113,11 @@ static int tell(struct page *page, struct tkb_error *err)
 }
 
 /* "name/" */
-static int tell_folder(struct page *page, struct tkb_error *err)
+static int report_folder(struct page *page, struct tkb_error *err)
 {
 	if (page->has_name && page->name.size >= 2) {
 		page->name.data[page->name.size - 2] = '\0';
-		return tell(page, err);
+		return report_item(page, err);
 	}
 	begin_item(page);
 	return 0;
@@ -149,9 +146,9 @@ static int read_element(void *self, const char *name, size_t depth,
 	if (depth != 2)
 		return 0;
 	if (strcmp(name, "Contents") == 0)
-		return tell(page, err);
+		return report_item(page, err);
 	if (strcmp(name, "CommonPrefixes") == 0)
-		return tell_folder(page, err);
+		return report_folder(page, err);
 	if (strcmp(name, "IsTruncated") == 0)
 		page->is_truncated = strcmp(text, "true") == 0;
 	if (strcmp(name, "NextContinuationToken") == 0) {
@@ -169,7 +166,7 @@ static int fail_strange(struct tkb_error *err)
 	                "its listing is not one that S3 gives");
 }
 
-static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                const struct page *page, struct tkb_web_request *request,
                struct tkb_error *err)
 {
@@ -193,12 +190,12 @@ static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 		};
 	rc = tkb_s3_prepare(s3, &wanted, &arena, request, err);
 	if (rc == 0)
-		rc = tkb_s3_do(s3, call, request, err);
+		rc = tkb_s3_do(s3, limits, request, err);
 	return rc == TKB_MISS ? fail_strange(err) : rc;
 }
 
-/* Ask for one and tell what it holds. */
-static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+/* Request a page and report its items. */
+static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                      struct page *page, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -209,7 +206,7 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = ask(s3, call, page, &request, err);
+	rc = ask(s3, limits, page, &request, err);
 	if (rc < 0)
 		return rc;
 	page->now_s =
@@ -227,8 +224,8 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	return rc;
 }
 
-/* A server that gives the same page for ever is asked until the deadline. */
-int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+/* The deadline ends a server that repeats a page for ever. */
+int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                 const struct tkb_s3_listing *listing, struct tkb_error *err)
 {
 	TKB_AUTO(page_release)
@@ -243,7 +240,7 @@ int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	tkb_buf_add_byte(&page.start, '\0');
 	rc = tkb_buf_check(&page.start, err);
 	while (rc == 0) {
-		rc = list_page(s3, call, &page, err);
+		rc = list_page(s3, limits, &page, err);
 		if (rc != 0 || !page.is_truncated)
 			return rc;
 		if (page.token.size <= 1)

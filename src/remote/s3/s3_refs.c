@@ -3,21 +3,21 @@
 #include <string.h>
 
 #include "base/blob_buffer.h"
+#include "remote/net/escape.h"
 #include "remote/s3/s3.h"
 #include "remote/net/xml.h"
 
 enum {
 	KEY_LIMIT = 1024,
-	REF_LIMIT = 256,
 	RECORDS_LIMIT = 1024 * 1024,
-	BATCH = 64, /* records at once, and */
+	BATCH = 64, /* records per batch, and */
 	COPIED_LIMIT = 64 * 1024
 };
 
-/* ... so many bytes of them, or one. */
+/* ... of at most so many bytes, or one. */
 #define BATCH_SIZE ((uint64_t)64 * TKB_MIB)
 
-int tkb_s3_add(void *self, const struct tkb_op_limits *call, const char *ref,
+int tkb_s3_add(void *self, const struct tkb_op_limits *limits, const char *ref,
                const struct tkb_digest *digest, struct tkb_bytes record,
                struct tkb_error *err)
 {
@@ -29,11 +29,11 @@ int tkb_s3_add(void *self, const struct tkb_op_limits *call, const char *ref,
 	rc = tkb_s3_key(ref, digest, &key, err);
 	if (rc < 0)
 		return rc;
-	return tkb_s3_store(self, call, (const char *)key.data, digest, &blob,
+	return tkb_s3_store(self, limits, (const char *)key.data, digest, &blob,
 	                    err);
 }
 
-int tkb_s3_drop(void *self, const struct tkb_op_limits *call, const char *ref,
+int tkb_s3_drop(void *self, const struct tkb_op_limits *limits, const char *ref,
                 const struct tkb_digest *digest, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
@@ -42,7 +42,7 @@ int tkb_s3_drop(void *self, const struct tkb_op_limits *call, const char *ref,
 	rc = tkb_s3_key(ref, digest, &key, err);
 	if (rc < 0)
 		return rc;
-	return tkb_s3_erase(self, call, (const char *)key.data, err);
+	return tkb_s3_erase(self, limits, (const char *)key.data, err);
 }
 
 static int note_root(void *self, const char *name, size_t depth,
@@ -56,8 +56,8 @@ static int note_root(void *self, const char *name, size_t depth,
 	return 0;
 }
 
-/* A copy may fail after S3 has said 200; the body tells. */
-static int copy(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+/* S3 may answer 200 and fail to copy: the body says so. */
+static int copy(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                 const char *key, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -77,7 +77,7 @@ static int copy(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 
 	rc = tkb_s3_prepare(s3, &ask, &arena, &request, err);
 	if (rc == 0)
-		rc = tkb_s3_do(s3, call, &request, err);
+		rc = tkb_s3_do(s3, limits, &request, err);
 	if (rc != 0)
 		return rc;
 	rc = tkb_xml_read(tkb_buf_bytes(&text), &visitor, NULL);
@@ -89,14 +89,15 @@ static int copy(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	return 0;
 }
 
-int tkb_s3_touch(void *self, const struct tkb_op_limits *call, const char *ref,
-                 const struct tkb_digest *digest, struct tkb_error *err)
+int tkb_s3_touch(void *self, const struct tkb_op_limits *limits,
+                 const char *ref, const struct tkb_digest *digest,
+                 struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
 	int rc;
 
 	rc = tkb_s3_key(ref, digest, &key, err);
-	return rc < 0 ? rc : copy(self, call, (const char *)key.data, err);
+	return rc < 0 ? rc : copy(self, limits, (const char *)key.data, err);
 }
 
 /* A record that is listed. */
@@ -118,8 +119,8 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->items);
 }
 
-static int tell_large(const struct tkb_record_visitor *visitor,
-                      const struct found *found, struct tkb_error *err)
+static int report_large(const struct tkb_record_visitor *visitor,
+                        const struct found *found, struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 
@@ -139,7 +140,7 @@ static int gather(void *self, const struct tkb_s3_item *item,
 	if (!tkb_digest_from_hex(tkb_text(item->name), &found.digest))
 		return 0;
 	if (item->size > BATCH_SIZE)
-		return tell_large(gathering->visitor, &found, err);
+		return report_large(gathering->visitor, &found, err);
 	if (gathering->count == RECORDS_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE, "more than %d records",
 		                RECORDS_LIMIT);
@@ -150,7 +151,7 @@ static int gather(void *self, const struct tkb_s3_item *item,
 	return rc;
 }
 
-/* Records on their way to us. */
+/* Records that are being fetched. */
 struct batch {
 	struct tkb_arena arena; /* owns the requests */
 	struct tkb_web_request requests[BATCH];
@@ -208,22 +209,22 @@ static int pass_on(int rc, const struct tkb_error *fault, struct tkb_error *err)
 	return rc;
 }
 
-/* One that is refused, or fails alone, hinders no other. */
-static int tell_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
-                      const struct found *items, const struct batch *batch,
-                      const struct tkb_record_visitor *visitor,
-                      struct tkb_error *err)
+/* A record that is refused, or fails alone, does not end it. */
+static int report_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                        const struct found *items, const struct batch *batch,
+                        const struct tkb_record_visitor *visitor,
+                        struct tkb_error *err)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = tkb_s3_judge(s3, call, &batch->requests[i], &fault);
+		rc = tkb_s3_judge(s3, limits, &batch->requests[i], &fault);
 		if (rc == TKB_MISS)
-			continue; /* dropped meanwhile */
+			continue; /* dropped since it was listed */
 		if (rc == TKB_ERR_DENIED ||
 		    tkb_web_fails_alone(&batch->requests[i], batch->requests,
-		                        batch->count, call))
+		                        batch->count, limits))
 			rc = visitor->on_unread(visitor->self, &items[i].digest,
 			                        &fault, err);
 		else if (rc < 0)
@@ -239,7 +240,7 @@ static int tell_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	return 0;
 }
 
-/* How many of them are fetched at once: at least one. */
+/* How many to fetch at once: at least one. */
 static size_t count_batch(const struct found *items, size_t count)
 {
 	uint64_t size = 0;
@@ -253,7 +254,7 @@ static size_t count_batch(const struct found *items, size_t count)
 	return at;
 }
 
-static int fetch_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
+static int fetch_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                        const char *ref, const struct found *items, size_t count,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
@@ -267,11 +268,12 @@ static int fetch_batch(struct tkb_s3 *s3, const struct tkb_op_limits *call,
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_request(s3, ref, &items[i], batch, err);
 	if (rc == 0)
-		rc = tkb_web_do(s3->web, call, batch->requests, count, err);
-	return rc < 0 ? rc : tell_batch(s3, call, items, batch, visitor, err);
+		rc = tkb_web_do(s3->web, limits, batch->requests, count, err);
+	return rc < 0 ? rc
+	              : report_batch(s3, limits, items, batch, visitor, err);
 }
 
-int tkb_s3_records(void *self, const struct tkb_op_limits *call,
+int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_record_visitor *visitor,
                    struct tkb_error *err)
 {
@@ -287,38 +289,36 @@ int tkb_s3_records(void *self, const struct tkb_op_limits *call,
 	if (rc < 0)
 		return rc;
 	listing.start = (const char *)start.data;
-	rc = tkb_s3_list(self, call, &listing, err);
+	rc = tkb_s3_list(self, limits, &listing, err);
 	for (size_t at = 0; at < found.count && rc == 0; at += count) {
 		count = count_batch(found.items + at, found.count - at);
-		rc = fetch_batch(self, call, ref, found.items + at, count,
+		rc = fetch_batch(self, limits, ref, found.items + at, count,
 		                 visitor, err);
 	}
 	return rc;
 }
 
-static int tell_ref(void *self, const struct tkb_s3_item *item,
-                    struct tkb_error *err)
+static int report_ref(void *self, const struct tkb_s3_item *item,
+                      struct tkb_error *err)
 {
 	const struct tkb_ref_visitor *visitor = self;
-	char ref[REF_LIMIT];
-	const size_t size = strlen(item->name);
+	char ref[TKB_S3_REF_SIZE];
 
-	if (size >= sizeof(ref))
-		return 0; /* somebody else's */
-	for (size_t i = 0; i <= size; i++)
-		ref[i] = item->name[i] == ',' ? '/' : item->name[i];
+	if (strlen(item->name) >= sizeof(ref))
+		return 0; /* not ours */
+	tkb_ref_from_folder(item->name, ref, sizeof(ref));
 	return visitor->on_ref(visitor->self, ref, err);
 }
 
 /* The folders are the refs: a ref without records is none. */
-int tkb_s3_refs(void *self, const struct tkb_op_limits *call,
+int tkb_s3_refs(void *self, const struct tkb_op_limits *limits,
                 const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {
 	struct tkb_ref_visitor told = *visitor;
 	const struct tkb_s3_listing listing = { .start = "ref/",
 		                                .has_folders = true,
-		                                .on_item = tell_ref,
+		                                .on_item = report_ref,
 		                                .self = &told };
 
-	return tkb_s3_list(self, call, &listing, err);
+	return tkb_s3_list(self, limits, &listing, err);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "remote/s3/s3.h"
-#include "remote/url.h"
+#include "remote/net/url.h"
 
 /* Where a bucket is: from the URL, the environment and the settings. */
 
@@ -11,7 +11,8 @@ enum {
 	PATH_LIMIT = 4096,
 	NAME_LIMIT = 255,
 	REGION_LIMIT = 64,
-	KEY_LIMIT = 1024, /* S3's, of which a ref's record takes some 270 */
+	KEY_LIMIT =
+		1024, /* S3's limit; "ref/<name>/<sha256>" takes some 270 of it */
 	PREFIX_LIMIT = KEY_LIMIT - 300
 };
 
@@ -19,33 +20,6 @@ void tkb_s3_site_release(struct tkb_s3_site *site)
 {
 	tkb_arena_release(&site->arena);
 	*site = (struct tkb_s3_site){ 0 };
-}
-
-int tkb_s3_choice(const struct tkb_remote_url *place, const char *name,
-                  bool *in_out, struct tkb_error *err)
-{
-	const char *value = tkb_remote_url_param(place, name);
-
-	if (value == NULL)
-		return 0;
-	if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' wants 'true' or 'false', not '%.80s'",
-		                name, value);
-	*in_out = strcmp(value, "true") == 0;
-	return 0;
-}
-
-static int keep(struct tkb_s3_site *site, struct tkb_buf *buf, const char **out,
-                struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_buf_check(buf, err);
-	if (rc < 0)
-		return rc;
-	*out = tkb_arena_string(&site->arena, tkb_buf_bytes(buf));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
 static bool is_name(const char *text, const char *others, size_t limit)
@@ -62,26 +36,25 @@ static bool is_name(const char *text, const char *others, size_t limit)
 	return size != 0 && size <= limit && text[0] != '.';
 }
 
-static int read_bucket(const struct tkb_remote_url *place,
+static int read_bucket(const struct tkb_remote_url *url,
                        struct tkb_s3_site *site, struct tkb_error *err)
 {
-	site->bucket = place->host;
-	if (place->has_user || place->has_password)
+	site->bucket = url->host;
+	if (url->has_user || url->has_password)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "an s3 URL holds no credentials: they are in "
 		                "the environment or in ~/.aws/credentials");
-	if (place->port != 0)
+	if (url->port != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "an s3 URL names a bucket, which has no port: "
 		                "the server goes into 'endpoint'");
-	if (!is_name(place->host, "._-", NAME_LIMIT))
+	if (!is_name(url->host, "._-", NAME_LIMIT))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.80s' cannot be a bucket's name",
-		                place->host);
+		                "'%.80s' cannot be a bucket's name", url->host);
 	return 0;
 }
 
-/* Servers and proxies change such paths, each otherwise. */
+/* Servers and proxies change paths with "." and "..", each in its own way. */
 static bool has_dots(const char *path)
 {
 	while (*path != '\0') {
@@ -97,12 +70,12 @@ static bool has_dots(const char *path)
 }
 
 /* "/team/kernels/" is "team/kernels/". */
-static int read_prefix(const struct tkb_remote_url *place,
+static int read_prefix(const struct tkb_remote_url *url,
                        struct tkb_s3_site *site, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf prefix = TKB_BUF_INIT(PREFIX_LIMIT + 1);
-	const char *path = place->path + strspn(place->path, "/");
+	const char *path = url->path + strspn(url->path, "/");
 	size_t size = strlen(path);
 
 	while (size != 0 && path[size - 1] == '/')
@@ -115,16 +88,16 @@ static int read_prefix(const struct tkb_remote_url *place,
 	tkb_buf_add(&prefix, (struct tkb_bytes){ path, size });
 	if (size != 0)
 		tkb_buf_add_byte(&prefix, '/');
-	return keep(site, &prefix, &site->prefix, err);
+	return tkb_s3_keep(&site->arena, &prefix, &site->prefix, err);
 }
 
 /* What ~/.aws/config says. */
-static int configured_region(const struct tkb_remote_url *place,
+static int configured_region(const struct tkb_remote_url *url,
                              struct tkb_buf *region, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const char *profile = tkb_s3_profile(place);
+	const char *profile = tkb_s3_profile(url);
 	char section[NAME_LIMIT + 16];
 	int rc;
 
@@ -140,12 +113,12 @@ static int configured_region(const struct tkb_remote_url *place,
 	return rc;
 }
 
-static int read_region(const struct tkb_remote_url *place,
+static int read_region(const struct tkb_remote_url *url,
                        struct tkb_s3_site *site, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf configured = TKB_BUF_INIT(PATH_LIMIT);
-	const char *region = tkb_remote_url_param(place, "region");
+	const char *region = tkb_remote_url_param(url, "region");
 	int rc = 0;
 
 	if (region == NULL)
@@ -153,7 +126,7 @@ static int read_region(const struct tkb_remote_url *place,
 	if (region == NULL)
 		region = tkb_s3_environment("AWS_DEFAULT_REGION");
 	if (region == NULL)
-		rc = configured_region(place, &configured, err);
+		rc = configured_region(url, &configured, err);
 	if (rc < 0)
 		return rc;
 	if (region == NULL)
@@ -173,7 +146,7 @@ static int fail_endpoint(struct tkb_error *err)
 	                "and nothing else");
 }
 
-/* Lower case, for it is signed as it is sent. */
+/* In lower case: it is signed as it is sent. */
 static void add_host(struct tkb_buf *out, const char *host)
 {
 	const bool is_number = strchr(host, ':') != NULL;
@@ -188,7 +161,7 @@ static void add_host(struct tkb_buf *out, const char *host)
 		tkb_buf_add_byte(out, ']');
 }
 
-/* The host as HTTP names it: a port that goes without saying is left out. */
+/* The header Host: the scheme's default port is left out. */
 static int make_host(struct tkb_s3_site *site,
                      const struct tkb_remote_url *endpoint, bool has_path_style,
                      struct tkb_error *err)
@@ -206,41 +179,40 @@ static int make_host(struct tkb_s3_site *site,
 		tkb_buf_add_byte(&host, ':');
 		tkb_buf_add_number(&host, endpoint->port);
 	}
-	return keep(site, &host, &site->host, err);
+	return tkb_s3_keep(&site->arena, &host, &site->host, err);
 }
 
 static int use_endpoint(struct tkb_s3_site *site, const char *text,
                         bool has_path_style, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_url_release) struct tkb_url url = { 0 };
+	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf base = TKB_BUF_INIT(PATH_LIMIT);
-	const struct tkb_remote_url *place = &url.place;
 	struct tkb_error ignored;
 	int rc;
 
-	rc = tkb_url_parse(text, &url, &ignored);
+	rc = tkb_remote_url_parse(text, &url, &ignored);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	if (rc < 0 || place->has_user || place->has_password ||
-	    place->param_count != 0 ||
-	    (strcmp(place->scheme, "http") != 0 &&
-	     strcmp(place->scheme, "https") != 0) ||
-	    !is_name(place->host, ".-_:", NAME_LIMIT) ||
-	    place->path[strspn(place->path, "/")] != '\0')
+	if (rc < 0 || url->has_user || url->has_password ||
+	    url->param_count != 0 ||
+	    (strcmp(url->scheme, "http") != 0 &&
+	     strcmp(url->scheme, "https") != 0) ||
+	    !is_name(url->host, ".-_:", NAME_LIMIT) ||
+	    url->path[strspn(url->path, "/")] != '\0')
 		return fail_endpoint(err);
-	rc = make_host(site, place, has_path_style, err);
+	rc = make_host(site, url, has_path_style, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_text(&base, place->scheme);
+	tkb_buf_add_text(&base, url->scheme);
 	tkb_buf_add_text(&base, "://");
 	tkb_buf_add_text(&base, site->host);
-	return keep(site, &base, &site->base, err);
+	return tkb_s3_keep(&site->arena, &base, &site->base, err);
 }
 
-static const char *find_endpoint(const struct tkb_remote_url *place)
+static const char *find_endpoint(const struct tkb_remote_url *url)
 {
-	const char *endpoint = tkb_remote_url_param(place, "endpoint");
+	const char *endpoint = tkb_remote_url_param(url, "endpoint");
 
 	if (endpoint == NULL)
 		endpoint = tkb_s3_environment("AWS_ENDPOINT_URL_S3");
@@ -250,29 +222,28 @@ static const char *find_endpoint(const struct tkb_remote_url *place)
 }
 
 /*
- * A bucket is a host of its own where the server is Amazon's, for nobody else's
- * name service need know of it; but the certificate for *.s3 fits no name with
- * a dot.
+ * At Amazon the bucket is part of the host's name; other servers' name services
+ * may not have it. The certificate for *.s3 does not cover buckets with a dot.
  */
-static int read_endpoint(const struct tkb_remote_url *place,
+static int read_endpoint(const struct tkb_remote_url *url,
                          struct tkb_s3_site *site, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const char *endpoint = find_endpoint(place);
+	const char *endpoint = find_endpoint(url);
 	bool has_path_style =
 		endpoint != NULL || strchr(site->bucket, '.') != NULL;
 	char own[REGION_LIMIT + 64];
 	int rc;
 
-	rc = tkb_s3_choice(place, "path-style", &has_path_style, err);
+	rc = tkb_url_choice(url, "path-style", &has_path_style, err);
 	if (rc < 0)
 		return rc;
 	if (has_path_style) {
 		tkb_buf_add_byte(&path, '/');
 		tkb_buf_add_text(&path, site->bucket);
 	}
-	rc = keep(site, &path, &site->path, err);
+	rc = tkb_s3_keep(&site->arena, &path, &site->path, err);
 	if (rc < 0)
 		return rc;
 	(void)snprintf(own, sizeof(own), "https://s3.%s.amazonaws.com%s",
@@ -282,19 +253,19 @@ static int read_endpoint(const struct tkb_remote_url *place,
 	                    has_path_style, err);
 }
 
-int tkb_s3_site_read(const struct tkb_remote_url *place,
-                     struct tkb_s3_site *out, struct tkb_error *err)
+int tkb_s3_site_read(const struct tkb_remote_url *url, struct tkb_s3_site *out,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_s3_site_release) struct tkb_s3_site site = { 0 };
 	int rc;
 
-	rc = read_bucket(place, &site, err);
+	rc = read_bucket(url, &site, err);
 	if (rc == 0)
-		rc = read_prefix(place, &site, err);
+		rc = read_prefix(url, &site, err);
 	if (rc == 0)
-		rc = read_region(place, &site, err);
+		rc = read_region(url, &site, err);
 	if (rc == 0)
-		rc = read_endpoint(place, &site, err);
+		rc = read_endpoint(url, &site, err);
 	if (rc < 0)
 		return rc;
 	*out = site;

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/digest.h"
+#include "remote/net/escape.h"
 
 enum {
 	REQUEST_LIMIT = 64 * 1024,
@@ -28,46 +29,13 @@ void tkb_sigv4_date(int64_t now_s, char out[TKB_SIGV4_DATE_SIZE])
 	(void)strftime(out, TKB_SIGV4_DATE_SIZE, "%Y%m%dT%H%M%SZ", &parts);
 }
 
-static bool is_unreserved(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || strchr("-._~", byte) != NULL;
-}
-
-static void encode(struct tkb_buf *out, const char *text, bool keeps_slashes)
-{
-	static const char digits[] = "0123456789ABCDEF";
-
-	for (; *text != '\0'; text++) {
-		const unsigned char byte = (unsigned char)*text;
-
-		if (is_unreserved(*text) || (keeps_slashes && *text == '/')) {
-			tkb_buf_add_byte(out, *text);
-			continue;
-		}
-		tkb_buf_add_byte(out, '%');
-		tkb_buf_add_byte(out, digits[byte >> 4]);
-		tkb_buf_add_byte(out, digits[byte & 15]);
-	}
-}
-
-void tkb_sigv4_encode(struct tkb_buf *out, const char *text)
-{
-	encode(out, text, false);
-}
-
-void tkb_sigv4_encode_path(struct tkb_buf *out, const char *path)
-{
-	encode(out, path, true);
-}
-
 /* An encoded copy of `text`, or NULL. */
 static const char *encoded(struct tkb_arena *arena, const char *text)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf buf = TKB_BUF_INIT(REQUEST_LIMIT);
 
-	tkb_sigv4_encode(&buf, text);
+	tkb_escape(&buf, text, "");
 	if (tkb_buf_check(&buf, NULL) < 0)
 		return NULL;
 	return tkb_arena_string(arena, tkb_buf_bytes(&buf));

@@ -43,12 +43,6 @@ struct tkb_sigv4_request {
 /* "20130524T000000Z" */
 void tkb_sigv4_date(int64_t now_s, char out[TKB_SIGV4_DATE_SIZE]);
 
-/* Append `text` with all but letters, digits and `-._~` as %XX. */
-void tkb_sigv4_encode(struct tkb_buf *out, const char *text);
-
-/* Likewise, but slashes stay. */
-void tkb_sigv4_encode_path(struct tkb_buf *out, const char *path);
-
 /* Append a query, encoded and in the order that is signed. */
 TKB_NODISCARD int tkb_sigv4_query(const struct tkb_sigv4_pair *pairs,
                                   size_t count, struct tkb_buf *out,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/url.h"
+#include "remote/net/url.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 
 enum {
@@ -14,25 +15,74 @@ enum {
 	PORT_LIMIT = 65535
 };
 
-void tkb_url_release(struct tkb_url *url)
+struct parsed {
+	struct tkb_remote_url url; /* first: what callers have */
+	struct tkb_arena arena;    /* owns the texts */
+};
+
+void tkb_remote_url_free(struct tkb_remote_url *url)
 {
-	tkb_arena_release(&url->arena);
-	*url = (struct tkb_url){ 0 };
+	struct parsed *parsed = (struct parsed *)url;
+
+	if (parsed != NULL)
+		tkb_arena_release(&parsed->arena);
+	free(parsed);
 }
 
-const char *tkb_remote_url_param(const struct tkb_remote_url *place,
+static void free_at(struct parsed **parsed)
+{
+	tkb_remote_url_free((struct tkb_remote_url *)*parsed);
+}
+
+const char *tkb_remote_url_param(const struct tkb_remote_url *url,
                                  const char *name)
 {
-	for (size_t i = 0; i < place->param_count; i++) {
-		if (strcmp(place->params[i].name, name) == 0)
-			return place->params[i].value;
+	for (size_t i = 0; i < url->param_count; i++) {
+		if (strcmp(url->params[i].name, name) == 0)
+			return url->params[i].value;
 	}
 	return NULL;
 }
 
-const char *tkb_remote_url_warning(const struct tkb_remote_url *place)
+int tkb_url_choice(const struct tkb_remote_url *url, const char *name,
+                   bool *in_out, struct tkb_error *err)
 {
-	const char *verify = tkb_remote_url_param(place, "verify");
+	const char *value = tkb_remote_url_param(url, name);
+	const bool is_true = value != NULL && strcmp(value, "true") == 0;
+
+	if (value == NULL)
+		return 0;
+	if (!is_true && strcmp(value, "false") != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' wants 'true' or 'false', not '%.80s'",
+		                name, value);
+	*in_out = is_true;
+	return 0;
+}
+
+int tkb_url_check_tls(const struct tkb_remote_url *url, bool has_tls,
+                      const char *tls_scheme, struct tkb_error *err)
+{
+	static const char *const names[] = { "cafile", "cert", "key",
+		                             "server-name", "verify" };
+	bool is_verified = true;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names) && !has_tls; i++) {
+		if (tkb_remote_url_param(url, names[i]) != NULL)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "'%s' is for TLS: %s://", names[i],
+			                tls_scheme);
+	}
+	if (tkb_remote_url_param(url, "key") != NULL &&
+	    tkb_remote_url_param(url, "cert") == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a key without a certificate");
+	return tkb_url_choice(url, "verify", &is_verified, err);
+}
+
+const char *tkb_remote_url_warning(const struct tkb_remote_url *url)
+{
+	const char *verify = tkb_remote_url_param(url, "verify");
 
 	if (verify == NULL || strcmp(verify, "false") != 0)
 		return NULL;
@@ -51,7 +101,7 @@ static struct part part_of(const char *start, const char *end)
 	return (struct part){ start, (size_t)(end - start) };
 }
 
-/* Where in `part` one of `set` stands first; its end if none does. */
+/* The first byte of `part` that is in `set`, or its end. */
 static const char *find_any(struct part part, const char *set)
 {
 	const char *at = part.start;
@@ -79,11 +129,11 @@ static bool is_allowed(struct tkb_bytes text)
 }
 
 /* Keep `part` with its %xx decoded. */
-static int decode(struct tkb_url *url, struct part part, const char **out,
+static int decode(struct parsed *parsed, struct part part, const char **out,
                   struct tkb_error *err)
 {
 	char *text = tkb_arena_string(
-		&url->arena, (struct tkb_bytes){ part.start, part.size });
+		&parsed->arena, (struct tkb_bytes){ part.start, part.size });
 	size_t used = 0;
 
 	if (text == NULL)
@@ -111,11 +161,11 @@ static int decode(struct tkb_url *url, struct part part, const char **out,
 	return 0;
 }
 
-static int read_scheme(struct tkb_url *url, struct part part,
+static int read_scheme(struct parsed *parsed, struct part part,
                        struct tkb_error *err)
 {
 	char *scheme = tkb_arena_string(
-		&url->arena, (struct tkb_bytes){ part.start, part.size });
+		&parsed->arena, (struct tkb_bytes){ part.start, part.size });
 
 	if (scheme == NULL)
 		return tkb_fail_nomem(err);
@@ -126,27 +176,27 @@ static int read_scheme(struct tkb_url *url, struct part part,
 		    *at != '.' && (*at < '0' || *at > '9'))
 			return refuse(err, "the URL has no scheme");
 	}
-	url->place.scheme = scheme;
+	parsed->url.scheme = scheme;
 	return scheme[0] == '\0' ? refuse(err, "the URL has no scheme") : 0;
 }
 
-static int read_user(struct tkb_url *url, struct part part,
+static int read_user(struct parsed *parsed, struct part part,
                      struct tkb_error *err)
 {
-	struct tkb_remote_url *place = &url->place;
+	struct tkb_remote_url *url = &parsed->url;
 	const char *end = part.start + part.size;
 	const char *colon = find_any(part, ":");
 	int rc;
 
-	place->has_user = colon != part.start;
-	rc = decode(url, part_of(part.start, colon), &place->user, err);
+	url->has_user = colon != part.start;
+	rc = decode(parsed, part_of(part.start, colon), &url->user, err);
 	if (rc < 0 || colon == end)
 		return rc;
-	place->has_password = true;
-	return decode(url, part_of(colon + 1, end), &place->password, err);
+	url->has_password = true;
+	return decode(parsed, part_of(colon + 1, end), &url->password, err);
 }
 
-static int read_port(struct tkb_url *url, struct part part,
+static int read_port(struct parsed *parsed, struct part part,
                      struct tkb_error *err)
 {
 	uint32_t port = 0;
@@ -158,12 +208,12 @@ static int read_port(struct tkb_url *url, struct part part,
 	}
 	if (part.size != 0 && (port == 0 || port > PORT_LIMIT))
 		return refuse(err, "the URL's port is out of range");
-	url->place.port = port;
+	parsed->url.port = port;
 	return 0;
 }
 
 /* "host", "host:port", "[::1]:port". */
-static int read_host(struct tkb_url *url, struct part part,
+static int read_host(struct parsed *parsed, struct part part,
                      struct tkb_error *err)
 {
 	const char *end = part.start + part.size;
@@ -180,13 +230,13 @@ static int read_host(struct tkb_url *url, struct part part,
 	}
 	if (host_end != end && *host_end != ':')
 		return refuse(err, "there is something behind the URL's host");
-	rc = decode(url, host, &url->place.host, err);
+	rc = decode(parsed, host, &parsed->url.host, err);
 	if (rc < 0 || host_end == end)
 		return rc;
-	return read_port(url, part_of(host_end + 1, end), err);
+	return read_port(parsed, part_of(host_end + 1, end), err);
 }
 
-static int read_authority(struct tkb_url *url, struct part part,
+static int read_authority(struct parsed *parsed, struct part part,
                           struct tkb_error *err)
 {
 	const char *end = part.start + part.size;
@@ -195,17 +245,17 @@ static int read_authority(struct tkb_url *url, struct part part,
 
 	for (const char *here = part.start; here != end; here++) {
 		if (*here == '@')
-			at = here; /* a password may hold one, unescaped */
+			at = here; /* the last one: a password may hold others */
 	}
 	if (at == NULL)
-		return read_host(url, part, err);
-	rc = read_user(url, part_of(part.start, at), err);
+		return read_host(parsed, part, err);
+	rc = read_user(parsed, part_of(part.start, at), err);
 	if (rc < 0)
 		return rc;
-	return read_host(url, part_of(at + 1, end), err);
+	return read_host(parsed, part_of(at + 1, end), err);
 }
 
-static int read_param(struct tkb_url *url, struct part part,
+static int read_param(struct parsed *parsed, struct part part,
                       struct tkb_param *params, struct tkb_error *err)
 {
 	const char *end = part.start + part.size;
@@ -215,37 +265,38 @@ static int read_param(struct tkb_url *url, struct part part,
 
 	if (part.size == 0)
 		return 0;
-	if (url->place.param_count == PARAMS_LIMIT)
+	if (parsed->url.param_count == PARAMS_LIMIT)
 		return refuse(err, "the URL has too many parameters");
-	rc = decode(url, part_of(part.start, equals), &param.name, err);
+	rc = decode(parsed, part_of(part.start, equals), &param.name, err);
 	if (rc == 0 && equals != end)
-		rc = decode(url, part_of(equals + 1, end), &param.value, err);
+		rc = decode(parsed, part_of(equals + 1, end), &param.value,
+		            err);
 	if (rc < 0)
 		return rc;
 	if (strcmp(param.name, "header") != 0 &&
-	    tkb_remote_url_param(&url->place, param.name) != NULL)
+	    tkb_remote_url_param(&parsed->url, param.name) != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the URL has parameter '%s' twice", param.name);
-	params[url->place.param_count++] = param;
+	params[parsed->url.param_count++] = param;
 	return 0;
 }
 
-static int read_query(struct tkb_url *url, struct part part,
+static int read_query(struct parsed *parsed, struct part part,
                       struct tkb_error *err)
 {
 	struct tkb_param *params =
-		tkb_arena_alloc(&url->arena, PARAMS_LIMIT, sizeof(*params));
+		tkb_arena_alloc(&parsed->arena, PARAMS_LIMIT, sizeof(*params));
 	const char *end = part.start + part.size;
 	const char *at = part.start;
 	int rc;
 
 	if (params == NULL)
 		return tkb_fail_nomem(err);
-	url->place.params = params;
+	parsed->url.params = params;
 	for (;;) {
 		const char *stop = find_any(part_of(at, end), "&");
 
-		rc = read_param(url, part_of(at, stop), params, err);
+		rc = read_param(parsed, part_of(at, stop), params, err);
 		if (rc < 0 || stop == end)
 			return rc;
 		at = stop + 1;
@@ -253,38 +304,39 @@ static int read_query(struct tkb_url *url, struct part part,
 }
 
 /* The URL as it may be shown: without user, password and parameters. */
-static int make_name(struct tkb_url *url, const char *text,
+static int make_name(struct parsed *parsed, const char *text,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(URL_LIMIT);
-	const struct tkb_remote_url *place = &url->place;
-	const bool is_ipv6 = strchr(place->host, ':') != NULL;
+	const struct tkb_remote_url *url = &parsed->url;
+	const bool is_ipv6 = strchr(url->host, ':') != NULL;
 	int rc;
 
 	if (strstr(text, "://") == NULL) {
-		url->place.name = place->path;
+		parsed->url.name = url->path;
 		return 0;
 	}
-	tkb_buf_add_text(&name, place->scheme);
+	tkb_buf_add_text(&name, url->scheme);
 	tkb_buf_add_text(&name, "://");
 	tkb_buf_add_text(&name, is_ipv6 ? "[" : "");
-	tkb_buf_add_text(&name, place->host);
+	tkb_buf_add_text(&name, url->host);
 	tkb_buf_add_text(&name, is_ipv6 ? "]" : "");
-	if (place->port != 0) {
+	if (url->port != 0) {
 		tkb_buf_add_byte(&name, ':');
-		tkb_buf_add_number(&name, place->port);
+		tkb_buf_add_number(&name, url->port);
 	}
-	tkb_buf_add_text(&name, place->path);
+	tkb_buf_add_text(&name, url->path);
 	rc = tkb_buf_check(&name, err);
 	if (rc < 0)
 		return rc;
-	url->place.name = tkb_arena_string(&url->arena, tkb_buf_bytes(&name));
-	return url->place.name == NULL ? tkb_fail_nomem(err) : 0;
+	parsed->url.name =
+		tkb_arena_string(&parsed->arena, tkb_buf_bytes(&name));
+	return parsed->url.name == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-/* What stands behind "scheme://". */
-static int read_rest(struct tkb_url *url, struct part part,
+/* Read what follows "scheme://". */
+static int read_rest(struct parsed *parsed, struct part part,
                      struct tkb_error *err)
 {
 	const char *end = part.start + part.size;
@@ -292,39 +344,40 @@ static int read_rest(struct tkb_url *url, struct part part,
 	const char *query;
 	int rc;
 
-	rc = read_authority(url, part_of(part.start, slash), err);
+	rc = read_authority(parsed, part_of(part.start, slash), err);
 	if (rc < 0)
 		return rc;
 	query = find_any(part_of(slash, end), "?#");
-	rc = decode(url, part_of(slash, query), &url->place.path, err);
+	rc = decode(parsed, part_of(slash, query), &parsed->url.path, err);
 	if (rc < 0)
 		return rc;
 	if (query == end)
 		return 0;
 	if (*query == '#' || find_any(part_of(query, end), "#") != end)
 		return refuse(err, "a remote's URL has no '#'");
-	return read_query(url, part_of(query + 1, end), err);
+	return read_query(parsed, part_of(query + 1, end), err);
 }
 
-/* A path; a question mark begins parameters all the same. */
-static int read_path(struct tkb_url *url, struct part part,
+/* Read a path, which may be followed by a question mark and parameters. */
+static int read_path(struct parsed *parsed, struct part part,
                      struct tkb_error *err)
 {
 	const char *end = part.start + part.size;
 	const char *query = find_any(part, "?");
 
-	url->place.scheme = "file";
-	url->place.path = tkb_arena_string(
-		&url->arena,
+	parsed->url.scheme = "file";
+	parsed->url.path = tkb_arena_string(
+		&parsed->arena,
 		(struct tkb_bytes){ part.start, (size_t)(query - part.start) });
-	if (url->place.path == NULL)
+	if (parsed->url.path == NULL)
 		return tkb_fail_nomem(err);
 	if (query == part.start)
 		return refuse(err, "the remote's path is empty");
-	return query == end ? 0 : read_query(url, part_of(query + 1, end), err);
+	return query == end ? 0
+	                    : read_query(parsed, part_of(query + 1, end), err);
 }
 
-static int parse(struct tkb_url *url, const char *text, struct tkb_error *err)
+static int parse(struct parsed *parsed, const char *text, struct tkb_error *err)
 {
 	const char *end = text + strlen(text);
 	const char *colon = strstr(text, "://");
@@ -333,30 +386,33 @@ static int parse(struct tkb_url *url, const char *text, struct tkb_error *err)
 	if (end - text > URL_LIMIT)
 		return refuse(err, "the URL is too long");
 	if (colon == NULL)
-		return read_path(url, part_of(text, end), err);
-	rc = read_scheme(url, part_of(text, colon), err);
+		return read_path(parsed, part_of(text, end), err);
+	rc = read_scheme(parsed, part_of(text, colon), err);
 	if (rc < 0)
 		return rc;
-	return read_rest(url, part_of(colon + 3, end), err);
+	return read_rest(parsed, part_of(colon + 3, end), err);
 }
 
-int tkb_url_parse(const char *text, struct tkb_url *out, struct tkb_error *err)
+int tkb_remote_url_parse(const char *text, struct tkb_remote_url **out,
+                         struct tkb_error *err)
 {
-	TKB_AUTO(tkb_url_release)
-	struct tkb_url url = { .place = { .scheme = "",
-		                          .user = "",
-		                          .password = "",
-		                          .host = "",
-		                          .path = "",
-		                          .name = "" } };
+	TKB_AUTO(free_at)
+	struct parsed *parsed = tkb_alloc_array(1, sizeof(*parsed));
 	int rc;
 
-	rc = parse(&url, text, err);
+	if (parsed == NULL)
+		return tkb_fail_nomem(err);
+	parsed->url = (struct tkb_remote_url){ .scheme = "",
+		                               .user = "",
+		                               .password = "",
+		                               .host = "",
+		                               .path = "",
+		                               .name = "" };
+	rc = parse(parsed, text, err);
 	if (rc == 0)
-		rc = make_name(&url, text, err);
+		rc = make_name(parsed, text, err);
 	if (rc < 0)
 		return rc;
-	*out = url;
-	url = (struct tkb_url){ 0 };
+	*out = &tkb_take(parsed)->url;
 	return 0;
 }

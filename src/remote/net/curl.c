@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/net/curl.h"
+
+#include <errno.h>
+#include <string.h>
+
+int tkb_curl_slist_add(struct curl_slist **list, const char *text,
+                       struct tkb_error *err)
+{
+	struct curl_slist *longer = curl_slist_append(*list, text);
+
+	if (longer == NULL)
+		return tkb_fail_nomem(err);
+	*list = longer;
+	return 0;
+}
+
+int tkb_curl_check_threads(struct tkb_error *err)
+{
+	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+
+	if ((info->features & CURL_VERSION_THREADSAFE) != 0)
+		return 0;
+	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+	                "this libcurl was built without threads");
+}
+
+void tkb_curl_set_tls(CURL *curl, const struct tkb_remote_url *url,
+                      bool shows_certificate, CURLcode *code)
+{
+	const char *verify = tkb_remote_url_param(url, "verify");
+	const char *ca = tkb_remote_url_param(url, "cafile");
+	const char *cert = tkb_remote_url_param(url, "cert");
+	const char *key = tkb_remote_url_param(url, "key");
+
+	tkb_curl_set(*code, curl, CURLOPT_SSLVERSION,
+	             (long)CURL_SSLVERSION_TLSv1_2);
+	if (ca != NULL) {
+		tkb_curl_set(*code, curl, CURLOPT_CAINFO, ca);
+		tkb_curl_set(*code, curl, CURLOPT_CAPATH, NULL);
+	}
+	if (verify != NULL && strcmp(verify, "false") == 0) {
+		tkb_curl_set(*code, curl, CURLOPT_SSL_VERIFYPEER, 0L);
+		tkb_curl_set(*code, curl, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	if (cert == NULL || !shows_certificate)
+		return;
+	tkb_curl_set(*code, curl, CURLOPT_SSLCERT, cert);
+	tkb_curl_set(*code, curl, CURLOPT_SSLKEY, key != NULL ? key : cert);
+	/* Without a pass phrase, OpenSSL asks for one on the terminal. */
+	tkb_curl_set(*code, curl, CURLOPT_KEYPASSWD, "");
+}
+
+static int unavailable(struct tkb_error *err, const char *what)
+{
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "%s", what);
+}
+
+/* "...: Connection refused" */
+static int fail_to_connect(CURL *curl, struct tkb_error *err)
+{
+	char text[128] = "";
+	long number = 0;
+
+	(void)curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &number);
+	if (number == 0)
+		return unavailable(err, "cannot connect");
+	return tkb_fail(err,
+	                number == EACCES || number == EPERM
+	                        ? TKB_ERR_DENIED
+	                        : TKB_ERR_UNAVAILABLE,
+	                "cannot connect: %s",
+	                strerror_r((int)number, text, sizeof(text)));
+}
+
+/* The reason, without libcurl's and OpenSSL's words before it. */
+static const char *reason_in(const char *fault)
+{
+	static const char *const openings[] = { "SSL certificate problem: ",
+		                                "SSL: ", "::" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(openings); i++) {
+		const char *found = strstr(fault, openings[i]);
+
+		if (found != NULL)
+			fault = found + strlen(openings[i]);
+	}
+	return fault[0] != '\0' ? fault : "no reason is given";
+}
+
+/* The alerts with which a server refuses our certificate, or the lack of one.
+ */
+static bool is_about_certificate(const char *fault)
+{
+	static const char *const alerts[] = {
+		"alert bad certificate",         "alert certificate",
+		"alert unsupported certificate", "alert handshake failure",
+		"alert access denied",           "alert unknown ca",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(alerts); i++) {
+		if (strstr(fault, alerts[i]) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int fail_tls(const char *fault, struct tkb_error *err)
+{
+	if (strstr(fault, "unexpected eof") != NULL)
+		return unavailable(err, "it closed the connection");
+	if (is_about_certificate(fault))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it does not accept our certificate: %s",
+		                reason_in(fault));
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "TLS failed: %s",
+	                reason_in(fault));
+}
+
+/* The files of our certificate. */
+static int fail_certificate(const struct tkb_remote_url *url, const char *fault,
+                            struct tkb_error *err)
+{
+	const char *cert = tkb_remote_url_param(url, "cert");
+	const char *key = tkb_remote_url_param(url, "key");
+
+	if (cert == NULL)
+		return fail_tls(fault, err);
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "cannot use the certificate in '%s' with the private "
+	                "key in '%s': %s",
+	                cert, key != NULL ? key : cert, reason_in(fault));
+}
+
+static int fail_authorities(const struct tkb_remote_url *url,
+                            struct tkb_error *err)
+{
+	const char *path = tkb_remote_url_param(url, "cafile");
+
+	if (path == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the system has no CA certificates");
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "cannot use the CA certificates in '%s'", path);
+}
+
+int tkb_curl_explain(CURL *curl, const struct tkb_remote_url *url,
+                     const char *fault, CURLcode code, struct tkb_error *err)
+{
+	switch (code) {
+	case CURLE_OUT_OF_MEMORY:
+		return tkb_fail_nomem(err);
+	case CURLE_URL_MALFORMAT:
+		return tkb_fail(err, TKB_ERR_INVALID, "its URL makes no sense");
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return unavailable(err, "its host's name is not known");
+	case CURLE_COULDNT_CONNECT:
+		return fail_to_connect(curl, err);
+	case CURLE_OPERATION_TIMEDOUT:
+		return unavailable(err, "cannot connect: it was not done in "
+		                        "time (connect-timeout)");
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_ISSUER_ERROR:
+		/*
+		 * libcurl's text for a server that says that our certificate
+		 * has expired.
+		 */
+		if (strcmp(fault, "SSL certificate verification failed") == 0)
+			return tkb_fail(err, TKB_ERR_DENIED,
+			                "it does not accept our certificate: "
+			                "it has expired");
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "its certificate is not accepted: %s",
+		                reason_in(fault));
+	case CURLE_SSL_CACERT_BADFILE:
+		return fail_authorities(url, err);
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_BAD_FUNCTION_ARGUMENT:
+		return fail_certificate(url, fault, err);
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CLIENTCERT:
+	case CURLE_SSL_CIPHER:
+		return fail_tls(fault, err);
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+		if (strstr(fault, "SSL routines") != NULL)
+			return fail_tls(fault, err);
+		return unavailable(err, "it closed the connection");
+	default:
+		return 0;
+	}
+}

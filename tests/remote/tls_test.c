@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "fake_http.h"
+#include "fake_redis.h"
+#include "nginx.h"
+
+/* TLS, against the real redis-server and nginx. */
+
+/* Whether a server wants a certificate of its clients, and by which TLS. */
+enum client_wish {
+	NO_CERTIFICATE,
+	CERTIFICATE_1_2,
+	CERTIFICATE_1_3
+};
+
+/* "TLSv1.3" */
+static const char *version_of(enum client_wish wish)
+{
+	return wish == CERTIFICATE_1_2 ? "TLSv1.2" : "TLSv1.3";
+}
+
+static struct server start_rediss(const char *name, enum client_wish wish)
+{
+	const char *more = wish == NO_CERTIFICATE ? "tls-auth-clients no\n"
+	                                          : text("tls-protocols %s\n",
+	                                                 version_of(wish));
+
+	return start_redis(text("tls-cert-file %s/%s.pem\n"
+	                        "tls-key-file %s/%s.key\n"
+	                        "tls-ca-cert-file %s/ca.pem\n%s",
+	                        test_folder(), name, test_folder(), name,
+	                        test_folder(), more));
+}
+
+static struct server start_https(const char *name, enum client_wish wish)
+{
+	const char *more =
+		wish == NO_CERTIFICATE
+			? ""
+			: text("ssl_protocols %s;\nssl_verify_client on;\n"
+	                       "ssl_client_certificate %s/ca.pem;\n",
+	                       version_of(wish), test_folder());
+
+	return start_nginx(text("%s%s%s", nginx_tls(name), more, nginx_dav()));
+}
+
+static const struct kind {
+	const char *scheme;
+	const char *clear_scheme;
+	/* With certificate `name`. */
+	struct server (*start)(const char *name, enum client_wish wish);
+	const char *refusal; /* of a client without a certificate */
+	int clear_status;    /* of one that comes in the clear */
+	const char *clear_refusal;
+} kinds[] = {
+	{ "rediss", "redis", start_rediss, "does not accept our certificate",
+	  TKB_ERR_UNAVAILABLE, "closed the connection" },
+	/* nginx says so in HTTP. */
+	{ "https", "http", start_https, "HTTP 400", TKB_ERR_DENIED,
+	  "HTTP 400" },
+};
+
+/* A server, and how it is named. */
+struct target {
+	const struct kind *kind;
+	struct server server;
+};
+
+static const char *tls_url(const struct target *target, const char *host,
+                           const char *rest)
+{
+	return text("%s://%s:%u%s", target->kind->scheme, host,
+	            target->server.tls_port, rest);
+}
+
+static void check_url_works(const char *url)
+{
+	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 7, 1);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_digest digest;
+
+	must_open(url, &handle);
+	digest = must_put(&handle, bytes);
+	check_blob(&handle, &digest, 0, bytes);
+	check_blob(&handle, &digest, TKB_MIB,
+	           tkb_bytes_slice(bytes, TKB_MIB, bytes.size));
+	(void)must_add(&handle, "ref", bytes);
+	CHECK_INT(list_records(&handle, "ref")->count, 1);
+}
+
+/* At open, or whatever is asked for first. */
+static void check_url_refused(const char *url, int status, const char *part)
+{
+	const struct tkb_digest digest = made_up(1);
+	struct notebook *notebook = new_notebook();
+	const struct tkb_record_visitor visitor = record_visitor(notebook);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	bool answer = false;
+	int rc;
+
+	rc = open_handle(url, &handle, &err);
+	if (rc < 0) {
+		CHECK_FAILS(rc, status, &err, part);
+		return;
+	}
+	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
+	                                &answer, NULL, &err),
+	            status, &err, part);
+	err = (struct tkb_error){ 0 };
+	CHECK_FAILS(handle.backend->records(handle.self, &handle.call, "ref",
+	                                    &visitor, &err),
+	            status, &err, part);
+}
+
+static void check_works(const struct target *target, const char *host,
+                        const char *rest)
+{
+	check_url_works(tls_url(target, host, rest));
+}
+
+static void check_denied(const struct target *target, const char *host,
+                         const char *rest, const char *part)
+{
+	check_url_refused(tls_url(target, host, rest), TKB_ERR_DENIED, part);
+}
+
+static void check_invalid(const struct target *target, const char *rest,
+                          const char *part)
+{
+	check_url_refused(tls_url(target, "localhost", rest), TKB_ERR_INVALID,
+	                  part);
+}
+
+/* Runs a check against a server of each kind with certificate `name`. */
+static void check_each(const char *name, enum client_wish wish,
+                       void (*check)(const struct target *target))
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
+		struct target target = { &kinds[i],
+			                 kinds[i].start(name, wish) };
+
+		check(&target);
+		stop_server(&target.server, SIGKILL);
+	}
+}
+
+static void check_trusted(const struct target *target)
+{
+	check_works(target, "localhost", "?cafile=ca.pem");
+	check_works(target, "127.0.0.1", "?cafile=ca.pem");
+	check_works(target, "127.0.0.1", "?cafile=ca.pem&verify=true");
+}
+
+TEST(tls, a_server_of_a_known_authority_is_trusted)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost,IP:127.0.0.1", 2);
+	check_each("server", NO_CERTIFICATE, check_trusted);
+}
+
+static void check_unknown(const struct target *target)
+{
+	check_denied(target, "localhost", "?cafile=other.pem",
+	             "its certificate is not accepted: ");
+	check_denied(target, "localhost", "",
+	             "its certificate is not accepted: ");
+	check_works(target, "localhost", "?verify=false");
+}
+
+TEST(tls, a_server_of_an_unknown_authority_is_not)
+{
+	make_authority("ca");
+	make_authority("other");
+	make_certificate("server", "ca", "DNS:localhost,IP:127.0.0.1", 2);
+	check_each("server", NO_CERTIFICATE, check_unknown);
+}
+
+static void check_loud(const struct target *target)
+{
+	const char *url = tls_url(target, "localhost", "?verify=false");
+	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	check_url_works(url);
+	check_denied(target, "localhost", "?cafile=ca.pem",
+	             "its certificate is not accepted: ");
+	CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+	CHECK_CONTAINS(tkb_remote_tier_warning(remote, 0), "verify=false");
+}
+
+TEST(tls, without_verification_it_works_and_is_loud)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:other", -1);
+	check_each("server", NO_CERTIFICATE, check_loud);
+}
+
+static void check_names(const struct target *target)
+{
+	static const char mismatch[] = "its certificate is not accepted: no "
+				       "alternative certificate subject name "
+				       "matches";
+
+	check_denied(target, "localhost", "?cafile=ca.pem", mismatch);
+	check_denied(target, "127.0.0.1", "?cafile=ca.pem", mismatch);
+	check_denied(target, "localhost",
+	             "?cafile=ca.pem&server-name=cache.tes", mismatch);
+	check_works(target, "localhost",
+	            "?cafile=ca.pem&server-name=cache.test");
+	check_works(target, "localhost",
+	            "?cafile=ca.pem&server-name=127.0.0.2");
+	check_works(target, "127.0.0.1",
+	            "?cafile=ca.pem&server-name=127.0.0.2");
+	check_works(target, "localhost", "?verify=false");
+}
+
+TEST(tls, a_certificate_for_another_name_is_refused)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:cache.test,IP:127.0.0.2", 2);
+	check_each("server", NO_CERTIFICATE, check_names);
+}
+
+static void check_expired(const struct target *target)
+{
+	check_denied(target, "localhost", "?cafile=ca.pem",
+	             "certificate has expired");
+	check_works(target, "localhost", "?verify=false");
+}
+
+TEST(tls, an_expired_certificate_is_refused)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", -1);
+	check_each("server", NO_CERTIFICATE, check_expired);
+}
+
+static void check_clients(const struct target *target)
+{
+	const char *refusal = target->kind->refusal;
+
+	check_works(target, "localhost",
+	            "?cafile=ca.pem&cert=client.pem&key=client.key");
+	check_works(target, "localhost", "?cafile=ca.pem&cert=both.pem");
+	check_denied(target, "localhost", "?cafile=ca.pem", refusal);
+	check_denied(target, "localhost",
+	             "?cafile=ca.pem&cert=stranger.pem&key=stranger.key",
+	             refusal);
+	check_denied(target, "localhost",
+	             "?cafile=ca.pem&cert=late.pem&key=late.key", refusal);
+}
+
+/* Each version of TLS says it at another moment. */
+TEST(tls, a_client_certificate_is_shown_where_it_is_wanted)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf both = TKB_BUF_INIT(65536);
+
+	make_authority("ca");
+	make_authority("other");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certificate("client", "ca", "DNS:client", 2);
+	make_certificate("stranger", "other", "DNS:client", 2);
+	make_certificate("late", "ca", "DNS:client", -1);
+	tkb_buf_add(&both, read_file("client.pem"));
+	tkb_buf_add(&both, read_file("client.key"));
+	write_file("both.pem", tkb_buf_bytes(&both));
+	check_each("server", CERTIFICATE_1_2, check_clients);
+	check_each("server", CERTIFICATE_1_3, check_clients);
+}
+
+TEST(tls, a_server_that_breaks_off_for_want_of_one_is_denied)
+{
+	static const char *const versions[] = { "-tls1_2", "-tls1_3" };
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	for (size_t i = 0; i < TKB_COUNT_OF(versions); i++) {
+		const unsigned port = free_port();
+		struct target target = { .kind = &kinds[1] };
+
+		CHECK(start_server(
+			&target.server, port, "log", "openssl", "s_server",
+			"-accept", text("127.0.0.1:%u", port), "-cert",
+			"server.pem", "-key", "server.key", "-CAfile", "ca.pem",
+			"-Verify", "1", "-www", versions[i], NULL));
+		target.server.tls_port = port;
+		check_denied(&target, "localhost", "?cafile=ca.pem",
+		             "it does not accept our certificate: ");
+		stop_server(&target.server, SIGKILL);
+	}
+}
+
+static void check_files(const struct target *target)
+{
+	check_invalid(target, "?cafile=none.pem",
+	              "cannot use the CA certificates in 'none.pem'");
+	check_invalid(target, "?cafile=ca.key",
+	              "cannot use the CA certificates in 'ca.key'");
+	check_invalid(target, "?cafile=ca.pem&cert=none.pem",
+	              "cannot use the certificate in 'none.pem'");
+	check_invalid(target, "?cafile=ca.pem&cert=client.pem&key=server.key",
+	              "the private key in 'server.key'");
+	check_invalid(target, "?cafile=ca.pem&cert=client.pem&key=locked.key",
+	              "the private key in 'locked.key'");
+	check_invalid(target, "?cafile=ca.pem&key=client.key",
+	              "a key without a certificate");
+}
+
+TEST(tls, files_that_cannot_be_used_are_named)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	make_certificate("client", "ca", "DNS:client", 2);
+	CHECK_INT(run("openssl", "pkey", "-in", "client.key", "-aes256",
+	              "-passout", "pass:1234", "-out", "locked.key", NULL)
+	                  .status,
+	          0);
+	check_each("server", NO_CERTIFICATE, check_files);
+}
+
+static void answer_in_the_clear(int fd, void *self)
+{
+	char bytes[4096];
+
+	(void)self;
+	if (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		(void)send(fd, "-ERR what?\r\n", 12, 0);
+}
+
+static void check_mixed_up(const struct target *target)
+{
+	const struct kind *kind = target->kind;
+	struct server fake = start_fake(answer_in_the_clear, NULL);
+
+	check_url_refused(text("%s://localhost:%u?cafile=ca.pem", kind->scheme,
+	                       fake.port),
+	                  TKB_ERR_UNAVAILABLE,
+	                  "TLS failed: wrong version number");
+	/* Redis would wait for the rest of a command. */
+	if (kind == &kinds[1])
+		check_url_refused(text("https://localhost:%u?cafile=ca.pem",
+		                       target->server.port),
+		                  TKB_ERR_UNAVAILABLE,
+		                  "TLS failed: wrong version number");
+	check_url_refused(text("%s://localhost:%u", kind->clear_scheme,
+	                       target->server.tls_port),
+	                  kind->clear_status, kind->clear_refusal);
+	stop_server(&fake, SIGKILL);
+}
+
+TEST(tls, a_server_without_it_is_told_from_one_with_it)
+{
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	check_each("server", NO_CERTIFICATE, check_mixed_up);
+}
+
+/* Kills a server when half of it has been read. */
+struct assassin {
+	struct server *server;
+	uint64_t limit;
+};
+
+static int kill_at_half(void *self, uint64_t offset, void *data, size_t size,
+                        size_t *got_out, struct tkb_error *err)
+{
+	struct assassin *assassin = self;
+
+	(void)err;
+	if (offset >= assassin->limit)
+		stop_server(assassin->server, SIGKILL);
+	memset(data, 1, size);
+	*got_out = size;
+	return 0;
+}
+
+static void check_death(struct server *server, const char *url)
+{
+	const struct tkb_digest digest = made_up(1);
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_error err = { 0 };
+	struct assassin assassin = { server, 8 * TKB_MIB };
+	const struct tkb_blob blob = { 64 * TKB_MIB,
+		                       { kill_at_half, &assassin } };
+	sigset_t blocked;
+
+	must_open(url, &handle);
+	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
+	                                &blob, &err),
+	            TKB_ERR_UNAVAILABLE, &err, "it closed the connection");
+	close_handle(&handle);
+	CHECK_INT(sigprocmask(SIG_SETMASK, NULL, &blocked), 0);
+	CHECK(!sigismember(&blocked, SIGPIPE));
+	CHECK_INT(sigpending(&blocked), 0);
+	CHECK(!sigismember(&blocked, SIGPIPE));
+}
+
+/* SIGPIPE would end this program. */
+TEST(tls, a_server_that_dies_in_the_middle_is_unavailable)
+{
+	struct server server;
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
+		struct target target = {
+			&kinds[i], kinds[i].start("server", NO_CERTIFICATE)
+		};
+
+		check_death(&target.server,
+		            tls_url(&target, "localhost", "?cafile=ca.pem"));
+	}
+	server = start_nginx(nginx_dav());
+	check_death(&server, http_url(&server, ""));
+}
+
+/* The server is told the old name, and asked for the certificate of the new. */
+TEST(tls, an_http_server_under_another_name_is_told_both)
+{
+	struct target target = { .kind = &kinds[1] };
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:cache.test", 2);
+	target.server = start_nginx(
+		text("%sif ($host != \"localhost\") { return 418; }\n"
+	             "if ($ssl_server_name != \"cache.test\") "
+	             "{ return 418; }\n%s",
+	             nginx_tls("server"), nginx_dav()));
+	check_works(&target, "localhost",
+	            "/a?cafile=ca.pem&server-name=cache.test");
+	stop_server(&target.server, SIGKILL);
+}
+
+TEST(tls, http_requests_share_a_connection_of_http_2)
+{
+	enum {
+		COUNT = 600
+	};
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
+	bool *answers = test_alloc(COUNT * sizeof(*answers));
+	struct target target = { .kind = &kinds[1] };
+	struct tkb_error err = { 0 };
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	target.server = start_https("server", NO_CERTIFICATE);
+	must_open(tls_url(&target, "localhost", "?cafile=ca.pem"), &handle);
+	for (uint32_t i = 0; i < COUNT; i++)
+		digests[i] = made_up(i);
+	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
+	                             answers, NULL, &err),
+	         &err);
+	CHECK_INT(count_requests(" HTTP/2.0 HEAD ", COUNT), COUNT);
+	CHECK_INT(count_requests("", COUNT), COUNT);
+	CHECK_INT(count_connections(), 1);
+	stop_server(&target.server, SIGKILL);
+}
+
+TEST(tls, a_redirect_out_of_tls_is_not_followed)
+{
+	struct target target = { .kind = &kinds[1] };
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	target.server = start_nginx(text("%slocation / { return 302 "
+	                                 "http://localhost/x?token=s3cret; }\n",
+	                                 nginx_tls("server")));
+	check_denied(&target, "localhost", "?cafile=ca.pem",
+	             "it redirects from https to http");
+	stop_server(&target.server, SIGKILL);
+}
