@@ -247,7 +247,7 @@ some "the library needs others" needed "$library"
 none "libtkbundle needs libzstd and libcrypto alone" \
 	strange_needs "$library" 'zstd|crypto'
 none "libtkbundle-remote needs what it is known to" strange_needs "$remote" \
-	'tkbundle|crypto|ssl|hiredis|curl|expat'
+	'tkbundle|crypto|hiredis|curl|expat'
 
 # shellcheck disable=SC2086 # the objects are many words
 variables() {
