@@ -54,14 +54,14 @@ struct tkb_remote_url {
 };
 
 /** The value of parameter `name`, or NULL. */
-TKB_API const char *tkb_remote_url_param(const struct tkb_remote_url *place,
+TKB_API const char *tkb_remote_url_param(const struct tkb_remote_url *url,
                                          const char *name);
 
 /**
  * What a program must say aloud about it before it is used, in one sentence:
  * TLS that checks nothing (`verify=false`). NULL where there is nothing.
  */
-TKB_API const char *tkb_remote_url_warning(const struct tkb_remote_url *place);
+TKB_API const char *tkb_remote_url_warning(const struct tkb_remote_url *url);
 
 /** What bounds one operation. A backend must keep to all of it. */
 struct tkb_op_limits {
