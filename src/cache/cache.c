@@ -42,6 +42,12 @@ struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
 		                    .message = left_out->message };
 }
 
+size_t tkb_cache_root_of(const struct tkb_cache *cache,
+                         const struct tkb_scanned_entry *found)
+{
+	return (size_t)(found->root - cache->roots.items);
+}
+
 void tkb_cache_close_at(struct tkb_cache **cache)
 {
 	tkb_cache_close(*cache);

@@ -3,11 +3,11 @@
 #define TKB_CACHE_CACHE_H
 
 /*
- * What stands behind struct tkb_cache, for those who work on all of it.
+ * The contents of struct tkb_cache.
  *
- * To open one takes three steps: the folders are listed (or looked up) and
- * loaded; what cannot be packed is left out; equal entries of several devices
- * are folded into one.
+ * A cache is opened in three steps: its folders are listed (or looked up) and
+ * loaded; what cannot be packed is rejected; equal entries of several devices are
+ * folded into one.
  */
 
 #include <tkbundle/cache.h>
@@ -29,44 +29,49 @@ struct tkb_cache {
 	size_t stray_count;
 };
 
-/* An entry that is wanted: its folder, and the device it was made for. */
+/* An entry to look up, and the device that it was compiled for. */
 struct tkb_pick {
 	const char *key;
 	uint32_t device;
-	bool any_device; /* each that has it */
+	bool any_device; /* every device that has it */
 };
 
-/* What a caller inside the library may ask for besides. */
+/* The choices of callers inside the library. */
 struct tkb_scan {
 	const struct tkb_cache_options *options;
-	const struct tkb_pick *picks; /* by key, then device; NULL: all */
+	const struct tkb_pick *picks; /* by key, then device; NULL: list all */
 	size_t pick_count;
 	bool keep_apart; /* do not fold equal entries of several devices */
+	bool reads_all;  /* reject entries of which a file is damaged */
 };
 
 /* As tkb_cache_open(), which see. */
 TKB_NODISCARD int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
                                  struct tkb_cache **out, struct tkb_error *err);
 
+/* The index of the root in which `found` was found. */
+size_t tkb_cache_root_of(const struct tkb_cache *cache,
+                         const struct tkb_scanned_entry *found);
+
 /* For TKB_AUTO. */
 void tkb_cache_close_at(struct tkb_cache **cache);
 
-/* List the folders that are wanted, and load them, on all threads. */
+/* List or look up the folders, and load them on all threads. */
 TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,
                                  const struct tkb_scan *scan,
                                  struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
-/* Sort what was found; hash it where need be; fold it, unless kept apart. */
+/* Sort the entries found, hash those that need it, and fold equal ones. */
 TKB_NODISCARD int tkb_cache_fold(struct tkb_cache *cache,
                                  const struct tkb_scan *scan,
                                  struct tkb_error *err);
 
-/* What is told of an entry that was left out. */
+/* The result to report for an entry that was left out. */
 struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
                                       enum tkb_outcome outcome);
 
-/* Note that folder `key` of `root` is to be left out, as `why` says. */
+/* List folder `key` of `root` as left out, for the reason in `why`. */
 TKB_NODISCARD int tkb_cache_reject(struct tkb_cache *cache, const char *root,
                                    const char *key, const struct tkb_error *why,
                                    struct tkb_error *err);

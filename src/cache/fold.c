@@ -30,7 +30,7 @@ static bool has_twin(const struct tkb_cache *cache, size_t index)
 	        same_identity(found, found + 1));
 }
 
-/* What hashing an entry gave. */
+/* The result of hashing an entry. */
 struct verdict {
 	int rc;
 	struct tkb_error err;
@@ -39,7 +39,8 @@ struct verdict {
 struct hashing {
 	struct tkb_cache *cache;
 	struct verdict *verdicts; /* owned; of each entry found */
-	bool all;                 /* else only what another device has too */
+	bool all;                 /* else those that another device has, too */
+	bool is_read_only;        /* files may change meanwhile */
 };
 
 static void hashing_release(struct hashing *hashing)
@@ -47,7 +48,7 @@ static void hashing_release(struct hashing *hashing)
 	free(hashing->verdicts);
 }
 
-/* What several devices hold under one key can be told apart only by digest. */
+/* Entries of one key on several devices are compared by their digests. */
 static int hash_one(void *self, size_t worker, size_t index,
                     struct tkb_error *err)
 {
@@ -56,14 +57,13 @@ static int hash_one(void *self, size_t worker, size_t index,
 	struct verdict *result = &hashing->verdicts[index];
 	struct tkb_scanned_entry *found = &cache->found[index];
 	struct tkb_loader *loader = &cache->loaders[worker];
-	struct tkb_bytes bytes;
 
 	if (!hashing->all && !has_twin(cache, index))
 		return 0;
-	for (size_t i = 0; i < found->entry.file_count && result->rc == 0; i++)
-		result->rc = tkb_scanned_entry_read(loader, found, i, &bytes,
-		                                    &result->err);
-	if (result->rc == 0)
+	result->rc =
+		tkb_scanned_entry_read_all(loader, found, false, &result->err);
+	/* A writer at work is no damage, and only matters to who packs it. */
+	if (result->rc == 0 && !hashing->is_read_only)
 		result->rc =
 			tkb_scanned_entry_check(loader, found, &result->err);
 	if (result->rc < 0 &&
@@ -74,7 +74,7 @@ static int hash_one(void *self, size_t worker, size_t index,
 	return 0;
 }
 
-/* Let `into` stand for `found`'s device too. */
+/* Add `found`'s device to `into`. */
 static int join_devices(struct tkb_cache *cache, struct tkb_scanned_entry *into,
                         const struct tkb_scanned_entry *found,
                         struct tkb_error *err)
@@ -114,11 +114,12 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 }
 
 /*
- * Leave out what cannot be packed after all; and with `fold`, let one entry
- * stand for all devices that hold the same.
+ * Reject entries that failed to hash; and with `fold`, make one entry of equal
+ * ones.
  */
-static int settle(struct tkb_cache *cache, const struct verdict *verdicts,
-                  bool fold, struct tkb_error *err)
+static int reject_and_fold(struct tkb_cache *cache,
+                           const struct verdict *verdicts, bool fold,
+                           struct tkb_error *err)
 {
 	size_t kept = 0;
 	int rc;
@@ -145,13 +146,15 @@ static int settle(struct tkb_cache *cache, const struct verdict *verdicts,
 	return 0;
 }
 
-static int hash_and_settle(struct tkb_cache *cache, const struct tkb_scan *scan,
-                           struct tkb_error *err)
+static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
+                        struct tkb_error *err)
 {
 	const bool fold = !scan->keep_apart && cache->roots.count > 1;
 	TKB_AUTO(hashing_release)
 	struct hashing hashing = { .cache = cache,
-		                   .all = scan->options->has_digests };
+		                   .all = scan->options->has_digests ||
+		                          scan->reads_all,
+		                   .is_read_only = scan->reads_all };
 	const struct tkb_parallel_work work = { hash_one, &hashing };
 	int rc;
 
@@ -164,7 +167,7 @@ static int hash_and_settle(struct tkb_cache *cache, const struct tkb_scan *scan,
 	rc = tkb_parallel(cache->found_count, cache->loader_count, &work, err);
 	if (rc < 0)
 		return rc;
-	return settle(cache, hashing.verdicts, fold, err);
+	return reject_and_fold(cache, hashing.verdicts, fold, err);
 }
 
 static int compare_left_out(const void *a, const void *b)
@@ -184,7 +187,7 @@ int tkb_cache_fold(struct tkb_cache *cache, const struct tkb_scan *scan,
 	if (cache->found_count > 1)
 		qsort(cache->found, cache->found_count, sizeof(*cache->found),
 		      compare_found);
-	rc = hash_and_settle(cache, scan, err);
+	rc = hash_entries(cache, scan, err);
 	if (rc < 0)
 		return rc;
 	if (cache->left_out_count > 1)

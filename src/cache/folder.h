@@ -2,7 +2,7 @@
 #ifndef TKB_CACHE_FOLDER_H
 #define TKB_CACHE_FOLDER_H
 
-/* What a folder of a cache root holds, before anything in it is read. */
+/* The names in a folder of a cache root. */
 
 #include "base/base.h"
 #include "base/buf.h"
@@ -29,7 +29,7 @@ TKB_NODISCARD int tkb_folder_open(int root_fd, const char *key,
                                   struct tkb_error *err);
 void tkb_folder_close(struct tkb_folder *folder);
 
-/* The name behind `name`, or the first for NULL; NULL behind the last. */
+/* The name after `name`, or the first one for NULL; NULL after the last. */
 const char *tkb_folder_next(const struct tkb_folder *folder, const char *name);
 
 #endif

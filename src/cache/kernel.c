@@ -18,7 +18,7 @@ size_t tkb_kernel_group_index(const struct tkb_entry *entry)
 	return i;
 }
 
-/* The group file itself is none that a group file may list. */
+/* A group file may not list itself. */
 static bool has_file(const struct tkb_entry *entry, const char *name)
 {
 	if (tkb_name_is_group(name))
@@ -59,7 +59,7 @@ int tkb_kernel_check_group(const struct tkb_entry *entry, struct tkb_bytes text,
 	return 0;
 }
 
-/* Any place will do to see what the group file lists. */
+/* Restore the group file to some place, and check it there. */
 static int check_packed_group(const struct tkb_entry *entry,
                               struct tkb_bytes packed, struct tkb_arena *arena,
                               struct tkb_error *err)

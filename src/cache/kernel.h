@@ -2,7 +2,7 @@
 #ifndef TKB_CACHE_KERNEL_H
 #define TKB_CACHE_KERNEL_H
 
-/* Does what a bundle says of a kernel agree with the kernel's files? */
+/* Check a kernel's files against what a bundle says of it. */
 
 #include "base/arena.h"
 #include "base/base.h"

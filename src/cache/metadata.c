@@ -164,7 +164,7 @@ int tkb_metadata_check_key(const struct tkb_metadata *metadata, const char *key,
 	return 0;
 }
 
-const char *const *tkb_metadata_binaries(const char *backend)
+static const char *const *binaries_of(const char *backend)
 {
 	if (strcmp(backend, "cuda") == 0)
 		return cuda_binaries;
@@ -173,6 +173,21 @@ const char *const *tkb_metadata_binaries(const char *backend)
 	if (strcmp(backend, "xpu") == 0)
 		return xpu_binaries;
 	return all_binaries;
+}
+
+bool tkb_metadata_is_binary(const char *backend, const char *name)
+{
+	const char *const *binaries = binaries_of(backend);
+	const char *extension = tkb_name_extension(name);
+
+	while (*binaries != NULL && strcmp(extension, *binaries) != 0)
+		binaries++;
+	return *binaries != NULL;
+}
+
+const char *tkb_metadata_binary(const char *backend)
+{
+	return binaries_of(backend)[0];
 }
 
 int tkb_metadata_check_binary(const struct tkb_metadata *metadata,

@@ -30,14 +30,17 @@ TKB_NODISCARD int tkb_metadata_check_key(const struct tkb_metadata *metadata,
                                          struct tkb_error *err);
 
 /*
- * The extensions that a binary for `backend` may have, as a list that ends
- * with NULL; of an unknown backend, all that are known.
+ * Is `name` called as a binary for `backend` is? Of an unknown backend, as any
+ * binary.
  */
-const char *const *tkb_metadata_binaries(const char *backend);
+bool tkb_metadata_is_binary(const char *backend, const char *name);
+
+/* The extension that a binary for `backend` has, or the first of several. */
+const char *tkb_metadata_binary(const char *backend);
 
 /*
- * Is file `name`, holding `bytes`, as a binary of this kernel must be? True of
- * files that are no binary. The failure has the reason "binary".
+ * Check that file `name`, if it is called as a binary is, holds a binary for this
+ * kernel's target, with its symbol. The failure has the reason "binary".
  */
 TKB_NODISCARD int tkb_metadata_check_binary(const struct tkb_metadata *metadata,
                                             const char *name,

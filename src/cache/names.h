@@ -2,7 +2,7 @@
 #ifndef TKB_CACHE_NAMES_H
 #define TKB_CACHE_NAMES_H
 
-/* What the names of an entry's files say. */
+/* The names of an entry's files. */
 
 #include "base/base.h"
 
@@ -14,10 +14,10 @@ enum {
 
 #define TKB_FILE_SIZE_LIMIT ((uint64_t)64 * 1024 * 1024)
 
-/* A frame is decoded in memory, and an entry is never split. */
+/* A frame is decoded in memory, and has whole entries. */
 #define TKB_ENTRY_SIZE_LIMIT ((uint64_t)256 * 1024 * 1024)
 
-/* Behind the last dot; "" where there is none. Part of `name`. */
+/* The part of `name` behind its last dot; "" if there is none. */
 const char *tkb_name_extension(const char *name);
 
 bool tkb_name_ends_with(const char *name, const char *ending);
@@ -29,10 +29,10 @@ bool tkb_name_is_group(const char *name);
 bool tkb_name_is_module(const char *name);
 bool tkb_name_is_autotune(const char *name);
 
-/* The `<name>` of a group file, module or autotune file; its length. */
+/* The length and start of the `<name>` in a group, module or autotune file. */
 size_t tkb_name_stem(const char *name, const char **start_out);
 
-/* Source, IR or assembly, which no launch reads: what lean drops. */
+/* Is it source, IR or assembly, which no launch reads and lean drops? */
 bool tkb_name_is_lean_drop(const char *name);
 
 /* The order of an entry's files: by extension, then by name. */

@@ -14,7 +14,7 @@
 #define TKB_ROOT_OWN_FOLDER ".tkbundle"
 
 struct tkb_root {
-	char *path; /* owned; absolute, as it was given */
+	char *path; /* owned; absolute, links not resolved */
 	int fd;     /* owned */
 	uint32_t device;
 };
@@ -28,24 +28,24 @@ struct tkb_roots {
 void tkb_roots_release(struct tkb_roots *roots);
 
 /*
- * Open what is there below `path`. Returns 0, TKB_MISS (nothing is),
+ * Open the roots that exist below `path`. Returns 0, TKB_MISS (nothing is),
  * TKB_ERR_INVALID (not a folder), TKB_ERR_IO or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_roots_open(const char *path, struct tkb_roots *out,
                                  struct tkb_error *err);
 
-/* What is there already? */
+/* What a path already holds. */
 struct tkb_probe {
-	bool is_inductor; /* a folder `triton` with a device's folder in it */
-	bool has_keys;    /* a folder that is called as a key is */
+	bool is_inductor; /* it has a `triton/<device>` */
+	bool has_keys;    /* it has a name with the shape of a key */
 };
 
 TKB_NODISCARD int tkb_roots_probe(const char *path, struct tkb_probe *out,
                                   struct tkb_error *err);
 
 /*
- * Add the one at `path`; for Inductor, of `device`. What is not there is made
- * with `make`; without, its descriptor is -1.
+ * Append the root at `path`, or under Inductor that of `device`. If it does not
+ * exist, it is made if `make`; else its descriptor is -1.
  */
 TKB_NODISCARD int tkb_root_make(const char *path, bool is_inductor,
                                 uint32_t device, bool make,

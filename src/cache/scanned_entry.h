@@ -3,14 +3,17 @@
 #define TKB_CACHE_SCANNED_ENTRY_H
 
 /*
- * An entry found in a cache root, in two steps.
+ * An entry as it lies in a cache root. An entry is whole if its folder loads and
+ * each of its files reads: collect, push, emit, pull, relocate and the verify of
+ * a cache all judge by these functions.
  *
- *   tkb_scanned_entry_load()   reads what decides what it is: the group file, the
- *                      other JSON files, modules; and looks at the rest.
- *   tkb_scanned_entry_read()   reads one of the rest, checks and hashes it.
- *   tkb_scanned_entry_check()  looks at every file again: did it change meanwhile?
+ *   tkb_scanned_entry_load()      reads what decides what it is (the group file,
+ *                                 other JSON files, modules), stats the rest;
+ *   tkb_scanned_entry_read()      reads one of the rest, checks and hashes it;
+ *   tkb_scanned_entry_read_all()  does so for each;
+ *   tkb_scanned_entry_check()     finds out whether a file has changed since.
  *
- * A compiler may be at work in the cache all the time.
+ * A compiler may write to the cache at any time.
  */
 
 #include <sys/stat.h>
@@ -22,7 +25,7 @@
 #include "cache/metadata.h"
 #include "cache/root.h"
 
-/* What tells a file from what stood, or stands, in its place. */
+/* Tells a file from another one that had, or has, its name. */
 struct tkb_stamp {
 	uint64_t inode;
 	int64_t size;
@@ -39,7 +42,7 @@ struct tkb_scanned_entry_file {
 struct tkb_scanned_entry {
 	struct tkb_entry entry; /* all of it in the loader's arena */
 	struct tkb_file *files; /* the entry's, to be completed */
-	struct tkb_scanned_entry_file *found; /* likewise, by index */
+	struct tkb_scanned_entry_file *loaded; /* likewise, by index */
 	const struct tkb_root *root;
 	struct tkb_metadata metadata;
 	const char *group_name;         /* of a kernel, else NULL */
@@ -80,8 +83,8 @@ TKB_NODISCARD int tkb_scanned_entry_load(struct tkb_loader *loader,
                                          struct tkb_error *err);
 
 /*
- * A file cannot be looked at (errno): because it is not there, which is
- * `absent` ("'<name>' <what>"), or because the system refuses.
+ * Fail because file `name` could not be reached (errno): for `absent`, saying
+ * "'<name>' <what>", if it is not there; else for what the system says.
  */
 int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
                   struct tkb_error *err);
@@ -103,7 +106,18 @@ TKB_NODISCARD int tkb_scanned_entry_read(struct tkb_loader *loader,
                                          size_t index, struct tkb_bytes *out,
                                          struct tkb_error *err);
 
-/* The failure has the reason "busy", or "missing". */
+/*
+ * Read every file that is not read yet. With `skips_texts` those that no launch
+ * reads are left out.
+ */
+TKB_NODISCARD int tkb_scanned_entry_read_all(
+	struct tkb_loader *loader, const struct tkb_scanned_entry *found,
+	bool skips_texts, struct tkb_error *err);
+
+/*
+ * Stat every file again, and read the group file again. The failure has the
+ * reason "busy", or "missing".
+ */
 TKB_NODISCARD int tkb_scanned_entry_check(struct tkb_loader *loader,
                                           const struct tkb_scanned_entry *found,
                                           struct tkb_error *err);

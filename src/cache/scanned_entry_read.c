@@ -66,6 +66,29 @@ static void format_path(char *out, size_t size,
 	(void)snprintf(out, size, "%s/%s", found->entry.key, name);
 }
 
+/* A power failure may leave a file empty, and a text as nothing but zeros. */
+static bool is_written(const char *name, struct tkb_bytes bytes)
+{
+	return bytes.size != 0 &&
+	       (!tkb_name_is_lean_drop(name) ||
+	        memchr(bytes.data, '\0', bytes.size) == NULL);
+}
+
+static int check_contents(const struct tkb_scanned_entry *found,
+                          const char *name, struct tkb_bytes bytes,
+                          struct tkb_error *err)
+{
+	int rc;
+
+	if (found->entry.kind != TKB_KIND_KERNEL)
+		return 0;
+	rc = tkb_metadata_check_binary(&found->metadata, name, bytes, err);
+	if (rc == 0 && !is_written(name, bytes))
+		return tkb_fail_entry(err, TKB_REASON_BINARY,
+		                      "'%s' was never written", name);
+	return rc;
+}
+
 int tkb_scanned_entry_read(struct tkb_loader *loader,
                            const struct tkb_scanned_entry *found, size_t index,
                            struct tkb_bytes *out, struct tkb_error *err)
@@ -75,8 +98,8 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 	struct tkb_stamp stamp = { 0 };
 	int rc;
 
-	if (found->found[index].bytes.data != NULL) {
-		*out = found->found[index].bytes;
+	if (found->loaded[index].bytes.data != NULL) {
+		*out = found->loaded[index].bytes;
 		return 0;
 	}
 	format_path(path, sizeof(path), found, file->name);
@@ -84,7 +107,7 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 	                                 path, &stamp, err);
 	if (rc < 0)
 		return rc;
-	if (!stamp_equal(&stamp, &found->found[index].stamp))
+	if (!stamp_equal(&stamp, &found->loaded[index].stamp))
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "'%s' changed while it was read",
 		                      file->name);
@@ -93,14 +116,27 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 		                    loader->scratch.size);
 	*out = tkb_buf_bytes(&loader->scratch);
 	rc = tkb_hasher_digest(&loader->hasher, *out, &file->digest, err);
-	if (rc < 0 || found->entry.kind != TKB_KIND_KERNEL)
-		return rc;
-	return tkb_metadata_check_binary(&found->metadata, file->name, *out,
-	                                 err);
+	return rc < 0 ? rc : check_contents(found, file->name, *out, err);
 }
 
-static int check_file(const struct tkb_scanned_entry *found, size_t index,
-                      struct tkb_error *err)
+int tkb_scanned_entry_read_all(struct tkb_loader *loader,
+                               const struct tkb_scanned_entry *found,
+                               bool skips_texts, struct tkb_error *err)
+{
+	struct tkb_bytes bytes;
+	int rc = 0;
+
+	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++) {
+		if (!skips_texts ||
+		    !tkb_name_is_lean_drop(found->files[i].name))
+			rc = tkb_scanned_entry_read(loader, found, i, &bytes,
+			                            err);
+	}
+	return rc;
+}
+
+static int check_unchanged(const struct tkb_scanned_entry *found, size_t index,
+                           struct tkb_error *err)
 {
 	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
 	struct stat status;
@@ -112,7 +148,7 @@ static int check_file(const struct tkb_scanned_entry *found, size_t index,
 		                     "vanished while it was read",
 		                     found->files[index].name, err);
 	stamp = tkb_stamp_of(&status);
-	if (!stamp_equal(&stamp, &found->found[index].stamp))
+	if (!stamp_equal(&stamp, &found->loaded[index].stamp))
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "'%s' changed while it was read",
 		                      found->files[index].name);
@@ -152,7 +188,7 @@ int tkb_scanned_entry_check(struct tkb_loader *loader,
 	int rc;
 
 	for (size_t i = 0; i < found->entry.file_count; i++) {
-		rc = check_file(found, i, err);
+		rc = check_unchanged(found, i, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* The two smallest of the keys that begin so: a folder's order is chance. */
+/* The two smallest matching keys, as the order of a folder is random. */
 struct matches {
 	const char *first;
 	const char *second;
 	size_t index; /* of the first */
 };
 
-static void note(struct matches *matches, const char *key, size_t index)
+static void add_match(struct matches *matches, const char *key, size_t index)
 {
 	const int order =
 		matches->first == NULL ? -1 : strcmp(key, matches->first);
@@ -38,7 +38,7 @@ int tkb_select_key(const void *list, size_t count,
 		const char *key = key_at(list, i);
 
 		if (strncmp(key, prefix, length) == 0)
-			note(&matches, key, i);
+			add_match(&matches, key, i);
 	}
 	if (matches.second != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,

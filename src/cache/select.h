@@ -2,7 +2,7 @@
 #ifndef TKB_CACHE_SELECT_H
 #define TKB_CACHE_SELECT_H
 
-/* Keys that a person types: whole, or the first characters of one. */
+/* Find a key by its first characters, as a person types it. */
 
 #include "base/base.h"
 

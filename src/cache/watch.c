@@ -22,7 +22,7 @@ static void pass_progress(void *self, uint64_t done, uint64_t total)
 	timed->own.on_progress(timed->own.self, done, total);
 }
 
-static bool is_over(void *self)
+static bool is_past_end(void *self)
 {
 	const struct tkb_timed *timed = self;
 
@@ -57,7 +57,7 @@ int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,
 		.self = timed,
 		.on_result = own.on_result != NULL ? pass_result : NULL,
 		.on_progress = own.on_progress != NULL ? pass_progress : NULL,
-		.is_cancelled = is_over,
+		.is_cancelled = is_past_end,
 	};
 	return 0;
 }
@@ -101,8 +101,8 @@ void tkb_watcher_result(struct tkb_watcher *watcher,
 	(void)pthread_mutex_unlock(&watcher->lock);
 }
 
-/* In the lock, so that what is told never goes back. */
-static void tell_progress(struct tkb_watcher *watcher)
+/* Lock held, so that progress never goes back. Releases it. */
+static void tell_and_unlock(struct tkb_watcher *watcher)
 {
 	watcher->watch->on_progress(watcher->watch->self,
 	                            atomic_load(&watcher->done),
@@ -116,7 +116,7 @@ void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done)
 		return;
 	(void)atomic_fetch_add(&watcher->done, done);
 	if (pthread_mutex_trylock(&watcher->lock) == 0)
-		tell_progress(watcher);
+		tell_and_unlock(watcher);
 }
 
 void tkb_watcher_finish(struct tkb_watcher *watcher)
@@ -124,7 +124,7 @@ void tkb_watcher_finish(struct tkb_watcher *watcher)
 	if (watcher->watch->on_progress == NULL)
 		return;
 	(void)pthread_mutex_lock(&watcher->lock);
-	tell_progress(watcher);
+	tell_and_unlock(watcher);
 }
 
 int tkb_watcher_check(struct tkb_watcher *watcher, struct tkb_error *err)

@@ -3,10 +3,10 @@
 #define TKB_CACHE_WATCH_H
 
 /*
- * Calls a caller's struct tkb_watch from several threads, one at a time. A
- * thread that would have to wait for another does not: progress is told by
- * whoever is next, and one answer to "is it cancelled?" is enough. To sleep for
- * each of a thousand entries would cost more than the entries.
+ * Call a caller's struct tkb_watch from several threads, one at a time. A thread
+ * never waits to tell progress or to ask whether the call is cancelled: while
+ * another one does so, it goes on. To wait at each of a thousand entries would
+ * cost more than the entries.
  */
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ TKB_NODISCARD int tkb_watch_read(struct tkb_watch *out,
                                  struct tkb_error *err);
 
 /*
- * A caller's watch that ends the call at its deadline, too:
+ * A caller's watch that also cancels the call at its deadline:
  *
  *     rc = tkb_timed_begin(&timed, options.watch, options.deadline_ms, err);
  *     if (rc < 0)
@@ -38,10 +38,10 @@ TKB_NODISCARD int tkb_watch_read(struct tkb_watch *out,
  *     rc = work(&timed.watch, err);
  *     return tkb_timed_end(&timed, rc, err);
  *
- * It must not move meanwhile.
+ * It must not be moved in between.
  */
 struct tkb_timed {
-	struct tkb_watch watch; /* to be asked instead */
+	struct tkb_watch watch; /* use this one instead */
 	struct tkb_watch own;   /* the caller's */
 	uint32_t deadline_ms;
 	uint64_t end_ns; /* of CLOCK_MONOTONIC */
@@ -52,7 +52,7 @@ TKB_NODISCARD int tkb_timed_begin(struct tkb_timed *timed,
                                   const struct tkb_watch *given,
                                   uint32_t deadline_ms, struct tkb_error *err);
 
-/* Returns `rc`; where it was the deadline that ended the call, says so. */
+/* Returns `rc`; if the deadline cancelled the call, `err` says so. */
 TKB_NODISCARD int tkb_timed_end(const struct tkb_timed *timed, int rc,
                                 struct tkb_error *err);
 
@@ -63,10 +63,10 @@ void tkb_watcher_release(struct tkb_watcher *watcher);
 void tkb_watcher_result(struct tkb_watcher *watcher,
                         const struct tkb_result *result);
 
-/* So many bytes more are done. */
+/* Add `done` bytes to the progress. */
 void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done);
 
-/* Tell what progress nobody has told. */
+/* Tell the final progress. */
 void tkb_watcher_finish(struct tkb_watcher *watcher);
 
 /* 0, or TKB_ERR_CANCELLED. */

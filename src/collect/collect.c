@@ -12,8 +12,8 @@
 
 struct collector {
 	const struct tkb_collect_options *options;
-	const struct tkb_pack_request *order; /* NULL: everything */
-	struct tkb_cache *cache;              /* owned */
+	const struct tkb_pack_request *request; /* NULL: everything */
+	struct tkb_cache *cache;                /* owned */
 	struct tkb_watcher watcher;
 	struct tkb_pack pack;
 };
@@ -69,7 +69,7 @@ static void fill_report(const struct collector *collector,
 	}
 }
 
-static void tell_entries(struct collector *collector)
+static void report_entries(struct collector *collector)
 {
 	const struct tkb_cache *cache = collector->cache;
 
@@ -93,9 +93,9 @@ static void tell_entries(struct collector *collector)
 	}
 }
 
-static void tell_launcher(struct collector *collector,
-                          const struct tkb_saved_launcher *launcher,
-                          bool is_dropped)
+static void report_launcher(struct collector *collector,
+                            const struct tkb_saved_launcher *launcher,
+                            bool is_dropped)
 {
 	const struct tkb_result result = {
 		.root = "",
@@ -111,18 +111,18 @@ static void tell_launcher(struct collector *collector,
 	tkb_watcher_result(&collector->watcher, &result);
 }
 
-static void tell_results(struct collector *collector)
+static void report_results(struct collector *collector)
 {
 	const struct tkb_pack *pack = &collector->pack;
 
-	tell_entries(collector);
+	report_entries(collector);
 	for (size_t i = 0; i < pack->launcher_count; i++)
-		tell_launcher(collector, &pack->launchers[i], false);
+		report_launcher(collector, &pack->launchers[i], false);
 	for (size_t i = 0; i < pack->dropped_count; i++)
-		tell_launcher(collector, &pack->dropped[i]->saved, true);
+		report_launcher(collector, &pack->dropped[i]->saved, true);
 }
 
-struct tkb_cache_options tkb_collect_choices(
+struct tkb_cache_options tkb_collect_cache_options(
 	const struct tkb_collect_options *options)
 {
 	return (struct tkb_cache_options){
@@ -143,22 +143,23 @@ static int open_cache(struct collector *collector, const char *cache_root,
                       struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = collector->options;
-	const struct tkb_pack_request *order = collector->order;
-	const struct tkb_cache_options choices = tkb_collect_choices(options);
+	const struct tkb_pack_request *request = collector->request;
+	const struct tkb_cache_options cache_options =
+		tkb_collect_cache_options(options);
 	const struct tkb_scan scan = {
-		.options = &choices,
-		.picks = order == NULL ? NULL : order->picks,
-		.pick_count = order == NULL ? 0 : order->pick_count,
+		.options = &cache_options,
+		.picks = request == NULL ? NULL : request->picks,
+		.pick_count = request == NULL ? 0 : request->pick_count,
 	};
 
-	if (order == NULL || order->pick_count != 0)
+	if (request == NULL || request->pick_count != 0)
 		return tkb_cache_scan(cache_root, &scan, &collector->cache,
 		                      err);
 	collector->cache = tkb_alloc_array(1, sizeof(*collector->cache));
 	return collector->cache == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-/* Strict: what is left out must not go unseen. */
+/* A strict collect fails where something is left out. */
 static int check_left_out(const struct tkb_collect_report *report,
                           struct tkb_error *err)
 {
@@ -188,12 +189,12 @@ int tkb_collect_options_read(struct tkb_collect_options *out,
 
 static int collect(const char *cache_root,
                    const struct tkb_collect_options *options,
-                   const struct tkb_pack_request *order,
+                   const struct tkb_pack_request *request,
                    const struct tkb_sink *sink, const char *folder,
                    struct tkb_collect_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(collector_close)
-	struct collector collector = { .options = options, .order = order };
+	struct collector collector = { .options = options, .request = request };
 	struct tkb_collect_report own = { 0 };
 	int rc;
 
@@ -204,16 +205,16 @@ static int collect(const char *cache_root,
 		return rc;
 	collector.pack.cache = collector.cache;
 	collector.pack.is_dry_run = options->is_dry_run;
-	if (order != NULL) {
-		collector.pack.savings = order->launchers;
-		collector.pack.saving_count = order->launcher_count;
+	if (request != NULL) {
+		collector.pack.savings = request->launchers;
+		collector.pack.saving_count = request->launcher_count;
 	}
 	rc = tkb_pack(&collector.pack, err);
 	if (rc < 0)
 		return rc;
 
 	fill_report(&collector, &own);
-	tell_results(&collector);
+	report_results(&collector);
 	rc = options->is_strict ? check_left_out(&own, err) : 0;
 	if (rc == 0)
 		rc = write_bundle(&collector, options->is_dry_run ? NULL : sink,
@@ -225,7 +226,7 @@ static int collect(const char *cache_root,
 
 int tkb_collect_request(const char *cache_root,
                         const struct tkb_collect_options *options,
-                        const struct tkb_pack_request *order,
+                        const struct tkb_pack_request *request,
                         const struct tkb_sink *sink, const char *folder,
                         struct tkb_collect_report *report,
                         struct tkb_error *err)
@@ -239,11 +240,11 @@ int tkb_collect_request(const char *cache_root,
 		return rc;
 	chosen = *options;
 	chosen.watch = &timed.watch;
-	rc = collect(cache_root, &chosen, order, sink, folder, report, err);
+	rc = collect(cache_root, &chosen, request, sink, folder, report, err);
 	return tkb_timed_end(&timed, rc, err);
 }
 
-/* Nothing is collected, and told. */
+/* If tkbundle is disabled, the report is empty. */
 static bool is_disabled(const struct tkb_collect_options *options,
                         struct tkb_collect_report *report)
 {
@@ -276,7 +277,7 @@ int tkb_collect(const char *cache_root,
 
 int tkb_collect_request_to_file(const char *cache_root,
                                 const struct tkb_collect_options *options,
-                                const struct tkb_pack_request *order,
+                                const struct tkb_pack_request *request,
                                 const char *path,
                                 struct tkb_collect_report *report,
                                 struct tkb_error *err)
@@ -288,7 +289,7 @@ int tkb_collect_request_to_file(const char *cache_root,
 	int rc;
 
 	if (options->is_dry_run)
-		return tkb_collect_request(cache_root, options, order, NULL,
+		return tkb_collect_request(cache_root, options, request, NULL,
 		                           NULL, report, err);
 	copy = strdup(path);
 	if (copy == NULL)
@@ -297,7 +298,7 @@ int tkb_collect_request_to_file(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	sink = tkb_draft_sink(draft);
-	rc = tkb_collect_request(cache_root, options, order, &sink,
+	rc = tkb_collect_request(cache_root, options, request, &sink,
 	                         dirname(copy), &own, err);
 	if (rc == 0)
 		rc = tkb_draft_publish(draft, err);

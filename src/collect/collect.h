@@ -2,14 +2,14 @@
 #ifndef TKB_COLLECT_COLLECT_H
 #define TKB_COLLECT_COLLECT_H
 
-/* Collect, for those who say which entries and launchers are wanted. */
+/* Collect by a list of entries and launchers. */
 
 #include <tkbundle/collect.h>
 
 #include "cache/cache.h"
 #include "collect/pack.h"
 
-/* What a recorder wants collected. */
+/* What is to be collected. */
 struct tkb_pack_request {
 	const struct tkb_pick *picks; /* by key, then device; never NULL */
 	size_t pick_count;            /* 0: no cache is looked at */
@@ -26,17 +26,17 @@ TKB_NODISCARD int tkb_collect_options_read(
 	const struct tkb_collect_options *given,
 	const struct tkb_collect_report *report, struct tkb_error *err);
 
-/* How a collect with `options` opens a cache; its watch is by reference. */
-struct tkb_cache_options tkb_collect_choices(
+/* The options with which a collect opens a cache; its watch is by reference. */
+struct tkb_cache_options tkb_collect_cache_options(
 	const struct tkb_collect_options *options);
 
 /*
- * As tkb_collect(), with options that were read. `order` may be NULL: everything. `folder` is where a large
+ * As tkb_collect(), with options that were read. `request` may be NULL: everything. `folder` is where a large
  * bundle waits until its header can be written; NULL is $TMPDIR.
  */
 TKB_NODISCARD int tkb_collect_request(const char *cache_root,
                                       const struct tkb_collect_options *options,
-                                      const struct tkb_pack_request *order,
+                                      const struct tkb_pack_request *request,
                                       const struct tkb_sink *sink,
                                       const char *folder,
                                       struct tkb_collect_report *report,
@@ -45,7 +45,7 @@ TKB_NODISCARD int tkb_collect_request(const char *cache_root,
 /* As tkb_collect_to_file(). */
 TKB_NODISCARD int tkb_collect_request_to_file(
 	const char *cache_root, const struct tkb_collect_options *options,
-	const struct tkb_pack_request *order, const char *path,
+	const struct tkb_pack_request *request, const char *path,
 	struct tkb_collect_report *report, struct tkb_error *err);
 
 #endif

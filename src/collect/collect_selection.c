@@ -3,10 +3,10 @@
 
 #include "collect/recorder_set.h"
 
-/* What there is to go by. */
+/* What a selection is made from. */
 struct evidence {
-	const struct tkb_recorded_pair **notes; /* owned; by key, then device */
-	size_t note_count;
+	const struct tkb_recorded_pair **pairs; /* owned; by key, then device */
+	size_t pair_count;
 	bool has_winners;
 	const char **needs; /* owned; the keys that launchers need, sorted */
 	size_t need_count;
@@ -15,31 +15,31 @@ struct evidence {
 
 static void evidence_release(struct evidence *evidence)
 {
-	free(evidence->notes);
+	free(evidence->pairs);
 	free(evidence->needs);
 }
 
-void tkb_collect_selection_release(struct tkb_collect_selection *wishes)
+void tkb_collect_selection_release(struct tkb_collect_selection *selection)
 {
-	free(wishes->picks);
-	free(wishes->savings);
-	*wishes = (struct tkb_collect_selection){ 0 };
+	free(selection->picks);
+	free(selection->savings);
+	*selection = (struct tkb_collect_selection){ 0 };
 }
 
 static int list_needs(struct evidence *evidence,
-                      const struct tkb_collect_selection *wishes,
+                      const struct tkb_collect_selection *selection,
                       struct tkb_error *err)
 {
 	size_t total = 0;
 
-	for (size_t i = 0; i < wishes->saving_count; i++)
-		total += wishes->savings[i].saved.need_count;
+	for (size_t i = 0; i < selection->saving_count; i++)
+		total += selection->savings[i].saved.need_count;
 	evidence->needs = tkb_alloc_array(total, sizeof(*evidence->needs));
 	if (evidence->needs == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < wishes->saving_count; i++) {
+	for (size_t i = 0; i < selection->saving_count; i++) {
 		const struct tkb_saved_launcher *saved =
-			&wishes->savings[i].saved;
+			&selection->savings[i].saved;
 
 		for (size_t j = 0; j < saved->need_count; j++)
 			evidence->needs[evidence->need_count++] =
@@ -56,41 +56,41 @@ static bool is_needed(const struct evidence *evidence, const char *key)
 	               sizeof(*evidence->needs), tkb_compare_texts) != NULL;
 }
 
-static int compare_with_note(const void *key, const void *item)
+static int compare_with_pair(const void *key, const void *item)
 {
-	const struct tkb_recorded_pair *const *note = item;
+	const struct tkb_recorded_pair *const *pair = item;
 
-	return strcmp(key, (*note)->key);
+	return strcmp(key, (*pair)->key);
 }
 
-static bool is_noted(const struct evidence *evidence, const char *key)
+static bool is_recorded(const struct evidence *evidence, const char *key)
 {
-	return bsearch(key, evidence->notes, evidence->note_count,
+	return bsearch(key, evidence->pairs, evidence->pair_count,
 	               sizeof(struct tkb_recorded_pair *),
-	               compare_with_note) != NULL;
+	               compare_with_pair) != NULL;
 }
 
-static int add_pick(struct tkb_collect_selection *wishes,
+static int add_pick(struct tkb_collect_selection *selection,
                     struct evidence *evidence, const struct tkb_pick *pick,
                     struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_grow(&wishes->picks, &evidence->pick_capacity,
-	              wishes->pick_count, sizeof(*pick), err);
+	rc = tkb_grow(&selection->picks, &evidence->pick_capacity,
+	              selection->pick_count, sizeof(*pick), err);
 	if (rc == 0)
-		wishes->picks[wishes->pick_count++] = *pick;
+		selection->picks[selection->pick_count++] = *pick;
 	return rc;
 }
 
-/* Pick what notes `first` to `end`, which are of one key, say. */
-static int pick_noted(struct tkb_collect_selection *wishes,
+/* Pick the entries of pairs `first` to `end`, which are of one key. */
+static int pick_pairs(struct tkb_collect_selection *selection,
                       struct evidence *evidence, size_t first, size_t end,
                       struct tkb_error *err)
 {
-	const struct tkb_recorded_pair *const *notes = evidence->notes;
-	const bool is_winner = notes[end - 1]->device == TKB_NOTE_WINNER;
-	struct tkb_pick pick = { .key = notes[first]->key };
+	const struct tkb_recorded_pair *const *pairs = evidence->pairs;
+	const bool is_winner = pairs[end - 1]->device == TKB_DEVICE_WINNER;
+	struct tkb_pick pick = { .key = pairs[first]->key };
 	int rc = 0;
 
 	if (evidence->has_winners && !is_winner &&
@@ -98,38 +98,38 @@ static int pick_noted(struct tkb_collect_selection *wishes,
 		return 0;
 	if (is_winner)
 		end--;
-	if (first == end) { /* it was never put */
+	if (first == end) { /* only the winner was put */
 		pick.any_device = true;
-		return add_pick(wishes, evidence, &pick, err);
+		return add_pick(selection, evidence, &pick, err);
 	}
 	for (size_t i = first; i < end && rc == 0; i++) {
-		pick.device = notes[i]->device;
-		rc = add_pick(wishes, evidence, &pick, err);
+		pick.device = pairs[i]->device;
+		rc = add_pick(selection, evidence, &pick, err);
 	}
 	return rc;
 }
 
-static int pick_all_noted(struct tkb_collect_selection *wishes,
+static int pick_all_pairs(struct tkb_collect_selection *selection,
                           struct evidence *evidence, struct tkb_error *err)
 {
 	size_t end;
 	int rc;
 
-	for (size_t i = 0; i < evidence->note_count; i = end) {
+	for (size_t i = 0; i < evidence->pair_count; i = end) {
 		end = i + 1;
-		while (end < evidence->note_count &&
-		       strcmp(evidence->notes[end]->key,
-		              evidence->notes[i]->key) == 0)
+		while (end < evidence->pair_count &&
+		       strcmp(evidence->pairs[end]->key,
+		              evidence->pairs[i]->key) == 0)
 			end++;
-		rc = pick_noted(wishes, evidence, i, end, err);
+		rc = pick_pairs(selection, evidence, i, end, err);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-/* What a launcher needs and nobody put is taken wherever it is. */
-static int pick_needed(struct tkb_collect_selection *wishes,
+/* Pick kernels that a launcher needs and nobody put, on any device. */
+static int pick_needed(struct tkb_collect_selection *selection,
                        struct evidence *evidence, struct tkb_error *err)
 {
 	int rc = 0;
@@ -139,9 +139,9 @@ static int pick_needed(struct tkb_collect_selection *wishes,
 		const struct tkb_pick pick = { .key = key, .any_device = true };
 
 		if ((i > 0 && strcmp(evidence->needs[i - 1], key) == 0) ||
-		    is_noted(evidence, key))
+		    is_recorded(evidence, key))
 			continue;
-		rc = add_pick(wishes, evidence, &pick, err);
+		rc = add_pick(selection, evidence, &pick, err);
 	}
 	return rc;
 }
@@ -157,53 +157,53 @@ static int compare_picks(const void *a, const void *b)
 	return (left->device > right->device) - (left->device < right->device);
 }
 
-/* Fill in picks; an array is there even if it is empty. */
-static int pick_all(struct tkb_collect_selection *wishes,
+/* Fill in the picks; the array exists even if it is empty. */
+static int pick_all(struct tkb_collect_selection *selection,
                     struct evidence *evidence, struct tkb_error *err)
 {
-	const size_t capacity = evidence->note_count + 1;
+	const size_t capacity = evidence->pair_count + 1;
 	int rc;
 
-	wishes->picks = tkb_alloc_array(capacity, sizeof(*wishes->picks));
-	if (wishes->picks == NULL)
+	selection->picks = tkb_alloc_array(capacity, sizeof(*selection->picks));
+	if (selection->picks == NULL)
 		return tkb_fail_nomem(err);
 	evidence->pick_capacity = capacity;
-	for (size_t i = 0; i < evidence->note_count; i++)
+	for (size_t i = 0; i < evidence->pair_count; i++)
 		evidence->has_winners |=
-			evidence->notes[i]->device == TKB_NOTE_WINNER;
-	rc = pick_all_noted(wishes, evidence, err);
+			evidence->pairs[i]->device == TKB_DEVICE_WINNER;
+	rc = pick_all_pairs(selection, evidence, err);
 	if (rc == 0)
-		rc = pick_needed(wishes, evidence, err);
+		rc = pick_needed(selection, evidence, err);
 	if (rc == 0)
-		qsort(wishes->picks, wishes->pick_count, sizeof(*wishes->picks),
-		      compare_picks);
+		qsort(selection->picks, selection->pick_count,
+		      sizeof(*selection->picks), compare_picks);
 	return rc;
 }
 
-int tkb_collect_selection_of(const struct tkb_recorder_set *notes,
+int tkb_collect_selection_of(const struct tkb_recorder_set *set,
                              struct tkb_collect_selection *out,
                              struct tkb_error *err)
 {
 	TKB_AUTO(evidence_release) struct evidence evidence = { 0 };
 	TKB_AUTO(tkb_collect_selection_release)
-	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_collect_selection selection = { 0 };
 	int rc;
 
-	rc = tkb_recorder_set_list(notes, &evidence.notes, &evidence.note_count,
+	rc = tkb_recorder_set_list(set, &evidence.pairs, &evidence.pair_count,
 	                           err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_recorder_set_saved(notes, &wishes.savings,
-	                            &wishes.saving_count, err);
+	rc = tkb_recorder_set_saved(set, &selection.savings,
+	                            &selection.saving_count, err);
 	if (rc < 0)
 		return rc;
-	rc = list_needs(&evidence, &wishes, err);
+	rc = list_needs(&evidence, &selection, err);
 	if (rc < 0)
 		return rc;
-	rc = pick_all(&wishes, &evidence, err);
+	rc = pick_all(&selection, &evidence, err);
 	if (rc < 0)
 		return rc;
-	*out = wishes;
-	wishes = (struct tkb_collect_selection){ 0 };
+	*out = selection;
+	selection = (struct tkb_collect_selection){ 0 };
 	return 0;
 }

@@ -49,7 +49,7 @@ static void drop_frames(struct tkb_pack *pack)
 	pack->fault_count = 0;
 }
 
-/* What frames were packed with is more than what is left to do needs. */
+/* Free early what only packing needs: it is large. */
 static void release_packings(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->packing_count; i++) {
@@ -110,8 +110,8 @@ static int add_members(struct tkb_packing *packing, const struct tkb_pack *pack,
 	return 0;
 }
 
-/* Note a fault of one entry; what concerns them all is passed on. */
-static int note_fault(struct tkb_pack *pack, size_t entry, int rc,
+/* Keep the fault of one entry; pass on a failure that is not the entry's. */
+static int keep_fault(struct tkb_pack *pack, size_t entry, int rc,
                       const struct tkb_error *fault, struct tkb_error *err)
 {
 	if (rc >= 0)
@@ -147,14 +147,14 @@ static int pack_member(struct tkb_pack *pack, struct tkb_loader *loader,
 		rc = tkb_scanned_entry_read(loader, &pack->cache->found[item],
 		                            member->file, &bytes, &fault);
 		if (rc < 0)
-			return note_fault(pack, item, rc, &fault, err);
+			return keep_fault(pack, item, rc, &fault, err);
 	}
 	tkb_member_path(member, path);
 	tkb_tar_add(tar, path, bytes);
 	return tkb_buf_check(tar, err);
 }
 
-/* Did anything change while it was read? */
+/* Check that no file changed while the frame was read. */
 static int check_frame(struct tkb_pack *pack, struct tkb_loader *loader,
                        const struct tkb_cut *cut, bool *is_good,
                        struct tkb_error *err)
@@ -167,7 +167,7 @@ static int check_frame(struct tkb_pack *pack, struct tkb_loader *loader,
 		if (pack->faults[i] == NULL && i < pack->cache->found_count) {
 			rc = tkb_scanned_entry_check(
 				loader, &pack->cache->found[i], &fault);
-			rc = note_fault(pack, i, rc, &fault, err);
+			rc = keep_fault(pack, i, rc, &fault, err);
 			if (rc < 0)
 				return rc;
 		}
@@ -272,7 +272,7 @@ static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 	return 0;
 }
 
-/* Take out the entries that turned out to be bad. */
+/* Reject the entries that turned out to be bad. */
 static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
                             struct tkb_error *err)
 {
@@ -297,7 +297,7 @@ static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
 	return 0;
 }
 
-/* Each round is as much work as there are items left. */
+/* Each round reads all items that are left. */
 static void add_to_total(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->item_count; i++)

@@ -6,10 +6,10 @@
  * Read, check and pack what a cache holds into frames.
  *
  * Items (entries, and behind them launchers' payloads) are cut into frames by
- * what is known before they are read; then each frame is read, checked and
- * packed by one thread. If an entry turns out to be bad there, all is cut and
- * packed again without it, and without the launchers that need it: the bytes
- * of a bundle must not tell of an entry that is not in it.
+ * their order and size; then each frame is read, checked and packed by one
+ * thread. If an entry turns out to be bad, everything is cut and packed again
+ * without it and without the launchers that need it: the bytes of a bundle must
+ * not tell of an entry that is not in it.
  *
  *     tkb_pack_init(&pack, cache, &watcher, folder);
  *     rc = tkb_pack(&pack, err);
@@ -35,7 +35,7 @@ struct tkb_pack {
 	struct tkb_watcher *watcher;
 	const struct tkb_saving *savings; /* by cache key; by reference */
 	size_t saving_count;
-	bool is_dry_run; /* check everything, pack nothing */
+	bool is_dry_run; /* read and check, pack nothing */
 
 	struct tkb_spool spool;
 	struct tkb_packing *packings; /* owned; one a loader */
@@ -48,7 +48,7 @@ struct tkb_pack {
 	size_t launcher_count;
 	const struct tkb_saving **dropped; /* owned; the others */
 	size_t dropped_count;
-	struct tkb_error **faults; /* owned; of an entry that fails, why */
+	struct tkb_error **faults; /* owned; of each bad entry, why */
 	size_t fault_count;
 	struct tkb_cut *cuts;     /* owned */
 	struct tkb_frame *frames; /* owned */
@@ -70,9 +70,9 @@ TKB_NODISCARD int tkb_pack_send(void *pack, size_t index,
 void tkb_pack_close(struct tkb_pack *pack);
 
 /*
- * Which of the pack's savings have what they need among the entries that the
- * cache holds? Fills in `launchers` (of those that need any, only the needs
- * that are there), `dropped`, and the payloads' items.
+ * Choose those of the pack's savings whose kernels the cache holds. Fills in
+ * `launchers` (where any kernel will do, with only those that are there),
+ * `dropped`, and `items`.
  */
 TKB_NODISCARD int tkb_pack_choose(struct tkb_pack *pack, struct tkb_error *err);
 

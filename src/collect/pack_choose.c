@@ -4,7 +4,7 @@
 #include "base/digest.h"
 #include "collect/pack.h"
 
-/* The keys of the kernels that are there, sorted. */
+/* The keys of the kernels in the cache, sorted. */
 struct keys {
 	const char **items; /* owned */
 	size_t count;
@@ -35,9 +35,10 @@ static bool has_key(const struct keys *keys, const char *key)
 	               tkb_compare_texts) != NULL;
 }
 
-/* Keep the launcher, with the needs that are there; or drop it. */
-static int choose(struct tkb_pack *pack, const struct keys *keys,
-                  const struct tkb_saving *saving, struct tkb_error *err)
+/* Keep the launcher with the kernels that are there, or drop it. */
+static int choose_launcher(struct tkb_pack *pack, const struct keys *keys,
+                           const struct tkb_saving *saving,
+                           struct tkb_error *err)
 {
 	const size_t count = saving->saved.need_count;
 	const char **needs =
@@ -79,11 +80,11 @@ static int choose_launchers(struct tkb_pack *pack, struct tkb_error *err)
 		return 0;
 	rc = list_keys(pack->cache, &keys, err);
 	for (size_t i = 0; i < pack->saving_count && rc == 0; i++)
-		rc = choose(pack, &keys, &pack->savings[i], err);
+		rc = choose_launcher(pack, &keys, &pack->savings[i], err);
 	return rc;
 }
 
-/* Where the bytes of each payload are. */
+/* Set where the bytes of each payload are. */
 static int find_payloads(struct tkb_pack *pack, const struct tkb_entry *items,
                          size_t count, struct tkb_error *err)
 {

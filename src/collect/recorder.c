@@ -21,22 +21,22 @@ enum phase {
 };
 
 /*
- * What must not be inherited: it lies in a page that fork() empties, so that a
- * child finds the lock open and nobody collecting, whatever thread it was that
- * held the lock or collected. (A kernel before 4.14 does not empty it: there a
- * child may find the lock held for ever if it was held just then.)
+ * State that a child must not inherit. It lies in a page that fork() empties, so
+ * that a child finds the lock open and nobody collecting, whichever thread held
+ * the lock or collected. (Kernels before 4.14 do not empty it: there, a lock that
+ * is held during the fork stays held in the child.)
  */
 struct guard {
 	pthread_mutex_t lock; /* all zeros is unlocked, on Linux */
 	bool is_collecting;
-	bool is_dry;    /* what is collected goes on afterwards */
-	bool has_ended; /* the compile that is being collected */
+	bool is_dry;    /* the compile goes on after the collect */
+	bool has_ended; /* the compile that is being collected has */
 };
 
 struct tkb_recorder {
 	struct guard *guard; /* owned; guards what follows */
 	enum phase phase;
-	struct tkb_recorder_set notes;
+	struct tkb_recorder_set set;
 	struct tkb_recorder_set
 		ended; /* being collected though the compile ended */
 	bool is_disabled;
@@ -74,7 +74,7 @@ void tkb_recorder_free(struct tkb_recorder *recorder)
 {
 	if (recorder == NULL)
 		return;
-	tkb_recorder_set_release(&recorder->notes);
+	tkb_recorder_set_release(&recorder->set);
 	tkb_recorder_set_release(&recorder->ended);
 	(void)munmap(recorder->guard, sizeof(*recorder->guard));
 	free(recorder);
@@ -95,8 +95,8 @@ static void unlock(struct tkb_recorder *recorder)
 	(void)pthread_mutex_unlock(&recorder->guard->lock);
 }
 
-/* In the lock: may something be put, or collected? */
-static int check_order(const struct tkb_recorder *recorder,
+/* Lock held. May something be put, or collected? */
+static int check_phase(const struct tkb_recorder *recorder,
                        struct tkb_error *err)
 {
 	const struct guard *guard = recorder->guard;
@@ -106,7 +106,7 @@ static int check_order(const struct tkb_recorder *recorder,
 	if (recorder->phase == PHASE_COLLECTED)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is collected already");
-	/* Whether a put would come too late is not known yet. */
+	/* It is not known yet whether the collect will succeed. */
 	if (guard->is_collecting && !guard->is_dry && !guard->has_ended)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is being collected");
@@ -134,9 +134,9 @@ static int put(struct tkb_recorder *recorder, const char *key, uint32_t device,
 	int rc;
 
 	lock(recorder);
-	rc = check_order(recorder, err);
+	rc = check_phase(recorder, err);
 	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_recorder_set_put(&recorder->notes, key, device, err);
+		rc = tkb_recorder_set_put(&recorder->set, key, device, err);
 	unlock(recorder);
 	return rc;
 }
@@ -171,7 +171,7 @@ int tkb_recorder_put_winner(struct tkb_recorder *recorder, const char *key,
 	rc = check_key(key, err);
 	if (rc < 0)
 		return rc;
-	return put(recorder, key, TKB_NOTE_WINNER, err);
+	return put(recorder, key, TKB_DEVICE_WINNER, err);
 }
 
 static int check_needs(const struct tkb_launcher_spec *launcher,
@@ -224,7 +224,7 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
                               const struct tkb_launcher_spec *launcher,
                               struct tkb_error *err)
 {
-	TKB_AUTO(tkb_free_at) struct tkb_recorded_launcher *note = NULL;
+	TKB_AUTO(tkb_free_at) struct tkb_recorded_launcher *recorded = NULL;
 	struct tkb_launcher_spec spec;
 	int rc;
 
@@ -233,31 +233,31 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 	if (rc == 0)
 		rc = check_launcher(&spec, err);
 	if (rc == 0 && !recorder->is_disabled)
-		rc = tkb_recorded_launcher_new(&spec, &note, err);
+		rc = tkb_recorded_launcher_new(&spec, &recorded, err);
 	if (rc < 0)
 		return rc;
 	lock(recorder);
-	rc = check_order(recorder, err);
-	if (rc == 0 && note != NULL)
-		tkb_recorder_set_save(&recorder->notes, tkb_take(note));
-	/* What is collected points to launchers that were replaced since. */
+	rc = check_phase(recorder, err);
+	if (rc == 0 && recorded != NULL)
+		tkb_recorder_set_save(&recorder->set, tkb_take(recorded));
+	/* A collect may point to launchers that were replaced since it began. */
 	if (rc == 0 &&
 	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
-		tkb_recorder_set_purge(&recorder->notes);
+		tkb_recorder_set_purge(&recorder->set);
 	unlock(recorder);
 	return rc;
 }
 
-/* In the lock. */
+/* Lock held. */
 static void discard(struct tkb_recorder *recorder)
 {
-	tkb_recorder_set_release(&recorder->notes);
+	tkb_recorder_set_release(&recorder->set);
 	recorder->phase = PHASE_IDLE;
 }
 
 static int begin_collect(struct tkb_recorder *recorder,
                          const struct tkb_collect_options *options,
-                         struct tkb_collect_selection *wishes,
+                         struct tkb_collect_selection *selection,
                          struct tkb_error *err)
 {
 	int rc;
@@ -266,7 +266,7 @@ static int begin_collect(struct tkb_recorder *recorder,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the recorder chooses keys and devices");
 	lock(recorder);
-	rc = check_order(recorder, err);
+	rc = check_phase(recorder, err);
 	if (rc == 0 && recorder->guard->is_collecting)
 		rc = tkb_fail(err, TKB_ERR_INVALID,
 		              recorder->guard->has_ended
@@ -274,7 +274,7 @@ static int begin_collect(struct tkb_recorder *recorder,
 		                        "collected"
 		                      : "the compile is being collected");
 	if (rc == 0)
-		rc = tkb_collect_selection_of(&recorder->notes, wishes, err);
+		rc = tkb_collect_selection_of(&recorder->set, selection, err);
 	if (rc == 0) {
 		recorder->guard->is_collecting = true;
 		recorder->guard->is_dry = options->is_dry_run;
@@ -295,14 +295,14 @@ static void finish_collect(struct tkb_recorder *recorder, bool is_final)
 	unlock(recorder);
 }
 
-static struct tkb_pack_request order_of(
-	const struct tkb_collect_selection *wishes)
+static struct tkb_pack_request request_of(
+	const struct tkb_collect_selection *selection)
 {
-	return (struct tkb_pack_request){ .picks = wishes->picks,
-		                          .pick_count = wishes->pick_count,
-		                          .launchers = wishes->savings,
+	return (struct tkb_pack_request){ .picks = selection->picks,
+		                          .pick_count = selection->pick_count,
+		                          .launchers = selection->savings,
 		                          .launcher_count =
-		                                  wishes->saving_count };
+		                                  selection->saving_count };
 }
 
 int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
@@ -312,9 +312,9 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_collect_selection_release)
-	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_collect_selection selection = { 0 };
 	struct tkb_collect_options chosen;
-	struct tkb_pack_request order;
+	struct tkb_pack_request request;
 	int rc;
 
 	rc = tkb_collect_options_read(&chosen, options, report, err);
@@ -322,11 +322,11 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
 		return rc;
 	if (sink == NULL && !chosen.is_dry_run)
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
-	rc = begin_collect(recorder, &chosen, &wishes, err);
+	rc = begin_collect(recorder, &chosen, &selection, err);
 	if (rc < 0)
 		return rc;
-	order = order_of(&wishes);
-	rc = tkb_collect_request(cache_root, &chosen, &order, sink, NULL,
+	request = request_of(&selection);
+	rc = tkb_collect_request(cache_root, &chosen, &request, sink, NULL,
 	                         report, err);
 	finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
 	return rc;
@@ -340,18 +340,18 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
                                  struct tkb_error *err)
 {
 	TKB_AUTO(tkb_collect_selection_release)
-	struct tkb_collect_selection wishes = { 0 };
+	struct tkb_collect_selection selection = { 0 };
 	struct tkb_collect_options chosen;
-	struct tkb_pack_request order;
+	struct tkb_pack_request request;
 	int rc;
 
 	rc = tkb_collect_options_read(&chosen, options, report, err);
 	if (rc == 0)
-		rc = begin_collect(recorder, &chosen, &wishes, err);
+		rc = begin_collect(recorder, &chosen, &selection, err);
 	if (rc < 0)
 		return rc;
-	order = order_of(&wishes);
-	rc = tkb_collect_request_to_file(cache_root, &chosen, &order, path,
+	request = request_of(&selection);
+	rc = tkb_collect_request_to_file(cache_root, &chosen, &request, path,
 	                                 report, err);
 	finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
 	return rc;
@@ -362,7 +362,7 @@ void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 	lock(recorder);
 	if (recorder->guard->is_collecting && !recorder->guard->has_ended) {
 		recorder->guard->has_ended = true;
-		tkb_recorder_set_move(&recorder->notes, &recorder->ended);
+		tkb_recorder_set_move(&recorder->set, &recorder->ended);
 	}
 	discard(recorder);
 	unlock(recorder);
@@ -370,14 +370,14 @@ void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 
 int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
                                const struct tkb_collect_options *options,
-                               struct tkb_collect_selection *wishes,
-                               struct tkb_pack_request *order,
+                               struct tkb_collect_selection *selection,
+                               struct tkb_pack_request *request,
                                struct tkb_error *err)
 {
-	const int rc = begin_collect(recorder, options, wishes, err);
+	const int rc = begin_collect(recorder, options, selection, err);
 
 	if (rc == 0)
-		*order = order_of(wishes);
+		*request = request_of(selection);
 	return rc;
 }
 

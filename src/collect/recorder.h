@@ -3,9 +3,9 @@
 #define TKB_COLLECT_RECORDER_H
 
 /*
- * A collect of a recorder's, for those who send the bundle somewhere else:
- * between begin and finish tkb_collect_request() takes `order`, and the recorder
- * may be used as while it collects itself.
+ * Collect a recorder's entries and send the bundle somewhere else. Between begin
+ * and finish, tkb_collect_request() takes `request`, and the recorder may be used
+ * as during a collect of its own.
  */
 
 #include <tkbundle/recorder.h>
@@ -13,14 +13,14 @@
 #include "collect/collect.h"
 #include "collect/recorder_set.h"
 
-/* `order` points into `wishes`, which the caller releases. */
+/* `request` points into `selection`, which the caller releases. */
 TKB_NODISCARD int tkb_recorder_begin_collect(
 	struct tkb_recorder *recorder,
 	const struct tkb_collect_options *options,
-	struct tkb_collect_selection *wishes, struct tkb_pack_request *order,
-	struct tkb_error *err);
+	struct tkb_collect_selection *selection,
+	struct tkb_pack_request *request, struct tkb_error *err);
 
-/* Behind a begin that succeeded. `is_final`: nothing can be put any more. */
+/* After a begin that succeeded. If `is_final`, nothing can be put any more. */
 void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final);
 
 #endif

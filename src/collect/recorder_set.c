@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 
-/* A saved launcher and all that it points to, in one piece of memory. */
+/* A launcher and all that it points to, in one block of memory. */
 struct tkb_recorded_launcher {
 	struct tkb_recorded_launcher *next;
 	size_t number; /* ascending */
@@ -24,8 +24,7 @@ struct tkb_recorded_table {
 
 enum {
 	FIRST_SLOTS = 256,
-	/* So many launchers, or bytes of theirs, may wait to be freed though
-	   there are few others. */
+	/* A purge leaves alone as many replaced launchers, and as many bytes. */
 	PURGE_COUNT = 64,
 	PURGE_SIZE = 1024 * 1024
 };
@@ -47,13 +46,13 @@ static void free_table(struct tkb_recorded_table *table)
 	free(table);
 }
 
-void tkb_recorder_set_release(struct tkb_recorder_set *notes)
+void tkb_recorder_set_release(struct tkb_recorder_set *set)
 {
-	/* First they are taken out, so that no child finds freed ones. */
-	free_table(atomic_exchange(&notes->table, NULL));
-	free_saved(atomic_exchange(&notes->saved, NULL));
-	notes->kept_count = notes->new_count = 0;
-	notes->kept_size = notes->new_size = 0;
+	/* Unlinked before they are freed, so that a child finds none that is freed. */
+	free_table(atomic_exchange(&set->table, NULL));
+	free_saved(atomic_exchange(&set->saved, NULL));
+	set->kept_count = set->new_count = 0;
+	set->kept_size = set->new_size = 0;
 }
 
 void tkb_recorder_set_move(struct tkb_recorder_set *from,
@@ -65,7 +64,7 @@ void tkb_recorder_set_move(struct tkb_recorder_set *from,
 	tkb_recorder_set_release(from);
 }
 
-/* FNV-1a. A key is a hash already; what a caller may choose costs only time. */
+/* FNV-1a. A caller that makes keys collide only loses time. */
 static size_t hash_of(const char *key, uint32_t device)
 {
 	uint64_t hash = 14695981039346656037u ^ device;
@@ -75,17 +74,17 @@ static size_t hash_of(const char *key, uint32_t device)
 	return (size_t)(hash ^ (hash >> 32));
 }
 
-/* The slot in which the note is, or belongs. */
+/* The slot in which the pair is, or belongs. */
 static size_t find_slot(const struct tkb_recorded_table *table, const char *key,
                         uint32_t device)
 {
 	size_t slot = hash_of(key, device) & (table->slot_count - 1);
-	const struct tkb_recorded_pair *note = atomic_load(&table->slots[slot]);
+	const struct tkb_recorded_pair *pair = atomic_load(&table->slots[slot]);
 
-	while (note != NULL &&
-	       (note->device != device || strcmp(note->key, key) != 0)) {
+	while (pair != NULL &&
+	       (pair->device != device || strcmp(pair->key, key) != 0)) {
 		slot = (slot + 1) & (table->slot_count - 1);
-		note = atomic_load(&table->slots[slot]);
+		pair = atomic_load(&table->slots[slot]);
 	}
 	return slot;
 }
@@ -100,36 +99,36 @@ static struct tkb_recorded_table *new_table(size_t slot_count)
 	return table;
 }
 
-/* Twice as many slots, made aside. */
-static int grow(struct tkb_recorder_set *notes, struct tkb_error *err)
+/* Build a table of twice the slots, and publish it. */
+static int grow(struct tkb_recorder_set *set, struct tkb_error *err)
 {
-	struct tkb_recorded_table *old = atomic_load(&notes->table);
+	struct tkb_recorded_table *old = atomic_load(&set->table);
 	struct tkb_recorded_table *table =
 		new_table(old == NULL ? FIRST_SLOTS : 2 * old->slot_count);
 
 	if (table == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; old != NULL && i < old->slot_count; i++) {
-		struct tkb_recorded_pair *note = atomic_load(&old->slots[i]);
+		struct tkb_recorded_pair *pair = atomic_load(&old->slots[i]);
 
-		if (note != NULL)
-			atomic_store(&table->slots[find_slot(table, note->key,
-			                                     note->device)],
-			             note);
+		if (pair != NULL)
+			atomic_store(&table->slots[find_slot(table, pair->key,
+			                                     pair->device)],
+			             pair);
 	}
 	if (old != NULL)
 		atomic_store(&table->count, atomic_load(&old->count));
-	atomic_store(&notes->table, table);
+	atomic_store(&set->table, table);
 	free(old);
 	return 0;
 }
 
-int tkb_recorder_set_put(struct tkb_recorder_set *notes, const char *key,
+int tkb_recorder_set_put(struct tkb_recorder_set *set, const char *key,
                          uint32_t device, struct tkb_error *err)
 {
-	struct tkb_recorded_table *table = atomic_load(&notes->table);
+	struct tkb_recorded_table *table = atomic_load(&set->table);
 	const size_t length = strlen(key);
-	struct tkb_recorded_pair *note;
+	struct tkb_recorded_pair *pair;
 	size_t slot;
 	int rc;
 
@@ -140,23 +139,23 @@ int tkb_recorder_set_put(struct tkb_recorder_set *notes, const char *key,
 	}
 	if (table == NULL ||
 	    2 * (atomic_load(&table->count) + 1) > table->slot_count) {
-		rc = grow(notes, err);
+		rc = grow(set, err);
 		if (rc < 0)
 			return rc;
-		table = atomic_load(&notes->table);
+		table = atomic_load(&set->table);
 	}
-	if (atomic_load(&table->count) >= TKB_NOTES_LIMIT)
+	if (atomic_load(&table->count) >= TKB_PAIRS_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "a recorder notes at most %d kernels",
-		                TKB_NOTES_LIMIT);
-	note = malloc(sizeof(*note) + length + 1);
-	if (note == NULL)
+		                TKB_PAIRS_LIMIT);
+	pair = malloc(sizeof(*pair) + length + 1);
+	if (pair == NULL)
 		return tkb_fail_nomem(err);
-	note->device = device;
-	memcpy(note->key, key, length + 1);
+	pair->device = device;
+	memcpy(pair->key, key, length + 1);
 	slot = find_slot(table, key, device);
 	atomic_fetch_add(&table->count, 1);
-	atomic_store(&table->slots[slot], note);
+	atomic_store(&table->slots[slot], pair);
 	return 0;
 }
 
@@ -181,12 +180,12 @@ static const char *copy_text(const char *text, char **at)
 	return copy;
 }
 
-static void fill_saved(struct tkb_recorded_launcher *note,
+static void fill_saved(struct tkb_recorded_launcher *recorded,
                        const struct tkb_launcher_spec *launcher)
 {
-	const char **needs = (const char **)(void *)note->memory;
-	char *at = note->memory + launcher->need_count * sizeof(*needs);
-	struct tkb_saved_launcher *saved = &note->saving.saved;
+	const char **needs = (const char **)(void *)recorded->memory;
+	char *at = recorded->memory + launcher->need_count * sizeof(*needs);
+	struct tkb_saved_launcher *saved = &recorded->saving.saved;
 
 	for (size_t i = 0; i < launcher->need_count; i++)
 		needs[i] = copy_text(launcher->needs[i], &at);
@@ -198,40 +197,42 @@ static void fill_saved(struct tkb_recorded_launcher *note,
 	saved->size = launcher->payload.size;
 	if (launcher->payload.size != 0)
 		memcpy(at, launcher->payload.data, launcher->payload.size);
-	note->saving.payload = (struct tkb_bytes){ at, launcher->payload.size };
+	recorded->saving.payload =
+		(struct tkb_bytes){ at, launcher->payload.size };
 }
 
 int tkb_recorded_launcher_new(const struct tkb_launcher_spec *launcher,
                               struct tkb_recorded_launcher **out,
                               struct tkb_error *err)
 {
-	struct tkb_recorded_launcher *note =
-		calloc(1, sizeof(*note) + saved_size(launcher));
+	struct tkb_recorded_launcher *recorded =
+		calloc(1, sizeof(*recorded) + saved_size(launcher));
 	int rc;
 
-	if (note == NULL)
+	if (recorded == NULL)
 		return tkb_fail_nomem(err);
-	fill_saved(note, launcher);
-	rc = tkb_digest_of(note->saving.payload, &note->saving.saved.digest,
-	                   err);
+	fill_saved(recorded, launcher);
+	rc = tkb_digest_of(recorded->saving.payload,
+	                   &recorded->saving.saved.digest, err);
 	if (rc < 0)
-		free(note);
+		free(recorded);
 	else
-		*out = note;
+		*out = recorded;
 	return rc;
 }
 
-void tkb_recorder_set_save(struct tkb_recorder_set *notes,
-                           struct tkb_recorded_launcher *note)
+void tkb_recorder_set_save(struct tkb_recorder_set *set,
+                           struct tkb_recorded_launcher *recorded)
 {
-	note->next = atomic_load(&notes->saved);
-	note->number = note->next == NULL ? 0 : note->next->number + 1;
-	atomic_store(&notes->saved, note);
-	notes->new_count++;
-	notes->new_size += note->saving.payload.size;
+	recorded->next = atomic_load(&set->saved);
+	recorded->number =
+		recorded->next == NULL ? 0 : recorded->next->number + 1;
+	atomic_store(&set->saved, recorded);
+	set->new_count++;
+	set->new_size += recorded->saving.payload.size;
 }
 
-static int compare_notes(const void *a, const void *b)
+static int compare_pairs(const void *a, const void *b)
 {
 	const struct tkb_recorded_pair *const *left = a;
 	const struct tkb_recorded_pair *const *right = b;
@@ -243,11 +244,11 @@ static int compare_notes(const void *a, const void *b)
 	       ((*left)->device < (*right)->device);
 }
 
-int tkb_recorder_set_list(const struct tkb_recorder_set *notes,
+int tkb_recorder_set_list(const struct tkb_recorder_set *set,
                           const struct tkb_recorded_pair ***out,
                           size_t *count_out, struct tkb_error *err)
 {
-	const struct tkb_recorded_table *table = atomic_load(&notes->table);
+	const struct tkb_recorded_table *table = atomic_load(&set->table);
 	const size_t slots = table == NULL ? 0 : table->slot_count;
 	const struct tkb_recorded_pair **list =
 		tkb_alloc_array(slots, sizeof(*list));
@@ -256,13 +257,13 @@ int tkb_recorder_set_list(const struct tkb_recorder_set *notes,
 	if (list == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < slots; i++) {
-		const struct tkb_recorded_pair *note =
+		const struct tkb_recorded_pair *pair =
 			atomic_load(&table->slots[i]);
 
-		if (note != NULL)
-			list[count++] = note;
+		if (pair != NULL)
+			list[count++] = pair;
 	}
-	qsort(list, count, sizeof(*list), compare_notes);
+	qsort(list, count, sizeof(*list), compare_pairs);
 	*out = list;
 	*count_out = count;
 	return 0;
@@ -288,11 +289,11 @@ static bool is_newest(struct tkb_recorded_launcher *const *sorted, size_t index)
 	                            sorted[index]->saving.saved.cache_key) != 0;
 }
 
-/* All of them, sorted; the caller frees it. NULL: there is no memory. */
+/* All launchers, sorted; the caller frees the list. NULL: no memory. */
 static struct tkb_recorded_launcher **sort_saved(
-	const struct tkb_recorder_set *notes, size_t *count_out)
+	const struct tkb_recorder_set *set, size_t *count_out)
 {
-	struct tkb_recorded_launcher *const newest = atomic_load(&notes->saved);
+	struct tkb_recorded_launcher *const newest = atomic_load(&set->saved);
 	struct tkb_recorded_launcher **sorted;
 	size_t count = 0;
 
@@ -311,13 +312,13 @@ static struct tkb_recorded_launcher **sort_saved(
 	return sorted;
 }
 
-/* A child that is forked meanwhile finds a list that is whole. */
-static void free_replaced(struct tkb_recorder_set *notes)
+/* A child that is forked at any point finds a consistent list. */
+static void free_replaced(struct tkb_recorder_set *set)
 {
-	struct tkb_recorded_launcher *kept = atomic_load(&notes->saved);
+	struct tkb_recorded_launcher *kept = atomic_load(&set->saved);
 
-	notes->kept_count = notes->new_count = 0;
-	notes->kept_size = notes->new_size = 0;
+	set->kept_count = set->new_count = 0;
+	set->kept_size = set->new_size = 0;
 	/* The newest of all is never replaced. */
 	while (kept != NULL) {
 		struct tkb_recorded_launcher *next = kept->next;
@@ -327,35 +328,35 @@ static void free_replaced(struct tkb_recorder_set *notes)
 			free(next);
 			next = kept->next;
 		}
-		notes->kept_count++;
-		notes->kept_size += kept->saving.payload.size;
+		set->kept_count++;
+		set->kept_size += kept->saving.payload.size;
 		kept = next;
 	}
 }
 
-void tkb_recorder_set_purge(struct tkb_recorder_set *notes)
+void tkb_recorder_set_purge(struct tkb_recorder_set *set)
 {
 	TKB_AUTO(tkb_free_at) struct tkb_recorded_launcher **sorted = NULL;
 	size_t count = 0;
 
-	if (notes->new_count <= notes->kept_count + PURGE_COUNT &&
-	    notes->new_size <= notes->kept_size + PURGE_SIZE)
+	if (set->new_count <= set->kept_count + PURGE_COUNT &&
+	    set->new_size <= set->kept_size + PURGE_SIZE)
 		return;
-	sorted = sort_saved(notes, &count);
+	sorted = sort_saved(set, &count);
 	if (sorted == NULL)
-		return; /* the next one may have memory for it */
+		return; /* a later purge may have memory */
 	for (size_t i = 0; i < count; i++)
 		sorted[i]->is_replaced = !is_newest(sorted, i);
-	free_replaced(notes);
+	free_replaced(set);
 }
 
-int tkb_recorder_set_saved(const struct tkb_recorder_set *notes,
+int tkb_recorder_set_saved(const struct tkb_recorder_set *set,
                            struct tkb_saving **out, size_t *count_out,
                            struct tkb_error *err)
 {
 	size_t count = 0;
 	TKB_AUTO(tkb_free_at)
-	struct tkb_recorded_launcher **sorted = sort_saved(notes, &count);
+	struct tkb_recorded_launcher **sorted = sort_saved(set, &count);
 	struct tkb_saving *list = tkb_alloc_array(count, sizeof(*list));
 	size_t used = 0;
 

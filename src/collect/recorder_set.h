@@ -3,11 +3,11 @@
 #define TKB_COLLECT_RECORDER_SET_H
 
 /*
- * What a recorder notes: a set of (key, device), and launchers.
+ * What a recorder keeps: a set of pairs (key, device), and launchers.
  *
- * At every instruction the notes are whole: something new is made aside, and
- * appears by one store. So a child of fork() has notes that it can use,
- * whatever another thread was doing to them just then.
+ * The set is consistent at every instruction: something new is built apart and
+ * published by one atomic store. So a child of fork() can use its copy, whatever
+ * another thread was doing to the set at that moment.
  */
 
 #include <stdatomic.h>
@@ -18,13 +18,13 @@
 #include "collect/pack.h"
 
 enum {
-	TKB_NOTES_LIMIT = 100000
+	TKB_PAIRS_LIMIT = 100000
 };
 
-/* Stands for a device where only the key is noted: of a winner. */
-#define TKB_NOTE_WINNER UINT32_MAX
+/* The device of a pair that says that its key is a winner. */
+#define TKB_DEVICE_WINNER UINT32_MAX
 
-/* One note. It is never changed. */
+/* Immutable. */
 struct tkb_recorded_pair {
 	uint32_t device;
 	char key[]; /* with its zero */
@@ -43,52 +43,52 @@ struct tkb_recorder_set {
 	uint64_t new_size;
 };
 
-void tkb_recorder_set_release(struct tkb_recorder_set *notes);
+void tkb_recorder_set_release(struct tkb_recorder_set *set);
 
 /* `to` becomes what `from` is, which becomes empty. */
 void tkb_recorder_set_move(struct tkb_recorder_set *from,
                            struct tkb_recorder_set *to);
 
 /*
- * Note `key` for `device`, once. Returns 0, TKB_ERR_TOO_LARGE or
+ * Add the pair, unless it is there. Returns 0, TKB_ERR_TOO_LARGE or
  * TKB_ERR_NOMEM.
  */
-TKB_NODISCARD int tkb_recorder_set_put(struct tkb_recorder_set *notes,
+TKB_NODISCARD int tkb_recorder_set_put(struct tkb_recorder_set *set,
                                        const char *key, uint32_t device,
                                        struct tkb_error *err);
 
 /*
- * Make a note of `launcher`, whose parts are as they must be: a copy, and its
- * digest. It is the caller's to free, until it is taken over by a save.
+ * Copy `launcher`, whose parts are valid, and hash its payload. The caller frees
+ * the copy with free(), unless tkb_recorder_set_save() takes it over.
  */
 TKB_NODISCARD int tkb_recorded_launcher_new(
 	const struct tkb_launcher_spec *launcher,
 	struct tkb_recorded_launcher **out, struct tkb_error *err);
-void tkb_recorder_set_save(struct tkb_recorder_set *notes,
-                           struct tkb_recorded_launcher *note);
+void tkb_recorder_set_save(struct tkb_recorder_set *set,
+                           struct tkb_recorded_launcher *launcher);
 
 /*
- * Free launchers that others of their cache key have replaced, once that is
- * worth it: never does this hold much more than twice of what counts.
+ * Free launchers that newer ones of their cache key have replaced, if there are
+ * many: the set never holds much more than twice what it needs.
  */
-void tkb_recorder_set_purge(struct tkb_recorder_set *notes);
+void tkb_recorder_set_purge(struct tkb_recorder_set *set);
 
 /*
- * All notes, by key, then device, which a winner's comes last in. The list is
- * the caller's to free; what it points to belongs to the notes.
+ * All pairs by key, then device; a winner's pair is the last of its key. The
+ * caller frees the list; what it points to belongs to the set.
  */
-TKB_NODISCARD int tkb_recorder_set_list(const struct tkb_recorder_set *notes,
+TKB_NODISCARD int tkb_recorder_set_list(const struct tkb_recorder_set *set,
                                         const struct tkb_recorded_pair ***out,
                                         size_t *count_out,
                                         struct tkb_error *err);
 
-/* The launchers, by cache key, the newest of each; likewise. */
-TKB_NODISCARD int tkb_recorder_set_saved(const struct tkb_recorder_set *notes,
+/* The newest launcher of each cache key, sorted by it; likewise. */
+TKB_NODISCARD int tkb_recorder_set_saved(const struct tkb_recorder_set *set,
                                          struct tkb_saving **out,
                                          size_t *count_out,
                                          struct tkb_error *err);
 
-/* What the notes come to. Pointers are into the notes. */
+/* What a recorder wants collected. Pointers are into its set. */
 struct tkb_collect_selection {
 	struct tkb_pick *picks; /* owned; by key, then device */
 	size_t pick_count;
@@ -96,13 +96,13 @@ struct tkb_collect_selection {
 	size_t saving_count;
 };
 
-void tkb_collect_selection_release(struct tkb_collect_selection *wishes);
+void tkb_collect_selection_release(struct tkb_collect_selection *selection);
 
 /*
- * Which entries are wanted: what was put, or of that only winners if there are
- * any; and what launchers need.
+ * Select what was put, or only the winners of that if there are any; and what
+ * launchers need.
  */
-TKB_NODISCARD int tkb_collect_selection_of(const struct tkb_recorder_set *notes,
+TKB_NODISCARD int tkb_collect_selection_of(const struct tkb_recorder_set *set,
                                            struct tkb_collect_selection *out,
                                            struct tkb_error *err);
 

@@ -1,507 +1,398 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/emit.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/disable.h"
-#include "base/fd.h"
 #include "base/parallel.h"
 #include "base/path.h"
 #include "base/struct.h"
+#include "emit/destination.h"
 #include "emit/emitter.h"
 #include "emit/options.h"
-#include "emit/install.h"
+
+static void emitter_close(struct tkb_emitter *emitter)
+{
+	tkb_batch_release(&emitter->batch);
+	for (size_t i = 0; i < emitter->loader_count; i++)
+		tkb_loader_close(&emitter->loaders[i]);
+	free(emitter->loaders);
+	for (size_t i = 0; i < emitter->decoder_count; i++)
+		tkb_decoder_close(&emitter->decoders[i]);
+	free(emitter->decoders);
+	free(emitter->progress);
+	free(emitter->first_jobs);
+	free(emitter->selections);
+	tkb_roots_release(&emitter->roots);
+	tkb_buf_release(&emitter->path);
+}
+
+static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
+{
+	const size_t count = tkb_parallel_threads(emitter->options->threads);
+	int rc = 0;
+
+	emitter->loaders = tkb_alloc_array(count, sizeof(*emitter->loaders));
+	emitter->decoders = tkb_alloc_array(count, sizeof(*emitter->decoders));
+	emitter->progress = tkb_alloc_array(emitter->batch.job_count,
+	                                    sizeof(*emitter->progress));
+	if (emitter->loaders == NULL || emitter->decoders == NULL ||
+	    emitter->progress == NULL)
+		return tkb_fail_nomem(err);
+	while (emitter->loader_count < count && rc == 0)
+		rc = tkb_loader_open(&emitter->loaders[emitter->loader_count++],
+		                     false, false, err);
+	while (emitter->decoder_count < count && rc == 0)
+		rc = tkb_decoder_open(
+			&emitter->decoders[emitter->decoder_count++], err);
+	return rc;
+}
 
 /*
- * An emit in four steps: which entry goes where (jobs); what is there now;
- * frames of which something is wanted are decoded, and their entries staged
- * and published; what was staged and not used is removed.
+ * Inspect
  */
 
-static int open_stages(struct tkb_emitter *emitter, struct tkb_error *err)
+/* Finish a job for which nothing is to be written. */
+static int finish_inspected(struct tkb_emitter *emitter, struct tkb_job *job,
+                            enum tkb_entry_state state, struct tkb_error *err)
 {
-	emitter->stages =
-		tkb_alloc_array(emitter->roots.count, sizeof(*emitter->stages));
-	if (emitter->stages == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < emitter->roots.count; i++) {
-		struct tkb_stage *stage = &emitter->stages[i];
-
-		tkb_stage_init(stage, &emitter->roots.items[i]);
-		stage->watcher = &emitter->watcher;
-		emitter->stage_count++;
-		if (emitter->roots.items[i].fd >= 0)
-			tkb_stage_begin(stage, &emitter->bundle->id,
-			                !emitter->options->is_dry_run);
-	}
-	return 0;
-}
-
-static int open_loaders(struct tkb_emitter *emitter, struct tkb_error *err)
-{
-	const size_t wanted = tkb_parallel_threads(emitter->options->threads);
-	int rc;
-
-	emitter->loaders = tkb_alloc_array(wanted, sizeof(*emitter->loaders));
-	emitter->decoders = tkb_alloc_array(wanted, sizeof(*emitter->decoders));
-	if (emitter->loaders == NULL || emitter->decoders == NULL)
-		return tkb_fail_nomem(err);
-	while (emitter->thread_count < wanted) {
-		rc = tkb_loader_open(&emitter->loaders[emitter->thread_count],
-		                     false, false, err);
-		if (rc < 0)
-			return rc;
-		emitter->thread_count++;
-	}
-	while (emitter->decoder_count < wanted) {
-		rc = tkb_decoder_open(
-			&emitter->decoders[emitter->decoder_count], err);
-		if (rc < 0)
-			return rc;
-		emitter->decoder_count++;
-	}
-	return 0;
-}
-
-/* Settle what needs no bytes of the bundle. */
-static int note_state(struct tkb_emitter *emitter, struct tkb_job *job,
-                      struct tkb_error *err)
-{
+	struct tkb_batch *batch = &emitter->batch;
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	switch (job->state) {
+	switch (state) {
 	case TKB_ENTRY_STATE_PRESENT:
-		tkb_emitter_finish(emitter, job, TKB_OUTCOME_PRESENT,
-		                   TKB_REASON_NONE, "");
-		return 0;
+		tkb_batch_finish(batch, job, TKB_OUTCOME_PRESENT,
+		                 TKB_REASON_NONE, "");
+		break;
 	case TKB_ENTRY_STATE_BUSY:
-		tkb_emitter_finish(emitter, job, TKB_OUTCOME_SKIPPED,
-		                   TKB_REASON_BUSY,
-		                   "a compiler is writing there");
-		return 0;
+		tkb_batch_finish(batch, job, TKB_OUTCOME_SKIPPED,
+		                 TKB_REASON_BUSY,
+		                 "a compiler is writing there");
+		break;
 	case TKB_ENTRY_STATE_UNSAFE:
-		rc = tkb_fail_entry(&fault, TKB_REASON_UNSAFE,
-		                    "'%s/%s' is not a folder",
-		                    emitter->roots.items[job->root].path,
-		                    tkb_emitter_entry(emitter, job)->key);
-		return tkb_emitter_fail(emitter, job, rc, &fault, err);
+		rc = tkb_fail_entry(
+			&fault, TKB_REASON_UNSAFE, "'%s/%s' is not a folder",
+			batch->roots->items[job->root].path, job->entry->key);
+		return tkb_emit_fail(emitter, job, rc, &fault, err);
+	case TKB_ENTRY_STATE_ABSENT:
 	case TKB_ENTRY_STATE_MOVED:
 	case TKB_ENTRY_STATE_BROKEN:
 		if (emitter->options->is_dry_run)
-			tkb_emitter_finish(emitter, job, TKB_OUTCOME_REPAIRED,
-			                   TKB_REASON_NONE, "");
-		return 0;
-	case TKB_ENTRY_STATE_ABSENT:
-		if (emitter->options->is_dry_run)
-			tkb_emitter_finish(emitter, job, TKB_OUTCOME_EMITTED,
-			                   TKB_REASON_NONE, "");
-		return 0;
+			tkb_batch_finish(batch, job,
+			                 state == TKB_ENTRY_STATE_ABSENT
+			                         ? TKB_OUTCOME_EMITTED
+			                         : TKB_OUTCOME_REPAIRED,
+			                 TKB_REASON_NONE, "");
+		break;
 	}
 	return 0;
 }
 
-static int look_one(void *self, size_t worker, size_t index,
-                    struct tkb_error *err)
+static int inspect_job(void *self, size_t worker, size_t index,
+                       struct tkb_error *err)
 {
 	struct tkb_emitter *emitter = self;
-	struct tkb_job *job = &emitter->jobs[index];
+	struct tkb_job *job = &emitter->batch.jobs[index];
+	const struct tkb_stage *stage = &emitter->batch.stages[job->root];
 	struct tkb_loader *loader = &emitter->loaders[worker];
+	enum tkb_entry_state *state = &emitter->progress[index].state;
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (job->is_done)
-		return 0;
-	rc = tkb_watcher_check(&emitter->watcher, err);
-	if (rc < 0)
-		return rc;
-	if (emitter->roots.items[job->root].fd >= 0) {
+	if (stage->root->fd >= 0) {
 		tkb_arena_release(&loader->arena);
-		rc = tkb_entry_state_look(loader,
-		                          &emitter->roots.items[job->root],
-		                          tkb_emitter_entry(emitter, job),
-		                          emitter->stages[job->root].is_trusted,
-		                          &job->state, &fault);
+		rc = tkb_inspect_destination(loader, stage->root, job->entry,
+		                             stage->is_trusted, state, &fault);
 		if (rc < 0)
-			return tkb_emitter_fail(emitter, job, rc, &fault, err);
+			return tkb_emit_fail(emitter, job, rc, &fault, err);
 	}
-	return note_state(emitter, job, err);
+	return finish_inspected(emitter, job, *state, err);
 }
 
-/* A root that we may not write in is no entry's fault. */
-static bool is_refusal(int number)
-{
-	return number == EACCES || number == EPERM || number == EROFS ||
-	       number == ENOTDIR || number == ELOOP;
-}
+/*
+ * Write
+ */
 
-/* Make a stage in each root in which something is to be written. */
-static int prepare_stages(struct tkb_emitter *emitter, struct tkb_error *err)
+static struct tkb_destination destination_of(struct tkb_emitter *emitter,
+                                             size_t index)
 {
-	for (size_t i = 0; i < emitter->job_count; i++) {
-		struct tkb_job *job = &emitter->jobs[i];
-		struct tkb_stage *stage = &emitter->stages[job->root];
-		struct tkb_error fault = { 0 };
-		int rc;
+	const struct tkb_job *job = &emitter->batch.jobs[index];
 
-		if (job->is_done || stage->fd >= 0)
-			continue;
-		rc = tkb_stage_open(stage, &fault);
-		if (rc == TKB_ERR_IO && is_refusal(errno)) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
-		}
-		if (rc < 0)
-			rc = tkb_emitter_fail(emitter, job, rc, &fault, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static struct tkb_install install_of(struct tkb_emitter *emitter,
-                                     const struct tkb_job *job)
-{
-	return (struct tkb_install){
-		.stage = &emitter->stages[job->root],
-		.entry = tkb_emitter_entry(emitter, job),
-		.number = (size_t)(job - emitter->jobs),
+	return (struct tkb_destination){
+		.stage = &emitter->batch.stages[job->root],
+		.entry = job->entry,
+		.number = index,
 	};
 }
 
-static int publish_job(struct tkb_emitter *emitter, struct tkb_loader *loader,
-                       struct tkb_job *job, struct tkb_error *err)
-{
-	const struct tkb_install install = install_of(emitter, job);
-	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	rc = tkb_install_publish(&install, loader, job->state, &outcome,
-	                         &fault);
-	if (rc < 0)
-		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	if (outcome == TKB_OUTCOME_SKIPPED)
-		tkb_emitter_finish(emitter, job, outcome, TKB_REASON_BUSY,
-		                   "a compiler is writing there");
-	else
-		tkb_emitter_finish(emitter, job, outcome, TKB_REASON_NONE, "");
-	return 0;
-}
-
-/* Stage entry `index` at each root that wants it. */
-static int stage_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
-                       size_t index, const struct tkb_bytes *files,
-                       struct tkb_error *err)
-{
-	struct tkb_install twin = { 0 };
-	bool has_twin = false;
-	int rc;
-
-	for (size_t i = emitter->first_jobs[index];
-	     i < emitter->first_jobs[index + 1]; i++) {
-		struct tkb_job *job = &emitter->jobs[i];
-		const struct tkb_install install = install_of(emitter, job);
-		struct tkb_error fault = { 0 };
-		uint64_t written = 0;
-
-		if (job->is_done || job->state == TKB_ENTRY_STATE_MOVED)
-			continue;
-		rc = tkb_install_stage(&install, loader, files,
-		                       has_twin ? &twin : NULL, &written,
-		                       &fault);
-		if (rc < 0) {
-			rc = tkb_emitter_fail(emitter, job, rc, &fault, err);
-			if (rc < 0)
-				return rc;
-			continue;
-		}
-		job->is_staged = true;
-		twin = install;
-		has_twin = true;
-		(void)atomic_fetch_add(&emitter->written, written);
-	}
-	return 0;
-}
-
-static int publish_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
-                         size_t index, struct tkb_error *err)
-{
-	int rc;
-
-	for (size_t i = emitter->first_jobs[index];
-	     i < emitter->first_jobs[index + 1]; i++) {
-		struct tkb_job *job = &emitter->jobs[i];
-
-		if (job->is_done || !job->is_staged)
-			continue;
-		rc = publish_job(emitter, loader, job, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
+/* Are the bundle's bytes needed for job `index`? */
 static bool needs_bytes(const struct tkb_emitter *emitter, size_t index)
 {
-	for (size_t i = emitter->first_jobs[index];
-	     i < emitter->first_jobs[index + 1]; i++) {
-		if (!emitter->jobs[i].is_done &&
-		    emitter->jobs[i].state != TKB_ENTRY_STATE_MOVED)
-			return true;
+	return !emitter->batch.jobs[index].is_done &&
+	       emitter->progress[index].state != TKB_ENTRY_STATE_MOVED;
+}
+
+static bool is_frame_needed(const struct tkb_emitter *emitter,
+                            const struct tkb_frame *frame)
+{
+	for (size_t i = 0; i < frame->entry_count; i++) {
+		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
+
+		for (size_t j = jobs[0]; j < jobs[1]; j++) {
+			if (needs_bytes(emitter, j))
+				return true;
+		}
 	}
 	return false;
 }
 
-/* All that was to come out of a damaged frame has failed. */
+/* Fail all jobs that need bytes of a frame that cannot be decoded. */
 static int fail_frame(struct tkb_emitter *emitter,
                       const struct tkb_frame *frame, int cause,
-                      const struct tkb_error *fault, struct tkb_error *err)
+                      struct tkb_error *fault, struct tkb_error *err)
 {
-	int rc;
+	int rc = 0;
 
+	if (cause == TKB_ERR_CORRUPT)
+		fault->reason = TKB_REASON_DAMAGED;
 	for (size_t i = 0; i < frame->entry_count; i++) {
-		const size_t index = frame->entries[i];
+		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
 
-		for (size_t j = emitter->first_jobs[index];
-		     j < emitter->first_jobs[index + 1]; j++) {
-			struct tkb_job *job = &emitter->jobs[j];
-
-			if (job->is_done || job->state == TKB_ENTRY_STATE_MOVED)
-				continue;
-			rc = tkb_emitter_fail(emitter, job, cause, fault, err);
-			if (rc < 0)
-				return rc;
+		for (size_t j = jobs[0]; j < jobs[1] && rc == 0; j++) {
+			if (needs_bytes(emitter, j))
+				rc = tkb_emit_fail(emitter,
+				                   &emitter->batch.jobs[j],
+				                   cause, fault, err);
 		}
 	}
-	return 0;
+	return rc;
 }
 
-static int emit_decoded(struct tkb_emitter *emitter, size_t worker,
-                        const struct tkb_frame *frame, struct tkb_error *err)
+/* Write entry `index` for each root that needs it. */
+static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
+                       size_t index, const struct tkb_bytes *files,
+                       struct tkb_error *err)
 {
-	const struct tkb_decoder *decoder = &emitter->decoders[worker];
-	struct tkb_loader *loader = &emitter->loaders[worker];
+	const size_t *jobs = &emitter->first_jobs[index];
+	struct tkb_destination written = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < frame->entry_count; i++) {
-		const size_t index = frame->entries[i];
+	for (size_t i = jobs[0]; i < jobs[1]; i++) {
+		const struct tkb_destination to = destination_of(emitter, i);
+		struct tkb_error fault = { 0 };
+		uint64_t size = 0;
 
-		if (!needs_bytes(emitter, index))
+		if (!needs_bytes(emitter, i))
 			continue;
-		rc = tkb_watcher_check(&emitter->watcher, err);
+		rc = tkb_watcher_check(&emitter->batch.watcher, err);
 		if (rc < 0)
 			return rc;
-		rc = stage_entry(emitter, loader, index,
-		                 decoder->files + decoder->firsts[i], err);
+		rc = tkb_destination_write(
+			&to, loader, files,
+			written.stage != NULL ? &written : NULL, &size, &fault);
 		if (rc < 0)
-			return rc;
-		if (emitter->options->is_synced)
-			continue;
-		rc = publish_entry(emitter, loader, index, err);
+			rc = tkb_emit_fail(emitter, &emitter->batch.jobs[i], rc,
+			                   &fault, err);
+		else {
+			emitter->progress[i].is_written = true;
+			written = to;
+			(void)atomic_fetch_add(&emitter->written_size, size);
+		}
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
+static int write_frame(struct tkb_emitter *emitter, size_t worker,
+                       const struct tkb_frame *frame, struct tkb_error *err)
+{
+	struct tkb_decoder *decoder = &emitter->decoders[worker];
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	rc = tkb_decoder_decode(decoder, emitter->bundle,
+	                        (size_t)(frame - emitter->bundle->frames),
+	                        &fault);
+	if (rc < 0)
+		return fail_frame(emitter, frame, rc, &fault, err);
+	for (size_t i = 0; i < frame->entry_count && rc == 0; i++)
+		rc = write_entry(emitter, &emitter->loaders[worker],
+		                 frame->entries[i],
+		                 decoder->files + decoder->firsts[i], err);
+	return rc;
+}
+
+/*
+ * Commit
+ */
+
+/* Move job `index` into place, if it was written to its stage. */
+static int commit_written(void *self, size_t worker, size_t index,
+                          struct tkb_error *err)
+{
+	struct tkb_emitter *emitter = self;
+	struct tkb_job *job = &emitter->batch.jobs[index];
+	const struct tkb_progress *progress = &emitter->progress[index];
+	const struct tkb_destination to = destination_of(emitter, index);
+	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	if (job->is_done || !progress->is_written)
+		return 0;
+	rc = tkb_destination_commit(&to, &emitter->loaders[worker],
+	                            progress->state, &outcome, &fault);
+	if (rc < 0)
+		return tkb_emit_fail(emitter, job, rc, &fault, err);
+	if (outcome == TKB_OUTCOME_SKIPPED)
+		tkb_batch_finish(&emitter->batch, job, outcome, TKB_REASON_BUSY,
+		                 "a compiler is writing there");
+	else
+		tkb_batch_finish(&emitter->batch, job, outcome, TKB_REASON_NONE,
+		                 "");
+	return 0;
+}
+
+static int commit_frame(struct tkb_emitter *emitter, size_t worker,
+                        const struct tkb_frame *frame, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < frame->entry_count; i++) {
+		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
+
+		for (size_t j = jobs[0]; j < jobs[1] && rc == 0; j++)
+			rc = commit_written(emitter, worker, j, err);
+	}
+	return rc;
+}
+
+/* Of an entry that was moved, only the group file is replaced. */
+static int commit_moved(void *self, size_t worker, size_t index,
+                        struct tkb_error *err)
+{
+	struct tkb_emitter *emitter = self;
+	struct tkb_job *job = &emitter->batch.jobs[index];
+	const struct tkb_destination to = destination_of(emitter, index);
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	if (emitter->progress[index].state != TKB_ENTRY_STATE_MOVED)
+		return 0;
+	rc = tkb_destination_relocate(&to, &emitter->loaders[worker], &fault);
+	if (rc == 0)
+		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_REPAIRED,
+		                 TKB_REASON_NONE, "");
+	else if (fault.reason == TKB_REASON_MISSING)
+		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
+		                 TKB_REASON_BUSY, "it was taken away just now");
+	else
+		return tkb_emit_fail(emitter, job, rc, &fault, err);
+	return 0;
+}
+
+/*
+ * The whole emit
+ */
+
+/* What is to be synced is committed later, when all of it is written. */
 static int emit_frame(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
 {
 	struct tkb_emitter *emitter = self;
 	const struct tkb_frame *frame = &emitter->bundle->frames[index];
-	struct tkb_error fault = { 0 };
-	bool wanted = false;
 	int rc;
 
-	for (size_t i = 0; i < frame->entry_count && !wanted; i++)
-		wanted = needs_bytes(emitter, frame->entries[i]);
-	if (!wanted)
+	if (!is_frame_needed(emitter, frame))
 		return 0;
-	rc = tkb_watcher_check(&emitter->watcher, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_decoder_decode(&emitter->decoders[worker], emitter->bundle,
-	                        index, &fault);
-	if (rc < 0) {
-		if (rc == TKB_ERR_CORRUPT)
-			fault.reason = TKB_REASON_DAMAGED;
-		return fail_frame(emitter, frame, rc, &fault, err);
-	}
-	return emit_decoded(emitter, worker, frame, err);
+	rc = tkb_watcher_check(&emitter->batch.watcher, err);
+	if (rc == 0)
+		rc = write_frame(emitter, worker, frame, err);
+	if (rc == 0 && !emitter->options->is_synced)
+		rc = commit_frame(emitter, worker, frame, err);
+	return rc;
 }
 
-static int relocate_group_one(void *self, size_t worker, size_t index,
-                              struct tkb_error *err)
-{
-	struct tkb_emitter *emitter = self;
-	struct tkb_job *job = &emitter->jobs[index];
-	const struct tkb_install install = install_of(emitter, job);
-	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	if (job->is_done || job->state != TKB_ENTRY_STATE_MOVED)
-		return 0;
-	/* In it gc takes group files away: one that is gone stays away. */
-	rc = tkb_stage_lock(install.stage, &lock, &fault);
-	if (rc == TKB_ERR_CANCELLED)
-		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	rc = tkb_install_relocate_group(&install, &emitter->loaders[worker],
-	                                &fault);
-	if (rc < 0 && fault.reason == TKB_REASON_MISSING) {
-		tkb_emitter_finish(emitter, job, TKB_OUTCOME_SKIPPED,
-		                   TKB_REASON_BUSY,
-		                   "it was taken away just now");
-		return 0;
-	}
-	if (rc < 0)
-		return tkb_emitter_fail(emitter, job, rc, &fault, err);
-	tkb_emitter_finish(emitter, job, TKB_OUTCOME_REPAIRED, TKB_REASON_NONE,
-	                   "");
-	return 0;
-}
-
-static int publish_one(void *self, size_t worker, size_t index,
-                       struct tkb_error *err)
-{
-	struct tkb_emitter *emitter = self;
-
-	return publish_entry(emitter, &emitter->loaders[worker], index, err);
-}
-
-static int sync_roots(struct tkb_emitter *emitter, struct tkb_error *err)
+static int sync_roots(const struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	for (size_t i = 0; i < emitter->roots.count; i++) {
-		if (emitter->roots.items[i].fd >= 0 &&
-		    syncfs(emitter->roots.items[i].fd) < 0)
+		const struct tkb_root *root = &emitter->roots.items[i];
+
+		if (root->fd >= 0 && syncfs(root->fd) < 0)
 			return tkb_fail_errno(err, "cannot sync '%s'",
-			                      emitter->roots.items[i].path);
+			                      root->path);
 	}
 	return 0;
 }
 
-static int write_all(struct tkb_emitter *emitter, struct tkb_error *err)
+static int write_and_commit(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_parallel_work frames = { emit_frame, emitter };
-	const struct tkb_parallel_work moved = { relocate_group_one, emitter };
-	const struct tkb_parallel_work staged = { publish_one, emitter };
-	const size_t threads = emitter->thread_count;
+	struct tkb_batch *batch = &emitter->batch;
+	const size_t threads = emitter->loader_count;
 	int rc;
 
-	rc = prepare_stages(emitter, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parallel(emitter->job_count, threads, &moved, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parallel(emitter->bundle->frame_count, threads, &frames, err);
+	rc = tkb_batch_open_stages(batch, err);
+	if (rc == 0)
+		rc = tkb_batch_run(batch, threads, commit_moved, emitter, err);
+	if (rc == 0)
+		rc = tkb_parallel(emitter->bundle->frame_count, threads,
+		                  &frames, err);
 	if (rc < 0 || !emitter->options->is_synced)
 		return rc;
 
 	rc = sync_roots(emitter, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parallel(emitter->bundle->manifest.entry_count, threads,
-	                  &staged, err);
-	if (rc < 0)
-		return rc;
-	return sync_roots(emitter, err);
-}
-
-static bool is_settled(const struct tkb_emitter *emitter)
-{
-	for (size_t i = 0; i < emitter->job_count; i++) {
-		if (!emitter->jobs[i].is_done)
-			return false;
-	}
-	return true;
-}
-
-/* Only an emit of all that is whole afterwards says something of a bundle. */
-static void mark_trusted(const struct tkb_emitter *emitter)
-{
-	const struct tkb_emit_report *report = &emitter->report;
-
-	if (emitter->bundle->fault.status != 0 ||
-	    emitter->options->is_dry_run || emitter->options->key_count != 0 ||
-	    emitter->options->target_count != 0 || report->failed_count != 0 ||
-	    report->damaged_count != 0 || report->unsafe_count != 0 ||
-	    report->busy_count != 0)
-		return;
-	for (size_t i = 0; i < emitter->stage_count; i++)
-		tkb_stage_trust(&emitter->stages[i], &emitter->bundle->id);
-}
-
-static uint64_t job_bytes(const struct tkb_emitter *emitter)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < emitter->job_count; i++)
-		total += tkb_entry_size(
-			tkb_emitter_entry(emitter, &emitter->jobs[i]));
-	return total;
+	if (rc == 0)
+		rc = tkb_batch_run(batch, threads, commit_written, emitter,
+		                   err);
+	return rc < 0 ? rc : sync_roots(emitter, err);
 }
 
 static int emit(struct tkb_emitter *emitter, const char *path,
                 struct tkb_error *err)
 {
-	const struct tkb_parallel_work look = { look_one, emitter };
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf full = TKB_BUF_INIT(64 * TKB_KIB);
-	const char *root;
+	struct tkb_batch *batch = &emitter->batch;
 	int rc;
 
-	rc = tkb_path_absolute(path, &full, err);
+	rc = tkb_path_absolute(path, &emitter->path, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_byte(&full, '\0');
-	rc = tkb_buf_check(&full, err);
-	if (rc < 0)
-		return rc;
-	root = (const char *)full.data;
-
-	rc = tkb_emitter_choose_layout(emitter, root, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_emitter_plan(emitter, root, err);
-	if (rc != 0)
-		return rc;
-	emitter->watcher.total = job_bytes(emitter);
-	rc = tkb_emitter_skip_twins(emitter, err);
-	if (rc < 0)
-		return rc;
-	rc = open_stages(emitter, err);
-	if (rc < 0)
-		return rc;
-	rc = open_loaders(emitter, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_parallel(emitter->job_count, emitter->thread_count, &look,
-	                  err);
-	if (rc < 0 || is_settled(emitter))
-		return rc;
-	return write_all(emitter, err);
+	tkb_buf_add_byte(&emitter->path, '\0');
+	rc = tkb_buf_check(&emitter->path, err);
+	if (rc == 0)
+		rc = tkb_emit_select(emitter, err);
+	if (rc == 0)
+		rc = tkb_emit_plan(emitter, err);
+	if (rc == 0)
+		rc = tkb_batch_init_stages(batch, &emitter->roots,
+		                           &emitter->bundle->id,
+		                           emitter->options->is_dry_run, err);
+	if (rc == 0)
+		rc = open_threads(emitter, err);
+	if (rc == 0)
+		rc = tkb_batch_run(batch, emitter->loader_count, inspect_job,
+		                   emitter, err);
+	if (rc == 0 && !tkb_batch_is_done(batch))
+		rc = write_and_commit(emitter, err);
+	return rc;
 }
 
-/* What is damaged is said once more, by the status. */
-static int damage(const struct tkb_emitter *emitter, struct tkb_error *err)
+/* Trust the bundle where all of it was emitted, and all of that is whole. */
+static void set_marks(const struct tkb_emitter *emitter)
 {
-	struct tkb_error fault = emitter->first_damage;
+	const struct tkb_emit_options *options = emitter->options;
+	const struct tkb_emit_report *report = &emitter->report;
 
-	if (fault.status == 0 && emitter->bundle->fault.status != 0) {
-		fault = emitter->bundle->fault;
-		(void)tkb_fail_while(&fault, TKB_ERR_CORRUPT, "'%s'",
-		                     emitter->bundle->name);
-	}
-	if (fault.status == 0)
-		return 0;
-	if (err != NULL)
-		*err = fault;
-	return TKB_ERR_CORRUPT;
+	if (emitter->bundle->fault.status != 0 || options->is_dry_run ||
+	    options->key_count != 0 || options->target_count != 0 ||
+	    report->failed_count != 0 || report->damaged_count != 0 ||
+	    report->unsafe_count != 0 || report->busy_count != 0)
+		return;
+	for (size_t i = 0; i < emitter->batch.stage_count; i++)
+		tkb_stage_trust(&emitter->batch.stages[i],
+		                &emitter->bundle->id);
 }
 
 int tkb_emit_options_read(struct tkb_emit_options *out,
@@ -515,35 +406,33 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
              const struct tkb_emit_options *options,
              struct tkb_emit_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_emitter_close)
-	struct tkb_emitter emitter = { .bundle = bundle };
 	struct tkb_emit_options chosen;
-	struct tkb_error own = { 0 };
-	struct tkb_timed timed;
+	TKB_AUTO(emitter_close)
+	struct tkb_emitter emitter = {
+		.bundle = bundle,
+		.options = &chosen,
+		.path = TKB_BUF_INIT(64 * TKB_KIB),
+	};
+	struct tkb_error fault = { 0 };
 	int rc;
 
 	rc = tkb_emit_options_read(&chosen, options, err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_emit_report, size, report, err);
 	if (rc == 0)
-		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
-		                     err);
+		rc = tkb_batch_begin(&emitter.batch, chosen.is_enabled,
+		                     chosen.watch, chosen.deadline_ms, err);
 	if (rc < 0)
 		return rc;
-	if (!chosen.is_enabled && tkb_is_disabled()) {
+	if (rc == TKB_MISS) {
 		TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
 		return 0;
 	}
-	emitter.options = &chosen;
-	tkb_watcher_init(&emitter.watcher, &timed.watch, 0);
-	rc = emit(&emitter, cache_root, &own);
-	tkb_emitter_tell_jobs(&emitter);
-	if (rc != 0) {
-		if (err != NULL)
-			*err = own;
-		return tkb_timed_end(&timed, rc, err);
-	}
-	mark_trusted(&emitter);
+	rc = emit(&emitter, cache_root, &fault);
+	tkb_emit_report(&emitter);
+	if (rc != 0)
+		return tkb_batch_end(&emitter.batch, rc, &fault, err);
+	set_marks(&emitter);
 	TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
-	return damage(&emitter, err);
+	return tkb_emit_damage(&emitter, err);
 }

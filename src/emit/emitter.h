@@ -2,93 +2,80 @@
 #ifndef TKB_EMIT_EMITTER_H
 #define TKB_EMIT_EMITTER_H
 
-/* What an emit works with: its jobs, what became of them, and its plan. */
+/*
+ * An emit, and its steps in their order. emit.c passes through each once:
+ *
+ *   select.c   which entries of the bundle are wanted, and fit this machine;
+ *   plan.c     into which roots each of them goes: a job for each root;
+ *   inspect    what already exists there (emit/inspect.h);
+ *   write      frame by frame, decode and stage what is wanted (write.c);
+ *   commit     move what was staged into place (commit.c);
+ *   report.c   tell what became of each job.
+ */
 
 #include <tkbundle/emit.h>
 
-#include "emit/entry_state.h"
+#include "emit/inspect.h"
+#include "emit/batch.h"
 #include "format/reader.h"
-#include "emit/stage.h"
-#include "cache/watch.h"
 
-/* One entry, at one root. */
-struct tkb_job {
-	size_t entry;
-	size_t root;
-	enum tkb_entry_state state;
-	bool is_staged;
-	bool is_done; /* with what follows */
-	enum tkb_outcome outcome;
-	enum tkb_reason reason;
-	const char *message; /* static, or the fault */
-	char *fault;         /* owned */
+/* What an emit does with an entry of the bundle. */
+enum tkb_selection {
+	TKB_SELECTION_NONE,     /* it has none of the keys asked for */
+	TKB_SELECTION_TAKE,     /* it is emitted */
+	TKB_SELECTION_TARGET,   /* skipped: for another target */
+	TKB_SELECTION_PLATFORM, /* skipped: for another platform */
+};
+
+/* How far a job is. */
+struct tkb_progress {
+	enum tkb_entry_state state; /* of its destination */
+	bool is_written;            /* to the stage */
 };
 
 struct tkb_emitter {
 	const struct tkb_bundle *bundle;
 	const struct tkb_emit_options *options;
+	struct tkb_batch batch;         /* its jobs are by entry, then root */
+	struct tkb_buf path;            /* the root's, absolute, with a zero */
+	enum tkb_selection *selections; /* owned; of each entry */
 	struct tkb_roots roots;
-	struct tkb_stage *stages; /* owned; one a root */
-	size_t stage_count;
-	struct tkb_job *jobs; /* owned; by entry, then root */
-	size_t job_count;
-	size_t job_capacity;
-	size_t *first_jobs; /* owned; of each entry, and behind the last */
-	struct tkb_loader *loaders;   /* owned; one a thread */
-	struct tkb_decoder *decoders; /* owned; one a thread */
-	size_t thread_count;
+	size_t *first_jobs;            /* owned; of each item, and behind */
+	struct tkb_progress *progress; /* owned; of each job */
+	struct tkb_loader *loaders;    /* owned; one a thread */
+	struct tkb_decoder *decoders;  /* owned; one a thread */
+	size_t loader_count;
 	size_t decoder_count;
-	struct tkb_watcher watcher; /* its lock guards first_damage */
 	struct tkb_emit_report report;
-	_Atomic uint64_t written; /* bytes */
-	struct tkb_error first_damage;
+	_Atomic uint64_t written_size;
+	struct tkb_error first_damage; /* guarded by the watcher's lock */
 };
 
-void tkb_emitter_close(struct tkb_emitter *emitter);
-
-const struct tkb_entry *tkb_emitter_entry(const struct tkb_emitter *emitter,
-                                          const struct tkb_job *job);
-
-/* Tell what became of `entry` at `root`. */
-void tkb_emitter_tell(struct tkb_emitter *emitter,
-                      const struct tkb_entry *entry, const char *root,
-                      enum tkb_outcome outcome, enum tkb_reason reason,
-                      const char *message);
-
-/* Note what became of a job, which is done then; `message` is static. */
-void tkb_emitter_finish(struct tkb_emitter *emitter, struct tkb_job *job,
-                        enum tkb_outcome outcome, enum tkb_reason reason,
-                        const char *message);
+/* Fill in `selections`. Returns 0, TKB_MISS (no such key), or an error. */
+TKB_NODISCARD int tkb_emit_select(struct tkb_emitter *emitter,
+                                  struct tkb_error *err);
 
 /*
- * Note that a job has failed with `rc` and `fault`, and return 0. What concerns
- * them all is passed on.
+ * Choose the layout, open or make the roots, and fill in the jobs. Of several
+ * variants of a key for one root, the first is emitted.
  */
-TKB_NODISCARD int tkb_emitter_fail(struct tkb_emitter *emitter,
-                                   struct tkb_job *job, int rc,
-                                   const struct tkb_error *fault,
-                                   struct tkb_error *err);
+TKB_NODISCARD int tkb_emit_plan(struct tkb_emitter *emitter,
+                                struct tkb_error *err);
 
 /*
- * Tell what became of the jobs that are done, in their order. It is told at the
- * end: to take turns for it would cost more than the work.
+ * Finish a job that has failed, and return 0. A failure that concerns the whole
+ * emit is passed on.
  */
-void tkb_emitter_tell_jobs(struct tkb_emitter *emitter);
+TKB_NODISCARD int tkb_emit_fail(struct tkb_emitter *emitter,
+                                struct tkb_job *job, int rc,
+                                const struct tkb_error *fault,
+                                struct tkb_error *err);
 
-/* Is `path` to be laid out for Triton or for Inductor? */
-TKB_NODISCARD int tkb_emitter_choose_layout(struct tkb_emitter *emitter,
-                                            const char *path,
-                                            struct tkb_error *err);
+/* Fill in the report, and give the caller all results. */
+void tkb_emit_report(struct tkb_emitter *emitter);
 
-/*
- * Make the jobs: what was asked for, fits this machine, and has a root, which
- * is opened or made. Returns 0, TKB_MISS (no such key), or an error.
- */
-TKB_NODISCARD int tkb_emitter_plan(struct tkb_emitter *emitter,
-                                   const char *path, struct tkb_error *err);
-
-/* Of several variants of a key at one root, the first is taken. */
-TKB_NODISCARD int tkb_emitter_skip_twins(struct tkb_emitter *emitter,
-                                         struct tkb_error *err);
+/* 0, or TKB_ERR_CORRUPT and what is damaged first. */
+TKB_NODISCARD int tkb_emit_damage(const struct tkb_emitter *emitter,
+                                  struct tkb_error *err);
 
 #endif

@@ -7,95 +7,70 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/disable.h"
+#include "emit/uses.h"
 #include "base/struct.h"
 #include "emit/remove.h"
-#include "cache/uses.h"
 
 /*
- * A gc in four steps: entries are put in the order of their last use; from the
- * oldest on, those are chosen that have to go; their group files are unlinked,
- * and a second later the rest.
+ * A gc in four steps: put the entries into the order of their last use; choose,
+ * from the oldest on, those that have to go; unlink their group files; and a
+ * second later remove the rest of them.
  */
 
 static void gc_close(struct tkb_gc *gc)
 {
-	for (size_t i = 0; i < gc->stage_count; i++)
-		tkb_stage_close(&gc->stages[i]);
-	free(gc->stages);
-	for (size_t i = 0; i < gc->item_count; i++)
-		free(gc->items[i].message);
+	tkb_batch_release(&gc->batch);
 	free(gc->items);
 	free(gc->tells);
 	tkb_cache_close(gc->cache);
-	tkb_watcher_release(&gc->watcher);
 }
 
 static int scan(struct tkb_gc *gc, const char *path, struct tkb_error *err)
 {
-	const struct tkb_cache_options wanted = {
+	const struct tkb_cache_options options = {
 		.threads = gc->options->threads,
-		.watch = gc->options->watch,
+		.watch = &gc->batch.timed.watch,
 	};
-	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
+	const struct tkb_scan scan = { .options = &options,
+		                       .keep_apart = true };
 
 	return tkb_cache_scan(path, &scan, &gc->cache, err);
 }
 
-/* Look at each root, and remove the stages of the dead there. */
-static int open_roots(struct tkb_gc *gc, struct tkb_error *err)
+/* Find out which roots tell of use. */
+static int ask_roots(struct tkb_gc *gc, struct tkb_error *err)
 {
-	static const struct tkb_digest no_bundle = { { 0 } };
 	const struct tkb_roots *roots = &gc->cache->roots;
 
 	gc->tells = tkb_alloc_array(roots->count, sizeof(*gc->tells));
-	gc->stages = tkb_alloc_array(roots->count, sizeof(*gc->stages));
-	if (gc->tells == NULL || gc->stages == NULL)
+	if (gc->tells == NULL)
 		return tkb_fail_nomem(err);
 	gc->report.is_inductor = roots->is_inductor;
 	gc->report.has_uses = true;
 	for (size_t i = 0; i < roots->count; i++) {
 		gc->tells[i] = tkb_use_is_told(&roots->items[i]);
 		gc->report.has_uses &= gc->tells[i];
-		tkb_stage_init(&gc->stages[i], &roots->items[i]);
-		gc->stages[i].watcher = &gc->watcher;
-		gc->stage_count++;
-		if (!gc->options->is_dry_run)
-			tkb_stage_begin(&gc->stages[i], &no_bundle, true);
 	}
 	return 0;
 }
 
-static void finish(struct tkb_gc *gc, struct tkb_gc_item *item,
-                   enum tkb_outcome outcome)
-{
-	item->outcome = outcome;
-	item->is_done = true;
-	tkb_watcher_progress(&gc->watcher, item->use.size);
-}
-
-/*
- * Note what hiding or removing it gave, and return 0; what concerns all
- * entries is passed on.
- */
-static int fail(struct tkb_gc *gc, struct tkb_gc_item *item, int rc,
+static int fail(struct tkb_gc *gc, size_t index, int rc,
                 const struct tkb_error *fault, struct tkb_error *err)
 {
-	if (!tkb_failure_is_of_entry(rc, fault)) {
-		*err = *fault;
-		return rc;
-	}
-	item->message = strdup(fault->message);
-	if (item->message == NULL)
-		return tkb_fail_nomem(err);
-	item->reason = (enum tkb_reason)fault->reason;
-	finish(gc, item,
-	       fault->reason == TKB_REASON_BUSY ? TKB_OUTCOME_SKIPPED
-	                                        : TKB_OUTCOME_FAILED);
-	return 0;
+	return tkb_batch_fail(&gc->batch, &gc->batch.jobs[index],
+	                      fault->reason == TKB_REASON_BUSY
+	                              ? TKB_OUTCOME_SKIPPED
+	                              : TKB_OUTCOME_FAILED,
+	                      rc, fault, err);
 }
 
-/* Was it used since it was put in order? */
+static void finish_removed(struct tkb_gc *gc, size_t index)
+{
+	tkb_batch_finish(&gc->batch, &gc->batch.jobs[index],
+	                 TKB_OUTCOME_REMOVED, TKB_REASON_NONE, "");
+}
+
+/* Was it used since it was put in order? Then it is busy. */
 static int check_unused(const struct tkb_gc *gc, const struct tkb_gc_item *item,
                         struct tkb_error *err)
 {
@@ -111,11 +86,13 @@ static int check_unused(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 	return 0;
 }
 
-/* One that is gone meanwhile, by another gc, has no result. */
-static int hide(struct tkb_gc *gc, struct tkb_gc_item *item,
-                struct tkb_error *err)
+/* An item that another gc has removed meanwhile gets no result. */
+static int hide_item(void *self, size_t worker, size_t index,
+                     struct tkb_error *err)
 {
-	struct tkb_loader *loader = &gc->cache->loaders[0];
+	struct tkb_gc *gc = self;
+	struct tkb_gc_item *item = &gc->items[index];
+	struct tkb_loader *loader = &gc->cache->loaders[worker];
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -123,31 +100,24 @@ static int hide(struct tkb_gc *gc, struct tkb_gc_item *item,
 	if (rc == 0 && gc->options->is_dry_run)
 		rc = tkb_remove_check(loader, item->found, &fault);
 	else if (rc == 0)
-		rc = tkb_remove_hide(&gc->stages[tkb_gc_root(gc, item)], loader,
-		                     item->found, &fault);
+		rc = tkb_remove_hide(
+			&gc->batch.stages[gc->batch.jobs[index].root], loader,
+			item->found, &fault);
 	if (rc < 0)
-		return fail(gc, item, rc, &fault, err);
+		return fail(gc, index, rc, &fault, err);
 	if (rc == 0 && gc->options->is_dry_run)
-		finish(gc, item, TKB_OUTCOME_REMOVED);
+		finish_removed(gc, index);
 	item->is_hidden = rc == 0 && !gc->options->is_dry_run;
 	return 0;
 }
 
-static int hide_all(struct tkb_gc *gc, struct tkb_error *err)
+static int hide_chosen(void *self, size_t worker, size_t index,
+                       struct tkb_error *err)
 {
-	int rc;
+	const struct tkb_gc *gc = self;
 
-	for (size_t i = 0; i < gc->item_count; i++) {
-		if (!gc->items[i].is_chosen)
-			continue;
-		rc = tkb_watcher_check(&gc->watcher, err);
-		if (rc < 0)
-			return rc;
-		rc = hide(gc, &gc->items[i], err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return gc->items[index].is_chosen ? hide_item(self, worker, index, err)
+	                                  : 0;
 }
 
 /* Somebody may have read a group file just before it went. */
@@ -168,24 +138,24 @@ static void wait_for_readers(const struct tkb_gc *gc)
 		continue;
 }
 
+/* Whatever is hidden is removed, also after a failure or a cancellation. */
 static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 {
 	int result = 0;
 
 	wait_for_readers(gc);
 	for (size_t i = 0; i < gc->item_count; i++) {
-		struct tkb_gc_item *item = &gc->items[i];
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		if (!item->is_hidden)
+		if (!gc->items[i].is_hidden)
 			continue;
-		rc = tkb_remove_rest(&gc->stages[tkb_gc_root(gc, item)],
-		                     item->found, &fault);
+		rc = tkb_remove_rest(&gc->batch.stages[gc->batch.jobs[i].root],
+		                     gc->items[i].found, &fault);
 		if (rc == 0)
-			finish(gc, item, TKB_OUTCOME_REMOVED);
+			finish_removed(gc, i);
 		else
-			rc = fail(gc, item, rc, &fault, err);
+			rc = fail(gc, i, rc, &fault, err);
 		if (rc < 0)
 			result = rc;
 	}
@@ -195,21 +165,20 @@ static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 static bool has_chosen(const struct tkb_gc *gc, size_t root)
 {
 	for (size_t i = 0; i < gc->item_count; i++) {
-		if (gc->items[i].is_chosen &&
-		    tkb_gc_root(gc, &gc->items[i]) == root)
+		if (gc->items[i].is_chosen && gc->batch.jobs[i].root == root)
 			return true;
 	}
 	return false;
 }
 
 /*
- * Can entries be removed at all? And see to it that there is a lock: on a full
- * disk it is done without.
+ * Fail where a root may not be written. And see to it that it has a lock; on a
+ * full disk there may be none, and the gc does without.
  */
-static int prepare_stages(struct tkb_gc *gc, struct tkb_error *err)
+static int prepare_roots(struct tkb_gc *gc, struct tkb_error *err)
 {
-	for (size_t i = 0; i < gc->stage_count; i++) {
-		struct tkb_stage *stage = &gc->stages[i];
+	for (size_t i = 0; i < gc->batch.stage_count; i++) {
+		struct tkb_stage *stage = &gc->batch.stages[i];
 
 		if (!has_chosen(gc, i))
 			continue;
@@ -225,68 +194,75 @@ static int prepare_stages(struct tkb_gc *gc, struct tkb_error *err)
 
 static int remove_leftovers(struct tkb_gc *gc, struct tkb_error *err)
 {
-	int rc;
+	int rc = 0;
 
-	for (size_t i = 0;
-	     i < gc->stage_count && gc->cache->unfinished_count != 0; i++) {
-		rc = tkb_remove_leftovers(&gc->stages[i],
+	if (gc->cache->unfinished_count == 0)
+		return 0;
+	for (size_t i = 0; i < gc->batch.stage_count && rc == 0; i++)
+		rc = tkb_remove_leftovers(&gc->batch.stages[i],
 		                          &gc->cache->loaders[0].names,
 		                          gc->options->is_dry_run,
 		                          &gc->report.unfinished_count, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return rc;
 }
 
-static int collect_garbage(struct tkb_gc *gc, const char *path,
-                           struct tkb_error *err)
+static int remove_chosen(struct tkb_gc *gc, struct tkb_error *err)
 {
 	struct tkb_error second = { 0 };
 	int removing;
 	int rc;
 
-	rc = scan(gc, path, err);
-	if (rc != 0)
-		return rc;
-	rc = open_roots(gc, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_gc_plan(gc, err);
-	if (rc < 0)
-		return rc;
-	if (!gc->options->is_dry_run) {
-		rc = prepare_stages(gc, err);
-		if (rc < 0)
-			return rc;
-	}
-	rc = hide_all(gc, err);
-	/* Also where it was cancelled: what is begun is brought to its end. */
+	rc = tkb_batch_run(&gc->batch, 1, hide_chosen, gc, err);
 	removing = remove_hidden(gc, rc < 0 ? &second : err);
-	if (rc < 0 || removing < 0)
-		return rc < 0 ? rc : removing;
-	return remove_leftovers(gc, err);
+	return rc < 0 ? rc : removing;
 }
 
-static void count(struct tkb_gc_report *report, const struct tkb_gc_item *item)
+static int collect_garbage(struct tkb_gc *gc, const char *path,
+                           struct tkb_error *err)
 {
-	if (item->is_done && item->outcome == TKB_OUTCOME_REMOVED) {
-		report->removed_count++;
-		report->removed_size += item->use.size;
-		return;
-	}
-	if (item->is_chosen && !item->is_done)
-		return; /* gone, but not by us */
-	report->kept_count++;
-	report->kept_size += item->use.size;
-	report->busy_count +=
-		item->is_done && item->outcome == TKB_OUTCOME_SKIPPED;
-	report->failed_count +=
-		item->is_done && item->outcome == TKB_OUTCOME_FAILED;
+	int rc;
+
+	rc = scan(gc, path, err);
+	if (rc == 0)
+		rc = ask_roots(gc, err);
+	if (rc == 0)
+		rc = tkb_batch_init_stages(&gc->batch, &gc->cache->roots, NULL,
+		                           gc->options->is_dry_run, err);
+	if (rc == 0)
+		rc = tkb_gc_plan(gc, err);
+	if (rc == 0 && !gc->options->is_dry_run)
+		rc = prepare_roots(gc, err);
+	if (rc == 0)
+		rc = remove_chosen(gc, err);
+	return rc == 0 ? remove_leftovers(gc, err) : rc;
 }
 
-/* What the system does not let us read can go on to fill the cache. */
-static void tell_unreadable(struct tkb_gc *gc)
+static void count_removed(void *self, const struct tkb_result *result)
+{
+	struct tkb_gc_report *report = self;
+
+	report->removed_count += result->outcome == TKB_OUTCOME_REMOVED;
+	report->busy_count += result->outcome == TKB_OUTCOME_SKIPPED;
+	report->failed_count += result->outcome == TKB_OUTCOME_FAILED;
+}
+
+/* What another gc has removed is neither removed nor kept. */
+static void count_sizes(struct tkb_gc *gc)
+{
+	for (size_t i = 0; i < gc->batch.job_count; i++) {
+		const struct tkb_job *job = &gc->batch.jobs[i];
+
+		if (job->is_done && job->outcome == TKB_OUTCOME_REMOVED) {
+			gc->report.removed_size += job->size;
+		} else if (job->is_done || !gc->items[i].is_chosen) {
+			gc->report.kept_count++;
+			gc->report.kept_size += job->size;
+		}
+	}
+}
+
+/* An entry that the system does not let us read may go on to fill the cache. */
+static void report_unreadable(struct tkb_gc *gc)
 {
 	const struct tkb_cache *cache = gc->cache;
 
@@ -297,65 +273,43 @@ static void tell_unreadable(struct tkb_gc *gc)
 		if (result.reason != TKB_REASON_UNREADABLE)
 			continue;
 		gc->report.failed_count++;
-		tkb_watcher_result(&gc->watcher, &result);
+		tkb_watcher_result(&gc->batch.watcher, &result);
 	}
 }
 
-static void tell_all(struct tkb_gc *gc)
+static void report_all(struct tkb_gc *gc)
 {
-	for (size_t i = 0; i < gc->item_count; i++) {
-		const struct tkb_gc_item *item = &gc->items[i];
-		const struct tkb_result result = {
-			.root = item->found->root->path,
-			.key = item->found->entry.key,
-			.name = item->found->entry.name,
-			.outcome = item->outcome,
-			.reason = item->reason,
-			.message = item->message != NULL ? item->message : "",
-		};
-
-		count(&gc->report, item);
-		if (item->is_done)
-			tkb_watcher_result(&gc->watcher, &result);
-	}
-	tell_unreadable(gc);
-	tkb_watcher_finish(&gc->watcher);
+	tkb_batch_report(&gc->batch, count_removed, &gc->report);
+	count_sizes(gc);
+	report_unreadable(gc);
+	tkb_watcher_finish(&gc->batch.watcher);
 }
 
 int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
            struct tkb_gc_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(gc_close) struct tkb_gc gc = { 0 };
-	struct tkb_error own = { 0 };
 	struct tkb_gc_options chosen;
-	struct tkb_timed timed;
+	TKB_AUTO(gc_close) struct tkb_gc gc = { .options = &chosen };
+	struct tkb_error fault = { 0 };
 	int rc;
 
 	rc = TKB_STRUCT_READ(tkb_gc_options, watch, &chosen, options, err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_gc_report, unfinished_count, report,
 		                      err);
+	if (rc == 0 && !chosen.has_max_size && !chosen.has_max_entries &&
+	    !chosen.has_max_age)
+		rc = tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
 	if (rc == 0)
-		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
-		                     err);
+		rc = tkb_batch_begin(&gc.batch, chosen.is_enabled, chosen.watch,
+		                     chosen.deadline_ms, err);
 	if (rc < 0)
 		return rc;
-	if (!chosen.has_max_size && !chosen.has_max_entries &&
-	    !chosen.has_max_age)
-		return tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
-	if (!chosen.is_enabled && tkb_is_disabled()) {
-		TKB_STRUCT_WRITE(tkb_gc_report, report, &gc.report);
-		return 0;
-	}
-	chosen.watch = &timed.watch;
-	gc.options = &chosen;
-	tkb_watcher_init(&gc.watcher, &timed.watch, 0);
-	rc = collect_garbage(&gc, cache_root, &own);
-	tell_all(&gc);
-	if (rc != 0) {
-		if (err != NULL)
-			*err = own;
-		return tkb_timed_end(&timed, rc, err);
+	if (rc == 0) {
+		rc = collect_garbage(&gc, cache_root, &fault);
+		report_all(&gc);
+		if (rc != 0)
+			return tkb_batch_end(&gc.batch, rc, &fault, err);
 	}
 	TKB_STRUCT_WRITE(tkb_gc_report, report, &gc.report);
 	return 0;

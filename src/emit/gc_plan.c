@@ -4,22 +4,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cache/uses.h"
+#include "emit/uses.h"
 
 enum {
 	NS_PER_S = 1000000000
 };
 
-size_t tkb_gc_root(const struct tkb_gc *gc, const struct tkb_gc_item *item)
-{
-	return (size_t)(item->found->root - gc->cache->roots.items);
-}
-
 int tkb_gc_look(const struct tkb_gc *gc, const struct tkb_gc_item *item,
                 struct tkb_use *out, struct tkb_error *err)
 {
-	return tkb_use_look(item->found, gc->tells[tkb_gc_root(gc, item)], out,
-	                    err);
+	return tkb_use_look(
+		item->found,
+		gc->tells[tkb_cache_root_of(gc->cache, item->found)], out, err);
 }
 
 static int compare_items(const void *a, const void *b)
@@ -81,7 +77,7 @@ static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 	       item->last_ns < now - (int64_t)limit_s * NS_PER_S;
 }
 
-/* What is busy, or cannot be removed, is not made up for by younger ones. */
+/* An entry that turns out to be busy is not made up for by younger ones. */
 static void choose(struct tkb_gc *gc)
 {
 	const struct tkb_gc_options *options = gc->options;
@@ -103,8 +99,25 @@ static void choose(struct tkb_gc *gc)
 			continue;
 		count--;
 		size -= item->use.size;
-		gc->watcher.total += item->use.size;
+		gc->batch.watcher.total += item->use.size;
 	}
+}
+
+static int add_jobs(struct tkb_gc *gc, struct tkb_error *err)
+{
+	struct tkb_batch *batch = &gc->batch;
+	int rc = 0;
+
+	for (size_t i = 0; i < gc->item_count && rc == 0; i++) {
+		const struct tkb_gc_item *item = &gc->items[i];
+
+		rc = tkb_batch_add_job(
+			batch, &item->found->entry,
+			tkb_cache_root_of(gc->cache, item->found), err);
+		if (rc == 0)
+			batch->jobs[i].size = item->use.size;
+	}
+	return rc;
 }
 
 int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
@@ -115,5 +128,5 @@ int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	choose(gc);
-	return 0;
+	return add_jobs(gc, err);
 }

@@ -81,19 +81,12 @@ static bool is_device_wanted(const struct maker *maker,
 /* The file of a kernel that is its binary, or the file count. */
 static size_t binary_of(const struct tkb_scanned_entry *found)
 {
-	const char *const *extensions =
-		tkb_metadata_binaries(found->metadata.target.backend);
-	size_t i;
+	const char *backend = found->metadata.target.backend;
+	size_t i = 0;
 
-	for (i = 0; i < found->entry.file_count; i++) {
-		const char *extension =
-			tkb_name_extension(found->files[i].name);
-
-		for (size_t j = 0; extensions[j] != NULL; j++) {
-			if (strcmp(extension, extensions[j]) == 0)
-				return i;
-		}
-	}
+	while (i < found->entry.file_count &&
+	       !tkb_metadata_is_binary(backend, found->files[i].name))
+		i++;
 	return i;
 }
 

@@ -22,16 +22,9 @@ static bool is_old(const struct stat *status)
 /* Is `name` what a compiler calls a file of a kernel? */
 static bool is_kernel_file(const char *name)
 {
-	const char *const *binaries = tkb_metadata_binaries("");
-	const char *extension = tkb_name_extension(name);
-
-	if (tkb_name_is_lean_drop(name) || strcmp(extension, "json") == 0)
-		return true;
-	for (size_t i = 0; binaries[i] != NULL; i++) {
-		if (strcmp(extension, binaries[i]) == 0)
-			return true;
-	}
-	return false;
+	return tkb_name_is_lean_drop(name) ||
+	       strcmp(tkb_name_extension(name), "json") == 0 ||
+	       tkb_metadata_is_binary("", name);
 }
 
 /* Are `a` and `b` files of one kernel, "x.ptx" and "x.json"? */
@@ -44,8 +37,8 @@ static bool is_same_kernel(const char *a, const char *b)
 }
 
 /*
- * A folder that is called as a key is need not be a compiler's. What goes is
- * nothing but files of one kernel, all of them old.
+ * A folder whose name has the shape of a key need not be a compiler's. Only one
+ * that has nothing but files of one kernel, all of them old, is removed.
  */
 static bool is_leftover(const struct tkb_folder *folder)
 {
@@ -70,7 +63,7 @@ static bool is_leftover(const struct tkb_folder *folder)
 	return true;
 }
 
-/* Each is looked at once more: a compile may have begun just now. */
+/* Stat each file again: a compile may have begun in between. */
 static void remove_leftover(const struct tkb_root *root,
                             const struct tkb_folder *folder)
 {
@@ -86,9 +79,9 @@ static void remove_leftover(const struct tkb_root *root,
 	(void)unlinkat(root->fd, folder->key, AT_REMOVEDIR);
 }
 
-/* What cannot be looked at or removed stays: it does no harm. */
-static void look_at(struct tkb_stage *stage, const char *key,
-                    struct tkb_buf *names, bool is_dry_run, uint64_t *count)
+/* A folder that cannot be read or removed stays, and does no harm. */
+static void try_folder(struct tkb_stage *stage, const char *key,
+                       struct tkb_buf *names, bool is_dry_run, uint64_t *count)
 {
 	TKB_AUTO(tkb_folder_close) struct tkb_folder folder = { 0 };
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
@@ -116,7 +109,8 @@ int tkb_remove_leftovers(struct tkb_stage *stage, struct tkb_buf *names,
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc == 0 && tkb_key_is_valid(item->d_name))
-			look_at(stage, item->d_name, names, is_dry_run, count);
+			try_folder(stage, item->d_name, names, is_dry_run,
+			           count);
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -1,51 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "cache/elf.h"
 #include "emit/emitter.h"
 
-static bool is_target(const struct tkb_entry *entry,
-                      const struct tkb_emit_options *options)
-{
-	if (options->target_count == 0 || entry->kind != TKB_KIND_KERNEL)
-		return true;
-	for (size_t i = 0; i < options->target_count; i++) {
-		if (tkb_target_fits(&entry->target, &options->targets[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Which entries have one of the keys asked for? */
-static int select_entries(const struct tkb_emitter *emitter, bool *wanted,
-                          struct tkb_error *err)
-{
-	const struct tkb_emit_options *options = emitter->options;
-	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
-	int rc;
-
-	for (size_t i = 0; i < manifest->entry_count; i++)
-		wanted[i] = options->key_count == 0;
-	for (size_t i = 0; i < options->key_count; i++) {
-		size_t found = 0;
-
-		rc = tkb_bundle_find(emitter->bundle, options->keys[i], &found,
-		                     err);
-		if (rc != 0)
-			return rc;
-		for (size_t j = 0; j < manifest->entry_count; j++) {
-			if (strcmp(manifest->entries[j].key,
-			           manifest->entries[found].key) == 0)
-				wanted[j] = true;
-		}
-	}
-	return 0;
-}
+#include <stdlib.h>
 
 static bool has_several_devices(const struct tkb_manifest *manifest)
 {
-	if (manifest->entry_count == 0)
-		return false;
 	for (size_t i = 0; i < manifest->entry_count; i++) {
 		const struct tkb_entry *entry = &manifest->entries[i];
 
@@ -56,22 +15,23 @@ static bool has_several_devices(const struct tkb_manifest *manifest)
 	return false;
 }
 
-int tkb_emitter_choose_layout(struct tkb_emitter *emitter, const char *path,
-                              struct tkb_error *err)
+static int choose_layout(struct tkb_emitter *emitter, struct tkb_error *err)
 {
-	bool is_inductor = emitter->options->layout == TKB_LAYOUT_INDUCTOR;
+	const struct tkb_emit_options *options = emitter->options;
+	bool is_inductor = options->layout == TKB_LAYOUT_INDUCTOR;
 	struct tkb_probe probe = { 0 };
 	int rc;
 
-	if (emitter->options->layout == TKB_LAYOUT_AUTO) {
-		rc = tkb_roots_probe(path, &probe, err);
+	if (options->layout == TKB_LAYOUT_AUTO) {
+		rc = tkb_roots_probe((const char *)emitter->path.data, &probe,
+		                     err);
 		if (rc < 0)
 			return rc;
 		/* Beside `triton/<device>/`, keys would not be seen again. */
 		is_inductor =
 			probe.is_inductor ||
 			(!probe.has_keys &&
-		         (emitter->options->device_count > 1 ||
+		         (options->device_count > 1 ||
 		          has_several_devices(&emitter->bundle->manifest)));
 	}
 	emitter->roots.is_inductor = is_inductor;
@@ -79,9 +39,9 @@ int tkb_emitter_choose_layout(struct tkb_emitter *emitter, const char *path,
 	return 0;
 }
 
-/* The root for `device`, which is opened or made. */
-static int root_for(struct tkb_emitter *emitter, const char *path,
-                    uint32_t device, size_t *out, struct tkb_error *err)
+/* Open or make the root for `device`, unless that was done before. */
+static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
+                     struct tkb_error *err)
 {
 	int rc;
 
@@ -92,7 +52,8 @@ static int root_for(struct tkb_emitter *emitter, const char *path,
 			return 0;
 		}
 	}
-	rc = tkb_root_make(path, emitter->roots.is_inductor, device,
+	rc = tkb_root_make((const char *)emitter->path.data,
+	                   emitter->roots.is_inductor, device,
 	                   !emitter->options->is_dry_run, &emitter->roots, err);
 	if (rc < 0)
 		return rc;
@@ -100,130 +61,97 @@ static int root_for(struct tkb_emitter *emitter, const char *path,
 	return 0;
 }
 
-static int add_job(struct tkb_emitter *emitter, size_t entry, size_t root,
-                   struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_grow(&emitter->jobs, &emitter->job_capacity,
-	              emitter->job_count, sizeof(*emitter->jobs), err);
-	if (rc < 0)
-		return rc;
-	emitter->jobs[emitter->job_count++] =
-		(struct tkb_job){ .entry = entry, .root = root };
-	return 0;
-}
-
-/* Jobs for entry `index`, one for each root that it goes to. */
-static int add_jobs(struct tkb_emitter *emitter, const char *path, size_t index,
+/* Add a job for each root that `entry` goes into. */
+static int add_jobs(struct tkb_emitter *emitter, const struct tkb_entry *entry,
                     struct tkb_error *err)
 {
 	const struct tkb_emit_options *options = emitter->options;
-	const struct tkb_entry *entry =
-		&emitter->bundle->manifest.entries[index];
-	const bool chosen = options->device_count != 0;
-	const uint32_t *devices = chosen ? options->devices : entry->devices;
+	const bool is_chosen = options->device_count != 0;
+	const uint32_t *devices = is_chosen ? options->devices : entry->devices;
 	size_t device_count =
-		chosen ? options->device_count : entry->device_count;
-	int rc;
+		is_chosen ? options->device_count : entry->device_count;
+	int rc = 0;
 
 	if (!emitter->roots.is_inductor)
 		device_count = 1;
-	for (size_t i = 0; i < device_count; i++) {
+	for (size_t i = 0; i < device_count && rc == 0; i++) {
 		size_t root = 0;
 
-		rc = root_for(emitter, path, devices[i], &root, err);
-		if (rc < 0)
-			return rc;
-		rc = add_job(emitter, index, root, err);
-		if (rc < 0)
-			return rc;
+		rc = open_root(emitter, devices[i], &root, err);
+		if (rc == 0)
+			rc = tkb_batch_add_job(&emitter->batch, entry, root,
+			                       err);
 	}
-	return 0;
+	return rc;
 }
 
-int tkb_emitter_plan(struct tkb_emitter *emitter, const char *path,
-                     struct tkb_error *err)
+static int add_all_jobs(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
-	TKB_AUTO(tkb_free_at)
-	bool *wanted = tkb_alloc_array(manifest->entry_count, sizeof(*wanted));
-	int rc;
+	int rc = 0;
 
 	emitter->first_jobs = tkb_alloc_array(manifest->item_count + 1,
 	                                      sizeof(*emitter->first_jobs));
-	if (wanted == NULL || emitter->first_jobs == NULL)
+	if (emitter->first_jobs == NULL)
 		return tkb_fail_nomem(err);
-	rc = select_entries(emitter, wanted, err);
-	if (rc != 0)
-		return rc;
-	for (size_t i = 0; i < manifest->entry_count; i++) {
-		const struct tkb_entry *entry = &manifest->entries[i];
-
-		emitter->first_jobs[i] = emitter->job_count;
-		if (!wanted[i])
-			continue;
-		if (!is_target(entry, emitter->options)) {
-			tkb_emitter_tell(emitter, entry, path,
-			                 TKB_OUTCOME_SKIPPED, TKB_REASON_TARGET,
-			                 "another target");
-		} else if (!tkb_platform_fits(entry->platform)) {
-			tkb_emitter_tell(
-				emitter, entry, path, TKB_OUTCOME_SKIPPED,
-				TKB_REASON_PLATFORM, "another platform");
-		} else {
-			rc = add_jobs(emitter, path, i, err);
-			if (rc < 0)
-				return rc;
-		}
+	for (size_t i = 0; i < manifest->entry_count && rc == 0; i++) {
+		emitter->first_jobs[i] = emitter->batch.job_count;
+		if (emitter->selections[i] == TKB_SELECTION_TAKE)
+			rc = add_jobs(emitter, &manifest->entries[i], err);
 	}
-	/* Payloads go nowhere. */
+	/* The items behind the entries are payloads, which have no jobs. */
 	for (size_t i = manifest->entry_count; i <= manifest->item_count; i++)
-		emitter->first_jobs[i] = emitter->job_count;
-	return 0;
+		emitter->first_jobs[i] = emitter->batch.job_count;
+	return rc;
 }
-
-struct sorted_job {
-	const char *key;
-	struct tkb_job *job;
-};
 
 static int compare_jobs(const void *a, const void *b)
 {
-	const struct sorted_job *left = a;
-	const struct sorted_job *right = b;
-	const int order = strcmp(left->key, right->key);
+	const struct tkb_job *left = *(const struct tkb_job *const *)a;
+	const struct tkb_job *right = *(const struct tkb_job *const *)b;
+	const int order = strcmp(left->entry->key, right->entry->key);
 
 	if (order != 0)
 		return order;
-	if (left->job->root != right->job->root)
-		return left->job->root < right->job->root ? -1 : 1;
-	return (left->job > right->job) - (left->job < right->job);
+	if (left->root != right->root)
+		return left->root < right->root ? -1 : 1;
+	return (left > right) - (left < right);
 }
 
-int tkb_emitter_skip_twins(struct tkb_emitter *emitter, struct tkb_error *err)
+/* Skip all but the first of the jobs that have a key and a root in common. */
+static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 {
+	struct tkb_batch *batch = &emitter->batch;
 	TKB_AUTO(tkb_free_at)
-	struct sorted_job *sorted =
-		tkb_alloc_array(emitter->job_count, sizeof(*sorted));
+	struct tkb_job **sorted =
+		tkb_alloc_array(batch->job_count, sizeof(struct tkb_job *));
 
 	if (sorted == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < emitter->job_count; i++) {
-		struct tkb_job *job = &emitter->jobs[i];
-
-		sorted[i] = (struct sorted_job){
-			tkb_emitter_entry(emitter, job)->key, job
-		};
-	}
-	qsort(sorted, emitter->job_count, sizeof(*sorted), compare_jobs);
-	for (size_t i = 1; i < emitter->job_count; i++) {
-		if (strcmp(sorted[i - 1].key, sorted[i].key) == 0 &&
-		    sorted[i - 1].job->root == sorted[i].job->root)
-			tkb_emitter_finish(
-				emitter, sorted[i].job, TKB_OUTCOME_SKIPPED,
+	for (size_t i = 0; i < batch->job_count; i++)
+		sorted[i] = &batch->jobs[i];
+	qsort(sorted, batch->job_count, sizeof(*sorted), compare_jobs);
+	for (size_t i = 1; i < batch->job_count; i++) {
+		if (sorted[i - 1]->root == sorted[i]->root &&
+		    strcmp(sorted[i - 1]->entry->key, sorted[i]->entry->key) ==
+		            0)
+			tkb_batch_finish(
+				batch, sorted[i], TKB_OUTCOME_SKIPPED,
 				TKB_REASON_TWIN,
 				"another entry of this key goes there");
 	}
 	return 0;
+}
+
+int tkb_emit_plan(struct tkb_emitter *emitter, struct tkb_error *err)
+{
+	int rc;
+
+	rc = choose_layout(emitter, err);
+	if (rc == 0)
+		rc = add_all_jobs(emitter, err);
+	if (rc < 0)
+		return rc;
+	tkb_batch_set_total(&emitter->batch);
+	return skip_duplicates(emitter, err);
 }

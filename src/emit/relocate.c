@@ -1,218 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/maintain.h>
 
-#include <stdlib.h>
-
-#include "base/disable.h"
-#include "base/fd.h"
 #include "base/struct.h"
 #include "cache/cache.h"
-#include "emit/install.h"
-
-/* What becomes of one entry found. */
-struct job {
-	bool is_done;
-	enum tkb_outcome outcome;
-	enum tkb_reason reason;
-	char *message; /* owned; NULL: none */
-};
+#include "emit/batch.h"
+#include "emit/destination.h"
 
 struct relocator {
 	const struct tkb_relocate_options *options;
 	struct tkb_cache *cache;  /* owned */
-	struct tkb_stage *stages; /* owned; one a root */
-	size_t stage_count;
-	struct tkb_loader loader; /* the cache's hold what was found */
-	struct job *jobs;         /* owned; of each entry found */
-	size_t job_count;
-	struct tkb_watcher watcher;
+	struct tkb_batch batch;   /* its jobs are the entries found */
+	struct tkb_loader loader; /* the cache's own what was found */
 	struct tkb_relocate_report report;
 };
 
 static void relocator_close(struct relocator *relocator)
 {
-	for (size_t i = 0; i < relocator->stage_count; i++)
-		tkb_stage_close(&relocator->stages[i]);
-	free(relocator->stages);
+	tkb_batch_release(&relocator->batch);
 	tkb_loader_close(&relocator->loader);
-	for (size_t i = 0; i < relocator->job_count; i++)
-		free(relocator->jobs[i].message);
-	free(relocator->jobs);
 	tkb_cache_close(relocator->cache);
-	tkb_watcher_release(&relocator->watcher);
 }
 
-static void finish(struct relocator *relocator, size_t index,
-                   enum tkb_outcome outcome)
+/* Find the entries that are whole; the cache leaves out the others. */
+static int scan(struct relocator *relocator, const char *path,
+                struct tkb_error *err)
 {
-	struct job *job = &relocator->jobs[index];
-
-	job->outcome = outcome;
-	job->is_done = true;
-	tkb_watcher_progress(
-		&relocator->watcher,
-		tkb_entry_size(&relocator->cache->found[index].entry));
-}
-
-/* Note a failure, and return 0; what concerns all entries is passed on. */
-static int fail(struct relocator *relocator, size_t index, int rc,
-                const struct tkb_error *fault, struct tkb_error *err)
-{
-	struct job *job = &relocator->jobs[index];
-
-	if (!tkb_failure_is_of_entry(rc, fault)) {
-		*err = *fault;
-		return rc;
-	}
-	job->message = strdup(fault->message);
-	if (job->message == NULL)
-		return tkb_fail_nomem(err);
-	job->reason = (enum tkb_reason)fault->reason;
-	/* What is no whole entry any more is somebody else's work. */
-	finish(relocator, index,
-	       rc == TKB_ERR_IO ? TKB_OUTCOME_FAILED : TKB_OUTCOME_LEFT_OUT);
-	return 0;
-}
-
-static struct tkb_stage *stage_of(const struct relocator *relocator,
-                                  size_t index)
-{
-	const struct tkb_cache *cache = relocator->cache;
-
-	return &relocator
-	                ->stages[cache->found[index].root - cache->roots.items];
-}
-
-/* Settle what needs no writing. Returns how many entries do need it. */
-static size_t settle(struct relocator *relocator)
-{
-	const struct tkb_cache *cache = relocator->cache;
-	size_t moved_count = 0;
-
-	for (size_t i = 0; i < cache->found_count; i++) {
-		if (!cache->found[i].is_moved)
-			finish(relocator, i, TKB_OUTCOME_PRESENT);
-		else if (relocator->options->is_dry_run)
-			finish(relocator, i, TKB_OUTCOME_REPAIRED);
-		else
-			moved_count++;
-	}
-	return moved_count;
-}
-
-/* Look at each root, and remove the stages of the dead there. */
-static int init_stages(struct relocator *relocator, struct tkb_error *err)
-{
-	static const struct tkb_digest no_bundle = { { 0 } };
-	const struct tkb_roots *roots = &relocator->cache->roots;
-
-	relocator->stages =
-		tkb_alloc_array(roots->count, sizeof(*relocator->stages));
-	if (relocator->stages == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < roots->count; i++) {
-		tkb_stage_init(&relocator->stages[i], &roots->items[i]);
-		relocator->stages[i].watcher = &relocator->watcher;
-		relocator->stage_count++;
-		if (!relocator->options->is_dry_run)
-			tkb_stage_begin(&relocator->stages[i], &no_bundle,
-			                true);
-	}
-	return 0;
-}
-
-/* Make a stage in each root in which something is to be written. */
-static int open_stages(struct relocator *relocator, struct tkb_error *err)
-{
-	int rc;
-
-	for (size_t i = 0; i < relocator->job_count; i++) {
-		struct tkb_stage *stage = stage_of(relocator, i);
-
-		if (relocator->jobs[i].is_done || stage->fd >= 0)
-			continue;
-		rc = tkb_stage_open(stage, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-/*
- * In the root's lock, in which gc takes group files away: one that is gone must
- * not come back.
- */
-static int relocate_group(struct relocator *relocator, size_t index,
-                          struct tkb_error *err)
-{
-	const struct tkb_install install = {
-		.stage = stage_of(relocator, index),
-		.entry = &relocator->cache->found[index].entry,
-		.number = index,
-	};
-	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	rc = tkb_stage_lock(install.stage, &lock, &fault);
-	if (rc != TKB_ERR_CANCELLED)
-		rc = tkb_install_relocate_group(&install, &relocator->loader,
-		                                &fault);
-	if (rc < 0)
-		return fail(relocator, index, rc, &fault, err);
-	finish(relocator, index, TKB_OUTCOME_REPAIRED);
-	return 0;
-}
-
-static int relocate_group_all(struct relocator *relocator,
-                              struct tkb_error *err)
-{
-	int rc;
-
-	rc = open_stages(relocator, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_loader_open(&relocator->loader, false, false, err);
-	for (size_t i = 0; i < relocator->job_count && rc == 0; i++) {
-		if (relocator->jobs[i].is_done)
-			continue;
-		rc = tkb_watcher_check(&relocator->watcher, err);
-		if (rc == 0)
-			rc = relocate_group(relocator, i, err);
-	}
-	return rc;
-}
-
-static int relocate(struct relocator *relocator, const char *path,
-                    struct tkb_error *err)
-{
-	const struct tkb_cache_options wanted = {
+	const struct tkb_cache_options options = {
 		.threads = relocator->options->threads,
-		.watch = relocator->options->watch,
+		.watch = &relocator->batch.timed.watch,
 	};
-	const struct tkb_scan scan = { .options = &wanted, .keep_apart = true };
+	const struct tkb_scan scan = { .options = &options,
+		                       .keep_apart = true,
+		                       .reads_all = true };
+	const struct tkb_cache *cache;
 	int rc;
 
 	rc = tkb_cache_scan(path, &scan, &relocator->cache, err);
 	if (rc != 0)
 		return rc;
-	relocator->jobs = tkb_alloc_array(relocator->cache->found_count,
-	                                  sizeof(*relocator->jobs));
-	if (relocator->jobs == NULL)
-		return tkb_fail_nomem(err);
-	relocator->job_count = relocator->cache->found_count;
-	for (size_t i = 0; i < relocator->job_count; i++)
-		relocator->watcher.total +=
-			tkb_entry_size(&relocator->cache->found[i].entry);
-	rc = init_stages(relocator, err);
-	if (rc < 0)
-		return rc;
-	return settle(relocator) == 0 ? 0 : relocate_group_all(relocator, err);
+	cache = relocator->cache;
+	relocator->report.is_inductor = cache->roots.is_inductor;
+	for (size_t i = 0; i < cache->found_count && rc == 0; i++)
+		rc = tkb_batch_add_job(
+			&relocator->batch, &cache->found[i].entry,
+			tkb_cache_root_of(cache, &cache->found[i]), err);
+	tkb_batch_set_total(&relocator->batch);
+	return rc;
 }
 
-static void count(struct tkb_relocate_report *report, enum tkb_outcome outcome)
+/* Finish the jobs for which nothing is to be written. */
+static void finish_scanned(struct relocator *relocator)
 {
-	switch (outcome) {
+	struct tkb_batch *batch = &relocator->batch;
+
+	for (size_t i = 0; i < batch->job_count; i++) {
+		if (!relocator->cache->found[i].is_moved)
+			tkb_batch_finish(batch, &batch->jobs[i],
+			                 TKB_OUTCOME_PRESENT, TKB_REASON_NONE,
+			                 "");
+		else if (relocator->options->is_dry_run)
+			tkb_batch_finish(batch, &batch->jobs[i],
+			                 TKB_OUTCOME_REPAIRED, TKB_REASON_NONE,
+			                 "");
+	}
+}
+
+static int relocate_entry(void *self, size_t worker, size_t index,
+                          struct tkb_error *err)
+{
+	struct relocator *relocator = self;
+	struct tkb_batch *batch = &relocator->batch;
+	struct tkb_job *job = &batch->jobs[index];
+	const struct tkb_destination to = {
+		.stage = &batch->stages[job->root],
+		.entry = job->entry,
+		.number = index,
+	};
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	(void)worker; /* there is but one: the root's lock is held for each */
+	rc = tkb_destination_relocate(&to, &relocator->loader, &fault);
+	/* An entry that is not whole any more is somebody else's work. */
+	if (rc < 0)
+		return tkb_batch_fail(batch, job,
+		                      rc == TKB_ERR_IO ? TKB_OUTCOME_FAILED
+		                                       : TKB_OUTCOME_LEFT_OUT,
+		                      rc, &fault, err);
+	tkb_batch_finish(batch, job, TKB_OUTCOME_REPAIRED, TKB_REASON_NONE, "");
+	return 0;
+}
+
+static int relocate(struct relocator *relocator, const char *path,
+                    struct tkb_error *err)
+{
+	struct tkb_batch *batch = &relocator->batch;
+	int rc;
+
+	rc = scan(relocator, path, err);
+	if (rc == 0)
+		rc = tkb_batch_init_stages(batch, &relocator->cache->roots,
+		                           NULL, relocator->options->is_dry_run,
+		                           err);
+	if (rc != 0)
+		return rc;
+	finish_scanned(relocator);
+	rc = tkb_batch_open_stages(batch, err);
+	if (rc == 0)
+		rc = tkb_loader_open(&relocator->loader, false, false, err);
+	return rc < 0 ? rc
+	              : tkb_batch_run(batch, 1, relocate_entry, relocator, err);
+}
+
+static void count_result(void *self, const struct tkb_result *result)
+{
+	struct tkb_relocate_report *report = self;
+
+	switch (result->outcome) {
 	case TKB_OUTCOME_REPAIRED:
 		report->relocated_count++;
 		break;
@@ -228,49 +132,29 @@ static void count(struct tkb_relocate_report *report, enum tkb_outcome outcome)
 	}
 }
 
-static void tell(struct relocator *relocator, const struct tkb_result *result)
-{
-	count(&relocator->report, result->outcome);
-	tkb_watcher_result(&relocator->watcher, result);
-}
-
-/* At the end, in their order, as emit does. */
-static void tell_all(struct relocator *relocator)
+static void report_all(struct relocator *relocator)
 {
 	const struct tkb_cache *cache = relocator->cache;
 
-	for (size_t i = 0; i < relocator->job_count; i++) {
-		const struct job *job = &relocator->jobs[i];
-		const struct tkb_scanned_entry *found = &cache->found[i];
-		const struct tkb_result result = {
-			.root = found->root->path,
-			.key = found->entry.key,
-			.name = found->entry.name,
-			.outcome = job->outcome,
-			.reason = job->reason,
-			.message = job->message != NULL ? job->message : "",
-		};
-
-		if (job->is_done)
-			tell(relocator, &result);
-	}
+	tkb_batch_report(&relocator->batch, count_result, &relocator->report);
 	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
 		const struct tkb_result result = tkb_left_out_result(
 			&cache->left_out[i], TKB_OUTCOME_LEFT_OUT);
 
-		tell(relocator, &result);
+		count_result(&relocator->report, &result);
+		tkb_watcher_result(&relocator->batch.watcher, &result);
 	}
-	tkb_watcher_finish(&relocator->watcher);
+	tkb_watcher_finish(&relocator->batch.watcher);
 }
 
 int tkb_relocate(const char *cache_root,
                  const struct tkb_relocate_options *options,
                  struct tkb_relocate_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(relocator_close) struct relocator relocator = { 0 };
 	struct tkb_relocate_options chosen;
-	struct tkb_error own = { 0 };
-	struct tkb_timed timed;
+	TKB_AUTO(relocator_close)
+	struct relocator relocator = { .options = &chosen };
+	struct tkb_error fault = { 0 };
 	int rc;
 
 	rc = TKB_STRUCT_READ(tkb_relocate_options, watch, &chosen, options,
@@ -279,26 +163,16 @@ int tkb_relocate(const char *cache_root,
 		rc = TKB_STRUCT_CHECK(tkb_relocate_report, failed_count, report,
 		                      err);
 	if (rc == 0)
-		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
-		                     err);
+		rc = tkb_batch_begin(&relocator.batch, chosen.is_enabled,
+		                     chosen.watch, chosen.deadline_ms, err);
 	if (rc < 0)
 		return rc;
-	if (!chosen.is_enabled && tkb_is_disabled()) {
-		TKB_STRUCT_WRITE(tkb_relocate_report, report,
-		                 &relocator.report);
-		return 0;
+	if (rc == 0) {
+		rc = relocate(&relocator, cache_root, &fault);
+		report_all(&relocator);
+		if (rc != 0)
+			return tkb_batch_end(&relocator.batch, rc, &fault, err);
 	}
-	chosen.watch = &timed.watch;
-	relocator.options = &chosen;
-	tkb_watcher_init(&relocator.watcher, &timed.watch, 0);
-	rc = relocate(&relocator, cache_root, &own);
-	tell_all(&relocator);
-	if (rc != 0) {
-		if (err != NULL)
-			*err = own;
-		return tkb_timed_end(&timed, rc, err);
-	}
-	relocator.report.is_inductor = relocator.cache->roots.is_inductor;
 	TKB_STRUCT_WRITE(tkb_relocate_report, report, &relocator.report);
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "emit/entry_state.h"
+#include "emit/inspect.h"
 
-/* A link in its place leads nowhere. */
+/* A link in its place is not followed. */
 static int open_folder(const struct tkb_scanned_entry *found)
 {
 	return tkb_fd_open(found->root->fd, found->entry.key,
@@ -28,21 +28,21 @@ static int fail_busy(struct tkb_error *err)
 	                      "a compiler is writing there");
 }
 
-/* Is nobody writing there? */
+/* Check that no compiler is writing there. */
 static int check_writer(const struct tkb_scanned_entry *found,
                         struct tkb_error *err)
 {
 	bool has_writer = false;
 	int rc;
 
-	rc = tkb_entry_state_has_writer(found->root, found->entry.key,
-	                                &has_writer, err);
+	rc = tkb_inspect_writer(found->root, found->entry.key, &has_writer,
+	                        err);
 	return rc == 0 && has_writer ? fail_busy(err) : rc;
 }
 
 /*
- * A kernel is there if its group file is, anything else if its folder is.
- * Returns 0, TKB_MISS, or an error: what cannot be looked at is not gone.
+ * A kernel exists if its group file does, any other entry if its folder does.
+ * Returns 0, TKB_MISS, or a failure to find out.
  */
 static int check_is_there(const struct tkb_scanned_entry *found,
                           struct tkb_error *err)
@@ -95,8 +95,8 @@ int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
 }
 
 /*
- * Is it still the file that was scanned? The time of change is not asked for:
- * a second name elsewhere changes it, too.
+ * Is it still the file that was scanned? Its time of change is not compared, as
+ * a link to the file changes that, too.
  */
 static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
 {
@@ -106,7 +106,7 @@ static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
 	       status->st_mtim.tv_nsec == wanted->modified.tv_nsec;
 }
 
-/* Another file of that name, written meanwhile, stays. */
+/* A file that has replaced the one that was scanned stays. */
 static int remove_file(int folder, const struct tkb_scanned_entry *found,
                        size_t index, struct tkb_error *err)
 {
@@ -114,7 +114,7 @@ static int remove_file(int folder, const struct tkb_scanned_entry *found,
 	struct stat status;
 
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (!is_same(&status, &found->found[index].stamp) ||
+	    (!is_same(&status, &found->loaded[index].stamp) ||
 	     unlinkat(folder, name, 0) == 0))
 		return 0;
 	return errno == ENOENT ? 0 : fail_remove(found, name, err);
@@ -146,7 +146,7 @@ int tkb_remove_rest(struct tkb_stage *stage,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	/* What is hidden must not stay, even if that is without the lock. */
+	/* A hidden entry has to go, even without the lock. */
 	if (tkb_stage_lock(stage, &lock, NULL) < 0)
 		lock = -1;
 	folder = open_folder(found);
@@ -161,10 +161,10 @@ int tkb_remove_rest(struct tkb_stage *stage,
 	if (rc < 0)
 		return rc;
 	rc = remove_files(folder, found, err);
-	/* Of what was published meanwhile a part may be missing now. */
+	/* An entry that appeared since may have lost files: make it a miss. */
 	if (found->group_name != NULL)
 		(void)unlinkat(folder, found->group_name, 0);
-	/* What else is in the folder is not ours, and keeps it. */
+	/* The folder stays if it holds anything else. */
 	(void)unlinkat(found->root->fd, found->entry.key, AT_REMOVEDIR);
 	return rc;
 }

@@ -3,16 +3,16 @@
 #define TKB_EMIT_REMOVE_H
 
 /*
- * Let an entry go, while others read and write the cache.
+ * Remove an entry while others read and write the cache.
  *
- *   tkb_remove_check()  may it go, or is somebody at work on it?
- *   tkb_remove_hide()   unlinks the group file: from now on it is a miss;
+ *   tkb_remove_check()  checks that nobody is working on it;
+ *   tkb_remove_hide()   unlinks the group file: from now on the entry is a miss;
  *   tkb_remove_rest()   removes its other files and the folder, a while later,
- *                       when nobody reads any more what the group file listed.
+ *                       when no process still goes by the group file.
  *
- * Each removes only what was there when the entry was scanned: what a compiler
- * has put in its place meanwhile stays. Between the last two the folder is what
- * a compile that was stopped leaves; so is it where they are cut short.
+ * Each removes only files that were there when the entry was scanned, and not what
+ * a compiler has written since. Between the last two, and if they are interrupted,
+ * the folder looks like that of a compile that was stopped.
  */
 
 #include "cache/scanned_entry.h"
@@ -26,13 +26,13 @@ TKB_NODISCARD int tkb_remove_check(struct tkb_loader *loader,
                                    const struct tkb_scanned_entry *found,
                                    struct tkb_error *err);
 
-/* Check, and hide, in the lock of the entry's root. Returns as check does. */
+/* Check and hide it with the root's lock held. Returns as check does. */
 TKB_NODISCARD int tkb_remove_hide(struct tkb_stage *stage,
                                   struct tkb_loader *loader,
                                   const struct tkb_scanned_entry *found,
                                   struct tkb_error *err);
 
-/* In the lock, too. Returns 0 or a failure, as check does. */
+/* With the root's lock held, too. Returns 0 or a failure, as check does. */
 TKB_NODISCARD int tkb_remove_rest(struct tkb_stage *stage,
                                   const struct tkb_scanned_entry *found,
                                   struct tkb_error *err);

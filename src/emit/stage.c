@@ -9,21 +9,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/digest.h"
 #include "base/fd.h"
+#include "cache/names.h"
+#include "emit/mark.h"
 
 #define NS_PER_US ((uint64_t)1000)
 #define NS_PER_MS ((uint64_t)1000000)
 
 enum {
-	OLD_S = 24 * 60 * 60, /* dead for sure where locks do not tell */
-	MARK_LIMIT = 1024 * 1024,
-	FIRST_NAP_US = 100, /* between two tries for the lock */
+	OLD_S = 24 * 60 * 60, /* then dead, where there are no locks */
+	FIRST_NAP_US = 100,   /* between two attempts to lock */
 	NAP_LIMIT_US = 10 * 1000
 };
 
 static const char stage_prefix[] = "stage-";
-static const char mark_prefix[] = "trusted-";
 
 void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
 {
@@ -36,9 +35,9 @@ void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
 	};
 }
 
-static bool begins_with(const char *text, const char *prefix)
+static bool is_stage_name(const char *name)
 {
-	return strncmp(text, prefix, strlen(prefix)) == 0;
+	return strncmp(name, stage_prefix, strlen(stage_prefix)) == 0;
 }
 
 /* Remove the files in folder `name`, and the folder. */
@@ -54,7 +53,7 @@ static void remove_folder(int dir_fd, const char *name)
 	(void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-/* A stage holds folders of files. What cannot be removed, the next one can. */
+/* A stage holds files, and folders of files. What is left, the next emit removes. */
 static void remove_stage(int own_fd, const char *name)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -70,7 +69,7 @@ static void remove_stage(int own_fd, const char *name)
 		if (unlinkat(dirfd(dir), item->d_name, 0) < 0)
 			remove_folder(dirfd(dir), item->d_name);
 	}
-	/* The lock goes last: without it the rest would look dead. */
+	/* The lock last: without it, the stage would look dead too early. */
 	(void)unlinkat(dirfd(dir), "lock", 0);
 	(void)unlinkat(own_fd, name, AT_REMOVEDIR);
 }
@@ -90,19 +89,19 @@ static bool lacks_locks(int number)
 }
 
 /*
- * Is there no lock because the file system has none, it is not for us, or
- * somebody does not give it back? Else to go on without it would mix two
- * compiles.
+ * Go on without the lock? Yes if the file system has no locks, the lock is not
+ * ours to take, or somebody does not give it back. After any other failure, to
+ * go on could mix two compiles.
  */
-static bool can_do_without(int number)
+static bool can_do_without_lock(int number)
 {
 	return lacks_locks(number) || number == EACCES || number == EPERM ||
 	       number == EROFS || number == EWOULDBLOCK;
 }
 
 /*
- * With the root's lock held (`is_locked`) nobody is just making it; without,
- * only its age tells.
+ * Is the stage's owner dead? A stage without a lock file may be being made, unless
+ * the root's lock is held (`is_locked`); then it must also be old.
  */
 static bool is_dead(int own_fd, const char *name, bool is_locked)
 {
@@ -128,7 +127,7 @@ static void remove_dead_stages(int own_fd, bool is_locked)
 	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
 		return;
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (begins_with(item->d_name, stage_prefix) &&
+		if (is_stage_name(item->d_name) &&
 		    is_dead(own_fd, item->d_name, is_locked))
 			remove_stage(own_fd, item->d_name);
 	}
@@ -142,14 +141,14 @@ static bool has_stages(int own_fd)
 	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
 		return false;
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (begins_with(item->d_name, stage_prefix))
+		if (is_stage_name(item->d_name))
 			return true;
 	}
 	return false;
 }
 
-/* A shared root may have a lock that another user made: reading will do. */
-static int open_lock(int own_fd)
+/* To lock a file that another user made, the right to read it will do. */
+static int open_root_lock(int own_fd)
 {
 	int fd = tkb_share_open_common(own_fd, "lock", O_RDWR);
 
@@ -159,8 +158,8 @@ static int open_lock(int own_fd)
 	return fd;
 }
 
-/* Sleeps; the next time for longer. */
-static void nap(uint64_t *nap_us)
+/* Sleep, and double the time for the next call. */
+static void sleep_longer(uint64_t *nap_us)
 {
 	const struct timespec time = { .tv_nsec = (long)(*nap_us * NS_PER_US) };
 
@@ -169,8 +168,8 @@ static void nap(uint64_t *nap_us)
 }
 
 /*
- * Who may read the lock can hold it for as long as they like. Once that was too
- * long, whoever comes next in this stage only tries.
+ * Wait for the lock, but not for ever: whoever may read it can hold it. Once
+ * that took too long, later callers with this stage only try.
  */
 static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 {
@@ -190,7 +189,7 @@ static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 		if (stage->watcher != NULL)
 			rc = tkb_watcher_check(stage->watcher, err);
 		if (rc == 0)
-			nap(&nap_us);
+			sleep_longer(&nap_us);
 	}
 	if (rc == 0)
 		atomic_store(&stage->is_lock_kept, false);
@@ -200,7 +199,7 @@ static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
                    struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = open_lock(stage->own_fd);
+	TKB_AUTO(tkb_fd_close_at) int fd = open_root_lock(stage->own_fd);
 	int rc = -1;
 
 	if (fd >= 0)
@@ -210,83 +209,58 @@ int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
 		fd = -1;
 		return 0;
 	}
-	if (rc == TKB_ERR_CANCELLED || can_do_without(errno))
+	if (rc == TKB_ERR_CANCELLED || can_do_without_lock(errno))
 		return rc == TKB_ERR_CANCELLED ? rc : 0;
 	return tkb_fail_errno(err, "cannot lock '%s/%s'", stage->root->path,
 	                      TKB_ROOT_OWN_FOLDER);
 }
 
-/* "trusted-<boot id>", or "" where the system does not tell. */
-static void mark_name(char out[64])
+void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE])
+{
+	(void)snprintf(out, TKB_STAGE_NUMBER_SIZE, "%zu", number);
+}
+
+/* An access time of 0 says that nobody has read it since. */
+static void stamp_unused(int fd)
+{
+	const struct timespec times[] = { { .tv_sec = 0 },
+		                          { .tv_nsec = UTIME_OMIT } };
+
+	(void)futimens(fd, times);
+}
+
+int tkb_stage_write_file(const struct tkb_stage *stage, int dir_fd,
+                         const char *name, struct tkb_bytes bytes,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
-	char boot_id[37] = "";
+	int closing;
+	int rc;
 
-	out[0] = '\0';
-	fd = tkb_fd_open(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY,
-	                 0);
-	if (fd < 0 || tkb_fd_read_full(fd, boot_id, 36) != 36)
-		return;
-	(void)snprintf(out, 64, "%s%s", mark_prefix, boot_id);
-}
-
-/* A mark is a list of bundle ids, a line each. */
-static bool is_marked(int own_fd, const struct tkb_digest *id)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(MARK_LIMIT + 1);
-	char line[TKB_DIGEST_HEX_SIZE + 1];
-	char name[64];
-	struct stat status;
-
-	mark_name(name);
-	if (name[0] == '\0' || tkb_fd_read_file(own_fd, name, MARK_LIMIT, &text,
-	                                        &status, NULL) < 0)
-		return false;
-	tkb_digest_to_hex(id, line);
-	line[TKB_DIGEST_HEX_SIZE - 1] = '\n';
-	return memmem(text.data, text.size, line, TKB_DIGEST_HEX_SIZE) != NULL;
-}
-
-/* A mark of another boot says nothing any more. */
-static void remove_old_marks(int own_fd, const char *current)
-{
-	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
-	const struct dirent *item;
-
-	if (tkb_dir_open(own_fd, ".", &dir, NULL) < 0)
-		return;
-	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (begins_with(item->d_name, mark_prefix) &&
-		    strcmp(item->d_name, current) != 0)
-			(void)unlinkat(own_fd, item->d_name, 0);
-	}
+	fd = tkb_fd_open(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+	                 0666);
+	if (fd < 0)
+		return tkb_fail_errno(err, "cannot write '%s' in '%s'", name,
+		                      stage->root->path);
+	tkb_share_apply(&stage->share, fd);
+	rc = tkb_fd_write_all(fd, bytes, name, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_name_is_group(name))
+		stamp_unused(fd);
+	/* With NFS and quotas, close() may be the first to fail. */
+	closing = fd;
+	fd = -1;
+	if (close(closing) < 0)
+		return tkb_fail_errno(err, "cannot write '%s' in '%s'", name,
+		                      stage->root->path);
+	return 0;
 }
 
 void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = -1;
-	char line[TKB_DIGEST_HEX_SIZE + 1];
-	struct stat status;
-	char name[64];
-
-	mark_name(name);
-	if (stage->own_fd < 0 || name[0] == '\0' || stage->is_trusted)
-		return;
-	fd = tkb_share_open_common(stage->own_fd, name, O_WRONLY | O_APPEND);
-	if (fd < 0)
-		return;
-	/* A mark that is too long to be read is begun anew. */
-	if (fstat(fd, &status) == 0 &&
-	    status.st_size > MARK_LIMIT - TKB_DIGEST_HEX_SIZE &&
-	    ftruncate(fd, 0) < 0)
-		return;
-	tkb_digest_to_hex(id, line);
-	line[TKB_DIGEST_HEX_SIZE - 1] = '\n';
-	/* One append is one line, whoever else appends; a lost one only means
-	 * that the next emit looks again. */
-	if (write(fd, line, TKB_DIGEST_HEX_SIZE) == TKB_DIGEST_HEX_SIZE)
-		remove_old_marks(stage->own_fd, name);
+	if (stage->own_fd >= 0 && !stage->is_trusted)
+		tkb_mark_set(stage->own_fd, id);
 }
 
 void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
@@ -298,10 +272,10 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (stage->own_fd < 0)
 		return;
-	stage->is_trusted = is_marked(stage->own_fd, id);
+	stage->is_trusted = id != NULL && tkb_mark_is_set(stage->own_fd, id);
 	if (!clean || !has_stages(stage->own_fd))
 		return;
-	/* To tidy up is a courtesy: who cannot, leaves it to the next. */
+	/* What cannot be removed here, another emit may remove. */
 	if (tkb_stage_lock(stage, &lock, NULL) != TKB_ERR_CANCELLED)
 		remove_dead_stages(stage->own_fd, lock >= 0);
 }
@@ -328,8 +302,11 @@ static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
 	return 0;
 }
 
-/* In the root's lock: nobody takes for dead what has no lock yet. */
-static int give_birth(struct tkb_stage *stage, struct tkb_error *err)
+/*
+ * Root lock held, so a stage that is not locked yet cannot be taken for
+ * abandoned.
+ */
+static int make_stage(struct tkb_stage *stage, struct tkb_error *err)
 {
 	struct tkb_share share;
 
@@ -368,7 +345,7 @@ int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
 	(void)snprintf(stage->name, sizeof(stage->name), "%s%s", stage_prefix,
 	               random);
-	rc = give_birth(stage, err);
+	rc = make_stage(stage, err);
 	if (rc < 0) {
 		const int number = errno;
 

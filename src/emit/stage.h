@@ -3,22 +3,20 @@
 #define TKB_EMIT_STAGE_H
 
 /*
- * Where entries are made before they appear: `<root>/.tkbundle`.
+ * tkbundle's own folder in a cache root, `<root>/.tkbundle`, where entries are
+ * written before they appear.
  *
- *   stage-<random>/       one for each emit that writes; its file `lock` is
- *                         locked by its owner from birth to death, so that
- *                         anybody can tell a dead one and remove it
- *   lock                  held by who makes or removes stages, and by who
- *                         installs an entry file by file
- *   trusted-<boot id>     the ids of bundles whose entries here were written
- *                         or verified since the machine started; a power
- *                         failure cannot have touched those
- *   tools                 what is known of tools that compile: see
- *                         compile/compiler/tools_memory.h
+ *   stage-<random>/       one for each emit that writes. Its owner holds a lock
+ *                         on the file `lock` in it as long as it lives, so that
+ *                         anybody can remove the stage of a dead owner
+ *   lock                  the root's lock: held to make or remove stages, and to
+ *                         commit an entry file by file
+ *   trusted-<boot id>     see mark.h
+ *   tools                 see compile/compiler/tools_memory.h
  *
  *     tkb_stage_init(&stage, root);
- *     rc = tkb_stage_begin(&stage, &id, true, err);   // look, clean up
- *     rc = tkb_stage_open(&stage, err);               // only if one writes
+ *     tkb_stage_begin(&stage, &id, true);     // opens .tkbundle, cleans up
+ *     rc = tkb_stage_open(&stage, err);       // only to write
  *     ...
  *     tkb_stage_close(&stage);
  */
@@ -32,9 +30,10 @@
 #include "cache/watch.h"
 
 enum {
-	/* Nobody holds a root's lock for so long who means well: one file is
-	   replaced in it, or one entry, or the dead are removed. */
-	TKB_STAGE_LOCK_MS = 5000
+	/* Wait for a root's lock at most. It is held to replace a file or an
+	   entry, or to remove dead stages, which takes much less. */
+	TKB_STAGE_LOCK_MS = 5000,
+	TKB_STAGE_NUMBER_SIZE = 24 /* for tkb_stage_format_number() */
 };
 
 struct tkb_stage {
@@ -43,19 +42,20 @@ struct tkb_stage {
 	int fd;      /* owned; `stage-<random>`, or -1 */
 	int lock_fd; /* owned; its lock */
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
-	struct tkb_share share;   /* of what appears in the root */
-	bool is_trusted;          /* for the bundle that is emitted */
-	atomic_bool no_noreplace; /* the file system cannot RENAME_NOREPLACE */
-	atomic_bool is_lock_kept; /* somebody does not give the lock back */
-	struct tkb_watcher *watcher; /* by reference; ends a wait for the lock;
-	                                NULL: nobody */
+	struct tkb_share share; /* of what appears in the root */
+	bool is_trusted;        /* for the bundle that is emitted */
+	atomic_bool
+		lacks_noreplace;  /* the file system has no RENAME_NOREPLACE */
+	atomic_bool is_lock_kept; /* waiting for the lock took too long */
+	struct tkb_watcher *watcher; /* by reference, or NULL; it can end a wait
+	                                for the lock */
 };
 
 void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root);
 
 /*
- * Look what is there: is bundle `id` trusted? With `clean`, remove the stages
- * of the dead. A root without our folder is left as it is.
+ * Open `.tkbundle` if it is there, and find out whether bundle `id`, if it is not
+ * NULL, is trusted. With `clean`, remove the stages of dead owners.
  */
 void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
                      bool clean);
@@ -65,15 +65,27 @@ TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,
                                  struct tkb_error *err);
 
 /*
- * Wait for the root's lock; tkb_fd_unlock_at() gives it back. Where the file
- * system has none, it is not for us, or somebody holds it for longer than
- * TKB_STAGE_LOCK_MS, one must do without: then it is 0, too, and -1 stays in
- * `lock_out`. Returns 0, TKB_ERR_CANCELLED, or TKB_ERR_IO.
+ * Take the root's lock; tkb_fd_unlock_at() releases it. Where one has to go on
+ * without it, because the file system has no locks, it is not ours to take, or
+ * somebody holds it for longer than TKB_STAGE_LOCK_MS, it is also 0, and
+ * `lock_out` is left alone. Returns 0, TKB_ERR_CANCELLED, or TKB_ERR_IO.
  */
 TKB_NODISCARD int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
                                  struct tkb_error *err);
 
-/* Note that all of bundle `id` that belongs here is here. */
+/* The name of number `number` in the stage. */
+void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE]);
+
+/*
+ * Write a new file into `dir_fd`, a folder of the stage, with the rights that
+ * files of this root have. A group file is stamped as unused.
+ */
+TKB_NODISCARD int tkb_stage_write_file(const struct tkb_stage *stage,
+                                       int dir_fd, const char *name,
+                                       struct tkb_bytes bytes,
+                                       struct tkb_error *err);
+
+/* Mark bundle `id`: all of it that belongs in this root is there. */
 void tkb_stage_trust(const struct tkb_stage *stage,
                      const struct tkb_digest *id);
 

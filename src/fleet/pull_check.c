@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "emit/entry_state.h"
+#include "emit/inspect.h"
 #include "emit/stage.h"
 #include "fleet/peek.h"
 #include "remote/tier.h"
@@ -36,9 +36,9 @@ static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
 	if (place == NULL || !place->is_present || place->is_trusted)
 		return 0;
 	tkb_arena_release(&plan->loader.arena);
-	rc = tkb_entry_state_look(&plan->loader,
-	                          tkb_pull_plan_root(plan, place->device),
-	                          entry, false, &state, &fault);
+	rc = tkb_inspect_destination(&plan->loader,
+	                             tkb_pull_plan_root(plan, place->device),
+	                             entry, false, &state, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	place->is_present = rc == 0 && state == TKB_ENTRY_STATE_PRESENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/pull_plan.h"
 
-#include "emit/entry_state.h"
+#include "emit/inspect.h"
 #include "emit/stage.h"
 
 /* Was all of bundle `id` written or verified in the root since boot? */
@@ -67,9 +67,9 @@ static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
 		if ((place->kinds & 1U << kinds[i]) == 0)
 			continue;
 		tkb_arena_release(&plan->loader.arena);
-		rc = tkb_entry_state_inspect(&plan->loader, root, place->key,
-		                             kinds[i], place->is_trusted,
-		                             &state, &fault);
+		rc = tkb_inspect_entry(&plan->loader, root, place->key,
+		                       kinds[i], place->is_trusted, &state,
+		                       &fault);
 		if (rc == TKB_ERR_NOMEM)
 			return tkb_fail_nomem(err);
 		*is_intact = rc == 0 && state == TKB_ENTRY_STATE_PRESENT;

@@ -141,7 +141,8 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = &pusher->options;
-	const struct tkb_cache_options choices = tkb_collect_choices(options);
+	const struct tkb_cache_options choices =
+		tkb_collect_cache_options(options);
 	int rc;
 
 	rc = tkb_cache_open(pusher->root, &choices, &pusher->cache, err);

@@ -212,12 +212,16 @@ TEST(metadata, without_a_hash_goes_with_a_key_of_triton_2)
 
 static void check_binaries(const char *backend, const char *wanted)
 {
-	const char *const *binaries = tkb_metadata_binaries(backend);
+	static const char *const all[] = { "cubin", "hsaco", "spv", "zebin",
+		                           "ptx",   "json",  "" };
 	const char *found = "";
 
-	for (; *binaries != NULL; binaries++)
-		found = text("%s %s", found, *binaries);
+	for (size_t i = 0; i < TKB_COUNT_OF(all); i++) {
+		if (tkb_metadata_is_binary(backend, text("k.%s", all[i])))
+			found = text("%s %s", found, all[i]);
+	}
 	CHECK_STR(found, wanted);
+	CHECK_CONTAINS(found, text(" %s", tkb_metadata_binary(backend)));
 }
 
 TEST(metadata, tells_what_binaries_a_backend_loads)

@@ -22,6 +22,9 @@
 #define H100_SOFTMAX "D4QPSSO6MYNPQYWQ3TOI2FKSOEBYMCNACWK5X2E5YQVDBBIBG6GA"
 #define H100_LAUNCHER "HEUKIG4JTP2YEOVQFSWBTVS6LZOIS6UFCDGRSN4HPQYM3RTA6GRQ"
 
+#define LAUNCHER_SO "__triton_launcher.cpython-312-x86_64-linux-gnu.so"
+
+#define ADD_GROUP "__grp__add_kernel.json"
 #define RECORDED "/home/serve/.triton/cache"
 #define GROUP_START "{\"child_paths\": {"
 
@@ -49,7 +52,7 @@ static const char *in(const char *root, const char *key, const char *name)
 
 static const char *group_of_add(const char *root)
 {
-	return in(root, ADD, "__grp__add_kernel.json");
+	return in(root, ADD, ADD_GROUP);
 }
 
 static void remove_file(const char *path)
@@ -66,16 +69,6 @@ static void must(struct outcome outcome)
 {
 	if (outcome.status != 0)
 		fail_msg("%s", outcome.err);
-}
-
-/* A file of `size` bytes, all zero, that takes no room on the disk. */
-static void write_hole(const char *path, off_t size)
-{
-	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-
-	CHECK(fd >= 0);
-	CHECK_INT(ftruncate(fd, size), 0);
-	(void)close(fd);
 }
 
 static void cut_file(const char *path, size_t size)
@@ -130,6 +123,18 @@ static void list_child_at(const char *group, const char *json_name,
 {
 	edit_file(group, GROUP_START,
 	          text(GROUP_START "\"%s\": \"%s\", ", json_name, path));
+}
+
+/* List `count` files more in an entry's folder, and make them. */
+static void list_many(const char *folder, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = text("%02zu.ttir", i);
+
+		list_child_at(text("%s/" ADD_GROUP, folder), name,
+		              text(RECORDED "/" ADD "/%s", name));
+		write_text(text("%s/%s", folder, name), "module\n");
+	}
 }
 
 static void list_child(const char *root, const char *json_name)
@@ -273,52 +278,6 @@ static void check_whole(const struct tkb_bundle *bundle, size_t index,
 	}
 }
 
-/* Left out, for the reason given, by library and program; the rest is not. */
-static void check_left_out(const char *root, const char *key,
-                           enum tkb_reason reason, const char *part)
-{
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const size_t others = count_names(root) - 1;
-	struct seen seen = { 0 };
-	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options), .watch = watch_with(&seen)
-	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
-	struct outcome outcome;
-	const char *line;
-	size_t index;
-
-	CHECK_OK(tkb_collect_to_file(root, &options, "rest.tkb", &report, &err),
-	         &err);
-	CHECK_INT(report.left_out_count, 1);
-	CHECK_INT(report.collected_count, others);
-	CHECK_INT(seen.left_out_count, 1);
-	CHECK_INT(seen.collected_count, others);
-	CHECK_STR(seen.key, key);
-	CHECK_STR(tkb_reason_name(seen.reason), tkb_reason_name(reason));
-	CHECK_CONTAINS(seen.message, part);
-
-	CHECK_OK(tkb_bundle_open("rest.tkb", &bundle, &err), &err);
-	CHECK_INT(tkb_bundle_entry_count(bundle), others);
-	CHECK_INT(tkb_bundle_find(bundle, key, &index, &err), TKB_MISS);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
-
-	outcome = run(program(), "collect", root, "-o", "p.tkb", NULL);
-	line = text("left out %s: %s: ", key, tkb_reason_name(reason));
-	CHECK_INT(outcome.status, 4);
-	CHECK_CONTAINS(outcome.err, line);
-	CHECK_CONTAINS(strstr(outcome.err, line), part);
-	CHECK(strchr(outcome.err, '\n') == strrchr(outcome.err, '\n'));
-	check_same(read_file("p.tkb"), read_file("rest.tkb"));
-
-	outcome = run(program(), "collect", root, "-o", "s.tkb", "--strict",
-	              NULL);
-	CHECK_INT(outcome.status, 1);
-	CHECK_CONTAINS(outcome.err, line);
-	CHECK(!exists("s.tkb"));
-}
-
 /* Every entry is collected, whole. */
 static void check_all(const char *root, size_t entry_count)
 {
@@ -416,68 +375,29 @@ static void check_collected(const struct fixture *fixture, const char *folder,
 	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
 }
 
-static void check_triton(const struct fixture *fixture)
+static const struct fixture fixtures[] = {
+	{ "triton-3.0.0-cpu", "", 3, 0, 0, 21 },
+	{ "triton-3.1.0-cpu", "", 3, 0, 0, 21 },
+	{ "triton-3.2.0-cpu", "", 3, 0, 0, 21 },
+	{ "triton-3.3.1-cpu", "3.3.1", 3, 0, 0, 21 },
+	{ "triton-3.4.0-cpu", "3.4.0", 4, 0, 1, 33 },
+	{ "triton-3.5.1-cpu", "3.5.1", 4, 0, 1, 33 },
+	{ "triton-3.6.0-cpu", "3.6.0", 4, 0, 1, 33 },
+	{ "triton-3.7.1-cpu", "3.7.1", 4, 0, 1, 33 },
+	{ "triton-3.8.0-cpu", "3.8.0", 4, 0, 1, 33 },
+	{ "triton-3.9.0-cpu", "3.9.0", 4, 0, 1, 33 },
+	{ "triton-3.6.0-h100", "3.6.0", 13, 4, 0, 108 },
+};
+
+TEST(collect, packs_all_of_every_triton)
 {
-	const char *root = cache_of(fixture->name);
+	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+		const char *root = text("%s/%s/.triton/cache", test_folder(),
+		                        fixtures[i].name);
 
-	check_collected(fixture, root, root, RECORDED);
-}
-
-#define CHECK_TRITON(...) check_triton(&(struct fixture){ __VA_ARGS__ })
-
-TEST(collect, packs_all_of_triton_3_0)
-{
-	CHECK_TRITON("triton-3.0.0-cpu", "", 3, 0, 0, 21);
-}
-
-TEST(collect, packs_all_of_triton_3_1)
-{
-	CHECK_TRITON("triton-3.1.0-cpu", "", 3, 0, 0, 21);
-}
-
-TEST(collect, packs_all_of_triton_3_2)
-{
-	CHECK_TRITON("triton-3.2.0-cpu", "", 3, 0, 0, 21);
-}
-
-TEST(collect, packs_all_of_triton_3_3)
-{
-	CHECK_TRITON("triton-3.3.1-cpu", "3.3.1", 3, 0, 0, 21);
-}
-
-TEST(collect, packs_all_of_triton_3_4)
-{
-	CHECK_TRITON("triton-3.4.0-cpu", "3.4.0", 4, 0, 1, 33);
-}
-
-TEST(collect, packs_all_of_triton_3_5)
-{
-	CHECK_TRITON("triton-3.5.1-cpu", "3.5.1", 4, 0, 1, 33);
-}
-
-TEST(collect, packs_all_of_triton_3_6)
-{
-	CHECK_TRITON("triton-3.6.0-cpu", "3.6.0", 4, 0, 1, 33);
-}
-
-TEST(collect, packs_all_of_triton_3_7)
-{
-	CHECK_TRITON("triton-3.7.1-cpu", "3.7.1", 4, 0, 1, 33);
-}
-
-TEST(collect, packs_all_of_triton_3_8)
-{
-	CHECK_TRITON("triton-3.8.0-cpu", "3.8.0", 4, 0, 1, 33);
-}
-
-TEST(collect, packs_all_of_triton_3_9)
-{
-	CHECK_TRITON("triton-3.9.0-cpu", "3.9.0", 4, 0, 1, 33);
-}
-
-TEST(collect, packs_all_of_an_h100)
-{
-	CHECK_TRITON("triton-3.6.0-h100", "3.6.0", 13, 4, 0, 108);
+		unpack(fixtures[i].name, fixtures[i].name);
+		check_collected(&fixtures[i], root, root, RECORDED);
+	}
 }
 
 TEST(collect, packs_all_of_inductor)
@@ -760,26 +680,541 @@ TEST(collect, leaves_the_cache_as_it_was)
 }
 
 /*
- * Bad group files
+ * Entries that are left out
  */
 
-TEST(collect, leaves_out_an_empty_group_file)
+/* What makes an entry one that cannot be packed. */
+struct damage {
+	const char *name;
+	void (*act)(const char *folder, const struct damage *damage);
+	const char *file; /* in the entry's folder */
+	const char *from;
+	const char *to;
+	enum tkb_reason reason;
+	const char *part;    /* of the message */
+	const char *key;     /* told of; NULL: that of the entry */
+	const char *entry;   /* NULL: ADD */
+	const char *fixture; /* NULL: triton-3.6.0-cpu */
+	off_t size;
+};
+
+static const char *path_of(const char *folder, const struct damage *damage)
 {
-	const char *root = small_cache();
-
-	write_text(group_of_add(root), "");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP, "the group file is empty");
+	return text("%s/%s", folder, damage->file);
 }
 
-TEST(collect, leaves_out_a_group_file_cut_short)
+static void overwrite(const char *folder, const struct damage *damage)
 {
-	const char *root = small_cache();
+	write_text(path_of(folder, damage), damage->to);
+}
 
-	cut_file(group_of_add(root), 300);
+static void edit(const char *folder, const struct damage *damage)
+{
+	edit_file(path_of(folder, damage), damage->from, damage->to);
+}
 
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file is not JSON");
+static void cut(const char *folder, const struct damage *damage)
+{
+	CHECK_INT(truncate(path_of(folder, damage), damage->size), 0);
+}
+
+static void cut_off(const char *folder, const struct damage *damage)
+{
+	const char *path = path_of(folder, damage);
+	struct stat status;
+
+	CHECK_INT(stat(path, &status), 0);
+	CHECK_INT(truncate(path, status.st_size - damage->size), 0);
+}
+
+static void take_away(const char *folder, const struct damage *damage)
+{
+	remove_file(path_of(folder, damage));
+}
+
+static void call_it(const char *folder, const struct damage *damage)
+{
+	CHECK_INT(rename(path_of(folder, damage),
+	                 text("%s/%s", folder, damage->to)),
+	          0);
+}
+
+static void write_over_limit(const char *folder, const struct damage *damage)
+{
+	const char *path = path_of(folder, damage);
+	int fd;
+
+	remove_file(path);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	CHECK(fd >= 0);
+	CHECK_INT(ftruncate(fd, 64 * 1024 * 1024 + 1), 0);
+	(void)close(fd);
+}
+
+static void make_link(const char *folder, const struct damage *damage)
+{
+	const char *path = path_of(folder, damage);
+	const char *elsewhere =
+		text("%s/elsewhere-%s", test_folder(), damage->file);
+
+	CHECK_INT(rename(path, elsewhere), 0);
+	CHECK_INT(symlink(elsewhere, path), 0);
+}
+
+static void make_fifo(const char *folder, const struct damage *damage)
+{
+	remove_file(path_of(folder, damage));
+	CHECK_INT(mkfifo(path_of(folder, damage), 0666), 0);
+}
+
+static void make_it_a_folder(const char *folder, const struct damage *damage)
+{
+	remove_file(path_of(folder, damage));
+	make_folder(path_of(folder, damage));
+}
+
+/* List `from`, as JSON has it, at the path `to`, or in the entry. */
+static void list_more(const char *folder, const struct damage *damage)
+{
+	list_child_at(text("%s/" ADD_GROUP, folder), damage->from,
+	              damage->to != NULL
+	                      ? damage->to
+	                      : text(RECORDED "/" ADD "/%s", damage->from));
+}
+
+/* The same, and the file is there. */
+static void list_there(const char *folder, const struct damage *damage)
+{
+	list_more(folder, damage);
+	write_text(path_of(folder, damage), "a\n");
+}
+
+static void list_256_bytes(const char *folder, const struct damage *damage)
+{
+	struct damage own = *damage;
+	char *name = test_alloc(256);
+
+	memset(name, 'n', 256);
+	own.from = name;
+	list_more(folder, &own);
+}
+
+static void list_65(const char *folder, const struct damage *damage)
+{
+	(void)damage;
+	list_many(folder, 65 - ADD_FILES);
+}
+
+static void make_64_more(const char *folder, const struct damage *damage)
+{
+	(void)damage;
+	for (size_t i = 0; i < 64; i++)
+		write_text(text("%s/%02zu.autotune.json", folder, i), "{}");
+}
+
+static void nest(const char *folder, const struct damage *damage)
+{
+	char *nested = test_alloc(20000);
+
+	memset(nested, '[', 10000);
+	memset(nested + 10000, ']', 10000);
+	write_text(path_of(folder, damage),
+	           text("{\"more\": %s, \"child_paths\": {}}", nested));
+}
+
+static void copy_there(const char *folder, const struct damage *damage)
+{
+	write_file(text("%s/%s", folder, damage->to),
+	           read_file(path_of(folder, damage)));
+}
+
+static void set_flags(const char *folder, const struct damage *damage)
+{
+	const uint32_t flags = (uint32_t)damage->size;
+
+	write_bytes_at(path_of(folder, damage), offsetof(Elf64_Ehdr, e_flags),
+	               &flags, sizeof(flags));
+}
+
+static void set_machine(const char *folder, const struct damage *damage)
+{
+	static const unsigned char x86_64[] = { 62, 0 };
+
+	write_bytes_at(path_of(folder, damage), offsetof(Elf64_Ehdr, e_machine),
+	               x86_64, sizeof(x86_64));
+}
+
+/* The first section says that it goes on far behind the file's end. */
+static void enlarge_section(const char *folder, const struct damage *damage)
+{
+	static const uint64_t size = UINT64_C(1) << 40;
+	const char *path = path_of(folder, damage);
+	Elf64_Ehdr header;
+
+	memcpy(&header, read_file(path).data, sizeof(header));
+	write_bytes_at(path,
+	               header.e_shoff + sizeof(Elf64_Shdr) +
+	                       offsetof(Elf64_Shdr, sh_size),
+	               &size, sizeof(size));
+}
+
+/* The entry's folder gets another name. */
+static void call_folder(const char *folder, const struct damage *damage)
+{
+	CHECK_INT(rename(folder, text("%s/../%s", folder, damage->to)), 0);
+}
+
+static void move_to_another_key(const char *folder, const struct damage *damage)
+{
+	replace_in_file(text("%s/" ADD_GROUP, folder), ADD, damage->to);
+	call_folder(folder, damage);
+}
+
+static void link_folder(const char *folder, const struct damage *damage)
+{
+	const char *elsewhere = text("%s/elsewhere", test_folder());
+
+	(void)damage;
+	CHECK_INT(rename(folder, elsewhere), 0);
+	CHECK_INT(symlink(elsewhere, folder), 0);
+}
+
+static void list_up(const char *folder, const struct damage *damage)
+{
+	write_text(path_of(folder, damage), list_of_add);
+	edit_file(path_of(folder, damage), "[", "[\"../x.ptx\", ");
+}
+
+#define OUTSIDE(path)                                                          \
+	.reason = TKB_REASON_OUTSIDE,                                          \
+	.part = "lists '" path "', which is not in this entry"
+#define NO_NAME(name)                                                          \
+	.reason = TKB_REASON_NAME,                                             \
+	.part = "lists '" name "', which cannot be a file's name"
+#define MISSING(name)                                                          \
+	.reason = TKB_REASON_MISSING, .part = "'" name "' is not there"
+#define NO_FILE(name)                                                          \
+	.reason = TKB_REASON_UNSAFE, .part = "'" name "' is not a regular "    \
+	                                              "file"
+#define TOO_LARGE(name)                                                        \
+	.reason = TKB_REASON_LIMIT, .part = "'" name "' has 67108865 bytes"
+#define CUT_SHORT                                                              \
+	.reason = TKB_REASON_BINARY, .part = "'add_kernel.cubin' is cut short"
+
+static const struct damage damages[] = {
+	/* Group files */
+	{ "an empty group file", overwrite, ADD_GROUP, NULL, "",
+	  .reason = TKB_REASON_GROUP, .part = "the group file is empty" },
+	{ "a group file cut short", cut, ADD_GROUP, NULL, NULL,
+	  .reason = TKB_REASON_GROUP, .part = "the group file is not JSON",
+	  .size = 300 },
+	{ "a group file that is not JSON", overwrite, ADD_GROUP, NULL,
+	  "not JSON", .reason = TKB_REASON_GROUP,
+	  .part = "the group file is not JSON at byte 0" },
+	{ "a group file with something behind it", edit, ADD_GROUP, "\"}}",
+	  "\"}} {}", .reason = TKB_REASON_GROUP,
+	  .part = "the group file is not JSON" },
+	{ "a group file that is not UTF-8", edit, ADD_GROUP, "/home/serve",
+	  "/home/\xff", .reason = TKB_REASON_GROUP,
+	  .part = "the group file is not JSON at byte" },
+	{ "a group file nested 10000 deep", nest, ADD_GROUP, NULL, NULL,
+	  .reason = TKB_REASON_GROUP, .part = "nested deeper than 64" },
+	{ "a group file that is no object", overwrite, ADD_GROUP, NULL,
+	  "[\"add_kernel.json\"]", .reason = TKB_REASON_GROUP,
+	  .part = "the group file is not a JSON object" },
+	{ "a group file that lists nothing", overwrite, ADD_GROUP, NULL,
+	  "{\"child_paths\": {}}", .reason = TKB_REASON_GROUP,
+	  .part = "the group file lists no files" },
+	{ "a group file that lists numbers", overwrite, ADD_GROUP, NULL,
+	  "{\"child_paths\": {\"add_kernel.json\": 1}}",
+	  .reason = TKB_REASON_GROUP,
+	  .part = "the group file lists a path that is not a string" },
+	{ "a group file that lists a file twice", list_more, NULL,
+	  "add_kernel.ptx", NULL, .reason = TKB_REASON_GROUP,
+	  .part = "lists 'add_kernel.ptx' twice" },
+	{ "a group file that lists a group file", list_more, NULL, ADD_GROUP,
+	  NULL, .reason = TKB_REASON_GROUP,
+	  .part = "lists a group file, '" ADD_GROUP "'" },
+	{ "two group files", copy_there, ADD_GROUP, NULL, "__grp__other.json",
+	  .reason = TKB_REASON_GROUP, .part = "2 group files" },
+
+	/* What group files list */
+	{ "no listed text", take_away, "add_kernel.ptx", NULL, NULL,
+	  MISSING("add_kernel.ptx") },
+	{ "no listed metadata", take_away, "add_kernel.json", NULL, NULL,
+	  MISSING("add_kernel.json") },
+	{ "no listed binary", take_away, "add_kernel.cubin", NULL, NULL,
+	  MISSING("add_kernel.cubin") },
+	{ "another entry's file", list_more, NULL, "softmax_kernel.ptx",
+	  RECORDED "/" SOFTMAX "/softmax_kernel.ptx",
+	  OUTSIDE(RECORDED "/" SOFTMAX "/softmax_kernel.ptx") },
+	{ "a file below itself", list_more, NULL, "x.ptx",
+	  RECORDED "/" ADD "/sub/x.ptx",
+	  OUTSIDE(RECORDED "/" ADD "/sub/x.ptx") },
+	{ "a file under another name", list_more, NULL, "x.ptx",
+	  RECORDED "/" ADD "/add_kernel.ptx",
+	  OUTSIDE(RECORDED "/" ADD "/add_kernel.ptx") },
+	{ "/etc/passwd", list_more, NULL, "passwd", "/etc/passwd",
+	  OUTSIDE("/etc/passwd") },
+	{ "a path that goes up", list_more, NULL, "x.ptx",
+	  RECORDED "/" ADD "/../x.ptx", OUTSIDE(RECORDED "/" ADD "/../x.ptx") },
+	{ "a path that is a bare name", list_more, NULL, "x.ptx", "x.ptx",
+	  OUTSIDE("x.ptx") },
+	{ "the name ..", list_more, NULL, "..", NULL, NO_NAME("..") },
+	{ "a name with a slash", list_more, NULL,
+	  "../" SOFTMAX "/softmax_kernel.ptx", NULL,
+	  NO_NAME("../" SOFTMAX "/softmax_kernel.ptx") },
+	{ "a name with a zero", list_more, NULL, "add_kernel.ptx\\u0000", NULL,
+	  NO_NAME("add_kernel.ptx\\u0000") },
+	{ "a list that goes up", list_up, ADD_GROUP, NULL, NULL,
+	  .reason = TKB_REASON_NAME, .part = "lists '../x.ptx'" },
+	{ "a name of 256 bytes", list_256_bytes, NULL, NULL, NULL,
+	  .reason = TKB_REASON_NAME, .part = "nnnnnn', which cannot be" },
+	{ "a name with a newline", list_there, "new\nline.ttir",
+	  "new\\nline.ttir", NULL, NO_NAME("new\\nline.ttir") },
+	/* As Python writes the byte: "surrogateescape". */
+	{ "a name that is not UTF-8", list_there, "bad\xff.ttir",
+	  "bad\\udcff.ttir", NULL, NO_NAME("bad\\udcff.ttir") },
+
+	/* Names of other things */
+	{ "a group file with a newline in its name", call_it, ADD_GROUP, NULL,
+	  "__grp__add\nkernel.json", .reason = TKB_REASON_NAME,
+	  .part = "'__grp__add\\x0akernel.json'" },
+	{ "a group file whose name is not UTF-8", call_it, ADD_GROUP, NULL,
+	  "__grp__add\xffkernel.json", .reason = TKB_REASON_NAME,
+	  .part = "'__grp__add\\xffkernel.json'" },
+	{ "a module with a newline in its second name", copy_there, LAUNCHER_SO,
+	  NULL, "new\nline.so", .reason = TKB_REASON_NAME, .part = "line.so'",
+	  .entry = H100_LAUNCHER, .fixture = "triton-3.6.0-h100" },
+	{ "timings whose second name is not UTF-8", overwrite,
+	  "z\xff.autotune.json", NULL, "{}", .reason = TKB_REASON_NAME,
+	  .part = ".autotune.json'", .entry = AUTOTUNE },
+	{ "a folder whose name is no key", call_folder, NULL, NULL, "add",
+	  .reason = TKB_REASON_NAME,
+	  .part = "the folder's name has not the shape of a key",
+	  .key = "add" },
+
+	/* Metadata */
+	{ "the hash of another key", edit, "add_kernel.json", "\"hash\": \"e8",
+	  "\"hash\": \"e9", .reason = TKB_REASON_HASH,
+	  .part = "the metadata's hash 'e9" },
+	{ "no hash", edit, "add_kernel.json", "\"hash\"", "\"hush\"",
+	  .reason = TKB_REASON_HASH, .part = "the metadata's hash" },
+	{ "another key", move_to_another_key, NULL, NULL, H100_MATMUL,
+	  .reason = TKB_REASON_HASH, .part = "the metadata's hash",
+	  .key = H100_MATMUL },
+	{ "empty metadata", overwrite, "add_kernel.json", NULL, "",
+	  .reason = TKB_REASON_METADATA, .part = "'add_kernel.json' is" },
+	{ "metadata cut short", cut, "add_kernel.json", NULL, NULL,
+	  .reason = TKB_REASON_METADATA,
+	  .part = "'add_kernel.json' is not JSON", .size = 700 },
+	{ "metadata that is no object", overwrite, "add_kernel.json", NULL,
+	  "[]", .reason = TKB_REASON_METADATA,
+	  .part = "'add_kernel.json' is not a JSON object" },
+	{ "metadata that is not UTF-8", edit, "add_kernel.json", "tf32",
+	  "tf\xff\xfe", .reason = TKB_REASON_METADATA,
+	  .part = "'add_kernel.json' is not JSON" },
+	{ "a group file that lists no metadata", edit, ADD_GROUP,
+	  ", \"add_kernel.json\": \"" RECORDED "/" ADD "/add_kernel.json\"", "",
+	  .reason = TKB_REASON_METADATA, .part = "lists no 'add_kernel.json'" },
+	{ "timings cut short", cut, "gelu_kernel.autotune.json", NULL, NULL,
+	  .reason = TKB_REASON_METADATA,
+	  .part = "'gelu_kernel.autotune.json' is not JSON", .entry = AUTOTUNE,
+	  .size = 40 },
+	{ "the sentinel in a group file", edit, ADD_GROUP, RECORDED "/" ADD,
+	  TKB_SENTINEL, .reason = TKB_REASON_SENTINEL,
+	  .part = "the group file holds '[REPLACE]' already" },
+	{ "the sentinel in metadata", edit, "add_kernel.json",
+	  "/opt/triton-3.6.0", "[REPLACE]/triton",
+	  .reason = TKB_REASON_SENTINEL,
+	  .part = "'add_kernel.json' holds '[REPLACE]' already" },
+	{ "the sentinel in metadata, escaped", edit, "add_kernel.json",
+	  "/opt/triton-3.6.0", "\\u005bREPL\\u0041CE]",
+	  .reason = TKB_REASON_SENTINEL,
+	  .part = "'add_kernel.json' holds '[REPLACE]' already" },
+
+	/* Binaries, and texts */
+	{ "a cubin without its last byte", cut_off, "add_kernel.cubin", NULL,
+	  NULL, CUT_SHORT, .size = 1 },
+	{ "a cubin without 8 bytes", cut_off, "add_kernel.cubin", NULL, NULL,
+	  CUT_SHORT, .size = 8 },
+	{ "a cubin without 27 bytes", cut_off, "add_kernel.cubin", NULL, NULL,
+	  CUT_SHORT, .size = 27 },
+	{ "a cubin without 64 bytes", cut_off, "add_kernel.cubin", NULL, NULL,
+	  CUT_SHORT, .size = 64 },
+	{ "an empty cubin", cut, "add_kernel.cubin", NULL, NULL,
+	  .reason = TKB_REASON_BINARY,
+	  .part = "'add_kernel.cubin' is not an ELF file" },
+	{ "a cubin of another architecture, as CUDA 12 says it", set_flags,
+	  "add_kernel.cubin", NULL, NULL, .reason = TKB_REASON_BINARY,
+	  .part = "'add_kernel.cubin' is for sm_80, its metadata says sm_90",
+	  .size = 0x5a0d50 },
+	{ "a cubin of another architecture, as CUDA 13 says it", set_flags,
+	  "add_kernel.cubin", NULL, NULL, .reason = TKB_REASON_BINARY,
+	  .part = "'add_kernel.cubin' is for sm_100, its metadata says sm_90",
+	  .size = 0x9006404,
+	  .entry = "NBH6IGFVT4LSTB25PX7PFWWT567DBRMPGJW42CAFUXLY6HML6TDQ",
+	  .fixture = "triton-3.9.0-cpu" },
+	{ "a cubin without its kernel", edit, "add_kernel.json",
+	  "\"name\": \"add_kernel\"", "\"name\": \"sub_kernel\"",
+	  .reason = TKB_REASON_BINARY,
+	  .part = "'add_kernel.cubin' has no kernel 'sub_kernel'" },
+	{ "a cubin with a section outside", enlarge_section, "add_kernel.cubin",
+	  NULL, NULL, CUT_SHORT },
+	{ "a cubin for another machine", set_machine, "add_kernel.cubin", NULL,
+	  NULL, .reason = TKB_REASON_BINARY,
+	  .part = "'add_kernel.cubin' is not a cubin" },
+	{ "a group file that lists no binary", edit, ADD_GROUP,
+	  "\"add_kernel.cubin\": \"" RECORDED "/" ADD "/add_kernel.cubin\", ",
+	  "", .reason = TKB_REASON_BINARY,
+	  .part = "lists no 'add_kernel.cubin'" },
+	{ "a module cut short", cut, LAUNCHER_SO, NULL, NULL,
+	  .reason = TKB_REASON_BINARY, .part = "'" LAUNCHER_SO "' is cut short",
+	  .entry = H100_LAUNCHER, .fixture = "triton-3.6.0-h100",
+	  .size = 5000 },
+	{ "an empty text", cut, "add_kernel.ptx", NULL, NULL,
+	  .reason = TKB_REASON_BINARY,
+	  .part = "'add_kernel.ptx' was never written" },
+
+	/* Limits */
+	{ "65 files", list_65, NULL, NULL, NULL, .reason = TKB_REASON_LIMIT,
+	  .part = "the group file lists more than 63 files" },
+	{ "65 files of timings", make_64_more, NULL, NULL, NULL,
+	  .reason = TKB_REASON_LIMIT, .part = "holds more than 64 files",
+	  .entry = AUTOTUNE },
+	{ "a text over 64 MiB", write_over_limit, "add_kernel.ptx", NULL, NULL,
+	  TOO_LARGE("add_kernel.ptx") },
+	{ "metadata over 64 MiB", write_over_limit, "add_kernel.json", NULL,
+	  NULL, TOO_LARGE("add_kernel.json") },
+	{ "a group file over 64 MiB", write_over_limit, ADD_GROUP, NULL, NULL,
+	  TOO_LARGE(ADD_GROUP) },
+
+	/* What is no plain file */
+	{ "a link for a text", make_link, "add_kernel.ptx", NULL, NULL,
+	  .reason = TKB_REASON_UNSAFE, .part = "'add_kernel.ptx' is " },
+	{ "a link for a binary", make_link, "add_kernel.cubin", NULL, NULL,
+	  .reason = TKB_REASON_UNSAFE, .part = "'add_kernel.cubin' is " },
+	{ "a link for metadata", make_link, "add_kernel.json", NULL, NULL,
+	  .reason = TKB_REASON_UNSAFE, .part = "'add_kernel.json' is " },
+	{ "a link for a group file", make_link, ADD_GROUP, NULL, NULL,
+	  .reason = TKB_REASON_UNSAFE, .part = "'" ADD_GROUP "' is " },
+	{ "a FIFO for a text", make_fifo, "add_kernel.ptx", NULL, NULL,
+	  NO_FILE("add_kernel.ptx") },
+	{ "a FIFO for a binary", make_fifo, "add_kernel.cubin", NULL, NULL,
+	  NO_FILE("add_kernel.cubin") },
+	{ "a FIFO for metadata", make_fifo, "add_kernel.json", NULL, NULL,
+	  NO_FILE("add_kernel.json") },
+	{ "a FIFO for a group file", make_fifo, ADD_GROUP, NULL, NULL,
+	  NO_FILE(ADD_GROUP) },
+	{ "a folder for a text", make_it_a_folder, "add_kernel.ptx", NULL, NULL,
+	  NO_FILE("add_kernel.ptx") },
+	{ "a link for the entry's folder", link_folder, NULL, NULL, NULL,
+	  .reason = TKB_REASON_UNSAFE,
+	  .part = "the folder is a symbolic link" },
+};
+
+/* The folder of a device of its own for each damage. */
+static const char *root_of(size_t index)
+{
+	return text("%s/damaged/triton/%zu", test_folder(), 100 + index);
+}
+
+/* A copy of the entry, damaged, and beside it one that is good. */
+static void do_damage(const struct damage *damage, const char *root)
+{
+	const char *fixture =
+		damage->fixture != NULL ? damage->fixture : "triton-3.6.0-cpu";
+	const char *entry = damage->entry != NULL ? damage->entry : ADD;
+	const char *good = strcmp(entry, AUTOTUNE) == 0 ? ADD : AUTOTUNE;
+
+	if (!exists(fixture))
+		unpack(fixture, fixture);
+	make_folder(root);
+	copy_folder(text("%s/.triton/cache/%s", fixture, entry),
+	            text("%s/%s", root, entry));
+	copy_folder(text("triton-3.6.0-cpu/.triton/cache/%s", good),
+	            text("%s/%s", root, good));
+	damage->act(text("%s/%s", root, entry), damage);
+}
+
+static const char *key_of(const struct damage *damage)
+{
+	if (damage->key != NULL)
+		return damage->key;
+	return damage->entry != NULL ? damage->entry : ADD;
+}
+
+/* The library leaves it out, packs the other one, and says why. */
+static const char *check_left_out(const struct damage *damage, const char *root)
+{
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	struct seen seen = { 0 };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options), .watch = watch_with(&seen)
+	};
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { 0 };
+	size_t index;
+
+	CHECK_OK(tkb_collect_to_file(root, &options, "rest.tkb", &report, &err),
+	         &err);
+	if (report.left_out_count != 1 || seen.reason != damage->reason ||
+	    strstr(seen.message, damage->part) == NULL)
+		fail_msg("%s: left out %d, %s: %s", damage->name,
+		         (int)report.left_out_count,
+		         tkb_reason_name(seen.reason), seen.message);
+	CHECK_INT(report.collected_count, 1);
+	CHECK_INT(seen.left_out_count, 1);
+	CHECK_INT(seen.collected_count, 1);
+	CHECK_STR(seen.key, key_of(damage));
+
+	CHECK_OK(tkb_bundle_open("rest.tkb", &bundle, &err), &err);
+	CHECK_INT(tkb_bundle_entry_count(bundle), 1);
+	CHECK_INT(tkb_bundle_find(bundle, key_of(damage), &index, &err),
+	          TKB_MISS);
+	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	return text("left out %s: %s: %s\n", seen.key,
+	            tkb_reason_name(seen.reason), seen.message);
+}
+
+static size_t count_lines(const char *all)
+{
+	size_t count = 0;
+
+	for (; *all != '\0'; all++)
+		count += *all == '\n';
+	return count;
+}
+
+/* Root by root by the library, and all at once by the program. */
+TEST(collect, leaves_out_what_is_damaged_and_says_why)
+{
+	const char *lines[TKB_COUNT_OF(damages)];
+	struct tkb_error err = { 0 };
+	struct outcome outcome;
+	struct outcome strict;
+
+	make_folder("damaged");
+	make_folder("damaged/triton");
+	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
+		do_damage(&damages[i], root_of(i));
+		lines[i] = check_left_out(&damages[i], root_of(i));
+	}
+
+	CHECK_OK(tkb_collect_to_file("damaged", NULL, "rest.tkb", NULL, &err),
+	         &err);
+	outcome = run(program(), "collect", "damaged", "-o", "p.tkb", NULL);
+	strict = run(program(), "collect", "damaged", "-o", "s.tkb", "--strict",
+	             NULL);
+	CHECK_INT(outcome.status, 4);
+	CHECK_INT(strict.status, 1);
+	CHECK(!exists("s.tkb"));
+	CHECK_INT(count_lines(outcome.err), TKB_COUNT_OF(damages));
+	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
+		CHECK_CONTAINS(outcome.err, lines[i]);
+		CHECK_CONTAINS(strict.err, lines[i]);
+	}
+	check_same(read_file("p.tkb"), read_file("rest.tkb"));
 }
 
 TEST(collect, leaves_out_a_group_file_of_any_length_but_its_own)
@@ -809,338 +1244,6 @@ TEST(collect, leaves_out_a_group_file_of_any_length_but_its_own)
 	}
 }
 
-TEST(collect, leaves_out_a_group_file_that_is_not_json)
-{
-	const char *root = small_cache();
-
-	write_text(group_of_add(root), "not JSON");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file is not JSON at byte 0");
-}
-
-TEST(collect, leaves_out_a_group_file_with_something_behind_it)
-{
-	const char *root = small_cache();
-
-	edit_file(group_of_add(root), "\"}}", "\"}} {}");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file is not JSON");
-}
-
-TEST(collect, leaves_out_a_group_file_that_is_not_utf_8)
-{
-	const char *root = small_cache();
-
-	edit_file(group_of_add(root), "/home/serve", "/home/\xff");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file is not JSON at byte");
-}
-
-TEST(collect, leaves_out_a_group_file_nested_10000_deep)
-{
-	const char *root = small_cache();
-	char *nested = test_alloc(20000);
-
-	memset(nested, '[', 10000);
-	memset(nested + 10000, ']', 10000);
-	write_text(group_of_add(root),
-	           text("{\"more\": %s, \"child_paths\": {}}", nested));
-
-	check_left_out(root, ADD, TKB_REASON_GROUP, "nested deeper than 64");
-}
-
-TEST(collect, leaves_out_a_group_file_that_is_no_object)
-{
-	const char *root = small_cache();
-
-	write_text(group_of_add(root), "[\"add_kernel.json\"]");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file is not a JSON object");
-}
-
-TEST(collect, leaves_out_a_group_file_that_lists_nothing)
-{
-	const char *root = small_cache();
-
-	write_text(group_of_add(root), "{\"child_paths\": {}}");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file lists no files");
-}
-
-TEST(collect, leaves_out_a_group_file_that_lists_numbers)
-{
-	const char *root = small_cache();
-
-	write_text(group_of_add(root),
-	           "{\"child_paths\": {\"add_kernel.json\": 1}}");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "the group file lists a path that is not a string");
-}
-
-TEST(collect, leaves_out_a_group_file_that_lists_a_file_twice)
-{
-	const char *root = small_cache();
-
-	list_child(root, "add_kernel.ptx");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "lists 'add_kernel.ptx' twice");
-}
-
-TEST(collect, leaves_out_a_group_file_that_lists_a_group_file)
-{
-	const char *root = small_cache();
-
-	list_child(root, "__grp__add_kernel.json");
-
-	check_left_out(root, ADD, TKB_REASON_GROUP,
-	               "lists a group file, '__grp__add_kernel.json'");
-}
-
-TEST(collect, leaves_out_a_folder_with_two_group_files)
-{
-	const char *root = small_cache();
-
-	write_file(in(root, ADD, "__grp__other.json"),
-	           read_file(group_of_add(root)));
-
-	check_left_out(root, ADD, TKB_REASON_GROUP, "2 group files");
-}
-
-TEST(collect, leaves_out_an_entry_without_a_listed_file)
-{
-	static const char *const names[] = { "add_kernel.ptx",
-		                             "add_kernel.json",
-		                             "add_kernel.cubin" };
-	const char *root = small_cache();
-
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		const char *path = in(root, ADD, names[i]);
-		const struct tkb_bytes kept = read_file(path);
-
-		remove_file(path);
-		check_left_out(root, ADD, TKB_REASON_MISSING,
-		               text("'%s' is not there", names[i]));
-		write_file(path, kept);
-	}
-}
-
-static void check_outside(const char *name, const char *path)
-{
-	const char *root = small_cache();
-
-	list_child_at(group_of_add(root), name, path);
-
-	check_left_out(root, ADD, TKB_REASON_OUTSIDE,
-	               text("the group file lists '%s', which is not in this "
-	                    "entry",
-	                    path));
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_another_entrys_file)
-{
-	check_outside("softmax_kernel.ptx",
-	              RECORDED "/" SOFTMAX "/softmax_kernel.ptx");
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_a_file_below_itself)
-{
-	check_outside("x.ptx", RECORDED "/" ADD "/sub/x.ptx");
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_a_file_under_another_name)
-{
-	check_outside("x.ptx", RECORDED "/" ADD "/add_kernel.ptx");
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_etc_passwd)
-{
-	check_outside("passwd", "/etc/passwd");
-}
-
-TEST(collect, leaves_out_an_entry_whose_path_goes_up)
-{
-	check_outside("x.ptx", RECORDED "/" ADD "/../x.ptx");
-}
-
-TEST(collect, leaves_out_an_entry_whose_path_is_a_bare_name)
-{
-	check_outside("x.ptx", "x.ptx");
-}
-
-static void check_name_refused(const char *json_name)
-{
-	const char *root = small_cache();
-
-	list_child(root, json_name);
-
-	check_left_out(root, ADD, TKB_REASON_NAME,
-	               text("the group file lists '%s', which cannot be a "
-	                    "file's name",
-	                    json_name));
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_dot_dot)
-{
-	check_name_refused("..");
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_a_name_with_a_slash)
-{
-	check_name_refused("../" SOFTMAX "/softmax_kernel.ptx");
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_a_name_with_a_zero)
-{
-	check_name_refused("add_kernel.ptx\\u0000");
-}
-
-TEST(collect, leaves_out_a_list_that_goes_up)
-{
-	const char *root = small_cache();
-
-	write_text(group_of_add(root), list_of_add);
-	edit_file(group_of_add(root), "[", "[\"../x.ptx\", ");
-
-	check_left_out(root, ADD, TKB_REASON_NAME, "lists '../x.ptx'");
-}
-
-/*
- * Bad metadata
- */
-
-TEST(collect, leaves_out_metadata_with_the_hash_of_another_key)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "\"hash\": \"e8",
-	          "\"hash\": \"e9");
-
-	check_left_out(root, ADD, TKB_REASON_HASH, "the metadata's hash 'e9");
-}
-
-TEST(collect, leaves_out_metadata_without_a_hash)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "\"hash\"", "\"hush\"");
-
-	check_left_out(root, ADD, TKB_REASON_HASH, "the metadata's hash");
-}
-
-TEST(collect, leaves_out_an_entry_moved_to_another_key)
-{
-	const char *root = small_cache();
-
-	CHECK_INT(rename(text("%s/" ADD, root), text("%s/" H100_MATMUL, root)),
-	          0);
-	replace_in_file(in(root, H100_MATMUL, "__grp__add_kernel.json"), ADD,
-	                H100_MATMUL);
-
-	check_left_out(root, H100_MATMUL, TKB_REASON_HASH,
-	               "the metadata's hash");
-}
-
-TEST(collect, leaves_out_empty_metadata)
-{
-	const char *root = small_cache();
-
-	write_text(in(root, ADD, "add_kernel.json"), "");
-
-	check_left_out(root, ADD, TKB_REASON_METADATA, "'add_kernel.json' is");
-}
-
-TEST(collect, leaves_out_metadata_cut_short)
-{
-	const char *root = small_cache();
-
-	cut_file(in(root, ADD, "add_kernel.json"), 700);
-
-	check_left_out(root, ADD, TKB_REASON_METADATA,
-	               "'add_kernel.json' is not JSON");
-}
-
-TEST(collect, leaves_out_metadata_that_is_no_object)
-{
-	const char *root = small_cache();
-
-	write_text(in(root, ADD, "add_kernel.json"), "[]");
-
-	check_left_out(root, ADD, TKB_REASON_METADATA,
-	               "'add_kernel.json' is not a JSON object");
-}
-
-TEST(collect, leaves_out_metadata_that_is_not_utf_8)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "tf32", "tf\xff\xfe");
-
-	check_left_out(root, ADD, TKB_REASON_METADATA,
-	               "'add_kernel.json' is not JSON");
-}
-
-TEST(collect, leaves_out_an_entry_whose_group_file_lists_no_metadata)
-{
-	const char *root = small_cache();
-
-	edit_file(group_of_add(root),
-	          ", \"add_kernel.json\": \"" RECORDED "/" ADD
-	          "/add_kernel.json\"",
-	          "");
-
-	check_left_out(root, ADD, TKB_REASON_METADATA,
-	               "lists no 'add_kernel.json'");
-}
-
-TEST(collect, leaves_out_autotune_timings_cut_short)
-{
-	const char *root = small_cache();
-
-	cut_file(in(root, AUTOTUNE, "gelu_kernel.autotune.json"), 40);
-
-	check_left_out(root, AUTOTUNE, TKB_REASON_METADATA,
-	               "'gelu_kernel.autotune.json' is not JSON");
-}
-
-TEST(collect, leaves_out_a_group_file_that_holds_the_sentinel)
-{
-	const char *root = small_cache();
-
-	edit_file(group_of_add(root), RECORDED "/" ADD, TKB_SENTINEL);
-
-	check_left_out(root, ADD, TKB_REASON_SENTINEL,
-	               "the group file holds '[REPLACE]' already");
-}
-
-TEST(collect, leaves_out_metadata_that_holds_the_sentinel)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "/opt/triton-3.6.0",
-	          "[REPLACE]/triton");
-
-	check_left_out(root, ADD, TKB_REASON_SENTINEL,
-	               "'add_kernel.json' holds '[REPLACE]' already");
-}
-
-TEST(collect, leaves_out_metadata_that_holds_the_sentinel_escaped)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "/opt/triton-3.6.0",
-	          "\\u005bREPL\\u0041CE]");
-
-	check_left_out(root, ADD, TKB_REASON_SENTINEL,
-	               "'add_kernel.json' holds '[REPLACE]' already");
-}
-
 TEST(collect, minds_the_sentinel_only_where_a_value_begins)
 {
 	const char *root = small_cache();
@@ -1153,124 +1256,7 @@ TEST(collect, minds_the_sentinel_only_where_a_value_begins)
 }
 
 /*
- * Bad binaries
- */
-
-TEST(collect, leaves_out_a_cubin_cut_short)
-{
-	const char *root = small_cache();
-	const char *path = in(root, ADD, "add_kernel.cubin");
-	const struct tkb_bytes whole = read_file(path);
-
-	for (size_t i = 1; i <= 4; i++) {
-		write_file(path, (struct tkb_bytes){ whole.data,
-		                                     whole.size - i * i * i });
-		check_left_out(root, ADD, TKB_REASON_BINARY,
-		               "'add_kernel.cubin' is cut short");
-	}
-	write_text(path, "");
-	check_left_out(root, ADD, TKB_REASON_BINARY,
-	               "'add_kernel.cubin' is not an ELF file");
-}
-
-static void set_flags(const char *path, uint32_t flags)
-{
-	write_bytes_at(path, offsetof(Elf64_Ehdr, e_flags), &flags,
-	               sizeof(flags));
-}
-
-TEST(collect, leaves_out_a_cubin_of_another_architecture_as_cuda_12_says_it)
-{
-	const char *root = small_cache();
-
-	set_flags(in(root, ADD, "add_kernel.cubin"), 0x5a0d50);
-
-	check_left_out(root, ADD, TKB_REASON_BINARY,
-	               "'add_kernel.cubin' is for sm_80, its metadata says "
-	               "sm_90");
-}
-
-TEST(collect, leaves_out_a_cubin_of_another_architecture_as_cuda_13_says_it)
-{
-	static const char key[] =
-		"NBH6IGFVT4LSTB25PX7PFWWT567DBRMPGJW42CAFUXLY6HML6TDQ";
-	const char *root = cache_of("triton-3.9.0-cpu");
-
-	set_flags(in(root, key, "add_kernel.cubin"), 0x9006404);
-
-	check_left_out(root, key, TKB_REASON_BINARY,
-	               "'add_kernel.cubin' is for sm_100, its metadata says "
-	               "sm_90");
-}
-
-TEST(collect, leaves_out_a_cubin_without_its_kernel)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "\"name\": \"add_kernel\"",
-	          "\"name\": \"sub_kernel\"");
-
-	check_left_out(root, ADD, TKB_REASON_BINARY,
-	               "'add_kernel.cubin' has no kernel 'sub_kernel'");
-}
-
-/* The first section says that it goes on far behind the file's end. */
-TEST(collect, leaves_out_a_cubin_with_a_section_outside)
-{
-	static const uint64_t size = UINT64_C(1) << 40;
-	const char *root = small_cache();
-	const char *path = in(root, ADD, "add_kernel.cubin");
-	Elf64_Ehdr header;
-
-	memcpy(&header, read_file(path).data, sizeof(header));
-	write_bytes_at(path,
-	               header.e_shoff + sizeof(Elf64_Shdr) +
-	                       offsetof(Elf64_Shdr, sh_size),
-	               &size, sizeof(size));
-
-	check_left_out(root, ADD, TKB_REASON_BINARY,
-	               "'add_kernel.cubin' is cut short");
-}
-
-TEST(collect, leaves_out_a_cubin_for_another_machine)
-{
-	static const unsigned char x86_64[] = { 62, 0 };
-	const char *root = small_cache();
-
-	write_bytes_at(in(root, ADD, "add_kernel.cubin"),
-	               offsetof(Elf64_Ehdr, e_machine), x86_64, sizeof(x86_64));
-
-	check_left_out(root, ADD, TKB_REASON_BINARY,
-	               "'add_kernel.cubin' is not a cubin");
-}
-
-TEST(collect, leaves_out_an_entry_that_lists_no_binary)
-{
-	const char *root = small_cache();
-
-	edit_file(group_of_add(root),
-	          "\"add_kernel.cubin\": \"" RECORDED "/" ADD
-	          "/add_kernel.cubin\", ",
-	          "");
-
-	check_left_out(root, ADD, TKB_REASON_BINARY,
-	               "lists no 'add_kernel.cubin'");
-}
-
-TEST(collect, leaves_out_a_module_cut_short)
-{
-	static const char name[] =
-		"__triton_launcher.cpython-312-x86_64-linux-gnu.so";
-	const char *root = cache_of("triton-3.6.0-h100");
-
-	cut_file(in(root, H100_LAUNCHER, name), 5000);
-
-	check_left_out(root, H100_LAUNCHER, TKB_REASON_BINARY,
-	               text("'%s' is cut short", name));
-}
-
-/*
- * Odd names, and too much
+ * Odd names, and much
  */
 
 TEST(collect, packs_a_name_of_255_bytes)
@@ -1284,18 +1270,6 @@ TEST(collect, packs_a_name_of_255_bytes)
 	write_text(in(root, ADD, name), "module");
 
 	check_all(root, 5);
-}
-
-TEST(collect, leaves_out_a_name_of_256_bytes)
-{
-	const char *root = small_cache();
-	char *name = test_alloc(256);
-
-	memset(name, 'n', 256);
-	list_child(root, name);
-
-	check_left_out(root, ADD, TKB_REASON_NAME,
-	               text("lists '%s', which cannot be", name));
 }
 
 TEST(collect, packs_a_kernel_with_the_longest_name)
@@ -1337,214 +1311,18 @@ TEST(collect, packs_names_with_quotes_spaces_and_accents)
 	must(run(program(), "verify", "b.tkb", NULL));
 }
 
-TEST(collect, leaves_out_a_name_with_a_newline)
-{
-	const char *root = small_cache();
-
-	list_child(root, "new\\nline.ttir");
-	write_text(in(root, ADD, "new\nline.ttir"), "a");
-
-	check_left_out(root, ADD, TKB_REASON_NAME,
-	               "lists 'new\\nline.ttir', which cannot be");
-}
-
-TEST(collect, leaves_out_a_name_that_is_not_utf_8)
-{
-	const char *root = small_cache();
-
-	/* As Python writes the byte: "surrogateescape". */
-	list_child(root, "bad\\udcff.ttir");
-	write_text(in(root, ADD, "bad\xff.ttir"), "a");
-
-	check_left_out(root, ADD, TKB_REASON_NAME,
-	               "lists 'bad\\udcff.ttir', which cannot be");
-}
-
-TEST(collect, leaves_out_a_group_file_with_a_newline_in_its_name)
-{
-	const char *root = small_cache();
-	struct outcome outcome;
-
-	CHECK_INT(rename(group_of_add(root),
-	                 in(root, ADD, "__grp__add\nkernel.json")),
-	          0);
-
-	outcome = run(program(), "collect", root, "-o", "b.tkb", NULL);
-
-	CHECK_INT(outcome.status, 4);
-	CHECK_CONTAINS(outcome.err,
-	               "left out " ADD ": name: '__grp__add\\x0akernel.json'");
-}
-
-TEST(collect, leaves_out_a_group_file_whose_name_is_not_utf_8)
-{
-	const char *root = small_cache();
-	struct outcome outcome;
-
-	CHECK_INT(rename(group_of_add(root),
-	                 in(root, ADD, "__grp__add\xffkernel.json")),
-	          0);
-
-	outcome = run(program(), "collect", root, "-o", "b.tkb", NULL);
-
-	CHECK_INT(outcome.status, 4);
-	CHECK_CONTAINS(outcome.err,
-	               "left out " ADD ": name: '__grp__add\\xffkernel.json'");
-}
-
-TEST(collect, leaves_out_a_module_with_a_newline_in_its_second_name)
-{
-	static const char name[] =
-		"__triton_launcher.cpython-312-x86_64-linux-gnu.so";
-	const char *root = cache_of("triton-3.6.0-h100");
-
-	write_file(in(root, H100_LAUNCHER, "new\nline.so"),
-	           read_file(in(root, H100_LAUNCHER, name)));
-
-	check_left_out(root, H100_LAUNCHER, TKB_REASON_NAME, "line.so'");
-}
-
-TEST(collect, leaves_out_autotune_timings_whose_second_name_is_not_utf_8)
-{
-	const char *root = small_cache();
-
-	write_text(in(root, AUTOTUNE, "z\xff.autotune.json"), "{}");
-
-	check_left_out(root, AUTOTUNE, TKB_REASON_NAME, ".autotune.json'");
-}
-
-TEST(collect, leaves_out_a_folder_whose_name_is_no_key)
-{
-	const char *root = small_cache();
-
-	CHECK_INT(rename(text("%s/" ADD, root), text("%s/add", root)), 0);
-
-	check_left_out(root, "add", TKB_REASON_NAME,
-	               "the folder's name has not the shape of a key");
-}
-
-static void list_more(const char *root, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		list_child(root, text("%02zu.ttir", i));
-		write_text(in(root, ADD, text("%02zu.ttir", i)), "module");
-	}
-}
-
 TEST(collect, packs_an_entry_of_64_files)
 {
 	const char *root = small_cache();
 
-	list_more(root, 64 - ADD_FILES);
+	list_many(text("%s/" ADD, root), 64 - ADD_FILES);
 
 	check_all(root, 5);
 }
 
-TEST(collect, leaves_out_an_entry_of_65_files)
-{
-	const char *root = small_cache();
-
-	list_more(root, 65 - ADD_FILES);
-
-	check_left_out(root, ADD, TKB_REASON_LIMIT,
-	               "the group file lists more than 63 files");
-}
-
-TEST(collect, leaves_out_autotune_timings_of_65_files)
-{
-	const char *root = small_cache();
-
-	for (size_t i = 0; i < 64; i++)
-		write_text(in(root, AUTOTUNE, text("%02zu.autotune.json", i)),
-		           "{}");
-
-	check_left_out(root, AUTOTUNE, TKB_REASON_LIMIT,
-	               "holds more than 64 files");
-}
-
-TEST(collect, leaves_out_a_file_over_64_mib)
-{
-	static const char *const names[] = { "add_kernel.ptx",
-		                             "add_kernel.json",
-		                             "__grp__add_kernel.json" };
-	const char *root = small_cache();
-
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		const char *path = in(root, ADD, names[i]);
-		const struct tkb_bytes kept = read_file(path);
-
-		remove_file(path);
-		write_hole(path, 64 * 1024 * 1024 + 1);
-		check_left_out(root, ADD, TKB_REASON_LIMIT,
-		               text("'%s' has 67108865 bytes", names[i]));
-		write_file(path, kept);
-	}
-}
-
-/*
- * What is no plain file
- */
-
 static const char *const one_of_each[] = { "add_kernel.ptx", "add_kernel.cubin",
 	                                   "add_kernel.json",
 	                                   "__grp__add_kernel.json" };
-
-TEST(collect, leaves_out_an_entry_with_a_symbolic_link)
-{
-	const char *root = small_cache();
-
-	for (size_t i = 0; i < TKB_COUNT_OF(one_of_each); i++) {
-		const char *path = in(root, ADD, one_of_each[i]);
-
-		CHECK_INT(rename(path, "elsewhere"), 0);
-		CHECK_INT(symlink(text("%s/elsewhere", test_folder()), path),
-		          0);
-		check_left_out(root, ADD, TKB_REASON_UNSAFE,
-		               text("'%s' is ", one_of_each[i]));
-		CHECK_INT(rename("elsewhere", path), 0);
-	}
-}
-
-TEST(collect, leaves_out_an_entry_with_a_fifo)
-{
-	const char *root = small_cache();
-
-	for (size_t i = 0; i < TKB_COUNT_OF(one_of_each); i++) {
-		const char *path = in(root, ADD, one_of_each[i]);
-
-		CHECK_INT(rename(path, "kept"), 0);
-		CHECK_INT(mkfifo(path, 0666), 0);
-		check_left_out(
-			root, ADD, TKB_REASON_UNSAFE,
-			text("'%s' is not a regular file", one_of_each[i]));
-		CHECK_INT(rename("kept", path), 0);
-	}
-}
-
-TEST(collect, leaves_out_an_entry_with_a_folder_for_a_file)
-{
-	const char *root = small_cache();
-	const char *path = in(root, ADD, "add_kernel.ptx");
-
-	remove_file(path);
-	make_folder(path);
-
-	check_left_out(root, ADD, TKB_REASON_UNSAFE,
-	               "'add_kernel.ptx' is not a regular file");
-}
-
-TEST(collect, leaves_out_a_key_that_is_a_symbolic_link)
-{
-	const char *root = small_cache();
-
-	CHECK_INT(rename(text("%s/" ADD, root), "elsewhere"), 0);
-	CHECK_INT(symlink(text("%s/elsewhere", test_folder()),
-	                  text("%s/" ADD, root)),
-	          0);
-
-	check_left_out(root, ADD, TKB_REASON_UNSAFE,
-	               "the folder is a symbolic link");
-}
 
 TEST(collect, follows_a_root_that_is_a_symbolic_link)
 {
@@ -1841,36 +1619,11 @@ static void rewrite_ptx(struct meddler *meddler)
 	write_file(path, read_file(path));
 }
 
-TEST(collect, leaves_out_a_file_that_changes_before_it_is_read)
-{
-	struct meddler meddler = { .root = small_cache(), .act = rewrite_ptx };
-
-	check_meddled(&meddler, SOFTMAX, TKB_REASON_BUSY,
-	              "'softmax_kernel.ptx' changed while it was read", true);
-}
-
-TEST(collect, leaves_out_a_file_that_changes_after_it_is_read)
-{
-	struct meddler meddler = { .root = small_cache(), .act = rewrite_ptx };
-
-	check_meddled(&meddler, SOFTMAX, TKB_REASON_BUSY,
-	              "'softmax_kernel.ptx' changed while it was read", false);
-}
-
 static void rewrite_metadata(struct meddler *meddler)
 {
 	const char *path = in(meddler->root, SOFTMAX, "softmax_kernel.json");
 
 	write_file(path, read_file(path));
-}
-
-TEST(collect, leaves_out_metadata_that_changes_after_it_is_read)
-{
-	struct meddler meddler = { .root = small_cache(),
-		                   .act = rewrite_metadata };
-
-	check_meddled(&meddler, SOFTMAX, TKB_REASON_BUSY,
-	              "'softmax_kernel.json' changed while it was read", true);
 }
 
 static void replace_cubin(struct meddler *meddler)
@@ -1888,28 +1641,9 @@ static void replace_cubin(struct meddler *meddler)
 	CHECK_INT(rename("new", path), 0);
 }
 
-TEST(collect, leaves_out_a_file_that_is_replaced_after_it_is_read)
-{
-	struct meddler meddler = { .root = small_cache(),
-		                   .act = replace_cubin };
-
-	check_meddled(&meddler, SOFTMAX, TKB_REASON_BUSY,
-	              "'softmax_kernel.cubin' changed while it was read",
-	              false);
-}
-
 static void remove_group(struct meddler *meddler)
 {
 	remove_file(in(meddler->root, SOFTMAX, "__grp__softmax_kernel.json"));
-}
-
-TEST(collect, leaves_out_an_entry_that_is_withdrawn_while_it_is_read)
-{
-	struct meddler meddler = { .root = small_cache(), .act = remove_group };
-
-	check_meddled(&meddler, SOFTMAX, TKB_REASON_BUSY,
-	              "'__grp__softmax_kernel.json' vanished while it was read",
-	              false);
 }
 
 static void remove_cubin(struct meddler *meddler)
@@ -1917,12 +1651,37 @@ static void remove_cubin(struct meddler *meddler)
 	remove_file(in(meddler->root, SOFTMAX, "softmax_kernel.cubin"));
 }
 
-TEST(collect, leaves_out_a_file_that_vanishes_before_it_is_read)
+TEST(collect, leaves_out_an_entry_that_changes_meanwhile)
 {
-	struct meddler meddler = { .root = small_cache(), .act = remove_cubin };
+	static const struct {
+		void (*act)(struct meddler *meddler);
+		bool is_early; /* before its files are read, or after */
+		enum tkb_reason reason;
+		const char *part;
+	} cases[] = {
+		{ rewrite_ptx, true, TKB_REASON_BUSY,
+		  "'softmax_kernel.ptx' changed while it was read" },
+		{ rewrite_ptx, false, TKB_REASON_BUSY,
+		  "'softmax_kernel.ptx' changed while it was read" },
+		{ rewrite_metadata, true, TKB_REASON_BUSY,
+		  "'softmax_kernel.json' changed while it was read" },
+		{ replace_cubin, false, TKB_REASON_BUSY,
+		  "'softmax_kernel.cubin' changed while it was read" },
+		{ remove_group, false, TKB_REASON_BUSY,
+		  "'__grp__softmax_kernel.json' vanished while it was read" },
+		{ remove_cubin, true, TKB_REASON_MISSING,
+		  "softmax_kernel.cubin' is not there" },
+	};
+	const char *root = small_cache();
 
-	check_meddled(&meddler, SOFTMAX, TKB_REASON_MISSING,
-	              "softmax_kernel.cubin' is not there", true);
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct meddler meddler = { .root = text("meddled-%zu", i),
+			                   .act = cases[i].act };
+
+		copy_folder(root, meddler.root);
+		check_meddled(&meddler, SOFTMAX, cases[i].reason, cases[i].part,
+		              cases[i].is_early);
+	}
 }
 
 /* A page that is dirty already is written without a new time stamp. */

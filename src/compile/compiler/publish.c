@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "text/json.h"
 #include "base/path.h"
-#include "emit/install.h"
+#include "emit/destination.h"
 #include "format/manifest.h"
 
 enum {
@@ -141,23 +141,24 @@ static int publish(struct publisher *publisher, struct tkb_error *err)
 		.files = publisher->files,
 		.file_count = publisher->file_count,
 	};
-	const struct tkb_install install = { &publisher->stage, &entry, 0 };
+	const struct tkb_destination to = { &publisher->stage, &entry, 0 };
 	enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
 	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
 	uint64_t written = 0;
 	int rc;
 
-	rc = tkb_entry_state_look(&publisher->loader, publisher->stage.root,
-	                          &entry, true, &state, err);
+	rc = tkb_inspect_destination(&publisher->loader, publisher->stage.root,
+	                             &entry, true, &state, err);
 	if (rc < 0 || state == TKB_ENTRY_STATE_PRESENT)
 		return rc;
 	rc = tkb_stage_open(&publisher->stage, err);
 	if (rc == 0)
-		rc = tkb_install_stage(&install, &publisher->loader,
-		                       publisher->bytes, NULL, &written, err);
+		rc = tkb_destination_write(&to, &publisher->loader,
+		                           publisher->bytes, NULL, &written,
+		                           err);
 	if (rc == 0)
-		rc = tkb_install_publish(&install, &publisher->loader, state,
-		                         &outcome, err);
+		rc = tkb_destination_commit(&to, &publisher->loader, state,
+		                            &outcome, err);
 	if (rc == 0 && outcome == TKB_OUTCOME_SKIPPED)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "a compiler is writing to '%s/%s'",
@@ -189,22 +190,6 @@ int tkb_publication_write(const struct tkb_publication *publication,
 	return publish(&publisher, err);
 }
 
-/* Check every file, including those that Triton does not look at. */
-static int read_files(struct tkb_loader *loader,
-                      struct tkb_scanned_entry *found, struct tkb_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++) {
-		struct tkb_bytes bytes;
-
-		if (found->found[i].bytes.data == NULL)
-			rc = tkb_scanned_entry_read(loader, found, i, &bytes,
-			                            err);
-	}
-	return rc;
-}
-
 int tkb_publication_find(const char *root, const char *key, bool *out,
                          struct tkb_error *err)
 {
@@ -224,7 +209,7 @@ int tkb_publication_find(const char *root, const char *key, bool *out,
 	rc = tkb_scanned_entry_load(&loader, &roots.items[0], key, &found,
 	                            &fault);
 	if (rc == 0)
-		rc = read_files(&loader, &found, &fault);
+		rc = tkb_scanned_entry_read_all(&loader, &found, false, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	*out = rc == 0 && !found.is_moved;

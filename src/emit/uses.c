@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cache/uses.h"
+#include "emit/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ bool tkb_use_is_told(const struct tkb_root *root)
 	return status.st_atim.tv_sec != 0;
 }
 
-/* A file may be dated by anybody, to any year. */
+/* Anybody can set a file's time to any year. */
 static int64_t nanoseconds(const struct timespec *time)
 {
 	static const int64_t second = 1000000000;
@@ -89,7 +89,7 @@ static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < found->entry.file_count; i++)
-		size += (uint64_t)found->found[i].stamp.size;
+		size += (uint64_t)found->loaded[i].stamp.size;
 	return size;
 }
 
@@ -144,7 +144,7 @@ static int compare_uses(const void *a, const void *b)
 	return compare_names(left, right);
 }
 
-/* Which of the cache's roots tell? */
+/* Find out which roots keep access times. */
 static void ask_roots(struct tkb_uses *uses, bool *tells)
 {
 	const struct tkb_roots *roots = &uses->cache->roots;
@@ -156,7 +156,7 @@ static void ask_roots(struct tkb_uses *uses, bool *tells)
 	}
 }
 
-static int look_at_all(struct tkb_uses *uses, struct tkb_error *err)
+static int look_up_all(struct tkb_uses *uses, struct tkb_error *err)
 {
 	const struct tkb_cache *cache = uses->cache;
 	TKB_AUTO(tkb_free_at)
@@ -170,8 +170,7 @@ static int look_at_all(struct tkb_uses *uses, struct tkb_error *err)
 	for (size_t i = 0; i < cache->found_count; i++) {
 		const struct tkb_scanned_entry *found = &cache->found[i];
 
-		rc = tkb_use_look(found,
-		                  tells[found->root - cache->roots.items],
+		rc = tkb_use_look(found, tells[tkb_cache_root_of(cache, found)],
 		                  &uses->items[uses->count], err);
 		if (rc < 0)
 			return rc;
@@ -213,7 +212,7 @@ int tkb_uses_open(const char *cache_root,
 	rc = tkb_cache_scan(cache_root, &scan, &uses->cache, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);
-	rc = look_at_all(uses, err);
+	rc = look_up_all(uses, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(uses);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_CACHE_LOAD_H
+#define TKB_CACHE_LOAD_H
+
+/*
+ * The parts of tkb_scanned_entry_load(): load.c decides which kind of entry a
+ * folder holds, load_kernel.c reads a kernel, and load_files.c lists and reads
+ * the files of any kind.
+ */
+
+#include "cache/folder.h"
+#include "cache/scanned_entry.h"
+#include "cache/scrub.h"
+
+/* Load the kernel whose only group file is in `folder`. */
+TKB_NODISCARD int tkb_load_kernel(struct tkb_loader *loader,
+                                  const struct tkb_folder *folder,
+                                  struct tkb_scanned_entry *found,
+                                  struct tkb_error *err);
+
+/* Make room for the `count` files of `found`. */
+TKB_NODISCARD int tkb_load_alloc_files(struct tkb_loader *loader,
+                                       struct tkb_scanned_entry *found,
+                                       size_t count, struct tkb_error *err);
+
+/* Put a file on the list; `name` is kept by reference. */
+void tkb_load_add_file(struct tkb_scanned_entry *found, const char *name);
+
+/* Put the list into the order that files have in a bundle. */
+void tkb_load_sort_files(struct tkb_scanned_entry *found);
+
+/* Check that a manifest can hold `name`; else the reason is "name". */
+TKB_NODISCARD int tkb_load_check_name(const char *name, struct tkb_error *err);
+
+/* Name the entry after its group file, module or autotune file. */
+TKB_NODISCARD int tkb_load_name_entry(struct tkb_loader *loader,
+                                      struct tkb_scanned_entry *found,
+                                      const char *file_name,
+                                      struct tkb_error *err);
+
+/* Read file `index` into the loader's scratch, and note its stamp. */
+TKB_NODISCARD int tkb_load_read_file(struct tkb_loader *loader, int dir_fd,
+                                     struct tkb_scanned_entry *found,
+                                     size_t index, struct tkb_error *err);
+
+/* Keep and hash `bytes` as what file `index` is in a bundle. */
+TKB_NODISCARD int tkb_load_keep_bytes(struct tkb_loader *loader,
+                                      struct tkb_scanned_entry *found,
+                                      size_t index, struct tkb_bytes bytes,
+                                      struct tkb_error *err);
+
+/*
+ * Read, scrub and hash the JSON files on the list, and stat the others. The
+ * group file is `group`, read already and with the stamp `group_stamp`; both
+ * are NULL where the entry has none.
+ */
+TKB_NODISCARD int tkb_load_files(struct tkb_loader *loader,
+                                 const struct tkb_folder *folder,
+                                 struct tkb_scanned_entry *found,
+                                 const struct tkb_group *group,
+                                 const struct tkb_stamp *group_stamp,
+                                 struct tkb_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/emitter.h"
+
+#include "cache/elf.h"
+#include "cache/entry.h"
+
+static bool is_target(const struct tkb_entry *entry,
+                      const struct tkb_emit_options *options)
+{
+	if (options->target_count == 0 || entry->kind != TKB_KIND_KERNEL)
+		return true;
+	for (size_t i = 0; i < options->target_count; i++) {
+		if (tkb_target_fits(&entry->target, &options->targets[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum tkb_selection selection_of(const struct tkb_entry *entry,
+                                       const struct tkb_emit_options *options)
+{
+	if (!is_target(entry, options))
+		return TKB_SELECTION_TARGET;
+	if (!tkb_platform_fits(entry->platform))
+		return TKB_SELECTION_PLATFORM;
+	return TKB_SELECTION_TAKE;
+}
+
+/* Select all entries whose key is the one that begins with `prefix`. */
+static int select_key(struct tkb_emitter *emitter, const char *prefix,
+                      struct tkb_error *err)
+{
+	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
+	size_t found = 0;
+	int rc;
+
+	rc = tkb_bundle_find(emitter->bundle, prefix, &found, err);
+	if (rc != 0)
+		return rc;
+	for (size_t i = 0; i < manifest->entry_count; i++) {
+		const struct tkb_entry *entry = &manifest->entries[i];
+
+		if (strcmp(entry->key, manifest->entries[found].key) == 0)
+			emitter->selections[i] =
+				selection_of(entry, emitter->options);
+	}
+	return 0;
+}
+
+int tkb_emit_select(struct tkb_emitter *emitter, struct tkb_error *err)
+{
+	const struct tkb_emit_options *options = emitter->options;
+	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
+	int rc = 0;
+
+	emitter->selections = tkb_alloc_array(manifest->entry_count,
+	                                      sizeof(*emitter->selections));
+	if (emitter->selections == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < options->key_count && rc == 0; i++)
+		rc = select_key(emitter, options->keys[i], err);
+	for (size_t i = 0; i < manifest->entry_count && options->key_count == 0;
+	     i++)
+		emitter->selections[i] =
+			selection_of(&manifest->entries[i], options);
+	return rc;
+}

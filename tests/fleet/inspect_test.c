@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Emit, pull, push, relocate and the verify of a cache must agree on which
+ * entries are whole. Each damage below is done to the one kernel of a cache.
+ */
+
+#define KEY "5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA"
+
+static void close_bundle_at(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+static void close_remote_at(struct tkb_remote **remote)
+{
+	tkb_remote_close(*remote);
+}
+
+static struct tkb_remote *open_remote(const char *name)
+{
+	struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_open(text("file://%s/%s", test_folder(), name),
+	                         NULL, &remote, &err),
+	         &err);
+	return remote;
+}
+
+struct damage {
+	const char *name;
+	void (*act)(const char *path);
+	const char *file;
+};
+
+static void remove_it(const char *path)
+{
+	CHECK_INT(unlink(path), 0);
+}
+
+static void empty(const char *path)
+{
+	CHECK_INT(truncate(path, 0), 0);
+}
+
+static void halve(const char *path)
+{
+	struct stat status;
+
+	CHECK_INT(stat(path, &status), 0);
+	CHECK_INT(truncate(path, status.st_size / 2), 0);
+}
+
+static void cut_last_byte(const char *path)
+{
+	struct stat status;
+
+	CHECK_INT(stat(path, &status), 0);
+	CHECK_INT(truncate(path, status.st_size - 1), 0);
+}
+
+/* As a file system may leave it after a power failure. */
+static void zero(const char *path)
+{
+	const size_t size = read_file(path).size;
+
+	write_file(path, (struct tkb_bytes){ test_alloc(size), size });
+}
+
+static void link_it(const char *path)
+{
+	CHECK_INT(rename(path, "elsewhere"), 0);
+	CHECK_INT(symlink("../../elsewhere", path), 0);
+}
+
+static void change_hash(const char *path)
+{
+	edit_file(path, "\"hash\": \"e8", "\"hash\": \"e9");
+}
+
+static void name_another_file(const char *path)
+{
+	edit_file(path, "/add_kernel.ptx\"", "/add.ptx\"");
+}
+
+static const struct damage damages[] = {
+	{ "no cubin", remove_it, "add_kernel.cubin" },
+	{ "an empty cubin", empty, "add_kernel.cubin" },
+	{ "half a cubin", halve, "add_kernel.cubin" },
+	{ "a cubin without its last byte", cut_last_byte, "add_kernel.cubin" },
+	{ "a cubin of zeros", zero, "add_kernel.cubin" },
+	{ "a link for a cubin", link_it, "add_kernel.cubin" },
+	{ "no metadata", remove_it, "add_kernel.json" },
+	{ "empty metadata", empty, "add_kernel.json" },
+	{ "half the metadata", halve, "add_kernel.json" },
+	{ "metadata of zeros", zero, "add_kernel.json" },
+	{ "another hash", change_hash, "add_kernel.json" },
+	{ "an empty group file", empty, "__grp__add_kernel.json" },
+	{ "half a group file", halve, "__grp__add_kernel.json" },
+	{ "a group file of zeros", zero, "__grp__add_kernel.json" },
+	{ "a group file that names another file", name_another_file,
+	  "__grp__add_kernel.json" },
+	{ "no PTX", remove_it, "add_kernel.ptx" },
+	{ "empty PTX", empty, "add_kernel.ptx" },
+	{ "PTX of zeros", zero, "add_kernel.ptx" },
+	{ "an empty IR", empty, "add_kernel.ttir" },
+};
+
+/* How many entries of "cache" each calls whole. */
+struct verdicts {
+	uint64_t emit;
+	uint64_t pull;
+	uint64_t push;
+	uint64_t verify;
+	uint64_t relocate;
+};
+
+static struct verdicts judge(void)
+{
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
+	TKB_AUTO(close_remote_at)
+	struct tkb_remote *none = open_remote("none");
+	const struct tkb_collect_options collect_dry = {
+		.struct_size = sizeof(collect_dry), .is_dry_run = true
+	};
+	const struct tkb_emit_options emit_dry = { .struct_size =
+		                                           sizeof(emit_dry),
+		                                   .is_dry_run = true };
+	const struct tkb_pull_options pull_dry = { .struct_size =
+		                                           sizeof(pull_dry),
+		                                   .emit = &emit_dry };
+	const struct tkb_push_options push_dry = { .struct_size =
+		                                           sizeof(push_dry),
+		                                   .collect = &collect_dry };
+	const struct tkb_relocate_options relocate_dry = {
+		.struct_size = sizeof(relocate_dry), .is_dry_run = true
+	};
+	struct tkb_emit_report emitted = { .struct_size = sizeof(emitted) };
+	struct tkb_pull_report pulled = { .struct_size = sizeof(pulled) };
+	struct tkb_push_report pushed = { .struct_size = sizeof(pushed) };
+	struct tkb_relocate_report relocated = { .struct_size =
+		                                         sizeof(relocated) };
+	struct tkb_error err = { 0 };
+	struct outcome verified;
+
+	CHECK_OK(tkb_bundle_open("a.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_emit(bundle, "cache", &emit_dry, &emitted, &err), &err);
+	CHECK_OK(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, &err),
+	         &err);
+	CHECK_OK(tkb_push(none, "ref", "cache", &push_dry, &pushed, &err),
+	         &err);
+	CHECK_OK(tkb_relocate("cache", &relocate_dry, &relocated, &err), &err);
+	verified = run(program(), "verify", "cache", NULL);
+	CHECK_INT(verified.status == 0, relocated.left_out_count == 0);
+	return (struct verdicts){
+		.emit = emitted.present_count,
+		.pull = 1 - pulled.wanted_count,
+		.push = pushed.pushed_count,
+		.verify = verified.status == 0,
+		.relocate = relocated.present_count + relocated.relocated_count,
+	};
+}
+
+static void check_verdicts(const char *name, uint64_t wanted)
+{
+	const struct verdicts got = judge();
+
+	if (got.emit != wanted || got.pull != wanted || got.push != wanted ||
+	    got.verify != wanted || got.relocate != wanted)
+		fail_msg("%s: emit %d, pull %d, push %d, verify %d, relocate "
+		         "%d, and not %d",
+		         name, (int)got.emit, (int)got.pull, (int)got.push,
+		         (int)got.verify, (int)got.relocate, (int)wanted);
+}
+
+static void remove_folder(const char *path)
+{
+	CHECK_INT(run("rm", "-rf", path, NULL).status, 0);
+}
+
+/*
+ * One whole kernel in "good", where "cache" will be; its bundle in "a.tkb", and
+ * in the remote "full".
+ */
+static void arrange(void)
+{
+	static const char *const keys[] = { KEY };
+	const struct tkb_collect_options one = { .struct_size = sizeof(one),
+		                                 .keys = keys,
+		                                 .key_count = 1 };
+	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
+	struct tkb_error err = { 0 };
+
+	unpack("triton-3.6.0-cpu", "unpacked");
+	CHECK_OK(tkb_collect_to_file("unpacked/.triton/cache", &one, "a.tkb",
+	                             NULL, &err),
+	         &err);
+	CHECK_OK(tkb_bundle_open("a.tkb", &bundle, &err), &err);
+	CHECK_OK(tkb_emit(bundle, "cache", NULL, NULL, &err), &err);
+	CHECK_OK(tkb_push(full, "ref", "cache", NULL, NULL, &err), &err);
+	CHECK_INT(rename("cache", "good"), 0);
+}
+
+static void check_all(void)
+{
+	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
+		copy_folder("good", "cache");
+		damages[i].act(text("cache/" KEY "/%s", damages[i].file));
+		check_verdicts(damages[i].name, 0);
+		remove_folder("cache");
+	}
+}
+
+TEST(inspect, calls_no_damaged_entry_whole)
+{
+	arrange();
+	remove_folder("good/.tkbundle");
+
+	check_all();
+}
+
+TEST(inspect, calls_an_undamaged_entry_whole)
+{
+	arrange();
+	remove_folder("good/.tkbundle");
+	copy_folder("good", "cache");
+
+	check_verdicts("an undamaged entry", 1);
+}
+
+/* The mark says that it was written since boot: texts may not be read then. */
+TEST(inspect, calls_no_damaged_binary_whole_though_it_is_trusted)
+{
+	arrange();
+	for (size_t i = 0; i < 4; i++) {
+		copy_folder("good", "cache");
+		damages[i].act(text("cache/" KEY "/%s", damages[i].file));
+		check_verdicts(damages[i].name, 0);
+		remove_folder("cache");
+	}
+}
