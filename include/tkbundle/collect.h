@@ -13,8 +13,8 @@ extern "C" {
  * Pack a cache into a bundle.
  *
  * An entry is packed whole or not at all: every file that its group file
- * lists is there, its metadata has the key's hash, and its binary fits its
- * metadata. What is left out is reported, with a reason. The same entries
+ * lists is there and was written, its metadata has the key's hash, and its
+ * binary fits its metadata. What is left out is reported, with a reason. The same entries
  * give the same bytes, wherever the cache lies and whoever packs it.
  *
  * Files are read while a compiler may write there; an entry that changes

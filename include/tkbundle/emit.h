@@ -19,9 +19,9 @@ extern "C" {
  * before it is decoded: of a damaged one nothing appears, and the rest goes
  * on. Any number of processes may emit to one place at once.
  *
- * In the cache root, the folder `.tkbundle` holds what tkbundle needs there. A
- * lock in it that somebody else does not give back is waited for 5 seconds; then
- * it is done without, as where a file system has none.
+ * In the cache root, the folder `.tkbundle` holds what tkbundle needs there. If
+ * somebody else holds the lock in it for more than 5 seconds, the emit goes on
+ * without the lock, as on a file system that has none.
  * Nothing is synced to disk unless asked for: after a power failure, the
  * next emit hashes what it finds, once per boot.
  *

@@ -10,8 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/maintain.h
- * Keep a cache in order: let a moved one work again, see what of it is used,
- * and remove what is not.
+ * Maintain a cache: make a moved one work again, list which entries are used,
+ * and remove those that are not.
  *
  * All of it may be done while compilers work in the cache, and by several
  * processes at once.
@@ -38,12 +38,12 @@ struct tkb_relocate_report {
 };
 
 /**
- * Let the group file of each entry name where it lies now, as `cache_root` is
- * given here, made absolute, without resolving links. A compiler compiles
- * each kernel of a moved cache again; after this it finds them.
+ * Let the group file of each entry name the path where it lies: `cache_root`,
+ * made absolute, without resolving links. A compiler compiles each kernel of a
+ * moved cache again; after this it finds them.
  *
- * Each group file is replaced by one rename. Entries that are not whole are
- * left as they are. Results are TKB_OUTCOME_REPAIRED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_LEFT_OUT and
+ * Each group file is replaced by one rename. Every file is read, and entries that
+ * are not whole, as tkb_collect() judges, are left as they are. Results are TKB_OUTCOME_REPAIRED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_LEFT_OUT and
  * TKB_OUTCOME_FAILED.
  *
  * @param options  not kept; NULL means all defaults
@@ -90,7 +90,7 @@ struct tkb_uses_options {
 };
 
 /**
- * See what of the cache at `cache_root` was read since it was emitted.
+ * List which entries of the cache at `cache_root` were read since their emit.
  *
  * Emit sets the access time of each kernel's group file to 0; the first read
  * moves it. Our own reads do not, where the file is ours or we are root. Only
@@ -142,7 +142,7 @@ struct tkb_gc_options {
 struct tkb_gc_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_inductor;
-	bool has_uses;          /**< else entries went by age alone */
+	bool has_uses;          /**< else entries were ordered by age alone */
 	uint64_t removed_count; /**< entries */
 	uint64_t removed_size;  /**< bytes */
 	uint64_t kept_count;

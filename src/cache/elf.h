@@ -3,11 +3,8 @@
 #define TKB_CACHE_ELF_H
 
 /*
- * Is an ELF file whole, and is it the one that it should be? Nothing is
- * executed or mapped; every offset is checked before it is followed.
- *
- * Binutils do not know NVIDIA's machine, and libelf's handles keep more state
- * than these few questions need.
+ * Check that an ELF file is whole and for its target. Nothing is executed or
+ * mapped, and every offset is checked before it is used.
  */
 
 #include "base/base.h"

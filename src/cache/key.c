@@ -35,7 +35,7 @@ bool tkb_key_is_valid(const char *key)
 	return digits != NULL && strspn(key, digits) == length;
 }
 
-/* RFC 4648 without padding; `bits` a digit. */
+/* RFC 4648 without padding, with `bits` for each digit. */
 static void encode(const struct tkb_digest *digest, const char *digits,
                    unsigned bits, char *out)
 {

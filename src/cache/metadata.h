@@ -3,8 +3,8 @@
 #define TKB_CACHE_METADATA_H
 
 /*
- * What `<name>.json` of a kernel says: its hash, its target, the symbol of the
- * kernel in the binary, and the version of Triton. Members that a version of
+ * The metadata of a kernel, `<name>.json`: its hash, its target, the symbol of the
+ * kernel in the binary, and the version of Triton. Members that this version of
  * Triton does not write are "" or 0.
  */
 
@@ -24,7 +24,7 @@ TKB_NODISCARD int tkb_metadata_parse(struct tkb_bytes text, const char *name,
                                      struct tkb_metadata *out,
                                      struct tkb_error *err);
 
-/* Does the hash belong to `key`? Where there is none (Triton 2), yes. */
+/* Check that the hash is that of `key`. Triton 2 writes none. */
 TKB_NODISCARD int tkb_metadata_check_key(const struct tkb_metadata *metadata,
                                          const char *key,
                                          struct tkb_error *err);

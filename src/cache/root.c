@@ -28,7 +28,7 @@ void tkb_roots_release(struct tkb_roots *roots)
 	*roots = (struct tkb_roots){ 0 };
 }
 
-/* The device that folder `name` of `dir` is for, or -1. */
+/* The device number that folder `name` of `dir` is, or -1. */
 static int32_t device_of(DIR *dir, const char *name)
 {
 	struct stat status;

@@ -10,7 +10,7 @@
 #include "cache/names.h"
 #include "cache/select.h"
 
-/* A folder that may be an entry, and what loading it gave. */
+/* A folder that may be an entry, and the result of loading it. */
 struct candidate {
 	const struct tkb_root *root;
 	char *key; /* in the cache's arena */
@@ -48,7 +48,7 @@ static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
 	return S_ISDIR(status.st_mode);
 }
 
-/* `candidate` has no key yet. */
+/* Append `candidate`, with `key`. */
 static int push(struct candidates *candidates, struct candidate candidate,
                 const char *key, struct tkb_error *err)
 {
@@ -114,7 +114,7 @@ static const char *candidate_key(const void *list, size_t index)
 	return candidates->items[index].key;
 }
 
-/* Is folder `key` there? Of a link, that it is one. */
+/* Does folder `key` exist, or a link of that name? */
 static bool has_folder(const struct tkb_root *root, const char *key,
                        bool *is_link)
 {
@@ -153,7 +153,7 @@ static int keep_devices(struct candidates *candidates,
 	return 0;
 }
 
-/* The folder of a Triton root stands for each device that it was put for. */
+/* In a Triton root, one folder is for all devices that the key was put for. */
 static int pick_in_root(struct candidates *candidates,
                         const struct tkb_pick *picks, size_t count,
                         struct tkb_error *err)
@@ -174,7 +174,7 @@ static int pick_in_root(struct candidates *candidates,
 	return push(candidates, candidate, picks->key, err);
 }
 
-/* The root that a pick should be in; the first, if it has none. */
+/* The root to name in results for a pick: its device's, or else the first. */
 static const struct tkb_root *root_of(const struct tkb_roots *roots,
                                       const struct tkb_pick *pick)
 {
@@ -185,7 +185,7 @@ static const struct tkb_root *root_of(const struct tkb_roots *roots,
 	return &roots->items[0];
 }
 
-/* Under Inductor each device has a folder of its own. */
+/* Under Inductor, each device has a folder of its own. */
 static int pick_in_roots(struct candidates *candidates,
                          const struct tkb_pick *pick, struct tkb_error *err)
 {
@@ -211,7 +211,7 @@ static int pick_in_roots(struct candidates *candidates,
 	                      pick->key, err);
 }
 
-/* Look up what was picked, instead of listing what there is. */
+/* Look up the picks, instead of listing the roots. */
 static int look_up_picks(struct candidates *candidates,
                          const struct tkb_scan *scan, struct tkb_error *err)
 {
@@ -318,7 +318,7 @@ static int open_loaders(struct tkb_cache *cache,
 	return 0;
 }
 
-/* Take over what was loaded; note what was not. */
+/* Move what was loaded into the cache, and count or reject the rest. */
 static int take_found(struct tkb_cache *cache, struct candidates *candidates,
                       bool is_picked, struct tkb_error *err)
 {
@@ -358,7 +358,7 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 	return 0;
 }
 
-/* List the roots that are wanted, and keep the keys that are. */
+/* List the roots of the devices asked for, and keep the keys asked for. */
 static int list_candidates(struct candidates *candidates,
                            const struct tkb_cache_options *options,
                            struct tkb_error *err)

@@ -155,7 +155,7 @@ static int check_unchanged(const struct tkb_scanned_entry *found, size_t index,
 	return 0;
 }
 
-/* A group file that is written twice in one tick has one time stamp. */
+/* Two writes of a group file may have the same time stamp: compare its digest. */
 static int check_group(struct tkb_loader *loader,
                        const struct tkb_scanned_entry *found,
                        struct tkb_error *err)

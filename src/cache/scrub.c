@@ -22,11 +22,11 @@ static int fail_group(struct tkb_error *err, const char *what)
 }
 
 /*
- * The tokenizer's sentence, as a fault of the group file; which may hold the
- * sentinel nowhere, or restoring would find more of them than were put in.
+ * Read the next token. No string may begin with the sentinel: restoring would
+ * take it for one that was put in.
  */
-static int next(struct parser *parser, struct tkb_json_token *out,
-                struct tkb_error *err)
+static int read_token(struct parser *parser, struct tkb_json_token *out,
+                      struct tkb_error *err)
 {
 	struct tkb_error inner; /* set on failure */
 	size_t end;
@@ -45,21 +45,21 @@ static int next(struct parser *parser, struct tkb_json_token *out,
 	return 0;
 }
 
-/* Go behind the value that comes next. */
-static int skip(struct parser *parser, struct tkb_error *err)
+/* Skip the next value. */
+static int skip_value(struct parser *parser, struct tkb_error *err)
 {
 	const unsigned depth = parser->json.depth;
 	struct tkb_json_token token;
 	int rc;
 
 	do {
-		rc = next(parser, &token, err);
+		rc = read_token(parser, &token, err);
 	} while (rc == 0 && parser->json.depth > depth);
 	return rc;
 }
 
-static int keep_name(struct parser *parser, struct tkb_bytes raw,
-                     const char **out, struct tkb_error *err)
+static int decode_name(struct parser *parser, struct tkb_bytes raw,
+                       const char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(raw.size + 1);
@@ -136,10 +136,10 @@ static int read_dict_child(struct parser *parser,
 	size_t slash = 0;
 	int rc;
 
-	rc = keep_name(parser, child.member, &child.name, err);
+	rc = decode_name(parser, child.member, &child.name, err);
 	if (rc < 0)
 		return rc;
-	rc = next(parser, &value, err);
+	rc = read_token(parser, &value, err);
 	if (rc < 0)
 		return rc;
 	if (value.type != TKB_JSON_STRING)
@@ -170,8 +170,8 @@ static int read_list_child(struct parser *parser,
 		return fail_group(err, "lists a name that is not a string");
 	child.start = token->start + 1;
 	child.end = token->end - 1;
-	rc = keep_name(parser, tkb_json_raw(&parser->json, token), &child.name,
-	               err);
+	rc = decode_name(parser, tkb_json_raw(&parser->json, token),
+	                 &child.name, err);
 	if (rc < 0)
 		return rc;
 	return add_child(parser, &child, err);
@@ -182,7 +182,7 @@ static int read_children(struct parser *parser, struct tkb_error *err)
 	struct tkb_json_token token;
 	int rc;
 
-	rc = next(parser, &token, err);
+	rc = read_token(parser, &token, err);
 	if (rc < 0)
 		return rc;
 	if (token.type != TKB_JSON_OBJECT && token.type != TKB_JSON_ARRAY)
@@ -192,7 +192,7 @@ static int read_children(struct parser *parser, struct tkb_error *err)
 	parser->group.is_list = token.type == TKB_JSON_ARRAY;
 
 	for (;;) {
-		rc = next(parser, &token, err);
+		rc = read_token(parser, &token, err);
 		if (rc < 0)
 			return rc;
 		if (token.type == TKB_JSON_OBJECT_END ||
@@ -212,7 +212,7 @@ static int read_member(struct parser *parser, const struct tkb_json_token *key,
 	if (tkb_json_equals(tkb_json_raw(&parser->json, key),
 	                    tkb_text("child_paths")))
 		return read_children(parser, err);
-	return skip(parser, err);
+	return skip_value(parser, err);
 }
 
 static int read_group(struct parser *parser, struct tkb_error *err)
@@ -220,13 +220,13 @@ static int read_group(struct parser *parser, struct tkb_error *err)
 	struct tkb_json_token token;
 	int rc;
 
-	rc = next(parser, &token, err);
+	rc = read_token(parser, &token, err);
 	if (rc < 0)
 		return rc;
 	if (token.type != TKB_JSON_OBJECT)
 		return fail_group(err, "is not a JSON object");
 	for (;;) {
-		rc = next(parser, &token, err);
+		rc = read_token(parser, &token, err);
 		if (rc < 0)
 			return rc;
 		if (token.type == TKB_JSON_OBJECT_END)
@@ -235,7 +235,7 @@ static int read_group(struct parser *parser, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	rc = next(parser, &token, err); /* nothing may stand behind it */
+	rc = read_token(parser, &token, err); /* it must be the end */
 	if (rc < 0)
 		return rc;
 	if (parser->child_count == 0)
@@ -286,7 +286,7 @@ bool tkb_group_names(const struct tkb_group *group, struct tkb_bytes place)
 	return true;
 }
 
-/* Written as json.dumps writes it, which is how Triton wrote the whole one. */
+/* Write it as json.dumps does, with which Triton writes group files. */
 static void write_lean(const struct tkb_group *group, struct tkb_bytes prefix,
                        struct tkb_buf *out, uint32_t *count_out)
 {
@@ -349,9 +349,9 @@ struct replacement {
 	struct tkb_bytes with;
 };
 
-/* What a string value's start becomes; a length of 0 leaves it alone. */
+/* Finds what to replace in a string value; a length of 0 is nothing. */
 struct replacer {
-	int (*look)(struct replacer *replacer, struct tkb_bytes raw,
+	int (*find)(struct replacer *replacer, struct tkb_bytes raw,
 	            struct replacement *out, struct tkb_error *err);
 	const char *name; /* the file's, for messages */
 	const struct tkb_bytes *prefixes;
@@ -380,7 +380,7 @@ static int replace_strings(struct tkb_bytes text, struct replacer *replacer,
 			break;
 		if (token.type != TKB_JSON_STRING)
 			continue;
-		rc = replacer->look(replacer, tkb_json_raw(&json, &token),
+		rc = replacer->find(replacer, tkb_json_raw(&json, &token),
 		                    &change, err);
 		if (rc < 0)
 			return rc;
@@ -395,8 +395,8 @@ static int replace_strings(struct tkb_bytes text, struct replacer *replacer,
 	return tkb_buf_check(out, err);
 }
 
-static int look_for_prefix(struct replacer *replacer, struct tkb_bytes raw,
-                           struct replacement *out, struct tkb_error *err)
+static int find_prefix(struct replacer *replacer, struct tkb_bytes raw,
+                       struct replacement *out, struct tkb_error *err)
 {
 	size_t end = 0;
 	size_t next_end;
@@ -424,7 +424,7 @@ int tkb_scrub(struct tkb_bytes text, const char *name,
               const struct tkb_bytes *prefixes, size_t prefix_count,
               struct tkb_buf *out, uint32_t *count_out, struct tkb_error *err)
 {
-	struct replacer replacer = { .look = look_for_prefix,
+	struct replacer replacer = { .find = find_prefix,
 		                     .name = name,
 		                     .prefixes = prefixes,
 		                     .prefix_count = prefix_count };
@@ -437,8 +437,8 @@ int tkb_scrub(struct tkb_bytes text, const char *name,
 	return 0;
 }
 
-static int look_for_sentinel(struct replacer *replacer, struct tkb_bytes raw,
-                             struct replacement *out, struct tkb_error *err)
+static int find_sentinel(struct replacer *replacer, struct tkb_bytes raw,
+                         struct replacement *out, struct tkb_error *err)
 {
 	size_t end = 0;
 
@@ -451,7 +451,7 @@ static int look_for_sentinel(struct replacer *replacer, struct tkb_bytes raw,
 int tkb_restore(struct tkb_bytes text, const char *name, struct tkb_bytes place,
                 uint32_t count, struct tkb_buf *out, struct tkb_error *err)
 {
-	struct replacer replacer = { .look = look_for_sentinel,
+	struct replacer replacer = { .find = find_sentinel,
 		                     .name = name,
 		                     .prefixes = &place,
 		                     .prefix_count = 1 };

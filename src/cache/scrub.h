@@ -3,18 +3,18 @@
 #define TKB_CACHE_SCRUB_H
 
 /*
- * Take an entry's own absolute path out of its JSON files, and put another
- * one in. Only string values change; every other byte stays as it is.
+ * Replace an entry's own absolute path in its JSON files by a sentinel, and the
+ * sentinel by another path. Only string values change.
  *
  * Triton's group file lists an entry's files by absolute path:
  *
  *     {"child_paths": {"k.cubin": "/home/a/.triton/cache/KEY/k.cubin", ...}}
  *
  * (Triton 2 and the remote cache manager list bare names instead, in an
- * array.) A path whose last two parts are the key and the file's own name
- * means that file of this entry, whatever stands before: a cache may have been
- * moved, mounted elsewhere, or written through a link. What stands before the
- * name becomes the sentinel. No path is looked up on disk.
+ * array.) A path that ends with the key and the file's name is that file of this
+ * entry, whatever it begins with, since a cache may have been moved, mounted
+ * elsewhere, or written through a link. All before the name becomes the sentinel.
+ * No path is looked up on disk.
  */
 
 #include "base/arena.h"
@@ -30,7 +30,7 @@ struct tkb_child {
 	size_t end;              /* of what the quotes hold */
 };
 
-/* A group file, taken apart. */
+/* A parsed group file. */
 struct tkb_group {
 	struct tkb_bytes text; /* kept by reference */
 	bool is_list;          /* bare names: nothing to scrub */
@@ -39,23 +39,23 @@ struct tkb_group {
 };
 
 /*
- * Take apart the group file of entry `key`. The failure has a reason: group,
- * name, limit, outside, sentinel.
+ * Parse the group file of entry `key`. A failure has one of the reasons group,
+ * name, limit, outside and sentinel.
  */
 TKB_NODISCARD int tkb_group_parse(struct tkb_bytes text, const char *key,
                                   struct tkb_arena *arena,
                                   struct tkb_group *out, struct tkb_error *err);
 
 /*
- * Does every path of `group` begin with `place`, the escaped absolute path of
- * the entry's folder, and go on with the file's name?
+ * Is every path of `group` a file in `place`, the escaped absolute path of the
+ * entry's folder?
  */
 bool tkb_group_names(const struct tkb_group *group, struct tkb_bytes place);
 
 /*
- * Append the group file with `prefix`, escaped, before each name: the
- * sentinel, or a place. `*count_out` says how often. With `lean`, files that
- * lean drops are not listed.
+ * Append the group file with the escaped `prefix`, the sentinel or a place, before
+ * each name. `*count_out` is how often. If `is_lean`, files that lean drops are not
+ * listed.
  */
 void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
                        bool is_lean, struct tkb_buf *out, uint32_t *count_out);

@@ -182,7 +182,11 @@ void tkb_batch_report(struct tkb_batch *batch,
 {
 	for (size_t i = 0; i < batch->job_count; i++) {
 		const struct tkb_job *job = &batch->jobs[i];
-		const struct tkb_result result = {
+		struct tkb_result result;
+
+		if (!job->is_done)
+			continue;
+		result = (struct tkb_result){
 			.root = batch->roots->items[job->root].path,
 			.key = job->entry->key,
 			.name = job->entry->name,
@@ -190,9 +194,6 @@ void tkb_batch_report(struct tkb_batch *batch,
 			.reason = job->reason,
 			.message = job->message,
 		};
-
-		if (!job->is_done)
-			continue;
 		count(self, &result);
 		tkb_watcher_result(&batch->watcher, &result);
 	}

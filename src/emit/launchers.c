@@ -16,11 +16,11 @@
 #include "emit/options.h"
 
 /*
- * First it is looked which launchers have their kernels in place, at which
- * root; then the payloads of those are read, each frame decoded once.
+ * Find the launchers whose kernels are in place, and in which root; then read
+ * their payloads, decoding each frame once.
  */
 
-/* A launcher at a root that has what it needs. */
+/* A launcher, and a root that has the kernels that it needs. */
 struct fit {
 	size_t launcher;
 	struct tkb_launcher found; /* without its payload */
@@ -35,7 +35,7 @@ struct tkb_launchers {
 	bool is_inductor;
 };
 
-/* What it takes to make one. */
+/* What tkb_launchers_open() works with. */
 struct maker {
 	const struct tkb_bundle *bundle;
 	const struct tkb_launchers_options *options;
@@ -78,7 +78,7 @@ static bool is_device_wanted(const struct maker *maker,
 	return false;
 }
 
-/* The file of a kernel that is its binary, or the file count. */
+/* The index of the kernel's binary, or the file count. */
 static size_t binary_of(const struct tkb_scanned_entry *found)
 {
 	const char *backend = found->metadata.target.backend;
@@ -90,7 +90,7 @@ static size_t binary_of(const struct tkb_scanned_entry *found)
 	return i;
 }
 
-static int keep_path(struct maker *maker, const struct tkb_root *root,
+static int make_path(struct maker *maker, const struct tkb_root *root,
                      const char *key, const char *name, const char **out,
                      struct tkb_error *err)
 {
@@ -112,12 +112,12 @@ static int keep_path(struct maker *maker, const struct tkb_root *root,
 }
 
 /*
- * Does kernel `key` stand in `root`, whole, and with its binary? Returns 0,
- * TKB_MISS or TKB_ERR_NOMEM.
+ * Find kernel `key` in `root`, whole and with its binary. Returns 0, TKB_MISS or
+ * TKB_ERR_NOMEM.
  */
-static int look_for(struct maker *maker, const struct tkb_root *root,
-                    const char *key, struct tkb_launcher_kernel *out,
-                    struct tkb_error *err)
+static int find_kernel(struct maker *maker, const struct tkb_root *root,
+                       const char *key, struct tkb_launcher_kernel *out,
+                       struct tkb_error *err)
 {
 	struct tkb_scanned_entry found = { 0 };
 	struct tkb_error fault = { 0 };
@@ -141,11 +141,11 @@ static int look_for(struct maker *maker, const struct tkb_root *root,
 	out->key = tkb_arena_string(&maker->out->arena, tkb_text(key));
 	if (out->key == NULL)
 		return tkb_fail_nomem(err);
-	return keep_path(maker, root, key, found.files[binary].name,
+	return make_path(maker, root, key, found.files[binary].name,
 	                 &out->binary, err);
 }
 
-/* Does `root` have what launcher `index` needs? 0, TKB_MISS or an error. */
+/* Add a fit if `root` has what launcher `index` needs; else TKB_MISS. */
 static int try_root(struct maker *maker, size_t index,
                     const struct tkb_root *root, struct tkb_error *err)
 {
@@ -163,8 +163,8 @@ static int try_root(struct maker *maker, size_t index,
 	if (kernels == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < saved->need_count; i++) {
-		rc = look_for(maker, root, saved->needs[i], &kernels[count],
-		              err);
+		rc = find_kernel(maker, root, saved->needs[i], &kernels[count],
+		                 err);
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
@@ -183,32 +183,33 @@ static int try_root(struct maker *maker, size_t index,
 	return rc;
 }
 
-static int keep_text(struct maker *maker, const char *text, const char **out,
+static int copy_text(struct maker *maker, const char *text, const char **out,
                      struct tkb_error *err)
 {
 	*out = tkb_arena_string(&maker->out->arena, tkb_text(text));
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int drop(struct maker *maker, size_t index, enum tkb_reason reason,
-                const char *message, struct tkb_error *err)
+static int drop_launcher(struct maker *maker, size_t index,
+                         enum tkb_reason reason, const char *message,
+                         struct tkb_error *err)
 {
 	const struct tkb_saved_launcher *saved =
 		tkb_bundle_launcher(maker->bundle, index);
 	struct tkb_dropped_launcher dropped = { .reason = reason };
 	int rc;
 
-	rc = keep_text(maker, saved->cache_key, &dropped.cache_key, err);
+	rc = copy_text(maker, saved->cache_key, &dropped.cache_key, err);
 	if (rc == 0)
-		rc = keep_text(maker, saved->name, &dropped.name, err);
+		rc = copy_text(maker, saved->name, &dropped.name, err);
 	if (rc == 0)
-		rc = keep_text(maker, message, &dropped.message, err);
+		rc = copy_text(maker, message, &dropped.message, err);
 	if (rc == 0)
 		maker->out->dropped[maker->out->dropped_count++] = dropped;
 	return rc;
 }
 
-/* Look for what launcher `index` needs at every root. */
+/* Try every root for launcher `index`; drop it if none fits. */
 static int try_roots(struct maker *maker, size_t index, struct tkb_error *err)
 {
 	bool fits = false;
@@ -225,18 +226,19 @@ static int try_roots(struct maker *maker, size_t index, struct tkb_error *err)
 		fits |= rc == 0;
 	}
 	if (!fits)
-		return drop(maker, index, TKB_REASON_NEEDS,
-		            tkb_bundle_launcher(maker->bundle, index)->need ==
-		                            TKB_NEED_ANY
-		                    ? "none of its kernels is in place"
-		                    : "one of its kernels is not in place",
-		            err);
+		return drop_launcher(
+			maker, index, TKB_REASON_NEEDS,
+			tkb_bundle_launcher(maker->bundle, index)->need ==
+					TKB_NEED_ANY
+				? "none of its kernels is in place"
+				: "one of its kernels is not in place",
+			err);
 	maker->is_wanted[tkb_bundle_payload(maker->bundle, index) -
 	                 maker->bundle->manifest.entry_count] = true;
 	return 0;
 }
 
-/* Keep the payload that is item `item`, number `nth` of the decoded frame. */
+/* Copy the payload of `item`, which is number `nth` in the decoded frame. */
 static int keep_payload(struct maker *maker, size_t item, size_t nth,
                         struct tkb_error *err)
 {
@@ -265,7 +267,7 @@ static int keep_payload(struct maker *maker, size_t item, size_t nth,
 	return 0;
 }
 
-/* A frame that cannot be read takes only its own payloads with it. */
+/* If a frame cannot be read, only its own payloads are lost. */
 static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 {
 	const struct tkb_frame *frame = &maker->bundle->frames[index];
@@ -291,7 +293,7 @@ static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 		if (rc == 0)
 			kept = keep_payload(maker, item, i, err);
 		else
-			kept = keep_text(maker, fault.message,
+			kept = copy_text(maker, fault.message,
 			                 &maker->faults[item - first], err);
 		if (kept < 0)
 			return kept;
@@ -299,8 +301,8 @@ static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 	return 0;
 }
 
-/* Give those that fit their payload. */
-static int give(struct maker *maker, struct tkb_error *err)
+/* List the launchers that fit and whose payload was read; drop the others. */
+static int list_launchers(struct maker *maker, struct tkb_error *err)
 {
 	const struct tkb_bundle *bundle = maker->bundle;
 	size_t last_dropped = SIZE_MAX;
@@ -316,20 +318,20 @@ static int give(struct maker *maker, struct tkb_error *err)
 
 		if (maker->faults[payload] != NULL) {
 			if (fit->launcher != last_dropped)
-				rc = drop(maker, fit->launcher,
-				          TKB_REASON_DAMAGED,
-				          maker->faults[payload], err);
+				rc = drop_launcher(maker, fit->launcher,
+				                   TKB_REASON_DAMAGED,
+				                   maker->faults[payload], err);
 			last_dropped = fit->launcher;
 			continue;
 		}
 		fit->found.payload = maker->payloads[payload];
-		rc = keep_text(maker, saved->cache_key, &fit->found.cache_key,
+		rc = copy_text(maker, saved->cache_key, &fit->found.cache_key,
 		               err);
 		if (rc == 0)
-			rc = keep_text(maker, saved->name, &fit->found.name,
+			rc = copy_text(maker, saved->name, &fit->found.name,
 			               err);
 		if (rc == 0)
-			rc = keep_text(maker, fit->found.root, &fit->found.root,
+			rc = copy_text(maker, fit->found.root, &fit->found.root,
 			               err);
 		if (rc == 0)
 			maker->out->items[maker->out->count++] = fit->found;
@@ -388,7 +390,7 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 	out->items = tkb_alloc_array(maker->fit_count, sizeof(*out->items));
 	if (out->items == NULL)
 		return tkb_fail_nomem(err);
-	rc = give(maker, err);
+	rc = list_launchers(maker, err);
 	if (rc < 0)
 		return rc;
 	if (out->dropped_count > 1)
@@ -397,7 +399,7 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 	return 0;
 }
 
-/* A cache that does not exist is one without kernels. */
+/* A cache that does not exist has no kernels. */
 static int open_roots(const char *path, struct tkb_roots *out,
                       struct tkb_error *err)
 {

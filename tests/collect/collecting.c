@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collecting.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *cache_of(const char *fixture)
+{
+	unpack(fixture, "unpacked");
+	return text("%s/unpacked/.triton/cache", test_folder());
+}
+
+const char *small_cache(void)
+{
+	return cache_of("triton-3.6.0-cpu");
+}
+
+const char *in(const char *root, const char *key, const char *name)
+{
+	return text("%s/%s/%s", root, key, name);
+}
+
+const char *group_of_add(const char *root)
+{
+	return in(root, ADD, ADD_GROUP);
+}
+
+void remove_file(const char *path)
+{
+	CHECK_INT(remove(path), 0);
+}
+
+void make_folder(const char *path)
+{
+	CHECK_INT(mkdir(path, 0777), 0);
+}
+
+struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,
+                         const char *to)
+{
+	const size_t length = strlen(from);
+	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
+	const char *at = bytes.data;
+	const char *end = at + bytes.size;
+	const char *found = memmem(at, bytes.size, from, length);
+	char *kept;
+
+	while (found != NULL) {
+		tkb_buf_add(&buf,
+		            (struct tkb_bytes){ at, (size_t)(found - at) });
+		tkb_buf_add_text(&buf, to);
+		at = found + length;
+		found = memmem(at, (size_t)(end - at), from, length);
+	}
+	tkb_buf_add(&buf, (struct tkb_bytes){ at, (size_t)(end - at) });
+	kept = test_alloc(buf.size);
+	memcpy(kept, buf.data, buf.size);
+	bytes = (struct tkb_bytes){ kept, buf.size };
+	tkb_buf_release(&buf);
+	return bytes;
+}
+
+void replace_in_file(const char *path, const char *from, const char *to)
+{
+	write_file(path, replace(read_file(path), from, to));
+}
+
+void list_child_at(const char *group, const char *json_name, const char *path)
+{
+	edit_file(group, GROUP_START,
+	          text(GROUP_START "\"%s\": \"%s\", ", json_name, path));
+}
+
+void list_many(const char *folder, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = text("%02zu.ttir", i);
+
+		list_child_at(text("%s/" ADD_GROUP, folder), name,
+		              text(RECORDED "/" ADD "/%s", name));
+		write_text(text("%s/%s", folder, name), "module\n");
+	}
+}
+
+void see_result(void *self, const struct tkb_result *result)
+{
+	struct seen *seen = self;
+
+	if (result->outcome == TKB_OUTCOME_COLLECTED) {
+		seen->collected_count++;
+		return;
+	}
+	assert_int_equal(result->outcome, TKB_OUTCOME_LEFT_OUT);
+	seen->left_out_count++;
+	seen->reason = result->reason;
+	(void)snprintf(seen->key, sizeof(seen->key), "%s", result->key);
+	(void)snprintf(seen->message, sizeof(seen->message), "%s",
+	               result->message);
+}
+
+void see_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct seen *seen = self;
+
+	seen->went_back |= done < seen->done;
+	seen->went_too_far |= done > total;
+	seen->done = done;
+	seen->total = total;
+}
+
+const struct tkb_watch *watch_with(struct seen *seen)
+{
+	seen->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = seen,
+		                    .on_result = see_result,
+		                    .on_progress = see_progress };
+	return &seen->watch;
+}
+
+void check_same(struct tkb_bytes got, struct tkb_bytes wanted)
+{
+	CHECK_INT(got.size, wanted.size);
+	assert_memory_equal(got.data, wanted.data, wanted.size);
+}
+
+void close_bundle_at(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+const char list_of_add[] =
+	"{\"child_paths\": [\"add_kernel.cubin\", \"add_kernel.json\", "
+	"\"add_kernel.llir\", \"add_kernel.ptx\", \"add_kernel.source\", "
+	"\"add_kernel.ttgir\", \"add_kernel.ttir\"]}";
+
+void check_counts(const char *root, uint64_t collected_count,
+                  uint64_t unfinished_count, uint64_t stray_count)
+{
+	const struct tkb_collect_options strict = { .struct_size =
+		                                            sizeof(strict),
+		                                    .is_strict = true,
+		                                    .is_dry_run = true };
+	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_collect(root, &strict, NULL, &report, &err), &err);
+	CHECK_INT(report.collected_count, collected_count);
+	CHECK_INT(report.unfinished_count, unfinished_count);
+	CHECK_INT(report.stray_count, stray_count);
+}
