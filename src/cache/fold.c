@@ -60,8 +60,7 @@ static int hash_one(void *self, size_t worker, size_t index,
 
 	if (!hashing->all && !has_twin(cache, index))
 		return 0;
-	result->rc =
-		tkb_scanned_entry_read_all(loader, found, false, &result->err);
+	result->rc = tkb_scanned_entry_read_all(loader, found, &result->err);
 	/* A writer at work is no damage, and only matters to who packs it. */
 	if (result->rc == 0 && !hashing->is_read_only)
 		result->rc =

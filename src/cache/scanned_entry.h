@@ -106,13 +106,10 @@ TKB_NODISCARD int tkb_scanned_entry_read(struct tkb_loader *loader,
                                          size_t index, struct tkb_bytes *out,
                                          struct tkb_error *err);
 
-/*
- * Read every file that is not read yet. With `skips_texts` those that no launch
- * reads are left out.
- */
+/* Read every file that is not read yet. */
 TKB_NODISCARD int tkb_scanned_entry_read_all(
 	struct tkb_loader *loader, const struct tkb_scanned_entry *found,
-	bool skips_texts, struct tkb_error *err);
+	struct tkb_error *err);
 
 /*
  * Stat every file again, and read the group file again. The failure has the

@@ -121,17 +121,13 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 
 int tkb_scanned_entry_read_all(struct tkb_loader *loader,
                                const struct tkb_scanned_entry *found,
-                               bool skips_texts, struct tkb_error *err)
+                               struct tkb_error *err)
 {
 	struct tkb_bytes bytes;
 	int rc = 0;
 
-	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++) {
-		if (!skips_texts ||
-		    !tkb_name_is_lean_drop(found->files[i].name))
-			rc = tkb_scanned_entry_read(loader, found, i, &bytes,
-			                            err);
-	}
+	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++)
+		rc = tkb_scanned_entry_read(loader, found, i, &bytes, err);
 	return rc;
 }
 

@@ -173,6 +173,34 @@ int tkb_inspect_writer(const struct tkb_root *root, const char *key,
 	return rc < 0 ? rc : 0;
 }
 
+/*
+ * Read the files. A compiler ends a text with a line break, so one without may
+ * have been cut short by a power failure: then it is better written anew. Whoever
+ * cannot write it anew takes it for whole, as it may also be somebody's own text.
+ */
+static int read_files(struct tkb_loader *loader,
+                      const struct tkb_scanned_entry *found, bool is_trusted,
+                      struct tkb_error *err)
+{
+	for (size_t i = 0; i < found->entry.file_count; i++) {
+		const char *name = found->files[i].name;
+		const bool is_text = tkb_name_is_lean_drop(name);
+		struct tkb_bytes bytes;
+		int rc;
+
+		if (is_trusted && is_text)
+			continue;
+		rc = tkb_scanned_entry_read(loader, found, i, &bytes, err);
+		if (rc < 0)
+			return rc;
+		if (is_text &&
+		    ((const char *)bytes.data)[bytes.size - 1] != '\n')
+			return tkb_fail_entry(err, TKB_REASON_BINARY,
+			                      "'%s' is cut short", name);
+	}
+	return 0;
+}
+
 int tkb_inspect_entry(struct tkb_loader *loader, const struct tkb_root *root,
                       const char *key, enum tkb_kind kind, bool is_trusted,
                       enum tkb_entry_state *out, struct tkb_error *err)
@@ -185,8 +213,7 @@ int tkb_inspect_entry(struct tkb_loader *loader, const struct tkb_root *root,
 	rc = tkb_scanned_entry_load(loader, root, key, &found, &fault);
 	if (rc == 0 && found.entry.kind == kind &&
 	    tkb_platform_fits(found.entry.platform)) {
-		rc = tkb_scanned_entry_read_all(loader, &found, is_trusted,
-		                                &fault);
+		rc = read_files(loader, &found, is_trusted, &fault);
 		if (rc == 0) {
 			*out = found.is_moved ? TKB_ENTRY_STATE_MOVED
 			                      : TKB_ENTRY_STATE_PRESENT;

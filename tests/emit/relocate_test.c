@@ -333,33 +333,6 @@ TEST(relocate, goes_on_where_one_entry_cannot_be_written)
 	CHECK_INT(count_names("moved/.tkbundle"), 1);
 }
 
-/* How often may be asked before the work is cancelled. */
-struct patience {
-	size_t left;
-	uint64_t done;
-	uint64_t total;
-	bool went_wrong;
-};
-
-static bool is_enough(void *self)
-{
-	struct patience *patience = self;
-
-	if (patience->left == 0)
-		return true;
-	patience->left--;
-	return false;
-}
-
-static void note_progress(void *self, uint64_t done, uint64_t total)
-{
-	struct patience *patience = self;
-
-	patience->went_wrong |= done < patience->done || done > total;
-	patience->done = done;
-	patience->total = total;
-}
-
 TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 {
 	size_t patience = 0;

@@ -286,3 +286,22 @@ struct refusal as_nobody(const char *path, int (*act)(struct tkb_error *err))
 	}
 	return refusal;
 }
+
+bool is_enough(void *self)
+{
+	struct patience *patience = self;
+
+	if (patience->left == 0)
+		return true;
+	patience->left--;
+	return false;
+}
+
+void note_progress(void *self, uint64_t done, uint64_t total)
+{
+	struct patience *patience = self;
+
+	patience->went_wrong |= done < patience->done || done > total;
+	patience->done = done;
+	patience->total = total;
+}

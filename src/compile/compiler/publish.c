@@ -209,7 +209,7 @@ int tkb_publication_find(const char *root, const char *key, bool *out,
 	rc = tkb_scanned_entry_load(&loader, &roots.items[0], key, &found,
 	                            &fault);
 	if (rc == 0)
-		rc = tkb_scanned_entry_read_all(&loader, &found, false, &fault);
+		rc = tkb_scanned_entry_read_all(&loader, &found, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	*out = rc == 0 && !found.is_moved;
