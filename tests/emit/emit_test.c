@@ -1605,14 +1605,14 @@ static void check_cancelled(bool is_synced)
 	int rc = TKB_ERR_CANCELLED;
 
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
-		struct patience own = { .left = patience };
+		struct countdown own = { .left = patience };
 		const struct tkb_emit_options options = {
 			.struct_size = sizeof(options),
 			.watch =
 				&(const struct tkb_watch){
 					.struct_size = sizeof(struct tkb_watch),
 					.self = &own,
-					.is_cancelled = is_enough },
+					.is_cancelled = is_counted_down },
 			.is_synced = is_synced,
 			.threads = patience % 2 + 1,
 		};
@@ -1650,14 +1650,14 @@ TEST(emit, cancelled_leaves_whole_entries_and_nothing_else)
 TEST(emit, tells_how_far_it_is)
 {
 	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct patience patience = { 0 };
+	struct countdown patience = { 0 };
 	const struct tkb_emit_options options = {
 		.struct_size = sizeof(options),
 		.watch =
 			&(const struct tkb_watch){
 				.struct_size = sizeof(struct tkb_watch),
 				.self = &patience,
-				.on_progress = note_progress },
+				.on_progress = see_progress },
 	};
 	struct tkb_error err = { 0 };
 

@@ -341,14 +341,14 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 	arrange_moved("triton-3.6.0-h100");
 	CHECK_INT(rename("moved", "old"), 0);
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
-		struct patience own = { .left = patience };
+		struct countdown own = { .left = patience };
 		const struct tkb_relocate_options options = {
 			.struct_size = sizeof(options),
 			.watch =
 				&(const struct tkb_watch){
 					.struct_size = sizeof(struct tkb_watch),
 					.self = &own,
-					.is_cancelled = is_enough },
+					.is_cancelled = is_counted_down },
 			.threads = 1,
 		};
 		struct tkb_collect_report report = { .struct_size =
@@ -373,14 +373,14 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 
 TEST(relocate, tells_how_far_it_is)
 {
-	struct patience patience = { 0 };
+	struct countdown patience = { 0 };
 	const struct tkb_relocate_options options = {
 		.struct_size = sizeof(options),
 		.watch =
 			&(const struct tkb_watch){
 				.struct_size = sizeof(struct tkb_watch),
 				.self = &patience,
-				.on_progress = note_progress },
+				.on_progress = see_progress },
 	};
 	struct tkb_error err = { 0 };
 

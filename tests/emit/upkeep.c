@@ -287,9 +287,9 @@ struct refusal as_nobody(const char *path, int (*act)(struct tkb_error *err))
 	return refusal;
 }
 
-bool is_enough(void *self)
+bool is_counted_down(void *self)
 {
-	struct patience *patience = self;
+	struct countdown *patience = self;
 
 	if (patience->left == 0)
 		return true;
@@ -297,9 +297,9 @@ bool is_enough(void *self)
 	return false;
 }
 
-void note_progress(void *self, uint64_t done, uint64_t total)
+void see_progress(void *self, uint64_t done, uint64_t total)
 {
-	struct patience *patience = self;
+	struct countdown *patience = self;
 
 	patience->went_wrong |= done < patience->done || done > total;
 	patience->done = done;

@@ -63,15 +63,15 @@ struct told {
 const struct tkb_watch *tell_to(struct told *told);
 
 /* Cancels once it was asked so often, and checks the progress that it is told. */
-struct patience {
+struct countdown {
 	size_t left;
 	uint64_t done;
 	uint64_t total;
 	bool went_wrong;
 };
 
-bool is_enough(void *self);
-void note_progress(void *self, uint64_t done, uint64_t total);
+bool is_counted_down(void *self);
+void see_progress(void *self, uint64_t done, uint64_t total);
 
 /* Start a program without waiting for it, quietly; arguments end with NULL. */
 pid_t start(const char *program, ...) __attribute__((sentinel));
