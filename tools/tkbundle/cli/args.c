@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/units.h"
-
 const struct option_spec args_help_option = {
 	.name = "help",
 	.letter = 'h',
@@ -162,6 +160,22 @@ static enum status store_number(const struct parser *parser,
 	return STATUS_DONE;
 }
 
+static bool read_time(const char *text, uint64_t *out)
+{
+	return tkb_time_parse(text, 0, out);
+}
+
+/* Ages are whole seconds. */
+static bool read_age(const char *text, uint64_t *out)
+{
+	uint64_t time_ms;
+
+	if (strstr(text, "ms") != NULL || !read_time(text, &time_ms))
+		return false;
+	*out = time_ms / 1000;
+	return true;
+}
+
 struct amount_kind {
 	bool (*parse)(const char *text, uint64_t *out);
 	const char *example;
@@ -171,9 +185,8 @@ static const struct amount_kind *amount_kind(enum option_kind kind)
 {
 	static const struct amount_kind size = { tkb_size_parse,
 		                                 "500M or 20Gi" };
-	static const struct amount_kind age = { units_parse_age, "30d or 12h" };
-	static const struct amount_kind time = { units_parse_time,
-		                                 "500ms or 30s" };
+	static const struct amount_kind age = { read_age, "30d or 12h" };
+	static const struct amount_kind time = { read_time, "500ms or 30s" };
 
 	if (kind == OPTION_SIZE)
 		return &size;

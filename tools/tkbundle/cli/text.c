@@ -87,6 +87,26 @@ void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE])
 	               seconds / units[unit].seconds, units[unit].name);
 }
 
+void text_time(uint64_t time_ms, char out[TEXT_TIME_SIZE])
+{
+	/* The largest last. */
+	static const struct {
+		const char *name;
+		uint64_t factor;
+	} units[] = { { "ms", 1 },
+		      { "s", 1000 },
+		      { "m", 60000 },
+		      { "h", 3600000 },
+		      { "d", 86400000 } };
+	size_t unit = 0;
+
+	while (unit < 4 && time_ms != 0 &&
+	       time_ms % units[unit + 1].factor == 0)
+		unit++;
+	(void)snprintf(out, TEXT_TIME_SIZE, "%" PRIu64 "%s",
+	               time_ms / units[unit].factor, units[unit].name);
+}
+
 void text_counts(const struct text_count *counts, size_t count, char *out,
                  size_t size)
 {

@@ -41,6 +41,12 @@ void text_size(uint64_t size, char out[TEXT_SIZE_SIZE]);
 /* Write "45s", "12m", "3h", "40d": the largest unit that fits, rounded down. */
 void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE]);
 
+/* Room for what text_time() writes. */
+#define TEXT_TIME_SIZE 24
+
+/* Write milliseconds as tkb_time_parse() reads them: "500ms", "30s", "2d". */
+void text_time(uint64_t time_ms, char out[TEXT_TIME_SIZE]);
+
 /* What was counted, and how often it was met. */
 struct text_count {
 	const char *word;

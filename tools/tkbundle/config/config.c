@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 #include "config/config_file.h"
 #include "cli/text.h"
-#include "cli/units.h"
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz-"
 
@@ -60,7 +59,7 @@ static bool read_number(const struct spec *spec, const char *text,
 	size_t length;
 
 	if (spec->kind == KIND_TIME)
-		return units_parse_time(text, out) && *out >= spec->min &&
+		return tkb_time_parse(text, 0, out) && *out >= spec->min &&
 		       *out <= ARGS_TIME_LIMIT_MS;
 	if (spec->kind != KIND_WORD)
 		return true;
@@ -294,11 +293,11 @@ static int set_time(struct config *config, enum config_name name,
                     const char *option, const struct amount *amount,
                     struct tkb_error *err)
 {
-	char text[UNITS_TIME_SIZE];
+	char text[TEXT_TIME_SIZE];
 
 	if (!amount->is_set)
 		return 0;
-	units_show_time(amount->value, text);
+	text_time(amount->value, text);
 	return set_value(config, name, text, option, err);
 }
 

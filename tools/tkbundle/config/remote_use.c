@@ -6,7 +6,6 @@
 
 #include "cli/signals.h"
 #include "cli/text.h"
-#include "cli/units.h"
 
 static void print_warnings(const struct remote_use *use)
 {
@@ -156,9 +155,9 @@ static size_t find_end(const char *message)
 static void blame_deadline(const struct remote_use *use, struct tkb_error *err)
 {
 	const struct tkb_error own = *err;
-	char time[UNITS_TIME_SIZE];
+	char time[TEXT_TIME_SIZE];
 
-	units_show_time(use->deadline.time_ms, time);
+	text_time(use->deadline.time_ms, time);
 	(void)cli_error(err, TKB_ERR_CANCELLED,
 	                "%.*sthe deadline of %s ended it",
 	                (int)find_end(own.message), own.message, time);

@@ -10,7 +10,6 @@
 #include "config/root.h"
 #include "cli/signals.h"
 #include "cli/text.h"
-#include "cli/units.h"
 
 static const struct option_spec options[] = {
 	{ OPTION(TARGETS, "target", "TARGET[,TARGET...]", targets,
@@ -121,9 +120,9 @@ static void say_why(struct compile_work *work)
 	const uint64_t left = work->counts[COMPILE_LEFT];
 	const char *const noun = text_plural(left, "kernel is", "kernels are");
 	struct tkb_error err = { .status = 0 };
-	char time[UNITS_TIME_SIZE];
+	char time[TEXT_TIME_SIZE];
 
-	units_show_time(work->deadline.time_ms, time);
+	text_time(work->deadline.time_ms, time);
 	if (left == 0)
 		return;
 	if (signals_is_caught())

@@ -78,7 +78,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	    args->layout.is_set || args->is_sync || args->is_dry_run)
 		return cli_misused(
 			cli, "'-o' excludes '--key', '--device', '--target', "
-		             "'--layout', '--sync' and '--dry-run'");
+			     "'--layout', '--sync' and '--dry-run'");
 	return output_check(cli, args);
 }
 

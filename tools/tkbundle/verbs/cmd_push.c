@@ -88,7 +88,7 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(
 			cli,
 			"'--bundle' excludes '--key', '--device', '--profile', "
-		        "'--no-modules', '--strict' and '--jobs'");
+			"'--no-modules', '--strict' and '--jobs'");
 	return STATUS_DONE;
 }
 
