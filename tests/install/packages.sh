@@ -19,8 +19,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 folder=$(cd "$1" && pwd -P) || exit 2
 source=$(cd "$(dirname "$0")/../.." && pwd -P)
-packages="libtkbundle1 libtkbundle-remote1 libtkbundle-dev tkbundle
-	tkbundle-compile"
+packages="libtkbundle1 libtkbundle-remote1 libtkbundle-dev"
+packages="$packages tkbundle tkbundle-compile"
 
 export LC_ALL=C
 umask 022
