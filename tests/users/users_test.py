@@ -89,6 +89,10 @@ class House:
             words = line.split()
             if "libtkbundle" in line and len(words) > 2:
                 shutil.copy(words[2], given.path("bin", words[0]))
+                # The program loads the one for remotes from beside it.
+                remote = words[0].replace("libtkbundle", "libtkbundle-remote")
+                shutil.copy(os.path.join(os.path.dirname(words[2]), remote),
+                            given.path("bin", remote))
         self.environment = {**given.environment, "PATH": "/usr/bin:/bin",
                             "LD_LIBRARY_PATH": given.path("bin")}
         self.bundle = self.share("all.tkb")
