@@ -84,7 +84,12 @@ says() {
 cp "$program" bin/tkbundle
 ldd "$program" | while read -r name _ path _; do
 	case $name in
-	libtkbundle*) cp "$path" "bin/$name" ;;
+	libtkbundle*)
+		# The program loads the one for remotes from beside it.
+		remote=libtkbundle-remote${name#libtkbundle}
+		cp "$path" "bin/$name"
+		cp "${path%/*}/$remote" "bin/$remote"
+		;;
 	esac
 done
 export LD_LIBRARY_PATH="$work/bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
