@@ -32,7 +32,8 @@ if [ -x "$build/tkbundle-compile" ]; then
 fi
 
 # Lines as "	libzstd.so.1 => /lib/x86_64-linux-gnu/libzstd.so.1 (0x7f...)".
-for program in tkbundle tkbundle-compile; do
+# The program loads the library for remotes from beside the other one.
+for program in tkbundle tkbundle-compile libtkbundle-remote.so.1; do
     [ ! -x "$build/$program" ] || ldd "$build/$program"
 done | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' |
 while read -r name path; do
@@ -41,6 +42,7 @@ while read -r name path; do
     *) cp -L "$path" "$out/lib/$name" ;;
     esac
 done
+cp -L "$build/libtkbundle-remote.so.1" "$out/lib/"
 chmod u+w "$out"/lib/*
 strip --strip-unneeded "$out"/lib/*
 # The rpath is the programs' alone: what they start has the machine's libraries.
