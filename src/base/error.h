@@ -15,6 +15,9 @@
 
 #include <tkbundle/error.h>
 
+/* No status is lower: what another process says beyond it is no status. */
+#define TKB_STATUS_LOWEST TKB_ERR_DENIED
+
 int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

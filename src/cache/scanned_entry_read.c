@@ -66,12 +66,18 @@ static void format_path(char *out, size_t size,
 	(void)snprintf(out, size, "%s/%s", found->entry.key, name);
 }
 
-/* A power failure may leave a file empty, and a text as nothing but zeros. */
+/*
+ * A power failure may leave a file empty, or with zeros at its end. IR and PTX
+ * are never so; a source may be empty, and whatever else there is may be both.
+ */
 static bool is_written(const char *name, struct tkb_bytes bytes)
 {
-	return bytes.size != 0 &&
-	       (!tkb_name_is_lean_drop(name) ||
-	        memchr(bytes.data, '\0', bytes.size) == NULL);
+	const char *text = bytes.data;
+
+	if (!tkb_name_is_lean_drop(name) ||
+	    strcmp(tkb_name_extension(name), "source") == 0)
+		return true;
+	return bytes.size != 0 && text[bytes.size - 1] != '\0';
 }
 
 static int check_contents(const struct tkb_scanned_entry *found,

@@ -10,7 +10,7 @@ struct relocator {
 	const struct tkb_relocate_options *options;
 	struct tkb_cache *cache;  /* owned */
 	struct tkb_batch batch;   /* its jobs are the entries found */
-	struct tkb_loader loader; /* the cache's own what was found */
+	struct tkb_loader loader; /* for what is read anew here */
 	struct tkb_relocate_report report;
 };
 

@@ -66,7 +66,7 @@ static int check_record(struct tkb_pull_plan *plan,
 	int rc = 0;
 
 	while (rc == 0 && tkb_pull_walk_next(&walk)) {
-		/* A record lists its bundle's entries in the bundle's request. */
+		/* A record lists its bundle's entries in the bundle's order. */
 		const size_t index = walk.entry_count - 1;
 
 		rc = check_cancelled(remote, err);

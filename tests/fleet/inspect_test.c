@@ -236,7 +236,10 @@ TEST(inspect, calls_an_undamaged_entry_whole)
 	check_verdicts("an undamaged entry", 1);
 }
 
-/* The mark says that it was written since boot: texts may not be read then. */
+/*
+ * The mark says that it was written since boot: texts may not be read then, and
+ * of a binary only the size is looked at.
+ */
 TEST(inspect, calls_no_damaged_binary_whole_though_it_is_trusted)
 {
 	arrange();

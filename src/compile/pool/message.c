@@ -23,7 +23,7 @@ bool tkb_message_read_done(struct tkb_bytes bytes, struct tkb_message_done *out)
 	if (bytes.size != sizeof(done))
 		return false;
 	memcpy(&done, bytes.data, sizeof(done));
-	if (done.rc > 0 || done.rc < TKB_ERR_DENIED)
+	if (done.rc > 0 || done.rc < TKB_STATUS_LOWEST)
 		return false;
 	done.error.message[sizeof(done.error.message) - 1] = '\0';
 	out->rc = done.rc;

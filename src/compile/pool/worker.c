@@ -160,7 +160,7 @@ static int handle(struct worker *worker, struct tkb_bytes request,
 
 	rc = worker->handler->handle(worker->handler->self, request, &answer,
 	                             &log, err);
-	if (rc > 0 || rc < TKB_ERR_DENIED)
+	if (rc > 0 || rc < TKB_STATUS_LOWEST)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the worker's handler returned %d", rc);
 	return rc;
