@@ -45,6 +45,7 @@ done
 cp -L "$build/libtkbundle-remote.so.1" "$out/lib/"
 chmod u+w "$out"/lib/*
 strip --strip-unneeded "$out"/lib/*
+patchelf --force-rpath --set-rpath "\$ORIGIN" "$out/lib/libtkbundle-remote.so.1"
 # The rpath is the programs' alone: what they start has the machine's libraries.
 for program in "$out"/bin/tkbundle "$out"/bin/tkbundle-compile; do
     [ -x "$program" ] || continue
