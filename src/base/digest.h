@@ -3,8 +3,7 @@
 #define TKB_BASE_DIGEST_H
 
 /*
- * SHA-256. A hasher can be used again and again by one thread; that saves
- * OpenSSL's set-up, which costs more than hashing a small file.
+ * SHA-256. A hasher can be used again and again by one thread.
  */
 
 #include <tkbundle/entry.h>
@@ -13,7 +12,6 @@
 
 struct tkb_hasher {
 	void *context; /* owned */
-	void *md;      /* owned */
 };
 
 TKB_NODISCARD int tkb_hasher_open(struct tkb_hasher *out,
