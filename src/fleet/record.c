@@ -131,18 +131,11 @@ static const struct tkb_schema_list entry_list = {
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
-	static const struct tkb_schema_field number = {
-		.kind = TKB_SCHEMA_NUMBER,
-		.size = sizeof(uint64_t),
-		.least = RECORD_VERSION,
-		.limit = UINT64_MAX,
-		.wrong = "there is no such version",
-	};
 	uint64_t version = 0;
 	int rc;
 
 	(void)out;
-	rc = tkb_schema_value(reader, &number, &version, err);
+	rc = tkb_schema_version(reader, RECORD_VERSION, &version, err);
 	if (rc == 0 && version > RECORD_VERSION)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the record has version %llu, this tkbundle "

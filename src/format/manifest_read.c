@@ -69,18 +69,11 @@ static int read_requires(struct tkb_schema_reader *reader, void *out,
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
-	static const struct tkb_schema_field number = {
-		.kind = TKB_SCHEMA_NUMBER,
-		.size = sizeof(uint64_t),
-		.least = TKB_FORMAT_VERSION,
-		.limit = UINT64_MAX,
-		.wrong = "there is no such version",
-	};
 	uint64_t version = 0;
 	int rc;
 
 	(void)out;
-	rc = tkb_schema_value(reader, &number, &version, err);
+	rc = tkb_schema_version(reader, TKB_FORMAT_VERSION, &version, err);
 	if (rc < 0)
 		return rc;
 	if (version > TKB_FORMAT_VERSION)

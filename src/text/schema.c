@@ -380,6 +380,20 @@ int tkb_schema_value(struct tkb_schema_reader *reader,
 	return field->read(reader, out, err);
 }
 
+int tkb_schema_version(struct tkb_schema_reader *reader, uint64_t first,
+                       uint64_t *out, struct tkb_error *err)
+{
+	const struct tkb_schema_field number = {
+		.kind = TKB_SCHEMA_NUMBER,
+		.size = sizeof(*out),
+		.least = first,
+		.limit = UINT64_MAX,
+		.wrong = "there is no such version",
+	};
+
+	return tkb_schema_value(reader, &number, out, err);
+}
+
 int tkb_schema_read(const struct tkb_schema_document *document,
                     const struct tkb_schema *schema, void *out,
                     struct tkb_error *err)

@@ -168,6 +168,14 @@ TKB_NODISCARD int tkb_schema_value(struct tkb_schema_reader *reader,
                                    const struct tkb_schema_field *field,
                                    void *base, struct tkb_error *err);
 
+/*
+ * The value that begins with the last token, as the number of a version, of
+ * which `first` is the lowest.
+ */
+TKB_NODISCARD int tkb_schema_version(struct tkb_schema_reader *reader,
+                                     uint64_t first, uint64_t *out,
+                                     struct tkb_error *err);
+
 /* Go behind the value that begins with the last token. */
 TKB_NODISCARD int tkb_schema_skip(struct tkb_schema_reader *reader,
                                   struct tkb_error *err);
