@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads every #include of the tree, and checks how its folders and files depend.
 
-    rooms.py SOURCE_DIR
+    rooms.py [SOURCE_DIR]      by default the tree that this file is in
 
 A file is X.c and X.h together. No two files include each other, directly or by
 way of others; a folder includes only folders that stand before it in LAYERS;
@@ -162,7 +162,7 @@ def tests(top):
 
 def crowded(includes):
     counts = {}
-    for path in [*includes, *tests(sys.argv[1])]:
+    for path in [*includes, *tests(top())]:
         room = os.path.dirname(path)
         counts[room] = counts.get(room, 0) + 1
     for room, count in sorted(counts.items()):
@@ -170,8 +170,14 @@ def crowded(includes):
             yield f"{room}: {count} files, more than {FILES_LIMIT}"
 
 
+def top():
+    if len(sys.argv) > 1:
+        return sys.argv[1]
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
 def main():
-    includes = read_includes(sys.argv[1])
+    includes = read_includes(top())
     failed = 0
     print("1..3")
     for number, (name, check) in enumerate(
