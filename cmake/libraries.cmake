@@ -25,7 +25,11 @@ function(tkb_library name list)
 		COMMAND_EXPAND_LISTS VERBATIM)
 	target_sources(${name} PRIVATE ${map})
 	target_link_options(${name} PRIVATE
-		-Wl,--version-script=${map} $<$<NOT:$<BOOL:${TKB_SANITIZE}>>:-Wl,-z,defs>)
+		-Wl,--version-script=${map})
+	# A sanitizer's symbols come with the program.
+	if(NOT TKB_SANITIZE)
+		target_link_options(${name} PRIVATE -Wl,-z,defs)
+	endif()
 	set_target_properties(${name} PROPERTIES
 		LINK_DEPENDS ${map}
 		VERSION ${TKB_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}
