@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
-#include "remote/net/net.h"
+#include "remote/net/connection.h"
 
 static struct tkb_bytes rest;
 static size_t piece_size;
@@ -12,49 +12,55 @@ void fuzz_peer_say(struct tkb_bytes stream, size_t piece)
 	piece_size = piece;
 }
 
-int __wrap_tkb_net_open(const struct tkb_peer *peer,
-                        const struct tkb_op_limits *limits,
-                        struct tkb_net **out, struct tkb_error *err);
-void __wrap_tkb_net_close(struct tkb_net *net);
-bool __wrap_tkb_net_is_hung_up(const struct tkb_net *net);
-int __wrap_tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *call,
-                         struct tkb_bytes bytes, struct tkb_error *err);
-int __wrap_tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *call,
-                        void *data, size_t size, size_t *got_out,
-                        struct tkb_error *err);
+int __wrap_tkb_connection_open(const struct tkb_peer *peer,
+                               const struct tkb_op_limits *limits,
+                               struct tkb_connection **out,
+                               struct tkb_error *err);
+void __wrap_tkb_connection_close(struct tkb_connection *connection);
+bool __wrap_tkb_connection_is_hung_up(const struct tkb_connection *connection);
+int __wrap_tkb_connection_write(struct tkb_connection *connection,
+                                const struct tkb_op_limits *call,
+                                struct tkb_bytes bytes, struct tkb_error *err);
+int __wrap_tkb_connection_read(struct tkb_connection *connection,
+                               const struct tkb_op_limits *call, void *data,
+                               size_t size, size_t *got_out,
+                               struct tkb_error *err);
 
-int __wrap_tkb_net_open(const struct tkb_peer *peer,
-                        const struct tkb_op_limits *limits,
-                        struct tkb_net **out, struct tkb_error *err)
+int __wrap_tkb_connection_open(const struct tkb_peer *peer,
+                               const struct tkb_op_limits *limits,
+                               struct tkb_connection **out,
+                               struct tkb_error *err)
 {
 	(void)peer, (void)limits, (void)err;
 	*out = NULL;
 	return 0;
 }
 
-void __wrap_tkb_net_close(struct tkb_net *net)
+void __wrap_tkb_connection_close(struct tkb_connection *connection)
 {
-	(void)net;
+	(void)connection;
 }
 
-bool __wrap_tkb_net_is_hung_up(const struct tkb_net *net)
+bool __wrap_tkb_connection_is_hung_up(const struct tkb_connection *connection)
 {
-	(void)net;
+	(void)connection;
 	return false;
 }
 
-int __wrap_tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *call,
-                         struct tkb_bytes bytes, struct tkb_error *err)
+int __wrap_tkb_connection_write(struct tkb_connection *connection,
+                                const struct tkb_op_limits *call,
+                                struct tkb_bytes bytes, struct tkb_error *err)
 {
-	(void)net, (void)call, (void)bytes, (void)err;
+	(void)connection, (void)call, (void)bytes, (void)err;
 	return 0;
 }
 
-int __wrap_tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *call,
-                        void *data, size_t size, size_t *got_out,
-                        struct tkb_error *err)
+int __wrap_tkb_connection_read(struct tkb_connection *connection,
+                               const struct tkb_op_limits *call, void *data,
+                               size_t size, size_t *got_out,
+                               struct tkb_error *err)
 {
-	(void)net, (void)call;
+	(void)connection, (void)call;
 	if (rest.size == 0)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE, "it hung up");
 	if (size > piece_size)

@@ -4,8 +4,8 @@
 
 /*
  * A server that says what the fuzzer wants, whatever it is asked, and hangs up
- * after its last byte. It stands in for src/remote/net/net.h: the programs that
- * have it are linked with --wrap.
+ * after its last byte. It stands in for src/remote/net/connection.h: the
+ * programs that have it are linked with --wrap.
  */
 
 #include "fuzz.h"

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "remote/backends.h"
 #include "remote/net/url.h"
-#include "remote/net/web.h"
+#include "remote/net/http_client.h"
 
 /*
  * S3, as a server answers it: a status, a line break, and the body that each
@@ -19,12 +19,13 @@ static struct tkb_bytes answer;
 static long status;
 static size_t request_count;
 
-int __wrap_tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *call,
-                      struct tkb_web_request *requests, size_t count,
-                      struct tkb_error *err);
+int __wrap_tkb_http_client_do(struct tkb_http_client *client,
+                              const struct tkb_op_limits *call,
+                              struct tkb_http_request *requests, size_t count,
+                              struct tkb_error *err);
 
 /* In two pieces. */
-static int send(struct tkb_web_request *request)
+static int send(struct tkb_http_request *request)
 {
 	const size_t middle = answer.size / 2;
 	const struct tkb_sink *sink = request->sink;
@@ -42,13 +43,14 @@ static int send(struct tkb_web_request *request)
 	return rc;
 }
 
-int __wrap_tkb_web_do(struct tkb_web *web, const struct tkb_op_limits *call,
-                      struct tkb_web_request *requests, size_t count,
-                      struct tkb_error *err)
+int __wrap_tkb_http_client_do(struct tkb_http_client *client,
+                              const struct tkb_op_limits *call,
+                              struct tkb_http_request *requests, size_t count,
+                              struct tkb_error *err)
 {
-	(void)web, (void)call, (void)err;
+	(void)client, (void)call, (void)err;
 	for (size_t i = 0; i < count; i++) {
-		struct tkb_web_request *request = &requests[i];
+		struct tkb_http_request *request = &requests[i];
 		struct tkb_buf *refusal = request->refusal;
 		size_t size = answer.size;
 

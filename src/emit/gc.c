@@ -21,7 +21,7 @@ static void gc_close(struct tkb_gc *gc)
 {
 	tkb_batch_release(&gc->batch);
 	free(gc->items);
-	free(gc->tells);
+	free(gc->has_times);
 	tkb_cache_close(gc->cache);
 }
 
@@ -38,18 +38,18 @@ static int scan(struct tkb_gc *gc, const char *path, struct tkb_error *err)
 }
 
 /* Find out which roots tell of use. */
-static int ask_roots(struct tkb_gc *gc, struct tkb_error *err)
+static int check_roots(struct tkb_gc *gc, struct tkb_error *err)
 {
 	const struct tkb_roots *roots = &gc->cache->roots;
 
-	gc->tells = tkb_alloc_array(roots->count, sizeof(*gc->tells));
-	if (gc->tells == NULL)
+	gc->has_times = tkb_alloc_array(roots->count, sizeof(*gc->has_times));
+	if (gc->has_times == NULL)
 		return tkb_fail_nomem(err);
 	gc->report.is_inductor = roots->is_inductor;
 	gc->report.has_uses = true;
 	for (size_t i = 0; i < roots->count; i++) {
-		gc->tells[i] = tkb_use_is_told(&roots->items[i]);
-		gc->report.has_uses &= gc->tells[i];
+		gc->has_times[i] = tkb_use_has_access_times(&roots->items[i]);
+		gc->report.has_uses &= gc->has_times[i];
 	}
 	return 0;
 }
@@ -224,7 +224,7 @@ static int collect_garbage(struct tkb_gc *gc, const char *path,
 
 	rc = scan(gc, path, err);
 	if (rc == 0)
-		rc = ask_roots(gc, err);
+		rc = check_roots(gc, err);
 	if (rc == 0)
 		rc = tkb_batch_init_stages(&gc->batch, &gc->cache->roots, NULL,
 		                           gc->options->is_dry_run, err);

@@ -20,9 +20,9 @@ struct tkb_gc_item {
 
 struct tkb_gc {
 	const struct tkb_gc_options *options;
-	struct tkb_cache *cache;   /* owned */
-	bool *tells;               /* owned; does this root tell of use? */
-	struct tkb_batch batch;    /* its jobs are the items */
+	struct tkb_cache *cache; /* owned */
+	bool *has_times;        /* owned; by root: does it keep access times? */
+	struct tkb_batch batch; /* its jobs are the items */
 	struct tkb_gc_item *items; /* owned; the least recently used first */
 	size_t item_count;
 	struct tkb_gc_report report;

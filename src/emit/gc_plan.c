@@ -15,7 +15,8 @@ int tkb_gc_look(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 {
 	return tkb_use_look(
 		item->found,
-		gc->tells[tkb_cache_root_of(gc->cache, item->found)], out, err);
+		gc->has_times[tkb_cache_root_of(gc->cache, item->found)], out,
+		err);
 }
 
 static int compare_items(const void *a, const void *b)

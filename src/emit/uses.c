@@ -33,7 +33,7 @@ const char *tkb_use_state_name(enum tkb_use_state state)
 	return (size_t)state < TKB_COUNT_OF(names) ? names[state] : "";
 }
 
-static bool is_mounted_to_tell(const struct tkb_root *root)
+static bool is_mounted_with_access_times(const struct tkb_root *root)
 {
 	struct statvfs status;
 
@@ -41,7 +41,7 @@ static bool is_mounted_to_tell(const struct tkb_root *root)
 	       (status.f_flag & (ST_NOATIME | ST_RDONLY)) == 0;
 }
 
-bool tkb_use_is_told(const struct tkb_root *root)
+bool tkb_use_has_access_times(const struct tkb_root *root)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
 		                                 { .tv_nsec = UTIME_OMIT } };
@@ -51,7 +51,7 @@ bool tkb_use_is_told(const struct tkb_root *root)
 
 	fd = tkb_fd_open(root->fd, ".", O_TMPFILE | O_RDWR, 0600);
 	if (fd < 0 || write(fd, &byte, 1) != 1 || futimens(fd, never) < 0)
-		return is_mounted_to_tell(root);
+		return is_mounted_with_access_times(root);
 	if (tkb_fd_pread_full(fd, &byte, 1, 0) != 1 || fstat(fd, &status) < 0)
 		return false;
 	return status.st_atim.tv_sec != 0;
@@ -93,7 +93,7 @@ static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 	return size;
 }
 
-int tkb_use_look(const struct tkb_scanned_entry *found, bool is_known,
+int tkb_use_look(const struct tkb_scanned_entry *found, bool has_times,
                  struct tkb_use *out, struct tkb_error *err)
 {
 	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
@@ -111,7 +111,7 @@ int tkb_use_look(const struct tkb_scanned_entry *found, bool is_known,
 		               : tkb_fail_errno(err, "cannot look at '%s'",
 		                                path);
 	use.written_ns = nanoseconds(&status.st_mtim);
-	if (is_known)
+	if (has_times)
 		use.state =
 			state_of(nanoseconds(&status.st_atim), use.written_ns);
 	if (use.state == TKB_USE_STATE_USED)
@@ -145,14 +145,14 @@ static int compare_uses(const void *a, const void *b)
 }
 
 /* Find out which roots keep access times. */
-static void ask_roots(struct tkb_uses *uses, bool *tells)
+static void check_roots(struct tkb_uses *uses, bool *has_times)
 {
 	const struct tkb_roots *roots = &uses->cache->roots;
 
 	uses->are_known = true;
 	for (size_t i = 0; i < roots->count; i++) {
-		tells[i] = tkb_use_is_told(&roots->items[i]);
-		uses->are_known &= tells[i];
+		has_times[i] = tkb_use_has_access_times(&roots->items[i]);
+		uses->are_known &= has_times[i];
 	}
 }
 
@@ -160,17 +160,19 @@ static int look_up_all(struct tkb_uses *uses, struct tkb_error *err)
 {
 	const struct tkb_cache *cache = uses->cache;
 	TKB_AUTO(tkb_free_at)
-	bool *tells = tkb_alloc_array(cache->roots.count, sizeof(*tells));
+	bool *has_times =
+		tkb_alloc_array(cache->roots.count, sizeof(*has_times));
 	int rc;
 
 	uses->items = tkb_alloc_array(cache->found_count, sizeof(*uses->items));
-	if (tells == NULL || uses->items == NULL)
+	if (has_times == NULL || uses->items == NULL)
 		return tkb_fail_nomem(err);
-	ask_roots(uses, tells);
+	check_roots(uses, has_times);
 	for (size_t i = 0; i < cache->found_count; i++) {
 		const struct tkb_scanned_entry *found = &cache->found[i];
 
-		rc = tkb_use_look(found, tells[tkb_cache_root_of(cache, found)],
+		rc = tkb_use_look(found,
+		                  has_times[tkb_cache_root_of(cache, found)],
 		                  &uses->items[uses->count], err);
 		if (rc < 0)
 			return rc;

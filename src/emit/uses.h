@@ -12,15 +12,15 @@
  * Does the file system of `root` keep access times? This is tried on an unnamed
  * temporary file; where none can be made, the mount options decide.
  */
-bool tkb_use_is_told(const struct tkb_root *root);
+bool tkb_use_has_access_times(const struct tkb_root *root);
 
 /*
- * Find out when `found` was used; `is_known` says whether its root keeps access
- * times. What `out` points to belongs to `found`. Returns 0, TKB_MISS (it has been
- * removed) or TKB_ERR_IO.
+ * Find out when `found` was used; `has_times` says whether its root keeps
+ * access times. What `out` points to belongs to `found`. Returns 0, TKB_MISS (it
+ * has been removed) or TKB_ERR_IO.
  */
 TKB_NODISCARD int tkb_use_look(const struct tkb_scanned_entry *found,
-                               bool is_known, struct tkb_use *out,
+                               bool has_times, struct tkb_use *out,
                                struct tkb_error *err);
 
 #endif

@@ -444,7 +444,8 @@ int tkb_remote_verify(struct tkb_remote *remote,
 		         .max_blob_size = remote->max_blob_size,
 		         .max_record_size = remote->max_record_size },
 	};
-	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	TKB_AUTO(tkb_remote_detach_watch)
+	struct tkb_remote_attachment attachment = { 0 };
 	struct tkb_remote_verify_options chosen;
 	struct tkb_timed timed;
 	int rc;
@@ -463,7 +464,7 @@ int tkb_remote_verify(struct tkb_remote *remote,
 		chosen.is_repair = false;
 	chosen.watch = &timed.watch;
 	auditor.options = &chosen;
-	tkb_remote_join(&joint, remote, &timed.watch);
+	tkb_remote_attach_watch(&attachment, remote, &timed.watch);
 	rc = verify(&auditor, remote, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);

@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "format/reader.h"
 #include "fleet/prefetch.h"
-#include "fleet/push_blob.h"
+#include "fleet/push_session.h"
 
 enum {
 	CONNECTIONS = 4,

@@ -50,11 +50,11 @@ struct collector {
 	struct item *items; /* owned; at last the oldest first */
 	size_t item_count;
 	size_t item_capacity;
-	struct tkb_digest *resting; /* owned; blobs of records that were just
+	struct tkb_digest *compacted; /* owned; blobs of records that were just
 	                               compacted: somebody who read them
 	                               before may be fetching them */
-	size_t resting_count;
-	size_t resting_capacity;
+	size_t compacted_count;
+	size_t compacted_capacity;
 	bool has_lost_name; /* a record was damaged: nobody knows its blob */
 	struct tkb_error fault; /* of the first record that cannot be read */
 	struct stored *blobs;   /* owned; by digest */
@@ -68,7 +68,7 @@ static void collector_close(struct collector *collector)
 	tkb_arena_release(&collector->arena);
 	free(collector->refs);
 	free(collector->items);
-	free(collector->resting);
+	free(collector->compacted);
 	free(collector->blobs);
 }
 
@@ -168,28 +168,29 @@ static int drop_expired(struct collector *collector, const char *ref,
 	return rc;
 }
 
-static int keep_blobs_of(struct collector *collector,
-                         const struct tkb_record_list *records,
-                         struct tkb_error *err)
+static int spare_blobs_of(struct collector *collector,
+                          const struct tkb_record_list *records,
+                          struct tkb_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < records->count && rc == 0; i++) {
-		rc = tkb_grow(&collector->resting, &collector->resting_capacity,
-		              collector->resting_count,
-		              sizeof(*collector->resting), err);
+		rc = tkb_grow(&collector->compacted,
+		              &collector->compacted_capacity,
+		              collector->compacted_count,
+		              sizeof(*collector->compacted), err);
 		if (rc == 0)
-			collector->resting[collector->resting_count++] =
+			collector->compacted[collector->compacted_count++] =
 				records->items[i].blob;
 	}
 	return rc;
 }
 
-static bool is_resting(const struct collector *collector,
-                       const struct tkb_digest *digest)
+static bool was_compacted(const struct collector *collector,
+                          const struct tkb_digest *digest)
 {
-	for (size_t i = 0; i < collector->resting_count; i++) {
-		if (tkb_digest_equal(&collector->resting[i], digest))
+	for (size_t i = 0; i < collector->compacted_count; i++) {
+		if (tkb_digest_equal(&collector->compacted[i], digest))
 			return true;
 	}
 	return false;
@@ -311,7 +312,7 @@ static int clean_ref(struct collector *collector, const char *ref,
 	if (rc == 0)
 		rc = drop_expired(collector, ref, &records, err);
 	if (rc == 0 && wants_compaction(collector, &records)) {
-		rc = keep_blobs_of(collector, &records, err);
+		rc = spare_blobs_of(collector, &records, err);
 		if (rc == 0)
 			rc = tkb_compact(collector->remote, ref, &records,
 			                 &collector->report.compacted_count,
@@ -434,7 +435,7 @@ static int remove_unnamed(struct collector *collector, size_t tier,
 		rc = check_cancelled(collector, err);
 		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
 		    !collector->has_lost_name &&
-		    !is_resting(collector, &blob->digest)) {
+		    !was_compacted(collector, &blob->digest)) {
 			rc = remove_blob(collector, tier, blob, err);
 			continue;
 		}
@@ -534,7 +535,8 @@ int tkb_remote_gc(struct tkb_remote *remote,
 {
 	TKB_AUTO(collector_close)
 	struct collector collector = { .remote = remote };
-	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	TKB_AUTO(tkb_remote_detach_watch)
+	struct tkb_remote_attachment attachment = { 0 };
 	struct tkb_remote_gc_options chosen;
 	struct tkb_timed timed;
 	int rc;
@@ -556,7 +558,7 @@ int tkb_remote_gc(struct tkb_remote *remote,
 	}
 	chosen.watch = &timed.watch;
 	collector.options = &chosen;
-	tkb_remote_join(&joint, remote, &timed.watch);
+	tkb_remote_attach_watch(&attachment, remote, &timed.watch);
 	rc = clean(&collector, err);
 	if (rc == 0)
 		TKB_STRUCT_WRITE(tkb_remote_gc_report, report,

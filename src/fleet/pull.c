@@ -44,7 +44,7 @@ struct puller {
 	struct tkb_emit_options options; /* as each bundle is emitted */
 	struct tkb_watch emit_watch;     /* of those */
 	const struct tkb_timed *timed;
-	const struct tkb_remote_joint *joint;
+	const struct tkb_remote_attachment *attachment;
 	const struct tkb_watch *watch; /* the caller's, with its deadline */
 	pthread_mutex_t watch_lock;    /* one of our threads at a time */
 	size_t connections;
@@ -300,7 +300,7 @@ static int check_present(struct puller *puller, struct tkb_error *err)
 	rc = tkb_pull_plan_check(puller->plan, puller->remote,
 	                         check_ms(puller->timed), &fault);
 	if (rc == TKB_ERR_CANCELLED && !asks_to_end(&puller->timed->own) &&
-	    !asks_to_end(&puller->joint->own))
+	    !asks_to_end(&puller->attachment->own))
 		return 0;
 	if (rc < 0 && err != NULL)
 		*err = fault;
@@ -320,7 +320,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	puller->emitted.present_count = tkb_pull_plan_present(puller->plan);
 	while (rc == 0) {
 		const size_t count =
-			tkb_pull_plan_make(puller->plan, puller->choices);
+			tkb_pull_plan_choose(puller->plan, puller->choices);
 
 		report->wanted_count += count;
 		if (puller->options.is_dry_run)
@@ -518,7 +518,8 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		.root = cache_root,
 		.watch_lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	TKB_AUTO(tkb_remote_detach_watch)
+	struct tkb_remote_attachment attachment = { 0 };
 	struct tkb_pull_options chosen;
 	struct tkb_pull_report done;
 	struct tkb_timed timed;
@@ -535,11 +536,11 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	puller.connections = tkb_pull_connections(&chosen);
 	puller.options.is_enabled = true;
 	puller.timed = &timed;
-	puller.joint = &joint;
+	puller.attachment = &attachment;
 	puller.watch = &timed.watch;
 	puller.emit_watch = make_watch(&puller);
 	puller.options.watch = &puller.emit_watch;
-	tkb_remote_join(&joint, remote, &puller.emit_watch);
+	tkb_remote_attach_watch(&attachment, remote, &puller.emit_watch);
 	rc = pull(&puller, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);

@@ -86,14 +86,15 @@ static int pull(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
-	TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+	TKB_AUTO(tkb_remote_detach_watch)
+	struct tkb_remote_attachment attachment = { 0 };
 	TKB_AUTO(gathering_close) struct gathering gathering = { 0 };
 	const struct tkb_merge_options merge = { .struct_size = sizeof(merge),
 		                                 .watch = watch };
 	struct tkb_pull_report told = { 0 };
 	int rc;
 
-	tkb_remote_join(&joint, remote, watch);
+	tkb_remote_attach_watch(&attachment, remote, watch);
 	rc = tkb_pull_records(remote, ref, &records, &told, err);
 	if (rc != 0)
 		return rc;

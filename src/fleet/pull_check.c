@@ -160,7 +160,7 @@ int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 	const struct tkb_watch brief = { .struct_size = sizeof(brief),
 		                         .self = &end_ns,
 		                         .is_cancelled = is_over };
-	struct tkb_remote_joint joint = { 0 };
+	struct tkb_remote_attachment attachment = { 0 };
 	TKB_AUTO(tkb_free_at)
 	bool *was_unreachable =
 		tkb_alloc_array(remote->tier_count, sizeof(*was_unreachable));
@@ -170,9 +170,9 @@ int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < remote->tier_count; i++)
 		was_unreachable[i] = remote->tiers[i].is_unreachable;
-	tkb_remote_join(&joint, remote, &brief);
+	tkb_remote_attach_watch(&attachment, remote, &brief);
 	rc = check_records(plan, remote, err);
-	tkb_remote_part(&joint);
+	tkb_remote_detach_watch(&attachment);
 	/* A tier that did not answer now may still have what is missing. */
 	for (size_t i = 0; i < remote->tier_count; i++)
 		remote->tiers[i].is_unreachable = was_unreachable[i];

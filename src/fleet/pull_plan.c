@@ -275,7 +275,7 @@ struct tkb_choice tkb_pull_plan_weigh(struct tkb_pull_plan *plan, size_t index,
 	return choice;
 }
 
-size_t tkb_pull_plan_make(struct tkb_pull_plan *plan, struct tkb_choice *out)
+size_t tkb_pull_plan_choose(struct tkb_pull_plan *plan, struct tkb_choice *out)
 {
 	size_t count = 0;
 

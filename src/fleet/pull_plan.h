@@ -11,7 +11,7 @@
  *     rc = tkb_pull_plan_inspect(plan, err);     what is in the cache?
  *     rc = tkb_pull_plan_check(plan, remote, limit_ms, err);
  *                                                is it what it should be?
- *     count = tkb_pull_plan_make(plan, choices); which records bring the rest?
+ *     count = tkb_pull_plan_choose(plan, choices); which records bring the rest?
  */
 
 #include <tkbundle/emit.h>
@@ -120,7 +120,7 @@ struct tkb_choice tkb_pull_plan_weigh(struct tkb_pull_plan *plan, size_t index,
  * Choose records, each at most once in the life of the plan; `out` has room for
  * all. How many?
  */
-size_t tkb_pull_plan_make(struct tkb_pull_plan *plan, struct tkb_choice *out);
+size_t tkb_pull_plan_choose(struct tkb_pull_plan *plan, struct tkb_choice *out);
 
 /* How many places had a whole entry when they were inspected last? */
 size_t tkb_pull_plan_present(const struct tkb_pull_plan *plan);

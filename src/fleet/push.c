@@ -8,7 +8,7 @@
 #include "fleet/compact.h"
 #include "fleet/identity.h"
 #include "fleet/layout_triton.h"
-#include "fleet/push_blob.h"
+#include "fleet/push_session.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
 
@@ -304,7 +304,7 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	struct tkb_push_session session = { 0 };
 	int rc;
 
-	rc = tkb_push_begin(&session, remote, options, report, err);
+	rc = tkb_push_session_begin(&session, remote, options, report, err);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	if (session.options.layout == TKB_PUSH_LAYOUT_TRITON)
@@ -312,5 +312,5 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		                     &pusher.report, err);
 	else
 		rc = push_bundles(&pusher, &session.options, err);
-	return tkb_push_end(&session, rc, &pusher.report, report, err);
+	return tkb_push_session_end(&session, rc, &pusher.report, report, err);
 }

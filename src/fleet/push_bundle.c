@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "fleet/compact.h"
 #include "fleet/push.h"
-#include "fleet/push_blob.h"
+#include "fleet/push_session.h"
 #include "fleet/records.h"
 
 enum {
@@ -150,7 +150,7 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 	uint64_t count = 0;
 	int rc;
 
-	rc = tkb_push_begin(&session, remote, options, report, err);
+	rc = tkb_push_session_begin(&session, remote, options, report, err);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	rc = copy_source(source, &buffer, err);
@@ -159,5 +159,5 @@ int tkb_push_bundle(struct tkb_remote *remote, const char *ref,
 	if (rc == 0)
 		rc = tkb_push_whole(remote, ref, &buffer, count,
 		                    &session.options, &done, err);
-	return tkb_push_end(&session, rc, &done, report, err);
+	return tkb_push_session_end(&session, rc, &done, report, err);
 }

@@ -3,7 +3,7 @@
 
 #include "collect/recorder.h"
 #include "fleet/push.h"
-#include "fleet/push_blob.h"
+#include "fleet/push_session.h"
 
 /* Pack into `buffer`, which is no progress of the upload. */
 static int pack(const char *cache_root, const struct tkb_push_options *options,
@@ -60,7 +60,7 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	struct tkb_pack_request request;
 	int rc;
 
-	rc = tkb_push_options_read(&session, options, report, err);
+	rc = tkb_push_session_read(&session, options, report, err);
 	if (rc < 0)
 		return rc;
 	if (session.options.layout != TKB_PUSH_LAYOUT_BUNDLES)
@@ -70,10 +70,10 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	                                &request, err);
 	if (rc < 0)
 		return rc;
-	tkb_push_join(&session, remote);
+	tkb_push_session_attach(&session, remote);
 	rc = pack_and_push(remote, ref, cache_root, &session.options, &request,
 	                   &done, err);
 	tkb_recorder_finish_collect(recorder,
 	                            rc == 0 && !session.collect.is_dry_run);
-	return tkb_push_end(&session, rc, &done, report, err);
+	return tkb_push_session_end(&session, rc, &done, report, err);
 }

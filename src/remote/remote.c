@@ -103,27 +103,29 @@ static bool asks_to_end(const struct tkb_watch *watch)
 
 static bool is_cancelled(void *self)
 {
-	const struct tkb_remote_joint *joint = self;
+	const struct tkb_remote_attachment *attachment = self;
 
-	return asks_to_end(&joint->own) || asks_to_end(joint->more);
+	return asks_to_end(&attachment->own) || asks_to_end(attachment->more);
 }
 
-void tkb_remote_join(struct tkb_remote_joint *joint, struct tkb_remote *remote,
-                     const struct tkb_watch *watch)
+void tkb_remote_attach_watch(struct tkb_remote_attachment *attachment,
+                             struct tkb_remote *remote,
+                             const struct tkb_watch *watch)
 {
-	*joint = (struct tkb_remote_joint){ .remote = remote,
-		                            .own = remote->watch,
-		                            .more = watch };
-	remote->watch = (struct tkb_watch){ .struct_size = sizeof(joint->own),
-		                            .self = joint,
-		                            .is_cancelled = is_cancelled };
+	*attachment = (struct tkb_remote_attachment){ .remote = remote,
+		                                      .own = remote->watch,
+		                                      .more = watch };
+	remote->watch =
+		(struct tkb_watch){ .struct_size = sizeof(attachment->own),
+		                    .self = attachment,
+		                    .is_cancelled = is_cancelled };
 }
 
-void tkb_remote_part(struct tkb_remote_joint *joint)
+void tkb_remote_detach_watch(struct tkb_remote_attachment *attachment)
 {
-	if (joint->remote != NULL)
-		joint->remote->watch = joint->own;
-	joint->remote = NULL;
+	if (attachment->remote != NULL)
+		attachment->remote->watch = attachment->own;
+	attachment->remote = NULL;
 }
 
 int tkb_remote_clone(const struct tkb_remote *remote,

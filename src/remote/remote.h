@@ -24,24 +24,26 @@ struct tkb_remote {
 };
 
 /*
- * While a remote is joined, its operations, and those of its clones, end when
- * `watch` says so as they do when the remote's own watch does:
+ * While a watch is attached, the operations of a remote, and those of its clones,
+ * end when that watch says so, as they do when the remote's own does:
  *
- *     TKB_AUTO(tkb_remote_part) struct tkb_remote_joint joint = { 0 };
+ *     TKB_AUTO(tkb_remote_detach_watch)
+ *     struct tkb_remote_attachment attachment = { 0 };
  *
- *     tkb_remote_join(&joint, remote, &options->watch);
+ *     tkb_remote_attach_watch(&attachment, remote, &options->watch);
  *
- * Neither may move meanwhile. Joints end in the opposite order of their making.
+ * Neither may move meanwhile. What is attached last is detached first.
  */
-struct tkb_remote_joint {
-	struct tkb_remote *remote;    /* NULL: none is joined */
+struct tkb_remote_attachment {
+	struct tkb_remote *remote;    /* NULL: nothing is attached */
 	struct tkb_watch own;         /* what it asked before */
 	const struct tkb_watch *more; /* by reference */
 };
 
-void tkb_remote_join(struct tkb_remote_joint *joint, struct tkb_remote *remote,
-                     const struct tkb_watch *watch);
-void tkb_remote_part(struct tkb_remote_joint *joint);
+void tkb_remote_attach_watch(struct tkb_remote_attachment *attachment,
+                             struct tkb_remote *remote,
+                             const struct tkb_watch *watch);
+void tkb_remote_detach_watch(struct tkb_remote_attachment *attachment);
 
 /*
  * Another handle for the same, for another thread, which asks `watch` (copied).

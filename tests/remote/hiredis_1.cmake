@@ -39,9 +39,9 @@ tkb_add_hiredis_1(resp_hiredis_1_replay ${fuzz}/resp_fuzz.c ${fuzz}/fuzz.c
 	${fuzz}/peer.c ${fuzz}/replay.c)
 target_include_directories(resp_hiredis_1_replay PRIVATE ${fuzz})
 target_link_options(resp_hiredis_1_replay PRIVATE
-	-Wl,--wrap=tkb_net_open,--wrap=tkb_net_close
-	-Wl,--wrap=tkb_net_read,--wrap=tkb_net_write
-	-Wl,--wrap=tkb_net_is_hung_up)
+	-Wl,--wrap=tkb_connection_open,--wrap=tkb_connection_close
+	-Wl,--wrap=tkb_connection_read,--wrap=tkb_connection_write
+	-Wl,--wrap=tkb_connection_is_hung_up)
 add_test(NAME fuzz_resp_hiredis_1_replay
 	COMMAND resp_hiredis_1_replay ${fuzz}/corpus/resp)
 set_tests_properties(fuzz_resp_hiredis_1_replay PROPERTIES TIMEOUT 300)

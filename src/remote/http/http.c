@@ -10,9 +10,9 @@ static int http_get(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	struct tkb_web_request request = { .method = "GET",
-		                           .offset = offset,
-		                           .sink = sink };
+	struct tkb_http_request request = { .method = "GET",
+		                            .offset = offset,
+		                            .sink = sink };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
@@ -56,27 +56,27 @@ static int check_empty(struct tkb_http *http,
                        uint64_t *size, struct tkb_error *err)
 {
 	const struct tkb_sink sink = { take_none, NULL };
-	struct tkb_web_request request = { .method = "GET",
-		                           .url = url,
-		                           .sink = &sink };
+	struct tkb_http_request request = { .method = "GET",
+		                            .url = url,
+		                            .sink = &sink };
 	int rc;
 
-	rc = tkb_web_do(http->web, limits, &request, 1, err);
+	rc = tkb_http_client_do(http->client, limits, &request, 1, err);
 	if (rc < 0)
 		return rc;
 	if (request.rc != TKB_ERR_TOO_LARGE)
-		return tkb_web_judge(&request, limits, err);
+		return tkb_http_request_judge(&request, limits, err);
 	*size = TKB_SIZE_UNKNOWN;
 	return 0;
 }
 
 static int judge_head(struct tkb_http *http, const struct tkb_op_limits *limits,
-                      const struct tkb_web_request *request, bool *out,
+                      const struct tkb_http_request *request, bool *out,
                       uint64_t *size, struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_web_judge(request, limits, err);
+	rc = tkb_http_request_judge(request, limits, err);
 	if (rc == 0 && size != NULL) {
 		*size = request->length;
 		if (*size == 0)
@@ -92,7 +92,7 @@ static int send_heads(struct tkb_http *http, const struct tkb_op_limits *limits,
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_free_at)
-	struct tkb_web_request *requests =
+	struct tkb_http_request *requests =
 		tkb_alloc_array(count, sizeof(*requests));
 	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc = 0;
@@ -106,7 +106,8 @@ static int send_heads(struct tkb_http *http, const struct tkb_op_limits *limits,
 		                  err);
 	}
 	if (rc == 0)
-		rc = tkb_web_do(http->web, limits, requests, count, err);
+		rc = tkb_http_client_do(http->client, limits, requests, count,
+		                        err);
 	for (size_t i = 0; i < count && rc >= 0; i++)
 		rc = judge_head(http, limits, &requests[i], &out[i],
 		                sizes == NULL ? NULL : &sizes[i], err);

@@ -30,7 +30,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "remote/backends.h"
-#include "remote/net/web.h"
+#include "remote/net/http_client.h"
 
 enum tkb_http_listing_mode {
 	TKB_HTTP_UNKNOWN,
@@ -42,7 +42,7 @@ enum tkb_http_listing_mode {
 
 struct tkb_http {
 	const struct tkb_remote_url *url;
-	struct tkb_web *web;  /* owned */
+	struct tkb_http_client *client; /* owned */
 	char *base;           /* owned; the remote's URL, no slash at its end */
 	char *bearer;         /* owned; NULL: none */
 	const char **headers; /* owned; the texts are the URL's */
@@ -93,10 +93,10 @@ TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
                                const char *name, const char **out,
                                struct tkb_error *err);
 
-/* Do one request. Returns what tkb_web_judge() does. */
+/* Do one request. Returns what tkb_http_request_judge() does. */
 TKB_NODISCARD int tkb_http_ask(struct tkb_http *http,
                                const struct tkb_op_limits *limits,
-                               struct tkb_web_request *request,
+                               struct tkb_http_request *request,
                                struct tkb_error *err);
 
 struct tkb_http_put {

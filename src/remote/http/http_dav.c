@@ -76,7 +76,7 @@ static int read_element(void *self, const char *name, size_t depth,
 	         text[0] <= '9')
 		file->size = strtoull(text, NULL, 10);
 	else if (strcmp(name, "getlastmodified") == 0)
-		file->modified_s = tkb_web_date(text);
+		file->modified_s = tkb_http_date_parse(text);
 	if (strcmp(name, "response") != 0 || depth != 2)
 		return 0;
 	rc = add_file(reading, err);

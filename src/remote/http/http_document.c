@@ -133,9 +133,9 @@ static int load_document(struct tkb_http *http,
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_sink sink = tkb_buf_sink(&document->body);
-	struct tkb_web_request request = { .method = "GET",
-		                           .sink = &sink,
-		                           .limit = DOCUMENT_LIMIT };
+	struct tkb_http_request request = { .method = "GET",
+		                            .sink = &sink,
+		                            .limit = DOCUMENT_LIMIT };
 	int rc;
 
 	tkb_buf_reset(&document->body);
@@ -272,7 +272,7 @@ static int read_etag(struct tkb_http *http, const struct tkb_op_limits *limits,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	struct tkb_web_request request = { .method = "GET" };
+	struct tkb_http_request request = { .method = "GET" };
 	int rc;
 
 	rc = tkb_http_url(http, &arena, "cas", name, &request.url, err);

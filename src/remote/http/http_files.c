@@ -80,12 +80,12 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 }
 
 int tkb_http_ask(struct tkb_http *http, const struct tkb_op_limits *limits,
-                 struct tkb_web_request *request, struct tkb_error *err)
+                 struct tkb_http_request *request, struct tkb_error *err)
 {
 	int rc;
 
-	rc = tkb_web_do(http->web, limits, request, 1, err);
-	return rc == 0 ? tkb_web_judge(request, limits, err) : rc;
+	rc = tkb_http_client_do(http->client, limits, request, 1, err);
+	return rc == 0 ? tkb_http_request_judge(request, limits, err) : rc;
 }
 
 /* Make all folders on the path to `folder`. */
@@ -104,7 +104,7 @@ static int make_folders(struct tkb_http *http,
 	at = strchr(strstr(url, "://") + 3, '/');
 	for (at = strchr(at + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
 		const struct tkb_bytes part = { url, (size_t)(at + 1 - url) };
-		struct tkb_web_request request = { .method = "MKCOL" };
+		struct tkb_http_request request = { .method = "MKCOL" };
 
 		request.url = tkb_arena_string(&arena, part);
 		if (request.url == NULL)
@@ -113,9 +113,9 @@ static int make_folders(struct tkb_http *http,
 		 * An existing folder is refused; the next PUT shows whether it
 		 * worked.
 		 */
-		rc = tkb_web_do(http->web, limits, &request, 1, err);
+		rc = tkb_http_client_do(http->client, limits, &request, 1, err);
 		if (rc == 0 && request.rc < 0)
-			rc = tkb_web_judge(&request, limits, err);
+			rc = tkb_http_request_judge(&request, limits, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -124,7 +124,7 @@ static int make_folders(struct tkb_http *http,
 
 /* WebDAV answers 409 to a PUT into a missing folder, nginx 500. */
 static bool may_lack_folder(const struct tkb_http *http,
-                            const struct tkb_web_request *request)
+                            const struct tkb_http_request *request)
 {
 	const bool may_be_dav =
 		http->mode == TKB_HTTP_DAV || http->mode == TKB_HTTP_UNKNOWN;
@@ -133,7 +133,7 @@ static bool may_lack_folder(const struct tkb_http *http,
 	                            (request->status == 500 && may_be_dav));
 }
 
-static int judge_put(const struct tkb_web_request *request,
+static int judge_put(const struct tkb_http_request *request,
                      const struct tkb_op_limits *limits, struct tkb_error *err)
 {
 	if (request->rc == 0 && request->status == 412)
@@ -153,14 +153,14 @@ static int judge_put(const struct tkb_web_request *request,
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it takes no body so large (nginx: "
 		                "client_max_body_size): HTTP 413");
-	return tkb_web_judge(request, limits, err);
+	return tkb_http_request_judge(request, limits, err);
 }
 
 int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *limits,
                  const struct tkb_http_put *put, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	struct tkb_web_request request = {
+	struct tkb_http_request request = {
 		.method = "PUT",
 		.headers = &put->condition,
 		.header_count = put->condition != NULL,
@@ -171,11 +171,12 @@ int tkb_http_put(struct tkb_http *http, const struct tkb_op_limits *limits,
 	rc = tkb_http_url(http, &arena, put->folder, put->name, &request.url,
 	                  err);
 	if (rc == 0)
-		rc = tkb_web_do(http->web, limits, &request, 1, err);
+		rc = tkb_http_client_do(http->client, limits, &request, 1, err);
 	if (rc == 0 && may_lack_folder(http, &request)) {
 		rc = make_folders(http, limits, put->folder, err);
 		if (rc == 0)
-			rc = tkb_web_do(http->web, limits, &request, 1, err);
+			rc = tkb_http_client_do(http->client, limits, &request,
+			                        1, err);
 	}
 	return rc == 0 ? judge_put(&request, limits, err) : rc;
 }
@@ -184,7 +185,7 @@ int tkb_http_delete(struct tkb_http *http, const struct tkb_op_limits *limits,
                     const char *folder, const char *name, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	struct tkb_web_request request = { .method = "DELETE" };
+	struct tkb_http_request request = { .method = "DELETE" };
 	int rc;
 
 	rc = tkb_http_url(http, &arena, folder, name, &request.url, err);

@@ -69,7 +69,8 @@ static int read_member(struct reading *reading, struct tkb_bytes key,
 		file->is_folder =
 			strcmp((char *)reading->text.data, "directory") == 0;
 	else if (is_key(reading, key, "mtime"))
-		file->modified_s = tkb_web_date((char *)reading->text.data);
+		file->modified_s =
+			tkb_http_date_parse((char *)reading->text.data);
 	return 0;
 }
 

@@ -35,8 +35,8 @@ struct listing_item {
 /* Requests for listings, sent together. */
 struct batch {
 	struct tkb_arena arena;
-	struct listing_item *items;       /* owned */
-	struct tkb_web_request *requests; /* owned */
+	struct listing_item *items;        /* owned */
+	struct tkb_http_request *requests; /* owned */
 	size_t count;
 	size_t capacity;
 	struct tkb_bytes text; /* the body of PROPFIND */
@@ -73,7 +73,7 @@ static int add_request(const struct tkb_http *http, struct batch *batch,
 {
 	const bool is_document = item->mode == TKB_HTTP_DOCUMENT;
 	struct listing_item *added = &batch->items[batch->count];
-	struct tkb_web_request *request = &batch->requests[batch->count];
+	struct tkb_http_request *request = &batch->requests[batch->count];
 
 	*added = *item;
 	added->body = (struct tkb_buf)TKB_BUF_INIT(
@@ -81,9 +81,9 @@ static int add_request(const struct tkb_http *http, struct batch *batch,
 			? CAS_LIMIT
 			: LISTING_LIMIT);
 	added->sink = tkb_buf_sink(&added->body);
-	*request = (struct tkb_web_request){ .method = "GET",
-		                             .sink = &added->sink,
-		                             .limit = added->body.limit };
+	*request = (struct tkb_http_request){ .method = "GET",
+		                              .sink = &added->sink,
+		                              .limit = added->body.limit };
 	if (item->mode == TKB_HTTP_DAV) {
 		request->method = "PROPFIND";
 		request->headers = dav_headers;
@@ -140,13 +140,13 @@ static int read_dav(const struct tkb_http *http,
 static int read_answer(const struct tkb_http *http,
                        const struct tkb_op_limits *limits,
                        const struct listing_item *item,
-                       const struct tkb_web_request *request,
+                       const struct tkb_http_request *request,
                        struct tkb_http_listing *listing, struct tkb_error *err)
 {
 	const struct tkb_bytes body = tkb_buf_bytes(&item->body);
 	int rc;
 
-	rc = tkb_web_judge(request, limits, err);
+	rc = tkb_http_request_judge(request, limits, err);
 	if (rc != 0)
 		return rc;
 	if (request->date_s > listing->now_s)
@@ -176,8 +176,8 @@ static int list_known(struct tkb_http *http, const struct tkb_op_limits *limits,
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_folder(http, &batch, folders[i], i, err);
 	if (rc == 0)
-		rc = tkb_web_do(http->web, limits, batch.requests, batch.count,
-		                err);
+		rc = tkb_http_client_do(http->client, limits, batch.requests,
+		                        batch.count, err);
 	for (size_t i = 0; i < batch.count && rc >= 0; i++) {
 		const struct listing_item *item = &batch.items[i];
 
@@ -203,7 +203,7 @@ static int fail_hidden(struct tkb_error *err, int status)
  * Does the answer mean that the server does not have this mode? Others are
  * failures.
  */
-static bool rules_out_mode(const struct tkb_web_request *request, int rc)
+static bool rules_out_mode(const struct tkb_http_request *request, int rc)
 {
 	return request->rc == 0 &&
 	       (rc == TKB_ERR_CORRUPT || request->status == 403 ||
@@ -223,7 +223,7 @@ static int choose_mode(struct tkb_http *http,
 
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct listing_item *item = &batch->items[i];
-		const struct tkb_web_request *request = &batch->requests[i];
+		const struct tkb_http_request *request = &batch->requests[i];
 		struct tkb_http_listing read = { 0 };
 		struct tkb_error fault = { 0 };
 		int rc;
@@ -267,8 +267,8 @@ int tkb_http_probe(struct tkb_http *http, const struct tkb_op_limits *limits,
 		rc = add_request(http, &batch, &item, "ref", err);
 	}
 	if (rc == 0)
-		rc = tkb_web_do(http->web, limits, batch.requests, batch.count,
-		                err);
+		rc = tkb_http_client_do(http->client, limits, batch.requests,
+		                        batch.count, err);
 	return rc == 0 ? choose_mode(http, limits, &batch, listing, is_hidden,
 	                             err)
 	               : rc;

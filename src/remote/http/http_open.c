@@ -26,7 +26,7 @@ void tkb_http_close(void *self)
 
 	if (http == NULL)
 		return;
-	tkb_web_close(http->web);
+	tkb_http_client_close(http->client);
 	free(http->base);
 	free(http->bearer);
 	free(http->headers);
@@ -150,15 +150,16 @@ static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 	return http->bearer == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int read_web(const struct tkb_http *http,
-                    struct tkb_web_options *options, struct tkb_error *err)
+static int read_client_options(const struct tkb_http *http,
+                               struct tkb_http_client_options *options,
+                               struct tkb_error *err)
 {
 	const struct tkb_remote_url *url = http->url;
 	const char *netrc = tkb_remote_url_param(url, "netrc");
 	const char *connections = tkb_remote_url_param(url, "connections");
 	uint64_t number = 0;
 
-	*options = (struct tkb_web_options){
+	*options = (struct tkb_http_client_options){
 		.url = url,
 		.user = url->has_user ? url->user : NULL,
 		.password = url->has_password ? url->password : NULL,
@@ -218,7 +219,7 @@ int tkb_http_open(const struct tkb_remote_url *url,
 {
 	TKB_AUTO(close_at)
 	struct tkb_http *http = tkb_alloc_array(1, sizeof(*http));
-	struct tkb_web_options options;
+	struct tkb_http_client_options options;
 	int rc;
 
 	(void)limits;
@@ -236,9 +237,9 @@ int tkb_http_open(const struct tkb_remote_url *url,
 	if (rc == 0)
 		rc = make_base(http, err);
 	if (rc == 0)
-		rc = read_web(http, &options, err);
+		rc = read_client_options(http, &options, err);
 	if (rc == 0)
-		rc = tkb_web_open(&options, &http->web, err);
+		rc = tkb_http_client_open(&options, &http->client, err);
 	if (rc == 0)
 		*self_out = tkb_take(http);
 	return rc;

@@ -72,9 +72,9 @@ int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf record = TKB_BUF_INIT(RECORD_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&record);
-	struct tkb_web_request request = { .method = "GET",
-		                           .sink = &sink,
-		                           .limit = RECORD_LIMIT };
+	struct tkb_http_request request = { .method = "GET",
+		                            .sink = &sink,
+		                            .limit = RECORD_LIMIT };
 	char folder[TKB_HTTP_FOLDER_SIZE];
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest found;
@@ -99,7 +99,7 @@ int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
 struct batch {
 	uint64_t size; /* of all bodies so far */
 	struct tkb_arena arena;
-	struct tkb_web_request requests[BATCH];
+	struct tkb_http_request requests[BATCH];
 	struct tkb_digest digests[BATCH];
 	struct body {
 		struct batch *batch;
@@ -145,7 +145,7 @@ static int batch_add(const struct tkb_http *http, struct batch *batch,
                      const struct tkb_http_file *file, struct tkb_error *err)
 {
 	const size_t i = batch->count++;
-	struct tkb_web_request *request = &batch->requests[i];
+	struct tkb_http_request *request = &batch->requests[i];
 
 	(void)tkb_digest_from_hex(tkb_text(file->name), &batch->digests[i]);
 	batch->bodies[i] = (struct body){
@@ -153,9 +153,9 @@ static int batch_add(const struct tkb_http *http, struct batch *batch,
 		.bytes = TKB_BUF_INIT(RECORD_LIMIT),
 	};
 	batch->sinks[i] = (struct tkb_sink){ take_body, &batch->bodies[i] };
-	*request = (struct tkb_web_request){ .method = method,
-		                             .sink = &batch->sinks[i],
-		                             .limit = RECORD_LIMIT };
+	*request = (struct tkb_http_request){ .method = method,
+		                              .sink = &batch->sinks[i],
+		                              .limit = RECORD_LIMIT };
 	/* A file that has grown since it was listed is not ours. */
 	if (file->size < RECORD_LIMIT)
 		request->limit = file->size + 1;
@@ -210,15 +210,16 @@ static int visit_answers(const struct tkb_op_limits *limits,
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = tkb_web_judge(&batch->requests[i], limits, &fault);
+		rc = tkb_http_request_judge(&batch->requests[i], limits,
+		                            &fault);
 		if (rc == 0)
 			rc = answer_visitor->on_answer(answer_visitor->self,
 			                               batch, i, err);
 		else if (answer_visitor->on_refusal != NULL &&
 		         (rc == TKB_ERR_DENIED ||
-		          tkb_web_fails_alone(&batch->requests[i],
-		                              batch->requests, batch->count,
-		                              limits)))
+		          tkb_http_request_fails_alone(&batch->requests[i],
+		                                       batch->requests,
+		                                       batch->count, limits)))
 			rc = answer_visitor->on_refusal(answer_visitor->self,
 			                                &batch->digests[i],
 			                                &fault, err);
@@ -250,8 +251,9 @@ static int request_each(struct tkb_http *http,
 		rc = fill_batch(http, batch, method, folder, listing, &next,
 		                err);
 		if (rc == 0)
-			rc = tkb_web_do(http->web, limits, batch->requests,
-			                batch->count, err);
+			rc = tkb_http_client_do(http->client, limits,
+			                        batch->requests, batch->count,
+			                        err);
 		if (rc == 0)
 			rc = visit_answers(limits, batch, answer_visitor, err);
 		if (rc < 0)
@@ -264,7 +266,7 @@ static int report_record(void *self, const struct batch *batch, size_t i,
                          struct tkb_error *err)
 {
 	const struct tkb_record_visitor *visitor = self;
-	const struct tkb_web_request *request = &batch->requests[i];
+	const struct tkb_http_request *request = &batch->requests[i];
 
 	return visitor->on_record(
 		visitor->self, &batch->digests[i],
@@ -336,7 +338,7 @@ static int report_blob(void *self, const struct batch *batch, size_t i,
                        struct tkb_error *err)
 {
 	const struct tkb_blob_visitor *visitor = self;
-	const struct tkb_web_request *request = &batch->requests[i];
+	const struct tkb_http_request *request = &batch->requests[i];
 
 	return visitor->on_blob(
 		visitor->self, &batch->digests[i],

@@ -176,7 +176,7 @@ int tkb_redis_open(const struct tkb_remote_url *url,
                    struct tkb_error *err)
 {
 	const struct tkb_op_limits connect_limits =
-		tkb_net_connect_limits(limits);
+		tkb_connection_open_limits(limits);
 	TKB_AUTO(close_at)
 	struct tkb_redis *redis = tkb_alloc_array(1, sizeof(*redis));
 	struct choices choices = { .database = NULL };

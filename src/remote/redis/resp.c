@@ -181,19 +181,19 @@ int tkb_resp_open(struct tkb_resp *resp, const struct tkb_peer *peer,
 	if (resp->reader == NULL || resp->chunk == NULL)
 		return tkb_fail_nomem(err);
 	resp->reader->privdata = resp;
-	return tkb_net_open(peer, limits, &resp->net, err);
+	return tkb_connection_open(peer, limits, &resp->connection, err);
 }
 
 void tkb_resp_close(struct tkb_resp *resp)
 {
 	if (resp->reader == NULL && resp->chunk == NULL)
 		return;
-	tkb_net_close(resp->net);
+	tkb_connection_close(resp->connection);
 	free_reader(&resp->reader);
 	tkb_buf_release(&resp->out);
 	tkb_arena_release(&resp->arena);
 	free(resp->chunk);
-	*resp = (struct tkb_resp){ .net = NULL };
+	*resp = (struct tkb_resp){ .connection = NULL };
 }
 
 void tkb_resp_queue_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
@@ -259,7 +259,7 @@ void tkb_resp_end(struct tkb_resp *resp)
 
 bool tkb_resp_is_hung_up(const struct tkb_resp *resp)
 {
-	return tkb_net_is_hung_up(resp->net);
+	return tkb_connection_is_hung_up(resp->connection);
 }
 
 int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *limits,
@@ -272,8 +272,8 @@ int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *limits,
 		                "the connection was broken off");
 	rc = tkb_buf_check(&resp->out, err);
 	if (rc == 0)
-		rc = tkb_net_write(resp->net, limits, tkb_buf_bytes(&resp->out),
-		                   err);
+		rc = tkb_connection_write(resp->connection, limits,
+		                          tkb_buf_bytes(&resp->out), err);
 	resp->is_broken |= rc < 0;
 	tkb_buf_reset(&resp->out);
 	return rc;
@@ -322,8 +322,8 @@ static int read_answer(struct tkb_resp *resp,
 			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 			                "its answer has more than %zu bytes",
 			                limit);
-		rc = tkb_net_read(resp->net, limits, resp->chunk, CHUNK, &got,
-		                  err);
+		rc = tkb_connection_read(resp->connection, limits, resp->chunk,
+		                         CHUNK, &got, err);
 		if (rc < 0)
 			return rc;
 		fed += got;

@@ -19,7 +19,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "remote/net/net.h"
+#include "remote/net/connection.h"
 
 enum tkb_reply_kind {
 	TKB_REPLY_NIL,
@@ -41,16 +41,16 @@ struct tkb_reply {
 
 /* Must not move while it is open. */
 struct tkb_resp {
-	struct tkb_net *net;        /* owned */
-	struct redisReader *reader; /* owned */
-	struct tkb_buf out;         /* queued, not sent */
-	size_t pending;             /* answers not received yet */
-	struct tkb_arena arena;     /* owns the last answer */
-	size_t item_count;          /* of the answer that is being parsed */
-	bool has_too_many;          /* items in the answer */
-	bool is_foreign;            /* the answer has a type of RESP3 */
-	bool is_broken;             /* no more operations are possible */
-	void *chunk;                /* owned; buffer of CHUNK bytes */
+	struct tkb_connection *connection; /* owned */
+	struct redisReader *reader;        /* owned */
+	struct tkb_buf out;                /* queued, not sent */
+	size_t pending;                    /* answers not received yet */
+	struct tkb_arena arena;            /* owns the last answer */
+	size_t item_count; /* of the answer that is being parsed */
+	bool has_too_many; /* items in the answer */
+	bool is_foreign;   /* the answer has a type of RESP3 */
+	bool is_broken;    /* no more operations are possible */
+	void *chunk;       /* owned; buffer of CHUNK bytes */
 };
 
 TKB_NODISCARD int tkb_resp_open(struct tkb_resp *resp,
@@ -75,17 +75,17 @@ void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
 void tkb_resp_add(struct tkb_resp *resp, struct tkb_bytes piece);
 void tkb_resp_end(struct tkb_resp *resp);
 
-/* Send what is queued, if anything is. As tkb_net_write(). */
+/* Send what is queued, if anything is. As tkb_connection_write(). */
 TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
                                 const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
 
-/* As tkb_net_is_hung_up(): there is no use in queueing more. */
+/* As tkb_connection_is_hung_up(): there is no use in queueing more. */
 bool tkb_resp_is_hung_up(const struct tkb_resp *resp);
 
 /*
  * Send what is queued and give the next answer, of at most `limit` bytes. It
- * holds until the next call. As tkb_net_read(), and TKB_ERR_UNAVAILABLE for
+ * holds until the next call. As tkb_connection_read(), and TKB_ERR_UNAVAILABLE for
  * an answer that is too large or none of the protocol.
  */
 TKB_NODISCARD int tkb_resp_next(struct tkb_resp *resp,

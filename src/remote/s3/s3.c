@@ -13,7 +13,7 @@ static void s3_close(void *self)
 {
 	struct tkb_s3 *s3 = self;
 
-	tkb_web_close(s3->web);
+	tkb_http_client_close(s3->client);
 	tkb_s3_keys_release(&s3->keys);
 	tkb_s3_site_release(&s3->site);
 	free(s3);
@@ -29,8 +29,9 @@ static int s3_open(const struct tkb_remote_url *url,
                    const struct tkb_op_limits *limits, void **self_out,
                    struct tkb_error *err)
 {
-	const struct tkb_web_options options = { .url = url,
-		                                 .connections = CONNECTIONS };
+	const struct tkb_http_client_options options = { .url = url,
+		                                         .connections =
+		                                                 CONNECTIONS };
 	TKB_AUTO(close_at)
 	struct tkb_s3 *s3 = tkb_alloc_array(1, sizeof(*s3));
 	bool is_anonymous = false;
@@ -47,7 +48,7 @@ static int s3_open(const struct tkb_remote_url *url,
 	if (rc == 0 && !is_anonymous)
 		rc = tkb_s3_keys_find(url, &s3->keys, err);
 	if (rc == 0)
-		rc = tkb_web_open(&options, &s3->web, err);
+		rc = tkb_http_client_open(&options, &s3->client, err);
 	if (rc == 0)
 		*self_out = tkb_take(s3);
 	return rc;

@@ -21,7 +21,7 @@
 #include "base/digest.h"
 #include "remote/backends.h"
 #include "remote/s3/sigv4.h"
-#include "remote/net/web.h"
+#include "remote/net/http_client.h"
 
 enum {
 	TKB_S3_REFUSAL_LIMIT =
@@ -51,7 +51,7 @@ struct tkb_s3_site {
 struct tkb_s3 {
 	struct tkb_s3_site site;
 	struct tkb_s3_keys keys;
-	struct tkb_web *web; /* owned */
+	struct tkb_http_client *client; /* owned */
 };
 
 /*
@@ -105,19 +105,19 @@ struct tkb_s3_ask {
 TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
                                  const struct tkb_s3_ask *ask,
                                  struct tkb_arena *arena,
-                                 struct tkb_web_request *out,
+                                 struct tkb_http_request *out,
                                  struct tkb_error *err);
 
 /* Do one, and judge it. */
 TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3,
                             const struct tkb_op_limits *limits,
-                            struct tkb_web_request *request,
+                            struct tkb_http_request *request,
                             struct tkb_error *err);
 
-/* What the answer means: as tkb_web_judge(), with S3's own reasons. */
+/* What the answer means: as tkb_http_request_judge(), with S3's own reasons. */
 TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
                                const struct tkb_op_limits *limits,
-                               const struct tkb_web_request *request,
+                               const struct tkb_http_request *request,
                                struct tkb_error *err);
 
 /* "cas/<sha256>", or "ref/<name>/<sha256>"; without a digest what begins so. */

@@ -59,7 +59,7 @@ static bool holds_secret(const struct tkb_s3 *s3, const char *text)
 
 /* Read what can be read of it; the rest stays empty. */
 static void read_refusal(const struct tkb_s3 *s3,
-                         const struct tkb_web_request *request,
+                         const struct tkb_http_request *request,
                          struct refusal *out)
 {
 	const struct tkb_xml_visitor visitor = { read_element, out };
@@ -121,7 +121,7 @@ static int fail_region(const struct tkb_s3 *s3, const struct refusal *refusal,
 	                refusal->region);
 }
 
-static int fail_clock(const struct tkb_web_request *request,
+static int fail_clock(const struct tkb_http_request *request,
                       struct tkb_error *err)
 {
 	const long long off =
@@ -140,7 +140,7 @@ static int fail_clock(const struct tkb_web_request *request,
  * signature is not valid.
  */
 static bool is_elsewhere(const struct tkb_s3 *s3,
-                         const struct tkb_web_request *request,
+                         const struct tkb_http_request *request,
                          const struct refusal *refusal)
 {
 	if (strcmp(refusal->code, "PermanentRedirect") == 0 ||
@@ -154,7 +154,7 @@ static bool is_elsewhere(const struct tkb_s3 *s3,
 
 /* `rc` is what the status alone means. */
 static int explain(const struct tkb_s3 *s3,
-                   const struct tkb_web_request *request,
+                   const struct tkb_http_request *request,
                    const struct refusal *refusal, int rc, struct tkb_error *err)
 {
 	if (is_elsewhere(s3, request, refusal))
@@ -179,14 +179,14 @@ static int explain(const struct tkb_s3 *s3,
 }
 
 int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-                 const struct tkb_web_request *request, struct tkb_error *err)
+                 const struct tkb_http_request *request, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
 	struct refusal refusal;
 	int explained = 0;
 	int rc;
 
-	rc = tkb_web_judge(request, limits, &fault);
+	rc = tkb_http_request_judge(request, limits, &fault);
 	if (rc == 0)
 		return 0;
 	if (request->rc == 0 || request->status / 100 == 3) {
@@ -201,14 +201,14 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 }
 
 int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-              struct tkb_web_request *request, struct tkb_error *err)
+              struct tkb_http_request *request, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf refusal = TKB_BUF_INIT(TKB_S3_REFUSAL_LIMIT);
 	int rc;
 
 	request->refusal = &refusal;
-	rc = tkb_web_do(s3->web, limits, request, 1, err);
+	rc = tkb_http_client_do(s3->client, limits, request, 1, err);
 	if (rc == 0)
 		rc = tkb_s3_judge(s3, limits, request, err);
 	request->refusal = NULL;

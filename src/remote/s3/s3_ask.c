@@ -155,8 +155,8 @@ static int sign(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	return rc;
 }
 
-static int print_headers(const struct parts *parts, struct tkb_web_request *out,
-                         struct tkb_error *err)
+static int print_headers(const struct parts *parts,
+                         struct tkb_http_request *out, struct tkb_error *err)
 {
 	const char **lines = tkb_arena_alloc(
 		parts->arena, parts->header_count + 1, sizeof(*lines));
@@ -185,7 +185,7 @@ static int print_headers(const struct parts *parts, struct tkb_web_request *out,
 }
 
 static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
-                     struct tkb_web_request *out, struct tkb_error *err)
+                     struct tkb_http_request *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(URL_LIMIT);
 
@@ -198,7 +198,7 @@ static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
 }
 
 int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
-                   struct tkb_arena *arena, struct tkb_web_request *out,
+                   struct tkb_arena *arena, struct tkb_http_request *out,
                    struct tkb_error *err)
 {
 	struct parts parts = { .arena = arena, .payload = EMPTY_DIGEST };

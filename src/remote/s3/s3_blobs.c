@@ -12,7 +12,7 @@ enum {
 /* Ask for one object. */
 static int ask_for(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                    const struct tkb_s3_ask *ask,
-                   struct tkb_web_request *request, struct tkb_error *err)
+                   struct tkb_http_request *request, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	int rc;
@@ -26,7 +26,7 @@ int tkb_s3_get(void *self, const struct tkb_op_limits *limits,
                const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
-	struct tkb_web_request request = { .offset = offset, .sink = sink };
+	struct tkb_http_request request = { .offset = offset, .sink = sink };
 	struct tkb_s3_ask ask = { .method = "GET" };
 	int rc;
 
@@ -42,7 +42,7 @@ int tkb_s3_store(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	const struct tkb_s3_ask ask = {
 		.method = "PUT", .key = key, .body = blob, .digest = digest
 	};
-	struct tkb_web_request request = { .offset = 0 };
+	struct tkb_http_request request = { .offset = 0 };
 	int rc;
 
 	rc = ask_for(s3, limits, &ask, &request, err);
@@ -80,7 +80,7 @@ static int stop_at_first(void *self, const struct tkb_s3_item *item,
  * refused for the same reason, and says it.
  */
 static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-                   const struct tkb_web_request *request, int rc,
+                   const struct tkb_http_request *request, int rc,
                    struct tkb_error *err)
 {
 	const struct tkb_s3_listing listing = { .start = "cas/",
@@ -106,13 +106,13 @@ static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 /*
  * No blob is empty, but some gateways answer HEAD with size 0 for any object.
  */
-static uint64_t size_told(const struct tkb_web_request *request)
+static uint64_t size_told(const struct tkb_http_request *request)
 {
 	return request->length != 0 ? request->length : TKB_SIZE_UNKNOWN;
 }
 
 static int judge_all(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-                     const struct tkb_web_request *requests, size_t count,
+                     const struct tkb_http_request *requests, size_t count,
                      bool *out, uint64_t *sizes, struct tkb_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static int has_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf key = TKB_BUF_INIT(KEY_LIMIT);
-	struct tkb_web_request *requests =
+	struct tkb_http_request *requests =
 		tkb_arena_alloc(&arena, count, sizeof(*requests));
 	int rc = 0;
 
@@ -149,7 +149,8 @@ static int has_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 			                    err);
 	}
 	if (rc == 0)
-		rc = tkb_web_do(s3->web, limits, requests, count, err);
+		rc = tkb_http_client_do(s3->client, limits, requests, count,
+		                        err);
 	return rc < 0 ? rc
 	              : judge_all(s3, limits, requests, count, out, sizes, err);
 }
@@ -177,7 +178,7 @@ static int is_there(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                     const char *key, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = "HEAD", .key = key };
-	struct tkb_web_request request = { .offset = 0 };
+	struct tkb_http_request request = { .offset = 0 };
 	int rc;
 
 	rc = ask_for(s3, limits, &ask, &request, err);
@@ -189,7 +190,7 @@ int tkb_s3_erase(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                  const char *key, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = "DELETE", .key = key };
-	struct tkb_web_request request = { .offset = 0 };
+	struct tkb_http_request request = { .offset = 0 };
 	int rc;
 
 	rc = is_there(s3, limits, key, err);

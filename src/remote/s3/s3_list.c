@@ -167,7 +167,7 @@ static int fail_strange(struct tkb_error *err)
 }
 
 static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-               const struct page *page, struct tkb_web_request *request,
+               const struct page *page, struct tkb_http_request *request,
                struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -202,7 +202,8 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	struct tkb_buf text = TKB_BUF_INIT(PAGE_LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&text);
 	const struct tkb_xml_visitor visitor = { read_element, page };
-	struct tkb_web_request request = { .sink = &sink, .limit = PAGE_LIMIT };
+	struct tkb_http_request request = { .sink = &sink,
+		                            .limit = PAGE_LIMIT };
 	struct tkb_error fault = { 0 };
 	int rc;
 

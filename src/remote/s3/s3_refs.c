@@ -69,8 +69,8 @@ static int copy(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	const struct tkb_s3_ask ask = {
 		.method = "PUT", .key = key, .body = &empty, .is_copy = true
 	};
-	struct tkb_web_request request = { .sink = &sink,
-		                           .limit = COPIED_LIMIT };
+	struct tkb_http_request request = { .sink = &sink,
+		                            .limit = COPIED_LIMIT };
 	bool is_copied = false;
 	const struct tkb_xml_visitor visitor = { note_root, &is_copied };
 	int rc;
@@ -154,7 +154,7 @@ static int gather(void *self, const struct tkb_s3_item *item,
 /* Records that are being fetched. */
 struct batch {
 	struct tkb_arena arena; /* owns the requests */
-	struct tkb_web_request requests[BATCH];
+	struct tkb_http_request requests[BATCH];
 	struct tkb_buf records[BATCH];
 	struct tkb_buf refusals[BATCH];
 	struct tkb_sink sinks[BATCH];
@@ -194,9 +194,9 @@ static int add_request(struct tkb_s3 *s3, const char *ref,
 		(struct tkb_buf)TKB_BUF_INIT(TKB_S3_REFUSAL_LIMIT);
 	batch->sinks[at] = tkb_buf_sink(&batch->records[at]);
 	batch->requests[at] =
-		(struct tkb_web_request){ .sink = &batch->sinks[at],
-		                          .limit = limit,
-		                          .refusal = &batch->refusals[at] };
+		(struct tkb_http_request){ .sink = &batch->sinks[at],
+		                           .limit = limit,
+		                           .refusal = &batch->refusals[at] };
 	rc = tkb_s3_prepare(s3, &ask, &batch->arena, &batch->requests[at], err);
 	batch->count++;
 	return rc;
@@ -223,8 +223,9 @@ static int report_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 		if (rc == TKB_MISS)
 			continue; /* dropped since it was listed */
 		if (rc == TKB_ERR_DENIED ||
-		    tkb_web_fails_alone(&batch->requests[i], batch->requests,
-		                        batch->count, limits))
+		    tkb_http_request_fails_alone(&batch->requests[i],
+		                                 batch->requests, batch->count,
+		                                 limits))
 			rc = visitor->on_unread(visitor->self, &items[i].digest,
 			                        &fault, err);
 		else if (rc < 0)
@@ -268,7 +269,8 @@ static int fetch_batch(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_request(s3, ref, &items[i], batch, err);
 	if (rc == 0)
-		rc = tkb_web_do(s3->web, limits, batch->requests, count, err);
+		rc = tkb_http_client_do(s3->client, limits, batch->requests,
+		                        count, err);
 	return rc < 0 ? rc
 	              : report_batch(s3, limits, items, batch, visitor, err);
 }

@@ -69,7 +69,7 @@ struct run_plan {
 /* What a child counts while the command runs, and after it. */
 struct run_counts {
 	bool is_made;
-	bool is_known; /* the file system tells what was used */
+	bool has_access_times; /* in all roots; else nobody knows what was used */
 	uint64_t used;
 	uint64_t compiled;
 	bool has_new; /* there are entries that nobody has pushed */

@@ -36,7 +36,7 @@ static void try_times(void *self, const char *path)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
 		                                 { .tv_nsec = UTIME_OMIT } };
-	bool *const is_known = self;
+	bool *const has_times = self;
 	TKB_AUTO(close_fd)
 	int fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct statvfs system;
@@ -46,10 +46,10 @@ static void try_times(void *self, const char *path)
 	if (fd < 0 || write(fd, &byte, 1) != 1 || futimens(fd, never) < 0) {
 		if (statvfs(path, &system) < 0 ||
 		    (system.f_flag & (ST_NOATIME | ST_RDONLY)) != 0)
-			*is_known = false;
+			*has_times = false;
 	} else if (pread(fd, &byte, 1, 0) != 1 || fstat(fd, &status) < 0 ||
 	           status.st_atim.tv_sec == 0) {
-		*is_known = false;
+		*has_times = false;
 	}
 }
 
@@ -150,7 +150,7 @@ void run_watch_count(void *self)
 	TKB_AUTO(free_json) json_t *emitted = json_object();
 	TKB_AUTO(free_json) json_t *known = json_object();
 	TKB_AUTO(free_json) json_t *old = json_object();
-	struct run_counts counts = { .is_known = true };
+	struct run_counts counts = { .has_access_times = true };
 	struct count count = { .run = run,
 		               .counts = &counts,
 		               .emitted = emitted,
@@ -163,7 +163,7 @@ void run_watch_count(void *self)
 		run_document_each(&run->children[RUN_PULL], add_entry, &count);
 	sort_known_names(&count);
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
-	               &counts.is_known);
+	               &counts.has_access_times);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
 	counts.is_made = true;
 	/* Store all counts at once: the supervisor may print them meanwhile. */

@@ -35,7 +35,7 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 	const struct run_counts *const counts = &run->shared->counts;
 
 	*out = (struct run_figures){
-		.is_used_known = counts->is_made && counts->is_known,
+		.is_used_known = counts->is_made && counts->has_access_times,
 		.used = counts->used,
 		.is_compiled_known = counts->is_made,
 		.compiled = counts->compiled,

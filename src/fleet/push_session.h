@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_FLEET_PUSH_BLOB_H
-#define TKB_FLEET_PUSH_BLOB_H
+#ifndef TKB_FLEET_PUSH_SESSION_H
+#define TKB_FLEET_PUSH_SESSION_H
 
 /* What all ways to push have in common: how they begin, upload and end. */
 
@@ -12,11 +12,11 @@
 /*
  * A push while it lasts:
  *
- *     rc = tkb_push_begin(&session, remote, options, report, err);
+ *     rc = tkb_push_session_begin(&session, remote, options, report, err);
  *     if (rc != 0)
  *             return rc < 0 ? rc : 0;
  *     rc = work(&session.options, &done, err);
- *     return tkb_push_end(&session, rc, &done, report, err);
+ *     return tkb_push_session_end(&session, rc, &done, report, err);
  *
  * It must not move meanwhile.
  */
@@ -26,33 +26,34 @@ struct tkb_push_session {
 	   deadline of its own. */
 	struct tkb_collect_options collect;
 	struct tkb_timed timed;
-	struct tkb_remote_joint joint;
+	struct tkb_remote_attachment attachment;
 };
 
 /* Copy and check what a caller gave: options, and `report` (may be NULL). */
-TKB_NODISCARD int tkb_push_options_read(struct tkb_push_session *session,
+TKB_NODISCARD int tkb_push_session_read(struct tkb_push_session *session,
                                         const struct tkb_push_options *given,
                                         const struct tkb_push_report *report,
                                         struct tkb_error *err);
 
 /* Let the remote end its work with the push, whose options were read. */
-void tkb_push_join(struct tkb_push_session *session, struct tkb_remote *remote);
+void tkb_push_session_attach(struct tkb_push_session *session,
+                             struct tkb_remote *remote);
 
 /* Both. TKB_MISS where tkbundle is disabled; then the report is all zeros. */
-TKB_NODISCARD int tkb_push_begin(struct tkb_push_session *session,
-                                 struct tkb_remote *remote,
-                                 const struct tkb_push_options *given,
-                                 struct tkb_push_report *report,
-                                 struct tkb_error *err);
+TKB_NODISCARD int tkb_push_session_begin(struct tkb_push_session *session,
+                                         struct tkb_remote *remote,
+                                         const struct tkb_push_options *given,
+                                         struct tkb_push_report *report,
+                                         struct tkb_error *err);
 
 /*
  * Fill the report where `rc` is 0. Returns `rc`; where it was the deadline that
  * ended the push, says so.
  */
-TKB_NODISCARD int tkb_push_end(struct tkb_push_session *session, int rc,
-                               const struct tkb_push_report *done,
-                               struct tkb_push_report *report,
-                               struct tkb_error *err);
+TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
+                                       const struct tkb_push_report *done,
+                                       struct tkb_push_report *report,
+                                       struct tkb_error *err);
 
 /*
  * Upload the bundle in `buffer`, then add its record, whose digest goes to

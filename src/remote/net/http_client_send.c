@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/net/web.h"
-#include "remote/net/web_slot.h"
+#include "remote/net/http_client.h"
+#include "remote/net/http_slot.h"
 
 enum {
 	URL_LIMIT = 16 * 1024
@@ -13,20 +13,20 @@ enum {
 /* curl_easy_setopt() takes long where an option is a number. */
 static const long yes = 1;
 
-static void release_lists(struct tkb_web_slot *slot)
+static void release_lists(struct tkb_http_slot *slot)
 {
 	tkb_curl_slist_free_at(&slot->headers);
 	tkb_curl_slist_free_at(&slot->connect_to);
 	free(tkb_take(slot->url));
 }
 
-void tkb_web_slot_release(struct tkb_web_slot *slot)
+void tkb_http_slot_release(struct tkb_http_slot *slot)
 {
 	tkb_curl_easy_cleanup_at(&slot->curl);
 	release_lists(slot);
 }
 
-static void set_protocol(struct tkb_web_slot *slot,
+static void set_protocol(struct tkb_http_slot *slot,
                          const struct tkb_op_limits *limits, CURLcode *code)
 {
 	CURL *curl = slot->curl;
@@ -48,9 +48,9 @@ static void set_protocol(struct tkb_web_slot *slot,
 	tkb_curl_set(*code, curl, CURLOPT_TCP_KEEPALIVE, yes);
 }
 
-static void set_secrets(struct tkb_web_slot *slot, CURLcode *code)
+static void set_secrets(struct tkb_http_slot *slot, CURLcode *code)
 {
-	const struct tkb_web_options *options = slot->options;
+	const struct tkb_http_client_options *options = slot->options;
 	CURL *curl = slot->curl;
 
 	if (slot->is_other_server)
@@ -74,9 +74,9 @@ static void set_secrets(struct tkb_web_slot *slot, CURLcode *code)
 	}
 }
 
-static void set_method(struct tkb_web_slot *slot, CURLcode *code)
+static void set_method(struct tkb_http_slot *slot, CURLcode *code)
 {
-	const struct tkb_web_request *request = slot->request;
+	const struct tkb_http_request *request = slot->request;
 	CURL *curl = slot->curl;
 	char range[32];
 
@@ -99,10 +99,10 @@ static void set_method(struct tkb_web_slot *slot, CURLcode *code)
 }
 
 /* The caller's headers may be secrets: they go to its own server alone. */
-static int make_headers(struct tkb_web_slot *slot, struct tkb_error *err)
+static int make_headers(struct tkb_http_slot *slot, struct tkb_error *err)
 {
-	const struct tkb_web_options *options = slot->options;
-	const struct tkb_web_request *request = slot->request;
+	const struct tkb_http_client_options *options = slot->options;
+	const struct tkb_http_request *request = slot->request;
 	int rc;
 
 	/*
@@ -125,7 +125,7 @@ static int make_headers(struct tkb_web_slot *slot, struct tkb_error *err)
  * The certificate is held against another name: the URL gets that name, the
  * connection is made to the old one, and the server is told the old one, too.
  */
-static int rename_server(struct tkb_web_slot *slot, const char *url,
+static int rename_server(struct tkb_http_slot *slot, const char *url,
                          const char *name, struct tkb_error *err)
 {
 	const char *host = strstr(url, "://") + 3;
@@ -156,7 +156,7 @@ static int rename_server(struct tkb_web_slot *slot, const char *url,
 	return slot->url == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int set_url(struct tkb_web_slot *slot, const char *url,
+static int set_url(struct tkb_http_slot *slot, const char *url,
                    struct tkb_error *err)
 {
 	const char *name =
@@ -169,8 +169,9 @@ static int set_url(struct tkb_web_slot *slot, const char *url,
 	return slot->url == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
-                    const struct tkb_op_limits *limits, struct tkb_error *err)
+int tkb_http_slot_prepare(struct tkb_http_slot *slot, const char *url,
+                          const struct tkb_op_limits *limits,
+                          struct tkb_error *err)
 {
 	CURLcode code = CURLE_OK;
 	int rc;
@@ -179,7 +180,7 @@ int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
 	 * Use a new handle: one that has shared a connection keeps that one's
 	 * buffer size.
 	 */
-	tkb_web_slot_release(slot);
+	tkb_http_slot_release(slot);
 	slot->curl = curl_easy_init();
 	if (slot->curl == NULL)
 		return tkb_fail_nomem(err);
@@ -195,7 +196,7 @@ int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
 		rc = set_url(slot, url, err);
 	if (rc < 0)
 		return rc;
-	tkb_web_set_callbacks(slot, &code);
+	tkb_http_slot_set_callbacks(slot, &code);
 	set_protocol(slot, limits, &code);
 	tkb_curl_set_tls(slot->curl, slot->options->url, !slot->is_other_server,
 	                 &code);
@@ -205,5 +206,5 @@ int tkb_web_prepare(struct tkb_web_slot *slot, const char *url,
 	if (slot->connect_to != NULL)
 		tkb_curl_set(code, slot->curl, CURLOPT_CONNECT_TO,
 		             slot->connect_to);
-	return code == CURLE_OK ? 0 : tkb_web_explain(slot, code, err);
+	return code == CURLE_OK ? 0 : tkb_http_slot_explain(slot, code, err);
 }

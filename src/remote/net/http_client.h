@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_REMOTE_NET_WEB_H
-#define TKB_REMOTE_NET_WEB_H
+#ifndef TKB_REMOTE_NET_HTTP_CLIENT_H
+#define TKB_REMOTE_NET_HTTP_CLIENT_H
 
 /*
  * HTTP as a client, by libcurl: one request, or many at once over a few
  * connections that are kept alive, within the limits of an operation.
  *
- *     rc = tkb_web_open(&options, &web, err);
- *     rc = tkb_web_do(web, limits, requests, count, err);
- *     for each: rc = tkb_web_judge(&requests[i], limits, err);
+ *     rc = tkb_http_client_open(&options, &client, err);
+ *     rc = tkb_http_client_do(client, limits, requests, count, err);
+ *     for each: rc = tkb_http_request_judge(&requests[i], limits, err);
  *
  * Nothing here tries again, follows a redirect to another host with secrets,
  * or puts a secret into a message. No signal is raised, nothing outlives the
  * deadline (a resolver that hangs neither).
  */
 
-#include "remote/net/web_request.h"
+#include "remote/net/http_request.h"
 
-struct tkb_web;
+struct tkb_http_client;
 
 /*
  * Returns 0, TKB_ERR_INVALID (a parameter that makes no sense),
  * TKB_ERR_UNSUPPORTED (a libcurl that is not safe to use in a library) or
  * TKB_ERR_NOMEM. Nothing is connected to.
  */
-TKB_NODISCARD int tkb_web_open(const struct tkb_web_options *options,
-                               struct tkb_web **out, struct tkb_error *err);
-void tkb_web_close(struct tkb_web *web);
+TKB_NODISCARD int tkb_http_client_open(
+	const struct tkb_http_client_options *options,
+	struct tkb_http_client **out, struct tkb_error *err);
+void tkb_http_client_close(struct tkb_http_client *client);
 
 /*
  * Do all of `requests`, in any order, several at once. Returns 0 where each has
@@ -36,10 +37,10 @@ void tkb_web_close(struct tkb_web *web);
  * TKB_ERR_DENIED; a file of ours that cannot be used is TKB_ERR_INVALID. Who
  * cannot be connected to is not asked for the rest.
  */
-TKB_NODISCARD int tkb_web_do(struct tkb_web *web,
-                             const struct tkb_op_limits *limits,
-                             struct tkb_web_request *requests, size_t count,
-                             struct tkb_error *err);
+TKB_NODISCARD int tkb_http_client_do(struct tkb_http_client *client,
+                                     const struct tkb_op_limits *limits,
+                                     struct tkb_http_request *requests,
+                                     size_t count, struct tkb_error *err);
 
 /*
  * What an answer means for a backend: 0 (2xx; 416 to an `offset`: nothing is
@@ -47,20 +48,21 @@ TKB_NODISCARD int tkb_web_do(struct tkb_web *web,
  * TKB_ERR_UNAVAILABLE (408, 425, 429, 5xx, a redirect that leads nowhere), or
  * the request's `rc`. Hands what Retry-After said to limits->retry_after_ms.
  */
-TKB_NODISCARD int tkb_web_judge(const struct tkb_web_request *request,
-                                const struct tkb_op_limits *limits,
-                                struct tkb_error *err);
+TKB_NODISCARD int tkb_http_request_judge(const struct tkb_http_request *request,
+                                         const struct tkb_op_limits *limits,
+                                         struct tkb_error *err);
 
 /*
  * Of `count` requests that were made together: has the server answered this one
  * with a failure of its own (5xx), another one well, and will nobody ask again?
  * Then what was asked for cannot be read, and the server is not away.
  */
-bool tkb_web_fails_alone(const struct tkb_web_request *request,
-                         const struct tkb_web_request *requests, size_t count,
-                         const struct tkb_op_limits *limits);
+bool tkb_http_request_fails_alone(const struct tkb_http_request *request,
+                                  const struct tkb_http_request *requests,
+                                  size_t count,
+                                  const struct tkb_op_limits *limits);
 
 /* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */
-int64_t tkb_web_date(const char *text);
+int64_t tkb_http_date_parse(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_REMOTE_NET_WEB_REQUEST_H
-#define TKB_REMOTE_NET_WEB_REQUEST_H
+#ifndef TKB_REMOTE_NET_HTTP_REQUEST_H
+#define TKB_REMOTE_NET_HTTP_REQUEST_H
 
 /* A request over HTTP and its answer, and the choices that hold for all. */
 
@@ -10,11 +10,12 @@
 #include "base/buf.h"
 
 enum {
-	TKB_WEB_CONNECTIONS = 8 /* at once, where nobody says how many */
+	TKB_HTTP_CLIENT_CONNECTIONS =
+		8 /* at once, where nobody says how many */
 };
 
 /* All borrowed until close. NULL or 0 is the default in each. */
-struct tkb_web_options {
+struct tkb_http_client_options {
 	const struct tkb_remote_url
 		*url;     /* its TLS parameters are read: cafile,
 	                                  cert, key, verify, server-name */
@@ -25,10 +26,10 @@ struct tkb_web_options {
 	const char *netrc_file;
 	const char *const *headers; /* "Name: value" each, with every request */
 	size_t header_count;
-	uint32_t connections; /* at most so many; TKB_WEB_CONNECTIONS */
+	uint32_t connections; /* at most so many; TKB_HTTP_CLIENT_CONNECTIONS */
 };
 
-struct tkb_web_request {
+struct tkb_http_request {
 	const char *method; /* GET, HEAD, PUT, DELETE, PROPFIND, MKCOL... */
 	const char *url;    /* whole and encoded, sent as it is; no secret */
 	const char *const *headers; /* of this request alone */

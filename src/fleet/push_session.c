@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/push_blob.h"
+#include "fleet/push_session.h"
 
 #include "base/digest.h"
 #include "base/disable.h"
@@ -7,7 +7,7 @@
 #include "collect/collect.h"
 #include "fleet/records.h"
 
-int tkb_push_options_read(struct tkb_push_session *session,
+int tkb_push_session_read(struct tkb_push_session *session,
                           const struct tkb_push_options *given,
                           const struct tkb_push_report *report,
                           struct tkb_error *err)
@@ -34,34 +34,38 @@ int tkb_push_options_read(struct tkb_push_session *session,
 	return 0;
 }
 
-void tkb_push_join(struct tkb_push_session *session, struct tkb_remote *remote)
+void tkb_push_session_attach(struct tkb_push_session *session,
+                             struct tkb_remote *remote)
 {
-	tkb_remote_join(&session->joint, remote, &session->timed.watch);
+	tkb_remote_attach_watch(&session->attachment, remote,
+	                        &session->timed.watch);
 }
 
-int tkb_push_begin(struct tkb_push_session *session, struct tkb_remote *remote,
-                   const struct tkb_push_options *given,
-                   struct tkb_push_report *report, struct tkb_error *err)
+int tkb_push_session_begin(struct tkb_push_session *session,
+                           struct tkb_remote *remote,
+                           const struct tkb_push_options *given,
+                           struct tkb_push_report *report,
+                           struct tkb_error *err)
 {
 	static const struct tkb_push_report nothing = { 0 };
 	int rc;
 
-	rc = tkb_push_options_read(session, given, report, err);
+	rc = tkb_push_session_read(session, given, report, err);
 	if (rc < 0)
 		return rc;
 	if (!session->collect.is_enabled && tkb_is_disabled()) {
 		TKB_STRUCT_WRITE(tkb_push_report, report, &nothing);
 		return TKB_MISS;
 	}
-	tkb_push_join(session, remote);
+	tkb_push_session_attach(session, remote);
 	return 0;
 }
 
-int tkb_push_end(struct tkb_push_session *session, int rc,
-                 const struct tkb_push_report *done,
-                 struct tkb_push_report *report, struct tkb_error *err)
+int tkb_push_session_end(struct tkb_push_session *session, int rc,
+                         const struct tkb_push_report *done,
+                         struct tkb_push_report *report, struct tkb_error *err)
 {
-	tkb_remote_part(&session->joint);
+	tkb_remote_detach_watch(&session->attachment);
 	if (rc == 0)
 		TKB_STRUCT_WRITE(tkb_push_report, report, done);
 	return tkb_timed_end(&session->timed, rc, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remote/net/net.h"
+#include "remote/net/connection.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum {
 	TLS_RECORD_SIZE = 16 * 1024
 };
 
-struct tkb_net {
+struct tkb_connection {
 	struct tkb_peer peer;
 	CURLM *multi;                  /* owned; holds the connection */
 	CURL *curl;                    /* owned */
@@ -33,7 +33,8 @@ struct tkb_net {
 	char fault[CURL_ERROR_SIZE];
 };
 
-struct tkb_op_limits tkb_net_connect_limits(const struct tkb_op_limits *limits)
+struct tkb_op_limits tkb_connection_open_limits(
+	const struct tkb_op_limits *limits)
 {
 	const uint64_t end_ns =
 		tkb_now_ns() + limits->connect_ms * TKB_NS_PER_MS;
@@ -46,27 +47,29 @@ struct tkb_op_limits tkb_net_connect_limits(const struct tkb_op_limits *limits)
 	return shorter;
 }
 
-void tkb_net_close(struct tkb_net *net)
+void tkb_connection_close(struct tkb_connection *connection)
 {
-	if (net == NULL)
+	if (connection == NULL)
 		return;
-	if (net->multi != NULL && net->curl != NULL)
-		(void)curl_multi_remove_handle(net->multi, net->curl);
-	curl_easy_cleanup(net->curl);
-	curl_multi_cleanup(net->multi);
-	curl_slist_free_all(net->connect_to);
-	free(net);
+	if (connection->multi != NULL && connection->curl != NULL)
+		(void)curl_multi_remove_handle(connection->multi,
+		                               connection->curl);
+	curl_easy_cleanup(connection->curl);
+	curl_multi_cleanup(connection->multi);
+	curl_slist_free_all(connection->connect_to);
+	free(connection);
 }
 
-static void close_at(struct tkb_net **net)
+static void close_at(struct tkb_connection **connection)
 {
-	tkb_net_close(*net);
+	tkb_connection_close(*connection);
 }
 
-static int explain(struct tkb_net *net, CURLcode code, struct tkb_error *err)
+static int explain(struct tkb_connection *connection, CURLcode code,
+                   struct tkb_error *err)
 {
-	const int rc = tkb_curl_explain(net->curl, net->peer.url, net->fault,
-	                                code, err);
+	const int rc = tkb_curl_explain(connection->curl, connection->peer.url,
+	                                connection->fault, code, err);
 
 	return rc < 0 ? rc
 	              : tkb_fail(err, TKB_ERR_UNAVAILABLE, "%s",
@@ -77,10 +80,10 @@ static int explain(struct tkb_net *net, CURLcode code, struct tkb_error *err)
  * With a server-name, the URL has that name, so that the certificate is checked
  * against it, and CURLOPT_CONNECT_TO has the host.
  */
-static int set_address(struct tkb_net *net, CURLcode *code,
+static int set_address(struct tkb_connection *connection, CURLcode *code,
                        struct tkb_error *err)
 {
-	const struct tkb_peer *peer = &net->peer;
+	const struct tkb_peer *peer = &connection->peer;
 	const char *host = peer->port != 0 ? peer->url->host : "localhost";
 	const char *name = tkb_remote_url_param(peer->url, "server-name");
 	const char *shown = name != NULL ? name : host;
@@ -91,10 +94,10 @@ static int set_address(struct tkb_net *net, CURLcode *code,
 		(void)snprintf(
 			text, sizeof(text),
 			strchr(host, ':') != NULL ? "::[%s]:" : "::%s:", host);
-		if (tkb_curl_slist_add(&net->connect_to, text, err) < 0)
+		if (tkb_curl_slist_add(&connection->connect_to, text, err) < 0)
 			return TKB_ERR_NOMEM;
-		tkb_curl_set(*code, net->curl, CURLOPT_CONNECT_TO,
-		             net->connect_to);
+		tkb_curl_set(*code, connection->curl, CURLOPT_CONNECT_TO,
+		             connection->connect_to);
 	}
 	if (snprintf(text, sizeof(text),
 	             is_ipv6 ? "%s://[%s]:%u" : "%s://%s:%u",
@@ -104,22 +107,23 @@ static int set_address(struct tkb_net *net, CURLcode *code,
 	    strpbrk(shown, "/?#@") != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.200s' cannot be a server's name", shown);
-	tkb_curl_set(*code, net->curl, CURLOPT_URL, text);
+	tkb_curl_set(*code, connection->curl, CURLOPT_URL, text);
 	return 0;
 }
 
-static int set_options(struct tkb_net *net, const struct tkb_op_limits *limits,
+static int set_options(struct tkb_connection *connection,
+                       const struct tkb_op_limits *limits,
                        struct tkb_error *err)
 {
 	const int left_ms = tkb_op_limits_wait_ms(limits, 24 * 60 * 60 * 1000);
-	const struct tkb_peer *peer = &net->peer;
+	const struct tkb_peer *peer = &connection->peer;
 	CURLcode code = CURLE_OK;
-	CURL *curl = net->curl;
+	CURL *curl = connection->curl;
 	int rc;
 
 	tkb_curl_set(code, curl, CURLOPT_NOSIGNAL, 1L);
 	tkb_curl_set(code, curl, CURLOPT_QUICK_EXIT, 1L);
-	tkb_curl_set(code, curl, CURLOPT_ERRORBUFFER, net->fault);
+	tkb_curl_set(code, curl, CURLOPT_ERRORBUFFER, connection->fault);
 	tkb_curl_set(code, curl, CURLOPT_CONNECT_ONLY, 1L);
 	tkb_curl_set(code, curl, CURLOPT_PROXY, "");
 	tkb_curl_set(code, curl, CURLOPT_SSL_ENABLE_ALPN, 0L);
@@ -135,10 +139,10 @@ static int set_options(struct tkb_net *net, const struct tkb_op_limits *limits,
 		             peer->url->path);
 	if (peer->has_tls)
 		tkb_curl_set_tls(curl, peer->url, true, &code);
-	rc = set_address(net, &code, err);
+	rc = set_address(connection, &code, err);
 	if (rc < 0)
 		return rc;
-	return code == CURLE_OK ? 0 : explain(net, code, err);
+	return code == CURLE_OK ? 0 : explain(connection, code, err);
 }
 
 static int fail_multi(CURLMcode code, struct tkb_error *err)
@@ -147,10 +151,11 @@ static int fail_multi(CURLMcode code, struct tkb_error *err)
 	                curl_multi_strerror(code));
 }
 
-static int connect_it(struct tkb_net *net, const struct tkb_op_limits *limits,
-                      struct tkb_error *err)
+static int connect_it(struct tkb_connection *connection,
+                      const struct tkb_op_limits *limits, struct tkb_error *err)
 {
-	CURLMcode code = curl_multi_add_handle(net->multi, net->curl);
+	CURLMcode code =
+		curl_multi_add_handle(connection->multi, connection->curl);
 	int count = 0;
 
 	for (;;) {
@@ -158,18 +163,18 @@ static int connect_it(struct tkb_net *net, const struct tkb_op_limits *limits,
 		int rc;
 
 		if (code == CURLM_OK)
-			code = curl_multi_perform(net->multi, &count);
+			code = curl_multi_perform(connection->multi, &count);
 		if (code != CURLM_OK)
 			return fail_multi(code, err);
-		message = curl_multi_info_read(net->multi, &count);
+		message = curl_multi_info_read(connection->multi, &count);
 		if (message != NULL && message->data.result != CURLE_OK)
-			return explain(net, message->data.result, err);
+			return explain(connection, message->data.result, err);
 		if (message != NULL)
 			return 0;
 		rc = tkb_op_limits_check(limits, err);
 		if (rc < 0)
 			return tkb_fail_while(err, rc, "cannot connect");
-		code = curl_multi_poll(net->multi, NULL, 0,
+		code = curl_multi_poll(connection->multi, NULL, 0,
 		                       tkb_op_limits_wait_ms(limits, TICK_MS),
 		                       NULL);
 	}
@@ -178,12 +183,12 @@ static int connect_it(struct tkb_net *net, const struct tkb_op_limits *limits,
 static int keep_text(CURL *curl, curl_infotype type, char *text, size_t size,
                      void *self)
 {
-	struct tkb_net *net = self;
+	struct tkb_connection *connection = self;
 
 	(void)curl;
 	if (type == CURLINFO_TEXT)
-		(void)snprintf(net->fault, sizeof(net->fault), "%.*s",
-		               (int)size, text);
+		(void)snprintf(connection->fault, sizeof(connection->fault),
+		               "%.*s", (int)size, text);
 	return 0;
 }
 
@@ -191,23 +196,25 @@ static int keep_text(CURL *curl, curl_infotype type, char *text, size_t size,
  * The error buffer keeps the first failure, which may be one that connecting
  * got over. Keep the last one from here on.
  */
-static int keep_last_fault(struct tkb_net *net, struct tkb_error *err)
+static int keep_last_fault(struct tkb_connection *connection,
+                           struct tkb_error *err)
 {
-	CURLcode code =
-		curl_easy_getinfo(net->curl, CURLINFO_ACTIVESOCKET, &net->fd);
+	CURLcode code = curl_easy_getinfo(
+		connection->curl, CURLINFO_ACTIVESOCKET, &connection->fd);
 
-	tkb_curl_set(code, net->curl, CURLOPT_DEBUGFUNCTION, keep_text);
-	tkb_curl_set(code, net->curl, CURLOPT_DEBUGDATA, net);
-	tkb_curl_set(code, net->curl, CURLOPT_VERBOSE, 1L);
-	return code == CURLE_OK ? 0 : explain(net, code, err);
+	tkb_curl_set(code, connection->curl, CURLOPT_DEBUGFUNCTION, keep_text);
+	tkb_curl_set(code, connection->curl, CURLOPT_DEBUGDATA, connection);
+	tkb_curl_set(code, connection->curl, CURLOPT_VERBOSE, 1L);
+	return code == CURLE_OK ? 0 : explain(connection, code, err);
 }
 
-int tkb_net_open(const struct tkb_peer *peer,
-                 const struct tkb_op_limits *limits, struct tkb_net **out,
-                 struct tkb_error *err)
+int tkb_connection_open(const struct tkb_peer *peer,
+                        const struct tkb_op_limits *limits,
+                        struct tkb_connection **out, struct tkb_error *err)
 {
 	const size_t path_limit = sizeof(((struct sockaddr_un *)0)->sun_path);
-	TKB_AUTO(close_at) struct tkb_net *net = calloc(1, sizeof(*net));
+	TKB_AUTO(close_at)
+	struct tkb_connection *connection = calloc(1, sizeof(*connection));
 	int rc;
 
 	rc = tkb_curl_check_threads(err);
@@ -217,46 +224,47 @@ int tkb_net_open(const struct tkb_peer *peer,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the socket's path is longer than %zu bytes",
 		                path_limit - 1);
-	if (net == NULL)
+	if (connection == NULL)
 		return tkb_fail_nomem(err);
-	net->peer = *peer;
-	net->curl = curl_easy_init();
-	net->multi = curl_multi_init();
-	if (net->curl == NULL || net->multi == NULL)
+	connection->peer = *peer;
+	connection->curl = curl_easy_init();
+	connection->multi = curl_multi_init();
+	if (connection->curl == NULL || connection->multi == NULL)
 		return tkb_fail_nomem(err);
-	rc = set_options(net, limits, err);
+	rc = set_options(connection, limits, err);
 	if (rc == 0)
-		rc = connect_it(net, limits, err);
+		rc = connect_it(connection, limits, err);
 	if (rc < 0)
 		return rc;
-	rc = keep_last_fault(net, err);
+	rc = keep_last_fault(connection, err);
 	if (rc < 0)
 		return rc;
-	*out = tkb_take(net);
+	*out = tkb_take(connection);
 	return 0;
 }
 
 /* Wait until `events` (POLLIN, POLLOUT) may be. */
-static int wait_for(const struct tkb_net *net, short events,
+static int wait_for(const struct tkb_connection *connection, short events,
                     const struct tkb_op_limits *limits, struct tkb_error *err)
 {
-	struct pollfd item = { .fd = net->fd, .events = events };
+	struct pollfd item = { .fd = connection->fd, .events = events };
 
-	if (tkb_op_limits_has_stalled(limits, net->moved_ns))
+	if (tkb_op_limits_has_stalled(limits, connection->moved_ns))
 		return tkb_op_limits_fail_stalled(limits, err);
 	(void)poll(&item, 1, tkb_op_limits_wait_ms(limits, TICK_MS));
 	return 0;
 }
 
-int tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *limits,
-                  struct tkb_bytes bytes, struct tkb_error *err)
+int tkb_connection_write(struct tkb_connection *connection,
+                         const struct tkb_op_limits *limits,
+                         struct tkb_bytes bytes, struct tkb_error *err)
 {
 	int rc = 0;
 
-	net->moved_ns = tkb_now_ns();
-	while (bytes.size != 0 && !net->is_hung_up && rc == 0) {
+	connection->moved_ns = tkb_now_ns();
+	while (bytes.size != 0 && !connection->is_hung_up && rc == 0) {
 		const size_t size =
-			net->peer.has_tls && bytes.size > TLS_RECORD_SIZE
+			connection->peer.has_tls && bytes.size > TLS_RECORD_SIZE
 				? TLS_RECORD_SIZE
 				: bytes.size;
 		size_t moved = 0;
@@ -265,45 +273,47 @@ int tkb_net_write(struct tkb_net *net, const struct tkb_op_limits *limits,
 		rc = tkb_op_limits_check(limits, err);
 		if (rc < 0)
 			return rc;
-		code = curl_easy_send(net->curl, bytes.data, size, &moved);
+		code = curl_easy_send(connection->curl, bytes.data, size,
+		                      &moved);
 		if (code == CURLE_AGAIN)
-			rc = wait_for(net, POLLOUT, limits, err);
+			rc = wait_for(connection, POLLOUT, limits, err);
 		else if (code == CURLE_OK)
-			net->moved_ns = tkb_now_ns();
-		net->is_hung_up = code != CURLE_OK && code != CURLE_AGAIN;
+			connection->moved_ns = tkb_now_ns();
+		connection->is_hung_up =
+			code != CURLE_OK && code != CURLE_AGAIN;
 		bytes = tkb_bytes_slice(bytes, moved, bytes.size);
 	}
 	return rc;
 }
 
-bool tkb_net_is_hung_up(const struct tkb_net *net)
+bool tkb_connection_is_hung_up(const struct tkb_connection *connection)
 {
-	return net->is_hung_up;
+	return connection->is_hung_up;
 }
 
-int tkb_net_read(struct tkb_net *net, const struct tkb_op_limits *limits,
-                 void *data, size_t size, size_t *got_out,
-                 struct tkb_error *err)
+int tkb_connection_read(struct tkb_connection *connection,
+                        const struct tkb_op_limits *limits, void *data,
+                        size_t size, size_t *got_out, struct tkb_error *err)
 {
 	int rc = 0;
 
-	net->moved_ns = tkb_now_ns();
-	net->fault[0] = '\0';
+	connection->moved_ns = tkb_now_ns();
+	connection->fault[0] = '\0';
 	while (rc == 0) {
 		CURLcode code;
 
 		rc = tkb_op_limits_check(limits, err);
 		if (rc < 0)
 			return rc;
-		code = curl_easy_recv(net->curl, data, size, got_out);
+		code = curl_easy_recv(connection->curl, data, size, got_out);
 		if (code == CURLE_OK && *got_out != 0)
 			return 0;
 		if (code != CURLE_AGAIN)
-			return explain(net,
+			return explain(connection,
 			               code == CURLE_OK ? CURLE_GOT_NOTHING
 			                                : code,
 			               err);
-		rc = wait_for(net, POLLIN, limits, err);
+		rc = wait_for(connection, POLLIN, limits, err);
 	}
 	return rc;
 }

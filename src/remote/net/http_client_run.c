@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "remote/net/limits.h"
-#include "remote/net/web_slot.h"
+#include "remote/net/http_slot.h"
 
 /* Running several requests at once, within the limits. */
 
@@ -12,75 +12,76 @@ enum {
 	TICK_MS = 50 /* between two looks at the bounds */
 };
 
-/* One tkb_web_do(). */
+/* One tkb_http_client_do(). */
 struct run {
-	struct tkb_web *web;
+	struct tkb_http_client *client;
 	const struct tkb_op_limits *limits;
-	struct tkb_web_request *requests;
+	struct tkb_http_request *requests;
 	size_t count;
 	size_t next; /* not begun yet */
-	const struct tkb_web_request
+	const struct tkb_http_request
 		*connect_failure; /* the server is not there */
 };
 
 /* How many requests run at once: over HTTP/2 several share a connection. */
 static size_t window(const struct run *run)
 {
-	const struct tkb_web *web = run->web;
+	const struct tkb_http_client *client = run->client;
 	const char *url = run->requests[run->next].url;
 
-	return strncmp(url, "https:", 6) == 0 ? web->slot_count
-	                                      : web->options.connections;
+	return strncmp(url, "https:", 6) == 0 ? client->slot_count
+	                                      : client->options.connections;
 }
 
-static void drop(struct tkb_web *web, struct tkb_web_slot *slot)
+static void drop(struct tkb_http_client *client, struct tkb_http_slot *slot)
 {
-	(void)curl_multi_remove_handle(web->multi, slot->curl);
+	(void)curl_multi_remove_handle(client->multi, slot->curl);
 	slot->request = NULL;
-	web->active_count--;
+	client->active_count--;
 }
 
-static void drop_all(struct tkb_web *web)
+static void drop_all(struct tkb_http_client *client)
 {
-	for (size_t i = 0; i < web->slot_count; i++) {
-		if (web->slots[i].request != NULL)
-			drop(web, &web->slots[i]);
+	for (size_t i = 0; i < client->slot_count; i++) {
+		if (client->slots[i].request != NULL)
+			drop(client, &client->slots[i]);
 	}
 }
 
 /* End a transfer early. */
-static void end_slot(struct tkb_web *web, struct tkb_web_slot *slot,
+static void end_slot(struct tkb_http_client *client, struct tkb_http_slot *slot,
                      const struct tkb_error *why)
 {
-	struct tkb_web_request *request = slot->request;
+	struct tkb_http_request *request = slot->request;
 
-	drop(web, slot);
+	drop(client, slot);
 	request->rc = why->status;
 	request->error = *why;
 }
 
-static int add(struct run *run, struct tkb_web_slot *slot,
+static int add(struct run *run, struct tkb_http_slot *slot,
                struct tkb_error *err)
 {
 	slot->is_moving = false;
-	if (curl_multi_add_handle(run->web->multi, slot->curl) != CURLM_OK) {
+	if (curl_multi_add_handle(run->client->multi, slot->curl) != CURLM_OK) {
 		slot->request = NULL;
 		return tkb_fail_nomem(err);
 	}
-	run->web->active_count++;
+	run->client->active_count++;
 	return 0;
 }
 
-static int start(struct run *run, struct tkb_web_slot *slot,
+static int start(struct run *run, struct tkb_http_slot *slot,
                  struct tkb_error *err)
 {
-	struct tkb_web_request *request = &run->requests[run->next++];
+	struct tkb_http_request *request = &run->requests[run->next++];
 	int rc;
 
 	slot->request = request;
 	slot->redirects = 0;
 	slot->is_other_server = false;
-	rc = tkb_web_prepare(slot, request->url, run->limits, &request->error);
+	rc = tkb_http_slot_prepare(slot, request->url, run->limits,
+	                           &request->error);
 	if (rc == 0)
 		return add(run, slot, err);
 	slot->request = NULL;
@@ -90,16 +91,17 @@ static int start(struct run *run, struct tkb_web_slot *slot,
 
 static int start_some(struct run *run, struct tkb_error *err)
 {
-	struct tkb_web *web = run->web;
+	struct tkb_http_client *client = run->client;
 
-	for (size_t i = 0; i < web->slot_count && run->next < run->count; i++) {
+	for (size_t i = 0; i < client->slot_count && run->next < run->count;
+	     i++) {
 		int rc;
 
-		if (web->slots[i].request != NULL)
+		if (client->slots[i].request != NULL)
 			continue;
-		if (web->active_count >= window(run))
+		if (client->active_count >= window(run))
 			return 0;
-		rc = start(run, &web->slots[i], err);
+		rc = start(run, &client->slots[i], err);
 		if (rc < 0)
 			return rc;
 	}
@@ -109,32 +111,32 @@ static int start_some(struct run *run, struct tkb_error *err)
 /* After a connection failure, fail the remaining requests without trying. */
 static void fail_remaining(struct run *run)
 {
-	struct tkb_web *web = run->web;
+	struct tkb_http_client *client = run->client;
 
-	for (size_t i = 0; i < web->slot_count; i++) {
-		const struct tkb_web_slot *slot = &web->slots[i];
+	for (size_t i = 0; i < client->slot_count; i++) {
+		const struct tkb_http_slot *slot = &client->slots[i];
 
 		if (slot->request != NULL && !slot->is_moving)
-			end_slot(web, &web->slots[i],
+			end_slot(client, &client->slots[i],
 			         &run->connect_failure->error);
 	}
 	for (; run->next < run->count; run->next++) {
-		struct tkb_web_request *request = &run->requests[run->next];
+		struct tkb_http_request *request = &run->requests[run->next];
 
 		request->rc = run->connect_failure->rc;
 		request->error = run->connect_failure->error;
 	}
 }
 
-static int finish(struct run *run, struct tkb_web_slot *slot, CURLcode code,
+static int finish(struct run *run, struct tkb_http_slot *slot, CURLcode code,
                   struct tkb_error *err)
 {
-	struct tkb_web_request *request = slot->request;
+	struct tkb_http_request *request = slot->request;
 	int rc;
 
-	(void)curl_multi_remove_handle(run->web->multi, slot->curl);
-	run->web->active_count--;
-	rc = tkb_web_finish(slot, code, run->limits);
+	(void)curl_multi_remove_handle(run->client->multi, slot->curl);
+	run->client->active_count--;
+	rc = tkb_http_slot_finish(slot, code, run->limits);
 	if (rc == TKB_MISS)
 		return add(run, slot, err);
 	slot->request = NULL;
@@ -143,13 +145,14 @@ static int finish(struct run *run, struct tkb_web_slot *slot, CURLcode code,
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }
 
-static struct tkb_web_slot *slot_of(struct tkb_web *web, const CURL *curl)
+static struct tkb_http_slot *slot_of(struct tkb_http_client *client,
+                                     const CURL *curl)
 {
 	size_t i = 0;
 
-	while (web->slots[i].curl != curl)
+	while (client->slots[i].curl != curl)
 		i++;
-	return &web->slots[i];
+	return &client->slots[i];
 }
 
 static int finish_some(struct run *run, struct tkb_error *err)
@@ -158,14 +161,14 @@ static int finish_some(struct run *run, struct tkb_error *err)
 
 	for (;;) {
 		const CURLMsg *message =
-			curl_multi_info_read(run->web->multi, &left);
+			curl_multi_info_read(run->client->multi, &left);
 		int rc;
 
 		if (message == NULL)
 			break;
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		rc = finish(run, slot_of(run->web, message->easy_handle),
+		rc = finish(run, slot_of(run->client, message->easy_handle),
 		            message->data.result, err);
 		if (rc < 0)
 			return rc;
@@ -179,7 +182,7 @@ static int finish_some(struct run *run, struct tkb_error *err)
  * What libcurl has written may stay in the socket for long on a slow
  * connection: a socket whose queue shrinks is not stalled.
  */
-static void check_socket(struct tkb_web_slot *slot, uint64_t now)
+static void check_socket(struct tkb_http_slot *slot, uint64_t now)
 {
 	curl_socket_t fd = CURL_SOCKET_BAD;
 	int unsent = 0;
@@ -200,23 +203,23 @@ static void end_stalled(struct run *run, uint64_t now)
 	struct tkb_error why = { 0 };
 
 	(void)tkb_op_limits_fail_stalled(limits, &why);
-	for (size_t i = 0; i < run->web->slot_count; i++) {
-		struct tkb_web_slot *slot = &run->web->slots[i];
+	for (size_t i = 0; i < run->client->slot_count; i++) {
+		struct tkb_http_slot *slot = &run->client->slots[i];
 
 		if (slot->request == NULL || !slot->is_moving)
 			continue;
 		check_socket(slot, now);
 		if (tkb_op_limits_has_stalled(limits, slot->moved_ns))
-			end_slot(run->web, slot, &why);
+			end_slot(run->client, slot, &why);
 	}
 }
 
 /* The operation is over: end what is under way, and what is not begun. */
 static void end_all(struct run *run, const struct tkb_error *why)
 {
-	for (size_t i = 0; i < run->web->slot_count; i++) {
-		if (run->web->slots[i].request != NULL)
-			end_slot(run->web, &run->web->slots[i], why);
+	for (size_t i = 0; i < run->client->slot_count; i++) {
+		if (run->client->slots[i].request != NULL)
+			end_slot(run->client, &run->client->slots[i], why);
 	}
 	for (; run->next < run->count; run->next++) {
 		run->requests[run->next].rc = why->status;
@@ -242,7 +245,7 @@ static int check_limits(struct run *run, struct tkb_error *err)
 static int wait_a_tick(const struct run *run, struct tkb_error *err)
 {
 	const CURLMcode code = curl_multi_poll(
-		run->web->multi, NULL, 0,
+		run->client->multi, NULL, 0,
 		tkb_op_limits_wait_ms(run->limits, TICK_MS), NULL);
 
 	if (code == CURLM_OK)
@@ -268,14 +271,15 @@ static int do_all(struct run *run, struct tkb_error *err)
 		}
 		if (rc == 0)
 			rc = start_some(run, err);
-		if (rc < 0 || run->web->active_count == 0)
+		if (rc < 0 || run->client->active_count == 0)
 			return rc;
-		before = run->web->active_count;
-		if (curl_multi_perform(run->web->multi, &running) != CURLM_OK)
+		before = run->client->active_count;
+		if (curl_multi_perform(run->client->multi, &running) !=
+		    CURLM_OK)
 			return tkb_fail_nomem(err);
 		rc = finish_some(run, err);
 		/* Where one was done, there is room for the next. */
-		if (rc == 0 && run->web->active_count == before &&
+		if (rc == 0 && run->client->active_count == before &&
 		    before == (size_t)running)
 			rc = wait_a_tick(run, err);
 		if (rc < 0)
@@ -283,14 +287,15 @@ static int do_all(struct run *run, struct tkb_error *err)
 	}
 }
 
-int tkb_web_run(struct tkb_web *web, const struct tkb_op_limits *limits,
-                struct tkb_web_request *requests, size_t count,
-                struct tkb_error *err)
+int tkb_http_client_run(struct tkb_http_client *client,
+                        const struct tkb_op_limits *limits,
+                        struct tkb_http_request *requests, size_t count,
+                        struct tkb_error *err)
 {
-	struct run run = { web, limits, requests, count, 0, NULL };
+	struct run run = { client, limits, requests, count, 0, NULL };
 	int rc;
 
 	rc = do_all(&run, err);
-	drop_all(web);
+	drop_all(client);
 	return rc;
 }

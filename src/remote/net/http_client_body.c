@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "remote/net/web_slot.h"
+#include "remote/net/http_slot.h"
 
 /* What libcurl calls: bytes that come, and bytes that go. */
 
@@ -16,7 +16,7 @@ enum {
 static int note_connection(void *self, const char *to, const char *from,
                            int to_port, int from_port)
 {
-	struct tkb_web_slot *slot = self;
+	struct tkb_http_slot *slot = self;
 
 	(void)to, (void)from, (void)to_port, (void)from_port;
 	slot->is_moving = true;
@@ -31,7 +31,7 @@ static int note_connection(void *self, const char *to, const char *from,
 static size_t take_header(const char *data, size_t size, size_t count,
                           void *self)
 {
-	struct tkb_web_slot *slot = self;
+	struct tkb_http_slot *slot = self;
 	const size_t length = size * count;
 
 	slot->moved_ns = tkb_now_ns();
@@ -49,7 +49,7 @@ static size_t take_header(const char *data, size_t size, size_t count,
 
 static size_t give_body(char *data, size_t size, size_t count, void *self)
 {
-	struct tkb_web_slot *slot = self;
+	struct tkb_http_slot *slot = self;
 	const struct tkb_blob *body = slot->request->body;
 	size_t wanted = size * count;
 	size_t got = 0;
@@ -76,7 +76,7 @@ static size_t give_body(char *data, size_t size, size_t count, void *self)
  */
 static int rewind_body(void *self, curl_off_t offset, int origin)
 {
-	struct tkb_web_slot *slot = self;
+	struct tkb_http_slot *slot = self;
 
 	if (origin != SEEK_SET || offset < 0)
 		return CURL_SEEKFUNC_FAIL;
@@ -87,14 +87,14 @@ static int rewind_body(void *self, curl_off_t offset, int origin)
 /*
  * Skip bytes of a body that nobody wants. Returns false if there are too many.
  */
-static bool pass_over(struct tkb_web_slot *slot, size_t size)
+static bool pass_over(struct tkb_http_slot *slot, size_t size)
 {
 	slot->got += size;
-	slot->is_enough = slot->got > TKB_WEB_DRAIN;
+	slot->is_enough = slot->got > TKB_HTTP_DRAIN;
 	return !slot->is_enough;
 }
 
-static bool keep_refusal(struct tkb_web_slot *slot, struct tkb_bytes bytes)
+static bool keep_refusal(struct tkb_http_slot *slot, struct tkb_bytes bytes)
 {
 	struct tkb_buf *refusal = slot->request->refusal;
 
@@ -110,9 +110,9 @@ static bool keep_refusal(struct tkb_web_slot *slot, struct tkb_bytes bytes)
 }
 
 /* Check that the answer begins at `offset`. */
-static int check_part(struct tkb_web_slot *slot)
+static int check_part(struct tkb_http_slot *slot)
 {
-	struct tkb_web_request *request = slot->request;
+	struct tkb_http_request *request = slot->request;
 	struct curl_header *header = NULL;
 	char wanted[64];
 
@@ -127,10 +127,10 @@ static int check_part(struct tkb_web_slot *slot)
 }
 
 /* Hand the bytes of a 2xx answer to the sink. */
-static int hand_on(struct tkb_web_slot *slot, struct tkb_bytes bytes,
+static int hand_on(struct tkb_http_slot *slot, struct tkb_bytes bytes,
                    bool is_part)
 {
-	struct tkb_web_request *request = slot->request;
+	struct tkb_http_request *request = slot->request;
 	const uint64_t skip = is_part ? 0 : request->offset;
 	const uint64_t at = slot->got;
 
@@ -149,8 +149,8 @@ static int hand_on(struct tkb_web_slot *slot, struct tkb_bytes bytes,
 
 static size_t take_body(const char *data, size_t size, size_t count, void *self)
 {
-	struct tkb_web_slot *slot = self;
-	const struct tkb_web_request *request = slot->request;
+	struct tkb_http_slot *slot = self;
+	const struct tkb_http_request *request = slot->request;
 	const struct tkb_bytes bytes = { data, size * count };
 	long status = 0;
 	bool is_part;
@@ -169,7 +169,7 @@ static size_t take_body(const char *data, size_t size, size_t count, void *self)
 	return slot->rc == 0 ? bytes.size : 0;
 }
 
-void tkb_web_set_callbacks(struct tkb_web_slot *slot, CURLcode *code)
+void tkb_http_slot_set_callbacks(struct tkb_http_slot *slot, CURLcode *code)
 {
 	CURL *curl = slot->curl;
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/net/web.h"
-#include "remote/net/web_slot.h"
+#include "remote/net/http_client.h"
+#include "remote/net/http_slot.h"
 
 enum {
 	RETRY_LIMIT_S = 3600
@@ -15,8 +15,8 @@ static int refuse(struct tkb_error *err, int status, const char *what)
 	return tkb_fail(err, status, "%s", what);
 }
 
-int tkb_web_explain(const struct tkb_web_slot *slot, CURLcode code,
-                    struct tkb_error *err)
+int tkb_http_slot_explain(const struct tkb_http_slot *slot, CURLcode code,
+                          struct tkb_error *err)
 {
 	int rc;
 
@@ -54,7 +54,7 @@ static void copy_header(CURL *curl, const char *name, char *out, size_t size)
 		memcpy(out, header->value, strlen(header->value) + 1);
 }
 
-int64_t tkb_web_date(const char *text)
+int64_t tkb_http_date_parse(const char *text)
 {
 	const time_t time = text[0] != '\0' ? curl_getdate(text, NULL) : 0;
 
@@ -66,12 +66,12 @@ static int64_t read_date(CURL *curl, const char *name)
 	char text[64] = "";
 
 	copy_header(curl, name, text, sizeof(text));
-	return tkb_web_date(text);
+	return tkb_http_date_parse(text);
 }
 
-static void fill_in(struct tkb_web_slot *slot)
+static void fill_in(struct tkb_http_slot *slot)
 {
-	struct tkb_web_request *request = slot->request;
+	struct tkb_http_request *request = slot->request;
 	CURL *curl = slot->curl;
 	curl_off_t number = -1;
 	const char *type = NULL;
@@ -134,10 +134,10 @@ static bool is_same(const struct origin *a, const char *url)
 }
 
 /* A redirect to another server gets neither secrets nor uploads. */
-static int go_to_other_server(struct tkb_web_slot *slot,
+static int go_to_other_server(struct tkb_http_slot *slot,
                               const struct origin *origin)
 {
-	const struct tkb_web_request *request = slot->request;
+	const struct tkb_http_request *request = slot->request;
 	const bool reads = strcmp(request->method, "GET") == 0 ||
 	                   strcmp(request->method, "HEAD") == 0;
 
@@ -157,7 +157,7 @@ static int go_to_other_server(struct tkb_web_slot *slot,
 }
 
 /* TKB_MISS: the slot is ready to ask there. */
-static int follow(struct tkb_web_slot *slot, const char *location,
+static int follow(struct tkb_http_slot *slot, const char *location,
                   const struct tkb_op_limits *limits)
 {
 	TKB_AUTO(tkb_free_at) char *url = strdup(location);
@@ -171,15 +171,15 @@ static int follow(struct tkb_web_slot *slot, const char *location,
 	                                   strcmp(origin.scheme, "https") != 0))
 		return refuse(err, TKB_ERR_UNAVAILABLE,
 		              "it redirects to what is no HTTP");
-	if (++slot->redirects > TKB_WEB_REDIRECTS)
+	if (++slot->redirects > TKB_HTTP_REDIRECTS)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it redirects more than %d times",
-		                TKB_WEB_REDIRECTS);
+		                TKB_HTTP_REDIRECTS);
 	if (!is_same(&origin, slot->url) &&
 	    !is_same(&origin, slot->request->url))
 		rc = go_to_other_server(slot, &origin);
 	if (rc == 0)
-		rc = tkb_web_prepare(slot, url, limits, err);
+		rc = tkb_http_slot_prepare(slot, url, limits, err);
 	return rc == 0 ? TKB_MISS : rc;
 }
 
@@ -189,18 +189,19 @@ static bool is_redirect(long status)
 	       status == 307 || status == 308;
 }
 
-int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
-                   const struct tkb_op_limits *limits)
+int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
+                         const struct tkb_op_limits *limits)
 {
-	struct tkb_web_request *request = slot->request;
+	struct tkb_http_request *request = slot->request;
 	const char *location = NULL;
 
 	request->rc = slot->rc;
 	if (slot->rc == 0 && code != CURLE_OK && !slot->is_enough)
-		request->rc = tkb_web_explain(slot, code, &request->error);
+		request->rc =
+			tkb_http_slot_explain(slot, code, &request->error);
 	else if (slot->rc == 0 && !slot->is_answered)
-		request->rc = tkb_web_explain(slot, CURLE_PARTIAL_FILE,
-		                              &request->error);
+		request->rc = tkb_http_slot_explain(slot, CURLE_PARTIAL_FILE,
+		                                    &request->error);
 	if (request->rc < 0)
 		return request->rc;
 	fill_in(slot);
@@ -210,7 +211,7 @@ int tkb_web_finish(struct tkb_web_slot *slot, CURLcode code,
 	return request->rc;
 }
 
-static int judge_status(const struct tkb_web_request *request,
+static int judge_status(const struct tkb_http_request *request,
                         struct tkb_error *err)
 {
 	const long status = request->status;
@@ -238,8 +239,9 @@ static int judge_status(const struct tkb_web_request *request,
 	                status);
 }
 
-int tkb_web_judge(const struct tkb_web_request *request,
-                  const struct tkb_op_limits *limits, struct tkb_error *err)
+int tkb_http_request_judge(const struct tkb_http_request *request,
+                           const struct tkb_op_limits *limits,
+                           struct tkb_error *err)
 {
 	int rc;
 
@@ -254,9 +256,10 @@ int tkb_web_judge(const struct tkb_web_request *request,
 	return rc;
 }
 
-bool tkb_web_fails_alone(const struct tkb_web_request *request,
-                         const struct tkb_web_request *requests, size_t count,
-                         const struct tkb_op_limits *limits)
+bool tkb_http_request_fails_alone(const struct tkb_http_request *request,
+                                  const struct tkb_http_request *requests,
+                                  size_t count,
+                                  const struct tkb_op_limits *limits)
 {
 	if (!limits->is_last_attempt || request->rc < 0 ||
 	    request->status / 100 != 5)
