@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "text/json.h"
+#include "text/schema.h"
 #include "cache/metadata.h"
 
 enum {
@@ -14,22 +14,11 @@ enum {
 	SHARED_LIMIT = 16 << 20
 };
 
-/* State of reading the metadata's members. */
-struct reader {
-	struct tkb_json json;
+/* What is read of the metadata besides what stays. */
+struct reading {
 	struct tkb_facts facts;
-	bool has_cluster;
 	bool has_descriptors;
 	bool has_work_stealing;
-};
-
-struct member {
-	const char *name;
-	int (*read)(struct reader *reader, const struct member *member,
-	            const struct tkb_json_token *value, void *out,
-	            struct tkb_error *err);
-	size_t offset; /* of what is read, in struct reader */
-	uint64_t limit;
 };
 
 static int fail_member(const char *name, struct tkb_error *err)
@@ -40,174 +29,123 @@ static int fail_member(const char *name, struct tkb_error *err)
 		name);
 }
 
-/* A number up to the member's limit; null leaves `out` unchanged. */
-static int read_number(struct reader *reader, const struct member *member,
-                       const struct tkb_json_token *value, void *out,
-                       struct tkb_error *err)
+static bool is_text(const struct tkb_schema_reader *reader, const char *text)
 {
-	const struct tkb_bytes text =
-		tkb_bytes_slice(reader->json.text, value->start, value->end);
-	uint64_t number;
-
-	if (tkb_bytes_equal(text, tkb_text("null")))
-		return 0;
-	if (value->type != TKB_JSON_NUMBER ||
-	    !tkb_json_number(&reader->json, value, &number) ||
-	    number > member->limit)
-		return fail_member(member->name, err);
-	*(uint64_t *)out = number;
-	return 0;
+	return tkb_bytes_equal(tkb_bytes_slice(reader->json.text,
+	                                       reader->token.start,
+	                                       reader->token.end),
+	                       tkb_text(text));
 }
 
-static int read_small(struct reader *reader, const struct member *member,
-                      const struct tkb_json_token *value, void *out,
-                      struct tkb_error *err)
+/* A number up to the field's limit; null leaves `out` unchanged. */
+static int read_number(struct tkb_schema_reader *reader, void *out,
+                       struct tkb_error *err)
 {
-	uint64_t number = *(uint32_t *)out;
-	int rc;
+	const struct tkb_schema_field *field = reader->field;
+	uint64_t number;
 
-	rc = read_number(reader, member, value, &number, err);
-	if (rc == 0)
+	if (is_text(reader, "null"))
+		return 0;
+	if (!tkb_json_number(&reader->json, &reader->token, &number) ||
+	    number > field->limit)
+		return fail_member(field->name, err);
+	if (field->size == sizeof(number))
+		*(uint64_t *)out = number;
+	else
 		*(uint32_t *)out = (uint32_t)number;
-	return rc;
+	return 0;
 }
 
 /* A truth value; null is false. Python's 0 and 1 are accepted as well. */
-static int read_flag(struct reader *reader, const struct member *member,
-                     const struct tkb_json_token *value, void *out,
+static int read_flag(struct tkb_schema_reader *reader, void *out,
                      struct tkb_error *err)
 {
-	const struct tkb_bytes text =
-		tkb_bytes_slice(reader->json.text, value->start, value->end);
-
-	if (value->type != TKB_JSON_WORD && value->type != TKB_JSON_NUMBER)
-		return fail_member(member->name, err);
-	*(bool *)out = tkb_bytes_equal(text, tkb_text("true")) ||
-	               tkb_bytes_equal(text, tkb_text("1"));
+	if (reader->token.type != TKB_JSON_WORD &&
+	    reader->token.type != TKB_JSON_NUMBER)
+		return fail_member(reader->field->name, err);
+	*(bool *)out = is_text(reader, "true") || is_text(reader, "1");
 	return 0;
 }
 
-static int read_cluster(struct reader *reader, const struct member *member,
-                        const struct tkb_json_token *value, void *out,
+static int read_cluster(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
 	uint32_t *const cluster = out;
-	struct tkb_json_token token;
-	size_t count = 0;
 	int rc;
 
-	if (value->type != TKB_JSON_ARRAY)
-		return fail_member(member->name, err);
-	for (;;) {
-		rc = tkb_json_next(&reader->json, &token, err);
+	if (reader->token.type != TKB_JSON_ARRAY)
+		return fail_member(reader->field->name, err);
+	for (size_t i = 0; i < 3; i++) {
+		rc = tkb_schema_next(reader, err);
+		if (rc == 0)
+			rc = read_number(reader, &cluster[i], err);
 		if (rc < 0)
 			return rc;
-		if (token.type == TKB_JSON_ARRAY_END)
-			break;
-		if (count == TKB_COUNT_OF(reader->facts.cluster))
-			return fail_member(member->name, err);
-		rc = read_small(reader, member, &token, &cluster[count], err);
-		if (rc < 0)
-			return rc;
-		count++;
 	}
-	if (count != TKB_COUNT_OF(reader->facts.cluster))
-		return fail_member(member->name, err);
-	reader->has_cluster = true;
-	return 0;
+	rc = tkb_schema_next(reader, err);
+	if (rc == 0 && reader->token.type != TKB_JSON_ARRAY_END)
+		return fail_member(reader->field->name, err);
+	return rc;
 }
 
 /* A list of anything: only whether it is empty matters. */
-static int read_descriptors(struct reader *reader, const struct member *member,
-                            const struct tkb_json_token *value, void *out,
+static int read_descriptors(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err)
 {
-	const size_t start = reader->json.at;
+	struct tkb_json ahead = reader->json;
+	struct tkb_json_token first;
 	int rc;
 
-	(void)member;
-	rc = tkb_json_skip(&reader->json, value, err);
-	if (rc < 0 || value->type != TKB_JSON_ARRAY)
-		return rc;
-	/* Between "[" and "]". */
-	for (size_t i = start; i + 1 < reader->json.at; i++) {
-		if (((const char *)reader->json.text.data)[i] != ' ')
-			*(bool *)out = true;
+	if (reader->token.type == TKB_JSON_ARRAY) {
+		rc = tkb_json_next(&ahead, &first, err);
+		if (rc < 0)
+			return rc;
+		*(bool *)out = first.type != TKB_JSON_ARRAY_END;
 	}
-	return 0;
+	return tkb_schema_skip(reader, err);
 }
 
-static int read_scratch_size(struct reader *reader, const struct member *member,
-                             const struct tkb_json_token *value, void *out,
+static int read_scratch_size(struct tkb_schema_reader *reader, void *out,
                              struct tkb_error *err)
 {
 	struct tkb_scratch *const scratch = out;
 
 	scratch->is_parameter = true;
-	return read_number(reader, member, value, &scratch->size, err);
+	return read_number(reader, &scratch->size, err);
 }
 
-static const struct member members[] = {
-	{ "num_warps", read_small, offsetof(struct reader, facts.num_warps),
-	  WARP_LIMIT },
-	{ "num_stages", read_small, offsetof(struct reader, facts.num_stages),
-	  STAGE_LIMIT },
-	{ "num_ctas", read_small, offsetof(struct reader, facts.num_ctas),
-	  CTA_LIMIT },
-	{ "shared", read_small, offsetof(struct reader, facts.shared),
-	  SHARED_LIMIT },
-	{ "cluster_dims", read_cluster, offsetof(struct reader, facts.cluster),
-	  CTA_LIMIT },
-	{ "launch_cooperative_grid", read_flag,
-	  offsetof(struct reader, facts.is_cooperative), 0 },
-	{ "launch_pdl", read_flag,
-	  offsetof(struct reader, facts.is_programmatic), 0 },
-	{ "clc", read_flag, offsetof(struct reader, has_work_stealing), 0 },
-	{ "tensordesc_meta", read_descriptors,
-	  offsetof(struct reader, has_descriptors), 0 },
-	{ "global_scratch_size", read_scratch_size,
-	  offsetof(struct reader, facts.global), UINT32_MAX },
-	{ "global_scratch_align", read_number,
-	  offsetof(struct reader, facts.global.align), UINT32_MAX },
-	{ "profile_scratch_size", read_scratch_size,
-	  offsetof(struct reader, facts.profile), UINT32_MAX },
-	{ "profile_scratch_align", read_number,
-	  offsetof(struct reader, facts.profile.align), UINT32_MAX },
+#define FIELD(name_, member_, read_, limit_)                                   \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
+		.offset = offsetof(struct reading, member_),                   \
+		.size = sizeof(((struct reading *)0)->member_),                \
+		.limit = (limit_), .is_optional = true, .read = (read_)        \
+	}
+#define SCRATCH(name_, member_)                                                \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
+		.offset = offsetof(struct reading, member_),                   \
+		.size = sizeof(uint64_t), .limit = UINT32_MAX,                 \
+		.is_optional = true, .read = read_scratch_size                 \
+	}
+
+static const struct tkb_schema_field fields[] = {
+	FIELD("num_warps", facts.num_warps, read_number, WARP_LIMIT),
+	FIELD("num_stages", facts.num_stages, read_number, STAGE_LIMIT),
+	FIELD("num_ctas", facts.num_ctas, read_number, CTA_LIMIT),
+	FIELD("shared", facts.shared, read_number, SHARED_LIMIT),
+	FIELD("cluster_dims", facts.cluster, read_cluster, CTA_LIMIT),
+	FIELD("launch_cooperative_grid", facts.is_cooperative, read_flag, 0),
+	FIELD("launch_pdl", facts.is_programmatic, read_flag, 0),
+	FIELD("clc", has_work_stealing, read_flag, 0),
+	FIELD("tensordesc_meta", has_descriptors, read_descriptors, 0),
+	SCRATCH("global_scratch_size", facts.global),
+	FIELD("global_scratch_align", facts.global.align, read_number,
+	      UINT32_MAX),
+	SCRATCH("profile_scratch_size", facts.profile),
+	FIELD("profile_scratch_align", facts.profile.align, read_number,
+	      UINT32_MAX),
 };
-
-static int read_member(struct reader *reader, struct tkb_bytes key,
-                       const struct tkb_json_token *value,
-                       struct tkb_error *err)
-{
-	for (size_t i = 0; i < TKB_COUNT_OF(members); i++) {
-		if (tkb_json_equals(key, tkb_text(members[i].name)))
-			return members[i].read(
-				reader, &members[i], value,
-				(char *)reader + members[i].offset, err);
-	}
-	return tkb_json_skip(&reader->json, value, err);
-}
-
-static int read_members(struct reader *reader, struct tkb_error *err)
-{
-	struct tkb_json_token token;
-	struct tkb_json_token value;
-	struct tkb_bytes key;
-	int rc;
-
-	rc = tkb_json_next(&reader->json, &token,
-	                   err); /* "{", as parsed before */
-	for (;;) {
-		if (rc == 0)
-			rc = tkb_json_next(&reader->json, &token, err);
-		if (rc < 0 || token.type != TKB_JSON_KEY)
-			return rc;
-		key = tkb_json_raw(&reader->json, &token);
-		rc = tkb_json_next(&reader->json, &value, err);
-		if (rc == 0)
-			rc = read_member(reader, key, &value, err);
-	}
-}
 
 static int check_target(const struct tkb_metadata *metadata,
                         struct tkb_error *err)
@@ -230,15 +168,14 @@ static int check_target(const struct tkb_metadata *metadata,
 }
 
 /* Up to Triton 3.5 both exist and must agree; later only num_ctas does. */
-static int check_cluster(struct reader *reader, struct tkb_error *err)
+static int check_cluster(struct tkb_facts *facts, struct tkb_error *err)
 {
-	struct tkb_facts *const facts = &reader->facts;
 	const uint32_t *const cluster = facts->cluster;
 	const uint32_t product = cluster[0] * cluster[1] * cluster[2];
 
 	if (facts->num_ctas == 0)
 		return fail_member("num_ctas", err);
-	if (reader->has_cluster && product != 1 && product != facts->num_ctas)
+	if (product != 1 && product != facts->num_ctas)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "the metadata's 'num_ctas' is %u, but its "
 		                "'cluster_dims' are [%u, %u, %u]",
@@ -250,59 +187,61 @@ static int check_cluster(struct reader *reader, struct tkb_error *err)
 }
 
 /* Facts about a launch that C cannot do are errors. */
-static int check_launch(struct reader *reader, struct tkb_error *err)
+static int check_launch(struct reading *reading, struct tkb_error *err)
 {
-	if (reader->has_descriptors)
+	if (reading->has_descriptors)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the kernel takes tensor descriptors "
 		                "('tensordesc_meta'): they cannot be passed "
 		                "from C");
-	if (reader->has_work_stealing)
+	if (reading->has_work_stealing)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the kernel needs cluster launch control "
 		                "('clc')");
-	return check_cluster(reader, err);
+	return check_cluster(&reading->facts, err);
 }
 
-static int read_facts(struct reader *reader, bool is_for_launch,
-                      struct tkb_arena *arena, struct tkb_facts *out,
-                      struct tkb_error *err)
+static int read_facts(struct tkb_bytes metadata, struct reading *reading,
+                      bool is_for_launch, struct tkb_arena *arena,
+                      struct tkb_facts *out, struct tkb_error *err)
 {
+	static const struct tkb_schema schema = TKB_SCHEMA_OF(fields);
+	const struct tkb_schema_document document = { .text = metadata,
+		                                      .name = "the metadata",
+		                                      .arena = arena };
 	struct tkb_metadata known;
 	int rc;
 
-	rc = tkb_metadata_parse(reader->json.text, "the metadata", arena,
-	                        &known, err);
+	rc = tkb_metadata_parse(metadata, document.name, arena, &known, err);
 	if (rc == 0 && is_for_launch)
 		rc = check_target(&known, err);
 	if (rc == 0)
-		rc = read_members(reader, err);
+		rc = tkb_schema_read(&document, &schema, reading, err);
 	if (rc == 0 && is_for_launch)
-		rc = check_launch(reader, err);
+		rc = check_launch(reading, err);
 	if (rc < 0)
 		return rc;
-	reader->facts.symbol = known.symbol;
-	reader->facts.arch = known.target.arch;
-	reader->facts.version = known.version;
-	*out = reader->facts;
+	reading->facts.symbol = known.symbol;
+	reading->facts.arch = known.target.arch;
+	reading->facts.version = known.version;
+	*out = reading->facts;
 	return 0;
 }
 
 int tkb_facts_read(struct tkb_bytes metadata, struct tkb_arena *arena,
                    struct tkb_facts *out, struct tkb_error *err)
 {
-	struct reader reader = { .json = tkb_json_of(metadata, 0) };
+	struct reading reading = { .facts = { .num_ctas = 0 } };
 
-	return read_facts(&reader, false, arena, out, err);
+	return read_facts(metadata, &reading, false, arena, out, err);
 }
 
 int tkb_facts_read_for_launch(struct tkb_bytes metadata,
                               struct tkb_arena *arena, struct tkb_facts *out,
                               struct tkb_error *err)
 {
-	struct reader reader = { .json = tkb_json_of(metadata, 0),
-		                 .facts = { .num_ctas = 1,
-		                            .cluster = { 1, 1, 1 } } };
+	struct reading reading = { .facts = { .num_ctas = 1,
+		                              .cluster = { 1, 1, 1 } } };
 
-	return read_facts(&reader, true, arena, out, err);
+	return read_facts(metadata, &reading, true, arena, out, err);
 }

@@ -377,6 +377,7 @@ int tkb_schema_value(struct tkb_schema_reader *reader,
 	case TKB_SCHEMA_CUSTOM:
 		break;
 	}
+	reader->field = field;
 	return field->read(reader, out, err);
 }
 

@@ -152,8 +152,9 @@ TKB_NODISCARD int tkb_schema_read(const struct tkb_schema_document *document,
 struct tkb_schema_reader {
 	const struct tkb_schema_document *document;
 	struct tkb_json json;
-	struct tkb_json_token token; /* the last one read */
-	struct tkb_buf items;        /* owned; of lists that are not whole */
+	struct tkb_json_token token;          /* the last one read */
+	const struct tkb_schema_field *field; /* the one whose hook is called */
+	struct tkb_buf items; /* owned; of lists that are not whole */
 };
 
 int tkb_schema_refuse(const struct tkb_schema_reader *reader, const char *what,
