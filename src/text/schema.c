@@ -193,21 +193,39 @@ static size_t find_field(const struct tkb_schema_reader *reader,
 	return schema->count;
 }
 
-static int read_member(struct tkb_schema_reader *reader,
-                       const struct tkb_schema *schema, size_t index,
-                       void *base, struct tkb_error *err)
+static int refuse_member(const struct tkb_schema_reader *reader,
+                         const char *what, struct tkb_bytes name,
+                         struct tkb_error *err)
 {
+	return tkb_fail(err, TKB_ERR_CORRUPT, "%s at byte %zu: %s: \"%.*s\"",
+	                reader->document->name, reader->token.start, what,
+	                (int)(name.size < 64 ? name.size : 64),
+	                (const char *)name.data);
+}
+
+/* The member with the name just read, which is most often field `*next`. */
+static int read_member(struct tkb_schema_reader *reader,
+                       const struct tkb_schema *schema, uint32_t *seen,
+                       size_t *next, void *base, struct tkb_error *err)
+{
+	const size_t index = find_field(reader, schema, *next);
+	const bool is_known = index < schema->count;
 	int rc;
 
-	if (index == schema->count && schema->is_closed)
-		return tkb_schema_refuse(reader, "a member is not known", err);
+	if (schema->is_closed && !is_known)
+		return refuse_member(reader, "a member is not known",
+		                     raw_of(reader), err);
+	if (schema->is_closed && (*seen >> index & 1) != 0)
+		return refuse_member(reader, "a member is there twice",
+		                     raw_of(reader), err);
 	rc = tkb_schema_next(reader, err);
 	if (rc < 0)
 		return rc;
-	return index == schema->count
-	               ? tkb_schema_skip(reader, err)
-	               : tkb_schema_value(reader, &schema->fields[index], base,
-	                                  err);
+	if (!is_known)
+		return tkb_schema_skip(reader, err);
+	*seen |= UINT32_C(1) << index;
+	*next = index + 1;
+	return tkb_schema_value(reader, &schema->fields[index], base, err);
 }
 
 /* Behind its "{". */
@@ -220,26 +238,20 @@ static int read_members(struct tkb_schema_reader *reader,
 	int rc;
 
 	for (;;) {
-		size_t index;
-
 		rc = tkb_schema_next(reader, err);
 		if (rc < 0)
 			return rc;
 		if (reader->token.type == TKB_JSON_OBJECT_END)
 			break;
-		index = find_field(reader, schema, next);
-		rc = read_member(reader, schema, index, base, err);
+		rc = read_member(reader, schema, &seen, &next, base, err);
 		if (rc < 0)
 			return rc;
-		if (index < schema->count) {
-			seen |= UINT32_C(1) << index;
-			next = index + 1;
-		}
 	}
 	for (size_t i = 0; i < schema->count; i++) {
 		if ((seen >> i & 1) == 0 && !schema->fields[i].is_optional)
-			return tkb_schema_refuse(reader, "a member is missing",
-			                         err);
+			return refuse_member(reader, "a member is missing",
+			                     tkb_text(schema->fields[i].name),
+			                     err);
 	}
 	return 0;
 }

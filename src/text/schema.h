@@ -38,7 +38,7 @@ enum tkb_schema_kind {
 struct tkb_schema {
 	const struct tkb_schema_field *fields;
 	size_t count;         /* at most 32 */
-	bool is_closed;       /* refuse members that are not listed */
+	bool is_closed;       /* refuse members not listed, or twice */
 	const char *too_many; /* of a tuple: what to say of one that goes on */
 };
 

@@ -95,19 +95,20 @@ TEST(triton_list, what_makes_no_sense_is_named)
 		{ "{" KERNEL "}",
 		  "'list.json' is not a list of kernels: it must "
 		  "be a JSON array of objects" },
-		{ "[{" KERNEL "}, 3]", "'list.json', item 2 is not an object" },
+		{ "[{" KERNEL "}, 3]",
+		  "'list.json': item 2 is not a JSON object" },
 		{ "[{" KERNEL ", \"warps\": 4}]",
-		  "'list.json', item 1: \"warps\" is unknown; known are file, "
-		  "kernel, signature, num_warps, num_stages, options, targets, "
-		  "python" },
+		  "'list.json': item 1 at byte 52: a member is not known: "
+		  "\"warps\"" },
 		{ "[{" KERNEL ", \"file\": \"x\"}]",
-		  "'list.json', item 1: \"file\" is given twice" },
+		  "'list.json': item 1 at byte 52: a member is there twice: "
+		  "\"file\"" },
 		{ "[{\"file\": \"k.py\", \"kernel\": \"a\"}]",
-		  "'list.json', item 1: there is no \"signature\"" },
+		  "item 1 at byte 30: a member is missing: \"signature\"" },
 		{ "[{\"kernel\": \"a\", \"signature\": \"a\"}]",
-		  "there is no \"file\"" },
+		  "a member is missing: \"file\"" },
 		{ "[{\"file\": \"k.py\", \"signature\": \"a\"}]",
-		  "there is no \"kernel\"" },
+		  "a member is missing: \"kernel\"" },
 		{ "[{" KERNEL ", \"num_warps\": 0}]",
 		  "item 1: \"num_warps\" must be a number from 1 to 1024" },
 		{ "[{" KERNEL ", \"num_stages\": \"3\"}]",
@@ -117,7 +118,7 @@ TEST(triton_list, what_makes_no_sense_is_named)
 		{ "[{" KERNEL ", \"options\": [1]}]",
 		  "item 1: \"options\" must be an object" },
 		{ "[{" KERNEL ", \"targets\": []}]",
-		  "item 1: \"targets\" must be not empty" },
+		  "item 1 at byte 64: \"targets\" is empty" },
 		{ "[{" KERNEL ", \"targets\": [\"cuda:90\", [\"x\"]]}]",
 		  "item 1: \"targets\" must be a string, or several" },
 		{ "[{" KERNEL ", \"targets\": 90}]",

@@ -2,10 +2,11 @@
 #include <tkbundle/triton_compile.h>
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "text/json.h"
+#include "text/schema.h"
 #include "compile/triton/triton_external.h"
 
 /* A list of kernels, in JSON. */
@@ -27,322 +28,261 @@ struct texts {
 	size_t count;
 };
 
-struct reader {
-	struct tkb_json json;
-	struct tkb_triton_list *list;
-	const char *path; /* of the list */
-	size_t number;    /* of the current object */
-	unsigned seen;    /* bit i: members[i] was given */
+/* One object of the list. */
+struct reading {
 	struct tkb_triton_item item;
 	struct tkb_triton_unit unit; /* of the item */
 	struct texts signatures;
 	struct texts targets;
 };
 
-static int next_token(struct reader *reader, struct tkb_json_token *out,
-                      struct tkb_error *err)
-{
-	struct tkb_error why = { 0 };
+/* An object as a document, for the functions that read its members. */
+struct object {
+	struct tkb_schema_document document;
+	const char *path; /* of the list */
+};
 
-	if (tkb_json_next(&reader->json, out, &why) < 0)
-		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is %s",
-		                reader->path, why.message);
-	return 0;
+static int fail_member(const struct tkb_schema_reader *reader, const char *what,
+                       struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_INVALID, "%s: \"%s\" must be %s",
+	                reader->document->name, reader->field->name, what);
 }
 
-static int fail_member(const struct reader *reader, const char *name,
-                       const char *what, struct tkb_error *err)
-{
-	return tkb_fail(err, TKB_ERR_INVALID,
-	                "'%s', item %zu: \"%s\" must be %s", reader->path,
-	                reader->number, name, what);
-}
-
-static int read_text(struct reader *reader, const char *name,
-                     const struct tkb_json_token *token, void *out,
+static int read_text(struct tkb_schema_reader *reader, void *out,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(LIST_LIMIT);
 	int rc;
 
-	if (token->type != TKB_JSON_STRING)
-		return fail_member(reader, name, "a string", err);
-	tkb_json_decode(tkb_json_raw(&reader->json, token), &text);
+	if (reader->token.type != TKB_JSON_STRING)
+		return fail_member(reader, reader->field->missing, err);
+	tkb_json_decode(tkb_json_raw(&reader->json, &reader->token), &text);
 	rc = tkb_buf_check(&text, err);
 	if (rc < 0)
 		return rc;
 	if (text.size == 0 || memchr(text.data, '\0', text.size) != NULL)
-		return fail_member(reader, name, "a string that is not empty",
-		                   err);
-	return tkb_arena_copy_buf(&reader->list->arena, &text, out, err);
+		return fail_member(reader, "a string that is not empty", err);
+	return tkb_arena_copy_buf(reader->document->arena, &text, out, err);
 }
 
 /* Paths are relative to the list's folder. */
-static int read_path(struct reader *reader, const char *name,
-                     const struct tkb_json_token *token, void *out,
+static int read_path(struct tkb_schema_reader *reader, void *out,
                      struct tkb_error *err)
 {
-	const char **path = out;
+	const char *list = ((const struct object *)reader->document)->path;
+	const char *slash = strrchr(list, '/');
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(LIST_LIMIT);
-	const char *slash = strrchr(reader->path, '/');
+	const char **path = out;
 	int rc;
 
-	rc = read_text(reader, name, token, path, err);
+	rc = read_text(reader, path, err);
 	if (rc < 0 || slash == NULL || (*path)[0] == '/')
 		return rc;
 	tkb_buf_add(&text,
-	            (struct tkb_bytes){ reader->path,
-	                                (size_t)(slash - reader->path) + 1 });
+	            (struct tkb_bytes){ list, (size_t)(slash - list) + 1 });
 	tkb_buf_add_text(&text, *path);
-	return tkb_arena_copy_buf(&reader->list->arena, &text, path, err);
+	return tkb_arena_copy_buf(reader->document->arena, &text, path, err);
 }
 
 /* A python without a slash is looked up on $PATH. */
-static int read_python(struct reader *reader, const char *name,
-                       const struct tkb_json_token *token, void *out,
+static int read_python(struct tkb_schema_reader *reader, void *out,
                        struct tkb_error *err)
 {
-	const struct tkb_bytes raw = tkb_json_raw(&reader->json, token);
+	const struct tkb_bytes raw =
+		tkb_json_raw(&reader->json, &reader->token);
 
-	if (token->type == TKB_JSON_STRING &&
+	if (reader->token.type == TKB_JSON_STRING &&
 	    memchr(raw.data, '/', raw.size) == NULL)
-		return read_text(reader, name, token, out, err);
-	return read_path(reader, name, token, out, err);
-}
-
-/* Count the strings of an array. */
-static int count_texts(struct reader *reader, const char *name, size_t *out,
-                       struct tkb_error *err)
-{
-	const struct tkb_json start = reader->json;
-	struct tkb_json_token token;
-	size_t count = 0;
-	int rc;
-
-	for (;;) {
-		rc = next_token(reader, &token, err);
-		if (rc < 0 || token.type == TKB_JSON_ARRAY_END)
-			break;
-		if (token.type != TKB_JSON_STRING)
-			return fail_member(reader, name, "a string, or several",
-			                   err);
-		count++;
-	}
-	if (rc == 0 && count == 0)
-		return fail_member(reader, name, "not empty", err);
-	reader->json = start;
-	*out = count;
-	return rc;
+		return read_text(reader, out, err);
+	return read_path(reader, out, err);
 }
 
 /* Read a string or an array of strings. */
-static int read_texts(struct reader *reader, const char *name,
-                      const struct tkb_json_token *first, void *out,
+static int read_texts(struct tkb_schema_reader *reader, void *out,
                       struct tkb_error *err)
 {
+	const struct tkb_schema_field array = {
+		.kind = TKB_SCHEMA_LIST,
+		.offset = offsetof(struct texts, items),
+		.count_offset = offsetof(struct texts, count),
+		.list = reader->field->list,
+	};
 	struct texts *texts = out;
-	const bool is_array = first->type == TKB_JSON_ARRAY;
-	struct tkb_json_token token = *first;
-	size_t count = 1;
-	int rc = 0;
 
-	if (is_array)
-		rc = count_texts(reader, name, &count, err);
-	if (rc < 0)
-		return rc;
-	texts->items = tkb_arena_alloc(&reader->list->arena, count,
+	if (reader->token.type == TKB_JSON_ARRAY)
+		return tkb_schema_value(reader, &array, texts, err);
+	texts->items = tkb_arena_alloc(reader->document->arena, 1,
 	                               sizeof(*texts->items));
 	if (texts->items == NULL)
 		return tkb_fail_nomem(err);
-	while (rc == 0 && texts->count < count) {
-		if (is_array)
-			rc = next_token(reader, &token, err);
-		if (rc == 0)
-			rc = read_text(reader, name, &token,
-			               &texts->items[texts->count++], err);
-	}
-	return rc == 0 && is_array ? next_token(reader, &token, err) : rc;
+	texts->count = 1;
+	return read_text(reader, texts->items, err);
 }
 
-static int read_number(struct reader *reader, const char *name,
-                       const struct tkb_json_token *token, void *out,
+static int read_number(struct tkb_schema_reader *reader, void *out,
                        struct tkb_error *err)
 {
 	uint64_t value = 0;
 
-	if (token->type != TKB_JSON_NUMBER ||
-	    !tkb_json_number(&reader->json, token, &value) || value == 0 ||
-	    value > 1024)
-		return fail_member(reader, name, "a number from 1 to 1024",
-		                   err);
+	if (!tkb_json_number(&reader->json, &reader->token, &value) ||
+	    value == 0 || value > 1024)
+		return fail_member(reader, "a number from 1 to 1024", err);
 	*(uint32_t *)out = (uint32_t)value;
 	return 0;
 }
 
 /* Kept verbatim: the worker parses it. */
-static int read_options(struct reader *reader, const char *name,
-                        const struct tkb_json_token *token, void *out,
+static int read_options(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
-	struct tkb_json_token inner = *token;
-	size_t depth = 1;
 	int rc;
 
-	if (token->type != TKB_JSON_OBJECT)
-		return fail_member(reader, name, "an object", err);
-	while (depth > 0) {
-		rc = next_token(reader, &inner, err);
-		if (rc < 0)
-			return rc;
-		if (inner.type == TKB_JSON_OBJECT ||
-		    inner.type == TKB_JSON_ARRAY)
-			depth++;
-		if (inner.type == TKB_JSON_OBJECT_END ||
-		    inner.type == TKB_JSON_ARRAY_END)
-			depth--;
-	}
-	return tkb_arena_copy(
-		&reader->list->arena,
-		tkb_bytes_slice(reader->json.text, token->start, inner.end),
-		out, err);
+	if (reader->token.type != TKB_JSON_OBJECT)
+		return fail_member(reader, "an object", err);
+	rc = tkb_schema_skip(reader, err);
+	if (rc < 0)
+		return rc;
+	return tkb_arena_copy(reader->document->arena,
+	                      tkb_bytes_slice(reader->json.text,
+	                                      reader->token.start,
+	                                      reader->json.at),
+	                      out, err);
 }
 
-static const struct member {
-	const char *name;
-	bool is_required;
-	int (*read)(struct reader *reader, const char *name,
-	            const struct tkb_json_token *token, void *out,
-	            struct tkb_error *err);
-	size_t offset; /* of what is read, in struct reader */
-} members[] = {
-	{ "file", true, read_path, offsetof(struct reader, unit.file) },
-	{ "kernel", true, read_text, offsetof(struct reader, unit.kernel) },
-	{ "signature", true, read_texts, offsetof(struct reader, signatures) },
-	{ "num_warps", false, read_number,
-	  offsetof(struct reader, unit.num_warps) },
-	{ "num_stages", false, read_number,
-	  offsetof(struct reader, unit.num_stages) },
-	{ "options", false, read_options,
-	  offsetof(struct reader, unit.options) },
-	{ "targets", false, read_texts, offsetof(struct reader, targets) },
-	{ "python", false, read_python, offsetof(struct reader, item.python) },
+#define TEXTS(name_)                                                           \
+	{                                                                      \
+		.item = { .name = (name_),                                     \
+			  .kind = TKB_SCHEMA_CUSTOM,                           \
+			  .missing = "a string, or several",                   \
+			  .read = read_text },                                 \
+		.item_size = sizeof(const char *),                             \
+		.none = "\"" name_ "\" is empty"                               \
+	}
+
+static const struct tkb_schema_list signatures = TEXTS("signature");
+static const struct tkb_schema_list targets = TEXTS("targets");
+
+#define FIELD(name_, member_, read_, is_optional_)                             \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
+		.offset = offsetof(struct reading, member_),                   \
+		.is_optional = (is_optional_), .missing = "a string",          \
+		.read = (read_)                                                \
+	}
+#define FIELD_TEXTS(name_, member_, list_, is_optional_)                       \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
+		.offset = offsetof(struct reading, member_),                   \
+		.is_optional = (is_optional_),                                 \
+		.missing = "a string, or several", .list = (list_),            \
+		.read = read_texts                                             \
+	}
+
+static const struct tkb_schema_field fields[] = {
+	FIELD("file", unit.file, read_path, false),
+	FIELD("kernel", unit.kernel, read_text, false),
+	FIELD_TEXTS("signature", signatures, &signatures, false),
+	FIELD("num_warps", unit.num_warps, read_number, true),
+	FIELD("num_stages", unit.num_stages, read_number, true),
+	FIELD("options", unit.options, read_options, true),
+	FIELD_TEXTS("targets", targets, &targets, true),
+	FIELD("python", item.python, read_python, true),
 };
 
-static int find_member(struct reader *reader, const struct tkb_json_token *key,
-                       size_t *out, struct tkb_error *err)
-{
-	const struct tkb_bytes name = tkb_json_raw(&reader->json, key);
-
-	for (size_t i = 0; i < TKB_COUNT_OF(members); i++) {
-		if (!tkb_json_equals(name, tkb_text(members[i].name)))
-			continue;
-		if ((reader->seen & (1u << i)) != 0)
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s', item %zu: \"%s\" is given "
-			                "twice",
-			                reader->path, reader->number,
-			                members[i].name);
-		reader->seen |= 1u << i;
-		*out = i;
-		return 0;
-	}
-	return tkb_fail(err, TKB_ERR_INVALID,
-	                "'%s', item %zu: \"%.*s\" is unknown; known are file, "
-	                "kernel, signature, num_warps, num_stages, options, "
-	                "targets, python",
-	                reader->path, reader->number,
-	                (int)(name.size < 64 ? name.size : 64),
-	                (const char *)name.data);
-}
-
 /* Add an item for each signature. */
-static int add_items(struct reader *reader, struct tkb_error *err)
+static int add_items(struct tkb_triton_list *list, struct reading *reading,
+                     struct tkb_error *err)
 {
-	struct tkb_triton_list *list = reader->list;
 	int rc = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(members); i++) {
-		if (members[i].is_required && (reader->seen & (1u << i)) == 0)
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s', item %zu: there is no \"%s\"",
-			                reader->path, reader->number,
-			                members[i].name);
-	}
-	reader->item.targets = reader->targets.items;
-	reader->item.target_count = reader->targets.count;
-	for (size_t i = 0; i < reader->signatures.count && rc == 0; i++) {
+	reading->item.targets = reading->targets.items;
+	reading->item.target_count = reading->targets.count;
+	for (size_t i = 0; i < reading->signatures.count && rc == 0; i++) {
 		struct tkb_triton_unit *unit =
 			tkb_arena_alloc(&list->arena, 1, sizeof(*unit));
 
 		if (unit == NULL)
 			return tkb_fail_nomem(err);
-		*unit = reader->unit;
-		unit->signature = reader->signatures.items[i];
-		reader->item.unit = unit;
+		*unit = reading->unit;
+		unit->signature = reading->signatures.items[i];
+		reading->item.unit = unit;
 		rc = tkb_grow(&list->items, &list->capacity, list->count,
 		              sizeof(*list->items), err);
 		if (rc == 0)
-			list->items[list->count++] = reader->item;
+			list->items[list->count++] = reading->item;
 	}
 	return rc;
 }
 
-static int read_object(struct reader *reader, struct tkb_error *err)
+/* The `number`-th item of the list. */
+static int read_object(struct tkb_triton_list *list, const char *path,
+                       size_t number, struct tkb_bytes text,
+                       struct tkb_error *err)
 {
-	struct tkb_json_token token;
-	size_t index = 0;
+	static const struct tkb_schema schema = {
+		.fields = fields,
+		.count = TKB_COUNT_OF(fields),
+		.is_closed = true,
+	};
+	char name[32];
+	const struct object object = {
+		.document = { .text = text,
+		              .name = name,
+		              .arena = &list->arena },
+		.path = path,
+	};
+	struct reading reading = {
+		.unit = { .struct_size = sizeof(reading.unit) },
+	};
 	int rc;
 
-	reader->seen = 0;
-	reader->item = (struct tkb_triton_item){ .target_count = 0 };
-	reader->unit =
-		(struct tkb_triton_unit){ .struct_size = sizeof(reader->unit) };
-	reader->signatures = reader->targets = (struct texts){ NULL, 0 };
-	for (;;) {
-		rc = next_token(reader, &token, err);
-		if (rc < 0)
-			return rc;
-		if (token.type == TKB_JSON_OBJECT_END)
-			return add_items(reader, err);
-		rc = find_member(reader, &token, &index, err);
-		if (rc == 0)
-			rc = next_token(reader, &token, err);
-		if (rc == 0)
-			rc = members[index].read(
-				reader, members[index].name, &token,
-				(char *)reader + members[index].offset, err);
-		if (rc < 0)
-			return rc;
-	}
+	(void)snprintf(name, sizeof(name), "item %zu", number);
+	rc = tkb_schema_read(&object.document, &schema, &reading, err);
+	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_INVALID)
+		return tkb_fail_while(err, TKB_ERR_INVALID, "'%s'", path);
+	return rc < 0 ? rc : add_items(list, &reading, err);
 }
 
-static int read_list(struct reader *reader, struct tkb_error *err)
+static int fail_document(const char *path, const struct tkb_error *why,
+                         struct tkb_error *err)
 {
+	return tkb_fail(err, TKB_ERR_INVALID, "'%s' is %s", path, why->message);
+}
+
+static int read_list(struct tkb_triton_list *list, const char *path,
+                     struct tkb_bytes text, struct tkb_error *err)
+{
+	struct tkb_json json = tkb_json_of(text, 0);
+	struct tkb_error why = { 0 };
 	struct tkb_json_token token;
 	int rc;
 
-	rc = next_token(reader, &token, err);
-	if (rc == 0 && token.type != TKB_JSON_ARRAY)
+	if (tkb_json_next(&json, &token, &why) < 0)
+		return fail_document(path, &why, err);
+	if (token.type != TKB_JSON_ARRAY)
 		return tkb_fail(
 			err, TKB_ERR_INVALID,
 			"'%s' is not a list of kernels: it must be a JSON "
 			"array of objects",
-			reader->path);
-	for (;;) {
-		if (rc == 0)
-			rc = next_token(reader, &token, err);
-		if (rc < 0 || token.type == TKB_JSON_ARRAY_END)
+			path);
+	for (size_t number = 1;; number++) {
+		if (tkb_json_next(&json, &token, &why) < 0 ||
+		    tkb_json_skip(&json, &token, &why) < 0)
+			return fail_document(path, &why, err);
+		if (token.type == TKB_JSON_ARRAY_END)
 			break;
-		reader->number++;
-		if (token.type != TKB_JSON_OBJECT)
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s', item %zu is not an object",
-			                reader->path, reader->number);
-		rc = read_object(reader, err);
+		rc = read_object(list, path, number,
+		                 tkb_bytes_slice(text, token.start, json.at),
+		                 err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc < 0 ? rc : next_token(reader, &token, err);
+	return tkb_json_next(&json, &token, &why) < 0
+	               ? fail_document(path, &why, err)
+	               : 0;
 }
 
 static void free_at(struct tkb_triton_list **list)
@@ -357,15 +297,13 @@ int tkb_triton_list_read(const char *path, struct tkb_triton_list **out,
 	struct tkb_buf text = TKB_BUF_INIT(LIST_LIMIT);
 	TKB_AUTO(free_at)
 	struct tkb_triton_list *list = tkb_alloc_array(1, sizeof(*list));
-	struct reader reader = { .list = list, .path = path };
 	int rc;
 
 	if (list == NULL)
 		return tkb_fail_nomem(err);
 	rc = tkb_triton_read_file(path, &text, err);
-	reader.json = tkb_json_of(tkb_buf_bytes(&text), 0);
 	if (rc == 0)
-		rc = read_list(&reader, err);
+		rc = read_list(list, path, tkb_buf_bytes(&text), err);
 	if (rc != 0)
 		return rc;
 	*out = tkb_take(list);
