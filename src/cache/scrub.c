@@ -129,14 +129,14 @@ static int read_dict_child(struct parser *parser,
                            const struct tkb_json_token *key_token,
                            struct tkb_error *err)
 {
-	struct tkb_child child = { .member = tkb_json_raw(&parser->json,
-		                                          key_token) };
+	struct tkb_child child = { 0 };
 	struct tkb_json_token value;
 	struct tkb_bytes raw;
 	size_t slash = 0;
 	int rc;
 
-	rc = decode_name(parser, child.member, &child.name, err);
+	rc = decode_name(parser, tkb_json_raw(&parser->json, key_token),
+	                 &child.name, err);
 	if (rc < 0)
 		return rc;
 	rc = read_token(parser, &value, err);
@@ -286,37 +286,33 @@ bool tkb_group_names(const struct tkb_group *group, struct tkb_bytes place)
 	return true;
 }
 
-/* Write it as json.dumps does, with which Triton writes group files. */
-static void write_lean(const struct tkb_group *group, struct tkb_bytes prefix,
-                       struct tkb_buf *out, uint32_t *count_out)
+uint32_t tkb_group_write(const struct tkb_group *group, struct tkb_bytes prefix,
+                         bool is_lean, struct tkb_buf *out)
 {
-	const char *separator = "";
+	const char *separator = "\"";
 	uint32_t count = 0;
 
 	tkb_buf_add_text(out, "{\"child_paths\": ");
 	tkb_buf_add_byte(out, group->is_list ? '[' : '{');
 	for (size_t i = 0; i < group->child_count; i++) {
-		const struct tkb_child *child = &group->children[i];
+		const struct tkb_bytes name = tkb_text(group->children[i].name);
 
-		if (tkb_name_is_lean_drop(child->name))
+		if (is_lean && tkb_name_is_lean_drop(group->children[i].name))
 			continue;
 		tkb_buf_add_text(out, separator);
-		tkb_buf_add_byte(out, '"');
-		separator = ", ";
+		separator = ", \"";
 		if (!group->is_list) {
-			tkb_buf_add(out, child->member);
+			tkb_json_escape_python(name, out);
 			tkb_buf_add_text(out, "\": \"");
 			tkb_buf_add(out, prefix);
+			tkb_buf_add_byte(out, '/');
 			count++;
 		}
-		tkb_buf_add(out, tkb_bytes_slice(group->text,
-		                                 group->is_list ? child->start
-		                                                : child->slash,
-		                                 child->end));
+		tkb_json_escape_python(name, out);
 		tkb_buf_add_byte(out, '"');
 	}
 	tkb_buf_add_text(out, group->is_list ? "]}" : "}}");
-	*count_out = count;
+	return count;
 }
 
 void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
@@ -325,7 +321,7 @@ void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
 	size_t from = 0;
 
 	if (is_lean) {
-		write_lean(group, prefix, out, count_out);
+		*count_out = tkb_group_write(group, prefix, true, out);
 		return;
 	}
 	*count_out = 0;

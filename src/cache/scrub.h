@@ -23,11 +23,10 @@
 
 /* One file that a group file lists. Offsets are into the group file. */
 struct tkb_child {
-	const char *name;        /* decoded */
-	struct tkb_bytes member; /* in a dict: its name as it stands there */
-	size_t start;            /* of what the value's quotes hold */
-	size_t slash;            /* of the slash before the name */
-	size_t end;              /* of what the quotes hold */
+	const char *name; /* decoded */
+	size_t start;     /* of what the value's quotes hold */
+	size_t slash;     /* of the slash before the name */
+	size_t end;       /* of what the quotes hold */
 };
 
 /* A parsed group file. */
@@ -53,9 +52,17 @@ TKB_NODISCARD int tkb_group_parse(struct tkb_bytes text, const char *key,
 bool tkb_group_names(const struct tkb_group *group, struct tkb_bytes place);
 
 /*
+ * Append a group file of the children's names as json.dumps does, with which
+ * Triton writes it: with the escaped `prefix` and a slash before each path, or, if
+ * the group is a list, bare. If `is_lean`, files that lean drops are not listed.
+ * Returns how many paths it holds.
+ */
+uint32_t tkb_group_write(const struct tkb_group *group, struct tkb_bytes prefix,
+                         bool is_lean, struct tkb_buf *out);
+
+/*
  * Append the group file with the escaped `prefix`, the sentinel or a place, before
- * each name. `*count_out` is how often. If `is_lean`, files that lean drops are not
- * listed.
+ * each name. `*count_out` is how often. If `is_lean`, it is written anew.
  */
 void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
                        bool is_lean, struct tkb_buf *out, uint32_t *count_out);

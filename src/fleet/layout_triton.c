@@ -199,10 +199,10 @@ static int check_entries(struct pusher *pusher, bool is_strict,
 	return 0;
 }
 
-/* Write a group file that is a list as a dict. */
+/* Write a group file that is a list as a dict of paths in `place`. */
 static int make_dict(struct tkb_bytes list, const char *key,
-                     struct tkb_arena *arena, struct tkb_buf *out,
-                     struct tkb_error *err)
+                     struct tkb_bytes place, struct tkb_arena *arena,
+                     struct tkb_buf *out, struct tkb_error *err)
 {
 	struct tkb_group group;
 	int rc;
@@ -210,19 +210,8 @@ static int make_dict(struct tkb_bytes list, const char *key,
 	rc = tkb_group_parse(list, key, arena, &group, err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_add_text(out, "{\"child_paths\": {");
-	for (size_t i = 0; i < group.child_count; i++) {
-		const struct tkb_bytes name = tkb_text(group.children[i].name);
-
-		tkb_buf_add_text(out, i == 0 ? "\"" : ", \"");
-		tkb_json_escape_python(name, out);
-		tkb_buf_add_text(out, "\": \"/");
-		tkb_json_escape_python(tkb_text(key), out);
-		tkb_buf_add_text(out, "/");
-		tkb_json_escape_python(name, out);
-		tkb_buf_add_text(out, "\"");
-	}
-	tkb_buf_add_text(out, "}}");
+	group.is_list = false;
+	(void)tkb_group_write(&group, place, false, out);
 	return 0;
 }
 
@@ -243,7 +232,8 @@ static int restore(struct pusher *pusher, const struct tkb_entry *entry,
 		rc = tkb_restore(*bytes, told->name, tkb_buf_bytes(&place),
 		                 told->sentinels, &text, err);
 	else if (file == tkb_kernel_group_index(entry))
-		rc = make_dict(*bytes, entry->key, &pusher->arena, &text, err);
+		rc = make_dict(*bytes, entry->key, tkb_buf_bytes(&place),
+		               &pusher->arena, &text, err);
 	if (rc == 0)
 		rc = tkb_buf_check(&text, err);
 	if (rc < 0)

@@ -471,7 +471,7 @@ TEST(group, rewritten_lean_lists_what_a_launch_needs)
 	            "/k.json\"},\"other\":1}",
 	            "[REPLACE]", true,
 	            "{\"child_paths\": {\"k.cubin\": \"[REPLACE]/k.cubin\", "
-	            "\"k\\u002ejson\": \"[REPLACE]/k.json\"}}",
+	            "\"k.json\": \"[REPLACE]/k.json\"}}",
 	            2);
 	must_become("{\"child_paths\":[\"k.ptx\",\"k.hsaco\",\"k.json\","
 	            "\"k.ttir\"]}",

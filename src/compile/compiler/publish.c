@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "text/json.h"
 #include "base/path.h"
+#include "cache/scrub.h"
 #include "emit/destination.h"
 #include "format/manifest.h"
 
@@ -85,27 +85,12 @@ static int add_file(struct publisher *publisher, const char *prefix,
 	return 0;
 }
 
-/* As Triton writes it, with the sentinel in place of the folder. */
-static int write_group(struct publisher *publisher, struct tkb_error *err)
-{
-	struct tkb_buf *out = &publisher->group;
-
-	tkb_buf_add_text(out, "{\"child_paths\": {");
-	for (size_t i = 0; i < publisher->file_count; i++) {
-		tkb_buf_add_text(out, i == 0 ? "\"" : ", \"");
-		tkb_json_escape_python(tkb_text(publisher->files[i].name), out);
-		tkb_buf_add_text(out, "\": \"" TKB_SENTINEL "/");
-		tkb_json_escape_python(tkb_text(publisher->files[i].name), out);
-		tkb_buf_add_byte(out, '"');
-	}
-	tkb_buf_add_text(out, "}}");
-	return tkb_buf_check(out, err);
-}
-
 static int list_files(struct publisher *publisher, struct tkb_error *err)
 {
 	const struct tkb_publication *publication = publisher->publication;
-	size_t children;
+	struct tkb_child children[FILES_LIMIT];
+	struct tkb_group group = { .children = children };
+	uint32_t sentinels;
 	int rc = 0;
 
 	for (size_t i = 0; i < publication->file_count && rc == 0; i++)
@@ -114,14 +99,17 @@ static int list_files(struct publisher *publisher, struct tkb_error *err)
 	if (rc == 0)
 		rc = add_file(publisher, "", "json", publication->metadata, 0,
 		              err);
-	children = publisher->file_count;
-	if (rc == 0)
-		rc = write_group(publisher, err);
-	if (rc == 0)
-		rc = add_file(publisher, "__grp__", "json",
-		              tkb_buf_bytes(&publisher->group),
-		              (uint32_t)children, err);
-	return rc;
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < publisher->file_count; i++)
+		children[group.child_count++].name = publisher->files[i].name;
+	sentinels = tkb_group_write(&group, tkb_text(TKB_SENTINEL), false,
+	                            &publisher->group);
+	rc = tkb_buf_check(&publisher->group, err);
+	if (rc < 0)
+		return rc;
+	return add_file(publisher, "__grp__", "json",
+	                tkb_buf_bytes(&publisher->group), sentinels, err);
 }
 
 static int publish(struct publisher *publisher, struct tkb_error *err)
