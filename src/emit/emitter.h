@@ -8,8 +8,8 @@
  *   select.c   which entries of the bundle are wanted, and fit this machine;
  *   plan.c     into which roots each of them goes: a job for each root;
  *   inspect    what already exists there (emit/inspect.h);
- *   write      frame by frame, decode and stage what is wanted (write.c);
- *   commit     move what was staged into place (commit.c);
+ *   write      frame by frame, decode and stage what is wanted (destination.c);
+ *   commit     move what was staged into place (destination_commit.c);
  *   report.c   tell what became of each job.
  */
 
@@ -40,7 +40,7 @@ struct tkb_emitter {
 	struct tkb_buf path;            /* the root's, absolute, with a zero */
 	enum tkb_selection *selections; /* owned; of each entry */
 	struct tkb_roots roots;
-	size_t *first_jobs;            /* owned; of each item, and behind */
+	size_t *first_jobs; /* owned; item i has jobs from [i] up to [i + 1] */
 	struct tkb_progress *progress; /* owned; of each job */
 	struct tkb_loader *loaders;    /* owned; one a thread */
 	struct tkb_decoder *decoders;  /* owned; one a thread */

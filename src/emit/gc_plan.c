@@ -78,7 +78,10 @@ static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 	       item->last_ns < now - (int64_t)limit_s * NS_PER_S;
 }
 
-/* An entry that turns out to be busy is not made up for by younger ones. */
+/*
+ * Items are sorted by their last use: those that go are at the front. If one of
+ * them turns out to be busy, it stays, and no younger one goes instead.
+ */
 static void choose(struct tkb_gc *gc)
 {
 	const struct tkb_gc_options *options = gc->options;

@@ -15,7 +15,7 @@ enum {
 };
 
 /* The folder where an entry goes. */
-struct destination {
+struct folder {
 	struct tkb_loader *loader;
 	const struct tkb_entry *entry;
 	int fd;
@@ -23,7 +23,7 @@ struct destination {
 };
 
 /* The size of `file` once its sentinels are replaced. */
-static uint64_t restored_size(const struct destination *at,
+static uint64_t restored_size(const struct folder *at,
                               const struct tkb_file *file)
 {
 	return file->size - file->sentinels * strlen(TKB_SENTINEL) +
@@ -55,7 +55,7 @@ static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
 }
 
 /* Is the file there, byte for byte? One that cannot be read is not. */
-static int has_bytes(const struct destination *at, const struct tkb_file *file,
+static int has_bytes(const struct folder *at, const struct tkb_file *file,
                      bool *out, struct tkb_error *err)
 {
 	struct tkb_buf *scratch = &at->loader->scratch;
@@ -90,7 +90,7 @@ static int has_bytes(const struct destination *at, const struct tkb_file *file,
 	return 0;
 }
 
-static bool has_size(const struct destination *at, const struct tkb_file *file)
+static bool has_size(const struct folder *at, const struct tkb_file *file)
 {
 	struct stat status;
 
@@ -100,8 +100,7 @@ static bool has_size(const struct destination *at, const struct tkb_file *file)
 }
 
 /* Are the group file's bytes, and the other files' sizes, the bundle's? */
-static int looks_same(const struct destination *at, bool *out,
-                      struct tkb_error *err)
+static int looks_same(const struct folder *at, bool *out, struct tkb_error *err)
 {
 	const struct tkb_entry *entry = at->entry;
 	const size_t group = tkb_kernel_group_index(entry);
@@ -121,7 +120,7 @@ static int looks_same(const struct destination *at, bool *out,
 }
 
 /* Are the bytes of all files but the group file the bundle's, too? */
-static int has_all_bytes(const struct destination *at, bool *out,
+static int has_all_bytes(const struct folder *at, bool *out,
                          struct tkb_error *err)
 {
 	const size_t group = tkb_kernel_group_index(at->entry);
@@ -230,9 +229,9 @@ int tkb_inspect_entry(struct tkb_loader *loader, const struct tkb_root *root,
 	return rc;
 }
 
-static int compare_folder(const struct destination *at,
-                          const struct tkb_root *root, bool is_trusted,
-                          enum tkb_entry_state *out, struct tkb_error *err)
+static int compare_folder(const struct folder *at, const struct tkb_root *root,
+                          bool is_trusted, enum tkb_entry_state *out,
+                          struct tkb_error *err)
 {
 	bool same = false;
 	int rc;
@@ -258,7 +257,7 @@ int tkb_inspect_destination(struct tkb_loader *loader,
                             enum tkb_entry_state *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
-	struct destination at = { .loader = loader, .entry = entry };
+	struct folder at = { .loader = loader, .entry = entry };
 	int rc;
 
 	/* Shorter paths than from the root cost less. */

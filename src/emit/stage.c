@@ -174,7 +174,7 @@ static void sleep_longer(uint64_t *nap_us)
 static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 {
 	const uint64_t limit_ms =
-		atomic_load(&stage->is_lock_kept) ? 0 : TKB_STAGE_LOCK_MS;
+		atomic_load(&stage->has_given_up) ? 0 : TKB_STAGE_LOCK_MS;
 	const uint64_t end = tkb_now_ns() + limit_ms * NS_PER_MS;
 	uint64_t nap_us = FIRST_NAP_US;
 	int rc = 0;
@@ -183,7 +183,7 @@ static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -1;
 		if (errno == EWOULDBLOCK && tkb_now_ns() >= end) {
-			atomic_store(&stage->is_lock_kept, true);
+			atomic_store(&stage->has_given_up, true);
 			return -1;
 		}
 		if (stage->watcher != NULL)
@@ -192,7 +192,7 @@ static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 			sleep_longer(&nap_us);
 	}
 	if (rc == 0)
-		atomic_store(&stage->is_lock_kept, false);
+		atomic_store(&stage->has_given_up, false);
 	return rc;
 }
 

@@ -44,9 +44,10 @@ struct tkb_stage {
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
 	struct tkb_share share; /* of what appears in the root */
 	bool is_trusted;        /* for the bundle that is emitted */
-	atomic_bool
-		lacks_noreplace;  /* the file system has no RENAME_NOREPLACE */
-	atomic_bool is_lock_kept; /* waiting for the lock took too long */
+	/* The file system has no RENAME_NOREPLACE. */
+	atomic_bool lacks_noreplace;
+	/* Waiting for the lock took too long. */
+	atomic_bool has_given_up;
 	struct tkb_watcher *watcher; /* by reference, or NULL; it can end a wait
 	                                for the lock */
 };

@@ -89,11 +89,15 @@ static void name_another_file(const char *path)
 	edit_file(path, "/add_kernel.ptx\"", "/add.ptx\"");
 }
 
-static const struct damage damages[] = {
+/* A stat shows these. */
+static const struct damage sizes_of_a_binary[] = {
 	{ "no cubin", remove_it, "add_kernel.cubin" },
 	{ "an empty cubin", empty, "add_kernel.cubin" },
 	{ "half a cubin", halve, "add_kernel.cubin" },
 	{ "a cubin without its last byte", cut_last_byte, "add_kernel.cubin" },
+};
+
+static const struct damage damages[] = {
 	{ "a cubin of zeros", zero, "add_kernel.cubin" },
 	{ "a link for a cubin", link_it, "add_kernel.cubin" },
 	{ "no metadata", remove_it, "add_kernel.json" },
@@ -209,12 +213,12 @@ static void arrange(void)
 	CHECK_INT(rename("cache", "good"), 0);
 }
 
-static void check_all(void)
+static void check_all(const struct damage *all, size_t count)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
+	for (size_t i = 0; i < count; i++) {
 		copy_folder("good", "cache");
-		damages[i].act(text("cache/" KEY "/%s", damages[i].file));
-		check_verdicts(damages[i].name, 0);
+		all[i].act(text("cache/" KEY "/%s", all[i].file));
+		check_verdicts(all[i].name, 0);
 		remove_folder("cache");
 	}
 }
@@ -224,7 +228,8 @@ TEST(inspect, calls_no_damaged_entry_whole)
 	arrange();
 	remove_folder("good/.tkbundle");
 
-	check_all();
+	check_all(sizes_of_a_binary, TKB_COUNT_OF(sizes_of_a_binary));
+	check_all(damages, TKB_COUNT_OF(damages));
 }
 
 TEST(inspect, calls_an_undamaged_entry_whole)
@@ -243,10 +248,5 @@ TEST(inspect, calls_an_undamaged_entry_whole)
 TEST(inspect, calls_no_damaged_binary_whole_though_it_is_trusted)
 {
 	arrange();
-	for (size_t i = 0; i < 4; i++) {
-		copy_folder("good", "cache");
-		damages[i].act(text("cache/" KEY "/%s", damages[i].file));
-		check_verdicts(damages[i].name, 0);
-		remove_folder("cache");
-	}
+	check_all(sizes_of_a_binary, TKB_COUNT_OF(sizes_of_a_binary));
 }

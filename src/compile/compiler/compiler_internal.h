@@ -7,7 +7,7 @@
  * program: it writes requests and makes entries of the answers.
  *
  *   compiler.c           open, submit, close
- *   compiler_choices.c   options as fields of requests and keys
+ *   compiler_options.c   options as fields of requests and keys
  *   compiler_target.c    the known targets
  *   compiler_workers.c   the pool, opened for the first job
  *   compiler_tools.c     the tools for a target

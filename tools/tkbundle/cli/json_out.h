@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /*
- * The one document of --json. jansson is used here and nowhere else.
+ * The one document of --json. jansson writes it.
  *
  *     json_out_init(&json, is_wanted);
  *     json_out_text(&json, "verb", "ls");
