@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_PATH_STYLE_H
+#define TKB_TREE_PATH_STYLE_H
+
+/* The styles of files, and how each spells a path: see paths.h. */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum tkb_path_style {
+	TKB_PATH_STYLE_NONE,
+	TKB_PATH_STYLE_JSON,
+	TKB_PATH_STYLE_PYTHON,
+	TKB_PATH_STYLE_NINJA,
+	TKB_PATH_STYLE_TEXT
+};
+
+/* "none", "json", "python", "ninja", "text"; NULL behind the last. */
+const char *tkb_path_style_name(unsigned style);
+
+/* The style of that name; false if there is none. */
+bool tkb_path_style_parse(const char *name, enum tkb_path_style *out);
+
+/* What follows is for paths.c. */
+
+/* Which spelling of a path is meant. */
+struct tkb_path_spelling {
+	enum tkb_path_style style;
+	bool is_other; /* not the style's common one */
+	char quote;    /* Python: of the literal; 0: not known */
+};
+
+/* What follows the name in the sentinel of a style's other spelling, or NULL. */
+const char *tkb_path_spelling_other(enum tkb_path_style style);
+
+/* Append `path`. False, with some of it appended, if the style cannot hold it. */
+bool tkb_path_spell(struct tkb_path_spelling spelling, const char *path,
+                    struct tkb_buf *out);
+
+/* Does a path that stands at `at` begin there, and one that ends there end? */
+bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
+                     size_t at);
+bool tkb_path_ends(enum tkb_path_style style, struct tkb_bytes text, size_t at);
+
+/* The quote that opens a Python literal right before `at`, or 0. */
+char tkb_path_quote(enum tkb_path_style style, struct tkb_bytes text,
+                    size_t at);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_PATHS_H
+#define TKB_TREE_PATHS_H
+
+/*
+ * Replace the paths of named roots in a text by sentinels, and sentinels by the
+ * paths that the roots have elsewhere:
+ *
+ *     '/home/a/.cache/vllm/x'  <->  '[REPLACE:vllm]/x'
+ *
+ * A path is looked for, and written, as the file's style spells it:
+ *
+ *     JSON     as json.dumps() does by default; where a text has the other
+ *              spelling, with ensure_ascii=False, "[REPLACE:vllm:utf-8]"
+ *     Python   as repr() does; as ascii() does, "[REPLACE:vllm:ascii]"
+ *     ninja    as in a list of paths ("$ ", "$:", "$$"); as in a variable,
+ *              where only "$" is escaped, "[REPLACE:vllm:value]"
+ *     text     as it is
+ *     none     not at all: such a file is never rewritten
+ *
+ * The other spelling has a sentinel of its own only where the two differ, so a
+ * text is the same whatever its root's path is.
+ *
+ * A path counts where it begins and ends as one: behind the start, white space, a
+ * control character, one of '"`=:,;([{<|&!#@ or an option such as -I; before the
+ * end, a slash, white space, a control character or one of '"`:,;)]}>|& (in JSON
+ * and Python, "\n" and the like are what they mean). So "/home/a" is neither in
+ * "/home/ab" nor in "/mnt/home/a". Nothing is parsed, and nothing is looked up on
+ * disk.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "tree/path_style.h"
+
+/* A folder that is elsewhere on another machine. */
+struct tkb_named_root {
+	const char *name; /* letters, digits and "_.-" */
+	const char *path; /* absolute, without a slash at its end */
+};
+
+/*
+ * Append `text` with a sentinel for each path of a root, that of the innermost
+ * where roots lie in each other. `*sentinels_out` is how many.
+ *
+ * What comes out is restored with the same roots before it is returned: a text
+ * that would not come back as it was fails with TKB_REASON_SENTINEL, as does
+ * one that holds a sentinel already. Behind a failure, what was appended to
+ * `out` means nothing; so it is below.
+ */
+TKB_NODISCARD int tkb_paths_scrub(struct tkb_bytes text,
+                                  enum tkb_path_style style,
+                                  const struct tkb_named_root *roots,
+                                  size_t root_count, struct tkb_buf *out,
+                                  uint32_t *sentinels_out,
+                                  struct tkb_error *err);
+
+/*
+ * Append `text` with the path of its root for each sentinel. Another number
+ * than `sentinels`, a root that is not listed, or one with a path that the style
+ * cannot hold at that place fails with TKB_REASON_SENTINEL.
+ */
+TKB_NODISCARD int tkb_paths_restore(struct tkb_bytes text,
+                                    enum tkb_path_style style,
+                                    const struct tkb_named_root *roots,
+                                    size_t root_count, uint32_t sentinels,
+                                    struct tkb_buf *out, struct tkb_error *err);
+
+/*
+ * How often the roots' paths stand in `bytes` of a file that is not rewritten.
+ * What is before a path does not matter: that may be its length.
+ */
+size_t tkb_paths_count(struct tkb_bytes bytes,
+                       const struct tkb_named_root *roots, size_t root_count);
+
+#endif

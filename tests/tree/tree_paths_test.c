@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/paths.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harness.h"
+
+static const struct tkb_named_root home = { "home", "/home/a" };
+
+/* A copy of exactly the text's size, for the sanitizer. */
+static struct tkb_bytes exact(struct tkb_bytes text)
+{
+	char *copy = malloc(text.size == 0 ? 1 : text.size);
+
+	assert_non_null(copy);
+	if (text.size != 0)
+		memcpy(copy, text.data, text.size);
+	return (struct tkb_bytes){ copy, text.size };
+}
+
+static int scrub(struct tkb_bytes given, enum tkb_path_style style,
+                 const struct tkb_named_root *roots, size_t count,
+                 const char **out, uint32_t *sentinels, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_bytes copy = exact(given);
+	const int rc = tkb_paths_scrub(copy, style, roots, count, &buf,
+	                               sentinels, err);
+
+	free((void *)(uintptr_t)copy.data);
+	tkb_buf_add_byte(&buf, '\0');
+	*out = text("%s", (const char *)buf.data);
+	return rc;
+}
+
+static int restore(struct tkb_bytes given, enum tkb_path_style style,
+                   const struct tkb_named_root *roots, size_t count,
+                   uint32_t sentinels, const char **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	const struct tkb_bytes copy = exact(given);
+	const int rc = tkb_paths_restore(copy, style, roots, count, sentinels,
+	                                 &buf, err);
+
+	free((void *)(uintptr_t)copy.data);
+	tkb_buf_add_byte(&buf, '\0');
+	*out = text("%s", (const char *)buf.data);
+	return rc;
+}
+
+/* `from` with the path `there` for the root becomes `wanted`, and comes back. */
+static void must_become(enum tkb_path_style style, const char *there,
+                        const char *from, const char *wanted)
+{
+	const struct tkb_named_root root = { "r", there };
+	struct tkb_error err = { 0 };
+	uint32_t sentinels = 1000;
+	const char *out;
+
+	CHECK_OK(scrub(tkb_text(from), style, &root, 1, &out, &sentinels, &err),
+	         &err);
+	CHECK_STR(out, wanted);
+	CHECK_OK(restore(tkb_text(out), style, &root, 1, sentinels, &out, &err),
+	         &err);
+	CHECK_STR(out, from);
+}
+
+static void must_stay(enum tkb_path_style style, const char *there,
+                      const char *from)
+{
+	must_become(style, there, from, from);
+}
+
+TEST(tree_paths, an_index_of_vllm_names_another_root_after_a_move)
+{
+	const char *index =
+		"{   ((1, 16384), 0, 'inductor_standalone'): {   'cache_key': "
+		"'as4y',\n        'graph_handle': (   'artifact_0',\n"
+		"                            '/home/a/.cache/vllm/b/art_0')}}";
+	const struct tkb_named_root roots[] = {
+		{ "cache", "/home/a/.cache" },
+		{ "vllm", "/home/a/.cache/vllm" },
+		home,
+	};
+	const struct tkb_named_root there[] = {
+		{ "vllm", "/srv/o'neil/\xc3\xa9" },
+	};
+	struct tkb_error err = { 0 };
+	uint32_t sentinels = 0;
+	const char *out;
+
+	CHECK_OK(scrub(tkb_text(index), TKB_PATH_STYLE_PYTHON, roots, 3, &out,
+	               &sentinels, &err),
+	         &err);
+	CHECK_INT(sentinels, 1);
+	CHECK_CONTAINS(out, "'[REPLACE:vllm]/b/art_0')}}");
+	CHECK_OK(restore(tkb_text(out), TKB_PATH_STYLE_PYTHON, there, 1, 1,
+	                 &out, &err),
+	         &err);
+	CHECK_CONTAINS(out, "'/srv/o\\'neil/\xc3\xa9/b/art_0')}}");
+}
+
+TEST(tree_paths, a_path_ends_where_its_name_ends)
+{
+	static const char *const ends[] = { "",  "/",  "/x", " ", "\n", "\t",
+		                            "'", "\"", "`",  ":", ",",  ";",
+		                            ")", "]",  "}",  ">", "|",  "&" };
+	static const char *const goes_on[] = { "b",    ".x",   "-1", "_",
+		                               "\xff", "\xc3", "~",  "$x",
+		                               "\\",   "\\\\", "=" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(ends); i++)
+		must_become(TKB_PATH_STYLE_TEXT, "/home/a",
+		            text("x /home/a%s", ends[i]),
+		            text("x [REPLACE:r]%s", ends[i]));
+	for (size_t i = 0; i < TKB_COUNT_OF(goes_on); i++) {
+		must_stay(TKB_PATH_STYLE_TEXT, "/home/a",
+		          text("x /home/a%s", goes_on[i]));
+		must_stay(TKB_PATH_STYLE_PYTHON, "/home/a",
+		          text("x /home/a%s", goes_on[i]));
+	}
+}
+
+TEST(tree_paths, a_path_begins_where_nothing_comes_before_it)
+{
+	static const char *const begins[] = {
+		"",          " ",    "\n",  "'",    "\"",     "`",   "=",
+		":",         ",",    ";",   "(",    "[",      "{",   "<",
+		"|",         "&",    "!",   "#",    "@",      "-I",  "\t",
+		"-isystem ", "x -L", "'-B", "--a=", "-x /y:", "\x01"
+	};
+	static const char *const belongs[] = { "x",    "/",   "/mnt", ".",
+		                               "..",   "-",   "_",    "~",
+		                               "\xc3", "}",   ")",    "$",
+		                               "\\",   "x-I", "I",    "-x" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++)
+		must_become(TKB_PATH_STYLE_TEXT, "/home/a",
+		            text("%s/home/a/b", begins[i]),
+		            text("%s[REPLACE:r]/b", begins[i]));
+	for (size_t i = 0; i < TKB_COUNT_OF(belongs); i++) {
+		must_stay(TKB_PATH_STYLE_TEXT, "/home/a",
+		          text("%s/home/a/b", belongs[i]));
+		must_stay(TKB_PATH_STYLE_NINJA, "/home/a",
+		          text("%s/home/a/b", belongs[i]));
+	}
+}
+
+TEST(tree_paths, an_escape_is_what_it_means)
+{
+	static const enum tkb_path_style styles[] = { TKB_PATH_STYLE_JSON,
+		                                      TKB_PATH_STYLE_PYTHON };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(styles); i++) {
+		must_become(styles[i], "/home/a", "\"x\\n/home/a\\n\"",
+		            "\"x\\n[REPLACE:r]\\n\"");
+		must_become(styles[i], "/home/a", "\"\\\"/home/a\\\"\"",
+		            "\"\\\"[REPLACE:r]\\\"\"");
+		must_become(styles[i], "/home/a", "\"\\\\\\t/home/a\\t\"",
+		            "\"\\\\\\t[REPLACE:r]\\t\"");
+		must_stay(styles[i], "/home/a", "\"x\\\\n/home/a/b\"");
+		must_stay(styles[i], "/home/a", "\"x\\\\/home/a/b\"");
+		must_stay(styles[i], "/home/a", "\"\\/home/a/b\"");
+		must_stay(styles[i], "/home/a", "\"/home/a\\u0062\"");
+	}
+	must_stay(TKB_PATH_STYLE_TEXT, "/home/a", "x\\n/home/a/b");
+	must_stay(TKB_PATH_STYLE_NINJA, "/home/a", "x$ /home/a/b");
+	must_stay(TKB_PATH_STYLE_NINJA, "/home/a", "x$:/home/a/b");
+	must_become(TKB_PATH_STYLE_NINJA, "/home/a", "x$$ /home/a/b",
+	            "x$$ [REPLACE:r]/b");
+}
+
+TEST(tree_paths, both_spellings_of_json_are_found)
+{
+	const char *odd = "/h\xc3\xa9/\xf0\x9f\x98\x80\xff \"\\\n";
+
+	must_become(TKB_PATH_STYLE_JSON, odd,
+	            "[\"/h\\u00e9/\\ud83d\\ude00\\udcff \\\"\\\\\\n/x\"]",
+	            "[\"[REPLACE:r]/x\"]");
+	must_become(TKB_PATH_STYLE_JSON, odd,
+	            "[\"/h\xc3\xa9/\xf0\x9f\x98\x80\\udcff \\\"\\\\\\n/x\"]",
+	            "[\"[REPLACE:r:utf-8]/x\"]");
+	must_become(TKB_PATH_STYLE_JSON, "/h\xc3\xa9",
+	            "{\"/h\\u00e9\": [\"/h\xc3\xa9\"]}",
+	            "{\"[REPLACE:r]\": [\"[REPLACE:r:utf-8]\"]}");
+	must_stay(TKB_PATH_STYLE_JSON, "/h\xc3\xa9", "[\"/h\\u00E9/x\"]");
+}
+
+TEST(tree_paths, both_spellings_of_python_are_found)
+{
+	must_become(TKB_PATH_STYLE_PYTHON, "/h\xc3\xa9\\",
+	            "['/h\xc3\xa9\\\\/x', '/h\\xe9\\\\']",
+	            "['[REPLACE:r]/x', '[REPLACE:r:ascii]']");
+	must_become(TKB_PATH_STYLE_PYTHON, "/o'x", "[\"/o'x/y\", '/o\\'x/\"']",
+	            "[\"[REPLACE:r]/y\", '[REPLACE:r]/\"']");
+	must_become(TKB_PATH_STYLE_PYTHON, "/a", "# from /a/b, it's",
+	            "# from [REPLACE:r]/b, it's");
+	must_stay(TKB_PATH_STYLE_PYTHON, "/o'x", "# /o'x/y");
+	must_stay(TKB_PATH_STYLE_PYTHON, "/o'x", "\"\\\"/o'x/y\"");
+}
+
+TEST(tree_paths, both_spellings_of_ninja_are_found)
+{
+	must_become(
+		TKB_PATH_STYLE_NINJA, "/a b:c$",
+		"build /a$ b$:c$$/x.o: cc /a$ b$:c$$/x.c | -I/a$ b$:c$$\n"
+		"  flags = -I/a b:c$$/i\n",
+		"build [REPLACE:r]/x.o: cc [REPLACE:r]/x.c | -I[REPLACE:r]\n"
+		"  flags = -I[REPLACE:r:value]/i\n");
+	must_become(TKB_PATH_STYLE_NINJA, "/a", "build /a/x: cc /a/y /a\n",
+	            "build [REPLACE:r]/x: cc [REPLACE:r]/y [REPLACE:r]\n");
+}
+
+/* What Python writes for a path, as bytes; `code` prints it. */
+static const char *python_says(const char *code, const char *path)
+{
+	const struct outcome done =
+		run("/usr/bin/env", "PYTHONUTF8=1", "python3", "-c",
+	            text("import json, os, sys\n"
+	                 "path = sys.argv[1] + '/x'\n"
+	                 "sys.stdout.buffer.write((%s).encode())",
+	                 code),
+	            path, NULL);
+
+	CHECK_INT(done.status, 0);
+	return done.out;
+}
+
+TEST(tree_paths, the_spellings_are_those_of_python)
+{
+	static const char *const paths[] = {
+		"/plain",
+		"/o'neil",
+		"/the \"x\"",
+		"/both'\"",
+		"/h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		"/back\\slash",
+		"/tab\tline\nreturn\rbell\x07 del\x7f",
+		"/nbsp\xc2\xa0-c1\xc2\x85-zwsp\xe2\x80\x8b-ls\xe2\x80\xa8",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
+		const char *said;
+
+		said = python_says("json.dumps([path])", paths[i]);
+		must_become(TKB_PATH_STYLE_JSON, paths[i], said,
+		            "[\"[REPLACE:r]/x\"]");
+		said = python_says("json.dumps([path], ensure_ascii=False)",
+		                   paths[i]);
+		must_become(TKB_PATH_STYLE_JSON, paths[i], said,
+		            strcmp(said, python_says("json.dumps([path])",
+		                                     paths[i])) == 0
+		                    ? "[\"[REPLACE:r]/x\"]"
+		                    : "[\"[REPLACE:r:utf-8]/x\"]");
+		said = python_says("repr(path)", paths[i]);
+		must_become(TKB_PATH_STYLE_PYTHON, paths[i], said,
+		            text("%c[REPLACE:r]/x%c", said[0], said[0]));
+	}
+}
+
+TEST(tree_paths, a_text_that_holds_a_sentinel_is_refused)
+{
+	struct tkb_error err = { 0 };
+	uint32_t sentinels = 77;
+	const char *out;
+
+	CHECK_FAILS(scrub(tkb_text("x [REPLACE:home]"), TKB_PATH_STYLE_TEXT,
+	                  &home, 1, &out, &sentinels, &err),
+	            TKB_ERR_CORRUPT, &err, "it holds '[REPLACE:' already");
+	CHECK_INT(err.reason, TKB_REASON_SENTINEL);
+	CHECK_INT(sentinels, 77);
+}
+
+TEST(tree_paths, a_file_that_is_never_rewritten_may_hold_anything)
+{
+	const char *given = "[REPLACE:x] /home/a";
+	struct tkb_error err = { 0 };
+	uint32_t sentinels = 77;
+	const char *out;
+
+	CHECK_OK(scrub(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, &out,
+	               &sentinels, &err),
+	         &err);
+	CHECK_INT(sentinels, 0);
+	CHECK_STR(out, given);
+	CHECK_OK(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 0,
+	                 &out, &err),
+	         &err);
+	CHECK_STR(out, given);
+	CHECK_FAILS(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 1,
+	                    &out, &err),
+	            TKB_ERR_CORRUPT, &err, "holds 0 sentinels");
+}
+
+TEST(tree_paths, a_sentinel_that_is_not_one_is_refused)
+{
+	static const struct {
+		const char *text;
+		const char *says;
+	} cases[] = {
+		{ "[REPLACE:home", "has no end" },
+		{ "[REPLACE:", "has no end" },
+		{ "[REPLACE:]", "names the root ''" },
+		{ "[REPLACE:other]", "names the root 'other'" },
+		{ "[REPLACE:homes]", "names the root 'homes'" },
+		{ "[REPLACE:hom]", "names the root 'hom'" },
+		{ "[REPLACE:home:ascii]", "of another style" },
+		{ "[REPLACE:home:]", "of another style" },
+		{ "[REPLACE::utf-8]", "names the root ':utf-8'" },
+		{ "[REPLACE:home] [REPLACE:home]", "holds 2 sentinels" },
+		{ "home", "holds 0 sentinels, the manifest says 1" },
+		{ "", "holds 0 sentinels, the manifest says 1" },
+	};
+	struct tkb_error err = { 0 };
+	const char *out;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		CHECK_FAILS(restore(tkb_text(cases[i].text),
+		                    TKB_PATH_STYLE_JSON, &home, 1, 1, &out,
+		                    &err),
+		            TKB_ERR_CORRUPT, &err, cases[i].says);
+		CHECK_INT(err.reason, TKB_REASON_SENTINEL);
+	}
+	CHECK_FAILS(restore((struct tkb_bytes){ NULL, 0 }, TKB_PATH_STYLE_JSON,
+	                    &home, 1, 1, &out, &err),
+	            TKB_ERR_CORRUPT, &err, "holds 0 sentinels");
+}
+
+TEST(tree_paths, a_path_that_a_file_cannot_hold_is_refused)
+{
+	const struct tkb_named_root line = { "r", "/a\nbuild x: evil" };
+	const struct tkb_named_root quote = { "r", "/o'neil" };
+	struct tkb_error err = { 0 };
+	const char *out;
+
+	CHECK_FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_NINJA,
+	                    &line, 1, 1, &out, &err),
+	            TKB_ERR_CORRUPT, &err, "cannot stand in it");
+	CHECK_FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_TEXT, &line,
+	                    1, 1, &out, &err),
+	            TKB_ERR_CORRUPT, &err, "cannot stand in it");
+	CHECK_FAILS(restore(tkb_text("x = [REPLACE:r]"), TKB_PATH_STYLE_PYTHON,
+	                    &quote, 1, 1, &out, &err),
+	            TKB_ERR_CORRUPT, &err, "cannot stand in it");
+}
+
+TEST(tree_paths, roots_must_be_roots)
+{
+	static const struct {
+		struct tkb_named_root root;
+		const char *says;
+	} cases[] = {
+		{ { "", "/a" }, "cannot be a root's name" },
+		{ { "a b", "/a" }, "cannot be a root's name" },
+		{ { "a]", "/a" }, "cannot be a root's name" },
+		{ { "a:utf-8", "/a" }, "cannot be a root's name" },
+		{ { "a", "" }, "cannot be a root's path" },
+		{ { "a", "/" }, "cannot be a root's path" },
+		{ { "a", "x" }, "cannot be a root's path" },
+		{ { "a", "/a/" }, "cannot be a root's path" },
+		{ { "home", "/b" }, "two roots have the name 'home'" },
+	};
+	struct tkb_error err = { 0 };
+	uint32_t sentinels;
+	const char *out;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_named_root roots[] = { home, cases[i].root };
+
+		CHECK_FAILS(scrub(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots, 2,
+		                  &out, &sentinels, &err),
+		            TKB_ERR_INVALID, &err, cases[i].says);
+		CHECK_FAILS(restore(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots,
+		                    2, 0, &out, &err),
+		            TKB_ERR_INVALID, &err, cases[i].says);
+	}
+}
+
+TEST(tree_paths, what_does_not_fit_is_too_large)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(20);
+	struct tkb_error err = { 0 };
+	uint32_t sentinels = 0;
+
+	CHECK_FAILS(tkb_paths_scrub(tkb_text("/home/a /home/a"),
+	                            TKB_PATH_STYLE_TEXT, &home, 1, &out,
+	                            &sentinels, &err),
+	            TKB_ERR_TOO_LARGE, &err, "limit of 20 bytes");
+	tkb_buf_reset(&out);
+	CHECK_FAILS(
+		tkb_paths_restore(
+			tkb_text("[REPLACE:home][REPLACE:home][REPLACE:home]"),
+			TKB_PATH_STYLE_TEXT, &home, 1, 3, &out, &err),
+		TKB_ERR_TOO_LARGE, &err, "limit of 20 bytes");
+}
+
+TEST(tree_paths, any_text_comes_back_as_it_was)
+{
+	static const char *const parts[] = {
+		"/a",   "/a/a", "/a b",     "/\xc3\xa9", "/\\xe9",  "/a'b",
+		"/a:$", "/a$:", "/a$ b",    "/a\\'b",    "\\u00e9", "/",
+		" ",    "'",    "\"",       "\\",        "$",       "\\n",
+		"-I",   "x",    "[REPLACE", "]",         ":",       "\n",
+	};
+	const struct tkb_named_root roots[] = {
+		{ "a", "/a" },        { "aa", "/a/a" }, { "b", "/a b" },
+		{ "c", "/\xc3\xa9" }, { "d", "/a'b" },  { "e", "/a:$" },
+	};
+	uint32_t seed = 1;
+	size_t found = 0;
+
+	for (int round = 0; round < 20000; round++) {
+		const enum tkb_path_style style =
+			(enum tkb_path_style)(round % 5);
+		struct tkb_error err = { 0 };
+		uint32_t sentinels = 0;
+		char given[200] = "";
+		const char *out;
+
+		for (int i = 0; i < 20; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			strcat(given,
+			       parts[(seed >> 16) % TKB_COUNT_OF(parts)]);
+		}
+		if (strstr(given, "[REPLACE:") != NULL)
+			continue;
+		CHECK_OK(scrub(tkb_text(given), style, roots,
+		               TKB_COUNT_OF(roots), &out, &sentinels, &err),
+		         &err);
+		found += sentinels;
+		CHECK_OK(restore(tkb_text(out), style, roots,
+		                 TKB_COUNT_OF(roots), sentinels, &out, &err),
+		         &err);
+		CHECK_STR(out, given);
+	}
+	CHECK(found > 10000);
+}
+
+TEST(tree_paths, paths_in_a_binary_are_counted)
+{
+	static const char pickle[] =
+		"\x80\x04\x8c\x0f/home/a/.cache/x\x94"
+		"\x8c\x08/home/ab\x8c\x07/home/a\0X/home/a";
+	const struct tkb_named_root roots[] = { home,
+		                                { "c", "/home/a/.cache" } };
+
+	CHECK_INT(tkb_paths_count(
+			  (struct tkb_bytes){ pickle, sizeof(pickle) - 1 },
+			  roots, 2),
+	          3);
+	CHECK_INT(tkb_paths_count(tkb_text("nothing / here"), roots, 2), 0);
+	CHECK_INT(tkb_paths_count((struct tkb_bytes){ NULL, 0 }, roots, 2), 0);
+}
+
+TEST(tree_paths, the_styles_have_names)
+{
+	enum tkb_path_style style = TKB_PATH_STYLE_NONE;
+	unsigned count = 0;
+
+	for (; tkb_path_style_name(count) != NULL; count++) {
+		CHECK(tkb_path_style_parse(tkb_path_style_name(count), &style));
+		CHECK_INT(style, count);
+	}
+	CHECK_INT(count, 5);
+	CHECK(!tkb_path_style_parse("yaml", &style));
+	CHECK(!tkb_path_style_parse("", &style));
+	CHECK_INT(style, TKB_PATH_STYLE_TEXT);
+}
