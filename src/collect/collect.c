@@ -12,8 +12,8 @@
 
 struct collector {
 	const struct tkb_collect_options *options;
-	const struct tkb_pack_request *request; /* NULL: everything */
-	struct tkb_cache *cache;                /* owned */
+	const struct tkb_collect_selection *selection; /* NULL: everything */
+	struct tkb_cache *cache;                       /* owned */
 	struct tkb_watcher watcher;
 	struct tkb_pack pack;
 };
@@ -143,16 +143,16 @@ static int open_cache(struct collector *collector, const char *cache_root,
                       struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = collector->options;
-	const struct tkb_pack_request *request = collector->request;
+	const struct tkb_collect_selection *selection = collector->selection;
 	const struct tkb_cache_options cache_options =
 		tkb_collect_cache_options(options);
 	const struct tkb_scan scan = {
 		.options = &cache_options,
-		.picks = request == NULL ? NULL : request->picks,
-		.pick_count = request == NULL ? 0 : request->pick_count,
+		.picks = selection == NULL ? NULL : selection->picks,
+		.pick_count = selection == NULL ? 0 : selection->pick_count,
 	};
 
-	if (request == NULL || request->pick_count != 0)
+	if (selection == NULL || selection->pick_count != 0)
 		return tkb_cache_scan(cache_root, &scan, &collector->cache,
 		                      err);
 	collector->cache = tkb_alloc_array(1, sizeof(*collector->cache));
@@ -187,15 +187,29 @@ int tkb_collect_options_read(struct tkb_collect_options *out,
 	return rc;
 }
 
+int tkb_collect_read(struct tkb_collect_options *out,
+                     const struct tkb_collect_options *given,
+                     const struct tkb_collect_target *to,
+                     const struct tkb_collect_report *report,
+                     struct tkb_error *err)
+{
+	const int rc = tkb_collect_options_read(out, given, report, err);
+
+	if (rc == 0 && to->sink == NULL && to->path == NULL && !out->is_dry_run)
+		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
+	return rc;
+}
+
+/* `folder` is where a large bundle waits for its header; NULL is $TMPDIR. */
 static int collect(const char *cache_root,
                    const struct tkb_collect_options *options,
-                   const struct tkb_pack_request *request,
+                   const struct tkb_collect_selection *selection,
                    const struct tkb_sink *sink, const char *folder,
                    struct tkb_collect_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(collector_close)
-	struct collector collector = { .options = options, .request = request };
-	struct tkb_collect_report own = { 0 };
+	struct collector collector = { .options = options,
+		                       .selection = selection };
 	int rc;
 
 	tkb_watcher_init(&collector.watcher, options->watch, 0);
@@ -205,32 +219,50 @@ static int collect(const char *cache_root,
 		return rc;
 	collector.pack.cache = collector.cache;
 	collector.pack.is_dry_run = options->is_dry_run;
-	if (request != NULL) {
-		collector.pack.savings = request->launchers;
-		collector.pack.saving_count = request->launcher_count;
+	if (selection != NULL) {
+		collector.pack.savings = selection->savings;
+		collector.pack.saving_count = selection->saving_count;
 	}
 	rc = tkb_pack(&collector.pack, err);
 	if (rc < 0)
 		return rc;
 
-	fill_report(&collector, &own);
+	fill_report(&collector, report);
 	report_results(&collector);
-	rc = options->is_strict ? check_left_out(&own, err) : 0;
-	if (rc == 0)
-		rc = write_bundle(&collector, options->is_dry_run ? NULL : sink,
-		                  &own, err);
-	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
-		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
-	return rc;
+	rc = options->is_strict ? check_left_out(report, err) : 0;
+	return rc == 0 ? write_bundle(&collector, sink, report, err) : rc;
 }
 
-int tkb_collect_request(const char *cache_root,
-                        const struct tkb_collect_options *options,
-                        const struct tkb_pack_request *request,
-                        const struct tkb_sink *sink, const char *folder,
-                        struct tkb_collect_report *report,
-                        struct tkb_error *err)
+static int collect_to_file(const char *cache_root,
+                           const struct tkb_collect_options *options,
+                           const struct tkb_collect_selection *selection,
+                           const char *path, struct tkb_collect_report *report,
+                           struct tkb_error *err)
 {
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
+	TKB_AUTO(tkb_free_at) char *copy = strdup(path);
+	struct tkb_sink sink;
+	int rc;
+
+	if (copy == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_draft_open(path, &draft, err);
+	if (rc < 0)
+		return rc;
+	sink = tkb_draft_sink(draft);
+	rc = collect(cache_root, options, selection, &sink, dirname(copy),
+	             report, err);
+	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
+}
+
+int tkb_collect_selected(const char *cache_root,
+                         const struct tkb_collect_options *options,
+                         const struct tkb_collect_selection *selection,
+                         const struct tkb_collect_target *to,
+                         struct tkb_collect_report *report,
+                         struct tkb_error *err)
+{
+	struct tkb_collect_report own = { 0 };
 	struct tkb_collect_options chosen;
 	struct tkb_timed timed;
 	int rc;
@@ -240,20 +272,37 @@ int tkb_collect_request(const char *cache_root,
 		return rc;
 	chosen = *options;
 	chosen.watch = &timed.watch;
-	rc = collect(cache_root, &chosen, request, sink, folder, report, err);
-	return tkb_timed_end(&timed, rc, err);
+	if (to->sink == NULL && !options->is_dry_run)
+		rc = collect_to_file(cache_root, &chosen, selection, to->path,
+		                     &own, err);
+	else
+		rc = collect(cache_root, &chosen, selection,
+		             options->is_dry_run ? NULL : to->sink, NULL, &own,
+		             err);
+	rc = tkb_timed_end(&timed, rc, err);
+	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
+		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
+	return rc;
 }
 
 /* If tkbundle is disabled, the report is empty. */
-static bool is_disabled(const struct tkb_collect_options *options,
-                        struct tkb_collect_report *report)
+static int collect_all(const char *cache_root,
+                       const struct tkb_collect_options *options,
+                       const struct tkb_collect_target *to,
+                       struct tkb_collect_report *report, struct tkb_error *err)
 {
 	static const struct tkb_collect_report nothing = { 0 };
+	struct tkb_collect_options chosen;
+	int rc;
 
-	if (options->is_enabled || !tkb_is_disabled())
-		return false;
+	rc = tkb_collect_read(&chosen, options, to, report, err);
+	if (rc < 0)
+		return rc;
+	if (chosen.is_enabled || !tkb_is_disabled())
+		return tkb_collect_selected(cache_root, &chosen, NULL, to,
+		                            report, err);
 	TKB_STRUCT_WRITE(tkb_collect_report, report, &nothing);
-	return true;
+	return 0;
 }
 
 int tkb_collect(const char *cache_root,
@@ -261,50 +310,9 @@ int tkb_collect(const char *cache_root,
                 const struct tkb_sink *sink, struct tkb_collect_report *report,
                 struct tkb_error *err)
 {
-	struct tkb_collect_options chosen;
-	int rc;
+	const struct tkb_collect_target to = { .sink = sink };
 
-	rc = tkb_collect_options_read(&chosen, options, report, err);
-	if (rc < 0)
-		return rc;
-	if (sink == NULL && !chosen.is_dry_run)
-		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
-	if (is_disabled(&chosen, report))
-		return 0;
-	return tkb_collect_request(cache_root, &chosen, NULL, sink, NULL,
-	                           report, err);
-}
-
-int tkb_collect_request_to_file(const char *cache_root,
-                                const struct tkb_collect_options *options,
-                                const struct tkb_pack_request *request,
-                                const char *path,
-                                struct tkb_collect_report *report,
-                                struct tkb_error *err)
-{
-	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	TKB_AUTO(tkb_free_at) char *copy = NULL;
-	struct tkb_sink sink;
-	struct tkb_collect_report own = { .struct_size = sizeof(own) };
-	int rc;
-
-	if (options->is_dry_run)
-		return tkb_collect_request(cache_root, options, request, NULL,
-		                           NULL, report, err);
-	copy = strdup(path);
-	if (copy == NULL)
-		return tkb_fail_nomem(err);
-	rc = tkb_draft_open(path, &draft, err);
-	if (rc < 0)
-		return rc;
-	sink = tkb_draft_sink(draft);
-	rc = tkb_collect_request(cache_root, options, request, &sink,
-	                         dirname(copy), &own, err);
-	if (rc == 0)
-		rc = tkb_draft_publish(draft, err);
-	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
-		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
-	return rc;
+	return collect_all(cache_root, options, &to, report, err);
 }
 
 int tkb_collect_to_file(const char *cache_root,
@@ -312,14 +320,7 @@ int tkb_collect_to_file(const char *cache_root,
                         const char *path, struct tkb_collect_report *report,
                         struct tkb_error *err)
 {
-	struct tkb_collect_options chosen;
-	int rc;
+	const struct tkb_collect_target to = { .path = path };
 
-	rc = tkb_collect_options_read(&chosen, options, report, err);
-	if (rc < 0)
-		return rc;
-	if (is_disabled(&chosen, report))
-		return 0;
-	return tkb_collect_request_to_file(cache_root, &chosen, NULL, path,
-	                                   report, err);
+	return collect_all(cache_root, options, &to, report, err);
 }

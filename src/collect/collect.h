@@ -10,11 +10,19 @@
 #include "collect/pack.h"
 
 /* What is to be collected. */
-struct tkb_pack_request {
-	const struct tkb_pick *picks; /* by key, then device; never NULL */
-	size_t pick_count;            /* 0: no cache is looked at */
-	const struct tkb_saving *launchers; /* by cache key */
-	size_t launcher_count;
+struct tkb_collect_selection {
+	struct tkb_pick *picks;     /* owned; by key, then device; never NULL */
+	size_t pick_count;          /* 0: no cache is looked at */
+	struct tkb_saving *savings; /* owned; launchers, by cache key */
+	size_t saving_count;
+};
+
+void tkb_collect_selection_release(struct tkb_collect_selection *selection);
+
+/* Where the bundle goes; both are NULL for a dry run. */
+struct tkb_collect_target {
+	const struct tkb_sink *sink;
+	const char *path; /* of the file that is written if there is no sink */
 };
 
 /*
@@ -26,26 +34,25 @@ TKB_NODISCARD int tkb_collect_options_read(
 	const struct tkb_collect_options *given,
 	const struct tkb_collect_report *report, struct tkb_error *err);
 
+/* The same, of a collect that a caller asked for: there must be a target. */
+TKB_NODISCARD int tkb_collect_read(struct tkb_collect_options *out,
+                                   const struct tkb_collect_options *given,
+                                   const struct tkb_collect_target *to,
+                                   const struct tkb_collect_report *report,
+                                   struct tkb_error *err);
+
 /* The options with which a collect opens a cache; its watch is by reference. */
 struct tkb_cache_options tkb_collect_cache_options(
 	const struct tkb_collect_options *options);
 
 /*
- * As tkb_collect(), with options that were read. `request` may be NULL: everything. `folder` is where a large
- * bundle waits until its header can be written; NULL is $TMPDIR.
+ * As tkb_collect(), with options that were read. `selection` may be NULL:
+ * everything.
  */
-TKB_NODISCARD int tkb_collect_request(const char *cache_root,
-                                      const struct tkb_collect_options *options,
-                                      const struct tkb_pack_request *request,
-                                      const struct tkb_sink *sink,
-                                      const char *folder,
-                                      struct tkb_collect_report *report,
-                                      struct tkb_error *err);
-
-/* As tkb_collect_to_file(). */
-TKB_NODISCARD int tkb_collect_request_to_file(
+TKB_NODISCARD int tkb_collect_selected(
 	const char *cache_root, const struct tkb_collect_options *options,
-	const struct tkb_pack_request *request, const char *path,
-	struct tkb_collect_report *report, struct tkb_error *err);
+	const struct tkb_collect_selection *selection,
+	const struct tkb_collect_target *to, struct tkb_collect_report *report,
+	struct tkb_error *err);
 
 #endif

@@ -255,10 +255,10 @@ static void discard(struct tkb_recorder *recorder)
 	recorder->phase = PHASE_IDLE;
 }
 
-static int begin_collect(struct tkb_recorder *recorder,
-                         const struct tkb_collect_options *options,
-                         struct tkb_collect_selection *selection,
-                         struct tkb_error *err)
+int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
+                               const struct tkb_collect_options *options,
+                               struct tkb_collect_selection *selection,
+                               struct tkb_error *err)
 {
 	int rc;
 
@@ -283,7 +283,7 @@ static int begin_collect(struct tkb_recorder *recorder,
 	return rc;
 }
 
-static void finish_collect(struct tkb_recorder *recorder, bool is_final)
+void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final)
 {
 	lock(recorder);
 	recorder->guard->is_collecting = false;
@@ -295,14 +295,26 @@ static void finish_collect(struct tkb_recorder *recorder, bool is_final)
 	unlock(recorder);
 }
 
-static struct tkb_pack_request request_of(
-	const struct tkb_collect_selection *selection)
+static int collect(struct tkb_recorder *recorder, const char *cache_root,
+                   const struct tkb_collect_options *options,
+                   const struct tkb_collect_target *to,
+                   struct tkb_collect_report *report, struct tkb_error *err)
 {
-	return (struct tkb_pack_request){ .picks = selection->picks,
-		                          .pick_count = selection->pick_count,
-		                          .launchers = selection->savings,
-		                          .launcher_count =
-		                                  selection->saving_count };
+	TKB_AUTO(tkb_collect_selection_release)
+	struct tkb_collect_selection selection = { 0 };
+	struct tkb_collect_options chosen;
+	int rc;
+
+	rc = tkb_collect_read(&chosen, options, to, report, err);
+	if (rc == 0)
+		rc = tkb_recorder_begin_collect(recorder, &chosen, &selection,
+		                                err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_collect_selected(cache_root, &chosen, &selection, to, report,
+	                          err);
+	tkb_recorder_finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
+	return rc;
 }
 
 int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
@@ -311,25 +323,9 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
                          struct tkb_collect_report *report,
                          struct tkb_error *err)
 {
-	TKB_AUTO(tkb_collect_selection_release)
-	struct tkb_collect_selection selection = { 0 };
-	struct tkb_collect_options chosen;
-	struct tkb_pack_request request;
-	int rc;
+	const struct tkb_collect_target to = { .sink = sink };
 
-	rc = tkb_collect_options_read(&chosen, options, report, err);
-	if (rc < 0)
-		return rc;
-	if (sink == NULL && !chosen.is_dry_run)
-		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
-	rc = begin_collect(recorder, &chosen, &selection, err);
-	if (rc < 0)
-		return rc;
-	request = request_of(&selection);
-	rc = tkb_collect_request(cache_root, &chosen, &request, sink, NULL,
-	                         report, err);
-	finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
-	return rc;
+	return collect(recorder, cache_root, options, &to, report, err);
 }
 
 int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
@@ -339,22 +335,9 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
                                  struct tkb_collect_report *report,
                                  struct tkb_error *err)
 {
-	TKB_AUTO(tkb_collect_selection_release)
-	struct tkb_collect_selection selection = { 0 };
-	struct tkb_collect_options chosen;
-	struct tkb_pack_request request;
-	int rc;
+	const struct tkb_collect_target to = { .path = path };
 
-	rc = tkb_collect_options_read(&chosen, options, report, err);
-	if (rc == 0)
-		rc = begin_collect(recorder, &chosen, &selection, err);
-	if (rc < 0)
-		return rc;
-	request = request_of(&selection);
-	rc = tkb_collect_request_to_file(cache_root, &chosen, &request, path,
-	                                 report, err);
-	finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
-	return rc;
+	return collect(recorder, cache_root, options, &to, report, err);
 }
 
 void tkb_recorder_end_compile(struct tkb_recorder *recorder)
@@ -366,22 +349,4 @@ void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 	}
 	discard(recorder);
 	unlock(recorder);
-}
-
-int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
-                               const struct tkb_collect_options *options,
-                               struct tkb_collect_selection *selection,
-                               struct tkb_pack_request *request,
-                               struct tkb_error *err)
-{
-	const int rc = begin_collect(recorder, options, selection, err);
-
-	if (rc == 0)
-		*request = request_of(selection);
-	return rc;
-}
-
-void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final)
-{
-	finish_collect(recorder, is_final);
 }

@@ -4,8 +4,8 @@
 
 /*
  * Collect a recorder's entries and send the bundle somewhere else. Between begin
- * and finish, tkb_collect_request() takes `request`, and the recorder may be used
- * as during a collect of its own.
+ * and finish, tkb_collect_selected() takes `selection`, and the recorder may be
+ * used as during a collect of its own.
  */
 
 #include <tkbundle/recorder.h>
@@ -13,12 +13,11 @@
 #include "collect/collect.h"
 #include "collect/recorder_set.h"
 
-/* `request` points into `selection`, which the caller releases. */
+/* The caller releases `selection`. */
 TKB_NODISCARD int tkb_recorder_begin_collect(
 	struct tkb_recorder *recorder,
 	const struct tkb_collect_options *options,
-	struct tkb_collect_selection *selection,
-	struct tkb_pack_request *request, struct tkb_error *err);
+	struct tkb_collect_selection *selection, struct tkb_error *err);
 
 /* After a begin that succeeded. If `is_final`, nothing can be put any more. */
 void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final);

@@ -15,7 +15,7 @@
 #include <tkbundle/recorder.h>
 
 #include "base/base.h"
-#include "collect/pack.h"
+#include "collect/collect.h"
 
 enum {
 	TKB_PAIRS_LIMIT = 100000
@@ -88,19 +88,9 @@ TKB_NODISCARD int tkb_recorder_set_saved(const struct tkb_recorder_set *set,
                                          size_t *count_out,
                                          struct tkb_error *err);
 
-/* What a recorder wants collected. Pointers are into its set. */
-struct tkb_collect_selection {
-	struct tkb_pick *picks; /* owned; by key, then device */
-	size_t pick_count;
-	struct tkb_saving *savings; /* owned; by cache key */
-	size_t saving_count;
-};
-
-void tkb_collect_selection_release(struct tkb_collect_selection *selection);
-
 /*
  * Select what was put, or only the winners of that if there are any; and what
- * launchers need.
+ * launchers need. Pointers are into the set.
  */
 TKB_NODISCARD int tkb_collect_selection_of(const struct tkb_recorder_set *set,
                                            struct tkb_collect_selection *out,

@@ -169,15 +169,16 @@ static void report_upload(void *self, uint64_t done, uint64_t total)
 }
 
 /* Pack `count` picks into one blob, and push it. */
-static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
+static int push_part(struct pusher *pusher, struct tkb_pick *picks,
                      size_t count, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(pusher->remote->max_blob_size);
-	const struct tkb_pack_request request = { .picks = picks,
-		                                  .pick_count = count };
+	const struct tkb_collect_selection selection = { .picks = picks,
+		                                         .pick_count = count };
 	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
+	const struct tkb_collect_target to = { .sink = &sink };
 	const struct tkb_watch upload = {
 		.struct_size = sizeof(upload),
 		.self = pusher,
@@ -188,8 +189,8 @@ static int push_part(struct pusher *pusher, const struct tkb_pick *picks,
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	int rc;
 
-	rc = tkb_collect_request(pusher->root, &pusher->options, &request,
-	                         &sink, NULL, &report, err);
+	rc = tkb_collect_selected(pusher->root, &pusher->options, &selection,
+	                          &to, &report, err);
 	if (rc != 0)
 		return rc;
 	pusher->report.pushed_count += report.collected_count;

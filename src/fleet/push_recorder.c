@@ -7,25 +7,25 @@
 
 /* Pack into `buffer`, which is no progress of the upload. */
 static int pack(const char *cache_root, const struct tkb_push_options *options,
-                const struct tkb_pack_request *request,
+                const struct tkb_collect_selection *selection,
                 struct tkb_blob_buffer *buffer,
                 struct tkb_collect_report *report, struct tkb_error *err)
 {
 	const struct tkb_sink sink = tkb_blob_buffer_sink(buffer);
+	const struct tkb_collect_target to = { .sink = &sink };
 	struct tkb_watch watch = *options->collect->watch;
 	struct tkb_collect_options collect = *options->collect;
 
 	watch.on_progress = NULL;
 	collect.watch = &watch;
-	return tkb_collect_request(cache_root, &collect, request,
-	                           collect.is_dry_run ? NULL : &sink, NULL,
-	                           report, err);
+	return tkb_collect_selected(cache_root, &collect, selection, &to,
+	                            report, err);
 }
 
 static int pack_and_push(struct tkb_remote *remote, const char *ref,
                          const char *cache_root,
                          const struct tkb_push_options *options,
-                         const struct tkb_pack_request *request,
+                         const struct tkb_collect_selection *selection,
                          struct tkb_push_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
@@ -34,7 +34,7 @@ static int pack_and_push(struct tkb_remote *remote, const char *ref,
 	struct tkb_collect_report packed = { .struct_size = sizeof(packed) };
 	int rc;
 
-	rc = pack(cache_root, options, request, &buffer, &packed, err);
+	rc = pack(cache_root, options, selection, &buffer, &packed, err);
 	if (rc != 0)
 		return rc;
 	report->left_out_count = packed.left_out_count;
@@ -57,7 +57,6 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	struct tkb_collect_selection selection = { 0 };
 	struct tkb_push_session session = { 0 };
 	struct tkb_push_report done = { 0 };
-	struct tkb_pack_request request;
 	int rc;
 
 	rc = tkb_push_session_read(&session, options, report, err);
@@ -67,12 +66,12 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a recorder pushes bundles alone");
 	rc = tkb_recorder_begin_collect(recorder, &session.collect, &selection,
-	                                &request, err);
+	                                err);
 	if (rc < 0)
 		return rc;
 	tkb_push_session_attach(&session, remote);
-	rc = pack_and_push(remote, ref, cache_root, &session.options, &request,
-	                   &done, err);
+	rc = pack_and_push(remote, ref, cache_root, &session.options,
+	                   &selection, &done, err);
 	tkb_recorder_finish_collect(recorder,
 	                            rc == 0 && !session.collect.is_dry_run);
 	return tkb_push_session_end(&session, rc, &done, report, err);
