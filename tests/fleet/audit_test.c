@@ -40,7 +40,6 @@ static struct tkb_remote_verify_report verify(struct tkb_remote *remote,
 
 TEST(audit, of_a_whole_remote_reads_all_and_changes_nothing)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	struct tkb_remote_verify_report report = verify(remote, true, 0);
 
@@ -56,7 +55,6 @@ TEST(audit, of_a_whole_remote_reads_all_and_changes_nothing)
 
 TEST(audit, drops_a_blob_of_the_right_size_which_the_next_push_brings)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	struct tkb_remote_verify_report report = { .struct_size =
 		                                           sizeof(report) };
@@ -77,7 +75,6 @@ TEST(audit, drops_a_blob_of_the_right_size_which_the_next_push_brings)
 
 TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const char **records = record_files("remote");
 	const char **blobs = blob_files("remote");
@@ -100,7 +97,6 @@ TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
 
 TEST(audit, of_a_bundle_that_is_another_drops_the_record_that_lies)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const char *copy = text(
 		"%s", (const char *)read_file(record_files("remote")[0]).data);
@@ -121,7 +117,6 @@ TEST(audit, of_a_bundle_that_is_another_drops_the_record_that_lies)
 
 TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const struct tkb_bytes bytes = make_bytes(5000, 1);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
@@ -145,7 +140,6 @@ TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
 
 TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote =
 		arrange(text("%s,%s", spy_url("near"), spy_url("remote")));
 	const char **near = blob_files("near");
@@ -164,7 +158,6 @@ TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
 
 TEST(audit, of_a_ref_without_records_is_a_miss)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_remote_verify_options options = {
 		.struct_size = sizeof(options), .ref = "none"
@@ -185,7 +178,6 @@ static int refuse_gets(const struct spy_event *event, struct tkb_error *err)
 
 TEST(audit, reads_on_behind_blobs_that_it_may_not_read)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 
 	spy.before = refuse_gets;
@@ -196,7 +188,6 @@ TEST(audit, reads_on_behind_blobs_that_it_may_not_read)
 
 TEST(audit, ends_at_its_deadline)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const struct tkb_remote_verify_options options = {
 		.struct_size = sizeof(options), .deadline_ms = 200
@@ -226,7 +217,6 @@ static bool is_cancelled_once_fetched(void *self)
 
 TEST(audit, asks_its_watch_while_it_checks_a_bundle)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_remote_verify_options options = {
 		.struct_size = sizeof(options),

@@ -212,7 +212,6 @@ static void check_all_end(const char *format)
 	CHECK_INT(mkdir("pool", 0777), 0);
 	(void)snprintf(url, sizeof(url), format, mute.port);
 	for (size_t i = 0; i < TKB_COUNT_OF(works); i++) {
-		TKB_AUTO(close_remote)
 		struct tkb_remote *remote = open_patient(url);
 
 		check_ends(remote, works[i], false);
@@ -249,7 +248,6 @@ TEST(cancel, ends_what_waits_for_a_handshake_of_https)
 /* A remote of three records, each of one entry. */
 static struct tkb_remote *arrange_three(void)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	CHECK(pool() != NULL);
@@ -260,7 +258,7 @@ static struct tkb_remote *arrange_three(void)
 
 TEST(cancel, ends_a_transfer_that_trickles_from_who_does_not_ask)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 
 	spy.is_deaf = true;
 	spy.get_ms = 20000;
@@ -272,7 +270,7 @@ TEST(cancel, ends_a_transfer_that_trickles_from_who_does_not_ask)
 
 TEST(cancel, leaves_a_remote_that_works)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 
 	spy.get_ms = 20000;
 	spy.get_parts = 200;

@@ -19,7 +19,7 @@ enum {
 
 /* What one thread does, with a handle of its own. */
 struct worker {
-	const char *urls;
+	struct tkb_remote *remote;
 	const struct tkb_digest *digest;
 	struct tkb_bytes wanted;
 	int rc;
@@ -45,15 +45,14 @@ static struct tkb_remote *open_tiers(const char *urls)
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
-	struct tkb_remote *remote = open_tiers(worker->urls);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
 	const uint64_t start = now_ms();
 
-	worker->rc = tkb_remote_get(remote, worker->digest, &sink, NULL);
+	worker->rc =
+		tkb_remote_get(worker->remote, worker->digest, &sink, NULL);
 	worker->ms = now_ms() - start;
 	worker->is_right = tkb_bytes_equal(tkb_buf_bytes(&got), worker->wanted);
-	tkb_remote_close(remote);
 	return NULL;
 }
 
@@ -71,7 +70,6 @@ static struct scene arrange_scene(void)
 		             spy_url("remote")),
 		.bytes = make_bytes(300 * 1000, 1),
 	};
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_blob blob = { scene.bytes.size,
 		                       tkb_memory_source(&scene.bytes) };
@@ -87,7 +85,7 @@ static void run_threads(const struct scene *scene, struct worker *workers)
 	pthread_t threads[THREADS];
 
 	for (size_t i = 0; i < THREADS; i++) {
-		workers[i] = (struct worker){ .urls = scene->urls,
+		workers[i] = (struct worker){ .remote = open_tiers(scene->urls),
 			                      .digest = &scene->digest,
 			                      .wanted = scene->bytes };
 		CHECK_INT(pthread_create(&threads[i], NULL, work, &workers[i]),
@@ -172,7 +170,7 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 
 	CHECK(pid >= 0);
 	if (pid == 0) {
-		struct worker worker = { .urls = scene.urls,
+		struct worker worker = { .remote = open_tiers(scene.urls),
 			                 .digest = &scene.digest };
 
 		spy.get_ms = 60000;
@@ -194,7 +192,7 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 TEST(claims, of_another_process_are_waited_for)
 {
 	const struct scene scene = arrange_scene();
-	struct worker worker = { .urls = scene.urls,
+	struct worker worker = { .remote = open_tiers(scene.urls),
 		                 .digest = &scene.digest,
 		                 .wanted = scene.bytes };
 	const pid_t pid = fork();
@@ -242,9 +240,11 @@ TEST(claims, of_what_nobody_has_are_given_back)
 {
 	const struct scene scene = arrange_scene();
 	const struct tkb_digest absent = made_up(7);
-	struct worker worker = { .urls = scene.urls, .digest = &absent };
 
 	for (int i = 0; i < 3; i++) {
+		struct worker worker = { .remote = open_tiers(scene.urls),
+			                 .digest = &absent };
+
 		(void)work(&worker);
 		CHECK_INT(worker.rc, TKB_MISS);
 		CHECK(worker.ms < 2000);

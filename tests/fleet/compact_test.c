@@ -75,7 +75,6 @@ static void check_has_many(struct tkb_remote *remote, const char *name,
 
 TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
@@ -93,7 +92,6 @@ TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 
 TEST(compact, is_left_out_where_the_caller_says_so)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_push_options options = { .struct_size =
 		                                          sizeof(options),
@@ -150,7 +148,6 @@ static struct tkb_remote *arrange_three(const char *name)
 
 TEST(compact, adds_the_new_record_before_it_drops_the_old)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
 
 	CHECK_INT(compact(remote), 3);
@@ -172,7 +169,6 @@ static int refuse_adds(const struct spy_event *event, struct tkb_error *err)
 
 TEST(compact, that_cannot_add_drops_nothing)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
@@ -196,7 +192,6 @@ static int refuse_drops(const struct spy_event *event, struct tkb_error *err)
 
 TEST(compact, that_fails_after_a_push_is_no_failure_of_the_push)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	spy_reset();
@@ -211,8 +206,8 @@ TEST(compact, that_fails_after_a_push_is_no_failure_of_the_push)
 
 TEST(compact, of_the_same_records_makes_the_same_record)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *one = arrange_three("one");
-	TKB_AUTO(close_remote) struct tkb_remote *other = NULL;
+	struct tkb_remote *one = arrange_three("one");
+	struct tkb_remote *other = NULL;
 	const char *name;
 
 	CHECK_INT(run("cp", "-r", "one", "other", NULL).status, 0);
@@ -229,7 +224,6 @@ static int compact_too(const struct spy_event *event, struct tkb_error *err)
 {
 	(void)err;
 	if (event->op == SPY_PUT && event->earlier == 0) {
-		TKB_AUTO(close_remote)
 		struct tkb_remote *other = open_spy(spy_url("remote"));
 
 		CHECK_INT(compact(other), 3);
@@ -239,7 +233,6 @@ static int compact_too(const struct spy_event *event, struct tkb_error *err)
 
 TEST(compact, by_two_at_once_loses_nothing)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
 
 	spy.before = compact_too;
@@ -253,9 +246,7 @@ TEST(compact, by_two_at_once_loses_nothing)
 TEST(compact, leaves_lean_and_full_apart)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *lean = open_spy(spy_url("lean"));
 	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
 	struct tkb_push_options options = { .struct_size = sizeof(options),
@@ -278,7 +269,6 @@ TEST(compact, leaves_lean_and_full_apart)
 
 TEST(compact, leaves_a_blob_that_is_gone_or_damaged)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
 	const char **records = record_files("remote");
 
@@ -299,7 +289,6 @@ TEST(compact, leaves_a_blob_that_is_gone_or_damaged)
 
 TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
@@ -324,9 +313,8 @@ TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 
 TEST(compact, makes_no_blob_that_is_too_large)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *first = arrange_three("remote");
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	uint64_t largest = 0;
 
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++) {
@@ -336,7 +324,7 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	}
 	CHECK(compact(first) != 0);
 	CHECK_INT(run("rm", "-r", "remote", NULL).status, 0);
-	tkb_remote_close(arrange_three("remote"));
+	(void)arrange_three("remote");
 	remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -349,7 +337,6 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	check_is_part(out("pulled"), whole);
 
 	/* Blobs that are too large already stay as they are. */
-	tkb_remote_close(remote);
 	remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -363,7 +350,6 @@ static int push_too(const struct spy_event *event, struct tkb_error *err)
 {
 	(void)err;
 	if (event->op == SPY_ADD && event->earlier == 0) {
-		TKB_AUTO(close_remote)
 		struct tkb_remote *other = open_spy(spy_url("remote"));
 
 		CHECK_INT(push_all(other, autotunes("late", 7, 8)).pushed_count,
@@ -374,7 +360,6 @@ static int push_too(const struct spy_event *event, struct tkb_error *err)
 
 TEST(compact, leaves_what_is_pushed_meanwhile)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
 
 	spy.before = push_too;
@@ -387,9 +372,8 @@ TEST(compact, leaves_what_is_pushed_meanwhile)
 /* Somebody was killed in between: the new record is there, the old ones too. */
 TEST(compact, that_makes_what_is_there_already_keeps_it)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_three("remote");
-	TKB_AUTO(close_remote) struct tkb_remote *again = NULL;
+	struct tkb_remote *again = NULL;
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
 	struct tkb_error err = { 0 };

@@ -88,7 +88,6 @@ TEST(disable, asks_no_remote_unless_it_is_told)
 {
 	const char *root = pool();
 	const char *pulled = text("%s/pulled", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_push_options push = {
 		.struct_size = sizeof(push),
@@ -125,7 +124,6 @@ TEST(disable, drops_nothing_that_is_damaged_unless_it_is_told)
 	struct tkb_remote_verify_options options = { .struct_size =
 		                                             sizeof(options),
 		                                     .is_repair = true };
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_remote_verify_report report = { .struct_size =
 		                                           sizeof(report) };
@@ -200,7 +198,6 @@ TEST(disable, fetches_no_launcher_and_pushes_nothing_of_a_recorder)
 {
 	const struct tkb_launchers_options told = { .struct_size = sizeof(told),
 		                                    .is_enabled = true };
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = pool();
 	struct tkb_push_report report = { .struct_size = sizeof(report),

@@ -153,7 +153,7 @@ static int pull_some(struct tkb_remote *remote, const char *root,
 /* What process `index` does. */
 static int act(const struct race *race, size_t index, struct tkb_error *err)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = open_at(race->url);
 
 	if (index < PUSHERS)
 		return push_dealt(race, remote, index, err);
@@ -221,7 +221,7 @@ static bool is_dealt(const struct race *race, size_t key)
 /* A pull into an empty cache gives all that any pusher had. */
 static void check_nothing_lost(struct race *race, const char *when)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = open_at(race->url);
 	const char *root = text("%s/all", test_folder());
 	const struct tkb_pull_report report = pull_all(remote, root);
 
@@ -258,7 +258,7 @@ static int note_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 
 static void evict(struct race *race)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = open_at(race->url);
 	struct shelf *shelf = test_alloc(sizeof(*shelf));
 	const struct tkb_blob_visitor visitor = { note_blob, shelf };
 	uint32_t state = (race->seed ^ race->round * 40503u) | 1;
@@ -277,7 +277,7 @@ static void evict(struct race *race)
 /* All that no record names goes; what they name stays. */
 static void sweep(const struct race *race)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = open_at(race->url);
 	const struct tkb_remote_gc_options options = { .struct_size =
 		                                               sizeof(options),
 		                                       .has_grace = true };
@@ -288,7 +288,7 @@ static void sweep(const struct race *race)
 
 static void delete_ref(const struct race *race)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = open_at(race->url);
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_ref_delete(remote, REF, NULL, &err), &err);

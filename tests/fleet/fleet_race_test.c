@@ -17,7 +17,6 @@ TEST(fleet_race, at_redis_nothing_is_lost)
 	struct server redis = start_redis("");
 
 	race_at(text("redis://127.0.0.1:%u", redis.port));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(fleet_race, at_nginx_nothing_is_lost)
@@ -25,7 +24,6 @@ TEST(fleet_race, at_nginx_nothing_is_lost)
 	struct server nginx = start_nginx(nginx_dav());
 
 	race_at(text("http://127.0.0.1:%u/fleet", nginx.port));
-	stop_server(&nginx, SIGKILL);
 }
 
 /* All records in one document, which is written under If-Match. */
@@ -34,7 +32,6 @@ TEST(fleet_race, at_a_document_nothing_is_lost)
 	struct server web = start_web(0);
 
 	race_at(text("http://127.0.0.1:%u/fleet", web.port));
-	stop_server(&web, SIGKILL);
 }
 
 TEST(fleet_race, at_s3_nothing_is_lost)

@@ -18,7 +18,6 @@ static void evict(size_t index)
 static void check_pulls(const char *name, struct part part)
 {
 	const char *root = text("%s/%s", test_folder(), name);
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	CHECK_INT(pull_all(remote, root).gone_count, 0);
@@ -28,7 +27,6 @@ static void check_pulls(const char *name, struct part part)
 TEST(holes, are_filled_by_the_next_push)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
@@ -50,7 +48,6 @@ TEST(holes, are_filled_by_the_next_push)
 TEST(holes, of_entries_that_the_pusher_has_not_go_from_the_ref)
 {
 	const char *some = cache_of("some", (struct part){ 0, 5 });
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	(void)push_part(remote, whole);
@@ -62,7 +59,6 @@ TEST(holes, of_entries_that_the_pusher_has_not_go_from_the_ref)
 TEST(holes, in_the_tier_that_all_share_count_though_a_nearer_one_is_whole)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote =
 		open_spy(text("%s,%s", spy_url("near"), spy_url("remote")));
 
@@ -75,7 +71,6 @@ TEST(holes, in_the_tier_that_all_share_count_though_a_nearer_one_is_whole)
 TEST(holes, that_somebody_else_dropped_already_are_no_failure)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	(void)push_part(remote, whole);
@@ -94,7 +89,6 @@ static int refill(const struct spy_event *event, struct tkb_error *err)
 {
 	(void)err;
 	if (event->op == SPY_DROP && event->earlier == 0) {
-		TKB_AUTO(close_remote)
 		struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 		(void)push_all(remote, refiller);
@@ -106,7 +100,6 @@ TEST(holes, that_another_fills_meanwhile_with_the_same_stay_filled)
 {
 	const char *one = cache_of("one", (struct part){ 0, 5 });
 	const char *other = cache_of("other", (struct part){ 5, POOL });
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	refiller = other;
@@ -122,7 +115,6 @@ TEST(holes, that_another_fills_meanwhile_with_the_same_stay_filled)
 TEST(holes, that_another_fills_while_they_are_cleaned_up_stay_filled)
 {
 	const char *other = cache_of("other", whole);
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 
@@ -146,7 +138,6 @@ static void cut(const char *path, off_t size)
 TEST(holes, are_blobs_of_another_size_than_their_records_say)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
@@ -164,7 +155,6 @@ TEST(holes, are_blobs_of_another_size_than_their_records_say)
 TEST(holes, that_are_the_very_same_blob_are_replaced)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	(void)push_all(remote, root);
@@ -179,7 +169,7 @@ TEST(holes, that_are_the_very_same_blob_are_replaced)
 TEST(holes, in_redis_are_blobs_that_are_cut_short)
 {
 	struct server redis = start_redis("");
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	const char *root = text("%s/pulled", test_folder());
 	struct tkb_error err = { 0 };
 	char *key;
@@ -195,14 +185,13 @@ TEST(holes, in_redis_are_blobs_that_are_cut_short)
 	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
 	CHECK_INT(pull_all(remote, root).gone_count, 0);
 	check_is_part(root, whole);
-	stop_server(&redis, SIGKILL);
 }
 
 /* Redis is short of memory, and throws away what it will. */
 TEST(holes, that_redis_makes_are_filled_by_the_next_push)
 {
 	struct server redis = start_redis("maxmemory-policy allkeys-random\n");
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
@@ -223,5 +212,4 @@ TEST(holes, that_redis_makes_are_filled_by_the_next_push)
 	}
 	CHECK(strstr(ask_redis(&redis, "INFO", "stats", NULL),
 	             "evicted_keys:0\r") == NULL);
-	stop_server(&redis, SIGKILL);
 }

@@ -22,7 +22,7 @@ static void unpack_root(const char *fixture)
 static int push(const char *url, const struct tkb_push_options *options,
                 struct tkb_push_report *report, struct tkb_error *err)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 
 	struct tkb_push_options chosen = { .struct_size = sizeof(chosen) };
 
@@ -101,7 +101,6 @@ TEST(layout_triton, every_file_has_a_value_of_its_own)
 	CHECK_INT(report.left_out_count, 0);
 	CHECK_INT(report.blob_count, files);
 	CHECK_INT(count_keys(&redis), files);
-	stop_server(&redis, SIGKILL);
 }
 
 /* The one kernel of that name, its key. */
@@ -147,7 +146,6 @@ TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
 	key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_list_of_names_becomes_a_dict)
@@ -164,7 +162,6 @@ TEST(layout_triton, a_list_of_names_becomes_a_dict)
 	           "\"add_kernel.cubin\", \"add_kernel.json\"]}");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_lean_group_lists_what_is_pushed)
@@ -188,7 +185,6 @@ TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 	CHECK_STR(ask_redis(&redis, "EXISTS",
 	                    text("triton:%s:add_kernel.ttir", key), NULL),
 	          "0\n");
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
@@ -205,7 +201,6 @@ TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 	CHECK_STR(ask_redis(&redis, "KEYS", text("triton:%s:*", key), NULL),
 	          "\n");
 	CHECK(count_keys(&redis) > 0);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_kernel_appears_in_one_step)
@@ -221,7 +216,6 @@ TEST(layout_triton, a_kernel_appears_in_one_step)
 	                           (unsigned long long)report.pushed_count));
 	CHECK_CONTAINS(calls, text("cmdstat_set:calls=%llu,",
 	                           (unsigned long long)report.blob_count));
-	stop_server(&redis, SIGKILL);
 }
 
 /* Too large for what the server may hold: refused in the middle. */
@@ -269,7 +263,7 @@ TEST(layout_triton, the_group_file_comes_last)
 		                                            sizeof(options),
 		                                    .backends = backends,
 		                                    .backend_count = 1 };
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
 		                               .key_count = 1 };
 	struct tkb_push_options push_options = {
@@ -324,7 +318,6 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 		TKB_ERR_UNAVAILABLE, &err, "its memory is full");
 	CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
 	CHECK_INT(count_keys(&redis), 0);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, large_files_arrive_whole)
@@ -340,7 +333,6 @@ TEST(layout_triton, large_files_arrive_whole)
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
 	check_value(&redis, text("triton:%s:add_kernel.ttir", key),
 	            read_file(path));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, an_empty_file_is_pushed)
@@ -355,7 +347,6 @@ TEST(layout_triton, an_empty_file_is_pushed)
 	CHECK_STR(ask_redis(&redis, "EXISTS",
 	                    text("triton:%s:add_kernel.source", key), NULL),
 	          "1\n");
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, what_is_pushed_again_is_replaced)
@@ -372,7 +363,6 @@ TEST(layout_triton, what_is_pushed_again_is_replaced)
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(count_keys(&redis), count);
 	CHECK(strcmp(ask_redis(&redis, "GET", name, NULL), "damaged\n") != 0);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, values_live_as_long_as_the_url_says)
@@ -388,7 +378,6 @@ TEST(layout_triton, values_live_as_long_as_the_url_says)
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
 	left = strtoul(ask_redis(&redis, "TTL", name, NULL), NULL, 10);
 	CHECK(left > 3500 && left <= 3600);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, the_url_says_how_keys_look)
@@ -403,7 +392,6 @@ TEST(layout_triton, the_url_says_how_keys_look)
 	                NULL);
 	check_value(&redis, text("add_kernel.ttir/t/%s", key),
 	            read_file(text("root/%s/add_kernel.ttir", key)));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, what_triton_could_not_read_is_refused)
@@ -436,7 +424,6 @@ TEST(layout_triton, what_triton_could_not_read_is_refused)
 	CHECK_INT(count_keys(&redis), 0);
 	(void)must_push(url_of(&redis, "/0"), NULL);
 	CHECK(count_keys(&redis) > 0);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, other_remotes_than_redis_are_refused)
@@ -468,9 +455,6 @@ TEST(layout_triton, every_redis_tier_that_may_be_written_is_filled)
 	CHECK_INT(count_keys(&third), count_keys(&first));
 	CHECK_STR(ask_redis(&first, "KEYS", "x*", NULL), "\n");
 	CHECK_STR(ask_redis(&third, "KEYS", "triton*", NULL), "\n");
-	stop_server(&first, SIGKILL);
-	stop_server(&second, SIGKILL);
-	stop_server(&third, SIGKILL);
 }
 
 TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
@@ -486,7 +470,6 @@ TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
 	CHECK_FAILS(
 		push(text("%s,%s", down, url_of(&redis, "")), NULL, NULL, &err),
 		TKB_ERR_UNAVAILABLE, &err, text("remote '%s'", down));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_dry_run_pushes_nothing)
@@ -505,7 +488,6 @@ TEST(layout_triton, a_dry_run_pushes_nothing)
 	CHECK_INT(report.pushed_count, 5);
 	CHECK_INT(report.blob_count, 0);
 	CHECK_INT(report.size, 0);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, keys_choose)
@@ -524,7 +506,6 @@ TEST(layout_triton, keys_choose)
 	report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 1);
 	CHECK_INT(count_keys(&redis), count_names(text("root/%s", key)));
-	stop_server(&redis, SIGKILL);
 }
 
 /* Counts what it is told. */
@@ -576,7 +557,6 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	CHECK_FAILS(push(url_of(&redis, ""), &options, NULL, &err),
 	            TKB_ERR_LEFT_OUT, &err, "differs between devices");
 	CHECK_INT(count_keys(&redis), 0);
-	stop_server(&redis, SIGKILL);
 }
 
 /* The folder of a module, in both devices' roots. */
@@ -618,7 +598,6 @@ TEST(layout_triton, modules_for_different_pythons_are_both_pushed)
 	CHECK_INT(report.pushed_count, 2);
 	CHECK_CONTAINS(ask_redis(&redis, "KEYS", "*", NULL), MODULE("311"));
 	CHECK_CONTAINS(ask_redis(&redis, "KEYS", "*", NULL), MODULE("310"));
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, of_two_modules_of_one_name_one_is_pushed)
@@ -630,7 +609,6 @@ TEST(layout_triton, of_two_modules_of_one_name_one_is_pushed)
 	report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(report.pushed_count, 1);
-	stop_server(&redis, SIGKILL);
 }
 
 #define RIGHTS "on >s3cret ~triton:* resetchannels -@all "
@@ -658,7 +636,6 @@ TEST(layout_triton, the_documented_rights_are_enough)
 	(void)must_push(
 		text("redis://passing:s3cret@127.0.0.1:%u?ttl=1h", redis.port),
 		NULL);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_cluster_is_told_as_such)
@@ -669,7 +646,6 @@ TEST(layout_triton, a_cluster_is_told_as_such)
 	unpack_root("triton-3.6.0-cpu");
 	CHECK_FAILS(push(url_of(&redis, ""), NULL, NULL, &err), TKB_ERR_INVALID,
 	            &err, "one of a Redis Cluster");
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(layout_triton, a_cache_that_is_not_there_is_missing)
@@ -678,5 +654,4 @@ TEST(layout_triton, a_cache_that_is_not_there_is_missing)
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(push(url_of(&redis, ""), NULL, NULL, &err), TKB_MISS);
-	stop_server(&redis, SIGKILL);
 }

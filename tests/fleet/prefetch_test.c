@@ -20,7 +20,6 @@ struct sky {
 static void close_sky(struct sky *sky)
 {
 	tkb_prefetch_close(sky->flights);
-	tkb_remote_close(sky->remote);
 }
 
 static struct sky arrange_sky(const char *scheme)
@@ -181,7 +180,6 @@ TEST(flights, of_a_remote_that_dies_just_then_all_fail)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 
-	tkb_remote_close(tkb_take(sky.remote));
 	sky.remote = open_spy(text("spy://%s/remote?retries=0", test_folder()));
 	spy.before = refuse;
 	take_off(&sky, 16, false);

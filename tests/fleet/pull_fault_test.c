@@ -49,7 +49,6 @@ static const char *blob_with(const char *remote, size_t count)
 
 TEST(pull_fault, where_a_blob_is_gone_takes_the_rest)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
@@ -80,7 +79,6 @@ TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
 	for (unsigned at = 0; at < 16; at++) {
 		const char *name = text("remote-%u", at);
 		const char *root = out(text("pulled-%u", at));
-		TKB_AUTO(close_remote)
 		struct tkb_remote *remote = open_spy(spy_url(name));
 		struct tkb_error err = { 0 };
 		size_t count;
@@ -102,7 +100,6 @@ TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
 
 TEST(pull_fault, where_a_blob_is_cut_short_is_corrupt_and_takes_the_rest)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char *blob = blob_with("remote", 10);
 	struct tkb_error err = { 0 };
@@ -130,7 +127,7 @@ static struct tkb_remote *arrange_twice(void)
 
 TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_twice();
+	struct tkb_remote *remote = arrange_twice();
 	struct tkb_error err = { 0 };
 
 	flip(blob_with("remote", POOL), 9);
@@ -142,7 +139,7 @@ TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
 
 TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_twice();
+	struct tkb_remote *remote = arrange_twice();
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(blob_with("remote", POOL)), 0);
@@ -164,7 +161,6 @@ static int fail_one_get(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_pull_options options = { .struct_size = sizeof(options),
 		                            .connections = 1 };
@@ -187,7 +183,6 @@ static int fail_two_gets(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_fault, tries_a_blob_again)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_pull_options options = { .struct_size = sizeof(options),
 		                            .connections = 1 };
@@ -211,7 +206,6 @@ static void add_record(const char *remote, const char *record)
 
 TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char *first = record_files("remote")[0];
 	const char *copy = text("%s", (const char *)read_file(first).data);
@@ -235,7 +229,6 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 
 TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char **records = record_files("remote");
 	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
@@ -268,7 +261,6 @@ static int flicker(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_fault, drops_no_record_that_was_damaged_on_its_way)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
@@ -284,7 +276,6 @@ TEST(pull_fault, drops_no_record_that_was_damaged_on_its_way)
 
 TEST(pull_fault, believes_no_record_that_names_another_bundle)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char **records = record_files("remote");
 	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
@@ -312,7 +303,7 @@ static struct tkb_remote *near_and_far(const char *parameters)
 /* The same two records in both. */
 static void arrange_both(void)
 {
-	tkb_remote_close(arrange_two("far"));
+	(void)arrange_two("far");
 	CHECK_INT(run("cp", "-r", "far", "near", NULL).status, 0);
 }
 
@@ -330,9 +321,9 @@ static size_t count_at(enum spy_op op, const char *name)
 
 TEST(pull_fault, of_tiers_asks_the_nearest_first_and_fills_it)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = near_and_far("");
+	struct tkb_remote *remote = near_and_far("");
 
-	tkb_remote_close(arrange_two("far"));
+	(void)arrange_two("far");
 	(void)pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(count_at(SPY_GET, "far"), 2);
@@ -352,7 +343,7 @@ TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
 	const size_t entries = count_names(cache);
 
 	for (unsigned at = 0; at < 16; at += 3) {
-		TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+		struct tkb_remote *remote = NULL;
 		const char *root = out(text("pulled-%u", at));
 		struct tkb_pull_report report = { .struct_size =
 			                                  sizeof(report) };
@@ -385,8 +376,8 @@ static int fail_near(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_fault, of_tiers_ignores_the_errors_of_one_that_says_so)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
-	TKB_AUTO(close_remote) struct tkb_remote *strict = NULL;
+	struct tkb_remote *remote = NULL;
+	struct tkb_remote *strict = NULL;
 	struct tkb_error err = { 0 };
 
 	arrange_both();
@@ -402,10 +393,9 @@ TEST(pull_fault, of_tiers_ignores_the_errors_of_one_that_says_so)
 
 TEST(pull_fault, of_tiers_fills_none_that_is_read_only)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = near_and_far("?mode=ro");
 
-	tkb_remote_close(arrange_two("far"));
+	(void)arrange_two("far");
 	(void)pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
 	CHECK(!exists("near/cas"));
@@ -413,7 +403,6 @@ TEST(pull_fault, of_tiers_fills_none_that_is_read_only)
 
 TEST(pull_fault, into_a_root_that_cannot_be_written_says_so)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_error err = { 0 };
 

@@ -31,7 +31,6 @@ static struct tkb_remote *arrange_three(void)
 	              text("%s/remote/ref/team,model", test_folder()), NULL)
 	                  .status,
 	          0);
-	tkb_remote_close(other);
 	(void)push_part(remote, (struct part){ 14, POOL });
 	CHECK_INT(count_texts(record_files("remote")), 3);
 	spy_reset();
@@ -45,7 +44,7 @@ static const char *out(const char *name)
 
 TEST(pull, into_an_empty_cache_brings_all)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const struct tkb_pull_report report = pull_all(remote, out("pulled"));
 
 	check_is_part(out("pulled"), whole);
@@ -67,7 +66,7 @@ TEST(pull, into_an_empty_cache_brings_all)
 
 TEST(pull, with_nothing_to_do_asks_once)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	(void)pull_all(remote, out("pulled"));
@@ -81,7 +80,7 @@ TEST(pull, with_nothing_to_do_asks_once)
 
 TEST(pull, fetches_only_what_holds_something_missing)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char *root = cache_of("has", (struct part){ 0, 14 });
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
@@ -104,7 +103,7 @@ TEST(pull, fetches_only_what_holds_something_missing)
 
 TEST(pull, repairs_what_names_another_place)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char *root = cache_of("moved", whole);
 	const struct tkb_pull_report report = pull_all(remote, root);
 
@@ -115,7 +114,7 @@ TEST(pull, repairs_what_names_another_place)
 
 TEST(pull, that_is_dry_fetches_and_writes_nothing)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
 	struct tkb_pull_options dry = { .struct_size = sizeof(dry),
 		                        .emit = &emit,
@@ -134,7 +133,7 @@ TEST(pull, that_is_dry_fetches_and_writes_nothing)
 
 TEST(pull, of_keys_brings_those_from_whatever_blobs)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char **keys = pool_keys();
 	const char *chosen[] = { text("%.6s", keys[1]), keys[12], keys[16] };
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
@@ -165,7 +164,7 @@ TEST(pull, of_keys_brings_those_from_whatever_blobs)
 
 TEST(pull, of_a_target_leaves_other_kernels)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const struct tkb_target hopper = { "cuda", "90", 32 };
 	const struct tkb_target ampere = { "cuda", "80", 32 };
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
@@ -188,7 +187,6 @@ TEST(pull, of_a_target_leaves_other_kernels)
 TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 {
 	const char *root = inductor_cache();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const uint32_t fifth = 5;
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
@@ -238,7 +236,6 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 
 TEST(pull, of_a_ref_without_records_is_a_miss)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 
@@ -251,7 +248,7 @@ TEST(pull, of_a_ref_without_records_is_a_miss)
 
 TEST(pull, stamps_a_record_older_than_a_day_once_and_no_younger_one)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char **records = record_files("remote");
 
 	make_old(records[0], 2 * DAY_S);
@@ -269,7 +266,7 @@ TEST(pull, stamps_a_record_older_than_a_day_once_and_no_younger_one)
 
 TEST(pull, does_not_stamp_what_nobody_asked_for)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char *chosen[] = { pool_keys()[16] };
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
 	struct tkb_pull_options options = { .struct_size = sizeof(options),
@@ -286,11 +283,10 @@ TEST(pull, does_not_stamp_what_nobody_asked_for)
 
 TEST(pull, from_a_remote_that_is_read_only_stamps_nothing)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote =
 		open_spy(text("%s?mode=ro", spy_url("remote")));
 
-	tkb_remote_close(arrange_three());
+	(void)arrange_three();
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 3 * DAY_S);
 	(void)pull_all(remote, out("pulled"));
@@ -313,7 +309,7 @@ static unsigned count_commands(const struct server *redis)
 TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 {
 	struct server redis = start_redis("");
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 	unsigned before;
 	unsigned between;
@@ -330,7 +326,6 @@ TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 	CHECK(between != 0);
 	/* The two hashes of the ref, asked for together. */
 	CHECK(between <= 3);
-	stop_server(&redis, SIGKILL);
 }
 
 /* A bundle, in memory. */
@@ -343,7 +338,7 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 
 TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
 	const struct tkb_collect_report wanted = weigh(pool());
@@ -366,7 +361,7 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 
 TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
@@ -390,7 +385,6 @@ TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
@@ -414,7 +408,7 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 
 TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char **blobs = blob_files("remote");
 	struct tkb_ref_info info = { .struct_size = sizeof(info) };
 	struct tkb_error err = { 0 };
@@ -443,7 +437,7 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 
 TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_three();
+	struct tkb_remote *remote = arrange_three();
 	const char *absent[] = { pool_keys()[0], "AAAAAAAAAAAA" };
 	const char *ambiguous[] = { text("%.1s", pool_keys()[0]) };
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };

@@ -19,7 +19,6 @@ static const char *out(const char *name)
 /* A remote of eight records, each of one entry. */
 static struct tkb_remote *arrange_eight(const char *scheme)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	CHECK(pool() != NULL);
@@ -31,7 +30,7 @@ static struct tkb_remote *arrange_eight(const char *scheme)
 TEST(pull_watch, several_blobs_are_fetched_at_once_and_never_more_than_asked)
 {
 	static const uint32_t wanted[] = { 1, 2, 5, 0 };
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_eight("spy");
+	struct tkb_remote *remote = arrange_eight("spy");
 
 	for (size_t i = 0; i < TKB_COUNT_OF(wanted); i++) {
 		const struct tkb_pull_options options = {
@@ -49,7 +48,6 @@ TEST(pull_watch, several_blobs_are_fetched_at_once_and_never_more_than_asked)
 
 TEST(pull_watch, what_cannot_be_shared_is_fetched_one_after_another)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_eight("lone");
 	const struct tkb_pull_options options = { .struct_size =
 		                                          sizeof(options),
@@ -64,7 +62,7 @@ TEST(pull_watch, what_cannot_be_shared_is_fetched_one_after_another)
 
 TEST(pull_watch, memory_can_be_pulled_from)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open("memory://one", NULL, &remote, &err), &err);
@@ -144,7 +142,7 @@ static const struct tkb_watch *watch_by(struct watcher *watcher)
 
 TEST(pull_watch, is_called_by_one_at_a_time_and_progress_never_goes_back)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_eight("spy");
+	struct tkb_remote *remote = arrange_eight("spy");
 	struct watcher watcher = { .results = 0 };
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
 	struct tkb_pull_options options = { .struct_size = sizeof(options),
@@ -173,14 +171,13 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 	struct tkb_pull_options options = { .struct_size = sizeof(options),
 		                            .emit = &emit,
 		                            .connections = 8 };
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
 			.struct_size = sizeof(struct tkb_remote_options),
 			.watch = watch_by(&asked) });
 
-	tkb_remote_close(arrange_eight("spy"));
+	(void)arrange_eight("spy");
 	spy.get_ms = 30;
 	spy.get_parts = 4;
 	emit.watch = watch_by(&watcher);
@@ -199,7 +196,6 @@ TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 		                            .connections = 4 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote =
 		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
 
@@ -225,7 +221,6 @@ TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 		                            .connections = 1 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 
@@ -246,7 +241,7 @@ TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 
 TEST(pull_watch, ends_a_pull_soon_in_the_middle_of_a_blob)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_eight("spy");
+	struct tkb_remote *remote = arrange_eight("spy");
 
 	for (unsigned patience = 1; patience < 200; patience += 23) {
 		struct watcher watcher = { .patience = patience };
@@ -279,7 +274,6 @@ TEST(pull_watch, ends_a_pull_soon_in_the_middle_of_a_blob)
 TEST(pull_watch, of_the_remote_ends_a_pull_too)
 {
 	struct watcher watcher = { .patience = 40 };
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -287,7 +281,7 @@ TEST(pull_watch, of_the_remote_ends_a_pull_too)
 			.watch = watch_by(&watcher) });
 	struct tkb_error err = { 0 };
 
-	tkb_remote_close(arrange_eight("spy"));
+	(void)arrange_eight("spy");
 	spy.get_ms = 2000;
 	spy.get_parts = 10;
 	CHECK_INT(tkb_pull(remote, REF, out("pulled"), NULL, NULL, &err),
@@ -304,7 +298,7 @@ static int fail_last(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_watch, a_pull_that_fails_waits_for_all_its_threads)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange_eight("spy");
+	struct tkb_remote *remote = arrange_eight("spy");
 	struct tkb_error err = { 0 };
 
 	spy.before = fail_last;
@@ -324,7 +318,6 @@ TEST(pull_watch, a_pull_that_fails_waits_for_all_its_threads)
 
 TEST(pull_watch, a_root_that_cannot_be_made_ends_a_pull_in_mid_blob)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 

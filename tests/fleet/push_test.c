@@ -21,7 +21,6 @@ static void check_pulls(struct tkb_remote *remote, const char *name,
 TEST(push, brings_all_and_the_next_puts_nothing)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = push_all(remote, root);
 
@@ -46,7 +45,6 @@ TEST(push, packs_only_what_the_ref_lacks)
 {
 	const char *one = cache_of("one", (struct part){ 0, 10 });
 	const char *other = cache_of("other", (struct part){ 6, POOL });
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
@@ -63,7 +61,6 @@ TEST(push, packs_only_what_the_ref_lacks)
 TEST(push, puts_the_blob_before_its_record)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	(void)push_all(remote, root);
@@ -82,7 +79,6 @@ static int refuse_puts(const struct spy_event *event, struct tkb_error *err)
 TEST(push, adds_no_record_of_a_blob_that_was_refused)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 
@@ -98,7 +94,6 @@ TEST(push, of_what_two_devices_have_takes_that_of_one_alone)
 {
 	const char *root = inductor_cache();
 	const char *pulled = text("%s/pulled", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
 	struct tkb_push_options first = { .struct_size = sizeof(first),
@@ -129,7 +124,6 @@ TEST(push, of_a_lean_profile_counts_as_there_for_a_full_one)
 {
 	const char *root = pool();
 	const char *pulled = text("%s/pulled", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
 	struct tkb_push_options lean = { .struct_size = sizeof(lean),
@@ -149,7 +143,6 @@ TEST(push, of_keys_takes_those_alone)
 {
 	const char **keys = pool_keys();
 	const char *chosen[] = { keys[3], keys[9] };
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
 	struct tkb_push_options options = { .struct_size = sizeof(options),
@@ -173,7 +166,6 @@ TEST(push, of_keys_takes_those_alone)
 TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
 	struct tkb_push_options dry = { .struct_size = sizeof(dry),
@@ -197,7 +189,6 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 
 TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
@@ -218,7 +209,6 @@ TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
 	const char *root = cache_of("cache", whole);
 	const char **keys = pool_keys();
 	const char *folder = text("%s/%s", root, keys[0]);
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
@@ -245,7 +235,6 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 {
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
@@ -271,7 +260,6 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 {
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
@@ -313,7 +301,6 @@ TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
 {
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
@@ -351,7 +338,6 @@ TEST(push, progress_is_that_of_the_upload)
 {
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload upload = { 0 };
 	const struct tkb_push_options
@@ -385,7 +371,6 @@ TEST(push, progress_is_that_of_the_upload)
 TEST(push, of_a_damaged_bundle_pushes_nothing)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	CHECK(root != NULL);
@@ -407,7 +392,6 @@ TEST(push, of_a_damaged_bundle_pushes_nothing)
 TEST(push, of_a_bundle_that_is_cut_short_pushes_nothing)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_bytes all = read_file("pool.tkb");
 	const size_t sizes[] = { 0, 1, 100, all.size / 2, all.size - 1 };
@@ -429,7 +413,6 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 {
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_push_options dry = {
 		.struct_size = sizeof(dry),
@@ -454,7 +437,6 @@ TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
 {
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -476,7 +458,6 @@ TEST(push, to_what_cannot_be_a_ref_is_refused_before_anybody_is_asked)
 		                             "{gpu}" };
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
@@ -502,7 +483,6 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 {
 	const char *root = pool();
 	const uint64_t limit = 150 * 1000;
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -529,7 +509,6 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 TEST(push, of_an_entry_too_large_for_a_blob_says_so)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -545,7 +524,6 @@ TEST(push, of_an_entry_too_large_for_a_blob_says_so)
 TEST(push, to_remotes_that_may_not_be_written_is_denied)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote =
 		open_spy(text("%s?mode=ro", spy_url("remote")));
 	struct tkb_error err = { 0 };
@@ -564,7 +542,6 @@ static bool say_yes(void *self)
 TEST(push, that_is_cancelled_puts_nothing)
 {
 	const char *root = pool();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_watch watch = { .struct_size = sizeof(watch),
 		                         .is_cancelled = say_yes };
@@ -611,7 +588,6 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 		                               .watch = &watch };
 	struct tkb_push_options options = { .struct_size = sizeof(options),
 		                            .collect = &collect };
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -659,7 +635,6 @@ TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 		struct tkb_push_options options = { .struct_size =
 			                                    sizeof(options),
 			                            .collect = &collect };
-		TKB_AUTO(close_remote)
 		struct tkb_remote *remote = open_spy_with(
 			spy_url(limit == 0 ? "one" : "many"),
 			(struct tkb_remote_options){

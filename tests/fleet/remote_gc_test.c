@@ -25,11 +25,6 @@ struct three {
 	const char *blobs[3];
 };
 
-static void close_three(struct three *three)
-{
-	tkb_remote_close(three->remote);
-}
-
 static struct three arrange_three_at(const char *name, const char *urls)
 {
 	static const struct part parts[] = { { 0, 5 }, { 5, 9 }, { 9, POOL } };
@@ -78,7 +73,7 @@ static void check_pulls(struct tkb_remote *remote, const char *name,
 
 TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	uint64_t size = 0;
 
@@ -105,7 +100,6 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 
 TEST(remote_gc, of_an_empty_remote_does_nothing)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
@@ -117,7 +111,7 @@ TEST(remote_gc, of_an_empty_remote_does_nothing)
 
 TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	make_old(three.records[2], 31 * DAY_S);
@@ -144,7 +138,7 @@ TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 
 TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	const struct tkb_remote_gc_options hour = { .struct_size = sizeof(hour),
 		                                    .has_grace = true,
 		                                    .grace_s = HOUR_S };
@@ -177,7 +171,7 @@ TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 
 TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	uint64_t size = 0;
 
@@ -218,7 +212,7 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 
 TEST(remote_gc, drops_records_whose_blob_is_gone)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(three.blobs[1]), 0);
@@ -256,7 +250,7 @@ static void on_removed(void *self, const char *ref,
 
 TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct log dry_log = { 0 };
 	struct log log = { 0 };
 	struct tkb_remote_gc_options options = { .struct_size = sizeof(options),
@@ -295,7 +289,6 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 
 TEST(remote_gc, compacts_a_ref_of_many_records)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_remote_gc_options none = { .struct_size = sizeof(none),
 		                                    .is_compaction_off = true };
@@ -310,7 +303,6 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 		struct tkb_push_options lean = { .struct_size = sizeof(lean),
 			                         .collect = &collect,
 			                         .is_compaction_off = true };
-		TKB_AUTO(close_remote)
 		struct tkb_remote *other =
 			open_spy(spy_url(text("other-%zu", i)));
 
@@ -347,7 +339,7 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 
 TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	const char *newer = "{\"version\":2}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { .struct_size =
@@ -367,7 +359,7 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 
 TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	flip(three.records[1], 8);
@@ -384,7 +376,7 @@ TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 
 TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	const char *newer = "{\"version\":2}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { .struct_size =
@@ -415,7 +407,7 @@ static bool say_yes(void *self)
 
 TEST(remote_gc, ends_when_it_is_told_so)
 {
-	TKB_AUTO(close_three) struct three three = arrange_three();
+	struct three three = arrange_three();
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_ref_delete(three.remote, REF, NULL, &err), &err);
@@ -439,13 +431,11 @@ TEST(remote_gc, ends_when_it_is_told_so)
 
 TEST(remote_gc, of_what_may_not_be_written_is_denied)
 {
-	struct three three = arrange_three();
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote =
 		open_spy(text("%s?mode=ro", spy_url("remote")));
 	struct tkb_error err = { 0 };
 
-	tkb_remote_close(three.remote);
+	(void)arrange_three();
 	CHECK_INT(tkb_remote_gc(remote, NULL, NULL, &err), TKB_ERR_DENIED);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 }
@@ -454,7 +444,6 @@ TEST(remote_gc, of_what_may_not_be_written_is_denied)
 
 TEST(remote_gc, of_tiers_counts_and_bounds_each)
 {
-	TKB_AUTO(close_three)
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
@@ -478,7 +467,6 @@ TEST(remote_gc, of_tiers_counts_and_bounds_each)
 
 TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 {
-	TKB_AUTO(close_three)
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
@@ -536,7 +524,6 @@ static int clean_in_a_child(void)
 
 TEST(remote_gc, by_two_at_once_is_no_failure_of_either)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	CHECK(pool() != NULL);

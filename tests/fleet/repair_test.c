@@ -145,7 +145,6 @@ static void compare(const char *what, const char *emitted, const char *pulled)
 static void check_ends_the_same(const struct damage *damage, bool is_trusted)
 {
 	const char *root = text("%s/root", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	arrange(root, is_trusted);
@@ -165,7 +164,6 @@ static void check_ends_the_same(const struct damage *damage, bool is_trusted)
 
 static void push_some(void)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	/* A few will do: each is emitted many times. */
 	const char *root = cache_of("some", (struct part){ 0, 4 });
@@ -199,7 +197,6 @@ static void forget(const char *root)
 /* The trips of a pull behind the first, which lists the records. */
 static size_t count_gets(const char *root)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	spy_reset();
@@ -220,7 +217,6 @@ TEST(repair, asks_for_a_manifest_once_for_what_nobody_looked_at_since_boot)
 
 TEST(repair, asks_once_also_where_each_device_has_entries_of_its_own)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *from = inductor_cache();
 	const char *root = text("%s/root", test_folder());
@@ -248,7 +244,6 @@ static int fail_sick(const struct spy_event *event, struct tkb_error *err)
 
 TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = text("%s/root", test_folder());
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
@@ -269,7 +264,6 @@ TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)
 
 TEST(repair, reads_of_what_is_no_bundle_the_start_alone)
 {
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = text("%s/root", test_folder());
 	struct tkb_bytes bytes;
@@ -304,7 +298,6 @@ static struct tkb_remote *arrange_slow(const char *root, unsigned ms)
 TEST(repair, that_is_not_done_by_the_deadline_fails_no_pull)
 {
 	const char *root = text("%s/root", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_slow(root, 60000);
 	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
 	struct tkb_pull_options options = { .struct_size = sizeof(options),
@@ -324,7 +317,6 @@ TEST(repair, that_is_not_done_by_the_deadline_fails_no_pull)
 TEST(repair, waits_for_no_slow_remote_though_there_is_no_deadline)
 {
 	const char *root = text("%s/root", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_slow(root, 60000);
 	const uint64_t start = now_ms();
 
@@ -342,7 +334,6 @@ static bool is_after_some_questions(void *self)
 TEST(repair, ends_with_the_pull_where_the_caller_says_so)
 {
 	const char *root = text("%s/root", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_slow(root, 60000);
 	unsigned questions = 0;
 	const struct tkb_pull_options
@@ -365,7 +356,6 @@ TEST(repair, ends_with_the_pull_where_the_caller_says_so)
 TEST(repair, of_what_one_record_lies_of_is_not_needed)
 {
 	const char *root = text("%s/root", test_folder());
-	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = arrange_slow(root, 0);
 	struct tkb_error err = { 0 };
 

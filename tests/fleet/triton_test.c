@@ -101,7 +101,7 @@ static void must_push(const struct server *redis, const char *root,
 		.layout = TKB_PUSH_LAYOUT_TRITON,
 		.collect = &collect,
 	};
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis->port),
@@ -273,5 +273,4 @@ TEST(triton, what_every_triton_since_3_made_is_found)
 		CHECK_STR(reader.out, text("%u entries are as they were\n",
 		                           cases[i].count));
 	}
-	stop_server(&redis, SIGKILL);
 }

@@ -81,7 +81,7 @@ static void make_unreadable(const char *path)
 
 TEST(unread, records_keep_gc_from_removing_anything)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 
 	make_unreadable(record_files("remote")[1]);
 	check_gc_refuses(remote, TKB_ERR_DENIED, "is a symbolic link", 1);
@@ -89,7 +89,7 @@ TEST(unread, records_keep_gc_from_removing_anything)
 
 TEST(unread, records_are_those_that_are_too_large_for_a_file)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 
 	CHECK_INT(truncate(record_files("remote")[0], LARGE), 0);
 	check_gc_refuses(remote, TKB_ERR_TOO_LARGE, REF, 1);
@@ -97,9 +97,9 @@ TEST(unread, records_are_those_that_are_too_large_for_a_file)
 
 TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *strict = NULL;
+	struct tkb_remote *strict = NULL;
 
-	tkb_remote_close(arrange());
+	(void)arrange();
 	strict = open_spy_with(
 		spy_url("remote"),
 		(struct tkb_remote_options){
@@ -110,9 +110,9 @@ TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 
 TEST(unread, refs_are_those_that_are_no_folders)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
-	TKB_AUTO(close_remote) struct tkb_remote *second = NULL;
-	TKB_AUTO(close_remote) struct tkb_remote *third = NULL;
+	struct tkb_remote *remote = arrange();
+	struct tkb_remote *second = NULL;
+	struct tkb_remote *third = NULL;
 
 	CHECK_INT(rename(out("remote/ref/team,model"), out("moved")), 0);
 	write_text(out("remote/ref/team,model"), "a file");
@@ -131,7 +131,7 @@ TEST(unread, refs_are_those_that_are_no_folders)
 
 TEST(unread, blobs_are_no_holes)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(rename(out("remote/cas"), out("cas")), 0);
@@ -151,9 +151,9 @@ static int refuse_near(const struct spy_event *event, struct tkb_error *err)
 
 TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *tiers = NULL;
+	struct tkb_remote *tiers = NULL;
 
-	tkb_remote_close(arrange());
+	(void)arrange();
 	tiers = open_spy(text("%s?on-error=ignore&retries=0,%s",
 	                      spy_url("near"), spy_url("remote")));
 	/* Somebody pushes to both, then one of them loses the record. */
@@ -168,7 +168,7 @@ TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 
 TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 	size_t rest;
@@ -188,7 +188,7 @@ TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 
 TEST(unread, records_can_be_dropped_with_their_ref)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 	struct tkb_error err = { 0 };
 	uint64_t dropped = 0;
 
@@ -203,7 +203,7 @@ TEST(unread, names_of_blobs_in_damaged_records_keep_all_blobs_for_once)
 	const struct tkb_remote_gc_options options = { .struct_size =
 		                                               sizeof(options),
 		                                       .has_grace = true };
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 

@@ -222,8 +222,6 @@ TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
 	CHECK_INT(count_right(&scene, "pulled"), scene.entry_count);
 	CHECK(attempt.ms >= 5000);
 	CHECK(attempt.ms < 15000);
-	stop_proxy(&proxy);
-	stop_server(&server, SIGTERM);
 }
 
 TEST(fault_http, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
@@ -233,7 +231,6 @@ TEST(fault_http, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
 	const struct scene scene = start(&server);
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
-	stop_server(&server, SIGTERM);
 }
 
 static size_t count_pulled(const struct scene *scene, struct fault fault)
@@ -264,7 +261,6 @@ TEST(fault_http, of_two_frames_the_one_that_is_whole_is_emitted)
 	fault.at = scene.blob_size / 2;
 	CHECK_INT(count_pulled(&scene, fault),
 	          scene.entry_count - scene.first_count);
-	stop_server(&server, SIGTERM);
 }
 
 /* What has come is not asked for again. */
@@ -284,8 +280,6 @@ TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
 	CHECK_OK(attempt.rc, &attempt.err);
 	CHECK_INT(proxy.counts->met[0], 2);
 	CHECK(proxy.counts->down < scene.blob_size + scene.record_size + 8192);
-	stop_proxy(&proxy);
-	stop_server(&server, SIGTERM);
 }
 
 /* It is a remote still: nothing has to be tried before it is written to. */
@@ -342,7 +336,6 @@ TEST(fault_http, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
 		empty();
 		check_push(&scene, &cases[i]);
 	}
-	stop_server(&server, SIGTERM);
 }
 
 /* A connection that was used before libcurl tries again by itself. */
@@ -364,5 +357,4 @@ TEST(fault_http, a_blob_that_is_cut_on_its_way_up_is_whole_or_not_there)
 		empty();
 		check_push(&scene, &test);
 	}
-	stop_server(&server, SIGTERM);
 }

@@ -56,7 +56,6 @@ TEST(fault_tiers, a_server_that_refuses_is_a_miss)
 	attempt = push_to(url(port, HASTY_THRICE), scene.source);
 	CHECK_INT(attempt.rc, TKB_ERR_UNAVAILABLE);
 	check_message(&attempt, attempt.name, "refused");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(fault_tiers, one_that_does_not_answer_counts_unless_it_is_to_be_ignored)
@@ -80,8 +79,6 @@ TEST(fault_tiers, one_that_does_not_answer_counts_unless_it_is_to_be_ignored)
 		check_miss(&scene, text("%s,%s", dead, scene.direct), ports[i],
 		           parts[i]);
 	}
-	stop_proxy(&proxy);
-	stop_server(&server, SIGKILL);
 }
 
 /* The others do not wait for it, again and again. */
@@ -99,8 +96,6 @@ TEST(fault_tiers, one_that_did_not_answer_is_not_asked_again)
 	                 scene.direct),
 	            "pulled");
 	CHECK_INT(proxy.counts->connections, 1);
-	stop_proxy(&proxy);
-	stop_server(&server, SIGKILL);
 }
 
 static const char *near_blob(const struct scene *scene)
@@ -132,7 +127,6 @@ TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_passed_over)
 		           (struct tkb_bytes){ bytes, whole.size });
 		check_right(&scene, urls, text("flipped-%u", i));
 	}
-	stop_server(&server, SIGKILL);
 }
 
 /* As after a crash of the node: what is near alone does not do. */
@@ -148,5 +142,4 @@ TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_mended)
 	write_text(near_blob(&scene), "torn");
 	check_right(&scene, urls, "second");
 	CHECK(tkb_bytes_equal(read_file(near_blob(&scene)), whole));
-	stop_server(&server, SIGKILL);
 }

@@ -141,7 +141,7 @@ TEST(fault_tls, a_pull_that_meets_a_fault_is_right_or_a_miss)
 /* What is loud is told before anything is done. */
 static const char *warning_of(const char *urls)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 	const char *warning;
 

@@ -179,7 +179,6 @@ TEST(kill, a_push_to_redis_that_is_killed_tears_nothing)
 	const struct place place = in_redis();
 
 	check_killed_pushes(&place);
-	stop_server(&redis, SIGKILL);
 }
 
 TEST(kill, a_pull_from_redis_that_is_killed_tears_nothing)
@@ -187,7 +186,6 @@ TEST(kill, a_pull_from_redis_that_is_killed_tears_nothing)
 	const struct place place = in_redis();
 
 	check_killed_pulls(&place);
-	stop_server(&redis, SIGKILL);
 }
 
 static const char *http_url(unsigned port, const char *parameters)
@@ -207,7 +205,6 @@ TEST(kill, a_push_by_http_that_is_killed_tears_nothing)
 		                     empty_http };
 
 	check_killed_pushes(&place);
-	stop_server(&nginx, SIGTERM);
 }
 
 TEST(kill, a_pull_by_http_that_is_killed_tears_nothing)
@@ -217,5 +214,4 @@ TEST(kill, a_pull_by_http_that_is_killed_tears_nothing)
 		                     empty_http };
 
 	check_killed_pulls(&place);
-	stop_server(&nginx, SIGTERM);
 }

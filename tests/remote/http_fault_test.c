@@ -118,7 +118,6 @@ TEST(http_fault, bytes_behind_the_length_are_left_out)
 
 	CHECK_OK(get_from(http_url(&server, ""), 0, &got, NULL, &err), &err);
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("0123")));
-	stop_server(&server, SIGKILL);
 }
 
 static void check_part(const char *what, int rc, const char *part)
@@ -211,7 +210,6 @@ TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
 	CHECK_CONTAINS(strstr(requests_so_far(), "GET /there"),
 	               "X-Key:" SECRET);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http_fault, a_redirect_in_a_circle_ends)
@@ -287,7 +285,6 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 		      strstr(asked, SECRET) != NULL);
 		stop_server(&server, SIGKILL);
 	}
-	stop_server(&other, SIGKILL);
 }
 
 TEST(http_fault, nothing_is_put_on_another_server)
@@ -303,16 +300,15 @@ TEST(http_fault, nothing_is_put_on_another_server)
 	struct server server = start_script(&(struct web_script){ answers, 2 });
 	const struct tkb_bytes bytes = make_bytes(100, 1);
 	const struct tkb_digest digest = digest_of(bytes);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
 
-	must_open(http_url(&server, "?listing=index"), &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	CHECK_FAILS(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
 	            &err,
 	            "it redirects to 'http://elsewhere.test:81', which gets no "
 	            "PUT of ours");
 	CHECK(strstr(err.message, SECRET) == NULL);
-	stop_server(&server, SIGKILL);
 }
 
 /* A redirected PUT is sent again, from its first byte on. */
@@ -327,14 +323,13 @@ TEST(http_fault, a_put_follows_on_the_same_server)
 		  false },
 	};
 	struct server server = start_script(&(struct web_script){ answers, 2 });
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
 
-	must_open(http_url(&server, "?listing=index"), &handle);
-	(void)must_put(&handle, make_bytes(100, 1));
+	(void)must_put(handle, make_bytes(100, 1));
 	CHECK_CONTAINS(strstr(requests_so_far(), "PUT /there"),
 	               "Content-Length: 100\r\n");
 	CHECK(strstr(requests_so_far(), "Expect") == NULL);
-	stop_server(&server, SIGKILL);
 }
 
 /* Nobody waits for the rest of a page that says what is wrong. */
@@ -359,7 +354,6 @@ TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 	          TKB_MISS);
 	CHECK_INT(got.size, 0);
 	CHECK(now_ms() - start < 5000);
-	stop_server(&server, SIGKILL);
 }
 
 static int read_ten(void *self, uint64_t offset, void *data, size_t size,
@@ -378,16 +372,15 @@ TEST(http_fault, a_source_that_ends_early_is_told_at_once)
 		start_script(&(struct web_script){ &silence, 1 });
 	const struct tkb_blob blob = { 1000, { read_ten, NULL } };
 	const struct tkb_digest digest = made_up(1);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const uint64_t start = now_ms();
 	struct tkb_error err = { 0 };
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
 
-	must_open(http_url(&server, "?listing=index"), &handle);
-	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
-	                                &blob, &err),
+	CHECK_FAILS(handle->backend->put(handle->self, &handle->call, &digest,
+	                                 &blob, &err),
 	            TKB_ERR_IO, &err, "the blob is cut short");
 	CHECK(now_ms() - start < 5000);
-	stop_server(&server, SIGKILL);
 }
 
 /* What a server says to whoever asks for a listing. */
@@ -459,15 +452,13 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 		  false },
 	};
 	struct server server = start_script(&(struct web_script){ answers, 3 });
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct notebook *notebook;
+	struct handle *handle = must_connect(http_url(&server, ""));
 
-	must_open(http_url(&server, ""), &handle);
-	notebook = list_records(&handle, "ref");
+	notebook = list_records(handle, "ref");
 	CHECK_INT(notebook->count, 1);
 	CHECK(tkb_bytes_equal(notebook->items[0].bytes, tkb_text("yes")));
 	CHECK(strstr(requests_so_far(), "..") == NULL);
-	stop_server(&server, SIGKILL);
 }
 
 /*
@@ -633,12 +624,10 @@ TEST(http_fault, a_record_longer_than_listed_is_refused)
 	struct server server = start_script(&(struct web_script){ answers, 2 });
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(http_url(&server, ""));
 
-	must_open(http_url(&server, ""), &handle);
-	CHECK_FAILS(handle.backend->records(handle.self, &handle.call, "ref",
-	                                    &visitor, &err),
+	CHECK_FAILS(handle->backend->records(handle->self, &handle->call, "ref",
+	                                     &visitor, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "it sends more than");
-	stop_server(&server, SIGKILL);
 }

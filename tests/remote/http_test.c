@@ -118,7 +118,6 @@ TEST(http, a_user_and_a_password_open_and_nothing_else_does)
 	check_get_refused(http_url(&server, ""), TKB_ERR_DENIED,
 	                  "it wants other credentials");
 	check_add_refused(http_url(&server, ""), "it wants other credentials");
-	stop_server(&server, SIGKILL);
 }
 
 static struct server start_bearer(void)
@@ -136,7 +135,6 @@ TEST(http, a_bearer_token_opens_and_nothing_else_does)
 	                  TKB_ERR_DENIED, "it wants other credentials");
 	check_get_refused(http_url(&server, ""), TKB_ERR_DENIED,
 	                  "it wants other credentials");
-	stop_server(&server, SIGKILL);
 }
 
 /* Kubernetes' are links. */
@@ -158,7 +156,6 @@ TEST(http, a_bearer_token_may_stand_in_a_file)
 	                   "'two' holds no bearer token");
 	check_open_refused(http_url(&server, "?bearer-file=nginx"),
 	                   "cannot read the bearer token in 'nginx'");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, user_and_password_may_stand_in_a_netrc_file)
@@ -178,7 +175,6 @@ TEST(http, user_and_password_may_stand_in_a_netrc_file)
 	check_works(http_url(&server, "?netrc=true"));
 	check_get_refused(http_url(&server, "?netrc=wrong"), TKB_ERR_DENIED,
 	                  "it wants other credentials");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, headers_of_ones_own_are_sent_with_every_request)
@@ -191,7 +187,6 @@ TEST(http, headers_of_ones_own_are_sent_with_every_request)
 	                              "&header=X-Team:%20a%20b"));
 	check_get_refused(http_url(&server, "?header=X-Key:%20" SECRET),
 	                  TKB_ERR_DENIED, "it forbids this: HTTP 403");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, no_secret_stands_in_a_name_or_a_message)
@@ -207,7 +202,7 @@ TEST(http, no_secret_stands_in_a_name_or_a_message)
 		const char *url =
 			text("%.*s%u%s&retries=0", (int)(at - urls[i]), urls[i],
 		             free_port(), at + 2);
-		TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+		struct tkb_remote *remote = NULL;
 		struct tkb_error err = { 0 };
 		bool answer = false;
 
@@ -228,19 +223,18 @@ TEST(http, no_secret_stands_in_a_name_or_a_message)
 TEST(http, one_connection_serves_many_requests)
 {
 	struct server server = start_nginx(nginx_dav());
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
 
-	must_open(http_url(&server, "?listing=index"), &handle);
 	for (uint32_t i = 0; i < 50; i++) {
 		const struct tkb_bytes bytes = make_bytes(100 + i, i);
-		const struct tkb_digest digest = must_put(&handle, bytes);
+		const struct tkb_digest digest = must_put(handle, bytes);
 
-		check_blob(&handle, &digest, 0, bytes);
-		CHECK(is_there(&handle, &digest));
+		check_blob(handle, &digest, 0, bytes);
+		CHECK(is_there(handle, &digest));
 	}
 	CHECK_INT(count_requests(" HTTP/1.1 ", 150), 150);
 	CHECK_INT(count_connections(), 1);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, many_questions_use_no_more_connections_than_allowed)
@@ -249,75 +243,69 @@ TEST(http, many_questions_use_no_more_connections_than_allowed)
 		COUNT = 600
 	};
 	struct server server = start_nginx(nginx_dav());
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
 	struct tkb_error err = { 0 };
+	struct handle *handle =
+		must_connect(http_url(&server, "?connections=3"));
 
-	must_open(http_url(&server, "?connections=3"), &handle);
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, NULL, &err),
+	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests,
+	                              COUNT, answers, NULL, &err),
 	         &err);
 	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
 	CHECK_INT(count_connections(), 3);
-	stop_server(&server, SIGKILL);
 }
 
 /* Sixteen answers of 50 ms each, eight at once. */
 TEST(http, many_questions_are_asked_at_once)
 {
 	struct server server = start_web(WEB_SLOW);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digests[16];
 	bool answers[16];
 	struct tkb_error err = { 0 };
 	uint64_t start;
+	struct handle *handle = must_connect(http_url(&server, ""));
 
-	must_open(http_url(&server, ""), &handle);
 	for (uint32_t i = 0; i < 16; i++)
 		digests[i] = made_up(i);
 	start = now_ms();
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, 16,
-	                             answers, NULL, &err),
+	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests, 16,
+	                              answers, NULL, &err),
 	         &err);
 	CHECK(now_ms() - start >= 100);
 	CHECK(now_ms() - start < 500);
-	stop_server(&server, SIGKILL);
 }
 
 /* A pull with nothing to do. */
 TEST(http, records_of_a_known_way_cost_a_listing_and_a_request_each)
 {
 	struct server server = start_nginx(nginx_dav());
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 
 	check_works(http_url(&server, ""));
 	stop_server(&server, SIGKILL);
 	server = start_nginx(nginx_dav()); /* with an empty log */
-	must_open(http_url(&server, "?listing=index"), &handle);
-	CHECK_INT(list_records(&handle, "team/model")->count, 1);
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
+	CHECK_INT(list_records(handle, "team/model")->count, 1);
 	CHECK_INT(count_requests("", 2), 2);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, a_remote_lies_where_the_documents_say)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
+	struct handle *handle = must_connect(http_url(&server, "/a/b/"));
 
-	must_open(http_url(&server, "/a/b/"), &handle);
-	digest = must_put(&handle, bytes);
-	(void)must_add(&handle, "team/x@1", bytes);
+	digest = must_put(handle, bytes);
+	(void)must_add(handle, "team/x@1", bytes);
 	tkb_digest_to_hex(&digest, hex);
 	CHECK(exists(text("nginx/www/a/b/cas/%s", hex)));
 	CHECK(exists(text("nginx/www/a/b/ref/team,x@1/%s", hex)));
 	CHECK_INT(count_names("nginx/www/a/b/cas"), 1);
-	stop_server(&server, SIGKILL);
 }
 
 static const char only_listed[] = "location / {\nautoindex on;\n"
@@ -335,40 +323,36 @@ TEST(http, a_server_that_takes_no_put_can_be_read)
 {
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
 	const struct tkb_digest digest = digest_of(bytes);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct server server;
 
 	fill_www();
 	server = start_nginx(only_listed);
-	must_open(http_url(&server, ""), &handle);
-	CHECK_INT(list_records(&handle, "team/model")->count, 1);
-	CHECK_INT(list_refs(&handle)->count, 1);
-	CHECK_INT(list_records(&handle, "none")->count, 0);
-	check_blob(&handle, &digest, 0, bytes);
+	struct handle *handle = must_connect(http_url(&server, ""));
+	CHECK_INT(list_records(handle, "team/model")->count, 1);
+	CHECK_INT(list_refs(handle)->count, 1);
+	CHECK_INT(list_records(handle, "none")->count, 0);
+	check_blob(handle, &digest, 0, bytes);
 	check_add_refused(http_url(&server, ""),
 	                  "it can only be read: it takes no PUT");
 	check_add_refused(http_url(&server, "/elsewhere"),
 	                  "it can only be read: it takes no PUT");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, a_server_that_lists_nothing_says_what_it_lacks)
 {
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct server server;
 
 	fill_www();
 	server = start_nginx("location / { }\n");
-	must_open(http_url(&server, ""), &handle);
-	CHECK_FAILS(handle.backend->records(handle.self, &handle.call,
-	                                    "team/model", &visitor, &err),
+	struct handle *handle = must_connect(http_url(&server, ""));
+	CHECK_FAILS(handle->backend->records(handle->self, &handle->call,
+	                                     "team/model", &visitor, &err),
 	            TKB_ERR_DENIED, &err,
 	            "it does not list what it has: give it a JSON index");
 	CHECK_INT(notebook->count, 0);
-	stop_server(&server, SIGKILL);
 }
 
 /* nginx without an index: it overwrites, whatever If-Match says. */
@@ -386,7 +370,6 @@ TEST(http, a_server_that_neither_lists_nor_compares_takes_no_records)
 	check_works(http_url(&server, "?single-writer=1"));
 	check_add_refused(http_url(&server, ""), sentence);
 	CHECK_INT(count_names("nginx/www/cas"), 1);
-	stop_server(&server, SIGKILL);
 }
 
 static int count_records(const char *url)
@@ -416,13 +399,11 @@ TEST(http, etags_that_cannot_be_trusted_are_not)
 TEST(http, documents_are_found_by_those_who_may_not_write_them)
 {
 	struct server server = start_web(WEB_BLIND);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 
 	check_works(http_url(&server, "?single-writer=1"));
 	check_add_refused(http_url(&server, ""), "add 'single-writer=1'");
-	must_open(http_url(&server, ""), &handle);
-	CHECK_INT(list_records(&handle, "team/model")->count, 1);
-	stop_server(&server, SIGKILL);
+	struct handle *handle = must_connect(http_url(&server, ""));
+	CHECK_INT(list_records(handle, "team/model")->count, 1);
 }
 
 TEST(http, a_server_that_hides_its_folders_may_be_told_to_have_documents)
@@ -433,7 +414,6 @@ TEST(http, a_server_that_hides_its_folders_may_be_told_to_have_documents)
 	check_works(http_url(&server, ""));
 	check_add_refused(http_url(&server, "?listing=none"),
 	                  "it can only be read");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, folders_are_made_where_a_server_wants_them)
@@ -442,7 +422,6 @@ TEST(http, folders_are_made_where_a_server_wants_them)
 
 	check_works(http_url(&server, "/a/b%20c/d"));
 	check_works(http_url(&server, ""));
-	stop_server(&server, SIGKILL);
 }
 
 struct writer {
@@ -496,37 +475,34 @@ TEST(http, writers_of_one_document_lose_nothing)
 		CHECK_OK(writers[i].rc, &writers[i].err);
 	}
 	CHECK_INT(count_records(http_url(&server, "")), WRITERS * EACH);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(http, a_record_that_is_touched_is_young_again)
 {
 	const struct tkb_bytes record = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
+	struct handle *handle = must_connect(http_url(&server, ""));
 
-	must_open(http_url(&server, ""), &handle);
-	digest = must_add(&handle, "ref", record);
-	(void)must_put(&handle, record);
+	digest = must_add(handle, "ref", record);
+	(void)must_put(handle, record);
 	tkb_digest_to_hex(&digest, hex);
 	CHECK_INT(run("touch", "-d", "2 days ago",
 	              text("nginx/www/ref/ref/%s", hex),
 	              text("nginx/www/cas/%s", hex), NULL)
 	                  .status,
 	          0);
-	CHECK(list_records(&handle, "ref")->items[0].age_s / 3600 == 48);
-	CHECK(list_blobs(&handle)->items[0].age_s / 3600 == 48);
-	CHECK_OK(handle.backend->touch(handle.self, &handle.call, "ref",
-	                               &digest, &err),
+	CHECK(list_records(handle, "ref")->items[0].age_s / 3600 == 48);
+	CHECK(list_blobs(handle)->items[0].age_s / 3600 == 48);
+	CHECK_OK(handle->backend->touch(handle->self, &handle->call, "ref",
+	                                &digest, &err),
 	         &err);
-	CHECK(list_records(&handle, "ref")->items[0].age_s < 60);
+	CHECK(list_records(handle, "ref")->items[0].age_s < 60);
 	/* Damage must not look young. */
 	write_text(text("nginx/www/ref/ref/%s", hex), "damaged");
-	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "ref",
-	                                &digest, &err),
+	CHECK_INT(handle->backend->touch(handle->self, &handle->call, "ref",
+	                                 &digest, &err),
 	          TKB_MISS);
-	stop_server(&server, SIGKILL);
 }

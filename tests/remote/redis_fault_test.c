@@ -235,16 +235,14 @@ TEST(redis_fault, a_scan_that_tells_a_key_twice_is_told_once)
 	};
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct notebook *notebook;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	notebook = list_blobs(&handle);
+	notebook = list_blobs(handle);
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].size, 5);
 	CHECK(notebook->items[0].age_s >= 1000 &&
 	      notebook->items[0].age_s < 1060);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
@@ -256,7 +254,7 @@ TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
 	};
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct notebook *notebook = new_notebook();
 	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
 	struct tkb_error err = { 0 };
@@ -266,7 +264,6 @@ TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
 	CHECK_OK(tkb_remote_refs(remote, &visitor, &err), &err);
 	CHECK_INT(notebook->count, 1);
 	CHECK_STR(notebook->items[0].name, "team/model");
-	stop_server(&server, SIGKILL);
 }
 
 /* Does something to the server once, in the middle of a transfer. */
@@ -432,7 +429,6 @@ TEST(redis_fault, a_writer_that_breaks_off_leaves_nothing)
 	close_handle(&handle);
 	(void)kill(server.pid, SIGCONT);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
-	stop_server(&server, SIGKILL);
 }
 
 static int end_at_half(void *self, uint64_t offset, void *data, size_t size,
@@ -466,7 +462,6 @@ TEST(redis_fault, a_put_that_its_source_ends_ends_the_connection)
 	            TKB_ERR_UNAVAILABLE, &err, "connection was broken off");
 	close_handle(&handle);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
-	stop_server(&server, SIGKILL);
 }
 
 /* What the peer said before it hung up is found, though we were writing. */
@@ -479,13 +474,11 @@ TEST(redis_fault, the_last_words_of_a_server_are_heard)
 	struct server server = start_fake(play, &script);
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB, 11);
 	const struct tkb_digest digest = digest_of(bytes);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
+	CHECK_FAILS(put_blob(handle, &digest, &bytes, &err),
 	            TKB_ERR_UNAVAILABLE, &err, "too many clients");
-	stop_server(&server, SIGKILL);
 }
 
 static void hang_up(int fd, void *self)
@@ -500,7 +493,7 @@ TEST(redis_fault, no_signal_is_raised_and_the_reason_names_the_remote)
 	struct server server = start_fake(hang_up, NULL);
 	const struct tkb_bytes bytes = make_bytes(8 * TKB_MIB, 12);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open(
@@ -511,5 +504,4 @@ TEST(redis_fault, no_signal_is_raised_and_the_reason_names_the_remote)
 		tkb_remote_put(remote, &blob, NULL, &err), TKB_ERR_UNAVAILABLE,
 		&err,
 		text("remote 'redis://127.0.0.1:%u': it closed", server.port));
-	stop_server(&server, SIGKILL);
 }

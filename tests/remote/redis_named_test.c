@@ -58,19 +58,17 @@ TEST(redis_named, a_connection_goes_on_after_a_refusal)
 	struct server redis =
 		start_redis("user poor on >s3cret ~* resetchannels -@all +time "
 	                    "+multi +exec\n");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(
+		text("redis://poor:s3cret@127.0.0.1:%u", redis.port));
 
-	must_open(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
-	          &handle);
 	for (int i = 0; i < 3; i++)
-		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_DENIED, &err,
+		CHECK_FAILS(put_three(handle, &err), TKB_ERR_DENIED, &err,
 		            "do not let this user use 'set'");
 	(void)ask_redis(&redis, "ACL", "SETUSER", "poor", "+set", NULL);
-	CHECK_OK(put_three(&handle, &err), &err);
+	CHECK_OK(put_three(handle, &err), &err);
 	CHECK_STR(ask_redis(&redis, "MGET", "a", "b", "c", NULL), "1\n\n3\n");
-	CHECK_OK(put_three(&handle, &err), &err);
-	stop_server(&redis, SIGKILL);
+	CHECK_OK(put_three(handle, &err), &err);
 }
 
 /* Without a transaction each would be stored at once, and alone. */
@@ -78,14 +76,12 @@ TEST(redis_named, nothing_is_stored_where_transactions_are_not_allowed)
 {
 	struct server redis = start_redis(
 		"user poor on >s3cret ~* resetchannels -@all +time +set\n");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(
+		text("redis://poor:s3cret@127.0.0.1:%u", redis.port));
 
-	must_open(text("redis://poor:s3cret@127.0.0.1:%u", redis.port),
-	          &handle);
 	for (int i = 0; i < 2; i++)
-		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_DENIED, &err,
+		CHECK_FAILS(put_three(handle, &err), TKB_ERR_DENIED, &err,
 		            "do not let this user use 'multi'");
 	CHECK_STR(ask_redis(&redis, "DBSIZE", NULL), "0\n");
-	stop_server(&redis, SIGKILL);
 }

@@ -55,18 +55,17 @@ TEST(redis, urls_that_make_no_sense_are_refused)
 TEST(redis, a_password_opens_and_nothing_else_does)
 {
 	struct server server = start_redis("requirepass s3cret\n");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle =
+		must_connect(text("redis://:s3cret@127.0.0.1:%u", server.port));
 
-	must_open(text("redis://:s3cret@127.0.0.1:%u", server.port), &handle);
-	(void)must_put(&handle, make_bytes(10, 1));
-	close_handle(&handle);
+	(void)must_put(handle, make_bytes(10, 1));
+	close_handle(handle);
 	check_refused(text("redis://127.0.0.1:%u", server.port), TKB_ERR_DENIED,
 	              "it wants a password");
 	check_refused(text("redis://:s3cret2@127.0.0.1:%u", server.port),
 	              TKB_ERR_DENIED, "does not know this user and password");
 	check_refused(text("redis://somebody:s3cret@127.0.0.1:%u", server.port),
 	              TKB_ERR_DENIED, "does not know this user and password");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, a_password_that_is_not_wanted_is_refused)
@@ -75,7 +74,6 @@ TEST(redis, a_password_that_is_not_wanted_is_refused)
 
 	check_refused(text("redis://:s3cret@127.0.0.1:%u", server.port),
 	              TKB_ERR_DENIED, "refuses the user or the password");
-	stop_server(&server, SIGKILL);
 }
 
 /* As redis.h documents them. */
@@ -139,10 +137,6 @@ TEST(redis, the_documented_rights_are_enough)
 	CHECK_OK(cleaner.backend->remove(cleaner.self, &cleaner.call, &digest,
 	                                 &err),
 	         &err);
-	close_handle(&cleaner);
-	close_handle(&toucher);
-	close_handle(&puller);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
@@ -169,56 +163,46 @@ TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
 	open_as(&server, "blind", "", &blind);
 	CHECK_FAILS(put_blob(&blind, &digest, &bytes, &err), TKB_ERR_DENIED,
 	            &err, "do not let this user use these keys");
-	close_handle(&blind);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, a_user_may_have_no_password)
 {
 	struct server server = start_redis("user guest on nopass ~* +@all\n"
 	                                   "requirepass s3cret\n");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle =
+		must_connect(text("redis://guest@127.0.0.1:%u", server.port));
 
-	must_open(text("redis://guest@127.0.0.1:%u", server.port), &handle);
-	(void)must_put(&handle, make_bytes(10, 4));
-	stop_server(&server, SIGKILL);
+	(void)must_put(handle, make_bytes(10, 4));
 }
 
 TEST(redis, a_unix_socket_serves_as_well)
 {
 	struct server server = start_redis("requirepass s3cret\n");
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 1, 5);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digest;
+	struct handle *handle = must_connect(
+		text("redis+unix://:s3cret@%s?db=3", server.socket));
 
-	must_open(text("redis+unix://:s3cret@%s?db=3", server.socket), &handle);
-	digest = must_put(&handle, bytes);
-	check_blob(&handle, &digest, 0, bytes);
-	close_handle(&handle);
+	digest = must_put(handle, bytes);
+	check_blob(handle, &digest, 0, bytes);
+	close_handle(handle);
 	check_refused(text("redis+unix://:s3cret@%s.none", server.socket),
 	              TKB_ERR_UNAVAILABLE, "No such file");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, databases_are_apart)
 {
 	struct server server = start_redis("databases 3\n");
-	TKB_AUTO(close_handle) struct handle first = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle second = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle again = { .self = NULL };
 	struct tkb_digest digest;
+	struct handle *first = must_connect(redis_url(&server, "/1"));
 
-	must_open(redis_url(&server, "/1"), &first);
-	must_open(redis_url(&server, "?db=2"), &second);
-	must_open(redis_url(&server, "/2"), &again);
-	digest = must_put(&second, make_bytes(10, 6));
-	CHECK(!is_there(&first, &digest));
-	CHECK(is_there(&again, &digest));
+	struct handle *second = must_connect(redis_url(&server, "?db=2"));
+	struct handle *again = must_connect(redis_url(&server, "/2"));
+	digest = must_put(second, make_bytes(10, 6));
+	CHECK(!is_there(first, &digest));
+	CHECK(is_there(again, &digest));
 	check_refused(redis_url(&server, "/7"), TKB_ERR_INVALID,
 	              "no such database");
-	close_handle(&first);
-	close_handle(&second);
-	stop_server(&server, SIGKILL);
 }
 
 /* A prefix may look like a pattern, or begin another one. */
@@ -250,7 +234,6 @@ TEST(redis, prefixes_are_apart)
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(prefixes); i++)
 		close_handle(&handles[i]);
-	stop_server(&server, SIGKILL);
 }
 
 static long long ttl_of(const struct server *server, const char *key)
@@ -269,38 +252,34 @@ static const char *blob_key(const struct tkb_digest *digest)
 TEST(redis, without_a_ttl_nothing_expires)
 {
 	struct server server = start_redis("");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest small;
 	struct tkb_digest large;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	small = must_put(&handle, make_bytes(10, 7));
-	large = must_put(&handle, make_bytes(2 * TKB_MIB, 7));
-	(void)must_add(&handle, "ref", make_bytes(10, 7));
+	small = must_put(handle, make_bytes(10, 7));
+	large = must_put(handle, make_bytes(2 * TKB_MIB, 7));
+	(void)must_add(handle, "ref", make_bytes(10, 7));
 	CHECK_INT(ttl_of(&server, blob_key(&small)), -1);
 	CHECK_INT(ttl_of(&server, blob_key(&large)), -1);
 	CHECK_INT(ttl_of(&server, "tkbundle:ref:ref"), -1);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, a_ttl_ends_what_nobody_uses)
 {
 	struct server server = start_redis("");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest small;
 	struct tkb_digest large;
+	struct handle *handle = must_connect(redis_url(&server, "?ttl=300ms"));
 
-	must_open(redis_url(&server, "?ttl=300ms"), &handle);
-	small = must_put(&handle, make_bytes(10, 8));
-	large = must_put(&handle, make_bytes(2 * TKB_MIB, 8));
-	(void)must_add(&handle, "ref", make_bytes(10, 8));
+	small = must_put(handle, make_bytes(10, 8));
+	large = must_put(handle, make_bytes(2 * TKB_MIB, 8));
+	(void)must_add(handle, "ref", make_bytes(10, 8));
 	nap_ms(400);
-	CHECK(!is_there(&handle, &small));
-	CHECK(!is_there(&handle, &large));
-	CHECK_INT(list_blobs(&handle)->count, 0);
-	CHECK_INT(list_records(&handle, "ref")->count, 0);
-	CHECK_INT(list_refs(&handle)->count, 0);
-	stop_server(&server, SIGKILL);
+	CHECK(!is_there(handle, &small));
+	CHECK(!is_there(handle, &large));
+	CHECK_INT(list_blobs(handle)->count, 0);
+	CHECK_INT(list_records(handle, "ref")->count, 0);
+	CHECK_INT(list_refs(handle)->count, 0);
 }
 
 /* An hour is left of a day; each kind of use gives the day back. */
@@ -309,21 +288,20 @@ TEST(redis, what_is_used_lives_on)
 	const long long hour = 3600 * 1000;
 	struct server server = start_redis("");
 	const struct tkb_bytes bytes = make_bytes(10, 9);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
 	const char *blob;
+	struct handle *handle = must_connect(redis_url(&server, "?ttl=1d"));
 
-	must_open(redis_url(&server, "?ttl=1d"), &handle);
-	digest = must_put(&handle, bytes);
-	(void)must_add(&handle, "ref", bytes);
+	digest = must_put(handle, bytes);
+	(void)must_add(handle, "ref", bytes);
 	blob = blob_key(&digest);
 	CHECK(ttl_of(&server, blob) > 23 * hour);
 	(void)ask_redis(&server, "EXPIRE", blob, "3600", NULL);
-	check_blob(&handle, &digest, 0, bytes);
+	check_blob(handle, &digest, 0, bytes);
 	CHECK(ttl_of(&server, blob) > 23 * hour);
 	(void)ask_redis(&server, "EXPIRE", blob, "3600", NULL);
-	CHECK(is_there(&handle, &digest));
+	CHECK(is_there(handle, &digest));
 	CHECK(ttl_of(&server, blob) > 23 * hour);
 	for (int i = 0; i < 2; i++) {
 		(void)ask_redis(&server, "EXPIRE", "tkbundle:ref:ref", "3600",
@@ -331,107 +309,98 @@ TEST(redis, what_is_used_lives_on)
 		(void)ask_redis(&server, "EXPIRE", "tkbundle:used:ref", "3600",
 		                NULL);
 		if (i == 0)
-			CHECK_INT(list_records(&handle, "ref")->count, 1);
+			CHECK_INT(list_records(handle, "ref")->count, 1);
 		else
-			CHECK_OK(handle.backend->touch(handle.self,
-			                               &handle.call, "ref",
-			                               &digest, &err),
+			CHECK_OK(handle->backend->touch(handle->self,
+			                                &handle->call, "ref",
+			                                &digest, &err),
 			         &err);
 		CHECK(ttl_of(&server, "tkbundle:ref:ref") > 23 * hour);
 		CHECK(ttl_of(&server, "tkbundle:used:ref") > 23 * hour);
 	}
-	stop_server(&server, SIGKILL);
 }
 
 /* The server may evict the keys that hold times, too. */
 TEST(redis, times_that_were_lost_are_noted_anew)
 {
 	struct server server = start_redis("");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	digest = must_put(&handle, make_bytes(10, 10));
-	(void)must_add(&handle, "ref", make_bytes(10, 10));
+	digest = must_put(handle, make_bytes(10, 10));
+	(void)must_add(handle, "ref", make_bytes(10, 10));
 	tkb_digest_to_hex(&digest, hex);
 	(void)ask_redis(&server, "ZADD", "tkbundle:times:cas", "1000", hex,
 	                NULL);
 	(void)ask_redis(&server, "HSET", "tkbundle:used:ref", hex, "1000",
 	                NULL);
-	CHECK(list_blobs(&handle)->items[0].age_s > 1000000000);
-	CHECK(list_records(&handle, "ref")->items[0].age_s > 1000000000);
+	CHECK(list_blobs(handle)->items[0].age_s > 1000000000);
+	CHECK(list_records(handle, "ref")->items[0].age_s > 1000000000);
 
 	(void)ask_redis(&server, "DEL", "tkbundle:times:cas",
 	                "tkbundle:used:ref", NULL);
-	CHECK(list_blobs(&handle)->items[0].age_s < 60);
-	CHECK(list_records(&handle, "ref")->items[0].age_s < 60);
+	CHECK(list_blobs(handle)->items[0].age_s < 60);
+	CHECK(list_records(handle, "ref")->items[0].age_s < 60);
 	CHECK_STR(ask_redis(&server, "ZCARD", "tkbundle:times:cas", NULL),
 	          "1\n");
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, what_is_gone_leaves_no_time)
 {
 	struct server server = start_redis("");
 	const struct tkb_digest missing = made_up(15);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	digest = must_put(&handle, make_bytes(10, 15));
-	(void)must_add(&handle, "ref", make_bytes(10, 15));
-	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "ref",
-	                                &missing, &err),
+	digest = must_put(handle, make_bytes(10, 15));
+	(void)must_add(handle, "ref", make_bytes(10, 15));
+	CHECK_INT(handle->backend->touch(handle->self, &handle->call, "ref",
+	                                 &missing, &err),
 	          TKB_MISS);
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
-	CHECK_OK(handle.backend->drop(handle.self, &handle.call, "ref", &digest,
-	                              &err),
+	CHECK_OK(handle->backend->drop(handle->self, &handle->call, "ref",
+	                               &digest, &err),
 	         &err);
-	CHECK_OK(handle.backend->remove(handle.self, &handle.call, &digest,
-	                                &err),
+	CHECK_OK(handle->backend->remove(handle->self, &handle->call, &digest,
+	                                 &err),
 	         &err);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
-	stop_server(&server, SIGKILL);
 }
 
 /* What somebody else keeps under such keys is not ours. */
 TEST(redis, strange_keys_are_passed_over)
 {
 	struct server server = start_redis("");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	(void)must_put(&handle, make_bytes(10, 11));
-	(void)must_add(&handle, "ref", make_bytes(10, 11));
+	(void)must_put(handle, make_bytes(10, 11));
+	(void)must_add(handle, "ref", make_bytes(10, 11));
 	(void)ask_redis(&server, "SET", "tkbundle:cas:short", "1", NULL);
 	(void)ask_redis(&server, "SET",
 	                text("tkbundle:cas:%s", text("%064X", 171)), "1", NULL);
 	(void)ask_redis(&server, "HSET", "tkbundle:ref:../x", "a", "b", NULL);
 	(void)ask_redis(&server, "HSET", "tkbundle:ref:ref", "note", "b", NULL);
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	CHECK_INT(list_refs(&handle)->count, 1);
-	CHECK_INT(list_records(&handle, "ref")->count, 1);
-	stop_server(&server, SIGKILL);
+	CHECK_INT(list_blobs(handle)->count, 1);
+	CHECK_INT(list_refs(handle)->count, 1);
+	CHECK_INT(list_records(handle, "ref")->count, 1);
 }
 
 /* A scan of many keys comes in many answers. */
 TEST(redis, many_other_keys_do_not_matter)
 {
 	struct server server = start_redis("enable-debug-command yes\n");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 
 	(void)ask_redis(&server, "DEBUG", "POPULATE", "50000", NULL);
-	must_open(redis_url(&server, ""), &handle);
+	struct handle *handle = must_connect(redis_url(&server, ""));
 	for (uint32_t i = 0; i < 50; i++) {
-		(void)must_put(&handle, make_bytes(10, i));
-		(void)must_add(&handle, text("ref%u", i), make_bytes(10, i));
+		(void)must_put(handle, make_bytes(10, i));
+		(void)must_add(handle, text("ref%u", i), make_bytes(10, i));
 	}
-	CHECK_INT(list_blobs(&handle)->count, 50);
-	CHECK_INT(list_refs(&handle)->count, 50);
-	stop_server(&server, SIGKILL);
+	CHECK_INT(list_blobs(handle)->count, 50);
+	CHECK_INT(list_refs(handle)->count, 50);
 }
 
 /* Small ones and such as come in chunks. */
@@ -448,23 +417,22 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	struct server server = start_redis("maxmemory 30mb\n"
 	                                   "maxmemory-policy allkeys-lru\n");
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct notebook *notebook;
 	struct tkb_error err = { 0 };
 	size_t there = 0;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
 	for (uint32_t i = 0; i < COUNT; i++)
-		digests[i] = must_put(&handle, make_bytes(size_of_blob(i), i));
+		digests[i] = must_put(handle, make_bytes(size_of_blob(i), i));
 	/* Answers that nobody has read yet take memory, too. */
 	(void)ask_redis(&server, "CONFIG", "SET", "maxmemory", "0", NULL);
-	notebook = list_blobs(&handle);
+	notebook = list_blobs(handle);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		const bool is_told = count_digest(notebook, &digests[i]) == 1;
-		const int rc = get(&handle, &digests[i], 0, &got, &err);
+		const int rc = get(handle, &digests[i], 0, &got, &err);
 
-		CHECK_INT(is_there(&handle, &digests[i]), is_told);
+		CHECK_INT(is_there(handle, &digests[i]), is_told);
 		CHECK_INT(rc, is_told ? 0 : TKB_MISS);
 		if (rc == 0)
 			CHECK(tkb_bytes_equal(tkb_buf_bytes(&got),
@@ -473,7 +441,6 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	}
 	CHECK(there > 0 && there < COUNT);
 	CHECK_INT(notebook->count, there);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, a_full_server_that_evicts_nothing_says_so)
@@ -482,18 +449,16 @@ TEST(redis, a_full_server_that_evicts_nothing_says_so)
 	                                   "maxmemory-policy noeviction\n");
 	const struct tkb_bytes large = make_bytes(20 * TKB_MIB, 12);
 	const struct tkb_digest digest = digest_of(large);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct tkb_digest small;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	small = must_put(&handle, make_bytes(10, 12));
-	CHECK_FAILS(put_blob(&handle, &digest, &large, &err),
+	small = must_put(handle, make_bytes(10, 12));
+	CHECK_FAILS(put_blob(handle, &digest, &large, &err),
 	            TKB_ERR_UNAVAILABLE, &err,
 	            "its memory is full (maxmemory)");
-	CHECK(is_there(&handle, &small));
-	CHECK(!is_there(&handle, &digest));
-	stop_server(&server, SIGKILL);
+	CHECK(is_there(handle, &small));
+	CHECK(!is_there(handle, &digest));
 }
 
 TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
@@ -503,22 +468,17 @@ TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
 	                                         "repl-diskless-sync-delay 0\n",
 	                                         server.port));
 	const struct tkb_bytes bytes = make_bytes(10, 13);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct tkb_digest digest;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	must_open(redis_url(&replica, "?ttl=1d"), &reader);
-	digest = must_put(&handle, bytes);
-	for (int i = 0; i < 500 && !is_there(&reader, &digest); i++)
+	struct handle *reader = must_connect(redis_url(&replica, "?ttl=1d"));
+	digest = must_put(handle, bytes);
+	for (int i = 0; i < 500 && !is_there(reader, &digest); i++)
 		nap_ms(20);
-	CHECK_FAILS(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
+	CHECK_FAILS(put_blob(reader, &digest, &bytes, &err), TKB_ERR_DENIED,
 	            &err, "it is a replica that takes nothing");
-	check_blob(&reader, &digest, 0, bytes);
-	close_handle(&handle);
-	stop_server(&replica, SIGKILL);
-	stop_server(&server, SIGKILL);
+	check_blob(reader, &digest, 0, bytes);
 }
 
 /* One node alone serves no keys; to switch databases it forbids at once. */
@@ -527,15 +487,13 @@ TEST(redis, a_cluster_is_refused_in_one_sentence)
 	struct server server = start_redis("cluster-enabled yes\n");
 	const struct tkb_bytes bytes = make_bytes(10, 16);
 	const struct tkb_digest digest = digest_of(bytes);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	CHECK_FAILS(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
 	            &err, "a Redis Cluster, which is not supported");
 	check_refused(redis_url(&server, "/1"), TKB_ERR_INVALID,
 	              "a Redis Cluster, which is not supported");
-	stop_server(&server, SIGKILL);
 }
 
 /* How often the server has read from its clients. */
@@ -556,7 +514,6 @@ TEST(redis, questions_travel_together)
 	struct server server = start_redis("");
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	long long before;
 	long long asking;
@@ -565,14 +522,13 @@ TEST(redis, questions_travel_together)
 		digests[i] = made_up(i);
 	before = reads_of(&server);
 	asking = reads_of(&server) - before;
-	must_open(redis_url(&server, "/0?ttl=1d"), &handle);
-	CHECK_INT(list_records(&handle, "ref")->count, 0);
+	struct handle *handle = must_connect(redis_url(&server, "/0?ttl=1d"));
+	CHECK_INT(list_records(handle, "ref")->count, 0);
 	CHECK_INT(reads_of(&server) - before - 2 * asking, 2);
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, NULL, &err),
+	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests,
+	                              COUNT, answers, NULL, &err),
 	         &err);
 	CHECK(reads_of(&server) - before - 3 * asking < 20);
-	stop_server(&server, SIGKILL);
 }
 
 /* A blob that is made as it is read, and checked as it is got. */
@@ -659,12 +615,11 @@ TEST(redis, a_large_blob_takes_little_memory)
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK(WIFEXITED(status));
 	CHECK(WEXITSTATUS(status) < 16);
-	stop_server(&server, SIGKILL);
 }
 
 TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open(

@@ -63,7 +63,7 @@ void contract_the_public_functions_do_all_of_it(
 	const struct remote_kind *remote)
 {
 	const char *url = remote->start();
-	TKB_AUTO(close_remote) struct tkb_remote *opened = NULL;
+	struct tkb_remote *opened = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open(url, NULL, &opened, &err), &err);

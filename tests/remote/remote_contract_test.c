@@ -39,17 +39,16 @@ REMOTE_CONTRACT(dir)
 
 TEST(dir, list_passes_over_what_is_no_file)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
+	struct handle *handle = must_connect(name_folder());
 
-	must_open(name_folder(), &handle);
-	digest = must_put(&handle, make_bytes(100, 1));
-	CHECK_INT(list_blobs(&handle)->count, 1);
+	digest = must_put(handle, make_bytes(100, 1));
+	CHECK_INT(list_blobs(handle)->count, 1);
 	tkb_digest_to_hex(&digest, hex);
 	hex[63] = hex[63] == '0' ? '1' : '0';
 	CHECK_INT(mkfifo(text("remote/cas/%.2s/%s", hex, hex), 0666), 0);
-	CHECK_INT(list_blobs(&handle)->count, 1);
+	CHECK_INT(list_blobs(handle)->count, 1);
 }
 
 static struct server redis_server;

@@ -352,7 +352,7 @@ TEST(s3_settings, urls_that_make_no_sense_are_refused)
 
 TEST(s3_settings, the_public_functions_take_all_parameters)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_remote_open(

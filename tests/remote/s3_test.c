@@ -330,5 +330,4 @@ TEST(s3, trust_is_in_certificates)
 	check_refusal(text("%s&cafile=none.pem", start), TKB_ERR_INVALID,
 	              "cannot use the CA certificates in 'none.pem'");
 	ask_for_many(text("%s&cafile=right.pem", start));
-	stop_server(&server, SIGKILL);
 }

@@ -87,7 +87,6 @@ TEST(s3_time, a_server_that_fails_is_unavailable)
 
 	open_s3(url_of(&server), &handle);
 	check_all_fail(&handle, "it failed: HTTP 500");
-	stop_server(&server, SIGKILL);
 }
 
 static uint64_t wait_for_deadline(void *self)
@@ -129,7 +128,6 @@ TEST(s3_time, a_server_that_says_nothing_is_left_in_time)
 
 	check_in_time(wait_for_deadline, (void *)(uintptr_t)url, 500);
 	check_in_time(wait_for_stall, (void *)(uintptr_t)url, 400);
-	stop_server(&server, SIGKILL);
 }
 
 static bool is_cancelled(void *self)
@@ -157,7 +155,6 @@ TEST(s3_time, a_cancelled_call_ends_soon)
 		TKB_ERR_CANCELLED, &err, "cancelled");
 	CHECK(now_ms() >= end_ms);
 	CHECK(now_ms() < end_ms + 500);
-	stop_server(&server, SIGKILL);
 }
 
 #define PAGE                                                                   \
@@ -180,5 +177,4 @@ TEST(s3_time, pages_without_end_are_read_until_the_deadline)
 	CHECK_FAILS(
 		handle.backend->refs(handle.self, &handle.call, &visitor, &err),
 		TKB_ERR_UNAVAILABLE, &err, "it was not done in time (timeout)");
-	stop_server(&server, SIGKILL);
 }

@@ -181,7 +181,7 @@ TEST(tls, a_server_of_an_unknown_authority_is_not)
 static void check_loud(const struct target *target)
 {
 	const char *url = tls_url(target, "localhost", "?verify=false");
-	TKB_AUTO(close_remote) struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
 	check_url_works(url);
@@ -439,7 +439,6 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	enum {
 		COUNT = 600
 	};
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
 	struct target target = { .kind = &kinds[1] };
@@ -448,11 +447,12 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);
 	target.server = start_https("server", NO_CERTIFICATE);
-	must_open(tls_url(&target, "localhost", "?cafile=ca.pem"), &handle);
+	struct handle *handle =
+		must_connect(tls_url(&target, "localhost", "?cafile=ca.pem"));
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, NULL, &err),
+	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests,
+	                              COUNT, answers, NULL, &err),
 	         &err);
 	CHECK_INT(count_requests(" HTTP/2.0 HEAD ", COUNT), COUNT);
 	CHECK_INT(count_requests("", COUNT), COUNT);

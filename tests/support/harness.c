@@ -30,6 +30,14 @@ struct block {
 
 static struct block *blocks;
 
+struct ending {
+	struct ending *next;
+	void (*end)(void *self);
+	void *self;
+};
+
+static struct ending *endings;
+
 void *test_alloc(size_t size)
 {
 	struct block *block = calloc(1, sizeof(*block) + size + 1);
@@ -38,6 +46,14 @@ void *test_alloc(size_t size)
 	block->next = blocks;
 	blocks = block;
 	return block->data;
+}
+
+void at_end(void (*end)(void *self), void *self)
+{
+	struct ending *ending = test_alloc(sizeof(*ending));
+
+	*ending = (struct ending){ endings, end, self };
+	endings = ending;
 }
 
 const char *text(const char *format, ...)
@@ -113,6 +129,12 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
+	while (endings != NULL) {
+		const struct ending *ending = endings;
+
+		endings = ending->next;
+		ending->end(ending->self);
+	}
 	while (blocks != NULL) {
 		struct block *next = blocks->next;
 

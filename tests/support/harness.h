@@ -12,7 +12,7 @@
  *
  * A test registers itself; its name is its subject and a sentence that must
  * hold. It runs in an empty folder of its own, which goes away with it, as does
- * every byte that the helpers below give. cmocka reports.
+ * all that helpers give: bytes, servers, remotes. cmocka reports.
  */
 
 #include <stdarg.h>
@@ -71,6 +71,9 @@ const char *test_folder(void);
 /* Memory that is freed with the test; a text made as by printf. */
 void *test_alloc(size_t size);
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Call `end` when the test is over, failed or not; what began last ends first. */
+void at_end(void (*end)(void *self), void *self);
 
 /* Unpack fixtures/<name>.tar.gz into the new folder `into`. */
 void unpack(const char *name, const char *into);

@@ -129,6 +129,7 @@ struct server start_nginx_with(const char *more, const char *lines)
 			    text("%s/nginx/nginx.conf", test_folder()), NULL) &&
 		    is_ready(&server)) {
 			server.tls_port = tls_port;
+			end_with_test(&server);
 			return server;
 		}
 	}

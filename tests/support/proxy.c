@@ -369,7 +369,7 @@ static void serve_client(struct exchange *exchange, struct line *line,
 		hear_client(exchange, line);
 	if ((events & POLLOUT) != 0 && !line->is_unreachable)
 		line->is_unreachable |= !give(&line->down, line->client,
-		                       &exchange->counts->down);
+		                              &exchange->counts->down);
 }
 
 static void serve_server(struct exchange *exchange, struct line *line,
@@ -494,6 +494,11 @@ static void work(int listener, void *self)
 	}
 }
 
+static void forget_counts(void *self)
+{
+	(void)munmap(self, sizeof(struct counts));
+}
+
 struct proxy start_proxy(unsigned port, const struct fault *faults,
                          size_t count)
 {
@@ -504,6 +509,7 @@ struct proxy start_proxy(unsigned port, const struct fault *faults,
 	proxy.counts = mmap(NULL, sizeof(*proxy.counts), PROT_READ | PROT_WRITE,
 	                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(proxy.counts != MAP_FAILED);
+	at_end(forget_counts, proxy.counts);
 	exchange->port = port;
 	exchange->faults = faults;
 	exchange->fault_count = count;
@@ -516,6 +522,4 @@ struct proxy start_proxy(unsigned port, const struct fault *faults,
 void stop_proxy(struct proxy *proxy)
 {
 	stop_server(&proxy->server, SIGKILL);
-	(void)munmap(proxy->counts, sizeof(*proxy->counts));
-	proxy->counts = NULL;
 }

@@ -13,7 +13,6 @@
  *
  *     pull(text("redis://127.0.0.1:%u", proxy.port));
  *     CHECK_INT(proxy.counts->struck[0], 1);
- *     stop_proxy(&proxy);
  *
  * What a client sends after the server's last word is a request; what comes
  * then is its answer. A request meets the first fault that is meant for it, and
@@ -76,6 +75,7 @@ struct proxy {
 /* Before the server that listens on `port` of 127.0.0.1. */
 struct proxy start_proxy(unsigned port, const struct fault *faults,
                          size_t count);
+/* Otherwise it ends with the test; what it counted can be read until then. */
 void stop_proxy(struct proxy *proxy);
 
 #endif

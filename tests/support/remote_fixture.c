@@ -296,11 +296,41 @@ int open_handle(const char *url, struct handle *handle, struct tkb_error *err)
 	                             err);
 }
 
+static void end_handle(void *self)
+{
+	close_handle(self);
+}
+
 void must_open(const char *url, struct handle *handle)
 {
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(open_handle(url, handle, &err), &err);
+}
+
+struct handle *must_connect(const char *url)
+{
+	struct handle *handle = test_alloc(sizeof(*handle));
+
+	must_open(url, handle);
+	at_end(end_handle, handle);
+	return handle;
+}
+
+static void end_remote(void *self)
+{
+	tkb_remote_close(self);
+}
+
+struct tkb_remote *must_open_remote(const char *urls,
+                                    const struct tkb_remote_options *options)
+{
+	struct tkb_remote *remote = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_remote_open(urls, options, &remote, &err), &err);
+	at_end(end_remote, remote);
+	return remote;
 }
 
 void close_remote(struct tkb_remote **remote)

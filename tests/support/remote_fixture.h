@@ -51,6 +51,9 @@ int open_handle(const char *url, struct handle *handle, struct tkb_error *err);
 
 void must_open(const char *url, struct handle *handle);
 
+/* One that is closed with the test. */
+struct handle *must_connect(const char *url);
+
 /* The call's deadline is so far from now. */
 void set_deadline(struct handle *handle, unsigned ms);
 
@@ -96,6 +99,10 @@ struct notebook *list_refs(const struct handle *handle);
 size_t count_digest(const struct notebook *notebook,
                     const struct tkb_digest *digest);
 size_t count_name(const struct notebook *notebook, const char *name);
+
+/* Closed with the test. */
+struct tkb_remote *must_open_remote(const char *urls,
+                                    const struct tkb_remote_options *options);
 
 /* For TKB_AUTO. */
 void close_remote(struct tkb_remote **remote);

@@ -70,6 +70,32 @@ static bool answers(unsigned port)
 	return is_there;
 }
 
+/* A server that ends with the test, unless it was stopped before. */
+struct life {
+	struct life *next;
+	pid_t pid; /* 0: it was stopped */
+};
+
+static struct life *lives;
+
+static void end_last_life(void *self)
+{
+	struct server server = { .pid = lives->pid };
+
+	(void)self;
+	stop_server(&server, SIGKILL);
+	lives = lives->next;
+}
+
+void end_with_test(const struct server *server)
+{
+	struct life *life = test_alloc(sizeof(*life));
+
+	*life = (struct life){ lives, server->pid };
+	lives = life;
+	at_end(end_last_life, NULL);
+}
+
 /* In the child: it must not outlive the test, however that ends. */
 static void be_a_child(pid_t parent)
 {
@@ -163,6 +189,7 @@ struct server start_redis(const char *configuration)
 		    is_ready(&server, log)) {
 			server.tls_port = tls_port;
 			server.socket = path;
+			end_with_test(&server);
 			return server;
 		}
 		if (i == PORT_TRIES - 1)
@@ -208,6 +235,7 @@ struct server start_listener(void (*work)(int listener, void *self), void *self)
 		_exit(1);
 	}
 	(void)close(listener);
+	end_with_test(&server);
 	return server;
 }
 
@@ -245,6 +273,10 @@ void stop_server(struct server *server, int number)
 	(void)kill(server->pid, number);
 	while (waitpid(server->pid, NULL, 0) < 0)
 		assert_int_equal(errno, EINTR);
+	for (struct life *life = lives; life != NULL; life = life->next) {
+		if (life->pid == server->pid)
+			life->pid = 0;
+	}
 	server->pid = 0;
 }
 

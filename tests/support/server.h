@@ -4,13 +4,12 @@
 
 /*
  * Servers for tests: real ones and such as a test makes up. Each listens on a
- * free port of 127.0.0.1, is stopped by its pid, and dies with the test program
+ * free port of 127.0.0.1, ends with its test, and dies with the test program
  * whatever happens to that.
  *
  *     struct server redis = start_redis("maxmemory 10mb\n");
  *
  *     open_remote(text("redis://127.0.0.1:%u", redis.port));
- *     stop_server(&redis);
  */
 
 #include <sys/types.h>
@@ -30,10 +29,12 @@ unsigned free_port(void);
 /*
  * Start a program, whose arguments end with NULL, in the test's folder; its
  * output goes to the file `log` there. Wait until something listens on `port`.
- * False if it ends before.
+ * False if it ends before. It ends with the test only if that is asked for.
  */
 bool start_server(struct server *out, unsigned port, const char *log,
                   const char *program, ...) __attribute__((sentinel));
+
+void end_with_test(const struct server *server);
 
 /*
  * Start redis-server with these lines of configuration: on `port`, on `socket`
@@ -55,7 +56,7 @@ struct server start_listener(void (*work)(int listener, void *self),
  */
 struct server start_fake(void (*serve)(int fd, void *self), void *self);
 
-/* End it with `signal`, and wait until it is gone. */
+/* End it now, with `signal`, and wait until it is gone. */
 void stop_server(struct server *server, int signal);
 
 /* Make <name>.pem and <name>.key: an authority for certificates. */

@@ -296,13 +296,10 @@ struct tkb_remote *open_spy_with(const char *urls,
 {
 	static const struct tkb_remote_backend *const backends[] = { &shared,
 		                                                     &lone };
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
 
 	options.backends = backends;
 	options.backend_count = TKB_COUNT_OF(backends);
-	CHECK_OK(tkb_remote_open(urls, &options, &remote, &err), &err);
-	return remote;
+	return must_open_remote(urls, &options);
 }
 
 struct tkb_remote *open_spy(const char *urls)

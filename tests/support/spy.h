@@ -8,7 +8,8 @@
  * that several threads may use at once, `lone:///dir` is not.
  *
  *     spy.before = fail_first_get;
- *     TKB_AUTO(close_remote) struct tkb_remote *remote = open_spy(urls);
+ *     struct tkb_remote *remote = open_spy(urls);
+ *
  *     CHECK_INT(spy_count(SPY_GET), 1);
  */
 
@@ -65,6 +66,7 @@ size_t spy_count(enum spy_op op);
 /* Of all, but SPY_OPEN: to open a folder is no round trip. */
 size_t spy_trips(void);
 
+/* Closed with the test. */
 struct tkb_remote *open_spy(const char *urls);
 struct tkb_remote *open_spy_with(const char *urls,
                                  struct tkb_remote_options options);
