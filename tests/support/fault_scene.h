@@ -30,15 +30,20 @@ enum {
 };
 
 /*
- * Parameters of a URL: no second try, or two more. The hasty give up soon; the
- * others have time enough on a busy machine.
+ * Parameters of a URL: no second try, or two more. The hasty give up what is
+ * silent, the busy what takes too long, and the others have time enough. A busy
+ * machine may hold the proxy up for as long as any fault does: what a fault must
+ * end by is the only limit that is near.
  */
-#define HASTE "timeout=1500ms&connect-timeout=300ms&stall-timeout=200ms"
+#define HASTE "timeout=1500ms&connect-timeout=10s&stall-timeout=200ms"
+#define BUSTLE "timeout=1500ms&connect-timeout=10s&stall-timeout=10s"
 #define PATIENCE "timeout=30s&connect-timeout=10s&stall-timeout=10s"
 #define ONCE PATIENCE "&retries=0"
 #define THRICE PATIENCE "&retries=2"
 #define HASTY_ONCE HASTE "&retries=0"
 #define HASTY_THRICE HASTE "&retries=2"
+#define BUSY_THRICE BUSTLE "&retries=2"
+#define BUSY_OFTEN BUSTLE "&retries=10"
 /* It stalls once, and the next tries have time. */
 #define HASTY_OFTEN                                                            \
 	"timeout=30s&connect-timeout=10s&stall-timeout=500ms&retries=5"
