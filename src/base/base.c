@@ -49,3 +49,17 @@ int tkb_grow(void *items, size_t *capacity, size_t count, size_t size,
 	*capacity = wanted;
 	return 0;
 }
+
+int tkb_append(void *items, size_t *count, size_t *capacity, const void *item,
+               size_t size, struct tkb_error *err)
+{
+	char *start;
+	int rc;
+
+	rc = tkb_grow(items, capacity, *count, size, err);
+	if (rc < 0)
+		return rc;
+	memcpy(&start, items, sizeof(start));
+	memcpy(start + (*count)++ * size, item, size);
+	return 0;
+}

@@ -50,4 +50,9 @@ int tkb_compare_texts(const void *a, const void *b);
 TKB_NODISCARD int tkb_grow(void *items, size_t *capacity, size_t count,
                            size_t size, struct tkb_error *err);
 
+/* Add a copy of `item`, of `size` bytes, to the array. As tkb_grow(). */
+TKB_NODISCARD int tkb_append(void *items, size_t *count, size_t *capacity,
+                             const void *item, size_t size,
+                             struct tkb_error *err);
+
 #endif

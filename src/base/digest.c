@@ -135,3 +135,48 @@ bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
+
+int tkb_digest_compare(const struct tkb_digest *a, const struct tkb_digest *b)
+{
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+void tkb_digests_release(struct tkb_digests *digests)
+{
+	free(digests->items);
+	*digests = (struct tkb_digests){ 0 };
+}
+
+int tkb_digests_add(struct tkb_digests *digests,
+                    const struct tkb_digest *digest, struct tkb_error *err)
+{
+	return tkb_append(&digests->items, &digests->count, &digests->capacity,
+	                  digest, sizeof(*digest), err);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	return tkb_digest_compare(a, b);
+}
+
+void tkb_digests_sort(struct tkb_digests *digests)
+{
+	struct tkb_digest *items = digests->items;
+	size_t kept = 0;
+
+	if (digests->count > 1)
+		qsort(items, digests->count, sizeof(*items), compare_items);
+	for (size_t i = 0; i < digests->count; i++) {
+		if (kept == 0 || !tkb_digest_equal(&items[kept - 1], &items[i]))
+			items[kept++] = items[i];
+	}
+	digests->count = kept;
+}
+
+bool tkb_digests_have(const struct tkb_digests *digests,
+                      const struct tkb_digest *digest)
+{
+	return digests->count != 0 &&
+	       bsearch(digest, digests->items, digests->count, sizeof(*digest),
+	               compare_items) != NULL;
+}

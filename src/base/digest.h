@@ -47,6 +47,28 @@ bool tkb_digest_from_hex(struct tkb_bytes hex, struct tkb_digest *out);
 
 bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b);
 
+/* As memcmp(). */
+int tkb_digest_compare(const struct tkb_digest *a, const struct tkb_digest *b);
+
+/* A list of digests; zeroed it is empty. */
+struct tkb_digests {
+	struct tkb_digest *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+void tkb_digests_release(struct tkb_digests *digests);
+TKB_NODISCARD int tkb_digests_add(struct tkb_digests *digests,
+                                  const struct tkb_digest *digest,
+                                  struct tkb_error *err);
+
+/* Sort them, and keep each once. */
+void tkb_digests_sort(struct tkb_digests *digests);
+
+/* Is it one of those, which are sorted? */
+bool tkb_digests_have(const struct tkb_digests *digests,
+                      const struct tkb_digest *digest);
+
 /* The value of a hexadecimal digit of either case, or -1. */
 static inline int tkb_hex_value(int digit)
 {

@@ -72,6 +72,13 @@ int tkb_fail_nomem(struct tkb_error *err)
 	return tkb_fail(err, TKB_ERR_NOMEM, "out of memory");
 }
 
+int tkb_fail_as(struct tkb_error *err, int status, const struct tkb_error *kept)
+{
+	if (err != NULL)
+		*err = *kept;
+	return status;
+}
+
 int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 {
 	char inner[sizeof(err->message)];

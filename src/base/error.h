@@ -35,6 +35,10 @@ int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 
 int tkb_fail_nomem(struct tkb_error *err);
 
+/* Hand on a failure that was kept; returns `status`. */
+int tkb_fail_as(struct tkb_error *err, int status,
+                const struct tkb_error *kept);
+
 /* Put "<context>: " before the sentence that is there; returns `status`. */
 int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -27,14 +27,26 @@ static bool is_past_end(void *self)
 	const struct tkb_timed *timed = self;
 
 	return tkb_now_ns() >= timed->end_ns ||
-	       (timed->own.is_cancelled != NULL &&
-	        timed->own.is_cancelled(timed->own.self));
+	       tkb_watch_is_cancelled(&timed->own);
 }
 
 int tkb_watch_read(struct tkb_watch *out, const struct tkb_watch *given,
                    struct tkb_error *err)
 {
 	return TKB_STRUCT_READ(tkb_watch, is_cancelled, out, given, err);
+}
+
+bool tkb_watch_is_cancelled(const struct tkb_watch *watch)
+{
+	return watch != NULL && watch->is_cancelled != NULL &&
+	       watch->is_cancelled(watch->self);
+}
+
+int tkb_watch_check(const struct tkb_watch *watch, struct tkb_error *err)
+{
+	return tkb_watch_is_cancelled(watch)
+	               ? tkb_fail(err, TKB_ERR_CANCELLED, "cancelled")
+	               : 0;
 }
 
 int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,

@@ -29,6 +29,13 @@ TKB_NODISCARD int tkb_watch_read(struct tkb_watch *out,
                                  const struct tkb_watch *given,
                                  struct tkb_error *err);
 
+/* Does it ask to end the call? NULL does not. */
+bool tkb_watch_is_cancelled(const struct tkb_watch *watch);
+
+/* 0, or TKB_ERR_CANCELLED where it does. */
+TKB_NODISCARD int tkb_watch_check(const struct tkb_watch *watch,
+                                  struct tkb_error *err);
+
 /*
  * A caller's watch that also cancels the call at its deadline:
  *

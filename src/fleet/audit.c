@@ -25,29 +25,19 @@ enum {
 
 struct auditor {
 	const struct tkb_remote_verify_options *options;
-	struct tkb_remote one; /* the tier at hand */
-	bool is_shared;        /* the last one: what it lacks is missing */
-	struct tkb_arena arena;
-	const char **refs; /* owned; the arena owns the names */
-	size_t ref_count;
-	size_t ref_capacity;
-	struct tkb_digest *named; /* owned; blobs of records, then sorted */
-	size_t named_count;
-	size_t named_capacity;
-	struct tkb_digest *stored; /* owned; blobs that are listed */
-	size_t stored_count;
-	size_t stored_capacity;
-	unsigned failures; /* in a row */
+	struct tkb_remote one;     /* the tier at hand */
+	bool is_shared;            /* the last one: what it lacks is missing */
+	struct tkb_digests named;  /* blobs of the tier's records */
+	struct tkb_digests stored; /* blobs that it lists */
+	unsigned failures;         /* in a row */
 	struct tkb_remote_verify_report report;
 	struct tkb_error damage; /* the first */
 };
 
 static void auditor_close(struct auditor *auditor)
 {
-	tkb_arena_release(&auditor->arena);
-	free(auditor->refs);
-	free(auditor->named);
-	free(auditor->stored);
+	tkb_digests_release(&auditor->named);
+	tkb_digests_release(&auditor->stored);
 }
 
 static struct tkb_tier *tier_of(const struct auditor *auditor)
@@ -55,69 +45,13 @@ static struct tkb_tier *tier_of(const struct auditor *auditor)
 	return auditor->one.tiers;
 }
 
-static int add_ref(void *self, const char *ref, struct tkb_error *err)
-{
-	struct auditor *auditor = self;
-	const char *name = tkb_arena_string(&auditor->arena, tkb_text(ref));
-	int rc;
-
-	if (name == NULL)
-		return tkb_fail_nomem(err);
-	rc = tkb_grow(&auditor->refs, &auditor->ref_capacity,
-	              auditor->ref_count, sizeof(*auditor->refs), err);
-	if (rc == 0)
-		auditor->refs[auditor->ref_count++] = name;
-	return rc;
-}
-
 static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
                     uint64_t age_s, struct tkb_error *err)
 {
 	struct auditor *auditor = self;
-	int rc;
 
 	(void)size, (void)age_s;
-	rc = tkb_grow(&auditor->stored, &auditor->stored_capacity,
-	              auditor->stored_count, sizeof(*digest), err);
-	if (rc == 0)
-		auditor->stored[auditor->stored_count++] = *digest;
-	return rc;
-}
-
-static int add_named(struct auditor *auditor, const struct tkb_digest *digest,
-                     struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_grow(&auditor->named, &auditor->named_capacity,
-	              auditor->named_count, sizeof(*digest), err);
-	if (rc == 0)
-		auditor->named[auditor->named_count++] = *digest;
-	return rc;
-}
-
-static int compare_digests(const void *a, const void *b)
-{
-	const struct tkb_digest *left = a;
-	const struct tkb_digest *right = b;
-
-	return memcmp(left->bytes, right->bytes, sizeof(left->bytes));
-}
-
-static void sort_named(struct auditor *auditor)
-{
-	if (auditor->named_count > 1)
-		qsort(auditor->named, auditor->named_count,
-		      sizeof(*auditor->named), compare_digests);
-}
-
-/* `named` is sorted. */
-static bool is_named(const struct auditor *auditor,
-                     const struct tkb_digest *digest)
-{
-	return auditor->named_count != 0 &&
-	       bsearch(digest, auditor->named, auditor->named_count,
-	               sizeof(*auditor->named), compare_digests) != NULL;
+	return tkb_digests_add(&auditor->stored, digest, err);
 }
 
 /* Drop the damaged record or blob if the caller wants a repair. */
@@ -189,11 +123,8 @@ static int report_unread(struct auditor *auditor, const char *ref,
 
 	/* Any number may be refused or too large: that is not the tier's end. */
 	auditor->failures += why->status == TKB_ERR_UNAVAILABLE;
-	if (is_final(why->status) || auditor->failures == FAILURES_LIMIT) {
-		if (err != NULL)
-			*err = *why;
-		return why->status;
-	}
+	if (is_final(why->status) || auditor->failures == FAILURES_LIMIT)
+		return tkb_fail_as(err, why->status, why);
 	tier->is_unreachable = false;
 	return report_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
 	                   why->message, err);
@@ -280,7 +211,7 @@ static int check_record(struct auditor *auditor, const char *ref,
 	struct tkb_error why = { 0 };
 	int rc;
 
-	rc = add_named(auditor, &record->blob, err);
+	rc = tkb_digests_add(&auditor->named, &record->blob, err);
 	if (rc == 0)
 		rc = read_blob(auditor, ref, &record->blob, &buffer, err);
 	if (rc != 0)
@@ -292,11 +223,10 @@ static int check_record(struct auditor *auditor, const char *ref,
 	/* A newer tkbundle may have a higher limit. */
 	if (rc == TKB_ERR_TOO_LARGE)
 		rc = tkb_fail(&why, TKB_ERR_UNSUPPORTED, "%s", why.message);
-	if (rc == 0 || is_final(rc)) {
-		if (rc < 0 && err != NULL)
-			*err = why;
-		return rc;
-	}
+	if (rc == 0)
+		return 0;
+	if (is_final(rc))
+		return tkb_fail_as(err, rc, &why);
 	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail_while(&why, rc, "remote '%s': record %s",
 	                     tier_of(auditor)->url->name, hex);
@@ -370,17 +300,18 @@ static int check_ref(struct auditor *auditor, const char *ref,
 static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 {
 	const struct tkb_blob_visitor visitor = { add_blob, auditor };
+	const struct tkb_digests *stored = &auditor->stored;
 	int rc;
 
-	sort_named(auditor);
+	tkb_digests_sort(&auditor->named);
 	rc = tkb_remote_list(&auditor->one, 0, &visitor, err);
-	for (size_t i = 0; i < auditor->stored_count && rc >= 0; i++) {
+	for (size_t i = 0; i < stored->count && rc >= 0; i++) {
 		TKB_AUTO(tkb_blob_buffer_release)
 		struct tkb_blob_buffer buffer =
 			TKB_BLOB_BUFFER_INIT(auditor->one.max_blob_size);
 
-		if (!is_named(auditor, &auditor->stored[i]))
-			rc = read_blob(auditor, NULL, &auditor->stored[i],
+		if (!tkb_digests_have(&auditor->named, &stored->items[i]))
+			rc = read_blob(auditor, NULL, &stored->items[i],
 			               &buffer, err);
 	}
 	return rc < 0 ? rc : 0;
@@ -388,20 +319,22 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 
 static int check_tier(struct auditor *auditor, struct tkb_error *err)
 {
-	const struct tkb_ref_visitor visitor = { add_ref, auditor };
+	TKB_AUTO(tkb_ref_names_release) struct tkb_ref_names refs = { 0 };
 	const char *ref = auditor->options->ref;
 	int rc;
 
-	auditor->ref_count = 0;
-	auditor->named_count = 0;
-	auditor->stored_count = 0;
+	auditor->named.count = 0;
+	auditor->stored.count = 0;
 	auditor->failures = 0;
-	rc = ref != NULL ? add_ref(auditor, ref, err)
-	                 : tkb_remote_refs_all(&auditor->one, &visitor, err);
-	auditor->report.ref_count += auditor->ref_count;
-	for (size_t i = 0; i < auditor->ref_count && rc == 0; i++)
-		rc = check_ref(auditor, auditor->refs[i], err);
-	return rc == 0 && ref == NULL ? check_unnamed(auditor, err) : rc;
+	if (ref != NULL) {
+		auditor->report.ref_count++;
+		return check_ref(auditor, ref, err);
+	}
+	rc = tkb_remote_ref_names(&auditor->one, true, &refs, err);
+	auditor->report.ref_count += refs.count;
+	for (size_t i = 0; i < refs.count && rc == 0; i++)
+		rc = check_ref(auditor, refs.items[i], err);
+	return rc == 0 ? check_unnamed(auditor, err) : rc;
 }
 
 /* The one that a push asks: the last that may be written. */
@@ -425,11 +358,9 @@ static int verify(struct auditor *auditor, const struct tkb_remote *remote,
 		rc = check_tier(auditor, err);
 	}
 	if (rc == 0 && auditor->options->ref != NULL &&
-	    auditor->report.record_count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record",
-		               auditor->options->ref);
-		return TKB_MISS;
-	}
+	    auditor->report.record_count == 0)
+		return tkb_fail(err, TKB_MISS, "ref '%s' has no record",
+		                auditor->options->ref);
 	return rc;
 }
 

@@ -37,8 +37,7 @@ static int compare_records(const void *a, const void *b)
 		return left->is_lean ? 1 : -1;
 	if (left->size != right->size)
 		return left->size < right->size ? -1 : 1;
-	return memcmp(left->digest.bytes, right->digest.bytes,
-	              sizeof(left->digest.bytes));
+	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
 /* The group that begins with number `first`. */
@@ -96,11 +95,8 @@ static int add_part(struct parts *parts, const struct tkb_record *record,
 	}
 	if (rc == TKB_MISS || rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0;
-	if (rc < 0) {
-		if (err != NULL)
-			*err = fault;
-		return rc;
-	}
+	if (rc < 0)
+		return tkb_fail_as(err, rc, &fault);
 	parts->records[parts->count++] = record;
 	return 0;
 }

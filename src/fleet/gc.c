@@ -27,7 +27,7 @@
 
 /* A record that stays. */
 struct item {
-	const char *ref; /* owned by `names` */
+	const char *ref; /* the collector's */
 	struct tkb_digest digest;
 	struct tkb_digest blob;
 	uint64_t age_s;
@@ -43,18 +43,15 @@ struct stored {
 struct collector {
 	struct tkb_remote *remote;
 	const struct tkb_remote_gc_options *options;
-	struct tkb_arena arena; /* owns the refs' names */
-	const char **refs;      /* owned */
-	size_t ref_count;
-	size_t ref_capacity;
+	struct tkb_ref_names refs;
 	struct item *items; /* owned; at last the oldest first */
 	size_t item_count;
 	size_t item_capacity;
-	struct tkb_digest *compacted; /* owned; blobs of records that were just
-	                               compacted: somebody who read them
-	                               before may be fetching them */
-	size_t compacted_count;
-	size_t compacted_capacity;
+	/*
+	 * Blobs of records that were just compacted: somebody who read them
+	 * before may be fetching them.
+	 */
+	struct tkb_digests compacted;
 	bool has_lost_name; /* a record was damaged: nobody knows its blob */
 	struct tkb_error fault; /* of the first record that cannot be read */
 	struct stored *blobs;   /* owned; by digest */
@@ -65,21 +62,10 @@ struct collector {
 
 static void collector_close(struct collector *collector)
 {
-	tkb_arena_release(&collector->arena);
-	free(collector->refs);
+	tkb_ref_names_release(&collector->refs);
 	free(collector->items);
-	free(collector->compacted);
+	tkb_digests_release(&collector->compacted);
 	free(collector->blobs);
-}
-
-static int check_cancelled(const struct collector *collector,
-                           struct tkb_error *err)
-{
-	const struct tkb_watch *watch = collector->options->watch;
-
-	if (watch->is_cancelled != NULL && watch->is_cancelled(watch->self))
-		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
-	return 0;
 }
 
 static void report_removed(const struct collector *collector, const char *ref,
@@ -89,21 +75,6 @@ static void report_removed(const struct collector *collector, const char *ref,
 
 	if (options->on_removed != NULL)
 		options->on_removed(options->self, ref, digest, size);
-}
-
-static int add_ref(void *self, const char *ref, struct tkb_error *err)
-{
-	struct collector *collector = self;
-	const char *name = tkb_arena_string(&collector->arena, tkb_text(ref));
-	int rc;
-
-	if (name == NULL)
-		return tkb_fail_nomem(err);
-	rc = tkb_grow(&collector->refs, &collector->ref_capacity,
-	              collector->ref_count, sizeof(*collector->refs), err);
-	if (rc == 0)
-		collector->refs[collector->ref_count++] = name;
-	return rc;
 }
 
 static int drop(struct collector *collector, const char *ref,
@@ -123,18 +94,13 @@ static int drop(struct collector *collector, const char *ref,
 static int add_item(struct collector *collector, const char *ref,
                     const struct tkb_record *record, struct tkb_error *err)
 {
-	int rc;
+	const struct item item = { .ref = ref,
+		                   .digest = record->digest,
+		                   .blob = record->blob,
+		                   .age_s = record->age_s };
 
-	rc = tkb_grow(&collector->items, &collector->item_capacity,
-	              collector->item_count, sizeof(*collector->items), err);
-	if (rc == 0)
-		collector->items[collector->item_count++] = (struct item){
-			.ref = ref,
-			.digest = record->digest,
-			.blob = record->blob,
-			.age_s = record->age_s,
-		};
-	return rc;
+	return tkb_append(&collector->items, &collector->item_count,
+	                  &collector->item_capacity, &item, sizeof(item), err);
 }
 
 /* Drop records that are too old, and remove them and holes from the list. */
@@ -166,34 +132,6 @@ static int drop_expired(struct collector *collector, const char *ref,
 	}
 	records->count = kept;
 	return rc;
-}
-
-static int spare_blobs_of(struct collector *collector,
-                          const struct tkb_record_list *records,
-                          struct tkb_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < records->count && rc == 0; i++) {
-		rc = tkb_grow(&collector->compacted,
-		              &collector->compacted_capacity,
-		              collector->compacted_count,
-		              sizeof(*collector->compacted), err);
-		if (rc == 0)
-			collector->compacted[collector->compacted_count++] =
-				records->items[i].blob;
-	}
-	return rc;
-}
-
-static bool was_compacted(const struct collector *collector,
-                          const struct tkb_digest *digest)
-{
-	for (size_t i = 0; i < collector->compacted_count; i++) {
-		if (tkb_digest_equal(&collector->compacted[i], digest))
-			return true;
-	}
-	return false;
 }
 
 static bool wants_compaction(const struct collector *collector,
@@ -251,9 +189,9 @@ static void note_faults(struct collector *collector, const char *ref,
 static int check_faults(const struct collector *collector,
                         struct tkb_error *err)
 {
-	if (collector->fault.status != 0 && err != NULL)
-		*err = collector->fault;
-	return collector->fault.status;
+	const struct tkb_error *fault = &collector->fault;
+
+	return fault->status != 0 ? tkb_fail_as(err, fault->status, fault) : 0;
 }
 
 static int read_ref(struct collector *collector, const char *ref,
@@ -261,7 +199,7 @@ static int read_ref(struct collector *collector, const char *ref,
 {
 	int rc;
 
-	rc = check_cancelled(collector, err);
+	rc = tkb_watch_check(collector->options->watch, err);
 	if (rc == 0)
 		rc = tkb_record_list_read_all(collector->remote, ref, out, err);
 	if (rc < 0)
@@ -273,12 +211,13 @@ static int read_ref(struct collector *collector, const char *ref,
 /* Fail, before anything is changed, if a record of any ref cannot be read. */
 static int check_refs(struct collector *collector, struct tkb_error *err)
 {
-	for (size_t i = 0; i < collector->ref_count; i++) {
+	for (size_t i = 0; i < collector->refs.count; i++) {
 		TKB_AUTO(tkb_record_list_release)
 		struct tkb_record_list records = { 0 };
 		int rc;
 
-		rc = read_ref(collector, collector->refs[i], &records, err);
+		rc = read_ref(collector, collector->refs.items[i], &records,
+		              err);
 		if (rc < 0)
 			return rc;
 	}
@@ -312,7 +251,9 @@ static int clean_ref(struct collector *collector, const char *ref,
 	if (rc == 0)
 		rc = drop_expired(collector, ref, &records, err);
 	if (rc == 0 && wants_compaction(collector, &records)) {
-		rc = spare_blobs_of(collector, &records, err);
+		for (size_t i = 0; i < records.count && rc == 0; i++)
+			rc = tkb_digests_add(&collector->compacted,
+			                     &records.items[i].blob, err);
 		if (rc == 0)
 			rc = tkb_compact(collector->remote, ref, &records,
 			                 &collector->report.compacted_count,
@@ -331,15 +272,11 @@ static int clean_ref(struct collector *collector, const char *ref,
 static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
                     uint64_t age_s, struct tkb_error *err)
 {
+	const struct stored blob = { *digest, size, age_s };
 	struct collector *collector = self;
-	int rc;
 
-	rc = tkb_grow(&collector->blobs, &collector->blob_capacity,
-	              collector->blob_count, sizeof(*collector->blobs), err);
-	if (rc == 0)
-		collector->blobs[collector->blob_count++] =
-			(struct stored){ *digest, size, age_s };
-	return rc;
+	return tkb_append(&collector->blobs, &collector->blob_count,
+	                  &collector->blob_capacity, &blob, sizeof(blob), err);
 }
 
 static int compare_blobs(const void *a, const void *b)
@@ -347,8 +284,7 @@ static int compare_blobs(const void *a, const void *b)
 	const struct stored *left = a;
 	const struct stored *right = b;
 
-	return memcmp(left->digest.bytes, right->digest.bytes,
-	              sizeof(left->digest.bytes));
+	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
 /* The least recently used first. */
@@ -359,8 +295,7 @@ static int compare_items(const void *a, const void *b)
 
 	if (left->age_s != right->age_s)
 		return left->age_s > right->age_s ? -1 : 1;
-	return memcmp(left->digest.bytes, right->digest.bytes,
-	              sizeof(left->digest.bytes));
+	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
 static struct stored *find_blob(const struct collector *collector,
@@ -432,10 +367,10 @@ static int remove_unnamed(struct collector *collector, size_t tier,
 		const struct stored *blob = &collector->blobs[i];
 		const bool has_name = is_named(collector, 0, &blob->digest);
 
-		rc = check_cancelled(collector, err);
+		rc = tkb_watch_check(collector->options->watch, err);
 		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
 		    !collector->has_lost_name &&
-		    !was_compacted(collector, &blob->digest)) {
+		    !tkb_digests_have(&collector->compacted, &blob->digest)) {
 			rc = remove_blob(collector, tier, blob, err);
 			continue;
 		}
@@ -463,7 +398,7 @@ static int evict(struct collector *collector, size_t tier, uint64_t size,
 		const struct item item = items[next++];
 		struct stored *blob = find_blob(collector, &item.blob);
 
-		rc = check_cancelled(collector, err);
+		rc = tkb_watch_check(collector->options->watch, err);
 		if (rc < 0 || blob == NULL) {
 			items[kept++] = item; /* of another tier */
 			continue;
@@ -505,16 +440,18 @@ static int clean_tier(struct collector *collector, size_t tier,
 
 static int clean(struct collector *collector, struct tkb_error *err)
 {
-	const struct tkb_ref_visitor visitor = { add_ref, collector };
+	const struct tkb_ref_names *refs = &collector->refs;
 	bool has_tier = false;
 	int rc;
 
-	rc = tkb_remote_refs_all(collector->remote, &visitor, err);
-	collector->report.ref_count = collector->ref_count;
+	rc = tkb_remote_ref_names(collector->remote, true, &collector->refs,
+	                          err);
+	collector->report.ref_count = refs->count;
 	if (rc == 0)
 		rc = check_refs(collector, err);
-	for (size_t i = 0; i < collector->ref_count && rc == 0; i++)
-		rc = clean_ref(collector, collector->refs[i], err);
+	for (size_t i = 0; i < refs->count && rc == 0; i++)
+		rc = clean_ref(collector, refs->items[i], err);
+	tkb_digests_sort(&collector->compacted);
 	if (rc == 0 && collector->item_count > 1)
 		qsort(collector->items, collector->item_count,
 		      sizeof(*collector->items), compare_items);

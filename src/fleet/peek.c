@@ -114,11 +114,8 @@ int tkb_remote_peek(struct tkb_remote *remote, const struct tkb_record *record,
 		rc = open_header(&remote->tiers[i], record, out, &fault);
 		if (rc == 0)
 			return 0;
-		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
-		}
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
+			return tkb_fail_as(err, rc, &fault);
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, false, err);

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "cache/watch.h"
+
 enum {
 	/* In memory of each blob, where many are kept. */
 	SMALL_MEMORY = 256 * 1024
@@ -139,12 +141,11 @@ static int start_fetchers(struct tkb_prefetch *prefetch, size_t count,
 static bool is_cancelled(void *self)
 {
 	struct tkb_prefetch *prefetch = self;
-	const struct tkb_watch *watch = &prefetch->old_watch;
 	bool is_over;
 
 	(void)pthread_mutex_lock(&prefetch->lock);
-	is_over = prefetch->is_closing || (watch->is_cancelled != NULL &&
-	                                   watch->is_cancelled(watch->self));
+	is_over = prefetch->is_closing ||
+	          tkb_watch_is_cancelled(&prefetch->old_watch);
 	(void)pthread_mutex_unlock(&prefetch->lock);
 	return is_over;
 }
@@ -253,9 +254,8 @@ int tkb_prefetch_await(struct tkb_prefetch *prefetch, size_t index,
 	while (!fetch->is_done)
 		(void)pthread_cond_wait(&prefetch->changed, &prefetch->lock);
 	(void)pthread_mutex_unlock(&prefetch->lock);
-	if (fetch->rc < 0 && err != NULL)
-		*err = fetch->error;
-	return fetch->rc;
+	return fetch->rc < 0 ? tkb_fail_as(err, fetch->rc, &fetch->error)
+	                     : fetch->rc;
 }
 
 void tkb_prefetch_drop(struct tkb_prefetch *prefetch, size_t index)

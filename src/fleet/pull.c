@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/disable.h"
 #include "base/struct.h"
 #include "format/reader.h"
@@ -186,11 +187,8 @@ static bool is_final(int rc)
 static int note_failure(struct puller *puller, int rc,
                         const struct tkb_error *fault, struct tkb_error *err)
 {
-	if (is_final(rc)) {
-		if (err != NULL)
-			*err = *fault;
-		return rc;
-	}
+	if (is_final(rc))
+		return tkb_fail_as(err, rc, fault);
 	puller->report.unfetched_count++;
 	if (puller->failure == 0) {
 		puller->failure = rc;
@@ -273,11 +271,6 @@ static int emit_choices(struct puller *puller, size_t count,
 	return rc;
 }
 
-static bool asks_to_end(const struct tkb_watch *watch)
-{
-	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self);
-}
-
 static uint32_t check_ms(const struct tkb_timed *timed)
 {
 	const uint64_t now = tkb_now_ns();
@@ -299,12 +292,11 @@ static int check_present(struct puller *puller, struct tkb_error *err)
 
 	rc = tkb_pull_plan_check(puller->plan, puller->remote,
 	                         check_ms(puller->timed), &fault);
-	if (rc == TKB_ERR_CANCELLED && !asks_to_end(&puller->timed->own) &&
-	    !asks_to_end(&puller->attachment->own))
+	if (rc == TKB_ERR_CANCELLED &&
+	    !tkb_watch_is_cancelled(&puller->timed->own) &&
+	    !tkb_watch_is_cancelled(&puller->attachment->own))
 		return 0;
-	if (rc < 0 && err != NULL)
-		*err = fault;
-	return rc;
+	return rc < 0 ? tkb_fail_as(err, rc, &fault) : rc;
 }
 
 /* Repeat while blobs fail, and other records hold their entries. */
@@ -360,8 +352,7 @@ static int compare_records(const void *a, const void *b)
 
 	if (left->entry_count != right->entry_count)
 		return left->entry_count > right->entry_count ? -1 : 1;
-	return memcmp(left->digest.bytes, right->digest.bytes,
-	              sizeof(left->digest.bytes));
+	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
 /* A damaged record, or else one that could not be read; or NULL. */
@@ -395,10 +386,8 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "ref '%s' has only records of a newer tkbundle",
 		                ref);
-	if (out->count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
-		return TKB_MISS;
-	}
+	if (out->count == 0)
+		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 	qsort(out->items, out->count, sizeof(*out->items), compare_records);
 	return 0;
 }
@@ -546,7 +535,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		return tkb_timed_end(&timed, rc, err);
 	done = report_of(&puller);
 	TKB_STRUCT_WRITE(tkb_pull_report, report, &done);
-	if (puller.failure != 0 && err != NULL)
-		*err = puller.fault;
-	return puller.failure;
+	return puller.failure != 0
+	               ? tkb_fail_as(err, puller.failure, &puller.fault)
+	               : 0;
 }

@@ -106,11 +106,9 @@ static int pull(struct tkb_remote *remote, const char *ref,
 	if (gathering.blobs == NULL || gathering.bundles == NULL)
 		return tkb_fail_nomem(err);
 	rc = gather(&gathering, remote, &records, options, &told, err);
-	if (rc == 0 && gathering.bundle_count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "the blobs of ref '%s' are gone",
-		               ref);
-		return TKB_MISS;
-	}
+	if (rc == 0 && gathering.bundle_count == 0)
+		return tkb_fail(err, TKB_MISS, "the blobs of ref '%s' are gone",
+		                ref);
 	if (rc == 0)
 		rc = tkb_merge(
 			(const struct tkb_bundle *const *)gathering.bundles,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cache/watch.h"
 #include "emit/inspect.h"
 #include "emit/stage.h"
 #include "fleet/peek.h"
@@ -47,16 +48,6 @@ static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
 	return 0;
 }
 
-static int check_cancelled(const struct tkb_remote *remote,
-                           struct tkb_error *err)
-{
-	const struct tkb_watch *watch = &remote->watch;
-
-	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self)
-	               ? tkb_fail(err, TKB_ERR_CANCELLED, "cancelled")
-	               : 0;
-}
-
 static int check_record(struct tkb_pull_plan *plan,
                         const struct tkb_remote *remote,
                         const struct tkb_record *record,
@@ -69,7 +60,7 @@ static int check_record(struct tkb_pull_plan *plan,
 		/* A record lists its bundle's entries in the bundle's order. */
 		const size_t index = walk.entry_count - 1;
 
-		rc = check_cancelled(remote, err);
+		rc = tkb_watch_check(&remote->watch, err);
 		if (rc == 0 && index < tkb_bundle_entry_count(bundle) &&
 		    strcmp(tkb_bundle_entry(bundle, index)->key,
 		           walk.entry->key) == 0)
@@ -129,11 +120,8 @@ static int check_records(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 		    !is_unchecked(plan, record))
 			continue;
 		rc = tkb_remote_peek(remote, record, &bundle, &fault);
-		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
-		}
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
+			return tkb_fail_as(err, rc, &fault);
 		if (rc != 0)
 			continue; /* what looks whole counts as whole */
 		rc = check_record(plan, remote, record, bundle, err);

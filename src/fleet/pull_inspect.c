@@ -101,11 +101,8 @@ int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 
 	tkb_roots_release(&plan->roots);
 	rc = tkb_roots_open(plan->request.cache_root, &plan->roots, &fault);
-	if (rc < 0) {
-		if (err != NULL)
-			*err = fault;
-		return rc;
-	}
+	if (rc < 0)
+		return tkb_fail_as(err, rc, &fault);
 	rc = 0; /* also where there is no such folder yet */
 	find_trusted(plan);
 	for (size_t i = 0; i < plan->place_count && rc == 0; i++)

@@ -135,15 +135,15 @@ static int add_places(struct tkb_pull_plan *plan,
 	if (!is_entry_wanted(plan, entry))
 		return 0;
 	for (size_t i = 0; i < count && rc == 0; i++) {
-		rc = tkb_grow(&plan->places, &plan->place_capacity,
-		              plan->place_count, sizeof(*plan->places), err);
-		if (rc == 0)
-			plan->places[plan->place_count++] =
-				(struct tkb_pull_place){
-					.key = entry->key,
-					.device = devices[i],
-					.kinds = 1U << kind_of(entry)
-				};
+		const struct tkb_pull_place place = {
+			.key = entry->key,
+			.device = devices[i],
+			.kinds = 1U << kind_of(entry),
+		};
+
+		rc = tkb_append(&plan->places, &plan->place_count,
+		                &plan->place_capacity, &place, sizeof(place),
+		                err);
 	}
 	return rc;
 }

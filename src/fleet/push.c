@@ -92,11 +92,11 @@ static int pick_devices(struct pusher *pusher, const struct tkb_entry *entry,
 
 		if (is_held(pusher, entry, entry->devices[i]))
 			continue;
-		rc = tkb_grow(&pusher->picks, &pusher->pick_capacity,
-		              pusher->pick_count, sizeof(wanted), err);
+		rc = tkb_append(&pusher->picks, &pusher->pick_count,
+		                &pusher->pick_capacity, &wanted, sizeof(wanted),
+		                err);
 		if (rc < 0)
 			return rc;
-		pusher->picks[pusher->pick_count++] = wanted;
 		picked++;
 	}
 	if (picked == 0)

@@ -42,15 +42,11 @@ static int add_fault(struct tkb_record_list *list,
 		.message =
 			tkb_arena_string(&list->arena, tkb_text(why->message)),
 	};
-	int rc;
 
 	if (fault.message == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_grow(&list->faults, &list->fault_capacity, list->fault_count,
-	              sizeof(fault), err);
-	if (rc == 0)
-		list->faults[list->fault_count++] = fault;
-	return rc;
+	return tkb_append(&list->faults, &list->fault_count,
+	                  &list->fault_capacity, &fault, sizeof(fault), err);
 }
 
 static int add_unparsed(struct tkb_record_list *list,

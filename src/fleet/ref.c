@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
+#include "base/digest.h"
 #include "base/struct.h"
 #include "fleet/identity.h"
 #include "fleet/records.h"
@@ -20,10 +21,8 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	if (rc < 0)
 		return rc;
 	rc = tkb_record_list_read(remote, ref, &records, err);
-	if (rc == 0 && records.count + records.fault_count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
-		return TKB_MISS;
-	}
+	if (rc == 0 && records.count + records.fault_count == 0)
+		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 	if (rc == 0)
 		rc = tkb_identities_list(&records, &identities, err);
 	if (rc < 0)
@@ -40,30 +39,11 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	return 0;
 }
 
-/* The digests of a ref's records, readable or not. */
-struct digests {
-	struct tkb_digest *items; /* owned */
-	size_t count;
-	size_t capacity;
-};
-
-static void digests_release(struct digests *digests)
-{
-	tkb_free_at(&digests->items);
-}
-
 static int keep(void *self, const struct tkb_digest *digest,
                 struct tkb_bytes record, uint64_t age_s, struct tkb_error *err)
 {
-	struct digests *digests = self;
-	int rc;
-
 	(void)record, (void)age_s;
-	rc = tkb_grow(&digests->items, &digests->capacity, digests->count,
-	              sizeof(*digest), err);
-	if (rc == 0)
-		digests->items[digests->count++] = *digest;
-	return rc;
+	return tkb_digests_add(self, digest, err);
 }
 
 /* What nobody can read can be dropped all the same. */
@@ -72,20 +52,20 @@ static int keep_unread(void *self, const char *tier,
                        const struct tkb_error *why, struct tkb_error *err)
 {
 	(void)tier, (void)why;
-	return keep(self, digest, (struct tkb_bytes){ NULL, 0 }, 0, err);
+	return tkb_digests_add(self, digest, err);
 }
 
 static int keep_damaged(void *self, const char *tier,
                         const struct tkb_digest *digest, struct tkb_error *err)
 {
 	(void)tier;
-	return keep(self, digest, (struct tkb_bytes){ NULL, 0 }, 0, err);
+	return tkb_digests_add(self, digest, err);
 }
 
 int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
                    uint64_t *dropped_out, struct tkb_error *err)
 {
-	TKB_AUTO(digests_release) struct digests digests = { 0 };
+	TKB_AUTO(tkb_digests_release) struct tkb_digests digests = { 0 };
 	const struct tkb_record_visitor visitor = { .on_record = keep,
 		                                    .self = &digests };
 	const struct tkb_damage_visitor damage = { keep_damaged, keep_unread,
@@ -93,10 +73,8 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	rc = tkb_remote_records_all(remote, ref, false, &visitor, &damage, err);
-	if (rc == 0 && digests.count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
-		return TKB_MISS;
-	}
+	if (rc == 0 && digests.count == 0)
+		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 	for (size_t i = 0; i < digests.count && rc >= 0; i++)
 		rc = tkb_remote_drop(remote, ref, &digests.items[i], err);
 	if (rc < 0)

@@ -51,11 +51,9 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
 	transfer->sink_rc = 0;
 	rc = tier->backend->get(tier->self, limits, transfer->digest, had,
 	                        &sink, err);
-	if (transfer->sink_rc < 0) {
-		if (err != NULL)
-			*err = transfer->sink_error;
-		return transfer->sink_rc;
-	}
+	if (transfer->sink_rc < 0)
+		return tkb_fail_as(err, transfer->sink_rc,
+		                   &transfer->sink_error);
 	if (rc == TKB_MISS && had != 0)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "the blob vanished while it was read");
@@ -211,11 +209,8 @@ int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
 			fill(remote, i, digest, out);
 			return 0;
 		}
-		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
-		}
+		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
+			return tkb_fail_as(err, rc, &fault);
 		tkb_verdict_note(&verdict, tier, rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, false, err);

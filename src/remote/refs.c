@@ -161,32 +161,23 @@ struct gathering {
 	const char *ref;
 	const struct tkb_tier *tier; /* that is being asked */
 	uint64_t limit;
-	struct tkb_arena arena; /* owns records and names */
+	struct tkb_arena arena; /* owns the records */
 	struct kept *items;     /* owned */
 	size_t count;
 	size_t capacity;
-	const char **names; /* owned */
-	size_t name_count;
-	size_t name_capacity;
 };
 
 static void gathering_release(struct gathering *gathering)
 {
 	tkb_arena_release(&gathering->arena);
 	free(gathering->items);
-	free(gathering->names);
 }
 
 static int keep(struct gathering *gathering, const struct kept *kept,
                 struct tkb_error *err)
 {
-	int rc;
-
-	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
-	              sizeof(*kept), err);
-	if (rc == 0)
-		gathering->items[gathering->count++] = *kept;
-	return rc;
+	return tkb_append(&gathering->items, &gathering->count,
+	                  &gathering->capacity, kept, sizeof(*kept), err);
 }
 
 static int keep_unread(void *self, const struct tkb_digest *digest,
@@ -267,8 +258,7 @@ static int compare_kept(const void *a, const void *b)
 {
 	const struct kept *left = a;
 	const struct kept *right = b;
-	const int order = memcmp(left->digest.bytes, right->digest.bytes,
-	                         sizeof(left->digest.bytes));
+	const int order = tkb_digest_compare(&left->digest, &right->digest);
 
 	if (order != 0)
 		return order;
@@ -297,9 +287,7 @@ static int tell_unread(const struct kept *kept,
 	if (records->on_unread != NULL)
 		return records->on_unread(records->self, &kept->digest, &why,
 		                          err);
-	if (err != NULL)
-		*err = why;
-	return kept->unread;
+	return tkb_fail_as(err, kept->unread, &why);
 }
 
 static int tell_one(const struct kept *kept,
@@ -352,11 +340,8 @@ static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
 		struct tkb_error fault = { 0 };
 		const int rc = tkb_tier_do(&remote->tiers[i], work, &fault);
 
-		if (rc < 0 && needs_all) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
-		}
+		if (rc < 0 && needs_all)
+			return tkb_fail_as(err, rc, &fault);
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, true, err);
@@ -390,22 +375,25 @@ int tkb_remote_records(struct tkb_remote *remote, const char *ref,
 	return tkb_remote_records_all(remote, ref, false, visitor, NULL, err);
 }
 
+void tkb_ref_names_release(struct tkb_ref_names *names)
+{
+	tkb_arena_release(&names->arena);
+	free(names->items);
+	*names = (struct tkb_ref_names){ 0 };
+}
+
 static int keep_name(void *self, const char *ref, struct tkb_error *err)
 {
-	struct gathering *gathering = self;
+	struct tkb_ref_names *names = self;
 	const char *name;
-	int rc;
 
 	if (!tkb_ref_is_valid(ref))
 		return 0; /* not ours */
-	name = tkb_arena_string(&gathering->arena, tkb_text(ref));
+	name = tkb_arena_string(&names->arena, tkb_text(ref));
 	if (name == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_grow(&gathering->names, &gathering->name_capacity,
-	              gathering->name_count, sizeof(*gathering->names), err);
-	if (rc == 0)
-		gathering->names[gathering->name_count++] = name;
-	return rc;
+	return tkb_append(&names->items, &names->count, &names->capacity, &name,
+	                  sizeof(name), err);
 }
 
 static int gather_names(struct tkb_tier *tier,
@@ -417,47 +405,37 @@ static int gather_names(struct tkb_tier *tier,
 	return tier->backend->refs(tier->self, limits, &visitor, err);
 }
 
-static int compare_names(const void *a, const void *b)
+int tkb_remote_ref_names(struct tkb_remote *remote, bool needs_all,
+                         struct tkb_ref_names *out, struct tkb_error *err)
 {
-	const char *const *left = a;
-	const char *const *right = b;
-
-	return strcmp(*left, *right);
-}
-
-static int list_refs(struct tkb_remote *remote, bool needs_all,
-                     const struct tkb_ref_visitor *visitor,
-                     struct tkb_error *err)
-{
-	TKB_AUTO(gathering_release) struct gathering gathering = { 0 };
-	const struct tkb_tier_work work = { gather_names, &gathering };
+	const struct tkb_tier_work work = { gather_names, out };
+	size_t kept = 0;
 	int rc;
 
 	rc = ask_all(remote, &work, needs_all, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
-	if (gathering.name_count > 1)
-		qsort(gathering.names, gathering.name_count,
-		      sizeof(*gathering.names), compare_names);
-	for (size_t i = 0; i < gathering.name_count && rc == 0; i++) {
-		if (i == 0 ||
-		    strcmp(gathering.names[i - 1], gathering.names[i]) != 0)
-			rc = visitor->on_ref(visitor->self, gathering.names[i],
-			                     err);
+	if (out->count > 1)
+		qsort(out->items, out->count, sizeof(*out->items),
+		      tkb_compare_texts);
+	for (size_t i = 0; i < out->count; i++) {
+		if (kept == 0 ||
+		    strcmp(out->items[kept - 1], out->items[i]) != 0)
+			out->items[kept++] = out->items[i];
 	}
-	return rc;
+	out->count = kept;
+	return 0;
 }
 
 int tkb_remote_refs(struct tkb_remote *remote,
                     const struct tkb_ref_visitor *visitor,
                     struct tkb_error *err)
 {
-	return list_refs(remote, false, visitor, err);
-}
+	TKB_AUTO(tkb_ref_names_release) struct tkb_ref_names names = { 0 };
+	int rc;
 
-int tkb_remote_refs_all(struct tkb_remote *remote,
-                        const struct tkb_ref_visitor *visitor,
-                        struct tkb_error *err)
-{
-	return list_refs(remote, true, visitor, err);
+	rc = tkb_remote_ref_names(remote, false, &names, err);
+	for (size_t i = 0; i < names.count && rc == 0; i++)
+		rc = visitor->on_ref(visitor->self, names.items[i], err);
+	return rc;
 }

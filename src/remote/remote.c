@@ -96,16 +96,12 @@ void tkb_remote_close(struct tkb_remote *remote)
 	free(remote);
 }
 
-static bool asks_to_end(const struct tkb_watch *watch)
-{
-	return watch->is_cancelled != NULL && watch->is_cancelled(watch->self);
-}
-
 static bool is_cancelled(void *self)
 {
 	const struct tkb_remote_attachment *attachment = self;
 
-	return asks_to_end(&attachment->own) || asks_to_end(attachment->more);
+	return tkb_watch_is_cancelled(&attachment->own) ||
+	       tkb_watch_is_cancelled(attachment->more);
 }
 
 void tkb_remote_attach_watch(struct tkb_remote_attachment *attachment,
@@ -191,23 +187,16 @@ void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,
 	}
 }
 
-static int give(int rc, const struct tkb_error *fault, struct tkb_error *err)
-{
-	if (err != NULL)
-		*err = *fault;
-	return rc;
-}
-
 int tkb_verdict_of(const struct tkb_verdict *verdict, bool is_strict,
                    struct tkb_error *err)
 {
 	if (verdict->strict_rc != 0 && (is_strict || !verdict->is_done))
-		return give(verdict->strict_rc, &verdict->strict, err);
+		return tkb_fail_as(err, verdict->strict_rc, &verdict->strict);
 	if (verdict->is_done)
 		return 0;
 	if (verdict->is_missing)
 		return TKB_MISS;
 	if (verdict->lenient_rc != 0)
-		return give(verdict->lenient_rc, &verdict->lenient, err);
+		return tkb_fail_as(err, verdict->lenient_rc, &verdict->lenient);
 	return tkb_fail(err, TKB_ERR_DENIED, "no remote may be written");
 }

@@ -6,6 +6,7 @@
 
 #include <tkbundle/remote.h>
 
+#include "base/arena.h"
 #include "base/blob_buffer.h"
 #include "remote/tier.h"
 
@@ -125,10 +126,24 @@ TKB_NODISCARD int tkb_remote_records_all(
 	const struct tkb_record_visitor *visitor,
 	const struct tkb_damage_visitor *damage, struct tkb_error *err);
 
-/* As tkb_remote_refs(), where every tier must answer. */
-TKB_NODISCARD int tkb_remote_refs_all(struct tkb_remote *remote,
-                                      const struct tkb_ref_visitor *visitor,
-                                      struct tkb_error *err);
+/* The names of refs. Zeroed it is empty. */
+struct tkb_ref_names {
+	struct tkb_arena arena; /* owns the names */
+	const char **items;     /* owned; sorted */
+	size_t count;
+	size_t capacity;
+};
+
+void tkb_ref_names_release(struct tkb_ref_names *names);
+
+/*
+ * As tkb_remote_refs(), into `out`, which is empty. With `needs_all`, every tier
+ * must answer.
+ */
+TKB_NODISCARD int tkb_remote_ref_names(struct tkb_remote *remote,
+                                       bool needs_all,
+                                       struct tkb_ref_names *out,
+                                       struct tkb_error *err);
 
 /*
  * Sum up what several tiers said: 0 if one did its work, else the first

@@ -8,6 +8,7 @@
 
 #include <tkbundle/amount.h>
 
+#include "cache/watch.h"
 #include "remote/backends.h"
 #include "remote/net/limits.h"
 #include "remote/net/url.h"
@@ -190,12 +191,6 @@ void tkb_tier_close(struct tkb_tier *tier)
 	tkb_remote_url_free(tkb_take(tier->url));
 }
 
-static bool is_cancelled(const struct tkb_tier *tier)
-{
-	return tier->watch->is_cancelled != NULL &&
-	       tier->watch->is_cancelled(tier->watch->self);
-}
-
 /* Full jitter, so that clients that failed together do not return together. */
 static uint64_t pause_ns(uint32_t attempt)
 {
@@ -230,7 +225,7 @@ static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
 	if (end >= limits->deadline_ns)
 		return false;
 	while (tkb_now_ns() < end) {
-		if (is_cancelled(tier))
+		if (tkb_watch_is_cancelled(tier->watch))
 			return false;
 		(void)nanosleep(&nap, NULL);
 	}
@@ -240,10 +235,11 @@ static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
 static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
                     const struct tkb_op_limits *limits, struct tkb_error *err)
 {
-	int rc = 0;
+	int rc;
 
-	if (is_cancelled(tier))
-		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
+	rc = tkb_watch_check(tier->watch, err);
+	if (rc < 0)
+		return rc;
 	if (tier->self == NULL)
 		rc = tier->backend->open(tier->url, limits, &tier->self, err);
 	if (rc == 0)
@@ -282,11 +278,9 @@ int tkb_tier_do(struct tkb_tier *tier, const struct tkb_tier_work *work,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (tier->is_unreachable) {
-		if (err != NULL)
-			*err = tier->unreachable_error;
-		return TKB_ERR_UNAVAILABLE;
-	}
+	if (tier->is_unreachable)
+		return tkb_fail_as(err, TKB_ERR_UNAVAILABLE,
+		                   &tier->unreachable_error);
 	rc = try_all(tier, work, &fault);
 	if (rc >= 0)
 		return rc;
@@ -295,7 +289,5 @@ int tkb_tier_do(struct tkb_tier *tier, const struct tkb_tier_work *work,
 		tier->is_unreachable = true;
 		tier->unreachable_error = fault;
 	}
-	if (err != NULL)
-		*err = fault;
-	return rc;
+	return tkb_fail_as(err, rc, &fault);
 }

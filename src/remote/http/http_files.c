@@ -23,16 +23,12 @@ int tkb_http_listing_add(struct tkb_http_listing *listing,
                          struct tkb_error *err)
 {
 	struct tkb_http_file added = *file;
-	int rc;
 
 	added.name = tkb_arena_string(&listing->arena, name);
 	if (added.name == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_grow(&listing->files, &listing->capacity, listing->count,
-	              sizeof(added), err);
-	if (rc == 0)
-		listing->files[listing->count++] = added;
-	return rc;
+	return tkb_append(&listing->files, &listing->count, &listing->capacity,
+	                  &added, sizeof(added), err);
 }
 
 bool tkb_http_is_ours(const struct tkb_http_file *file)

@@ -241,9 +241,7 @@ static int choose_mode(struct tkb_http *http,
 			    item->mode == TKB_HTTP_INDEX)
 				status = TKB_ERR_UNAVAILABLE;
 		} else if (rc < 0 && item->mode != TKB_HTTP_DAV) {
-			if (err != NULL)
-				*err = fault;
-			return rc;
+			return tkb_fail_as(err, rc, &fault);
 		}
 	}
 	return *is_hidden ? fail_hidden(err, status) : TKB_MISS;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/net/limits.h"
 
+#include "cache/watch.h"
+
 int tkb_op_limits_check(const struct tkb_op_limits *limits,
                         struct tkb_error *err)
 {
-	const struct tkb_watch *watch = limits->watch;
+	const int rc = tkb_watch_check(limits->watch, err);
 
-	if (watch != NULL && watch->is_cancelled != NULL &&
-	    watch->is_cancelled(watch->self))
-		return tkb_fail(err, TKB_ERR_CANCELLED, "cancelled");
-	if (tkb_now_ns() < limits->deadline_ns)
-		return 0;
+	if (rc < 0 || tkb_now_ns() < limits->deadline_ns)
+		return rc;
 	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 	                "it was not done in time (%s)",
 	                limits->deadline_name != NULL ? limits->deadline_name

@@ -206,55 +206,17 @@ int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
 	return removed == 0 ? TKB_MISS : 0;
 }
 
-/* The digests of all blobs. */
-struct gathering {
-	struct tkb_digest *items; /* owned */
-	size_t count;
-	size_t capacity;
-};
-
-static void gathering_release(struct gathering *gathering)
-{
-	free(gathering->items);
-}
-
 static int gather(void *self, const char *name, struct tkb_error *err)
 {
-	struct gathering *gathering = self;
+	struct tkb_digests *found = self;
 	struct tkb_digest digest;
-	int rc;
 
 	if (!tkb_digest_from_hex(tkb_text(name), &digest))
 		return 0;
-	if (gathering->count == BLOBS_LIMIT)
+	if (found->count == BLOBS_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE, "more than %d blobs",
 		                BLOBS_LIMIT);
-	rc = tkb_grow(&gathering->items, &gathering->capacity, gathering->count,
-	              sizeof(*gathering->items), err);
-	if (rc == 0)
-		gathering->items[gathering->count++] = digest;
-	return rc;
-}
-
-static int compare_digests(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct tkb_digest));
-}
-
-/* SCAN may return a key twice. */
-static void drop_duplicates(struct gathering *gathering)
-{
-	size_t kept = 0;
-
-	if (gathering->count > 1)
-		qsort(gathering->items, gathering->count,
-		      sizeof(*gathering->items), compare_digests);
-	for (size_t i = 0; i < gathering->count; i++) {
-		if (kept == 0 || !tkb_digest_equal(&gathering->items[kept - 1],
-		                                   &gathering->items[i]))
-			gathering->items[kept++] = gathering->items[i];
-	}
-	gathering->count = kept;
+	return tkb_digests_add(found, &digest, err);
 }
 
 struct facts {
@@ -345,7 +307,7 @@ int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_blob_visitor *visitor,
                    struct tkb_error *err)
 {
-	TKB_AUTO(gathering_release) struct gathering found = { .count = 0 };
+	TKB_AUTO(tkb_digests_release) struct tkb_digests found = { 0 };
 	const struct tkb_redis_scan scan = { "cas", gather, &found };
 	struct tkb_redis *redis = self;
 	int rc;
@@ -353,7 +315,7 @@ int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
 	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc == 0)
 		rc = tkb_redis_scan(redis, limits, &scan, err);
-	drop_duplicates(&found);
+	tkb_digests_sort(&found); /* SCAN may return a key twice */
 	for (size_t at = 0; at < found.count && rc == 0; at += BATCH)
 		rc = report_batch(redis, limits, found.items + at,
 		                  batch_of(found.count - at), visitor, err);

@@ -149,8 +149,7 @@ static int compare_stamps(const void *a, const void *b)
 	const struct stamp *left = a;
 	const struct stamp *right = b;
 
-	return memcmp(left->digest.bytes, right->digest.bytes,
-	              sizeof(left->digest.bytes));
+	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
 static bool read_field(const struct tkb_reply *hash, size_t index,

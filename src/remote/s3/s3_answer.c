@@ -195,9 +195,7 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	}
 	if (explained != 0)
 		return explained;
-	if (err != NULL && rc < 0)
-		*err = fault;
-	return rc;
+	return rc < 0 ? tkb_fail_as(err, rc, &fault) : rc;
 }
 
 int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *limits,

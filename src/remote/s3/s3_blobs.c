@@ -92,9 +92,7 @@ static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	switch (tkb_s3_list(s3, limits, &listing, &fault)) {
 	case TKB_ERR_DENIED:
 	case TKB_ERR_INVALID:
-		if (err != NULL)
-			*err = fault;
-		return fault.status;
+		return tkb_fail_as(err, fault.status, &fault);
 	default:
 		return tkb_fail(err, rc,
 		                "it answers %ld: are s3:GetObject and "

@@ -220,9 +220,7 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	if ((rc == TKB_ERR_CORRUPT && page->told == 0) ||
 	    (rc == 0 && !page->is_listing))
 		return fail_strange(err);
-	if (rc != 0 && err != NULL)
-		*err = fault;
-	return rc;
+	return rc != 0 ? tkb_fail_as(err, rc, &fault) : 0;
 }
 
 /* The deadline ends a server that repeats a page for ever. */
