@@ -91,7 +91,7 @@ struct tkb_emit_report {
 	uint64_t present_count;
 	uint64_t repaired_count;
 	uint64_t busy_count;    /**< skipped: a compiler is writing there */
-	uint64_t skipped_count; /**< skipped: not wanted here */
+	uint64_t skipped_count; /**< skipped: not wanted here; no failure */
 	uint64_t failed_count;  /**< the system refused */
 	uint64_t damaged_count; /**< failed: their frame is damaged */
 	uint64_t unsafe_count;  /**< failed: a link or a file in the way */
@@ -105,10 +105,11 @@ struct tkb_emit_report {
  * absolute, without resolving links.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success and on TKB_ERR_CORRUPT; may be NULL
- * @return 0, also where single entries failed: see the report;
- *         TKB_ERR_CORRUPT (some part is damaged or unsafe; the rest was
- *         emitted), TKB_MISS (no entry has a key asked for),
+ * @param report   filled in on success, TKB_ERR_PARTIAL and TKB_ERR_CORRUPT;
+ *                 may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry is busy, failed or unsafe; the rest was
+ *         emitted); TKB_ERR_CORRUPT (some part of the bundle is damaged; the
+ *         rest was emitted); TKB_MISS (no entry has a key asked for),
  *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */

@@ -158,11 +158,13 @@ struct tkb_pull_report {
  * Fetch what of `ref` is missing in the cache at `cache_root`, and emit it.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success; may be NULL
- * @return 0, also where there was nothing to do, and where blobs are gone: see
- *         the report; TKB_MISS (the ref has no record);
- *         TKB_ERR_UNAVAILABLE or TKB_ERR_CORRUPT (some blobs could not be had;
- *         the rest was emitted), or what tkb_emit() returns
+ * @param report   filled in whenever the rest was emitted; may be NULL
+ * @return 0, also where there was nothing to do; TKB_ERR_PARTIAL (a blob is
+ *         gone, or an entry is busy, failed or unsafe; the rest was emitted);
+ *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or
+ *         a blob is damaged or could not be read: the rest was emitted, and
+ *         the report's `record_count` is not 0; or nothing could be read);
+ *         TKB_MISS (the ref has no record); or what tkb_emit() returns
  */
 TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -174,7 +176,11 @@ TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
  * Fetch all of `ref`, and send it to `sink` as one bundle. Of `options`, keys
  * and targets are not looked at: it is whole.
  *
- * @return as tkb_pull(), tkb_merge() and the sink
+ * @param report  filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
+ *         sink has the rest, a whole bundle); TKB_MISS (no record, or no blob);
+ *         what tkb_merge() and the sink return; TKB_ERR_UNAVAILABLE or
+ *         TKB_ERR_DENIED
  */
 TKB_API TKB_NODISCARD int tkb_pull_bundle(
 	struct tkb_remote *remote, const char *ref,
@@ -189,7 +195,8 @@ TKB_API TKB_NODISCARD int tkb_pull_bundle(
  * @param options  as of tkb_pull_bundle()
  * @param chosen   as of tkb_launchers_open(); not kept; may be NULL
  * @param out      receives a handle that the caller closes
- * @return as tkb_pull_bundle() and tkb_launchers_open()
+ * @return as tkb_pull_bundle() and tkb_launchers_open(); on TKB_ERR_PARTIAL
+ *         `out` is set
  */
 TKB_API TKB_NODISCARD int tkb_pull_launchers(
 	struct tkb_remote *remote, const char *ref, const char *cache_root,

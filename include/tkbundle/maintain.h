@@ -47,9 +47,10 @@ struct tkb_relocate_report {
  * TKB_OUTCOME_FAILED.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success; may be NULL
- * @return 0, also where single entries failed; TKB_MISS (no such folder),
- *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry failed or was left out; the rest names
+ *         its place); TKB_MISS (no such folder), TKB_ERR_INVALID,
+ *         TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_relocate(
@@ -169,9 +170,9 @@ struct tkb_gc_report {
  * has touched them for a day.
  *
  * @param options  not kept; at least one bound must be set
- * @param report   filled in on success; may be NULL
- * @return 0, also where single entries failed; TKB_MISS (no such folder),
- *         TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry that had to go is busy or failed; the
+ *         rest went); TKB_MISS (no such folder), TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
  *         TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_gc(const char *cache_root,

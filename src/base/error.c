@@ -127,6 +127,8 @@ const char *tkb_status_name(int status)
 		return "unavailable";
 	case TKB_ERR_DENIED:
 		return "denied";
+	case TKB_ERR_PARTIAL:
+		return "partial";
 	}
 	return "unknown";
 }

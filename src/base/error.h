@@ -13,10 +13,18 @@
  * message are written as tkb_text_show() does.
  */
 
+#include <stdbool.h>
+
 #include <tkbundle/error.h>
 
 /* No status is lower: what another process says beyond it is no status. */
-#define TKB_STATUS_LOWEST TKB_ERR_DENIED
+#define TKB_STATUS_LOWEST TKB_ERR_PARTIAL
+
+/* Did the call do its work, be it in part? */
+static inline bool tkb_is_done(int rc)
+{
+	return rc == TKB_OK || rc == TKB_ERR_PARTIAL;
+}
 
 int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -103,13 +103,37 @@ void tkb_watcher_release(struct tkb_watcher *watcher)
 	(void)pthread_mutex_destroy(&watcher->lock);
 }
 
+/* Is something not so that was asked for? */
+static bool is_partial(const struct tkb_result *result)
+{
+	return result->outcome == TKB_OUTCOME_FAILED ||
+	       result->outcome == TKB_OUTCOME_LEFT_OUT ||
+	       (result->outcome == TKB_OUTCOME_SKIPPED &&
+	        result->reason == TKB_REASON_BUSY);
+}
+
+void tkb_result_note(struct tkb_error *first, const struct tkb_result *result)
+{
+	if (first->status != 0 || !is_partial(result))
+		return;
+	(void)tkb_fail(first, TKB_ERR_PARTIAL, "%s '%s': %s",
+	               result->is_launcher ? "launcher" : "entry", result->key,
+	               result->message);
+	first->reason = (int32_t)result->reason;
+}
+
+int tkb_partial(const struct tkb_error *first, struct tkb_error *err)
+{
+	return first->status == 0 ? 0 : tkb_fail_as(err, first->status, first);
+}
+
 void tkb_watcher_result(struct tkb_watcher *watcher,
                         const struct tkb_result *result)
 {
-	if (watcher->watch->on_result == NULL)
-		return;
 	(void)pthread_mutex_lock(&watcher->lock);
-	watcher->watch->on_result(watcher->watch->self, result);
+	tkb_result_note(&watcher->first, result);
+	if (watcher->watch->on_result != NULL)
+		watcher->watch->on_result(watcher->watch->self, result);
 	(void)pthread_mutex_unlock(&watcher->lock);
 }
 

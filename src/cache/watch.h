@@ -22,6 +22,7 @@ struct tkb_watcher {
 	_Atomic uint64_t done;
 	atomic_bool is_cancelled;
 	uint64_t total;
+	struct tkb_error first; /* by tkb_result_note(); the lock guards it */
 };
 
 /* Copy a caller's watch; NULL is one that nobody is behind. */
@@ -67,6 +68,17 @@ void tkb_watcher_init(struct tkb_watcher *watcher,
                       const struct tkb_watch *watch, uint64_t total);
 void tkb_watcher_release(struct tkb_watcher *watcher);
 
+/*
+ * Let `first`, zeroed before, say what the first result says by which something
+ * that was asked for is not so.
+ */
+void tkb_result_note(struct tkb_error *first, const struct tkb_result *result);
+
+/* Returns 0; or TKB_ERR_PARTIAL, with what `first` says. */
+TKB_NODISCARD int tkb_partial(const struct tkb_error *first,
+                              struct tkb_error *err);
+
+/* Note a result, and tell it. */
 void tkb_watcher_result(struct tkb_watcher *watcher,
                         const struct tkb_result *result);
 

@@ -434,5 +434,6 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 		return tkb_batch_end(&emitter.batch, rc, &fault, err);
 	set_marks(&emitter);
 	TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
-	return tkb_emit_damage(&emitter, err);
+	rc = tkb_emit_damage(&emitter, err);
+	return rc < 0 ? rc : tkb_partial(&emitter.batch.watcher.first, err);
 }

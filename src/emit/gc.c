@@ -312,5 +312,5 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 			return tkb_batch_end(&gc.batch, rc, &fault, err);
 	}
 	TKB_STRUCT_WRITE(tkb_gc_report, report, &gc.report);
-	return 0;
+	return tkb_partial(&gc.batch.watcher.first, err);
 }

@@ -174,5 +174,5 @@ int tkb_relocate(const char *cache_root,
 			return tkb_batch_end(&relocator.batch, rc, &fault, err);
 	}
 	TKB_STRUCT_WRITE(tkb_relocate_report, report, &relocator.report);
-	return 0;
+	return tkb_partial(&relocator.batch.watcher.first, err);
 }

@@ -62,6 +62,7 @@ struct puller {
 	struct tkb_emit_report emitted;
 	int failure; /* of the first blob that could not be fetched */
 	struct tkb_error fault;
+	struct tkb_error first; /* that is gone, or could not be emitted */
 };
 
 static void puller_close(struct puller *puller)
@@ -222,6 +223,7 @@ static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
 	fetched = tkb_prefetch_await(prefetch, index, &fetch_fault);
 	if (fetched == TKB_MISS) {
 		puller->report.gone_count++;
+		tkb_pull_note_gone(&puller->first, puller->ref);
 		return 0;
 	}
 	if (fetched < 0)
@@ -236,7 +238,9 @@ static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
 		report.present_count = 0;
 	}
 	add_rest(&puller->emitted, &report, choice);
-	return rc < 0 ? note_failure(puller, rc, &fault, err) : 0;
+	if (rc == TKB_ERR_PARTIAL && puller->first.status == 0)
+		puller->first = fault;
+	return !tkb_is_done(rc) ? note_failure(puller, rc, &fault, err) : 0;
 }
 
 static int emit_choices(struct puller *puller, size_t count,
@@ -355,8 +359,14 @@ static int compare_records(const void *a, const void *b)
 	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
-/* A damaged record, or else one that could not be read; or NULL. */
-static const struct tkb_record_fault *first_fault(
+void tkb_pull_note_gone(struct tkb_error *first, const char *ref)
+{
+	if (first->status == 0)
+		(void)tkb_fail(first, TKB_ERR_PARTIAL,
+		               "a blob of ref '%s' is gone", ref);
+}
+
+const struct tkb_record_fault *tkb_pull_fault(
 	const struct tkb_record_list *list)
 {
 	const struct tkb_record_fault *damaged =
@@ -378,7 +388,7 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 		return rc;
 	report->record_count = out->count;
 	report->unreadable_count = out->fault_count;
-	fault = first_fault(out);
+	fault = tkb_pull_fault(out);
 	if (out->count == 0 && fault != NULL)
 		return tkb_fail(err, (enum tkb_status)fault->status, "%s",
 		                fault->message);
@@ -469,7 +479,7 @@ static int pull(struct puller *puller, struct tkb_error *err)
 		rc = pull_missing(puller, err);
 	if (rc == 0 && !puller->options.is_dry_run)
 		stamp_records(puller);
-	fault = first_fault(&puller->records);
+	fault = tkb_pull_fault(&puller->records);
 	if (puller->failure == 0 && fault != NULL)
 		puller->failure =
 			tkb_fail(&puller->fault, (enum tkb_status)fault->status,
@@ -535,7 +545,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		return tkb_timed_end(&timed, rc, err);
 	done = report_of(&puller);
 	TKB_STRUCT_WRITE(tkb_pull_report, report, &done);
-	return puller.failure != 0
-	               ? tkb_fail_as(err, puller.failure, &puller.fault)
-	               : 0;
+	return puller.failure == 0
+	               ? tkb_partial(&puller.first, err)
+	               : tkb_fail_as(err, puller.failure, &puller.fault);
 }

@@ -30,6 +30,13 @@ TKB_NODISCARD int tkb_pull_options_read(struct tkb_pull_options *out,
                                         const struct tkb_pull_report *report,
                                         struct tkb_error *err);
 
+/* A damaged record, or else one that could not be read; or NULL. */
+const struct tkb_record_fault *tkb_pull_fault(
+	const struct tkb_record_list *list);
+
+/* Let `first`, where it says nothing yet, say that a blob of `ref` is gone. */
+void tkb_pull_note_gone(struct tkb_error *first, const char *ref);
+
 /* How many blobs are fetched at once. */
 size_t tkb_pull_connections(const struct tkb_pull_options *options);
 

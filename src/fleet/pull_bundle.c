@@ -79,6 +79,18 @@ static int gather(struct gathering *gathering, struct tkb_remote *remote,
 	return rc;
 }
 
+/* What the bundle lacks of the ref. */
+static void note_lost(const struct tkb_record_list *records, const char *ref,
+                      uint64_t gone_count, struct tkb_error *first)
+{
+	const struct tkb_record_fault *fault = tkb_pull_fault(records);
+
+	if (fault != NULL)
+		(void)tkb_fail(first, TKB_ERR_PARTIAL, "%s", fault->message);
+	if (gone_count > 0)
+		tkb_pull_note_gone(first, ref);
+}
+
 static int pull(struct tkb_remote *remote, const char *ref,
                 const struct tkb_pull_options *options,
                 const struct tkb_watch *watch, const struct tkb_sink *sink,
@@ -92,6 +104,7 @@ static int pull(struct tkb_remote *remote, const char *ref,
 	const struct tkb_merge_options merge = { .struct_size = sizeof(merge),
 		                                 .watch = watch };
 	struct tkb_pull_report told = { 0 };
+	struct tkb_error first = { 0 };
 	int rc;
 
 	tkb_remote_attach_watch(&attachment, remote, watch);
@@ -113,9 +126,11 @@ static int pull(struct tkb_remote *remote, const char *ref,
 		rc = tkb_merge(
 			(const struct tkb_bundle *const *)gathering.bundles,
 			gathering.bundle_count, &merge, sink, NULL, err);
-	if (rc == 0)
-		TKB_STRUCT_WRITE(tkb_pull_report, report, &told);
-	return rc;
+	if (rc != 0)
+		return rc;
+	TKB_STRUCT_WRITE(tkb_pull_report, report, &told);
+	note_lost(&records, ref, told.gone_count, &first);
+	return tkb_partial(&first, err);
 }
 
 int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
@@ -149,6 +164,7 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
 	const struct tkb_source source = tkb_blob_buffer_source(&buffer);
 	struct tkb_launchers_options own;
 	struct tkb_bundle *bundle = NULL;
+	int pulled;
 	int rc;
 
 	rc = tkb_launchers_options_read(&own, chosen, err);
@@ -157,12 +173,12 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
 	/* Then there are none, and nothing need be fetched. */
 	if (!own.is_enabled && tkb_is_disabled())
 		return tkb_launchers_open(NULL, cache_root, &own, out, err);
-	rc = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);
-	if (rc == 0)
-		rc = tkb_bundle_open_source(&source, "the ref's bundle",
-		                            &bundle, err);
+	pulled = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);
+	if (!tkb_is_done(pulled))
+		return pulled;
+	rc = tkb_bundle_open_source(&source, "the ref's bundle", &bundle, err);
 	if (rc == 0)
 		rc = tkb_launchers_open(bundle, cache_root, &own, out, err);
 	tkb_bundle_close(bundle);
-	return rc;
+	return rc == 0 ? pulled : rc;
 }

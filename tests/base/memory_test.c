@@ -98,6 +98,7 @@ TEST(status, has_a_name_for_each)
 		{ TKB_ERR_LEFT_OUT, "left_out" },
 		{ TKB_ERR_UNAVAILABLE, "unavailable" },
 		{ TKB_ERR_DENIED, "denied" },
+		{ TKB_ERR_PARTIAL, "partial" },
 	};
 	size_t known = 0;
 
@@ -126,5 +127,5 @@ TEST(status, has_as_many_names_as_the_header_has_values)
 		CHECK(strcmp(tkb_status_name((int)strtol(at, NULL, 10)),
 		             "unknown") != 0);
 	}
-	CHECK_INT(count, 12);
+	CHECK_INT(count, 13);
 }

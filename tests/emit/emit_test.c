@@ -419,7 +419,9 @@ TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
 	make_unfinished(9 * 60);
 	did = emit_once("a.tkb", "out");
 
-	CHECK_INT(did.rc, 0);
+	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
+	            "entry '" FORGE_KERNEL "': a compiler is writing there");
+	CHECK_INT(did.err.reason, TKB_REASON_BUSY);
 	CHECK_INT(did.report.busy_count, 1);
 	CHECK_INT(did.report.skipped_count, 0);
 	CHECK_INT(did.last.outcome, TKB_OUTCOME_SKIPPED);
@@ -591,7 +593,9 @@ static void check_unsafe(void)
 	struct outcome outcome;
 	struct did did = emit_once("a.tkb", "out");
 
-	CHECK_INT(did.rc, 0);
+	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
+	            FORGE_KERNEL "' is not a folder");
+	CHECK_INT(did.err.reason, TKB_REASON_UNSAFE);
 	CHECK_INT(did.report.unsafe_count, 1);
 	CHECK_INT(did.report.emitted_count, 0);
 	CHECK_INT(did.last.outcome, TKB_OUTCOME_FAILED);
@@ -723,7 +727,7 @@ TEST(emit, goes_on_with_the_others_where_one_place_is_unsafe)
 	write_text(KERNEL_FOLDER, "mine");
 	did = emit_once("a.tkb", "out");
 
-	CHECK_INT(did.rc, 0);
+	CHECK_INT(did.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(did.report.emitted_count, 4);
 	CHECK_INT(did.report.unsafe_count, 1);
 	CHECK_INT(did.told, 5);

@@ -207,7 +207,9 @@ TEST(relocate, leaves_out_what_is_not_whole)
 	before = read_file("moved/" ADD_GROUP);
 	did = relocate("moved");
 
-	CHECK_INT(did.rc, 0);
+	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
+	            "entry '" ADD_KEY "': 'add_kernel.cubin' is not there");
+	CHECK_INT(did.err.reason, TKB_REASON_MISSING);
 	CHECK_INT(did.report.relocated_count, 3);
 	CHECK_INT(did.report.present_count, 1);
 	CHECK_INT(did.report.left_out_count, 1);
@@ -454,7 +456,8 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 	watch.is_cancelled = take_lock;
 	options.watch = &watch;
 
-	CHECK_OK(tkb_relocate("moved", &options, &report, &err), &err);
+	CHECK_FAILS(tkb_relocate("moved", &options, &report, &err),
+	            TKB_ERR_PARTIAL, &err, ADD_KEY);
 	CHECK_INT(pthread_join(thief.thread, NULL), 0);
 	CHECK(!exists(thief.group));
 	CHECK_INT(report.relocated_count, 3);

@@ -145,7 +145,8 @@ static int pull_some(struct tkb_remote *remote, const char *root,
 	for (int i = 0; i < 3 && rc == 0; i++) {
 		nap_ms(30);
 		rc = tkb_pull(remote, REF, root, NULL, NULL, err);
-		rc = rc == TKB_MISS ? 0 : rc;
+		/* A blob may be compacted or evicted meanwhile. */
+		rc = rc == TKB_MISS || rc == TKB_ERR_PARTIAL ? 0 : rc;
 	}
 	return rc;
 }

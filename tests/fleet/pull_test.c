@@ -369,8 +369,8 @@ TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 	const char **blobs = blob_files("remote");
 
 	CHECK_INT(unlink(blobs[0]), 0);
-	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
-	         &err);
+	CHECK_FAILS(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	            TKB_ERR_PARTIAL, &err, "a blob of ref '" REF "' is gone");
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(report.fetched_count, 2);
 	CHECK(got.size != 0);

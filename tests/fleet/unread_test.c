@@ -186,6 +186,33 @@ TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 	check_is_part(out("all"), (struct part){ 0, POOL });
 }
 
+TEST(unread, records_are_told_by_the_result_where_the_rest_is_a_bundle)
+{
+	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(LARGE);
+	const struct tkb_sink sink = tkb_buf_sink(&got);
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_launchers *launchers = NULL;
+	struct tkb_error err = { 0 };
+	struct outcome outcome;
+
+	make_unreadable(record_files("remote")[1]);
+	CHECK_FAILS(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	            TKB_ERR_PARTIAL, &err, "is a symbolic link");
+	CHECK_INT(report.unreadable_count, 1);
+	CHECK_INT(report.fetched_count, 2);
+	CHECK_FAILS(tkb_pull_launchers(remote, REF, "absent", NULL, NULL,
+	                               &launchers, &err),
+	            TKB_ERR_PARTIAL, &err, "is a symbolic link");
+	CHECK_INT(tkb_launchers_count(launchers), 0);
+	tkb_launchers_close(launchers);
+	outcome = run(program(), "pull", REF, "-o", "some.tkb", "--remote",
+	              "remote", NULL);
+	CHECK_INT(outcome.status, 4);
+	CHECK_CONTAINS(outcome.err, "is a symbolic link");
+	CHECK(exists("some.tkb"));
+}
+
 TEST(unread, records_can_be_dropped_with_their_ref)
 {
 	struct tkb_remote *remote = arrange();

@@ -137,8 +137,15 @@ struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
 {
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
+	int rc;
 
-	CHECK_OK(tkb_pull(remote, REF, root, &options, &report, &err), &err);
+	rc = tkb_pull(remote, REF, root, &options, &report, &err);
+	if (report.gone_count + report.busy_count + report.failed_count +
+	            report.unsafe_count ==
+	    0)
+		CHECK_OK(rc, &err);
+	else
+		CHECK_FAILS(rc, TKB_ERR_PARTIAL, &err, "'");
 	return report;
 }
 

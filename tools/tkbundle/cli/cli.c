@@ -29,11 +29,18 @@ enum status status_of(int rc)
 		return STATUS_USAGE;
 	case TKB_ERR_CORRUPT:
 		return STATUS_UNTRUSTED;
+	case TKB_ERR_PARTIAL:
+		return STATUS_PARTIAL;
 	case TKB_ERR_UNAVAILABLE:
 	case TKB_ERR_DENIED:
 	default:
 		return STATUS_FAILED;
 	}
+}
+
+bool cli_is_done(int rc)
+{
+	return rc == TKB_OK || rc == TKB_ERR_PARTIAL;
 }
 
 enum status status_merge(enum status one, enum status other)

@@ -41,6 +41,9 @@ const struct command *cli_find_command(const struct cli *cli, const char *name);
 /* The exit status for what a function of the library returned. */
 enum status status_of(int rc);
 
+/* Did a function do its work, be it in part? Then all else was told already. */
+bool cli_is_done(int rc);
+
 /* The one of two that matters more: the first of 2, 5, 1, 4, 3, 0. */
 enum status status_merge(enum status one, enum status other);
 

@@ -84,8 +84,6 @@ static enum status exit_status_of(int rc, const struct tkb_emit_report *report,
 	if (report->damaged_count > 0 || report->unsafe_count > 0 ||
 	    launchers->damaged > 0)
 		status = status_merge(status, STATUS_UNTRUSTED);
-	if (report->failed_count > 0 || report->busy_count > 0)
-		status = status_merge(status, STATUS_PARTIAL);
 	return status;
 }
 
@@ -122,11 +120,11 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return cli_failed(cli, rc, &err, path);
 
 	rc = emit(cli, args, bundle, &root, &report, &err);
-	if (rc != 0)
+	if (!cli_is_done(rc))
 		(void)cli_failed(cli, rc, &err,
 		                 args->keys.count > 0 ? args->keys.items[0]
 		                                      : path);
-	if (rc != 0 && rc != TKB_ERR_CORRUPT)
+	if (!cli_is_done(rc) && rc != TKB_ERR_CORRUPT)
 		return status_of(rc);
 
 	json_out_text(&cli->json, "layout",

@@ -89,6 +89,7 @@ static int to_file(struct remote_use *use, const char *path,
 {
 	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
 	struct tkb_sink sink;
+	int published;
 	int rc;
 
 	rc = tkb_draft_open(path, &draft, err);
@@ -97,7 +98,10 @@ static int to_file(struct remote_use *use, const char *path,
 	sink = tkb_draft_sink(draft);
 	rc = use->library.pull_bundle(use->remote, use->ref, chosen, &sink,
 	                              report, err);
-	return rc != 0 ? rc : tkb_draft_publish(draft, err);
+	if (!cli_is_done(rc))
+		return rc;
+	published = tkb_draft_publish(draft, err);
+	return published < 0 ? published : rc;
 }
 
 static int to_stdout(struct remote_use *use,
@@ -107,8 +111,9 @@ static int to_stdout(struct remote_use *use,
 	const struct tkb_sink out = cli_sink(use->cli);
 	const int rc = use->library.pull_bundle(use->remote, use->ref, chosen,
 	                                        &out, report, err);
+	const int flushed = cli_is_done(rc) ? cli_flush(use->cli, err) : 0;
 
-	return rc != 0 ? rc : cli_flush(use->cli, err);
+	return flushed < 0 ? flushed : rc;
 }
 
 static int pull(struct remote_use *use, const struct arguments *args,
@@ -182,9 +187,6 @@ static enum status exit_status_of(int rc, const struct tkb_pull_report *report)
 
 	if (report->damaged_count > 0 || report->unsafe_count > 0)
 		status = status_merge(status, STATUS_UNTRUSTED);
-	if (report->failed_count > 0 || report->busy_count > 0 ||
-	    report->gone_count > 0 || report->unfetched_count > 0)
-		status = status_merge(status, STATUS_PARTIAL);
 	return status;
 }
 
@@ -215,7 +217,8 @@ static enum status run_with(struct remote_use *use,
 	json_out_flag(json, "dry_run", args->is_dry_run);
 
 	rc = pull(use, args, &root, report, &err);
-	if (rc != 0)
+	if (!cli_is_done(rc) ||
+	    (args->output != NULL && rc != 0 && report->unreadable_count > 0))
 		(void)remote_use_failed(use, rc, &err, use->ref);
 	if (rc == TKB_ERR_CORRUPT)
 		remote_use_say_repair(use);
@@ -223,7 +226,8 @@ static enum status run_with(struct remote_use *use,
 	 * If single blobs failed, the rest was emitted. A bundle is written
 	 * whole or not at all.
 	 */
-	if (rc != 0 && (report->record_count == 0 || args->output != NULL))
+	if (!cli_is_done(rc) &&
+	    (report->record_count == 0 || args->output != NULL))
 		return status_of(rc);
 	if (args->output == NULL) {
 		json_out_text(json, "layout",

@@ -73,7 +73,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
 	rc = relocate(cli, args, root.path, &report, &err);
-	if (rc != 0)
+	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root.path);
 
 	json_out_text(&cli->json, "layout",
@@ -81,8 +81,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, root.path, &report);
-	return report.left_out_count + report.failed_count > 0 ? STATUS_PARTIAL
-	                                                       : STATUS_DONE;
+	return status_of(rc);
 }
 
 const struct command command_relocate = {
