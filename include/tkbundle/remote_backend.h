@@ -191,8 +191,8 @@ struct tkb_remote_backend {
 	           struct tkb_error *err);
 
 	/**
-	 * Which of `count` blobs are there, and how many bytes have those? In
-	 * as few rounds as can be.
+	 * Which of `count` blobs, at most 512, are there, and how many bytes
+	 * have those? In as few rounds as can be.
 	 *
 	 * @param sizes  of those that are there, or TKB_SIZE_UNKNOWN; NULL
 	 *               where nobody asks

@@ -7,7 +7,8 @@
 #include "remote/remote.h"
 
 enum {
-	CHUNK = 1024 * 1024
+	CHUNK = 1024 * 1024,
+	QUESTIONS = 512 /* blobs that a backend is asked for at once */
 };
 
 int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
@@ -200,10 +201,17 @@ static int has(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                void *self, struct tkb_error *err)
 {
 	const struct question *question = self;
+	int rc = 0;
 
-	return tier->backend->has(tier->self, limits, question->digests,
-	                          question->count, question->answers,
-	                          question->sizes, err);
+	for (size_t at = 0; at < question->count && rc == 0; at += QUESTIONS) {
+		const size_t left = question->count - at;
+
+		rc = tier->backend->has(
+			tier->self, limits, question->digests + at,
+			left < QUESTIONS ? left : QUESTIONS,
+			question->answers + at, question->sizes + at, err);
+	}
+	return rc;
 }
 
 int tkb_remote_has_sized(struct tkb_remote *remote,

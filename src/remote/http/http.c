@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/http/http.h"
 
-enum {
-	HEADS = 512 /* per batch */
-};
+static int prepare(const struct tkb_http_objects *objects, const char *method,
+                   const struct tkb_digest *digest, struct tkb_arena *arena,
+                   struct tkb_http_request *out, struct tkb_error *err)
+{
+	char folder[TKB_HTTP_FOLDER_SIZE] = "cas";
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	if (objects->ref != NULL)
+		tkb_http_ref_folder(objects->ref, folder);
+	tkb_digest_to_hex(digest, hex);
+	out->method = method;
+	return tkb_http_url(objects->self, arena, folder, hex, &out->url, err);
+}
+
+static int judge(const struct tkb_http_objects *objects,
+                 const struct tkb_http_request *request, struct tkb_error *err)
+{
+	return tkb_http_request_judge(request, objects->limits, err);
+}
+
+struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
+                                            const struct tkb_op_limits *limits,
+                                            const char *ref)
+{
+	return (struct tkb_http_objects){ .self = http,
+		                          .client = http->client,
+		                          .limits = limits,
+		                          .ref = ref,
+		                          .prepare = prepare,
+		                          .judge = judge };
+}
 
 static int http_get(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_digest *digest, uint64_t offset,
@@ -86,46 +114,22 @@ static int judge_head(struct tkb_http *http, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-static int send_heads(struct tkb_http *http, const struct tkb_op_limits *limits,
-                      const struct tkb_digest *digests, size_t count, bool *out,
-                      uint64_t *sizes, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	TKB_AUTO(tkb_free_at)
-	struct tkb_http_request *requests =
-		tkb_alloc_array(count, sizeof(*requests));
-	char hex[TKB_DIGEST_HEX_SIZE];
-	int rc = 0;
-
-	if (requests == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < count && rc == 0; i++) {
-		tkb_digest_to_hex(&digests[i], hex);
-		requests[i].method = "HEAD";
-		rc = tkb_http_url(http, &arena, "cas", hex, &requests[i].url,
-		                  err);
-	}
-	if (rc == 0)
-		rc = tkb_http_client_do(http->client, limits, requests, count,
-		                        err);
-	for (size_t i = 0; i < count && rc >= 0; i++)
-		rc = judge_head(http, limits, &requests[i], &out[i],
-		                sizes == NULL ? NULL : &sizes[i], err);
-	return rc < 0 ? rc : 0;
-}
-
 static int http_has(void *self, const struct tkb_op_limits *limits,
                     const struct tkb_digest *digests, size_t count, bool *out,
                     uint64_t *sizes, struct tkb_error *err)
 {
-	int rc = 0;
+	const struct tkb_http_objects objects =
+		tkb_http_objects_of(self, limits, NULL);
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_http_request *requests = NULL;
+	int rc;
 
-	for (size_t done = 0; done < count && rc == 0; done += HEADS)
-		rc = send_heads(self, limits, digests + done,
-		                count - done < HEADS ? count - done : HEADS,
-		                out + done, sizes == NULL ? NULL : sizes + done,
-		                err);
-	return rc;
+	rc = tkb_http_objects_head(&objects, digests, count, &arena, &requests,
+	                           err);
+	for (size_t i = 0; i < count && rc >= 0; i++)
+		rc = judge_head(self, limits, &requests[i], &out[i],
+		                sizes == NULL ? NULL : &sizes[i], err);
+	return rc < 0 ? rc : 0;
 }
 
 static int http_remove(void *self, const struct tkb_op_limits *limits,

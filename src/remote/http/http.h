@@ -30,7 +30,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "remote/backends.h"
-#include "remote/net/http_client.h"
+#include "remote/net/http_objects.h"
 
 enum tkb_http_listing_mode {
 	TKB_HTTP_UNKNOWN,
@@ -77,9 +77,6 @@ TKB_NODISCARD int tkb_http_listing_add(struct tkb_http_listing *listing,
 /* Is it a file whose name is a digest? */
 bool tkb_http_is_ours(const struct tkb_http_file *file);
 
-/* Seconds between two times; 0 where one is not known. */
-uint64_t tkb_http_age(int64_t now_s, int64_t then_s);
-
 /* "ref/<name>", slashes as commas. */
 enum {
 	TKB_HTTP_FOLDER_SIZE = 256
@@ -92,6 +89,11 @@ TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
                                struct tkb_arena *arena, const char *folder,
                                const char *name, const char **out,
                                struct tkb_error *err);
+
+/* The records of `ref`, or, where that is NULL, the blobs. */
+struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
+                                            const struct tkb_op_limits *limits,
+                                            const char *ref);
 
 /* Do one request. Returns what tkb_http_request_judge() does. */
 TKB_NODISCARD int tkb_http_ask(struct tkb_http *http,

@@ -39,13 +39,6 @@ bool tkb_http_is_ours(const struct tkb_http_file *file)
 	       tkb_digest_from_hex(tkb_text(file->name), &digest);
 }
 
-uint64_t tkb_http_age(int64_t now_s, int64_t then_s)
-{
-	return now_s <= 0 || then_s <= 0 || then_s >= now_s
-	               ? 0
-	               : (uint64_t)(now_s - then_s);
-}
-
 void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE])
 {
 	const size_t size = strlen("ref/");

@@ -125,20 +125,16 @@ int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
 	return receive(&load, sink, err);
 }
 
-static size_t batch_of(size_t count)
+int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
+                  const struct tkb_digest *digests, size_t count, bool *out,
+                  uint64_t *sizes, struct tkb_error *err)
 {
-	return count < BATCH ? count : BATCH;
-}
-
-static int has_batch(struct tkb_redis *redis,
-                     const struct tkb_op_limits *limits,
-                     const struct tkb_digest *digests, size_t count, bool *out,
-                     uint64_t *sizes, struct tkb_error *err)
-{
+	struct tkb_redis *redis = self;
 	size_t ignored = 0;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; i < count; i++) {
+	rc = tkb_resp_drain(&redis->resp, limits, err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
 		char key[TKB_REDIS_KEY_SIZE];
 
 		tkb_redis_blob_key(redis, &digests[i], key);
@@ -161,21 +157,6 @@ static int has_batch(struct tkb_redis *redis,
 		if (sizes != NULL)
 			sizes[i] = size > 0 ? (uint64_t)size : 0;
 	}
-	return rc;
-}
-
-int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digests, size_t count, bool *out,
-                  uint64_t *sizes, struct tkb_error *err)
-{
-	struct tkb_redis *redis = self;
-	int rc;
-
-	rc = tkb_resp_drain(&redis->resp, limits, err);
-	for (size_t at = 0; at < count && rc == 0; at += BATCH)
-		rc = has_batch(redis, limits, digests + at,
-		               batch_of(count - at), out + at,
-		               sizes == NULL ? NULL : sizes + at, err);
 	return rc;
 }
 
@@ -318,6 +299,8 @@ int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
 	tkb_digests_sort(&found); /* SCAN may return a key twice */
 	for (size_t at = 0; at < found.count && rc == 0; at += BATCH)
 		rc = report_batch(redis, limits, found.items + at,
-		                  batch_of(found.count - at), visitor, err);
+		                  found.count - at < BATCH ? found.count - at
+		                                           : BATCH,
+		                  visitor, err);
 	return rc;
 }

@@ -21,13 +21,12 @@
 #include "base/digest.h"
 #include "remote/backends.h"
 #include "remote/s3/sigv4.h"
-#include "remote/net/http_client.h"
+#include "remote/net/http_objects.h"
 
 enum {
-	TKB_S3_REFUSAL_LIMIT =
-		16 * 1024, /* of an answer that says what fails */
 	TKB_S3_SETTINGS_LIMIT = 1024 * 1024,
-	TKB_S3_REF_SIZE = 256
+	TKB_S3_REF_SIZE = 256,
+	TKB_S3_KEY_SIZE = TKB_S3_REF_SIZE + 80
 };
 
 /* The credentials. Owned, and wiped on release. */
@@ -93,12 +92,12 @@ TKB_NODISCARD int tkb_s3_keep(struct tkb_arena *arena,
 /* A request, before it is signed. */
 struct tkb_s3_ask {
 	const char *method;
-	const char *key; /* below the prefix; NULL: the bucket itself */
+	const char *ref; /* whose record it is about; NULL: a blob */
+	const struct tkb_digest *digest; /* of that; NULL: the bucket itself */
 	const struct tkb_sigv4_pair *query;
 	size_t query_count;
-	const struct tkb_blob *body;     /* NULL: none */
-	const struct tkb_digest *digest; /* the body's */
-	bool is_copy;                    /* of the object onto itself */
+	const struct tkb_blob *body; /* NULL: none */
+	bool is_copy;                /* of the object onto itself */
 };
 
 /* Sign it, as of now. `arena` owns what `out` points to. */
@@ -108,11 +107,17 @@ TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
                                  struct tkb_http_request *out,
                                  struct tkb_error *err);
 
-/* Do one, and judge it. */
+/* Prepare a request in which nothing but its sink is set, do it and judge it. */
 TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3,
                             const struct tkb_op_limits *limits,
+                            const struct tkb_s3_ask *ask,
                             struct tkb_http_request *request,
                             struct tkb_error *err);
+
+/* The records of `ref`, or, where that is NULL, the blobs. */
+struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
+                                          const struct tkb_op_limits *limits,
+                                          const char *ref);
 
 /* What the answer means: as tkb_http_request_judge(), with S3's own reasons. */
 TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
@@ -121,8 +126,8 @@ TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
                                struct tkb_error *err);
 
 /* "cas/<sha256>", or "ref/<name>/<sha256>"; without a digest what begins so. */
-TKB_NODISCARD int tkb_s3_key(const char *ref, const struct tkb_digest *digest,
-                             struct tkb_buf *out, struct tkb_error *err);
+void tkb_s3_key(const char *ref, const struct tkb_digest *digest,
+                char out[TKB_S3_KEY_SIZE]);
 
 struct tkb_s3_item {
 	const char *name; /* without the listing's start */
@@ -144,17 +149,12 @@ TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3,
                               const struct tkb_s3_listing *listing,
                               struct tkb_error *err);
 
-/* Store `blob`. */
+/* Store a record of `ref`, or, where that is NULL, a blob. */
 TKB_NODISCARD int tkb_s3_store(struct tkb_s3 *s3,
                                const struct tkb_op_limits *limits,
-                               const char *key, const struct tkb_digest *digest,
+                               const char *ref, const struct tkb_digest *digest,
                                const struct tkb_blob *blob,
                                struct tkb_error *err);
-
-/* Remove an object; TKB_MISS where it is not there. */
-TKB_NODISCARD int tkb_s3_erase(struct tkb_s3 *s3,
-                               const struct tkb_op_limits *limits,
-                               const char *key, struct tkb_error *err);
 
 /* What struct tkb_remote_backend wants. */
 int tkb_s3_get(void *self, const struct tkb_op_limits *limits,

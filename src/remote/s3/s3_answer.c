@@ -199,14 +199,18 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 }
 
 int tkb_s3_do(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-              struct tkb_http_request *request, struct tkb_error *err)
+              const struct tkb_s3_ask *ask, struct tkb_http_request *request,
+              struct tkb_error *err)
 {
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf refusal = TKB_BUF_INIT(TKB_S3_REFUSAL_LIMIT);
+	struct tkb_buf refusal = TKB_BUF_INIT(TKB_HTTP_REFUSAL_LIMIT);
 	int rc;
 
 	request->refusal = &refusal;
-	rc = tkb_http_client_do(s3->client, limits, request, 1, err);
+	rc = tkb_s3_prepare(s3, ask, &arena, request, err);
+	if (rc == 0)
+		rc = tkb_http_client_do(s3->client, limits, request, 1, err);
 	if (rc == 0)
 		rc = tkb_s3_judge(s3, limits, request, err);
 	request->refusal = NULL;

@@ -20,25 +20,19 @@ enum {
 	"e3b0c44298fc1c149afbf4c8996fb924"                                     \
 	"27ae41e4649b934ca495991b7852b855"
 
-int tkb_s3_key(const char *ref, const struct tkb_digest *digest,
-               struct tkb_buf *out, struct tkb_error *err)
+void tkb_s3_key(const char *ref, const struct tkb_digest *digest,
+                char out[TKB_S3_KEY_SIZE])
 {
 	char folder[TKB_S3_REF_SIZE] = "";
-	char hex[TKB_DIGEST_HEX_SIZE];
+	char hex[TKB_DIGEST_HEX_SIZE] = "";
 
-	tkb_buf_reset(out);
 	if (ref != NULL)
 		tkb_ref_to_folder(ref, folder, sizeof(folder));
-	tkb_buf_add_text(out, ref != NULL ? "ref/" : "cas/");
-	tkb_buf_add_text(out, folder);
-	if (folder[0] != '\0')
-		tkb_buf_add_byte(out, '/');
-	if (digest != NULL) {
+	if (digest != NULL)
 		tkb_digest_to_hex(digest, hex);
-		tkb_buf_add_text(out, hex);
-	}
-	tkb_buf_add_byte(out, '\0');
-	return tkb_buf_check(out, err);
+	(void)snprintf(out, TKB_S3_KEY_SIZE, "%s%s%s%s",
+	               ref != NULL ? "ref/" : "cas/", folder,
+	               folder[0] != '\0' ? "/" : "", hex);
 }
 
 /* The parts of a request that are signed. The arena owns the texts. */
@@ -70,9 +64,12 @@ static void add_header(struct parts *parts, const char *name, const char *value)
 		(struct tkb_sigv4_pair){ name, value };
 }
 
-static void add_key(const struct tkb_s3 *s3, const char *key,
+static void add_key(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
                     struct tkb_buf *out)
 {
+	char key[TKB_S3_KEY_SIZE];
+
+	tkb_s3_key(ask->ref, ask->digest, key);
 	tkb_buf_add_byte(out, '/');
 	tkb_escape(out, s3->site.prefix, "/");
 	tkb_escape(out, key, "/");
@@ -85,8 +82,8 @@ static int make_path(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	int rc;
 
 	tkb_buf_add_text(&text, s3->site.path);
-	if (ask->key != NULL)
-		add_key(s3, ask->key, &text);
+	if (ask->digest != NULL)
+		add_key(s3, ask, &text);
 	else if (text.size == 0)
 		tkb_buf_add_byte(&text, '/');
 	rc = tkb_s3_keep(parts->arena, &text, &parts->path, err);
@@ -115,7 +112,7 @@ static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	if (ask->is_copy) {
 		tkb_buf_add_byte(&source, '/');
 		tkb_buf_add_text(&source, s3->site.bucket);
-		add_key(s3, ask->key, &source);
+		add_key(s3, ask, &source);
 		rc = tkb_s3_keep(parts->arena, &source, &origin, err);
 		add_header(parts, "x-amz-copy-source", origin);
 	}
@@ -204,7 +201,7 @@ int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	struct parts parts = { .arena = arena, .payload = EMPTY_DIGEST };
 	int rc;
 
-	if (ask->digest != NULL)
+	if (ask->body != NULL && !ask->is_copy)
 		tkb_digest_to_hex(ask->digest, parts.payload);
 	tkb_sigv4_date((int64_t)time(NULL), parts.date);
 	rc = make_path(s3, ask, &parts, err);

@@ -170,7 +170,6 @@ static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                const struct page *page, struct tkb_http_request *request,
                struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_sigv4_pair query[5] = {
 		{ "list-type", "2" },
 		{ "encoding-type", "url" },
@@ -188,9 +187,7 @@ static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 		query[wanted.query_count++] = (struct tkb_sigv4_pair){
 			"continuation-token", (const char *)page->token.data
 		};
-	rc = tkb_s3_prepare(s3, &wanted, &arena, request, err);
-	if (rc == 0)
-		rc = tkb_s3_do(s3, limits, request, err);
+	rc = tkb_s3_do(s3, limits, &wanted, request, err);
 	return rc == TKB_MISS ? fail_strange(err) : rc;
 }
 
