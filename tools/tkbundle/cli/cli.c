@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -162,4 +163,11 @@ int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
 void cli_close_draft(struct tkb_draft **draft)
 {
 	tkb_draft_close(*draft);
+}
+
+const char *cli_variable(const char *name)
+{
+	const char *const value = getenv(name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
 }

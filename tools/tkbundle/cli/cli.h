@@ -32,6 +32,9 @@ struct cli {
 	struct json_out json;          /* a document, if --json was given */
 };
 
+/* The value of an environment variable; NULL if it is unset or empty. */
+const char *cli_variable(const char *name);
+
 /* For TKB_AUTO. */
 void cli_close_draft(struct tkb_draft **draft);
 

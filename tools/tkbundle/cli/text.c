@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tkbundle/error.h>
 
@@ -125,6 +126,14 @@ void text_counts(const struct text_count *counts, size_t count, char *out,
 const char *text_plural(uint64_t count, const char *one, const char *many)
 {
 	return count == 1 ? one : many;
+}
+
+bool text_ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text);
+	const size_t size = strlen(end);
+
+	return length >= size && strcmp(text + length - size, end) == 0;
 }
 
 void text_free(char **text)

@@ -3,6 +3,7 @@
 #define TKBUNDLE_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,6 +60,8 @@ void text_counts(const struct text_count *counts, size_t count, char *out,
 
 /* "entry" for 1, "entries" for any other number. */
 const char *text_plural(uint64_t count, const char *one, const char *many);
+
+bool text_ends_with(const char *text, const char *end);
 
 /* For TKB_AUTO: free what a `char *` points to. */
 void text_free(char **text);

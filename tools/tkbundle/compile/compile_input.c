@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/fd.h"
+
 enum {
 	SIZE_LIMIT = 512 * 1024 * 1024
 };
@@ -43,41 +45,15 @@ bool compile_input_kind(const char *path, enum tkb_source_kind *out)
 	return false;
 }
 
-static void close_at(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
-
-static int read_all(int fd, const char *path, char *data, size_t size,
-                    struct tkb_error *err)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		const ssize_t got = read(fd, data + done, size - done);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return cli_error(err, TKB_ERR_IO,
-			                 "cannot read '%s': %s", path,
-			                 got == 0 ? "it became shorter"
-			                          : strerror(errno));
-		done += (size_t)got;
-	}
-	return 0;
-}
-
 int compile_input_file(const char *path, struct tkb_bytes *out,
                        struct tkb_error *err)
 {
-	TKB_AUTO(close_at)
+	TKB_AUTO(fd_close)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
 	size_t size;
+	ssize_t got;
 	char *data;
-	int rc;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return TKB_MISS;
@@ -93,12 +69,15 @@ int compile_input_file(const char *path, struct tkb_bytes *out,
 	data = calloc(1, size + 1);
 	if (data == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	rc = read_all(fd, path, data, size, err);
-	if (rc < 0)
+	got = fd_read(fd, data, size);
+	if (got != (ssize_t)size) {
 		free(data);
-	else
-		*out = (struct tkb_bytes){ data, size };
-	return rc;
+		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
+		                 got < 0 ? strerror(errno)
+		                         : "it became shorter");
+	}
+	*out = (struct tkb_bytes){ data, size };
+	return 0;
 }
 
 /* Accept Triton's own metadata only; another file may have that name. */

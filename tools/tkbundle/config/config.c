@@ -217,20 +217,13 @@ static int load_file(struct config *config, const char *path,
 	return reading.rc;
 }
 
-static const char *variable(const char *name)
-{
-	const char *const value = getenv(name);
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 /*
  * Without $HOME there is no user's file; asking a name service could take long.
  */
 static int user_path(char **out)
 {
-	const char *const xdg = variable("XDG_CONFIG_HOME");
-	const char *const home = variable("HOME");
+	const char *const xdg = cli_variable("XDG_CONFIG_HOME");
+	const char *const home = cli_variable("HOME");
 	int length = 0;
 
 	if (xdg != NULL && xdg[0] == '/')
@@ -244,7 +237,7 @@ static int user_path(char **out)
 
 bool config_path(size_t index, char **out)
 {
-	const char *const named = variable("TKBUNDLE_CONFIG");
+	const char *const named = cli_variable("TKBUNDLE_CONFIG");
 
 	*out = NULL;
 	if (named != NULL && index != 0)
@@ -264,7 +257,7 @@ static int load_path(struct config *config, size_t index, struct tkb_error *err)
 		return no_memory(err);
 	if (path == NULL)
 		return 0;
-	if (variable("TKBUNDLE_CONFIG") != NULL)
+	if (cli_variable("TKBUNDLE_CONFIG") != NULL)
 		kind = CONFIG_FILE_NAMED;
 	else if (index != 0)
 		kind = CONFIG_FILE_USER;
@@ -274,7 +267,7 @@ static int load_path(struct config *config, size_t index, struct tkb_error *err)
 static int load_variable(struct config *config, size_t index,
                          struct tkb_error *err)
 {
-	const char *const text = variable(specs[index].variable);
+	const char *const text = cli_variable(specs[index].variable);
 
 	if (text == NULL)
 		return 0;

@@ -9,15 +9,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 #include "cli/text.h"
 
-#define SIZE_LIMIT ((size_t)64 * 1024)
-
-static void close_at(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
+enum {
+	SIZE_LIMIT = 64 * 1024
+};
 
 static int cannot_read(const char *path, struct tkb_error *err)
 {
@@ -45,23 +42,16 @@ static int check(const char *path, enum config_file_kind kind,
 static int read_all(int fd, const char *path, char *data, size_t *size_out,
                     struct tkb_error *err)
 {
-	size_t size = 0;
-	ssize_t got = 1;
+	const ssize_t size = fd_read(fd, data, SIZE_LIMIT + 1);
 
-	while (got != 0 && size <= SIZE_LIMIT) {
-		got = read(fd, data + size, SIZE_LIMIT + 1 - size);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return cannot_read(path, err);
-		size += (size_t)got;
-	}
-	if (size > SIZE_LIMIT || memchr(data, '\0', size) != NULL)
+	if (size < 0)
+		return cannot_read(path, err);
+	if (size > SIZE_LIMIT || memchr(data, '\0', (size_t)size) != NULL)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' is no file of 'name = value' lines",
 		                 path);
 	data[size] = '\0';
-	*size_out = size;
+	*size_out = (size_t)size;
 	return 0;
 }
 
@@ -69,7 +59,7 @@ static int read_all(int fd, const char *path, char *data, size_t *size_out,
 static int load(const char *path, enum config_file_kind kind, char *data,
                 size_t *size_out, struct tkb_error *err)
 {
-	TKB_AUTO(close_at)
+	TKB_AUTO(fd_close)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	int rc;

@@ -10,14 +10,6 @@
 
 #define INDUCTOR_NAME "torchinductor"
 
-/* @return the variable's value, or NULL where it is unset or empty */
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 /* How long `path` is without the slashes at its end. */
 static size_t trimmed_length(const char *path)
 {
@@ -30,7 +22,7 @@ static size_t trimmed_length(const char *path)
 
 static bool is_inductor(const char *path)
 {
-	const char *inductor = variable("TORCHINDUCTOR_CACHE_DIR");
+	const char *inductor = cli_variable("TORCHINDUCTOR_CACHE_DIR");
 	const size_t length = trimmed_length(path);
 	size_t name = length;
 
@@ -46,11 +38,11 @@ static bool is_inductor(const char *path)
 /* Triton's own default. `*out` is left alone if there is no home folder. */
 static int make_default(char **out, struct tkb_error *err)
 {
-	const char *home = variable("TRITON_HOME");
+	const char *home = cli_variable("TRITON_HOME");
 	const struct passwd *user;
 
 	if (home == NULL)
-		home = variable("HOME");
+		home = cli_variable("HOME");
 	if (home == NULL) {
 		user = getpwuid(getuid());
 		home = user != NULL ? user->pw_dir : NULL;
@@ -74,9 +66,9 @@ int root_choose(const char *given, struct root *out, struct tkb_error *err)
 	int rc;
 
 	if (given == NULL)
-		given = variable("TRITON_CACHE_DIR");
+		given = cli_variable("TRITON_CACHE_DIR");
 	if (given == NULL)
-		given = variable("TORCHINDUCTOR_CACHE_DIR");
+		given = cli_variable("TORCHINDUCTOR_CACHE_DIR");
 
 	if (given != NULL) {
 		root.path = strdup(given);

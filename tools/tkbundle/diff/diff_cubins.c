@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 
 /* One pass over the cubins of one side. */
 struct pass {
@@ -21,12 +22,6 @@ struct pass {
 	int (*take)(struct pass *pass, struct diff_cubin *cubin,
 	            struct tkb_bytes bytes, struct tkb_error *err);
 };
-
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
 
 static void release_pass(struct pass *pass)
 {
@@ -72,23 +67,12 @@ static int open_nameless(int *fd_out, struct tkb_error *err)
 static int keep_cubin(struct pass *pass, struct diff_cubin *cubin,
                       struct tkb_bytes bytes, struct tkb_error *err)
 {
-	const char *const data = bytes.data;
-	size_t done = 0;
-
+	if (!fd_write(pass->fd, bytes))
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot write a temporary file: %s",
+		                 strerror(errno));
 	cubin->offset = pass->used;
 	cubin->size = bytes.size;
-	while (done < bytes.size) {
-		const ssize_t written =
-			pwrite(pass->fd, data + done, bytes.size - done,
-		               (off_t)(pass->used + done));
-
-		if (written < 0 && errno != EINTR)
-			return cli_error(err, TKB_ERR_IO,
-			                 "cannot write a temporary file: %s",
-			                 strerror(errno));
-		done += written > 0 ? (size_t)written : 0;
-	}
-
 	pass->used += bytes.size;
 	return 0;
 }
@@ -97,26 +81,18 @@ static int keep_cubin(struct pass *pass, struct diff_cubin *cubin,
 static int recall(struct pass *pass, const struct diff_cubin *cubin,
                   struct tkb_error *err)
 {
-	size_t done = 0;
+	ssize_t got;
 
 	tkb_memory_release(&pass->kept);
 	pass->kept.data = malloc(cubin->size + 1);
 	if (pass->kept.data == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 
-	while (done < cubin->size) {
-		const ssize_t got = pread(pass->fd, pass->kept.data + done,
-		                          cubin->size - done,
-		                          (off_t)(cubin->offset + done));
-
-		if (got == 0 || (got < 0 && errno != EINTR))
-			return cli_error(err, TKB_ERR_IO,
-			                 "cannot read a temporary file: %s",
-			                 got == 0 ? "it is cut short"
-			                          : strerror(errno));
-		done += got > 0 ? (size_t)got : 0;
-	}
-
+	got = fd_read_at(pass->fd, pass->kept.data, cubin->size, cubin->offset);
+	if (got != (ssize_t)cubin->size)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot read a temporary file: %s",
+		                 got < 0 ? strerror(errno) : "it is cut short");
 	pass->kept.size = cubin->size;
 	return 0;
 }
@@ -245,7 +221,7 @@ int diff_cubins(const struct source *a, const struct source *b,
                 const struct diff *diff, struct diff_cubins *out,
                 struct tkb_error *err)
 {
-	TKB_AUTO(close_fd) int fd = -1;
+	TKB_AUTO(fd_close) int fd = -1;
 	TKB_AUTO(release_pass) struct pass a_pass = { .cubins = out };
 	TKB_AUTO(release_pass) struct pass b_pass = { .cubins = out };
 	const size_t count = list_cubins(diff, NULL);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/fd.h"
 #include "cli/text.h"
 
 enum {
@@ -30,31 +31,13 @@ static const struct tool tools[] = {
 	{ "cuobjdump", "-sass" },
 };
 
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
-
 static int write_fd(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	const int *const fd = self;
-	const char *at = bytes.data;
-	size_t left = bytes.size;
 
-	while (left > 0) {
-		const ssize_t written = write(*fd, at, left);
-
-		if (written < 0 && errno != EINTR)
-			return cli_error(err, TKB_ERR_IO,
-			                 "cannot keep the cubin: %s",
-			                 strerror(errno));
-		if (written > 0) {
-			at += written;
-			left -= (size_t)written;
-		}
-	}
-
+	if (!fd_write(*fd, bytes))
+		return cli_error(err, TKB_ERR_IO, "cannot keep the cubin: %s",
+		                 strerror(errno));
 	return 0;
 }
 
@@ -123,13 +106,6 @@ static int start(const struct tool *tool, const char *folder,
 	return posix_spawnp(out, path, actions, NULL, argv, environ);
 }
 
-static const char *variable(const char *name)
-{
-	const char *const value = getenv(name);
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 /* Folders to look in, after the PATH; each is owned. */
 struct folders {
 	char *items[FOLDERS_LIMIT];
@@ -159,9 +135,9 @@ static int add_folder(struct folders *folders, const char *path, size_t length,
 /* Triton's wheels have nvdisasm beside their ptxas. */
 static int list_folders(struct folders *out, struct tkb_error *err)
 {
-	const char *const homes[] = { variable("CUDA_HOME"),
-		                      variable("CUDA_PATH") };
-	const char *const ptxas = variable("TRITON_PTXAS_PATH");
+	const char *const homes[] = { cli_variable("CUDA_HOME"),
+		                      cli_variable("CUDA_PATH") };
+	const char *const ptxas = cli_variable("TRITON_PTXAS_PATH");
 	const char *const slash = ptxas == NULL ? NULL : strrchr(ptxas, '/');
 	const char usual[] = "/usr/local/cuda/bin";
 	int rc = 0;
@@ -199,7 +175,7 @@ static int start_any(const posix_spawn_file_actions_t *actions, pid_t *out,
                      const char **name_out, struct tkb_error *err)
 {
 	TKB_AUTO(folders_release) struct folders folders = { .count = 0 };
-	const char *const named = variable("TRITON_NVDISASM_PATH");
+	const char *const named = cli_variable("TRITON_NVDISASM_PATH");
 	int rc;
 
 	if (named != NULL)
@@ -298,7 +274,7 @@ static int disassemble(struct cli *cli, int cubin_fd, struct tkb_error *err)
 int sass_print(struct cli *cli, const struct source *source, size_t index,
                size_t file, struct tkb_error *err)
 {
-	TKB_AUTO(close_fd) int cubin = memfd_create("cubin", MFD_CLOEXEC);
+	TKB_AUTO(fd_close) int cubin = memfd_create("cubin", MFD_CLOEXEC);
 	const struct tkb_sink sink = { .write = write_fd, .self = &cubin };
 	int rc;
 

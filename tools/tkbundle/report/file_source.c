@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 
 static int cannot_read(const char *name, struct tkb_error *err)
 {
@@ -48,25 +49,17 @@ static int read_at(void *self, uint64_t offset, void *data, size_t size,
                    size_t *got_out, struct tkb_error *err)
 {
 	struct file_source *const file = self;
-	char *const bytes = data;
-	size_t done = 0;
-	ssize_t got = 1;
+	ssize_t got;
 
 	if (file->is_pipe && offset != file->done)
 		return cli_error(err, TKB_ERR_IO, "'%s' can be read only once",
 		                 file->name);
-	while (done < size && got != 0) {
-		got = file->is_pipe ? read(file->fd, bytes + done, size - done)
-		                    : pread(file->fd, bytes + done, size - done,
-		                            (off_t)(offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return cannot_read(file->name, err);
-		done += (size_t)got;
-	}
-	file->done += file->is_pipe ? done : 0;
-	*got_out = done;
+	got = file->is_pipe ? fd_read(file->fd, data, size)
+	                    : fd_read_at(file->fd, data, size, offset);
+	if (got < 0)
+		return cannot_read(file->name, err);
+	*got_out = (size_t)got;
+	file->done += *got_out;
 	return 0;
 }
 

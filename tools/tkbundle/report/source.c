@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/text.h"
 #include "cli/cli.h"
 
 bool source_is_cache(const char *path)
@@ -94,6 +95,14 @@ bool source_is_moved(const struct source *source, size_t index)
 {
 	return source->cache != NULL &&
 	       tkb_cache_is_moved(source->cache, index);
+}
+
+bool source_is_group(const char *name)
+{
+	static const char prefix[] = "__grp__";
+
+	return strncmp(name, prefix, strlen(prefix)) == 0 &&
+	       text_ends_with(name, ".json");
 }
 
 int source_find(const struct source *source, const char *prefix,

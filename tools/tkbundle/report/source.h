@@ -57,6 +57,9 @@ const struct tkb_entry *source_entry(const struct source *source, size_t index);
 /* Is the entry recorded at another place than where it lies? */
 bool source_is_moved(const struct source *source, size_t index);
 
+/* Is a file of an entry called as group files are? */
+bool source_is_group(const char *name);
+
 /* Codes as of tkb_bundle_find(). */
 TKB_NODISCARD int source_find(const struct source *source, const char *prefix,
                               size_t *index_out, struct tkb_error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 #include "config/paths.h"
 
 struct search {
@@ -18,20 +19,6 @@ struct search {
 static void release(struct search *search)
 {
 	tkb_memory_release(&search->own);
-}
-
-static bool ends_with(const char *name, const char *suffix)
-{
-	const size_t length = strlen(name);
-	const size_t wanted = strlen(suffix);
-
-	return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
-}
-
-static bool is_group(const char *name)
-{
-	return strncmp(name, "__grp__", strlen("__grp__")) == 0 &&
-	       ends_with(name, ".json");
 }
 
 static int search_bytes(struct search *search, struct stats_type *type,
@@ -78,7 +65,7 @@ static int find_own(struct search *search, size_t index, struct tkb_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
-		if (!is_group(entry->files[i].name))
+		if (!source_is_group(entry->files[i].name))
 			continue;
 		rc = source_read_file(search->source, index, i, &group, err);
 		if (rc == 0)
@@ -112,7 +99,7 @@ static int search_file(void *self, size_t index, size_t file,
 	int rc = 0;
 
 	/* A bundle has sentinels in their place. */
-	if (search->source->cache == NULL || !ends_with(name, ".json"))
+	if (search->source->cache == NULL || !text_ends_with(name, ".json"))
 		return search_bytes(search, type, bytes, err);
 
 	if (search->entry != index)

@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "run/run_loop.h"
 
 #define NOT_FOUND 127
@@ -23,30 +24,23 @@ static const char *variable_of(const struct run_plan *plan)
 	                         : "TRITON_CACHE_DIR";
 }
 
-static const char *value_of(const char *name)
-{
-	const char *const value = getenv(name);
-
-	return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 /* Put the root into the environment, where the user has not. */
 static void set_root(const struct run_plan *plan)
 {
 	const char *const name = variable_of(plan);
 
 	/* The root that the user set cannot be used. */
-	if (plan->has_root && (plan->is_other || value_of(name) == NULL))
+	if (plan->has_root && (plan->is_other || cli_variable(name) == NULL))
 		(void)setenv(name, plan->root, 1);
 }
 
 const char *run_command_elsewhere(const struct run *run)
 {
 	const struct run_plan *const plan = &run->shared->plan;
-	const char *const own = value_of(variable_of(plan));
+	const char *const own = cli_variable(variable_of(plan));
 	/* Inductor prefers this variable, too. */
 	const char *const stronger =
-		plan->is_inductor ? value_of("TRITON_CACHE_DIR") : NULL;
+		plan->is_inductor ? cli_variable("TRITON_CACHE_DIR") : NULL;
 
 	if (stronger != NULL)
 		return "TRITON_CACHE_DIR";

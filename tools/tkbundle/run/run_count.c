@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "cli/fd.h"
 #include "run/run_document.h"
 #include "run/run_scan.h"
 #include "run/run_watch.h"
@@ -20,24 +21,13 @@ struct count {
 	bool has_document;
 };
 
-static void free_json(json_t **value)
-{
-	json_decref(*value);
-}
-
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
-
 /* Does reading update the access time? The library tries it the same way. */
 static void try_times(void *self, const char *path)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
 		                                 { .tv_nsec = UTIME_OMIT } };
 	bool *const has_times = self;
-	TKB_AUTO(close_fd)
+	TKB_AUTO(fd_close)
 	int fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct statvfs system;
 	struct stat status;
@@ -147,9 +137,9 @@ void run_watch_count(void *self)
 {
 	struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
-	TKB_AUTO(free_json) json_t *emitted = json_object();
-	TKB_AUTO(free_json) json_t *known = json_object();
-	TKB_AUTO(free_json) json_t *old = json_object();
+	json_auto_t *emitted = json_object();
+	json_auto_t *known = json_object();
+	json_auto_t *old = json_object();
 	struct run_counts counts = { .has_access_times = true };
 	struct count count = { .run = run,
 		               .counts = &counts,

@@ -7,13 +7,6 @@
 
 #include <jansson.h>
 
-#include "cli/cli.h"
-
-static void free_json(json_t **value)
-{
-	json_decref(*value);
-}
-
 /* What the child printed ends where it stands, which it shares with us. */
 static json_t *read_document(const struct run_child *pull)
 {
@@ -45,7 +38,7 @@ bool run_document_each(const struct run_child *pull,
                                      const char *key, bool is_emitted),
                        void *self)
 {
-	TKB_AUTO(free_json) json_t *document = read_document(pull);
+	json_auto_t *document = read_document(pull);
 	size_t index;
 	json_t *entry;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_links.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +11,10 @@
 
 #include <jansson.h>
 
-#include "cli/cli.h"
+#include "cli/auto.h"
+#include "cli/fd.h"
+#include "cli/text.h"
+#include "report/source.h"
 #include "run/run_scan.h"
 
 #define PATH_SIZE 4096
@@ -33,38 +35,13 @@ struct roots {
 	const char *to_root; /* the new folder of keys */
 };
 
-static void close_folder(DIR **folder)
-{
-	if (*folder != NULL)
-		(void)closedir(*folder);
-}
-
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-}
-
-static void free_json(json_t **value)
-{
-	json_decref(*value);
-}
-
-static void free_text(char **text)
-{
-	free(*text);
-}
-
 /* Each item of the folder `fd`, which stays open. */
 static bool each_item(int fd, bool (*visit)(void *self, const char *name),
                       void *self)
 {
-	const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	TKB_AUTO(close_folder) DIR *folder = own >= 0 ? fdopendir(own) : NULL;
+	TKB_AUTO(folder_close) DIR *folder = folder_open(fd, ".", 0);
 	bool is_good = folder != NULL;
 
-	if (folder == NULL && own >= 0)
-		(void)close(own);
 	for (const struct dirent *item = is_good ? readdir(folder) : NULL;
 	     item != NULL && is_good; item = readdir(folder)) {
 		if (item->d_name[0] != '.')
@@ -81,7 +58,7 @@ static bool link_file(void *self, const char *name)
 	struct stat status;
 	int length;
 
-	if (run_scan_is_group(name) ||
+	if (source_is_group(name) ||
 	    fstatat(move->from_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(status.st_mode))
 		return true;
@@ -127,10 +104,10 @@ static void rewrite(json_t *group, const struct move *move)
 
 static char *read_group(const struct move *move, const char *name)
 {
-	TKB_AUTO(close_fd)
+	TKB_AUTO(fd_close)
 	int fd = openat(move->from_fd, name,
 	                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	TKB_AUTO(free_json) json_t *group = NULL;
+	json_auto_t *group = NULL;
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
@@ -143,35 +120,17 @@ static char *read_group(const struct move *move, const char *name)
 	return json_dumps(group, JSON_ENSURE_ASCII);
 }
 
-static bool write_text(int fd, const char *text)
-{
-	const struct timespec never[] = { { .tv_sec = 0 },
-		                          { .tv_nsec = UTIME_OMIT } };
-	size_t left = strlen(text);
-
-	while (left > 0) {
-		const ssize_t written = write(fd, text, left);
-
-		if (written < 0 && errno != EINTR)
-			return false;
-		if (written > 0) {
-			text += written;
-			left -= (size_t)written;
-		}
-	}
-
-	(void)futimens(fd, never); /* the use stamp */
-	return true;
-}
-
 static bool publish(void *self, const char *name)
 {
+	static const struct timespec never[] = { { .tv_sec = 0 },
+		                                 { .tv_nsec = UTIME_OMIT } };
 	struct move *const move = self;
-	TKB_AUTO(free_text) char *text = NULL;
-	TKB_AUTO(close_fd) int fd = -1;
+	TKB_AUTO(text_free) char *text = NULL;
+	TKB_AUTO(fd_close) int fd = -1;
 	char draft[64];
+	bool is_written;
 
-	if (!run_scan_is_group(name))
+	if (!source_is_group(name))
 		return true;
 	text = read_group(move, name);
 	if (text == NULL)
@@ -181,8 +140,11 @@ static bool publish(void *self, const char *name)
 	fd = openat(move->to_fd, draft,
 	            O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 	            0666);
-	if (fd >= 0 && write_text(fd, text) &&
-	    renameat(move->to_fd, draft, move->to_fd, name) == 0)
+	is_written = fd >= 0 &&
+	             fd_write(fd, (struct tkb_bytes){ text, strlen(text) });
+	if (is_written)
+		(void)futimens(fd, never); /* the use stamp */
+	if (is_written && renameat(move->to_fd, draft, move->to_fd, name) == 0)
 		return true;
 	(void)unlinkat(move->to_fd, draft, 0);
 	return false;
@@ -194,8 +156,8 @@ static void link_entry(void *self, int root_fd, const char *path,
 	const struct roots *const roots = self;
 	char old[PATH_SIZE];
 	struct move move = { .path = old };
-	TKB_AUTO(close_fd) int from = -1;
-	TKB_AUTO(close_fd) int to = -1;
+	TKB_AUTO(fd_close) int from = -1;
+	TKB_AUTO(fd_close) int to = -1;
 	struct stat status;
 
 	if (snprintf(old, sizeof(old), "%s/%s", path, key) >= PATH_SIZE ||
@@ -228,7 +190,7 @@ static bool retract(void *self, const char *name)
 {
 	const int *const fd = self;
 
-	if (run_scan_is_group(name))
+	if (source_is_group(name))
 		(void)unlinkat(*fd, name, 0);
 	return true;
 }
@@ -246,7 +208,7 @@ static bool drop_link(void *self, const char *name)
 static void check_entry(void *self, int root_fd, const char *path,
                         const char *key)
 {
-	TKB_AUTO(close_fd)
+	TKB_AUTO(fd_close)
 	int fd = openat(root_fd, key,
 	                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_scan.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-
-static void close_folder(DIR **folder)
-{
-	if (*folder != NULL)
-		(void)closedir(*folder);
-}
-
-/* @return a folder that the caller closes, or NULL */
-static DIR *open_folder(int at, const char *path, int flags)
-{
-	const int fd =
-		openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
-	DIR *const folder = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (folder == NULL && fd >= 0)
-		(void)close(fd);
-	return folder;
-}
+#include "cli/auto.h"
+#include "cli/fd.h"
+#include "cli/text.h"
+#include "report/source.h"
 
 static bool is_number(const char *name)
 {
@@ -51,7 +35,7 @@ bool run_scan_is_inductor(const char *root)
 void run_scan_roots(const char *root, bool is_inductor,
                     void (*visit)(void *self, const char *path), void *self)
 {
-	TKB_AUTO(close_folder) DIR *folder = NULL;
+	TKB_AUTO(folder_close) DIR *folder = NULL;
 	char path[4096];
 
 	if (!is_inductor) {
@@ -60,7 +44,7 @@ void run_scan_roots(const char *root, bool is_inductor,
 	}
 
 	(void)snprintf(path, sizeof(path), "%s/triton", root);
-	folder = open_folder(AT_FDCWD, path, 0);
+	folder = folder_open(AT_FDCWD, path, 0);
 	for (const struct dirent *item = folder != NULL ? readdir(folder)
 	                                                : NULL;
 	     item != NULL; item = readdir(folder)) {
@@ -77,7 +61,7 @@ void run_scan_keys(const char *path,
                                  const char *key),
                    void *self)
 {
-	TKB_AUTO(close_folder) DIR *folder = open_folder(AT_FDCWD, path, 0);
+	TKB_AUTO(folder_close) DIR *folder = folder_open(AT_FDCWD, path, 0);
 
 	if (folder == NULL)
 		return;
@@ -92,36 +76,20 @@ void run_scan_keys(const char *path,
 	}
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t length = strlen(name);
-	const size_t size = strlen(end);
-
-	return length > size && strcmp(name + length - size, end) == 0;
-}
-
-bool run_scan_is_group(const char *name)
-{
-	static const char prefix[] = "__grp__";
-
-	return strncmp(name, prefix, strlen(prefix)) == 0 &&
-	       ends_with(name, ".json");
-}
-
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 {
-	TKB_AUTO(close_folder)
-	DIR *folder = open_folder(root_fd, key, O_NOFOLLOW);
+	TKB_AUTO(folder_close)
+	DIR *folder = folder_open(root_fd, key, O_NOFOLLOW);
 	bool has_any = false;
 
 	if (folder == NULL)
 		return false;
 	for (const struct dirent *item = readdir(folder); item != NULL;
 	     item = readdir(folder)) {
-		const bool is_group = run_scan_is_group(item->d_name);
+		const bool is_group = source_is_group(item->d_name);
 
-		if (!is_group && !ends_with(item->d_name, ".so") &&
-		    !ends_with(item->d_name, ".autotune.json"))
+		if (!is_group && !text_ends_with(item->d_name, ".so") &&
+		    !text_ends_with(item->d_name, ".autotune.json"))
 			continue;
 		if (fstatat(dirfd(folder), item->d_name, out, 0) < 0)
 			continue;

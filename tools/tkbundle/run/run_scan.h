@@ -35,7 +35,4 @@ void run_scan_keys(const char *path,
  */
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
 
-/* Is it the name of a group file? */
-bool run_scan_is_group(const char *name);
-
 #endif

@@ -66,7 +66,7 @@ static struct tkb_memory *place_of(struct files *files, const char *name)
 		return &files->ptx;
 	if (strcmp(end, ".ttir") == 0)
 		return &files->ttir;
-	if (strcmp(end, ".json") == 0 && strncmp(name, "__grp__", 7) != 0)
+	if (strcmp(end, ".json") == 0 && !source_is_group(name))
 		return &files->metadata;
 	return NULL;
 }

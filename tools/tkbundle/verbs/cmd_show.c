@@ -108,14 +108,6 @@ static enum status show_entry_facts(struct cli *cli,
 	return STATUS_DONE;
 }
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	const size_t length = strlen(name);
-	const size_t wanted = strlen(suffix);
-
-	return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
-}
-
 /* The names of an entry's files, ", " between; NULL without memory. */
 static char *join_names(const struct tkb_entry *entry)
 {
@@ -145,7 +137,7 @@ static enum status find_file(const struct cli *cli, const struct shown *shown,
 	for (size_t i = 0; i < entry->file_count; i++) {
 		const char *const there = entry->files[i].name;
 
-		if (is_suffix ? ends_with(there, name)
+		if (is_suffix ? text_ends_with(there, name)
 		              : strcmp(there, name) == 0) {
 			*out = i;
 			return STATUS_DONE;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+void fd_close(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+/* At `offset`, or, if it is NULL, where the file is. */
+static ssize_t read_fully(int fd, void *data, size_t size,
+                          const uint64_t *offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		char *const to = (char *)data + done;
+		const ssize_t got = offset == NULL
+		                            ? read(fd, to, size - done)
+		                            : pread(fd, to, size - done,
+		                                    (off_t)(*offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t fd_read(int fd, void *data, size_t size)
+{
+	return read_fully(fd, data, size, NULL);
+}
+
+ssize_t fd_read_at(int fd, void *data, size_t size, uint64_t offset)
+{
+	return read_fully(fd, data, size, &offset);
+}
+
+bool fd_write(int fd, struct tkb_bytes bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes.size) {
+		const ssize_t put = write(fd, (const char *)bytes.data + done,
+		                          bytes.size - done);
+
+		if (put < 0 && errno != EINTR)
+			return false;
+		done += put > 0 ? (size_t)put : 0;
+	}
+	return true;
+}
+
+DIR *folder_open(int at, const char *path, int flags)
+{
+	const int fd =
+		openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	DIR *const folder = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (folder == NULL)
+		fd_close(&fd);
+	return folder;
+}
+
+void folder_close(DIR **folder)
+{
+	if (*folder != NULL)
+		(void)closedir(*folder);
+}

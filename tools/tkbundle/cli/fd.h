@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_FD_H
+#define TKBUNDLE_FD_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <tkbundle/tkbundle.h>
+
+/* File descriptors and folders; what is interrupted goes on. */
+
+/* For TKB_AUTO; -1 is allowed. */
+void fd_close(const int *fd);
+
+/* Read until `size` bytes are there or the file ends. -1 and errno. */
+ssize_t fd_read(int fd, void *data, size_t size);
+ssize_t fd_read_at(int fd, void *data, size_t size, uint64_t offset);
+
+/* Write all of it; false and errno on failure. */
+bool fd_write(int fd, struct tkb_bytes bytes);
+
+/* Open a folder for listing; `flags` are open()'s. NULL on failure. */
+DIR *folder_open(int at, const char *path, int flags);
+
+/* For TKB_AUTO; NULL is allowed. */
+void folder_close(DIR **folder);
+
+#endif
