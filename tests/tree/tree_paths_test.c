@@ -241,16 +241,14 @@ TEST(tree_paths, the_spellings_are_those_of_python)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
-		const char *said;
+		const char *ascii = python_says("json.dumps([path])", paths[i]);
+		const char *said = python_says(
+			"json.dumps([path], ensure_ascii=False)", paths[i]);
 
-		said = python_says("json.dumps([path])", paths[i]);
-		must_become(TKB_PATH_STYLE_JSON, paths[i], said,
+		must_become(TKB_PATH_STYLE_JSON, paths[i], ascii,
 		            "[\"[REPLACE:r]/x\"]");
-		said = python_says("json.dumps([path], ensure_ascii=False)",
-		                   paths[i]);
 		must_become(TKB_PATH_STYLE_JSON, paths[i], said,
-		            strcmp(said, python_says("json.dumps([path])",
-		                                     paths[i])) == 0
+		            strcmp(said, ascii) == 0
 		                    ? "[\"[REPLACE:r]/x\"]"
 		                    : "[\"[REPLACE:r:utf-8]/x\"]");
 		said = python_says("repr(path)", paths[i]);
@@ -410,7 +408,7 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 	uint32_t seed = 1;
 	size_t found = 0;
 
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < 5000; round++) {
 		const enum tkb_path_style style =
 			(enum tkb_path_style)(round % 5);
 		struct tkb_error err = { 0 };
@@ -434,7 +432,7 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 		         &err);
 		CHECK_STR(out, given);
 	}
-	CHECK(found > 10000);
+	CHECK(found > 2500);
 }
 
 TEST(tree_paths, paths_in_a_binary_are_counted)

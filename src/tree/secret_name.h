@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_SECRET_NAME_H
+#define TKB_TREE_SECRET_NAME_H
+
+/*
+ * Which names have secrets as their values.
+ *
+ * PASSWORD, PASSWD, PASSPHRASE, SECRET, CREDENTIAL, AUTHORIZATION and APIKEY make a
+ * name one wherever they stand in it. KEY, TOKEN and AUTH are words that caches
+ * use for other things, too, so they count as whole words, between underscores
+ * and the like:
+ *
+ *   in capitals, as environment variables are written: HF_TOKEN, MY_KEY_2; but
+ *   not CACHE_KEY, KEY, KEY_TAG or TOKEN_THRESHOLD, where the word beside it
+ *   says what kind it is, or what of it;
+ *   otherwise only behind a word that makes them secret, at the end: api_key,
+ *   accessToken, --hf-token; but not cache_key, eos_token or num_key_value_heads.
+ */
+
+#include "base/base.h"
+#include "base/buf.h"
+
+bool tkb_secret_name(const char *name);
+
+/* The same for a name without a zero at its end. */
+bool tkb_secret_name_bytes(struct tkb_bytes name);
+
+#endif

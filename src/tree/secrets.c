@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/secrets.h"
+
+#include "text/json.h"
+
+#define HIDDEN "hidden"
+
+/* A text while it is copied; of JSON, each string is one. */
+struct copy {
+	struct tkb_bytes text;
+	enum tkb_path_style style;
+	struct tkb_buf *out;
+	size_t done; /* of the text: that is in `out` */
+	size_t count;
+};
+
+static unsigned char byte_at(const struct copy *copy, size_t at)
+{
+	const unsigned char *text = copy->text.data;
+
+	return at < copy->text.size ? text[at] : '\0';
+}
+
+static bool is_one_of(unsigned char byte, const char *bytes)
+{
+	return byte != '\0' && strchr(bytes, byte) != NULL;
+}
+
+static struct tkb_bytes part_of(const struct copy *copy, size_t from, size_t to)
+{
+	return tkb_bytes_slice(copy->text, from, to);
+}
+
+/* Replace bytes `from` to `to` by `with`. */
+static void replace(struct copy *copy, size_t from, size_t to, const char *with)
+{
+	tkb_buf_add(copy->out, part_of(copy, copy->done, from));
+	tkb_buf_add_text(copy->out, with);
+	copy->done = to;
+	copy->count++;
+}
+
+/* Hide bytes `from` to `to`, unless they are nothing, or hidden already. */
+static void hide(struct copy *copy, size_t from, size_t to)
+{
+	static const char *const open_words[] = { HIDDEN, "null", "None",
+		                                  "true", "True", "false",
+		                                  "False" };
+	const struct tkb_bytes value = part_of(copy, from, to);
+
+	if (value.size == 0)
+		return;
+	for (size_t i = 0; i < TKB_COUNT_OF(open_words); i++) {
+		if (tkb_bytes_equal(value, tkb_text(open_words[i])))
+			return;
+	}
+	replace(copy, from, to, HIDDEN);
+}
+
+/* One mark or three, behind `backslashes`; no mark is no quote. */
+struct quote {
+	char mark;
+	size_t backslashes;
+	size_t size;
+};
+
+static struct quote quote_at(const struct copy *copy, size_t at)
+{
+	struct quote quote = { 0 };
+	unsigned char mark;
+
+	while (byte_at(copy, at + quote.backslashes) == '\\' &&
+	       quote.backslashes < 15)
+		quote.backslashes++;
+	at += quote.backslashes;
+	mark = byte_at(copy, at);
+	if (mark != '"' && mark != '\'')
+		return (struct quote){ 0 };
+	quote.mark = (char)mark;
+	quote.size = quote.backslashes + 1;
+	if (quote.backslashes == 0 && byte_at(copy, at + 1) == mark &&
+	    byte_at(copy, at + 2) == mark)
+		quote.size = 3;
+	return quote;
+}
+
+/*
+ * Where the text that `quote` opens before `at` ends. Of a mark in a string in
+ * a string, three backslashes stand before it and not one; a backslash in it is
+ * four, and so on.
+ */
+static size_t end_of_quoted(const struct copy *copy, size_t at,
+                            const struct quote *quote)
+{
+	const size_t turn = 2 * (quote->backslashes + 1);
+	size_t run = 0;
+
+	for (; at < copy->text.size; at++) {
+		const char byte = (char)byte_at(copy, at);
+
+		if (byte == '\n' && quote->size != 3 &&
+		    copy->style == TKB_PATH_STYLE_PYTHON)
+			return at;
+		if (byte == quote->mark && run % turn == quote->backslashes &&
+		    (quote->size != 3 ||
+		     (byte_at(copy, at + 1) == (unsigned char)byte &&
+		      byte_at(copy, at + 2) == (unsigned char)byte)))
+			return at - quote->backslashes;
+		run = byte == '\\' ? run + 1 : 0;
+	}
+	return at;
+}
+
+/* A name, and what stands around it. */
+struct name {
+	size_t start;
+	size_t end;
+	struct quote quote; /* behind it */
+	char separator;     /* ':', '=', ',' or ' ' */
+	bool is_spaced;     /* white space stands before the separator */
+	size_t value;       /* where its value begins */
+};
+
+static bool is_name_byte(unsigned char byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+	       (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-' ||
+	       byte == '.';
+}
+
+static bool is_option(const struct copy *copy, const struct name *name)
+{
+	return byte_at(copy, name->start) == '-' &&
+	       byte_at(copy, name->start + 1) == '-';
+}
+
+static bool is_capital(const struct copy *copy, const struct name *name)
+{
+	for (size_t at = name->start; at < name->end; at++) {
+		if (byte_at(copy, at) >= 'a' && byte_at(copy, at) <= 'z')
+			return false;
+	}
+	return true;
+}
+
+/* Lines may end in what has quotes. */
+static size_t skip_space(const struct copy *copy, size_t at, bool has_lines)
+{
+	while (byte_at(copy, at) == ' ' || byte_at(copy, at) == '\t' ||
+	       (has_lines &&
+	        (byte_at(copy, at) == '\n' || byte_at(copy, at) == '\r')))
+		at++;
+	return at;
+}
+
+/* Is the name, with the quotes around it, the first in a bracket? */
+static bool is_first(const struct copy *copy, const struct name *name)
+{
+	size_t at = name->start - name->quote.size;
+
+	if (name->start <= name->quote.size)
+		return false;
+	return byte_at(copy, at - 1) == '(' || byte_at(copy, at - 1) == '[';
+}
+
+/* What separates the name from its value at `at`; its size, or 0. */
+static size_t separator_at(const struct copy *copy, const struct name *name,
+                           size_t at)
+{
+	const unsigned char byte = byte_at(copy, at);
+	const unsigned char next = byte_at(copy, at + 1);
+
+	if (byte == ':' && next != ':' &&
+	    !(next == '/' && byte_at(copy, at + 2) == '/'))
+		return next == '=' ? 2 : 1;
+	if (byte == '=' && next != '=')
+		return next == '>' ? 2 : 1;
+	if (byte == ',' && name->quote.mark != '\0' &&
+	    (is_option(copy, name) || is_first(copy, name)))
+		return 1;
+	return 0;
+}
+
+/* Find what follows the name; false if no value does. */
+static bool find_value(const struct copy *copy, struct name *name)
+{
+	size_t at = name->end;
+	size_t size;
+	bool has_lines;
+
+	name->quote = quote_at(copy, at);
+	has_lines = name->quote.mark != '\0';
+	at += name->quote.size;
+	if (has_lines && byte_at(copy, at) == ']')
+		at++;
+	name->value = skip_space(copy, at, has_lines);
+	name->is_spaced = name->value != at;
+	size = separator_at(copy, name, name->value);
+	if (size != 0) {
+		name->separator = (char)byte_at(copy, name->value);
+		name->value = skip_space(copy, name->value + size, has_lines);
+		return name->value < copy->text.size;
+	}
+	name->separator = ' ';
+	return is_option(copy, name) && !has_lines && name->is_spaced &&
+	       name->value < copy->text.size &&
+	       byte_at(copy, name->value) != '-';
+}
+
+/* Hide what stands in quotes at `at`; behind it is returned. */
+static size_t hide_quoted(struct copy *copy, size_t at,
+                          const struct quote *quote)
+{
+	const size_t start = at + quote->size;
+	const size_t end = end_of_quoted(copy, start, quote);
+
+	hide(copy, start, end);
+	return end < copy->text.size ? end + quote->size : end;
+}
+
+/* Hide all that stands in quotes in the bracket at `at`. */
+static size_t hide_bracket(struct copy *copy, size_t at)
+{
+	size_t depth = 0;
+
+	while (at < copy->text.size) {
+		const struct quote quote = quote_at(copy, at);
+		const unsigned char byte = byte_at(copy, at);
+
+		if (quote.mark != '\0') {
+			at = hide_quoted(copy, at, &quote);
+			continue;
+		}
+		at++;
+		if (byte == '[' || byte == '(' || byte == '{')
+			depth++;
+		else if (byte == ']' || byte == ')' || byte == '}')
+			depth--;
+		if (depth == 0)
+			break;
+	}
+	return at;
+}
+
+static bool is_end(unsigned char byte)
+{
+	return byte <= ' ' || is_one_of(byte, "'\",;:)]}\\");
+}
+
+static bool has_escapes(const struct copy *copy)
+{
+	return copy->style == TKB_PATH_STYLE_JSON ||
+	       copy->style == TKB_PATH_STYLE_PYTHON;
+}
+
+/* Where a line ends from `start` on, also in a string that holds lines. */
+static size_t end_of_line(const struct copy *copy, size_t start)
+{
+	size_t run = 0; /* of backslashes */
+	size_t at = start;
+
+	for (; at < copy->text.size; at++) {
+		const unsigned char byte = byte_at(copy, at);
+
+		if (byte == '\n' || byte == '\r')
+			break;
+		if (has_escapes(copy) && run % 2 == 1 &&
+		    (byte == 'n' || byte == 'r'))
+			return at - 1;
+		run = byte == '\\' ? run + 1 : 0;
+	}
+	return at;
+}
+
+/* Where a value without quotes ends that is one word. */
+static size_t end_of_word(const struct copy *copy, size_t start)
+{
+	const size_t line = end_of_line(copy, start);
+
+	for (size_t at = start; at < line; at++) {
+		const unsigned char byte = byte_at(copy, at);
+
+		if (byte <= ' ')
+			return at;
+		if ((byte == '"' || byte == '\'') &&
+		    (at + 1 == line || is_end(byte_at(copy, at + 1)))) {
+			while (at > start && byte_at(copy, at - 1) == '\\')
+				at--;
+			return at;
+		}
+	}
+	return line;
+}
+
+/* Hide a value that is neither in quotes nor in brackets. */
+static size_t hide_bare(struct copy *copy, const struct name *name)
+{
+	const bool is_word = name->separator == ' ' ||
+	                     (name->separator == '=' && !name->is_spaced);
+	size_t end;
+
+	if (name->separator == ',')
+		return name->value;
+	if (copy->style == TKB_PATH_STYLE_PYTHON &&
+	    (!is_word || (!is_option(copy, name) && !is_capital(copy, name))))
+		return name->value;
+	end = is_word ? end_of_word(copy, name->value)
+	              : end_of_line(copy, name->value);
+	hide(copy, name->value, end);
+	return end;
+}
+
+/* Hide a number that stands where a text in quotes might. */
+static size_t hide_number(struct copy *copy, const struct name *name)
+{
+	char quoted[sizeof(HIDDEN) + 2 * 16] = "";
+	char quote[17] = "";
+	size_t end = name->value;
+
+	memcpy(quote, (const char *)copy->text.data + name->end,
+	       name->quote.size);
+	while (is_name_byte(byte_at(copy, end)) || byte_at(copy, end) == '+')
+		end++;
+	strcat(strcat(strcat(quoted, quote), HIDDEN), quote);
+	replace(copy, name->value, end, quoted);
+	return end;
+}
+
+/* Hide the name's value; where to go on is returned. */
+static size_t hide_value(struct copy *copy, const struct name *name)
+{
+	size_t at = name->value;
+	unsigned char byte = byte_at(copy, at);
+	struct quote quote;
+
+	while (at < name->value + 2 && is_one_of(byte_at(copy, at), "rRbBuUfF"))
+		at++;
+	quote = quote_at(copy, at);
+	if (quote.mark != '\0') {
+		const size_t start = at + quote.size;
+
+		if (name->separator == ',' &&
+		    tkb_secret_name_bytes(part_of(
+			    copy, start, end_of_quoted(copy, start, &quote))))
+			return start;
+		return hide_quoted(copy, at, &quote);
+	}
+	if (byte == '[' || byte == '(' || byte == '{')
+		return hide_bracket(copy, name->value);
+	if (name->quote.mark != '\0' && name->separator != ',' &&
+	    ((byte >= '0' && byte <= '9') || byte == '-'))
+		return hide_number(copy, name);
+	return hide_bare(copy, name);
+}
+
+/* Go over what is no name: "\\n" before one is no letter of it. */
+static size_t skip_other(const struct copy *copy, size_t at)
+{
+	if (byte_at(copy, at++) != '\\')
+		return at;
+	while (byte_at(copy, at) == '\\')
+		at++;
+	return is_one_of(byte_at(copy, at), "nrtbfv") ? at + 1 : at;
+}
+
+/* From `at` on. */
+static void hide_in_text(struct copy *copy, size_t at)
+{
+	while (at < copy->text.size) {
+		struct name name = { .start = at };
+
+		if (!is_name_byte(byte_at(copy, at))) {
+			at = skip_other(copy, at);
+			continue;
+		}
+		while (is_name_byte(byte_at(copy, at)))
+			at++;
+		name.end = at;
+		if (find_value(copy, &name) &&
+		    tkb_secret_name_bytes(part_of(copy, name.start, name.end)))
+			at = hide_value(copy, &name);
+	}
+}
+
+/* JSON while it is read. */
+struct reader {
+	struct tkb_json json;
+	struct tkb_json_token token;
+	bool is_secret;    /* what comes is the value of a secret name */
+	unsigned depth;    /* of that name */
+	bool is_in_array;  /* the last token opened one */
+	bool was_argument; /* it was a string, "--api-key" or so */
+};
+
+static int is_secret_string(const struct reader *reader, bool *out,
+                            struct tkb_error *err)
+{
+	const struct tkb_bytes raw =
+		tkb_json_raw(&reader->json, &reader->token);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(raw.size);
+
+	tkb_json_decode(raw, &name);
+	*out = tkb_secret_name_bytes(tkb_buf_bytes(&name));
+	return tkb_buf_check(&name, err);
+}
+
+/* What a string holds that is no secret by its place. */
+static void hide_in_string(struct copy *copy,
+                           const struct tkb_json_token *token)
+{
+	const size_t size = copy->text.size;
+
+	copy->text.size = token->end - 1;
+	hide_in_text(copy, token->start + 1);
+	copy->text.size = size;
+}
+
+/*
+ * A string that is no member's name. In ["--api-key", "x"] and ["API_KEY", "x"],
+ * a secret follows; not in ["API_KEY", "HF_TOKEN"].
+ */
+static int hide_string(struct copy *copy, struct reader *reader,
+                       struct tkb_error *err)
+{
+	const struct tkb_json_token *token = &reader->token;
+	const bool is_first = reader->is_in_array;
+	const bool is_option = byte_at(copy, token->start + 1) == '-';
+	bool is_name;
+	int rc;
+
+	if (reader->is_secret) {
+		hide(copy, token->start + 1, token->end - 1);
+		return 0;
+	}
+	rc = is_secret_string(reader, &is_name, err);
+	if (rc < 0)
+		return rc;
+	if (reader->was_argument && !is_name)
+		hide(copy, token->start + 1, token->end - 1);
+	else
+		hide_in_string(copy, token);
+	reader->was_argument = is_name && (is_first || is_option);
+	return 0;
+}
+
+static int hide_token(struct copy *copy, struct reader *reader,
+                      struct tkb_error *err)
+{
+	const struct tkb_json_token *token = &reader->token;
+	int rc = 0;
+
+	if (token->type == TKB_JSON_KEY) {
+		hide_in_string(copy, token);
+		reader->was_argument = false;
+		if (reader->is_secret)
+			return 0;
+		reader->depth = reader->json.depth;
+		return is_secret_string(reader, &reader->is_secret, err);
+	}
+	if (token->type == TKB_JSON_STRING)
+		rc = hide_string(copy, reader, err);
+	else
+		reader->was_argument = false;
+	if (token->type == TKB_JSON_NUMBER && reader->is_secret)
+		replace(copy, token->start, token->end, "\"" HIDDEN "\"");
+	reader->is_in_array = token->type == TKB_JSON_ARRAY;
+	reader->is_secret =
+		reader->is_secret && reader->json.depth > reader->depth;
+	return rc;
+}
+
+/* TKB_ERR_CORRUPT if it is not JSON. */
+static int hide_in_json(struct copy *copy, struct tkb_error *err)
+{
+	struct reader reader = { .json = tkb_json_of(copy->text, 0),
+		                 .token.type = TKB_JSON_ARRAY };
+	int rc;
+
+	while (reader.token.type != TKB_JSON_END) {
+		rc = tkb_json_next(&reader.json, &reader.token, err);
+		if (rc == 0)
+			rc = hide_token(copy, &reader, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int tkb_secrets_hide(struct tkb_bytes text, enum tkb_path_style style,
+                     struct tkb_buf *out, size_t *count_out,
+                     struct tkb_error *err)
+{
+	struct copy copy = { .text = text, .style = style, .out = out };
+	const struct copy untouched = copy;
+	const size_t before = out->size;
+	struct tkb_error inner = { 0 };
+	int rc = TKB_ERR_CORRUPT;
+
+	if (style == TKB_PATH_STYLE_JSON)
+		rc = hide_in_json(&copy, &inner);
+	if (rc == TKB_ERR_CORRUPT) {
+		copy = untouched;
+		out->size = before;
+		if (style != TKB_PATH_STYLE_NONE)
+			hide_in_text(&copy, 0);
+	} else if (rc < 0) {
+		return tkb_fail_nomem(err);
+	}
+	if (copy.done < text.size)
+		tkb_buf_add(out, part_of(&copy, copy.done, text.size));
+	rc = tkb_buf_check(out, err);
+	if (rc == 0)
+		*count_out = copy.count;
+	return rc;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/secrets.h"
+
+#include <stdlib.h>
+
+#include "harness.h"
+#include "text/json.h"
+
+/* What is left of `given`, from memory of exactly its size. */
+static const char *hidden(struct tkb_bytes given, enum tkb_path_style style,
+                          size_t *count)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+	char *copy = malloc(given.size == 0 ? 1 : given.size);
+	struct tkb_error err = { 0 };
+	int rc;
+
+	assert_non_null(copy);
+	if (given.size != 0)
+		memcpy(copy, given.data, given.size);
+	rc = tkb_secrets_hide((struct tkb_bytes){ copy, given.size }, style,
+	                      &out, count, &err);
+	free(copy);
+	CHECK_OK(rc, &err);
+	CHECK_STR(err.message, "");
+	tkb_buf_add_byte(&out, '\0');
+	CHECK_OK(tkb_buf_check(&out, &err), &err);
+	return text("%s", (const char *)out.data);
+}
+
+static void must_become(enum tkb_path_style style, const char *from,
+                        const char *wanted)
+{
+	size_t count = 1000;
+
+	CHECK_STR(hidden(tkb_text(from), style, &count), wanted);
+	CHECK_INT(count != 0, strcmp(from, wanted) != 0);
+	CHECK_STR(hidden(tkb_text(wanted), style, &count), wanted);
+	CHECK_INT(count, 0);
+}
+
+static void must_stay(enum tkb_path_style style, const char *from)
+{
+	must_become(style, from, from);
+}
+
+TEST(secrets, names_that_have_secrets_are_known)
+{
+	static const char *const names[] = {
+		"VLLM_API_KEY",
+		"HF_TOKEN",
+		"HUGGING_FACE_HUB_TOKEN",
+		"AWS_SECRET_ACCESS_KEY",
+		"AWS_ACCESS_KEY_ID",
+		"OPENAI_API_KEY_2",
+		"MY_KEY2",
+		"DB_PASSWORD",
+		"PGPASSWORD",
+		"REDISCLI_AUTH",
+		"GOOGLE_APPLICATION_CREDENTIALS",
+		"NGROK_AUTHTOKEN",
+		"MYSQL_PWD",
+		"SSH_PASSPHRASE",
+		"API_KEYS",
+		"TOKEN",
+		"password",
+		"api_key",
+		"apiKey",
+		"accessToken",
+		"access_token",
+		"X-Api-Key",
+		"Authorization",
+		"--api-key",
+		"--hf-token",
+		"client_secret",
+		"auth",
+		"redis_auth",
+		"self.api_key",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		if (!tkb_secret_name(names[i]))
+			fail_msg("'%s' is not known", names[i]);
+	}
+}
+
+TEST(secrets, names_of_other_things_are_none)
+{
+	static const char *const names[] = {
+		"",
+		"_",
+		"key",
+		"KEY",
+		"keys",
+		"cache_key",
+		"CACHE_KEY",
+		"TORCHINDUCTOR_CACHE_KEY",
+		"TRITON_KEY_TAG",
+		"KEY_VALUE_HEADS",
+		"num_key_value_heads",
+		"sort_key",
+		"PUBLIC_KEY",
+		"eos_token",
+		"pad_token_id",
+		"max_tokens",
+		"VLLM_MAX_TOKENS_PER_EXPERT_FP4_MOE",
+		"VLLM_MULTI_STREAM_GEMM_TOKEN_THRESHOLD",
+		"VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD",
+		"NUM_TOKEN",
+		"tokenizer",
+		"author",
+		"MONKEY",
+		"keyboard",
+		"PWD",
+		"PATH",
+		"VLLM_CONFIG_ROOT",
+		"has_key_cache",
+		"cutlass_tokens",
+		"S",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		if (tkb_secret_name(names[i]))
+			fail_msg("'%s' is taken for a secret's", names[i]);
+	}
+}
+
+TEST(secrets, of_a_very_long_name_the_end_counts)
+{
+	char name[5000];
+
+	memset(name, 'A', sizeof(name));
+	memcpy(name + sizeof(name) - 9, "_API_KEY", 9);
+	CHECK(tkb_secret_name(name));
+	memset(name, 'a', sizeof(name) - 1);
+	CHECK(!tkb_secret_name(name));
+	for (size_t i = 0; i + 1 < sizeof(name); i += 2)
+		memcpy(name + i, "aB", 2);
+	name[sizeof(name) - 1] = '\0';
+	CHECK(!tkb_secret_name(name));
+}
+
+TEST(secrets, in_json_values_of_secret_names_are_hidden)
+{
+	must_become(TKB_PATH_STYLE_JSON,
+	            "{\n  \"env\": {\n    \"VLLM_API_KEY\": \"sk-1\",\n"
+	            "    \"K_SCALE\": 200, \"U\": null\n  }\n}\n",
+	            "{\n  \"env\": {\n    \"VLLM_API_KEY\": \"hidden\",\n"
+	            "    \"K_SCALE\": 200, \"U\": null\n  }\n}\n");
+	must_become(TKB_PATH_STYLE_JSON,
+	            "{\"A_TOKEN\" : [\"x\", {\"a\": \"y\", \"b\": [7]}, true],"
+	            "\"a\": \"x\"}",
+	            "{\"A_TOKEN\" : [\"hidden\", {\"a\": \"hidden\", \"b\": "
+	            "[\"hidden\"]}, true],\"a\": \"x\"}");
+	must_become(TKB_PATH_STYLE_JSON, "{\"DB_P\\u0041SSWORD\": -1.5e3}",
+	            "{\"DB_P\\u0041SSWORD\": \"hidden\"}");
+	must_become(TKB_PATH_STYLE_JSON,
+	            "{\"password\": \"a\\\"b\\\\\", \"x\": \"a\\\"b\\\\\"}",
+	            "{\"password\": \"hidden\", \"x\": \"a\\\"b\\\\\"}");
+	must_stay(TKB_PATH_STYLE_JSON,
+	          "{\"A_KEY\": null, \"B_KEY\": \"\", \"C_KEY\": true, "
+	          "\"cache_key\": \"x\", \"key\": \"y\"}");
+}
+
+TEST(secrets, in_json_arguments_and_pairs_are_hidden)
+{
+	must_become(TKB_PATH_STYLE_JSON,
+	            "[\"--api-key\", \"x\", \"--model\", \"m\"]",
+	            "[\"--api-key\", \"hidden\", \"--model\", \"m\"]");
+	must_become(TKB_PATH_STYLE_JSON, "[[\"A_KEY\", \"x\"], [\"B\", \"y\"]]",
+	            "[[\"A_KEY\", \"hidden\"], [\"B\", \"y\"]]");
+	must_become(TKB_PATH_STYLE_JSON, "{\"a\": \"serve --api-key=x --b\"}",
+	            "{\"a\": \"serve --api-key=hidden --b\"}");
+	must_stay(TKB_PATH_STYLE_JSON,
+	          "[\"A_KEY\", \"HF_TOKEN\", \"OTHER\", \"--api-key\"]");
+}
+
+TEST(secrets, in_strings_of_json_they_are_hidden_and_no_further)
+{
+	must_become(TKB_PATH_STYLE_JSON,
+	            "[\"export A_KEY=x y\\nB_KEY=\\\"z z\\\" B\", \"c\"]",
+	            "[\"export A_KEY=hidden y\\nB_KEY=\\\"hidden\\\" B\", "
+	            "\"c\"]");
+	must_become(TKB_PATH_STYLE_JSON,
+	            "[\"{\\\"A_KEY\\\": \\\"x\\\\\\\"y\\\", \\\"b\\\": "
+	            "\\\"z\\\"}\"]",
+	            "[\"{\\\"A_KEY\\\": \\\"hidden\\\", \\\"b\\\": "
+	            "\\\"z\\\"}\"]");
+	must_become(TKB_PATH_STYLE_JSON,
+	            "{\"a\": \"password: 'x\", \"b\": \"'\"}",
+	            "{\"a\": \"password: 'hidden\", \"b\": \"'\"}");
+	must_become(TKB_PATH_STYLE_JSON, "{\"A_KEY=x\": 1}",
+	            "{\"A_KEY=hidden\": 1}");
+}
+
+TEST(secrets, in_damaged_json_they_are_hidden_still)
+{
+	must_become(TKB_PATH_STYLE_JSON, "{\"A_KEY\": \"x\", \"b\": \"y",
+	            "{\"A_KEY\": \"hidden\", \"b\": \"y");
+	must_become(TKB_PATH_STYLE_JSON, "{\"b\": 1}, {\"A_KEY\": \"x",
+	            "{\"b\": 1}, {\"A_KEY\": \"hidden");
+}
+
+TEST(secrets, in_python_literals_are_hidden)
+{
+	must_become(
+		TKB_PATH_STYLE_PYTHON,
+		"{'A_KEY': 'x', \"MY_PASSWORD\": b'y\\'', 'cache_key': 'z',\n"
+		" 'B_TOKEN': 12, 'C_TOKEN': None, ('HF_TOKEN', 'v'),\n"
+		" 'api_keys': ['a', \"b\"], 'l': ['A_KEY', 'B_KEY']}",
+		"{'A_KEY': 'hidden', \"MY_PASSWORD\": b'hidden', "
+		"'cache_key': 'z',\n"
+		" 'B_TOKEN': 'hidden', 'C_TOKEN': None, ('HF_TOKEN', "
+		"'hidden'),\n"
+		" 'api_keys': ['hidden', \"hidden\"], 'l': ['A_KEY', "
+		"'B_KEY']}");
+	must_become(TKB_PATH_STYLE_PYTHON,
+	            "os.environ['A_KEY'] = r\"x\"\nPASSWORD = '''x\ny'z'''\n# "
+	            "A_KEY=x y",
+	            "os.environ['A_KEY'] = r\"hidden\"\nPASSWORD = "
+	            "'''hidden'''\n# A_KEY=hidden y");
+	must_become(TKB_PATH_STYLE_PYTHON,
+	            "x = 'A_KEY=v'\nA_KEY = \"y\nz = 'a'",
+	            "x = 'A_KEY=hidden'\nA_KEY = \"hidden\nz = 'a'");
+	must_stay(
+		TKB_PATH_STYLE_PYTHON,
+		"f(api_key=api_key, x=1)\npassword = get()\nif token == 'x':\n"
+		"def g(password: str = None):\n");
+}
+
+TEST(secrets, in_text_they_are_hidden_to_where_they_end)
+{
+	must_become(TKB_PATH_STYLE_TEXT,
+	            "A_KEY=a,b&c x\nexport B_KEY=\"a b\" x\npassword: a b\nc\n",
+	            "A_KEY=hidden x\nexport B_KEY=\"hidden\" x\npassword: "
+	            "hidden\nc\n");
+	must_become(TKB_PATH_STYLE_TEXT, "C_PASSWORD=it's x",
+	            "C_PASSWORD=hidden x");
+	must_become(TKB_PATH_STYLE_TEXT, "cmd 'A_KEY=x', y",
+	            "cmd 'A_KEY=hidden', y");
+	must_become(TKB_PATH_STYLE_TEXT, "serve --api-key x --enable-auth --y",
+	            "serve --api-key hidden --enable-auth --y");
+	must_become(TKB_PATH_STYLE_TEXT, "Authorization: Bearer x\r\ny",
+	            "Authorization: hidden\r\ny");
+	must_become(TKB_PATH_STYLE_NINJA, "api_key = a b\nx = y\n",
+	            "api_key = hidden\nx = y\n");
+	must_become(TKB_PATH_STYLE_TEXT, "PASSWORD=\"open",
+	            "PASSWORD=\"hidden");
+	must_stay(TKB_PATH_STYLE_TEXT,
+	          "token_count: 5\nauth://x\nPASSWORD==x\nPASSWORD=\nA_KEY");
+}
+
+TEST(secrets, a_file_that_is_never_rewritten_stays)
+{
+	must_stay(TKB_PATH_STYLE_NONE, "A_KEY=x");
+}
+
+/* vLLM's file, with ten secrets in it. */
+static const char *plant(const char *const *names, size_t count)
+{
+	const char *all = "{\n  \"code_hash\": \"232f\",\n  \"env\": {\n";
+
+	for (size_t i = 0; i < count; i++)
+		all = text("%s    \"%s\": \"s3cr3t-%zu\",\n", all, names[i], i);
+	return text("%s    \"VLLM_USE_V1\": true\n  }\n}", all);
+}
+
+TEST(secrets, of_ten_planted_ones_none_is_found)
+{
+	static const char *const names[] = {
+		"VLLM_API_KEY",  "HF_TOKEN",       "AWS_SECRET_ACCESS_KEY",
+		"DB_PASSWORD",   "LDAP_PASSWD",    "MY_CREDENTIAL",
+		"REDISCLI_AUTH", "VLLM_S3_SECRET", "WANDB_API_KEY",
+		"SLACK_TOKEN",
+	};
+	static const enum tkb_path_style styles[] = { TKB_PATH_STYLE_JSON,
+		                                      TKB_PATH_STYLE_PYTHON,
+		                                      TKB_PATH_STYLE_TEXT };
+	const char *planted = plant(names, TKB_COUNT_OF(names));
+
+	for (size_t i = 0; i < TKB_COUNT_OF(styles); i++) {
+		size_t count = 0;
+		const char *out = hidden(tkb_text(planted), styles[i], &count);
+
+		CHECK_INT(count, 10);
+		CHECK(strstr(out, "s3cr3t") == NULL);
+		CHECK_CONTAINS(out, "\"VLLM_API_KEY\": \"hidden\",\n");
+		CHECK_CONTAINS(out, "    \"VLLM_USE_V1\": true\n  }\n}");
+	}
+}
+
+TEST(secrets, what_does_not_fit_is_too_large)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8);
+	struct tkb_error err = { 0 };
+	size_t count = 77;
+
+	CHECK_FAILS(tkb_secrets_hide(tkb_text("A_KEY=x"), TKB_PATH_STYLE_TEXT,
+	                             &out, &count, &err),
+	            TKB_ERR_TOO_LARGE, &err, "limit of 8 bytes");
+	CHECK_INT(count, 77);
+}
+
+static bool is_json(struct tkb_bytes given)
+{
+	struct tkb_json json = tkb_json_of(given, 0);
+	struct tkb_json_token token = { .type = TKB_JSON_ARRAY };
+
+	while (token.type != TKB_JSON_END) {
+		if (tkb_json_next(&json, &token, NULL) < 0)
+			return false;
+	}
+	return true;
+}
+
+TEST(secrets, no_text_is_read_past_its_end_and_json_stays_json)
+{
+	static const char *const parts[] = {
+		"\"A_KEY\"", ": ",     "\"x\"",
+		"\\\"",      "'",      "\"",
+		"{",         "}",      "[",
+		"]",         ",",      "--api-key",
+		"=",         " ",      "PASSWORD:",
+		"\\",        "\n",     "(",
+		"'''",       "b'",     "12",
+		"null",      "\\n",    "\"a\": ",
+		"\"t\"",     "A_KEY=", "\\\"A_KEY\\\": ",
+		"\xff",
+	};
+	uint32_t seed = 7;
+	size_t valid = 0;
+
+	for (int round = 0; round < 20000; round++) {
+		const char *given = round % 2 == 0 ? "" : "[\"";
+		size_t count = 0;
+		size_t again = 0;
+		const char *out;
+
+		for (int i = 0; i < 8; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			given = text("%s%s", given,
+			             parts[(seed >> 16) % TKB_COUNT_OF(parts)]);
+		}
+		if (round % 2 == 1)
+			given = text("%s\"]", given);
+		out = hidden(tkb_text(given), (enum tkb_path_style)(round % 5),
+		             &count);
+		if (is_json(tkb_text(given))) {
+			valid++;
+			out = hidden(tkb_text(given), TKB_PATH_STYLE_JSON,
+			             &count);
+			CHECK(is_json(tkb_text(out)));
+			(void)hidden(tkb_text(out), TKB_PATH_STYLE_JSON,
+			             &again);
+			CHECK_INT(again, 0);
+		}
+	}
+	CHECK(valid > 500);
+	CHECK_STR(hidden((struct tkb_bytes){ NULL, 0 }, TKB_PATH_STYLE_JSON,
+	                 &valid),
+	          "");
+}
