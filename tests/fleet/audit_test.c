@@ -26,11 +26,10 @@ static struct tkb_remote *arrange(const char *urls)
 static struct tkb_remote_verify_report verify(struct tkb_remote *remote,
                                               bool is_repair, int status)
 {
-	const struct tkb_remote_verify_options options = {
-		.struct_size = sizeof(options), .is_repair = is_repair
-	};
-	struct tkb_remote_verify_report report = { .struct_size =
-		                                           sizeof(report) };
+	const struct tkb_remote_verify_options options = { SIZED(options),
+		                                           .is_repair =
+		                                                   is_repair };
+	struct tkb_remote_verify_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_remote_verify(remote, &options, &report, &err), status);
@@ -56,14 +55,13 @@ TEST(audit, of_a_whole_remote_reads_all_and_changes_nothing)
 TEST(audit, drops_a_blob_of_the_right_size_which_the_next_push_brings)
 {
 	struct tkb_remote *remote = arrange(spy_url("remote"));
-	struct tkb_remote_verify_report report = { .struct_size =
-		                                           sizeof(report) };
 	const char *blob = blob_files("remote")[1];
 
 	flip(blob, 8);
 	CHECK_INT(verify(remote, false, TKB_ERR_CORRUPT).damaged_count, 1);
 	CHECK(exists(blob));
-	report = verify(remote, true, TKB_ERR_CORRUPT);
+	struct tkb_remote_verify_report report =
+		verify(remote, true, TKB_ERR_CORRUPT);
 	CHECK_INT(report.dropped_count, 1);
 	CHECK(!exists(blob));
 	CHECK_INT(verify(remote, true, 0).missing_count, 1);
@@ -78,15 +76,14 @@ TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const char **records = record_files("remote");
 	const char **blobs = blob_files("remote");
-	struct tkb_remote_verify_report report = { .struct_size =
-		                                           sizeof(report) };
 
 	flip(records[0], 8);
 	CHECK_INT(rename(records[1], out("record")), 0);
 	CHECK_INT(symlink(out("record"), records[1]), 0);
 	CHECK_INT(rename(blobs[2], out("blob")), 0);
 	CHECK_INT(symlink(out("blob"), blobs[2]), 0);
-	report = verify(remote, true, TKB_ERR_CORRUPT);
+	struct tkb_remote_verify_report report =
+		verify(remote, true, TKB_ERR_CORRUPT);
 	CHECK_INT(report.damaged_count, 1);
 	CHECK(report.unread_count >= 1);
 	CHECK_INT(report.dropped_count, 1);
@@ -108,7 +105,7 @@ TEST(audit, of_a_bundle_that_is_another_drops_the_record_that_lies)
 	/* The blob of one, and what another says of its bundle. */
 	memcpy(strstr(lie, "\"bundle\":\"") + 10,
 	       strstr(other, "\"bundle\":\"") + 10, 64);
-	CHECK_OK(tkb_remote_add(remote, REF, tkb_text(lie), &err), &err);
+	MUST(tkb_remote_add(remote, REF, tkb_text(lie), &err));
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	CHECK_INT(verify(remote, true, TKB_ERR_CORRUPT).dropped_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 3);
@@ -120,19 +117,17 @@ TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 	const struct tkb_bytes bytes = make_bytes(5000, 1);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
-	const struct tkb_remote_verify_options options = {
-		.struct_size = sizeof(options), .ref = REF
-	};
-	struct tkb_remote_verify_report report = { .struct_size =
-		                                           sizeof(report) };
+	const struct tkb_remote_verify_options options = { SIZED(options),
+		                                           .ref = REF };
+	struct tkb_remote_verify_report report = { SIZED(report) };
 	struct tkb_digest digest;
 	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	CHECK_OK(tkb_remote_put(remote, &blob, &digest, &err), &err);
+	MUST(tkb_remote_put(remote, &blob, &digest, &err));
 	tkb_digest_to_hex(&digest, hex);
 	flip(out(text("remote/cas/%.2s/%s", hex, hex)), 8);
-	CHECK_OK(tkb_remote_verify(remote, &options, &report, &err), &err);
+	MUST(tkb_remote_verify(remote, &options, &report, &err));
 	CHECK_INT(report.blob_count, 3);
 	CHECK_INT(verify(remote, true, TKB_ERR_CORRUPT).dropped_count, 1);
 	CHECK_INT(verify(remote, true, 0).blob_count, 3);
@@ -143,12 +138,11 @@ TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
 	struct tkb_remote *remote =
 		arrange(text("%s,%s", spy_url("near"), spy_url("remote")));
 	const char **near = blob_files("near");
-	struct tkb_remote_verify_report report = { .struct_size =
-		                                           sizeof(report) };
 
 	flip(near[0], 8);
 	CHECK_INT(unlink(near[1]), 0);
-	report = verify(remote, true, TKB_ERR_CORRUPT);
+	struct tkb_remote_verify_report report =
+		verify(remote, true, TKB_ERR_CORRUPT);
 	CHECK_INT(report.damaged_count, 1);
 	CHECK_INT(report.dropped_count, 1);
 	CHECK_INT(report.missing_count, 0);
@@ -159,9 +153,8 @@ TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
 TEST(audit, of_a_ref_without_records_is_a_miss)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_remote_verify_options options = {
-		.struct_size = sizeof(options), .ref = "none"
-	};
+	const struct tkb_remote_verify_options options = { SIZED(options),
+		                                           .ref = "none" };
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err), TKB_MISS);
@@ -189,9 +182,8 @@ TEST(audit, reads_on_behind_blobs_that_it_may_not_read)
 TEST(audit, ends_at_its_deadline)
 {
 	struct tkb_remote *remote = arrange(spy_url("remote"));
-	const struct tkb_remote_verify_options options = {
-		.struct_size = sizeof(options), .deadline_ms = 200
-	};
+	const struct tkb_remote_verify_options options = { SIZED(options),
+		                                           .deadline_ms = 200 };
 	const uint64_t start = now_ms();
 	struct tkb_error err = { 0 };
 
@@ -219,12 +211,9 @@ TEST(audit, asks_its_watch_while_it_checks_a_bundle)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_remote_verify_options options = {
-		.struct_size = sizeof(options),
-		.ref = REF,
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.is_cancelled = is_cancelled_once_fetched }
+		SIZED(options), .ref = REF,
+		.watch = &CHOSEN(tkb_watch,
+		                 .is_cancelled = is_cancelled_once_fetched)
 	};
 	struct tkb_error err = { 0 };
 

@@ -45,7 +45,7 @@ static struct mute start_mute(void)
 
 /* Waits of minutes, so that nothing but the watch can end them. */
 static const struct tkb_remote_options patient = {
-	.struct_size = sizeof(patient),
+	SIZED(patient),
 	.timeout_ms = 60000,
 	.connect_timeout_ms = 60000,
 	.stall_timeout_ms = 60000,
@@ -56,7 +56,7 @@ static struct tkb_remote *open_patient(const char *url)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(url, &patient, &remote, &err), &err);
+	MUST(tkb_remote_open(url, &patient, &remote, &err));
 	return remote;
 }
 
@@ -77,9 +77,7 @@ static const struct tkb_watch *impatient(struct patience *patience)
 {
 	patience->end_ms = now_ms() + PATIENCE_MS;
 	patience->watch =
-		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
-		                    .self = patience,
-		                    .is_cancelled = is_over };
+		CHOSEN(tkb_watch, .self = patience, .is_cancelled = is_over);
 	return &patience->watch;
 }
 
@@ -96,9 +94,8 @@ typedef int (*work)(struct tkb_remote *remote, const struct end *end,
 static int pull(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 3 };
 
 	emit.watch = end->watch;
@@ -118,9 +115,8 @@ static int pull_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
 	const struct tkb_sink sink = { drop, NULL };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 3 };
 
 	emit.watch = end->watch;
@@ -132,13 +128,9 @@ static int push(struct tkb_remote *remote, const struct end *end,
                 struct tkb_error *err)
 {
 	const struct tkb_push_options options = {
-		.struct_size = sizeof(options),
-		.collect =
-			&(const struct tkb_collect_options){
-				.struct_size =
-					sizeof(struct tkb_collect_options),
-				.watch = end->watch,
-				.deadline_ms = end->deadline_ms },
+		SIZED(options),
+		.collect = &CHOSEN(tkb_collect_options, .watch = end->watch,
+		                   .deadline_ms = end->deadline_ms),
 	};
 
 	return tkb_push(remote, REF, "pool", &options, NULL, err);
@@ -148,23 +140,17 @@ static int push_bundle(struct tkb_remote *remote, const struct end *end,
                        struct tkb_error *err)
 {
 	const struct tkb_push_options options = {
-		.struct_size = sizeof(options),
-		.collect =
-			&(const struct tkb_collect_options){
-				.struct_size =
-					sizeof(struct tkb_collect_options),
-				.watch = end->watch,
-				.deadline_ms = end->deadline_ms },
+		SIZED(options),
+		.collect = &CHOSEN(tkb_collect_options, .watch = end->watch,
+		                   .deadline_ms = end->deadline_ms),
 	};
-	struct tkb_source source;
-	struct tkb_bytes bytes;
 
 	if (!exists("pool.tkb"))
 		CHECK_OK(tkb_collect_to_file("pool", NULL, "pool.tkb", NULL,
 		                             err),
 		         err);
-	bytes = read_file("pool.tkb");
-	source = tkb_memory_source(&bytes);
+	struct tkb_bytes bytes = read_file("pool.tkb");
+	struct tkb_source source = tkb_memory_source(&bytes);
 	return tkb_push_bundle(remote, REF, &source, &options, NULL, err);
 }
 
@@ -172,8 +158,7 @@ static int clean_up(struct tkb_remote *remote, const struct end *end,
                     struct tkb_error *err)
 {
 	const struct tkb_remote_gc_options options = {
-		.struct_size = sizeof(options),
-		.watch = end->watch,
+		SIZED(options), .watch = end->watch,
 		.deadline_ms = end->deadline_ms
 	};
 

@@ -36,10 +36,8 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 
 static struct tkb_remote *open_tiers(const char *urls)
 {
-	return open_spy_with(
-		urls, (struct tkb_remote_options){
-			      .struct_size = sizeof(struct tkb_remote_options),
-			      .timeout_ms = 20000 });
+	return open_spy_with(urls,
+	                     CHOSEN(tkb_remote_options, .timeout_ms = 20000));
 }
 
 static void *work(void *argument)
@@ -75,7 +73,7 @@ static struct scene arrange_scene(void)
 		                       tkb_memory_source(&scene.bytes) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_put(remote, &blob, &scene.digest, &err), &err);
+	MUST(tkb_remote_put(remote, &blob, &scene.digest, &err));
 	spy_reset();
 	return scene;
 }
@@ -258,23 +256,18 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 	struct tkb_error err = { 0 };
 	void *claim = NULL;
 	int status = 0;
-	pid_t child;
 
 	must_open("node", &handle);
-	CHECK_OK(handle.backend->claim(handle.self, &handle.call, &digest,
-	                               &claim, &err),
-	         &err);
+	MUST(ASK(&handle, claim, &digest, &claim, &err));
 	CHECK(claim != NULL);
-	child = fork();
+	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
 		for (;;)
 			(void)pause();
 	}
 	handle.backend->unclaim(claim);
-	CHECK_OK(handle.backend->claim(handle.self, &handle.call, &digest,
-	                               &claim, &err),
-	         &err);
+	MUST(ASK(&handle, claim, &digest, &claim, &err));
 	CHECK(claim != NULL);
 	handle.backend->unclaim(claim);
 	CHECK_INT(kill(child, SIGKILL), 0);

@@ -48,7 +48,7 @@ static const char *autotunes(const char *name, unsigned from, unsigned to)
 static struct tkb_push_report push_many(struct tkb_remote *remote,
                                         unsigned count)
 {
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 
 	for (unsigned i = 0; i < count; i++) {
 		const char *root = autotunes(text("cache-%u", i), i, i + 1);
@@ -63,12 +63,10 @@ static void check_has_many(struct tkb_remote *remote, const char *name,
                            unsigned count)
 {
 	const char *all = autotunes(text("%s-all", name), 0, count);
-	struct tkb_collect_report wanted = { .struct_size = sizeof(wanted) };
-	struct tkb_collect_report got = { .struct_size = sizeof(got) };
 
 	(void)pull_all(remote, out(name));
-	wanted = weigh(all);
-	got = weigh(out(name));
+	struct tkb_collect_report wanted = weigh(all);
+	struct tkb_collect_report got = weigh(out(name));
 	CHECK_INT(got.collected_count, count);
 	CHECK(tkb_digest_equal(&got.id, &wanted.id));
 }
@@ -76,10 +74,9 @@ static void check_has_many(struct tkb_remote *remote, const char *name,
 TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	spy_reset();
-	report = push_many(remote, MANY);
+	struct tkb_push_report report = push_many(remote, MANY);
 	CHECK_INT(report.compacted_count, 0);
 	CHECK_INT(count_texts(record_files("remote")), MANY);
 	report = push_all(remote, autotunes("next", MANY, MANY + 1));
@@ -93,8 +90,7 @@ TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 TEST(compact, is_left_out_where_the_caller_says_so)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_push_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_push_options options = { SIZED(options),
 		                                  .is_compaction_off = true };
 
 	spy_reset();
@@ -129,8 +125,8 @@ static uint64_t compact(struct tkb_remote *remote)
 	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
-	CHECK_OK(tkb_compact(remote, REF, &records, &count, &err), &err);
+	MUST(tkb_record_list_read(remote, REF, &records, &err));
+	MUST(tkb_compact(remote, REF, &records, &count, &err));
 	return count;
 }
 
@@ -175,7 +171,7 @@ TEST(compact, that_cannot_add_drops_nothing)
 	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	MUST(tkb_record_list_read(remote, REF, &records, &err));
 	spy.before = refuse_adds;
 	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
 	          TKB_ERR_DENIED);
@@ -208,13 +204,12 @@ TEST(compact, of_the_same_records_makes_the_same_record)
 {
 	struct tkb_remote *one = arrange_three("one");
 	struct tkb_remote *other = NULL;
-	const char *name;
 
 	CHECK_INT(run("cp", "-r", "one", "other", NULL).status, 0);
 	other = open_spy(spy_url("other"));
 	CHECK_INT(compact(one), 3);
 	CHECK_INT(compact(other), 3);
-	name = strrchr(record_files("one")[0], '/');
+	const char *name = strrchr(record_files("one")[0], '/');
 	CHECK_INT(count_texts(record_files("other")), 1);
 	CHECK_STR(strrchr(record_files("other")[0], '/'), name);
 }
@@ -248,9 +243,8 @@ TEST(compact, leaves_lean_and_full_apart)
 	const char *root = pool();
 	struct tkb_remote *remote = arrange_three("remote");
 	struct tkb_remote *lean = open_spy(spy_url("lean"));
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options options = { .struct_size = sizeof(options),
-		                            .collect = &collect,
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options options = { SIZED(options), .collect = &collect,
 		                            .is_compaction_off = true };
 
 	collect.profile = TKB_PROFILE_LEAN;
@@ -293,19 +287,18 @@ TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
 	struct tkb_error err = { 0 };
-	const char *large;
 	uint64_t count = 0;
 
 	(void)push_all(remote, large_pool());
-	large = record_files("remote")[0];
+	const char *large = record_files("remote")[0];
 	(void)push_all(remote, autotunes("one", 0, 1));
 	(void)push_all(remote, autotunes("two", 1, 2));
-	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	MUST(tkb_record_list_read(remote, REF, &records, &err));
 	for (size_t i = 0; i < records.count; i++) {
 		if (records.items[i].entry_count > 1)
 			records.items[i].size = 17 * 1024 * 1024;
 	}
-	CHECK_OK(tkb_compact(remote, REF, &records, &count, &err), &err);
+	MUST(tkb_compact(remote, REF, &records, &count, &err));
 	CHECK_INT(count, 2);
 	CHECK_INT(count_texts(record_files("remote")), 2);
 	CHECK(exists(large));
@@ -327,9 +320,7 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	(void)arrange_three("remote");
 	remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_blob_size = largest });
+		CHOSEN(tkb_remote_options, .max_blob_size = largest));
 	(void)compact(remote);
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
 		CHECK(read_file(*blob).size <= largest);
@@ -337,11 +328,9 @@ TEST(compact, makes_no_blob_that_is_too_large)
 	check_is_part(out("pulled"), whole);
 
 	/* Blobs that are too large already stay as they are. */
-	remote = open_spy_with(
-		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_blob_size = 1000 });
+	remote =
+		open_spy_with(spy_url("remote"), CHOSEN(tkb_remote_options,
+	                                                .max_blob_size = 1000));
 	CHECK_INT(compact(remote), 0);
 }
 
@@ -379,7 +368,7 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	CHECK_OK(tkb_record_list_read(remote, REF, &records, &err), &err);
+	MUST(tkb_record_list_read(remote, REF, &records, &err));
 	spy.before = refuse_drops;
 	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
 	          TKB_ERR_DENIED);

@@ -21,11 +21,10 @@ static void set_gpus(const char *gpus)
 	(void)unsetenv("CUDA_DEVICE_ORDER");
 }
 
-static const struct tkb_ref_facts no_cache = { .struct_size = sizeof(no_cache),
+static const struct tkb_ref_facts no_cache = { SIZED(no_cache),
 	                                       .nvml = TKB_FAKE_NVML };
 static const struct tkb_ref_facts no_gpu = {
-	.struct_size = sizeof(no_gpu),
-	.nvml = "/nowhere/libnvidia-ml.so.1",
+	SIZED(no_gpu), .nvml = "/nowhere/libnvidia-ml.so.1",
 	.cache_root = "root"
 };
 
@@ -35,7 +34,7 @@ static void check_name(const char *pattern, const struct tkb_ref_facts *facts,
 	char name[TKB_REF_SIZE] = "";
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_ref_expand(pattern, facts, name, &err), &err);
+	MUST(tkb_ref_expand(pattern, facts, name, &err));
 	CHECK_STR(name, wanted);
 }
 
@@ -46,8 +45,8 @@ static void check_fails(const char *pattern, const struct tkb_ref_facts *facts,
 	char name[TKB_REF_SIZE] = "untouched";
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_ref_expand(pattern, facts, name, &err), TKB_ERR_INVALID,
-	            &err, part);
+	MUST_FAIL(tkb_ref_expand(pattern, facts, name, &err), TKB_ERR_INVALID,
+	          part);
 	CHECK_CONTAINS(err.message, advice);
 	CHECK_STR(name, "untouched");
 }
@@ -122,7 +121,7 @@ TEST(expand, visible_devices_choose_by_index_in_the_order_of_the_bus_alone)
 
 TEST(expand, hidden_gpus_leave_the_architecture_to_the_kernels)
 {
-	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
+	const struct tkb_ref_facts facts = { SIZED(facts),
 		                             .nvml = TKB_FAKE_NVML,
 		                             .cache_root = "root" };
 
@@ -180,7 +179,7 @@ TEST(expand, nvml_does_not_stay_loaded)
 
 TEST(expand, a_library_that_is_not_nvml_is_told_so)
 {
-	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
+	const struct tkb_ref_facts facts = { SIZED(facts),
 		                             .nvml = "libm.so.6" };
 
 	check_fails("{gpu}", &facts, "no such function: nvmlInit_v2",

@@ -48,7 +48,7 @@ static struct tkb_remote *open_at(const char *url)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+	MUST(tkb_remote_open(url, NULL, &remote, &err));
 	return remote;
 }
 
@@ -90,8 +90,8 @@ static int push_dealt(const struct race *race, struct tkb_remote *remote,
                       size_t index, struct tkb_error *err)
 {
 	const char *keys[KEYS_LIMIT];
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options options = { .struct_size = sizeof(options),
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options options = { SIZED(options),
 		                            .collect = &collect };
 
 	collect.keys = keys;
@@ -173,7 +173,6 @@ static pid_t begin(const struct race *race, size_t index, const int gate[2])
 	const pid_t pid = fork();
 	struct tkb_error err = { 0 };
 	char byte;
-	int rc;
 
 	assert_true(pid >= 0);
 	if (pid != 0)
@@ -181,7 +180,7 @@ static pid_t begin(const struct race *race, size_t index, const int gate[2])
 	(void)close(gate[1]);
 	if (read(gate[0], &byte, 1) != 0)
 		_exit(STATUS_WRONG);
-	rc = act(race, index, &err);
+	int rc = act(race, index, &err);
 	if (rc != 0)
 		print_error("process %zu: %d: %s\n", index, rc, err.message);
 	_exit(rc == 0 ? 0 : STATUS_WRONG);
@@ -265,12 +264,11 @@ static void evict(struct race *race)
 	uint32_t state = (race->seed ^ race->round * 40503u) | 1;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_list(remote, 0, &visitor, &err), &err);
+	MUST(tkb_remote_list(remote, 0, &visitor, &err));
 	for (size_t i = 0; i < shelf->count; i++) {
 		if (draw(&state) % 2 == 0)
 			continue;
-		CHECK_OK(tkb_remote_remove(remote, 0, &shelf->items[i], &err),
-		         &err);
+		MUST(tkb_remote_remove(remote, 0, &shelf->items[i], &err));
 		race->evicted++;
 	}
 }
@@ -279,12 +277,11 @@ static void evict(struct race *race)
 static void sweep(const struct race *race)
 {
 	struct tkb_remote *remote = open_at(race->url);
-	const struct tkb_remote_gc_options options = { .struct_size =
-		                                               sizeof(options),
+	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_gc(remote, &options, NULL, &err), &err);
+	MUST(tkb_remote_gc(remote, &options, NULL, &err));
 }
 
 static void delete_ref(const struct race *race)
@@ -292,7 +289,7 @@ static void delete_ref(const struct race *race)
 	struct tkb_remote *remote = open_at(race->url);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_ref_delete(remote, REF, NULL, &err), &err);
+	MUST(tkb_ref_delete(remote, REF, NULL, &err));
 }
 
 static void run_round(struct race *race)

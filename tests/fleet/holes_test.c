@@ -28,7 +28,6 @@ TEST(holes, are_filled_by_the_next_push)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	(void)push_part(remote, (struct part){ 0, 6 });
 	(void)push_part(remote, (struct part){ 6, 12 });
@@ -36,7 +35,7 @@ TEST(holes, are_filled_by_the_next_push)
 	evict(0);
 	evict(2);
 	spy_reset();
-	report = push_all(remote, root);
+	struct tkb_push_report report = push_all(remote, root);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.dropped_count, 2);
 	CHECK_INT(report.pushed_count + report.present_count, POOL);
@@ -123,7 +122,7 @@ TEST(holes, that_another_fills_while_they_are_cleaned_up_stay_filled)
 	evict(0);
 	spy_reset();
 	spy.before = refill;
-	CHECK_OK(tkb_remote_gc(remote, NULL, NULL, &err), &err);
+	MUST(tkb_remote_gc(remote, NULL, NULL, &err));
 	CHECK(spy_count(SPY_DROP) != 0);
 	spy_reset();
 	check_pulls("pulled", whole);
@@ -139,14 +138,13 @@ TEST(holes, are_blobs_of_another_size_than_their_records_say)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	(void)push_part(remote, (struct part){ 0, 6 });
 	(void)push_part(remote, (struct part){ 6, 12 });
 	(void)push_part(remote, (struct part){ 12, POOL });
 	cut(blob_files("remote")[0], 0);
 	cut(blob_files("remote")[1], 1000);
-	report = push_all(remote, root);
+	struct tkb_push_report report = push_all(remote, root);
 	CHECK_INT(report.dropped_count, 2);
 	CHECK_INT(push_all(remote, root).pushed_count, 0);
 	check_pulls("pulled", whole);
@@ -172,14 +170,12 @@ TEST(holes, in_redis_are_blobs_that_are_cut_short)
 	struct tkb_remote *remote = NULL;
 	const char *root = text("%s/pulled", test_folder());
 	struct tkb_error err = { 0 };
-	char *key;
 
-	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
-	                         &remote, &err),
-	         &err);
+	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
+	                     &remote, &err));
 	(void)push_all(remote, pool());
-	key = (char *)(uintptr_t)ask_redis(&redis, "--raw", "KEYS",
-	                                   "tkbundle:cas:*", NULL);
+	char *key = (char *)(uintptr_t)ask_redis(&redis, "--raw", "KEYS",
+	                                         "tkbundle:cas:*", NULL);
 	key[strcspn(key, "\n")] = '\0';
 	(void)ask_redis(&redis, "SET", key, "short", NULL);
 	CHECK_INT(push_all(remote, pool()).dropped_count, 1);
@@ -194,9 +190,8 @@ TEST(holes, that_redis_makes_are_filled_by_the_next_push)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
-	                         &remote, &err),
-	         &err);
+	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
+	                     &remote, &err));
 	CHECK(pool() != NULL);
 	push_singly(remote, POOL);
 	for (unsigned i = 0; i < 5; i++) {

@@ -27,9 +27,8 @@ static struct tkb_remote *open_remote(const char *name)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(text("file://%s/%s", test_folder(), name),
-	                         NULL, &remote, &err),
-	         &err);
+	MUST(tkb_remote_open(text("file://%s/%s", test_folder(), name), NULL,
+	                     &remote, &err));
 	return remote;
 }
 
@@ -131,39 +130,29 @@ static struct verdicts judge(void)
 	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
 	TKB_AUTO(close_remote_at)
 	struct tkb_remote *none = open_remote("none");
-	const struct tkb_collect_options collect_dry = {
-		.struct_size = sizeof(collect_dry), .is_dry_run = true
-	};
-	const struct tkb_emit_options emit_dry = { .struct_size =
-		                                           sizeof(emit_dry),
+	const struct tkb_collect_options collect_dry = { SIZED(collect_dry),
+		                                         .is_dry_run = true };
+	const struct tkb_emit_options emit_dry = { SIZED(emit_dry),
 		                                   .is_dry_run = true };
-	const struct tkb_pull_options pull_dry = { .struct_size =
-		                                           sizeof(pull_dry),
+	const struct tkb_pull_options pull_dry = { SIZED(pull_dry),
 		                                   .emit = &emit_dry };
-	const struct tkb_push_options push_dry = { .struct_size =
-		                                           sizeof(push_dry),
+	const struct tkb_push_options push_dry = { SIZED(push_dry),
 		                                   .collect = &collect_dry };
-	const struct tkb_relocate_options relocate_dry = {
-		.struct_size = sizeof(relocate_dry), .is_dry_run = true
-	};
-	struct tkb_emit_report emitted = { .struct_size = sizeof(emitted) };
-	struct tkb_pull_report pulled = { .struct_size = sizeof(pulled) };
-	struct tkb_push_report pushed = { .struct_size = sizeof(pushed) };
-	struct tkb_relocate_report relocated = { .struct_size =
-		                                         sizeof(relocated) };
+	const struct tkb_relocate_options relocate_dry = { SIZED(relocate_dry),
+		                                           .is_dry_run = true };
+	struct tkb_emit_report emitted = { SIZED(emitted) };
+	struct tkb_pull_report pulled = { SIZED(pulled) };
+	struct tkb_push_report pushed = { SIZED(pushed) };
+	struct tkb_relocate_report relocated = { SIZED(relocated) };
 	struct tkb_error err = { 0 };
-	struct outcome verified;
-	int rc;
 
-	CHECK_OK(tkb_bundle_open("a.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "cache", &emit_dry, &emitted, &err), &err);
-	CHECK_OK(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, &err),
-	         &err);
-	CHECK_OK(tkb_push(none, "ref", "cache", &push_dry, &pushed, &err),
-	         &err);
-	rc = tkb_relocate("cache", &relocate_dry, &relocated, &err);
+	MUST(tkb_bundle_open("a.tkb", &bundle, &err));
+	MUST(tkb_emit(bundle, "cache", &emit_dry, &emitted, &err));
+	MUST(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, &err));
+	MUST(tkb_push(none, "ref", "cache", &push_dry, &pushed, &err));
+	int rc = tkb_relocate("cache", &relocate_dry, &relocated, &err);
 	CHECK_INT(rc, relocated.left_out_count == 0 ? 0 : TKB_ERR_PARTIAL);
-	verified = run(program(), "verify", "cache", NULL);
+	struct outcome verified = run(program(), "verify", "cache", NULL);
 	CHECK_INT(verified.status == 0, relocated.left_out_count == 0);
 	return (struct verdicts){
 		.emit = emitted.present_count,
@@ -198,20 +187,18 @@ static void remove_folder(const char *path)
 static void arrange(void)
 {
 	static const char *const keys[] = { KEY };
-	const struct tkb_collect_options one = { .struct_size = sizeof(one),
-		                                 .keys = keys,
+	const struct tkb_collect_options one = { SIZED(one), .keys = keys,
 		                                 .key_count = 1 };
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
 	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "unpacked");
-	CHECK_OK(tkb_collect_to_file("unpacked/.triton/cache", &one, "a.tkb",
-	                             NULL, &err),
-	         &err);
-	CHECK_OK(tkb_bundle_open("a.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "cache", NULL, NULL, &err), &err);
-	CHECK_OK(tkb_push(full, "ref", "cache", NULL, NULL, &err), &err);
+	MUST(tkb_collect_to_file("unpacked/.triton/cache", &one, "a.tkb", NULL,
+	                         &err));
+	MUST(tkb_bundle_open("a.tkb", &bundle, &err));
+	MUST(tkb_emit(bundle, "cache", NULL, NULL, &err));
+	MUST(tkb_push(full, "ref", "cache", NULL, NULL, &err));
 	CHECK_INT(rename("cache", "good"), 0);
 }
 

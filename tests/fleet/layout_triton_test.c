@@ -24,7 +24,7 @@ static int push(const char *url, const struct tkb_push_options *options,
 {
 	struct tkb_remote *remote = NULL;
 
-	struct tkb_push_options chosen = { .struct_size = sizeof(chosen) };
+	struct tkb_push_options chosen = { SIZED(chosen) };
 
 	if (options != NULL)
 		chosen = *options;
@@ -36,10 +36,10 @@ static int push(const char *url, const struct tkb_push_options *options,
 static struct tkb_push_report must_push(const char *url,
                                         const struct tkb_push_options *options)
 {
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(push(url, options, &report, &err), &err);
+	MUST(push(url, options, &report, &err));
 	return report;
 }
 
@@ -84,13 +84,12 @@ static const char *check_children(const struct server *server, const char *key)
 TEST(layout_triton, every_file_has_a_value_of_its_own)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	const char **keys;
 	size_t files = 0;
 	size_t groups = 0;
 
 	unpack_root(FIXTURE);
-	report = must_push(url_of(&redis, ""), NULL);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	keys = list("root");
 	for (size_t i = 0; keys[i] != NULL; i++) {
 		groups += check_children(&redis, keys[i]) != NULL;
@@ -140,10 +139,9 @@ static const char *wanted_group(const char *key)
 TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
 {
 	struct server redis = start_redis("");
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(group_of(&redis, key, "add_kernel"), wanted_group(key));
 }
@@ -151,10 +149,9 @@ TEST(layout_triton, a_group_is_a_dict_of_paths_that_are_nowhere)
 TEST(layout_triton, a_list_of_names_becomes_a_dict)
 {
 	struct server redis = start_redis("");
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	write_text(text("root/%s/__grp__add_kernel.json", key),
 	           "{\"child_paths\": [\"add_kernel.source\", "
 	           "\"add_kernel.ttir\", \"add_kernel.ttgir\", "
@@ -166,16 +163,15 @@ TEST(layout_triton, a_list_of_names_becomes_a_dict)
 
 TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 {
-	const struct tkb_collect_options collect = {
-		.struct_size = sizeof(collect), .profile = TKB_PROFILE_LEAN
-	};
-	const struct tkb_push_options lean = { .struct_size = sizeof(lean),
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .profile =
+		                                             TKB_PROFILE_LEAN };
+	const struct tkb_push_options lean = { SIZED(lean),
 		                               .collect = &collect };
 	struct server redis = start_redis("");
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, ""), &lean);
 	CHECK_STR(group_of(&redis, key, "add_kernel"),
 	          text("{\"child_paths\": {\"add_kernel.cubin\": "
@@ -190,13 +186,11 @@ TEST(layout_triton, a_lean_group_lists_what_is_pushed)
 TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	CHECK_INT(remove(text("root/%s/add_kernel.ptx", key)), 0);
-	report = must_push(url_of(&redis, ""), NULL);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_STR(ask_redis(&redis, "KEYS", text("triton:%s:*", key), NULL),
 	          "\n");
@@ -206,12 +200,10 @@ TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 TEST(layout_triton, a_kernel_appears_in_one_step)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
-	const char *calls;
 
 	unpack_root(FIXTURE);
-	report = must_push(url_of(&redis, ""), NULL);
-	calls = ask_redis(&redis, "INFO", "commandstats", NULL);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
+	const char *calls = ask_redis(&redis, "INFO", "commandstats", NULL);
 	CHECK_CONTAINS(calls, text("cmdstat_exec:calls=%llu,",
 	                           (unsigned long long)report.pushed_count));
 	CHECK_CONTAINS(calls, text("cmdstat_set:calls=%llu,",
@@ -259,28 +251,22 @@ TEST(layout_triton, the_group_file_comes_last)
 		.put_named = note_names,
 	};
 	const struct tkb_remote_backend *const backends[] = { &backend };
-	const struct tkb_remote_options options = { .struct_size =
-		                                            sizeof(options),
+	const struct tkb_remote_options options = { SIZED(options),
 		                                    .backends = backends,
 		                                    .backend_count = 1 };
 	struct tkb_remote *remote = NULL;
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
-		                               .key_count = 1 };
+	struct tkb_collect_options collect = { SIZED(collect), .key_count = 1 };
 	struct tkb_push_options push_options = {
-		.struct_size = sizeof(push_options),
-		.collect = &collect,
+		SIZED(push_options), .collect = &collect,
 		.layout = TKB_PUSH_LAYOUT_TRITON
 	};
 	struct tkb_error err = { 0 };
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	collect.keys = &key;
-	CHECK_OK(tkb_remote_open("names://here", &options, &remote, &err),
-	         &err);
-	CHECK_OK(tkb_push(remote, NULL, "root", &push_options, NULL, &err),
-	         &err);
+	MUST(tkb_remote_open("names://here", &options, &remote, &err));
+	MUST(tkb_push(remote, NULL, "root", &push_options, NULL, &err));
 	CHECK_STR(names_put,
 	          ":add_kernel.cubin :add_kernel.json :add_kernel.llir "
 	          ":add_kernel.ptx :add_kernel.source :add_kernel.ttgir "
@@ -291,31 +277,28 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 {
 	struct server redis = start_redis("");
 	struct tkb_error err = { 0 };
-	const char *used;
 	unsigned long long limit;
 
 	unpack_root("triton-3.6.0-cpu");
 	write_file(text("root/%s/add_kernel.ptx", key_of("add_kernel")),
 	           make_bytes(8 * TKB_MIB, 1));
-	used = strstr(ask_redis(&redis, "INFO", "memory", NULL),
-	              "used_memory:");
+	const char *used = strstr(ask_redis(&redis, "INFO", "memory", NULL),
+	                          "used_memory:");
 	limit = strtoull(used + strlen("used_memory:"), NULL, 10) + 6 * TKB_MIB;
 	(void)ask_redis(&redis, "CONFIG", "SET", "maxmemory",
 	                text("%llu", limit), NULL);
-	CHECK_FAILS(
-		push(url_of(&redis, ""),
-	             &(struct tkb_push_options){
-			     .struct_size = sizeof(struct tkb_push_options),
-			     .collect =
-				     &(const struct tkb_collect_options){
-					     .struct_size = sizeof(
-						     struct
-						     tkb_collect_options),
-					     .keys = (const char *[]){ key_of(
-						     "add_kernel") },
-					     .key_count = 1 } },
-	             NULL, &err),
-		TKB_ERR_UNAVAILABLE, &err, "its memory is full");
+	MUST_FAIL(push(url_of(&redis, ""),
+	               &CHOSEN(tkb_push_options,
+	                       .collect =
+	                               &(const struct tkb_collect_options){
+					       .struct_size = sizeof(
+						       struct
+						       tkb_collect_options),
+					       .keys = (const char *[]){ key_of(
+						       "add_kernel") },
+					       .key_count = 1 }),
+	               NULL, &err),
+	          TKB_ERR_UNAVAILABLE, "its memory is full");
 	CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
 	CHECK_INT(count_keys(&redis), 0);
 }
@@ -323,12 +306,10 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 TEST(layout_triton, large_files_arrive_whole)
 {
 	struct server redis = start_redis("");
-	const char *key;
-	const char *path;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
-	path = text("root/%s/add_kernel.ttir", key);
+	const char *key = key_of("add_kernel");
+	const char *path = text("root/%s/add_kernel.ttir", key);
 	write_file(path, make_bytes(5 * TKB_MIB + 7, 1));
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
 	check_value(&redis, text("triton:%s:add_kernel.ttir", key),
@@ -338,10 +319,9 @@ TEST(layout_triton, large_files_arrive_whole)
 TEST(layout_triton, an_empty_file_is_pushed)
 {
 	struct server redis = start_redis("");
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	write_text(text("root/%s/add_kernel.source", key), "");
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "EXISTS",
@@ -352,13 +332,12 @@ TEST(layout_triton, an_empty_file_is_pushed)
 TEST(layout_triton, what_is_pushed_again_is_replaced)
 {
 	struct server redis = start_redis("");
-	unsigned count;
-	const char *name;
 
 	unpack_root("triton-3.6.0-cpu");
-	name = text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
+	const char *name =
+		text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
 	(void)must_push(url_of(&redis, ""), NULL);
-	count = count_keys(&redis);
+	unsigned count = count_keys(&redis);
 	(void)ask_redis(&redis, "SET", name, "damaged", NULL);
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(count_keys(&redis), count);
@@ -368,11 +347,11 @@ TEST(layout_triton, what_is_pushed_again_is_replaced)
 TEST(layout_triton, values_live_as_long_as_the_url_says)
 {
 	struct server redis = start_redis("");
-	const char *name;
 	unsigned long left;
 
 	unpack_root("triton-3.6.0-cpu");
-	name = text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
+	const char *name =
+		text("triton:%s:add_kernel.ttir", key_of("add_kernel"));
 	(void)must_push(url_of(&redis, ""), NULL);
 	CHECK_STR(ask_redis(&redis, "TTL", name, NULL), "-1\n");
 	(void)must_push(url_of(&redis, "?ttl=1h"), NULL);
@@ -383,10 +362,9 @@ TEST(layout_triton, values_live_as_long_as_the_url_says)
 TEST(layout_triton, the_url_says_how_keys_look)
 {
 	struct server redis = start_redis("");
-	const char *key;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	(void)must_push(url_of(&redis, "?triton-key-format="
 	                               "%7bfilename%7d/t/%7bkey%7d"),
 	                NULL);
@@ -416,9 +394,8 @@ TEST(layout_triton, what_triton_could_not_read_is_refused)
 
 	unpack_root("triton-3.6.0-cpu");
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		CHECK_FAILS(
-			push(url_of(&redis, cases[i].rest), NULL, NULL, &err),
-			TKB_ERR_INVALID, &err, cases[i].part);
+		MUST_FAIL(push(url_of(&redis, cases[i].rest), NULL, NULL, &err),
+		          TKB_ERR_INVALID, cases[i].part);
 		CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
 	}
 	CHECK_INT(count_keys(&redis), 0);
@@ -431,11 +408,11 @@ TEST(layout_triton, other_remotes_than_redis_are_refused)
 	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
-	CHECK_FAILS(push("folder", NULL, NULL, &err), TKB_ERR_UNSUPPORTED, &err,
-	            "remote 'folder': Triton reads from Redis alone");
+	MUST_FAIL(push("folder", NULL, NULL, &err), TKB_ERR_UNSUPPORTED,
+	          "remote 'folder': Triton reads from Redis alone");
 	CHECK(!exists("folder"));
-	CHECK_FAILS(push("redis://127.0.0.1:1?mode=ro", NULL, NULL, &err),
-	            TKB_ERR_DENIED, &err, "no remote may be written");
+	MUST_FAIL(push("redis://127.0.0.1:1?mode=ro", NULL, NULL, &err),
+	          TKB_ERR_DENIED, "no remote may be written");
 }
 
 TEST(layout_triton, every_redis_tier_that_may_be_written_is_filled)
@@ -467,23 +444,20 @@ TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
 	(void)must_push(text("%s?on-error=ignore,%s", down, url_of(&redis, "")),
 	                NULL);
 	CHECK(count_keys(&redis) > 0);
-	CHECK_FAILS(
+	MUST_FAIL(
 		push(text("%s,%s", down, url_of(&redis, "")), NULL, NULL, &err),
-		TKB_ERR_UNAVAILABLE, &err, text("remote '%s'", down));
+		TKB_ERR_UNAVAILABLE, text("remote '%s'", down));
 }
 
 TEST(layout_triton, a_dry_run_pushes_nothing)
 {
-	const struct tkb_collect_options collect = { .struct_size =
-		                                             sizeof(collect),
+	const struct tkb_collect_options collect = { SIZED(collect),
 		                                     .is_dry_run = true };
-	const struct tkb_push_options dry = { .struct_size = sizeof(dry),
-		                              .collect = &collect };
+	const struct tkb_push_options dry = { SIZED(dry), .collect = &collect };
 	struct server redis = start_redis("");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	unpack_root("triton-3.6.0-cpu");
-	report = must_push(url_of(&redis, ""), &dry);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), &dry);
 	CHECK_INT(count_keys(&redis), 0);
 	CHECK_INT(report.pushed_count, 5);
 	CHECK_INT(report.blob_count, 0);
@@ -493,17 +467,14 @@ TEST(layout_triton, a_dry_run_pushes_nothing)
 TEST(layout_triton, keys_choose)
 {
 	struct server redis = start_redis("");
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
-		                               .key_count = 1 };
-	struct tkb_push_options options = { .struct_size = sizeof(options),
+	struct tkb_collect_options collect = { SIZED(collect), .key_count = 1 };
+	struct tkb_push_options options = { SIZED(options),
 		                            .collect = &collect };
-	const char *key;
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
+	const char *key = key_of("add_kernel");
 	collect.keys = &key;
-	report = must_push(url_of(&redis, ""), &options);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 1);
 	CHECK_INT(count_keys(&redis), count_names(text("root/%s", key)));
 }
@@ -521,23 +492,19 @@ static void count_result(void *self, const struct tkb_result *result)
 TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 {
 	unsigned counts[TKB_OUTCOME_REMOVED + 1] = { 0 };
-	const struct tkb_watch watch = { .struct_size = sizeof(watch),
-		                         .self = counts,
+	const struct tkb_watch watch = { SIZED(watch), .self = counts,
 		                         .on_result = count_result };
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
+	struct tkb_collect_options collect = { SIZED(collect),
 		                               .watch = &watch };
-	const struct tkb_push_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_push_options options = { SIZED(options),
 		                                  .collect = &collect };
 	struct server redis = start_redis("");
 	struct tkb_error err = { 0 };
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
-	const char *key;
-	struct tkb_bytes first;
 
 	unpack_root("triton-3.6.0-cpu");
-	key = key_of("add_kernel");
-	first = read_file(text("root/%s/add_kernel.ttir", key));
+	const char *key = key_of("add_kernel");
+	struct tkb_bytes first =
+		read_file(text("root/%s/add_kernel.ttir", key));
 	CHECK_INT(mkdir("inductor", 0777), 0);
 	CHECK_INT(mkdir("inductor/triton", 0777), 0);
 	copy_folder("root", "inductor/triton/0");
@@ -546,7 +513,7 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	CHECK_INT(rename("root", "before"), 0);
 	CHECK_INT(rename("inductor", "root"), 0);
 
-	report = must_push(url_of(&redis, ""), &options);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 5);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(counts[TKB_OUTCOME_LEFT_OUT], 1);
@@ -554,8 +521,8 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 
 	collect.is_strict = true;
 	(void)ask_redis(&redis, "FLUSHALL", NULL);
-	CHECK_FAILS(push(url_of(&redis, ""), &options, NULL, &err),
-	            TKB_ERR_LEFT_OUT, &err, "differs between devices");
+	MUST_FAIL(push(url_of(&redis, ""), &options, NULL, &err),
+	          TKB_ERR_LEFT_OUT, "differs between devices");
 	CHECK_INT(count_keys(&redis), 0);
 }
 
@@ -590,10 +557,9 @@ static void make_modules(const char *first, const char *second)
 TEST(layout_triton, modules_for_different_pythons_are_both_pushed)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	make_modules(MODULE("311"), MODULE("310"));
-	report = must_push(url_of(&redis, ""), NULL);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 0);
 	CHECK_INT(report.pushed_count, 2);
 	CHECK_CONTAINS(ask_redis(&redis, "KEYS", "*", NULL), MODULE("311"));
@@ -603,10 +569,9 @@ TEST(layout_triton, modules_for_different_pythons_are_both_pushed)
 TEST(layout_triton, of_two_modules_of_one_name_one_is_pushed)
 {
 	struct server redis = start_redis("");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	make_modules(MODULE("311"), MODULE("311"));
-	report = must_push(url_of(&redis, ""), NULL);
+	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(report.pushed_count, 1);
 }
@@ -623,14 +588,14 @@ TEST(layout_triton, the_documented_rights_are_enough)
 	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
-	CHECK_FAILS(push(text("redis://little:s3cret@127.0.0.1:%u", redis.port),
-	                 NULL, NULL, &err),
-	            TKB_ERR_DENIED, &err, "do not let this user use 'multi'");
+	MUST_FAIL(push(text("redis://little:s3cret@127.0.0.1:%u", redis.port),
+	               NULL, NULL, &err),
+	          TKB_ERR_DENIED, "do not let this user use 'multi'");
 	CHECK_INT(count_keys(&redis), 0);
-	CHECK_FAILS(
+	MUST_FAIL(
 		push(text("redis://elsewhere:s3cret@127.0.0.1:%u", redis.port),
 	             NULL, NULL, &err),
-		TKB_ERR_DENIED, &err, "do not let this user use");
+		TKB_ERR_DENIED, "do not let this user use");
 	(void)must_push(text("redis://enough:s3cret@127.0.0.1:%u", redis.port),
 	                NULL);
 	(void)must_push(
@@ -644,8 +609,8 @@ TEST(layout_triton, a_cluster_is_told_as_such)
 	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
-	CHECK_FAILS(push(url_of(&redis, ""), NULL, NULL, &err), TKB_ERR_INVALID,
-	            &err, "one of a Redis Cluster");
+	MUST_FAIL(push(url_of(&redis, ""), NULL, NULL, &err), TKB_ERR_INVALID,
+	          "one of a Redis Cluster");
 }
 
 TEST(layout_triton, a_cache_that_is_not_there_is_missing)

@@ -33,9 +33,7 @@ static struct sky arrange_sky(const char *scheme)
 
 		sky.bytes[i] = make_bytes(SIZE, (uint32_t)i);
 		blob.source = tkb_memory_source(&sky.bytes[i]);
-		CHECK_OK(tkb_remote_put(sky.remote, &blob, &sky.digests[i],
-		                        &err),
-		         &err);
+		MUST(tkb_remote_put(sky.remote, &blob, &sky.digests[i], &err));
 	}
 	spy_reset();
 	return sky;
@@ -52,7 +50,7 @@ static void take_off(struct sky *sky, size_t connections, bool keeps_all)
 	};
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_prefetch_open(&order, &sky->flights, &err), &err);
+	MUST(tkb_prefetch_open(&order, &sky->flights, &err));
 }
 
 static void check_blob_at(struct sky *sky, size_t index)
@@ -63,8 +61,7 @@ static void check_blob_at(struct sky *sky, size_t index)
 	struct tkb_error err = { 0 };
 	size_t count = 0;
 
-	CHECK_OK(source.read_at(source.self, 0, got, SIZE + 1, &count, &err),
-	         &err);
+	MUST(source.read_at(source.self, 0, got, SIZE + 1, &count, &err));
 	CHECK(tkb_bytes_equal((struct tkb_bytes){ got, count },
 	                      sky->bytes[index]));
 }
@@ -80,8 +77,7 @@ TEST(flights, bring_each_blob_in_order)
 		take_off(&sky, connections[i], false);
 		for (size_t j = 0; j < BLOBS; j++) {
 			check_blob_at(&sky, j);
-			CHECK_OK(tkb_prefetch_await(sky.flights, j, &err),
-			         &err);
+			MUST(tkb_prefetch_await(sky.flights, j, &err));
 			tkb_prefetch_drop(sky.flights, j);
 		}
 		CHECK_INT(spy_count(SPY_GET), BLOBS);
@@ -106,7 +102,7 @@ TEST(flights, go_no_further_ahead_than_there_are_connections)
 
 	take_off(&sky, 3, false);
 	check_begun(3);
-	CHECK_OK(tkb_prefetch_await(sky.flights, 0, &err), &err);
+	MUST(tkb_prefetch_await(sky.flights, 0, &err));
 	tkb_prefetch_drop(sky.flights, 0);
 	check_begun(4);
 }
@@ -117,9 +113,9 @@ TEST(flights, that_are_all_kept_go_on)
 	struct tkb_error err = { 0 };
 
 	take_off(&sky, 3, true);
-	CHECK_OK(tkb_prefetch_await(sky.flights, BLOBS - 1, &err), &err);
+	MUST(tkb_prefetch_await(sky.flights, BLOBS - 1, &err));
 	for (size_t i = 0; i < BLOBS; i++)
-		CHECK_OK(tkb_prefetch_await(sky.flights, i, &err), &err);
+		MUST(tkb_prefetch_await(sky.flights, i, &err));
 	for (size_t i = BLOBS; i > 0; i--)
 		check_blob_at(&sky, i - 1);
 	CHECK_INT(spy_count(SPY_GET), BLOBS);
@@ -128,12 +124,11 @@ TEST(flights, that_are_all_kept_go_on)
 TEST(flights, that_are_closed_end_what_is_on_its_way)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
-	uint64_t start;
 
 	spy.get_ms = 5000;
 	take_off(&sky, 4, false);
 	check_begun(4);
-	start = now_ms();
+	uint64_t start = now_ms();
 	tkb_prefetch_close(tkb_take(sky.flights));
 	CHECK(now_ms() - start < 2000);
 	CHECK_INT(spy.flying, 0);
@@ -203,8 +198,7 @@ TEST(flights, leave_the_remote_as_it_was)
 	take_off(&sky, 4, false);
 	tkb_prefetch_close(tkb_take(sky.flights));
 	CHECK_INT(memcmp(&before, &sky.remote->watch, sizeof(before)), 0);
-	CHECK_OK(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, &err),
-	         &err);
+	MUST(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, &err));
 	CHECK(is_here);
 }
 
@@ -215,6 +209,6 @@ TEST(flights, of_no_blob_are_none)
 		                                  .connections = 4 };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_prefetch_open(&order, &sky.flights, &err), &err);
+	MUST(tkb_prefetch_open(&order, &sky.flights, &err));
 	CHECK_INT(spy_count(SPY_GET), 0);
 }

@@ -50,10 +50,9 @@ static const char *blob_with(const char *remote, size_t count)
 TEST(pull_fault, where_a_blob_is_gone_takes_the_rest)
 {
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(blob_with("remote", 10)), 0);
-	report = pull_all(remote, out("pulled"));
+	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), (struct part){ 10, POOL });
 	CHECK_INT(report.wanted_count, 2);
 	CHECK_INT(report.gone_count, 1);
@@ -86,8 +85,8 @@ TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
 		(void)push_bytes(remote, bundle);
 		spy_reset();
 		flip(blob_files(name)[0], at);
-		CHECK_FAILS(pull(remote, root, &err), TKB_ERR_CORRUPT, &err,
-		            "has another digest");
+		MUST_FAIL(pull(remote, root, &err), TKB_ERR_CORRUPT,
+		          "has another digest");
 		CHECK_CONTAINS(err.message, "remote 'spy://");
 		/* Those of other frames may be there; all are sound. */
 		count = count_entries(root);
@@ -120,7 +119,7 @@ static struct tkb_remote *arrange_twice(void)
 	const struct tkb_source source = tkb_memory_source(&bytes);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err), &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err));
 	spy_reset();
 	return remote;
 }
@@ -131,8 +130,8 @@ TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
 	struct tkb_error err = { 0 };
 
 	flip(blob_with("remote", POOL), 9);
-	CHECK_FAILS(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT, &err,
-	            "has another digest");
+	MUST_FAIL(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT,
+	          "has another digest");
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(spy_count(SPY_GET), 3);
 }
@@ -140,10 +139,9 @@ TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
 TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
 {
 	struct tkb_remote *remote = arrange_twice();
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(blob_with("remote", POOL)), 0);
-	report = pull_all(remote, out("pulled"));
+	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(report.wanted_count, 3);
@@ -162,14 +160,13 @@ static int fail_one_get(const struct spy_event *event, struct tkb_error *err)
 TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
 {
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .connections = 1 };
+	struct tkb_pull_options options = { SIZED(options), .connections = 1 };
 	struct tkb_error err = { 0 };
 
 	/* Two more tries, then it counts as dead. */
 	spy.before = fail_one_get;
-	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "it broke off");
+	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	          TKB_ERR_UNAVAILABLE, "it broke off");
 	CHECK_INT(spy_count(SPY_GET), 3);
 	CHECK_INT(count_entries(out("pulled")), 0);
 }
@@ -184,8 +181,7 @@ static int fail_two_gets(const struct spy_event *event, struct tkb_error *err)
 TEST(pull_fault, tries_a_blob_again)
 {
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .connections = 1 };
+	struct tkb_pull_options options = { SIZED(options), .connections = 1 };
 
 	spy.before = fail_two_gets;
 	CHECK_INT(pull_with(remote, out("pulled"), options).fetched_count, 2);
@@ -209,19 +205,18 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char *first = record_files("remote")[0];
 	const char *copy = text("%s", (const char *)read_file(first).data);
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
-	struct tkb_ref_info info = { .struct_size = sizeof(info) };
+	struct tkb_ref_info info = { SIZED(info) };
 	struct tkb_error err = { 0 };
 
 	add_record("remote", "no record at all");
 	write_text("newer", copy);
 	edit_file("newer", "\"version\":1", "\"version\":2");
 	add_record("remote", read_file("newer").data);
-	report = pull_all(remote, out("pulled"));
+	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(report.unreadable_count, 2);
 	CHECK_INT(report.record_count, 2);
-	CHECK_OK(tkb_ref_look(remote, REF, &info, &err), &err);
+	MUST(tkb_ref_look(remote, REF, &info, &err));
 	CHECK_INT(info.unreadable_count, 2);
 	CHECK_INT(info.record_count, 4);
 	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
@@ -232,16 +227,15 @@ TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char **records = record_files("remote");
 	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { 0 };
 
 	flip(records[ten], 8);
-	CHECK_FAILS(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT, &err,
-	            strrchr(records[ten], '/') + 1);
+	MUST_FAIL(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT,
+	          strrchr(records[ten], '/') + 1);
 	CHECK_CONTAINS(err.message, "remote 'spy://");
 	check_is_part(out("pulled"), (struct part){ 10, POOL });
 	/* The next push drops it, and brings its entries again. */
-	report = push_all(remote, pool());
+	struct tkb_push_report report = push_all(remote, pool());
 	CHECK_INT(report.pushed_count, 10);
 	CHECK_INT(report.dropped_count, 1);
 	(void)pull_all(remote, out("pulled"));
@@ -262,11 +256,10 @@ static int flicker(const struct spy_event *event, struct tkb_error *err)
 TEST(pull_fault, drops_no_record_that_was_damaged_on_its_way)
 {
 	struct tkb_remote *remote = arrange_two("remote");
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	flickering = record_files("remote")[0];
 	spy.before = flicker;
-	report = push_all(remote, pool());
+	struct tkb_push_report report = push_all(remote, pool());
 	CHECK(report.pushed_count != 0);
 	CHECK_INT(report.dropped_count, 0);
 	CHECK(exists(flickering));
@@ -345,8 +338,7 @@ TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
 	for (unsigned at = 0; at < 16; at += 3) {
 		struct tkb_remote *remote = NULL;
 		const char *root = out(text("pulled-%u", at));
-		struct tkb_pull_report report = { .struct_size =
-			                                  sizeof(report) };
+		struct tkb_pull_report report = { SIZED(report) };
 
 		CHECK_INT(run("rm", "-rf", "near", "far", NULL).status, 0);
 		remote = near_and_far("");
@@ -386,8 +378,7 @@ TEST(pull_fault, of_tiers_ignores_the_errors_of_one_that_says_so)
 	spy.before = fail_near;
 	CHECK_INT(pull_all(remote, out("pulled")).fetched_count, 2);
 	check_is_part(out("pulled"), whole);
-	CHECK_FAILS(pull(strict, out("other"), &err), TKB_ERR_DENIED, &err,
-	            "go away");
+	MUST_FAIL(pull(strict, out("other"), &err), TKB_ERR_DENIED, "go away");
 	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
 }
 

@@ -67,11 +67,10 @@ TEST(pull, into_an_empty_cache_brings_all)
 TEST(pull, with_nothing_to_do_asks_once)
 {
 	struct tkb_remote *remote = arrange_three();
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	(void)pull_all(remote, out("pulled"));
 	spy_reset();
-	report = pull_all(remote, out("pulled"));
+	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	CHECK_INT(spy_trips(), 1);
 	CHECK_INT(report.wanted_count + report.fetched_count, 0);
 	CHECK_INT(report.present_count, POOL);
@@ -82,14 +81,13 @@ TEST(pull, fetches_only_what_holds_something_missing)
 {
 	struct tkb_remote *remote = arrange_three();
 	const char *root = cache_of("has", (struct part){ 0, 14 });
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(run("rm", "-r", text("%s/%s", root, pool_keys()[9]), NULL)
 	                  .status,
 	          0);
 	/* Those that were copied name another place. */
 	CHECK_INT(run(program(), "relocate", root, NULL).status, 0);
-	report = pull_all(remote, root);
+	struct tkb_pull_report report = pull_all(remote, root);
 	/* That one is in two records, of which one is enough. */
 	CHECK_INT(report.wanted_count, 2);
 	CHECK_INT(report.fetched_count, 2);
@@ -115,16 +113,14 @@ TEST(pull, repairs_what_names_another_place)
 TEST(pull, that_is_dry_fetches_and_writes_nothing)
 {
 	struct tkb_remote *remote = arrange_three();
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options dry = { .struct_size = sizeof(dry),
-		                        .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options dry = { SIZED(dry), .emit = &emit,
 		                        .connections = 2 };
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	emit.is_dry_run = true;
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 3 * DAY_S);
-	report = pull_with(remote, out("pulled"), dry);
+	struct tkb_pull_report report = pull_with(remote, out("pulled"), dry);
 	CHECK_INT(report.wanted_count, 3);
 	CHECK_INT(report.fetched_count, 0);
 	CHECK_INT(spy_trips(), 1);
@@ -136,15 +132,14 @@ TEST(pull, of_keys_brings_those_from_whatever_blobs)
 	struct tkb_remote *remote = arrange_three();
 	const char **keys = pool_keys();
 	const char *chosen[] = { text("%.6s", keys[1]), keys[12], keys[16] };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	emit.keys = chosen;
 	emit.key_count = 3;
-	report = pull_with(remote, out("pulled"), options);
+	struct tkb_pull_report report =
+		pull_with(remote, out("pulled"), options);
 	check_has_part(out("pulled"), (struct part){ 1, 2 });
 	check_has_part(out("pulled"), (struct part){ 12, 13 });
 	check_has_part(out("pulled"), (struct part){ 16, 17 });
@@ -167,15 +162,14 @@ TEST(pull, of_a_target_leaves_other_kernels)
 	struct tkb_remote *remote = arrange_three();
 	const struct tkb_target hopper = { "cuda", "90", 32 };
 	const struct tkb_target ampere = { "cuda", "80", 32 };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	emit.targets = &ampere;
 	emit.target_count = 1;
-	report = pull_with(remote, out("ampere"), options);
+	struct tkb_pull_report report =
+		pull_with(remote, out("ampere"), options);
 	CHECK_INT(report.emitted_count, 4);
 	CHECK_INT(pull_with(remote, out("ampere"), options).wanted_count, 0);
 	emit.targets = &hopper;
@@ -189,14 +183,12 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 	const char *root = inductor_cache();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const uint32_t fifth = 5;
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	(void)push_all(remote, root);
-	report = pull_all(remote, out("both"));
+	struct tkb_pull_report report = pull_all(remote, out("both"));
 	CHECK(report.is_inductor);
 	CHECK_INT(report.emitted_count, 52);
 	report = pull_all(remote, out("both"));
@@ -220,13 +212,9 @@ TEST(pull, of_two_devices_goes_to_both_or_where_it_is_told)
 	CHECK(exists(text("%s/triton/5", out("fifth"))));
 	CHECK_INT(pull_with(remote, out("fifth"), options).wanted_count, 0);
 
-	options = (struct tkb_pull_options){
-		.struct_size = sizeof(struct tkb_pull_options),
-		.emit =
-			&(const struct tkb_emit_options){
-				.struct_size = sizeof(struct tkb_emit_options),
-				.layout = TKB_LAYOUT_TRITON }
-	};
+	options = CHOSEN(
+		tkb_pull_options,
+		.emit = &CHOSEN(tkb_emit_options, .layout = TKB_LAYOUT_TRITON));
 	report = pull_with(remote, out("flat"), options);
 	CHECK(!report.is_inductor);
 	CHECK_INT(report.emitted_count, 26);
@@ -268,9 +256,8 @@ TEST(pull, does_not_stamp_what_nobody_asked_for)
 {
 	struct tkb_remote *remote = arrange_three();
 	const char *chosen[] = { pool_keys()[16] };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
 
 	for (size_t i = 0; i < 3; i++)
@@ -311,18 +298,15 @@ TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 	struct server redis = start_redis("");
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
-	unsigned before;
-	unsigned between;
 
-	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
-	                         &remote, &err),
-	         &err);
+	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
+	                     &remote, &err));
 	(void)push_all(remote, pool());
 	(void)pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
-	before = count_commands(&redis);
+	unsigned before = count_commands(&redis);
 	CHECK_INT(pull_all(remote, out("pulled")).present_count, POOL);
-	between = count_commands(&redis) - before - 1;
+	unsigned between = count_commands(&redis) - before - 1;
 	CHECK(between != 0);
 	/* The two hashes of the ref, asked for together. */
 	CHECK(between <= 3);
@@ -342,19 +326,18 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
 	const struct tkb_collect_report wanted = weigh(pool());
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
-	         &err);
+	MUST(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err));
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.fetched_count, 3);
 	CHECK_INT(spy_count(SPY_GET), 3);
 	write_file("got.tkb", tkb_buf_bytes(&got));
-	CHECK_OK(tkb_bundle_open("got.tkb", &bundle, &err), &err);
+	MUST(tkb_bundle_open("got.tkb", &bundle, &err));
 	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	MUST(tkb_bundle_verify(bundle, NULL, NULL, &err));
 	CHECK(tkb_digest_equal(tkb_bundle_id(bundle), &wanted.id));
 	tkb_bundle_close(bundle);
 }
@@ -364,13 +347,13 @@ TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 	struct tkb_remote *remote = arrange_three();
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 	const char **blobs = blob_files("remote");
 
 	CHECK_INT(unlink(blobs[0]), 0);
-	CHECK_FAILS(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
-	            TKB_ERR_PARTIAL, &err, "a blob of ref '" REF "' is gone");
+	MUST_FAIL(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	          TKB_ERR_PARTIAL, "a blob of ref '" REF "' is gone");
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(report.fetched_count, 2);
 	CHECK(got.size != 0);
@@ -388,9 +371,8 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options lean = { .struct_size = sizeof(lean),
-		                         .collect = &collect,
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options lean = { SIZED(lean), .collect = &collect,
 		                         .is_compaction_off = true };
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
@@ -398,11 +380,11 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	(void)push_part(remote, (struct part){ 0, 8 });
 	collect.profile = TKB_PROFILE_LEAN;
 	(void)push_with(remote, root, lean);
-	CHECK_OK(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, &err), &err);
+	MUST(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, &err));
 	write_file("got.tkb", tkb_buf_bytes(&got));
-	CHECK_OK(tkb_bundle_open("got.tkb", &bundle, &err), &err);
+	MUST(tkb_bundle_open("got.tkb", &bundle, &err));
 	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	MUST(tkb_bundle_verify(bundle, NULL, NULL, &err));
 	tkb_bundle_close(bundle);
 }
 
@@ -410,7 +392,7 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 {
 	struct tkb_remote *remote = arrange_three();
 	const char **blobs = blob_files("remote");
-	struct tkb_ref_info info = { .struct_size = sizeof(info) };
+	struct tkb_ref_info info = { SIZED(info) };
 	struct tkb_error err = { 0 };
 	uint64_t size = 0;
 	uint64_t dropped = 0;
@@ -419,7 +401,7 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 		size += read_file(blobs[i]).size;
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 1000 * ((unsigned)i + 1));
-	CHECK_OK(tkb_ref_look(remote, REF, &info, &err), &err);
+	MUST(tkb_ref_look(remote, REF, &info, &err));
 	CHECK_STR(info.ref, REF);
 	CHECK_INT(info.record_count, 3);
 	CHECK_INT(info.unreadable_count, 0);
@@ -427,7 +409,7 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 	CHECK_INT(info.size, size);
 	CHECK(info.age_s >= 1000 && info.age_s < 1100);
 
-	CHECK_OK(tkb_ref_delete(remote, REF, &dropped, &err), &err);
+	MUST(tkb_ref_delete(remote, REF, &dropped, &err));
 	CHECK_INT(dropped, 3);
 	CHECK_INT(count_texts(record_files("remote")), 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
@@ -440,9 +422,8 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 	struct tkb_remote *remote = arrange_three();
 	const char *absent[] = { pool_keys()[0], "AAAAAAAAAAAA" };
 	const char *ambiguous[] = { text("%.1s", pool_keys()[0]) };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
 	struct tkb_error err = { 0 };
 
@@ -458,7 +439,7 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 	}
 	emit.keys = ambiguous;
 	emit.key_count = 1;
-	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
-	            TKB_ERR_INVALID, &err, "several keys begin with");
+	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	          TKB_ERR_INVALID, "several keys begin with");
 	CHECK_INT(spy_count(SPY_GET), 0);
 }

@@ -33,9 +33,9 @@ TEST(pull_watch, several_blobs_are_fetched_at_once_and_never_more_than_asked)
 	struct tkb_remote *remote = arrange_eight("spy");
 
 	for (size_t i = 0; i < TKB_COUNT_OF(wanted); i++) {
-		const struct tkb_pull_options options = {
-			.struct_size = sizeof(options), .connections = wanted[i]
-		};
+		const struct tkb_pull_options options = { SIZED(options),
+			                                  .connections =
+			                                          wanted[i] };
 
 		spy_reset();
 		spy.get_ms = 60;
@@ -49,8 +49,7 @@ TEST(pull_watch, several_blobs_are_fetched_at_once_and_never_more_than_asked)
 TEST(pull_watch, what_cannot_be_shared_is_fetched_one_after_another)
 {
 	struct tkb_remote *remote = arrange_eight("lone");
-	const struct tkb_pull_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_pull_options options = { SIZED(options),
 		                                  .connections = 8 };
 
 	spy.get_ms = 10;
@@ -65,7 +64,7 @@ TEST(pull_watch, memory_can_be_pulled_from)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open("memory://one", NULL, &remote, &err), &err);
+	MUST(tkb_remote_open("memory://one", NULL, &remote, &err));
 	CHECK(pool() != NULL);
 	push_singly(remote, RECORDS);
 	CHECK_INT(pull_all(remote, out("pulled")).fetched_count, RECORDS);
@@ -122,12 +121,11 @@ static void on_progress(void *self, uint64_t done, uint64_t total)
 static bool is_cancelled(void *self)
 {
 	struct watcher *watcher = self;
-	bool answer;
 
 	enter(watcher);
 	watcher->questions++;
-	answer = watcher->patience != 0 &&
-	         watcher->questions > watcher->patience;
+	bool answer = watcher->patience != 0 &&
+	              watcher->questions > watcher->patience;
 	leave(watcher);
 	return answer;
 }
@@ -144,17 +142,16 @@ TEST(pull_watch, is_called_by_one_at_a_time_and_progress_never_goes_back)
 {
 	struct tkb_remote *remote = arrange_eight("spy");
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 8 };
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 
 	spy.get_ms = 30;
 	spy.get_parts = 4;
 	emit.watch = watch_by(&watcher);
 	emit.threads = 2;
-	report = pull_with(remote, out("pulled"), options);
+	struct tkb_pull_report report =
+		pull_with(remote, out("pulled"), options);
 	CHECK(!watcher.was_crowded);
 	CHECK(!watcher.went_back);
 	CHECK_INT(watcher.results, RECORDS);
@@ -167,15 +164,12 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 {
 	struct watcher asked = { .results = 0 };
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 8 };
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.watch = watch_by(&asked) });
+		CHOSEN(tkb_remote_options, .watch = watch_by(&asked)));
 
 	(void)arrange_eight("spy");
 	spy.get_ms = 30;
@@ -190,9 +184,8 @@ TEST(pull_watch, of_the_remote_is_called_by_one_at_a_time_too)
 TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 {
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 4 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
@@ -215,9 +208,8 @@ TEST(pull_watch, of_damaged_blobs_never_goes_back_either)
 TEST(pull_watch, of_lost_blobs_never_goes_back_either)
 {
 	struct watcher watcher = { .results = 0 };
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
 	const char *cache = large_pool();
 	const struct tkb_bytes bundle = read_file("pool.tkb");
@@ -245,12 +237,10 @@ TEST(pull_watch, ends_a_pull_soon_in_the_middle_of_a_blob)
 
 	for (unsigned patience = 1; patience < 200; patience += 23) {
 		struct watcher watcher = { .patience = patience };
-		const struct tkb_watch watch = { .struct_size = sizeof(watch),
-			                         .self = &watcher,
+		const struct tkb_watch watch = { SIZED(watch), .self = &watcher,
 			                         .is_cancelled = is_cancelled };
-		struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-		struct tkb_pull_options options = { .struct_size =
-			                                    sizeof(options),
+		struct tkb_emit_options emit = { SIZED(emit) };
+		struct tkb_pull_options options = { SIZED(options),
 			                            .emit = &emit,
 			                            .connections = 3 };
 		struct tkb_error err = { 0 };
@@ -276,9 +266,7 @@ TEST(pull_watch, of_the_remote_ends_a_pull_too)
 	struct watcher watcher = { .patience = 40 };
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.watch = watch_by(&watcher) });
+		CHOSEN(tkb_remote_options, .watch = watch_by(&watcher)));
 	struct tkb_error err = { 0 };
 
 	(void)arrange_eight("spy");

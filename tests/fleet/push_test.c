@@ -46,10 +46,9 @@ TEST(push, packs_only_what_the_ref_lacks)
 	const char *one = cache_of("one", (struct part){ 0, 10 });
 	const char *other = cache_of("other", (struct part){ 6, POOL });
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(push_all(remote, one).pushed_count, 10);
-	report = push_all(remote, other);
+	struct tkb_push_report report = push_all(remote, other);
 	CHECK_INT(report.pushed_count, POOL - 10);
 	CHECK_INT(report.present_count, 4);
 	CHECK_INT(report.record_count, 1);
@@ -83,8 +82,8 @@ TEST(push, adds_no_record_of_a_blob_that_was_refused)
 	struct tkb_error err = { 0 };
 
 	spy.before = refuse_puts;
-	CHECK_FAILS(tkb_push(remote, REF, root, NULL, NULL, &err),
-	            TKB_ERR_DENIED, &err, "it is full");
+	MUST_FAIL(tkb_push(remote, REF, root, NULL, NULL, &err), TKB_ERR_DENIED,
+	          "it is full");
 	CHECK_CONTAINS(err.message, "remote 'spy://");
 	CHECK_INT(spy_count(SPY_ADD), 0);
 	CHECK_INT(count_texts(record_files("remote")), 0);
@@ -95,15 +94,12 @@ TEST(push, of_what_two_devices_have_takes_that_of_one_alone)
 	const char *root = inductor_cache();
 	const char *pulled = text("%s/pulled", test_folder());
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options first = { .struct_size = sizeof(first),
-		                          .collect = &collect };
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options first = { SIZED(first), .collect = &collect };
 	const struct tkb_collect_report wanted = weigh(root);
-	struct tkb_collect_report got = { .struct_size = sizeof(got) };
 
 	collect.has_device = true;
-	report = push_with(remote, root, first);
+	struct tkb_push_report report = push_with(remote, root, first);
 	CHECK_INT(report.pushed_count, 26);
 	report = push_all(remote, root);
 	CHECK_INT(report.pushed_count, 26);
@@ -113,7 +109,7 @@ TEST(push, of_what_two_devices_have_takes_that_of_one_alone)
 	CHECK_INT(report.present_count, 26);
 
 	(void)pull_all(remote, pulled);
-	got = weigh(pulled);
+	struct tkb_collect_report got = weigh(pulled);
 	CHECK(got.is_inductor);
 	CHECK(tkb_digest_equal(&got.id, &wanted.id));
 	CHECK_INT(count_names(text("%s/triton/1", pulled)),
@@ -125,9 +121,8 @@ TEST(push, of_a_lean_profile_counts_as_there_for_a_full_one)
 	const char *root = pool();
 	const char *pulled = text("%s/pulled", test_folder());
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options lean = { .struct_size = sizeof(lean),
-		                         .collect = &collect };
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options lean = { SIZED(lean), .collect = &collect };
 
 	collect.profile = TKB_PROFILE_LEAN;
 	CHECK_INT(push_with(remote, root, lean).pushed_count, POOL);
@@ -144,14 +139,13 @@ TEST(push, of_keys_takes_those_alone)
 	const char **keys = pool_keys();
 	const char *chosen[] = { keys[3], keys[9] };
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options options = { .struct_size = sizeof(options),
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options options = { SIZED(options),
 		                            .collect = &collect };
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	collect.keys = chosen;
 	collect.key_count = 2;
-	report = push_with(remote, pool(), options);
+	struct tkb_push_report report = push_with(remote, pool(), options);
 	CHECK_INT(report.pushed_count, 2);
 	report = push_with(remote, pool(), options);
 	CHECK_INT(report.pushed_count, 0);
@@ -167,13 +161,11 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options dry = { .struct_size = sizeof(dry),
-		                        .collect = &collect };
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options dry = { SIZED(dry), .collect = &collect };
 
 	collect.is_dry_run = true;
-	report = push_with(remote, root, dry);
+	struct tkb_push_report report = push_with(remote, root, dry);
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count + report.size, 0);
 	(void)push_part(remote, (struct part){ 0, 5 });
@@ -191,11 +183,10 @@ TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	spy_reset();
 	CHECK_INT(mkdir("empty", 0777), 0);
-	report = push_all(remote, "empty");
+	struct tkb_push_report report = push_all(remote, "empty");
 	CHECK_INT(report.pushed_count + report.present_count +
 	                  report.blob_count,
 	          0);
@@ -210,13 +201,12 @@ TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
 	const char **keys = pool_keys();
 	const char *folder = text("%s/%s", root, keys[0]);
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
 
 	for (const char **name = list(folder); *name != NULL; name++) {
 		if (strstr(*name, ".cubin") != NULL)
 			CHECK_INT(unlink(text("%s/%s", folder, *name)), 0);
 	}
-	report = push_all(remote, root);
+	struct tkb_push_report report = push_all(remote, root);
 	CHECK_INT(report.pushed_count, POOL - 1);
 	CHECK_INT(report.left_out_count, 1);
 	check_pulls(remote, "pulled", (struct part){ 1, POOL });
@@ -236,12 +226,11 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	push_singly(remote, 3);
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.blob_count, 1);
@@ -250,8 +239,7 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	check_pulls(remote, "pulled", whole);
 
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	CHECK_INT(count_texts(blob_files("remote")), 4);
 }
@@ -261,17 +249,15 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(spy_count(SPY_PUT), 1);
 	spy_reset();
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
 	CHECK_INT(report.pushed_count + report.blob_count + report.size, 0);
 	CHECK_INT(report.present_count, POOL);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -280,8 +266,7 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	/* Its record without its blob is not the bundle, and heals. */
 	CHECK_INT(unlink(blob_files("remote")[0]), 0);
 	spy_reset();
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(spy_count(SPY_PUT), 1);
 	check_pulls(remote, "pulled", whole);
@@ -302,14 +287,13 @@ TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
 	const char *root = pool();
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err), &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err));
 	spy.before = clean_up_before_touch;
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, NULL, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
 	spy.before = NULL;
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 1);
@@ -340,16 +324,12 @@ TEST(push, progress_is_that_of_the_upload)
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload upload = { 0 };
-	const struct tkb_push_options
-		options = { .struct_size = sizeof(options),
-		            .collect = &(const struct tkb_collect_options){
-				    .struct_size =
-					    sizeof(struct tkb_collect_options),
-				    .watch = &(const struct tkb_watch){
-					    .struct_size =
-						    sizeof(struct tkb_watch),
-					    .self = &upload,
-					    .on_progress = note_upload } } };
+	const struct tkb_push_options options = {
+		SIZED(options),
+		.collect = &CHOSEN(tkb_collect_options,
+		                   .watch = &CHOSEN(tkb_watch, .self = &upload,
+		                                    .on_progress = note_upload))
+	};
 	struct tkb_push_report report = push_with(remote, root, options);
 	struct tkb_error err = { 0 };
 
@@ -360,9 +340,8 @@ TEST(push, progress_is_that_of_the_upload)
 
 	spy_reset();
 	upload = (struct upload){ 0 };
-	CHECK_OK(tkb_push_bundle(remote, "other", &source, &options, &report,
-	                         &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, "other", &source, &options, &report,
+	                     &err));
 	CHECK_INT(upload.before_put, 0);
 	CHECK_INT(upload.done, report.size);
 	CHECK_INT(upload.total, report.size);
@@ -415,19 +394,14 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_push_options dry = {
-		.struct_size = sizeof(dry),
-		.collect =
-			&(const struct tkb_collect_options){
-				.struct_size =
-					sizeof(struct tkb_collect_options),
-				.is_dry_run = true }
+		SIZED(dry),
+		.collect = &CHOSEN(tkb_collect_options, .is_dry_run = true)
 	};
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, &dry, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, &dry, &report, &err));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count, 0);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -439,9 +413,7 @@ TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_blob_size = 100 * 1000 });
+		CHOSEN(tkb_remote_options, .max_blob_size = 100 * 1000));
 	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
@@ -462,10 +434,10 @@ TEST(push, to_what_cannot_be_a_ref_is_refused_before_anybody_is_asked)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		struct tkb_error err = { 0 };
-		struct tkb_ref_info info = { .struct_size = sizeof(info) };
+		struct tkb_ref_info info = { SIZED(info) };
 
-		CHECK_FAILS(tkb_push(remote, names[i], root, NULL, NULL, &err),
-		            TKB_ERR_INVALID, &err, "cannot be a ref's name");
+		MUST_FAIL(tkb_push(remote, names[i], root, NULL, NULL, &err),
+		          TKB_ERR_INVALID, "cannot be a ref's name");
 		CHECK_INT(tkb_push_bundle(remote, names[i], &source, NULL, NULL,
 		                          &err),
 		          TKB_ERR_INVALID);
@@ -485,9 +457,7 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 	const uint64_t limit = 150 * 1000;
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_blob_size = limit });
+		CHOSEN(tkb_remote_options, .max_blob_size = limit));
 	const struct tkb_push_report report = push_all(remote, root);
 	const char **blobs = blob_files("remote");
 	uint64_t size = 0;
@@ -509,11 +479,9 @@ TEST(push, halves_what_is_too_large_for_a_blob)
 TEST(push, of_an_entry_too_large_for_a_blob_says_so)
 {
 	const char *root = pool();
-	struct tkb_remote *remote = open_spy_with(
-		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_blob_size = 1000 });
+	struct tkb_remote *remote =
+		open_spy_with(spy_url("remote"), CHOSEN(tkb_remote_options,
+	                                                .max_blob_size = 1000));
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_push(remote, REF, root, NULL, NULL, &err),
@@ -528,8 +496,8 @@ TEST(push, to_remotes_that_may_not_be_written_is_denied)
 		open_spy(text("%s?mode=ro", spy_url("remote")));
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_push(remote, REF, root, NULL, NULL, &err),
-	            TKB_ERR_DENIED, &err, "no remote may be written");
+	MUST_FAIL(tkb_push(remote, REF, root, NULL, NULL, &err), TKB_ERR_DENIED,
+	          "no remote may be written");
 	CHECK_INT(spy_count(SPY_PUT), 0);
 }
 
@@ -543,13 +511,11 @@ TEST(push, that_is_cancelled_puts_nothing)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_watch watch = { .struct_size = sizeof(watch),
+	const struct tkb_watch watch = { SIZED(watch),
 		                         .is_cancelled = say_yes };
-	const struct tkb_collect_options collect = { .struct_size =
-		                                             sizeof(collect),
+	const struct tkb_collect_options collect = { SIZED(collect),
 		                                     .watch = &watch };
-	const struct tkb_push_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_push_options options = { SIZED(options),
 		                                  .collect = &collect };
 	struct tkb_error err = { 0 };
 
@@ -582,17 +548,14 @@ TEST(push, tells_each_entry_once_also_where_it_halves)
 	const char *root = pool();
 	struct told_keys told = { .count = 0 };
 	struct told_keys dry_told = { .count = 0 };
-	struct tkb_watch watch = { .struct_size = sizeof(watch),
-		                   .on_result = note_key };
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect),
+	struct tkb_watch watch = { SIZED(watch), .on_result = note_key };
+	struct tkb_collect_options collect = { SIZED(collect),
 		                               .watch = &watch };
-	struct tkb_push_options options = { .struct_size = sizeof(options),
+	struct tkb_push_options options = { SIZED(options),
 		                            .collect = &collect };
 	struct tkb_remote *remote = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_blob_size = 150 * 1000 });
+		CHOSEN(tkb_remote_options, .max_blob_size = 150 * 1000));
 
 	watch.self = &dry_told;
 	collect.is_dry_run = true;
@@ -627,20 +590,15 @@ TEST(push, never_goes_back_in_what_it_tells_of_its_progress)
 
 	for (uint64_t limit = 0; limit < 300000; limit += 150000) {
 		struct progress progress = { .done = 0 };
-		const struct tkb_watch watch = { .struct_size = sizeof(watch),
+		const struct tkb_watch watch = { SIZED(watch),
 			                         .self = &progress,
 			                         .on_progress = note_progress };
-		struct tkb_collect_options collect = { .struct_size = sizeof(
-							       collect) };
-		struct tkb_push_options options = { .struct_size =
-			                                    sizeof(options),
+		struct tkb_collect_options collect = { SIZED(collect) };
+		struct tkb_push_options options = { SIZED(options),
 			                            .collect = &collect };
 		struct tkb_remote *remote = open_spy_with(
 			spy_url(limit == 0 ? "one" : "many"),
-			(struct tkb_remote_options){
-				.struct_size =
-					sizeof(struct tkb_remote_options),
-				.max_blob_size = limit });
+			CHOSEN(tkb_remote_options, .max_blob_size = limit));
 
 		collect.watch = &watch;
 		collect.threads = 1;

@@ -57,10 +57,10 @@ static struct three arrange_three(void)
 static struct tkb_remote_gc_report gc(struct tkb_remote *remote,
                                       struct tkb_remote_gc_options options)
 {
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_remote_gc_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
+	MUST(tkb_remote_gc(remote, &options, &report, &err));
 	return report;
 }
 
@@ -74,7 +74,6 @@ static void check_pulls(struct tkb_remote *remote, const char *name,
 TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 {
 	struct three three = arrange_three();
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -82,10 +81,8 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 		make_old(three.blobs[i], 1000 * DAY_S);
 		size += read_file(three.blobs[i]).size;
 	}
-	report = gc(
-		three.remote,
-		(struct tkb_remote_gc_options){
-			.struct_size = sizeof(struct tkb_remote_gc_options) });
+	struct tkb_remote_gc_report report =
+		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.ref_count, 1);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.expired_count + report.evicted_count +
@@ -101,36 +98,28 @@ TEST(remote_gc, without_bounds_leaves_all_that_is_in_use)
 TEST(remote_gc, of_an_empty_remote_does_nothing)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_remote_gc_report report =
+		gc(remote, DEFAULTS(tkb_remote_gc_options));
 
-	report = gc(remote, (struct tkb_remote_gc_options){
-				    .struct_size = sizeof(
-					    struct tkb_remote_gc_options) });
 	CHECK_INT(report.ref_count + report.kept_count, 0);
 }
 
 TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 {
 	struct three three = arrange_three();
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	make_old(three.records[2], 31 * DAY_S);
 	make_old(three.records[1], 29 * DAY_S);
-	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){
-			    .struct_size = sizeof(struct tkb_remote_gc_options),
-			    .has_max_age = true,
-			    .max_age_s = 30 * DAY_S });
+	struct tkb_remote_gc_report report = gc(
+		three.remote, CHOSEN(tkb_remote_gc_options, .has_max_age = true,
+	                             .max_age_s = 30 * DAY_S));
 	CHECK_INT(report.expired_count, 1);
 	/* The blob is young: it stays. */
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[2]));
 	CHECK(exists(three.blobs[2]));
 	make_old(three.blobs[2], 25 * HOUR_S);
-	report = gc(
-		three.remote,
-		(struct tkb_remote_gc_options){
-			.struct_size = sizeof(struct tkb_remote_gc_options) });
+	report = gc(three.remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.removed_count, 1);
 	CHECK(!exists(three.blobs[2]));
 	check_pulls(three.remote, "pulled", (struct part){ 0, 9 });
@@ -139,40 +128,33 @@ TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 {
 	struct three three = arrange_three();
-	const struct tkb_remote_gc_options hour = { .struct_size = sizeof(hour),
+	const struct tkb_remote_gc_options hour = { SIZED(hour),
 		                                    .has_grace = true,
 		                                    .grace_s = HOUR_S };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_ref_delete(three.remote, REF, NULL, &err), &err);
+	MUST(tkb_ref_delete(three.remote, REF, NULL, &err));
 	make_old(three.blobs[0], 23 * HOUR_S);
 	make_old(three.blobs[1], 25 * HOUR_S);
-	CHECK_INT(gc(three.remote,
-	             (struct tkb_remote_gc_options){
-			     .struct_size =
-				     sizeof(struct tkb_remote_gc_options) })
-	                  .removed_count,
-	          1);
+	CHECK_INT(
+		gc(three.remote, DEFAULTS(tkb_remote_gc_options)).removed_count,
+		1);
 	CHECK(exists(three.blobs[0]));
 	CHECK(!exists(three.blobs[1]));
 	CHECK(exists(three.blobs[2]));
 	CHECK_INT(gc(three.remote, hour).removed_count, 1);
 	CHECK(!exists(three.blobs[0]));
 	CHECK(exists(three.blobs[2]));
-	CHECK_INT(
-		gc(three.remote,
-	           (struct tkb_remote_gc_options){
-			   .struct_size = sizeof(struct tkb_remote_gc_options),
-			   .has_grace = true })
-			.removed_count,
-		1);
+	CHECK_INT(gc(three.remote,
+	             CHOSEN(tkb_remote_gc_options, .has_grace = true))
+	                  .removed_count,
+	          1);
 	CHECK_INT(count_texts(blob_files("remote")), 0);
 }
 
 TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 {
 	struct three three = arrange_three();
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -181,17 +163,13 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	}
 	make_old(three.records[1], 3 * DAY_S);
 	make_old(three.records[0], 2 * DAY_S);
-	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){
-			    .struct_size = sizeof(struct tkb_remote_gc_options),
-			    .has_max_size = true,
-			    .max_size = size });
+	struct tkb_remote_gc_report report = gc(
+		three.remote, CHOSEN(tkb_remote_gc_options,
+	                             .has_max_size = true, .max_size = size));
 	CHECK_INT(report.evicted_count + report.removed_count, 0);
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){
-			    .struct_size = sizeof(struct tkb_remote_gc_options),
-			    .has_max_size = true,
-			    .max_size = size - 1 });
+	            CHOSEN(tkb_remote_gc_options, .has_max_size = true,
+	                   .max_size = size - 1));
 	CHECK_INT(report.evicted_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK_INT(report.kept_count, 2);
@@ -201,10 +179,8 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	CHECK_INT(report.kept_size, read_file(three.blobs[0]).size +
 	                                    read_file(three.blobs[2]).size);
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){
-			    .struct_size = sizeof(struct tkb_remote_gc_options),
-			    .has_max_size = true,
-			    .max_size = read_file(three.blobs[2]).size });
+	            CHOSEN(tkb_remote_gc_options, .has_max_size = true,
+	                   .max_size = read_file(three.blobs[2]).size));
 	CHECK_INT(report.evicted_count, 1);
 	CHECK(!exists(three.records[0]));
 	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
@@ -213,13 +189,10 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 TEST(remote_gc, drops_records_whose_blob_is_gone)
 {
 	struct three three = arrange_three();
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	CHECK_INT(unlink(three.blobs[1]), 0);
-	report = gc(
-		three.remote,
-		(struct tkb_remote_gc_options){
-			.struct_size = sizeof(struct tkb_remote_gc_options) });
+	struct tkb_remote_gc_report report =
+		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[1]));
@@ -253,26 +226,22 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 	struct three three = arrange_three();
 	struct log dry_log = { 0 };
 	struct log log = { 0 };
-	struct tkb_remote_gc_options options = { .struct_size = sizeof(options),
-		                                 .has_max_age = true,
-		                                 .max_age_s = 30 * DAY_S,
-		                                 .has_max_size = true,
-		                                 .has_grace = true,
-		                                 .on_removed = on_removed,
-		                                 .self = &dry_log,
-		                                 .is_dry_run = true };
-	struct tkb_remote_gc_report dry = { .struct_size = sizeof(dry) };
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_remote_gc_options options = {
+		SIZED(options),          .has_max_age = true,
+		.max_age_s = 30 * DAY_S, .has_max_size = true,
+		.has_grace = true,       .on_removed = on_removed,
+		.self = &dry_log,        .is_dry_run = true
+	};
 
 	make_old(three.records[0], 31 * DAY_S);
 	CHECK_INT(unlink(three.blobs[1]), 0);
-	dry = gc(three.remote, options);
+	struct tkb_remote_gc_report dry = gc(three.remote, options);
 	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE) +
 	                  spy_count(SPY_ADD) + spy_count(SPY_PUT),
 	          0);
 	options.is_dry_run = false;
 	options.self = &log;
-	report = gc(three.remote, options);
+	struct tkb_remote_gc_report report = gc(three.remote, options);
 	CHECK_INT(memcmp(&dry, &report, sizeof(dry)), 0);
 	CHECK_INT(memcmp(&dry_log, &log, sizeof(log)), 0);
 	CHECK_INT(report.expired_count, 1);
@@ -290,17 +259,15 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 TEST(remote_gc, compacts_a_ref_of_many_records)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	const struct tkb_remote_gc_options none = { .struct_size = sizeof(none),
+	const struct tkb_remote_gc_options none = { SIZED(none),
 		                                    .is_compaction_off = true };
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	CHECK(pool() != NULL);
 	push_singly(remote, POOL);
 	/* The same bundles under other digests: as if of other pushers. */
 	for (size_t i = 0; i < POOL; i++) {
-		struct tkb_collect_options collect = { .struct_size = sizeof(
-							       collect) };
-		struct tkb_push_options lean = { .struct_size = sizeof(lean),
+		struct tkb_collect_options collect = { SIZED(collect) };
+		struct tkb_push_options lean = { SIZED(lean),
 			                         .collect = &collect,
 			                         .is_compaction_off = true };
 		struct tkb_remote *other =
@@ -319,9 +286,8 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 	CHECK_INT(gc(remote, none).compacted_count, 0);
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++)
 		make_old(*blob, 2 * DAY_S);
-	report = gc(remote, (struct tkb_remote_gc_options){
-				    .struct_size = sizeof(
-					    struct tkb_remote_gc_options) });
+	struct tkb_remote_gc_report report =
+		gc(remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.record_count, 2 * POOL);
 	CHECK_INT(report.compacted_count, 2 * POOL);
 	CHECK_INT(count_texts(record_files("remote")), 2);
@@ -330,9 +296,7 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 	CHECK_INT(weigh(out("pulled")).collected_count, POOL);
 	/* Some may be fetching them; the next time they go. */
 	CHECK_INT(report.removed_count, 0);
-	report = gc(remote, (struct tkb_remote_gc_options){
-				    .struct_size = sizeof(
-					    struct tkb_remote_gc_options) });
+	report = gc(remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.removed_count, 2 * POOL);
 	CHECK_INT(report.kept_count, 2);
 }
@@ -342,8 +306,7 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 	struct three three = arrange_three();
 	const char *newer = "{\"version\":2}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
-	const struct tkb_remote_gc_options options = { .struct_size =
-		                                               sizeof(options),
+	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error err = { 0 };
@@ -351,8 +314,8 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 	CHECK_INT(unlink(three.records[0]), 0);
 	tkb_digest_to_hex(&digest, hex);
 	write_text(out(text("remote/ref/team,model/%s", hex)), newer);
-	CHECK_FAILS(tkb_remote_gc(three.remote, &options, NULL, &err),
-	            TKB_ERR_UNSUPPORTED, &err, REF);
+	MUST_FAIL(tkb_remote_gc(three.remote, &options, NULL, &err),
+	          TKB_ERR_UNSUPPORTED, REF);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
 }
@@ -360,13 +323,10 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 {
 	struct three three = arrange_three();
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	flip(three.records[1], 8);
-	report = gc(
-		three.remote,
-		(struct tkb_remote_gc_options){
-			.struct_size = sizeof(struct tkb_remote_gc_options) });
+	struct tkb_remote_gc_report report =
+		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK(!exists(three.records[1]));
@@ -379,8 +339,7 @@ TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 	struct three three = arrange_three();
 	const char *newer = "{\"version\":2}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
-	const struct tkb_remote_gc_options options = { .struct_size =
-		                                               sizeof(options),
+	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_age = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error err = { 0 };
@@ -410,17 +369,14 @@ TEST(remote_gc, ends_when_it_is_told_so)
 	struct three three = arrange_three();
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_ref_delete(three.remote, REF, NULL, &err), &err);
+	MUST(tkb_ref_delete(three.remote, REF, NULL, &err));
 	for (unsigned patience = 0; patience < 2; patience++) {
 		unsigned left = patience;
 		const struct tkb_remote_gc_options options = {
-			.struct_size = sizeof(options),
+			SIZED(options),
 			.has_grace = true,
-			.watch =
-				&(const struct tkb_watch){
-					.struct_size = sizeof(struct tkb_watch),
-					.self = &left,
-					.is_cancelled = say_yes },
+			.watch = &CHOSEN(tkb_watch, .self = &left,
+			                 .is_cancelled = say_yes),
 		};
 
 		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
@@ -446,20 +402,15 @@ TEST(remote_gc, of_tiers_counts_and_bounds_each)
 {
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_remote_gc_report report =
+		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
 
-	report = gc(
-		three.remote,
-		(struct tkb_remote_gc_options){
-			.struct_size = sizeof(struct tkb_remote_gc_options) });
 	CHECK_INT(report.kept_count, 6);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(unlink(three.blobs[0]), 0);
 	/* It is gone where the fleet looks, so its record goes. */
 	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){
-			    .struct_size = sizeof(struct tkb_remote_gc_options),
-			    .has_grace = true });
+	            CHOSEN(tkb_remote_gc_options, .has_grace = true));
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 1);
 	CHECK_INT(report.kept_count, 4);
@@ -469,7 +420,6 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 {
 	struct three three = arrange_three_at(
 		"remote", text("%s,%s", spy_url("near"), spy_url("remote")));
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 
 	/* The oldest is not in the nearer; of the rest one may stay there. */
 	make_old(three.records[0], 3 * DAY_S);
@@ -488,11 +438,10 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 	}
 	for (size_t i = 0; i < 3; i++)
 		make_old(three.blobs[i], 9 * DAY_S);
-	report = gc(three.remote,
-	            (struct tkb_remote_gc_options){
-			    .struct_size = sizeof(struct tkb_remote_gc_options),
-			    .has_max_size = true,
-			    .max_size = read_file(three.blobs[2]).size });
+	struct tkb_remote_gc_report report =
+		gc(three.remote,
+	           CHOSEN(tkb_remote_gc_options, .has_max_size = true,
+	                  .max_size = read_file(three.blobs[2]).size));
 	CHECK_INT(report.evicted_count, 2);
 	CHECK_INT(report.kept_count, 2);
 	/* What records name is there. */
@@ -507,8 +456,7 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 static int clean_in_a_child(void)
 {
 	const pid_t pid = fork();
-	const struct tkb_remote_gc_options options = { .struct_size =
-		                                               sizeof(options),
+	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_size = true,
 		                                       .has_grace = true };
 

@@ -116,8 +116,8 @@ static void arrange(const char *root, bool is_trusted)
 	struct tkb_error err = { 0 };
 
 	clear(root);
-	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	MUST(tkb_bundle_open("x.tkb", &bundle, &err));
+	MUST(tkb_emit(bundle, root, NULL, NULL, &err));
 	tkb_bundle_close(bundle);
 	if (!is_trusted)
 		clear(text("%s/.tkbundle", root));
@@ -128,8 +128,8 @@ static void emit_again(const char *root)
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	MUST(tkb_bundle_open("x.tkb", &bundle, &err));
+	MUST(tkb_emit(bundle, root, NULL, NULL, &err));
 	tkb_bundle_close(bundle);
 }
 
@@ -170,7 +170,7 @@ static void push_some(void)
 	struct tkb_error err = { 0 };
 
 	(void)push_all(remote, root);
-	CHECK_OK(tkb_collect_to_file(root, NULL, "x.tkb", NULL, &err), &err);
+	MUST(tkb_collect_to_file(root, NULL, "x.tkb", NULL, &err));
 }
 
 TEST(repair, of_what_a_power_failure_left_is_a_pulls_as_an_emits)
@@ -246,17 +246,15 @@ TEST(repair, that_cannot_read_a_manifest_keeps_no_missing_entry_away)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = text("%s/root", test_folder());
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
-	const char *name;
 
 	(void)push_part(remote, (struct part){ 0, 3 });
-	name = strrchr(blob_files("remote")[0], '/') + 1;
+	const char *name = strrchr(blob_files("remote")[0], '/') + 1;
 	CHECK(tkb_digest_from_hex(tkb_text(name), &sick));
 	(void)pull_all(remote, root);
 	forget(root);
 	(void)push_part(remote, (struct part){ 3, 5 });
 	spy.before = fail_sick;
-	report = pull_all(remote, root);
+	struct tkb_pull_report report = pull_all(remote, root);
 	spy.before = NULL;
 	CHECK_INT(report.present_count, 3);
 	CHECK_INT(report.emitted_count, 2);
@@ -266,17 +264,14 @@ TEST(repair, reads_of_what_is_no_bundle_the_start_alone)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const char *root = text("%s/root", test_folder());
-	struct tkb_bytes bytes;
-	const char *blob;
-	void *zeros;
 
 	(void)push_all(remote, large_pool());
 	(void)pull_all(remote, root);
 	forget(root);
-	blob = blob_files("remote")[0];
-	bytes = read_file(blob);
+	const char *blob = blob_files("remote")[0];
+	struct tkb_bytes bytes = read_file(blob);
 	CHECK(bytes.size > 64 * 1024);
-	zeros = test_alloc(bytes.size);
+	void *zeros = test_alloc(bytes.size);
 	memset(zeros, 0, bytes.size);
 	write_file(blob, (struct tkb_bytes){ zeros, bytes.size });
 	CHECK_INT(count_gets(root), 1);
@@ -299,9 +294,8 @@ TEST(repair, that_is_not_done_by_the_deadline_fails_no_pull)
 {
 	const char *root = text("%s/root", test_folder());
 	struct tkb_remote *remote = arrange_slow(root, 60000);
-	struct tkb_emit_options emit = { .struct_size = sizeof(emit) };
-	struct tkb_pull_options options = { .struct_size = sizeof(options),
-		                            .emit = &emit,
+	struct tkb_emit_options emit = { SIZED(emit) };
+	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
 
 	for (uint32_t ms = 1000; ms <= 4000; ms += 3000) {
@@ -336,17 +330,14 @@ TEST(repair, ends_with_the_pull_where_the_caller_says_so)
 	const char *root = text("%s/root", test_folder());
 	struct tkb_remote *remote = arrange_slow(root, 60000);
 	unsigned questions = 0;
-	const struct tkb_pull_options
-		options = { .struct_size = sizeof(options),
-		            .emit = &(const struct tkb_emit_options){
-				    .struct_size =
-					    sizeof(struct tkb_emit_options),
-				    .watch = &(const struct tkb_watch){
-					    .struct_size =
-						    sizeof(struct tkb_watch),
-					    .self = &questions,
-					    .is_cancelled =
-						    is_after_some_questions } } };
+	const struct tkb_pull_options options = {
+		SIZED(options),
+		.emit = &CHOSEN(
+			tkb_emit_options,
+			.watch = &CHOSEN(tkb_watch, .self = &questions,
+		                         .is_cancelled =
+		                                 is_after_some_questions))
+	};
 	struct tkb_error err = { 0 };
 
 	CHECK_INT(tkb_pull(remote, REF, root, &options, NULL, &err),
@@ -369,12 +360,11 @@ TEST(repair, of_what_one_record_lies_of_is_not_needed)
 
 		/* Of a kernel as if it were timings; some come first. */
 		bundle[0] = (char)('0' + i);
-		CHECK_OK(tkb_remote_add(
-				 remote, REF,
-				 tkb_text(text("%.*s[\"\",\"\",0]%s",
-		                               (int)(target - lie), lie, tail)),
-				 &err),
-		         &err);
+		MUST(tkb_remote_add(
+			remote, REF,
+			tkb_text(text("%.*s[\"\",\"\",0]%s",
+		                      (int)(target - lie), lie, tail)),
+			&err));
 	}
 	CHECK_INT(pull_all(remote, root).present_count, 3);
 }

@@ -93,21 +93,20 @@ static void must_push(const struct server *redis, const char *root,
                       enum tkb_profile profile)
 {
 	const struct tkb_collect_options collect = {
-		.struct_size = sizeof(collect),
+		SIZED(collect),
 		.profile = profile,
 	};
 	const struct tkb_push_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.layout = TKB_PUSH_LAYOUT_TRITON,
 		.collect = &collect,
 	};
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(text("redis://127.0.0.1:%u", redis->port),
-	                         NULL, &remote, &err),
-	         &err);
-	CHECK_OK(tkb_push(remote, NULL, root, &options, NULL, &err), &err);
+	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis->port), NULL,
+	                     &remote, &err));
+	MUST(tkb_push(remote, NULL, root, &options, NULL, &err));
 }
 
 /* How often values were set, by whomever. */
@@ -127,10 +126,9 @@ static size_t count_kernels(const char *root)
 {
 	struct tkb_cache *cache = NULL;
 	struct tkb_error err = { 0 };
-	size_t count;
 
-	CHECK_OK(tkb_cache_open(root, NULL, &cache, &err), &err);
-	count = tkb_cache_entry_count(cache);
+	MUST(tkb_cache_open(root, NULL, &cache, &err));
+	size_t count = tkb_cache_entry_count(cache);
 	CHECK_INT(tkb_cache_left_out_count(cache), 0);
 	tkb_cache_close(cache);
 	return count;
@@ -163,7 +161,6 @@ static void check_finds(const struct version *version, enum tkb_profile profile,
 {
 	struct server redis = start_redis("");
 	struct outcome reader;
-	unsigned sets;
 
 	make_kernels(version);
 	/* Without the push it has to compile, and cannot. */
@@ -174,7 +171,7 @@ static void check_finds(const struct version *version, enum tkb_profile profile,
 	(void)ask_redis(&redis, "FLUSHALL", NULL);
 
 	must_push(&redis, "maker/.triton/cache", profile);
-	sets = count_sets(&redis);
+	unsigned sets = count_sets(&redis);
 	reader = triton(version, "reader", redis.port, "compile", NULL);
 	check_kernels(&reader, "found", parts);
 	CHECK(!exists("ptxas.log"));
@@ -256,10 +253,9 @@ TEST(triton, what_every_triton_since_3_made_is_found)
 		{ "triton-3.7.1-cpu", 5 }, { "triton-3.8.0-cpu", 5 },
 		{ "triton-3.9.0-cpu", 5 },
 	};
-	struct server redis;
 
 	need_triton(&newer);
-	redis = start_redis("");
+	struct server redis = start_redis("");
 	make_ptxas(&newer);
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const char *root = text("%s/.triton/cache", cases[i].fixture);

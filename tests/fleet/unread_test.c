@@ -32,8 +32,7 @@ static struct tkb_remote *arrange_with(struct tkb_remote_options options)
 
 static struct tkb_remote *arrange(void)
 {
-	return arrange_with((struct tkb_remote_options){
-		.struct_size = sizeof(struct tkb_remote_options) });
+	return arrange_with(DEFAULTS(tkb_remote_options));
 }
 
 struct faults {
@@ -57,16 +56,12 @@ static void check_gc_refuses(struct tkb_remote *remote, int status,
 {
 	struct faults noted = { 0 };
 	const struct tkb_remote_gc_options options = {
-		.struct_size = sizeof(options),
-		.has_max_age = true,
-		.has_grace = true,
-		.on_fault = note_fault,
-		.self = &noted,
+		SIZED(options),         .has_max_age = true, .has_grace = true,
+		.on_fault = note_fault, .self = &noted,
 	};
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_remote_gc(remote, &options, NULL, &err), status, &err,
-	            part);
+	MUST_FAIL(tkb_remote_gc(remote, &options, NULL, &err), status, part);
 	CHECK_INT(noted.count, faults);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
@@ -102,9 +97,7 @@ TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 	(void)arrange();
 	strict = open_spy_with(
 		spy_url("remote"),
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options),
-			.max_record_size = 100 });
+		CHOSEN(tkb_remote_options, .max_record_size = 100));
 	check_gc_refuses(strict, TKB_ERR_TOO_LARGE, "more than 100", 3);
 }
 
@@ -136,8 +129,8 @@ TEST(unread, blobs_are_no_holes)
 
 	CHECK_INT(rename(out("remote/cas"), out("cas")), 0);
 	write_text(out("remote/cas"), "a file");
-	CHECK_FAILS(tkb_push(remote, REF, pool(), NULL, NULL, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "Not a directory");
+	MUST_FAIL(tkb_push(remote, REF, pool(), NULL, NULL, &err),
+	          TKB_ERR_UNAVAILABLE, "Not a directory");
 	CHECK_INT(spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(record_files("remote")), 3);
 }
@@ -158,9 +151,7 @@ TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 	                      spy_url("near"), spy_url("remote")));
 	/* Somebody pushes to both, then one of them loses the record. */
 	(void)push_with(tiers, pool(),
-	                (struct tkb_push_options){
-				.struct_size = sizeof(struct tkb_push_options),
-				.is_compaction_off = true });
+	                CHOSEN(tkb_push_options, .is_compaction_off = true));
 	spy_reset();
 	spy.before = refuse_near;
 	check_gc_refuses(tiers, TKB_ERR_UNAVAILABLE, "it is asleep", 0);
@@ -169,16 +160,15 @@ TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 {
 	struct tkb_remote *remote = arrange();
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
-	size_t rest;
 
 	make_unreadable(record_files("remote")[1]);
-	CHECK_FAILS(tkb_pull(remote, REF, out("pulled"), NULL, &report, &err),
-	            TKB_ERR_DENIED, &err, "is a symbolic link");
+	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), NULL, &report, &err),
+	          TKB_ERR_DENIED, "is a symbolic link");
 	CHECK_INT(report.unreadable_count, 1);
 	CHECK_INT(report.record_count, 2);
-	rest = count_entries(out("pulled"));
+	size_t rest = count_entries(out("pulled"));
 	CHECK(rest > 0 && rest < POOL);
 	/* What it holds is pushed again, and the very same record is mended. */
 	CHECK_INT(push_all(remote, pool()).pushed_count, POOL - rest);
@@ -188,26 +178,25 @@ TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 
 TEST(unread, records_are_told_by_the_result_where_the_rest_is_a_bundle)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = arrange();
+	struct tkb_remote *remote = arrange();
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(LARGE);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_launchers *launchers = NULL;
 	struct tkb_error err = { 0 };
-	struct outcome outcome;
 
 	make_unreadable(record_files("remote")[1]);
-	CHECK_FAILS(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
-	            TKB_ERR_PARTIAL, &err, "is a symbolic link");
+	MUST_FAIL(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	          TKB_ERR_PARTIAL, "is a symbolic link");
 	CHECK_INT(report.unreadable_count, 1);
 	CHECK_INT(report.fetched_count, 2);
-	CHECK_FAILS(tkb_pull_launchers(remote, REF, "absent", NULL, NULL,
-	                               &launchers, &err),
-	            TKB_ERR_PARTIAL, &err, "is a symbolic link");
+	MUST_FAIL(tkb_pull_launchers(remote, REF, "absent", NULL, NULL,
+	                             &launchers, &err),
+	          TKB_ERR_PARTIAL, "is a symbolic link");
 	CHECK_INT(tkb_launchers_count(launchers), 0);
 	tkb_launchers_close(launchers);
-	outcome = run(program(), "pull", REF, "-o", "some.tkb", "--remote",
-	              "remote", NULL);
+	struct outcome outcome = run(program(), "pull", REF, "-o", "some.tkb",
+	                             "--remote", "remote", NULL);
 	CHECK_INT(outcome.status, 4);
 	CHECK_CONTAINS(outcome.err, "is a symbolic link");
 	CHECK(exists("some.tkb"));
@@ -220,25 +209,24 @@ TEST(unread, records_can_be_dropped_with_their_ref)
 	uint64_t dropped = 0;
 
 	make_unreadable(record_files("remote")[1]);
-	CHECK_OK(tkb_ref_delete(remote, REF, &dropped, &err), &err);
+	MUST(tkb_ref_delete(remote, REF, &dropped, &err));
 	CHECK_INT(dropped, 3);
 	CHECK_INT(count_texts(record_files("remote")), 0);
 }
 
 TEST(unread, names_of_blobs_in_damaged_records_keep_all_blobs_for_once)
 {
-	const struct tkb_remote_gc_options options = { .struct_size =
-		                                               sizeof(options),
+	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
 	struct tkb_remote *remote = arrange();
-	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_remote_gc_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	flip(record_files("remote")[1], 8);
-	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
+	MUST(tkb_remote_gc(remote, &options, &report, &err));
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
-	CHECK_OK(tkb_remote_gc(remote, &options, &report, &err), &err);
+	MUST(tkb_remote_gc(remote, &options, &report, &err));
 	CHECK_INT(report.removed_count, 1);
 }

@@ -214,10 +214,10 @@ TEST(fault_redis, a_record_that_is_damaged_on_its_way_is_not_dropped)
 	struct server server;
 	const struct scene scene = start(&server);
 	struct proxy proxy = start_proxy(server.port, &flip, 1);
-	struct attempt attempt;
 
 	unpack("triton-3.6.0-cpu", "other");
-	attempt = push_to(url(proxy.port, THRICE), "other/.triton/cache");
+	struct attempt attempt =
+		push_to(url(proxy.port, THRICE), "other/.triton/cache");
 	CHECK_OK(attempt.rc, &attempt.err);
 	CHECK_INT(proxy.counts->struck[0], 1);
 	CHECK_INT(attempt.pushed.dropped_count, 0);
@@ -230,11 +230,10 @@ TEST(fault_redis, a_record_that_lies_damaged_is_found_and_the_next_push_heals)
 	const struct scene scene = start(&server);
 	const char *key = "tkbundle:ref:" SCENE_REF;
 	const char *name = ask_redis(&server, "-a", SECRET, "HKEYS", key, NULL);
-	struct attempt attempt;
 
 	name = text("%.64s", name);
 	(void)ask_redis(&server, "-a", SECRET, "HSET", key, name, "{}", NULL);
-	attempt = pull_from(scene.direct, "first");
+	struct attempt attempt = pull_from(scene.direct, "first");
 	CHECK_INT(attempt.rc, TKB_ERR_CORRUPT);
 	check_message(&attempt, attempt.name, name);
 	CHECK_INT(count_right(&scene, "first"), 0);

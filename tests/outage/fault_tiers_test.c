@@ -50,10 +50,9 @@ TEST(fault_tiers, a_server_that_refuses_is_a_miss)
 	struct server server;
 	const struct scene scene = start(&server);
 	const unsigned port = free_port();
-	struct attempt attempt;
 
 	check_miss(&scene, url(port, HASTY_THRICE), port, "refused");
-	attempt = push_to(url(port, HASTY_THRICE), scene.source);
+	struct attempt attempt = push_to(url(port, HASTY_THRICE), scene.source);
 	CHECK_INT(attempt.rc, TKB_ERR_UNAVAILABLE);
 	check_message(&attempt, attempt.name, "refused");
 }
@@ -109,10 +108,9 @@ TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_passed_over)
 	struct server server;
 	const struct scene scene = start(&server);
 	const char *urls = text("%s,%s", near(), scene.direct);
-	struct tkb_bytes whole;
 
 	check_right(&scene, urls, "first");
-	whole = read_file(near_blob(&scene));
+	struct tkb_bytes whole = read_file(near_blob(&scene));
 	CHECK_INT(whole.size, scene.blob_size);
 	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
 		write_text(near_blob(&scene), damages[i]);
@@ -135,10 +133,9 @@ TEST(fault_tiers, a_damaged_copy_in_a_near_one_is_mended)
 	struct server server;
 	const struct scene scene = start(&server);
 	const char *urls = text("%s,%s", near(), scene.direct);
-	struct tkb_bytes whole;
 
 	check_right(&scene, urls, "first");
-	whole = read_file(near_blob(&scene));
+	struct tkb_bytes whole = read_file(near_blob(&scene));
 	write_text(near_blob(&scene), "torn");
 	check_right(&scene, urls, "second");
 	CHECK(tkb_bytes_equal(read_file(near_blob(&scene)), whole));

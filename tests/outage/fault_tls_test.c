@@ -143,10 +143,9 @@ static const char *warning_of(const char *urls)
 {
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
-	const char *warning;
 
-	CHECK_OK(tkb_remote_open(urls, NULL, &remote, &err), &err);
-	warning = tkb_remote_tier_warning(remote, 0);
+	MUST(tkb_remote_open(urls, NULL, &remote, &err));
+	const char *warning = tkb_remote_tier_warning(remote, 0);
 	return warning == NULL ? NULL : text("%s", warning);
 }
 
@@ -182,9 +181,8 @@ static void check_certificate(const struct kind *kind, const char *certificate,
 	const char *root = text("pulled-%u", server.tls_port);
 	const struct scene scene =
 		arrange_scene(server.tls_port, kind->careless);
-	struct attempt attempt;
+	struct attempt attempt = pull_from(quiet, root);
 
-	attempt = pull_from(quiet, root);
 	CHECK_INT(attempt.rc, TKB_ERR_DENIED);
 	check_message(&attempt, attempt.name, part);
 	CHECK_INT(count_right(&scene, root), 0);

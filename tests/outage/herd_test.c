@@ -85,13 +85,12 @@ static struct herd arrange_herd(const struct kind *kind,
 	struct herd herd = { .kind = kind,
 		             .server = kind->start(),
 		             .parameters = "timeout=60s" };
-	const struct notebook *blobs;
 	size_t count = 0;
 
 	herd.scene = arrange_scene(herd.server.port, kind->url);
 	kind->empty(&herd.server);
 	push_parts(&herd.scene, BLOBS, 0);
-	blobs = list_of_blobs(&herd.scene);
+	const struct notebook *blobs = list_of_blobs(&herd.scene);
 	CHECK_INT(blobs->count, BLOBS);
 	for (; count < BLOBS; count++) {
 		char hex[TKB_DIGEST_HEX_SIZE];
@@ -122,7 +121,6 @@ static pid_t start_puller(const struct herd *herd, unsigned node,
 		text("file://%s/node-%u,%s", test_folder(), node, far);
 	const char *root = text("pulled-%u", index);
 	const pid_t pid = fork();
-	struct attempt attempt;
 	char byte;
 
 	assert_true(pid >= 0);
@@ -131,7 +129,8 @@ static pid_t start_puller(const struct herd *herd, unsigned node,
 	(void)close(gate[1]);
 	if (read(gate[0], &byte, 1) != 0)
 		_exit(99);
-	attempt = pull_from(herd->has_no_node ? far : urls, root);
+	struct attempt attempt =
+		pull_from(herd->has_no_node ? far : urls, root);
 	if (attempt.rc < 0)
 		print_message("  %s\n", attempt.err.message);
 	_exit(attempt.rc == 0 ? 0 : attempt.rc == TKB_ERR_UNAVAILABLE ? 1 : 2);
@@ -152,13 +151,12 @@ static uint64_t pull_all(const struct herd *herd, unsigned nodes,
 {
 	pid_t pids[PULLERS_LIMIT];
 	int gate[2];
-	uint64_t start;
 
 	CHECK(count <= PULLERS_LIMIT);
 	assert_int_equal(pipe(gate), 0);
 	for (unsigned i = 0; i < count; i++)
 		pids[i] = start_puller(herd, i % nodes, i, gate);
-	start = now_ms();
+	uint64_t start = now_ms();
 	(void)close(gate[0]);
 	(void)close(gate[1]);
 	for (unsigned i = 0; i < count; i++)
@@ -238,7 +236,6 @@ TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
 		.harm = STALL, .behind = "\r\n$", .at = 100, .times = 1
 	};
 	struct herd herd = arrange_herd(&redis_kind, &stall);
-	pid_t first;
 	int gate[2];
 
 	/* The first blob stalls; what it is called was not known before. */
@@ -247,7 +244,7 @@ TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
 	herd.proxy = start_proxy(herd.server.port, herd.faults, BLOBS + 1);
 	herd.parameters = "timeout=20s&stall-timeout=20s";
 	assert_int_equal(pipe(gate), 0);
-	first = start_puller(&herd, 0, 16, gate);
+	pid_t first = start_puller(&herd, 0, 16, gate);
 	(void)close(gate[0]);
 	(void)close(gate[1]);
 	while (herd.proxy.counts->struck[BLOBS] == 0)

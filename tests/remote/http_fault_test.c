@@ -15,9 +15,8 @@ static int get_from(const char *url, uint64_t offset, struct tkb_buf *got,
 {
 	const struct tkb_digest digest = made_up(1);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	int rc;
+	int rc = open_handle(url, &handle, err);
 
-	rc = open_handle(url, &handle, err);
 	handle.call.retry_after_ms = retry_after_ms;
 	return rc < 0 ? rc : get(&handle, &digest, offset, got, err);
 }
@@ -30,10 +29,10 @@ static void check_get(const char *what, int status, const char *part)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(get_from(text("http://bob:" SECRET "@127.0.0.1:%u",
-	                          server.port),
-	                     0, &got, NULL, &err),
-	            status, &err, part);
+	MUST_FAIL(get_from(text("http://bob:" SECRET "@127.0.0.1:%u",
+	                        server.port),
+	                   0, &got, NULL, &err),
+	          status, part);
 	CHECK(strstr(err.message, SECRET) == NULL);
 	stop_server(&server, SIGKILL);
 }
@@ -116,7 +115,7 @@ TEST(http_fault, bytes_behind_the_length_are_left_out)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(get_from(http_url(&server, ""), 0, &got, NULL, &err), &err);
+	MUST(get_from(http_url(&server, ""), 0, &got, NULL, &err));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("0123")));
 }
 
@@ -128,12 +127,10 @@ static void check_part(const char *what, int rc, const char *part)
 	struct tkb_error err = { 0 };
 
 	if (rc < 0) {
-		CHECK_FAILS(
-			get_from(http_url(&server, ""), 4, &got, NULL, &err),
-			rc, &err, part);
+		MUST_FAIL(get_from(http_url(&server, ""), 4, &got, NULL, &err),
+		          rc, part);
 	} else {
-		CHECK_OK(get_from(http_url(&server, ""), 4, &got, NULL, &err),
-		         &err);
+		MUST(get_from(http_url(&server, ""), 4, &got, NULL, &err));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text(part)));
 	}
 	CHECK_CONTAINS(requests_so_far(), "Range: bytes=4-\r\n");
@@ -204,9 +201,8 @@ TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(get_from(http_url(&server, "?header=X-Key:" SECRET), 0, &got,
-	                  NULL, &err),
-	         &err);
+	MUST(get_from(http_url(&server, "?header=X-Key:" SECRET), 0, &got, NULL,
+	              &err));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
 	CHECK_CONTAINS(strstr(requests_so_far(), "GET /there"),
 	               "X-Key:" SECRET);
@@ -271,10 +267,9 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 		struct tkb_error err = { 0 };
 		const char *asked;
 
-		CHECK_OK(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
-		                       server.port, at + 2),
-		                  0, &got, NULL, &err),
-		         &err);
+		MUST(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
+		                   server.port, at + 2),
+		              0, &got, NULL, &err));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
 		asked = asked_from("GET /x");
 		CHECK_CONTAINS(asked, "GET /x");
@@ -304,10 +299,9 @@ TEST(http_fault, nothing_is_put_on_another_server)
 	struct handle *handle =
 		must_connect(http_url(&server, "?listing=index"));
 
-	CHECK_FAILS(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
-	            &err,
-	            "it redirects to 'http://elsewhere.test:81', which gets no "
-	            "PUT of ours");
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	          "it redirects to 'http://elsewhere.test:81', which gets no "
+	          "PUT of ours");
 	CHECK(strstr(err.message, SECRET) == NULL);
 }
 
@@ -341,7 +335,6 @@ TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 	const uint64_t start = now_ms();
 	struct tkb_error err = { 0 };
 	struct web_answer answer = { CAS, NULL, true };
-	struct server server;
 
 	tkb_buf_add_text(&page, "HTTP/1.1 404 No\r\n"
 	                        "Content-Length: 10000000\r\n\r\n");
@@ -349,7 +342,7 @@ TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 		tkb_buf_add_text(&page, text("%0100d", i));
 	tkb_buf_add_byte(&page, '\0');
 	answer.what = (const char *)page.data;
-	server = start_script(&(struct web_script){ &answer, 1 });
+	struct server server = start_script(&(struct web_script){ &answer, 1 });
 	CHECK_INT(get_from(http_url(&server, ""), 0, &got, NULL, &err),
 	          TKB_MISS);
 	CHECK_INT(got.size, 0);
@@ -377,9 +370,8 @@ TEST(http_fault, a_source_that_ends_early_is_told_at_once)
 	struct handle *handle =
 		must_connect(http_url(&server, "?listing=index"));
 
-	CHECK_FAILS(handle->backend->put(handle->self, &handle->call, &digest,
-	                                 &blob, &err),
-	            TKB_ERR_IO, &err, "the blob is cut short");
+	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_IO,
+	          "the blob is cut short");
 	CHECK(now_ms() - start < 5000);
 }
 
@@ -397,9 +389,8 @@ static void check_records(const char *what, int status, const char *part)
 		struct tkb_error err = { 0 };
 
 		must_open(http_url(&server, ways[i]), &handle);
-		CHECK_FAILS(handle.backend->records(handle.self, &handle.call,
-		                                    "ref", &visitor, &err),
-		            status, &err, part);
+		MUST_FAIL(ASK(&handle, records, "ref", &visitor, &err), status,
+		          part);
 		CHECK_INT(notebook->count, 0);
 	}
 	stop_server(&server, SIGKILL);
@@ -452,10 +443,9 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 		  false },
 	};
 	struct server server = start_script(&(struct web_script){ answers, 3 });
-	const struct notebook *notebook;
 	struct handle *handle = must_connect(http_url(&server, ""));
+	const struct notebook *notebook = list_records(handle, "ref");
 
-	notebook = list_records(handle, "ref");
 	CHECK_INT(notebook->count, 1);
 	CHECK(tkb_bytes_equal(notebook->items[0].bytes, tkb_text("yes")));
 	CHECK(strstr(requests_so_far(), "..") == NULL);
@@ -484,13 +474,12 @@ static void check_unread_record(const char *refusal, int status)
 	};
 	struct server server = start_script(&(struct web_script){ answers, 3 });
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	const struct notebook *notebook;
 	struct tkb_error err = { 0 };
 	unsigned seen = 0;
 
 	must_open(http_url(&server, ""), &handle);
 	handle.call.is_last_attempt = status == TKB_ERR_UNAVAILABLE;
-	notebook = list_records(&handle, "ref");
+	const struct notebook *notebook = list_records(&handle, "ref");
 	CHECK_INT(notebook->count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct told *told = &notebook->items[i];
@@ -512,9 +501,8 @@ static void check_unread_record(const char *refusal, int status)
 			record_visitor(new_notebook());
 
 		handle.call.is_last_attempt = false;
-		CHECK_FAILS(handle.backend->records(handle.self, &handle.call,
-		                                    "ref", &visitor, &err),
-		            TKB_ERR_UNAVAILABLE, &err, "HTTP 500");
+		MUST_FAIL(ASK(&handle, records, "ref", &visitor, &err),
+		          TKB_ERR_UNAVAILABLE, "HTTP 500");
 	}
 	stop_server(&server, SIGKILL);
 }
@@ -559,9 +547,7 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 		uint64_t size = 7;
 
 		must_open(http_url(&server, ""), &handle);
-		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
-		                             1, &has, &size, &err),
-		         &err);
+		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
 		CHECK(has);
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
@@ -598,9 +584,7 @@ TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 		               "endpoint=http://127.0.0.1:%u",
 		               server.port),
 		          &handle);
-		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
-		                             1, &has, &size, &err),
-		         &err);
+		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
 		CHECK(has);
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
@@ -627,7 +611,6 @@ TEST(http_fault, a_record_longer_than_listed_is_refused)
 	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(http_url(&server, ""));
 
-	CHECK_FAILS(handle->backend->records(handle->self, &handle->call, "ref",
-	                                     &visitor, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "it sends more than");
+	MUST_FAIL(ASK(handle, records, "ref", &visitor, &err),
+	          TKB_ERR_UNAVAILABLE, "it sends more than");
 }

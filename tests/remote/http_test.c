@@ -15,10 +15,9 @@ static void check_works(const char *url)
 {
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_digest digest;
 
 	must_open(url, &handle);
-	digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(&handle, bytes);
 	check_blob(&handle, &digest, 0, bytes);
 	(void)must_add(&handle, "team/model", bytes);
 	CHECK_INT(list_records(&handle, "team/model")->count, 1);
@@ -29,8 +28,7 @@ static void check_open_refused(const char *url, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(open_handle(url, &handle, &err), TKB_ERR_INVALID, &err,
-	            part);
+	MUST_FAIL(open_handle(url, &handle, &err), TKB_ERR_INVALID, part);
 	CHECK(strstr(err.message, SECRET) == NULL);
 }
 
@@ -42,7 +40,7 @@ static void check_get_refused(const char *url, int status, const char *part)
 	struct tkb_error err = { 0 };
 
 	must_open(url, &handle);
-	CHECK_FAILS(get(&handle, &digest, 0, &got, &err), status, &err, part);
+	MUST_FAIL(get(&handle, &digest, 0, &got, &err), status, part);
 	CHECK(strstr(err.message, SECRET) == NULL);
 }
 
@@ -54,9 +52,8 @@ static void check_add_refused(const char *url, const char *part)
 	struct tkb_error err = { 0 };
 
 	must_open(url, &handle);
-	CHECK_FAILS(handle.backend->add(handle.self, &handle.call, "ref",
-	                                &digest, record, &err),
-	            TKB_ERR_DENIED, &err, part);
+	MUST_FAIL(ASK(&handle, add, "ref", &digest, record, &err),
+	          TKB_ERR_DENIED, part);
 }
 
 TEST(http, urls_that_make_no_sense_are_refused)
@@ -104,10 +101,8 @@ static const char *guarded(const char *guard)
 
 TEST(http, a_user_and_a_password_open_and_nothing_else_does)
 {
-	struct server server;
-
 	write_text("users", "bob:{PLAIN}" SECRET "@1\n");
-	server = start_nginx(
+	struct server server = start_nginx(
 		guarded(text("auth_basic x;\nauth_basic_user_file %s/users;\n",
 	                     test_folder())));
 	check_works(
@@ -160,15 +155,13 @@ TEST(http, a_bearer_token_may_stand_in_a_file)
 
 TEST(http, user_and_password_may_stand_in_a_netrc_file)
 {
-	struct server server;
-
 	write_text("users", "bob:{PLAIN}" SECRET "\n");
 	write_text("mine", "machine 127.0.0.1 login bob password " SECRET "\n");
 	write_text("wrong", "machine 127.0.0.1 login bob password x\n");
 	write_text(".netrc",
 	           "machine 127.0.0.1 login bob password " SECRET "\n");
 	(void)setenv("HOME", test_folder(), 1);
-	server = start_nginx(
+	struct server server = start_nginx(
 		guarded(text("auth_basic x;\nauth_basic_user_file %s/users;\n",
 	                     test_folder())));
 	check_works(http_url(&server, "?netrc=mine"));
@@ -209,7 +202,7 @@ TEST(http, no_secret_stands_in_a_name_or_a_message)
 		if (strchr(url, '?') == NULL)
 			url = text("%.*s?retries=0",
 			           (int)(strchr(url, '&') - url), url);
-		CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+		MUST(tkb_remote_open(url, NULL, &remote, &err));
 		CHECK(strstr(tkb_remote_tier_name(remote, 0), SECRET) == NULL);
 		CHECK_INT(tkb_remote_has(remote, &(struct tkb_digest){ { 1 } },
 		                         1, &answer, &err),
@@ -251,9 +244,7 @@ TEST(http, many_questions_use_no_more_connections_than_allowed)
 
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests,
-	                              COUNT, answers, NULL, &err),
-	         &err);
+	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
 	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
 	CHECK_INT(count_connections(), 3);
 }
@@ -265,15 +256,12 @@ TEST(http, many_questions_are_asked_at_once)
 	struct tkb_digest digests[16];
 	bool answers[16];
 	struct tkb_error err = { 0 };
-	uint64_t start;
 	struct handle *handle = must_connect(http_url(&server, ""));
 
 	for (uint32_t i = 0; i < 16; i++)
 		digests[i] = made_up(i);
-	start = now_ms();
-	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests, 16,
-	                              answers, NULL, &err),
-	         &err);
+	uint64_t start = now_ms();
+	MUST(ASK(handle, has, digests, 16, answers, NULL, &err));
 	CHECK(now_ms() - start >= 100);
 	CHECK(now_ms() - start < 500);
 }
@@ -297,10 +285,9 @@ TEST(http, a_remote_lies_where_the_documents_say)
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_digest digest;
 	struct handle *handle = must_connect(http_url(&server, "/a/b/"));
+	struct tkb_digest digest = must_put(handle, bytes);
 
-	digest = must_put(handle, bytes);
 	(void)must_add(handle, "team/x@1", bytes);
 	tkb_digest_to_hex(&digest, hex);
 	CHECK(exists(text("nginx/www/a/b/cas/%s", hex)));
@@ -323,10 +310,9 @@ TEST(http, a_server_that_takes_no_put_can_be_read)
 {
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct server server;
 
 	fill_www();
-	server = start_nginx(only_listed);
+	struct server server = start_nginx(only_listed);
 	struct handle *handle = must_connect(http_url(&server, ""));
 	CHECK_INT(list_records(handle, "team/model")->count, 1);
 	CHECK_INT(list_refs(handle)->count, 1);
@@ -343,15 +329,13 @@ TEST(http, a_server_that_lists_nothing_says_what_it_lacks)
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
 	struct tkb_error err = { 0 };
-	struct server server;
 
 	fill_www();
-	server = start_nginx("location / { }\n");
+	struct server server = start_nginx("location / { }\n");
 	struct handle *handle = must_connect(http_url(&server, ""));
-	CHECK_FAILS(handle->backend->records(handle->self, &handle->call,
-	                                     "team/model", &visitor, &err),
-	            TKB_ERR_DENIED, &err,
-	            "it does not list what it has: give it a JSON index");
+	MUST_FAIL(ASK(handle, records, "team/model", &visitor, &err),
+	          TKB_ERR_DENIED,
+	          "it does not list what it has: give it a JSON index");
 	CHECK_INT(notebook->count, 0);
 }
 
@@ -449,9 +433,8 @@ static void *write_some(void *self)
 
 		writer->rc = tkb_digest_of(record, &digest, &writer->err);
 		if (writer->rc == 0)
-			writer->rc = handle.backend->add(
-				handle.self, &handle.call, "ref", &digest,
-				record, &writer->err);
+			writer->rc = ASK(&handle, add, "ref", &digest, record,
+			                 &writer->err);
 	}
 	return NULL;
 }
@@ -482,11 +465,10 @@ TEST(http, a_record_that_is_touched_is_young_again)
 	const struct tkb_bytes record = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(http_url(&server, ""));
+	struct tkb_digest digest = must_add(handle, "ref", record);
 
-	digest = must_add(handle, "ref", record);
 	(void)must_put(handle, record);
 	tkb_digest_to_hex(&digest, hex);
 	CHECK_INT(run("touch", "-d", "2 days ago",
@@ -496,13 +478,9 @@ TEST(http, a_record_that_is_touched_is_young_again)
 	          0);
 	CHECK(list_records(handle, "ref")->items[0].age_s / 3600 == 48);
 	CHECK(list_blobs(handle)->items[0].age_s / 3600 == 48);
-	CHECK_OK(handle->backend->touch(handle->self, &handle->call, "ref",
-	                                &digest, &err),
-	         &err);
+	MUST(ASK(handle, touch, "ref", &digest, &err));
 	CHECK(list_records(handle, "ref")->items[0].age_s < 60);
 	/* Damage must not look young. */
 	write_text(text("nginx/www/ref/ref/%s", hex), "damaged");
-	CHECK_INT(handle->backend->touch(handle->self, &handle->call, "ref",
-	                                 &digest, &err),
-	          TKB_MISS);
+	CHECK_INT(ASK(handle, touch, "ref", &digest, &err), TKB_MISS);
 }

@@ -18,9 +18,8 @@ static void check_answer(const char *text, int status, const char *part)
 	bool answered = false;
 
 	must_open(redis_url(&server, ""), &handle);
-	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answered, NULL, &err),
-	            status, &err, part);
+	MUST_FAIL(ASK(&handle, has, &digest, 1, &answered, NULL, &err), status,
+	          part);
 	stop_server(&server, SIGKILL);
 }
 
@@ -139,11 +138,9 @@ TEST(redis_fault, an_endless_answer_is_cut_off)
 		bool answered = false;
 
 		must_open(redis_url(&server, ""), &handle);
-		CHECK_FAILS(handle.backend->has(handle.self, &handle.call,
-		                                &digest, 1, &answered, NULL,
-		                                &err),
-		            TKB_ERR_UNAVAILABLE, &err,
-		            "its answer has more than 65536 bytes");
+		MUST_FAIL(ASK(&handle, has, &digest, 1, &answered, NULL, &err),
+		          TKB_ERR_UNAVAILABLE,
+		          "its answer has more than 65536 bytes");
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
@@ -174,8 +171,8 @@ TEST(redis_fault, a_blob_of_another_size_than_told_is_unavailable)
 		struct tkb_error err = { 0 };
 
 		must_open(redis_url(&server, ""), &handle);
-		CHECK_FAILS(get(&handle, &digest, 0, &got, &err),
-		            TKB_ERR_UNAVAILABLE, &err, cases[i].part);
+		MUST_FAIL(get(&handle, &digest, 0, &got, &err),
+		          TKB_ERR_UNAVAILABLE, cases[i].part);
 		CHECK_INT(got.size, 0);
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
@@ -235,10 +232,9 @@ TEST(redis_fault, a_scan_that_tells_a_key_twice_is_told_once)
 	};
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
-	const struct notebook *notebook;
 	struct handle *handle = must_connect(redis_url(&server, ""));
+	const struct notebook *notebook = list_blobs(handle);
 
-	notebook = list_blobs(handle);
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].size, 5);
 	CHECK(notebook->items[0].age_s >= 1000 &&
@@ -259,9 +255,8 @@ TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
 	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(redis_url(&server, ""), NULL, &remote, &err),
-	         &err);
-	CHECK_OK(tkb_remote_refs(remote, &visitor, &err), &err);
+	MUST(tkb_remote_open(redis_url(&server, ""), NULL, &remote, &err));
+	MUST(tkb_remote_refs(remote, &visitor, &err));
 	CHECK_INT(notebook->count, 1);
 	CHECK_STR(notebook->items[0].name, "team/model");
 }
@@ -337,18 +332,16 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_digest digest;
-	uint64_t start;
 
 	handle.call.stall_ms = 500;
 	must_open(redis_url(&server, ""), &handle);
-	digest = must_put(&handle, make_bytes(32 * TKB_MIB, 8));
+	struct tkb_digest digest =
+		must_put(&handle, make_bytes(32 * TKB_MIB, 8));
 	tkb_digest_to_hex(&digest, hex);
 	prank.key = text("tkbundle:cas:%s", hex);
-	start = now_ms();
-	CHECK_FAILS(handle.backend->get(handle.self, &handle.call, &digest, 0,
-	                                &sink, &err),
-	            TKB_ERR_UNAVAILABLE, &err, part);
+	uint64_t start = now_ms();
+	MUST_FAIL(ASK(&handle, get, &digest, 0, &sink, &err),
+	          TKB_ERR_UNAVAILABLE, part);
 	CHECK(now_ms() - start < 2000);
 	CHECK(prank.moved < 32 * TKB_MIB);
 	stop_server(&server, SIGKILL);
@@ -387,14 +380,12 @@ static void check_pranked_put(void (*play_it)(struct prank *prank),
 	const struct tkb_digest digest = made_up(9);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
-	uint64_t start;
 
 	handle.call.stall_ms = 500;
 	must_open(redis_url(&server, ""), &handle);
-	start = now_ms();
-	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
-	                                &blob, &err),
-	            TKB_ERR_UNAVAILABLE, &err, part);
+	uint64_t start = now_ms();
+	MUST_FAIL(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
+	          part);
 	CHECK(now_ms() - start < 2000);
 	stop_server(&server, SIGKILL);
 }
@@ -423,9 +414,7 @@ TEST(redis_fault, a_writer_that_breaks_off_leaves_nothing)
 
 	handle.call.stall_ms = 200;
 	must_open(redis_url(&server, ""), &handle);
-	CHECK_INT(handle.backend->put(handle.self, &handle.call, &digest, &blob,
-	                              &err),
-	          TKB_ERR_UNAVAILABLE);
+	CHECK_INT(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE);
 	close_handle(&handle);
 	(void)kill(server.pid, SIGCONT);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
@@ -454,12 +443,10 @@ TEST(redis_fault, a_put_that_its_source_ends_ends_the_connection)
 
 	handle.call.stall_ms = 500;
 	must_open(redis_url(&server, ""), &handle);
-	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
-	                                &blob, &err),
-	            TKB_ERR_INVALID, &err, "enough");
-	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answered, NULL, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "connection was broken off");
+	MUST_FAIL(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_INVALID,
+	          "enough");
+	MUST_FAIL(ASK(&handle, has, &digest, 1, &answered, NULL, &err),
+	          TKB_ERR_UNAVAILABLE, "connection was broken off");
 	close_handle(&handle);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
 }
@@ -477,8 +464,8 @@ TEST(redis_fault, the_last_words_of_a_server_are_heard)
 	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	CHECK_FAILS(put_blob(handle, &digest, &bytes, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "too many clients");
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
+	          "too many clients");
 }
 
 static void hang_up(int fd, void *self)
@@ -496,12 +483,10 @@ TEST(redis_fault, no_signal_is_raised_and_the_reason_names_the_remote)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(
-			 text("redis://bob:s3cret@127.0.0.1:%u", server.port),
-			 NULL, &remote, &err),
-	         &err);
-	CHECK_FAILS(
+	MUST(tkb_remote_open(
+		text("redis://bob:s3cret@127.0.0.1:%u", server.port), NULL,
+		&remote, &err));
+	MUST_FAIL(
 		tkb_remote_put(remote, &blob, NULL, &err), TKB_ERR_UNAVAILABLE,
-		&err,
 		text("remote 'redis://127.0.0.1:%u': it closed", server.port));
 }

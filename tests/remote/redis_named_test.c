@@ -11,8 +11,7 @@ static int put_three(const struct handle *handle, struct tkb_error *err)
 		                                  { "b", { "", 0 } },
 		                                  { "c", { "3", 1 } } };
 
-	return handle->backend->put_named(handle->self, &handle->call, items, 3,
-	                                  err);
+	return ASK(handle, put_named, items, 3, err);
 }
 
 TEST(redis_named, what_redis_would_not_answer_is_no_success)
@@ -45,8 +44,8 @@ TEST(redis_named, what_redis_would_not_answer_is_no_success)
 		struct tkb_error err = { 0 };
 
 		must_open(redis_url(&server, ""), &handle);
-		CHECK_FAILS(put_three(&handle, &err), TKB_ERR_UNAVAILABLE, &err,
-		            cases[i].part);
+		MUST_FAIL(put_three(&handle, &err), TKB_ERR_UNAVAILABLE,
+		          cases[i].part);
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
@@ -63,12 +62,12 @@ TEST(redis_named, a_connection_goes_on_after_a_refusal)
 		text("redis://poor:s3cret@127.0.0.1:%u", redis.port));
 
 	for (int i = 0; i < 3; i++)
-		CHECK_FAILS(put_three(handle, &err), TKB_ERR_DENIED, &err,
-		            "do not let this user use 'set'");
+		MUST_FAIL(put_three(handle, &err), TKB_ERR_DENIED,
+		          "do not let this user use 'set'");
 	(void)ask_redis(&redis, "ACL", "SETUSER", "poor", "+set", NULL);
-	CHECK_OK(put_three(handle, &err), &err);
+	MUST(put_three(handle, &err));
 	CHECK_STR(ask_redis(&redis, "MGET", "a", "b", "c", NULL), "1\n\n3\n");
-	CHECK_OK(put_three(handle, &err), &err);
+	MUST(put_three(handle, &err));
 }
 
 /* Without a transaction each would be stored at once, and alone. */
@@ -81,7 +80,7 @@ TEST(redis_named, nothing_is_stored_where_transactions_are_not_allowed)
 		text("redis://poor:s3cret@127.0.0.1:%u", redis.port));
 
 	for (int i = 0; i < 2; i++)
-		CHECK_FAILS(put_three(handle, &err), TKB_ERR_DENIED, &err,
-		            "do not let this user use 'multi'");
+		MUST_FAIL(put_three(handle, &err), TKB_ERR_DENIED,
+		          "do not let this user use 'multi'");
 	CHECK_STR(ask_redis(&redis, "DBSIZE", NULL), "0\n");
 }

@@ -15,7 +15,7 @@ static void check_refused(const char *url, int status, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(open_handle(url, &handle, &err), status, &err, part);
+	MUST_FAIL(open_handle(url, &handle, &err), status, part);
 	CHECK(strstr(err.message, "s3cret") == NULL);
 	CHECK(strstr(err.message, "somebody") == NULL);
 }
@@ -108,17 +108,14 @@ TEST(redis, the_documented_rights_are_enough)
 	TKB_AUTO(close_handle) struct handle toucher = { .self = NULL };
 	TKB_AUTO(close_handle) struct handle cleaner = { .self = NULL };
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
 
 	open_as(&server, "pusher", "", &pusher);
-	digest = must_put(&pusher, large);
+	struct tkb_digest digest = must_put(&pusher, large);
 	(void)must_put(&pusher, make_bytes(10, 2));
 	(void)must_add(&pusher, "ref", large);
 	CHECK(is_there(&pusher, &digest));
 	CHECK_INT(list_records(&pusher, "ref")->count, 1);
-	CHECK_OK(pusher.backend->drop(pusher.self, &pusher.call, "ref", &digest,
-	                              &err),
-	         &err);
+	MUST(ASK(&pusher, drop, "ref", &digest, &err));
 	(void)must_add(&pusher, "ref", large);
 
 	open_as(&server, "puller", "", &puller);
@@ -126,17 +123,13 @@ TEST(redis, the_documented_rights_are_enough)
 	CHECK_INT(list_records(&puller, "ref")->count, 1);
 
 	open_as(&server, "toucher", "", &toucher);
-	CHECK_OK(toucher.backend->touch(toucher.self, &toucher.call, "ref",
-	                                &digest, &err),
-	         &err);
+	MUST(ASK(&toucher, touch, "ref", &digest, &err));
 
 	open_as(&server, "cleaner", "/0?ttl=1d", &cleaner);
 	(void)must_put(&cleaner, make_bytes(10, 2));
 	CHECK_INT(list_blobs(&cleaner)->count, 2);
 	CHECK_INT(list_refs(&cleaner)->count, 1);
-	CHECK_OK(cleaner.backend->remove(cleaner.self, &cleaner.call, &digest,
-	                                 &err),
-	         &err);
+	MUST(ASK(&cleaner, remove, &digest, &err));
 }
 
 TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
@@ -152,17 +145,15 @@ TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
 	struct tkb_error err = { 0 };
 
 	open_as(&server, "puller", "?ttl=1d", &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
-	            &err, "do not let this user use 'psetex'");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	          "do not let this user use 'psetex'");
 	CHECK(!is_there(&handle, &digest));
-	CHECK_FAILS(
-		handle.backend->list(handle.self, &handle.call, &visitor, &err),
-		TKB_ERR_DENIED, &err, "'scan'");
+	MUST_FAIL(ASK(&handle, list, &visitor, &err), TKB_ERR_DENIED, "'scan'");
 	CHECK_INT(list_records(&handle, "none")->count, 0);
 
 	open_as(&server, "blind", "", &blind);
-	CHECK_FAILS(put_blob(&blind, &digest, &bytes, &err), TKB_ERR_DENIED,
-	            &err, "do not let this user use these keys");
+	MUST_FAIL(put_blob(&blind, &digest, &bytes, &err), TKB_ERR_DENIED,
+	          "do not let this user use these keys");
 }
 
 TEST(redis, a_user_may_have_no_password)
@@ -179,11 +170,10 @@ TEST(redis, a_unix_socket_serves_as_well)
 {
 	struct server server = start_redis("requirepass s3cret\n");
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 1, 5);
-	struct tkb_digest digest;
 	struct handle *handle = must_connect(
 		text("redis+unix://:s3cret@%s?db=3", server.socket));
+	struct tkb_digest digest = must_put(handle, bytes);
 
-	digest = must_put(handle, bytes);
 	check_blob(handle, &digest, 0, bytes);
 	close_handle(handle);
 	check_refused(text("redis+unix://:s3cret@%s.none", server.socket),
@@ -193,12 +183,11 @@ TEST(redis, a_unix_socket_serves_as_well)
 TEST(redis, databases_are_apart)
 {
 	struct server server = start_redis("databases 3\n");
-	struct tkb_digest digest;
 	struct handle *first = must_connect(redis_url(&server, "/1"));
-
 	struct handle *second = must_connect(redis_url(&server, "?db=2"));
 	struct handle *again = must_connect(redis_url(&server, "/2"));
-	digest = must_put(second, make_bytes(10, 6));
+	struct tkb_digest digest = must_put(second, make_bytes(10, 6));
+
 	CHECK(!is_there(first, &digest));
 	CHECK(is_there(again, &digest));
 	check_refused(redis_url(&server, "/7"), TKB_ERR_INVALID,
@@ -252,12 +241,10 @@ static const char *blob_key(const struct tkb_digest *digest)
 TEST(redis, without_a_ttl_nothing_expires)
 {
 	struct server server = start_redis("");
-	struct tkb_digest small;
-	struct tkb_digest large;
 	struct handle *handle = must_connect(redis_url(&server, ""));
+	struct tkb_digest small = must_put(handle, make_bytes(10, 7));
+	struct tkb_digest large = must_put(handle, make_bytes(2 * TKB_MIB, 7));
 
-	small = must_put(handle, make_bytes(10, 7));
-	large = must_put(handle, make_bytes(2 * TKB_MIB, 7));
 	(void)must_add(handle, "ref", make_bytes(10, 7));
 	CHECK_INT(ttl_of(&server, blob_key(&small)), -1);
 	CHECK_INT(ttl_of(&server, blob_key(&large)), -1);
@@ -267,12 +254,10 @@ TEST(redis, without_a_ttl_nothing_expires)
 TEST(redis, a_ttl_ends_what_nobody_uses)
 {
 	struct server server = start_redis("");
-	struct tkb_digest small;
-	struct tkb_digest large;
 	struct handle *handle = must_connect(redis_url(&server, "?ttl=300ms"));
+	struct tkb_digest small = must_put(handle, make_bytes(10, 8));
+	struct tkb_digest large = must_put(handle, make_bytes(2 * TKB_MIB, 8));
 
-	small = must_put(handle, make_bytes(10, 8));
-	large = must_put(handle, make_bytes(2 * TKB_MIB, 8));
 	(void)must_add(handle, "ref", make_bytes(10, 8));
 	nap_ms(400);
 	CHECK(!is_there(handle, &small));
@@ -289,13 +274,11 @@ TEST(redis, what_is_used_lives_on)
 	struct server server = start_redis("");
 	const struct tkb_bytes bytes = make_bytes(10, 9);
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
-	const char *blob;
 	struct handle *handle = must_connect(redis_url(&server, "?ttl=1d"));
+	struct tkb_digest digest = must_put(handle, bytes);
 
-	digest = must_put(handle, bytes);
 	(void)must_add(handle, "ref", bytes);
-	blob = blob_key(&digest);
+	const char *blob = blob_key(&digest);
 	CHECK(ttl_of(&server, blob) > 23 * hour);
 	(void)ask_redis(&server, "EXPIRE", blob, "3600", NULL);
 	check_blob(handle, &digest, 0, bytes);
@@ -311,10 +294,7 @@ TEST(redis, what_is_used_lives_on)
 		if (i == 0)
 			CHECK_INT(list_records(handle, "ref")->count, 1);
 		else
-			CHECK_OK(handle->backend->touch(handle->self,
-			                                &handle->call, "ref",
-			                                &digest, &err),
-			         &err);
+			MUST(ASK(handle, touch, "ref", &digest, &err));
 		CHECK(ttl_of(&server, "tkbundle:ref:ref") > 23 * hour);
 		CHECK(ttl_of(&server, "tkbundle:used:ref") > 23 * hour);
 	}
@@ -324,11 +304,10 @@ TEST(redis, what_is_used_lives_on)
 TEST(redis, times_that_were_lost_are_noted_anew)
 {
 	struct server server = start_redis("");
-	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(redis_url(&server, ""));
+	struct tkb_digest digest = must_put(handle, make_bytes(10, 10));
 
-	digest = must_put(handle, make_bytes(10, 10));
 	(void)must_add(handle, "ref", make_bytes(10, 10));
 	tkb_digest_to_hex(&digest, hex);
 	(void)ask_redis(&server, "ZADD", "tkbundle:times:cas", "1000", hex,
@@ -352,21 +331,14 @@ TEST(redis, what_is_gone_leaves_no_time)
 	struct server server = start_redis("");
 	const struct tkb_digest missing = made_up(15);
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
 	struct handle *handle = must_connect(redis_url(&server, ""));
+	struct tkb_digest digest = must_put(handle, make_bytes(10, 15));
 
-	digest = must_put(handle, make_bytes(10, 15));
 	(void)must_add(handle, "ref", make_bytes(10, 15));
-	CHECK_INT(handle->backend->touch(handle->self, &handle->call, "ref",
-	                                 &missing, &err),
-	          TKB_MISS);
+	CHECK_INT(ASK(handle, touch, "ref", &missing, &err), TKB_MISS);
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
-	CHECK_OK(handle->backend->drop(handle->self, &handle->call, "ref",
-	                               &digest, &err),
-	         &err);
-	CHECK_OK(handle->backend->remove(handle->self, &handle->call, &digest,
-	                                 &err),
-	         &err);
+	MUST(ASK(handle, drop, "ref", &digest, &err));
+	MUST(ASK(handle, remove, &digest, &err));
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
 }
 
@@ -418,7 +390,6 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 	                                   "maxmemory-policy allkeys-lru\n");
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	const struct notebook *notebook;
 	struct tkb_error err = { 0 };
 	size_t there = 0;
 	struct handle *handle = must_connect(redis_url(&server, ""));
@@ -427,7 +398,7 @@ TEST(redis, what_was_evicted_is_a_miss_and_never_damage)
 		digests[i] = must_put(handle, make_bytes(size_of_blob(i), i));
 	/* Answers that nobody has read yet take memory, too. */
 	(void)ask_redis(&server, "CONFIG", "SET", "maxmemory", "0", NULL);
-	notebook = list_blobs(handle);
+	const struct notebook *notebook = list_blobs(handle);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		const bool is_told = count_digest(notebook, &digests[i]) == 1;
 		const int rc = get(handle, &digests[i], 0, &got, &err);
@@ -450,13 +421,11 @@ TEST(redis, a_full_server_that_evicts_nothing_says_so)
 	const struct tkb_bytes large = make_bytes(20 * TKB_MIB, 12);
 	const struct tkb_digest digest = digest_of(large);
 	struct tkb_error err = { 0 };
-	struct tkb_digest small;
 	struct handle *handle = must_connect(redis_url(&server, ""));
+	struct tkb_digest small = must_put(handle, make_bytes(10, 12));
 
-	small = must_put(handle, make_bytes(10, 12));
-	CHECK_FAILS(put_blob(handle, &digest, &large, &err),
-	            TKB_ERR_UNAVAILABLE, &err,
-	            "its memory is full (maxmemory)");
+	MUST_FAIL(put_blob(handle, &digest, &large, &err), TKB_ERR_UNAVAILABLE,
+	          "its memory is full (maxmemory)");
 	CHECK(is_there(handle, &small));
 	CHECK(!is_there(handle, &digest));
 }
@@ -469,15 +438,14 @@ TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
 	                                         server.port));
 	const struct tkb_bytes bytes = make_bytes(10, 13);
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
 	struct handle *handle = must_connect(redis_url(&server, ""));
-
 	struct handle *reader = must_connect(redis_url(&replica, "?ttl=1d"));
-	digest = must_put(handle, bytes);
+	struct tkb_digest digest = must_put(handle, bytes);
+
 	for (int i = 0; i < 500 && !is_there(reader, &digest); i++)
 		nap_ms(20);
-	CHECK_FAILS(put_blob(reader, &digest, &bytes, &err), TKB_ERR_DENIED,
-	            &err, "it is a replica that takes nothing");
+	MUST_FAIL(put_blob(reader, &digest, &bytes, &err), TKB_ERR_DENIED,
+	          "it is a replica that takes nothing");
 	check_blob(reader, &digest, 0, bytes);
 }
 
@@ -490,8 +458,8 @@ TEST(redis, a_cluster_is_refused_in_one_sentence)
 	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	CHECK_FAILS(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	            &err, "a Redis Cluster, which is not supported");
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	          "a Redis Cluster, which is not supported");
 	check_refused(redis_url(&server, "/1"), TKB_ERR_INVALID,
 	              "a Redis Cluster, which is not supported");
 }
@@ -525,9 +493,7 @@ TEST(redis, questions_travel_together)
 	struct handle *handle = must_connect(redis_url(&server, "/0?ttl=1d"));
 	CHECK_INT(list_records(handle, "ref")->count, 0);
 	CHECK_INT(reads_of(&server) - before - 2 * asking, 2);
-	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests,
-	                              COUNT, answers, NULL, &err),
-	         &err);
+	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
 	CHECK(reads_of(&server) - before - 3 * asking < 20);
 }
 
@@ -581,10 +547,8 @@ static long peak_growth(const char *url)
 
 	(void)getrusage(RUSAGE_SELF, &before);
 	if (open_handle(url, &handle, NULL) < 0 ||
-	    handle.backend->put(handle.self, &handle.call, &digest, &blob,
-	                        NULL) < 0 ||
-	    handle.backend->get(handle.self, &handle.call, &digest, 0, &sink,
-	                        NULL) < 0 ||
+	    ASK(&handle, put, &digest, &blob, NULL) < 0 ||
+	    ASK(&handle, get, &digest, 0, &sink, NULL) < 0 ||
 	    offset != blob.size)
 		return -1024;
 	(void)getrusage(RUSAGE_SELF, &after);
@@ -593,19 +557,16 @@ static long peak_growth(const char *url)
 
 TEST(redis, a_large_blob_takes_little_memory)
 {
-	struct server server;
-	const char *url;
-	pid_t pid;
 	int status;
 
 	if (IS_SANITIZED)
 		skip(); /* it keeps what is freed */
-	server = start_redis("");
-	url = redis_url(&server, "");
+	struct server server = start_redis("");
+	const char *url = redis_url(&server, "");
 
 	/* What earlier tests left would do. */
 	(void)malloc_trim(0);
-	pid = fork();
+	pid_t pid = fork();
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		const long growth = peak_growth(url) / 1024;
@@ -622,11 +583,9 @@ TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(
-			 "rediss://somebody:s3cret@host:1/2?verify=false,"
-			 "redis://:s3cret@host",
-			 NULL, &remote, &err),
-	         &err);
+	MUST(tkb_remote_open("rediss://somebody:s3cret@host:1/2?verify=false,"
+	                     "redis://:s3cret@host",
+	                     NULL, &remote, &err));
 	CHECK_STR(tkb_remote_tier_name(remote, 0), "rediss://host:1/2");
 	CHECK_CONTAINS(tkb_remote_tier_warning(remote, 0),
 	               "its certificate is not checked");

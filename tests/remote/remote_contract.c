@@ -39,12 +39,8 @@ void contract_a_missing_blob_is_a_miss_and_the_sink_is_left_alone(
 	const struct tkb_sink sink = { count_call, &calls };
 
 	BEGIN;
-	CHECK_INT(handle.backend->get(handle.self, &handle.call, &digest, 0,
-	                              &sink, &err),
-	          TKB_MISS);
-	CHECK_INT(handle.backend->get(handle.self, &handle.call, &digest, 5,
-	                              &sink, &err),
-	          TKB_MISS);
+	CHECK_INT(ASK(&handle, get, &digest, 0, &sink, &err), TKB_MISS);
+	CHECK_INT(ASK(&handle, get, &digest, 5, &sink, &err), TKB_MISS);
 	CHECK_INT(calls, 0);
 	CHECK_STR(err.message, "");
 	END;
@@ -57,10 +53,9 @@ void contract_a_blob_is_got_from_any_offset(const struct remote_kind *remote)
 	const size_t offsets[] = { 1,        TKB_MIB - 1,
 		                   TKB_MIB,  2 * TKB_MIB + 7,
 		                   size - 1, size };
-	struct tkb_digest digest;
 
 	BEGIN;
-	digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(&handle, bytes);
 	for (size_t i = 0; i < TKB_COUNT_OF(offsets); i++)
 		check_blob(&handle, &digest, offsets[i],
 		           tkb_bytes_slice(bytes, offsets[i], size));
@@ -101,16 +96,12 @@ void contract_a_damaged_blob_is_told_by_its_size_and_replaced(
 		bool has = false;
 		uint64_t size = 7;
 
-		CHECK_OK(put_blob(&handle, &digest, &others[i], &err), &err);
-		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
-		                             1, &has, &size, &err),
-		         &err);
+		MUST(put_blob(&handle, &digest, &others[i], &err));
+		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
 		CHECK(has);
 		CHECK_INT(size, others[i].size);
 		(void)must_put(&handle, bytes);
-		CHECK_OK(handle.backend->has(handle.self, &handle.call, &digest,
-		                             1, &has, &size, &err),
-		         &err);
+		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
 		CHECK_INT(size, bytes.size);
 		check_blob(&handle, &digest, 0, bytes);
 	}
@@ -134,16 +125,12 @@ void contract_has_tells_which_of_many_are_there(
 		                     ? must_put(&handle, make_bytes(10 + i, i))
 		                     : made_up(i);
 	memset(answers, 1, COUNT * sizeof(*answers));
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, told, &err),
-	         &err);
+	MUST(ASK(&handle, has, digests, COUNT, answers, told, &err));
 	for (uint32_t i = 0; i < COUNT; i++) {
 		CHECK_INT(answers[i], i % 13 == 0);
 		CHECK(!answers[i] || told[i] == 10 + i);
 	}
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, 0,
-	                             answers, NULL, &err),
-	         &err);
+	MUST(ASK(&handle, has, digests, 0, answers, NULL, &err));
 	END;
 }
 
@@ -151,21 +138,15 @@ void contract_a_removed_blob_is_gone_and_may_come_back(
 	const struct remote_kind *remote)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 4);
-	struct tkb_digest digest;
-	struct tkb_digest other;
 
 	BEGIN;
-	digest = must_put(&handle, bytes);
-	other = must_put(&handle, make_bytes(1000, 5));
-	CHECK_OK(handle.backend->remove(handle.self, &handle.call, &digest,
-	                                &err),
-	         &err);
+	struct tkb_digest digest = must_put(&handle, bytes);
+	struct tkb_digest other = must_put(&handle, make_bytes(1000, 5));
+	MUST(ASK(&handle, remove, &digest, &err));
 	CHECK(!is_there(&handle, &digest));
 	CHECK(is_there(&handle, &other));
 	CHECK_INT(list_blobs(&handle)->count, 1);
-	CHECK_INT(handle.backend->remove(handle.self, &handle.call, &digest,
-	                                 &err),
-	          TKB_MISS);
+	CHECK_INT(ASK(&handle, remove, &digest, &err), TKB_MISS);
 	(void)must_put(&handle, bytes);
 	check_blob(&handle, &digest, 0, bytes);
 	END;
@@ -177,13 +158,12 @@ void contract_list_tells_each_blob_once_with_size_and_age(
 	enum {
 		COUNT = 700
 	};
-	const struct notebook *notebook;
 
 	BEGIN;
 	for (uint32_t i = 0; i < COUNT; i++)
 		(void)must_put(&handle, make_bytes(i, i));
 	(void)must_add(&handle, "ref", make_bytes(10, 1));
-	notebook = list_blobs(&handle);
+	const struct notebook *notebook = list_blobs(&handle);
 	CHECK_INT(notebook->count, COUNT);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		const struct tkb_digest digest = digest_of(make_bytes(i, i));
@@ -224,13 +204,12 @@ void contract_what_a_sink_returns_ends_the_get(const struct remote_kind *remote)
 {
 	int status = TKB_ERR_LEFT_OUT;
 	const struct tkb_sink sink = { refuse_bytes, &status };
-	struct tkb_digest digest;
 
 	BEGIN;
-	digest = must_put(&handle, make_bytes(5 * TKB_MIB, 6));
-	CHECK_FAILS(handle.backend->get(handle.self, &handle.call, &digest, 0,
-	                                &sink, &err),
-	            TKB_ERR_LEFT_OUT, &err, "enough");
+	struct tkb_digest digest =
+		must_put(&handle, make_bytes(5 * TKB_MIB, 6));
+	MUST_FAIL(ASK(&handle, get, &digest, 0, &sink, &err), TKB_ERR_LEFT_OUT,
+	          "enough");
 	END;
 }
 
@@ -257,9 +236,8 @@ void contract_what_a_source_returns_ends_the_put(
 			                       { refuse_to_read, &limits[i] } };
 
 		BEGIN;
-		CHECK_FAILS(handle.backend->put(handle.self, &handle.call,
-		                                &digest, &blob, &err),
-		            TKB_ERR_LEFT_OUT, &err, "enough");
+		MUST_FAIL(ASK(&handle, put, &digest, &blob, &err),
+		          TKB_ERR_LEFT_OUT, "enough");
 		if (!remote->is_shared) {
 			END;
 			continue;
@@ -298,8 +276,7 @@ void contract_a_source_that_ends_early_leaves_no_blob(
 	if (!remote->is_shared)
 		skip();
 	BEGIN;
-	CHECK(handle.backend->put(handle.self, &handle.call, &digest, &blob,
-	                          &err) < 0);
+	CHECK(ASK(&handle, put, &digest, &blob, &err) < 0);
 	close_handle(&handle);
 	must_open(url, &handle);
 	CHECK(!is_there(&handle, &digest));
@@ -322,15 +299,10 @@ void contract_what_a_visitor_returns_ends_the_listing(
 		(void)must_add(&handle, "two", make_bytes(10, i));
 	}
 	notebook->rc = TKB_ERR_INVALID;
-	CHECK_FAILS(
-		handle.backend->list(handle.self, &handle.call, &blobs, &err),
-		TKB_ERR_INVALID, &err, "enough");
-	CHECK_FAILS(handle.backend->records(handle.self, &handle.call, "one",
-	                                    &records, &err),
-	            TKB_ERR_INVALID, &err, "enough");
-	CHECK_FAILS(
-		handle.backend->refs(handle.self, &handle.call, &refs, &err),
-		TKB_ERR_INVALID, &err, "enough");
+	MUST_FAIL(ASK(&handle, list, &blobs, &err), TKB_ERR_INVALID, "enough");
+	MUST_FAIL(ASK(&handle, records, "one", &records, &err), TKB_ERR_INVALID,
+	          "enough");
+	MUST_FAIL(ASK(&handle, refs, &refs, &err), TKB_ERR_INVALID, "enough");
 	CHECK_INT(notebook->count, 3);
 	END;
 }
@@ -341,13 +313,11 @@ void contract_a_refused_call_leaves_the_handle_usable(
 	const struct tkb_bytes bytes = make_bytes(5 * TKB_MIB, 9);
 	int status = TKB_ERR_DENIED;
 	const struct tkb_sink sink = { refuse_bytes, &status };
-	struct tkb_digest digest;
 
 	BEGIN;
-	digest = must_put(&handle, bytes);
-	CHECK_FAILS(handle.backend->get(handle.self, &handle.call, &digest, 0,
-	                                &sink, &err),
-	            TKB_ERR_DENIED, &err, "enough");
+	struct tkb_digest digest = must_put(&handle, bytes);
+	MUST_FAIL(ASK(&handle, get, &digest, 0, &sink, &err), TKB_ERR_DENIED,
+	          "enough");
 	CHECK(is_there(&handle, &digest));
 	CHECK_INT(list_blobs(&handle)->count, 1);
 	check_blob(&handle, &digest, 0, bytes);

@@ -8,13 +8,12 @@ void contract_added_records_are_told_with_their_bytes(
 {
 	const struct tkb_bytes first = make_bytes(100, 10);
 	const struct tkb_bytes second = make_bytes(200, 11);
-	const struct notebook *notebook;
 	struct tkb_digest digests[2];
 
 	BEGIN;
 	digests[0] = must_add(&handle, "team/model", first);
 	digests[1] = must_add(&handle, "team/model", second);
-	notebook = list_records(&handle, "team/model");
+	const struct notebook *notebook = list_records(&handle, "team/model");
 	CHECK_INT(notebook->count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct told *told = &notebook->items[i];
@@ -42,12 +41,10 @@ void contract_a_record_added_twice_is_told_once(
 
 void contract_a_ref_holds_a_hundred_records(const struct remote_kind *remote)
 {
-	const struct notebook *notebook;
-
 	BEGIN;
 	for (uint32_t i = 0; i < 100; i++)
 		(void)must_add(&handle, "ref", make_bytes(3000 + i, i));
-	notebook = list_records(&handle, "ref");
+	const struct notebook *notebook = list_records(&handle, "ref");
 	CHECK_INT(notebook->count, 100);
 	for (uint32_t i = 0; i < 100; i++) {
 		const struct tkb_digest digest =
@@ -78,39 +75,28 @@ void contract_a_record_of_any_size_is_told(const struct remote_kind *remote)
 
 void contract_a_dropped_record_is_gone(const struct remote_kind *remote)
 {
-	struct tkb_digest digest;
-	struct tkb_digest other;
-
 	BEGIN;
-	digest = must_add(&handle, "ref", make_bytes(100, 14));
-	other = must_add(&handle, "ref", make_bytes(100, 15));
+	struct tkb_digest digest =
+		must_add(&handle, "ref", make_bytes(100, 14));
+	struct tkb_digest other = must_add(&handle, "ref", make_bytes(100, 15));
 	(void)must_add(&handle, "twin", make_bytes(100, 14));
-	CHECK_OK(handle.backend->drop(handle.self, &handle.call, "ref", &digest,
-	                              &err),
-	         &err);
+	MUST(ASK(&handle, drop, "ref", &digest, &err));
 	CHECK_INT(list_records(&handle, "ref")->count, 1);
 	CHECK_INT(count_digest(list_records(&handle, "ref"), &other), 1);
 	CHECK_INT(list_records(&handle, "twin")->count, 1);
-	CHECK_INT(handle.backend->drop(handle.self, &handle.call, "ref",
-	                               &digest, &err),
-	          TKB_MISS);
-	CHECK_INT(handle.backend->drop(handle.self, &handle.call, "none",
-	                               &digest, &err),
-	          TKB_MISS);
+	CHECK_INT(ASK(&handle, drop, "ref", &digest, &err), TKB_MISS);
+	CHECK_INT(ASK(&handle, drop, "none", &digest, &err), TKB_MISS);
 	END;
 }
 
 void contract_a_ref_without_records_is_not_told(
 	const struct remote_kind *remote)
 {
-	struct tkb_digest digest;
-
 	BEGIN;
-	digest = must_add(&handle, "gone", make_bytes(100, 16));
+	struct tkb_digest digest =
+		must_add(&handle, "gone", make_bytes(100, 16));
 	(void)must_add(&handle, "kept", make_bytes(100, 16));
-	CHECK_OK(handle.backend->drop(handle.self, &handle.call, "gone",
-	                              &digest, &err),
-	         &err);
+	MUST(ASK(&handle, drop, "gone", &digest, &err));
 	CHECK_INT(list_refs(&handle)->count, 1);
 	CHECK_INT(count_name(list_refs(&handle), "kept"), 1);
 	(void)must_add(&handle, "gone", make_bytes(100, 16));
@@ -125,7 +111,6 @@ void contract_refs_of_any_name_are_told(const struct remote_kind *remote)
 		                      "a.b",   "a-b_c",      "A",
 		                      "x@y",   "llama=3.1+", "0/0/0/0",
 		                      longest, "a/b.c@d=e+f" };
-	const struct notebook *notebook;
 	size_t told = 0;
 
 	memset(longest, 'n', 200);
@@ -136,7 +121,7 @@ void contract_refs_of_any_name_are_told(const struct remote_kind *remote)
 		(void)must_add(&handle, names[i], make_bytes(10, 17));
 		(void)must_add(&handle, names[i], make_bytes(10, 18));
 	}
-	notebook = list_refs(&handle);
+	const struct notebook *notebook = list_refs(&handle);
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		CHECK(count_name(notebook, names[i]) != 0);
 		told += count_name(notebook, names[i]);
@@ -166,25 +151,18 @@ void contract_refs_do_not_mix(const struct remote_kind *remote)
 void contract_touch_makes_a_record_young(const struct remote_kind *remote)
 {
 	const struct tkb_digest missing = made_up(19);
-	struct tkb_digest digest;
 
 	BEGIN;
-	digest = must_add(&handle, "ref", make_bytes(10, 19));
+	struct tkb_digest digest = must_add(&handle, "ref", make_bytes(10, 19));
 	(void)must_put(&handle, make_bytes(10, 19));
-	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "ref",
-	                                &missing, &err),
-	          TKB_MISS);
-	CHECK_INT(handle.backend->touch(handle.self, &handle.call, "none",
-	                                &digest, &err),
-	          TKB_MISS);
+	CHECK_INT(ASK(&handle, touch, "ref", &missing, &err), TKB_MISS);
+	CHECK_INT(ASK(&handle, touch, "none", &digest, &err), TKB_MISS);
 	if (remote->has_clock) {
 		nap_ms(2100);
 		CHECK(list_records(&handle, "ref")->items[0].age_s >= 2);
 		CHECK(list_blobs(&handle)->items[0].age_s >= 2);
 	}
-	CHECK_OK(handle.backend->touch(handle.self, &handle.call, "ref",
-	                               &digest, &err),
-	         &err);
+	MUST(ASK(&handle, touch, "ref", &digest, &err));
 	CHECK(list_records(&handle, "ref")->items[0].age_s < 2);
 	CHECK_INT(list_records(&handle, "ref")->count, 1);
 	CHECK_INT(list_records(&handle, "none")->count, 0);

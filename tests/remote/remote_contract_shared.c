@@ -66,7 +66,7 @@ void contract_the_public_functions_do_all_of_it(
 	struct tkb_remote *opened = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(url, NULL, &opened, &err), &err);
+	MUST(tkb_remote_open(url, NULL, &opened, &err));
 	use_blobs(opened, &err);
 	use_refs(opened, &err);
 	close_remote(&opened);
@@ -77,21 +77,17 @@ void contract_two_handles_see_each_other(const struct remote_kind *remote)
 {
 	const struct tkb_bytes bytes = make_bytes(2 * TKB_MIB + 1, 22);
 	TKB_AUTO(close_handle) struct handle other = { .self = NULL };
-	struct tkb_digest digest;
 
 	if (!remote->is_shared)
 		skip();
 	BEGIN;
 	must_open(url, &other);
-	digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(&handle, bytes);
 	check_blob(&other, &digest, 0, bytes);
 	(void)must_add(&handle, "ref", bytes);
 	CHECK_INT(list_records(&other, "ref")->count, 1);
-	CHECK_OK(other.backend->drop(other.self, &other.call, "ref", &digest,
-	                             &err),
-	         &err);
-	CHECK_OK(other.backend->remove(other.self, &other.call, &digest, &err),
-	         &err);
+	MUST(ASK(&other, drop, "ref", &digest, &err));
+	MUST(ASK(&other, remove, &digest, &err));
 	CHECK(!is_there(&handle, &digest));
 	CHECK_INT(list_refs(&handle)->count, 0);
 	close_handle(&other);
@@ -134,9 +130,8 @@ static void *put_all(void *self)
 	struct worker *worker = self;
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	int rc;
+	int rc = open_handle(worker->url, &handle, &worker->err);
 
-	rc = open_handle(worker->url, &handle, &worker->err);
 	for (size_t i = 0; i < worker->count && rc == 0; i++) {
 		const size_t at =
 			(i + worker->number * worker->count / THREADS) %
@@ -145,10 +140,8 @@ static void *put_all(void *self)
 		rc = put_blob(&handle, &worker->digests[at], &worker->blobs[at],
 		              &worker->err);
 		if (rc == 0)
-			rc = handle.backend->add(handle.self, &handle.call,
-			                         "ref", &worker->digests[at],
-			                         worker->blobs[at],
-			                         &worker->err);
+			rc = ASK(&handle, add, "ref", &worker->digests[at],
+			         worker->blobs[at], &worker->err);
 		if (rc == 0)
 			rc = get(&handle, &worker->digests[at], 0, &got,
 			         &worker->err);
@@ -194,9 +187,8 @@ static void *write_or_read(void *self)
 	struct worker *worker = self;
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	int rc;
+	int rc = open_handle(worker->url, &handle, &worker->err);
 
-	rc = open_handle(worker->url, &handle, &worker->err);
 	for (int i = 0; i < 10 && rc == 0; i++) {
 		if (worker->number % 2 == 0) {
 			rc = put_blob(&handle, worker->digests, worker->blobs,

@@ -39,11 +39,10 @@ REMOTE_CONTRACT(dir)
 
 TEST(dir, list_passes_over_what_is_no_file)
 {
-	struct tkb_digest digest;
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(name_folder());
+	struct tkb_digest digest = must_put(handle, make_bytes(100, 1));
 
-	digest = must_put(handle, make_bytes(100, 1));
 	CHECK_INT(list_blobs(handle)->count, 1);
 	tkb_digest_to_hex(&digest, hex);
 	hex[63] = hex[63] == '0' ? '1' : '0';

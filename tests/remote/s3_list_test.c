@@ -36,9 +36,7 @@ static struct count count_blobs(const struct handle *handle)
 	const struct tkb_blob_visitor visitor = { count_blob, &count };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(handle->backend->list(handle->self, &handle->call, &visitor,
-	                               &err),
-	         &err);
+	MUST(ASK(handle, list, &visitor, &err));
 	return count;
 }
 
@@ -55,12 +53,11 @@ TEST(s3_list, pages_follow_one_another)
 	};
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest sum = { { 0 } };
-	const char *bucket;
 	struct count count;
 	uint64_t size = 0;
 
 	start_s3();
-	bucket = new_bucket("pages");
+	const char *bucket = new_bucket("pages");
 	(void)ask_s3(text("fill/%s?count=%d&key=x/cas/*", bucket, COUNT));
 	for (unsigned i = 0; i < COUNT; i++) {
 		const struct tkb_digest digest = numbered(i);
@@ -81,10 +78,9 @@ TEST(s3_list, pages_follow_one_another)
 TEST(s3_list, a_thousand_keys_are_one_page)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	const char *bucket;
 
 	start_s3();
-	bucket = new_bucket("page");
+	const char *bucket = new_bucket("page");
 	(void)ask_s3(text("fill/%s?count=1000&key=cas/*", bucket));
 	open_s3(s3_url(bucket, ""), &handle);
 	(void)ask_s3("log");
@@ -95,15 +91,13 @@ TEST(s3_list, a_thousand_keys_are_one_page)
 TEST(s3_list, refs_and_records_have_pages_too)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	const struct notebook *notebook;
-	const char *bucket;
 
 	start_s3();
-	bucket = new_bucket("refs");
+	const char *bucket = new_bucket("refs");
 	(void)ask_s3(text("fill/%s?count=1100&key=ref/r,*/*", bucket));
 	(void)ask_s3(text("fill/%s?count=1050&key=ref/many/*", bucket));
 	open_s3(s3_url(bucket, ""), &handle);
-	notebook = list_refs(&handle);
+	const struct notebook *notebook = list_refs(&handle);
 	CHECK_INT(notebook->count, 1101);
 	CHECK_INT(count_name(notebook, "many"), 1);
 	for (size_t i = 0; i < notebook->count; i++)
@@ -133,10 +127,9 @@ TEST(s3_list, what_is_not_ours_is_passed_over)
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	const struct tkb_digest junk = made_up(1);
 	char hex[TKB_DIGEST_HEX_SIZE];
-	const char *bucket;
 
 	start_s3();
-	bucket = new_bucket("foreign");
+	const char *bucket = new_bucket("foreign");
 	tkb_digest_to_hex(&junk, hex);
 	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++)
 		(void)ask_s3(text("put/%s?value=v&key=%s", bucket,
@@ -168,23 +161,20 @@ TEST(s3_list, an_answer_that_is_no_listing_is_no_empty_one)
 TEST(s3_list, servers_that_write_it_otherwise_are_understood)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct notebook *notebook;
-	struct tkb_blob_visitor visitor;
 	struct tkb_error err = { 0 };
 
 	start_s3();
 	open_s3(s3_url(text("%s/a%%20b", new_bucket("other")), ""), &handle);
-	notebook = list_blobs(&handle);
+	struct notebook *notebook = list_blobs(&handle);
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].size, 5);
 	CHECK_INT(notebook->items[0].age_s, 0);
 	/* What a visitor says is no fault of the listing. */
 	notebook = new_notebook();
 	notebook->rc = TKB_ERR_CORRUPT;
-	visitor = blob_visitor(notebook);
-	CHECK_FAILS(
-		handle.backend->list(handle.self, &handle.call, &visitor, &err),
-		TKB_ERR_CORRUPT, &err, "enough");
+	struct tkb_blob_visitor visitor = blob_visitor(notebook);
+	MUST_FAIL(ASK(&handle, list, &visitor, &err), TKB_ERR_CORRUPT,
+	          "enough");
 }
 
 TEST(s3_list, failures_that_pass_are_told_from_those_that_do_not)
@@ -203,9 +193,8 @@ TEST(s3_list, failures_that_pass_are_told_from_those_that_do_not)
 	              "it forbids this: HTTP 403");
 	open_s3(s3_url(new_bucket("slow"), ""), &handle);
 	handle.call.retry_after_ms = &retry_after_ms;
-	CHECK_FAILS(
-		handle.backend->refs(handle.self, &handle.call, &visitor, &err),
-		TKB_ERR_UNAVAILABLE, &err, "it is asked too often");
+	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
+	          "it is asked too often");
 	CHECK_INT(retry_after_ms, 7000);
 }
 
@@ -216,27 +205,21 @@ TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 	const struct tkb_digest digest = made_up(2);
 	struct tkb_error err = { 0 };
 	bool answer = false;
-	const char *url;
 
 	start_s3();
-	url = s3_url(new_bucket("head"), "");
+	const char *url = s3_url(new_bucket("head"), "");
 	set_keys("AKIDTEST", "s3cret/Wrong", NULL);
 	open_s3(url, &handle);
-	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, NULL, &err),
-	            TKB_ERR_DENIED, &err,
-	            "not the one that belongs to the access key");
-	CHECK_FAILS(handle.backend->remove(handle.self, &handle.call, &digest,
-	                                   &err),
-	            TKB_ERR_DENIED, &err,
-	            "not the one that belongs to the access key");
+	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err),
+	          TKB_ERR_DENIED, "not the one that belongs to the access key");
+	MUST_FAIL(ASK(&handle, remove, &digest, &err), TKB_ERR_DENIED,
+	          "not the one that belongs to the access key");
 	set_keys("AKIDTEST", "s3cret/With+Signs", NULL);
 	open_s3(s3_url(new_bucket("headless"), ""), &bare);
-	CHECK_FAILS(bare.backend->has(bare.self, &bare.call, &digest, 1,
-	                              &answer, NULL, &err),
-	            TKB_ERR_DENIED, &err,
-	            "it answers 403: are s3:GetObject and s3:ListBucket "
-	            "allowed?");
+	MUST_FAIL(ASK(&bare, has, &digest, 1, &answer, NULL, &err),
+	          TKB_ERR_DENIED,
+	          "it answers 403: are s3:GetObject and s3:ListBucket "
+	          "allowed?");
 }
 
 TEST(s3_list, a_put_without_a_bucket_is_no_miss)
@@ -248,22 +231,20 @@ TEST(s3_list, a_put_without_a_bucket_is_no_miss)
 
 	start_s3();
 	open_s3(s3_url(new_bucket("nowhere"), ""), &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	            &err, "or no S3");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	          "or no S3");
 }
 
 TEST(s3_list, a_copy_that_failed_after_all_is_a_failure)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
 
 	start_s3();
 	open_s3(s3_url(new_bucket("uncopied"), ""), &handle);
-	digest = must_add(&handle, "ref", make_bytes(10, 4));
-	CHECK_FAILS(handle.backend->touch(handle.self, &handle.call, "ref",
-	                                  &digest, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "did not copy the record");
+	struct tkb_digest digest = must_add(&handle, "ref", make_bytes(10, 4));
+	MUST_FAIL(ASK(&handle, touch, "ref", &digest, &err),
+	          TKB_ERR_UNAVAILABLE, "did not copy the record");
 }
 
 TEST(s3_list, a_record_that_goes_while_it_is_read_is_passed_over)
@@ -280,14 +261,12 @@ TEST(s3_list, a_record_that_goes_while_it_is_read_is_passed_over)
 TEST(s3_list, a_record_that_none_of_ours_can_be_is_told_and_left_alone)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	const struct notebook *notebook;
-	const char *bucket;
 
 	start_s3();
-	bucket = new_bucket("huge");
+	const char *bucket = new_bucket("huge");
 	open_s3(s3_url(bucket, ""), &handle);
 	(void)ask_s3("log");
-	notebook = list_records(&handle, "r");
+	const struct notebook *notebook = list_records(&handle, "r");
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].unread, TKB_ERR_TOO_LARGE);
 	CHECK_STR(ask_s3("log"), text("GET /%s\n", bucket));
@@ -322,9 +301,7 @@ TEST(s3_list, many_are_asked_for_at_once)
 		digests[i] = i == 257 ? must_put(&handle, make_bytes(10, i))
 		                      : made_up(i);
 	(void)ask_s3("log");
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, NULL, &err),
-	         &err);
+	MUST(ASK(&handle, has, digests, COUNT, answers, NULL, &err));
 	for (unsigned i = 0; i < COUNT; i++)
 		CHECK_INT(answers[i], i == 257);
 	CHECK(strtoul(ask_s3("most"), NULL, 10) > 1);

@@ -18,7 +18,7 @@ static void parse(const char *text, struct tkb_remote_url **url)
 {
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_url_parse(text, url, &err), &err);
+	MUST(tkb_remote_url_parse(text, url, &err));
 }
 
 static void check_keys(const char *text, const char *id, const char *secret,
@@ -29,7 +29,7 @@ static void check_keys(const char *text, const char *id, const char *secret,
 	struct tkb_error err = { 0 };
 
 	parse(text, &url);
-	CHECK_OK(tkb_s3_keys_find(url, &keys, &err), &err);
+	MUST(tkb_s3_keys_find(url, &keys, &err));
 	CHECK_STR(keys.id, id);
 	CHECK_STR(keys.secret, secret);
 	CHECK((keys.token == NULL) == (token == NULL));
@@ -207,7 +207,7 @@ static void read_site(const char *text_, struct tkb_remote_url **url,
 	struct tkb_error err = { 0 };
 
 	parse(text_, url);
-	CHECK_OK(tkb_s3_site_read(*url, site, &err), &err);
+	MUST(tkb_s3_site_read(*url, site, &err));
 }
 
 static void check_region(const char *text_, const char *region)
@@ -355,13 +355,11 @@ TEST(s3_settings, the_public_functions_take_all_parameters)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(
-			 "s3://b/x?endpoint=https://minio&region=r-1&"
-			 "path-style=true&profile=ci&anonymous=false&"
-			 "cafile=ca.pem&cert=c.pem&key=k.pem&verify=true&"
-			 "server-name=s3&timeout=5s&mode=ro",
-			 NULL, &remote, &err),
-	         &err);
-	CHECK_FAILS(tkb_remote_open("s3://b?ttl=1d", NULL, &remote, &err),
-	            TKB_ERR_INVALID, &err, "knows no parameter 'ttl'");
+	MUST(tkb_remote_open("s3://b/x?endpoint=https://minio&region=r-1&"
+	                     "path-style=true&profile=ci&anonymous=false&"
+	                     "cafile=ca.pem&cert=c.pem&key=k.pem&verify=true&"
+	                     "server-name=s3&timeout=5s&mode=ro",
+	                     NULL, &remote, &err));
+	MUST_FAIL(tkb_remote_open("s3://b?ttl=1d", NULL, &remote, &err),
+	          TKB_ERR_INVALID, "knows no parameter 'ttl'");
 }

@@ -70,12 +70,11 @@ static void check_sample(const struct tkb_sigv4_keys *keys,
 	qsort(sample.headers, count, sizeof(*sample.headers), compare_names);
 	request.header_count = count;
 	tkb_escape(&path, sample.path, "/");
-	CHECK_OK(tkb_sigv4_query(sample.query, count_pairs(sample.query),
-	                         &query, &err),
-	         &err);
+	MUST(tkb_sigv4_query(sample.query, count_pairs(sample.query), &query,
+	                     &err));
 	request.path = as_text(&path);
 	request.query = as_text(&query);
-	CHECK_OK(tkb_sigv4_sign(keys, &request, &out, &err), &err);
+	MUST(tkb_sigv4_sign(keys, &request, &out, &err));
 	if (strstr(as_text(&out), text("Signature=%s", sample.signature)) ==
 	    NULL)
 		fail_msg("%s: %s", sample.name, (const char *)out.data);
@@ -215,8 +214,7 @@ TEST(sign, escapes_and_sorts_all_of_a_query)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf query = TKB_BUF_INIT(4096);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_sigv4_query(pairs, TKB_COUNT_OF(pairs), &query, &err),
-	         &err);
+	MUST(tkb_sigv4_query(pairs, TKB_COUNT_OF(pairs), &query, &err));
 	CHECK_STR(as_text(&query), "a=1&a=2&b%2Fc=&"
 	                           "prefix=a%2Fb%20c%2Bd%3De%26f%252F~");
 }
@@ -235,7 +233,7 @@ TEST(sign, tells_who_signed_and_what)
 	};
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_sigv4_sign(&suite_keys, &request, &out, &err), &err);
+	MUST(tkb_sigv4_sign(&suite_keys, &request, &out, &err));
 	CHECK_STR(as_text(&out),
 	          "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/"
 	          "service/aws4_request,SignedHeaders=host;x-amz-date,"
@@ -278,8 +276,8 @@ TEST(sign, refuses_a_secret_that_is_too_long_without_telling_it)
 	memset(secret, 'k', sizeof(secret));
 	secret[sizeof(secret) - 1] = '\0';
 	keys.secret = secret;
-	CHECK_FAILS(tkb_sigv4_sign(&keys, &request, &out, &err),
-	            TKB_ERR_INVALID, &err, "longer than such keys");
+	MUST_FAIL(tkb_sigv4_sign(&keys, &request, &out, &err), TKB_ERR_INVALID,
+	          "longer than such keys");
 	CHECK(strstr(err.message, "kkkk") == NULL);
 	CHECK_INT(out.size, 0);
 }

@@ -26,19 +26,13 @@ static void use_all(const char *url)
 	digests[1] = must_add(&handle, "team/a.b_c-d@e=f+g", record);
 	CHECK_INT(count_name(list_refs(&handle), "team/a.b_c-d@e=f+g"), 1);
 	CHECK_INT(list_records(&handle, "team/a.b_c-d@e=f+g")->count, 1);
-	CHECK_OK(handle.backend->touch(handle.self, &handle.call,
-	                               "team/a.b_c-d@e=f+g", &digests[1], &err),
-	         &err);
+	MUST(ASK(&handle, touch, "team/a.b_c-d@e=f+g", &digests[1], &err));
 	CHECK(tkb_bytes_equal(
 		list_records(&handle, "team/a.b_c-d@e=f+g")->items[0].bytes,
 		record));
-	CHECK_OK(handle.backend->drop(handle.self, &handle.call,
-	                              "team/a.b_c-d@e=f+g", &digests[1], &err),
-	         &err);
+	MUST(ASK(&handle, drop, "team/a.b_c-d@e=f+g", &digests[1], &err));
 	CHECK_INT(list_refs(&handle)->count, 0);
-	CHECK_OK(handle.backend->remove(handle.self, &handle.call, &digests[0],
-	                                &err),
-	         &err);
+	MUST(ASK(&handle, remove, &digests[0], &err));
 	CHECK_INT(list_blobs(&handle)->count, 0);
 }
 
@@ -47,13 +41,11 @@ TEST(s3, objects_have_the_documented_names)
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_digest digest;
-	const char *bucket;
 
 	start_s3();
-	bucket = new_bucket("names");
+	const char *bucket = new_bucket("names");
 	open_s3(s3_url(text("%s/a%%20b+c/%%C3%%A9/", bucket), ""), &handle);
-	digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(&handle, bytes);
 	(void)must_add(&handle, "x/y/z@1=2+3", bytes);
 	tkb_digest_to_hex(&digest, hex);
 	CHECK_STR(
@@ -79,10 +71,8 @@ TEST(s3, any_path_below_the_bucket_does)
 
 TEST(s3, the_bucket_may_be_a_host)
 {
-	const char *bucket;
-
 	start_s3();
-	bucket = new_bucket("host");
+	const char *bucket = new_bucket("host");
 	use_all(text("s3://%s/x?endpoint=http://localhost:%u&path-style=false",
 	             bucket, s3_port()));
 	(void)ask_s3("log");
@@ -95,10 +85,8 @@ TEST(s3, the_bucket_may_be_a_host)
 
 TEST(s3, a_session_is_signed_for)
 {
-	const char *url;
-
 	start_s3();
-	url = s3_url(new_bucket("session"), "");
+	const char *url = s3_url(new_bucket("session"), "");
 	set_keys("ASIATEST", "s3cret/Of+Session", "token/With+Signs==");
 	use_all(url);
 	set_keys("ASIATEST", "s3cret/Of+Session", "token/Of+Somebody");
@@ -111,10 +99,8 @@ TEST(s3, a_session_is_signed_for)
 
 TEST(s3, wrong_keys_are_denied)
 {
-	const char *url;
-
 	start_s3();
-	url = s3_url(new_bucket("wrong"), "");
+	const char *url = s3_url(new_bucket("wrong"), "");
 	set_keys("AKIDNONE", "s3cret/With+Signs", NULL);
 	check_refusal(url, TKB_ERR_DENIED, "does not know the access key");
 	set_keys("AKIDTEST", "s3cret/Wrong", NULL);
@@ -128,23 +114,19 @@ TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 	TKB_AUTO(close_handle) struct handle writer = { .self = NULL };
 	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
 	struct tkb_error err = { 0 };
-	struct tkb_digest digest;
-	const char *url;
 
 	start_s3();
-	url = s3_url(new_bucket("reader"), "");
+	const char *url = s3_url(new_bucket("reader"), "");
 	open_s3(url, &writer);
-	digest = must_put(&writer, bytes);
+	struct tkb_digest digest = must_put(&writer, bytes);
 	set_keys("AKIDREAD", "s3cret/Of+Reader", NULL);
 	open_s3(url, &reader);
 	check_blob(&reader, &digest, 0, bytes);
-	CHECK_FAILS(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
-	            &err,
-	            "it answers 403, AccessDenied: User: reader is not "
-	            "authorized to s3:PutObject");
-	CHECK_FAILS(reader.backend->remove(reader.self, &reader.call, &digest,
-	                                   &err),
-	            TKB_ERR_DENIED, &err, "AccessDenied");
+	MUST_FAIL(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
+	          "it answers 403, AccessDenied: User: reader is not "
+	          "authorized to s3:PutObject");
+	MUST_FAIL(ASK(&reader, remove, &digest, &err), TKB_ERR_DENIED,
+	          "AccessDenied");
 	check_blob(&reader, &digest, 0, bytes);
 }
 
@@ -155,10 +137,9 @@ TEST(s3, a_public_bucket_needs_no_keys)
 	const struct tkb_digest digest = digest_of(bytes);
 	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	const char *bucket;
 
 	start_s3();
-	bucket = new_bucket("public");
+	const char *bucket = new_bucket("public");
 	tkb_digest_to_hex(&digest, hex);
 	(void)ask_s3(text("put/%s?key=x/cas/%s&value=anything", bucket, hex));
 	set_keys(NULL, NULL, NULL);
@@ -166,8 +147,8 @@ TEST(s3, a_public_bucket_needs_no_keys)
 	open_s3(s3_url(text("%s/x", bucket), "&anonymous=true"), &handle);
 	CHECK(is_there(&handle, &digest));
 	check_blob(&handle, &digest, 0, tkb_text("anything"));
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
-	            &err, "AccessDenied");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	          "AccessDenied");
 	check_refusal(s3_url(new_bucket("closed"), "&anonymous=true"),
 	              TKB_ERR_DENIED, "AccessDenied");
 }
@@ -184,10 +165,10 @@ TEST(s3, a_bucket_that_is_not_there_is_named)
 	check_refusal(s3_url("not-there", ""), TKB_ERR_INVALID,
 	              "there is no bucket 'not-there'");
 	open_s3(s3_url("not-there", ""), &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	            &err, "there is no bucket 'not-there'");
-	CHECK_FAILS(get(&handle, &digest, 0, &got, &err), TKB_ERR_INVALID, &err,
-	            "there is no bucket 'not-there'");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	          "there is no bucket 'not-there'");
+	MUST_FAIL(get(&handle, &digest, 0, &got, &err), TKB_ERR_INVALID,
+	          "there is no bucket 'not-there'");
 }
 
 TEST(s3, the_right_region_is_named)
@@ -214,15 +195,13 @@ TEST(s3, the_right_region_is_named)
 	              "is in another region than 'us-east-1', or at another "
 	              "endpoint");
 	open_s3(s3_url(new_bucket("moved"), ""), &moved);
-	CHECK_FAILS(moved.backend->has(moved.self, &moved.call, &digest, 1,
-	                               &answer, NULL, &err),
-	            TKB_ERR_INVALID, &err, "region=eu-west-7");
+	MUST_FAIL(ASK(&moved, has, &digest, 1, &answer, NULL, &err),
+	          TKB_ERR_INVALID, "region=eu-west-7");
 	open_s3(s3_url("far-away", ""), &handle);
-	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, NULL, &err),
-	            TKB_ERR_INVALID, &err, "region=eu-west-9");
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	            &err, "region=eu-west-9");
+	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err),
+	          TKB_ERR_INVALID, "region=eu-west-9");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	          "region=eu-west-9");
 }
 
 /* What is signed for one host is refused by any other. */
@@ -240,8 +219,8 @@ TEST(s3, a_redirect_is_understood)
 
 		check_refusal(url, TKB_ERR_INVALID, "region=eu-west-8");
 		open_s3(url, &handle);
-		CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
-		            TKB_ERR_INVALID, &err, "region=eu-west-8");
+		MUST_FAIL(put_blob(&handle, &digest, &bytes, &err),
+		          TKB_ERR_INVALID, "region=eu-west-8");
 	}
 }
 
@@ -258,11 +237,9 @@ TEST(s3, a_clock_that_is_wrong_is_named)
 
 TEST(s3, no_secret_is_echoed)
 {
-	const char *url;
-
 	start_s3();
 	set_keys("ASIATEST", "s3cret/Of+Session", "token/With+Signs==");
-	url = s3_url(new_bucket("echo"), "");
+	const char *url = s3_url(new_bucket("echo"), "");
 	check_refusal(url, TKB_ERR_DENIED, "it forbids this: HTTP 403");
 }
 
@@ -275,9 +252,8 @@ TEST(s3, bytes_that_changed_on_their_way_are_not_stored)
 
 	start_s3();
 	open_s3(s3_url(new_bucket("changed"), ""), &handle);
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
-	            TKB_ERR_UNAVAILABLE, &err,
-	            "the bytes changed on their way");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
+	          "the bytes changed on their way");
 	CHECK(!is_there(&handle, &digest));
 }
 
@@ -295,9 +271,7 @@ static void ask_for_many(const char *url)
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
 	open_s3(url, &handle);
-	CHECK_OK(handle.backend->has(handle.self, &handle.call, digests, COUNT,
-	                             answers, NULL, &err),
-	         &err);
+	MUST(ASK(&handle, has, digests, COUNT, answers, NULL, &err));
 	for (uint32_t i = 0; i < COUNT; i++)
 		CHECK(!answers[i]);
 }
@@ -305,20 +279,18 @@ static void ask_for_many(const char *url)
 TEST(s3, trust_is_in_certificates)
 {
 	struct server server;
-	const char *start;
 	const char *python = getenv("TKB_MOTO_PYTHON");
-	unsigned port;
 
 	start_s3();
 	make_authority("right");
 	make_authority("wrong");
 	make_certificate("server", "right", "IP:127.0.0.1", 2);
-	port = free_port();
+	unsigned port = free_port();
 	CHECK(start_server(&server, port, "tls.log",
 	                   python != NULL ? python : TKB_MOTO_PYTHON, "-B",
 	                   TKB_S3_SERVER, text("%u", port), "server.pem",
 	                   "server.key", NULL));
-	start = text("s3://b?endpoint=https://127.0.0.1:%u", port);
+	const char *start = text("s3://b?endpoint=https://127.0.0.1:%u", port);
 	/* Who is asked for a bucket was trusted. */
 	check_refusal(text("%s&cafile=right.pem", start), TKB_ERR_INVALID,
 	              "there is no bucket 'b'");

@@ -99,10 +99,8 @@ static uint64_t wait_for_deadline(void *self)
 
 	open_s3(self, &handle);
 	set_deadline(&handle, 500);
-	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, NULL, &err),
-	            TKB_ERR_UNAVAILABLE, &err,
-	            "it was not done in time (timeout)");
+	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err),
+	          TKB_ERR_UNAVAILABLE, "it was not done in time (timeout)");
 	return now_ms() - start_ms;
 }
 
@@ -116,8 +114,8 @@ static uint64_t wait_for_stall(void *self)
 	const uint64_t start_ms = now_ms();
 
 	open_s3(self, &handle);
-	CHECK_FAILS(get(&handle, &digest, 0, &got, &err), TKB_ERR_UNAVAILABLE,
-	            &err, "no byte moved for 400 ms");
+	MUST_FAIL(get(&handle, &digest, 0, &got, &err), TKB_ERR_UNAVAILABLE,
+	          "no byte moved for 400 ms");
 	return now_ms() - start_ms;
 }
 
@@ -142,17 +140,15 @@ TEST(s3_time, a_cancelled_call_ends_soon)
 	struct server server = start_saying(NULL);
 	uint64_t end_ms = now_ms() + 300;
 	TKB_AUTO(close_handle)
-	struct handle handle = { .watch = { .struct_size =
-		                                    sizeof(struct tkb_watch),
+	struct handle handle = { .watch = { SIZED(struct tkb_watch),
 		                            .is_cancelled = is_cancelled,
 		                            .self = &end_ms } };
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
 	struct tkb_error err = { 0 };
 
 	open_s3(url_of(&server), &handle);
-	CHECK_FAILS(
-		handle.backend->refs(handle.self, &handle.call, &visitor, &err),
-		TKB_ERR_CANCELLED, &err, "cancelled");
+	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_CANCELLED,
+	          "cancelled");
 	CHECK(now_ms() >= end_ms);
 	CHECK(now_ms() < end_ms + 500);
 }
@@ -174,7 +170,6 @@ TEST(s3_time, pages_without_end_are_read_until_the_deadline)
 
 	open_s3(url_of(&server), &handle);
 	set_deadline(&handle, 500);
-	CHECK_FAILS(
-		handle.backend->refs(handle.self, &handle.call, &visitor, &err),
-		TKB_ERR_UNAVAILABLE, &err, "it was not done in time (timeout)");
+	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
+	          "it was not done in time (timeout)");
 }

@@ -31,10 +31,10 @@ static int read_xml(const char *document, size_t size, struct notes *notes,
                     struct tkb_error *err)
 {
 	const struct tkb_xml_visitor visitor = { note, notes };
-	int rc;
 
 	notes->text = (struct tkb_buf)TKB_BUF_INIT(TKB_MIB);
-	rc = tkb_xml_read((struct tkb_bytes){ document, size }, &visitor, err);
+	int rc = tkb_xml_read((struct tkb_bytes){ document, size }, &visitor,
+	                      err);
 	tkb_buf_add_byte(&notes->text, '\0');
 	return rc;
 }
@@ -44,7 +44,7 @@ static void check_read(const char *document, const char *wanted)
 	struct notes notes = { .rc = 0 };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(read_xml(document, strlen(document), &notes, &err), &err);
+	MUST(read_xml(document, strlen(document), &notes, &err));
 	CHECK_STR((const char *)notes.text.data, wanted);
 	tkb_buf_release(&notes.text);
 }
@@ -54,8 +54,8 @@ static void check_refused(const char *document, size_t size, const char *part)
 	struct notes notes = { .rc = 0 };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(read_xml(document, size, &notes, &err), TKB_ERR_CORRUPT,
-	            &err, part);
+	MUST_FAIL(read_xml(document, size, &notes, &err), TKB_ERR_CORRUPT,
+	          part);
 	tkb_buf_release(&notes.text);
 }
 
@@ -133,12 +133,12 @@ TEST(xml, depth_and_texts_have_limits)
 	struct tkb_error err = { 0 };
 	const char *document = nested(16);
 
-	CHECK_OK(read_xml(document, strlen(document), &notes, &err), &err);
+	MUST(read_xml(document, strlen(document), &notes, &err));
 	tkb_buf_release(&notes.text);
 	check_refused_text(nested(17), "goes too deep");
 	check_refused_text(nested(100000), "goes too deep");
 	document = with_text(16383);
-	CHECK_OK(read_xml(document, strlen(document), &notes, &err), &err);
+	MUST(read_xml(document, strlen(document), &notes, &err));
 	tkb_buf_release(&notes.text);
 	check_refused_text(with_text(16384), "a text that is too long");
 	check_refused_text(with_text(TKB_MIB), "a text that is too long");
@@ -150,8 +150,8 @@ TEST(xml, what_a_visitor_returns_ends_it)
 	struct notes notes = { .rc = TKB_ERR_LEFT_OUT };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(read_xml(document, sizeof(document) - 1, &notes, &err),
-	            TKB_ERR_LEFT_OUT, &err, "enough");
+	MUST_FAIL(read_xml(document, sizeof(document) - 1, &notes, &err),
+	          TKB_ERR_LEFT_OUT, "enough");
 	CHECK_STR((const char *)notes.text.data, "2 b=;2 stop=;");
 	tkb_buf_release(&notes.text);
 }

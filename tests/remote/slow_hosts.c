@@ -25,7 +25,6 @@ int getaddrinfo(const char *host, const char *port,
                 const struct addrinfo *hints, struct addrinfo **out)
 {
 	struct addrinfo *second = NULL;
-	int rc;
 
 	if (host != NULL && strcmp(host, "hangs.test") == 0) {
 		nap_ms(1500);
@@ -35,7 +34,7 @@ int getaddrinfo(const char *host, const char *port,
 		return EAI_NONAME;
 	if (host == NULL || strcmp(host, "two.test") != 0)
 		return look_up(host, port, hints, out);
-	rc = look_up("127.0.0.9", port, hints, out);
+	int rc = look_up("127.0.0.9", port, hints, out);
 	if (rc == 0)
 		rc = look_up("127.0.0.1", port, hints, &second);
 	if (rc == 0)

@@ -97,12 +97,12 @@ TEST(sync, that_fails_leaves_no_blob)
 
 	open_folder("", &handle);
 	log_of.failure = EIO;
-	CHECK_FAILS(put_blob(&handle, &digest, &bytes, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "cannot write");
+	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
+	          "cannot write");
 	CHECK(!is_there(&handle, &digest));
 	/* Some file systems cannot: they keep what they keep. */
 	log_of.failure = EINVAL;
-	CHECK_OK(put_blob(&handle, &digest, &bytes, &err), &err);
+	MUST(put_blob(&handle, &digest, &bytes, &err));
 	CHECK(is_there(&handle, &digest));
 }
 
@@ -117,6 +117,6 @@ TEST(sync, is_left_out_where_the_url_says_so)
 	(void)must_put(&handle, make_bytes(5000, 1));
 	(void)must_add(&handle, "ref", make_bytes(100, 2));
 	CHECK_STR(calls, "aa");
-	CHECK_FAILS(open_handle(remote_url("?sync=maybe"), &other, &err),
-	            TKB_ERR_INVALID, &err, "'sync' wants 'true' or 'false'");
+	MUST_FAIL(open_handle(remote_url("?sync=maybe"), &other, &err),
+	          TKB_ERR_INVALID, "'sync' wants 'true' or 'false'");
 }

@@ -79,10 +79,9 @@ static void check_url_works(const char *url)
 {
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 7, 1);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_digest digest;
 
 	must_open(url, &handle);
-	digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(&handle, bytes);
 	check_blob(&handle, &digest, 0, bytes);
 	check_blob(&handle, &digest, TKB_MIB,
 	           tkb_bytes_slice(bytes, TKB_MIB, bytes.size));
@@ -99,20 +98,16 @@ static void check_url_refused(const char *url, int status, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	bool answer = false;
-	int rc;
+	int rc = open_handle(url, &handle, &err);
 
-	rc = open_handle(url, &handle, &err);
 	if (rc < 0) {
 		CHECK_FAILS(rc, status, &err, part);
 		return;
 	}
-	CHECK_FAILS(handle.backend->has(handle.self, &handle.call, &digest, 1,
-	                                &answer, NULL, &err),
-	            status, &err, part);
+	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err), status,
+	          part);
 	err = (struct tkb_error){ 0 };
-	CHECK_FAILS(handle.backend->records(handle.self, &handle.call, "ref",
-	                                    &visitor, &err),
-	            status, &err, part);
+	MUST_FAIL(ASK(&handle, records, "ref", &visitor, &err), status, part);
 }
 
 static void check_works(const struct target *target, const char *host,
@@ -187,7 +182,7 @@ static void check_loud(const struct target *target)
 	check_url_works(url);
 	check_denied(target, "localhost", "?cafile=ca.pem",
 	             "its certificate is not accepted: ");
-	CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+	MUST(tkb_remote_open(url, NULL, &remote, &err));
 	CHECK_CONTAINS(tkb_remote_tier_warning(remote, 0), "verify=false");
 }
 
@@ -388,9 +383,8 @@ static void check_death(struct server *server, const char *url)
 	sigset_t blocked;
 
 	must_open(url, &handle);
-	CHECK_FAILS(handle.backend->put(handle.self, &handle.call, &digest,
-	                                &blob, &err),
-	            TKB_ERR_UNAVAILABLE, &err, "it closed the connection");
+	MUST_FAIL(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
+	          "it closed the connection");
 	close_handle(&handle);
 	CHECK_INT(sigprocmask(SIG_SETMASK, NULL, &blocked), 0);
 	CHECK(!sigismember(&blocked, SIGPIPE));
@@ -451,9 +445,7 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 		must_connect(tls_url(&target, "localhost", "?cafile=ca.pem"));
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	CHECK_OK(handle->backend->has(handle->self, &handle->call, digests,
-	                              COUNT, answers, NULL, &err),
-	         &err);
+	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
 	CHECK_INT(count_requests(" HTTP/2.0 HEAD ", COUNT), COUNT);
 	CHECK_INT(count_requests("", COUNT), COUNT);
 	CHECK_INT(count_connections(), 1);

@@ -16,7 +16,7 @@ static struct tkb_remote *open_remote(const char *url)
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(url, NULL, &remote, &err), &err);
+	MUST(tkb_remote_open(url, NULL, &remote, &err));
 	return remote;
 }
 
@@ -24,8 +24,8 @@ static struct attempt start_attempt(const struct tkb_remote *remote)
 {
 	return (struct attempt){
 		.name = text("'%s'", tkb_remote_tier_name(remote, 0)),
-		.pulled.struct_size = sizeof(struct tkb_pull_report),
-		.pushed.struct_size = sizeof(struct tkb_push_report),
+		.pulled = { SIZED(struct tkb_pull_report) },
+		.pushed = { SIZED(struct tkb_push_report) },
 		.ms = now_ms(),
 	};
 }
@@ -78,7 +78,7 @@ static struct stock look_into(const char *url)
 		const struct tkb_digest *digest = &stock.blobs->items[i].digest;
 		struct tkb_digest found;
 
-		CHECK_OK(get(&handle, digest, 0, &got, &err), &err);
+		MUST(get(&handle, digest, 0, &got, &err));
 		found = digest_of(tkb_buf_bytes(&got));
 		CHECK(tkb_digest_equal(&found, digest));
 	}
@@ -88,7 +88,7 @@ static struct stock look_into(const char *url)
 		struct tkb_record record = { .size = 0 };
 
 		CHECK(tkb_digest_equal(&found, &told->digest));
-		CHECK_OK(tkb_record_parse(told->bytes, &record, &err), &err);
+		MUST(tkb_record_parse(told->bytes, &record, &err));
 		tkb_record_release(&record);
 	}
 	return stock;
@@ -103,14 +103,12 @@ const struct notebook *list_of_blobs(const struct scene *scene)
 static struct scene push_scene(struct scene scene)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct attempt pushed;
-	struct stock stock;
 
 	scene.direct = scene.url(scene.port, "");
-	pushed = must(push_to(scene.direct, scene.source));
+	struct attempt pushed = must(push_to(scene.direct, scene.source));
 	scene.entry_count = pushed.pushed.pushed_count;
 	CHECK(scene.entry_count != 0);
-	stock = look_into(scene.direct);
+	struct stock stock = look_into(scene.direct);
 	CHECK_INT(stock.blobs->count, 1);
 	CHECK_INT(stock.records->count, 1);
 	tkb_digest_to_hex(&stock.blobs->items[0].digest, hex);
@@ -155,26 +153,20 @@ struct scene arrange_large_scene(unsigned port,
 static void push_keys(const struct scene *scene, const char **keys,
                       size_t count)
 {
-	const struct tkb_collect_options collect = {
-		.struct_size = sizeof(collect), .keys = keys, .key_count = count
-	};
-	const struct tkb_push_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_collect_options collect = { SIZED(collect),
+		                                     .keys = keys,
+		                                     .key_count = count };
+	const struct tkb_push_options options = { SIZED(options),
 		                                  .is_compaction_off = true };
 	TKB_AUTO(close_remote)
 	struct tkb_remote *remote = open_remote(scene->direct);
 	struct tkb_error err = { 0 };
-	struct tkb_bytes bytes;
-	struct tkb_source source;
 
-	CHECK_OK(tkb_collect_to_file(scene->source, &collect, "part.tkb", NULL,
-	                             &err),
-	         &err);
-	bytes = read_file("part.tkb");
-	source = tkb_memory_source(&bytes);
-	CHECK_OK(tkb_push_bundle(remote, SCENE_REF, &source, &options, NULL,
-	                         &err),
-	         &err);
+	MUST(tkb_collect_to_file(scene->source, &collect, "part.tkb", NULL,
+	                         &err));
+	struct tkb_bytes bytes = read_file("part.tkb");
+	struct tkb_source source = tkb_memory_source(&bytes);
+	MUST(tkb_push_bundle(remote, SCENE_REF, &source, &options, NULL, &err));
 }
 
 void push_parts(const struct scene *scene, size_t count, size_t more)
@@ -194,16 +186,14 @@ void push_parts(const struct scene *scene, size_t count, size_t more)
 static struct tkb_collect_report weigh(const char *root, const char **keys,
                                        size_t count)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options),
-		                                     .keys = keys,
-		                                     .key_count = count,
-		                                     .is_dry_run = true,
-		                                     .is_strict = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	const struct tkb_collect_options options = {
+		SIZED(options), .keys = keys, .key_count = count,
+		.is_dry_run = true, .is_strict = true
+	};
+	struct tkb_collect_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
+	MUST(tkb_collect(root, &options, NULL, &report, &err));
 	return report;
 }
 
@@ -220,8 +210,6 @@ static void check_nothing_of_ours(const char *root)
 size_t count_visible(const struct scene *scene, const char *root)
 {
 	const char *keys[KEYS_LIMIT];
-	struct tkb_collect_report here = { .struct_size = sizeof(here) };
-	struct tkb_collect_report wanted = { .struct_size = sizeof(wanted) };
 	const char **names;
 	size_t count = 0;
 
@@ -235,8 +223,8 @@ size_t count_visible(const struct scene *scene, const char *root)
 	}
 	if (count == 0)
 		return 0;
-	here = weigh(root, keys, count);
-	wanted = weigh(scene->source, keys, count);
+	struct tkb_collect_report here = weigh(root, keys, count);
+	struct tkb_collect_report wanted = weigh(scene->source, keys, count);
 	CHECK_INT(here.collected_count, count);
 	CHECK_INT(here.unfinished_count + here.stray_count, 0);
 	CHECK(tkb_digest_equal(&here.id, &wanted.id));

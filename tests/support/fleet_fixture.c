@@ -26,11 +26,10 @@ static const char *make_pool(const char *fixture, const char *cache)
 		return root;
 	spy_reset();
 	unpack(fixture, "unpacked");
-	CHECK_OK(tkb_collect_to_file(text("unpacked/%s", cache), NULL,
-	                             "pool.tkb", NULL, &err),
-	         &err);
-	CHECK_OK(tkb_bundle_open("pool.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	MUST(tkb_collect_to_file(text("unpacked/%s", cache), NULL, "pool.tkb",
+	                         NULL, &err));
+	MUST(tkb_bundle_open("pool.tkb", &bundle, &err));
+	MUST(tkb_emit(bundle, root, NULL, NULL, &err));
 	tkb_bundle_close(bundle);
 	CHECK_INT(run("rm", "-rf", text("%s/.tkbundle", root), NULL).status, 0);
 	return root;
@@ -82,10 +81,10 @@ const char *spy_url(const char *name)
 struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_push_options options)
 {
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_push(remote, REF, root, &options, &report, &err), &err);
+	MUST(tkb_push(remote, REF, root, &options, &report, &err));
 	return report;
 }
 
@@ -93,30 +92,24 @@ struct tkb_push_report push_bytes(struct tkb_remote *remote,
                                   struct tkb_bytes bundle)
 {
 	const struct tkb_source source = tkb_memory_source(&bundle);
-	const struct tkb_push_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_push_options options = { SIZED(options),
 		                                  .is_compaction_off = true };
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_push_bundle(remote, REF, &source, &options, &report, &err),
-	         &err);
+	MUST(tkb_push_bundle(remote, REF, &source, &options, &report, &err));
 	return report;
 }
 
 struct tkb_push_report push_all(struct tkb_remote *remote, const char *root)
 {
-	return push_with(
-		remote, root,
-		(struct tkb_push_options){
-			.struct_size = sizeof(struct tkb_push_options) });
+	return push_with(remote, root, DEFAULTS(tkb_push_options));
 }
 
 struct tkb_push_report push_part(struct tkb_remote *remote, struct part part)
 {
-	struct tkb_collect_options collect = { .struct_size = sizeof(collect) };
-	struct tkb_push_options options = { .struct_size = sizeof(options),
-		                            .collect = &collect,
+	struct tkb_collect_options collect = { SIZED(collect) };
+	struct tkb_push_options options = { SIZED(options), .collect = &collect,
 		                            .is_compaction_off = true };
 
 	collect.keys = pool_keys() + part.first;
@@ -135,11 +128,10 @@ void push_singly(struct tkb_remote *remote, size_t count)
 struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_pull_options options)
 {
-	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
-	int rc;
+	int rc = tkb_pull(remote, REF, root, &options, &report, &err);
 
-	rc = tkb_pull(remote, REF, root, &options, &report, &err);
 	if (report.gone_count + report.busy_count + report.failed_count +
 	            report.unsafe_count ==
 	    0)
@@ -151,10 +143,7 @@ struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
 
 struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root)
 {
-	return pull_with(
-		remote, root,
-		(struct tkb_pull_options){
-			.struct_size = sizeof(struct tkb_pull_options) });
+	return pull_with(remote, root, DEFAULTS(tkb_pull_options));
 }
 
 /* Read file `path`, with each `from` replaced by `to`. */
@@ -164,14 +153,10 @@ static void read_replaced(const char *path, const char *from, const char *to,
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct stat status;
 	struct tkb_error err = { 0 };
-	const char *at;
-	const char *end;
 
-	CHECK_OK(tkb_fd_read_file(AT_FDCWD, path, BLOB_LIMIT, &got, &status,
-	                          &err),
-	         &err);
-	at = (const char *)got.data;
-	end = at + got.size;
+	MUST(tkb_fd_read_file(AT_FDCWD, path, BLOB_LIMIT, &got, &status, &err));
+	const char *at = (const char *)got.data;
+	const char *end = at + got.size;
 	tkb_buf_reset(out);
 	while (at < end) {
 		const char *next =
@@ -255,14 +240,13 @@ void check_is_part(const char *root, struct part part)
 
 struct tkb_collect_report weigh(const char *root)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options),
+	const struct tkb_collect_options options = { SIZED(options),
 		                                     .is_dry_run = true,
 		                                     .is_strict = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_collect_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
+	MUST(tkb_collect(root, &options, NULL, &report, &err));
 	return report;
 }
 
@@ -310,7 +294,7 @@ const char *blob_of(const char *remote, const char *record)
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_record_parse(read_file(record), &parsed, &err), &err);
+	MUST(tkb_record_parse(read_file(record), &parsed, &err));
 	tkb_digest_to_hex(&parsed.blob, hex);
 	tkb_record_release(&parsed);
 	return text("%s/%s/cas/%.2s/%s", test_folder(), remote, hex, hex);

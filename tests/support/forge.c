@@ -64,7 +64,7 @@ void forge_collect(const char *root, const char *key, bool is_lean,
 {
 	const char *const keys[] = { key };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.keys = keys,
 		.key_count = key != NULL,
 		.profile = is_lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
@@ -73,7 +73,7 @@ void forge_collect(const char *root, const char *key, bool is_lean,
 	};
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect_to_file(root, &options, path, NULL, &err), &err);
+	MUST(tkb_collect_to_file(root, &options, path, NULL, &err));
 }
 
 void forge_single(const char *path)
@@ -86,7 +86,7 @@ void forge_pair(const char *path)
 {
 	static const char *const keys[] = { FORGE_KERNEL, FORGE_AUTOTUNE };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.keys = keys,
 		.key_count = TKB_COUNT_OF(keys),
 		.profile = TKB_PROFILE_LEAN,
@@ -96,9 +96,8 @@ void forge_pair(const char *path)
 	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "forged");
-	CHECK_OK(tkb_collect_to_file("forged/.triton/cache", &options, path,
-	                             NULL, &err),
-	         &err);
+	MUST(tkb_collect_to_file("forged/.triton/cache", &options, path, NULL,
+	                         &err));
 }
 
 struct tkb_bytes forge_take_frame(struct tkb_bytes *bytes)
@@ -325,7 +324,6 @@ struct tkb_bytes forge_tar(const struct forge_member *members, size_t count)
 {
 	struct archive *archive = archive_write_new();
 	struct writer writer = { .out = TKB_BUF_INIT(LIMIT) };
-	struct tkb_bytes tar;
 
 	CHECK_INT(archive_write_set_format_pax_restricted(archive), ARCHIVE_OK);
 	CHECK_INT(archive_write_set_bytes_per_block(archive, 0), ARCHIVE_OK);
@@ -335,7 +333,7 @@ struct tkb_bytes forge_tar(const struct forge_member *members, size_t count)
 		add_member(archive, &writer, &members[i]);
 	writer.is_closing = true;
 	(void)archive_write_free(archive);
-	tar = keep(&writer.out);
+	struct tkb_bytes tar = keep(&writer.out);
 	tkb_buf_release(&writer.out);
 	return tar;
 }
@@ -389,7 +387,6 @@ void forge_write(const struct forge *forge, const char *path)
 		{ .path = TKB_FRAMES_MEMBER },
 	};
 	struct tkb_bytes packed[FORGE_FRAMES];
-	struct tkb_bytes first;
 	const char *lines = text("%s\n", forge->first_line);
 
 	for (size_t i = 0; i < forge->frame_count; i++)
@@ -399,7 +396,8 @@ void forge_write(const struct forge *forge, const char *path)
 	memcpy(header + 2, forge->header,
 	       forge->header_count * sizeof(*header));
 
-	first = forge_pack(join(forge_tar(header, forge->header_count + 2),
+	struct tkb_bytes first =
+		forge_pack(join(forge_tar(header, forge->header_count + 2),
 	                        forge->header_behind));
 	tkb_buf_add(&out, forge->before);
 	tkb_buf_add(&out, first);

@@ -55,6 +55,15 @@
 		check_contains((err)->message, (part), __FILE__, __LINE__);    \
 	} while (0)
 
+/* The same of calls that are given the test's `err`. */
+#define MUST(call) CHECK_OK(call, &err)
+#define MUST_FAIL(call, status, part) CHECK_FAILS(call, status, &err, part)
+
+/* The first member of a struct of the public headers; one whose others are 0. */
+#define SIZED(of) .struct_size = sizeof(of)
+#define DEFAULTS(type) ((struct type){ SIZED(struct type) })
+#define CHOSEN(type, ...) ((struct type){ SIZED(struct type), __VA_ARGS__ })
+
 #define CHECK_CONTAINS(text, part)                                             \
 	check_contains((text), (part), __FILE__, __LINE__)
 

@@ -67,12 +67,10 @@ static struct keys list_keys(const char *root, bool kernels_only)
 {
 	TKB_AUTO(close_cache_at) struct tkb_cache *cache = NULL;
 	struct tkb_error err = { 0 };
-	struct keys keys;
-	size_t count;
 
-	CHECK_OK(tkb_cache_open(root, NULL, &cache, &err), &err);
-	count = tkb_cache_entry_count(cache);
-	keys = new_keys(count);
+	MUST(tkb_cache_open(root, NULL, &cache, &err));
+	size_t count = tkb_cache_entry_count(cache);
+	struct keys keys = new_keys(count);
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_entry *entry = tkb_cache_entry(cache, i);
 
@@ -108,11 +106,10 @@ const char *h100(void)
 const char *inductor(void)
 {
 	const char *root = text("%s/ind/.cache/torchinductor", test_folder());
-	struct outcome linked;
 
 	unpack("inductor-2.11-llama4-h100", "ind");
-	linked = run("cp", "-al", text("%s/triton/0", root),
-	             text("%s/triton/1", root), NULL);
+	struct outcome linked = run("cp", "-al", text("%s/triton/0", root),
+	                            text("%s/triton/1", root), NULL);
 	if (linked.status != 0)
 		fail_msg("%s", linked.err);
 	return root;
@@ -123,8 +120,8 @@ struct tkb_recorder *recording(void)
 	struct tkb_recorder *recorder = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_new(NULL, &recorder, &err), &err);
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	MUST(tkb_recorder_new(NULL, &recorder, &err));
+	MUST(tkb_recorder_begin_compile(recorder, &err));
 	return recorder;
 }
 
@@ -132,7 +129,7 @@ void put(struct tkb_recorder *recorder, const char *key, uint32_t device)
 {
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_put(recorder, key, device, &err), &err);
+	MUST(tkb_recorder_put(recorder, key, device, &err));
 }
 
 void put_all(struct tkb_recorder *recorder, const struct keys *keys,
@@ -146,14 +143,14 @@ void put_winner(struct tkb_recorder *recorder, const char *key)
 {
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_put_winner(recorder, key, &err), &err);
+	MUST(tkb_recorder_put_winner(recorder, key, &err));
 }
 
 void save(struct tkb_recorder *recorder, const char *cache_key,
           const char *payload, enum tkb_need need, struct keys needs)
 {
 	const struct tkb_launcher_spec launcher = {
-		.struct_size = sizeof(launcher),
+		SIZED(launcher),
 		.cache_key = cache_key,
 		.name = "kernel",
 		.payload = tkb_text(payload),
@@ -163,7 +160,7 @@ void save(struct tkb_recorder *recorder, const char *cache_key,
 	};
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err), &err);
+	MUST(tkb_recorder_put_launcher(recorder, &launcher, &err));
 }
 
 static struct tkb_bytes keep(const struct tkb_buf *buf)
@@ -184,9 +181,8 @@ struct tkb_bytes recorded_with(struct tkb_recorder *recorder, const char *root,
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_collect(recorder, root, options, &sink, report,
-	                              &err),
-	         &err);
+	MUST(tkb_recorder_collect(recorder, root, options, &sink, report,
+	                          &err));
 	CHECK_INT(err.status, 0);
 	return keep(&buf);
 }
@@ -203,14 +199,13 @@ struct tkb_bytes collected(const char *root,
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect(root, options, &sink, NULL, &err), &err);
+	MUST(tkb_collect(root, options, &sink, NULL, &err));
 	return keep(&buf);
 }
 
 struct tkb_bytes collected_keys(const char *root, const struct keys *keys)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options),
+	const struct tkb_collect_options options = { SIZED(options),
 		                                     .keys = keys->items,
 		                                     .key_count = keys->count };
 
@@ -223,10 +218,10 @@ int failed_collect(struct tkb_recorder *recorder, const char *root,
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	int rc;
 
 	*err = (struct tkb_error){ 0 };
-	rc = tkb_recorder_collect(recorder, root, options, &sink, NULL, err);
+	int rc =
+		tkb_recorder_collect(recorder, root, options, &sink, NULL, err);
 	CHECK(rc != 0);
 	CHECK_INT(err->status, rc);
 	CHECK(err->message[0] != '\0');
@@ -239,7 +234,7 @@ struct tkb_bundle *open_bytes(struct tkb_bytes bytes)
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_open_memory(bytes, "x.tkb", &bundle, &err), &err);
+	MUST(tkb_bundle_open_memory(bytes, "x.tkb", &bundle, &err));
 	return bundle;
 }
 
@@ -279,10 +274,10 @@ void check_same_bytes(struct tkb_bytes got, struct tkb_bytes wanted)
 
 void check_sound(const struct tkb_bundle *bundle)
 {
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
+	struct tkb_verify_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+	MUST(tkb_bundle_verify(bundle, NULL, &report, &err));
 	CHECK_INT(report.verified_count, tkb_bundle_entry_count(bundle));
 	CHECK_INT(report.launcher_count, tkb_bundle_launcher_count(bundle));
 	CHECK_INT(report.failed_count, 0);
@@ -318,13 +313,12 @@ const char *keys_in(const struct tkb_bundle *bundle)
 
 const char *devices_of(const struct tkb_bundle *bundle, const char *key)
 {
-	const struct tkb_entry *entry;
 	struct tkb_error err = { 0 };
 	const char *list = "";
 	size_t index = 0;
 
-	CHECK_OK(tkb_bundle_find(bundle, key, &index, &err), &err);
-	entry = tkb_bundle_entry(bundle, index);
+	MUST(tkb_bundle_find(bundle, key, &index, &err));
+	const struct tkb_entry *entry = tkb_bundle_entry(bundle, index);
 	for (size_t i = 0; i < entry->device_count; i++)
 		list = text("%s%s%u", list, i == 0 ? "" : ",",
 		            (unsigned)entry->devices[i]);
@@ -343,8 +337,7 @@ const char *launchers_in(const struct tkb_bundle *bundle)
 			tkb_bundle_launcher(bundle, i);
 		struct tkb_error err = { 0 };
 
-		CHECK_OK(tkb_bundle_read_launcher(bundle, i, &sink, &err),
-		         &err);
+		MUST(tkb_bundle_read_launcher(bundle, i, &sink, &err));
 		CHECK_INT(buf.size, launcher->size);
 		list = join(list, text("%s=%s", launcher->cache_key,
 		                       (const char *)keep(&buf).data));
@@ -355,7 +348,7 @@ const char *launchers_in(const struct tkb_bundle *bundle)
 void save_three(const char *path)
 {
 	static const char quoted[] = "c \"q\\\" \xc3\xa9";
-	const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+	const struct tkb_collect_options lean = { SIZED(lean),
 		                                  .profile = TKB_PROFILE_LEAN };
 	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
 	const struct keys need = keys_of(1, FORGE_KERNEL);
@@ -371,13 +364,12 @@ void save_three(const char *path)
 void emit_bundle(const struct tkb_bundle *bundle, const char *root,
                  enum tkb_layout layout)
 {
-	const struct tkb_emit_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_emit_options options = { SIZED(options),
 		                                  .layout = layout };
-	struct tkb_emit_report report = { .struct_size = sizeof(report) };
+	struct tkb_emit_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_emit(bundle, root, &options, &report, &err), &err);
+	MUST(tkb_emit(bundle, root, &options, &report, &err));
 	CHECK_INT(report.failed_count + report.damaged_count +
 	                  report.unsafe_count + report.busy_count +
 	                  report.skipped_count,

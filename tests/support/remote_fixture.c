@@ -55,7 +55,7 @@ struct tkb_digest digest_of(struct tkb_bytes bytes)
 	struct tkb_digest digest;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_digest_of(bytes, &digest, &err), &err);
+	MUST(tkb_digest_of(bytes, &digest, &err));
 	return digest;
 }
 
@@ -72,8 +72,7 @@ int put_blob(const struct handle *handle, const struct tkb_digest *digest,
 {
 	const struct tkb_blob blob = { bytes->size, tkb_memory_source(bytes) };
 
-	return handle->backend->put(handle->self, &handle->call, digest, &blob,
-	                            err);
+	return ASK(handle, put, digest, &blob, err);
 }
 
 struct tkb_digest must_put(const struct handle *handle, struct tkb_bytes bytes)
@@ -81,7 +80,7 @@ struct tkb_digest must_put(const struct handle *handle, struct tkb_bytes bytes)
 	const struct tkb_digest digest = digest_of(bytes);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(put_blob(handle, &digest, &bytes, &err), &err);
+	MUST(put_blob(handle, &digest, &bytes, &err));
 	return digest;
 }
 
@@ -91,9 +90,7 @@ struct tkb_digest must_add(const struct handle *handle, const char *ref,
 	const struct tkb_digest digest = digest_of(record);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(handle->backend->add(handle->self, &handle->call, ref, &digest,
-	                              record, &err),
-	         &err);
+	MUST(ASK(handle, add, ref, &digest, record, &err));
 	return digest;
 }
 
@@ -103,8 +100,7 @@ int get(const struct handle *handle, const struct tkb_digest *digest,
 	const struct tkb_sink sink = tkb_buf_sink(out);
 
 	tkb_buf_reset(out);
-	return handle->backend->get(handle->self, &handle->call, digest, offset,
-	                            &sink, err);
+	return ASK(handle, get, digest, offset, &sink, err);
 }
 
 void check_blob(const struct handle *handle, const struct tkb_digest *digest,
@@ -113,7 +109,7 @@ void check_blob(const struct handle *handle, const struct tkb_digest *digest,
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(get(handle, digest, offset, &got, &err), &err);
+	MUST(get(handle, digest, offset, &got, &err));
 	CHECK_INT(got.size, wanted.size);
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), wanted));
 }
@@ -123,9 +119,7 @@ bool is_there(const struct handle *handle, const struct tkb_digest *digest)
 	struct tkb_error err = { 0 };
 	bool answer = false;
 
-	CHECK_OK(handle->backend->has(handle->self, &handle->call, digest, 1,
-	                              &answer, NULL, &err),
-	         &err);
+	MUST(ASK(handle, has, digest, 1, &answer, NULL, &err));
 	return answer;
 }
 
@@ -213,9 +207,7 @@ struct notebook *list_blobs(const struct handle *handle)
 	const struct tkb_blob_visitor visitor = blob_visitor(notebook);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(handle->backend->list(handle->self, &handle->call, &visitor,
-	                               &err),
-	         &err);
+	MUST(ASK(handle, list, &visitor, &err));
 	return notebook;
 }
 
@@ -225,9 +217,7 @@ struct notebook *list_records(const struct handle *handle, const char *ref)
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(handle->backend->records(handle->self, &handle->call, ref,
-	                                  &visitor, &err),
-	         &err);
+	MUST(ASK(handle, records, ref, &visitor, &err));
 	return notebook;
 }
 
@@ -237,9 +227,7 @@ struct notebook *list_refs(const struct handle *handle)
 	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(handle->backend->refs(handle->self, &handle->call, &visitor,
-	                               &err),
-	         &err);
+	MUST(ASK(handle, refs, &visitor, &err));
 	return notebook;
 }
 
@@ -278,8 +266,6 @@ void set_deadline(struct handle *handle, unsigned ms)
 
 int open_handle(const char *url, struct handle *handle, struct tkb_error *err)
 {
-	int rc;
-
 	handle->call.watch = &handle->watch;
 	if (handle->call.connect_ms == 0)
 		handle->call.connect_ms = 10000;
@@ -287,7 +273,7 @@ int open_handle(const char *url, struct handle *handle, struct tkb_error *err)
 		handle->call.stall_ms = 10000;
 	if (handle->call.deadline_ns == 0)
 		set_deadline(handle, 60000);
-	rc = tkb_remote_url_parse(url, &handle->url, err);
+	int rc = tkb_remote_url_parse(url, &handle->url, err);
 	if (rc < 0)
 		return rc;
 	handle->backend = tkb_remote_backend_find(handle->url->scheme);
@@ -305,7 +291,7 @@ void must_open(const char *url, struct handle *handle)
 {
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(open_handle(url, handle, &err), &err);
+	MUST(open_handle(url, handle, &err));
 }
 
 struct handle *must_connect(const char *url)
@@ -328,7 +314,7 @@ struct tkb_remote *must_open_remote(const char *urls,
 	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(urls, options, &remote, &err), &err);
+	MUST(tkb_remote_open(urls, options, &remote, &err));
 	at_end(end_remote, remote);
 	return remote;
 }

@@ -43,6 +43,10 @@ struct handle {
 	void *self;
 };
 
+/* What its backend answers to the rest: ASK(handle, touch, "ref", &digest, &err) */
+#define ASK(handle, verb, ...)                                                 \
+	((handle)->backend->verb((handle)->self, &(handle)->call, __VA_ARGS__))
+
 /* For TKB_AUTO. */
 void close_handle(struct handle *handle);
 

@@ -141,9 +141,7 @@ void check_refusal(const char *url, int status, const char *part)
 	struct tkb_error err = { 0 };
 
 	open_s3(url, &handle);
-	CHECK_FAILS(
-		handle.backend->refs(handle.self, &handle.call, &visitor, &err),
-		status, &err, part);
+	MUST_FAIL(ASK(&handle, refs, &visitor, &err), status, part);
 	check_silent(err.message);
 }
 
@@ -152,6 +150,6 @@ void check_unopened(const char *url, int status, const char *part)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(open_handle(url, &handle, &err), status, &err, part);
+	MUST_FAIL(open_handle(url, &handle, &err), status, part);
 	check_silent(err.message);
 }

@@ -32,10 +32,8 @@ void spy_reset(void)
 
 size_t spy_count(enum spy_op op)
 {
-	size_t count;
-
 	(void)pthread_mutex_lock(&spy.lock);
-	count = spy.counts[op];
+	size_t count = spy.counts[op];
 	(void)pthread_mutex_unlock(&spy.lock);
 	return count;
 }
@@ -304,8 +302,5 @@ struct tkb_remote *open_spy_with(const char *urls,
 
 struct tkb_remote *open_spy(const char *urls)
 {
-	return open_spy_with(
-		urls,
-		(struct tkb_remote_options){
-			.struct_size = sizeof(struct tkb_remote_options) });
+	return open_spy_with(urls, DEFAULTS(tkb_remote_options));
 }
