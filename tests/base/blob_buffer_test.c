@@ -19,9 +19,7 @@ static void release(struct tkb_blob_buffer *hold)
 
 static void add(struct tkb_blob_buffer *hold, struct tkb_bytes bytes)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_blob_buffer_add(hold, bytes, &err), &err);
+	OK(tkb_blob_buffer_add(hold, bytes, ERR));
 }
 
 /* All of `wanted` is in it, in pieces of any size, and nothing behind. */
@@ -29,31 +27,27 @@ static void check_holds(struct tkb_blob_buffer *hold, struct tkb_bytes wanted)
 {
 	static const size_t sizes[] = { 1, 7, 4096, 65536, 3 * LARGE };
 	unsigned char *got = test_alloc(3 * LARGE);
-	struct tkb_error err = { 0 };
 	size_t count = 0;
 
 	CHECK_INT(hold->size, wanted.size);
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
+	EACH(i, sizes) {
 		for (size_t at = 0; at < wanted.size;
 		     at += wanted.size / 5 + 1) {
 			const size_t left = wanted.size - at;
 
-			CHECK_OK(tkb_blob_buffer_read(hold, at, got, sizes[i],
-			                              &count, &err),
-			         &err);
+			OK(tkb_blob_buffer_read(hold, at, got, sizes[i], &count,
+			                        ERR));
 			CHECK_INT(count, left < sizes[i] ? left : sizes[i]);
 			CHECK(tkb_bytes_equal(
 				(struct tkb_bytes){ got, count },
 				tkb_bytes_slice(wanted, at, at + count)));
 		}
 	}
-	CHECK_OK(tkb_blob_buffer_read(hold, wanted.size, got, 1, &count, &err),
-	         &err);
+	OK(tkb_blob_buffer_read(hold, wanted.size, got, 1, &count, ERR));
 	CHECK_INT(count, 0);
-	CHECK_OK(tkb_blob_buffer_read(hold, UINT64_MAX, got, 1, &count, &err),
-	         &err);
+	OK(tkb_blob_buffer_read(hold, UINT64_MAX, got, 1, &count, ERR));
 	CHECK_INT(count, 0);
-	CHECK_OK(tkb_blob_buffer_read(hold, 0, got, 0, &count, &err), &err);
+	OK(tkb_blob_buffer_read(hold, 0, got, 0, &count, ERR));
 	CHECK_INT(count, 0);
 }
 
@@ -63,7 +57,7 @@ TEST(hold, gives_what_it_got_in_memory_and_in_a_file)
 		0, 1, SMALL - 1, SMALL, SMALL + 1, LARGE
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
+	EACH(i, sizes) {
 		TKB_AUTO(release)
 		struct tkb_blob_buffer hold =
 			TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE);
@@ -85,12 +79,10 @@ TEST(hold, takes_no_more_than_its_limit)
 	TKB_AUTO(release)
 	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE);
 	const struct tkb_bytes bytes = make_bytes(LARGE, 1);
-	struct tkb_error err = { 0 };
 
 	add(&hold, bytes);
-	CHECK_FAILS(
-		tkb_blob_buffer_add(&hold, (struct tkb_bytes){ "x", 1 }, &err),
-		TKB_ERR_TOO_LARGE, &err, "1048576");
+	FAILS(tkb_blob_buffer_add(&hold, (struct tkb_bytes){ "x", 1 }, ERR),
+	      TKB_ERR_TOO_LARGE, "1048576");
 	check_holds(&hold, bytes);
 }
 
@@ -124,19 +116,17 @@ TEST(hold, sends_all_of_it)
 {
 	static const size_t sizes[] = { 0, 100, 3 * LARGE + 5 };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
+	EACH(i, sizes) {
 		TKB_AUTO(release)
 		struct tkb_blob_buffer hold =
 			TKB_BLOB_BUFFER_INIT_SMALL(SMALL, (uint64_t)8 * LARGE);
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-		const struct tkb_sink sink = { append, &got };
+		struct tkb_buf *got = test_buf(BLOB_LIMIT);
+		const struct tkb_sink sink = { append, got };
 		const struct tkb_bytes bytes = make_bytes(sizes[i], 3);
-		struct tkb_error err = { 0 };
 
 		add(&hold, bytes);
-		CHECK_OK(tkb_blob_buffer_send(&hold, &sink, &err), &err);
-		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), bytes));
+		OK(tkb_blob_buffer_send(&hold, &sink, ERR));
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(got), bytes));
 	}
 }
 
@@ -209,7 +199,7 @@ TEST(hold, is_read_while_it_is_filled)
 {
 	static const size_t pieces[] = { 100, 4096, 5000 };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(pieces); i++) {
+	EACH(i, pieces) {
 		struct scene scene = {
 			.hold = TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE),
 			.wanted = make_bytes(300 * 1000, 5),

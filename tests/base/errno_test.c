@@ -32,10 +32,9 @@ TEST(errno, stays_where_a_descriptor_is_cleaned_up)
 
 TEST(errno, stays_where_a_folder_is_cleaned_up)
 {
-	struct tkb_error err = { 0 };
 	DIR *dir = NULL;
 
-	CHECK_OK(tkb_dir_open(AT_FDCWD, ".", &dir, &err), &err);
+	OK(tkb_dir_open(AT_FDCWD, ".", &dir, ERR));
 	CHECK_INT(close(dirfd(dir)), 0);
 	errno = EACCES;
 	tkb_dir_close_at(&dir);
@@ -45,9 +44,8 @@ TEST(errno, stays_where_a_folder_is_cleaned_up)
 TEST(errno, stays_where_a_draft_is_discarded)
 {
 	struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
 	draft->is_named = true; /* and it is not there */
 	errno = EROFS;
 	tkb_draft_close(draft);

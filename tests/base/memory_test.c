@@ -8,11 +8,6 @@
 
 /* Bytes in memory, and the words for what functions return. */
 
-static void close_bundle(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
 static struct tkb_bytes bytes_of(const struct tkb_memory *memory)
 {
 	return (struct tkb_bytes){ memory->data, memory->size };
@@ -23,20 +18,16 @@ TEST(memory, takes_a_bundle_and_gives_it_back)
 	const char *root = "x/.triton/cache";
 	struct tkb_memory memory = { .limit = 0 };
 	const struct tkb_sink sink = tkb_memory_sink(&memory);
-	TKB_AUTO(close_bundle) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
-	struct tkb_bytes bytes;
-	struct tkb_source source;
+	BUNDLE(bundle) = NULL;
+	struct tkb_collect_report report = { SIZED(report) };
 
 	unpack("triton-3.6.0-h100", "x");
-	CHECK_OK(tkb_collect(root, NULL, &sink, &report, &err), &err);
+	OK(tkb_collect(root, NULL, &sink, &report, ERR));
 	CHECK_INT(memory.size, report.bundle_size);
-	bytes = bytes_of(&memory);
-	source = tkb_memory_source(&bytes);
-	CHECK_OK(tkb_bundle_open_source(&source, "memory", &bundle, &err),
-	         &err);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	struct tkb_bytes bytes = bytes_of(&memory);
+	struct tkb_source source = tkb_memory_source(&bytes);
+	OK(tkb_bundle_open_source(&source, "memory", &bundle, ERR));
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 	CHECK_INT(tkb_bundle_entry_count(bundle), report.collected_count);
 	tkb_memory_release(&memory);
 }
@@ -45,14 +36,13 @@ TEST(memory, is_never_more_than_its_limit)
 {
 	struct tkb_memory memory = { .limit = 5 };
 	const struct tkb_sink sink = tkb_memory_sink(&memory);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(sink.write(sink.self, tkb_text(""), &err), &err);
+	OK(sink.write(sink.self, tkb_text(""), ERR));
 	CHECK(memory.data == NULL);
-	CHECK_OK(sink.write(sink.self, tkb_text("abc"), &err), &err);
-	CHECK_FAILS(sink.write(sink.self, tkb_text("def"), &err),
-	            TKB_ERR_TOO_LARGE, &err, "more than the limit of 5 bytes");
-	CHECK_OK(sink.write(sink.self, tkb_text("de"), &err), &err);
+	OK(sink.write(sink.self, tkb_text("abc"), ERR));
+	FAILS(sink.write(sink.self, tkb_text("def"), ERR), TKB_ERR_TOO_LARGE,
+	      "more than the limit of 5 bytes");
+	OK(sink.write(sink.self, tkb_text("de"), ERR));
 	CHECK_INT(memory.size, 5);
 	CHECK(memcmp(memory.data, "abcde", 5) == 0);
 
@@ -66,17 +56,15 @@ TEST(memory, is_read_from_anywhere_and_not_beyond_its_end)
 {
 	const struct tkb_bytes bytes = tkb_text("abcde");
 	const struct tkb_source source = tkb_memory_source(&bytes);
-	struct tkb_error err = { 0 };
 	char got[8] = "";
 	size_t size = 9;
 
-	CHECK_OK(source.read_at(source.self, 3, got, 5, &size, &err), &err);
+	OK(source.read_at(source.self, 3, got, 5, &size, ERR));
 	CHECK_INT(size, 2);
 	CHECK(memcmp(got, "de", 2) == 0);
-	CHECK_OK(source.read_at(source.self, 5, got, 5, &size, &err), &err);
+	OK(source.read_at(source.self, 5, got, 5, &size, ERR));
 	CHECK_INT(size, 0);
-	CHECK_OK(source.read_at(source.self, UINT64_MAX, got, 1, &size, &err),
-	         &err);
+	OK(source.read_at(source.self, UINT64_MAX, got, 1, &size, ERR));
 	CHECK_INT(size, 0);
 }
 
@@ -102,7 +90,7 @@ TEST(status, has_a_name_for_each)
 	};
 	size_t known = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+	EACH(i, names)
 		CHECK_STR(tkb_status_name(names[i].status), names[i].name);
 	for (int status = -1000; status <= 1000; status++)
 		known += strcmp(tkb_status_name(status), "unknown") != 0;

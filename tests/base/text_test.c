@@ -115,7 +115,7 @@ TEST(utf8, takes_one_to_four_bytes)
 		{ 0x10ffff, "\xf4\x8f\xbf\xbf" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const size_t size = strlen(cases[i].bytes);
 		char encoded[4];
 
@@ -166,7 +166,7 @@ TEST(utf8, is_valid_only_where_each_part_is)
 		{ BYTES("\xfe"), false },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+	EACH(i, cases)
 		CHECK_INT(tkb_utf8_is_valid(cases[i].bytes), cases[i].is_valid);
 }
 
@@ -175,7 +175,7 @@ TEST(utf8, does_not_go_on_in_what_lies_behind)
 	static const char *const characters[] = { "\xc3\xa9", "\xe2\x82\xac",
 		                                  "\xf0\x9f\x98\x80" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(characters); i++) {
+	EACH(i, characters) {
 		const struct tkb_bytes whole = tkb_text(characters[i]);
 
 		CHECK(tkb_utf8_is_valid(whole));
@@ -207,7 +207,7 @@ TEST(text, is_repaired_where_it_is_no_utf8)
 		{ "\xf0\x9f\x98\x80\x80", "\xf0\x9f\x98\x80\xef\xbf\xbd" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		char out[32];
 
 		CHECK_INT(tkb_text_repair(cases[i].text, NULL, 0),
@@ -257,7 +257,7 @@ TEST(amount, of_bytes_is_a_number_and_a_unit)
 		{ "1MBx", NONE },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		uint64_t value = NONE;
 
 		if (tkb_size_parse(cases[i].text, &value) !=
@@ -287,7 +287,7 @@ TEST(amount, of_time_is_a_number_and_a_unit_unless_one_is_understood)
 	};
 	uint64_t value = NONE;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		value = NONE;
 		if (tkb_time_parse(cases[i].text, 0, &value) !=
 		            (cases[i].value != NONE) ||
@@ -326,14 +326,12 @@ TEST(path, is_made_absolute_without_resolving_it)
 		{ "../a", "/../a" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(8192);
-		struct tkb_error err = { 0 };
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(8192);
 
-		CHECK_OK(tkb_path_absolute(cases[i].path, &out, &err), &err);
-		tkb_buf_add_byte(&out, '\0');
-		CHECK_STR((const char *)out.data,
+		OK(tkb_path_absolute(cases[i].path, out, ERR));
+		tkb_buf_add_byte(out, '\0');
+		CHECK_STR((const char *)out->data,
 		          text("%s%s",
 		               cases[i].path[0] == '/' ? "" : test_folder(),
 		               cases[i].absolute));
@@ -342,49 +340,43 @@ TEST(path, is_made_absolute_without_resolving_it)
 
 TEST(path, through_a_link_stays_as_it_is_given)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8192);
-	struct tkb_error err = { 0 };
+	BUF(out, 8192);
 
 	assert_int_equal(mkdir("real", 0777), 0);
 	assert_int_equal(symlink("real", "link"), 0);
 
-	CHECK_OK(tkb_path_absolute("link/x", &out, &err), &err);
+	OK(tkb_path_absolute("link/x", &out, ERR));
 	tkb_buf_add_byte(&out, '\0');
 	CHECK_STR((const char *)out.data, text("%s/link/x", test_folder()));
 }
 
 TEST(path, is_appended_to_what_is_there)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8192);
-	struct tkb_error err = { 0 };
+	BUF(out, 8192);
 
 	tkb_buf_add_text(&out, "at ");
-	CHECK_OK(tkb_path_absolute("/", &out, &err), &err);
+	OK(tkb_path_absolute("/", &out, ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&out), tkb_text("at /")));
 }
 
 TEST(path, that_is_empty_or_too_long_is_refused)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(4);
-	struct tkb_error err = { 0 };
+	BUF(out, 4);
 
-	CHECK_FAILS(tkb_path_absolute("", &out, &err), TKB_ERR_INVALID, &err,
-	            "the path is empty");
-	CHECK_FAILS(tkb_path_absolute("/abcd", &out, &err), TKB_ERR_TOO_LARGE,
-	            &err, "limit of 4 bytes");
+	FAILS(tkb_path_absolute("", &out, ERR), TKB_ERR_INVALID,
+	      "the path is empty");
+	FAILS(tkb_path_absolute("/abcd", &out, ERR), TKB_ERR_TOO_LARGE,
+	      "limit of 4 bytes");
 }
 
 TEST(path, gets_its_folders_made)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_path_make_folders("a/b/c", &err), &err);
-	CHECK_OK(tkb_path_make_folders("a/b/d/", &err), &err);
-	CHECK_OK(tkb_path_make_folders(text("%s/a", test_folder()), &err),
-	         &err);
+	OK(tkb_path_make_folders("a/b/c", ERR));
+	OK(tkb_path_make_folders("a/b/d/", ERR));
+	OK(tkb_path_make_folders(text("%s/a", test_folder()), ERR));
 	assert_int_equal(symlink("a", "link"), 0);
-	CHECK_OK(tkb_path_make_folders("link/e", &err), &err);
-	CHECK_OK(tkb_path_make_folders("link", &err), &err);
+	OK(tkb_path_make_folders("link/e", ERR));
+	OK(tkb_path_make_folders("link", ERR));
 
 	CHECK(exists("a/b/c"));
 	CHECK(exists("a/b/d"));
@@ -393,33 +385,29 @@ TEST(path, gets_its_folders_made)
 
 TEST(path, has_no_folder_where_a_file_stands)
 {
-	struct tkb_error err = { 0 };
-
 	write_text("file", "x");
 
-	CHECK_FAILS(tkb_path_make_folders("file/a", &err), TKB_ERR_IO, &err,
-	            "cannot make folder 'file/a'");
-	CHECK_FAILS(tkb_path_make_folders("file", &err), TKB_ERR_IO, &err,
-	            "cannot make folder 'file'");
+	FAILS(tkb_path_make_folders("file/a", ERR), TKB_ERR_IO,
+	      "cannot make folder 'file/a'");
+	FAILS(tkb_path_make_folders("file", ERR), TKB_ERR_IO,
+	      "cannot make folder 'file'");
 }
 
 TEST(name, is_valid_if_a_bundle_may_hold_it)
 {
-	static const char *const good[] = {
-		"a",
-		"add_kernel.cubin",
-		"__grp__k.json",
-		"...",
-		".a",
-		"a.",
-		" ",
-		"a b\\c\"",
-		"\xc3\xa9",
-		"\xf0\x9f\x98\x80",
-		"-rf",
-		"*",
-		"[REPLACE]",
-	};
+	static const char *const good[] = { "a",
+		                            "add_kernel.cubin",
+		                            "__grp__k.json",
+		                            "...",
+		                            ".a",
+		                            "a.",
+		                            " ",
+		                            "a b\\c\"",
+		                            "\xc3\xa9",
+		                            "\xf0\x9f\x98\x80",
+		                            "-rf",
+		                            "*",
+		                            "[REPLACE]" };
 	static const struct tkb_bytes bad[] = {
 		BYTES(""),     BYTES("."),        BYTES(".."),
 		BYTES("a/b"),  BYTES("/"),        BYTES("a/"),
@@ -429,9 +417,9 @@ TEST(name, is_valid_if_a_bundle_may_hold_it)
 		BYTES("\t"),   BYTES("\xc0\xaf"), BYTES("../etc/passwd"),
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(good); i++)
+	EACH(i, good)
 		CHECK(tkb_name_is_valid(tkb_text(good[i])));
-	for (size_t i = 0; i < TKB_COUNT_OF(bad); i++)
+	EACH(i, bad)
 		CHECK(!tkb_name_is_valid(bad[i]));
 }
 
@@ -478,26 +466,24 @@ TEST(digest, is_64_lower_case_digits_and_nothing_else)
 
 TEST(buf, grows_to_its_limit_and_not_past_it)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(1000);
-	struct tkb_error err = { 0 };
+	BUF(buf, 1000);
 
 	for (int i = 0; i < 1000; i++)
 		tkb_buf_add_byte(&buf, (char)('a' + i % 26));
-	CHECK_OK(tkb_buf_check(&buf, &err), &err);
+	OK(tkb_buf_check(&buf, ERR));
 	for (int i = 0; i < 1000; i++)
 		CHECK_INT(buf.data[i], 'a' + i % 26);
 
 	tkb_buf_add_byte(&buf, '!');
-	CHECK_FAILS(tkb_buf_check(&buf, &err), TKB_ERR_TOO_LARGE, &err,
-	            "limit of 1000 bytes");
+	FAILS(tkb_buf_check(&buf, ERR), TKB_ERR_TOO_LARGE,
+	      "limit of 1000 bytes");
 	CHECK_INT(buf.size, 1000);
 	CHECK(buf.capacity <= buf.limit);
 }
 
 TEST(buf, drops_what_comes_after_a_failure)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(4);
-	struct tkb_error err = { 0 };
+	BUF(buf, 4);
 
 	tkb_buf_add_text(&buf, "abc");
 	tkb_buf_add_text(&buf, "de");
@@ -505,26 +491,25 @@ TEST(buf, drops_what_comes_after_a_failure)
 	tkb_buf_add_number(&buf, 1);
 
 	CHECK(tkb_buf_reserve(&buf, 0) == NULL);
-	CHECK_INT(tkb_buf_check(&buf, &err), TKB_ERR_TOO_LARGE);
+	CHECK_INT(tkb_buf_check(&buf, ERR), TKB_ERR_TOO_LARGE);
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("abc")));
 }
 
 TEST(buf, that_is_reset_has_forgotten_its_failure)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(4);
-	struct tkb_error err = { 0 };
+	BUF(buf, 4);
 
 	tkb_buf_add_text(&buf, "abcde");
 	tkb_buf_reset(&buf);
 	tkb_buf_add_text(&buf, "abcd");
 
-	CHECK_OK(tkb_buf_check(&buf, &err), &err);
+	OK(tkb_buf_check(&buf, ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("abcd")));
 }
 
 TEST(buf, refuses_a_size_that_would_overflow)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(100);
+	BUF(buf, 100);
 
 	tkb_buf_add_text(&buf, "a");
 	CHECK(tkb_buf_reserve(&buf, SIZE_MAX) == NULL);
@@ -533,18 +518,17 @@ TEST(buf, refuses_a_size_that_would_overflow)
 
 TEST(buf, of_no_bytes_is_no_failure)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(0);
-	struct tkb_error err = { 0 };
+	BUF(buf, 0);
 
 	tkb_buf_add(&buf, (struct tkb_bytes){ NULL, 0 });
 	tkb_buf_add_text(&buf, "");
-	CHECK_OK(tkb_buf_check(&buf, &err), &err);
+	OK(tkb_buf_check(&buf, ERR));
 	CHECK_INT(buf.size, 0);
 }
 
 TEST(buf, writes_numbers_of_64_bits)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(100);
+	BUF(buf, 100);
 
 	tkb_buf_add_number(&buf, 0);
 	tkb_buf_add_byte(&buf, ' ');
@@ -555,12 +539,11 @@ TEST(buf, writes_numbers_of_64_bits)
 
 TEST(buf, as_a_sink_says_that_it_is_full)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(3);
+	BUF(buf, 3);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(sink.write(sink.self, tkb_text("ab"), &err), &err);
-	CHECK_INT(sink.write(sink.self, tkb_text("cd"), &err),
+	OK(sink.write(sink.self, tkb_text("ab"), ERR));
+	CHECK_INT(sink.write(sink.self, tkb_text("cd"), ERR),
 	          TKB_ERR_TOO_LARGE);
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("ab")));
 }
@@ -573,8 +556,8 @@ TEST(buf, bytes_are_ordered_a_prefix_first)
 		BYTES("\x80"), BYTES("\xc3\xa9"), BYTES("\xff"),
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(ascending); i++) {
-		for (size_t j = 0; j < TKB_COUNT_OF(ascending); j++) {
+	EACH(i, ascending) {
+		EACH(j, ascending) {
 			const int order =
 				tkb_bytes_compare(ascending[i], ascending[j]);
 
@@ -590,7 +573,7 @@ TEST(arena, gives_zeroed_aligned_memory_that_stays)
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	unsigned char *items[500];
 
-	for (size_t i = 0; i < TKB_COUNT_OF(items); i++) {
+	EACH(i, items) {
 		const char *word = "odd";
 
 		CHECK_STR(tkb_arena_string(&arena, tkb_text(word)), word);
@@ -602,7 +585,7 @@ TEST(arena, gives_zeroed_aligned_memory_that_stays)
 		if (i != 0)
 			memset(items[i], (int)(i & 0xff), 3 * i);
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(items); i++) {
+	EACH(i, items) {
 		for (size_t j = 0; j < 3 * i; j++)
 			CHECK_INT(items[i][j], i & 0xff);
 	}
@@ -645,12 +628,10 @@ TEST(arena, refuses_a_size_that_overflows)
 static void check_piece(const struct tkb_spool *spool,
                         const struct tkb_piece *piece, struct tkb_bytes wanted)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf got = TKB_BUF_INIT(16 * TKB_MIB);
+	BUF(got, 16 * TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&got);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_spool_send(spool, piece, &sink, &err), &err);
+	OK(tkb_spool_send(spool, piece, &sink, ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), wanted));
 }
 
@@ -661,18 +642,16 @@ TEST(spool, keeps_pieces_in_memory_and_then_in_a_file_without_a_name)
 	TKB_AUTO(tkb_piece_release) struct tkb_piece second = { 0 };
 	TKB_AUTO(tkb_piece_release) struct tkb_piece third = { 0 };
 	TKB_AUTO(tkb_piece_release) struct tkb_piece fourth = { 0 };
-	struct tkb_error err = { 0 };
 
 	tkb_spool_init(&spool, test_folder(), 10);
-	CHECK_OK(tkb_spool_put(&spool, tkb_text("1234567"), &first, &err),
-	         &err);
+	OK(tkb_spool_put(&spool, tkb_text("1234567"), &first, ERR));
 	CHECK(first.data != NULL);
 	CHECK_INT(spool.fd, -1);
-	CHECK_OK(tkb_spool_put(&spool, tkb_text("abcd"), &second, &err), &err);
+	OK(tkb_spool_put(&spool, tkb_text("abcd"), &second, ERR));
 	CHECK(second.data == NULL);
-	CHECK_OK(tkb_spool_put(&spool, tkb_text("890"), &third, &err), &err);
+	OK(tkb_spool_put(&spool, tkb_text("890"), &third, ERR));
 	CHECK(third.data != NULL);
-	CHECK_OK(tkb_spool_put(&spool, tkb_text("efg"), &fourth, &err), &err);
+	OK(tkb_spool_put(&spool, tkb_text("efg"), &fourth, ERR));
 	CHECK(fourth.data == NULL);
 
 	CHECK_INT(count_names("."), 0);
@@ -691,17 +670,15 @@ TEST(spool, holds_pieces_of_no_bytes_and_of_many)
 	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
 	TKB_AUTO(tkb_piece_release) struct tkb_piece empty = { 0 };
 	TKB_AUTO(tkb_piece_release) struct tkb_piece large = { 0 };
-	struct tkb_error err = { 0 };
 	unsigned char *bytes = test_alloc(SIZE);
 
 	for (uint32_t i = 0; i < SIZE; i++)
 		bytes[i] = (unsigned char)(i * 2654435761u >> 24);
 	tkb_spool_init(&spool, test_folder(), 0);
 
-	CHECK_OK(tkb_spool_put(&spool, tkb_text(""), &empty, &err), &err);
-	CHECK_OK(tkb_spool_put(&spool, (struct tkb_bytes){ bytes, SIZE },
-	                       &large, &err),
-	         &err);
+	OK(tkb_spool_put(&spool, tkb_text(""), &empty, ERR));
+	OK(tkb_spool_put(&spool, (struct tkb_bytes){ bytes, SIZE }, &large,
+	                 ERR));
 	CHECK(large.data == NULL);
 	check_piece(&spool, &empty, tkb_text(""));
 	check_piece(&spool, &large, (struct tkb_bytes){ bytes, SIZE });
@@ -711,11 +688,10 @@ TEST(spool, says_that_its_folder_is_not_there)
 {
 	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
 	struct tkb_piece piece = { 0 };
-	struct tkb_error err = { 0 };
 
 	tkb_spool_init(&spool, "absent", 0);
-	CHECK_FAILS(tkb_spool_put(&spool, tkb_text("a"), &piece, &err),
-	            TKB_ERR_IO, &err, "absent");
+	FAILS(tkb_spool_put(&spool, tkb_text("a"), &piece, ERR), TKB_ERR_IO,
+	      "absent");
 	CHECK(piece.data == NULL);
 }
 
@@ -733,14 +709,13 @@ TEST(spool, stops_when_the_sink_refuses)
 	const struct tkb_sink sink = { refuse_bytes, &calls };
 	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
 	TKB_AUTO(tkb_piece_release) struct tkb_piece piece = { 0 };
-	struct tkb_error err = { 0 };
 	const struct tkb_bytes large = { test_alloc(3 * TKB_MIB), 3 * TKB_MIB };
 
 	tkb_spool_init(&spool, test_folder(), 0);
-	CHECK_OK(tkb_spool_put(&spool, large, &piece, &err), &err);
+	OK(tkb_spool_put(&spool, large, &piece, ERR));
 
-	CHECK_FAILS(tkb_spool_send(&spool, &piece, &sink, &err),
-	            TKB_ERR_CANCELLED, &err, "no more");
+	FAILS(tkb_spool_send(&spool, &piece, &sink, ERR), TKB_ERR_CANCELLED,
+	      "no more");
 	CHECK_INT(calls, 1);
 }
 
@@ -780,12 +755,11 @@ TEST(spool, takes_pieces_from_several_threads)
 {
 	struct spooling *spooling = test_alloc(sizeof(*spooling));
 	const struct tkb_parallel_work work = { spool_one, spooling };
-	struct tkb_error err = { 0 };
 	char room[PIECE_SIZE];
 	size_t in_memory = 0;
 
 	tkb_spool_init(&spooling->spool, test_folder(), 50000);
-	CHECK_OK(tkb_parallel(SPOOL_PIECES, 8, &work, &err), &err);
+	OK(tkb_parallel(SPOOL_PIECES, 8, &work, ERR));
 
 	for (size_t i = 0; i < SPOOL_PIECES; i++) {
 		struct tkb_piece *piece = &spooling->pieces[i];
@@ -802,24 +776,19 @@ TEST(spool, takes_pieces_from_several_threads)
 
 static void write_draft(struct tkb_draft *draft, const char *contents)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_fd_write_all(draft->fd, tkb_text(contents), "a draft",
-	                          &err),
-	         &err);
+	OK(tkb_fd_write_all(draft->fd, tkb_text(contents), "a draft", ERR));
 }
 
 TEST(draft, is_seen_by_nobody_until_it_is_published)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
 	write_draft(draft, "one ");
 	write_draft(draft, "two");
 	CHECK(!exists("target"));
 
-	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	OK(tkb_draft_publish(draft, ERR));
 	tkb_draft_close_at(&draft);
 	CHECK_STR(read_file("target").data, "one two");
 	CHECK_INT(count_names("."), 1);
@@ -828,9 +797,8 @@ TEST(draft, is_seen_by_nobody_until_it_is_published)
 TEST(draft, that_is_discarded_leaves_nothing)
 {
 	struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
 	write_draft(draft, "x");
 	tkb_draft_close_at(&draft);
 	tkb_draft_close_at(&draft);
@@ -843,16 +811,15 @@ TEST(draft, replaces_a_file_in_one_step)
 {
 	TKB_AUTO(tkb_fd_close_at) int old = -1;
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 	char byte = 0;
 
 	write_text("target", "old");
 	old = open("target", O_RDONLY | O_CLOEXEC);
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
 	write_draft(draft, "new");
 	CHECK_STR(read_file("target").data, "old");
 
-	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	OK(tkb_draft_publish(draft, ERR));
 	tkb_draft_close_at(&draft);
 	CHECK_STR(read_file("target").data, "new");
 	CHECK_INT(read(old, &byte, 1), 1);
@@ -864,16 +831,15 @@ TEST(draft, of_one_file_does_not_disturb_another)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *first = NULL;
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *second = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open("target", &first, &err), &err);
-	CHECK_OK(tkb_draft_open("target", &second, &err), &err);
+	OK(tkb_draft_open("target", &first, ERR));
+	OK(tkb_draft_open("target", &second, ERR));
 	write_draft(first, "first");
 	write_draft(second, "second");
 
-	CHECK_OK(tkb_draft_publish(second, &err), &err);
+	OK(tkb_draft_publish(second, ERR));
 	CHECK_STR(read_file("target").data, "second");
-	CHECK_OK(tkb_draft_publish(first, &err), &err);
+	OK(tkb_draft_publish(first, ERR));
 	CHECK_STR(read_file("target").data, "first");
 	CHECK_INT(count_names("."), 1);
 }
@@ -882,11 +848,10 @@ TEST(draft, gets_the_mode_that_the_umask_leaves)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	const mode_t old = umask(027);
-	struct tkb_error err = { 0 };
 	struct stat status;
 
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
-	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
+	OK(tkb_draft_publish(draft, ERR));
 	(void)umask(old);
 
 	assert_int_equal(stat("target", &status), 0);
@@ -896,14 +861,13 @@ TEST(draft, gets_the_mode_that_the_umask_leaves)
 TEST(draft, that_cannot_be_published_leaves_nothing)
 {
 	struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
 	write_draft(draft, "x");
 	assert_int_equal(mkdir("target", 0777), 0);
 
-	CHECK_FAILS(tkb_draft_publish(draft, &err), TKB_ERR_IO, &err,
-	            "cannot write 'target'");
+	FAILS(tkb_draft_publish(draft, ERR), TKB_ERR_IO,
+	      "cannot write 'target'");
 	tkb_draft_close_at(&draft);
 	CHECK_INT(count_names("."), 1);
 	CHECK_INT(count_names("target"), 0);
@@ -912,14 +876,13 @@ TEST(draft, that_cannot_be_published_leaves_nothing)
 TEST(draft, needs_a_folder_and_no_folder_of_its_name)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 
 	assert_int_equal(mkdir("folder", 0777), 0);
 
-	CHECK_FAILS(tkb_draft_open("absent/target", &draft, &err), TKB_ERR_IO,
-	            &err, "cannot write 'absent/target'");
-	CHECK_FAILS(tkb_draft_open("folder", &draft, &err), TKB_ERR_IO, &err,
-	            "cannot write 'folder'");
+	FAILS(tkb_draft_open("absent/target", &draft, ERR), TKB_ERR_IO,
+	      "cannot write 'absent/target'");
+	FAILS(tkb_draft_open("folder", &draft, ERR), TKB_ERR_IO,
+	      "cannot write 'folder'");
 	CHECK(draft == NULL);
 	CHECK_INT(count_names("."), 1);
 }
@@ -928,7 +891,6 @@ TEST(draft, for_a_pipe_goes_through_it)
 {
 	TKB_AUTO(tkb_fd_close_at) int reader = -1;
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 	struct stat status;
 	char got[8] = "";
 
@@ -936,9 +898,9 @@ TEST(draft, for_a_pipe_goes_through_it)
 	reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(reader >= 0);
 
-	CHECK_OK(tkb_draft_open("pipe", &draft, &err), &err);
+	OK(tkb_draft_open("pipe", &draft, ERR));
 	write_draft(draft, "through");
-	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	OK(tkb_draft_publish(draft, ERR));
 	CHECK_INT(read(reader, got, sizeof(got)), 7);
 	CHECK_STR(got, "through");
 	assert_int_equal(lstat("pipe", &status), 0);
@@ -950,14 +912,13 @@ TEST(draft, for_a_pipe_goes_through_it)
 TEST(draft, for_a_device_does_not_replace_it)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 	struct stat status;
 
 	assert_int_equal(symlink("/dev/null", "null"), 0);
 
-	CHECK_OK(tkb_draft_open("null", &draft, &err), &err);
+	OK(tkb_draft_open("null", &draft, ERR));
 	write_draft(draft, "nothing");
-	CHECK_OK(tkb_draft_publish(draft, &err), &err);
+	OK(tkb_draft_publish(draft, ERR));
 	tkb_draft_close_at(&draft);
 	assert_int_equal(lstat("null", &status), 0);
 	CHECK(S_ISLNK(status.st_mode));
@@ -974,16 +935,14 @@ TEST(draft, removes_what_dead_writers_of_its_file_left)
 		"xtarget.0123456789abcdef.tmp", "target.tmp",
 	};
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	struct tkb_error err = { 0 };
 
 	write_text("target.0123456789abcdef.tmp", "dead");
-	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
+	EACH(i, others)
 		write_text(others[i], "not ours");
 
-	CHECK_OK(tkb_draft_open(text("%s/target", test_folder()), &draft, &err),
-	         &err);
+	OK(tkb_draft_open(text("%s/target", test_folder()), &draft, ERR));
 	CHECK(!exists("target.0123456789abcdef.tmp"));
-	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
+	EACH(i, others)
 		CHECK(exists(others[i]));
 }
 
@@ -992,24 +951,22 @@ TEST(draft, leaves_alone_what_a_live_writer_of_its_file_holds)
 	static const char name[] = "target.0123456789abcdef.tmp";
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	TKB_AUTO(tkb_fd_close_at) int live = -1;
-	struct tkb_error err = { 0 };
 
 	write_text(name, "alive");
 	live = open(name, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(live, LOCK_EX | LOCK_NB), 0);
 
-	CHECK_OK(tkb_draft_open("target", &draft, &err), &err);
+	OK(tkb_draft_open("target", &draft, ERR));
 	CHECK(exists(name));
 }
 
 /* In a process of its own, which an alarm ends if it waits for the pipe. */
 TEST(draft, does_not_wait_for_a_pipe_that_looks_like_a_dead_one)
 {
-	pid_t child;
 	int status = 0;
 
 	assert_int_equal(mkfifo("target.0123456789abcdef.tmp", 0666), 0);
-	child = fork();
+	pid_t child = fork();
 	if (child == 0) {
 		struct tkb_draft *draft = NULL;
 
@@ -1059,7 +1016,6 @@ static void check_each_once(size_t threads)
 {
 	struct counting *counting = test_alloc(sizeof(*counting));
 	const struct tkb_parallel_work work = { count_one, counting };
-	struct tkb_error err = { 0 };
 
 	assert_int_equal(pthread_barrier_init(&counting->barrier, NULL,
 	                                      (unsigned)threads),
@@ -1067,13 +1023,13 @@ static void check_each_once(size_t threads)
 	counting->is_meeting = true;
 	counting->threads = threads;
 	counting->fails_at = SIZE_MAX;
-	CHECK_OK(tkb_parallel(ITEM_COUNT, threads, &work, &err), &err);
+	OK(tkb_parallel(ITEM_COUNT, threads, &work, ERR));
 	(void)pthread_barrier_destroy(&counting->barrier);
 
 	for (size_t i = 0; i < ITEM_COUNT; i++)
 		CHECK_INT(counting->calls[i], 1);
 	CHECK_INT(counting->wrong_workers, 0);
-	CHECK_INT(err.status, 0);
+	CHECK_INT(ERR->status, 0);
 }
 
 TEST(parallel, does_every_index_once_on_one_thread)
@@ -1103,9 +1059,8 @@ TEST(parallel, on_one_thread_does_them_in_order)
 {
 	size_t done = 0;
 	const struct tkb_parallel_work work = { note_order, &done };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_parallel(100, 1, &work, &err), &err);
+	OK(tkb_parallel(100, 1, &work, ERR));
 	CHECK_INT(done, 100);
 }
 
@@ -1113,10 +1068,9 @@ TEST(parallel, does_nothing_where_there_is_nothing)
 {
 	size_t done = 0;
 	const struct tkb_parallel_work work = { note_order, &done };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_parallel(0, 0, &work, &err), &err);
-	CHECK_OK(tkb_parallel(0, 8, &work, &err), &err);
+	OK(tkb_parallel(0, 0, &work, ERR));
+	OK(tkb_parallel(0, 8, &work, ERR));
 	CHECK_INT(done, 0);
 }
 
@@ -1124,11 +1078,10 @@ TEST(parallel, work_of_fewer_items_than_threads_is_done)
 {
 	struct counting *counting = test_alloc(sizeof(*counting));
 	const struct tkb_parallel_work work = { count_one, counting };
-	struct tkb_error err = { 0 };
 
 	counting->threads = 1000;
 	counting->fails_at = SIZE_MAX;
-	CHECK_OK(tkb_parallel(3, 1000, &work, &err), &err);
+	OK(tkb_parallel(3, 1000, &work, ERR));
 
 	for (size_t i = 0; i < 4; i++)
 		CHECK_INT(counting->calls[i], i < 3);
@@ -1139,12 +1092,11 @@ TEST(parallel, begins_nothing_after_a_failure_on_one_thread)
 {
 	struct counting *counting = test_alloc(sizeof(*counting));
 	const struct tkb_parallel_work work = { count_one, counting };
-	struct tkb_error err = { 0 };
 
 	counting->threads = 1;
 	counting->fails_at = 7;
-	CHECK_FAILS(tkb_parallel(ITEM_COUNT, 1, &work, &err), TKB_ERR_TOO_LARGE,
-	            &err, "item 7 is bad");
+	FAILS(tkb_parallel(ITEM_COUNT, 1, &work, ERR), TKB_ERR_TOO_LARGE,
+	      "item 7 is bad");
 	CHECK_INT(tkb_parallel(ITEM_COUNT, 1, &work, NULL), TKB_ERR_TOO_LARGE);
 
 	for (size_t i = 0; i < ITEM_COUNT; i++)
@@ -1155,17 +1107,16 @@ TEST(parallel, ends_soon_after_a_failure_on_eight_threads)
 {
 	struct counting *counting = test_alloc(sizeof(*counting));
 	const struct tkb_parallel_work work = { count_one, counting };
-	struct tkb_error err = { 0 };
 	size_t failed;
 	int begun = 0;
 
 	counting->threads = THREAD_COUNT;
 	counting->fails_at = 100;
-	CHECK_FAILS(tkb_parallel(ITEM_COUNT, THREAD_COUNT, &work, &err),
-	            TKB_ERR_TOO_LARGE, &err, "is bad");
+	FAILS(tkb_parallel(ITEM_COUNT, THREAD_COUNT, &work, ERR),
+	      TKB_ERR_TOO_LARGE, "is bad");
 
 	/* From 100 on each fails: a thread begins at most one of them. */
-	CHECK_INT(sscanf(err.message, "item %zu", &failed), 1);
+	CHECK_INT(sscanf(ERR->message, "item %zu", &failed), 1);
 	CHECK(failed >= 100 && failed < 100 + THREAD_COUNT);
 	for (size_t i = 0; i < ITEM_COUNT; i++) {
 		CHECK_INT(counting->calls[i], i < 100 ? 1 : counting->calls[i]);
@@ -1200,12 +1151,11 @@ TEST(parallel, works_on_as_many_threads_as_asked_with_signals_blocked)
 {
 	struct meeting *meeting = test_alloc(sizeof(*meeting));
 	const struct tkb_parallel_work work = { meet, meeting };
-	struct tkb_error err = { 0 };
 	sigset_t after;
 
 	assert_int_equal(
 		pthread_barrier_init(&meeting->barrier, NULL, THREAD_COUNT), 0);
-	CHECK_OK(tkb_parallel(THREAD_COUNT, THREAD_COUNT, &work, &err), &err);
+	OK(tkb_parallel(THREAD_COUNT, THREAD_COUNT, &work, ERR));
 	(void)pthread_barrier_destroy(&meeting->barrier);
 
 	CHECK_INT(meeting->workers, (1u << THREAD_COUNT) - 1);

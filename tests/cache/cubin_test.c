@@ -29,11 +29,10 @@ static struct image load(const char *fixture)
 	     keys++) {
 		const char *path = text("%s/.triton/cache/%s/add_kernel.cubin",
 		                        fixture, *keys);
-		struct tkb_bytes bytes;
 
 		if (!exists(path))
 			continue;
-		bytes = read_file(path);
+		struct tkb_bytes bytes = read_file(path);
 		image.size = bytes.size;
 		image.data = test_alloc(bytes.size);
 		memcpy(image.data, bytes.data, bytes.size);
@@ -136,43 +135,39 @@ static int tell(struct image image, struct told *told, struct tkb_error *err)
 
 static struct told must_tell(struct image image)
 {
-	struct tkb_error err = { 0 };
 	struct told told;
 
-	CHECK_OK(tell(image, &told, &err), &err);
+	OK(tell(image, &told, ERR));
 	return told;
 }
 
 static void must_refuse(struct image image, const char *message)
 {
-	struct tkb_error err = { 0 };
 	struct told told;
 
-	CHECK_FAILS(tell(image, &told, &err), TKB_ERR_CORRUPT, &err, message);
+	FAILS(tell(image, &told, ERR), TKB_ERR_CORRUPT, message);
 	CHECK_INT(told.count, 0);
 }
 
 /* Names as `readelf -SW` lists them. */
 TEST(cubin, parts_are_its_sections_in_the_order_of_the_file)
 {
-	static const char *const names[] = {
-		".shstrtab",
-		".strtab",
-		".symtab",
-		".debug_frame",
-		".debug_line",
-		".nv_debug_line_sass",
-		".nv_debug_ptx_txt",
-		".nv.info",
-		".nv.info.add_kernel",
-		".nv.callgraph",
-		".rela.debug_line",
-		".rela.nv_debug_line_sass",
-		".rela.debug_frame",
-		".text.add_kernel",
-		".nv.shared.reserved.0",
-		".nv.constant0.add_kernel",
-	};
+	static const char *const names[] = { ".shstrtab",
+		                             ".strtab",
+		                             ".symtab",
+		                             ".debug_frame",
+		                             ".debug_line",
+		                             ".nv_debug_line_sass",
+		                             ".nv_debug_ptx_txt",
+		                             ".nv.info",
+		                             ".nv.info.add_kernel",
+		                             ".nv.callgraph",
+		                             ".rela.debug_line",
+		                             ".rela.nv_debug_line_sass",
+		                             ".rela.debug_frame",
+		                             ".text.add_kernel",
+		                             ".nv.shared.reserved.0",
+		                             ".nv.constant0.add_kernel" };
 	const struct told told = must_tell(load("triton-3.6.0-cpu"));
 
 	CHECK_INT(told.count, TKB_COUNT_OF(names));
@@ -186,7 +181,7 @@ TEST(cubin, parts_have_the_bytes_that_the_section_headers_name)
 	const char *const fixtures[] = { "triton-3.0.0-cpu",
 		                         "triton-3.9.0-cpu" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const struct image image = load(fixtures[i]);
 		const struct told told = must_tell(image);
 		const size_t count = header_of(image).e_shnum;
@@ -217,12 +212,11 @@ TEST(cubin, parts_without_bytes_in_the_file_are_empty)
 	const struct image image = load("triton-3.9.0-cpu");
 	const size_t index = find_type(image, SHT_NOBITS);
 	Elf64_Shdr section = section_of(image, index);
-	struct told told;
 
 	section.sh_size = (uint64_t)1 << 40;
 	section.sh_offset = UINT64_MAX;
 	set_section(image, index, section);
-	told = must_tell(image);
+	struct told told = must_tell(image);
 
 	CHECK_STR(told.parts[index - 1].name, name_of(image, section));
 	CHECK_INT(told.parts[index - 1].bytes.size, 0);
@@ -235,12 +229,11 @@ TEST(cubin, sections_of_no_type_are_no_parts)
 	const size_t index = find_name(image, ".debug_line");
 	const size_t count = must_tell(image).count;
 	Elf64_Shdr section = section_of(image, index);
-	struct told told;
 
 	section.sh_type = SHT_NULL;
 	section.sh_offset = UINT64_MAX;
 	set_section(image, index, section);
-	told = must_tell(image);
+	struct told told = must_tell(image);
 
 	CHECK_INT(told.count, count - 1);
 	for (size_t i = 0; i < told.count; i++)
@@ -253,11 +246,10 @@ TEST(cubin, a_part_whose_name_is_nowhere_has_an_empty_one)
 	const size_t index = find_name(image, ".text.add_kernel");
 	Elf64_Shdr section = section_of(image, index);
 	const Elf64_Shdr names = section_of(image, header_of(image).e_shstrndx);
-	struct told told;
 
 	section.sh_name = (uint32_t)names.sh_size;
 	set_section(image, index, section);
-	told = must_tell(image);
+	struct told told = must_tell(image);
 	CHECK_STR(told.parts[index - 1].name, "");
 	CHECK_STR(told.parts[index - 2].name, ".rela.debug_frame");
 
@@ -289,12 +281,10 @@ TEST(cubin, without_a_table_of_names_no_part_has_one)
 	const struct image image = load("triton-3.6.0-cpu");
 	Elf64_Ehdr header = header_of(image);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(indices); i++) {
-		struct told told;
-
+	EACH(i, indices) {
 		header.e_shstrndx = indices[i];
 		memcpy(image.data, &header, sizeof(header));
-		told = must_tell(image);
+		struct told told = must_tell(image);
 		CHECK(told.count > 10);
 		for (size_t j = 0; j < told.count; j++)
 			CHECK_STR(told.parts[j].name, "");
@@ -307,13 +297,12 @@ TEST(cubin, a_table_of_names_far_behind_the_file_is_not_read)
 	const struct image image = load("triton-3.6.0-cpu");
 	const size_t table = header_of(image).e_shstrndx;
 	Elf64_Shdr names = section_of(image, table);
-	struct told told;
 
 	names.sh_type = SHT_NOBITS;
 	names.sh_offset = (uint64_t)1 << 40;
 	names.sh_size = UINT64_MAX;
 	set_section(image, table, names);
-	told = must_tell(image);
+	struct told told = must_tell(image);
 
 	for (size_t i = 0; i < told.count; i++)
 		CHECK_STR(told.parts[i].name, "");
@@ -326,12 +315,10 @@ TEST(cubin, a_visitor_that_fails_ends_it_with_its_own_words)
 		             .limit = 3,
 		             .image = image };
 	const struct tkb_cubin_visitor visitor = { keep_part, &told };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(
-		tkb_cubin_parts((struct tkb_bytes){ image.data, image.size },
-	                        "k.cubin", &visitor, &err),
-		TKB_ERR_TOO_LARGE, &err, "enough");
+	FAILS(tkb_cubin_parts((struct tkb_bytes){ image.data, image.size },
+	                      "k.cubin", &visitor, ERR),
+	      TKB_ERR_TOO_LARGE, "enough");
 	CHECK_INT(told.count, 3);
 }
 
@@ -352,14 +339,12 @@ TEST(cubin, cut_short_anywhere_is_refused)
 	const struct image whole = load("triton-3.6.0-cpu");
 
 	for (size_t size = 0; size < whole.size; size += 13) {
-		struct tkb_error err = { 0 };
 		struct image alone = { malloc(size == 0 ? 1 : size), size };
 		struct told told;
-		int rc;
 
 		assert_non_null(alone.data);
 		memcpy(alone.data, whole.data, size);
-		rc = tell(alone, &told, &err);
+		int rc = tell(alone, &told, ERR);
 		free(alone.data);
 		if (rc != TKB_ERR_CORRUPT)
 			fail_msg("cut to %zu bytes it is accepted", size);
@@ -376,14 +361,12 @@ TEST(cubin, with_any_bit_of_its_headers_flipped_parts_lie_within)
 
 	for (size_t bit = 0; bit < 8 * whole.size; bit++) {
 		const size_t at = bit / 8;
-		struct tkb_error err = { 0 };
 		struct told told;
-		int rc;
 
 		if (at >= sizeof(Elf64_Ehdr) && at < table)
 			continue;
 		whole.data[at] ^= (unsigned char)(1 << bit % 8);
-		rc = tell(whole, &told, &err);
+		int rc = tell(whole, &told, ERR);
 		whole.data[at] ^= (unsigned char)(1 << bit % 8);
 		CHECK(rc == 0 || (rc == TKB_ERR_CORRUPT && told.count == 0));
 		refused += rc != 0;

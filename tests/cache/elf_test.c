@@ -26,7 +26,6 @@ static struct image load(const char *root, const char *name)
 {
 	const char **keys = list(root);
 	const char *path = NULL;
-	struct tkb_bytes bytes;
 	struct image image = { .name = name };
 
 	for (; *keys != NULL; keys++) {
@@ -34,7 +33,7 @@ static struct image load(const char *root, const char *name)
 		if (exists(path))
 			break;
 	}
-	bytes = read_file(path);
+	struct tkb_bytes bytes = read_file(path);
 	image.size = bytes.size;
 	image.data = test_alloc(bytes.size);
 	memcpy(image.data, bytes.data, bytes.size);
@@ -44,10 +43,8 @@ static struct image load(const char *root, const char *name)
 /* For sm_90, by the ptxas of CUDA 12: ABI version 7. */
 static struct image cuda_12_cubin(void)
 {
-	struct image image;
-
 	unpack("triton-3.0.0-cpu", "cuda12");
-	image = load("cuda12/.triton/cache", "add_kernel.cubin");
+	struct image image = load("cuda12/.triton/cache", "add_kernel.cubin");
 	assert_int_equal(image.data[EI_ABIVERSION], 7);
 	return image;
 }
@@ -55,10 +52,8 @@ static struct image cuda_12_cubin(void)
 /* For sm_90, by the ptxas of CUDA 13: ABI version 8. */
 static struct image cuda_13_cubin(void)
 {
-	struct image image;
-
 	unpack("triton-3.9.0-cpu", "cuda13");
-	image = load("cuda13/.triton/cache", "add_kernel.cubin");
+	struct image image = load("cuda13/.triton/cache", "add_kernel.cubin");
 	assert_int_equal(image.data[EI_ABIVERSION], 8);
 	return image;
 }
@@ -149,12 +144,11 @@ static int check_size(const struct image *image, size_t size, uint64_t arch,
                       const char *symbol, struct tkb_error *err)
 {
 	void *alone = malloc(size == 0 ? 1 : size);
-	int rc;
 
 	assert_non_null(alone);
 	memcpy(alone, image->data, size);
-	rc = tkb_elf_check_cubin((struct tkb_bytes){ alone, size }, image->name,
-	                         arch, symbol, err);
+	int rc = tkb_elf_check_cubin((struct tkb_bytes){ alone, size },
+	                             image->name, arch, symbol, err);
 	free(alone);
 	return rc;
 }
@@ -167,19 +161,14 @@ static int check(const struct image *image, uint64_t arch, const char *symbol,
 
 static void must_accept(const struct image *image)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(check(image, 90, "add_kernel", &err), &err);
+	OK(check(image, 90, "add_kernel", ERR));
 }
 
 static void must_refuse(const struct image *image, const char *message)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_FAILS(check(image, 90, "add_kernel", &err), TKB_ERR_CORRUPT, &err,
-	            message);
-	CHECK_INT(err.reason, TKB_REASON_BINARY);
-	CHECK_CONTAINS(err.message, image->name);
+	FAILS(check(image, 90, "add_kernel", ERR), TKB_ERR_CORRUPT, message);
+	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
+	CHECK_CONTAINS(ERR->message, image->name);
 }
 
 TEST(elf, cubins_of_cuda_12_and_13_are_whole)
@@ -216,15 +205,12 @@ static void refuse_other_archs(const struct image *image)
 {
 	static const unsigned others[] = { 1, 80, 89, 91, 100, 346, 0x5a00 };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(others); i++) {
-		struct tkb_error err = { 0 };
-
-		CHECK_FAILS(check(image, others[i], NULL, &err),
-		            TKB_ERR_CORRUPT, &err,
-		            text("'add_kernel.cubin' is for sm_90, its "
-		                 "metadata says sm_%u",
-		                 others[i]));
-		CHECK_INT(err.reason, TKB_REASON_BINARY);
+	EACH(i, others) {
+		FAILS(check(image, others[i], NULL, ERR), TKB_ERR_CORRUPT,
+		      text("'add_kernel.cubin' is for sm_90, its "
+		           "metadata says sm_%u",
+		           others[i]));
+		CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 	}
 }
 
@@ -241,30 +227,26 @@ TEST(elf, architecture_is_where_the_abi_version_has_it)
 {
 	struct image old = cuda_12_cubin();
 	struct image new = cuda_13_cubin();
-	struct tkb_error err = { 0 };
 
 	put(&old, HEADER(e_flags), 0xabcd0050u);
-	CHECK_OK(check(&old, 80, NULL, &err), &err);
-	CHECK_INT(check(&old, 0, NULL, &err), 0);
+	OK(check(&old, 80, NULL, ERR));
+	CHECK_INT(check(&old, 0, NULL, ERR), 0);
 	put(&new, HEADER(e_flags), 0xabcd6705u);
-	CHECK_OK(check(&new, 103, NULL, &err), &err);
-	CHECK_INT(check(&new, 0, NULL, &err), 0);
+	OK(check(&new, 103, NULL, ERR));
+	CHECK_INT(check(&new, 0, NULL, ERR), 0);
 
 	put(&old, EI_ABIVERSION, 1, 8);
-	CHECK_FAILS(check(&old, 80, NULL, &err), TKB_ERR_CORRUPT, &err,
-	            "is for sm_0");
+	FAILS(check(&old, 80, NULL, ERR), TKB_ERR_CORRUPT, "is for sm_0");
 	put(&new, EI_ABIVERSION, 1, 7);
-	CHECK_FAILS(check(&new, 103, NULL, &err), TKB_ERR_CORRUPT, &err,
-	            "is for sm_5");
+	FAILS(check(&new, 103, NULL, ERR), TKB_ERR_CORRUPT, "is for sm_5");
 }
 
 TEST(elf, architecture_in_an_unknown_encoding_proves_nothing)
 {
 	struct image cubin = cuda_13_cubin();
-	struct tkb_error err = { 0 };
 
 	put(&cubin, EI_ABIVERSION, 1, 9);
-	CHECK_OK(check(&cubin, 120, "add_kernel", &err), &err);
+	OK(check(&cubin, 120, "add_kernel", ERR));
 }
 
 TEST(elf, cubins_without_the_kernel_are_refused)
@@ -275,13 +257,11 @@ TEST(elf, cubins_without_the_kernel_are_refused)
 	const struct image images[] = { cuda_12_cubin(), cuda_13_cubin() };
 
 	for (size_t i = 0; i < 2 * TKB_COUNT_OF(others); i++) {
-		struct tkb_error err = { 0 };
-
-		CHECK_FAILS(check(&images[i % 2], 90, others[i / 2], &err),
-		            TKB_ERR_CORRUPT, &err,
-		            text("has no kernel '%s'", others[i / 2]));
-		CHECK_INT(err.reason, TKB_REASON_BINARY);
-		CHECK_OK(check(&images[i % 2], 90, NULL, &err), &err);
+		FAILS(check(&images[i % 2], 90, others[i / 2], ERR),
+		      TKB_ERR_CORRUPT,
+		      text("has no kernel '%s'", others[i / 2]));
+		CHECK_INT(ERR->reason, TKB_REASON_BINARY);
+		OK(check(&images[i % 2], 90, NULL, ERR));
 	}
 }
 
@@ -330,7 +310,7 @@ TEST(elf, offsets_and_counts_in_the_header_are_not_believed)
 	};
 	const struct image whole = cuda_12_cubin();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(changes); i++) {
+	EACH(i, changes) {
 		struct image changed = copy_of(&whole);
 
 		put(&changed, changes[i].at, changes[i].size, changes[i].value);
@@ -415,7 +395,7 @@ TEST(elf, symbols_without_a_string_table_have_no_names)
 	const uint64_t links[] = { 0, table, 0xffff, 0xffffffff };
 	struct image changed;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(links); i++) {
+	EACH(i, links) {
 		changed = copy_of(&whole);
 		put(&changed, SECTION(&whole, table, sh_link), links[i]);
 		must_refuse(&changed, "has no kernel");
@@ -440,7 +420,7 @@ TEST(elf, a_string_table_far_behind_the_file_is_not_read)
 
 	put(&cubin, SECTION(&cubin, strings, sh_type), SHT_NOBITS);
 	put(&cubin, SECTION(&cubin, strings, sh_size), UINT64_MAX);
-	for (size_t i = 0; i < TKB_COUNT_OF(offsets); i++) {
+	EACH(i, offsets) {
 		put(&cubin, SECTION(&cubin, strings, sh_offset), offsets[i]);
 		must_refuse(&cubin, "has no kernel");
 	}
@@ -474,14 +454,11 @@ TEST(elf, what_is_no_elf_file_is_refused)
 	struct image cubin = cuda_12_cubin();
 	struct image zeros = { test_alloc(1000), 1000, "zeros" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++) {
-		struct tkb_error err = { 0 };
-
-		CHECK_FAILS(tkb_elf_check_cubin(tkb_text(texts[i]), "k.cubin",
-		                                0, NULL, &err),
-		            TKB_ERR_CORRUPT, &err,
-		            "'k.cubin' is not an ELF file");
-		CHECK_INT(err.reason, TKB_REASON_BINARY);
+	EACH(i, texts) {
+		FAILS(tkb_elf_check_cubin(tkb_text(texts[i]), "k.cubin", 0,
+		                          NULL, ERR),
+		      TKB_ERR_CORRUPT, "'k.cubin' is not an ELF file");
+		CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 	}
 	must_refuse(&zeros, "is not an ELF file");
 	put(&cubin, EI_MAG3, 1, 'f');
@@ -509,7 +486,7 @@ TEST(elf, for_another_machine_is_no_cubin)
 		                             0xffff };
 	struct image cubin = cuda_12_cubin();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(machines); i++) {
+	EACH(i, machines) {
 		put(&cubin, HEADER(e_machine), machines[i]);
 		must_refuse(&cubin, "is not a cubin");
 	}
@@ -519,19 +496,16 @@ TEST(elf, code_objects_are_for_amds_machine_and_whole)
 {
 	struct image object = cuda_12_cubin();
 	const struct tkb_bytes bytes = { object.data, object.size };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", &err),
-	            TKB_ERR_CORRUPT, &err,
-	            "'k.hsaco' is not an AMD code object");
-	CHECK_INT(err.reason, TKB_REASON_BINARY);
+	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", ERR), TKB_ERR_CORRUPT,
+	      "'k.hsaco' is not an AMD code object");
+	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 
 	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
-	CHECK_OK(tkb_elf_check_hsaco(bytes, "k.hsaco", &err), &err);
-	CHECK_FAILS(
-		tkb_elf_check_hsaco(tkb_bytes_slice(bytes, 0, bytes.size - 1),
-	                            "k.hsaco", &err),
-		TKB_ERR_CORRUPT, &err, "is cut short");
+	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", ERR));
+	FAILS(tkb_elf_check_hsaco(tkb_bytes_slice(bytes, 0, bytes.size - 1),
+	                          "k.hsaco", ERR),
+	      TKB_ERR_CORRUPT, "is cut short");
 }
 
 /* Whatever it says, it is judged without a crash; sanitizers watch. */
@@ -540,17 +514,16 @@ TEST(elf, with_any_bit_flipped_is_accepted_or_refused)
 	struct image images[] = { cuda_12_cubin(), cuda_13_cubin() };
 	size_t refused = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(images); i++) {
+	EACH(i, images) {
 		const struct image *image = &images[i];
 		const struct tkb_bytes bytes = { image->data, image->size };
 
 		for (size_t bit = 0; bit < 8 * image->size; bit++) {
 			struct tkb_error err = { 0 };
-			int rc;
 
 			image->data[bit / 8] ^= (unsigned char)(1 << bit % 8);
-			rc = tkb_elf_check_cubin(bytes, "k.cubin", 90,
-			                         "add_kernel", &err);
+			int rc = tkb_elf_check_cubin(bytes, "k.cubin", 90,
+			                             "add_kernel", &err);
 			image->data[bit / 8] ^= (unsigned char)(1 << bit % 8);
 			CHECK(rc == 0 || (rc == TKB_ERR_CORRUPT &&
 			                  err.reason == TKB_REASON_BINARY));
@@ -563,10 +536,9 @@ TEST(elf, with_any_bit_flipped_is_accepted_or_refused)
 static int platform_of(const struct image *image, const char *name,
                        const char **out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf platform = TKB_BUF_INIT(256);
-	int rc;
+	BUF(platform, 256);
 
-	rc = tkb_elf_check_module(
+	int rc = tkb_elf_check_module(
 		(struct tkb_bytes){ image->data, image->size }, name, &platform,
 		err);
 	if (rc == 0)
@@ -579,9 +551,8 @@ static void must_be_for(const struct image *image, const char *name,
                         const char *wanted)
 {
 	const char *platform = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(platform_of(image, name, &platform, &err), &err);
+	OK(platform_of(image, name, &platform, ERR));
 	CHECK_STR(platform, wanted);
 }
 
@@ -668,15 +639,13 @@ TEST(elf, modules_are_shared_objects)
 	static const unsigned types[] = { ET_NONE, ET_REL, ET_EXEC, ET_CORE };
 	struct image shared = module();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(types); i++) {
+	EACH(i, types) {
 		const char *platform = NULL;
-		struct tkb_error err = { 0 };
 
 		put(&shared, HEADER(e_type), types[i]);
-		CHECK_FAILS(platform_of(&shared, "m.so", &platform, &err),
-		            TKB_ERR_CORRUPT, &err,
-		            "'m.so' is not a shared object");
-		CHECK_INT(err.reason, TKB_REASON_BINARY);
+		FAILS(platform_of(&shared, "m.so", &platform, ERR),
+		      TKB_ERR_CORRUPT, "'m.so' is not a shared object");
+		CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 	}
 }
 
@@ -688,13 +657,11 @@ TEST(elf, modules_with_any_byte_changed_are_accepted_or_refused)
 	for (size_t i = 0; i < TKB_COUNT_OF(masks) * shared.size; i++) {
 		const size_t at = i / TKB_COUNT_OF(masks);
 		const unsigned char mask = masks[i % TKB_COUNT_OF(masks)];
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf platform = TKB_BUF_INIT(256);
+		BUF(platform, 256);
 		struct tkb_error err = { 0 };
-		int rc;
 
 		shared.data[at] ^= mask;
-		rc = tkb_elf_check_module(
+		int rc = tkb_elf_check_module(
 			(struct tkb_bytes){ shared.data, shared.size }, "m.so",
 			&platform, &err);
 		shared.data[at] ^= mask;
@@ -710,13 +677,12 @@ TEST(elf, modules_with_endless_version_lists_are_judged)
 	const uint64_t needs = find_section(&shared, SHT_GNU_verneed);
 	const uint64_t at = get(&shared, SECTION(&shared, needs, sh_offset));
 	const char *platform = NULL;
-	struct tkb_error err = { 0 };
 
 	put(&shared, at + offsetof(Elf64_Verneed, vn_next), 4, 1);
-	CHECK_OK(platform_of(&shared, "m.so", &platform, &err), &err);
+	OK(platform_of(&shared, "m.so", &platform, ERR));
 	put(&shared, at + offsetof(Elf64_Verneed, vn_next), 4, UINT32_MAX);
 	put(&shared, at + offsetof(Elf64_Verneed, vn_aux), 4, UINT32_MAX);
-	CHECK_OK(platform_of(&shared, "m.so", &platform, &err), &err);
+	OK(platform_of(&shared, "m.so", &platform, ERR));
 	CHECK_STR(platform, "x86_64-glibc0.0");
 }
 

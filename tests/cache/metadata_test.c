@@ -25,11 +25,10 @@ static void must_be_refused(struct tkb_bytes json, const char *message)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_metadata metadata = { .hash = "untouched" };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_metadata_parse(json, "k.json", &arena, &metadata, &err),
-	            TKB_ERR_CORRUPT, &err, message);
-	CHECK_INT(err.reason, TKB_REASON_METADATA);
+	FAILS(tkb_metadata_parse(json, "k.json", &arena, &metadata, ERR),
+	      TKB_ERR_CORRUPT, message);
+	CHECK_INT(ERR->reason, TKB_REASON_METADATA);
 	CHECK_STR(metadata.hash, "untouched");
 }
 
@@ -71,13 +70,12 @@ TEST(metadata, of_any_shape_gives_what_it_has)
 		  { "", "k", "", { "", "", 0 } } },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const struct tkb_metadata *wanted = &cases[i].wanted;
 		TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 		struct tkb_metadata metadata = { 0 };
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(parse(cases[i].json, &arena, &metadata, &err), &err);
+		OK(parse(cases[i].json, &arena, &metadata, ERR));
 		CHECK_STR(metadata.hash, wanted->hash);
 		CHECK_STR(metadata.symbol, wanted->symbol);
 		CHECK_STR(metadata.version, wanted->version);
@@ -89,26 +87,24 @@ TEST(metadata, of_any_shape_gives_what_it_has)
 
 TEST(metadata, that_is_no_object_is_refused)
 {
-	static const char *const cases[] = {
-		"",
-		" ",
-		"{",
-		"{\"hash\": \"",
-		"{\"hash\": \"a\"",
-		"{\"hash\": \"a\"} x",
-		"{\"hash\": \"a\"}{}",
-		"{\"a\": [1, 2}",
-		"{\"target\": {\"arch\": }}",
-		"{\"target\": {\"arch\": 90}",
-		"{\"name\": \"\xff\"}",
-		"{\"a\": \"\xc3\"}",
-	};
+	static const char *const cases[] = { "",
+		                             " ",
+		                             "{",
+		                             "{\"hash\": \"",
+		                             "{\"hash\": \"a\"",
+		                             "{\"hash\": \"a\"} x",
+		                             "{\"hash\": \"a\"}{}",
+		                             "{\"a\": [1, 2}",
+		                             "{\"target\": {\"arch\": }}",
+		                             "{\"target\": {\"arch\": 90}",
+		                             "{\"name\": \"\xff\"}",
+		                             "{\"a\": \"\xc3\"}" };
 	static const char *const others[] = { "[]", "null", "\"{}\"", "1" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+	EACH(i, cases)
 		must_be_refused(tkb_text(cases[i]),
 		                "'k.json' is not JSON at byte");
-	for (size_t i = 0; i < TKB_COUNT_OF(others); i++)
+	EACH(i, others)
 		must_be_refused(tkb_text(others[i]),
 		                "'k.json' is not a JSON object");
 }
@@ -158,10 +154,8 @@ TEST(metadata, hash_gives_the_key_in_every_shape)
 {
 	static const char *const keys[] = { HASH, BASE64, BASE32 };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++) {
-		struct tkb_error err = { 0 };
-
-		CHECK_OK(check_key(HASH, keys[i], &err), &err);
+	EACH(i, keys) {
+		OK(check_key(HASH, keys[i], ERR));
 	}
 }
 
@@ -183,17 +177,14 @@ TEST(metadata, hash_of_another_key_is_refused)
 		BASE64,
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++) {
-		for (size_t j = 0; j < TKB_COUNT_OF(hashes); j++) {
-			struct tkb_error err = { 0 };
-
+	EACH(i, keys) {
+		EACH(j, hashes) {
 			if (strcmp(keys[i], hashes[j]) == 0)
 				continue;
-			CHECK_FAILS(check_key(hashes[j], keys[i], &err),
-			            TKB_ERR_CORRUPT, &err,
-			            text("hash '%.64s' is not the key's",
-			                 hashes[j]));
-			CHECK_INT(err.reason, TKB_REASON_HASH);
+			FAILS(check_key(hashes[j], keys[i], ERR),
+			      TKB_ERR_CORRUPT,
+			      text("hash '%.64s' is not the key's", hashes[j]));
+			CHECK_INT(ERR->reason, TKB_REASON_HASH);
 		}
 	}
 }
@@ -201,13 +192,10 @@ TEST(metadata, hash_of_another_key_is_refused)
 /* Triton 2, whose keys are MD5 in 32 digits. */
 TEST(metadata, without_a_hash_goes_with_a_key_of_triton_2)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(check_key("", MD5, &err), &err);
-	CHECK_OK(check_key(MD5, MD5, &err), &err);
-	CHECK_FAILS(check_key(HASH, MD5, &err), TKB_ERR_CORRUPT, &err,
-	            "is not the key's");
-	CHECK_INT(err.reason, TKB_REASON_HASH);
+	OK(check_key("", MD5, ERR));
+	OK(check_key(MD5, MD5, ERR));
+	FAILS(check_key(HASH, MD5, ERR), TKB_ERR_CORRUPT, "is not the key's");
+	CHECK_INT(ERR->reason, TKB_REASON_HASH);
 }
 
 static void check_binaries(const char *backend, const char *wanted)
@@ -216,7 +204,7 @@ static void check_binaries(const char *backend, const char *wanted)
 		                           "ptx",   "json",  "" };
 	const char *found = "";
 
-	for (size_t i = 0; i < TKB_COUNT_OF(all); i++) {
+	EACH(i, all) {
 		if (tkb_metadata_is_binary(backend, text("k.%s", all[i])))
 			found = text("%s %s", found, all[i]);
 	}
@@ -239,37 +227,28 @@ TEST(metadata, files_that_are_no_binary_may_hold_anything)
 		                             "k",     "cubin",  "k.cubin.txt" };
 	const struct tkb_metadata metadata = { .symbol = "k" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		struct tkb_error err = { 0 };
-
-		CHECK_OK(tkb_metadata_check_binary(&metadata, names[i],
-		                                   tkb_text(""), &err),
-		         &err);
+	EACH(i, names) {
+		OK(tkb_metadata_check_binary(&metadata, names[i], tkb_text(""),
+		                             ERR));
 	}
 }
 
 TEST(metadata, binaries_of_other_backends_are_not_empty)
 {
 	const struct tkb_metadata metadata = { .symbol = "k" };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_metadata_check_binary(&metadata, "k.spv", tkb_text("x"),
-	                                   &err),
-	         &err);
-	CHECK_OK(tkb_metadata_check_binary(&metadata, "k.zebin", tkb_text("x"),
-	                                   &err),
-	         &err);
-	CHECK_FAILS(tkb_metadata_check_binary(&metadata, "k.spv", tkb_text(""),
-	                                      &err),
-	            TKB_ERR_CORRUPT, &err, "'k.spv' is empty");
-	CHECK_INT(err.reason, TKB_REASON_BINARY);
-	CHECK_FAILS(tkb_metadata_check_binary(&metadata, "k.zebin",
-	                                      tkb_text(""), &err),
-	            TKB_ERR_CORRUPT, &err, "'k.zebin' is empty");
-	CHECK_FAILS(tkb_metadata_check_binary(&metadata, "k.hsaco",
-	                                      tkb_text("x"), &err),
-	            TKB_ERR_CORRUPT, &err, "'k.hsaco' is not an ELF file");
-	CHECK_INT(err.reason, TKB_REASON_BINARY);
+	OK(tkb_metadata_check_binary(&metadata, "k.spv", tkb_text("x"), ERR));
+	OK(tkb_metadata_check_binary(&metadata, "k.zebin", tkb_text("x"), ERR));
+	FAILS(tkb_metadata_check_binary(&metadata, "k.spv", tkb_text(""), ERR),
+	      TKB_ERR_CORRUPT, "'k.spv' is empty");
+	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
+	FAILS(tkb_metadata_check_binary(&metadata, "k.zebin", tkb_text(""),
+	                                ERR),
+	      TKB_ERR_CORRUPT, "'k.zebin' is empty");
+	FAILS(tkb_metadata_check_binary(&metadata, "k.hsaco", tkb_text("x"),
+	                                ERR),
+	      TKB_ERR_CORRUPT, "'k.hsaco' is not an ELF file");
+	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 }
 
 /* A fixture, and what all of its kernels' metadata says. */
@@ -319,11 +298,8 @@ static void check_files(const char *folder, const struct tkb_metadata *metadata)
 	for (; *names != NULL; names++) {
 		const struct tkb_bytes bytes =
 			read_file(text("%s/%s", folder, *names));
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(tkb_metadata_check_binary(metadata, *names, bytes,
-		                                   &err),
-		         &err);
+		OK(tkb_metadata_check_binary(metadata, *names, bytes, ERR));
 		cubins += tkb_name_ends_with(*names, ".cubin");
 	}
 	CHECK_INT(cubins, 1);
@@ -335,14 +311,11 @@ static bool check_kernel(const struct fixture *fixture, const char *folder,
 	const char *name = kernel_name(folder);
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_metadata metadata = { 0 };
-	struct tkb_error err = { 0 };
 
 	if (name == NULL)
 		return false;
-	CHECK_OK(tkb_metadata_parse(read_file(text("%s/%s.json", folder, name)),
-	                            text("%s.json", name), &arena, &metadata,
-	                            &err),
-	         &err);
+	OK(tkb_metadata_parse(read_file(text("%s/%s.json", folder, name)),
+	                      text("%s.json", name), &arena, &metadata, ERR));
 	CHECK_STR(metadata.version, fixture->version);
 	CHECK_STR(metadata.target.backend, "cuda");
 	CHECK_STR(metadata.target.arch, "90");
@@ -350,14 +323,14 @@ static bool check_kernel(const struct fixture *fixture, const char *folder,
 	/* Triton cuts a file's name at 150 bytes, but not the symbol. */
 	CHECK(strncmp(metadata.symbol, name, strlen(name)) == 0);
 	CHECK_INT(strlen(key), fixture->key_size);
-	CHECK_OK(tkb_metadata_check_key(&metadata, key, &err), &err);
+	OK(tkb_metadata_check_key(&metadata, key, ERR));
 	check_files(folder, &metadata);
 	return true;
 }
 
 TEST(metadata, of_every_kernel_of_the_fixtures_fits_its_key_and_binary)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const struct fixture *fixture = &fixtures[i];
 		const char *root = text("%s/%s", fixture->name, fixture->root);
 		size_t kernels = 0;
@@ -387,12 +360,12 @@ TEST(metadata, with_another_target_or_symbol_does_not_fit_the_cubin)
 		{ { .symbol = "gelu_kernel", .target = { "cuda", "90", 32 } },
 		  "'add_kernel.cubin' has no kernel 'gelu_kernel'" },
 	};
-	struct tkb_bytes cubin;
 
 	unpack("triton-3.6.0-cpu", "cache");
-	cubin = read_file("cache/.triton/cache/" BASE32 "/add_kernel.cubin");
+	struct tkb_bytes cubin =
+		read_file("cache/.triton/cache/" BASE32 "/add_kernel.cubin");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		struct tkb_error err = { 0 };
 		const int rc = tkb_metadata_check_binary(
 			&cases[i].metadata, "add_kernel.cubin", cubin, &err);
@@ -409,10 +382,9 @@ TEST(metadata, with_another_target_or_symbol_does_not_fit_the_cubin)
 static void check_bundle_opens(const char *root)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect_to_file(root, NULL, "x.tkb", NULL, &err), &err);
-	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, "x.tkb", NULL, ERR));
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
 	CHECK(tkb_bundle_entry_count(bundle) >= 4);
 	tkb_bundle_close(bundle);
 }
@@ -426,7 +398,7 @@ TEST(metadata, with_a_text_that_no_manifest_holds_spoils_no_bundle)
 
 	memset(endless, '6', 5000);
 	versions[3] = text("\"%s\"", endless);
-	for (size_t i = 0; i < TKB_COUNT_OF(versions); i++) {
+	EACH(i, versions) {
 		const char *root = text("%zu", i);
 
 		unpack("triton-3.6.0-cpu", root);
@@ -441,7 +413,7 @@ TEST(metadata, of_a_kernel_with_an_odd_name_spoils_no_bundle)
 {
 	static const char *const names[] = { ".", "..", " ", "a\"b" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		const char *root = text("%zu", i);
 		const char *folder = text("%s/.triton/cache/" BASE32, root);
 		const char *name = i == 3 ? "a\\\"b" : names[i];

@@ -34,13 +34,10 @@ static size_t count_strays(void)
 	TKB_AUTO(tkb_loader_close) struct tkb_loader loader = { 0 };
 	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
 	struct tkb_scanned_entry found = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_roots_open("cache", &roots, &err), &err);
-	CHECK_OK(tkb_loader_open(&loader, false, false, &err), &err);
-	CHECK_OK(tkb_scanned_entry_load(&loader, &roots.items[0], KEY, &found,
-	                                &err),
-	         &err);
+	OK(tkb_roots_open("cache", &roots, ERR));
+	OK(tkb_loader_open(&loader, false, false, ERR));
+	OK(tkb_scanned_entry_load(&loader, &roots.items[0], KEY, &found, ERR));
 	return found.stray_count;
 }
 
@@ -61,10 +58,8 @@ TEST(found, counts_what_else_is_in_the_folder)
 
 TEST(found, counts_no_less_than_nothing_where_a_file_comes_late)
 {
-	const char **names;
-
 	arrange();
-	names = list("cache/" KEY);
+	const char **names = list("cache/" KEY);
 	for (late = *names; strstr(late, ".ptx") == NULL; late = *++names)
 		;
 	CHECK_INT(count_strays(), 0);

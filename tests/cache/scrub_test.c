@@ -54,12 +54,11 @@ static void must_become(const char *group, const char *prefix, bool is_lean,
                         const char *wanted, uint32_t wanted_count)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(out, LIMIT);
 	struct tkb_group parsed = { 0 };
-	struct tkb_error err = { 0 };
 	uint32_t count = 42;
 
-	CHECK_OK(parse(tkb_text(group), &arena, &parsed, &err), &err);
+	OK(parse(tkb_text(group), &arena, &parsed, ERR));
 	tkb_group_rewrite(&parsed, tkb_text(prefix), is_lean, &out, &count);
 	must_be_text(&out, wanted);
 	CHECK_INT(count, wanted_count);
@@ -69,11 +68,10 @@ TEST(group, of_triton_3_lists_files_by_path)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_group group = { 0 };
-	struct tkb_error err = { 0 };
 	const char *json = "{\"child_paths\": {\"k.cubin\": \"/c/" KEY
 			   "/k.cubin\", \"k.json\": \"/c/" KEY "/k.json\"}}";
 
-	CHECK_OK(parse(tkb_text(json), &arena, &group, &err), &err);
+	OK(parse(tkb_text(json), &arena, &group, ERR));
 	CHECK(!group.is_list);
 	CHECK_INT(group.child_count, 2);
 	CHECK_STR(group.children[0].name, "k.cubin");
@@ -84,10 +82,9 @@ TEST(group, of_the_remote_cache_lists_files_by_name)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_group group = { 0 };
-	struct tkb_error err = { 0 };
 	const char *json = "{\"child_paths\": [\"k.cubin\", \"k\\u002ejson\"]}";
 
-	CHECK_OK(parse(tkb_text(json), &arena, &group, &err), &err);
+	OK(parse(tkb_text(json), &arena, &group, ERR));
 	CHECK(group.is_list);
 	CHECK_INT(group.child_count, 2);
 	CHECK_STR(group.children[0].name, "k.cubin");
@@ -152,7 +149,7 @@ TEST(group, that_cannot_be_understood_is_refused)
 		  "not JSON at byte" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+	EACH(i, cases)
 		must_be_refused(tkb_text(cases[i].json), TKB_REASON_GROUP,
 		                cases[i].message);
 }
@@ -210,7 +207,7 @@ TEST(group, with_a_name_that_no_file_can_have_is_refused)
 		"\\u007f", "\\udcff",   "\\ud800", "\\u0001",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		const char *list_of_one =
 			text("{\"child_paths\": [\"%s\"]}", names[i]);
 		const char *dict_of_one = text("{\"child_paths\": {\"%s\": "
@@ -272,7 +269,7 @@ TEST(group, paths_of_this_entry_are_known_wherever_it_was)
 		{ "/caf\xc3\xa9/" KEY "/k.json", "[REPLACE]/k.json" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+	EACH(i, cases)
 		must_become(group_of(cases[i].path), "[REPLACE]", false,
 		            group_of(cases[i].scrubbed), 1);
 }
@@ -313,7 +310,7 @@ TEST(group, paths_elsewhere_are_outside)
 		" ",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++)
+	EACH(i, paths)
 		must_be_refused(tkb_text(group_of(paths[i])),
 		                TKB_REASON_OUTSIDE, "not in this entry");
 }
@@ -338,7 +335,7 @@ TEST(group, with_the_sentinel_at_the_start_of_a_path_is_refused)
 		"\\u005B\\u0052EPLACE\\u005d/" KEY "/k.json",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++)
+	EACH(i, paths)
 		must_be_refused(tkb_text(group_of(paths[i])),
 		                TKB_REASON_SENTINEL, "holds '[REPLACE]'");
 }
@@ -356,7 +353,7 @@ TEST(group, with_the_sentinel_in_another_value_is_refused)
 		"{\"child_paths\": [\"k.json\", \"\\u005bREPLACE]\"]}",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(groups); i++)
+	EACH(i, groups)
 		must_be_refused(tkb_text(groups[i]), TKB_REASON_SENTINEL,
 		                "holds '[REPLACE]'");
 }
@@ -373,7 +370,7 @@ TEST(group, with_the_sentinel_where_no_value_begins_is_none)
 
 static const char *group_of_many(size_t count, bool is_list)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
+	BUF(buf, LIMIT);
 
 	tkb_buf_add_text(&buf, is_list ? "{\"child_paths\": ["
 	                               : "{\"child_paths\": {");
@@ -393,11 +390,9 @@ TEST(group, lists_at_most_63_files)
 	for (int is_list = 0; is_list < 2; is_list++) {
 		TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 		struct tkb_group group = { 0 };
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(parse(tkb_text(group_of_many(63, is_list != 0)),
-		               &arena, &group, &err),
-		         &err);
+		OK(parse(tkb_text(group_of_many(63, is_list != 0)), &arena,
+		         &group, ERR));
 		CHECK_INT(group.child_count, 63);
 		must_be_refused(tkb_text(group_of_many(64, is_list != 0)),
 		                TKB_REASON_LIMIT, "more than 63 files");
@@ -432,13 +427,11 @@ TEST(group, names_a_place_if_every_path_does)
 		{ "{\"child_paths\": [\"a\", \"b\"]}", "/anywhere", true },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 		struct tkb_group group = { 0 };
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(parse(tkb_text(cases[i].json), &arena, &group, &err),
-		         &err);
+		OK(parse(tkb_text(cases[i].json), &arena, &group, ERR));
 		CHECK_INT(tkb_group_names(&group, tkb_text(cases[i].place)),
 		          cases[i].names);
 	}
@@ -524,14 +517,12 @@ TEST(scrub, replaces_values_that_are_the_prefix_or_go_on_with_a_slash)
 		  "{\"/own/KEY\": \"[REPLACE]\"}", 1 },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-		struct tkb_error err = { 0 };
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(LIMIT);
 		uint32_t count = 42;
 
-		CHECK_OK(scrub(cases[i].json, &out, &count, &err), &err);
-		must_be_text(&out, cases[i].scrubbed);
+		OK(scrub(cases[i].json, out, &count, ERR));
+		must_be_text(out, cases[i].scrubbed);
 		CHECK_INT(count, cases[i].count);
 	}
 }
@@ -560,17 +551,15 @@ TEST(scrub, leaves_other_text_alone)
 		"\"see [REPLACE]/a\"",
 		"{\"[REPLACE]\": 1, \"[REPLACE]/a\": 2}",
 		"\"[REPLACE\"",
-		"\"[replace]\"",
+		"\"[replace]\""
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-		struct tkb_error err = { 0 };
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(LIMIT);
 		uint32_t count = 42;
 
-		CHECK_OK(scrub(cases[i], &out, &count, &err), &err);
-		must_be_text(&out, cases[i]);
+		OK(scrub(cases[i], out, &count, ERR));
+		must_be_text(out, cases[i]);
 		CHECK_INT(count, 0);
 	}
 }
@@ -583,19 +572,16 @@ TEST(scrub, refuses_values_that_begin_with_the_sentinel)
 		"\"[REPLACE]x\"",
 		"\"\\u005bREPLACE]/a\"",
 		"\"[\\u0052EPLACE\\u005D\"",
-		"{\"a\": \"/own/KEY/x\", \"b\": [[\"[REPLACE]\"]]}",
+		"{\"a\": \"/own/KEY/x\", \"b\": [[\"[REPLACE]\"]]}"
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-		struct tkb_error err = { 0 };
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(LIMIT);
 		uint32_t count = 42;
 
-		CHECK_FAILS(scrub(cases[i], &out, &count, &err),
-		            TKB_ERR_CORRUPT, &err,
-		            "'k.json' holds '[REPLACE]' already");
-		CHECK_INT(err.reason, TKB_REASON_SENTINEL);
+		FAILS(scrub(cases[i], out, &count, ERR), TKB_ERR_CORRUPT,
+		      "'k.json' holds '[REPLACE]' already");
+		CHECK_INT(ERR->reason, TKB_REASON_SENTINEL);
 		CHECK_INT(count, 42);
 	}
 }
@@ -610,27 +596,23 @@ TEST(scrub, refuses_what_is_not_json)
 	memset(deep, '[', 10000);
 	memset(deep + 10000, ']', 10000);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-		struct tkb_error err = { 0 };
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(LIMIT);
 		uint32_t count = 42;
 
-		CHECK_FAILS(scrub(cases[i], &out, &count, &err),
-		            TKB_ERR_CORRUPT, &err,
-		            "'k.json' is not JSON at byte");
-		CHECK_INT(err.reason, TKB_REASON_METADATA);
+		FAILS(scrub(cases[i], out, &count, ERR), TKB_ERR_CORRUPT,
+		      "'k.json' is not JSON at byte");
+		CHECK_INT(ERR->reason, TKB_REASON_METADATA);
 		CHECK_INT(count, 42);
 	}
 }
 
 TEST(scrub, says_that_the_result_is_too_long)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8);
-	struct tkb_error err = { 0 };
+	BUF(out, 8);
 	uint32_t count = 42;
 
-	CHECK_INT(scrub("\"/own/KEY\"", &out, &count, &err), TKB_ERR_TOO_LARGE);
+	CHECK_INT(scrub("\"/own/KEY\"", &out, &count, ERR), TKB_ERR_TOO_LARGE);
 	CHECK_INT(count, 42);
 }
 
@@ -658,14 +640,11 @@ TEST(restore, replaces_every_sentinel_at_the_start_of_a_value)
 		  "{\"[REPLACE]\": \"x[REPLACE]\"}", 0 },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-		struct tkb_error err = { 0 };
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(LIMIT);
 
-		CHECK_OK(restore(cases[i].json, cases[i].count, &out, &err),
-		         &err);
-		must_be_text(&out, cases[i].restored);
+		OK(restore(cases[i].json, cases[i].count, out, ERR));
+		must_be_text(out, cases[i].restored);
 	}
 }
 
@@ -674,28 +653,24 @@ TEST(restore, of_another_number_of_sentinels_fails)
 	static const char json[] = "[\"[REPLACE]/a\", \"[REPLACE]/b\"]";
 	static const uint32_t counts[] = { 0, 1, 3, UINT32_MAX };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(counts); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-		struct tkb_error err = { 0 };
+	EACH(i, counts) {
+		struct tkb_buf *out = test_buf(LIMIT);
 
-		CHECK_FAILS(restore(json, counts[i], &out, &err),
-		            TKB_ERR_CORRUPT, &err,
-		            text("'k.json' holds 2 sentinels, the manifest "
-		                 "says %u",
-		                 (unsigned)counts[i]));
-		CHECK_INT(err.reason, TKB_REASON_SENTINEL);
+		FAILS(restore(json, counts[i], out, ERR), TKB_ERR_CORRUPT,
+		      text("'k.json' holds 2 sentinels, the manifest "
+		           "says %u",
+		           (unsigned)counts[i]));
+		CHECK_INT(ERR->reason, TKB_REASON_SENTINEL);
 	}
 }
 
 TEST(restore, of_what_is_not_json_fails)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-	struct tkb_error err = { 0 };
+	BUF(out, LIMIT);
 
-	CHECK_FAILS(restore("[\"[REPLACE]\"", 1, &out, &err), TKB_ERR_CORRUPT,
-	            &err, "'k.json' is not JSON");
-	CHECK_INT(err.reason, TKB_REASON_METADATA);
+	FAILS(restore("[\"[REPLACE]\"", 1, &out, ERR), TKB_ERR_CORRUPT,
+	      "'k.json' is not JSON");
+	CHECK_INT(ERR->reason, TKB_REASON_METADATA);
 }
 
 /* A folder whose name takes every kind of escape. */
@@ -715,41 +690,35 @@ static const char odd_metadata[] = "{\"cache_dir\": \"" ODD_ESCAPED
 TEST(restore, writes_an_odd_path_as_pythons_json_dumps_does)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf place = TKB_BUF_INIT(LIMIT);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
+	BUF(place, LIMIT);
+	BUF(out, LIMIT);
 	struct tkb_group group = { 0 };
-	struct tkb_error err = { 0 };
 
 	tkb_json_escape_python(tkb_text(odd_place), &place);
-	CHECK_OK(tkb_restore(
-			 tkb_text("{\"child_paths\": {\"k.cubin\": \"[REPLACE]/"
-	                          "k.cubin\", \"k.json\": "
-	                          "\"[REPLACE]/k.json\"}}"),
-			 "__grp__k.json", tkb_buf_bytes(&place), 2, &out, &err),
-	         &err);
+	OK(tkb_restore(tkb_text("{\"child_paths\": {\"k.cubin\": \"[REPLACE]/"
+	                        "k.cubin\", \"k.json\": "
+	                        "\"[REPLACE]/k.json\"}}"),
+	               "__grp__k.json", tkb_buf_bytes(&place), 2, &out, ERR));
 	must_be_text(&out, odd_group);
 
-	CHECK_OK(parse(tkb_buf_bytes(&out), &arena, &group, &err), &err);
+	OK(parse(tkb_buf_bytes(&out), &arena, &group, ERR));
 	CHECK(tkb_group_names(&group, tkb_buf_bytes(&place)));
 }
 
 TEST(scrub, knows_an_odd_path_as_python_wrote_it)
 {
 	const struct tkb_bytes prefix = tkb_text(odd_place);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf again = TKB_BUF_INIT(LIMIT);
-	struct tkb_error err = { 0 };
+	BUF(out, LIMIT);
+	BUF(again, LIMIT);
 	uint32_t count = 0;
 
-	CHECK_OK(tkb_scrub(tkb_text(odd_metadata), "k.json", &prefix, 1, &out,
-	                   &count, &err),
-	         &err);
+	OK(tkb_scrub(tkb_text(odd_metadata), "k.json", &prefix, 1, &out, &count,
+	             ERR));
 	must_be_text(&out, "{\"cache_dir\": \"[REPLACE]\", "
 	                   "\"x\": [\"[REPLACE]/k.json\"]}");
 	CHECK_INT(count, 2);
-	CHECK_OK(tkb_restore(tkb_buf_bytes(&out), "k.json",
-	                     tkb_text(ODD_ESCAPED), count, &again, &err),
-	         &err);
+	OK(tkb_restore(tkb_buf_bytes(&out), "k.json", tkb_text(ODD_ESCAPED),
+	               count, &again, ERR));
 	must_be_text(&again, odd_metadata);
 	must_become(odd_group, TKB_SENTINEL, false,
 	            "{\"child_paths\": {\"k.cubin\": \"[REPLACE]/k.cubin\", "
@@ -786,14 +755,12 @@ static void scrub_file(struct tkb_bytes bytes, const char *name,
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_bytes prefix = tkb_text(place);
 	struct tkb_group group = { 0 };
-	struct tkb_error err = { 0 };
 
 	if (!tkb_name_is_group(name)) {
-		CHECK_OK(tkb_scrub(bytes, name, &prefix, 1, out, count, &err),
-		         &err);
+		OK(tkb_scrub(bytes, name, &prefix, 1, out, count, ERR));
 		return;
 	}
-	CHECK_OK(tkb_group_parse(bytes, key, &arena, &group, &err), &err);
+	OK(tkb_group_parse(bytes, key, &arena, &group, ERR));
 	CHECK(tkb_group_names(&group, prefix));
 	tkb_group_rewrite(&group, tkb_text(TKB_SENTINEL), false, out, count);
 	CHECK_INT(*count, group.child_count);
@@ -803,16 +770,14 @@ static void check_identity(const char *path, const char *name, const char *key,
                            const char *place)
 {
 	const struct tkb_bytes bytes = read_file(path);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf packed = TKB_BUF_INIT(LIMIT);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
-	struct tkb_error err = { 0 };
+	BUF(packed, LIMIT);
+	BUF(out, LIMIT);
 	uint32_t count = 0;
 
 	scrub_file(bytes, name, key, place, &packed, &count);
 	CHECK(memmem(packed.data, packed.size, place, strlen(place)) == NULL);
-	CHECK_OK(tkb_restore(tkb_buf_bytes(&packed), name, tkb_text(place),
-	                     count, &out, &err),
-	         &err);
+	OK(tkb_restore(tkb_buf_bytes(&packed), name, tkb_text(place), count,
+	               &out, ERR));
 	if (!tkb_bytes_equal(tkb_buf_bytes(&out), bytes))
 		fail_msg("'%s' is not what it was", path);
 }
@@ -838,7 +803,7 @@ TEST(restore, undoes_the_scrub_of_every_file_of_the_fixtures)
 {
 	size_t checked = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const char *root =
 			text("%s/%s", fixtures[i].name, fixtures[i].root);
 		const char *recorded = text("/home/serve/%s", fixtures[i].root);

@@ -16,12 +16,10 @@ static const char *const fixtures[] = {
 
 static void collect(const char *root, bool strips, const char *path)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options),
+	const struct tkb_collect_options options = { SIZED(options),
 		                                     .is_stripped = strips };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect_to_file(root, &options, path, NULL, &err), &err);
+	OK(tkb_collect_to_file(root, &options, path, NULL, ERR));
 }
 
 /* All files of a bundle, one after another. */
@@ -55,11 +53,10 @@ static struct contents *read_all(const char *path)
 	struct contents *contents = test_alloc(sizeof(*contents));
 	const struct tkb_file_visitor visitor = { keep, contents };
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	OK(tkb_bundle_open(path, &bundle, ERR));
 	contents->bundle = bundle;
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
+	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
 	tkb_bundle_close(bundle);
 	return contents;
 }
@@ -80,7 +77,7 @@ static void check_names_no_file(const char *name, struct tkb_bytes bytes)
 
 	if (ends_with(name, ".json") || ends_with(name, ".so"))
 		return;
-	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
+	EACH(i, words) {
 		if (memmem(bytes.data, bytes.size, words[i],
 		           strlen(words[i])) != NULL)
 			fail_msg("'%s' holds '%s'", name, words[i]);
@@ -146,15 +143,13 @@ static const char *root_of(const char *fixture)
 
 TEST(strip, leaves_no_name_of_a_source_file_and_all_else)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const char *root = root_of(fixtures[i]);
-		const struct contents *was;
-		const struct contents *is;
 
 		collect(root, false, "was.tkb");
 		collect(root, true, "is.tkb");
-		was = read_all("was.tkb");
-		is = read_all("is.tkb");
+		const struct contents *was = read_all("was.tkb");
+		const struct contents *is = read_all("is.tkb");
 		CHECK(was->count > 10);
 		CHECK_INT(was->count, is->count);
 		for (size_t j = 0; j < was->count; j++) {
@@ -189,18 +184,15 @@ TEST(strip, is_the_same_twice_and_verifies_where_it_is_emitted)
 TEST(strip, of_ptx_assembles_to_the_same_code)
 {
 	const char *ptxas = getenv("TKB_TEST_PTXAS");
-	const struct contents *was;
-	const struct contents *is;
-	const char *root;
 	size_t count = 0;
 
 	if (ptxas == NULL)
 		skip();
-	root = root_of("triton-3.6.0-h100");
+	const char *root = root_of("triton-3.6.0-h100");
 	collect(root, false, "was.tkb");
 	collect(root, true, "is.tkb");
-	was = read_all("was.tkb");
-	is = read_all("is.tkb");
+	const struct contents *was = read_all("was.tkb");
+	const struct contents *is = read_all("is.tkb");
 	for (size_t i = 0; i < was->count && count < 6; i++) {
 		if (!ends_with(was->name[i], ".ptx"))
 			continue;
@@ -272,25 +264,22 @@ static struct tkb_bytes section_of(char *cubin, const char *wanted)
 TEST(strip, leaves_a_line_table_of_dwarf_5)
 {
 	const char *root = root_of("triton-3.6.0-h100");
-	const struct contents *all;
 	size_t i = 0;
 
 	collect(root, false, "x.tkb");
-	all = read_all("x.tkb");
+	const struct contents *all = read_all("x.tkb");
 	while (!ends_with(all->name[i], ".cubin"))
 		i++;
 	for (int is_newer = 0; is_newer < 2; is_newer++) {
 		const uint16_t version = 5;
 		char *cubin = test_alloc(all->files[i].size);
-		struct tkb_bytes table;
-		char *before;
 
 		memcpy(cubin, all->files[i].data, all->files[i].size);
-		table = section_of(cubin, ".debug_line");
+		struct tkb_bytes table = section_of(cubin, ".debug_line");
 		if (is_newer)
 			memcpy((char *)(uintptr_t)table.data + 4, &version,
 			       sizeof(version));
-		before = test_alloc(table.size);
+		char *before = test_alloc(table.size);
 		memcpy(before, table.data, table.size);
 		tkb_strip_locations("k.cubin", (unsigned char *)cubin,
 		                    all->files[i].size);
@@ -305,16 +294,15 @@ TEST(strip, survives_what_is_cut_short_or_overwritten)
 	static const char *const endings[] = { ".cubin", ".ptx", ".llir",
 		                               ".ttgir" };
 	const char *root = root_of("triton-3.6.0-cpu");
-	const struct contents *all;
 	uint32_t random = 1;
 
 	collect(root, false, "x.tkb");
-	all = read_all("x.tkb");
+	const struct contents *all = read_all("x.tkb");
 	for (size_t i = 0; i < all->count; i++) {
 		const struct tkb_bytes of = all->files[i];
 		bool is_wanted = false;
 
-		for (size_t j = 0; j < TKB_COUNT_OF(endings); j++)
+		EACH(j, endings)
 			is_wanted = is_wanted ||
 			            ends_with(all->name[i], endings[j]);
 		for (size_t j = 0; is_wanted && j < 200; j++) {

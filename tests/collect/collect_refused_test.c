@@ -86,10 +86,9 @@ static void call_it(const char *folder, const struct damage *damage)
 static void write_over_limit(const char *folder, const struct damage *damage)
 {
 	const char *path = path_of(folder, damage);
-	int fd;
 
 	remove_file(path);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	CHECK(fd >= 0);
 	CHECK_INT(ftruncate(fd, 64 * 1024 * 1024 + 1), 0);
 	(void)close(fd);
@@ -491,17 +490,14 @@ static const char *key_of(const struct damage *damage)
 /* The library leaves it out, packs the other one, and says why. */
 static const char *check_left_out(const struct damage *damage, const char *root)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options), .watch = watch_with(&seen)
+		SIZED(options), .watch = watch_with(&seen)
 	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 	size_t index;
 
-	CHECK_OK(tkb_collect_to_file(root, &options, "rest.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file(root, &options, "rest.tkb", &report, ERR));
 	if (report.left_out_count != 1 || seen.reason != damage->reason ||
 	    strstr(seen.message, damage->part) == NULL)
 		fail_msg("%s: left out %d, %s: %s", damage->name,
@@ -512,11 +508,11 @@ static const char *check_left_out(const struct damage *damage, const char *root)
 	CHECK_INT(seen.collected_count, 1);
 	CHECK_STR(seen.key, key_of(damage));
 
-	CHECK_OK(tkb_bundle_open("rest.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("rest.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 1);
-	CHECK_INT(tkb_bundle_find(bundle, key_of(damage), &index, &err),
+	CHECK_INT(tkb_bundle_find(bundle, key_of(damage), &index, ERR),
 	          TKB_MISS);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 	return text("left out %s: %s: %s\n", seen.key,
 	            tkb_reason_name(seen.reason), seen.message);
 }
@@ -534,27 +530,24 @@ static size_t count_lines(const char *all)
 TEST(collect_refused, leaves_out_what_is_damaged_and_says_why)
 {
 	const char *lines[TKB_COUNT_OF(damages)];
-	struct tkb_error err = { 0 };
-	struct outcome outcome;
-	struct outcome strict;
 
 	make_folder("damaged");
 	make_folder("damaged/triton");
-	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
+	EACH(i, damages) {
 		do_damage(&damages[i], root_of(i));
 		lines[i] = check_left_out(&damages[i], root_of(i));
 	}
 
-	CHECK_OK(tkb_collect_to_file("damaged", NULL, "rest.tkb", NULL, &err),
-	         &err);
-	outcome = run(program(), "collect", "damaged", "-o", "p.tkb", NULL);
-	strict = run(program(), "collect", "damaged", "-o", "s.tkb", "--strict",
-	             NULL);
+	OK(tkb_collect_to_file("damaged", NULL, "rest.tkb", NULL, ERR));
+	struct outcome outcome =
+		run(program(), "collect", "damaged", "-o", "p.tkb", NULL);
+	struct outcome strict = run(program(), "collect", "damaged", "-o",
+	                            "s.tkb", "--strict", NULL);
 	CHECK_INT(outcome.status, 4);
 	CHECK_INT(strict.status, 1);
 	CHECK(!exists("s.tkb"));
 	CHECK_INT(count_lines(outcome.err), TKB_COUNT_OF(damages));
-	for (size_t i = 0; i < TKB_COUNT_OF(damages); i++) {
+	EACH(i, damages) {
 		CHECK_CONTAINS(outcome.err, lines[i]);
 		CHECK_CONTAINS(strict.err, lines[i]);
 	}
@@ -571,17 +564,13 @@ TEST(collect_refused, leaves_out_a_group_file_of_any_length_but_its_own)
 		struct seen seen = { 0 };
 		const char *const keys[] = { ADD };
 		const struct tkb_collect_options options = {
-			.struct_size = sizeof(options),
-			.keys = keys,
-			.key_count = 1,
-			.is_dry_run = true,
-			.watch = watch_with(&seen)
+			SIZED(options), .keys = keys, .key_count = 1,
+			.is_dry_run = true, .watch = watch_with(&seen)
 		};
-		struct tkb_error err = { 0 };
 
 		write_file(group_of_add(root),
 		           (struct tkb_bytes){ whole.data, size });
-		CHECK_OK(tkb_collect(root, &options, NULL, NULL, &err), &err);
+		OK(tkb_collect(root, &options, NULL, NULL, ERR));
 		CHECK_INT(seen.left_out_count, 1);
 		CHECK_INT(seen.collected_count, 0);
 		CHECK_INT(seen.reason, TKB_REASON_GROUP);
@@ -621,7 +610,7 @@ static void die_of_signals(void)
 	static const int signals[] = { SIGABRT, SIGBUS,  SIGFPE,
 		                       SIGILL,  SIGSEGV, SIGSYS };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(signals); i++)
+	EACH(i, signals)
 		(void)signal(signals[i], SIG_DFL);
 }
 
@@ -634,21 +623,19 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 	             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *const keys[] = { key };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.keys = keys,
 		.key_count = key != NULL,
 		.is_dry_run = path == NULL,
 		.threads = 1,
 		.watch = watch_with(&shared->seen),
 	};
-	struct attempt attempt;
 	int status = 0;
-	pid_t child;
 
 	CHECK(shared != MAP_FAILED);
 	shared->report.struct_size = sizeof(shared->report);
 	CHECK_INT(chmod(test_folder(), 0755), 0);
-	child = fork();
+	pid_t child = fork();
 	if (child == 0) {
 		die_of_signals();
 		if (geteuid() == 0 &&
@@ -663,7 +650,7 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 	}
 	CHECK(child > 0);
 	CHECK_INT(waitpid(child, &status, 0), child);
-	attempt = *shared;
+	struct attempt attempt = *shared;
 	(void)munmap(shared, sizeof(*shared));
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
 		print_message("cannot be somebody else in '%s'\n",
@@ -677,13 +664,12 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 static void check_unreadable(const char *root, const char *path,
                              const char *part)
 {
-	struct attempt got;
 	struct stat status;
 
 	CHECK_INT(stat(path, &status), 0);
 	CHECK_INT(chmod(path, 0), 0);
 
-	got = collect_as_nobody(root, NULL, NULL);
+	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
 	CHECK_INT(chmod(path, status.st_mode), 0);
 	CHECK_INT(got.rc, 0);
@@ -699,7 +685,7 @@ TEST(collect_refused, leaves_out_an_entry_with_an_unreadable_file)
 {
 	const char *root = small_cache();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(one_of_each); i++)
+	EACH(i, one_of_each)
 		check_unreadable(root, in(root, ADD, one_of_each[i]),
 		                 text("%s'", one_of_each[i]));
 }
@@ -715,12 +701,11 @@ TEST(collect_refused, passes_over_an_unreadable_folder_that_is_no_key)
 {
 	const char *root = small_cache();
 	const char *path = text("%s/lost+found", root);
-	struct attempt got;
 
 	make_folder(path);
 	CHECK_INT(chmod(path, 0), 0);
 
-	got = collect_as_nobody(root, NULL, NULL);
+	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
 	CHECK_INT(got.rc, 0);
 	CHECK_STR(got.seen.message, "");
@@ -732,11 +717,10 @@ TEST(collect_refused, passes_over_an_unreadable_folder_that_is_no_key)
 TEST(collect_refused, fails_where_the_root_cannot_be_read)
 {
 	const char *root = small_cache();
-	struct attempt got;
 
 	CHECK_INT(chmod(root, 0), 0);
 
-	got = collect_as_nobody(root, NULL, NULL);
+	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
 	CHECK_INT(got.rc, TKB_ERR_IO);
 	CHECK_CONTAINS(got.err.message, root);
@@ -746,12 +730,11 @@ TEST(collect_refused, fails_where_the_root_cannot_be_read)
 TEST(collect_refused, fails_where_the_bundle_cannot_be_written)
 {
 	const char *root = small_cache();
-	struct attempt got;
 
 	make_folder("closed");
 	CHECK_INT(chmod("closed", 0555), 0);
 
-	got = collect_as_nobody(root, NULL, "closed/b.tkb");
+	struct attempt got = collect_as_nobody(root, NULL, "closed/b.tkb");
 
 	CHECK_INT(got.rc, TKB_ERR_IO);
 	CHECK_CONTAINS(got.err.message, "'closed/b.tkb'");
@@ -823,37 +806,31 @@ static void check_meddled(struct meddler *meddler, const char *key,
                           enum tkb_reason reason, const char *part,
                           bool is_early)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.threads = 1,
 		.watch =
 			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = meddler,
+				SIZED(struct tkb_watch), .self = meddler,
 				.on_result = meddler_result,
 				.on_progress = is_early ? NULL : after_reading,
 				.is_cancelled =
 					is_early ? before_reading : NULL },
 	};
 	const struct tkb_collect_options count = {
-		.struct_size = sizeof(count),
+		SIZED(count),
 		.is_dry_run = true,
 		.threads = 1,
 		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = meddler,
-				.is_cancelled = count_call },
+			&(const struct tkb_watch){ SIZED(struct tkb_watch),
+		                                   .self = meddler,
+		                                   .is_cancelled = count_call },
 	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 	size_t index;
 
-	CHECK_OK(tkb_collect(meddler->root, &count, NULL, NULL, &err), &err);
-	CHECK_OK(tkb_collect_to_file(meddler->root, &options, "b.tkb", &report,
-	                             &err),
-	         &err);
+	OK(tkb_collect(meddler->root, &count, NULL, NULL, ERR));
+	OK(tkb_collect_to_file(meddler->root, &options, "b.tkb", &report, ERR));
 
 	CHECK(meddler->is_done);
 	CHECK_INT(report.collected_count, 4);
@@ -862,9 +839,9 @@ static void check_meddled(struct meddler *meddler, const char *key,
 	CHECK_STR(tkb_reason_name(meddler->seen.reason),
 	          tkb_reason_name(reason));
 	CHECK_CONTAINS(meddler->seen.message, part);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	CHECK_INT(tkb_bundle_find(bundle, key, &index, &err), TKB_MISS);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	CHECK_INT(tkb_bundle_find(bundle, key, &index, ERR), TKB_MISS);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 static void rewrite_ptx(struct meddler *meddler)
@@ -929,7 +906,7 @@ TEST(collect_refused, leaves_out_an_entry_that_changes_meanwhile)
 	};
 	const char *root = small_cache();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		struct meddler meddler = { .root = text("meddled-%zu", i),
 			                   .act = cases[i].act };
 

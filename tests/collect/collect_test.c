@@ -33,24 +33,19 @@ static int add_to_buf(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 /* What `root` gives, with all defaults. */
 static struct tkb_bytes collected(const char *root)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
-	const struct tkb_sink sink = { add_to_buf, &buf };
-	struct tkb_error err = { 0 };
-	char *kept;
+	struct tkb_buf *buf = test_buf((size_t)1 << 30);
+	const struct tkb_sink sink = { add_to_buf, buf };
 
-	CHECK_OK(tkb_collect(root, NULL, &sink, NULL, &err), &err);
-	kept = test_alloc(buf.size);
-	memcpy(kept, buf.data, buf.size);
-	return (struct tkb_bytes){ kept, buf.size };
+	OK(tkb_collect(root, NULL, &sink, NULL, ERR));
+	char *kept = test_alloc(buf->size);
+	memcpy(kept, buf->data, buf->size);
+	return (struct tkb_bytes){ kept, buf->size };
 }
 
 static const struct tkb_entry *entry_of(const struct tkb_bundle *bundle,
                                         const char *key, size_t *index_out)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_find(bundle, key, index_out, &err), &err);
+	OK(tkb_bundle_find(bundle, key, index_out, ERR));
 	return tkb_bundle_entry(bundle, *index_out);
 }
 
@@ -58,24 +53,20 @@ static const struct tkb_entry *entry_of(const struct tkb_bundle *bundle,
 static struct tkb_bytes packed_file(const struct tkb_bundle *bundle,
                                     const char *key, const char *name)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
-	const struct tkb_sink sink = { add_to_buf, &buf };
-	struct tkb_error err = { 0 };
-	const struct tkb_entry *entry;
+	struct tkb_buf *buf = test_buf((size_t)1 << 30);
+	const struct tkb_sink sink = { add_to_buf, buf };
 	size_t index = 0;
 	size_t file = 0;
-	char *kept;
 
-	entry = entry_of(bundle, key, &index);
+	const struct tkb_entry *entry = entry_of(bundle, key, &index);
 	while (file < entry->file_count &&
 	       strcmp(entry->files[file].name, name) != 0)
 		file++;
 	CHECK(file < entry->file_count);
-	CHECK_OK(tkb_bundle_read(bundle, index, file, &sink, &err), &err);
-	kept = test_alloc(buf.size);
-	memcpy(kept, buf.data, buf.size);
-	return (struct tkb_bytes){ kept, buf.size };
+	OK(tkb_bundle_read(bundle, index, file, &sink, ERR));
+	char *kept = test_alloc(buf->size);
+	memcpy(kept, buf->data, buf->size);
+	return (struct tkb_bytes){ kept, buf->size };
 }
 
 /* Are all files of the entry's folder packed, with the bytes they have? */
@@ -100,23 +91,20 @@ static void check_whole(const struct tkb_bundle *bundle, size_t index,
 /* Every entry is collected, whole. */
 static void check_all(const char *root, size_t entry_count)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options), .watch = watch_with(&seen)
+		SIZED(options), .watch = watch_with(&seen)
 	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_collect_to_file(root, &options, "all.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file(root, &options, "all.tkb", &report, ERR));
 	CHECK_STR(seen.message, "");
 	CHECK_INT(report.left_out_count, 0);
 	CHECK_INT(report.collected_count, entry_count);
-	CHECK_OK(tkb_bundle_open("all.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("all.tkb");
 	for (size_t i = 0; i < entry_count; i++)
 		check_whole(bundle, i, root, RECORDED);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 /*
@@ -159,13 +147,10 @@ static void check_collected(const struct fixture *fixture, const char *folder,
 	const size_t entry_count = fixture->kernel_count +
 	                           fixture->module_count +
 	                           fixture->autotune_count;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 	uint64_t size = 0;
 
-	CHECK_OK(tkb_collect_to_file(folder, NULL, "b.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file(folder, NULL, "b.tkb", &report, ERR));
 	CHECK_INT(report.collected_count, entry_count);
 	CHECK_INT(report.left_out_count, 0);
 	CHECK_INT(report.unfinished_count, 0);
@@ -175,7 +160,7 @@ static void check_collected(const struct fixture *fixture, const char *folder,
 	CHECK_INT(report.bundle_size, read_file("b.tkb").size);
 	CHECK_INT(report.is_inductor, strcmp(folder, root) != 0);
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_STR(tkb_bundle_profile(bundle), "full");
 	CHECK_INT(tkb_bundle_entry_count(bundle), entry_count);
 	CHECK_INT(count_kind(bundle, TKB_KIND_KERNEL), fixture->kernel_count);
@@ -191,7 +176,7 @@ static void check_collected(const struct fixture *fixture, const char *folder,
 		check_whole(bundle, i, root, recorded);
 	}
 	CHECK_INT(report.size, size);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 static const struct fixture fixtures[] = {
@@ -210,7 +195,7 @@ static const struct fixture fixtures[] = {
 
 TEST(collect, packs_all_of_every_triton)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const char *root = text("%s/%s/.triton/cache", test_folder(),
 		                        fixtures[i].name);
 
@@ -233,16 +218,13 @@ TEST(collect, packs_all_of_inductor)
 
 TEST(collect, gives_a_module_its_platform)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = cache_of("triton-3.6.0-h100");
-	struct tkb_error err = { 0 };
-	const struct tkb_entry *entry;
 	size_t index = 0;
 
-	CHECK_OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	entry = entry_of(bundle, H100_LAUNCHER, &index);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	const struct tkb_entry *entry = entry_of(bundle, H100_LAUNCHER, &index);
 	CHECK_INT(entry->kind, TKB_KIND_MODULE);
 	CHECK_STR(entry->name, "__triton_launcher");
 	CHECK(strncmp(entry->platform, "x86_64-glibc2.", 14) == 0);
@@ -251,16 +233,13 @@ TEST(collect, gives_a_module_its_platform)
 
 TEST(collect, packs_autotune_timings_under_their_function)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_error err = { 0 };
-	const struct tkb_entry *entry;
 	size_t index = 0;
 
-	CHECK_OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	entry = entry_of(bundle, AUTOTUNE, &index);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	const struct tkb_entry *entry = entry_of(bundle, AUTOTUNE, &index);
 	CHECK_INT(entry->kind, TKB_KIND_AUTOTUNE);
 	CHECK_STR(entry->name, "gelu_kernel");
 	CHECK_INT(entry->file_count, 1);
@@ -268,18 +247,16 @@ TEST(collect, packs_autotune_timings_under_their_function)
 
 TEST(collect, packs_a_group_file_that_is_a_list)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 	size_t index = 0;
 
 	write_text(group_of_add(root), list_of_add);
 
-	CHECK_OK(tkb_collect_to_file(root, NULL, "b.tkb", &report, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, "b.tkb", &report, ERR));
 	CHECK_INT(report.collected_count, 5);
 	CHECK_INT(report.moved_count, 3);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(entry_of(bundle, ADD, &index)->file_count, ADD_FILES);
 	check_whole(bundle, index, root, RECORDED);
 }
@@ -299,14 +276,13 @@ TEST(collect, packs_a_key_of_triton_2_whose_metadata_has_no_hash)
 TEST(collect, packs_an_entry_that_lies_where_its_group_file_says)
 {
 	const char *root = small_cache();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	struct tkb_collect_report report = { SIZED(report) };
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
-	struct tkb_error err = { 0 };
 
 	replace_in_file(group_of_add(root), RECORDED, root);
 
-	CHECK_OK(tkb_collect(root, &dry, NULL, &report, &err), &err);
+	OK(tkb_collect(root, &dry, NULL, &report, ERR));
 	CHECK_INT(report.collected_count, 5);
 	CHECK_INT(report.moved_count, 3);
 }
@@ -327,15 +303,13 @@ TEST(collect, packs_the_same_from_a_group_file_of_any_place)
 
 TEST(collect, puts_the_sentinel_for_each_path_in_a_group_file)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_error err = { 0 };
-	struct tkb_bytes packed;
 
-	CHECK_OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	packed = packed_file(bundle, ADD, "__grp__add_kernel.json");
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bytes packed =
+		packed_file(bundle, ADD, "__grp__add_kernel.json");
 	check_same(packed, replace(read_file(group_of_add(root)),
 	                           RECORDED "/" ADD, TKB_SENTINEL));
 	CHECK(memmem(packed.data, packed.size, "serve", 5) == NULL);
@@ -343,10 +317,7 @@ TEST(collect, puts_the_sentinel_for_each_path_in_a_group_file)
 
 TEST(collect, puts_the_sentinel_for_paths_in_other_json_files)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_error err = { 0 };
-	struct tkb_bytes packed;
 
 	edit_file(in(root, ADD, "add_kernel.json"), "\"shared\": 0",
 	          text("\"a\": \"" RECORDED "/" ADD "/x\", "
@@ -354,10 +325,10 @@ TEST(collect, puts_the_sentinel_for_paths_in_other_json_files)
 	               "\"c\": \"" RECORDED "/" ADD "x\", \"shared\": 0",
 	               root));
 
-	CHECK_OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	packed = packed_file(bundle, ADD, "add_kernel.json");
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bytes packed = packed_file(bundle, ADD, "add_kernel.json");
 	CHECK_CONTAINS(packed.data, "\"a\": \"[REPLACE]/x\", "
 	                            "\"b\": \"[REPLACE]\", "
 	                            "\"c\": \"" RECORDED "/" ADD "x\", ");
@@ -365,18 +336,15 @@ TEST(collect, puts_the_sentinel_for_paths_in_other_json_files)
 
 TEST(collect, packs_nothing_from_an_empty_cache)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct outcome outcome;
-
 	make_folder("empty");
 
-	outcome = run(program(), "collect", "empty", "-o", "b.tkb", NULL);
+	struct outcome outcome =
+		run(program(), "collect", "empty", "-o", "b.tkb", NULL);
 
 	CHECK_INT(outcome.status, 0);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 0);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 /*
@@ -424,12 +392,12 @@ TEST(collect, counts_strays_and_packs_the_entry_without_them)
 TEST(collect, tells_of_what_it_passed_over)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
 	write_text(text("%s/stray", root), "x");
 	make_folder(text("%s/" H100_SOFTMAX, root));
 
-	outcome = run(program(), "collect", root, "-o", "b.tkb", NULL);
+	struct outcome outcome =
+		run(program(), "collect", root, "-o", "b.tkb", NULL);
 
 	CHECK_INT(outcome.status, 0);
 	CHECK_CONTAINS(outcome.out, "collected 5 entries (33 files, ");
@@ -460,14 +428,14 @@ TEST(collect, leaves_the_cache_as_it_was)
 		                ADD "/add_kernel.ptx" };
 	struct stat status;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+	EACH(i, names)
 		CHECK_INT(utimensat(AT_FDCWD, text("%s/%s", root, names[i]),
 		                    long_ago, 0),
 		          0);
 
 	(void)collected(root);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		CHECK_INT(stat(text("%s/%s", root, names[i]), &status), 0);
 		CHECK_INT(status.st_atim.tv_sec, 1);
 		CHECK_INT(status.st_mtim.tv_sec, 2);
@@ -502,7 +470,7 @@ TEST(collect, packs_a_kernel_with_the_longest_name)
 	char *name = test_alloc(243);
 
 	memset(name, 'k', 243);
-	for (size_t i = 0; i < TKB_COUNT_OF(extensions); i++)
+	EACH(i, extensions)
 		CHECK_INT(rename(in(root, ADD,
 		                    text("add_kernel.%s", extensions[i])),
 		                 in(root, ADD,
@@ -555,12 +523,12 @@ TEST(collect, packs_from_a_root_with_any_name)
 	static const char odd[] = "caf\xc3\xa9 \"q\" back\\slash [REPLACE]\xff";
 	const char *root = small_cache();
 	const struct tkb_bytes wanted = collected(root);
-	struct outcome outcome;
 
 	CHECK_INT(rename(root, odd), 0);
 
 	check_same(collected(odd), wanted);
-	outcome = run(program(), "collect", odd, "-o", "b.tkb", NULL);
+	struct outcome outcome =
+		run(program(), "collect", odd, "-o", "b.tkb", NULL);
 	CHECK_INT(outcome.status, 0);
 	check_same(read_file("b.tkb"), wanted);
 }
@@ -583,22 +551,17 @@ static struct outcome check_run(int wanted, struct outcome outcome)
 
 static size_t count_in(const char *path)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle(path);
 	return tkb_bundle_entry_count(bundle);
 }
 
 TEST(collect, takes_a_key_by_its_unique_prefix)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_error err = { 0 };
 
 	CHECK_RUN(0, root, "-o", "b.tkb", "--key", "5D");
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 1);
 	CHECK_STR(tkb_bundle_entry(bundle, 0)->key, ADD);
 }
@@ -616,9 +579,9 @@ TEST(collect, takes_several_keys_each_once)
 TEST(collect, refuses_a_prefix_of_several_keys)
 {
 	const char *root = cache_of("triton-3.6.0-h100");
-	struct outcome outcome;
 
-	outcome = CHECK_RUN(2, root, "-o", "b.tkb", "--key", "D");
+	struct outcome outcome =
+		CHECK_RUN(2, root, "-o", "b.tkb", "--key", "D");
 
 	CHECK_CONTAINS(outcome.err, "several keys begin with 'D'");
 	CHECK_CONTAINS(outcome.err, H100_MATMUL);
@@ -629,9 +592,8 @@ TEST(collect, refuses_a_prefix_of_several_keys)
 TEST(collect, misses_a_key_that_is_not_there)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
-	outcome =
+	struct outcome outcome =
 		CHECK_RUN(3, root, "-o", "b.tkb", "--key", "5D", "--key", "ZZ");
 
 	CHECK_CONTAINS(outcome.err, "no key begins with 'ZZ'");
@@ -664,9 +626,7 @@ TEST(collect, leaves_out_the_key_asked_for_where_it_is_bad)
 
 TEST(collect, misses_a_cache_that_is_not_there)
 {
-	struct outcome outcome;
-
-	outcome = CHECK_RUN(3, "absent", "-o", "b.tkb");
+	struct outcome outcome = CHECK_RUN(3, "absent", "-o", "b.tkb");
 
 	CHECK_CONTAINS(outcome.err, "'absent'");
 	CHECK(!exists("b.tkb"));
@@ -674,10 +634,8 @@ TEST(collect, misses_a_cache_that_is_not_there)
 
 TEST(collect, refuses_a_root_that_is_a_file)
 {
-	struct outcome outcome;
-
 	write_text("file", "");
-	outcome = CHECK_RUN(2, "file", "-o", "b.tkb");
+	struct outcome outcome = CHECK_RUN(2, "file", "-o", "b.tkb");
 
 	CHECK_CONTAINS(outcome.err, "file' is not a folder");
 	CHECK(!exists("b.tkb"));
@@ -685,10 +643,7 @@ TEST(collect, refuses_a_root_that_is_a_file)
 
 static void check_device(const char *path, uint32_t device)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle(path);
 	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
 		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
 
@@ -780,29 +735,24 @@ static const uint32_t four[] = { 0, 1, 2, 3 };
 
 TEST(collect, packs_what_is_equal_on_four_devices_once)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
 	make_four_devices();
 
-	CHECK_OK(tkb_collect_to_file("ind", NULL, "b.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file("ind", NULL, "b.tkb", &report, ERR));
 
 	CHECK_INT(report.collected_count, 5);
 	CHECK(report.is_inductor);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 5);
 	for (size_t i = 0; i < 5; i++)
 		check_devices(tkb_bundle_entry(bundle, i), four, 4);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 TEST(collect, packs_equal_entries_once_though_each_names_its_own_place)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 	size_t index = 0;
 
 	make_four_devices();
@@ -811,12 +761,11 @@ TEST(collect, packs_equal_entries_once_though_each_names_its_own_place)
 		                RECORDED,
 		                text("%s/ind/triton/%zu", test_folder(), i));
 
-	CHECK_OK(tkb_collect_to_file("ind", NULL, "b.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file("ind", NULL, "b.tkb", &report, ERR));
 
 	CHECK_INT(report.collected_count, 5);
 	CHECK_INT(report.moved_count, 3);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	check_devices(entry_of(bundle, ADD, &index), four, 4);
 }
 
@@ -824,44 +773,39 @@ TEST(collect, packs_what_differs_on_one_device_apart)
 {
 	static const uint32_t equal[] = { 0, 1, 3 };
 	static const uint32_t other[] = { 2 };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 	size_t index = 0;
 
 	make_four_devices();
 	edit_file(of_device(2, ADD "/add_kernel.ttir"), "module", "MODULE");
 
-	CHECK_OK(tkb_collect_to_file("ind", NULL, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file("ind", NULL, "b.tkb", NULL, ERR));
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 6);
 	check_devices(entry_of(bundle, ADD, &index), equal, 3);
 	CHECK_STR(tkb_bundle_entry(bundle, index + 1)->key, ADD);
 	check_devices(tkb_bundle_entry(bundle, index + 1), other, 1);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 {
 	static const uint32_t good[] = { 1, 2, 3 };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options), .watch = watch_with(&seen)
+		SIZED(options), .watch = watch_with(&seen)
 	};
-	struct tkb_error err = { 0 };
 	size_t index = 0;
 
 	make_four_devices();
 	cut_file(of_device(0, ADD "/add_kernel.cubin"), 1000);
 
-	CHECK_OK(tkb_collect_to_file("ind", &options, "b.tkb", NULL, &err),
-	         &err);
+	OK(tkb_collect_to_file("ind", &options, "b.tkb", NULL, ERR));
 
 	CHECK_INT(seen.left_out_count, 1);
 	CHECK_INT(seen.reason, TKB_REASON_BINARY);
 	CHECK_CONTAINS(seen.message, "'add_kernel.cubin' is cut short");
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 5);
 	check_devices(entry_of(bundle, ADD, &index), good, 3);
 	check_devices(entry_of(bundle, SOFTMAX, &index), four, 4);
@@ -869,15 +813,13 @@ TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 
 TEST(collect, leaves_modules_out_where_they_are_not_wanted)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = cache_of("triton-3.6.0-h100");
-	struct tkb_error err = { 0 };
-	struct outcome outcome;
 
-	outcome = CHECK_RUN(0, root, "-o", "b.tkb", "--no-modules", "--strict");
+	struct outcome outcome =
+		CHECK_RUN(0, root, "-o", "b.tkb", "--no-modules", "--strict");
 
 	CHECK_CONTAINS(outcome.out, "collected 13 entries (104 files, ");
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_INT(count_kind(bundle, TKB_KIND_KERNEL), 13);
 	CHECK_INT(count_kind(bundle, TKB_KIND_MODULE), 0);
 }
@@ -885,9 +827,8 @@ TEST(collect, leaves_modules_out_where_they_are_not_wanted)
 TEST(collect, writes_nothing_in_a_dry_run)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
-	outcome = CHECK_RUN(0, root, "-o", "b.tkb", "-n");
+	struct outcome outcome = CHECK_RUN(0, root, "-o", "b.tkb", "-n");
 
 	CHECK_CONTAINS(outcome.out, "would collect 5 entries (33 files, ");
 	CHECK_INT(count_names("."), 1);
@@ -895,12 +836,11 @@ TEST(collect, writes_nothing_in_a_dry_run)
 
 TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 {
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
 	const char *root = small_cache();
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect_to_file(root, &dry, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file(root, &dry, "b.tkb", NULL, ERR));
 
 	CHECK_INT(count_names("."), 1);
 }
@@ -908,12 +848,11 @@ TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 TEST(collect, checks_as_much_in_a_dry_run)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
 	edit_file(in(root, ADD, "add_kernel.json"), "\"name\": \"add_kernel\"",
 	          "\"name\": \"sub_kernel\"");
 
-	outcome = CHECK_RUN(4, root, "-n");
+	struct outcome outcome = CHECK_RUN(4, root, "-n");
 
 	CHECK_CONTAINS(outcome.err, "left out " ADD ": binary: ");
 	CHECK_CONTAINS(outcome.out, "would collect 4 entries");
@@ -922,14 +861,13 @@ TEST(collect, checks_as_much_in_a_dry_run)
 TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
 {
 	const char *root = small_cache();
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
-	struct tkb_collect_report would = { .struct_size = sizeof(would) };
-	struct tkb_collect_report did = { .struct_size = sizeof(did) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report would = { SIZED(would) };
+	struct tkb_collect_report did = { SIZED(did) };
 
-	CHECK_OK(tkb_collect(root, &dry, NULL, &would, &err), &err);
-	CHECK_OK(tkb_collect_to_file(root, NULL, "b.tkb", &did, &err), &err);
+	OK(tkb_collect(root, &dry, NULL, &would, ERR));
+	OK(tkb_collect_to_file(root, NULL, "b.tkb", &did, ERR));
 
 	assert_memory_equal(&would.id, &did.id, sizeof(did.id));
 	CHECK_INT(would.bundle_size, 0);
@@ -939,10 +877,9 @@ TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
 TEST(collect, does_nothing_where_it_is_disabled)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
-	outcome = run("env", "TKBUNDLE_DISABLE=1", program(), "collect", root,
-	              "-o", "b.tkb", NULL);
+	struct outcome outcome = run("env", "TKBUNDLE_DISABLE=1", program(),
+	                             "collect", root, "-o", "b.tkb", NULL);
 
 	CHECK_INT(outcome.status, 0);
 	CHECK_CONTAINS(outcome.err, "TKBUNDLE_DISABLE");
@@ -952,11 +889,10 @@ TEST(collect, does_nothing_where_it_is_disabled)
 TEST(collect, lists_in_json_what_is_left_out)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
 	remove_file(in(root, ADD, "add_kernel.ptx"));
 
-	outcome = CHECK_RUN(4, root, "-o", "b.tkb", "--json");
+	struct outcome outcome = CHECK_RUN(4, root, "-o", "b.tkb", "--json");
 
 	CHECK_CONTAINS(outcome.out, "\"collected\":4");
 	CHECK_CONTAINS(outcome.out, "\"left_out_count\":1");
@@ -972,10 +908,9 @@ TEST(collect, lists_in_json_what_is_left_out)
 TEST(collect, writes_the_same_to_standard_output)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
 	CHECK_RUN(0, root, "-o", "b.tkb");
-	outcome = CHECK_RUN(0, root, "-o", "-");
+	struct outcome outcome = CHECK_RUN(0, root, "-o", "-");
 
 	check_same((struct tkb_bytes){ outcome.out, outcome.out_size },
 	           read_file("b.tkb"));
@@ -1016,9 +951,8 @@ TEST(collect, keeps_the_file_that_is_there_when_it_fails)
 TEST(collect, fails_where_the_bundles_folder_is_not_there)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
-	outcome = CHECK_RUN(1, root, "-o", "absent/b.tkb");
+	struct outcome outcome = CHECK_RUN(1, root, "-o", "absent/b.tkb");
 
 	CHECK_CONTAINS(outcome.err, "'absent/b.tkb'");
 	CHECK_INT(count_names("."), 1);
@@ -1027,9 +961,8 @@ TEST(collect, fails_where_the_bundles_folder_is_not_there)
 TEST(collect, fails_where_the_disk_is_full)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
-	outcome = CHECK_RUN(1, root, "-o", "/dev/full");
+	struct outcome outcome = CHECK_RUN(1, root, "-o", "/dev/full");
 
 	CHECK_CONTAINS(outcome.err, "No space left");
 }
@@ -1039,9 +972,9 @@ TEST(collect, gives_a_bundle_the_mode_that_the_umask_leaves)
 	const char *root = small_cache();
 	const mode_t before = umask(027);
 	struct stat status;
-	struct outcome outcome;
 
-	outcome = run(program(), "collect", root, "-o", "b.tkb", NULL);
+	struct outcome outcome =
+		run(program(), "collect", root, "-o", "b.tkb", NULL);
 	(void)umask(before);
 
 	CHECK_INT(outcome.status, 0);
@@ -1063,10 +996,9 @@ TEST(collect, passes_on_what_its_sink_says)
 	const char *root = small_cache();
 	size_t calls = 0;
 	const struct tkb_sink sink = { refuse, &calls };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_collect(root, NULL, &sink, NULL, &err), TKB_ERR_IO,
-	            &err, "the sink is full");
+	FAILS(tkb_collect(root, NULL, &sink, NULL, ERR), TKB_ERR_IO,
+	      "the sink is full");
 	CHECK_INT(calls, 1);
 }
 
@@ -1075,16 +1007,14 @@ TEST(collect, sends_nothing_where_strict_leaves_something_out)
 	const char *root = small_cache();
 	size_t calls = 0;
 	const struct tkb_sink sink = { refuse, &calls };
-	const struct tkb_collect_options strict = { .struct_size =
-		                                            sizeof(strict),
+	const struct tkb_collect_options strict = { SIZED(strict),
 		                                    .is_strict = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
 	cut_file(in(root, ADD, "add_kernel.cubin"), 1000);
 
-	CHECK_FAILS(tkb_collect(root, &strict, &sink, &report, &err),
-	            TKB_ERR_LEFT_OUT, &err, "1 entr");
+	FAILS(tkb_collect(root, &strict, &sink, &report, ERR), TKB_ERR_LEFT_OUT,
+	      "1 entr");
 	CHECK_INT(calls, 0);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(report.collected_count, 4);
@@ -1100,15 +1030,13 @@ TEST(collect, ends_where_it_is_cancelled_and_leaves_nothing)
 {
 	const char *root = small_cache();
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
 		                                    .is_cancelled = always }
 	};
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_collect_to_file(root, &options, "b.tkb", NULL, &err),
-	            TKB_ERR_CANCELLED, &err, "cancelled");
+	FAILS(tkb_collect_to_file(root, &options, "b.tkb", NULL, ERR),
+	      TKB_ERR_CANCELLED, "cancelled");
 	CHECK_INT(count_names("."), 1);
 }
 
@@ -1117,14 +1045,11 @@ TEST(collect, tells_its_progress_to_the_end)
 	const char *root = small_cache();
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
-		.is_dry_run = true,
-		.watch = watch_with(&seen)
+		SIZED(options), .is_dry_run = true, .watch = watch_with(&seen)
 	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_collect(root, &options, NULL, &report, &err), &err);
+	OK(tkb_collect(root, &options, NULL, &report, ERR));
 
 	CHECK_INT(seen.done, report.size);
 	CHECK_INT(seen.total, report.size);
@@ -1136,15 +1061,12 @@ TEST(collect, tells_no_more_progress_than_there_is_to_make)
 	const char *root = small_cache();
 	struct seen seen = { 0 };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
-		.is_dry_run = true,
-		.watch = watch_with(&seen)
+		SIZED(options), .is_dry_run = true, .watch = watch_with(&seen)
 	};
-	struct tkb_error err = { 0 };
 
 	cut_file(in(root, ADD, "add_kernel.cubin"), 1000);
 
-	CHECK_OK(tkb_collect(root, &options, NULL, NULL, &err), &err);
+	OK(tkb_collect(root, &options, NULL, NULL, ERR));
 
 	CHECK_INT(seen.left_out_count, 1);
 	CHECK(!seen.went_too_far);
@@ -1161,23 +1083,20 @@ static const char lean_group[] =
 	"\"add_kernel.cubin\": \"[REPLACE]/add_kernel.cubin\", "
 	"\"add_kernel.json\": \"[REPLACE]/add_kernel.json\"}}";
 
-static const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+static const struct tkb_collect_options lean = { SIZED(lean),
 	                                         .profile = TKB_PROFILE_LEAN };
 
 TEST(collect, packs_lean_what_a_launch_needs)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	const struct tkb_entry *entry;
-	struct tkb_error err = { 0 };
 	size_t index = 0;
 
 	CHECK_RUN(0, root, "-o", "b.tkb", "--profile", "lean", "--strict");
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_STR(tkb_bundle_profile(bundle), "lean");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 5);
-	entry = entry_of(bundle, ADD, &index);
+	const struct tkb_entry *entry = entry_of(bundle, ADD, &index);
 	CHECK_INT(entry->file_count, 3);
 	check_same(packed_file(bundle, ADD, "__grp__add_kernel.json"),
 	           tkb_text(lean_group));
@@ -1185,34 +1104,30 @@ TEST(collect, packs_lean_what_a_launch_needs)
 	           read_file(in(root, ADD, "add_kernel.cubin")));
 	check_same(packed_file(bundle, ADD, "add_kernel.json"),
 	           read_file(in(root, ADD, "add_kernel.json")));
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 TEST(collect, packs_lean_a_group_file_that_is_a_list)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	struct tkb_error err = { 0 };
 
 	write_text(group_of_add(root), list_of_add);
 
-	CHECK_OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, &err), &err);
+	OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, ERR));
 
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	check_same(packed_file(bundle, ADD, "__grp__add_kernel.json"),
 	           tkb_text("{\"child_paths\": [\"add_kernel.cubin\", "
 	                    "\"add_kernel.json\"]}"));
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 TEST(collect, counts_no_strays_for_what_lean_drops)
 {
 	const char *root = small_cache();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_collect_to_file(root, &lean, "b.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file(root, &lean, "b.tkb", &report, ERR));
 
 	CHECK_INT(report.stray_count, 0);
 	CHECK_INT(report.file_count, 4 * 3 + 1);
@@ -1220,21 +1135,18 @@ TEST(collect, counts_no_strays_for_what_lean_drops)
 
 TEST(collect, packs_again_what_lean_left)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = small_cache();
-	const struct tkb_collect_options again = { .struct_size = sizeof(again),
+	const struct tkb_collect_options again = { SIZED(again),
 		                                   .profile = TKB_PROFILE_LEAN,
 		                                   .is_strict = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, &err), &err);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "out", NULL, NULL, &err), &err);
+	OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, ERR));
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	OK(tkb_emit(bundle, "out", NULL, NULL, ERR));
 
 	check_counts("out", 5, 0, 0);
-	CHECK_OK(tkb_collect_to_file("out", &again, "c.tkb", &report, &err),
-	         &err);
+	OK(tkb_collect_to_file("out", &again, "c.tkb", &report, ERR));
 	CHECK_INT(report.moved_count, 0);
 	check_same(read_file("c.tkb"), read_file("b.tkb"));
 }
@@ -1242,11 +1154,11 @@ TEST(collect, packs_again_what_lean_left)
 TEST(collect, leaves_out_a_torn_entry_under_lean_too)
 {
 	const char *root = small_cache();
-	struct outcome outcome;
 
 	remove_file(in(root, ADD, "add_kernel.ttir"));
 
-	outcome = CHECK_RUN(4, root, "-o", "b.tkb", "--profile", "lean");
+	struct outcome outcome =
+		CHECK_RUN(4, root, "-o", "b.tkb", "--profile", "lean");
 
 	CHECK_CONTAINS(outcome.err, "left out " ADD ": missing: "
 	                            "'add_kernel.ttir' is not there");
@@ -1255,13 +1167,11 @@ TEST(collect, leaves_out_a_torn_entry_under_lean_too)
 
 TEST(collect, without_a_sink_is_refused_unless_it_is_dry)
 {
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
-	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "cache");
-	CHECK_FAILS(tkb_collect("cache/.triton/cache", NULL, NULL, NULL, &err),
-	            TKB_ERR_INVALID, &err, "there is no sink");
-	CHECK_OK(tkb_collect("cache/.triton/cache", &dry, NULL, NULL, &err),
-	         &err);
+	FAILS(tkb_collect("cache/.triton/cache", NULL, NULL, NULL, ERR),
+	      TKB_ERR_INVALID, "there is no sink");
+	OK(tkb_collect("cache/.triton/cache", &dry, NULL, NULL, ERR));
 }

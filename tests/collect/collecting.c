@@ -44,7 +44,6 @@ struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,
 	const char *at = bytes.data;
 	const char *end = at + bytes.size;
 	const char *found = memmem(at, bytes.size, from, length);
-	char *kept;
 
 	while (found != NULL) {
 		tkb_buf_add(&buf,
@@ -54,7 +53,7 @@ struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,
 		found = memmem(at, (size_t)(end - at), from, length);
 	}
 	tkb_buf_add(&buf, (struct tkb_bytes){ at, (size_t)(end - at) });
-	kept = test_alloc(buf.size);
+	char *kept = test_alloc(buf.size);
 	memcpy(kept, buf.data, buf.size);
 	bytes = (struct tkb_bytes){ kept, buf.size };
 	tkb_buf_release(&buf);
@@ -111,11 +110,9 @@ void see_progress(void *self, uint64_t done, uint64_t total)
 
 const struct tkb_watch *watch_with(struct seen *seen)
 {
-	seen->watch =
-		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
-		                    .self = seen,
-		                    .on_result = see_result,
-		                    .on_progress = see_progress };
+	seen->watch = (struct tkb_watch){ SIZED(struct tkb_watch), .self = seen,
+		                          .on_result = see_result,
+		                          .on_progress = see_progress };
 	return &seen->watch;
 }
 
@@ -123,11 +120,6 @@ void check_same(struct tkb_bytes got, struct tkb_bytes wanted)
 {
 	CHECK_INT(got.size, wanted.size);
 	assert_memory_equal(got.data, wanted.data, wanted.size);
-}
-
-void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
 }
 
 const char list_of_add[] =
@@ -138,14 +130,12 @@ const char list_of_add[] =
 void check_counts(const char *root, uint64_t collected_count,
                   uint64_t unfinished_count, uint64_t stray_count)
 {
-	const struct tkb_collect_options strict = { .struct_size =
-		                                            sizeof(strict),
+	const struct tkb_collect_options strict = { SIZED(strict),
 		                                    .is_strict = true,
 		                                    .is_dry_run = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_collect(root, &strict, NULL, &report, &err), &err);
+	OK(tkb_collect(root, &strict, NULL, &report, ERR));
 	CHECK_INT(report.collected_count, collected_count);
 	CHECK_INT(report.unfinished_count, unfinished_count);
 	CHECK_INT(report.stray_count, stray_count);

@@ -77,8 +77,6 @@ const struct tkb_watch *watch_with(struct seen *seen);
 
 void check_same(struct tkb_bytes got, struct tkb_bytes wanted);
 
-void close_bundle_at(struct tkb_bundle **bundle);
-
 /* The group file of ADD in the shape of Triton 2 and of the remote cache manager. */
 extern const char list_of_add[];
 

@@ -27,8 +27,7 @@
 #define GROUP_START "{\"child_paths\": {"
 #define INDUCTOR "unpacked/.cache/torchinductor"
 
-static const struct tkb_collect_options defaults = { .struct_size =
-	                                                     sizeof(defaults) };
+static const struct tkb_collect_options defaults = { SIZED(defaults) };
 
 static const char *cache_of(const char *fixture)
 {
@@ -68,18 +67,15 @@ static int add_to_buf(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 static int collect(const char *root, const struct tkb_collect_options *options,
                    struct tkb_bytes *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 30);
-	const struct tkb_sink sink = { add_to_buf, &buf };
-	char *kept;
-	int rc;
+	struct tkb_buf *buf = test_buf((size_t)1 << 30);
+	const struct tkb_sink sink = { add_to_buf, buf };
 
-	rc = tkb_collect(root, options, &sink, NULL, err);
+	int rc = tkb_collect(root, options, &sink, NULL, err);
 	if (rc != 0)
 		return rc;
-	kept = test_alloc(buf.size);
-	memcpy(kept, buf.data, buf.size);
-	*out = (struct tkb_bytes){ kept, buf.size };
+	char *kept = test_alloc(buf->size);
+	memcpy(kept, buf->data, buf->size);
+	*out = (struct tkb_bytes){ kept, buf->size };
 	return 0;
 }
 
@@ -87,9 +83,8 @@ static struct tkb_bytes collected_with(
 	const char *root, const struct tkb_collect_options *options)
 {
 	struct tkb_bytes bytes = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(collect(root, options, &bytes, &err), &err);
+	OK(collect(root, options, &bytes, ERR));
 	return bytes;
 }
 
@@ -104,21 +99,14 @@ static void check_same(struct tkb_bytes got, struct tkb_bytes wanted)
 	assert_memory_equal(got.data, wanted.data, wanted.size);
 }
 
-static void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
 /* Emit the bundle `bytes` to `root`. */
 static void emit(struct tkb_bytes bytes, const char *root)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_emit_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_emit_report report = { SIZED(report) };
 
 	write_file("emitted.tkb", bytes);
-	CHECK_OK(tkb_bundle_open("emitted.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, root, NULL, &report, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("emitted.tkb");
+	OK(tkb_emit(bundle, root, NULL, &report, ERR));
 	CHECK_INT(report.emitted_count, tkb_bundle_entry_count(bundle));
 }
 
@@ -250,7 +238,7 @@ TEST(determinism, holds_for_any_umask)
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected(root);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(masks); i++) {
+	EACH(i, masks) {
 		const char *path = text("%zu.tkb", i);
 		const mode_t before = umask(masks[i]);
 		const struct outcome outcome =
@@ -295,7 +283,7 @@ TEST(determinism, holds_in_any_time_zone)
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected(root);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(zones); i++) {
+	EACH(i, zones) {
 		const char *path = text("%zu.tkb", i);
 
 		must(run("env", zones[i], program(), "collect", root, "-o",
@@ -311,7 +299,7 @@ TEST(determinism, holds_for_any_locale_of_the_program)
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected(root);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(locales); i++) {
+	EACH(i, locales) {
 		const char *path = text("%zu.tkb", i);
 
 		must(run("env", text("LANG=%s", locales[i]),
@@ -325,11 +313,10 @@ TEST(determinism, holds_for_any_locale_of_a_caller)
 {
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected(root);
-	struct tkb_bytes got;
 
 	/* Where there is no such locale, the one before stays. */
 	(void)setlocale(LC_ALL, "C.UTF-8");
-	got = collected(root);
+	struct tkb_bytes got = collected(root);
 	(void)setlocale(LC_ALL, "C");
 
 	check_same(got, wanted);
@@ -339,19 +326,16 @@ TEST(determinism, holds_for_any_locale_of_a_caller)
 TEST(determinism, holds_for_any_number_of_threads)
 {
 	static const uint32_t threads[] = { 1, 2, 8 };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct tkb_bytes wanted;
 
 	unpack("inductor-2.11-llama4-h100", "unpacked");
-	wanted = collected(INDUCTOR);
+	struct tkb_bytes wanted = collected(INDUCTOR);
 	write_file("b.tkb", wanted);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK(tkb_bundle_frame_count(bundle) > 1);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(threads); i++) {
+	EACH(i, threads) {
 		const struct tkb_collect_options options = {
-			.struct_size = sizeof(options), .threads = threads[i]
+			SIZED(options), .threads = threads[i]
 		};
 
 		check_same(collected_with(INDUCTOR, &options), wanted);
@@ -364,7 +348,7 @@ TEST(determinism, holds_for_any_j_of_the_program)
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected(root);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(jobs); i++) {
+	EACH(i, jobs) {
 		const char *path = text("%zu.tkb", i);
 
 		must(run(program(), "collect", root, jobs[i], "-o", path,
@@ -397,10 +381,9 @@ TEST(determinism, holds_with_an_entry_beside_that_is_bad_at_first_sight)
 TEST(determinism, holds_with_an_entry_beside_that_only_its_bytes_betray)
 {
 	const char *root = make_cache();
-	struct tkb_bytes wanted;
 
 	CHECK_INT(rename(text("%s/" ADD, root), "away"), 0);
-	wanted = collected(root);
+	struct tkb_bytes wanted = collected(root);
 	CHECK_INT(truncate("away/add_kernel.cubin", 1000), 0);
 	CHECK_INT(rename("away", text("%s/" ADD, root)), 0);
 
@@ -410,13 +393,11 @@ TEST(determinism, holds_with_an_entry_beside_that_only_its_bytes_betray)
 TEST(determinism, holds_with_a_bad_binary_in_a_frame_of_several)
 {
 	const char *root = INDUCTOR "/triton/0";
-	const char *key;
-	struct tkb_bytes wanted;
 
 	unpack("inductor-2.11-llama4-h100", "unpacked");
-	key = list(root)[3];
+	const char *key = list(root)[3];
 	CHECK_INT(rename(text("%s/%s", root, key), "away"), 0);
-	wanted = collected(INDUCTOR);
+	struct tkb_bytes wanted = collected(INDUCTOR);
 
 	CHECK_INT(rename("away", text("%s/%s", root, key)), 0);
 	must(run("find", text("%s/%s", root, key), "-name", "*.cubin", "-exec",
@@ -442,10 +423,9 @@ TEST(determinism, holds_for_any_order_of_the_keys_asked_for)
 {
 	static const char *const one_way[] = { ADD, SOFTMAX };
 	static const char *const other_way[] = { "Q", ADD, SOFTMAX, "5" };
-	const struct tkb_collect_options one = { .struct_size = sizeof(one),
-		                                 .keys = one_way,
+	const struct tkb_collect_options one = { SIZED(one), .keys = one_way,
 		                                 .key_count = 2 };
-	const struct tkb_collect_options other = { .struct_size = sizeof(other),
+	const struct tkb_collect_options other = { SIZED(other),
 		                                   .keys = other_way,
 		                                   .key_count = 4 };
 	const char *root = make_cache();
@@ -456,7 +436,7 @@ TEST(determinism, holds_for_any_order_of_the_keys_asked_for)
 TEST(determinism, holds_for_a_lean_bundle_of_a_lean_cache)
 {
 	static const struct tkb_collect_options lean = {
-		.struct_size = sizeof(lean), .profile = TKB_PROFILE_LEAN
+		SIZED(lean), .profile = TKB_PROFILE_LEAN
 	};
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected_with(root, &lean);
@@ -470,7 +450,7 @@ static void check_round_trip(const char *root)
 {
 	/* A module is emitted only where it can be loaded. */
 	static const struct tkb_collect_options is_kernels_only = {
-		.struct_size = sizeof(is_kernels_only), .is_kernels_only = true
+		SIZED(is_kernels_only), .is_kernels_only = true
 	};
 	const struct tkb_bytes wanted = collected_with(root, &is_kernels_only);
 
@@ -490,7 +470,7 @@ TEST(determinism, holds_from_emit_to_collect_for_every_triton)
 		"triton-3.9.0-cpu", "triton-3.6.0-h100"
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++)
+	EACH(i, fixtures)
 		check_round_trip(cache_of(fixtures[i]));
 }
 
@@ -512,16 +492,12 @@ static void make_devices(const char *root, const char *into)
 
 TEST(determinism, holds_from_emit_to_collect_for_several_devices)
 {
-	struct tkb_bytes wanted;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
 	make_devices(make_cache(), "ind");
-	wanted = collected("ind");
+	struct tkb_bytes wanted = collected("ind");
 
 	write_file("b.tkb", wanted);
-	CHECK_OK(tkb_bundle_open("b.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "again", NULL, NULL, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	OK(tkb_emit(bundle, "again", NULL, NULL, ERR));
 
 	check_same(collected("again"), wanted);
 }
@@ -536,13 +512,12 @@ TEST(determinism, gives_the_id_that_version_1_always_gave)
 	static const char wanted[] = "81254de2783fee9b1dd1a5f469977065"
 				     "de14b182603d9f417d2dbe21148387a4";
 	const char *root = cache_of("triton-3.6.0-cpu");
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	CHECK_OK(tkb_collect(root, &dry, NULL, &report, &err), &err);
+	OK(tkb_collect(root, &dry, NULL, &report, ERR));
 
 	tkb_digest_to_hex(&report.id, hex);
 	CHECK_STR(hex, wanted);

@@ -51,21 +51,19 @@ TEST(spool, gives_each_piece_back_though_a_write_was_short)
 		                            make_bytes(3) };
 	TKB_AUTO(tkb_spool_release) struct tkb_spool spool;
 	struct tkb_piece kept[3] = { { .size = 0 } };
-	struct tkb_error err = { 0 };
 
 	tkb_spool_init(&spool, ".", 0);
-	CHECK_OK(tkb_spool_put(&spool, pieces[0], &kept[0], &err), &err);
+	OK(tkb_spool_put(&spool, pieces[0], &kept[0], ERR));
 	limit_files(SIZE + SIZE / 2);
-	CHECK_INT(tkb_spool_put(&spool, pieces[1], &kept[1], &err), TKB_ERR_IO);
+	CHECK_INT(tkb_spool_put(&spool, pieces[1], &kept[1], ERR), TKB_ERR_IO);
 	limit_files(RLIM_INFINITY);
-	CHECK_OK(tkb_spool_put(&spool, pieces[2], &kept[2], &err), &err);
+	OK(tkb_spool_put(&spool, pieces[2], &kept[2], ERR));
 	for (size_t i = 0; i < 3; i += 2) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf got = TKB_BUF_INIT(SIZE);
-		const struct tkb_sink sink = { append, &got };
+		struct tkb_buf *got = test_buf(SIZE);
+		const struct tkb_sink sink = { append, got };
 
-		CHECK_OK(tkb_spool_send(&spool, &kept[i], &sink, &err), &err);
-		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), pieces[i]));
+		OK(tkb_spool_send(&spool, &kept[i], &sink, ERR));
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(got), pieces[i]));
 	}
 }
 
@@ -76,16 +74,14 @@ TEST(hold, goes_on_behind_what_it_has_though_a_write_was_short)
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(0, 10 * SIZE);
 	unsigned char *got = test_alloc(2 * SIZE);
-	struct tkb_error err = { 0 };
 	size_t count = 0;
 
-	CHECK_OK(tkb_blob_buffer_add(&hold, pieces[0], &err), &err);
+	OK(tkb_blob_buffer_add(&hold, pieces[0], ERR));
 	limit_files(SIZE + SIZE / 2);
-	CHECK_INT(tkb_blob_buffer_add(&hold, pieces[1], &err), TKB_ERR_IO);
+	CHECK_INT(tkb_blob_buffer_add(&hold, pieces[1], ERR), TKB_ERR_IO);
 	limit_files(RLIM_INFINITY);
-	CHECK_OK(tkb_blob_buffer_add(&hold, pieces[2], &err), &err);
-	CHECK_OK(tkb_blob_buffer_read(&hold, 0, got, 2 * SIZE, &count, &err),
-	         &err);
+	OK(tkb_blob_buffer_add(&hold, pieces[2], ERR));
+	OK(tkb_blob_buffer_read(&hold, 0, got, 2 * SIZE, &count, ERR));
 	CHECK_INT(count, 2 * SIZE);
 	CHECK_INT(memcmp(got, pieces[0].data, SIZE), 0);
 	CHECK_INT(memcmp(got + SIZE, pieces[2].data, SIZE), 0);
@@ -110,9 +106,7 @@ size_t __wrap_ZSTD_CCtx_setParameter(ZSTD_CCtx *context,
 static void pack(struct tkb_packer *packer, struct tkb_bytes bytes,
                  struct tkb_buf *out)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_packer_pack(packer, bytes, out, &err), &err);
+	OK(tkb_packer_pack(packer, bytes, out, ERR));
 }
 
 TEST(frame, is_as_ever_after_a_setting_was_refused)
@@ -122,20 +116,17 @@ TEST(frame, is_as_ever_after_a_setting_was_refused)
 	for (unsigned i = 2; i <= 4; i++) {
 		TKB_AUTO(tkb_packer_close) struct tkb_packer good = { 0 };
 		TKB_AUTO(tkb_packer_close) struct tkb_packer bad = { 0 };
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf wanted = TKB_BUF_INIT(2 * SIZE);
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf got = TKB_BUF_INIT(2 * SIZE);
-		struct tkb_error err = { 0 };
+		struct tkb_buf *wanted = test_buf(2 * SIZE);
+		struct tkb_buf *got = test_buf(2 * SIZE);
 
 		refused = i;
-		CHECK_INT(tkb_packer_pack(&bad, bytes, &got, &err),
+		CHECK_INT(tkb_packer_pack(&bad, bytes, got, ERR),
 		          TKB_ERR_UNSUPPORTED);
 		refused = 0;
-		pack(&bad, bytes, &got);
-		pack(&good, bytes, &wanted);
-		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got),
-		                      tkb_buf_bytes(&wanted)));
+		pack(&bad, bytes, got);
+		pack(&good, bytes, wanted);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(got),
+		                      tkb_buf_bytes(wanted)));
 	}
 }
 
@@ -151,24 +142,20 @@ static void close_cache(struct tkb_cache **cache)
 TEST(pack, that_begins_anew_needs_no_more_room)
 {
 	static const char *const root = "made/.triton/cache";
-	static const struct tkb_watch nobody = { .struct_size =
-		                                         sizeof(nobody) };
-	const struct tkb_cache_options options = { .struct_size =
-		                                           sizeof(options),
+	static const struct tkb_watch nobody = { SIZED(nobody) };
+	const struct tkb_cache_options options = { SIZED(options),
 		                                   .watch = &nobody };
 	const struct tkb_scan scan = { .options = &options };
 	TKB_AUTO(close_cache) struct tkb_cache *cache = NULL;
 	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher;
 	TKB_AUTO(tkb_pack_close) struct tkb_pack packed;
 	struct tkb_saving saving = { .payload = make_bytes(9) };
-	struct tkb_error err = { 0 };
-	const char **keys;
 	uint64_t size = 0;
 
 	unpack("triton-3.6.0-h100", "made");
 	tkb_watcher_init(&watcher, &nobody, 0);
-	CHECK_OK(tkb_cache_scan(root, &scan, &cache, &err), &err);
-	keys = list(root);
+	OK(tkb_cache_scan(root, &scan, &cache, ERR));
+	const char **keys = list(root);
 	write_text(text("%s/%s/new", root, keys[0]), "");
 	for (const char **name = list(text("%s/%s", root, keys[0]));
 	     *name != NULL; name++)
@@ -184,7 +171,7 @@ TEST(pack, that_begins_anew_needs_no_more_room)
 	tkb_pack_init(&packed, cache, &watcher, ".");
 	packed.savings = &saving;
 	packed.saving_count = 1;
-	CHECK_OK(tkb_pack(&packed, &err), &err);
+	OK(tkb_pack(&packed, ERR));
 	CHECK_INT(tkb_cache_left_out_count(cache), 1);
 	for (size_t i = 0; i < packed.frame_count; i++)
 		size += packed.pieces[i].size;

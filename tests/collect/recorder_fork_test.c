@@ -30,7 +30,7 @@ static bool can_fork(void)
 	return !has_thread_sanitizer() && !has_address_sanitizer();
 }
 
-static const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+static const struct tkb_collect_options lean = { SIZED(lean),
 	                                         .profile = TKB_PROFILE_LEAN,
 	                                         .threads = 1 };
 
@@ -84,7 +84,7 @@ static void finish(struct worker *workers, struct scene *scene, size_t count)
 static int collect_in_child(const struct scene *scene, struct tkb_buf *buf,
                             struct tkb_bundle **out)
 {
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_collect_report report = { SIZED(report) };
 	const struct tkb_sink sink = tkb_buf_sink(buf);
 
 	if (tkb_recorder_collect(scene->recorder, scene->root, &lean, &sink,
@@ -97,8 +97,7 @@ static int collect_in_child(const struct scene *scene, struct tkb_buf *buf,
 	if (tkb_bundle_verify(
 		    *out,
 		    &(struct tkb_verify_options){
-			    .struct_size = sizeof(struct tkb_verify_options),
-			    .threads = 1 },
+			    SIZED(struct tkb_verify_options), .threads = 1 },
 		    NULL, NULL) != 0)
 		return 12;
 	return 0;
@@ -141,20 +140,17 @@ static int check_own(const struct tkb_bundle *bundle)
 
 static int put_and_collect(struct scene *scene)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 28);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_entry *softmax;
-	int failure;
+	struct tkb_buf *buf = test_buf((size_t)1 << 28);
+	BUNDLE(bundle) = NULL;
 
 	if (tkb_recorder_put(scene->recorder, ADD, CHILD_DEVICE, NULL) != 0)
 		return 1;
-	failure = collect_in_child(scene, &buf, &bundle);
+	int failure = collect_in_child(scene, buf, &bundle);
 	if (failure == 0)
 		failure = check_own(bundle);
 	if (failure != 0)
 		return failure;
-	softmax = entry_of(bundle, SOFTMAX);
+	const struct tkb_entry *softmax = entry_of(bundle, SOFTMAX);
 	for (unsigned i = 0; i < THREADS; i++) {
 		const unsigned count = atomic_load(&scene->put_counts[i]);
 
@@ -173,19 +169,16 @@ static int put_and_collect(struct scene *scene)
 /* What is there of a compile that may be about to end is whole. */
 static int collect_the_rest(struct scene *scene)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 28);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_entry *softmax;
-	int failure;
+	struct tkb_buf *buf = test_buf((size_t)1 << 28);
+	BUNDLE(bundle) = NULL;
 
 	if (tkb_recorder_put(scene->recorder, ADD, CHILD_DEVICE, NULL) ==
 	    TKB_ERR_INVALID)
 		return 0;
-	failure = collect_in_child(scene, &buf, &bundle);
+	int failure = collect_in_child(scene, buf, &bundle);
 	if (failure != 0)
 		return failure;
-	softmax = entry_of(bundle, SOFTMAX);
+	const struct tkb_entry *softmax = entry_of(bundle, SOFTMAX);
 	for (size_t i = 0; softmax != NULL && i < softmax->device_count; i++) {
 		if (softmax->devices[i] >= PAIRS)
 			return 40;
@@ -196,13 +189,10 @@ static int collect_the_rest(struct scene *scene)
 /* Of a compile that may have ended meanwhile, only the child's is certain. */
 static int begin_anew(struct scene *scene)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT((size_t)1 << 28);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_entry *add;
-	int failure;
+	struct tkb_buf *buf = test_buf((size_t)1 << 28);
+	BUNDLE(bundle) = NULL;
 
-	failure = collect_the_rest(scene);
+	int failure = collect_the_rest(scene);
 	if (failure != 0)
 		return failure;
 	tkb_recorder_end_compile(scene->recorder);
@@ -210,10 +200,10 @@ static int begin_anew(struct scene *scene)
 		return 1;
 	if (tkb_recorder_put(scene->recorder, ADD, CHILD_DEVICE, NULL) != 0)
 		return 2;
-	failure = collect_in_child(scene, &buf, &bundle);
+	failure = collect_in_child(scene, buf, &bundle);
 	if (failure != 0)
 		return failure;
-	add = entry_of(bundle, ADD);
+	const struct tkb_entry *add = entry_of(bundle, ADD);
 	if (tkb_bundle_entry_count(bundle) != 1 || add == NULL ||
 	    add->device_count != 1 || add->devices[0] != CHILD_DEVICE ||
 	    tkb_bundle_launcher_count(bundle) != 0)

@@ -16,16 +16,15 @@ TEST(recorder, packs_what_a_launcher_needs_though_nobody_put_it)
 {
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put(recorder, keys.items[1], 1);
 	put(recorder, keys.items[4], 0);
 	put_winner(recorder, keys.items[3]);
 	save(recorder, "one", "1", TKB_NEED_ALL, some_of(&keys, 0, 2));
 	save(recorder, "two", "2", TKB_NEED_ALL, some_of(&keys, 1, 3));
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.collected_count, 4);
 	CHECK_INT(report.left_out_count, 0);
@@ -40,9 +39,8 @@ TEST(recorder, packs_each_of_many_that_launchers_need_once)
 {
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put_winner(recorder, keys.items[20]);
 	for (size_t i = 15; i-- > 0;) {
@@ -52,7 +50,7 @@ TEST(recorder, packs_each_of_many_that_launchers_need_once)
 			put(recorder, keys.items[i], 0);
 		save(recorder, text("%zu", i), "payload", TKB_NEED_ALL, two);
 	}
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.collected_count, 17);
 	CHECK_INT(report.left_out_count, 0);
@@ -65,11 +63,10 @@ TEST(recorder, packs_each_of_many_that_launchers_need_once)
 TEST(recorder, packs_what_a_launcher_needs_if_nothing_was_put)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 
 	save(recorder, "k", "payload", TKB_NEED_ANY, keys_of(2, SOFTMAX, ADD));
-	bundle = recorded_bundle(recorder, root, NULL);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, NULL);
 
 	CHECK_STR(keys_in(bundle), "7L6S D4QP");
 	CHECK_STR(devices_of(bundle, ADD), "0");
@@ -91,16 +88,15 @@ TEST(recorder, keeps_a_launcher_if_all_or_any_of_what_it_needs_is_there)
 	const struct keys good = keys_of(2, MATMUL, ADD);
 	const struct keys mixed = keys_of(3, MATMUL, ABSENT, ADD);
 	const struct keys bad = keys_of(2, ABSENT, MODULE);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	save(recorder, "any of bad", "1", TKB_NEED_ANY, bad);
 	save(recorder, "any of mixed", "2", TKB_NEED_ANY, mixed);
 	save(recorder, "any of good", "3", TKB_NEED_ANY, good);
 	save(recorder, "all of mixed", "4", TKB_NEED_ALL, mixed);
 	save(recorder, "all of good", "5", TKB_NEED_ALL, good);
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.launcher_count, 3);
 	CHECK_INT(report.dropped_count, 2);
@@ -116,14 +112,11 @@ TEST(recorder, keeps_a_launcher_if_all_or_any_of_what_it_needs_is_there)
 TEST(recorder, tells_of_each_launcher)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .struct_size = sizeof(options),
-		                               .threads = 2 };
-	const struct tkb_result *result;
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = recording();
+	RESULTS(results) = NULL;
+	struct tkb_collect_options options = { SIZED(options), .threads = 2 };
 
-	CHECK_OK(tkb_results_new(&results, &err), &err);
+	OK(tkb_results_new(&results, ERR));
 	options.watch = tkb_results_watch(results);
 	save(recorder, "kept", "1", TKB_NEED_ALL, keys_of(1, ADD));
 	save(recorder, "dropped", "2", TKB_NEED_ALL, keys_of(1, ABSENT));
@@ -131,7 +124,7 @@ TEST(recorder, tells_of_each_launcher)
 
 	CHECK_INT(tkb_results_count(results), 4);
 	CHECK(!find_result(results, ADD)->is_launcher);
-	result = find_result(results, "kept");
+	const struct tkb_result *result = find_result(results, "kept");
 	CHECK(result->is_launcher);
 	CHECK_INT(result->outcome, TKB_OUTCOME_COLLECTED);
 	CHECK_INT(result->reason, TKB_REASON_NONE);
@@ -147,15 +140,14 @@ TEST(recorder, tells_of_each_launcher)
 TEST(recorder, replaces_a_launcher_of_the_same_cache_key)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	save(recorder, "b", "old", TKB_NEED_ALL, keys_of(1, MATMUL));
 	save(recorder, "a", "only", TKB_NEED_ALL, keys_of(1, ADD));
 	save(recorder, "b", "older", TKB_NEED_ALL, keys_of(1, ABSENT));
 	save(recorder, "b", "new", TKB_NEED_ANY, keys_of(1, SOFTMAX));
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.launcher_count, 2);
 	CHECK_INT(report.left_out_count, 0);
@@ -181,11 +173,9 @@ TEST(recorder, frees_launchers_that_were_replaced)
 	};
 
 	static const char *const needs[] = { ADD };
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 	char *payload = test_alloc(PAYLOAD);
 	const size_t before = memory_in_use();
-	struct tkb_error err = { 0 };
 
 	memset(payload, 'x', PAYLOAD);
 	for (int i = 0; i < ROUNDS * KEYS; i++) {
@@ -200,11 +190,10 @@ TEST(recorder, frees_launchers_that_were_replaced)
 		};
 
 		payload[0] = (char)('0' + i / KEYS % 10);
-		CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err),
-		         &err);
+		OK(tkb_recorder_put_launcher(recorder, &launcher, ERR));
 		CHECK(memory_in_use() - before < 6 * KEYS * PAYLOAD);
 	}
-	bundle = open_bytes(recorded(recorder, h100()));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, h100()));
 	CHECK_INT(tkb_bundle_launcher_count(bundle), KEYS);
 	for (size_t i = 0; i < KEYS; i++)
 		CHECK_INT(tkb_bundle_launcher(bundle, i)->size, PAYLOAD);
@@ -222,18 +211,16 @@ TEST(recorder, keeps_nothing_by_reference)
 		sizeof(launcher), cache_key, name, { payload, 7 },
 		TKB_NEED_ALL,     needs,     1
 	};
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = recording();
 
 	put(recorder, key, 3);
-	CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err), &err);
+	OK(tkb_recorder_put_launcher(recorder, &launcher, ERR));
 	memset(key, 'X', sizeof(key) - 1);
 	memset(cache_key, 'X', sizeof(cache_key) - 1);
 	memset(name, 'X', sizeof(name) - 1);
 	memset(payload, 'X', sizeof(payload) - 1);
 	needs[0] = NULL;
-	bundle = recorded_bundle(recorder, root, NULL);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, NULL);
 
 	CHECK_STR(devices_of(bundle, ADD), "3");
 	CHECK_STR(launchers_in(bundle), "conf=payload");
@@ -244,15 +231,14 @@ TEST(recorder, keeps_nothing_by_reference)
 TEST(recorder, drops_a_launcher_whose_kernel_is_torn)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	CHECK_INT(truncate(text("%s/" ADD "/add_kernel.cubin", root), 4000), 0);
 	put(recorder, MATMUL, 0);
 	save(recorder, "all", "1", TKB_NEED_ALL, keys_of(2, ADD, MATMUL));
 	save(recorder, "any", "2", TKB_NEED_ANY, keys_of(2, ADD, MATMUL));
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_INT(report.dropped_count, 1);
@@ -283,23 +269,20 @@ TEST(recorder, drops_a_launcher_whose_kernel_changes_while_it_is_packed)
 	struct spoiler spoiler = { .path = text("%s/" ADD "/add_kernel.ptx",
 		                                root) };
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
-		.threads = 1,
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
+		SIZED(options), .threads = 1,
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
 		                                    .self = &spoiler,
 		                                    .is_cancelled = spoil }
 	};
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_bytes got;
+	RECORDER(recorder) = recording();
+	RECORDER(other) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	save(recorder, "1", "payload", TKB_NEED_ALL, keys_of(1, ADD));
 	save(recorder, "2", "payload", TKB_NEED_ALL, keys_of(1, MATMUL));
 	save(recorder, "3", "gone", TKB_NEED_ALL, keys_of(2, MATMUL, ADD));
 	save(recorder, "4", "never", TKB_NEED_ALL, keys_of(1, ABSENT));
-	got = recorded_with(recorder, root, &options, &report);
+	struct tkb_bytes got = recorded_with(recorder, root, &options, &report);
 
 	CHECK_INT(spoiler.asked >= 3, true);
 	CHECK_INT(report.left_out_count, 2);

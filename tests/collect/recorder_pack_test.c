@@ -19,13 +19,13 @@
 static struct tkb_bytes recorded_keys(const char *root, const struct keys *keys,
                                       const struct tkb_collect_options *options)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_bytes bytes;
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put_all(recorder, keys, 0);
 	put_all(recorder, keys, 0);
-	bytes = recorded_with(recorder, root, options, &report);
+	struct tkb_bytes bytes =
+		recorded_with(recorder, root, options, &report);
 	CHECK_INT(report.left_out_count, 0);
 	return bytes;
 }
@@ -37,14 +37,12 @@ TEST(recorder, packs_exactly_what_was_put_of_every_kind_of_cache)
 		                                "triton-3.6.0-cpu",
 		                                "triton-3.6.0-h100" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const char *root = text("%s/.triton/cache", fixtures[i]);
-		struct keys all;
-		struct keys some;
 
 		unpack(fixtures[i], fixtures[i]);
-		all = entries_of(root);
-		some = some_of(&all, 1, all.count - 1);
+		struct keys all = entries_of(root);
+		struct keys some = some_of(&all, 1, all.count - 1);
 
 		check_same_bytes(recorded_keys(root, &some, NULL),
 		                 collected_keys(root, &some));
@@ -55,12 +53,10 @@ TEST(recorder, packs_exactly_what_was_put_of_every_kind_of_cache)
 
 TEST(recorder, packs_as_its_options_say)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options),
-		                                     .profile =
-		                                             TKB_PROFILE_LEAN,
-		                                     .is_kernels_only = true,
-		                                     .threads = 1 };
+	const struct tkb_collect_options options = {
+		SIZED(options), .profile = TKB_PROFILE_LEAN,
+		.is_kernels_only = true, .threads = 1
+	};
 	const char *root = h100();
 	const struct keys all = entries_of(root);
 
@@ -72,8 +68,8 @@ TEST(recorder, packs_the_same_bytes_in_whatever_order_they_were_put)
 {
 	const char *root = h100();
 	const struct keys keys = entries_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *one = recording();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
+	RECORDER(one) = recording();
+	RECORDER(other) = recording();
 	const struct keys need = keys_of(2, MATMUL, ADD);
 
 	put_all(one, &keys, 0);
@@ -94,7 +90,7 @@ TEST(recorder, packs_all_of_inductor_as_collect_does)
 {
 	const char *root = inductor();
 	const struct keys keys = entries_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 
 	CHECK_INT(keys.count, 26);
 	put_all(recorder, &keys, 1);
@@ -107,10 +103,10 @@ TEST(recorder, packs_one_device_of_inductor_as_collect_does)
 {
 	const char *root = inductor();
 	const struct keys keys = entries_of(root);
-	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options), .has_device = true, .device = 1
-	};
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	const struct tkb_collect_options options = { SIZED(options),
+		                                     .has_device = true,
+		                                     .device = 1 };
+	RECORDER(recorder) = recording();
 
 	put_all(recorder, &keys, 1);
 
@@ -124,9 +120,8 @@ TEST(recorder, packs_one_device_of_inductor_as_collect_does)
 TEST(recorder, gives_an_entry_of_a_triton_root_the_devices_it_was_put_for)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put(recorder, ADD, 1023);
 	put(recorder, ADD, 3);
@@ -134,7 +129,7 @@ TEST(recorder, gives_an_entry_of_a_triton_root_the_devices_it_was_put_for)
 	put(recorder, ADD, 0);
 	put(recorder, ADD, 3);
 	put(recorder, SOFTMAX, 0);
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.collected_count, 3);
 	CHECK_STR(keys_in(bundle), "7L6S D3PP D4QP");
@@ -151,15 +146,14 @@ TEST(recorder, takes_from_inductor_only_the_devices_it_was_put_for)
 {
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put(recorder, keys.items[0], 0);
 	put(recorder, keys.items[1], 1);
 	put(recorder, keys.items[2], 1);
 	put(recorder, keys.items[2], 0);
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK(report.is_inductor);
 	CHECK_INT(report.collected_count, 3);
@@ -175,31 +169,27 @@ TEST(recorder, takes_from_inductor_only_the_devices_it_was_put_for)
 TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .struct_size = sizeof(options),
+	RECORDER(recorder) = recording();
+	RESULTS(results) = NULL;
+	struct tkb_collect_options options = { SIZED(options),
 		                               .is_dry_run = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	const struct tkb_result *result;
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_results_new(&results, &err), &err);
+	OK(tkb_results_new(&results, ERR));
 	options.watch = tkb_results_watch(results);
 	CHECK_INT(mkdir(text("%s/" ABSENT, root), 0777), 0);
 	put(recorder, ABSENT, 0);
 	put(recorder, ABSENT, 1);
 	put(recorder, "0123456789abcdef0123456789abcdef", 0);
 	put(recorder, ADD, 0);
-	CHECK_OK(tkb_recorder_collect(recorder, root, &options, NULL, &report,
-	                              &err),
-	         &err);
+	OK(tkb_recorder_collect(recorder, root, &options, NULL, &report, ERR));
 
 	CHECK_INT(report.collected_count, 1);
 	CHECK_INT(report.left_out_count, 2);
 	CHECK_INT(report.unfinished_count, 0);
 	CHECK_INT(tkb_results_count(results), 3);
 	CHECK_INT(find_result(results, ADD)->outcome, TKB_OUTCOME_COLLECTED);
-	result = find_result(results, ABSENT);
+	const struct tkb_result *result = find_result(results, ABSENT);
 	CHECK_INT(result->outcome, TKB_OUTCOME_LEFT_OUT);
 	CHECK_INT(result->reason, TKB_REASON_MISSING);
 	CHECK_CONTAINS(result->message, "no finished entry");
@@ -209,14 +199,12 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 
 TEST(recorder, refuses_to_leave_out_anything_if_it_is_strict)
 {
-	const struct tkb_collect_options strict = { .struct_size =
-		                                            sizeof(strict),
+	const struct tkb_collect_options strict = { SIZED(strict),
 		                                    .is_strict = true };
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	RECORDER(other) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	put(recorder, ADD, 0);
@@ -233,7 +221,7 @@ TEST(recorder, refuses_to_leave_out_anything_if_it_is_strict)
 
 	save(other, "k", "payload", TKB_NEED_ALL, keys_of(1, MODULE));
 	CHECK_INT(failed_collect(other, root, &strict, &err), TKB_ERR_LEFT_OUT);
-	bundle = open_bytes(recorded(other, root));
+	BUNDLE(bundle) = open_bytes(recorded(other, root));
 	CHECK_STR(keys_in(bundle), "HEUK");
 	CHECK_STR(launchers_in(bundle), "");
 }
@@ -242,23 +230,20 @@ TEST(recorder, leaves_out_what_a_device_of_inductor_has_not)
 {
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_collect_options options = { .struct_size = sizeof(options),
+	RECORDER(recorder) = recording();
+	RESULTS(results) = NULL;
+	struct tkb_collect_options options = { SIZED(options),
 		                               .is_dry_run = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_results_new(&results, &err), &err);
+	OK(tkb_results_new(&results, ERR));
 	options.watch = tkb_results_watch(results);
 	CHECK_INT(rename(text("%s/triton/1/%s", root, keys.items[0]), "moved"),
 	          0);
 	put(recorder, keys.items[0], 1);
 	put(recorder, keys.items[1], 2);
 	put(recorder, keys.items[2], 1);
-	CHECK_OK(tkb_recorder_collect(recorder, root, &options, NULL, &report,
-	                              &err),
-	         &err);
+	OK(tkb_recorder_collect(recorder, root, &options, NULL, &report, ERR));
 
 	CHECK_INT(report.collected_count, 1);
 	CHECK_INT(report.left_out_count, 2);
@@ -273,12 +258,11 @@ TEST(recorder, leaves_out_what_a_device_of_inductor_has_not)
 TEST(recorder, does_not_look_at_what_was_not_put)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 	const struct keys add = keys_of(1, ADD);
-	struct tkb_bytes wanted;
 
-	wanted = collected_keys(root, &add);
+	struct tkb_bytes wanted = collected_keys(root, &add);
 	write_text(text("%s/" MATMUL "/__grp__matmul_kernel.json", root), "{");
 	write_text(text("%s/" SOFTMAX "/softmax_kernel.cubin", root), "torn");
 	write_text(text("%s/stray", root), "stray");
@@ -299,16 +283,15 @@ TEST(recorder, packs_only_winners_once_there_are_any)
 {
 	const char *root = h100();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put_winner(recorder, MATMUL);
 	put_all(recorder, &keys, 2);
 	put(recorder, ADD, 5);
 	put_winner(recorder, ADD);
 	put_winner(recorder, ADD);
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.collected_count, 2);
 	CHECK_INT(report.left_out_count, 0);
@@ -321,9 +304,8 @@ TEST(recorder, packs_a_winner_that_was_never_put_for_all_that_have_it)
 {
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	CHECK_INT(rename(text("%s/triton/0/%s", root, keys.items[2]), "moved"),
 	          0);
@@ -331,7 +313,7 @@ TEST(recorder, packs_a_winner_that_was_never_put_for_all_that_have_it)
 	put(recorder, keys.items[3], 1);
 	for (size_t i = 0; i < 3; i++)
 		put_winner(recorder, keys.items[i]);
-	bundle = recorded_bundle(recorder, root, &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, root, &report);
 
 	CHECK_INT(report.collected_count, 3);
 	CHECK_INT(report.left_out_count, 0);
@@ -342,13 +324,12 @@ TEST(recorder, packs_a_winner_that_was_never_put_for_all_that_have_it)
 
 TEST(recorder, leaves_out_a_winner_that_is_not_there)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report) };
 
 	put(recorder, ADD, 0);
 	put_winner(recorder, ABSENT);
-	bundle = recorded_bundle(recorder, h100(), &report);
+	BUNDLE(bundle) = recorded_bundle(recorder, h100(), &report);
 
 	CHECK_INT(report.collected_count, 0);
 	CHECK_INT(report.left_out_count, 1);

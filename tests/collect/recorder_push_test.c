@@ -18,11 +18,9 @@ static void close_remote_at(struct tkb_remote **remote)
 static struct tkb_remote *open_folder(void)
 {
 	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_remote_open(text("%s/remote", test_folder()), NULL,
-	                         &remote, &err),
-	         &err);
+	OK(tkb_remote_open(text("%s/remote", test_folder()), NULL, &remote,
+	                   ERR));
 	return remote;
 }
 
@@ -57,45 +55,36 @@ static struct tkb_push_report push_recorded(struct tkb_recorder *recorder,
                                             struct tkb_remote *remote,
                                             const char *root)
 {
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_push_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_recorder_push(recorder, remote, REF, root, NULL, &report,
-	                           &err),
-	         &err);
+	OK(tkb_recorder_push(recorder, remote, REF, root, NULL, &report, ERR));
 	return report;
 }
 
 /* Pull, and what can be used then. */
 static const char *pulled(struct tkb_remote *remote, const char *root)
 {
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
+	LAUNCHERS(launchers) = NULL;
 
-	CHECK_OK(tkb_pull(remote, REF, root, NULL, NULL, &err), &err);
-	CHECK_OK(tkb_pull_launchers(remote, REF, root, NULL, NULL, &launchers,
-	                            &err),
-	         &err);
+	OK(tkb_pull(remote, REF, root, NULL, NULL, ERR));
+	OK(tkb_pull_launchers(remote, REF, root, NULL, NULL, &launchers, ERR));
 	return usable(launchers);
 }
 
 TEST(recorder_push, and_pull_give_back_what_a_file_and_an_emit_do)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *one = recording();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	RECORDER(one) = recording();
+	RECORDER(other) = recording();
+	LAUNCHERS(launchers) = NULL;
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_push_report report = { SIZED(report) };
 
 	fill(one);
 	fill(other);
-	bundle = open_bytes(recorded(one, root));
+	BUNDLE(bundle) = open_bytes(recorded(one, root));
 	emit_bundle(bundle, "out", TKB_LAYOUT_AUTO);
-	CHECK_OK(tkb_launchers_open(bundle, "out", NULL, &launchers, &err),
-	         &err);
+	OK(tkb_launchers_open(bundle, "out", NULL, &launchers, ERR));
 
 	report = push_recorded(other, remote, root);
 	CHECK_INT(report.pushed_count, 3);
@@ -115,8 +104,7 @@ TEST(recorder_push, by_several_is_the_union_also_when_it_was_compacted)
 	uint64_t compacted = 0;
 
 	for (unsigned i = 0; i < COUNT; i++) {
-		TKB_AUTO(free_recorder_at)
-		struct tkb_recorder *recorder = recording();
+		RECORDER(recorder) = recording();
 		const char *key = text("conf %02u", i);
 
 		save(recorder, key, key, TKB_NEED_ALL,
@@ -132,48 +120,42 @@ TEST(recorder_push, by_several_is_the_union_also_when_it_was_compacted)
 
 TEST(recorder_push, of_nothing_pushes_nothing)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_ref_info info = { .struct_size = sizeof(info) };
-	struct tkb_error err = { 0 };
+	struct tkb_ref_info info = { SIZED(info) };
 
 	CHECK_INT(push_recorded(recorder, remote, "nowhere").blob_count, 0);
-	CHECK_INT(tkb_ref_look(remote, REF, &info, &err), TKB_MISS);
+	CHECK_INT(tkb_ref_look(remote, REF, &info, ERR), TKB_MISS);
 }
 
 TEST(recorder_push, finalises_unless_it_is_dry_or_fails)
 {
 	const char *root = h100();
 	const struct tkb_push_options dry = {
-		.struct_size = sizeof(dry),
-		.collect =
-			&(const struct tkb_collect_options){
-				.struct_size =
-					sizeof(struct tkb_collect_options),
-				.is_dry_run = true }
+		SIZED(dry), .collect =
+				    &(const struct tkb_collect_options){
+					    SIZED(struct tkb_collect_options),
+					    .is_dry_run = true }
 	};
 	const struct tkb_push_options triton = {
-		.struct_size = sizeof(triton), .layout = TKB_PUSH_LAYOUT_TRITON
+		SIZED(triton), .layout = TKB_PUSH_LAYOUT_TRITON
 	};
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	TKB_AUTO(close_remote_at) struct tkb_remote *remote = open_folder();
-	struct tkb_push_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_push_report report = { SIZED(report) };
 
 	fill(recorder);
-	CHECK_OK(tkb_recorder_push(recorder, remote, REF, root, &dry, &report,
-	                           &err),
-	         &err);
+	OK(tkb_recorder_push(recorder, remote, REF, root, &dry, &report, ERR));
 	CHECK_INT(report.pushed_count, 3);
 	CHECK_INT(report.blob_count, 0);
-	CHECK_FAILS(tkb_recorder_push(recorder, remote, REF, root, &triton,
-	                              NULL, &err),
-	            TKB_ERR_INVALID, &err, "bundles");
+	FAILS(tkb_recorder_push(recorder, remote, REF, root, &triton, NULL,
+	                        ERR),
+	      TKB_ERR_INVALID, "bundles");
 	CHECK_INT(tkb_recorder_push(recorder, remote, REF, "nowhere", NULL,
-	                            NULL, &err),
+	                            NULL, ERR),
 	          TKB_MISS);
 	put(recorder, SOFTMAX, 0);
 	CHECK_INT(push_recorded(recorder, remote, root).blob_count, 1);
-	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
-	            &err, "collected already");
+	FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+	      "collected already");
 }

@@ -22,27 +22,25 @@ TEST(recorder, puts_only_keys_for_devices_that_can_be)
 		"7L6SDEJ5EARFW53EAUKXWJ3XWXHCWI4TI4SGVO6DXAZGV5QZWTSAA",
 		"7l6sdej5earfw53eaukxwj3xwxhcwi4ti4sgvo6dxazgv5qzwtsa",
 		"7L6SDEJ5EARFW53EAUKXWJ3XWXHCWI4TI4SGVO6DXAZGV5QZWTS/",
-		"0123456789abcdef0123456789abcdeg",
+		"0123456789abcdef0123456789abcdeg"
 	};
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = recording();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(bad); i++) {
-		CHECK_FAILS(tkb_recorder_put(recorder, bad[i], 0, &err),
-		            TKB_ERR_INVALID, &err, "not the shape of a key");
-		CHECK_FAILS(tkb_recorder_put_winner(recorder, bad[i], &err),
-		            TKB_ERR_INVALID, &err, "not the shape of a key");
+	EACH(i, bad) {
+		FAILS(tkb_recorder_put(recorder, bad[i], 0, ERR),
+		      TKB_ERR_INVALID, "not the shape of a key");
+		FAILS(tkb_recorder_put_winner(recorder, bad[i], ERR),
+		      TKB_ERR_INVALID, "not the shape of a key");
 	}
-	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 1024, &err),
-	            TKB_ERR_INVALID, &err, "no device has number 1024");
-	CHECK_FAILS(tkb_recorder_put(recorder, ADD, UINT32_MAX, &err),
-	            TKB_ERR_INVALID, &err, "no device has number 4294967295");
+	FAILS(tkb_recorder_put(recorder, ADD, 1024, ERR), TKB_ERR_INVALID,
+	      "no device has number 1024");
+	FAILS(tkb_recorder_put(recorder, ADD, UINT32_MAX, ERR), TKB_ERR_INVALID,
+	      "no device has number 4294967295");
 	put(recorder, MATMUL, 1023);
 	put(recorder, "0123456789abcdef0123456789abcdef", 0);
 
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	CHECK_STR(keys_in(bundle), "D3PP");
 }
 
@@ -112,19 +110,16 @@ TEST(recorder, refuses_a_launcher_of_which_a_part_is_not_as_it_must_be)
 		  MUST_BE("'matmul' has not the shape of a key") },
 	};
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 
 	save(recorder, "k", "kept", TKB_NEED_ALL, keys_of(1, MATMUL));
-	for (size_t i = 0; i < TKB_COUNT_OF(bad); i++) {
-		struct tkb_error err = { 0 };
-
-		CHECK_FAILS(tkb_recorder_put_launcher(recorder,
-		                                      &bad[i].launcher, &err),
-		            bad[i].status, &err, bad[i].message);
+	EACH(i, bad) {
+		FAILS(tkb_recorder_put_launcher(recorder, &bad[i].launcher,
+		                                ERR),
+		      bad[i].status, bad[i].message);
 	}
 
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	CHECK_STR(keys_in(bundle), "D3PP");
 	CHECK_STR(launchers_in(bundle), "k=kept");
 }
@@ -132,10 +127,9 @@ TEST(recorder, refuses_a_launcher_of_which_a_part_is_not_as_it_must_be)
 TEST(recorder, takes_a_launcher_of_which_each_part_is_as_large_as_it_may_be)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 	const struct tkb_launcher_spec launcher = {
-		.struct_size = sizeof(launcher),
+		SIZED(launcher),
 		.cache_key = longer(1024),
 		.name = longer(255),
 		.payload = { test_alloc(64 * MIB), 64 * MIB },
@@ -143,15 +137,13 @@ TEST(recorder, takes_a_launcher_of_which_each_part_is_as_large_as_it_may_be)
 		.needs = many_needs(1024),
 		.need_count = 1024,
 	};
-	const struct tkb_saved_launcher *saved;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err), &err);
+	OK(tkb_recorder_put_launcher(recorder, &launcher, ERR));
 
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	check_sound(bundle);
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 1);
-	saved = tkb_bundle_launcher(bundle, 0);
+	const struct tkb_saved_launcher *saved = tkb_bundle_launcher(bundle, 0);
 	CHECK_STR(saved->cache_key, launcher.cache_key);
 	CHECK_STR(saved->name, launcher.name);
 	CHECK_INT(saved->size, 64 * MIB);
@@ -160,25 +152,24 @@ TEST(recorder, takes_a_launcher_of_which_each_part_is_as_large_as_it_may_be)
 
 TEST(recorder, notes_100000_pairs_and_no_more)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = recording();
 	char key[65];
 
 	for (unsigned i = 0; i < 100000; i++) {
 		(void)snprintf(key, sizeof(key), "%064x", i / 4);
-		CHECK_INT(tkb_recorder_put(recorder, key, i % 4, &err), 0);
+		CHECK_INT(tkb_recorder_put(recorder, key, i % 4, ERR), 0);
 	}
 	(void)snprintf(key, sizeof(key), "%064x", 0);
-	CHECK_FAILS(tkb_recorder_put(recorder, key, 4, &err), TKB_ERR_TOO_LARGE,
-	            &err, "at most 100000 kernels");
-	CHECK_FAILS(tkb_recorder_put_winner(recorder, key, &err),
-	            TKB_ERR_TOO_LARGE, &err, "at most 100000 kernels");
+	FAILS(tkb_recorder_put(recorder, key, 4, ERR), TKB_ERR_TOO_LARGE,
+	      "at most 100000 kernels");
+	FAILS(tkb_recorder_put_winner(recorder, key, ERR), TKB_ERR_TOO_LARGE,
+	      "at most 100000 kernels");
 	for (unsigned i = 0; i < 100000; i++) {
 		(void)snprintf(key, sizeof(key), "%064x", i / 4);
-		CHECK_INT(tkb_recorder_put(recorder, key, i % 4, &err), 0);
+		CHECK_INT(tkb_recorder_put(recorder, key, i % 4, ERR), 0);
 	}
 	tkb_recorder_end_compile(recorder);
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	OK(tkb_recorder_begin_compile(recorder, ERR));
 	put(recorder, key, 4);
 }
 
@@ -202,7 +193,7 @@ TEST(recorder, puts_what_it_knows_in_no_time)
 		PUTS = 2000
 	};
 	static char keys[KEYS][65];
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	double best = 1e18;
 
 	for (unsigned i = 0; i < KEYS; i++) {
@@ -212,12 +203,11 @@ TEST(recorder, puts_what_it_knows_in_no_time)
 	for (size_t round = 0; round < ROUNDS; round++) {
 		const double start = now_ns();
 		int failed = 0;
-		double took;
 
 		for (unsigned i = 0; i < PUTS; i++)
 			failed |= tkb_recorder_put(recorder, keys[i % KEYS],
 			                           i % KEYS % 8, NULL);
-		took = (now_ns() - start) / PUTS;
+		double took = (now_ns() - start) / PUTS;
 		CHECK_INT(failed, 0);
 		best = took < best ? took : best;
 	}

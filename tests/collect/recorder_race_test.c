@@ -19,7 +19,7 @@ enum {
 
 static const char *const keys[] = { ADD, SOFTMAX, GELU };
 
-static const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+static const struct tkb_collect_options lean = { SIZED(lean),
 	                                         .profile = TKB_PROFILE_LEAN };
 
 static const char *cpu(void)
@@ -108,11 +108,10 @@ static void *put_all_pairs(void *self)
 
 TEST(recorder, counts_each_pair_once_that_eight_threads_put)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 	const char *root = cpu();
 	struct worker workers[THREADS];
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_collect_report report = { SIZED(report) };
 	pthread_barrier_t barrier;
 
 	CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS), 0);
@@ -123,11 +122,12 @@ TEST(recorder, counts_each_pair_once_that_eight_threads_put)
 	start(workers, THREADS, put_all_pairs);
 	finish(workers, THREADS);
 	(void)pthread_barrier_destroy(&barrier);
-	bundle = open_bytes(recorded_with(recorder, root, &lean, &report));
+	BUNDLE(bundle) =
+		open_bytes(recorded_with(recorder, root, &lean, &report));
 
 	CHECK_INT(report.left_out_count, 1024);
 	CHECK_INT(report.collected_count, 3);
-	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++)
+	EACH(i, keys)
 		CHECK_STR(devices_of(bundle, keys[i]),
 		          "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
 }
@@ -143,7 +143,7 @@ static void *put_own_pairs(void *self)
 
 	(void)pthread_barrier_wait(worker->start);
 	for (unsigned i = 0; i < SHARE; i++) {
-		for (size_t j = 0; j < TKB_COUNT_OF(keys); j++)
+		EACH(j, keys)
 			worker->was_put[j][i] = note(
 				worker,
 				tkb_recorder_put(worker->recorder, keys[j],
@@ -185,8 +185,7 @@ static const char *taken_devices(const struct worker *workers, size_t index)
 /* Collect behind `delay` turns, while eight threads put. */
 static void collect_while_others_put(const char *root, unsigned delay)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 	struct worker workers[THREADS + 1];
 	pthread_barrier_t barrier;
 	size_t found = 0;
@@ -204,9 +203,9 @@ static void collect_while_others_put(const char *root, unsigned delay)
 	finish(workers, THREADS + 1);
 	(void)pthread_barrier_destroy(&barrier);
 
-	bundle = open_bytes(tkb_buf_bytes(&workers[THREADS].got));
+	BUNDLE(bundle) = open_bytes(tkb_buf_bytes(&workers[THREADS].got));
 	check_sound(bundle);
-	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++) {
+	EACH(i, keys) {
 		const char *taken = taken_devices(workers, i);
 
 		if (taken[0] == '\0')
@@ -283,11 +282,9 @@ static void *do_all(void *self)
 
 TEST(recorder, stands_all_calls_from_eight_threads_at_once)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 	const char *root = cpu();
 	struct worker workers[THREADS];
-	struct tkb_error err = { 0 };
 	pthread_barrier_t barrier;
 
 	CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS), 0);
@@ -301,9 +298,9 @@ TEST(recorder, stands_all_calls_from_eight_threads_at_once)
 	(void)pthread_barrier_destroy(&barrier);
 
 	tkb_recorder_end_compile(recorder);
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	OK(tkb_recorder_begin_compile(recorder, ERR));
 	put(recorder, ADD, 0);
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	CHECK_STR(keys_in(bundle), "5DJU");
 	CHECK_STR(devices_of(bundle, ADD), "0");
 	CHECK_STR(launchers_in(bundle), "");
@@ -315,15 +312,13 @@ TEST(recorder, stands_all_calls_from_eight_threads_at_once)
 
 static void *emit_again_and_again(void *self)
 {
-	static const struct tkb_emit_options options = {
-		.struct_size = sizeof(options), .threads = 2
-	};
+	static const struct tkb_emit_options options = { SIZED(options),
+		                                         .threads = 2 };
 	struct worker *worker = self;
 
 	(void)pthread_barrier_wait(worker->start);
 	for (unsigned i = 0; i < 5; i++) {
-		struct tkb_emit_report report = { .struct_size =
-			                                  sizeof(report) };
+		struct tkb_emit_report report = { SIZED(report) };
 		struct tkb_launchers *launchers = NULL;
 
 		note_success(worker, tkb_emit(worker->bundle, "out", &options,
@@ -367,7 +362,7 @@ static void *record_again_and_again(void *self)
 
 static struct tkb_bytes bundle_of(const char *root, size_t index)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const char *key = keys[index % TKB_COUNT_OF(keys)];
 
 	put(recorder, ADD, 0);
@@ -383,7 +378,7 @@ TEST(recorder, works_while_eight_threads_emit_several_bundles_into_one_root)
 		RECORDERS = 2,
 		ALL = THREADS + RECORDERS
 	};
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const char *root = cpu();
 	struct tkb_bundle *bundles[BUNDLES];
 	struct worker workers[ALL];

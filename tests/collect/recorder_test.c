@@ -18,25 +18,21 @@
 static struct tkb_recorder *fresh(const struct tkb_recorder_options *options)
 {
 	struct tkb_recorder *recorder = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_new(options, &recorder, &err), &err);
+	OK(tkb_recorder_new(options, &recorder, ERR));
 	return recorder;
 }
 
 static void begin(struct tkb_recorder *recorder)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	OK(tkb_recorder_begin_compile(recorder, ERR));
 }
 
 /* What a recorder collects from `root`: keys. */
 static const char *collected_keys_of(struct tkb_recorder *recorder,
                                      const char *root)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 
 	check_sound(bundle);
 	return keys_in(bundle);
@@ -45,10 +41,8 @@ static const char *collected_keys_of(struct tkb_recorder *recorder,
 TEST(recorder, lives_from_begin_to_end_and_again)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = fresh(NULL);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = fresh(NULL);
+	struct tkb_collect_report report = { SIZED(report) };
 
 	CHECK(!tkb_recorder_is_disabled(recorder));
 	begin(recorder);
@@ -56,9 +50,8 @@ TEST(recorder, lives_from_begin_to_end_and_again)
 	put(recorder, MATMUL, 0);
 	put_winner(recorder, MATMUL);
 	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, SOFTMAX));
-	CHECK_OK(tkb_recorder_collect_to_file(recorder, root, NULL, "k.tkb",
-	                                      &report, &err),
-	         &err);
+	OK(tkb_recorder_collect_to_file(recorder, root, NULL, "k.tkb", &report,
+	                                ERR));
 	tkb_recorder_end_compile(recorder);
 
 	CHECK_INT(report.collected_count, 2);
@@ -67,7 +60,7 @@ TEST(recorder, lives_from_begin_to_end_and_again)
 	CHECK_INT(report.dropped_count, 0);
 	CHECK_INT(report.file_count, 16);
 	CHECK_INT(report.bundle_size, read_file("k.tkb").size);
-	CHECK_OK(tkb_bundle_open("k.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("k.tkb");
 	check_sound(bundle);
 	CHECK_STR(keys_in(bundle), "D3PP D4QP");
 	CHECK_STR(launchers_in(bundle), "conf=payload");
@@ -156,16 +149,14 @@ static int act(struct tkb_recorder *recorder, enum action action,
 static void check_phase(struct tkb_recorder *recorder, enum phase phase,
                         const char *root)
 {
-	struct tkb_error err = { 0 };
-
 	if (phase == COLLECTED) {
-		CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err),
-		            TKB_ERR_INVALID, &err, "is collected already");
+		FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+		      "is collected already");
 		tkb_recorder_end_compile(recorder);
 	}
 	if (phase != BEGUN) {
-		CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err),
-		            TKB_ERR_INVALID, &err, "no compile has begun");
+		FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+		      "no compile has begun");
 		begin(recorder);
 	}
 	CHECK_STR(collected_keys_of(recorder, root),
@@ -189,8 +180,7 @@ TEST(recorder, refuses_each_wrong_order_and_changes_nothing)
 		const enum phase phase = (enum phase)(i / ACTIONS);
 		const enum action action = (enum action)(i % ACTIONS);
 		const char *message = wanted[phase][action];
-		TKB_AUTO(free_recorder_at)
-		struct tkb_recorder *recorder = in_phase(phase, root);
+		RECORDER(recorder) = in_phase(phase, root);
 		struct tkb_error err = { 0 };
 
 		if (message == NULL) {
@@ -211,8 +201,7 @@ TEST(recorder, may_end_at_any_time_and_twice)
 	const char *root = h100();
 
 	for (enum phase phase = FRESH; phase < PHASES; phase++) {
-		TKB_AUTO(free_recorder_at)
-		struct tkb_recorder *recorder = in_phase(phase, root);
+		RECORDER(recorder) = in_phase(phase, root);
 
 		tkb_recorder_end_compile(recorder);
 		tkb_recorder_end_compile(recorder);
@@ -226,8 +215,7 @@ TEST(recorder, may_end_at_any_time_and_twice)
 TEST(recorder, discards_what_was_not_collected_when_the_compile_ends)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 
 	put(recorder, ADD, 0);
 	put_winner(recorder, ADD);
@@ -236,7 +224,7 @@ TEST(recorder, discards_what_was_not_collected_when_the_compile_ends)
 	begin(recorder);
 	put(recorder, MATMUL, 0);
 
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	CHECK_STR(keys_in(bundle), "D3PP");
 	CHECK_STR(launchers_in(bundle), "");
 }
@@ -252,8 +240,8 @@ TEST(recorder, may_be_freed_in_any_phase)
 TEST(recorder, is_independent_of_another)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *one = recording();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *other = recording();
+	RECORDER(one) = recording();
+	RECORDER(other) = recording();
 
 	put(one, ADD, 0);
 	put(other, MATMUL, 0);
@@ -305,7 +293,7 @@ static struct tkb_collect_options options_with(struct intruder *intruder)
 		                    .self = intruder,
 		                    .is_cancelled = intrude };
 	return (struct tkb_collect_options){
-		.struct_size = sizeof(struct tkb_collect_options),
+		SIZED(struct tkb_collect_options),
 		.threads = 1,
 		.watch = &intruder->watch,
 	};
@@ -316,15 +304,13 @@ TEST(recorder, refuses_all_but_the_end_while_it_collects)
 	const char *root = h100();
 
 	for (enum action action = BEGIN; action < ACTIONS; action++) {
-		TKB_AUTO(free_recorder_at)
-		struct tkb_recorder *recorder = in_phase(BEGUN, root);
+		RECORDER(recorder) = in_phase(BEGUN, root);
 		struct intruder intruder = { .recorder = recorder,
 			                     .root = root,
 			                     .action = action };
 		const struct tkb_collect_options options =
 			options_with(&intruder);
-		TKB_AUTO(close_bundle_at)
-		struct tkb_bundle *bundle = open_bytes(
+		BUNDLE(bundle) = open_bytes(
 			recorded_with(recorder, root, &options, NULL));
 
 		CHECK(intruder.is_done);
@@ -340,14 +326,14 @@ TEST(recorder, refuses_all_but_the_end_while_it_collects)
 TEST(recorder, collects_to_its_end_though_the_compile_ends_meanwhile)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	struct intruder intruder = { .recorder = recorder, .ends = true };
 	const struct tkb_collect_options options = options_with(&intruder);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	put(recorder, ADD, 3);
 	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, MATMUL));
-	bundle = open_bytes(recorded_with(recorder, root, &options, NULL));
+	BUNDLE(bundle) =
+		open_bytes(recorded_with(recorder, root, &options, NULL));
 
 	CHECK(intruder.is_done);
 	check_sound(bundle);
@@ -362,15 +348,13 @@ TEST(recorder,
      discards_what_it_failed_to_collect_if_the_compile_ended_meanwhile)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at)
-	struct tkb_recorder *recorder = in_phase(BEGUN, root);
+	RECORDER(recorder) = in_phase(BEGUN, root);
 	struct intruder intruder = { .recorder = recorder, .ends = true };
 	struct tkb_collect_options options = options_with(&intruder);
-	struct tkb_error err = { 0 };
 
 	options.is_strict = true;
 	put(recorder, ABSENT, 0);
-	CHECK_INT(failed_collect(recorder, root, &options, &err),
+	CHECK_INT(failed_collect(recorder, root, &options, ERR),
 	          TKB_ERR_LEFT_OUT);
 	CHECK(intruder.is_done);
 	check_phase(recorder, ENDED, root);
@@ -401,15 +385,14 @@ static bool begin_another(void *self)
 TEST(recorder, may_begin_another_compile_while_it_collects_one_that_ended)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at)
-	struct tkb_recorder *recorder = in_phase(BEGUN, root);
+	RECORDER(recorder) = in_phase(BEGUN, root);
 	struct intruder intruder = { .recorder = recorder, .root = root };
 	struct tkb_collect_options options = options_with(&intruder);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	intruder.watch.is_cancelled = begin_another;
 	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, ADD));
-	bundle = open_bytes(recorded_with(recorder, root, &options, NULL));
+	BUNDLE(bundle) =
+		open_bytes(recorded_with(recorder, root, &options, NULL));
 
 	CHECK(intruder.is_done);
 	CHECK_STR(keys_in(bundle), "7L6S");
@@ -443,53 +426,47 @@ TEST(recorder, may_collect_again_after_a_failure)
 {
 	const char *root = h100();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const struct tkb_collect_options cancelled = {
-		.struct_size = sizeof(cancelled),
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.is_cancelled = is_cancelled }
+		SIZED(cancelled),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
+		                                    .is_cancelled =
+		                                            is_cancelled }
 	};
-	struct tkb_collect_report report = { .struct_size = sizeof(report),
-		                             .file_count = 77 };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report), .file_count = 77 };
 
 	put_all(recorder, &keys, 0);
 	for (size_t i = 0; i < 3; i++) {
 		size_t left = i;
 		const struct tkb_sink sink = { fail_behind, &left };
 
-		CHECK_FAILS(tkb_recorder_collect(recorder, root, NULL, &sink,
-		                                 &report, &err),
-		            TKB_ERR_IO, &err, "the sink is full");
+		FAILS(tkb_recorder_collect(recorder, root, NULL, &sink, &report,
+		                           ERR),
+		      TKB_ERR_IO, "the sink is full");
 	}
-	CHECK_INT(failed_collect(recorder, "no/root", NULL, &err), TKB_MISS);
-	CHECK_INT(failed_collect(recorder, root, &cancelled, &err),
+	CHECK_INT(failed_collect(recorder, "no/root", NULL, ERR), TKB_MISS);
+	CHECK_INT(failed_collect(recorder, root, &cancelled, ERR),
 	          TKB_ERR_CANCELLED);
-	CHECK_FAILS(
-		tkb_recorder_collect(recorder, root, NULL, NULL, &report, &err),
-		TKB_ERR_INVALID, &err, "there is no sink");
+	FAILS(tkb_recorder_collect(recorder, root, NULL, NULL, &report, ERR),
+	      TKB_ERR_INVALID, "there is no sink");
 	CHECK_INT(tkb_recorder_collect_to_file(recorder, root, NULL,
-	                                       "no/folder/k.tkb", &report,
-	                                       &err),
+	                                       "no/folder/k.tkb", &report, ERR),
 	          TKB_ERR_IO);
 	CHECK_INT(report.file_count, 77);
 
 	CHECK(tkb_bytes_equal(recorded(recorder, root),
 	                      collected_keys(root, &keys)));
-	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
-	            &err, "is collected already");
+	FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+	      "is collected already");
 }
 
 TEST(recorder, may_be_put_to_after_a_failure)
 {
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = recording();
 
 	put(recorder, ADD, 0);
-	CHECK_INT(failed_collect(recorder, "no/root", NULL, &err), TKB_MISS);
+	CHECK_INT(failed_collect(recorder, "no/root", NULL, ERR), TKB_MISS);
 	put(recorder, MATMUL, 0);
 
 	CHECK_STR(collected_keys_of(recorder, root), "7L6S D3PP");
@@ -497,28 +474,23 @@ TEST(recorder, may_be_put_to_after_a_failure)
 
 TEST(recorder, is_not_finalised_by_a_dry_run_which_tells_the_id)
 {
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 	struct tkb_collect_report reports[2] = {
 		{ .struct_size = sizeof(reports[0]) },
 		{ .struct_size = sizeof(reports[1]) }
 	};
-	struct tkb_error err = { 0 };
 
 	put(recorder, ADD, 0);
 	save(recorder, "k", "kept", TKB_NEED_ALL, keys_of(1, MATMUL));
-	CHECK_OK(tkb_recorder_collect(recorder, root, &dry, NULL, &reports[0],
-	                              &err),
-	         &err);
-	CHECK_OK(tkb_recorder_collect_to_file(recorder, root, &dry, "k.tkb",
-	                                      &reports[1], &err),
-	         &err);
+	OK(tkb_recorder_collect(recorder, root, &dry, NULL, &reports[0], ERR));
+	OK(tkb_recorder_collect_to_file(recorder, root, &dry, "k.tkb",
+	                                &reports[1], ERR));
 
 	CHECK(!exists("k.tkb"));
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	for (size_t i = 0; i < 2; i++) {
 		CHECK_INT(reports[i].collected_count, 2);
 		CHECK_INT(reports[i].launcher_count, 1);
@@ -538,26 +510,20 @@ TEST(recorder, may_be_put_to_while_a_dry_run_looks)
 	const char *root = h100();
 
 	for (enum action action = BEGIN; action < ACTIONS; action++) {
-		TKB_AUTO(free_recorder_at)
-		struct tkb_recorder *recorder = in_phase(BEGUN, root);
+		RECORDER(recorder) = in_phase(BEGUN, root);
 		struct intruder intruder = { .recorder = recorder,
 			                     .root = root,
 			                     .action = action };
-		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 		struct tkb_collect_options dry = options_with(&intruder);
-		struct tkb_error err = { 0 };
 		const bool is_put =
 			action == PUT || action == WINNER || action == LAUNCHER;
 
 		dry.is_dry_run = true;
-		CHECK_OK(tkb_recorder_collect(recorder, root, &dry, NULL, NULL,
-		                              &err),
-		         &err);
+		OK(tkb_recorder_collect(recorder, root, &dry, NULL, NULL, ERR));
 		CHECK(intruder.is_done);
 		CHECK_INT(intruder.rc, is_put ? 0 : TKB_ERR_INVALID);
-		CHECK_OK(tkb_recorder_put_launcher(recorder, &launcher, &err),
-		         &err);
-		bundle = open_bytes(recorded(recorder, root));
+		OK(tkb_recorder_put_launcher(recorder, &launcher, ERR));
+		BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 		CHECK_STR(launchers_in(bundle), "conf=new");
 	}
 }
@@ -565,14 +531,12 @@ TEST(recorder, may_be_put_to_while_a_dry_run_looks)
 TEST(recorder, chooses_keys_and_devices_itself)
 {
 	static const char *const keys[] = { ADD };
-	const struct tkb_collect_options by_key = {
-		.struct_size = sizeof(by_key), .keys = keys, .key_count = 1
-	};
-	const struct tkb_collect_options by_device = {
-		.struct_size = sizeof(by_device), .has_device = true
-	};
+	const struct tkb_collect_options by_key = { SIZED(by_key), .keys = keys,
+		                                    .key_count = 1 };
+	const struct tkb_collect_options by_device = { SIZED(by_device),
+		                                       .has_device = true };
 	const char *root = h100();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	struct tkb_error err = { 0 };
 
 	put(recorder, MATMUL, 0);
@@ -595,7 +559,7 @@ TEST(recorder, chooses_keys_and_devices_itself)
 
 static void check_empty(struct tkb_bytes bytes)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bytes(bytes);
+	BUNDLE(bundle) = open_bytes(bytes);
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	check_sound(bundle);
@@ -608,12 +572,10 @@ static void check_empty(struct tkb_bytes bytes)
 
 TEST(recorder, collects_an_empty_bundle_if_nothing_was_put)
 {
-	const struct tkb_collect_options strict = { .struct_size =
-		                                            sizeof(strict),
+	const struct tkb_collect_options strict = { SIZED(strict),
 		                                    .is_strict = true };
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	struct tkb_collect_report report = { .struct_size = sizeof(report),
-		                             .size = 1,
+	RECORDER(recorder) = recording();
+	struct tkb_collect_report report = { SIZED(report), .size = 1,
 		                             .left_out_count = 1 };
 
 	check_empty(recorded_with(recorder, "no/such/root", &strict, &report));
@@ -626,31 +588,28 @@ TEST(recorder, collects_an_empty_bundle_if_nothing_was_put)
 /* A whole life of a recorder that is disabled. */
 static void check_disabled(const struct tkb_recorder_options *options)
 {
-	TKB_AUTO(free_recorder_at)
-	struct tkb_recorder *recorder = fresh(options);
-	struct tkb_error err = { 0 };
+	RECORDER(recorder) = fresh(options);
 
 	CHECK(tkb_recorder_is_disabled(recorder));
-	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
-	            &err, "no compile has begun");
+	FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+	      "no compile has begun");
 	begin(recorder);
-	CHECK_FAILS(tkb_recorder_begin_compile(recorder, &err), TKB_ERR_INVALID,
-	            &err, "has begun");
+	FAILS(tkb_recorder_begin_compile(recorder, ERR), TKB_ERR_INVALID,
+	      "has begun");
 	put(recorder, ADD, 0);
 	put_winner(recorder, ADD);
 	save(recorder, "k", "payload", TKB_NEED_ALL, keys_of(1, ADD));
-	CHECK_FAILS(tkb_recorder_put(recorder, "short", 0, &err),
-	            TKB_ERR_INVALID, &err, "shape of a key");
+	FAILS(tkb_recorder_put(recorder, "short", 0, ERR), TKB_ERR_INVALID,
+	      "shape of a key");
 	check_empty(recorded(recorder, "no/such/root"));
-	CHECK_FAILS(tkb_recorder_put(recorder, ADD, 0, &err), TKB_ERR_INVALID,
-	            &err, "is collected already");
+	FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+	      "is collected already");
 	tkb_recorder_end_compile(recorder);
 }
 
 TEST(recorder, notes_nothing_if_it_is_disabled)
 {
-	const struct tkb_recorder_options disabled = { .struct_size =
-		                                               sizeof(disabled),
+	const struct tkb_recorder_options disabled = { SIZED(disabled),
 		                                       .is_disabled = true };
 
 	check_disabled(&disabled);
@@ -660,19 +619,16 @@ TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
 {
 	static const char *const values[] = { "1", "yes", "00", " " };
 	static const char *const others[] = { "", "0" };
-	const struct tkb_recorder_options enabled = { .struct_size =
-		                                              sizeof(enabled) };
+	const struct tkb_recorder_options enabled = { SIZED(enabled) };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(values); i++) {
+	EACH(i, values) {
 		CHECK_INT(setenv("TKBUNDLE_DISABLE", values[i], 1), 0);
 		check_disabled(NULL);
 		check_disabled(&enabled);
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(others); i++) {
-		TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = NULL;
-
+	EACH(i, others) {
 		CHECK_INT(setenv("TKBUNDLE_DISABLE", others[i], 1), 0);
-		recorder = fresh(NULL);
+		RECORDER(recorder) = fresh(NULL);
 		CHECK_INT(setenv("TKBUNDLE_DISABLE", "1", 1), 0);
 		CHECK(!tkb_recorder_is_disabled(recorder));
 	}

@@ -13,9 +13,8 @@
 static struct tkb_results *new_results(void)
 {
 	struct tkb_results *results = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_results_new(&results, &err), &err);
+	OK(tkb_results_new(&results, ERR));
 	return results;
 }
 
@@ -28,7 +27,7 @@ static void tell(struct tkb_results *results, const struct tkb_result *result)
 
 TEST(results, are_none_at_first)
 {
-	TKB_AUTO(free_results_at) struct tkb_results *results = new_results();
+	RESULTS(results) = new_results();
 	const struct tkb_watch *watch = tkb_results_watch(results);
 
 	CHECK_INT(tkb_results_count(results), 0);
@@ -44,7 +43,7 @@ TEST(results, are_copies_in_the_order_told)
 	enum {
 		COUNT = 5000
 	};
-	TKB_AUTO(free_results_at) struct tkb_results *results = new_results();
+	RESULTS(results) = new_results();
 	char root[32];
 	char key[32];
 	char name[32];
@@ -100,27 +99,21 @@ static size_t count(const struct tkb_results *results, enum tkb_outcome outcome)
 TEST(results, tell_what_collect_verify_and_emit_told)
 {
 	const char *root = h100();
-	TKB_AUTO(free_results_at) struct tkb_results *results = new_results();
+	RESULTS(results) = new_results();
 	const struct tkb_collect_options collect = {
-		.struct_size = sizeof(collect),
-		.watch = tkb_results_watch(results)
+		SIZED(collect), .watch = tkb_results_watch(results)
 	};
 	const struct tkb_verify_options verify = {
-		.struct_size = sizeof(verify),
-		.watch = tkb_results_watch(results)
+		SIZED(verify), .watch = tkb_results_watch(results)
 	};
-	const struct tkb_emit_options emit = { .struct_size = sizeof(emit),
-		                               .watch = tkb_results_watch(
-						       results),
-		                               .threads = 4 };
-	struct tkb_bundle *bundle;
-	struct tkb_error err = { 0 };
-	const struct tkb_result *last;
+	const struct tkb_emit_options emit = {
+		SIZED(emit), .watch = tkb_results_watch(results), .threads = 4
+	};
 
 	CHECK_INT(truncate(text("%s/" ADD "/add_kernel.cubin", root), 100), 0);
-	bundle = open_bytes(collected(root, &collect));
-	CHECK_OK(tkb_bundle_verify(bundle, &verify, NULL, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "out", &emit, NULL, &err), &err);
+	struct tkb_bundle *bundle = open_bytes(collected(root, &collect));
+	OK(tkb_bundle_verify(bundle, &verify, NULL, ERR));
+	OK(tkb_emit(bundle, "out", &emit, NULL, ERR));
 	tkb_bundle_close(bundle);
 
 	CHECK_INT(tkb_results_count(results), 17 + 16 + 16);
@@ -138,7 +131,7 @@ TEST(results, tell_what_collect_verify_and_emit_told)
 			CHECK(result->message[0] != '\0');
 		}
 	}
-	last = tkb_results_at(results, 17 + 16 + 15);
+	const struct tkb_result *last = tkb_results_at(results, 17 + 16 + 15);
 	CHECK_STR(last->root, text("%s/out", test_folder()));
 	CHECK_INT(last->outcome, TKB_OUTCOME_EMITTED);
 	CHECK(exists(text("out/%s", last->key)));
@@ -146,8 +139,8 @@ TEST(results, tell_what_collect_verify_and_emit_told)
 
 TEST(results, are_lists_apart)
 {
-	TKB_AUTO(free_results_at) struct tkb_results *one = new_results();
-	TKB_AUTO(free_results_at) struct tkb_results *other = new_results();
+	RESULTS(one) = new_results();
+	RESULTS(other) = new_results();
 	const struct tkb_result result = { "root", "key",         "name", false,
 		                           0,      TKB_REASON_IO, "" };
 
@@ -172,7 +165,6 @@ static int fill_memory(void)
 	const struct tkb_result result = {
 		.root = "", .key = large, .name = "", .message = "last"
 	};
-	size_t kept;
 
 	memset(large, 'x', SIZE - 1);
 	if (tkb_results_new(&results, NULL) != 0 ||
@@ -180,7 +172,7 @@ static int fill_memory(void)
 		return 1;
 	for (size_t i = 0; i < 1000 && !tkb_results_is_cut(results); i++)
 		tell(results, &result);
-	kept = tkb_results_count(results);
+	size_t kept = tkb_results_count(results);
 	if (!tkb_results_is_cut(results) || kept == 0)
 		return 2;
 	if (strcmp(tkb_results_at(results, kept - 1)->message, "last") != 0 ||
@@ -193,12 +185,11 @@ static int fill_memory(void)
 TEST(results, say_so_if_memory_ran_out)
 {
 	int status = 0;
-	pid_t child;
 
 	/* Sanitizers take address space as they please. */
 	if (has_thread_sanitizer() || has_address_sanitizer())
 		skip();
-	child = fork();
+	pid_t child = fork();
 	if (child == 0)
 		_exit(fill_memory());
 	CHECK_INT(waitpid(child, &status, 0), child);

@@ -93,7 +93,6 @@ static struct endings compile_broken(struct tkb_compiler *compiler,
 
 	for (size_t i = 0; i < count + AHEAD; i++) {
 		struct tkb_compile **const place = &compiles[i % AHEAD];
-		struct tkb_error err = { .status = 0 };
 		struct tkb_unit unit = *like;
 
 		if (*place != NULL)
@@ -103,8 +102,7 @@ static struct endings compile_broken(struct tkb_compiler *compiler,
 		if (i >= count)
 			continue;
 		unit.source = break_one(damage);
-		CHECK_OK(tkb_compiler_submit(compiler, &unit, place, &err),
-		         &err);
+		OK(tkb_compiler_submit(compiler, &unit, place, ERR));
 	}
 	CHECK_INT(endings.good + endings.bad, count);
 	return endings;
@@ -121,25 +119,21 @@ static struct damage damage_of(const char *extension)
 	return (struct damage){ wholes, 3, 1 };
 }
 
-static const options into_root = { .struct_size = sizeof(into_root),
-	                           .cache_root = "root",
-	                           .worker_count = 2,
-	                           .timeout_ms = 20000 };
+static const options into_root = { SIZED(into_root), .cache_root = "root",
+	                           .worker_count = 2, .timeout_ms = 20000 };
 
 TEST(bad_input, of_ir_at_300_places_is_a_sentence_or_a_whole_entry)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&into_root);
+	COMPILER(compiler) = open_compiler(&into_root);
 	struct damage damage = damage_of("llir");
-	const struct tkb_unit like = { .struct_size = sizeof(like),
-		                       .name = "broken.llir",
+	const struct tkb_unit like = { SIZED(like), .name = "broken.llir",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_LLIR };
 	const struct tkb_unit whole = unit_of("add", TKB_SOURCE_KIND_LLIR);
-	struct endings endings;
 
 	need_llvm();
-	endings = compile_broken(compiler, &damage, &like, PLACES);
+	struct endings endings =
+		compile_broken(compiler, &damage, &like, PLACES);
 
 	CHECK(endings.good > 10);
 	CHECK(endings.bad > 100);
@@ -151,18 +145,14 @@ TEST(bad_input, of_ir_at_300_places_is_a_sentence_or_a_whole_entry)
 static void make_bitcode(const struct tkb_bytes *texts, struct tkb_bytes *out,
                          size_t count)
 {
-	const struct tkb_finalize_options finalize = { .struct_size =
-		                                               sizeof(finalize),
+	const struct tkb_finalize_options finalize = { SIZED(finalize),
 		                                       .is_bitcode = true };
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .struct_size = sizeof(options),
-	                                  .product = TKB_PRODUCT_LLIR,
-	                                  .finalize = &finalize });
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .product = TKB_PRODUCT_LLIR,
+	                    .finalize = &finalize });
 
 	for (size_t i = 0; i < count; i++) {
-		const struct tkb_unit unit = { .struct_size = sizeof(unit),
-			                       .name = "whole.ll",
+		const struct tkb_unit unit = { SIZED(unit), .name = "whole.ll",
 			                       .target = "cuda:90",
 			                       .kind = TKB_SOURCE_KIND_LLIR,
 			                       .source = texts[i] };
@@ -176,27 +166,23 @@ TEST(bad_input, of_bitcode_is_a_sentence_or_a_whole_entry)
 {
 	struct damage damage = damage_of("llir");
 	struct tkb_bytes codes[3];
-	const struct tkb_unit like = { .struct_size = sizeof(like),
-		                       .name = "broken.bc",
+	const struct tkb_unit like = { SIZED(like), .name = "broken.bc",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_LLIR };
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	struct tkb_unit whole = like;
-	struct endings endings;
-	struct made made;
 
 	need_llvm();
 	make_bitcode(damage.wholes, codes, 3);
 	damage.wholes = codes;
-	compiler = open_compiler(&into_root);
+	COMPILER(compiler) = open_compiler(&into_root);
 	whole.source = codes[0];
-	made = compile(compiler, &whole);
+	struct made made = compile(compiler, &whole);
 	/* Triton reads all but the cubin as text. */
 	CHECK(!exists(text("root/%s/%s.llir", made.key, made.kernel)) ||
 	      memcmp(read_file(text("root/%s/%s.llir", made.key, made.kernel))
 	                     .data,
 	             "BC", 2) != 0);
-	endings = compile_broken(compiler, &damage, &like, 60);
+	struct endings endings = compile_broken(compiler, &damage, &like, 60);
 
 	CHECK(endings.bad > 30);
 	check_whole("root");
@@ -204,16 +190,13 @@ TEST(bad_input, of_bitcode_is_a_sentence_or_a_whole_entry)
 
 TEST(bad_input, of_ptx_is_a_sentence_or_a_whole_entry)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&into_root);
+	COMPILER(compiler) = open_compiler(&into_root);
 	struct damage damage = damage_of("ptx");
-	const struct tkb_unit like = { .struct_size = sizeof(like),
-		                       .name = "broken.ptx",
+	const struct tkb_unit like = { SIZED(like), .name = "broken.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX };
-	struct endings endings;
 
-	endings = compile_broken(compiler, &damage, &like, 60);
+	struct endings endings = compile_broken(compiler, &damage, &like, 60);
 
 	CHECK(endings.bad > 20);
 	check_whole("root");
@@ -237,14 +220,12 @@ static const char cuda_source[] =
 /* NVRTC is looked for in the toolkit; a test's process has its own. */
 static void need_nvrtc(const struct tkb_unit *whole)
 {
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
 	const char *const toolkit = getenv("TKB_TEST_CUDA");
-	struct made made;
 
 	if (toolkit != NULL)
 		CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
-	compiler = open_compiler(&into_root);
-	made = try_compile(compiler, whole);
+	COMPILER(compiler) = open_compiler(&into_root);
+	struct made made = try_compile(compiler, whole);
 	if (made.rc == TKB_ERR_UNSUPPORTED) {
 		CHECK_CONTAINS(made.err.message, "NVRTC");
 		skip();
@@ -256,17 +237,14 @@ TEST(bad_input, of_cuda_is_a_sentence_or_a_whole_entry)
 {
 	const struct tkb_bytes whole = { cuda_source, sizeof(cuda_source) - 1 };
 	struct damage damage = { &whole, 1, 1 };
-	const struct tkb_unit like = { .struct_size = sizeof(like),
-		                       .name = "broken.cu",
+	const struct tkb_unit like = { SIZED(like), .name = "broken.cu",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_CUDA,
 		                       .source = whole };
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	struct endings endings;
 
 	need_nvrtc(&like);
-	compiler = open_compiler(&into_root);
-	endings = compile_broken(compiler, &damage, &like, 60);
+	COMPILER(compiler) = open_compiler(&into_root);
+	struct endings endings = compile_broken(compiler, &damage, &like, 60);
 
 	CHECK(endings.bad > 20);
 	check_whole("root");
@@ -278,8 +256,7 @@ static struct tkb_unit ir_unit(const char *body)
 	const char *const source =
 		text("target triple = \"nvptx64-nvidia-cuda\"\n%s", body);
 
-	return (struct tkb_unit){ .struct_size = sizeof(struct tkb_unit),
-		                  .name = "bad.ll",
+	return (struct tkb_unit){ SIZED(struct tkb_unit), .name = "bad.ll",
 		                  .target = "cuda:90",
 		                  .kind = TKB_SOURCE_KIND_LLIR,
 		                  .source = { source, strlen(source) } };
@@ -293,14 +270,12 @@ TEST(bad_input, that_llvm_cannot_select_is_said_in_its_words)
 		        "  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n"
 		        "  ret void\n}\n"),
 	};
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&into_root);
+	COMPILER(compiler) = open_compiler(&into_root);
 	struct tkb_unit unit = units[0];
-	struct made made;
 
 	need_llvm();
 	unit.target = "cuda:80";
-	made = try_compile(compiler, &unit);
+	struct made made = try_compile(compiler, &unit);
 
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "Cannot select");
 	CHECK_CONTAINS(made.log, "Cannot select");
@@ -332,11 +307,10 @@ TEST(bad_input, is_said_in_the_words_of_what_refused_it)
 		  "  ret void\n}\n",
 		  "bad IR: " },
 	};
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&into_root);
+	COMPILER(compiler) = open_compiler(&into_root);
 
 	need_llvm();
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const struct tkb_unit unit = ir_unit(cases[i].body);
 		const struct made made = try_compile(compiler, &unit);
 
@@ -352,22 +326,21 @@ TEST(bad_input, is_said_in_the_words_of_what_refused_it)
  */
 static const char *endless_ir(void)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf out = TKB_BUF_INIT(64 * TKB_MIB);
+	struct tkb_buf *out = test_buf(64 * TKB_MIB);
 
-	tkb_buf_add_text(&out, "target triple = \"nvptx64-nvidia-cuda\"\n"
-	                       "define ptx_kernel void @slow(ptr %p) {\n"
-	                       "  %v0 = load i32, ptr %p\n");
+	tkb_buf_add_text(out, "target triple = \"nvptx64-nvidia-cuda\"\n"
+	                      "define ptx_kernel void @slow(ptr %p) {\n"
+	                      "  %v0 = load i32, ptr %p\n");
 	for (unsigned i = 0; i < 40000; i++)
-		tkb_buf_add_text(&out,
+		tkb_buf_add_text(out,
 		                 text("  %%q%u = getelementptr i32, ptr %%p, "
 		                      "i32 %%v%u\n"
 		                      "  store i32 %%v%u, ptr %%q%u\n"
 		                      "  %%v%u = load i32, ptr %%q%u\n",
 		                      i, i, i, i, i + 1, i));
-	tkb_buf_add_text(&out, "  ret void\n}\n");
-	tkb_buf_add_byte(&out, '\0');
-	return text("%s", (const char *)out.data);
+	tkb_buf_add_text(out, "  ret void\n}\n");
+	tkb_buf_add_byte(out, '\0');
+	return text("%s", (const char *)out->data);
 }
 
 static int64_t now_ms(void)
@@ -381,11 +354,11 @@ static int64_t now_ms(void)
 TEST(bad_input, that_keeps_a_pass_busy_ends_with_the_deadline)
 {
 	const int64_t begin_ms = now_ms();
-	struct outcome ended;
 
 	need_llvm();
 	write_text("slow.ll", endless_ir());
-	ended = run(program(), "compile", "slow.ll", "--target", "cuda:90",
+	struct outcome ended =
+		run(program(), "compile", "slow.ll", "--target", "cuda:90",
 	            "--cache", "root", "--ptxas", real_ptxas(), "-j1",
 	            "--deadline", "1s", NULL);
 
@@ -399,19 +372,16 @@ TEST(bad_input, that_keeps_a_pass_busy_ends_with_the_deadline)
 TEST(bad_input, that_keeps_a_pass_busy_is_given_up_by_the_library)
 {
 	const char *const source = endless_ir();
-	const struct tkb_unit unit = { .struct_size = sizeof(unit),
-		                       .name = "slow.ll",
+	const struct tkb_unit unit = { SIZED(unit), .name = "slow.ll",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_LLIR,
 		                       .source = { source, strlen(source) } };
 	const struct tkb_unit good = unit_of("add", TKB_SOURCE_KIND_LLIR);
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	struct made made;
 
 	need_llvm();
-	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
-	                                     .timeout_ms = 700 });
-	made = try_compile(compiler, &unit);
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .timeout_ms = 700 });
+	struct made made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_INT(made.rc, TKB_ERR_UNAVAILABLE);
 

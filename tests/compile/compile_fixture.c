@@ -51,12 +51,11 @@ const char *counting_ptxas(void)
 
 size_t count_lines(const char *path)
 {
-	struct tkb_bytes bytes;
 	size_t count = 0;
 
 	if (!exists(path))
 		return 0;
-	bytes = read_file(path);
+	struct tkb_bytes bytes = read_file(path);
 	for (size_t i = 0; i < bytes.size; i++)
 		count += ((const char *)bytes.data)[i] == '\n';
 	return count;
@@ -66,7 +65,6 @@ struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options)
 {
 	struct tkb_compiler_options chosen = *options;
 	struct tkb_compiler *compiler = NULL;
-	struct tkb_error err = { .status = 0 };
 
 	if (chosen.worker == NULL)
 		chosen.worker = compile_worker();
@@ -74,22 +72,17 @@ struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options)
 		chosen.ptxas = real_ptxas();
 	if (chosen.worker_count == 0)
 		chosen.worker_count = 1;
-	CHECK_OK(tkb_compiler_open(&chosen, &compiler, &err), &err);
+	OK(tkb_compiler_open(&chosen, &compiler, ERR));
 	return compiler;
 }
 
 void need_llvm(void)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(struct tkb_compiler_options){
-			.struct_size = sizeof(struct tkb_compiler_options) });
-	struct tkb_error err = { .status = 0 };
+	COMPILER(compiler) = open_compiler(&(struct tkb_compiler_options){
+		SIZED(struct tkb_compiler_options) });
 	const char *tools = NULL;
 
-	CHECK_OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools,
-	                            &err),
-	         &err);
+	OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR));
 	if (strstr(tools, "LLVM 2") == NULL)
 		skip();
 }
@@ -97,11 +90,9 @@ void need_llvm(void)
 /* The first key, by name, whose entry is of that kernel. */
 const char *path_of(const char *kernel, const char *extension)
 {
-	const char **keys;
-
 	if (!exists(CACHE))
 		unpack("triton-3.6.0-h100", "h100");
-	keys = list(CACHE);
+	const char **keys = list(CACHE);
 	for (size_t i = 0; keys[i] != NULL; i++) {
 		const char *const path = text(CACHE "/%s/%s_kernel.%s", keys[i],
 		                              kernel, extension);
@@ -119,7 +110,7 @@ struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind)
 		path_of(kernel, kind == TKB_SOURCE_KIND_PTX ? "ptx" : "llir");
 
 	return (struct tkb_unit){
-		.struct_size = sizeof(struct tkb_unit),
+		SIZED(struct tkb_unit),
 		.name = path,
 		.target = "cuda:90",
 		.kind = kind,
@@ -141,7 +132,7 @@ static struct tkb_bytes copy(struct tkb_bytes bytes)
 struct made try_compile(struct tkb_compiler *compiler,
                         const struct tkb_unit *unit)
 {
-	TKB_AUTO(free_compile_at) struct tkb_compile *compile = NULL;
+	COMPILE(compile) = NULL;
 	const struct tkb_compiled *compiled = NULL;
 	struct made made = { .err = { .status = 0 }, .log = "" };
 
@@ -173,10 +164,9 @@ struct made compile(struct tkb_compiler *compiler, const struct tkb_unit *unit)
 
 const char *key_of(struct tkb_compiler *compiler, const struct tkb_unit *unit)
 {
-	struct tkb_error err = { .status = 0 };
 	char key[TKB_ENTRY_KEY_SIZE];
 
-	CHECK_OK(tkb_compiler_key(compiler, unit, key, &err), &err);
+	OK(tkb_compiler_key(compiler, unit, key, ERR));
 	return text("%s", key);
 }
 

@@ -5,7 +5,7 @@
 /*
  * What the tests of compiles share.
  *
- *     TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
+ *     COMPILER(compiler) = NULL;
  *     const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
  *
  *     compiler = open_compiler(&(struct tkb_compiler_options){
@@ -20,7 +20,9 @@
 
 #include "harness.h"
 
-/* For TKB_AUTO. */
+/* What its block lets go of. */
+#define COMPILER(name) TKB_AUTO(close_compiler_at) struct tkb_compiler *name
+#define COMPILE(name) TKB_AUTO(free_compile_at) struct tkb_compile *name
 void close_compiler_at(struct tkb_compiler **compiler);
 void free_compile_at(struct tkb_compile **compile);
 

@@ -17,8 +17,7 @@ typedef struct tkb_compiler_options options;
 /* The key of `unit` with these options. */
 static const char *key_with(const options *chosen, const struct tkb_unit *unit)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(chosen);
+	COMPILER(compiler) = open_compiler(chosen);
 
 	return key_of(compiler, unit);
 }
@@ -31,8 +30,7 @@ static struct tkb_unit cuda_unit(void)
 		"#include <cuda_fp16.h>\n"
 		"extern \"C\" __global__ void one(float *x) { *x = ONE; }\n";
 
-	return (struct tkb_unit){ .struct_size = sizeof(struct tkb_unit),
-		                  .name = "one.cu",
+	return (struct tkb_unit){ SIZED(struct tkb_unit), .name = "one.cu",
 		                  .target = "cuda:90",
 		                  .kind = TKB_SOURCE_KIND_CUDA,
 		                  .source = { source, sizeof(source) - 1 } };
@@ -68,57 +66,34 @@ TEST(compile_key, changes_with_every_option_that_decides)
 	const char *const two[] = { "-O1", "-O2", NULL };
 	const char *const without[] = { "dce", NULL };
 	const struct tkb_bytes rule = { "define", 6 };
-	const struct tkb_finalize_options plain = { .struct_size =
-		                                            sizeof(plain) };
-	const struct tkb_finalize_options less = { .struct_size = sizeof(less),
+	const struct tkb_finalize_options plain = { SIZED(plain) };
+	const struct tkb_finalize_options less = { SIZED(less),
 		                                   .without = without };
-	const struct tkb_finalize_options ruled = {
-		.struct_size = sizeof(ruled), .rules = &rule, .rule_count = 1
-	};
-	const struct tkb_finalize_options quick = { .struct_size =
-		                                            sizeof(quick),
+	const struct tkb_finalize_options ruled = { SIZED(ruled),
+		                                    .rules = &rule,
+		                                    .rule_count = 1 };
+	const struct tkb_finalize_options quick = { SIZED(quick),
 		                                    .is_fast = true };
 	const char *const ptxas = other_ptxas("13.0.1");
 	const options all[] = {
-		{ .struct_size = sizeof(options), .ptxas = ptxas },
-		{ .struct_size = sizeof(options),
-		  .ptxas = other_ptxas("13.0.2") },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .ptxas_options = fast },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .ptxas_options = faster },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .ptxas_options = two },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .is_optimized = true },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .is_fusion_off = true },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .is_line_info_off = true },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .finalize = &plain },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .finalize = &less },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .finalize = &ruled },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .finalize = &quick },
+		{ SIZED(options), .ptxas = ptxas },
+		{ SIZED(options), .ptxas = other_ptxas("13.0.2") },
+		{ SIZED(options), .ptxas = ptxas, .ptxas_options = fast },
+		{ SIZED(options), .ptxas = ptxas, .ptxas_options = faster },
+		{ SIZED(options), .ptxas = ptxas, .ptxas_options = two },
+		{ SIZED(options), .ptxas = ptxas, .is_optimized = true },
+		{ SIZED(options), .ptxas = ptxas, .is_fusion_off = true },
+		{ SIZED(options), .ptxas = ptxas, .is_line_info_off = true },
+		{ SIZED(options), .ptxas = ptxas, .finalize = &plain },
+		{ SIZED(options), .ptxas = ptxas, .finalize = &less },
+		{ SIZED(options), .ptxas = ptxas, .finalize = &ruled },
+		{ SIZED(options), .ptxas = ptxas, .finalize = &quick },
 	};
 	const char *keys[TKB_COUNT_OF(all)];
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 
 	(void)real_ptxas();
-	for (size_t i = 0; i < TKB_COUNT_OF(all); i++)
+	EACH(i, all)
 		keys[i] = key_with(&all[i], &unit);
 
 	check_all_differ(keys, TKB_COUNT_OF(all));
@@ -126,9 +101,8 @@ TEST(compile_key, changes_with_every_option_that_decides)
 
 TEST(compile_key, changes_with_everything_of_the_unit_that_decides)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	struct tkb_unit others[8];
 	const char *keys[8];
@@ -154,45 +128,29 @@ TEST(compile_key, stays_with_what_does_not_decide)
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	const char *const ptxas = other_ptxas("13.0.1");
 	struct tkb_unit renamed = unit;
-	const options plain = { .struct_size = sizeof(plain),
-		                .ptxas = ptxas,
+	const options plain = { SIZED(plain), .ptxas = ptxas,
 		                .libdevice = "a.bc" };
 	const options all[] = {
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .libdevice = "b.bc" },
-		{ .struct_size = sizeof(options),
-		  .ptxas = "copy",
-		  .libdevice = "a.bc" },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .libdevice = "a.bc",
+		{ SIZED(options), .ptxas = ptxas, .libdevice = "b.bc" },
+		{ SIZED(options), .ptxas = "copy", .libdevice = "a.bc" },
+		{ SIZED(options), .ptxas = ptxas, .libdevice = "a.bc",
 		  .worker_count = 2 },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .libdevice = "a.bc",
+		{ SIZED(options), .ptxas = ptxas, .libdevice = "a.bc",
 		  .cache_root = "root" },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .libdevice = "a.bc",
+		{ SIZED(options), .ptxas = ptxas, .libdevice = "a.bc",
 		  .timeout_ms = 50000 },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .libdevice = "a.bc",
+		{ SIZED(options), .ptxas = ptxas, .libdevice = "a.bc",
 		  .has_pass_output = true },
-		{ .struct_size = sizeof(options),
-		  .ptxas = ptxas,
-		  .libdevice = "a.bc",
+		{ SIZED(options), .ptxas = ptxas, .libdevice = "a.bc",
 		  .nvrtc_options = nvrtc },
 	};
-	const char *key;
 
 	(void)real_ptxas();
 	write_text("a.bc", "the same");
 	write_text("b.bc", "the same");
 	CHECK_INT(symlink(ptxas, "copy"), 0);
-	key = key_with(&plain, &unit);
-	for (size_t i = 0; i < TKB_COUNT_OF(all); i++)
+	const char *key = key_with(&plain, &unit);
+	EACH(i, all)
 		CHECK_STR(key_with(&all[i], &unit), key);
 
 	renamed.name = "elsewhere.ll";
@@ -204,13 +162,11 @@ TEST(compile_key, stays_with_what_does_not_decide)
 static const char *key_by(const options *chosen, const struct tkb_unit *unit,
                           const struct tkb_tools *tools)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(chosen);
-	struct tkb_error err = { .status = 0 };
+	COMPILER(compiler) = open_compiler(chosen);
 	char hash[TKB_DIGEST_HEX_SIZE];
 	char key[TKB_KEY_SIZE];
 
-	CHECK_OK(tkb_unit_key(compiler, unit, tools, key, hash, &err), &err);
+	OK(tkb_unit_key(compiler, unit, tools, key, hash, ERR));
 	return text("%s", key);
 }
 
@@ -219,9 +175,9 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 	static const struct tkb_tools plain = {
 		.llvm = "1", .nvrtc = "1", .ptxas = "1", .nvjitlink = "1"
 	};
-	const options by_ptxas = { .struct_size = sizeof(by_ptxas),
+	const options by_ptxas = { SIZED(by_ptxas),
 		                   .cubin_with = TKB_CUBIN_TOOL_PTXAS };
-	const options by_linker = { .struct_size = sizeof(by_linker),
+	const options by_linker = { SIZED(by_linker),
 		                    .cubin_with = TKB_CUBIN_TOOL_NVJITLINK };
 	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_KIND_LLIR),
 		                          unit_of("add", TKB_SOURCE_KIND_PTX),
@@ -238,7 +194,6 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 
 		for (const char *tool = "lnpj"; *tool != '\0'; tool++) {
 			struct tkb_tools tools = plain;
-			bool is_same;
 
 			if (*tool == 'l')
 				tools.llvm = "2";
@@ -248,8 +203,9 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 				tools.ptxas = "2";
 			else
 				tools.nvjitlink = "2";
-			is_same = strcmp(key_by(chosen, &units[i / 2], &tools),
-			                 key) == 0;
+			bool is_same =
+				strcmp(key_by(chosen, &units[i / 2], &tools),
+			               key) == 0;
 			CHECK_INT(is_same, strchr(part, *tool) == NULL);
 		}
 	}
@@ -257,36 +213,31 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 
 TEST(compile_key, of_ptx_is_not_touched_by_what_is_done_to_ir)
 {
-	const struct tkb_finalize_options plain = { .struct_size =
-		                                            sizeof(plain) };
+	const struct tkb_finalize_options plain = { SIZED(plain) };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	const char *const key = key_with(
-		&(options){ .struct_size = sizeof(options), .worker = NULL },
-		&unit);
+	const char *const key =
+		key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
 
 	write_text("a.bc", "any");
-	CHECK_STR(key_with(&(options){ .struct_size = sizeof(options),
-	                               .is_optimized = true,
-	                               .libdevice = "a.bc",
-	                               .finalize = &plain },
-	                   &unit),
-	          key);
+	CHECK_STR(
+		key_with(&(options){ SIZED(options), .is_optimized = true,
+	                             .libdevice = "a.bc", .finalize = &plain },
+	                 &unit),
+		key);
 }
 
 TEST(compile_key, does_not_see_what_the_entry_has_anew)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	static const char one[] =
 		"{\"hash\": \"a\", \"shared\": 8, "
 		"\"target\": {\"arch\": 80}, \"name\": \"x\"}";
 	static const char same[] = "{\"hash\": \"b\", \"shared\": 8}";
-	const char *key;
 
 	unit.metadata = (struct tkb_bytes){ one, sizeof(one) - 1 };
-	key = key_of(compiler, &unit);
+	const char *key = key_of(compiler, &unit);
 	unit.metadata = (struct tkb_bytes){ same, sizeof(same) - 1 };
 	CHECK_STR(key_of(compiler, &unit), key);
 }
@@ -297,8 +248,7 @@ static struct tkb_unit calling(const char *declaration)
 	const char *const ir =
 		text("define void @k() {\n  ret void\n}\n%s\n", declaration);
 
-	return (struct tkb_unit){ .struct_size = sizeof(struct tkb_unit),
-		                  .name = "k.ll",
+	return (struct tkb_unit){ SIZED(struct tkb_unit), .name = "k.ll",
 		                  .target = "cuda:90",
 		                  .kind = TKB_SOURCE_KIND_LLIR,
 		                  .source = { ir, strlen(ir) } };
@@ -307,22 +257,16 @@ static struct tkb_unit calling(const char *declaration)
 TEST(compile_key, of_the_environment_is_that_of_what_it_names)
 {
 	const struct tkb_unit unit = calling("declare float @__nv_sinf(float)");
-	const char *named;
-	const char *key;
 
 	write_text("a.bc", "a library");
-	named = key_with(&(options){ .struct_size = sizeof(options),
-	                             .libdevice = "a.bc" },
-	                 &unit);
-	key = key_with(
-		&(options){ .struct_size = sizeof(options), .worker = NULL },
-		&unit);
+	const char *named = key_with(
+		&(options){ SIZED(options), .libdevice = "a.bc" }, &unit);
+	const char *key =
+		key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
 	CHECK(strcmp(named, key) != 0);
 
 	CHECK_INT(setenv("TRITON_LIBDEVICE_PATH", "a.bc", 1), 0);
-	key = key_with(
-		&(options){ .struct_size = sizeof(options), .worker = NULL },
-		&unit);
+	key = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
 	CHECK_INT(unsetenv("TRITON_LIBDEVICE_PATH"), 0);
 	CHECK_STR(key, named);
 }
@@ -336,25 +280,17 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 
 	CHECK_INT(run("mkdir", "-p", "cuda/nvvm/libdevice", NULL).status, 0);
 	CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
-	keys[0] = key_with(
-		&(options){ .struct_size = sizeof(options), .worker = NULL },
-		&unit);
+	keys[0] = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
 	write_text(path, "one");
-	keys[1] = key_with(
-		&(options){ .struct_size = sizeof(options), .worker = NULL },
-		&unit);
+	keys[1] = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
 	write_text(path, "two");
-	keys[2] = key_with(
-		&(options){ .struct_size = sizeof(options), .worker = NULL },
-		&unit);
+	keys[2] = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
 	write_text("a.bc", "three");
-	keys[3] = key_with(&(options){ .struct_size = sizeof(options),
-	                               .libdevice = "a.bc" },
+	keys[3] = key_with(&(options){ SIZED(options), .libdevice = "a.bc" },
 	                   &unit);
 	check_all_differ(keys, 4);
 	write_text("a.bc", "two");
-	CHECK_STR(key_with(&(options){ .struct_size = sizeof(options),
-	                               .libdevice = "a.bc" },
+	CHECK_STR(key_with(&(options){ SIZED(options), .libdevice = "a.bc" },
 	                   &unit),
 	          keys[2]);
 	CHECK_INT(unsetenv("CUDA_HOME"), 0);
@@ -372,13 +308,12 @@ TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
 		"declare float @__nv_sinf(float)",
 		"declare void @llvm.nvvm.barrier0()\ndeclare i32 @f()",
 		"declare ; @llvm.\n i32 @f()",
-		"declare i32 @\"\\5F_nv_sinf\"()",
-		"declare",
+		"declare i32 @\"\\5F_nv_sinf\"()", "declare"
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(no); i++)
+	EACH(i, no)
 		CHECK(!tkb_libdevice_is_called(calling(no[i]).source));
-	for (size_t i = 0; i < TKB_COUNT_OF(yes); i++)
+	EACH(i, yes)
 		CHECK(tkb_libdevice_is_called(calling(yes[i]).source));
 	CHECK(tkb_libdevice_is_called(
 		(struct tkb_bytes){ "BC\xC0\xDE and more", 13 }));
@@ -390,17 +325,15 @@ TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
 TEST(compile_key, covers_a_libdevice_where_a_rule_may_call_it)
 {
 	const struct tkb_bytes rule = { "define", 6 };
-	const struct tkb_finalize_options ruled = {
-		.struct_size = sizeof(ruled), .rules = &rule, .rule_count = 1
-	};
+	const struct tkb_finalize_options ruled = { SIZED(ruled),
+		                                    .rules = &rule,
+		                                    .rule_count = 1 };
 	const struct tkb_unit unit = calling("");
-	const options one = { .struct_size = sizeof(one),
-		              .libdevice = "a.bc",
+	const options one = { SIZED(one), .libdevice = "a.bc",
 		              .finalize = &ruled };
-	const char *key;
 
 	write_text("a.bc", "one");
-	key = key_with(&one, &unit);
+	const char *key = key_with(&one, &unit);
 	write_text("a.bc", "two");
 	CHECK(strcmp(key_with(&one, &unit), key) != 0);
 }
@@ -408,8 +341,7 @@ TEST(compile_key, covers_a_libdevice_where_a_rule_may_call_it)
 TEST(compile_key, of_cuda_covers_what_is_included)
 {
 	const char *const here[] = { "-Iinc", "-DONE=1", NULL };
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .nvrtc_options = here };
+	const options chosen = { SIZED(chosen), .nvrtc_options = here };
 	const struct tkb_unit unit = cuda_unit();
 	const char *keys[4];
 
@@ -435,19 +367,16 @@ TEST(compile_key, of_cuda_covers_an_include_behind_a_comment)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct tkb_unit unit = cuda_unit();
-		const char *key;
 
 		unit.source =
 			(struct tkb_bytes){ sources[i], strlen(sources[i]) };
 		write_text("own.h", "int one;\n");
-		key = key_with(&(options){ .struct_size = sizeof(options),
-		                           .worker = NULL },
-		               &unit);
+		const char *key = key_with(
+			&(options){ SIZED(options), .worker = NULL }, &unit);
 		write_text("own.h", "int other;\n");
-		CHECK(strcmp(key_with(
-				     &(options){ .struct_size = sizeof(options),
-		                                 .worker = NULL },
-				     &unit),
+		CHECK(strcmp(key_with(&(options){ SIZED(options),
+		                                  .worker = NULL },
+		                      &unit),
 		             key) != 0);
 	}
 }
@@ -458,47 +387,43 @@ TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 	const char *const other[] = { "--include-path=other", NULL };
 	const struct tkb_unit unit = cuda_unit();
 	struct tkb_unit renamed = unit;
-	const char *key;
 
 	CHECK_INT(mkdir("one", 0755), 0);
 	CHECK_INT(mkdir("other", 0755), 0);
 	write_text("one/own.h", "/* the same */\n");
 	write_text("other/own.h", "/* the same */\n");
-	key = key_with(&(options){ .struct_size = sizeof(options),
-	                           .nvrtc_options = one,
-	                           .is_line_info_off = true },
-	               &unit);
+	const char *key =
+		key_with(&(options){ SIZED(options), .nvrtc_options = one,
+	                             .is_line_info_off = true },
+	                 &unit);
 	renamed.name = "two.cu";
 
-	CHECK_STR(key_with(&(options){ .struct_size = sizeof(options),
-	                               .nvrtc_options = other,
+	CHECK_STR(key_with(&(options){ SIZED(options), .nvrtc_options = other,
 	                               .is_line_info_off = true },
 	                   &renamed),
 	          key);
-	CHECK(strcmp(key_with(&(options){ .struct_size = sizeof(options),
-	                                  .nvrtc_options = one },
-	                      &unit),
-	             key_with(&(options){ .struct_size = sizeof(options),
+	CHECK(strcmp(key_with(
+			     &(options){ SIZED(options), .nvrtc_options = one },
+			     &unit),
+	             key_with(&(options){ SIZED(options),
 	                                  .nvrtc_options = other },
 	                      &unit)) != 0);
-	CHECK(strcmp(key_with(&(options){ .struct_size = sizeof(options),
-	                                  .nvrtc_options = one },
-	                      &unit),
-	             key_with(&(options){ .struct_size = sizeof(options),
-	                                  .nvrtc_options = one },
-	                      &renamed)) != 0);
+	CHECK(strcmp(key_with(
+			     &(options){ SIZED(options), .nvrtc_options = one },
+			     &unit),
+	             key_with(
+			     &(options){ SIZED(options), .nvrtc_options = one },
+			     &renamed)) != 0);
 }
 
 TEST(compile_key, of_cuda_is_refused_where_an_include_is_computed)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	struct tkb_unit unit = cuda_unit();
-	struct tkb_error err = { .status = 0 };
 	char key[TKB_ENTRY_KEY_SIZE];
 
 	unit.source = (struct tkb_bytes){ "#include NAME\n", 14 };
-	CHECK_FAILS(tkb_compiler_key(compiler, &unit, key, &err),
-	            TKB_ERR_UNSUPPORTED, &err, "'#include NAME' is computed");
+	FAILS(tkb_compiler_key(compiler, &unit, key, ERR), TKB_ERR_UNSUPPORTED,
+	      "'#include NAME' is computed");
 }

@@ -16,20 +16,17 @@ typedef struct tkb_compiler_options options;
 
 TEST(compile, of_ptx_makes_a_whole_entry_with_the_metadata)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
-	struct made made;
-	const char *folder;
-	const char *metadata;
 
-	made = compile(compiler, &unit);
+	struct made made = compile(compiler, &unit);
 
-	folder = text("root/%s", made.key);
+	const char *folder = text("root/%s", made.key);
 	CHECK_INT(count_entries("root"), 1);
 	CHECK_INT(count_names(folder), 4);
-	metadata = read_file(text("%s/matmul_kernel.json", folder)).data;
+	const char *metadata =
+		read_file(text("%s/matmul_kernel.json", folder)).data;
 	CHECK_CONTAINS(metadata, "\"name\": \"matmul_kernel\"");
 	CHECK_CONTAINS(metadata, "\"arch\": 90");
 	CHECK_CONTAINS(metadata, "\"shared\": ");
@@ -50,11 +47,10 @@ static const char ptx_of_64_threads[] =
 static struct made compile_threads(const char *name, uint32_t warps,
                                    const char *given)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .cache_root = "root" });
 	const struct tkb_unit unit = {
-		.struct_size = sizeof(unit),
+		SIZED(unit),
 		.name = "some.ptx",
 		.target = "cuda:90",
 		.kind = TKB_SOURCE_KIND_PTX,
@@ -78,8 +74,6 @@ static const char *metadata_of(const char *name, uint32_t warps,
 
 TEST(compile, takes_the_number_of_warps_from_who_knows_it)
 {
-	struct made made;
-
 	CHECK_CONTAINS(metadata_of("one", 0, ""), "\"num_warps\": 2,");
 	CHECK_CONTAINS(metadata_of("other", 0, ""), "\"num_warps\": 1,");
 	CHECK_CONTAINS(metadata_of("free", 0, ""), "\"num_warps\": 4,");
@@ -92,21 +86,19 @@ TEST(compile, takes_the_number_of_warps_from_who_knows_it)
 	CHECK_CONTAINS(metadata_of("one", 2, ""), "\"num_warps\": 2,");
 	check_whole("root");
 
-	made = compile_threads("one", 8, "");
+	struct made made = compile_threads("one", 8, "");
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
 	            "'one' is made for 2 warps, not 8");
 }
 
 TEST(compile, of_ir_keeps_the_ir_in_the_entry)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("softmax", TKB_SOURCE_KIND_LLIR);
-	struct made made;
 
 	need_llvm();
-	made = compile(compiler, &unit);
+	struct made made = compile(compiler, &unit);
 
 	CHECK_INT(count_names(text("root/%s", made.key)), 5);
 	CHECK_CONTAINS(
@@ -119,15 +111,13 @@ TEST(compile, of_ir_keeps_the_ir_in_the_entry)
 
 TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .ptxas = counting_ptxas() };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made;
 
 	for (size_t i = 0; i < 2; i++) {
-		TKB_AUTO(close_compiler_at)
-		struct tkb_compiler *compiler = open_compiler(&chosen);
+		COMPILER(compiler) = open_compiler(&chosen);
 
 		made = compile(compiler, &unit);
 		CHECK_INT(made.is_hit, i == 1);
@@ -143,9 +133,8 @@ TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 
 TEST(compile, repairs_an_entry_that_is_torn)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made = compile(compiler, &unit);
 	const char *cubin = text("root/%s/add_kernel.cubin", made.key);
@@ -160,46 +149,37 @@ TEST(compile, repairs_an_entry_that_is_torn)
 TEST(compile, into_a_root_that_was_moved_is_done_again)
 {
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .cache_root = "root" });
+	struct tkb_compiler *compiler = open_compiler(
+		&(options){ SIZED(options), .cache_root = "root" });
 	struct made made = compile(compiler, &unit);
-	const char *group;
 
 	tkb_compiler_close(compiler);
 	CHECK_INT(rename("root", "moved"), 0);
-	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
-	                                     .cache_root = "moved" });
+	compiler = open_compiler(
+		&(options){ SIZED(options), .cache_root = "moved" });
 	made = compile(compiler, &unit);
 	CHECK(!made.is_hit);
 	made = compile(compiler, &unit);
 	CHECK(made.is_hit);
 	tkb_compiler_close(compiler);
 
-	group = text("moved/%s/__grp__add_kernel.json", made.key);
+	const char *group = text("moved/%s/__grp__add_kernel.json", made.key);
 	CHECK_CONTAINS(read_file(group).data, text("%s/moved/", test_folder()));
 }
 
 TEST(compile, of_equal_units_at_the_same_time_is_done_once)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .struct_size = sizeof(options),
-	                                  .ptxas = counting_ptxas(),
-	                                  .worker_count = 2 });
+	COMPILER(compiler) = open_compiler(&(options){
+		SIZED(options), .ptxas = counting_ptxas(), .worker_count = 2 });
 	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 	struct tkb_compile *compiles[8] = { NULL };
-	struct tkb_error err = { .status = 0 };
 
 	for (size_t i = 0; i < 8; i++)
-		CHECK_OK(tkb_compiler_submit(compiler, &unit, &compiles[i],
-		                             &err),
-		         &err);
+		OK(tkb_compiler_submit(compiler, &unit, &compiles[i], ERR));
 	for (size_t i = 0; i < 8; i++) {
 		const struct tkb_compiled *compiled = NULL;
 
-		CHECK_OK(tkb_compile_wait(compiles[i], TKB_FOREVER, &compiled,
-		                          &err),
-		         &err);
+		OK(tkb_compile_wait(compiles[i], TKB_FOREVER, &compiled, ERR));
 		CHECK(compiled->cubin.size != 0);
 	}
 	for (size_t i = 0; i < 8; i++)
@@ -264,20 +244,15 @@ static void race_all(struct tkb_compiler *compiler, const options *chosen)
 
 TEST(compile, of_several_into_one_root_at_the_same_time_leaves_whole_entries)
 {
-	race_all(NULL, &(options){ .struct_size = sizeof(options),
-	                           .worker = compile_worker(),
-	                           .worker_count = 1,
-	                           .ptxas = real_ptxas(),
+	race_all(NULL, &(options){ SIZED(options), .worker = compile_worker(),
+	                           .worker_count = 1, .ptxas = real_ptxas(),
 	                           .cache_root = "root" });
 }
 
 TEST(compile, is_for_any_thread)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ .struct_size = sizeof(options),
-	                                  .cache_root = "root",
-	                                  .worker_count = 2 });
+	COMPILER(compiler) = open_compiler(&(options){
+		SIZED(options), .cache_root = "root", .worker_count = 2 });
 
 	race_all(compiler, NULL);
 }
@@ -308,9 +283,8 @@ static void *look(void *self)
 
 TEST(compile, publishes_an_entry_in_one_step)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .cache_root = "root" });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct watcher watcher = { .is_over = false };
 	pthread_t thread;
@@ -344,11 +318,9 @@ static int keep(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 TEST(compile, logs_the_source_before_it_fails)
 {
 	struct kept kept = { .size = 0 };
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(&(options){
-		.struct_size = sizeof(options), .log = { keep, &kept } });
-	const struct tkb_unit unit = { .struct_size = sizeof(unit),
-		                       .name = "bad.ptx",
+	COMPILER(compiler) = open_compiler(
+		&(options){ SIZED(options), .log = { keep, &kept } });
+	const struct tkb_unit unit = { SIZED(unit), .name = "bad.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX,
 		                       .source = { "no PTX", 6 } };
@@ -365,18 +337,17 @@ TEST(compile, logs_the_source_before_it_fails)
 
 TEST(compile, outlives_its_compiler)
 {
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	struct tkb_compiler *compiler =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	TKB_AUTO(free_compile_at) struct tkb_compile *done = NULL;
+	COMPILE(done) = NULL;
 	const struct tkb_compiled *compiled = NULL;
-	struct tkb_error err = { .status = 0 };
 
-	CHECK_OK(tkb_compiler_submit(compiler, &unit, &done, &err), &err);
-	CHECK_OK(tkb_compile_wait(done, TKB_FOREVER, NULL, &err), &err);
+	OK(tkb_compiler_submit(compiler, &unit, &done, ERR));
+	OK(tkb_compile_wait(done, TKB_FOREVER, NULL, ERR));
 	tkb_compiler_close(compiler);
 
-	CHECK_OK(tkb_compile_wait(done, 0, &compiled, &err), &err);
+	OK(tkb_compile_wait(done, 0, &compiled, ERR));
 	CHECK(compiled->cubin.size != 0);
 }
 
@@ -397,16 +368,13 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 		{ "hip:gfx942", "only CUDA's are compiled" },
 		{ "", "only CUDA's are compiled" },
 	};
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		struct made made;
-
+	EACH(i, cases) {
 		unit.target = cases[i].target;
-		made = try_compile(compiler, &unit);
+		struct made made = try_compile(compiler, &unit);
 		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
 		            cases[i].message);
 	}
@@ -418,18 +386,15 @@ TEST(compile, does_not_take_for_a_cubin_what_is_none)
 {
 	const char *const ptxas = text("%s/ptxas", test_folder());
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	struct made made;
 
 	write_text(ptxas, text("#!/bin/sh\n"
 	                       "[ \"$1\" != --version ] || exec %s \"$@\"\n"
 	                       "%s \"$@\" | head -c 2000\n",
 	                       real_ptxas(), real_ptxas()));
 	CHECK_INT(chmod(ptxas, 0755), 0);
-	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
-	                                     .cache_root = "root",
-	                                     .ptxas = ptxas });
-	made = try_compile(compiler, &unit);
+	COMPILER(compiler) = open_compiler(&(options){
+		SIZED(options), .cache_root = "root", .ptxas = ptxas });
+	struct made made = try_compile(compiler, &unit);
 
 	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err,
 	            "'the cubin that was made' is cut short");
@@ -440,20 +405,17 @@ TEST(compile, notices_that_a_tool_was_replaced)
 {
 	const char *const ptxas = text("%s/ptxas", test_folder());
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	struct made made;
 
 	(void)counting_ptxas();
-	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
-	                                     .cache_root = "root",
-	                                     .ptxas = ptxas });
+	COMPILER(compiler) = open_compiler(&(options){
+		SIZED(options), .cache_root = "root", .ptxas = ptxas });
 	(void)key_of(compiler, &unit);
 	write_text(ptxas, text("#!/bin/sh\n"
 	                       "[ \"$1\" != --version ] || exec echo "
 	                       "release 12.0, V12.0.1\n"
 	                       "exec %s \"$@\"\n",
 	                       real_ptxas()));
-	made = try_compile(compiler, &unit);
+	struct made made = try_compile(compiler, &unit);
 
 	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
 	            "became 12.0.1 while it was in use");
@@ -462,14 +424,12 @@ TEST(compile, notices_that_a_tool_was_replaced)
 
 TEST(compile, refuses_metadata_that_are_none)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	struct made made;
 
 	unit.metadata = (struct tkb_bytes){ "[1]", 3 };
-	made = try_compile(compiler, &unit);
+	struct made made = try_compile(compiler, &unit);
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, "not a JSON object");
 	unit.metadata = (struct tkb_bytes){ "{\"a\": ", 6 };
 	made = try_compile(compiler, &unit);
@@ -487,18 +447,16 @@ TEST(compile, refuses_metadata_that_no_kernel_has)
 		{ "num_ctas", "17" },     { "num_stages", "{}" },
 		{ "shared", "-1" },       { "shared", "4294967296" },
 	};
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ .struct_size = sizeof(options), .worker = NULL });
+	COMPILER(compiler) =
+		open_compiler(&(options){ SIZED(options), .worker = NULL });
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const char *given =
 			text("{\"%s\": %s}", cases[i][0], cases[i][1]);
-		struct made made;
 
 		unit.metadata = (struct tkb_bytes){ given, strlen(given) };
-		made = try_compile(compiler, &unit);
+		struct made made = try_compile(compiler, &unit);
 		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
 		            text("the metadata's '%s' has a value that",
 		                 cases[i][0]));
@@ -511,22 +469,19 @@ TEST(compile, without_tools_says_which_in_one_sentence)
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct tkb_compiler *compiler = NULL;
 	struct tkb_error err = { .status = 0 };
-	struct made made;
 
-	CHECK_FAILS(
-		tkb_compiler_open(&(options){ .struct_size = sizeof(options),
-	                                      .worker = "/nowhere/worker" },
-	                          &compiler, &err),
-		TKB_ERR_IO, &err, "/nowhere/worker");
-	CHECK_FAILS(
-		tkb_compiler_open(&(options){ .struct_size = sizeof(options),
-	                                      .worker = compile_worker(),
-	                                      .libdevice = "/nowhere.bc" },
-	                          &compiler, &err),
-		TKB_ERR_IO, &err, "/nowhere.bc");
-	compiler = open_compiler(&(options){ .struct_size = sizeof(options),
-	                                     .ptxas = "/nowhere/ptxas" });
-	made = try_compile(compiler, &unit);
+	CHECK_FAILS(tkb_compiler_open(&(options){ SIZED(options),
+	                                          .worker = "/nowhere/worker" },
+	                              &compiler, &err),
+	            TKB_ERR_IO, &err, "/nowhere/worker");
+	CHECK_FAILS(tkb_compiler_open(&(options){ SIZED(options),
+	                                          .worker = compile_worker(),
+	                                          .libdevice = "/nowhere.bc" },
+	                              &compiler, &err),
+	            TKB_ERR_IO, &err, "/nowhere.bc");
+	compiler = open_compiler(
+		&(options){ SIZED(options), .ptxas = "/nowhere/ptxas" });
+	struct made made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "'/nowhere/ptxas'");
 }
@@ -550,21 +505,19 @@ static void *ask(void *argument)
 
 TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 {
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
+	COMPILER(compiler) = NULL;
 	struct asker patient = { .timeout_ms = 4000 };
 	struct asker hasty = { .timeout_ms = 100 };
-	struct tkb_error err = { .status = 0 };
 	struct timespec start = { .tv_sec = 0 };
 	struct timespec end = { .tv_sec = 0 };
 	pthread_t thread;
 
 	write_text("worker", "#!/bin/sh\nexec sleep 60\n");
 	CHECK_INT(chmod("worker", 0755), 0);
-	CHECK_OK(tkb_compiler_open(&(options){ .struct_size = sizeof(options),
-	                                       .worker = text("%s/worker",
-	                                                      test_folder()) },
-	                           &compiler, &err),
-	         &err);
+	OK(tkb_compiler_open(
+		&(options){ SIZED(options),
+	                    .worker = text("%s/worker", test_folder()) },
+		&compiler, ERR));
 	patient.compiler = hasty.compiler = compiler;
 	CHECK_INT(pthread_create(&thread, NULL, ask, &patient), 0);
 	(void)usleep(200 * 1000);
@@ -582,9 +535,7 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 {
 	static const char *const nvrtc[] = { "-DX=1", NULL };
 	static const char *const fast[] = { "--fmad=true", NULL };
-	static const struct tkb_finalize_options plain = {
-		.struct_size = sizeof(plain)
-	};
+	static const struct tkb_finalize_options plain = { SIZED(plain) };
 	static const char libdevice[] = "an empty libdevice";
 	const struct {
 		options options;
@@ -592,32 +543,28 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 		const char *ptx;
 		const char *cuda;
 	} cases[] = {
-		{ { .struct_size = sizeof(options), .finalize = &plain },
+		{ { SIZED(options), .finalize = &plain },
 		  NULL,
 		  "finalize",
 		  "finalize" },
-		{ { .struct_size = sizeof(options), .is_optimized = true },
+		{ { SIZED(options), .is_optimized = true },
 		  NULL,
 		  "optimize",
 		  "optimize" },
-		{ { .struct_size = sizeof(options), .has_pass_output = true },
+		{ { SIZED(options), .has_pass_output = true },
 		  NULL,
 		  "passes",
 		  "passes" },
-		{ { .struct_size = sizeof(options), .libdevice = libdevice },
+		{ { SIZED(options), .libdevice = libdevice },
 		  NULL,
 		  "libdevice",
 		  "libdevice" },
-		{ { .struct_size = sizeof(options), .nvrtc_options = nvrtc },
+		{ { SIZED(options), .nvrtc_options = nvrtc },
 		  "NVRTC",
 		  "NVRTC",
 		  NULL },
-		{ { .struct_size = sizeof(options), .ptxas_options = fast },
-		  NULL,
-		  NULL,
-		  NULL },
-		{ { .struct_size = sizeof(options),
-		    .ptxas_options = fast,
+		{ { SIZED(options), .ptxas_options = fast }, NULL, NULL, NULL },
+		{ { SIZED(options), .ptxas_options = fast,
 		    .product = TKB_PRODUCT_PTX },
 		  "ptxas",
 		  "ptxas",
@@ -625,23 +572,20 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 	};
 
 	write_text(libdevice, "");
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const char *const wanted[] = { cases[i].ir, cases[i].ptx,
 			                       cases[i].cuda };
-		TKB_AUTO(close_compiler_at)
-		struct tkb_compiler *compiler =
-			open_compiler(&cases[i].options);
+		COMPILER(compiler) = open_compiler(&cases[i].options);
 
-		for (size_t j = 0; j < TKB_COUNT_OF(wanted); j++) {
+		EACH(j, wanted) {
 			const struct tkb_unit unit = {
-				.struct_size = sizeof(unit),
+				SIZED(unit),
 				.name = "some input",
 				.target = "cuda:90",
 				.kind = (enum tkb_source_kind)(j + 1),
 				.source = tkb_text("nothing"),
 			};
-			TKB_AUTO(free_compile_at)
-			struct tkb_compile *begun = NULL;
+			COMPILE(begun) = NULL;
 			struct tkb_error err = { .status = 0 };
 			const int rc = tkb_compiler_submit(compiler, &unit,
 			                                   &begun, &err);

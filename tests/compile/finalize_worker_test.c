@@ -25,14 +25,13 @@ static const char table[] =
 static struct tkb_compiler *open_worker(void)
 {
 	const struct tkb_compiler_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.worker = compile_worker(),
 		.worker_count = 1,
 	};
 	struct tkb_compiler *compiler = NULL;
-	struct tkb_error err = { .status = 0 };
 
-	CHECK_OK(tkb_compiler_open(&options, &compiler, &err), &err);
+	OK(tkb_compiler_open(&options, &compiler, ERR));
 	return compiler;
 }
 
@@ -41,9 +40,8 @@ static int try_finalize(struct tkb_bytes module,
                         const struct tkb_finalize_options *options,
                         const char **out, struct tkb_error *err)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_worker();
-	TKB_AUTO(tkb_buf_release) struct tkb_buf made = TKB_BUF_INIT(1 << 24);
+	COMPILER(compiler) = open_worker();
+	BUF(made, 1 << 24);
 	const struct tkb_sink sink = tkb_buf_sink(&made);
 	const int rc = tkb_finalize(compiler, module, options, &sink, err);
 
@@ -58,10 +56,9 @@ static int try_finalize(struct tkb_bytes module,
 
 static const char *finalize(const struct tkb_finalize_options *options)
 {
-	struct tkb_error err = { .status = 0 };
 	const char *out = NULL;
 
-	CHECK_OK(try_finalize(tkb_text(table), options, &out, &err), &err);
+	OK(try_finalize(tkb_text(table), options, &out, ERR));
 	return out;
 }
 
@@ -69,11 +66,9 @@ static void check_refused(struct tkb_bytes module,
                           const struct tkb_finalize_options *options,
                           const char *part)
 {
-	struct tkb_error err = { .status = 0 };
 	const char *out = NULL;
 
-	CHECK_FAILS(try_finalize(module, options, &out, &err), TKB_ERR_INVALID,
-	            &err, part);
+	FAILS(try_finalize(module, options, &out, ERR), TKB_ERR_INVALID, part);
 	CHECK_STR(out, "");
 }
 
@@ -91,8 +86,7 @@ TEST(worker, keeps_the_kernels_that_are_named)
 {
 	const char *const kernels[] = { "one", NULL };
 	const char *const out = finalize(&(struct tkb_finalize_options){
-		.struct_size = sizeof(struct tkb_finalize_options),
-		.kernels = kernels });
+		SIZED(struct tkb_finalize_options), .kernels = kernels });
 
 	CHECK_CONTAINS(out, "@one(");
 	CHECK(strstr(out, "@two(") == NULL);
@@ -102,8 +96,7 @@ TEST(worker, leaves_out_steps_that_are_named)
 {
 	const char *const without[] = { "inline", "fold-globals", NULL };
 	const char *const out = finalize(&(struct tkb_finalize_options){
-		.struct_size = sizeof(struct tkb_finalize_options),
-		.without = without });
+		SIZED(struct tkb_finalize_options), .without = without });
 
 	CHECK_CONTAINS(out, "@table = internal addrspace(1) global");
 	CHECK_CONTAINS(out, "@helper");
@@ -112,8 +105,7 @@ TEST(worker, leaves_out_steps_that_are_named)
 TEST(worker, gives_bitcode_where_that_is_wanted)
 {
 	const char *const out = finalize(&(struct tkb_finalize_options){
-		.struct_size = sizeof(struct tkb_finalize_options),
-		.is_bitcode = true });
+		SIZED(struct tkb_finalize_options), .is_bitcode = true });
 
 	CHECK(strncmp(out, "BC\xc0\xde", 4) == 0);
 }
@@ -137,13 +129,12 @@ TEST(worker, takes_the_users_rules)
 		"  ret void\n"
 		"}\n";
 	const struct tkb_bytes rules[] = { tkb_text(rule) };
-	const struct tkb_finalize_options options = {
-		.struct_size = sizeof(options), .rules = rules, .rule_count = 1
-	};
-	struct tkb_error err = { .status = 0 };
+	const struct tkb_finalize_options options = { SIZED(options),
+		                                      .rules = rules,
+		                                      .rule_count = 1 };
 	const char *out = NULL;
 
-	CHECK_OK(try_finalize(tkb_text(kernel), &options, &out, &err), &err);
+	OK(try_finalize(tkb_text(kernel), &options, &out, ERR));
 
 	CHECK_CONTAINS(out, "sub i32 %x, -41");
 }
@@ -152,34 +143,31 @@ TEST(worker, refuses_a_step_that_is_not_there)
 {
 	const char *const without[] = { "unroll", NULL };
 
-	check_refused(
-		tkb_text(table),
-		&(struct tkb_finalize_options){
-			.struct_size = sizeof(struct tkb_finalize_options),
-			.without = without },
-		"finalize has no step 'unroll', but strip, ");
+	check_refused(tkb_text(table),
+	              &(struct tkb_finalize_options){
+			      SIZED(struct tkb_finalize_options),
+			      .without = without },
+	              "finalize has no step 'unroll', but strip, ");
 }
 
 TEST(worker, refuses_a_kernel_that_is_not_there)
 {
 	const char *const kernels[] = { "three", NULL };
 
-	check_refused(
-		tkb_text(table),
-		&(struct tkb_finalize_options){
-			.struct_size = sizeof(struct tkb_finalize_options),
-			.kernels = kernels },
-		"the IR has no kernel 'three' to be kept");
+	check_refused(tkb_text(table),
+	              &(struct tkb_finalize_options){
+			      SIZED(struct tkb_finalize_options),
+			      .kernels = kernels },
+	              "the IR has no kernel 'three' to be kept");
 }
 
 TEST(worker, refuses_a_target_that_is_not_there)
 {
-	check_refused(
-		tkb_text(table),
-		&(struct tkb_finalize_options){
-			.struct_size = sizeof(struct tkb_finalize_options),
-			.target = "cuda:1" },
-		"'cuda:1'");
+	check_refused(tkb_text(table),
+	              &(struct tkb_finalize_options){
+			      SIZED(struct tkb_finalize_options),
+			      .target = "cuda:1" },
+	              "'cuda:1'");
 }
 
 TEST(worker, refuses_bad_ir)
@@ -195,12 +183,10 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 
 TEST(worker, gives_what_the_sink_fails_with)
 {
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_worker();
+	COMPILER(compiler) = open_worker();
 	const struct tkb_sink sink = { refuse, NULL };
-	struct tkb_error err = { .status = 0 };
 	const int rc =
-		tkb_finalize(compiler, tkb_text(table), NULL, &sink, &err);
+		tkb_finalize(compiler, tkb_text(table), NULL, &sink, ERR);
 
 	if (rc == TKB_ERR_UNSUPPORTED)
 		skip();

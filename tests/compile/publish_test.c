@@ -19,10 +19,9 @@ static void check_is_refused(const char *kernel)
 		.file_count = 1,
 		.metadata = tkb_text("{}"),
 	};
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_publication_write(&publication, &err), TKB_ERR_CORRUPT,
-	            &err, "cannot be a kernel's name");
+	FAILS(tkb_publication_write(&publication, ERR), TKB_ERR_CORRUPT,
+	      "cannot be a kernel's name");
 	CHECK(!exists("root/" KEY));
 	CHECK(!exists("root/.tkbundle/escaped.cubin"));
 }
@@ -39,12 +38,10 @@ TEST(publish, finds_no_target_in_what_is_shorter_than_one)
 	static const char *const texts[] = { "", "c", "cuda",
 		                             "cuda:", "cuda:9" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++) {
+	EACH(i, texts) {
 		char *exact = test_alloc(strlen(texts[i]) + 1);
-		struct tkb_error err = { 0 };
 
 		strcpy(exact, texts[i]);
-		CHECK_FAILS(tkb_target_check(exact, &err), TKB_ERR_INVALID,
-		            &err, "target");
+		FAILS(tkb_target_check(exact, ERR), TKB_ERR_INVALID, "target");
 	}
 }

@@ -52,18 +52,16 @@ static void write_ptxas(const char *folder, const char *version)
 /* The key of some PTX in a process of its own, so to speak. */
 static const char *key_with(const options *chosen)
 {
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
+	COMPILER(compiler) = NULL;
 	static const char ptx[] = "some PTX";
-	const struct tkb_unit unit = { .struct_size = sizeof(unit),
-		                       .name = "some.ptx",
+	const struct tkb_unit unit = { SIZED(unit), .name = "some.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX,
 		                       .source = { ptx, sizeof(ptx) - 1 } };
-	struct tkb_error err = { .status = 0 };
 	options single = *chosen;
 
 	single.worker_count = 1;
-	CHECK_OK(tkb_compiler_open(&single, &compiler, &err), &err);
+	OK(tkb_compiler_open(&single, &compiler, ERR));
 	return key_of(compiler, &unit);
 }
 
@@ -97,23 +95,18 @@ static const char *check_new(const options *chosen)
 
 TEST(tools_memory, lets_hits_start_no_process)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	const char *told = NULL;
 
 	for (size_t i = 0; i < 3; i++) {
-		TKB_AUTO(close_compiler_at)
-		struct tkb_compiler *compiler = open_compiler(&chosen);
-		struct tkb_error err = { .status = 0 };
+		COMPILER(compiler) = open_compiler(&chosen);
 		const char *tools = NULL;
 
 		CHECK_INT(compile(compiler, &unit).is_hit, i != 0);
-		CHECK_OK(tkb_compiler_tools(compiler, "cuda:90", 0, &tools,
-		                            &err),
-		         &err);
+		OK(tkb_compiler_tools(compiler, "cuda:90", 0, &tools, ERR));
 		if (told != NULL)
 			CHECK_STR(tools, told);
 		told = text("%s", tools);
@@ -128,8 +121,7 @@ TEST(tools_memory, lets_hits_start_no_process)
 
 TEST(tools_memory, is_not_asked_for_where_nothing_is_compiled)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = real_ptxas() };
 	struct tkb_compiler *compiler = open_compiler(&chosen);
@@ -142,38 +134,32 @@ TEST(tools_memory, is_not_asked_for_where_nothing_is_compiled)
 
 TEST(tools_memory, holds_for_many_targets)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
 	const char *const targets[] = { "cuda:80", "cuda:90", "cuda:100" };
 
 	make_folders("root");
 	for (size_t i = 0; i < 6; i++) {
-		TKB_AUTO(close_compiler_at)
-		struct tkb_compiler *compiler = open_compiler(&chosen);
-		struct tkb_error err = { .status = 0 };
+		COMPILER(compiler) = open_compiler(&chosen);
 		const char *tools = NULL;
 
-		CHECK_OK(tkb_compiler_tools(compiler, targets[i % 3],
-		                            TKB_FOREVER, &tools, &err),
-		         &err);
+		OK(tkb_compiler_tools(compiler, targets[i % 3], TKB_FOREVER,
+		                      &tools, ERR));
 	}
 	CHECK_INT(count_lines("started"), 3);
 }
 
 TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 	struct stat status;
-	const char *key;
 
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
-	key = check_new(&chosen);
+	const char *key = check_new(&chosen);
 	CHECK_INT(stat("bin/ptxas", &status), 0);
 
 	/* As large, as old, and the same inode. */
@@ -193,37 +179,31 @@ TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 
 TEST(tools_memory, notices_a_tool_that_is_gone)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	struct tkb_error err = { .status = 0 };
 	const char *tools = NULL;
 
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
 	(void)check_new(&chosen);
 	CHECK_INT(unlink("bin/ptxas"), 0);
-	compiler = open_compiler(&chosen);
-	CHECK_FAILS(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools,
-	                               &err),
-	            TKB_ERR_IO, &err, "there is no program 'bin/ptxas'");
+	COMPILER(compiler) = open_compiler(&chosen);
+	FAILS(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR),
+	      TKB_ERR_IO, "there is no program 'bin/ptxas'");
 }
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker() };
-	const char *key;
 
 	make_folders("root");
 	make_folders("one");
 	write_ptxas("two/bin", "13.0.2");
 	CHECK_INT(setenv("CUDA_HOME", text("%s/one", test_folder()), 1), 0);
 	CHECK_INT(setenv("CUDA_PATH", text("%s/two", test_folder()), 1), 0);
-	key = check_new(&chosen);
+	const char *key = check_new(&chosen);
 	write_ptxas("one/bin", "13.0.1");
 	CHECK(strcmp(check_new(&chosen), key) != 0);
 	CHECK_INT(unsetenv("CUDA_HOME"), 0);
@@ -232,11 +212,9 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker() };
 	const char *const path = text("%s", getenv("PATH"));
-	const char *key;
 
 	if (exists("/usr/local/cuda/bin/ptxas"))
 		skip(); /* which comes before */
@@ -247,7 +225,7 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 	                      path),
 	                 1),
 	          0);
-	key = check_new(&chosen);
+	const char *key = check_new(&chosen);
 	write_ptxas("one", "13.0.1");
 	CHECK(strcmp(check_new(&chosen), key) != 0);
 	CHECK_INT(setenv("PATH", path, 1), 0);
@@ -255,8 +233,7 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 
 TEST(tools_memory, is_of_the_environment_that_was)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker() };
 	const char *const one = text("%s/one/ptxas", test_folder());
 	const char *const two = text("%s/two/ptxas", test_folder());
@@ -280,28 +257,23 @@ TEST(tools_memory, is_of_the_environment_that_was)
 
 TEST(tools_memory, of_a_compiler_is_not_moved_by_the_environment_of_later)
 {
-	TKB_AUTO(close_compiler_at) struct tkb_compiler *compiler = NULL;
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .worker = counting_worker() };
-	struct tkb_error err = { .status = 0 };
+	COMPILER(compiler) = NULL;
+	const options chosen = { SIZED(chosen), .worker = counting_worker() };
 	const char *tools = NULL;
 
 	write_ptxas("one", "13.0.1");
 	write_ptxas("two", "13.0.2");
 	CHECK_INT(setenv("TRITON_PTXAS_PATH", "one/ptxas", 1), 0);
-	CHECK_OK(tkb_compiler_open(&chosen, &compiler, &err), &err);
+	OK(tkb_compiler_open(&chosen, &compiler, ERR));
 	CHECK_INT(setenv("TRITON_PTXAS_PATH", "two/ptxas", 1), 0);
-	CHECK_OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools,
-	                            &err),
-	         &err);
+	OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR));
 	CHECK_CONTAINS(tools, "13.0.1 (one/ptxas)");
 	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
 }
 
 TEST(tools_memory, is_of_one_worker_program)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
 
@@ -314,15 +286,13 @@ TEST(tools_memory, is_of_one_worker_program)
 
 TEST(tools_memory, that_is_damaged_is_asked_anew_and_replaced)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
-	const char *key;
 
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
-	key = check_new(&chosen);
+	const char *key = check_new(&chosen);
 	edit_file(memory, "13.0.1", "13.0.9");
 	CHECK_STR(check_new(&chosen), key);
 	write_text(memory, "");
@@ -348,16 +318,14 @@ static void script_ptxas(void)
 
 TEST(tools_memory, is_forgotten_where_it_was_wrong)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .ptxas = "bin/ptxas" };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	struct tkb_compiler *compiler;
 	struct made made;
 
 	script_ptxas();
 	make_folders("root");
-	compiler = open_compiler(&chosen);
+	struct tkb_compiler *compiler = open_compiler(&chosen);
 	(void)key_of(compiler, &unit);
 	tkb_compiler_close(compiler);
 	/* It becomes another one, and its file is as it was. */
@@ -373,16 +341,14 @@ TEST(tools_memory, is_forgotten_where_it_was_wrong)
 
 TEST(tools_memory, is_not_needed_where_it_cannot_be_written)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = "bin/ptxas" };
-	const char *key;
 	const char *again;
 
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
-	key = check_new(&chosen);
+	const char *key = check_new(&chosen);
 	CHECK_INT(unlink(memory), 0);
 	CHECK_INT(run("rm", "-r", "root/.tkbundle", NULL).status, 0);
 	write_text("root/.tkbundle", "no folder");
@@ -418,24 +384,18 @@ static void use_nvrtc(void)
 static bool compile_cuda(const options *chosen)
 {
 	static const char source[] = "extern \"C\" __global__ void k() {}\n";
-	const struct tkb_unit unit = { .struct_size = sizeof(unit),
-		                       .name = "k.cu",
-		                       .target = "cuda:90",
-		                       .kind = TKB_SOURCE_KIND_CUDA,
-		                       .source = { source,
-		                                   sizeof(source) - 1 } };
-	TKB_AUTO(close_compiler_at)
-	struct tkb_compiler *compiler = open_compiler(chosen);
+	const struct tkb_unit unit = {
+		SIZED(unit), .name = "k.cu", .target = "cuda:90",
+		.kind = TKB_SOURCE_KIND_CUDA,
+		.source = { source, sizeof(source) - 1 }
+	};
+	COMPILER(compiler) = open_compiler(chosen);
 	const size_t before = count_lines("started");
-	struct tkb_error err = { .status = 0 };
 	const char *tools = NULL;
-	struct made made;
 
-	CHECK_OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools,
-	                            &err),
-	         &err);
+	OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR));
 	CHECK(strstr(tools, "NVRTC") == NULL);
-	made = compile(compiler, &unit);
+	struct made made = compile(compiler, &unit);
 	if (!made.is_hit)
 		CHECK_CONTAINS(made.tools, "NVRTC 13.");
 	return count_lines("started") != before;
@@ -443,8 +403,7 @@ static bool compile_cuda(const options *chosen)
 
 TEST(tools_memory, has_nvrtc_where_cuda_is_compiled)
 {
-	const options chosen = { .struct_size = sizeof(chosen),
-		                 .cache_root = "root",
+	const options chosen = { SIZED(chosen), .cache_root = "root",
 		                 .worker = counting_worker(),
 		                 .ptxas = counting_ptxas() };
 
@@ -489,18 +448,17 @@ static struct tkb_digest question_of(unsigned number)
 
 static void remember(unsigned number, struct tkb_bytes answer)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf fresh = TKB_BUF_INIT(TKB_MIB);
+	struct tkb_buf *fresh = test_buf(TKB_MIB);
 	const struct tkb_digest query = question_of(number);
 
-	tkb_tools_note(&fresh, &query, answer);
-	tkb_tools_remember("root", tkb_buf_bytes(&fresh));
+	tkb_tools_note(fresh, &query, answer);
+	tkb_tools_remember("root", tkb_buf_bytes(fresh));
 }
 
 /* Is the answer to `number` known? It must be this one then. */
 static bool is_known(unsigned number, struct tkb_bytes answer)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 	const struct tkb_digest query = question_of(number);
 
 	if (!tkb_tools_recall("root", &query, &buf))
@@ -511,17 +469,15 @@ static bool is_known(unsigned number, struct tkb_bytes answer)
 
 TEST(tools_memory, does_not_believe_a_damaged_byte)
 {
-	struct tkb_bytes answer;
-	struct tkb_bytes whole;
 	unsigned char *damaged;
 
 	make_folders("root");
 	write_text("tool", "a tool");
-	answer = answer_of("1");
+	struct tkb_bytes answer = answer_of("1");
 	remember(1, answer);
 	CHECK(is_known(1, answer));
 	CHECK(!is_known(2, answer));
-	whole = read_file(memory);
+	struct tkb_bytes whole = read_file(memory);
 	damaged = test_alloc(whole.size);
 	for (size_t i = 0; i < whole.size; i++) {
 		memcpy(damaged, whole.data, whole.size);
@@ -553,20 +509,18 @@ static void forge(struct tkb_bytes body)
 TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 {
 	const struct tkb_digest query = question_of(1);
-	struct tkb_bytes answer;
 	struct tkb_buf body = TKB_BUF_INIT(TKB_MIB);
-	size_t size;
 
 	make_folders("root/.tkbundle");
 	write_text("tool", "a tool");
-	answer = answer_of("1");
+	struct tkb_bytes answer = answer_of("1");
 	tkb_field_add(&body, TKB_FIELD_QUERY,
 	              (struct tkb_bytes){ &query, sizeof(query) });
 	tkb_field_add(&body, TKB_FIELD_ANSWER, answer);
 	forge(tkb_buf_bytes(&body));
 	CHECK(is_known(1, answer));
 
-	size = body.size;
+	size_t size = body.size;
 	for (size_t i = 0; i < size; i++) {
 		forge((struct tkb_bytes){ body.data, i });
 		CHECK(!is_known(1, answer));
@@ -587,11 +541,9 @@ TEST(tools_memory, does_not_believe_what_somebody_else_made_of_it)
 
 TEST(tools_memory, wants_every_file_as_it_was)
 {
-	struct tkb_bytes answer;
-
 	make_folders("root");
 	write_text("tool", "a tool");
-	answer = answer_of("1");
+	struct tkb_bytes answer = answer_of("1");
 	remember(1, answer);
 	CHECK(is_known(1, answer));
 	write_text("absent", "");
@@ -615,13 +567,12 @@ TEST(tools_memory, does_not_keep_what_stands_on_nothing)
 TEST(tools_memory, is_bounded_and_keeps_the_newest)
 {
 	char version[3000];
-	struct tkb_bytes answer;
 
 	make_folders("root");
 	write_text("tool", "a tool");
 	memset(version, 'v', sizeof(version) - 1);
 	version[sizeof(version) - 1] = '\0';
-	answer = answer_of(version);
+	struct tkb_bytes answer = answer_of(version);
 	for (unsigned i = 0; i < 100; i++)
 		remember(i, answer);
 	for (unsigned i = 0; i < 100; i++)
@@ -640,12 +591,11 @@ TEST(tools_memory, is_bounded_and_keeps_the_newest)
 TEST(tools_memory, is_whole_while_several_write_it)
 {
 	pid_t children[4];
-	struct tkb_bytes answer;
 	size_t known = 0;
 
 	make_folders("root");
 	write_text("tool", "a tool");
-	answer = answer_of("1");
+	struct tkb_bytes answer = answer_of("1");
 	remember(0, answer);
 	for (unsigned i = 0; i < 4; i++) {
 		children[i] = fork();

@@ -23,12 +23,11 @@ static struct outcome compile(const char *input, const char *more,
 
 TEST(triton_cli, one_kernel_is_compiled_and_is_a_hit_then)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 
-	made = compile("kernels.py:copy_kernel", "--signature", COPY_SIGNATURE);
+	struct outcome made = compile("kernels.py:copy_kernel", "--signature",
+	                              COPY_SIGNATURE);
 	CHECK_STR(made.err, "");
 	CHECK_INT(made.status, 0);
 	CHECK_CONTAINS(made.out, "compiled 1, hits 0, failed 0");
@@ -54,15 +53,13 @@ TEST(triton_cli, a_signature_is_wanted)
 
 TEST(triton_cli, the_document_tells_of_each)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	write_text("list.json",
 	           "[{" KERNEL ", \"signature\": [\"" COPY_SIGNATURE
 	           "\", \"*fp32:16, *fp32:16, i8, 128\"]}]");
 
-	made = compile("list.json", "--json", NULL);
+	struct outcome made = compile("list.json", "--json", NULL);
 
 	CHECK_INT(made.status, 0);
 	CHECK_CONTAINS(made.out,
@@ -83,7 +80,6 @@ TEST(triton_cli, the_document_tells_of_each)
 /* What the list says of a kernel counts more than the command line. */
 TEST(triton_cli, a_list_has_warps_and_targets_of_its_own)
 {
-	struct outcome made;
 	size_t count = 0;
 
 	need_triton(TRITON_USUAL);
@@ -93,7 +89,7 @@ TEST(triton_cli, a_list_has_warps_and_targets_of_its_own)
 	           "\"targets\": [\"cuda:80\", \"cuda:90\"]}, "
 	           "{" KERNEL ", " SIGNATURE "}]");
 
-	made = compile("list.json", "--num-warps", "8");
+	struct outcome made = compile("list.json", "--num-warps", "8");
 
 	CHECK_STR(made.err, "");
 	CHECK_INT(made.status, 0);
@@ -113,9 +109,7 @@ TEST(triton_cli, a_list_has_warps_and_targets_of_its_own)
 
 TEST(triton_cli, a_list_that_cannot_be_read_fails_as_a_kernel_does)
 {
-	struct outcome made;
-
-	made = compile("none.json", "--json", NULL);
+	struct outcome made = compile("none.json", "--json", NULL);
 	CHECK_INT(made.status, 3);
 	CHECK_STR(made.err, "tkbundle: there is no 'none.json'\n");
 	CHECK_CONTAINS(made.out,
@@ -152,12 +146,10 @@ static void write_three(void)
 
 TEST(triton_cli, after_a_failure_the_rest_is_left)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_three();
 
-	made = compile("list.json", NULL, NULL);
+	struct outcome made = compile("list.json", NULL, NULL);
 
 	CHECK_INT(made.status, 4);
 	CHECK_CONTAINS(
@@ -169,12 +161,10 @@ TEST(triton_cli, after_a_failure_the_rest_is_left)
 
 TEST(triton_cli, or_it_goes_on)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_three();
 
-	made = compile("list.json", "--keep-going", NULL);
+	struct outcome made = compile("list.json", "--keep-going", NULL);
 
 	CHECK_INT(made.status, 4);
 	CHECK_CONTAINS(made.out, "compiled 2, hits 0, failed 1 ");
@@ -182,8 +172,6 @@ TEST(triton_cli, or_it_goes_on)
 
 TEST(triton_cli, a_list_may_name_pythons)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	write_text("own", text("#!/bin/sh\nexec %s \"$@\"\n", triton_python));
@@ -196,7 +184,7 @@ TEST(triton_cli, a_list_may_name_pythons)
 	                KERNEL, SIGNATURE, test_folder(), KERNEL, SIGNATURE,
 	                KERNEL, SIGNATURE, KERNEL, SIGNATURE, test_folder()));
 
-	made = compile("list.json", "--keep-going", NULL);
+	struct outcome made = compile("list.json", "--keep-going", NULL);
 
 	CHECK_INT(made.status, 4);
 	CHECK_STR(made.err,
@@ -207,14 +195,12 @@ TEST(triton_cli, a_list_may_name_pythons)
 
 TEST(triton_cli, a_deadline_ends_it)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels("while True:\n    pass\n");
 	write_text("list.json", "[{" KERNEL ", " SIGNATURE "}, {" KERNEL
 	                        ", " SIGNATURE "}]");
 
-	made = compile("list.json", "--deadline", "500ms");
+	struct outcome made = compile("list.json", "--deadline", "500ms");
 
 	CHECK_INT(made.status, 1);
 	CHECK_CONTAINS(made.err,
@@ -223,14 +209,13 @@ TEST(triton_cli, a_deadline_ends_it)
 
 TEST(triton_cli, what_failed_is_told_whole)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels("@triton.jit\n"
 	              "def bad_kernel(out):\n"
 	              "    tl.store(out, unknown_name)\n");
 
-	made = compile("kernels.py:bad_kernel", "--signature", "*i32:16");
+	struct outcome made =
+		compile("kernels.py:bad_kernel", "--signature", "*i32:16");
 
 	CHECK_INT(made.status, 1);
 	CHECK_CONTAINS(made.err, "tkbundle: kernels.py:bad_kernel for cuda:90: "
@@ -242,8 +227,6 @@ TEST(triton_cli, what_failed_is_told_whole)
 
 TEST(triton_cli, what_autotuning_never_chooses_is_warned_of)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels(
 		"@triton.autotune([triton.Config({'SIZE': 64})], key=[])\n"
@@ -251,7 +234,8 @@ TEST(triton_cli, what_autotuning_never_chooses_is_warned_of)
 		"def tuned_kernel(out, SIZE: tl.constexpr):\n"
 		"    tl.store(out + tl.arange(0, SIZE), 1)\n");
 
-	made = compile("kernels.py:tuned_kernel", "--signature", "*i32:16, 64");
+	struct outcome made = compile("kernels.py:tuned_kernel", "--signature",
+	                              "*i32:16, 64");
 	CHECK_STR(made.err, "");
 	made = compile("kernels.py:tuned_kernel", "--signature", "*i32:16, 32");
 	CHECK_INT(made.status, 0);

@@ -67,7 +67,6 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 	const char *kept = old == NULL ? NULL : text("%s", old);
 	struct tkb_triton_options chosen = *options;
 	struct tkb_triton *triton = NULL;
-	struct tkb_error err = { 0 };
 
 	(void)mkdir("tmp", 0700);
 	CHECK_INT(setenv("TMPDIR", text("%s/tmp", test_folder()), 1), 0);
@@ -76,7 +75,7 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 		chosen.python = triton_python;
 	if (chosen.cache_root == NULL)
 		chosen.cache_root = "cache";
-	CHECK_OK(tkb_triton_open(&chosen, &triton, &err), &err);
+	OK(tkb_triton_open(&chosen, &triton, ERR));
 	if (kept == NULL)
 		CHECK_INT(unsetenv("TMPDIR"), 0);
 	else
@@ -86,8 +85,7 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 
 struct tkb_triton *open_triton(void)
 {
-	const struct tkb_triton_options options = { .struct_size =
-		                                            sizeof(options),
+	const struct tkb_triton_options options = { SIZED(options),
 		                                    .worker_count = 1 };
 
 	return open_triton_of(&options);
@@ -110,13 +108,12 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 	const struct tkb_triton_compiled *compiled = NULL;
 	struct tkb_triton_compile *compile = NULL;
 	struct made made = { .log = "" };
-	struct tkb_bytes log;
 
 	made.rc = tkb_triton_submit(triton, unit, &compile, &made.err);
 	if (made.rc != 0)
 		return made;
 	made.rc = tkb_triton_wait(compile, TKB_FOREVER, &compiled, &made.err);
-	log = tkb_triton_log(compile);
+	struct tkb_bytes log = tkb_triton_log(compile);
 	made.log = text("%.*s", (int)log.size, (const char *)log.data);
 	if (made.rc == 0) {
 		made.compiled = *compiled;
@@ -134,8 +131,7 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 struct made make_kernel(struct tkb_triton *triton, const char *kernel,
                         const char *signature)
 {
-	const struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
-		                              .file = "kernels.py",
+	const struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
 		                              .kernel = kernel,
 		                              .signature = signature,
 		                              .target = "cuda:90" };
@@ -187,13 +183,12 @@ static const char *neutral(const char *path)
 	if (end == NULL)
 		end = from + strlen(from);
 	while (from < end) {
-		const char *close;
 		const char *name;
 
 		*to++ = *from++;
 		if (from[-1] != '"' || *from != '/')
 			continue;
-		close = strchr(from, '"');
+		const char *close = strchr(from, '"');
 		CHECK(close != NULL);
 		for (name = close; name[-1] != '/'; name--)
 			continue;
@@ -219,10 +214,8 @@ static bool same_text(const char *a, const char *b)
 static void check_same_cubin(const char *a, const char *b)
 {
 	TKB_AUTO(cubin_diff_release) struct cubin_diff diff = { .count = 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(cubin_diff_compare(read_file(a), read_file(b), a, &diff, &err),
-	         &err);
+	OK(cubin_diff_compare(read_file(a), read_file(b), a, &diff, ERR));
 	for (size_t i = 0; i < diff.count; i++) {
 		/* Where the source lies, and the PTX. */
 		if (strcmp(diff.parts[i].name, ".debug_line") != 0 &&
@@ -271,16 +264,14 @@ size_t check_same_kernels(const char *theirs, const char *ours, bool has_keys)
 	for (const char **keys = list(theirs); *keys != NULL; keys++) {
 		const char *their = text("%s/%s", theirs, *keys);
 		const char *name = name_in(their);
-		const char *key;
-		const char *our;
 
 		if (name == NULL)
 			continue;
-		key = find_same(their, name, ours);
-		our = text("%s/%s", ours, key);
+		const char *key = find_same(their, name, ours);
+		const char *our = text("%s/%s", ours, key);
 		if (has_keys)
 			CHECK_STR(key, *keys);
-		for (size_t i = 0; i < TKB_COUNT_OF(stages); i++) {
+		EACH(i, stages) {
 			const char *a =
 				text("%s/%s.%s", their, name, stages[i]);
 			const char *b = text("%s/%s.%s", our, name, stages[i]);

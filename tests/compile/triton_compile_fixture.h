@@ -26,6 +26,9 @@ struct tkb_triton *open_triton(void);
 /* With the usual Triton, for these kernels in "kernels.py". */
 struct tkb_triton *open_triton_for(const char *kernels);
 struct tkb_triton *open_triton_of(const struct tkb_triton_options *options);
+
+/* One that its block closes. */
+#define TRITON(name) TKB_AUTO(close_triton_at) struct tkb_triton *name
 void close_triton_at(struct tkb_triton **triton);
 
 /* What came of one; borrowed from the test. */

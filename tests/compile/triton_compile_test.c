@@ -19,17 +19,15 @@ static void write_fixture_kernels(void)
 
 static void check_version(const char *version)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 	const bool is_old = version[2] < '4';
-	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
-		                        .file = "kernels.py",
+	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
 		                        .target = "cuda:90" };
 	size_t count = 3;
 
 	need_triton(version);
 	write_fixture_kernels();
 	unpack(text("triton-%s-cpu", version), "theirs");
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	(void)must_make(triton, "add_kernel",
 	                "*fp32:16, *fp32:16, *fp32:16, i32:16, 1024");
 	unit.kernel = "softmax_kernel";
@@ -70,8 +68,6 @@ TEST(triton_compile, makes_what_a_launch_of_3_9_makes)
 /* Their text and its place are those of the program that ran there. */
 TEST(triton_compile, makes_what_an_h100_made)
 {
-	struct outcome made;
-
 	need_triton(TRITON_USUAL);
 	write_file("model.py",
 	           read_file(TKB_TESTS "/compile/triton_compile_model.py"));
@@ -80,10 +76,10 @@ TEST(triton_compile, makes_what_an_h100_made)
 	unpack("triton-3.6.0-h100", "theirs");
 	CHECK_INT(mkdir("tmp", 0700), 0);
 
-	made = run("/usr/bin/env", text("TMPDIR=%s/tmp", test_folder()),
-	           program(), "compile", "model.json", "--python",
-	           triton_python, "--target", "cuda:90", "--cache", "cache",
-	           NULL);
+	struct outcome made = run(
+		"/usr/bin/env", text("TMPDIR=%s/tmp", test_folder()), program(),
+		"compile", "model.json", "--python", triton_python, "--target",
+		"cuda:90", "--cache", "cache", NULL);
 
 	CHECK_STR(made.err, "");
 	CHECK_INT(made.status, 0);
@@ -95,22 +91,20 @@ TEST(triton_compile, makes_what_an_h100_made)
 
 TEST(triton_compile, a_launch_finds_what_was_compiled)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_triton_compiled made;
-	struct outcome launch;
-
 	need_triton(TRITON_USUAL);
 	write_text("kernels.py", read_file(TKB_SCRIPT).data);
 	edit_file("kernels.py", "\nmain()\n", "\n\n");
-	triton = open_triton();
-	made = must_make(triton, "add_kernel",
-	                 "*fp32:16, *fp32:16, *fp32:16, i32:16, 1024");
+	TRITON(triton) = open_triton();
+	struct tkb_triton_compiled made =
+		must_make(triton, "add_kernel",
+	                  "*fp32:16, *fp32:16, *fp32:16, i32:16, 1024");
 	CHECK(!made.is_hit);
 
-	launch = run("/usr/bin/env",
-	             text("TRITON_CACHE_DIR=%s/cache", test_folder()),
-	             text("TMPDIR=%s/tmp", test_folder()), triton_python,
-	             TKB_SCRIPT, "compile", NULL);
+	struct outcome launch =
+		run("/usr/bin/env",
+	            text("TRITON_CACHE_DIR=%s/cache", test_folder()),
+	            text("TMPDIR=%s/tmp", test_folder()), triton_python,
+	            TKB_SCRIPT, "compile", NULL);
 
 	CHECK_STR(launch.err, "");
 	CHECK_CONTAINS(launch.out, "found add_kernel of 4 warps");
@@ -119,24 +113,22 @@ TEST(triton_compile, a_launch_finds_what_was_compiled)
 
 TEST(triton_compile, the_same_again_is_a_hit_and_writes_nothing)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
-	struct tkb_triton_compiled first;
-	struct tkb_triton_compiled again;
-	const char *path;
+	TRITON(triton) = open_triton_for(copy_kernel);
 	struct stat before;
 	struct stat after;
 
-	first = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+	struct tkb_triton_compiled first =
+		must_make(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK(!first.is_hit);
 	CHECK_STR(first.kernel, "copy_kernel");
 	CHECK_STR(first.version, TRITON_USUAL);
 	CHECK_STR(first.note, "");
 	CHECK_STR(first.folder, text("%s/cache/%s", test_folder(), first.key));
-	path = text("cache/%s/copy_kernel.cubin", first.key);
+	const char *path = text("cache/%s/copy_kernel.cubin", first.key);
 	CHECK_INT(stat(path, &before), 0);
 
-	again = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+	struct tkb_triton_compiled again =
+		must_make(triton, "copy_kernel", COPY_SIGNATURE);
 
 	CHECK(again.is_hit);
 	CHECK_STR(again.key, first.key);
@@ -150,12 +142,11 @@ TEST(triton_compile, the_same_again_is_a_hit_and_writes_nothing)
 TEST(triton_compile, an_entry_that_is_not_whole_is_made_again)
 {
 	static const char *const parts[] = { "cubin", "json" };
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
-	struct tkb_triton_compiled made;
+	TRITON(triton) = open_triton_for(copy_kernel);
 
-	made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
-	for (size_t i = 0; i < TKB_COUNT_OF(parts); i++) {
+	struct tkb_triton_compiled made =
+		must_make(triton, "copy_kernel", COPY_SIGNATURE);
+	EACH(i, parts) {
 		const char *path =
 			text("cache/%s/copy_kernel.%s", made.key, parts[i]);
 
@@ -192,13 +183,12 @@ TEST(triton_compile, each_item_of_a_signature_counts)
 		"*fp32:16, *fp32:16, fp32, 128",
 		"*fp32:16, *fp32:16, i32, 64",
 		"*u1:16, *i1, i32, 128",
-		"*fp8e4nv:16, *fp8e4nv:16, i32, 128",
+		"*fp8e4nv:16, *fp8e4nv:16, i32, 128"
 	};
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
+	TRITON(triton) = open_triton_for(copy_kernel);
 	const char *keys[TKB_COUNT_OF(signatures)];
 
-	for (size_t i = 0; i < TKB_COUNT_OF(signatures); i++) {
+	EACH(i, signatures) {
 		keys[i] = key_of(triton, signatures[i]);
 		for (size_t j = 0; j < i; j++)
 			CHECK(strcmp(keys[i], keys[j]) != 0);
@@ -211,14 +201,13 @@ TEST(triton_compile, each_item_of_a_signature_counts)
 
 TEST(triton_compile, defaults_stand_for_what_is_left_out)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(
+	TRITON(triton) = open_triton_for(
 		"@triton.jit\n"
 		"def fill_kernel(out, value=16, SIZE: tl.constexpr=64):\n"
 		"    tl.store(out + tl.arange(0, SIZE), value)\n");
-	const char *key;
 
-	key = must_make(triton, "fill_kernel", "*i32:16, i32:16, 64").key;
+	const char *key =
+		must_make(triton, "fill_kernel", "*i32:16, i32:16, 64").key;
 
 	CHECK_STR(must_make(triton, "fill_kernel", "*i32:16").key, key);
 	must_fail(triton, "fill_kernel", "", TKB_ERR_INVALID,
@@ -232,14 +221,13 @@ TEST(triton_compile, constants_are_of_every_kind)
 {
 	static const char *const constants[] = { "1.5",    "True",       "None",
 		                                 "'a, b'", "tl.float16", "-3" };
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton =
+	TRITON(triton) =
 		open_triton_for("@triton.jit\n"
 	                        "def one_kernel(out, WHAT: tl.constexpr):\n"
 	                        "    tl.store(out, 1)\n");
 	const char *keys[TKB_COUNT_OF(constants)];
 
-	for (size_t i = 0; i < TKB_COUNT_OF(constants); i++) {
+	EACH(i, constants) {
 		keys[i] = must_make(triton, "one_kernel",
 		                    text("*i32:16, %s", constants[i]))
 		                  .key;
@@ -270,8 +258,7 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 		{ "typed_kernel", "*fp32:16, i32",
 		  "a launch passes 'n' as i8, not i32" },
 	};
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton =
+	TRITON(triton) =
 		open_triton_for(text("%s\n\n"
 	                             "@triton.jit(do_not_specialize=['n'])\n"
 	                             "def blind_kernel(out, n):\n"
@@ -280,13 +267,13 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 	                             "def typed_kernel(out, n: tl.int8):\n"
 	                             "    tl.store(out, n)\n",
 	                             copy_kernel));
-	const char *blind;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+	EACH(i, cases)
 		CHECK_STR(must_make(triton, cases[i].kernel, cases[i].signature)
 		                  .note,
 		          cases[i].note);
-	blind = must_make(triton, "blind_kernel", "*fp32:16, i32").key;
+	const char *blind =
+		must_make(triton, "blind_kernel", "*fp32:16, i32").key;
 	CHECK_STR(must_make(triton, "blind_kernel", "*fp32:16, i32:16").key,
 	          blind);
 	CHECK_CONTAINS(read_file(text("cache/%s/copy_kernel.ttir",
@@ -300,15 +287,14 @@ TEST(triton_compile, what_no_launch_makes_is_made_and_noted)
 /* Else a result would name a folder in which there is nothing. */
 TEST(triton_compile, an_entry_lands_in_the_root_or_it_is_said_where)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(
+	TRITON(triton) = open_triton_for(
 		text("import os\n"
 	             "os.environ['TRITON_CACHE_DIR'] = '%s/other'\n"
 	             "os.umask(0)\n\n\n%s",
 	             test_folder(), copy_kernel));
-	struct tkb_triton_compiled made;
 
-	made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+	struct tkb_triton_compiled made =
+		must_make(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK_STR(made.folder, text("%s/cache/%s", test_folder(), made.key));
 	CHECK(!exists("other"));
 

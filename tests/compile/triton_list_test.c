@@ -11,16 +11,14 @@
 static struct tkb_triton_list *must_read(const char *path)
 {
 	struct tkb_triton_list *list = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_triton_list_read(path, &list, &err), &err);
+	OK(tkb_triton_list_read(path, &list, ERR));
 	return list;
 }
 
 TEST(triton_list, says_all_that_a_kernel_has)
 {
 	const struct tkb_triton_item *item;
-	struct tkb_triton_list *list;
 
 	CHECK_INT(mkdir("in", 0777), 0);
 	write_text("in/list.json",
@@ -34,7 +32,7 @@ TEST(triton_list, says_all_that_a_kernel_has)
 	           "\"python\": \"python3.12\"},\n"
 	           " {\"file\": \"c.py\", \"kernel\": \"c\", "
 	           "\"signature\": \"u1\"}]");
-	list = must_read("in/list.json");
+	struct tkb_triton_list *list = must_read("in/list.json");
 
 	CHECK_INT(tkb_triton_list_count(list), 4);
 	for (size_t i = 0; i < 2; i++) {
@@ -67,10 +65,8 @@ TEST(triton_list, says_all_that_a_kernel_has)
 
 TEST(triton_list, may_be_empty_and_lie_here)
 {
-	struct tkb_triton_list *list;
-
 	write_text("list.json", " [ ] ");
-	list = must_read("list.json");
+	struct tkb_triton_list *list = must_read("list.json");
 	CHECK_INT(tkb_triton_list_count(list), 0);
 	tkb_triton_list_free(list);
 	write_text("list.json", "[{\"file\": \"k.py\", \"kernel\": \"a\", "
@@ -132,12 +128,10 @@ TEST(triton_list, what_makes_no_sense_is_named)
 	};
 	struct tkb_triton_list *list = NULL;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		struct tkb_error err = { 0 };
-
+	EACH(i, cases) {
 		write_text("list.json", cases[i].contents);
-		CHECK_FAILS(tkb_triton_list_read("list.json", &list, &err),
-		            TKB_ERR_INVALID, &err, cases[i].part);
+		FAILS(tkb_triton_list_read("list.json", &list, ERR),
+		      TKB_ERR_INVALID, cases[i].part);
 		CHECK(list == NULL);
 	}
 }
@@ -145,11 +139,10 @@ TEST(triton_list, what_makes_no_sense_is_named)
 TEST(triton_list, what_is_no_file_is_said)
 {
 	struct tkb_triton_list *list = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_triton_list_read("none.json", &list, &err), TKB_MISS,
-	            &err, "there is no 'none.json'");
+	FAILS(tkb_triton_list_read("none.json", &list, ERR), TKB_MISS,
+	      "there is no 'none.json'");
 	CHECK_INT(mkdir("folder.json", 0777), 0);
-	CHECK_FAILS(tkb_triton_list_read("folder.json", &list, &err),
-	            TKB_ERR_INVALID, &err, "'folder.json' is not a file");
+	FAILS(tkb_triton_list_read("folder.json", &list, ERR), TKB_ERR_INVALID,
+	      "'folder.json' is not a file");
 }

@@ -8,17 +8,14 @@
 
 TEST(triton_options, options_are_those_of_a_launch)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
-	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
-		                        .file = "kernels.py",
+	TRITON(triton) = open_triton_for(copy_kernel);
+	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
 		                        .kernel = "copy_kernel",
 		                        .signature = COPY_SIGNATURE,
 		                        .target = "cuda:90" };
-	struct made plain;
 	struct made made;
 
-	plain = make(triton, &unit);
+	struct made plain = make(triton, &unit);
 	CHECK_INT(plain.rc, 0);
 
 	unit.num_warps = 4;
@@ -44,22 +41,20 @@ TEST(triton_options, options_are_those_of_a_launch)
 
 TEST(triton_options, a_parameter_may_be_called_as_an_option)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(
+	TRITON(triton) = open_triton_for(
 		"@triton.jit\n"
 		"def warps_kernel(out, num_warps: tl.constexpr, n):\n"
 		"    tl.store(out + n, num_warps)\n");
 	struct tkb_triton_unit unit = {
-		.struct_size = sizeof(unit),
+		SIZED(unit),
 		.file = "kernels.py",
 		.kernel = "warps_kernel",
 		.signature = "*i32:16, 8, i32",
 		.target = "cuda:90",
 		.num_warps = 8,
 	};
-	struct made made;
 
-	made = make(triton, &unit);
+	struct made made = make(triton, &unit);
 
 	CHECK_OK(made.rc, &made.err);
 	CHECK_CONTAINS(
@@ -74,26 +69,22 @@ TEST(triton_options, each_target_has_its_entry)
 		                             "cuda:",      "cuda:9x",
 		                             "cuda:90:64", "90",
 		                             "cuda:99999" };
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
-	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
-		                        .file = "kernels.py",
+	TRITON(triton) = open_triton_for(copy_kernel);
+	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
 		                        .kernel = "copy_kernel",
 		                        .signature = COPY_SIGNATURE };
-	struct made made;
-	const char *key;
 
-	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 	unit.target = "cuda:90:32";
 	CHECK_STR(make(triton, &unit).compiled.key, key);
 	unit.target = "cuda:100";
-	made = make(triton, &unit);
+	struct made made = make(triton, &unit);
 	CHECK_OK(made.rc, &made.err);
 	CHECK_CONTAINS(
 		read_file(text("%s/copy_kernel.ptx", made.compiled.folder))
 			.data,
 		".target sm_100a");
-	for (size_t i = 0; i < TKB_COUNT_OF(wrong); i++) {
+	EACH(i, wrong) {
 		unit.target = wrong[i];
 		made = make(triton, &unit);
 		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
@@ -107,16 +98,13 @@ TEST(triton_options, variables_that_stand_in_keys_go_along)
 	static const char *const names[] = { "TRITON_DISABLE_LINE_INFO",
 		                             "DISABLE_LLVM_OPT",
 		                             "TRITON_DEFAULT_FP_FUSION" };
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
-	const char *key;
+	TRITON(triton) = open_triton_for(copy_kernel);
 
-	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		struct tkb_triton_compiled made;
-
+	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+	EACH(i, names) {
 		CHECK_INT(setenv(names[i], i == 2 ? "0" : "1", 1), 0);
-		made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
+		struct tkb_triton_compiled made =
+			must_make(triton, "copy_kernel", COPY_SIGNATURE);
 		CHECK_INT(unsetenv(names[i]), 0);
 		CHECK(strcmp(made.key, key) != 0);
 		made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
@@ -137,21 +125,17 @@ TEST(triton_options, variables_that_stand_in_keys_go_along)
 /* Which ptxas there is stands in the key, and may change while a worker lives. */
 TEST(triton_options, another_ptxas_is_another_key)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	const char *ptxas;
-	const char *key;
-
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
-	ptxas = run(triton_python, TKB_SCRIPT, "ptxas", NULL).out;
+	const char *ptxas = run(triton_python, TKB_SCRIPT, "ptxas", NULL).out;
 	write_text("ptxas", text("#!/bin/sh\n"
 	                         "[ \"$1\" != --version ] || exec echo "
 	                         "'release 12.8, V12.8.99'\n"
 	                         "exec %.*s \"$@\"\n",
 	                         (int)strcspn(ptxas, "\n"), ptxas));
 	CHECK_INT(chmod("ptxas", 0755), 0);
-	triton = open_triton();
-	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+	TRITON(triton) = open_triton();
+	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 
 	CHECK_INT(
 		setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1),
@@ -165,19 +149,17 @@ TEST(triton_options, another_ptxas_is_another_key)
 /* Triton itself would take its own instead, without a word. */
 TEST(triton_options, a_ptxas_that_is_named_must_be_one)
 {
-	const struct tkb_triton_options none = { .struct_size = sizeof(none),
+	const struct tkb_triton_options none = { SIZED(none),
 		                                 .ptxas = "no/ptxas",
 		                                 .python = triton_python,
 		                                 .worker = triton_worker };
-	const struct tkb_triton_options echo = { .struct_size = sizeof(echo),
-		                                 .ptxas = "echo",
+	const struct tkb_triton_options echo = { SIZED(echo), .ptxas = "echo",
 		                                 .worker_count = 1 };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_error err = { .status = 0 };
+	TRITON(triton) = NULL;
 
 	need_triton(TRITON_USUAL);
-	CHECK_FAILS(tkb_triton_open(&none, &triton, &err), TKB_ERR_IO, &err,
-	            "there is no program 'no/ptxas'");
+	FAILS(tkb_triton_open(&none, &triton, ERR), TKB_ERR_IO,
+	      "there is no program 'no/ptxas'");
 
 	write_kernels(copy_kernel);
 	write_text("echo", "#!/bin/sh\n");
@@ -206,7 +188,7 @@ static const char tuned_kernels[] =
 static const char *note_of(struct tkb_triton *triton, const char *signature,
                            uint32_t num_warps, uint32_t num_stages)
 {
-	const struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
+	const struct tkb_triton_unit unit = { SIZED(unit),
 		                              .file = "kernels.py",
 		                              .kernel = "tuned_kernel",
 		                              .signature = signature,
@@ -225,11 +207,10 @@ static void check_notes(const char *version)
 	static const char there[] = "; there are: SIZE=64 num_warps=2 "
 				    "num_stages=3, SIZE=128 num_warps=8 "
 				    "num_stages=2";
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 
 	need_triton(version);
 	write_kernels(tuned_kernels);
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	CHECK_STR(note_of(triton, "*i32:16, i32, 64, 2, True", 2, 0), "");
 	CHECK_STR(note_of(triton, "*i32:16, i32, 64, 2, False", 2, 3), "");
 	CHECK_STR(note_of(triton, "*i32:16, i32:16, 128, 4, True", 8, 2), "");
@@ -269,8 +250,7 @@ TEST(triton_options, what_no_configuration_has_is_told_by_3_9_0)
 
 TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(
+	TRITON(triton) = open_triton_for(
 		"@triton.autotune([triton.Config({'SIZE': 64})], key=[])\n"
 		"@triton.heuristics({'TWO': lambda args: 2})\n"
 		"@triton.jit\n"
@@ -308,9 +288,7 @@ static void write_pair(const char *folder, const char *package, int value)
 TEST(triton_options, files_do_not_see_each_others_modules)
 {
 	static const char *const folders[] = { "one", "two", "three" };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
-		                        .kernel = "value_kernel",
+	struct tkb_triton_unit unit = { SIZED(unit), .kernel = "value_kernel",
 		                        .signature = "*i32:16",
 		                        .target = "cuda:90" };
 
@@ -318,13 +296,12 @@ TEST(triton_options, files_do_not_see_each_others_modules)
 	write_pair("one", "", 111);
 	write_pair("two", "", 222);
 	write_pair("three", ".", 333);
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	for (size_t i = 0; i < 2 * TKB_COUNT_OF(folders); i++) {
 		const size_t which = i % TKB_COUNT_OF(folders);
-		struct made made;
 
 		unit.file = text("%s/kernels.py", folders[which]);
-		made = make(triton, &unit);
+		struct made made = make(triton, &unit);
 		CHECK_OK(made.rc, &made.err);
 		CHECK_INT(made.compiled.is_hit, i >= TKB_COUNT_OF(folders));
 		CHECK_CONTAINS(
@@ -339,11 +316,9 @@ TEST(triton_options, files_do_not_see_each_others_modules)
 /* The text of a kernel is read anew: its line stands in the key. */
 TEST(triton_options, a_file_that_changes_is_another)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
-	const char *key;
+	TRITON(triton) = open_triton_for(copy_kernel);
 
-	key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
+	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 
 	write_kernels(text("\n%s", copy_kernel));
 	CHECK(strcmp(must_make(triton, "copy_kernel", COPY_SIGNATURE).key,
@@ -354,22 +329,19 @@ TEST(triton_options, a_file_that_changes_is_another)
 
 TEST(triton_options, a_file_may_ask_for_the_target)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton =
+	TRITON(triton) =
 		open_triton_for("driver = triton.runtime.driver.active\n"
 	                        "ARCH = tl.constexpr("
 	                        "driver.get_current_target().arch)\n\n\n"
 	                        "@triton.jit\n"
 	                        "def arch_kernel(out):\n"
 	                        "    tl.store(out, ARCH)\n");
-	struct tkb_triton_unit unit = { .struct_size = sizeof(unit),
-		                        .file = "kernels.py",
+	struct tkb_triton_unit unit = { SIZED(unit), .file = "kernels.py",
 		                        .kernel = "arch_kernel",
 		                        .signature = "*i32:16",
 		                        .target = "cuda:80" };
-	struct made made;
 
-	made = make(triton, &unit);
+	struct made made = make(triton, &unit);
 
 	CHECK_OK(made.rc, &made.err);
 	CHECK_CONTAINS(
@@ -382,15 +354,14 @@ TEST(triton_options, a_file_is_logged_before_it_is_compiled)
 {
 	struct tkb_buf log = TKB_BUF_INIT(1024 * 1024);
 	const struct tkb_triton_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.worker_count = 1,
 		.log = tkb_buf_sink(&log),
 	};
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 
 	need_triton(TRITON_USUAL);
 	write_kernels("import os\nos.abort()\n");
-	triton = open_triton_of(&options);
+	TRITON(triton) = open_triton_of(&options);
 
 	CHECK_INT(make_kernel(triton, "copy_kernel", COPY_SIGNATURE).rc,
 	          TKB_ERR_UNAVAILABLE);
@@ -405,29 +376,24 @@ TEST(triton_options, what_is_wanted_twice_is_compiled_once)
 	static const char *const signatures[] = {
 		COPY_SIGNATURE, "*fp16:16, *fp16:16, i32, 128", COPY_SIGNATURE
 	};
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(
+	TRITON(triton) = open_triton_for(
 		text("print(1, file=open('runs', 'a'))\n\n\n%s", copy_kernel));
 	struct tkb_triton_compile *compiles[3] = { NULL };
 	const struct tkb_triton_compiled *made[3] = { NULL };
-	struct tkb_error err = { 0 };
 
 	for (size_t i = 0; i < 3; i++) {
 		const struct tkb_triton_unit unit = {
-			.struct_size = sizeof(unit),
+			SIZED(unit),
 			.file = "kernels.py",
 			.kernel = "copy_kernel",
 			.signature = signatures[i],
 			.target = "cuda:90",
 		};
 
-		CHECK_OK(tkb_triton_submit(triton, &unit, &compiles[i], &err),
-		         &err);
+		OK(tkb_triton_submit(triton, &unit, &compiles[i], ERR));
 	}
 	for (size_t i = 0; i < 3; i++)
-		CHECK_OK(tkb_triton_wait(compiles[i], TKB_FOREVER, &made[i],
-		                         &err),
-		         &err);
+		OK(tkb_triton_wait(compiles[i], TKB_FOREVER, &made[i], ERR));
 	CHECK_STR(made[0]->key, made[2]->key);
 	CHECK(strcmp(made[0]->key, made[1]->key) != 0);
 	CHECK_STR(read_file("runs").data, "1\n1\n");

@@ -46,10 +46,9 @@ TEST(triton_refused, each_item_that_makes_no_sense_is_named)
 		{ "*fp32, *fp32, **i32, 128",
 		  "'**i32', is neither a type nor a constant" },
 	};
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton = open_triton_for(copy_kernel);
+	TRITON(triton) = open_triton_for(copy_kernel);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
+	EACH(i, cases)
 		must_fail(triton, "copy_kernel", cases[i].signature,
 		          TKB_ERR_INVALID, cases[i].part);
 	CHECK(!exists("cache"));
@@ -57,9 +56,7 @@ TEST(triton_refused, each_item_that_makes_no_sense_is_named)
 
 TEST(triton_refused, a_kernel_that_is_not_there_is_named_and_those_that_are)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton =
-		open_triton_for(text("SIZE = 3\n\n\n%s", copy_kernel));
+	TRITON(triton) = open_triton_for(text("SIZE = 3\n\n\n%s", copy_kernel));
 
 	must_fail(triton, "cpy_kernel", "i32", TKB_ERR_INVALID,
 	          "'kernels.py' has no kernel 'cpy_kernel'; there are: "
@@ -88,17 +85,15 @@ TEST(triton_refused, a_file_that_cannot_be_run_is_named)
 		  "'kernels.py' cannot be run: SystemExit: no\\x07 more",
 		  "Traceback" },
 	};
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 
 	need_triton(TRITON_USUAL);
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	must_fail(triton, "copy_kernel", "i32", TKB_MISS,
 	          "there is no 'kernels.py'");
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		struct made made;
-
+	EACH(i, cases) {
 		write_kernels(cases[i].contents);
-		made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+		struct made made =
+			make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err, cases[i].part);
 		CHECK_CONTAINS(made.log, cases[i].log);
 	}
@@ -106,14 +101,11 @@ TEST(triton_refused, a_file_that_cannot_be_run_is_named)
 
 TEST(triton_refused, what_does_not_compile_is_told_in_tritons_words)
 {
-	TKB_AUTO(close_triton_at)
-	struct tkb_triton *triton =
-		open_triton_for("@triton.jit\n"
-	                        "def bad_kernel(out):\n"
-	                        "    tl.store(out, unknown_name)\n");
-	struct made made;
+	TRITON(triton) = open_triton_for("@triton.jit\n"
+	                                 "def bad_kernel(out):\n"
+	                                 "    tl.store(out, unknown_name)\n");
 
-	made = make_kernel(triton, "bad_kernel", "*i32:16");
+	struct made made = make_kernel(triton, "bad_kernel", "*i32:16");
 
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
 	            "'bad_kernel' does not compile: at 2:18: "
@@ -125,9 +117,6 @@ TEST(triton_refused, what_does_not_compile_is_told_in_tritons_words)
 /* Its path comes with the kernel: the worker knew another one before. */
 TEST(triton_refused, what_ptxas_refuses_is_told_whole)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct made made;
-
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	write_text("ptxas", "#!/bin/sh\n"
@@ -139,13 +128,13 @@ TEST(triton_refused, what_ptxas_refuses_is_told_whole)
 	                    "exit 255\n"
 	                    "fi\n");
 	CHECK_INT(chmod("ptxas", 0755), 0);
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	(void)must_make(triton, "copy_kernel", "*fp32, *fp32, i32, 128");
 
 	CHECK_INT(
 		setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1),
 		0);
-	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
 
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
@@ -158,13 +147,10 @@ TEST(triton_refused, what_ptxas_refuses_is_told_whole)
 
 TEST(triton_refused, a_crash_costs_only_its_own_kernel)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct made made;
-
 	need_triton(TRITON_USUAL);
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	write_kernels("import os\nos.write(2, b'last words')\nos._exit(7)\n");
-	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
 	            "exited with status 7");
 	CHECK_CONTAINS(made.log, "last words");
@@ -175,18 +161,15 @@ TEST(triton_refused, a_crash_costs_only_its_own_kernel)
 
 TEST(triton_refused, a_file_that_hangs_is_ended)
 {
-	const struct tkb_triton_options options = { .struct_size =
-		                                            sizeof(options),
+	const struct tkb_triton_options options = { SIZED(options),
 		                                    .worker_count = 1,
 		                                    .timeout_ms = 300 };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct made made;
 
 	need_triton(TRITON_USUAL);
-	triton = open_triton_of(&options);
+	TRITON(triton) = open_triton_of(&options);
 	write_kernels("while True:\n    pass\n");
 
-	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 
 	CHECK_FAILS(made.rc, TKB_ERR_UNAVAILABLE, &made.err,
 	            "was not done after 300 ms");
@@ -195,12 +178,8 @@ TEST(triton_refused, a_file_that_hangs_is_ended)
 /* Its prints are the log's; what it closes or changes is put back. */
 TEST(triton_refused, a_file_cannot_disturb_its_worker)
 {
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct made made;
-	long pid;
-
 	need_triton(TRITON_USUAL);
-	triton = open_triton();
+	TRITON(triton) = open_triton();
 	write_kernels(text("import os, sys\n"
 	                   "print('from the file')\n"
 	                   "os.write(1, b'%%d below it\\n' %% os.getpid())\n"
@@ -212,7 +191,7 @@ TEST(triton_refused, a_file_cannot_disturb_its_worker)
 	                   "os.chdir('/')\n"
 	                   "sys.path.clear()\n\n\n%s",
 	                   copy_kernel));
-	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK_OK(made.rc, &made.err);
 	CHECK_CONTAINS(made.log, "from the file\n");
 	CHECK_CONTAINS(made.log, " below it\n");
@@ -221,7 +200,7 @@ TEST(triton_refused, a_file_cannot_disturb_its_worker)
 	                   "print(os.getpid(), os.getcwd(), "
 	                   "os.environ['HOME'])\n\n\n%s",
 	                   copy_kernel));
-	pid = atol(made.log);
+	long pid = atol(made.log);
 	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 	CHECK_OK(made.rc, &made.err);
 	CHECK_STR(made.log,
@@ -239,17 +218,15 @@ static const char *write_python(const char *arguments)
 
 TEST(triton_refused, a_python_without_triton_is_named)
 {
-	struct tkb_triton_options options = { .struct_size = sizeof(options),
+	struct tkb_triton_options options = { SIZED(options),
 		                              .worker_count = 1 };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-	struct made made;
 
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	options.python = write_python("-S");
-	triton = open_triton_of(&options);
+	TRITON(triton) = open_triton_of(&options);
 
-	made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 
 	CHECK_FAILS(made.rc, TKB_ERR_UNSUPPORTED, &made.err,
 	            text("'%s' has no Triton", triton_python));
@@ -267,20 +244,18 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 		{ "raise ImportError('libsuch.so.1')\n",
 		  "Triton cannot be imported: ImportError: libsuch.so.1" },
 	};
-	struct tkb_triton_options options = { .struct_size = sizeof(options),
+	struct tkb_triton_options options = { SIZED(options),
 		                              .worker_count = 1 };
 
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	CHECK_INT(mkdir("fake", 0777), 0);
 	CHECK_INT(setenv("PYTHONPATH", text("%s/fake", test_folder()), 1), 0);
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
-		struct made made;
-
+	EACH(i, cases) {
 		write_text("fake/triton.py", cases[i].contents);
-		triton = open_triton_of(&options);
-		made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
+		TRITON(triton) = open_triton_of(&options);
+		struct made made =
+			make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
 		CHECK_FAILS(made.rc, TKB_ERR_UNSUPPORTED, &made.err,
 		            cases[i].part);
 	}
@@ -288,13 +263,12 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 
 TEST(triton_refused, what_is_no_python_is_said)
 {
-	struct tkb_triton_options options = { .struct_size = sizeof(options),
+	struct tkb_triton_options options = { SIZED(options),
 		                              .python = "/bin/true",
 		                              .worker_count = 1 };
-	TKB_AUTO(close_triton_at) struct tkb_triton *triton = NULL;
 
 	write_kernels(copy_kernel);
-	triton = open_triton_of(&options);
+	TRITON(triton) = open_triton_of(&options);
 	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_UNAVAILABLE,
 	          "'/bin/true' exited with status 0");
 }
@@ -302,17 +276,16 @@ TEST(triton_refused, what_is_no_python_is_said)
 TEST(triton_refused, pythons_are_looked_for)
 {
 	const char *path = text("%s", getenv("PATH"));
-	struct tkb_triton_options options = { .struct_size = sizeof(options),
+	struct tkb_triton_options options = { SIZED(options),
 		                              .worker = triton_worker };
 	struct tkb_triton *triton = NULL;
-	struct tkb_error err = { 0 };
 
 	options.python = "no-such-python";
-	CHECK_FAILS(tkb_triton_open(&options, &triton, &err), TKB_ERR_IO, &err,
-	            "there is no 'no-such-python' on $PATH");
+	FAILS(tkb_triton_open(&options, &triton, ERR), TKB_ERR_IO,
+	      "there is no 'no-such-python' on $PATH");
 	options.python = "./python3";
-	CHECK_FAILS(tkb_triton_open(&options, &triton, &err), TKB_ERR_IO, &err,
-	            "there is no Python at './python3'");
+	FAILS(tkb_triton_open(&options, &triton, ERR), TKB_ERR_IO,
+	      "there is no Python at './python3'");
 	CHECK_INT(mkdir("venv", 0777), 0);
 	CHECK_INT(mkdir("venv/bin", 0777), 0);
 	CHECK_INT(symlink("/bin/true", "venv/bin/python3"), 0);
@@ -320,7 +293,7 @@ TEST(triton_refused, pythons_are_looked_for)
 
 	options.python = NULL;
 	CHECK_INT(setenv("VIRTUAL_ENV", text("%s/venv", test_folder()), 1), 0);
-	CHECK_OK(tkb_triton_open(&options, &triton, &err), &err);
+	OK(tkb_triton_open(&options, &triton, ERR));
 	CHECK_STR(tkb_triton_python(triton),
 	          text("%s/venv/bin/python3", test_folder()));
 	tkb_triton_close(triton);
@@ -330,7 +303,7 @@ TEST(triton_refused, pythons_are_looked_for)
 	CHECK_INT(
 		setenv("PATH", text("/nowhere::%s/venv/bin", test_folder()), 1),
 		0);
-	CHECK_OK(tkb_triton_open(&options, &triton, &err), &err);
+	OK(tkb_triton_open(&options, &triton, ERR));
 	CHECK_STR(tkb_triton_python(triton),
 	          text("%s/venv/bin/python7", test_folder()));
 	tkb_triton_close(triton);
@@ -341,7 +314,6 @@ static bool is_alive(long pid)
 {
 	const char *path = text("/proc/%ld/stat", pid);
 	char contents[512] = "";
-	const char *state;
 	FILE *file;
 
 	file = fopen(path, "re");
@@ -349,7 +321,7 @@ static bool is_alive(long pid)
 		return false;
 	contents[fread(contents, 1, sizeof(contents) - 1, file)] = '\0';
 	(void)fclose(file);
-	state = strrchr(contents, ')');
+	const char *state = strrchr(contents, ')');
 	return state != NULL && state[2] != 'Z';
 }
 
@@ -386,8 +358,6 @@ static bool has_begun(long nothing)
 static void check_orphan(const char *rest, bool has_heir)
 {
 	int heir[2];
-	pid_t owner;
-	long pid;
 
 	need_triton(TRITON_USUAL);
 	write_kernels(text("import ctypes, os, subprocess, time\n"
@@ -397,7 +367,7 @@ static void check_orphan(const char *rest, bool has_heir)
 	                   "os.rename('begun.tmp', 'begun')\n%s\n",
 	                   rest));
 	CHECK_INT(pipe(heir), 0);
-	owner = fork();
+	pid_t owner = fork();
 	if (owner == 0) {
 		struct tkb_triton *triton = open_triton();
 		char byte;
@@ -413,7 +383,7 @@ static void check_orphan(const char *rest, bool has_heir)
 		_exit(0);
 	}
 	CHECK(wait_for(has_begun, 0, true));
-	pid = atol(read_file("begun").data);
+	long pid = atol(read_file("begun").data);
 	CHECK(is_alive(pid));
 
 	CHECK_INT(kill(owner, SIGKILL), 0);

@@ -23,22 +23,7 @@ static const char *const kernel_files[] = {
 	"add_kernel.ttgir",       "add_kernel.ttir",
 };
 
-static const struct tkb_emit_options dry = { .struct_size = sizeof(dry),
-	                                     .is_dry_run = true };
-
-static void close_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
-static struct tkb_bundle *open_bundle(const char *path)
-{
-	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
-	return bundle;
-}
+static const struct tkb_emit_options dry = { SIZED(dry), .is_dry_run = true };
 
 /* What an emit did, and what was told of its last entry that is no success. */
 struct did {
@@ -65,9 +50,9 @@ static void note_result(void *self, const struct tkb_result *result)
 static struct did emit_with(const char *path, const char *root,
                             const struct tkb_emit_options *options)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
-	struct tkb_emit_options own = { .struct_size = sizeof(own) };
-	struct tkb_watch watch = { .struct_size = sizeof(watch) };
+	struct tkb_bundle *bundle = test_bundle(path);
+	struct tkb_emit_options own = { SIZED(own) };
+	struct tkb_watch watch = { SIZED(watch) };
 	struct did did = { .message = "",
 		           .report.struct_size = sizeof(did.report) };
 
@@ -182,12 +167,11 @@ static void check_root(const char *root, const char *wanted, const char *from,
 static size_t count_stages(const char *root)
 {
 	const char *own = text("%s/.tkbundle", root);
-	const char **names;
 	size_t count = 0;
 
 	if (!exists(own))
 		return 0;
-	names = list(own);
+	const char **names = list(own);
 	for (size_t i = 0; names[i] != NULL; i++)
 		count += strncmp(names[i], "stage-", 6) == 0;
 	return count;
@@ -226,13 +210,12 @@ static const char *const fixtures[] = {
 
 TEST(emit, of_every_fixture_gives_every_file_but_for_its_own_path)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const char *cache = text("%s/.triton/cache", fixtures[i]);
-		struct did did;
 
 		unpack(fixtures[i], fixtures[i]);
 		forge_collect(cache, NULL, false, "a.tkb");
-		did = emit_once("a.tkb", "out");
+		struct did did = emit_once("a.tkb", "out");
 
 		CHECK_DID(did, count_names(cache), 0, 0);
 		CHECK(!did.report.is_inductor);
@@ -248,14 +231,12 @@ TEST(emit, of_every_fixture_gives_every_file_but_for_its_own_path)
 
 TEST(emit, of_inductor_gives_each_device_its_entries)
 {
-	struct did did;
-
 	unpack("inductor-2.11-llama4-h100", "ind");
 	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
 	CHECK_INT(mkdir("torchinductor_x", 0777), 0);
 	CHECK_INT(mkdir("torchinductor_x/triton", 0777), 0);
 	CHECK_INT(mkdir("torchinductor_x/triton/0", 0777), 0);
-	did = emit_once("a.tkb", "torchinductor_x");
+	struct did did = emit_once("a.tkb", "torchinductor_x");
 
 	CHECK_DID(did, 26, 0, 0);
 	CHECK(did.report.is_inductor);
@@ -308,10 +289,8 @@ TEST(emit, of_no_entries_does_nothing)
 
 TEST(emit, leaves_a_whole_entry_alone)
 {
-	const char *before;
-
 	arrange();
-	before = tree("out");
+	const char *before = tree("out");
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 	CHECK_STR(tree("out"), before);
@@ -341,13 +320,11 @@ TEST(emit, leaves_a_lean_entry_where_a_full_one_is_to_go)
 
 TEST(emit, leaves_another_compile_of_the_kernel_alone)
 {
-	const char *before;
-
 	arrange();
 	edit_file(KERNEL_FOLDER "/add_kernel.ptx", "//", "// another\n//");
 	edit_file(KERNEL_FOLDER "/add_kernel.json", "\"num_stages\": 3",
 	          "\"num_stages\": 30");
-	before = tree("out");
+	const char *before = tree("out");
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 	CHECK_STR(tree("out"), before);
@@ -364,15 +341,12 @@ TEST(emit, leaves_a_whole_entry_alone_though_a_compiler_writes_there)
 
 TEST(emit, rewrites_the_group_file_alone_of_what_was_moved)
 {
-	struct stat folder;
-	struct stat group;
-	struct stat cubin;
-
 	arrange();
 	CHECK_INT(rename("out", "moved"), 0);
-	folder = stat_of("moved/" FORGE_KERNEL);
-	group = stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json");
-	cubin = stat_of("moved/" FORGE_KERNEL "/add_kernel.cubin");
+	struct stat folder = stat_of("moved/" FORGE_KERNEL);
+	struct stat group =
+		stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json");
+	struct stat cubin = stat_of("moved/" FORGE_KERNEL "/add_kernel.cubin");
 
 	CHECK_DID(emit_once("a.tkb", "moved"), 0, 0, 1);
 	check_root("moved", "good", text("%s/out", test_folder()),
@@ -412,12 +386,9 @@ static void make_unfinished(time_t age)
 
 TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
 {
-	struct outcome outcome;
-	struct did did;
-
 	arrange();
 	make_unfinished(9 * 60);
-	did = emit_once("a.tkb", "out");
+	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
 	            "entry '" FORGE_KERNEL "': a compiler is writing there");
@@ -427,7 +398,7 @@ TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
 	CHECK_INT(did.last.outcome, TKB_OUTCOME_SKIPPED);
 	CHECK_INT(did.last.reason, TKB_REASON_BUSY);
 	CHECK_INT(count_names(KERNEL_FOLDER), 1);
-	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	struct outcome outcome = run(program(), "emit", "a.tkb", "out", NULL);
 	CHECK_INT(outcome.status, 4);
 	CHECK_CONTAINS(outcome.err, FORGE_KERNEL);
 	CHECK_CONTAINS(outcome.err, "busy");
@@ -447,12 +418,10 @@ TEST(emit, fills_a_folder_that_a_compiler_left_long_ago)
 
 TEST(emit, fills_an_empty_folder_without_moving_it)
 {
-	struct stat folder;
-
 	arrange();
 	remove_folder(KERNEL_FOLDER);
 	CHECK_INT(mkdir(KERNEL_FOLDER, 0700), 0);
-	folder = stat_of(KERNEL_FOLDER);
+	struct stat folder = stat_of(KERNEL_FOLDER);
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
 	check_good();
@@ -463,7 +432,7 @@ TEST(emit, fills_an_empty_folder_without_moving_it)
 TEST(emit, repairs_an_entry_that_lacks_any_file)
 {
 	arrange();
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+	EACH(i, kernel_files) {
 		CHECK_INT(unlink(text(KERNEL_FOLDER "/%s", kernel_files[i])),
 		          0);
 
@@ -479,13 +448,13 @@ TEST(emit, replaces_every_file_of_what_it_repairs)
 
 	arrange();
 	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++)
+	EACH(i, kernel_files)
 		before[i] = stat_of(text(
 			"%s/%s", i == 1 ? "good/" FORGE_KERNEL : KERNEL_FOLDER,
 			kernel_files[i]));
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++)
+	EACH(i, kernel_files)
 		CHECK(stat_of(text(KERNEL_FOLDER "/%s", kernel_files[i]))
 		              .st_ino != before[i].st_ino);
 }
@@ -493,7 +462,7 @@ TEST(emit, replaces_every_file_of_what_it_repairs)
 TEST(emit, repairs_an_entry_of_which_any_file_is_empty)
 {
 	arrange();
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+	EACH(i, kernel_files) {
 		write_text(text(KERNEL_FOLDER "/%s", kernel_files[i]), "");
 
 		CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
@@ -539,7 +508,7 @@ TEST(emit, repairs_an_entry_with_damaged_metadata)
 		                             "{\"hash\": 1}" };
 
 	arrange();
-	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++) {
+	EACH(i, texts) {
 		write_text(KERNEL_FOLDER "/add_kernel.json", texts[i]);
 		CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
 		check_good();
@@ -563,13 +532,12 @@ TEST(emit, repairs_an_entry_with_a_group_file_that_lists_files_elsewhere)
 TEST(emit, repairs_an_autotune_file_and_a_module)
 {
 	static const char *const keys[] = { "XU5DT2AO" };
-	const char *module;
 
 	unpack("triton-3.6.0-h100", "h100");
 	forge_collect("h100/.triton/cache", keys[0], false, "a.tkb");
 	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
 	copy_folder("out", "good");
-	module = text("out/%s", list("out")[1]);
+	const char *module = text("out/%s", list("out")[1]);
 	module = text("%s/%s", module, list(module)[0]);
 	CHECK_INT(truncate(module, 1000), 0);
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
@@ -590,7 +558,6 @@ TEST(emit, repairs_an_autotune_file_and_a_module)
 static void check_unsafe(void)
 {
 	const struct stat before = stat_of(KERNEL_FOLDER);
-	struct outcome outcome;
 	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
@@ -601,7 +568,7 @@ static void check_unsafe(void)
 	CHECK_INT(did.last.outcome, TKB_OUTCOME_FAILED);
 	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
 	CHECK_CONTAINS(did.message, FORGE_KERNEL "' is not a folder");
-	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	struct outcome outcome = run(program(), "emit", "a.tkb", "out", NULL);
 	CHECK_INT(outcome.status, 5);
 	CHECK_CONTAINS(outcome.err, FORGE_KERNEL);
 	CHECK_INT(stat_of(KERNEL_FOLDER).st_ino, before.st_ino);
@@ -642,7 +609,7 @@ TEST(emit, refuses_a_dangling_link_in_the_place_of_an_entry)
 TEST(emit, replaces_links_among_the_files_and_writes_nothing_through_them)
 {
 	arrange();
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+	EACH(i, kernel_files) {
 		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
 
 		copy_folder(path, text("kept%zu", i));
@@ -663,12 +630,11 @@ TEST(emit, with_a_mark_still_replaces_links_among_the_files)
 {
 	static const char path[] = KERNEL_FOLDER "/add_kernel.json";
 	char target[2048] = "";
-	size_t size;
 
 	arrange();
 	remove_folder("out");
 	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
-	size = (size_t)stat_of(path).st_size;
+	size_t size = (size_t)stat_of(path).st_size;
 	copy_folder(path, "kept");
 
 	CHECK_INT(unlink(path), 0);
@@ -703,12 +669,10 @@ TEST(emit, does_not_hang_at_a_fifo_among_the_files)
 
 TEST(emit, refuses_a_folder_in_the_place_of_a_file)
 {
-	struct did did;
-
 	arrange();
 	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
 	CHECK_INT(mkdir(KERNEL_FOLDER "/add_kernel.cubin", 0777), 0);
-	did = emit_once("a.tkb", "out");
+	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_INT(did.report.unsafe_count, 1);
 	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
@@ -719,13 +683,11 @@ TEST(emit, refuses_a_folder_in_the_place_of_a_file)
 
 TEST(emit, goes_on_with_the_others_where_one_place_is_unsafe)
 {
-	struct did did;
-
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
 	CHECK_INT(mkdir("out", 0777), 0);
 	write_text(KERNEL_FOLDER, "mine");
-	did = emit_once("a.tkb", "out");
+	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_INT(did.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(did.report.emitted_count, 4);
@@ -735,13 +697,11 @@ TEST(emit, goes_on_with_the_others_where_one_place_is_unsafe)
 
 TEST(emit, writes_nothing_through_a_link_in_the_place_of_its_own_folder)
 {
-	struct did did;
-
 	arrange();
 	remove_folder(KERNEL_FOLDER);
 	CHECK_INT(mkdir("elsewhere", 0777), 0);
 	CHECK_INT(symlink("../elsewhere", "out/.tkbundle"), 0);
-	did = emit_once("a.tkb", "out");
+	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_INT(did.rc, TKB_ERR_IO);
 	CHECK_CONTAINS(did.err.message, ".tkbundle");
@@ -765,9 +725,7 @@ static const char python[] =
 
 static void check_python(const char *folder)
 {
-	struct outcome outcome;
-
-	outcome = run("python3", "-c", python, folder, NULL);
+	struct outcome outcome = run("python3", "-c", python, folder, NULL);
 	if (outcome.status != 0)
 		fail_msg("%s", outcome.err);
 }
@@ -782,7 +740,7 @@ TEST(emit, escapes_its_path_as_python_does)
 
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		CHECK_DID(emit_once("a.tkb", names[i]), 1, 0, 0);
 		check_python(
 			text("%s/%s/" FORGE_KERNEL, test_folder(), names[i]));
@@ -803,7 +761,7 @@ TEST(emit, writes_its_root_absolute_however_it_is_given)
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
 	CHECK_INT(mkdir("link", 0777), 0);
-	for (size_t i = 0; i < TKB_COUNT_OF(roots); i++) {
+	EACH(i, roots) {
 		CHECK_DID(emit_once("a.tkb", roots[i]), 1, 0, 0);
 		check_entry(KERNEL_FOLDER, "forged/.triton/cache/" FORGE_KERNEL,
 		            "/home/serve/.triton/cache",
@@ -835,11 +793,9 @@ TEST(emit, makes_the_folders_above_its_root)
 
 TEST(emit, to_a_file_is_refused)
 {
-	struct did did;
-
 	arrange();
 	write_text("file", "mine");
-	did = emit_once("a.tkb", "file");
+	struct did did = emit_once("a.tkb", "file");
 
 	CHECK_INT(did.rc, TKB_ERR_INVALID);
 	CHECK_CONTAINS(did.err.message, "file' is not a folder");
@@ -868,7 +824,7 @@ TEST(emit, gives_the_modes_that_triton_gives)
 
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(masks); i++) {
+	EACH(i, masks) {
 		const mode_t old = umask(masks[i]);
 
 		CHECK_DID(emit_once("a.tkb", "out"), 5, 0, 0);
@@ -884,13 +840,12 @@ TEST(emit, gives_the_modes_that_triton_gives)
 TEST(emit, stamps_group_files_unused)
 {
 	const time_t now = time(NULL);
-	struct stat group;
 
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "a.tkb");
 	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
 
-	group = stat_of(GROUP_FILE);
+	struct stat group = stat_of(GROUP_FILE);
 	CHECK_INT(group.st_atim.tv_sec, 0);
 	CHECK_INT(group.st_atim.tv_nsec, 0);
 	CHECK(group.st_mtim.tv_sec >= now - 2);
@@ -934,15 +889,14 @@ TEST(emit, for_two_devices_links_all_that_holds_no_path)
 {
 	static const char one[] = "out/triton/0/" FORGE_KERNEL;
 	static const char other[] = "out/triton/1/" FORGE_KERNEL;
-	struct did did;
 
 	make_two_devices();
 	forge_collect("ind", NULL, false, "a.tkb");
-	did = emit_once("a.tkb", "out");
+	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_DID(did, 4, 0, 0);
 	CHECK(did.report.is_inductor);
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+	EACH(i, kernel_files) {
 		const bool is_shared = !is_group(kernel_files[i]);
 		const struct stat a =
 			stat_of(text("%s/%s", one, kernel_files[i]));
@@ -975,8 +929,7 @@ TEST(emit, for_two_devices_copies_what_the_second_lacks)
 TEST(emit, goes_to_the_devices_asked_for)
 {
 	static const uint32_t devices[] = { 3, 1023 };
-	struct tkb_emit_options options = { .struct_size = sizeof(options),
-		                            .devices = devices,
+	struct tkb_emit_options options = { SIZED(options), .devices = devices,
 		                            .device_count = 2 };
 
 	make_two_devices();
@@ -1018,10 +971,10 @@ TEST(emit, chooses_the_layout)
 
 TEST(emit, takes_the_layout_that_is_asked_for)
 {
-	const struct tkb_emit_options triton = { .struct_size = sizeof(triton),
+	const struct tkb_emit_options triton = { SIZED(triton),
 		                                 .layout = TKB_LAYOUT_TRITON };
 	const struct tkb_emit_options inductor = {
-		.struct_size = sizeof(inductor), .layout = TKB_LAYOUT_INDUCTOR
+		SIZED(inductor), .layout = TKB_LAYOUT_INDUCTOR
 	};
 
 	make_two_devices();
@@ -1047,10 +1000,9 @@ TEST(emit, takes_kernels_for_the_targets_asked_for_alone)
 	};
 
 	forge_pair("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const struct tkb_emit_options options = {
-			.struct_size = sizeof(options),
-			.targets = &cases[i].target,
+			SIZED(options), .targets = &cases[i].target,
 			.target_count = 1
 		};
 		const struct did did = emit_with("a.tkb", "out", &options);
@@ -1073,10 +1025,8 @@ TEST(emit, takes_the_keys_asked_for_alone)
 		{ "5DJU", "ZZZ" },
 		{ "", "5DJU" },
 	};
-	struct tkb_emit_options options = { .struct_size = sizeof(options),
-		                            .keys = keys[0],
+	struct tkb_emit_options options = { SIZED(options), .keys = keys[0],
 		                            .key_count = 1 };
-	struct did did;
 
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
@@ -1087,7 +1037,7 @@ TEST(emit, takes_the_keys_asked_for_alone)
 	CHECK_DID(emit_with("a.tkb", "out", &options), 1, 1, 0);
 
 	options.keys = keys[1];
-	did = emit_with("a.tkb", "none", &options);
+	struct did did = emit_with("a.tkb", "none", &options);
 	CHECK_INT(did.rc, TKB_MISS);
 	CHECK_CONTAINS(did.err.message, "'ZZZ'");
 	CHECK(!exists("none"));
@@ -1122,7 +1072,7 @@ TEST(emit, skips_modules_for_another_machine_or_libc)
 	platforms[3] = text("%sx-glibc2.17-cpython312", machine.machine);
 	platforms[4] = "nonsense";
 
-	for (size_t i = 0; i < TKB_COUNT_OF(platforms); i++) {
+	EACH(i, platforms) {
 		const struct did did = emit_module(platforms[i]);
 
 		CHECK_INT(did.rc, 0);
@@ -1137,15 +1087,14 @@ TEST(emit, skips_modules_for_another_machine_or_libc)
 
 TEST(emit, takes_the_first_of_two_entries_of_one_key_for_one_place)
 {
-	const struct tkb_emit_options triton = { .struct_size = sizeof(triton),
+	const struct tkb_emit_options triton = { SIZED(triton),
 		                                 .layout = TKB_LAYOUT_TRITON };
-	struct did did;
 
 	make_two_devices();
 	edit_file("ind/triton/1/" FORGE_KERNEL "/add_kernel.ptx", "//",
 	          "// another\n//");
 	forge_collect("ind", FORGE_KERNEL, false, "a.tkb");
-	did = emit_with("a.tkb", "out", &triton);
+	struct did did = emit_with("a.tkb", "out", &triton);
 
 	CHECK_INT(did.rc, 0);
 	CHECK_INT(did.report.emitted_count, 1);
@@ -1162,14 +1111,12 @@ TEST(emit, takes_the_first_of_two_entries_of_one_key_for_one_place)
 
 TEST(emit, dry_writes_nothing)
 {
-	const char *before;
-
 	arrange();
 	CHECK_DID(emit_with("a.tkb", "none", &dry), 1, 0, 0);
 	CHECK(!exists("none"));
 
 	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
-	before = tree("out");
+	const char *before = tree("out");
 	CHECK_DID(emit_with("a.tkb", "out", &dry), 0, 0, 1);
 	CHECK_STR(tree("out"), before);
 
@@ -1188,12 +1135,11 @@ TEST(emit, dry_writes_nothing)
 
 TEST(emit, program_dry_writes_nothing)
 {
-	struct outcome outcome;
-
 	make_two_devices();
 	forge_collect("ind", NULL, false, "a.tkb");
 
-	outcome = run(program(), "emit", "-n", "a.tkb", "none", NULL);
+	struct outcome outcome =
+		run(program(), "emit", "-n", "a.tkb", "none", NULL);
 	CHECK_INT(outcome.status, 0);
 	CHECK_CONTAINS(outcome.out, "would have emitted 4");
 	CHECK(!exists("none"));
@@ -1203,27 +1149,25 @@ TEST(emit, program_dry_writes_nothing)
 static int make_stage(const char *name)
 {
 	const char *stage = text("out/.tkbundle/%s", name);
-	int lock;
 
 	CHECK_INT(mkdir(stage, 0777), 0);
 	CHECK_INT(mkdir(text("%s/0", stage), 0777), 0);
 	write_text(text("%s/0/add_kernel.cubin", stage), "half");
 	write_text(text("%s/__grp__1.json", stage), "{}");
-	lock = open(text("%s/lock", stage), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	int lock = open(text("%s/lock", stage), O_RDWR | O_CREAT | O_CLOEXEC,
+	                0666);
 	CHECK(lock >= 0);
 	return lock;
 }
 
 TEST(emit, removes_the_stages_of_the_dead_and_leaves_those_of_the_living)
 {
-	int living;
-
 	arrange();
 	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
 	(void)close(make_stage("stage-0000000000000001"));
 	(void)close(make_stage("stage-0000000000000002"));
 	CHECK_INT(mkdir("out/.tkbundle/stage-0000000000000003", 0777), 0);
-	living = make_stage("stage-0000000000000004");
+	int living = make_stage("stage-0000000000000004");
 	CHECK_INT(flock(living, LOCK_EX | LOCK_NB), 0);
 
 	/* Also where there is nothing to emit. */
@@ -1266,7 +1210,7 @@ static const char *mark(void)
 
 static const char *id_of(const char *path)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_bundle *bundle = test_bundle(path);
 	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
 
 	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
@@ -1297,11 +1241,9 @@ TEST(emit, of_a_part_marks_nothing)
 {
 	static const char *const key = FORGE_KERNEL;
 	static const struct tkb_target target = { "cuda", "90", 32 };
-	const struct tkb_emit_options by_key = { .struct_size = sizeof(by_key),
-		                                 .keys = &key,
+	const struct tkb_emit_options by_key = { SIZED(by_key), .keys = &key,
 		                                 .key_count = 1 };
-	const struct tkb_emit_options by_target = { .struct_size =
-		                                            sizeof(by_target),
+	const struct tkb_emit_options by_target = { SIZED(by_target),
 		                                    .targets = &target,
 		                                    .target_count = 1 };
 
@@ -1336,7 +1278,7 @@ static void corrupt(const char *path)
 TEST(emit, without_a_mark_finds_any_damage_and_repairs_it)
 {
 	arrange();
-	for (size_t i = 0; i < TKB_COUNT_OF(kernel_files); i++) {
+	EACH(i, kernel_files) {
 		corrupt(text(KERNEL_FOLDER "/%s", kernel_files[i]));
 
 		CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
@@ -1388,8 +1330,7 @@ TEST(emit, with_a_mark_still_finds_what_is_missing_or_cut_short)
 
 TEST(emit, can_sync)
 {
-	const struct tkb_emit_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_emit_options options = { SIZED(options),
 		                                  .is_synced = true };
 
 	make_two_devices();
@@ -1407,7 +1348,7 @@ TEST(emit, can_sync)
 
 static int emit_to_out(struct tkb_error *err)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
 	return tkb_emit(bundle, "out", NULL, NULL, err);
 }
@@ -1415,11 +1356,10 @@ static int emit_to_out(struct tkb_error *err)
 /* Fails unless the one entry is there. */
 static int emit_what_is_there(struct tkb_error *err)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
-	struct tkb_emit_report report = { .struct_size = sizeof(report) };
-	int rc;
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
+	struct tkb_emit_report report = { SIZED(report) };
 
-	rc = tkb_emit(bundle, "out", NULL, &report, err);
+	int rc = tkb_emit(bundle, "out", NULL, &report, err);
 	return rc == 0 && report.present_count != 1
 	               ? tkb_fail(err, TKB_ERR_INVALID, "it is not present")
 	               : rc;
@@ -1427,13 +1367,12 @@ static int emit_what_is_there(struct tkb_error *err)
 
 TEST(emit, to_a_root_that_cannot_be_written_fails_and_says_so_once)
 {
-	struct refusal refusal;
 	struct outcome outcome;
 
 	arrange();
 	remove_folder(KERNEL_FOLDER);
 	CHECK_INT(chmod("out", 0555), 0);
-	refusal = as_nobody("out", emit_to_out);
+	struct refusal refusal = as_nobody("out", emit_to_out);
 
 	CHECK_INT(refusal.rc, TKB_ERR_IO);
 	CHECK_CONTAINS(refusal.err.message, text("'%s/out'", test_folder()));
@@ -1458,13 +1397,10 @@ TEST(emit, to_a_root_that_cannot_be_written_fails_and_says_so_once)
 
 TEST(emit, of_what_is_there_does_without_the_right_to_write)
 {
-	struct refusal refusal;
-	const char *before;
-
 	arrange();
 	CHECK_INT(chmod("out", 0555), 0);
-	before = tree("out");
-	refusal = as_nobody("out", emit_what_is_there);
+	const char *before = tree("out");
+	struct refusal refusal = as_nobody("out", emit_what_is_there);
 
 	CHECK_OK(refusal.rc, &refusal.err);
 	CHECK_STR(tree("out"), before);
@@ -1473,14 +1409,11 @@ TEST(emit, of_what_is_there_does_without_the_right_to_write)
 
 TEST(emit, of_what_is_there_does_so_below_its_own_folder_too)
 {
-	struct refusal refusal;
-	const char *before;
-
 	arrange();
 	CHECK_INT(mkdir("out/.tkbundle", 0555), 0);
 	CHECK_INT(chmod("out", 0555), 0);
-	before = tree("out");
-	refusal = as_nobody("out", emit_what_is_there);
+	const char *before = tree("out");
+	struct refusal refusal = as_nobody("out", emit_what_is_there);
 
 	CHECK_OK(refusal.rc, &refusal.err);
 	CHECK_STR(tree("out"), before);
@@ -1489,15 +1422,12 @@ TEST(emit, of_what_is_there_does_so_below_its_own_folder_too)
 
 TEST(emit, of_what_is_there_writes_nothing_and_exits_0)
 {
-	struct outcome outcome;
-	const char *before;
-
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
 	CHECK_DID(emit_once("a.tkb", "out"), 5, 0, 0);
-	before = tree("out");
+	const char *before = tree("out");
 
-	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	struct outcome outcome = run(program(), "emit", "a.tkb", "out", NULL);
 	CHECK_INT(outcome.status, 0);
 	CHECK_CONTAINS(outcome.out, "emitted 0, present 5, repaired 0");
 	CHECK_STR(tree("out"), before);
@@ -1515,8 +1445,7 @@ struct racer {
 static void *race(void *argument)
 {
 	struct racer *racer = argument;
-	const struct tkb_emit_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_emit_options options = { SIZED(options),
 		                                  .threads = 2 };
 
 	(void)pthread_barrier_wait(racer->barrier);
@@ -1546,19 +1475,17 @@ static void run_race(struct racer *racers, size_t count)
 
 TEST(emit, by_several_at_once_gives_each_entry_once)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 	for (size_t round = 0; round < 10; round++) {
 		struct racer racers[4] = { 0 };
 		uint64_t emitted = 0;
 
-		for (size_t i = 0; i < TKB_COUNT_OF(racers); i++)
+		EACH(i, racers)
 			racers[i].bundle = bundle;
 		run_race(racers, TKB_COUNT_OF(racers));
-		for (size_t i = 0; i < TKB_COUNT_OF(racers); i++) {
+		EACH(i, racers) {
 			emitted += racers[i].report.emitted_count;
 			CHECK_INT(racers[i].report.emitted_count +
 			                  racers[i].report.present_count,
@@ -1575,21 +1502,18 @@ TEST(emit, by_several_at_once_gives_each_entry_once)
 
 TEST(emit, of_different_bundles_at_once_gives_whole_entries)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *full = NULL;
-	TKB_AUTO(close_at) struct tkb_bundle *lean = NULL;
-
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "full.tkb");
 	forge_collect("forged/.triton/cache", NULL, true, "lean.tkb");
-	full = open_bundle("full.tkb");
-	lean = open_bundle("lean.tkb");
+	struct tkb_bundle *full = test_bundle("full.tkb");
+	struct tkb_bundle *lean = test_bundle("lean.tkb");
 	for (size_t round = 0; round < 10; round++) {
 		struct racer racers[4] = { 0 };
 
 		/* Empty folders are filled file by file. */
 		CHECK_INT(mkdir("out", 0777), 0);
 		CHECK_INT(mkdir(KERNEL_FOLDER, 0777), 0);
-		for (size_t i = 0; i < TKB_COUNT_OF(racers); i++)
+		EACH(i, racers)
 			racers[i].bundle = i % 2 == 0 ? full : lean;
 		run_race(racers, TKB_COUNT_OF(racers));
 		forge_collect("out", NULL, false, "b.tkb");
@@ -1604,30 +1528,27 @@ TEST(emit, of_different_bundles_at_once_gives_whole_entries)
 /* Cancel at each question in turn, until nobody asks so often. */
 static void check_cancelled(bool is_synced)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 	unsigned patience = 0;
 	int rc = TKB_ERR_CANCELLED;
 
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
 		struct countdown own = { .left = patience };
 		const struct tkb_emit_options options = {
-			.struct_size = sizeof(options),
+			SIZED(options),
 			.watch =
 				&(const struct tkb_watch){
-					.struct_size = sizeof(struct tkb_watch),
-					.self = &own,
+					SIZED(struct tkb_watch), .self = &own,
 					.is_cancelled = is_counted_down },
 			.is_synced = is_synced,
 			.threads = patience % 2 + 1,
 		};
-		struct tkb_error err = { 0 };
-		const char **names;
 
-		rc = tkb_emit(bundle, "out", &options, NULL, &err);
+		rc = tkb_emit(bundle, "out", &options, NULL, ERR);
 		CHECK(rc == 0 || rc == TKB_ERR_CANCELLED);
 		CHECK(patience < 100);
 		CHECK_INT(count_stages("out"), 0);
-		names = list("out");
+		const char **names = list("out");
 		for (size_t i = 0; names[i] != NULL; i++) {
 			if (names[i][0] != '.')
 				check_entry(text("out/%s", names[i]),
@@ -1653,23 +1574,20 @@ TEST(emit, cancelled_leaves_whole_entries_and_nothing_else)
 
 TEST(emit, tells_how_far_it_is)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct countdown patience = { 0 };
 	const struct tkb_emit_options options = {
-		.struct_size = sizeof(options),
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &patience,
-				.on_progress = see_progress },
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
+		                                    .self = &patience,
+		                                    .on_progress =
+		                                            see_progress },
 	};
-	struct tkb_error err = { 0 };
 
 	make_two_devices();
 	forge_collect("ind", NULL, false, "a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-	CHECK_OK(tkb_emit(bundle, "out", &options, NULL, &err), &err);
+	OK(tkb_emit(bundle, "out", &options, NULL, ERR));
 	CHECK(!patience.went_wrong);
 	CHECK(patience.total > 0);
 	CHECK_INT(patience.done, patience.total);

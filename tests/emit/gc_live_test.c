@@ -20,31 +20,27 @@ static size_t count_unfinished(void)
 	return look_at("out").unfinished_count;
 }
 
-static const struct tkb_gc_options lenient = { .struct_size = sizeof(lenient),
+static const struct tkb_gc_options lenient = { SIZED(lenient),
 	                                       .has_max_entries = true,
 	                                       .max_entries = 1000 };
 
 static struct tkb_gc_report gc_leniently(bool is_dry)
 {
 	struct tkb_gc_options options = lenient;
-	struct tkb_gc_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_gc_report report = { SIZED(report) };
 
 	options.is_dry_run = is_dry;
-	CHECK_OK(tkb_gc("out", &options, &report, &err), &err);
+	OK(tkb_gc("out", &options, &report, ERR));
 	return report;
 }
 
 TEST(gc_live, killed_leaves_what_a_later_one_removes)
 {
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	const char **all;
-	const char *group;
-	pid_t child;
+	struct tkb_collect_report report = { SIZED(report) };
 
-	all = arrange_dated();
-	group = stamp_of(text("out/%s", all[3]));
-	child = start(program(), "gc", "out", "--max-entries=13", NULL);
+	const char **all = arrange_dated();
+	const char *group = stamp_of(text("out/%s", all[3]));
+	pid_t child = start(program(), "gc", "out", "--max-entries=13", NULL);
 	for (unsigned waited = 0; exists(group); waited++) {
 		CHECK(waited < 10000);
 		nap(1);
@@ -72,14 +68,13 @@ TEST(gc_live, killed_leaves_what_a_later_one_removes)
 TEST(gc_live, by_several_at_once_leaves_what_one_would_leave)
 {
 	pid_t children[5];
-	const char **all;
 
-	all = arrange_dated();
-	for (size_t i = 0; i < TKB_COUNT_OF(children); i++)
+	const char **all = arrange_dated();
+	EACH(i, children)
 		children[i] =
 			start(program(), "gc", "out", "--max-entries=10", NULL);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(children); i++)
+	EACH(i, children)
 		CHECK_INT(finish(children[i]), 0);
 	for (size_t i = 0; all[i] != NULL; i++)
 		CHECK_INT(exists(text("out/%s", all[i])), i >= 7);

@@ -90,10 +90,8 @@ static void use_it(const struct race *race)
 
 TEST(gc_race, leaves_what_was_used_since_it_looked)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(use_it);
+	struct race race = gc_after(use_it);
 	if (!race.report.has_uses)
 		skip();
 
@@ -116,10 +114,8 @@ static void renew_cubin(const struct race *race)
 
 TEST(gc_race, leaves_what_was_written_since_it_looked)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(renew_cubin);
+	struct race race = gc_after(renew_cubin);
 
 	check_busy(&race, "'add_kernel.cubin' changed");
 }
@@ -131,10 +127,8 @@ static void begin_compile(const struct race *race)
 
 TEST(gc_race, leaves_what_is_compiled_since_it_looked)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(begin_compile);
+	struct race race = gc_after(begin_compile);
 
 	check_busy(&race, "a compiler is writing there");
 }
@@ -191,10 +185,8 @@ static void hold_and_remove(const struct race *race)
 
 TEST(gc_race, waits_for_the_lock_before_it_takes_a_group_file_away)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(hold_and_touch);
+	struct race race = gc_after(hold_and_touch);
 
 	CHECK_INT(pthread_join(holder.thread, NULL), 0);
 	check_busy(&race, "'add_kernel.cubin' changed");
@@ -202,10 +194,8 @@ TEST(gc_race, waits_for_the_lock_before_it_takes_a_group_file_away)
 
 TEST(gc_race, says_nothing_of_what_is_gone_already)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(remove_it);
+	struct race race = gc_after(remove_it);
 	CHECK_INT(race.told.count, 0);
 	CHECK_INT(race.report.kept_count, ENTRIES - 1);
 
@@ -219,10 +209,8 @@ TEST(gc_race, says_nothing_of_what_is_gone_already)
 
 TEST(gc_race, says_nothing_of_what_goes_while_it_waits_for_the_lock)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(hold_and_remove);
+	struct race race = gc_after(hold_and_remove);
 
 	CHECK_INT(pthread_join(holder.thread, NULL), 0);
 	CHECK_INT(race.told.count, 0);
@@ -237,10 +225,8 @@ static void put_link(const struct race *race)
 
 TEST(gc_race, removes_nothing_through_a_link)
 {
-	struct race race;
-
 	(void)arrange_dated();
-	race = gc_after(put_link);
+	struct race race = gc_after(put_link);
 
 	CHECK_INT(race.report.removed_count, 0);
 	CHECK_INT(count_names("elsewhere"), 8);
@@ -257,12 +243,10 @@ static int64_t now_ms(void)
 /* Begin to let one entry go; return when its group file is gone. */
 static void begin_gc(struct race *race, pthread_t *thread)
 {
-	const char *group;
-
 	*race = (struct race){ .turns_left = SIZE_MAX };
 	race->folder = text("out/%s", keys("out")[0]);
 	race->options.max_entries = ENTRIES - 1;
-	group = stamp_of(race->folder);
+	const char *group = stamp_of(race->folder);
 	CHECK_INT(pthread_create(thread, NULL, gc, race), 0);
 	for (unsigned waited = 0; exists(group); waited++) {
 		CHECK(waited < 10000);
@@ -331,13 +315,12 @@ TEST(gc_race, waits_for_the_lock_before_it_removes_the_rest)
 {
 	struct race race;
 	pthread_t thread;
-	int lock;
 
 	(void)arrange_dated();
 	copy_folder("out", "good");
 	date_all("out");
 	begin_gc(&race, &thread);
-	lock = lock_root("out");
+	int lock = lock_root("out");
 	nap(1300);
 	CHECK_INT(count_names(race.folder), 7);
 	compile_anew(&race, true);
@@ -409,13 +392,12 @@ TEST(gc_race, cancelled_leaves_whole_entries_and_nothing_else)
 
 	(void)arrange_dated();
 	copy_folder("out", "good");
-	for (size_t i = 0; i < TKB_COUNT_OF(turns); i++) {
+	EACH(i, turns) {
 		const uint64_t gone =
 			turns[i] > ENTRIES ? turns[i] - ENTRIES : 0;
 		struct race race = { .turns_left = turns[i],
 			             .is_cancelled = true };
-		struct tkb_collect_report report = { .struct_size =
-			                                     sizeof(report) };
+		struct tkb_collect_report report = { SIZED(report) };
 
 		(void)gc(&race);
 		CHECK_INT(race.rc, TKB_ERR_CANCELLED);

@@ -28,8 +28,7 @@ static struct did gc(const char *root, struct tkb_gc_options options)
 
 static struct tkb_gc_options at_most(uint64_t count)
 {
-	return (struct tkb_gc_options){ .struct_size =
-		                                sizeof(struct tkb_gc_options),
+	return (struct tkb_gc_options){ SIZED(struct tkb_gc_options),
 		                        .has_max_entries = true,
 		                        .max_entries = count };
 }
@@ -100,13 +99,12 @@ TEST(gc, removes_the_oldest_until_so_many_are_left)
 TEST(gc, takes_what_was_read_for_younger_than_what_was_not)
 {
 	const char **all = arrange_dated();
-	struct did did;
 
 	if (!has_uses())
 		skip();
 	date(text("out/%s", all[0]), (time_t)20 * 3600, 0);
 	date(text("out/%s", all[1]), (time_t)19 * 3600, 0);
-	did = gc("out", dry(at_most(0)));
+	struct did did = gc("out", dry(at_most(0)));
 
 	CHECK_DID(did, 17, 0);
 	CHECK_STR(did.told.items[0].key, all[2]);
@@ -117,10 +115,9 @@ TEST(gc, takes_what_was_read_for_younger_than_what_was_not)
 TEST(gc, takes_what_was_written_for_used)
 {
 	const char **all = arrange_dated();
-	struct did did;
 
 	date(text("out/%s", all[0]), 1000, (time_t)20 * 3600);
-	did = gc("out", dry(at_most(16)));
+	struct did did = gc("out", dry(at_most(16)));
 
 	CHECK_DID(did, 1, 16);
 	CHECK_STR(did.told.items[0].key, all[1]);
@@ -129,11 +126,10 @@ TEST(gc, takes_what_was_written_for_used)
 TEST(gc, of_what_is_equally_old_takes_the_first_key)
 {
 	const char **all = arrange_dated();
-	struct did did;
 
 	for (size_t i = 0; all[i] != NULL; i++)
 		date(text("out/%s", all[i]), 0, 3600);
-	did = gc("out", dry(at_most(0)));
+	struct did did = gc("out", dry(at_most(0)));
 
 	CHECK_DID(did, 17, 0);
 	for (size_t i = 0; all[i] != NULL; i++)
@@ -143,12 +139,11 @@ TEST(gc, of_what_is_equally_old_takes_the_first_key)
 TEST(gc, removes_until_the_rest_is_small_enough)
 {
 	const char **all = arrange_dated();
-	struct tkb_gc_options options = { .struct_size = sizeof(options),
+	struct tkb_gc_options options = { SIZED(options),
 		                          .has_max_size = true };
 	uint64_t total = 0;
 	uint64_t first = size_of(text("out/%s", all[0]));
 	uint64_t next = size_of(text("out/%s", all[1]));
-	struct did did;
 
 	for (size_t i = 0; all[i] != NULL; i++)
 		total += size_of(text("out/%s", all[i]));
@@ -160,7 +155,7 @@ TEST(gc, removes_until_the_rest_is_small_enough)
 	options.max_size = total - first;
 	CHECK_DID(gc("out", dry(options)), 1, 16);
 	options.max_size = total - first - 1;
-	did = gc("out", dry(options));
+	struct did did = gc("out", dry(options));
 	CHECK_DID(did, 2, 15);
 	CHECK_INT(did.report.removed_size, first + next);
 	CHECK_INT(did.report.kept_size, total - first - next);
@@ -171,9 +166,7 @@ TEST(gc, removes_until_the_rest_is_small_enough)
 TEST(gc, removes_what_was_not_used_for_so_long)
 {
 	const char **all = arrange_dated();
-	struct tkb_gc_options options = { .struct_size = sizeof(options),
-		                          .has_max_age = true };
-	struct did did;
+	struct tkb_gc_options options = { SIZED(options), .has_max_age = true };
 
 	for (size_t i = 0; all[i] != NULL; i++)
 		date(text("out/%s", all[i]), 0,
@@ -182,7 +175,7 @@ TEST(gc, removes_what_was_not_used_for_so_long)
 	options.max_age_s = (uint64_t)17 * 3600;
 	CHECK_DID(gc("out", dry(options)), 0, 17);
 	options.max_age_s = 3600;
-	did = gc("out", dry(options));
+	struct did did = gc("out", dry(options));
 	CHECK_DID(did, 16, 1);
 	CHECK_STR(did.told.items[0].key, all[16]);
 	options.max_age_s = 0;
@@ -194,8 +187,7 @@ TEST(gc, removes_what_was_not_used_for_so_long)
 TEST(gc, keeps_what_is_dated_in_the_future)
 {
 	const char **all = arrange_dated();
-	struct tkb_gc_options options = { .struct_size = sizeof(options),
-		                          .has_max_age = true };
+	struct tkb_gc_options options = { SIZED(options), .has_max_age = true };
 
 	for (size_t i = 0; all[i] != NULL; i++)
 		date(text("out/%s", all[i]), 0, time(NULL) + 3600);
@@ -220,43 +212,37 @@ TEST(gc, holds_every_bound_that_is_given)
 
 TEST(gc, wants_a_bound)
 {
-	const struct tkb_gc_options none = { .struct_size = sizeof(none),
-		                             .max_entries = 3 };
-	struct tkb_error err = { 0 };
+	const struct tkb_gc_options none = { SIZED(none), .max_entries = 3 };
 
-	CHECK_FAILS(tkb_gc("out", &none, NULL, &err), TKB_ERR_INVALID, &err,
-	            "no bound is given");
-	CHECK_FAILS(tkb_gc("out", NULL, NULL, &err), TKB_ERR_INVALID, &err,
-	            "no bound is given");
+	FAILS(tkb_gc("out", &none, NULL, ERR), TKB_ERR_INVALID,
+	      "no bound is given");
+	FAILS(tkb_gc("out", NULL, NULL, ERR), TKB_ERR_INVALID,
+	      "no bound is given");
 }
 
 TEST(gc, of_what_is_no_cache_fails)
 {
 	const struct tkb_gc_options options = at_most(3);
-	struct tkb_error err = { 0 };
 
 	write_text("file", "");
 
-	CHECK_FAILS(tkb_gc("absent", &options, NULL, &err), TKB_MISS, &err,
-	            "there is no folder 'absent'");
-	CHECK_FAILS(tkb_gc("file", &options, NULL, &err), TKB_ERR_INVALID, &err,
-	            "is not a folder");
+	FAILS(tkb_gc("absent", &options, NULL, ERR), TKB_MISS,
+	      "there is no folder 'absent'");
+	FAILS(tkb_gc("file", &options, NULL, ERR), TKB_ERR_INVALID,
+	      "is not a folder");
 }
 
 TEST(gc, counts_the_entries_of_all_devices)
 {
-	const char **all;
-	struct did did;
-
 	unpack("inductor-2.11-llama4-h100", "unpacked");
 	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
 	copy_folder("ind/triton/0", "ind/triton/1");
-	all = keys("ind/triton/0");
+	const char **all = keys("ind/triton/0");
 	for (size_t i = 0; all[i] != NULL; i++) {
 		date(text("ind/triton/0/%s", all[i]), 0, (time_t)i * 3600);
 		date(text("ind/triton/1/%s", all[i]), 0, (time_t)i * 3600);
 	}
-	did = gc("ind", at_most(49));
+	struct did did = gc("ind", at_most(49));
 
 	CHECK_DID(did, 3, 49);
 	CHECK(did.report.is_inductor);
@@ -274,8 +260,6 @@ TEST(gc, counts_the_entries_of_all_devices)
 
 TEST(gc, removes_what_is_linked_to_another_device)
 {
-	const char **all;
-
 	unpack("triton-3.6.0-cpu", "unpacked");
 	CHECK_INT(mkdir("ind", 0777), 0);
 	CHECK_INT(mkdir("ind/triton", 0777), 0);
@@ -283,7 +267,7 @@ TEST(gc, removes_what_is_linked_to_another_device)
 	copy_folder("ind/triton/0", "ind/triton/1");
 	pack("ind", "a.tkb");
 	emit("a.tkb", "out");
-	all = keys("out/triton/0");
+	const char **all = keys("out/triton/0");
 	for (size_t i = 0; all[i] != NULL; i++)
 		date(text("out/triton/1/%s", all[i]), 0, 3600);
 
@@ -311,12 +295,10 @@ TEST(gc, removes_modules_and_autotune_files_too)
 TEST(gc, dry_says_what_it_would_do_and_writes_nothing)
 {
 	const char **all = arrange_dated();
-	const char *before;
-	struct did did;
 
 	remove_folder("out/.tkbundle");
-	before = tree("out");
-	did = gc("out", dry(at_most(10)));
+	const char *before = tree("out");
+	struct did did = gc("out", dry(at_most(10)));
 
 	CHECK_DID(did, 7, 10);
 	CHECK_STR(did.told.items[6].key, all[6]);
@@ -325,11 +307,9 @@ TEST(gc, dry_says_what_it_would_do_and_writes_nothing)
 
 TEST(gc, with_nothing_to_do_writes_nothing)
 {
-	const char *before;
-
 	(void)arrange_dated();
 	remove_folder("out/.tkbundle");
-	before = tree("out");
+	const char *before = tree("out");
 
 	CHECK_DID(gc("out", at_most(17)), 0, 17);
 	CHECK_STR(tree("out"), before);
@@ -359,12 +339,11 @@ TEST(gc, removes_the_stages_of_the_dead)
 TEST(gc, leaves_what_a_compiler_is_writing)
 {
 	const char **all = arrange_dated();
-	const char *before;
 	struct did did;
 
 	CHECK_INT(mkdir(text("out/%s/tmp.pid_1_abc", all[0]), 0777), 0);
 	date(text("out/%s", all[0]), 0, 0);
-	before = tree(text("out/%s", all[0]));
+	const char *before = tree(text("out/%s", all[0]));
 
 	for (int is_dry = 1; is_dry >= 0; is_dry--) {
 		did = gc("out", is_dry ? dry(at_most(15)) : at_most(15));
@@ -451,14 +430,14 @@ TEST(gc, goes_on_where_one_entry_cannot_be_removed)
 {
 	const char **all = arrange_dated();
 	const char *folder = text("out/%s", all[0]);
-	struct outcome outcome;
 
 	CHECK_INT(chmod(folder, 0555), 0);
-	outcome = geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
-	                               "--bounding-set=-all", program(), "gc",
-	                               "--max-entries", "14", "out", NULL)
-	                         : run(program(), "gc", "--max-entries", "14",
-	                               "out", NULL);
+	struct outcome outcome =
+		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
+	                             "--bounding-set=-all", program(), "gc",
+	                             "--max-entries", "14", "out", NULL)
+			       : run(program(), "gc", "--max-entries", "14",
+	                             "out", NULL);
 	CHECK_INT(chmod(folder, 0777), 0);
 	if (outcome.status >= 126)
 		skip();
@@ -486,17 +465,15 @@ static void note_progress(void *self, uint64_t done, uint64_t total)
 TEST(gc, tells_how_far_it_is)
 {
 	uint64_t last[2] = { 0 };
-	const struct tkb_watch watch = { .struct_size = sizeof(watch),
-		                         .self = last,
+	const struct tkb_watch watch = { SIZED(watch), .self = last,
 		                         .on_progress = note_progress };
 	struct tkb_gc_options options = at_most(10);
-	struct tkb_gc_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_gc_report report = { SIZED(report) };
 
 	(void)arrange_dated();
 	options.watch = &watch;
 
-	CHECK_OK(tkb_gc("out", &options, &report, &err), &err);
+	OK(tkb_gc("out", &options, &report, ERR));
 	CHECK(report.removed_size > 0);
 	CHECK_INT(last[0], report.removed_size);
 	CHECK_INT(last[1], report.removed_size);
@@ -519,25 +496,19 @@ static const char *make_folder(char digit, const char *one, const char *other)
 
 TEST(gc, removes_no_unfinished_folder_that_may_be_of_use)
 {
-	const char *empty;
-	const char *kernel;
-	const char *young;
-	const char *young_file;
-	const char *deep;
-
 	arrange_emitted("triton-3.6.0-cpu");
 	for (const char **key = keys("out"); *key != NULL; key++)
 		age_folder(text("out/%s", *key), TWO_DAYS_S);
-	empty = make_folder('0', NULL, NULL);
-	kernel = make_folder('1', "k.v2.ptx", "k.v2.json");
+	const char *empty = make_folder('0', NULL, NULL);
+	const char *kernel = make_folder('1', "k.v2.ptx", "k.v2.json");
 	(void)make_folder('2', "cache-id", "diff");
 	(void)make_folder('3', "k.ptx", "other.ptx");
 	(void)make_folder('4', "k.ptx", "k.png");
-	young = make_folder('5', "k.ptx", NULL);
+	const char *young = make_folder('5', "k.ptx", NULL);
 	age(young, 60);
-	young_file = make_folder('6', "k.ptx", "k.json");
+	const char *young_file = make_folder('6', "k.ptx", "k.json");
 	age(text("%s/k.json", young_file), 60);
-	deep = make_folder('7', "k.ptx", NULL);
+	const char *deep = make_folder('7', "k.ptx", NULL);
 	CHECK_INT(mkdir(text("%s/k.json", deep), 0777), 0);
 	age_folder(deep, TWO_DAYS_S);
 	deep = make_folder('8', "k.ptx", NULL);

@@ -20,7 +20,7 @@
  */
 static struct tkb_bundle *three_launchers(void)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 
 	save(recorder, "one", "payload 1", TKB_NEED_ALL, keys_of(1, MATMUL));
 	save(recorder, "all", "payload 2", TKB_NEED_ALL,
@@ -44,11 +44,9 @@ static struct tkb_launchers *open_launchers(
 	const struct tkb_launchers_options *options)
 {
 	struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_launchers_open(bundle, root, options, &launchers, &err),
-	         &err);
-	CHECK_INT(err.status, 0);
+	OK(tkb_launchers_open(bundle, root, options, &launchers, ERR));
+	CHECK_INT(ERR->status, 0);
 	return launchers;
 }
 
@@ -92,8 +90,7 @@ static void check_launchers(const struct tkb_bundle *bundle, const char *root,
                             const char *wanted_ready,
                             const char *wanted_dropped)
 {
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers = open_launchers(bundle, root, NULL);
+	LAUNCHERS(launchers) = open_launchers(bundle, root, NULL);
 
 	CHECK_STR(ready(launchers), wanted_ready);
 	CHECK_STR(dropped(launchers), wanted_dropped);
@@ -111,15 +108,12 @@ static void check_out(const struct tkb_bundle *bundle, const char *wanted_ready,
 
 TEST(launcher, is_given_back_after_emit_with_its_kernels)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers = open_launchers(bundle, "out", NULL);
-	const struct tkb_launcher *all;
+	BUNDLE(bundle) = emitted_launchers();
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(ready(launchers), ALL_READY);
 	CHECK_STR(dropped(launchers), "");
-	all = tkb_launchers_at(launchers, 0);
+	const struct tkb_launcher *all = tkb_launchers_at(launchers, 0);
 	CHECK_STR(all->name, "kernel");
 	CHECK_STR(all->root, text("%s/out", test_folder()));
 	CHECK(tkb_bytes_equal(all->payload, tkb_text("payload 2")));
@@ -136,18 +130,15 @@ TEST(launcher, is_given_back_after_emit_with_its_kernels)
 
 TEST(launcher, is_given_back_after_an_emit_by_another_process)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const char *root = h100();
-	struct tkb_error err = { 0 };
 
 	save(recorder, "conf", "payload", TKB_NEED_ALL,
 	     keys_of(2, ADD, MATMUL));
-	CHECK_OK(tkb_recorder_collect_to_file(recorder, root, NULL, "k.tkb",
-	                                      NULL, &err),
-	         &err);
+	OK(tkb_recorder_collect_to_file(recorder, root, NULL, "k.tkb", NULL,
+	                                ERR));
 	CHECK_INT(run(program(), "emit", "k.tkb", "out", NULL).status, 0);
-	CHECK_OK(tkb_bundle_open("k.tkb", &bundle, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("k.tkb");
 
 	check_out(bundle, "conf@0:7L6S,D3PP", "");
 }
@@ -155,25 +146,24 @@ TEST(launcher, is_given_back_after_an_emit_by_another_process)
 TEST(launcher, is_given_back_in_the_cache_that_it_was_recorded_in)
 {
 	struct tkb_bundle *first = emitted_launchers();
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 
 	tkb_bundle_close(first);
 	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, ADD));
-	bundle = open_bytes(recorded(recorder, "out"));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, "out"));
 
 	check_out(bundle, "conf@0:7L6S", "");
 }
 
 TEST(launcher, of_a_lean_bundle_is_given_back_too)
 {
-	const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+	const struct tkb_collect_options lean = { SIZED(lean),
 		                                  .profile = TKB_PROFILE_LEAN };
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	RECORDER(recorder) = recording();
 
 	save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, ADD));
-	bundle = open_bytes(recorded_with(recorder, h100(), &lean, NULL));
+	BUNDLE(bundle) =
+		open_bytes(recorded_with(recorder, h100(), &lean, NULL));
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
 
 	check_out(bundle, "conf@0:7L6S", "");
@@ -182,14 +172,13 @@ TEST(launcher, of_a_lean_bundle_is_given_back_too)
 TEST(launcher, lives_on_when_the_bundle_is_closed)
 {
 	struct tkb_bundle *bundle = emitted_launchers();
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers = open_launchers(bundle, "out", NULL);
-	const struct tkb_launcher *any;
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	tkb_bundle_close(bundle);
 
 	CHECK_STR(ready(launchers), ALL_READY);
-	any = tkb_launchers_find(launchers, "any", 0);
+	const struct tkb_launcher *any =
+		tkb_launchers_find(launchers, "any", 0);
 	CHECK(tkb_bytes_equal(any->payload, tkb_text("payload 3")));
 	CHECK_STR(any->root, text("%s/out", test_folder()));
 	tkb_launchers_close(NULL);
@@ -197,10 +186,8 @@ TEST(launcher, lives_on_when_the_bundle_is_closed)
 
 TEST(launcher, is_found_by_its_cache_key)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers = open_launchers(bundle, "out", NULL);
+	BUNDLE(bundle) = emitted_launchers();
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	for (size_t i = 0; i < 3; i++) {
 		const struct tkb_launcher *launcher =
@@ -223,10 +210,8 @@ TEST(launcher, is_found_by_its_cache_key)
 
 TEST(launcher, is_dropped_where_there_is_no_root)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = three_launchers();
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers =
-		open_launchers(bundle, "no/such/root", NULL);
+	BUNDLE(bundle) = three_launchers();
+	LAUNCHERS(launchers) = open_launchers(bundle, "no/such/root", NULL);
 
 	CHECK_STR(ready(launchers), "");
 	CHECK_STR(dropped(launchers), ALL_DROPPED);
@@ -240,7 +225,7 @@ TEST(launcher, is_dropped_where_there_is_no_root)
 
 TEST(launcher, is_dropped_before_emit)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = three_launchers();
+	BUNDLE(bundle) = three_launchers();
 
 	CHECK_INT(mkdir("out", 0777), 0);
 	check_out(bundle, "", ALL_DROPPED);
@@ -248,13 +233,12 @@ TEST(launcher, is_dropped_before_emit)
 
 TEST(launcher, cannot_be_looked_for_in_a_file)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = three_launchers();
+	BUNDLE(bundle) = three_launchers();
 	struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
 
 	write_text("file", "no folder");
-	CHECK_FAILS(tkb_launchers_open(bundle, "file", NULL, &launchers, &err),
-	            TKB_ERR_INVALID, &err, "is not a folder");
+	FAILS(tkb_launchers_open(bundle, "file", NULL, &launchers, ERR),
+	      TKB_ERR_INVALID, "is not a folder");
 	CHECK_INT(tkb_launchers_open(bundle, "file", NULL, &launchers, NULL),
 	          TKB_ERR_INVALID);
 	CHECK(launchers == NULL);
@@ -262,8 +246,7 @@ TEST(launcher, cannot_be_looked_for_in_a_file)
 
 TEST(launcher, is_dropped_without_the_binary_of_a_kernel)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
+	BUNDLE(bundle) = emitted_launchers();
 
 	CHECK_INT(unlink("out/" MATMUL "/matmul_kernel.cubin"), 0);
 	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
@@ -272,8 +255,7 @@ TEST(launcher, is_dropped_without_the_binary_of_a_kernel)
 TEST(launcher, is_dropped_if_a_binary_is_torn_or_another_kernels)
 {
 	const char *binary = "out/" MATMUL "/matmul_kernel.cubin";
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
+	BUNDLE(bundle) = emitted_launchers();
 	const off_t size = (off_t)read_file(binary).size;
 
 	CHECK_INT(truncate(binary, size - 1), 0);
@@ -286,8 +268,7 @@ TEST(launcher, is_dropped_if_a_binary_is_torn_or_another_kernels)
 
 TEST(launcher, is_dropped_without_a_kernels_group_file_or_another_of_its_files)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
+	BUNDLE(bundle) = emitted_launchers();
 
 	CHECK_INT(unlink("out/" SOFTMAX "/softmax_kernel.ttir"), 0);
 	check_out(bundle, "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "");
@@ -297,8 +278,7 @@ TEST(launcher, is_dropped_without_a_kernels_group_file_or_another_of_its_files)
 
 TEST(launcher, that_needs_any_is_given_what_is_left)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
+	BUNDLE(bundle) = emitted_launchers();
 
 	CHECK_INT(rename("out/" ADD, "gone"), 0);
 	check_out(bundle, "any@0:D4QP one@0:D3PP", "all:needs");
@@ -312,8 +292,7 @@ TEST(launcher, that_needs_any_is_given_what_is_left)
 /* Triton would compile again: the group file names the old place. */
 TEST(launcher, is_dropped_in_a_cache_that_was_moved_until_it_is_repaired)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
+	BUNDLE(bundle) = emitted_launchers();
 
 	copy_folder("out", "moved");
 	check_launchers(bundle, "moved", "", ALL_DROPPED);
@@ -329,15 +308,13 @@ TEST(launcher, is_dropped_in_a_cache_that_was_moved_until_it_is_repaired)
 
 TEST(launcher, of_an_empty_payload_is_given_back)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	RECORDER(recorder) = recording();
 
 	save(recorder, "empty", "", TKB_NEED_ALL, keys_of(1, ADD));
-	bundle = open_bytes(recorded(recorder, h100()));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, h100()));
 	check_sound(bundle);
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
-	launchers = open_launchers(bundle, "out", NULL);
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(ready(launchers), "empty@0:7L6S");
 	CHECK_INT(tkb_launchers_at(launchers, 0)->payload.size, 0);
@@ -345,17 +322,15 @@ TEST(launcher, of_an_empty_payload_is_given_back)
 
 TEST(launcher, shares_its_payload_with_another)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	RECORDER(recorder) = recording();
 
 	for (size_t i = 0; i < 4; i++)
 		save(recorder, text("conf %zu", i), i == 2 ? "other" : "same",
 		     TKB_NEED_ALL, keys_of(1, i == 3 ? MATMUL : ADD));
-	bundle = open_bytes(recorded(recorder, h100()));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, h100()));
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
 	CHECK_INT(rename("out/" MATMUL, "gone"), 0);
-	launchers = open_launchers(bundle, "out", NULL);
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(ready(launchers),
 	          "conf 0@0:7L6S conf 1@0:7L6S conf 2@0:7L6S");
@@ -368,8 +343,7 @@ TEST(launcher, shares_its_payload_with_another)
 TEST(launcher, is_not_in_a_bundle_of_collect)
 {
 	const char *root = h100();
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = open_bytes(collected(root, NULL));
+	BUNDLE(bundle) = open_bytes(collected(root, NULL));
 
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 0);
 	check_launchers(bundle, root, "", "");
@@ -383,10 +357,9 @@ TEST(launcher, is_not_in_a_bundle_of_collect)
 /* Of Inductor's first three kernels; emitted to "out". */
 static struct tkb_bundle *inductor_launchers(struct keys *keys_out)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	struct tkb_bundle *bundle;
 
 	put(recorder, keys.items[2], 1);
 	save(recorder, "pair", "payload 1", TKB_NEED_ALL, some_of(&keys, 0, 2));
@@ -394,7 +367,7 @@ static struct tkb_bundle *inductor_launchers(struct keys *keys_out)
 	     some_of(&keys, 1, 3));
 	save(recorder, "third", "payload 3", TKB_NEED_ALL,
 	     some_of(&keys, 2, 3));
-	bundle = open_bytes(recorded(recorder, root));
+	struct tkb_bundle *bundle = open_bytes(recorded(recorder, root));
 	emit_bundle(bundle, "out", TKB_LAYOUT_INDUCTOR);
 	*keys_out = keys;
 	return bundle;
@@ -420,16 +393,14 @@ static const char *with_letters(const struct tkb_launchers *launchers,
 TEST(launcher, is_given_for_each_device_of_inductor_that_has_what_it_needs)
 {
 	struct keys keys;
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = inductor_launchers(&keys);
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers = open_launchers(bundle, "out", NULL);
-	const struct tkb_launcher *found;
+	BUNDLE(bundle) = inductor_launchers(&keys);
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(with_letters(launchers, &keys),
 	          "pair@0:a,b pair@1:a,b second@0:b second@1:b,c third@1:c");
 	CHECK_STR(dropped(launchers), "");
-	found = tkb_launchers_find(launchers, "second", 1);
+	const struct tkb_launcher *found =
+		tkb_launchers_find(launchers, "second", 1);
 	CHECK_INT(found->device, 1);
 	CHECK_STR(found->root, text("%s/out/triton/1", test_folder()));
 	CHECK_CONTAINS(
@@ -446,12 +417,10 @@ TEST(launcher, is_given_for_each_device_of_inductor_that_has_what_it_needs)
 TEST(launcher, is_given_for_one_device_though_a_later_one_has_not_what_it_needs)
 {
 	struct keys keys;
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = inductor_launchers(&keys);
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	BUNDLE(bundle) = inductor_launchers(&keys);
 
 	CHECK_INT(rename(text("out/triton/1/%s", keys.items[0]), "gone"), 0);
-	launchers = open_launchers(bundle, "out", NULL);
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(with_letters(launchers, &keys),
 	          "pair@0:a,b second@0:b second@1:b,c third@1:c");
@@ -470,25 +439,22 @@ static struct tkb_bytes with_damaged_payloads(struct tkb_bytes bytes)
 
 TEST(launcher, is_dropped_once_for_all_devices_if_its_payload_is_damaged)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *damaged = NULL;
+	RECORDER(recorder) = recording();
 	const char *root = inductor();
 	const struct keys keys = kernels_of(root);
-	struct tkb_bytes bytes;
 
 	save(recorder, "b", "payload 1", TKB_NEED_ALL, some_of(&keys, 0, 2));
 	save(recorder, "c", "payload 2", TKB_NEED_ALL, some_of(&keys, 2, 3));
 	save(recorder, "a", "payload 3", TKB_NEED_ALL, some_of(&keys, 1, 2));
 	save(recorder, "d", "payload 4", TKB_NEED_ALL, some_of(&keys, 0, 1));
-	bytes = recorded(recorder, root);
-	bundle = open_bytes(bytes);
+	struct tkb_bytes bytes = recorded(recorder, root);
+	BUNDLE(bundle) = open_bytes(bytes);
 	emit_bundle(bundle, "out", TKB_LAYOUT_INDUCTOR);
 	for (size_t i = 0; i < 2; i++)
 		CHECK_INT(rename(text("out/triton/%zu/%s", i, keys.items[2]),
 		                 text("gone %zu", i)),
 		          0);
-	damaged = open_bytes(with_damaged_payloads(bytes));
+	BUNDLE(damaged) = open_bytes(with_damaged_payloads(bytes));
 
 	check_out(damaged, "", "a:damaged b:damaged c:needs d:damaged");
 }
@@ -496,15 +462,12 @@ TEST(launcher, is_dropped_once_for_all_devices_if_its_payload_is_damaged)
 TEST(launcher, is_dropped_only_if_no_device_of_inductor_has_what_it_needs)
 {
 	struct keys keys;
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = inductor_launchers(&keys);
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *one = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *none = NULL;
+	BUNDLE(bundle) = inductor_launchers(&keys);
 
 	CHECK_INT(rename(text("out/triton/0/%s", keys.items[0]), "gone 0"), 0);
-	one = open_launchers(bundle, "out", NULL);
+	LAUNCHERS(one) = open_launchers(bundle, "out", NULL);
 	CHECK_INT(rename(text("out/triton/1/%s", keys.items[0]), "gone 1"), 0);
-	none = open_launchers(bundle, "out", NULL);
+	LAUNCHERS(none) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(with_letters(one, &keys),
 	          "pair@1:a,b second@0:b second@1:b,c third@1:c");
@@ -541,12 +504,10 @@ TEST(launcher, is_given_for_the_devices_asked_for_alone)
 		"third:needs", "", "pair:needs second:needs third:needs", ""
 	};
 	struct keys keys;
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = inductor_launchers(&keys);
+	BUNDLE(bundle) = inductor_launchers(&keys);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(options); i++) {
-		TKB_AUTO(close_launchers_at)
-		struct tkb_launchers *launchers =
+	EACH(i, options) {
+		LAUNCHERS(launchers) =
 			open_launchers(bundle, "out", &options[i]);
 
 		CHECK_STR(with_letters(launchers, &keys), wanted[i]);
@@ -558,15 +519,11 @@ TEST(launcher, is_given_for_the_devices_asked_for_alone)
 TEST(launcher, of_a_triton_root_is_given_for_every_device)
 {
 	static const uint32_t devices[] = { 3 };
-	const struct tkb_launchers_options options = { .struct_size =
-		                                               sizeof(options),
+	const struct tkb_launchers_options options = { SIZED(options),
 		                                       .devices = devices,
 		                                       .device_count = 1 };
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = emitted_launchers();
-	TKB_AUTO(close_launchers_at)
-	struct tkb_launchers *launchers =
-		open_launchers(bundle, "out", &options);
+	BUNDLE(bundle) = emitted_launchers();
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", &options);
 
 	CHECK_STR(ready(launchers), ALL_READY);
 	CHECK(tkb_launchers_find(launchers, "one", 3) != NULL);
@@ -580,18 +537,16 @@ TEST(launcher, is_found_among_hundreds)
 	};
 	const char *root = h100();
 	const struct keys keys = kernels_of(root);
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
+	RECORDER(recorder) = recording();
 
 	for (size_t i = 0; i < COUNT; i++)
 		save(recorder, text("conf %zu", i * 37 % COUNT),
 		     text("payload %zu", i * 37 % COUNT / 2), TKB_NEED_ALL,
 		     keys_of(1, keys.items[i * 37 % COUNT % keys.count]));
-	bundle = open_bytes(recorded(recorder, root));
+	BUNDLE(bundle) = open_bytes(recorded(recorder, root));
 	check_sound(bundle);
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
-	launchers = open_launchers(bundle, "out", NULL);
+	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_INT(tkb_launchers_count(launchers), COUNT);
 	for (size_t i = 0; i < COUNT; i++) {

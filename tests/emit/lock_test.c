@@ -49,8 +49,7 @@ static const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms)
 {
 	patience->end_ms = now_ms() + ms;
 	patience->watch =
-		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
-		                    .self = patience,
+		(struct tkb_watch){ SIZED(struct tkb_watch), .self = patience,
 		                    .is_cancelled = is_over };
 	return &patience->watch;
 }
@@ -59,28 +58,23 @@ static int emit_to(const char *root, const struct tkb_emit_options *options,
                    struct tkb_emit_report *report, struct tkb_error *err)
 {
 	struct tkb_bundle *bundle = NULL;
-	int rc;
 
 	CHECK_OK(tkb_bundle_open("a.tkb", &bundle, err), err);
-	rc = tkb_emit(bundle, root, options, report, err);
+	int rc = tkb_emit(bundle, root, options, report, err);
 	tkb_bundle_close(bundle);
 	return rc;
 }
 
 TEST(lock, that_is_never_given_back_delays_an_emit_once)
 {
-	const struct tkb_emit_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_emit_options options = { SIZED(options),
 		                                  .threads = 1 };
-	struct tkb_emit_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
-	uint64_t start;
-	int lock;
+	struct tkb_emit_report report = { SIZED(report) };
 
 	arrange_moved();
-	lock = lock_root("moved");
-	start = now_ms();
-	CHECK_OK(emit_to("moved", &options, &report, &err), &err);
+	int lock = lock_root("moved");
+	uint64_t start = now_ms();
+	OK(emit_to("moved", &options, &report, ERR));
 	CHECK(now_ms() - start >= TKB_STAGE_LOCK_MS);
 	CHECK(now_ms() - start < LATE_MS);
 	CHECK_INT(report.repaired_count, KERNELS);
@@ -90,15 +84,12 @@ TEST(lock, that_is_never_given_back_delays_an_emit_once)
 
 TEST(lock, that_is_never_given_back_delays_a_relocate_once)
 {
-	struct tkb_relocate_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
-	uint64_t start;
-	int lock;
+	struct tkb_relocate_report report = { SIZED(report) };
 
 	arrange_moved();
-	lock = lock_root("moved");
-	start = now_ms();
-	CHECK_OK(tkb_relocate("moved", NULL, &report, &err), &err);
+	int lock = lock_root("moved");
+	uint64_t start = now_ms();
+	OK(tkb_relocate("moved", NULL, &report, ERR));
 	CHECK(now_ms() - start < LATE_MS);
 	CHECK_INT(report.relocated_count, KERNELS);
 	(void)close(lock);
@@ -106,21 +97,17 @@ TEST(lock, that_is_never_given_back_delays_a_relocate_once)
 
 TEST(lock, is_not_waited_for_by_who_is_cancelled)
 {
-	struct tkb_relocate_options relocate = { .struct_size =
-		                                         sizeof(relocate) };
-	struct tkb_emit_options options = { .struct_size = sizeof(options) };
+	struct tkb_relocate_options relocate = { SIZED(relocate) };
+	struct tkb_emit_options options = { SIZED(options) };
 	struct patience patience;
-	struct tkb_error err = { 0 };
-	uint64_t start;
-	int lock;
 
 	arrange_moved();
-	lock = lock_root("moved");
-	start = now_ms();
+	int lock = lock_root("moved");
+	uint64_t start = now_ms();
 	options.watch = end_in_ms(&patience, 200);
-	CHECK_INT(emit_to("moved", &options, NULL, &err), TKB_ERR_CANCELLED);
+	CHECK_INT(emit_to("moved", &options, NULL, ERR), TKB_ERR_CANCELLED);
 	relocate.watch = end_in_ms(&patience, 200);
-	CHECK_INT(tkb_relocate("moved", &relocate, NULL, &err),
+	CHECK_INT(tkb_relocate("moved", &relocate, NULL, ERR),
 	          TKB_ERR_CANCELLED);
 	CHECK(now_ms() - start < SOON_MS);
 	CHECK_INT(look_at("moved").moved_count, KERNELS);
@@ -129,33 +116,26 @@ TEST(lock, is_not_waited_for_by_who_is_cancelled)
 
 TEST(lock, is_not_waited_for_behind_a_deadline)
 {
-	const struct tkb_relocate_options relocate = { .struct_size =
-		                                               sizeof(relocate),
+	const struct tkb_relocate_options relocate = { SIZED(relocate),
 		                                       .deadline_ms = 200 };
-	const struct tkb_emit_options options = { .struct_size =
-		                                          sizeof(options),
+	const struct tkb_emit_options options = { SIZED(options),
 		                                  .deadline_ms = 200 };
-	const struct tkb_gc_options gc = { .struct_size = sizeof(gc),
-		                           .has_max_entries = true,
+	const struct tkb_gc_options gc = { SIZED(gc), .has_max_entries = true,
 		                           .deadline_ms = 200 };
-	struct tkb_error err = { 0 };
-	struct outcome outcome;
-	uint64_t start;
-	int lock;
 
 	arrange_moved();
-	lock = lock_root("moved");
-	start = now_ms();
-	CHECK_FAILS(emit_to("moved", &options, NULL, &err), TKB_ERR_CANCELLED,
-	            &err, "the deadline of 200 ms ended it");
-	CHECK_FAILS(tkb_relocate("moved", &relocate, NULL, &err),
-	            TKB_ERR_CANCELLED, &err, "the deadline of 200 ms ended it");
-	CHECK_FAILS(tkb_gc("moved", &gc, NULL, &err), TKB_ERR_CANCELLED, &err,
-	            "the deadline of 200 ms ended it");
+	int lock = lock_root("moved");
+	uint64_t start = now_ms();
+	FAILS(emit_to("moved", &options, NULL, ERR), TKB_ERR_CANCELLED,
+	      "the deadline of 200 ms ended it");
+	FAILS(tkb_relocate("moved", &relocate, NULL, ERR), TKB_ERR_CANCELLED,
+	      "the deadline of 200 ms ended it");
+	FAILS(tkb_gc("moved", &gc, NULL, ERR), TKB_ERR_CANCELLED,
+	      "the deadline of 200 ms ended it");
 	CHECK(now_ms() - start < SOON_MS);
 
-	outcome = run(program(), "emit", "a.tkb", "moved", "--deadline",
-	              "200ms", NULL);
+	struct outcome outcome = run(program(), "emit", "a.tkb", "moved",
+	                             "--deadline", "200ms", NULL);
 	CHECK_INT(outcome.status, 1);
 	CHECK_CONTAINS(outcome.err, "the deadline of 200 ms ended it");
 	outcome = run(program(), "relocate", "moved", "--deadline", "200ms",
@@ -170,10 +150,8 @@ TEST(lock, is_not_waited_for_behind_a_deadline)
 /* What somebody sends a signal to who waits for the lock. */
 static void check_ends(pid_t child, int number)
 {
-	uint64_t start;
-
 	nap(700);
-	start = now_ms();
+	uint64_t start = now_ms();
 	CHECK_INT(kill(child, number), 0);
 	CHECK_INT(finish(child), 128 + number);
 	CHECK(now_ms() - start < SOON_MS);
@@ -181,10 +159,8 @@ static void check_ends(pid_t child, int number)
 
 TEST(lock, is_not_waited_for_after_a_signal)
 {
-	int lock;
-
 	arrange_moved();
-	lock = lock_root("moved");
+	int lock = lock_root("moved");
 	check_ends(start(program(), "emit", "a.tkb", "moved", NULL), SIGTERM);
 	check_ends(start(program(), "relocate", "moved", NULL), SIGINT);
 	(void)close(lock);
@@ -192,20 +168,16 @@ TEST(lock, is_not_waited_for_after_a_signal)
 
 TEST(lock, is_not_waited_for_behind_a_pulls_deadline)
 {
-	struct outcome outcome;
-	uint64_t start;
-	int lock;
-
 	arrange_moved();
 	CHECK_INT(run(program(), "push", "ref", "unpacked/.triton/cache",
 	              "--remote", text("%s/remote", test_folder()), NULL)
 	                  .status,
 	          0);
-	lock = lock_root("moved");
-	start = now_ms();
-	outcome = run(program(), "pull", "ref", "moved", "--remote",
-	              text("%s/remote", test_folder()), "--deadline", "500ms",
-	              NULL);
+	int lock = lock_root("moved");
+	uint64_t start = now_ms();
+	struct outcome outcome = run(
+		program(), "pull", "ref", "moved", "--remote",
+		text("%s/remote", test_folder()), "--deadline", "500ms", NULL);
 	CHECK_INT(outcome.status, 1);
 	CHECK_CONTAINS(outcome.err, "the deadline of 500ms ended it");
 	CHECK(now_ms() - start < SOON_MS);
@@ -233,12 +205,11 @@ static void end_idle(pid_t child)
 
 static struct tkb_stage stage_in(struct tkb_roots *roots)
 {
-	struct tkb_error err = { 0 };
 	struct tkb_stage stage;
 
-	CHECK_OK(tkb_root_make("out", false, 0, true, roots, &err), &err);
+	OK(tkb_root_make("out", false, 0, true, roots, ERR));
 	tkb_stage_init(&stage, &roots->items[0]);
-	CHECK_OK(tkb_stage_open(&stage, &err), &err);
+	OK(tkb_stage_open(&stage, ERR));
 	return stage;
 }
 
@@ -246,17 +217,14 @@ TEST(lock, is_not_kept_by_a_child_that_was_forked_meanwhile)
 {
 	struct tkb_roots roots = { 0 };
 	struct tkb_stage stage = stage_in(&roots);
-	struct tkb_error err = { 0 };
-	uint64_t start;
-	pid_t child;
 	int lock = -1;
 
-	CHECK_OK(tkb_stage_lock(&stage, &lock, &err), &err);
+	OK(tkb_stage_lock(&stage, &lock, ERR));
 	CHECK(lock >= 0);
-	child = fork_idle();
+	pid_t child = fork_idle();
 	tkb_fd_unlock_at(&lock);
-	start = now_ms();
-	CHECK_OK(tkb_stage_lock(&stage, &lock, &err), &err);
+	uint64_t start = now_ms();
+	OK(tkb_stage_lock(&stage, &lock, ERR));
 	CHECK(lock >= 0);
 	CHECK(now_ms() - start < SOON_MS);
 	end_idle(child);
@@ -270,11 +238,10 @@ TEST(lock, of_a_stage_is_not_kept_by_a_child_either)
 	struct tkb_roots roots = { 0 };
 	struct tkb_stage stage = stage_in(&roots);
 	const int lock = openat(stage.fd, "lock", O_RDWR | O_CLOEXEC);
-	pid_t child;
 
 	CHECK(lock >= 0);
 	CHECK(flock(lock, LOCK_EX | LOCK_NB) < 0);
-	child = fork_idle();
+	pid_t child = fork_idle();
 	tkb_stage_close(&stage);
 	CHECK_INT(flock(lock, LOCK_EX | LOCK_NB), 0);
 	end_idle(child);
@@ -285,8 +252,7 @@ TEST(lock, of_a_stage_is_not_kept_by_a_child_either)
 /* In a root that others may write, too. */
 TEST(lock, that_is_a_fifo_holds_nobody_up)
 {
-	struct tkb_emit_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_emit_report report = { SIZED(report) };
 	const char *boot = read_file("/proc/sys/kernel/random/boot_id").data;
 
 	arrange_moved();
@@ -296,6 +262,6 @@ TEST(lock, that_is_a_fifo_holds_nobody_up)
 	CHECK_INT(mkfifo("moved/.tkbundle/lock", 0666), 0);
 	CHECK_INT(mkfifo("moved/.tkbundle/stage-1/lock", 0666), 0);
 	CHECK_INT(mkfifo(text("moved/.tkbundle/trusted-%.36s", boot), 0666), 0);
-	CHECK_OK(emit_to("moved", NULL, &report, &err), &err);
+	OK(emit_to("moved", NULL, &report, ERR));
 	CHECK_INT(report.repaired_count, KERNELS);
 }

@@ -35,10 +35,8 @@ static struct did relocate_with(const char *root,
 
 static struct did relocate(const char *root)
 {
-	return relocate_with(
-		root,
-		(struct tkb_relocate_options){
-			.struct_size = sizeof(struct tkb_relocate_options) });
+	return relocate_with(root, (struct tkb_relocate_options){ SIZED(
+					   struct tkb_relocate_options) });
 }
 
 #define CHECK_DID(did, relocated, present)                                     \
@@ -81,9 +79,8 @@ static void check_same(const char *one, const char *other)
 
 TEST(relocate, gives_what_an_emit_to_that_place_gives)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
-		struct tkb_collect_report before = { .struct_size =
-			                                     sizeof(before) };
+	EACH(i, fixtures) {
+		struct tkb_collect_report before = { SIZED(before) };
 
 		arrange_moved(fixtures[i]);
 		pack("moved", "a.tkb");
@@ -105,13 +102,11 @@ TEST(relocate, gives_what_an_emit_to_that_place_gives)
 
 TEST(relocate, of_inductor_goes_through_all_devices)
 {
-	struct did did;
-
 	unpack("inductor-2.11-llama4-h100", "unpacked");
 	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
 	copy_folder("ind/triton/0", "ind/triton/3");
 
-	did = relocate("ind");
+	struct did did = relocate("ind");
 	CHECK_DID(did, 46, 6);
 	CHECK(did.report.is_inductor);
 	CHECK_INT(look_at("ind").moved_count, 0);
@@ -120,11 +115,9 @@ TEST(relocate, of_inductor_goes_through_all_devices)
 
 TEST(relocate, a_second_time_writes_nothing)
 {
-	const char *before;
-
 	arrange_moved("triton-3.6.0-h100");
 	CHECK_DID(relocate("moved"), 13, 4);
-	before = tree("moved");
+	const char *before = tree("moved");
 
 	CHECK_DID(relocate("moved"), 0, 17);
 	CHECK_STR(tree("moved"), before);
@@ -132,11 +125,9 @@ TEST(relocate, a_second_time_writes_nothing)
 
 TEST(relocate, of_what_lies_where_it_was_made_writes_nothing)
 {
-	const char *before;
-
 	arrange_emitted("triton-3.6.0-cpu");
 	remove_folder("out/.tkbundle");
-	before = tree("out");
+	const char *before = tree("out");
 
 	CHECK_DID(relocate("out"), 0, 5);
 	CHECK_STR(tree("out"), before);
@@ -144,12 +135,11 @@ TEST(relocate, of_what_lies_where_it_was_made_writes_nothing)
 
 TEST(relocate, touches_the_group_files_alone)
 {
-	const char **all;
 	const char *before[64];
 	size_t count = 0;
 
 	arrange_moved("triton-3.6.0-cpu");
-	all = list("moved/" ADD_KEY);
+	const char **all = list("moved/" ADD_KEY);
 	for (; all[count] != NULL; count++)
 		before[count] = tree(text("moved/" ADD_KEY "/%s", all[count]));
 	CHECK_DID(relocate("moved"), 4, 1);
@@ -175,12 +165,11 @@ TEST(relocate, leaves_nothing_but_its_lock)
 
 TEST(relocate, dry_says_what_it_would_do_and_writes_nothing)
 {
-	const struct tkb_relocate_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_relocate_options dry = { SIZED(dry),
 		                                  .is_dry_run = true };
-	const char *before;
 
 	arrange_moved("triton-3.6.0-h100");
-	before = tree("moved");
+	const char *before = tree("moved");
 
 	CHECK_DID(relocate_with("moved", dry), 13, 4);
 	CHECK_STR(tree("moved"), before);
@@ -188,24 +177,18 @@ TEST(relocate, dry_says_what_it_would_do_and_writes_nothing)
 
 TEST(relocate, takes_the_options_for_granted)
 {
-	struct tkb_error err = { 0 };
-
 	arrange_moved("triton-3.6.0-cpu");
 
-	CHECK_OK(tkb_relocate("moved", NULL, NULL, &err), &err);
+	OK(tkb_relocate("moved", NULL, NULL, ERR));
 	CHECK_INT(look_at("moved").moved_count, 0);
 }
 
 TEST(relocate, leaves_out_what_is_not_whole)
 {
-	struct tkb_bytes before;
-	struct tkb_bytes after;
-	struct did did;
-
 	arrange_moved("triton-3.6.0-cpu");
 	CHECK_INT(unlink("moved/" ADD_KEY "/add_kernel.cubin"), 0);
-	before = read_file("moved/" ADD_GROUP);
-	did = relocate("moved");
+	struct tkb_bytes before = read_file("moved/" ADD_GROUP);
+	struct did did = relocate("moved");
 
 	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
 	            "entry '" ADD_KEY "': 'add_kernel.cubin' is not there");
@@ -218,20 +201,18 @@ TEST(relocate, leaves_out_what_is_not_whole)
 	CHECK_INT(did.told.items[4].reason, TKB_REASON_MISSING);
 	CHECK_STR(did.told.items[4].key, ADD_KEY);
 	CHECK_CONTAINS(did.told.items[4].message, "add_kernel.cubin");
-	after = read_file("moved/" ADD_GROUP);
+	struct tkb_bytes after = read_file("moved/" ADD_GROUP);
 	CHECK_INT(after.size, before.size);
 	assert_memory_equal(after.data, before.data, before.size);
 }
 
 TEST(relocate, never_takes_a_list_of_names_for_moved)
 {
-	const char *before;
-
 	arrange_moved("triton-3.6.0-cpu");
 	write_text("moved/" ADD_GROUP,
 	           "{\"child_paths\": [\"add_kernel.cubin\", "
 	           "\"add_kernel.json\"]}");
-	before = tree("moved/" ADD_GROUP);
+	const char *before = tree("moved/" ADD_GROUP);
 
 	CHECK_DID(relocate("moved"), 3, 2);
 	CHECK_STR(tree("moved/" ADD_GROUP), before);
@@ -270,14 +251,12 @@ TEST(relocate, escapes_its_path_as_python_does)
 
 TEST(relocate, of_what_is_no_cache_fails)
 {
-	struct tkb_error err = { 0 };
-
 	write_text("file", "");
 
-	CHECK_FAILS(tkb_relocate("absent", NULL, NULL, &err), TKB_MISS, &err,
-	            "there is no folder 'absent'");
-	CHECK_FAILS(tkb_relocate("file", NULL, NULL, &err), TKB_ERR_INVALID,
-	            &err, "is not a folder");
+	FAILS(tkb_relocate("absent", NULL, NULL, ERR), TKB_MISS,
+	      "there is no folder 'absent'");
+	FAILS(tkb_relocate("file", NULL, NULL, ERR), TKB_ERR_INVALID,
+	      "is not a folder");
 }
 
 static int relocate_moved(struct tkb_error *err)
@@ -315,14 +294,13 @@ TEST(relocate, of_a_root_whose_own_folder_cannot_be_written_fails)
 
 TEST(relocate, goes_on_where_one_entry_cannot_be_written)
 {
-	struct outcome outcome;
-
 	arrange_moved("triton-3.6.0-cpu");
 	CHECK_INT(chmod("moved/" ADD_KEY, 0555), 0);
-	outcome = geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
-	                               "--bounding-set=-all", program(),
-	                               "relocate", "moved", NULL)
-	                         : run(program(), "relocate", "moved", NULL);
+	struct outcome outcome =
+		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
+	                             "--bounding-set=-all", program(),
+	                             "relocate", "moved", NULL)
+			       : run(program(), "relocate", "moved", NULL);
 	CHECK_INT(chmod("moved/" ADD_KEY, 0777), 0);
 	if (outcome.status >= 126)
 		skip();
@@ -345,20 +323,17 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
 		struct countdown own = { .left = patience };
 		const struct tkb_relocate_options options = {
-			.struct_size = sizeof(options),
+			SIZED(options),
 			.watch =
 				&(const struct tkb_watch){
-					.struct_size = sizeof(struct tkb_watch),
-					.self = &own,
+					SIZED(struct tkb_watch), .self = &own,
 					.is_cancelled = is_counted_down },
 			.threads = 1,
 		};
-		struct tkb_collect_report report = { .struct_size =
-			                                     sizeof(report) };
-		struct tkb_error err = { 0 };
+		struct tkb_collect_report report = { SIZED(report) };
 
 		copy_folder("old", "moved");
-		rc = tkb_relocate("moved", &options, NULL, &err);
+		rc = tkb_relocate("moved", &options, NULL, ERR);
 		CHECK(rc == 0 || rc == TKB_ERR_CANCELLED);
 		report = look_at("moved");
 		CHECK_INT(report.collected_count, 17);
@@ -377,18 +352,16 @@ TEST(relocate, tells_how_far_it_is)
 {
 	struct countdown patience = { 0 };
 	const struct tkb_relocate_options options = {
-		.struct_size = sizeof(options),
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &patience,
-				.on_progress = see_progress },
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
+		                                    .self = &patience,
+		                                    .on_progress =
+		                                            see_progress },
 	};
-	struct tkb_error err = { 0 };
 
 	arrange_moved("triton-3.6.0-cpu");
 
-	CHECK_OK(tkb_relocate("moved", &options, NULL, &err), &err);
+	OK(tkb_relocate("moved", &options, NULL, ERR));
 	CHECK(!patience.went_wrong);
 	CHECK(patience.total > 0);
 	CHECK_INT(patience.done, patience.total);
@@ -399,10 +372,10 @@ TEST(relocate, by_several_at_once_gives_whole_entries)
 	pid_t children[6];
 
 	arrange_moved("triton-3.6.0-h100");
-	for (size_t i = 0; i < TKB_COUNT_OF(children); i++)
+	EACH(i, children)
 		children[i] = start(program(), "relocate", "moved", NULL);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(children); i++)
+	EACH(i, children)
 		CHECK_INT(finish(children[i]), 0);
 	CHECK_INT(look_at("moved").moved_count, 0);
 	CHECK_INT(look_at("moved").collected_count, 17);
@@ -442,12 +415,10 @@ static bool take_lock(void *self)
 
 TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 {
-	struct tkb_relocate_options options = { .struct_size = sizeof(options),
-		                                .threads = 1 };
-	struct tkb_relocate_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_relocate_options options = { SIZED(options), .threads = 1 };
+	struct tkb_relocate_report report = { SIZED(report) };
 	struct thief thief = { .turns_left = 5 };
-	struct tkb_watch watch = { .struct_size = sizeof(watch) };
+	struct tkb_watch watch = { SIZED(watch) };
 
 	arrange_moved("triton-3.6.0-cpu");
 	/* The first kernel in a bundle's order, by name. */
@@ -456,8 +427,8 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 	watch.is_cancelled = take_lock;
 	options.watch = &watch;
 
-	CHECK_FAILS(tkb_relocate("moved", &options, &report, &err),
-	            TKB_ERR_PARTIAL, &err, ADD_KEY);
+	FAILS(tkb_relocate("moved", &options, &report, ERR), TKB_ERR_PARTIAL,
+	      ADD_KEY);
 	CHECK_INT(pthread_join(thief.thread, NULL), 0);
 	CHECK(!exists(thief.group));
 	CHECK_INT(report.relocated_count, 3);
@@ -481,13 +452,11 @@ TEST(relocate, removes_the_stages_of_the_dead)
 TEST(relocate, makes_entries_unused_since)
 {
 	struct tkb_uses *uses = NULL;
-	struct tkb_error err = { 0 };
-	bool are_known;
 
 	arrange_moved("triton-3.6.0-cpu");
 	CHECK_DID(relocate("moved"), 4, 1);
-	CHECK_OK(tkb_uses_open("moved", NULL, &uses, &err), &err);
-	are_known = tkb_uses_are_known(uses);
+	OK(tkb_uses_open("moved", NULL, &uses, ERR));
+	bool are_known = tkb_uses_are_known(uses);
 	for (size_t i = 0; i < tkb_uses_count(uses) && are_known; i++) {
 		const struct tkb_use *use = tkb_uses_at(uses, i);
 

@@ -22,25 +22,15 @@ enum {
 	ARGUMENTS_LIMIT = 16
 };
 
-static void close_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
 void pack(const char *root, const char *path)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_collect_to_file(root, NULL, path, NULL, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, path, NULL, ERR));
 }
 
 void emit(const char *path, const char *root)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	struct tkb_bundle *bundle = test_bundle(path);
+	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
 }
 
 void arrange_emitted(const char *fixture)
@@ -52,12 +42,11 @@ void arrange_emitted(const char *fixture)
 
 struct tkb_collect_report look_at(const char *root)
 {
-	const struct tkb_collect_options dry = { .struct_size = sizeof(dry),
+	const struct tkb_collect_options dry = { SIZED(dry),
 		                                 .is_dry_run = true };
-	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_collect(root, &dry, NULL, &report, &err), &err);
+	OK(tkb_collect(root, &dry, NULL, &report, ERR));
 	return report;
 }
 
@@ -81,12 +70,11 @@ static int list_one(const char *path, const struct stat *status, int type,
 
 const char *tree(const char *path)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf buf = TKB_BUF_INIT(16 * TKB_MIB);
+	struct tkb_buf *buf = test_buf(16 * TKB_MIB);
 
-	listing = &buf;
+	listing = buf;
 	CHECK_INT(nftw(path, list_one, 16, FTW_PHYS), 0);
-	return text("%.*s", (int)buf.size, (const char *)buf.data);
+	return text("%.*s", (int)buf->size, (const char *)buf->data);
 }
 
 struct stat stat_of(const char *path)
@@ -189,10 +177,8 @@ static void note(void *self, const struct tkb_result *result)
 
 const struct tkb_watch *tell_to(struct told *told)
 {
-	told->watch =
-		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
-		                    .self = told,
-		                    .on_result = note };
+	told->watch = (struct tkb_watch){ SIZED(struct tkb_watch), .self = told,
+		                          .on_result = note };
 	return &told->watch;
 }
 
@@ -263,11 +249,10 @@ struct refusal as_nobody(const char *path, int (*act)(struct tkb_error *err))
 {
 	struct refusal refusal = { 0 };
 	int ends[2];
-	pid_t child;
 
 	CHECK_INT(chmod(test_folder(), 0755), 0);
 	CHECK_INT(pipe(ends), 0);
-	child = fork();
+	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
 		refusal.rc = NO_ACCESS;

@@ -8,6 +8,9 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+/* What its block closes. */
+#define USES(name) TKB_AUTO(close_at) struct tkb_uses *name
+
 static void close_at(struct tkb_uses **uses)
 {
 	tkb_uses_close(*uses);
@@ -16,9 +19,8 @@ static void close_at(struct tkb_uses **uses)
 static struct tkb_uses *open_uses(const char *root)
 {
 	struct tkb_uses *uses = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_uses_open(root, NULL, &uses, &err), &err);
+	OK(tkb_uses_open(root, NULL, &uses, ERR));
 	return uses;
 }
 
@@ -59,10 +61,8 @@ static const int64_t second = 1000000000;
 
 TEST(uses, after_an_emit_are_none_of_its_kernels)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-
 	arrange_emitted("triton-3.6.0-h100");
-	uses = open_known("out");
+	USES(uses) = open_known("out");
 
 	CHECK_INT(tkb_uses_count(uses), 17);
 	CHECK_INT(count_state(uses, TKB_USE_STATE_UNUSED), 13);
@@ -80,37 +80,29 @@ TEST(uses, after_an_emit_are_none_of_its_kernels)
 
 TEST(uses, begin_when_somebody_reads_the_group_file)
 {
-	TKB_AUTO(close_at) struct tkb_uses *before = NULL;
-	TKB_AUTO(close_at) struct tkb_uses *after = NULL;
-	const struct tkb_use *use;
-	const char *key;
-
 	arrange_emitted("triton-3.6.0-cpu");
-	before = open_known("out");
-	key = use_of(before, keys("out")[0])->entry->key;
+	USES(before) = open_known("out");
+	const char *key = use_of(before, keys("out")[0])->entry->key;
 	(void)read_file(stamp_of(text("out/%s", key)));
-	after = open_uses("out");
+	USES(after) = open_uses("out");
 
 	CHECK_INT(count_state(before, TKB_USE_STATE_USED), 0);
 	CHECK_INT(count_state(after, TKB_USE_STATE_USED), 1);
-	use = use_of(after, key);
+	const struct tkb_use *use = use_of(after, key);
 	CHECK_INT(use->state, TKB_USE_STATE_USED);
 	CHECK(use->used_ns > use->written_ns);
 }
 
 TEST(uses, are_not_what_we_read_ourselves)
 {
-	TKB_AUTO(close_at) struct tkb_uses *first = NULL;
-	TKB_AUTO(close_at) struct tkb_uses *second_look = NULL;
-
 	arrange_emitted("triton-3.6.0-cpu");
-	first = open_known("out");
+	USES(first) = open_known("out");
 	pack("out", "b.tkb");
 	CHECK_INT(run(program(), "verify", "out", NULL).status, 0);
 	CHECK_INT(run(program(), "relocate", "out", NULL).status, 0);
 	CHECK_INT(run(program(), "gc", "--max-entries=4", "out", NULL).status,
 	          0);
-	second_look = open_uses("out");
+	USES(second_look) = open_uses("out");
 
 	CHECK_INT(count_state(second_look, TKB_USE_STATE_USED), 0);
 	CHECK(tkb_uses_count(second_look) == 4);
@@ -118,18 +110,14 @@ TEST(uses, are_not_what_we_read_ourselves)
 
 TEST(uses, come_first_in_their_order_and_the_rest_by_name)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-	const char **all;
-	size_t count;
-
 	arrange_emitted("triton-3.6.0-h100");
-	all = keys("out");
+	const char **all = keys("out");
 	date(text("out/%s", all[5]), 2000, 1000);
 	date(text("out/%s", all[9]), 1500, 1000);
 	date(text("out/%s", all[2]), 3000, 1000);
-	uses = open_known("out");
+	USES(uses) = open_known("out");
 
-	count = tkb_uses_count(uses);
+	size_t count = tkb_uses_count(uses);
 	CHECK_STR(tkb_uses_at(uses, 0)->entry->key, all[9]);
 	CHECK_STR(tkb_uses_at(uses, 1)->entry->key, all[5]);
 	CHECK_STR(tkb_uses_at(uses, 2)->entry->key, all[2]);
@@ -142,14 +130,11 @@ TEST(uses, come_first_in_their_order_and_the_rest_by_name)
 
 TEST(uses, are_none_of_what_was_compiled_here_and_not_read_since)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-	const char **all;
-
 	arrange_emitted("triton-3.6.0-cpu");
-	all = keys("out");
+	const char **all = keys("out");
 	date(text("out/%s", all[0]), 1000, 1000);
 	date(text("out/%s", all[1]), 999, 1000);
-	uses = open_known("out");
+	USES(uses) = open_known("out");
 
 	CHECK_INT(use_of(uses, all[0])->state, TKB_USE_STATE_COMPILED);
 	CHECK_INT(use_of(uses, all[1])->state, TKB_USE_STATE_COMPILED);
@@ -159,13 +144,12 @@ TEST(uses, are_none_of_what_was_compiled_here_and_not_read_since)
 
 TEST(uses, of_a_module_are_those_of_its_file)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
 	static const char key[] =
 		"O6ZVERE77WTI6NBFPFVTO32HKRPDJNUREFEQKHGAT76GC4K5FATA";
 
 	arrange_emitted("triton-3.6.0-h100");
 	date(text("out/%s", key), 2000, 1000);
-	uses = open_known("out");
+	USES(uses) = open_known("out");
 
 	CHECK_INT(use_of(uses, key)->entry->kind, TKB_KIND_MODULE);
 	CHECK_INT(use_of(uses, key)->state, TKB_USE_STATE_USED);
@@ -174,10 +158,8 @@ TEST(uses, of_a_module_are_those_of_its_file)
 
 TEST(uses, tell_the_sizes_of_files_as_they_lie_there)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-
 	arrange_emitted("triton-3.6.0-h100");
-	uses = open_uses("out");
+	USES(uses) = open_uses("out");
 
 	for (size_t i = 0; i < tkb_uses_count(uses); i++) {
 		const struct tkb_use *use = tkb_uses_at(uses, i);
@@ -195,17 +177,15 @@ TEST(uses, tell_the_sizes_of_files_as_they_lie_there)
 
 TEST(uses, are_told_for_each_device)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-	const char *key;
 	uint32_t seen = 0;
 
 	unpack("inductor-2.11-llama4-h100", "unpacked");
 	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
 	copy_folder("ind/triton/0", "ind/triton/3");
-	key = keys("ind/triton/3")[0];
+	const char *key = keys("ind/triton/3")[0];
 	date(text("ind/triton/3/%s", key), 2000, 1000);
 	date(text("ind/triton/0/%s", key), 0, 1000);
-	uses = open_known("ind");
+	USES(uses) = open_known("ind");
 
 	CHECK_INT(tkb_uses_count(uses), 52);
 	for (size_t i = 0; i < tkb_uses_count(uses); i++) {
@@ -224,42 +204,34 @@ TEST(uses, are_told_for_each_device)
 
 TEST(uses, are_of_whole_entries_alone)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-	const char **all;
-
 	arrange_emitted("triton-3.6.0-cpu");
-	all = keys("out");
+	const char **all = keys("out");
 	CHECK_INT(unlink(text("out/%s/add_kernel.cubin", all[0])), 0);
 	CHECK_INT(unlink(stamp_of(text("out/%s", all[1]))), 0);
-	uses = open_uses("out");
+	USES(uses) = open_uses("out");
 
 	CHECK_INT(tkb_uses_count(uses), 3);
 }
 
 TEST(uses, are_looked_at_without_writing_anything)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-	const char *before;
-
 	unpack("triton-3.6.0-cpu", "unpacked");
-	before = tree("unpacked");
-	uses = open_uses("unpacked/.triton/cache");
+	const char *before = tree("unpacked");
+	USES(uses) = open_uses("unpacked/.triton/cache");
 
 	CHECK_STR(tree("unpacked"), before);
 }
 
 TEST(uses, of_a_year_beyond_all_clocks_are_told)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
 	const time_t year_2286 = 10000000000;
-	const char *key;
 
 	arrange_emitted("triton-3.6.0-cpu");
-	key = keys("out")[0];
+	const char *key = keys("out")[0];
 	date(text("out/%s", key), 2000, year_2286);
 	if (stat_of(stamp_of(text("out/%s", key))).st_mtim.tv_sec != year_2286)
 		skip();
-	uses = open_known("out");
+	USES(uses) = open_known("out");
 
 	CHECK_INT(use_of(uses, key)->state, TKB_USE_STATE_COMPILED);
 	CHECK_INT(use_of(uses, key)->written_ns, INT64_MAX);
@@ -268,14 +240,13 @@ TEST(uses, of_a_year_beyond_all_clocks_are_told)
 TEST(uses, of_what_is_no_cache_are_none)
 {
 	struct tkb_uses *uses = NULL;
-	struct tkb_error err = { 0 };
 
 	write_text("file", "");
 
-	CHECK_FAILS(tkb_uses_open("absent", NULL, &uses, &err), TKB_MISS, &err,
-	            "there is no folder 'absent'");
-	CHECK_FAILS(tkb_uses_open("file", NULL, &uses, &err), TKB_ERR_INVALID,
-	            &err, "is not a folder");
+	FAILS(tkb_uses_open("absent", NULL, &uses, ERR), TKB_MISS,
+	      "there is no folder 'absent'");
+	FAILS(tkb_uses_open("file", NULL, &uses, ERR), TKB_ERR_INVALID,
+	      "is not a folder");
 	CHECK(uses == NULL);
 	tkb_uses_close(NULL);
 }
@@ -289,18 +260,16 @@ static bool is_enough(void *self)
 TEST(uses, can_be_cancelled)
 {
 	const struct tkb_uses_options options = {
-		.struct_size = sizeof(options),
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
 		                                    .is_cancelled = is_enough },
 	};
 	struct tkb_uses *uses = NULL;
-	struct tkb_error err = { 0 };
 
 	arrange_emitted("triton-3.6.0-cpu");
 
-	CHECK_FAILS(tkb_uses_open("out", &options, &uses, &err),
-	            TKB_ERR_CANCELLED, &err, "cancelled");
+	FAILS(tkb_uses_open("out", &options, &uses, ERR), TKB_ERR_CANCELLED,
+	      "cancelled");
 	CHECK(uses == NULL);
 }
 
@@ -354,11 +323,10 @@ static bool enter_namespace(void)
 static void look_in_child(struct finding *finding, unsigned long flags,
                           unsigned long later)
 {
-	const struct tkb_gc_options options = { .struct_size = sizeof(options),
+	const struct tkb_gc_options options = { SIZED(options),
 		                                .has_max_entries = true,
 		                                .is_dry_run = true };
-	struct tkb_gc_report report = { .struct_size = sizeof(report),
-		                        .has_uses = true };
+	struct tkb_gc_report report = { SIZED(report), .has_uses = true };
 	struct tkb_uses *uses = NULL;
 
 	if (!enter_namespace() ||
@@ -387,21 +355,19 @@ static struct finding look_where(unsigned long flags, unsigned long later)
 	struct finding *shared =
 		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct finding finding;
-	pid_t child;
 
 	CHECK(shared != MAP_FAILED);
 	arrange_emitted("triton-3.6.0-cpu");
 	date(text("out/%s", keys("out")[0]), 2000, 1000);
 	CHECK_INT(mkdir("mounted", 0777), 0);
-	child = fork();
+	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
 		look_in_child(shared, flags, later);
 		_exit(0);
 	}
 	CHECK_INT(finish(child), 0);
-	finding = *shared;
+	struct finding finding = *shared;
 	CHECK_INT(munmap(shared, sizeof(*shared)), 0);
 	if (!finding.is_mounted) {
 		print_message("nothing can be mounted here\n");
@@ -454,10 +420,8 @@ static int use_states(struct tkb_error *err)
 
 TEST(uses, in_a_folder_of_somebody_else_are_told_by_how_it_is_mounted)
 {
-	TKB_AUTO(close_at) struct tkb_uses *uses = NULL;
-
 	arrange_emitted("triton-3.6.0-cpu");
-	uses = open_known("out");
+	USES(uses) = open_known("out");
 	CHECK_INT(chmod("out", 0555), 0);
 
 	CHECK_INT(as_nobody("out", use_states).rc, 1);

@@ -66,11 +66,10 @@ void choose_only(const char *step, const char *names[32],
 const char *finalize_ok(LLVMModuleRef module, LLVMTargetMachineRef machine,
                         const struct finalize_request *order)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);
+	BUF(log, 1 << 20);
 	const struct tkb_sink sink = tkb_buf_sink(&log);
-	struct tkb_error err = { .status = 0 };
 
-	CHECK_OK(finalize_module(module, machine, order, &sink, &err), &err);
+	OK(finalize_module(module, machine, order, &sink, ERR));
 	tkb_buf_add_byte(&log, '\0');
 	return text("%s", (const char *)log.data);
 }

@@ -173,7 +173,7 @@ static const char *check_same_results(const struct finalize_request *order)
 	LLVMExecutionEngineRef before = finalize_here(context, NULL, &log);
 	LLVMExecutionEngineRef after = finalize_here(context, order, &log);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(kernels); i++)
+	EACH(i, kernels)
 		compare(before, after, kernels[i]);
 	LLVMDisposeExecutionEngine(before);
 	LLVMDisposeExecutionEngine(after);
@@ -216,10 +216,9 @@ TEST(run, the_result_is_the_same_each_time)
 		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 		AUTO_LLVM(LLVMModuleRef)
 		module = parse_ir(context, ir_file("run.ll"));
-		const char *now;
 
 		(void)finalize_ok(module, machine, &order);
-		now = print_ir(module);
+		const char *now = print_ir(module);
 		if (first == NULL)
 			first = now;
 		CHECK_STR(now, first);
@@ -259,10 +258,9 @@ static void check_kernel(const char *path, LLVMTargetMachineRef machine)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, read_file(path));
 	const struct finalize_request order = { .is_wanted = true };
-	const char *first;
 
 	(void)finalize_ok(module, machine, &order);
-	first = print_ir(module);
+	const char *first = print_ir(module);
 	(void)finalize_ok(module, machine, &order);
 	CHECK_STR(print_ir(module), first);
 	check_ptx(module, machine, path);
@@ -315,10 +313,9 @@ static void check_gemv(const char *layout)
 	AUTO_LLVM(LLVMModuleRef)
 	module = parse_ir(context, tkb_text(make_gemv(layout)));
 	const struct finalize_request order = { .is_wanted = true };
-	struct tkb_bytes after;
 
 	(void)finalize_ok(module, machine, &order);
-	after = tkb_text(print_ir(module));
+	struct tkb_bytes after = tkb_text(print_ir(module));
 	CHECK_INT(count_text(after, "call i32 @llvm.nvvm.idp4a.s.s("), 64);
 	CHECK_INT(count_text(after, "load <4 x i8>"), 128);
 	CHECK_INT(count_text(after, "load i8"), 0);

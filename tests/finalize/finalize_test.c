@@ -9,9 +9,10 @@
 
 #include <llvm-c/Analysis.h>
 
-static void check_step(const char *step, const char *before, const char *after,
-                       const char *log)
+static void check_step(const char *step, const char *name, const char *log)
 {
+	const char *before = text("%s.ll", name);
+	const char *after = log[0] == '\0' ? before : text("%s.after.ll", name);
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, ir_file(before));
 	AUTO_LLVM(LLVMModuleRef) wanted = parse_ir(context, ir_file(after));
@@ -28,67 +29,66 @@ static void check_step(const char *step, const char *before, const char *after,
 	CHECK_STR(print_ir(module), print_ir(wanted));
 }
 
-TEST(strip, removes_debug_data_and_profiles)
-{
-	check_step("strip", "strip.ll", "strip.after.ll",
-	           "strip: 3 traces of a profile, debug data\n");
-}
+/* NAME.ll becomes NAME.after.ll if there is something to be logged. */
+static const struct {
+	const char *step;
+	const char *name;
+	const char *what;
+	const char *log;
+} steps[] = {
+	{ "strip", "strip", "removes debug data and profiles",
+	  "strip: 3 traces of a profile, debug data\n" },
+	{ "strip", "strip_not", "keeps other metadata", "" },
+	{ "internalize", "internalize",
+	  "makes all but the kernel the modules own",
+	  "internalize: 7 names\n" },
+	{ "internalize", "internalize_not", "leaves what is seen from outside",
+	  "" },
+	{ "fold-globals", "fold_globals", "makes constant what is only read",
+	  "fold-globals: 11 globals\n" },
+	{ "fold-globals", "fold_globals_not", "leaves what may be written",
+	  "" },
+	{ "resolve-calls", "resolve_calls",
+	  "calls directly what a constant table holds",
+	  "resolve-calls: 1 call\n" },
+	{ "resolve-calls", "resolve_calls_not",
+	  "leaves calls that are not known", "" },
+	{ "resolve-calls", "peephole", "leaves all else", "" },
+	{ "gather", "gather", "puts products of bytes into words",
+	  "gather: 1 word\n" },
+	{ "gather", "gather_not", "leaves sums in which nothing is gained",
+	  "" },
+	{ "prepack", "prepack",
+	  "puts constant bytes into words as they are read",
+	  "prepack: 12 words repacked into 4 tables\n" },
+	{ "prepack", "prepack_loop", "knows the values of a loops counter",
+	  "prepack: 3 words repacked into 3 tables\n" },
+	{ "prepack", "prepack_not",
+	  "leaves bytes that are not its own or not known", "" },
+	{ "prepack", "prepack_widen", "reads aligned bytes as a word",
+	  "prepack: 1 word read at once\n" },
+	{ "prepack", "prepack_widen_not", "leaves bytes that are no word", "" },
+	{ "fold", "fold", "reads constants while compiling",
+	  "fold: 3 loads\n" },
+	{ "fold", "fold_not", "leaves loads that are not known", "" },
+	{ "inline", "inline", "puts functions where they are called",
+	  "inline: 3 instructions, before 5\n" },
+	{ "propagate", "propagate", "puts constants where they are used",
+	  "propagate: 5 instructions, before 7\n" },
+	{ "peephole", "peephole", "writes small patterns in a simpler way",
+	  "peephole: 4 instructions, before 6\n" },
+	{ "cse", "cse", "computes once what is computed twice",
+	  "cse: 6 instructions, before 8\n" },
+	{ "dce", "dce", "drops what nothing uses",
+	  "dce: 4 instructions, before 8\n" },
+};
 
-TEST(strip, keeps_other_metadata)
+TEST(finalize, does_in_each_step_what_it_should_and_no_more)
 {
-	check_step("strip", "strip_not.ll", "strip_not.ll", "");
-}
-
-TEST(internalize, makes_all_but_the_kernel_the_modules_own)
-{
-	check_step("internalize", "internalize.ll", "internalize.after.ll",
-	           "internalize: 7 names\n");
-}
-
-TEST(internalize, leaves_what_is_seen_from_outside)
-{
-	check_step("internalize", "internalize_not.ll", "internalize_not.ll",
-	           "");
-}
-
-TEST(fold_globals, makes_constant_what_is_only_read)
-{
-	check_step("fold-globals", "fold_globals.ll", "fold_globals.after.ll",
-	           "fold-globals: 11 globals\n");
-}
-
-TEST(fold_globals, leaves_what_may_be_written)
-{
-	check_step("fold-globals", "fold_globals_not.ll", "fold_globals_not.ll",
-	           "");
-}
-
-TEST(resolve_calls, calls_directly_what_a_constant_table_holds)
-{
-	check_step("resolve-calls", "resolve_calls.ll",
-	           "resolve_calls.after.ll", "resolve-calls: 1 call\n");
-}
-
-TEST(resolve_calls, leaves_calls_that_are_not_known)
-{
-	check_step("resolve-calls", "resolve_calls_not.ll",
-	           "resolve_calls_not.ll", "");
-}
-
-TEST(resolve_calls, leaves_all_else)
-{
-	check_step("resolve-calls", "peephole.ll", "peephole.ll", "");
-}
-
-TEST(gather, puts_products_of_bytes_into_words)
-{
-	check_step("gather", "gather.ll", "gather.after.ll",
-	           "gather: 1 word\n");
-}
-
-TEST(gather, leaves_sums_in_which_nothing_is_gained)
-{
-	check_step("gather", "gather_not.ll", "gather_not.ll", "");
+	EACH(i, steps) {
+		test_name_row(text("%s %s", steps[i].step, steps[i].what));
+		check_step(steps[i].step, steps[i].name, steps[i].log);
+	}
 }
 
 TEST(gather, leaves_machines_that_are_big_endian)
@@ -103,75 +103,6 @@ TEST(gather, leaves_machines_that_are_big_endian)
 	LLVMSetDataLayout(module, "E-i64:64");
 
 	CHECK_STR(finalize_ok(module, NULL, &order), "");
-}
-
-TEST(prepack, puts_constant_bytes_into_words_as_they_are_read)
-{
-	check_step("prepack", "prepack.ll", "prepack.after.ll",
-	           "prepack: 12 words repacked into 4 tables\n");
-}
-
-TEST(prepack, knows_the_values_of_a_loops_counter)
-{
-	check_step("prepack", "prepack_loop.ll", "prepack_loop.after.ll",
-	           "prepack: 3 words repacked into 3 tables\n");
-}
-
-TEST(prepack, leaves_bytes_that_are_not_its_own_or_not_known)
-{
-	check_step("prepack", "prepack_not.ll", "prepack_not.ll", "");
-}
-
-TEST(prepack, reads_aligned_bytes_as_a_word)
-{
-	check_step("prepack", "prepack_widen.ll", "prepack_widen.after.ll",
-	           "prepack: 1 word read at once\n");
-}
-
-TEST(prepack, leaves_bytes_that_are_no_word)
-{
-	check_step("prepack", "prepack_widen_not.ll", "prepack_widen_not.ll",
-	           "");
-}
-
-TEST(fold, reads_constants_while_compiling)
-{
-	check_step("fold", "fold.ll", "fold.after.ll", "fold: 3 loads\n");
-}
-
-TEST(fold, leaves_loads_that_are_not_known)
-{
-	check_step("fold", "fold_not.ll", "fold_not.ll", "");
-}
-
-TEST(inline, puts_functions_where_they_are_called)
-{
-	check_step("inline", "inline.ll", "inline.after.ll",
-	           "inline: 3 instructions, before 5\n");
-}
-
-TEST(propagate, puts_constants_where_they_are_used)
-{
-	check_step("propagate", "propagate.ll", "propagate.after.ll",
-	           "propagate: 5 instructions, before 7\n");
-}
-
-TEST(peephole, writes_small_patterns_in_a_simpler_way)
-{
-	check_step("peephole", "peephole.ll", "peephole.after.ll",
-	           "peephole: 4 instructions, before 6\n");
-}
-
-TEST(cse, computes_once_what_is_computed_twice)
-{
-	check_step("cse", "cse.ll", "cse.after.ll",
-	           "cse: 6 instructions, before 8\n");
-}
-
-TEST(dce, drops_what_nothing_uses)
-{
-	check_step("dce", "dce.ll", "dce.after.ll",
-	           "dce: 4 instructions, before 8\n");
 }
 
 TEST(finalize, leaves_a_module_in_which_there_is_nothing_to_do)
@@ -194,10 +125,9 @@ static void check_refused(const struct finalize_request *order,
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef)
 	module = parse_ir(context, ir_file("internalize.ll"));
-	struct tkb_error err = { .status = 0 };
 
-	CHECK_FAILS(finalize_module(module, NULL, order, NULL, &err),
-	            TKB_ERR_INVALID, &err, part);
+	FAILS(finalize_module(module, NULL, order, NULL, ERR), TKB_ERR_INVALID,
+	      part);
 }
 
 TEST(finalize, refuses_a_step_that_is_not_there)
@@ -238,9 +168,8 @@ TEST(finalize, gives_what_the_log_fails_with)
 	module = parse_ir(context, ir_file("internalize.ll"));
 	const struct finalize_request order = { .is_wanted = true };
 	const struct tkb_sink log = { refuse, NULL };
-	struct tkb_error err = { .status = 0 };
 
-	CHECK_INT(finalize_module(module, NULL, &order, &log, &err),
+	CHECK_INT(finalize_module(module, NULL, &order, &log, ERR),
 	          TKB_ERR_CANCELLED);
 }
 

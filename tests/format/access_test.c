@@ -37,10 +37,9 @@ static int read_store(void *self, uint64_t offset, void *data, size_t size,
 	const uint64_t total = store->bytes.size;
 	const uint64_t left = offset < total ? total - offset : 0;
 	size_t got = size < left ? size : (size_t)left;
-	size_t call;
 
 	(void)pthread_mutex_lock(&store->lock);
-	call = ++store->call_count;
+	size_t call = ++store->call_count;
 	if (call < CALLS_LIMIT) {
 		store->calls[call].offset = offset;
 		store->calls[call].size = size;
@@ -76,12 +75,11 @@ static int open_store(struct store *store, struct tkb_bundle **out,
 /* Inductor's, of two frames, and a third with the payload of a launcher. */
 static struct tkb_bytes three_frames(void)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const char *root = text("%s/ind/.cache/torchinductor", test_folder());
-	struct keys all;
 
 	unpack("inductor-2.11-llama4-h100", "ind");
-	all = entries_of(root);
+	struct keys all = entries_of(root);
 	put_all(recorder, &all, 0);
 	save(recorder, "conf", "payload", TKB_NEED_ALL, some_of(&all, 0, 1));
 	return recorded(recorder, root);
@@ -90,13 +88,11 @@ static struct tkb_bytes three_frames(void)
 static struct tkb_bytes read_one(const struct tkb_bundle *bundle, size_t entry,
                                  size_t file)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(64 * MIB);
+	BUF(buf, 64 * MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_error err = { 0 };
-	char *copy;
 
-	CHECK_OK(tkb_bundle_read(bundle, entry, file, &sink, &err), &err);
-	copy = test_alloc(buf.size);
+	OK(tkb_bundle_read(bundle, entry, file, &sink, ERR));
+	char *copy = test_alloc(buf.size);
 	if (buf.size != 0)
 		memcpy(copy, buf.data, buf.size);
 	return (struct tkb_bytes){ copy, buf.size };
@@ -175,15 +171,13 @@ static void check_same_entries(const struct tkb_bundle *a,
 static void check_same(const struct tkb_bundle *a, const struct tkb_bundle *b)
 {
 	size_t index = 0;
-	struct tkb_error err = { 0 };
 
 	CHECK(memcmp(tkb_bundle_id(a), tkb_bundle_id(b), 32) == 0);
 	CHECK_STR(tkb_bundle_profile(a), tkb_bundle_profile(b));
 	CHECK_INT(tkb_bundle_frame_count(a), tkb_bundle_frame_count(b));
 	check_same_entries(a, b);
 	CHECK_STR(launchers_in(a), launchers_in(b));
-	CHECK_OK(tkb_bundle_find(a, tkb_bundle_entry(b, 3)->key, &index, &err),
-	         &err);
+	OK(tkb_bundle_find(a, tkb_bundle_entry(b, 3)->key, &index, ERR));
 	CHECK_INT(index, 3);
 	check_sound(a);
 }
@@ -191,17 +185,14 @@ static void check_same(const struct tkb_bundle *a, const struct tkb_bundle *b)
 TEST(access, from_memory_or_a_callback_is_as_from_a_file)
 {
 	const struct tkb_bytes bytes = three_frames();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *file = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *memory = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *callback = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(callback) = NULL;
 	struct store store;
 
 	write_file("k.tkb", bytes);
 	init_store(&store, bytes);
-	CHECK_OK(tkb_bundle_open("k.tkb", &file, &err), &err);
-	memory = open_bytes(bytes);
-	CHECK_OK(open_store(&store, &callback, &err), &err);
+	struct tkb_bundle *file = test_bundle("k.tkb");
+	BUNDLE(memory) = open_bytes(bytes);
+	OK(open_store(&store, &callback, ERR));
 
 	CHECK_INT(tkb_bundle_frame_count(file), 3);
 	check_same(memory, file);
@@ -212,22 +203,18 @@ TEST(access, from_memory_or_a_callback_is_as_from_a_file)
 TEST(access, from_memory_or_a_callback_emits_the_same)
 {
 	const struct tkb_bytes bytes = three_frames();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *memory = open_bytes(bytes);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *callback = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
-	struct tkb_bytes wanted;
+	BUNDLE(memory) = open_bytes(bytes);
+	BUNDLE(callback) = NULL;
+	LAUNCHERS(launchers) = NULL;
 	struct store store;
 
 	init_store(&store, bytes);
-	CHECK_OK(open_store(&store, &callback, &err), &err);
+	OK(open_store(&store, &callback, ERR));
 	emit_bundle(memory, "memory", TKB_LAYOUT_TRITON);
 	emit_bundle(callback, "callback", TKB_LAYOUT_TRITON);
-	CHECK_OK(tkb_launchers_open(callback, "callback", NULL, &launchers,
-	                            &err),
-	         &err);
+	OK(tkb_launchers_open(callback, "callback", NULL, &launchers, ERR));
 
-	wanted = collected("ind/.cache/torchinductor", NULL);
+	struct tkb_bytes wanted = collected("ind/.cache/torchinductor", NULL);
 	CHECK(tkb_bytes_equal(collected("memory", NULL), wanted));
 	CHECK(tkb_bytes_equal(collected("callback", NULL), wanted));
 	CHECK_INT(tkb_launchers_count(launchers), 1);
@@ -253,15 +240,13 @@ static int compare_offsets(const void *a, const void *b)
 
 static struct layout layout_of(struct tkb_bytes bytes)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 	struct layout layout = { { 0 }, { 0 } };
-	struct tkb_error err = { 0 };
 	struct store store;
-	size_t first;
 
 	init_store(&store, bytes);
-	CHECK_OK(open_store(&store, &bundle, &err), &err);
-	first = store.call_count + 1;
+	OK(open_store(&store, &bundle, ERR));
+	size_t first = store.call_count + 1;
 	check_sound(bundle);
 	CHECK_INT(store.call_count, first + 2);
 	for (size_t i = 0; i < 3; i++)
@@ -282,13 +267,12 @@ TEST(access, to_the_manifest_reads_no_frame_and_little_more_than_it)
 {
 	const struct tkb_bytes bytes = three_frames();
 	const struct layout layout = layout_of(bytes);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(bundle) = NULL;
 	struct store store;
 	size_t asked = 0;
 
 	init_store(&store, bytes);
-	CHECK_OK(open_store(&store, &bundle, &err), &err);
+	OK(open_store(&store, &bundle, ERR));
 	for (size_t i = 1; i <= store.call_count; i++) {
 		const uint64_t end =
 			store.calls[i].offset + store.calls[i].size;
@@ -310,21 +294,19 @@ TEST(access, to_an_entry_reads_its_frame_once_and_tells_its_files_in_order)
 {
 	const struct tkb_bytes bytes = three_frames();
 	const struct layout layout = layout_of(bytes);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(bundle) = NULL;
 	struct store store;
 	size_t used[3] = { 0 };
 
 	init_store(&store, bytes);
-	CHECK_OK(open_store(&store, &bundle, &err), &err);
+	OK(open_store(&store, &bundle, ERR));
 	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
 		struct reader reader = { .bundle = bundle };
 		const struct tkb_file_visitor visitor = visitor_of(&reader);
 		size_t frame = 0;
 
 		store.call_count = 0;
-		CHECK_OK(tkb_bundle_read_entry(bundle, i, &visitor, &err),
-		         &err);
+		OK(tkb_bundle_read_entry(bundle, i, &visitor, ERR));
 		CHECK_INT(store.call_count, 1);
 		while (layout.offsets[frame] != store.calls[1].offset)
 			frame++;
@@ -345,41 +327,38 @@ TEST(access, to_an_entry_reads_its_frame_once_and_tells_its_files_in_order)
 
 TEST(access, to_launchers_reads_the_frames_of_those_that_are_given_alone)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *dropped = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *given = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(bundle) = NULL;
+	LAUNCHERS(dropped) = NULL;
+	LAUNCHERS(given) = NULL;
 	struct store store;
 
 	init_store(&store, three_frames());
-	CHECK_OK(open_store(&store, &bundle, &err), &err);
+	OK(open_store(&store, &bundle, ERR));
 	store.call_count = 0;
-	CHECK_OK(tkb_launchers_open(bundle, "out", NULL, &dropped, &err), &err);
+	OK(tkb_launchers_open(bundle, "out", NULL, &dropped, ERR));
 	CHECK_INT(tkb_launchers_dropped_count(dropped), 1);
 	CHECK_INT(store.call_count, 0);
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
 	store.call_count = 0;
-	CHECK_OK(tkb_launchers_open(bundle, "out", NULL, &given, &err), &err);
+	OK(tkb_launchers_open(bundle, "out", NULL, &given, ERR));
 	CHECK_INT(tkb_launchers_count(given), 1);
 	CHECK_INT(store.call_count, 1);
 }
 
 TEST(access, to_all_reads_each_frame_once_and_tells_each_file_once)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 	struct reader reader = { .times = NULL };
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
-	struct tkb_error err = { 0 };
 	struct store store;
-	size_t count;
 
 	init_store(&store, three_frames());
-	CHECK_OK(open_store(&store, &bundle, &err), &err);
-	count = tkb_bundle_entry_count(bundle);
+	OK(open_store(&store, &bundle, ERR));
+	size_t count = tkb_bundle_entry_count(bundle);
 	reader.bundle = bundle;
 	reader.times = test_alloc(count * sizeof(*reader.times));
 	store.call_count = 0;
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
+	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
 
 	CHECK(store.call_count <= 3);
 	CHECK_INT(reader.wrong, 0);
@@ -405,43 +384,37 @@ static int compare_with_cache(void *self, size_t index, size_t file,
 
 TEST(access, to_all_gives_the_bytes_of_the_cache)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = open_bytes(collected(h100(), NULL));
+	BUNDLE(bundle) = open_bytes(collected(h100(), NULL));
 	const struct tkb_file_visitor visitor = { compare_with_cache, bundle };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
+	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
 }
 
 TEST(access, to_all_of_an_empty_bundle_tells_nothing)
 {
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = open_bytes(recorded(recorder, "none"));
+	RECORDER(recorder) = recording();
+	BUNDLE(bundle) = open_bytes(recorded(recorder, "none"));
 	struct reader reader = { .bundle = bundle };
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
+	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
 	CHECK_INT(reader.file_count, 0);
 }
 
 TEST(access, ends_with_what_the_visitor_returned)
 {
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = open_bytes(collected(h100(), NULL));
+	BUNDLE(bundle) = open_bytes(collected(h100(), NULL));
 
 	for (size_t i = 1; i < 8; i += 3) {
 		struct reader reader = { .bundle = bundle, .fails_at = i };
 		const struct tkb_file_visitor visitor = visitor_of(&reader);
-		struct tkb_error err = { 0 };
 
-		CHECK_FAILS(tkb_bundle_read_entry(bundle, 2, &visitor, &err),
-		            TKB_ERR_TOO_LARGE, &err, "no room for");
+		FAILS(tkb_bundle_read_entry(bundle, 2, &visitor, ERR),
+		      TKB_ERR_TOO_LARGE, "no room for");
 		CHECK_INT(reader.file_count, i);
 		reader.fails_at += i + 10;
-		CHECK_FAILS(tkb_bundle_read_all(bundle, &visitor, NULL, &err),
-		            TKB_ERR_TOO_LARGE, &err, "no room for");
+		FAILS(tkb_bundle_read_all(bundle, &visitor, NULL, ERR),
+		      TKB_ERR_TOO_LARGE, "no room for");
 		CHECK_INT(reader.file_count, reader.fails_at);
 	}
 }
@@ -453,12 +426,11 @@ TEST(access, ends_with_what_the_visitor_returned)
 /* Open the store and read the entries from both frames. */
 static int use_store(struct store *store, struct tkb_error *err)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 	struct reader reader = { .wrong = 0 };
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
-	int rc;
 
-	rc = open_store(store, &bundle, err);
+	int rc = open_store(store, &bundle, err);
 	if (rc != 0) {
 		CHECK(bundle == NULL);
 		return rc;
@@ -476,11 +448,10 @@ TEST(access, fails_as_the_source_does)
 	const struct tkb_bytes bytes = three_frames();
 	struct tkb_error err = { 0 };
 	struct store store;
-	size_t calls;
 
 	init_store(&store, bytes);
 	CHECK_OK(use_store(&store, &err), &err);
-	calls = store.call_count;
+	size_t calls = store.call_count;
 	CHECK(calls >= 5);
 	for (size_t i = 1; i <= calls; i++) {
 		init_store(&store, bytes);
@@ -496,21 +467,20 @@ TEST(access, fails_as_the_source_does)
 
 TEST(access, works_again_when_the_source_does)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 	struct reader reader = { .wrong = 0 };
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
-	struct tkb_error err = { 0 };
 	struct store store;
 
 	init_store(&store, three_frames());
-	CHECK_OK(open_store(&store, &bundle, &err), &err);
+	OK(open_store(&store, &bundle, ERR));
 	reader.bundle = bundle;
 	store.fails_at = store.call_count + 1;
 	store.status = TKB_ERR_IO;
-	CHECK_FAILS(tkb_bundle_read_entry(bundle, 0, &visitor, &err),
-	            TKB_ERR_IO, &err, "on fire");
+	FAILS(tkb_bundle_read_entry(bundle, 0, &visitor, ERR), TKB_ERR_IO,
+	      "on fire");
 	CHECK_INT(reader.file_count, 0);
-	CHECK_OK(tkb_bundle_read_entry(bundle, 0, &visitor, &err), &err);
+	OK(tkb_bundle_read_entry(bundle, 0, &visitor, ERR));
 	CHECK(reader.file_count > 0);
 	CHECK_INT(reader.wrong, 0);
 }
@@ -518,41 +488,36 @@ TEST(access, works_again_when_the_source_does)
 TEST(access, is_refused_to_a_source_that_gives_more_than_was_asked_for)
 {
 	const struct tkb_bytes bytes = three_frames();
-	struct tkb_error err = { 0 };
 	struct store store;
-	size_t calls;
 
 	init_store(&store, bytes);
-	CHECK_OK(use_store(&store, &err), &err);
-	calls = store.call_count;
+	OK(use_store(&store, ERR));
+	size_t calls = store.call_count;
 	for (size_t i = 1; i <= calls; i++) {
 		init_store(&store, bytes);
 		store.is_rich_at = i;
-		CHECK_FAILS(use_store(&store, &err), TKB_ERR_INVALID, &err,
-		            "gave more than was asked for");
+		FAILS(use_store(&store, ERR), TKB_ERR_INVALID,
+		      "gave more than was asked for");
 	}
 }
 
 TEST(access, to_what_a_source_cuts_short_is_as_to_a_file_that_is)
 {
 	const struct tkb_bytes bytes = three_frames();
-	struct tkb_error err = { 0 };
 	struct store store;
-	size_t calls;
 	size_t failed = 0;
 
 	init_store(&store, bytes);
-	CHECK_OK(use_store(&store, &err), &err);
-	calls = store.call_count;
+	OK(use_store(&store, ERR));
+	size_t calls = store.call_count;
 	for (size_t i = 1; i <= calls; i++) {
-		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-		int rc;
+		BUNDLE(bundle) = NULL;
 
 		init_store(&store, bytes);
 		store.is_short_at = i;
-		rc = open_store(&store, &bundle, &err);
+		int rc = open_store(&store, &bundle, ERR);
 		if (rc == 0)
-			rc = tkb_bundle_verify(bundle, NULL, NULL, &err);
+			rc = tkb_bundle_verify(bundle, NULL, NULL, ERR);
 		failed += rc == TKB_ERR_CORRUPT;
 		CHECK(rc == 0 || rc == TKB_ERR_CORRUPT);
 	}
@@ -567,28 +532,25 @@ TEST(access, to_memory_that_is_no_whole_bundle_is_refused)
 		1, 3, 4, 100, 1000, bytes.size / 2, bytes.size - 1
 	};
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_bundle_open_memory((struct tkb_bytes){ NULL, 0 },
-	                                   "nothing", &bundle, &err),
-	            TKB_ERR_CORRUPT, &err, "'nothing': it is empty");
-	CHECK_FAILS(tkb_bundle_open_memory(tkb_text("no bundle at all"), "text",
-	                                   &bundle, &err),
-	            TKB_ERR_CORRUPT, &err, "'text': it is not a bundle");
+	FAILS(tkb_bundle_open_memory((struct tkb_bytes){ NULL, 0 }, "nothing",
+	                             &bundle, ERR),
+	      TKB_ERR_CORRUPT, "'nothing': it is empty");
+	FAILS(tkb_bundle_open_memory(tkb_text("no bundle at all"), "text",
+	                             &bundle, ERR),
+	      TKB_ERR_CORRUPT, "'text': it is not a bundle");
 	CHECK(bundle == NULL);
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
-		TKB_AUTO(close_bundle_at) struct tkb_bundle *cut = NULL;
-		int rc;
+	EACH(i, sizes) {
+		BUNDLE(cut) = NULL;
 
 		/* A copy, so that a read behind it is seen. */
 		char *copy = malloc(sizes[i]);
 
 		memcpy(copy, bytes.data, sizes[i]);
-		rc = tkb_bundle_open_memory(
-			(struct tkb_bytes){ copy, sizes[i] }, "cut", &cut,
-			&err);
+		int rc = tkb_bundle_open_memory(
+			(struct tkb_bytes){ copy, sizes[i] }, "cut", &cut, ERR);
 		if (rc == 0)
-			rc = tkb_bundle_verify(cut, NULL, NULL, &err);
+			rc = tkb_bundle_verify(cut, NULL, NULL, ERR);
 		CHECK_INT(rc, TKB_ERR_CORRUPT);
 		tkb_bundle_close(tkb_take(cut));
 		free(copy);
@@ -632,28 +594,27 @@ static void read_by_eight_threads(const struct tkb_bundle *bundle)
 {
 	struct worker workers[8];
 
-	for (size_t i = 0; i < TKB_COUNT_OF(workers); i++) {
+	EACH(i, workers) {
 		workers[i] = (struct worker){ .bundle = bundle, .number = i };
 		CHECK_INT(pthread_create(&workers[i].thread, NULL,
 		                         read_everything, &workers[i]),
 		          0);
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(workers); i++)
+	EACH(i, workers)
 		CHECK_INT(pthread_join(workers[i].thread, NULL), 0);
-	for (size_t i = 0; i < TKB_COUNT_OF(workers); i++)
+	EACH(i, workers)
 		CHECK_INT(workers[i].failure, 0);
 }
 
 TEST(access, from_eight_threads_at_once_gives_each_the_right_bytes)
 {
 	const struct tkb_bytes bytes = three_frames();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *memory = open_bytes(bytes);
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *callback = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(memory) = open_bytes(bytes);
+	BUNDLE(callback) = NULL;
 	struct store store;
 
 	init_store(&store, bytes);
-	CHECK_OK(open_store(&store, &callback, &err), &err);
+	OK(open_store(&store, &callback, ERR));
 	read_by_eight_threads(memory);
 	read_by_eight_threads(callback);
 }

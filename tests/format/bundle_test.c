@@ -43,27 +43,10 @@ enum {
 
 #define GIB ((uint64_t)1024 * 1024 * 1024)
 
-static const struct tkb_verify_options one_thread = {
-	.struct_size = sizeof(one_thread), .threads = 1
-};
-static const struct tkb_emit_options emit_alone = { .struct_size =
-	                                                    sizeof(emit_alone),
+static const struct tkb_verify_options one_thread = { SIZED(one_thread),
+	                                              .threads = 1 };
+static const struct tkb_emit_options emit_alone = { SIZED(emit_alone),
 	                                            .threads = 1 };
-
-static void close_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
-/* A bundle that must open; the caller closes it. */
-static struct tkb_bundle *open_bundle(const char *path)
-{
-	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
-	return bundle;
-}
 
 static int write_to_buf(void *self, struct tkb_bytes bytes,
                         struct tkb_error *err)
@@ -96,12 +79,11 @@ static void check_same_files(const char *folder, const char *wanted)
  */
 static size_t check_only_whole(const char *root, const char *good)
 {
-	const char **names;
 	size_t count = 0;
 
 	if (!exists(root))
 		return 0;
-	names = list(root);
+	const char **names = list(root);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		if (strcmp(names[i], ".tkbundle") == 0)
 			continue;
@@ -122,11 +104,9 @@ static void remove_entries(const char *root)
 	const char **keys = list(root);
 
 	for (size_t i = 0; keys[i] != NULL; i++) {
-		const char **names;
-
 		if (strcmp(keys[i], ".tkbundle") == 0)
 			continue;
-		names = list(text("%s/%s", root, keys[i]));
+		const char **names = list(text("%s/%s", root, keys[i]));
 		for (size_t j = 0; names[j] != NULL; j++)
 			CHECK_INT(unlink(text("%s/%s/%s", root, keys[i],
 			                      names[j])),
@@ -138,10 +118,9 @@ static void remove_entries(const char *root)
 /* Emit the sound bundle `path` to `out`, and move what appears to `good`. */
 static void emit_good(const char *path)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = open_bundle(path);
-	struct tkb_error err = { 0 };
+	struct tkb_bundle *bundle = test_bundle(path);
 
-	CHECK_OK(tkb_emit(bundle, "out", &emit_alone, NULL, &err), &err);
+	OK(tkb_emit(bundle, "out", &emit_alone, NULL, ERR));
 	CHECK_INT(rename("out", "good"), 0);
 }
 
@@ -151,24 +130,21 @@ static void emit_good(const char *path)
  */
 static void check_refused(const char *path, const char *part)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	size_t names;
-	int rc;
+	BUNDLE(bundle) = NULL;
 
-	rc = tkb_bundle_open(path, &bundle, &err);
+	int rc = tkb_bundle_open(path, &bundle, ERR);
 	if (rc != 0) {
-		CHECK_FAILS(rc, TKB_ERR_CORRUPT, &err, part);
+		CHECK_FAILS(rc, TKB_ERR_CORRUPT, ERR, part);
 		CHECK(bundle == NULL);
 		return;
 	}
-	CHECK_FAILS(tkb_bundle_verify(bundle, &one_thread, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, part);
+	FAILS(tkb_bundle_verify(bundle, &one_thread, NULL, ERR),
+	      TKB_ERR_CORRUPT, part);
 
 	CHECK(exists("victim") || mkdir("victim", 0777) == 0);
-	names = count_names(".");
-	CHECK_FAILS(tkb_emit(bundle, "victim/root", &emit_alone, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, part);
+	size_t names = count_names(".");
+	FAILS(tkb_emit(bundle, "victim/root", &emit_alone, NULL, ERR),
+	      TKB_ERR_CORRUPT, part);
 	CHECK_INT(count_names("."), names);
 	CHECK_INT(count_names("victim"), 1);
 	CHECK_INT(check_only_whole("victim/root", "."), 0);
@@ -182,17 +158,14 @@ static void check_forge_refused(const struct forge *forge, const char *part)
 
 TEST(bundle, tells_its_entries)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_entry *entry;
-
 	forge_pair("pair.tkb");
-	bundle = open_bundle("pair.tkb");
+	struct tkb_bundle *bundle = test_bundle("pair.tkb");
 
 	CHECK_STR(tkb_bundle_profile(bundle), "lean");
 	CHECK_INT(tkb_bundle_frame_count(bundle), 1);
 	CHECK_INT(tkb_bundle_entry_count(bundle), 2);
 	CHECK_INT(tkb_bundle_entry(bundle, 0)->kind, TKB_KIND_AUTOTUNE);
-	entry = tkb_bundle_entry(bundle, 1);
+	const struct tkb_entry *entry = tkb_bundle_entry(bundle, 1);
 	CHECK_STR(entry->key, FORGE_KERNEL);
 	CHECK_STR(entry->name, "add_kernel");
 	CHECK_INT(entry->kind, TKB_KIND_KERNEL);
@@ -214,11 +187,10 @@ TEST(bundle, tells_its_entries)
 
 TEST(bundle, id_is_the_digest_of_its_manifest)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	forge_single("a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
 	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
 	CHECK_STR(hex, forge_digest(forge_open("a.tkb")->manifest));
@@ -226,33 +198,29 @@ TEST(bundle, id_is_the_digest_of_its_manifest)
 
 TEST(bundle, gives_each_file_as_it_is_packed)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	const struct tkb_entry *entry;
-	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", NULL, false, "a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
 	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
 		entry = tkb_bundle_entry(bundle, i);
 		for (size_t j = 0; j < entry->file_count; j++) {
-			TKB_AUTO(tkb_buf_release)
-			struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
-			const struct tkb_sink sink = { write_to_buf, &got };
+			struct tkb_buf *got = test_buf(TKB_MIB);
+			const struct tkb_sink sink = { write_to_buf, got };
 			const struct tkb_bytes file = read_file(
 				text("forged/.triton/cache/%s/%s", entry->key,
 			             entry->files[j].name));
 
-			CHECK_OK(tkb_bundle_read(bundle, i, j, &sink, &err),
-			         &err);
-			CHECK_INT(got.size, entry->files[j].size);
+			OK(tkb_bundle_read(bundle, i, j, &sink, ERR));
+			CHECK_INT(got->size, entry->files[j].size);
 			if (entry->files[j].sentinels == 0)
-				CHECK(tkb_bytes_equal(tkb_buf_bytes(&got),
+				CHECK(tkb_bytes_equal(tkb_buf_bytes(got),
 				                      file));
 			else
-				CHECK(memmem(got.data, got.size, "\"[REPLACE]/",
-				             11) != NULL);
+				CHECK(memmem(got->data, got->size,
+				             "\"[REPLACE]/", 11) != NULL);
 		}
 	}
 }
@@ -268,40 +236,35 @@ static int refuse_bytes(void *self, struct tkb_bytes bytes,
 
 TEST(bundle, read_returns_what_the_sink_returned)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	const struct tkb_sink sink = { refuse_bytes, NULL };
-	struct tkb_error err = { 0 };
 
 	forge_single("a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-	CHECK_INT(tkb_bundle_read(bundle, 0, 0, &sink, &err), TKB_ERR_IO);
+	CHECK_INT(tkb_bundle_read(bundle, 0, 0, &sink, ERR), TKB_ERR_IO);
 }
 
 TEST(bundle, finds_an_entry_by_a_unique_prefix)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct forge *forge;
-	struct tkb_error err = { 0 };
 	size_t index = 9;
 
 	forge_pair("pair.tkb");
-	forge = forge_open("pair.tkb");
+	struct forge *forge = forge_open("pair.tkb");
 	forge_edit(forge, "OHLEC", "5DJEC");
 	forge_write(forge, "alike.tkb");
-	bundle = open_bundle("alike.tkb");
+	struct tkb_bundle *bundle = test_bundle("alike.tkb");
 
-	CHECK_OK(tkb_bundle_find(bundle, FORGE_KERNEL, &index, &err), &err);
+	OK(tkb_bundle_find(bundle, FORGE_KERNEL, &index, ERR));
 	CHECK_INT(index, 1);
-	CHECK_OK(tkb_bundle_find(bundle, "5DJE", &index, &err), &err);
+	OK(tkb_bundle_find(bundle, "5DJE", &index, ERR));
 	CHECK_INT(index, 0);
 	index = 9;
-	CHECK_FAILS(tkb_bundle_find(bundle, "5DJ", &index, &err),
-	            TKB_ERR_INVALID, &err, "several keys begin with '5DJ'");
-	CHECK_FAILS(tkb_bundle_find(bundle, "", &index, &err), TKB_ERR_INVALID,
-	            &err, "the key is empty");
-	CHECK_INT(tkb_bundle_find(bundle, "OHL", &index, &err), TKB_MISS);
-	CHECK_INT(tkb_bundle_find(bundle, FORGE_KERNEL "A", &index, &err),
+	FAILS(tkb_bundle_find(bundle, "5DJ", &index, ERR), TKB_ERR_INVALID,
+	      "several keys begin with '5DJ'");
+	FAILS(tkb_bundle_find(bundle, "", &index, ERR), TKB_ERR_INVALID,
+	      "the key is empty");
+	CHECK_INT(tkb_bundle_find(bundle, "OHL", &index, ERR), TKB_MISS);
+	CHECK_INT(tkb_bundle_find(bundle, FORGE_KERNEL "A", &index, ERR),
 	          TKB_MISS);
 	CHECK_INT(index, 9);
 }
@@ -316,19 +279,16 @@ TEST(bundle, of_every_fixture_is_intact)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures) * 2; i++) {
-		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-		struct tkb_verify_report report = { .struct_size =
-			                                    sizeof(report) };
-		struct tkb_error err = { 0 };
+		struct tkb_verify_report report = { SIZED(report) };
 		const char *name = fixtures[i / 2];
 
 		if (i % 2 == 0)
 			unpack(name, name);
 		forge_collect(text("%s/.triton/cache", name), NULL, i % 2 == 1,
 		              "a.tkb");
-		bundle = open_bundle("a.tkb");
+		struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-		CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+		OK(tkb_bundle_verify(bundle, NULL, &report, ERR));
 		CHECK_INT(report.failed_count, 0);
 		CHECK_INT(report.verified_count,
 		          tkb_bundle_entry_count(bundle));
@@ -338,15 +298,13 @@ TEST(bundle, of_every_fixture_is_intact)
 
 TEST(bundle, of_inductor_is_intact_and_has_two_frames)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
 	unpack("inductor-2.11-llama4-h100", "ind");
 	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, &report, ERR));
 	CHECK_INT(report.verified_count, 26);
 	CHECK_INT(tkb_bundle_frame_count(bundle), 2);
 }
@@ -362,8 +320,7 @@ static void *read_all(void *argument)
 	struct reading *reading = argument;
 
 	for (size_t i = 0; i < tkb_bundle_entry_count(reading->bundle); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
+		BUF(got, TKB_MIB);
 		const struct tkb_sink sink = { write_to_buf, &got };
 
 		if (tkb_bundle_read(reading->bundle, i, 0, &sink, NULL) != 0)
@@ -376,20 +333,19 @@ static void *read_all(void *argument)
 
 TEST(bundle, can_be_read_from_several_threads)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct reading readings[4] = { 0 };
 	pthread_t threads[TKB_COUNT_OF(readings)];
 
 	forge_pair("pair.tkb");
-	bundle = open_bundle("pair.tkb");
+	struct tkb_bundle *bundle = test_bundle("pair.tkb");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(readings); i++) {
+	EACH(i, readings) {
 		readings[i].bundle = bundle;
 		CHECK_INT(pthread_create(&threads[i], NULL, read_all,
 		                         &readings[i]),
 		          0);
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(readings); i++) {
+	EACH(i, readings) {
 		(void)pthread_join(threads[i], NULL);
 		CHECK(readings[i].is_good);
 	}
@@ -397,22 +353,19 @@ TEST(bundle, can_be_read_from_several_threads)
 
 TEST(bundle, can_come_out_of_a_pipe)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
-	struct tkb_bytes bytes;
+	BUNDLE(bundle) = NULL;
+	struct tkb_verify_report report = { SIZED(report) };
 	int ends[2];
 
 	forge_single("a.tkb");
-	bytes = read_file("a.tkb");
+	struct tkb_bytes bytes = read_file("a.tkb");
 	CHECK_INT(pipe(ends), 0);
 	CHECK_INT(write(ends[1], bytes.data, bytes.size), bytes.size);
 	(void)close(ends[1]);
 
-	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, &err),
-	         &err);
+	OK(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, ERR));
 	(void)close(ends[0]);
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, &report, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, &report, ERR));
 	CHECK_INT(report.verified_count, 1);
 }
 
@@ -437,34 +390,30 @@ static bool write_for_ever(int fd, struct tkb_bytes bytes)
 
 TEST(bundle, in_a_pipe_is_read_no_further_than_its_end)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(bundle) = NULL;
 	int status = 0;
 	int ends[2];
-	pid_t child;
 
 	forge_single("a.tkb");
 	CHECK_INT(pipe(ends), 0);
-	child = fork();
+	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
 		(void)close(ends[0]);
 		_exit(!write_for_ever(ends[1], read_file("a.tkb")));
 	}
 	(void)close(ends[1]);
-	CHECK_OK(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, &err),
-	         &err);
+	OK(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, ERR));
 	(void)close(ends[0]);
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "bytes behind its end");
+	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
+	      "bytes behind its end");
 	CHECK_INT(waitpid(child, &status, 0), child);
 	CHECK_INT(status, 0);
 }
 
 TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
+	BUNDLE(bundle) = NULL;
 	int ends[2];
 
 	forge_single("a.tkb");
@@ -472,21 +421,18 @@ TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)
 	CHECK_INT(write(ends[1], read_file("a.tkb").data, 100), 100);
 	(void)close(ends[1]);
 
-	CHECK_FAILS(
-		tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, &err),
-		TKB_ERR_CORRUPT, &err, "'the pipe'");
+	FAILS(tkb_bundle_open_fd(ends[0], "the pipe", NULL, &bundle, ERR),
+	      TKB_ERR_CORRUPT, "'the pipe'");
 	(void)close(ends[0]);
 }
 
 TEST(bundle, program_emits_what_comes_on_standard_input)
 {
-	struct outcome outcome;
-
 	forge_single("a.tkb");
 	emit_good("a.tkb");
 
-	outcome = run("sh", "-c", "cat a.tkb | \"$0\" emit - out", program(),
-	              NULL);
+	struct outcome outcome = run(
+		"sh", "-c", "cat a.tkb | \"$0\" emit - out", program(), NULL);
 	CHECK_STR(outcome.err, "");
 	CHECK_INT(outcome.status, 0);
 	CHECK_INT(check_only_whole("out", "good"), 1);
@@ -495,10 +441,9 @@ TEST(bundle, program_emits_what_comes_on_standard_input)
 TEST(bundle, that_is_not_there_is_a_miss)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_bundle_open("none.tkb", &bundle, &err), TKB_MISS);
-	CHECK_INT(tkb_bundle_open("none/none.tkb", &bundle, &err), TKB_MISS);
+	CHECK_INT(tkb_bundle_open("none.tkb", &bundle, ERR), TKB_MISS);
+	CHECK_INT(tkb_bundle_open("none/none.tkb", &bundle, ERR), TKB_MISS);
 	CHECK(bundle == NULL);
 	CHECK_INT(run(program(), "verify", "none.tkb", NULL).status, 3);
 }
@@ -506,10 +451,9 @@ TEST(bundle, that_is_not_there_is_a_miss)
 TEST(bundle, that_is_a_folder_is_invalid)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_bundle_open(".", &bundle, &err), TKB_ERR_INVALID, &err,
-	            "is a folder");
+	FAILS(tkb_bundle_open(".", &bundle, ERR), TKB_ERR_INVALID,
+	      "is a folder");
 }
 
 TEST(bundle, that_is_something_else_is_refused)
@@ -528,14 +472,13 @@ TEST(bundle, that_is_something_else_is_refused)
 	write_file("elf", read_file("forged/.triton/cache/" FORGE_KERNEL
 	                            "/add_kernel.cubin"));
 
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
+	EACH(i, paths) {
 		struct tkb_bundle *bundle = NULL;
-		struct tkb_error err = { 0 };
-		struct outcome outcome;
 
-		CHECK_FAILS(tkb_bundle_open(paths[i], &bundle, &err),
-		            TKB_ERR_CORRUPT, &err, text("'%s'", paths[i]));
-		outcome = run(program(), "emit", paths[i], "out", NULL);
+		FAILS(tkb_bundle_open(paths[i], &bundle, ERR), TKB_ERR_CORRUPT,
+		      text("'%s'", paths[i]));
+		struct outcome outcome =
+			run(program(), "emit", paths[i], "out", NULL);
 		CHECK_INT(outcome.status, 5);
 		CHECK_CONTAINS(outcome.err, paths[i]);
 		CHECK(!exists("out"));
@@ -548,13 +491,11 @@ TEST(bundle, that_is_something_else_is_refused)
  */
 static bool is_found_out(int fd, size_t *visible_out)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 	struct tkb_error err = { 0 };
-	bool found;
-	int rc;
 
 	*visible_out = 0;
-	rc = tkb_bundle_open_fd(fd, "damaged", NULL, &bundle, &err);
+	int rc = tkb_bundle_open_fd(fd, "damaged", NULL, &bundle, &err);
 	if (rc != 0) {
 		CHECK_INT(rc, TKB_ERR_CORRUPT);
 		CHECK_CONTAINS(err.message, "'damaged'");
@@ -562,7 +503,7 @@ static bool is_found_out(int fd, size_t *visible_out)
 	}
 	rc = tkb_bundle_verify(bundle, &one_thread, NULL, &err);
 	CHECK(rc == 0 || rc == TKB_ERR_CORRUPT);
-	found = rc == TKB_ERR_CORRUPT;
+	bool found = rc == TKB_ERR_CORRUPT;
 
 	rc = tkb_emit(bundle, "out", &emit_alone, NULL, &err);
 	CHECK(rc == 0 || rc == TKB_ERR_CORRUPT);
@@ -574,7 +515,7 @@ static bool is_found_out(int fd, size_t *visible_out)
 
 static bool verify_finds(int fd)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 
 	if (tkb_bundle_open_fd(fd, "damaged", NULL, &bundle, NULL) != 0)
 		return true;
@@ -609,15 +550,13 @@ static struct span span_of(const char *path)
  */
 TEST(bundle, cut_at_any_length_is_found_out)
 {
-	struct span span;
 	size_t visible = 0;
 	size_t with_entry = 0;
-	int fd;
 
 	forge_single("a.tkb");
 	emit_good("a.tkb");
-	span = span_of("a.tkb");
-	fd = open("a.tkb", O_RDWR | O_CLOEXEC);
+	struct span span = span_of("a.tkb");
+	int fd = open("a.tkb", O_RDWR | O_CLOEXEC);
 
 	for (off_t size = span.size - 1; size >= 0; size--) {
 		const bool is_data = size >= span.begin && size < span.end;
@@ -642,10 +581,8 @@ TEST(bundle, cut_at_any_length_is_found_out)
 /* Two entries in two frames, the autotune file first. */
 static struct forge *split_pair(void)
 {
-	struct forge *forge;
-
 	forge_pair("pair.tkb");
-	forge = forge_open("pair.tkb");
+	struct forge *forge = forge_open("pair.tkb");
 	forge_split(forge, FORGE_KERNEL);
 	forge->frames[0].entries = "0";
 	forge->frames[1].entries = "1";
@@ -656,13 +593,11 @@ TEST(bundle, of_two_frames_cut_at_a_length_shows_whole_frames)
 {
 	size_t with[3] = { 0 };
 	size_t visible = 0;
-	struct span span;
-	int fd;
 
 	forge_write(split_pair(), "two.tkb");
 	emit_good("two.tkb");
-	span = span_of("two.tkb");
-	fd = open("two.tkb", O_RDWR | O_CLOEXEC);
+	struct span span = span_of("two.tkb");
+	int fd = open("two.tkb", O_RDWR | O_CLOEXEC);
 
 	for (off_t size = span.size - 1; size >= span.begin; size -= 13) {
 		CHECK_INT(ftruncate(fd, size), 0);
@@ -690,15 +625,13 @@ static void flip(int fd, off_t bit)
  */
 TEST(bundle, with_any_bit_flipped_is_found_out)
 {
-	struct span span;
 	size_t visible = 0;
 	size_t unfound = 0;
-	int fd;
 
 	forge_single("a.tkb");
 	emit_good("a.tkb");
-	span = span_of("a.tkb");
-	fd = open("a.tkb", O_RDWR | O_CLOEXEC);
+	struct span span = span_of("a.tkb");
+	int fd = open("a.tkb", O_RDWR | O_CLOEXEC);
 
 	for (off_t bit = 0; bit < span.size * 8; bit++) {
 		const off_t at = bit / 8;
@@ -731,15 +664,14 @@ static void check_edits(const struct edit *edits, size_t count, int wanted)
 {
 	forge_single("a.tkb");
 	for (size_t i = 0; i < count; i++) {
-		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+		BUNDLE(bundle) = NULL;
 		struct forge *forge = forge_open("a.tkb");
-		struct tkb_error err = { 0 };
 
 		forge_edit(forge, edits[i].from, edits[i].to);
 		forge_write(forge, "hostile.tkb");
-		CHECK_FAILS(tkb_bundle_open("hostile.tkb", &bundle, &err),
-		            wanted, &err, edits[i].part);
-		CHECK_CONTAINS(err.message, "'hostile.tkb'");
+		FAILS(tkb_bundle_open("hostile.tkb", &bundle, ERR), wanted,
+		      edits[i].part);
+		CHECK_CONTAINS(ERR->message, "'hostile.tkb'");
 		CHECK(bundle == NULL);
 	}
 }
@@ -844,28 +776,25 @@ TEST(bundle, with_a_manifest_that_breaks_a_rule_is_refused)
 
 TEST(bundle, with_a_file_name_of_256_bytes_is_refused)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct forge *forge;
+	BUNDLE(bundle) = NULL;
 	char name[257] = "";
 
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	memset(name, 'a', 256);
 	forge_edit(forge, "[\"add_kernel.cubin", text("[\"%s", name));
 	forge_write(forge, "hostile.tkb");
 
-	CHECK_FAILS(tkb_bundle_open("hostile.tkb", &bundle, &err),
-	            TKB_ERR_CORRUPT, &err, "name is not allowed");
+	FAILS(tkb_bundle_open("hostile.tkb", &bundle, ERR), TKB_ERR_CORRUPT,
+	      "name is not allowed");
 }
 
 TEST(bundle, with_a_manifest_nested_too_deep_is_refused)
 {
-	struct forge *forge;
 	char deep[10001] = "";
 
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	memset(deep, '[', sizeof(deep) - 1);
 	forge_edit(forge, "\"version\":1}",
 	           text("\"version\":1,\"zzz\":%s}", deep));
@@ -875,12 +804,9 @@ TEST(bundle, with_a_manifest_nested_too_deep_is_refused)
 
 TEST(bundle, with_an_entry_twice_is_refused)
 {
-	struct forge *forge;
-	const char *entry;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
-	entry = strstr(forge->manifest.data, "{\"devices\"");
+	struct forge *forge = forge_open("a.tkb");
+	const char *entry = strstr(forge->manifest.data, "{\"devices\"");
 	entry = text("%.*s,", (int)(strstr(entry, "],\"format\"") - entry),
 	             entry);
 	forge_edit(forge, "{\"devices\"", text("%s{\"devices\"", entry));
@@ -891,10 +817,8 @@ TEST(bundle, with_an_entry_twice_is_refused)
 
 TEST(bundle, with_one_key_twice_for_one_device_is_refused)
 {
-	struct forge *forge;
-
 	forge_pair("pair.tkb");
-	forge = forge_open("pair.tkb");
+	struct forge *forge = forge_open("pair.tkb");
 	forge_edit(forge, FORGE_AUTOTUNE, FORGE_KERNEL);
 
 	check_forge_refused(forge, "twice for one device");
@@ -902,10 +826,8 @@ TEST(bundle, with_one_key_twice_for_one_device_is_refused)
 
 TEST(bundle, with_entries_in_another_order_is_refused)
 {
-	struct forge *forge;
-
 	forge_pair("pair.tkb");
-	forge = forge_open("pair.tkb");
+	struct forge *forge = forge_open("pair.tkb");
 	forge_edit(forge, "{\"entries\":[{\"devices\":[0]",
 	           "{\"entries\":[{\"devices\":[1]");
 	forge_edit(forge, "\"kind\":\"autotune\"", "\"kind\":\"module\"");
@@ -930,20 +852,17 @@ TEST(bundle, of_a_newer_format_is_refused_by_what_is_new)
 
 TEST(bundle, of_a_newer_format_may_have_entries_that_look_wrong)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct outcome outcome;
-	struct forge *forge;
+	BUNDLE(bundle) = NULL;
 
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge_edit(forge, "\"kind\":\"kernel\"", "\"kind\":\"tree\"");
 	forge_edit(forge, "\"requires\":[]", "\"requires\":[\"teleport\"]");
 	forge_write(forge, "new.tkb");
 
-	CHECK_FAILS(tkb_bundle_open("new.tkb", &bundle, &err),
-	            TKB_ERR_UNSUPPORTED, &err, "'teleport'");
-	outcome = run(program(), "emit", "new.tkb", "out", NULL);
+	FAILS(tkb_bundle_open("new.tkb", &bundle, ERR), TKB_ERR_UNSUPPORTED,
+	      "'teleport'");
+	struct outcome outcome = run(program(), "emit", "new.tkb", "out", NULL);
 	CHECK_INT(outcome.status, 1);
 	CHECK_CONTAINS(outcome.err, "new.tkb");
 	CHECK_CONTAINS(outcome.err, "'teleport'");
@@ -952,54 +871,44 @@ TEST(bundle, of_a_newer_format_may_have_entries_that_look_wrong)
 
 TEST(bundle, with_frames_of_another_kind_is_refused_by_it)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct forge *forge;
+	BUNDLE(bundle) = NULL;
 
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->first_line = "frames 2 lz4";
 	forge_write(forge, "new.tkb");
 
-	CHECK_FAILS(tkb_bundle_open("new.tkb", &bundle, &err),
-	            TKB_ERR_UNSUPPORTED, &err, "'frames 2 lz4'");
+	FAILS(tkb_bundle_open("new.tkb", &bundle, ERR), TKB_ERR_UNSUPPORTED,
+	      "'frames 2 lz4'");
 }
 
 TEST(bundle, with_unknown_members_is_intact)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct forge *forge;
-
 	forge_single("a.tkb");
 	emit_good("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge_edit(forge, "\"version\":1}",
 	           "\"version\":1,\"z\":{\"a\":[1,null,\"b\"]}}");
 	forge_edit(forge, "\"devices\":", "\"a\":[{}],\"devices\":");
 	forge_write(forge, "more.tkb");
-	bundle = open_bundle("more.tkb");
+	struct tkb_bundle *bundle = test_bundle("more.tkb");
 
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "out", NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
+	OK(tkb_emit(bundle, "out", NULL, NULL, ERR));
 	CHECK_INT(check_only_whole("out", "good"), 1);
 }
 
 TEST(bundle, that_a_signature_goes_with_is_intact)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->header[forge->header_count++] =
 		(struct forge_member){ .path = "tkbundle.sig",
 		                       .bytes = tkb_text("signed") };
 	forge_write(forge, "signed.tkb");
-	bundle = open_bundle("signed.tkb");
+	struct tkb_bundle *bundle = test_bundle("signed.tkb");
 
-	CHECK_OK(tkb_bundle_verify(bundle, NULL, NULL, &err), &err);
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
 static void put_zeros(struct tkb_bytes *place, size_t size)
@@ -1020,7 +929,7 @@ TEST(bundle, with_something_else_in_the_header_is_refused)
 	};
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(extras); i++) {
+	EACH(i, extras) {
 		struct forge *forge = forge_open("a.tkb");
 
 		forge->header[forge->header_count++] = extras[i];
@@ -1030,10 +939,8 @@ TEST(bundle, with_something_else_in_the_header_is_refused)
 
 TEST(bundle, with_something_behind_the_signature_is_refused)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->header[0] = (struct forge_member){ .path = "tkbundle.sig" };
 	forge->header[1] = (struct forge_member){ .path = "evil" };
 	forge->header_count = 2;
@@ -1046,7 +953,7 @@ TEST(bundle, with_anything_behind_the_last_member_of_its_header_is_refused)
 	static const size_t sizes[] = { 512, 1024, 10240 };
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
+	EACH(i, sizes) {
 		struct forge *forge = forge_open("a.tkb");
 
 		put_zeros(&forge->header_behind, sizes[i]);
@@ -1065,7 +972,7 @@ TEST(bundle, that_lies_about_sizes_is_refused)
 	};
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(edits); i++) {
+	EACH(i, edits) {
 		struct forge *forge = forge_open("a.tkb");
 
 		forge_edit(forge, edits[i].from, edits[i].to);
@@ -1083,7 +990,7 @@ TEST(bundle, that_lies_about_counts_of_sentinels_is_refused)
 	};
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(edits); i++) {
+	EACH(i, edits) {
 		struct forge *forge = forge_open("a.tkb");
 
 		forge_edit(forge, edits[i].from, edits[i].to);
@@ -1093,10 +1000,8 @@ TEST(bundle, that_lies_about_counts_of_sentinels_is_refused)
 
 TEST(bundle, that_claims_sentinels_where_there_are_none_is_refused)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge_edit(forge, "\"add_kernel.json\",1108,\"",
 	           "\"add_kernel.json\",1108,\"@");
 	forge_edit(forge, "\"@", "\"");
@@ -1107,25 +1012,22 @@ TEST(bundle, that_claims_sentinels_where_there_are_none_is_refused)
 
 TEST(bundle, that_lies_about_a_digest_is_found_by_verify_and_by_read)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(TKB_MIB);
+	BUF(got, TKB_MIB);
 	const struct tkb_sink sink = { write_to_buf, &got };
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
-	struct forge *forge;
+	struct tkb_verify_report report = { SIZED(report) };
 
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge_edit(forge, ",6936,\"70", ",6936,\"71");
 	forge_write(forge, "lie.tkb");
-	bundle = open_bundle("lie.tkb");
+	struct tkb_bundle *bundle = test_bundle("lie.tkb");
 
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, &report, &err),
-	            TKB_ERR_CORRUPT, &err, "'add_kernel.cubin'");
+	FAILS(tkb_bundle_verify(bundle, NULL, &report, ERR), TKB_ERR_CORRUPT,
+	      "'add_kernel.cubin'");
 	CHECK_INT(report.failed_count, 1);
 	CHECK_INT(report.verified_count, 0);
-	CHECK_FAILS(tkb_bundle_read(bundle, 0, 0, &sink, &err), TKB_ERR_CORRUPT,
-	            &err, "'add_kernel.cubin'");
+	FAILS(tkb_bundle_read(bundle, 0, 0, &sink, ERR), TKB_ERR_CORRUPT,
+	      "'add_kernel.cubin'");
 	CHECK_INT(got.size, 0);
 }
 
@@ -1158,7 +1060,7 @@ TEST(bundle, whose_kernel_does_not_fit_is_found_by_verify)
 		                             "target", "add_kernel.json" };
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(forge); i++)
+	EACH(i, forge)
 		forge[i] = forge_open("a.tkb");
 	put_file(forge[0], "add_kernel.cubin",
 	         tkb_bytes_slice(forge_find(forge[0], 0, ".cubin")->bytes, 0,
@@ -1169,42 +1071,33 @@ TEST(bundle, whose_kernel_does_not_fit_is_found_by_verify)
 	forge_edit(forge[2], "\"cuda\",\"90\"", "\"cuda\",\"80\"");
 	put_file(forge[3], "add_kernel.json", tkb_text("{\"hash\": "));
 
-	for (size_t i = 0; i < TKB_COUNT_OF(forge); i++) {
-		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-		struct tkb_error err = { 0 };
-
+	EACH(i, forge) {
 		forge_write(forge[i], "lie.tkb");
-		bundle = open_bundle("lie.tkb");
-		CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-		            TKB_ERR_CORRUPT, &err, parts[i]);
+		struct tkb_bundle *bundle = test_bundle("lie.tkb");
+		FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR),
+		      TKB_ERR_CORRUPT, parts[i]);
 	}
 }
 
 TEST(bundle, whose_module_is_of_another_platform_is_found_by_verify)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-	struct forge *forge;
-
 	unpack("triton-3.6.0-h100", "h100");
 	forge_collect("h100/.triton/cache", "XU5DT2AO", false, "a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge_edit(forge, "\"x86_64-", "\"riscv64-");
 	forge_write(forge, "lie.tkb");
-	bundle = open_bundle("lie.tkb");
+	struct tkb_bundle *bundle = test_bundle("lie.tkb");
 
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "riscv64-");
+	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
+	      "riscv64-");
 }
 
 TEST(bundle, whose_group_file_lists_other_files_is_refused)
 {
-	struct forge *forge;
-	struct tkb_bytes group;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
-	group = forge_find(forge, 0, "__grp__add_kernel.json")->bytes;
+	struct forge *forge = forge_open("a.tkb");
+	struct tkb_bytes group =
+		forge_find(forge, 0, "__grp__add_kernel.json")->bytes;
 	group = edited(group, "add_kernel.cubin", "bad_kernel.cubin");
 	group = edited(group, "/add_kernel.cubin", "/bad_kernel.cubin");
 	put_file(forge, "__grp__add_kernel.json", group);
@@ -1232,7 +1125,7 @@ TEST(bundle, with_a_damaged_list_of_frames_is_refused)
 	};
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(entries); i++) {
+	EACH(i, entries) {
 		struct forge *forge = forge_open("a.tkb");
 
 		forge->frames[0].entries = entries[i];
@@ -1269,7 +1162,7 @@ TEST(bundle, with_a_wrong_line_for_a_frame_is_refused)
 	};
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(lines); i++) {
+	EACH(i, lines) {
 		struct forge *forge = forge_open("a.tkb");
 		struct forge_frame *frame = &forge->frames[0];
 
@@ -1288,7 +1181,7 @@ TEST(bundle, whose_frames_do_not_share_out_the_entries_is_refused)
 		{ "1", "1" }, { "1", "0" },   { "0", "2" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(entries); i++) {
+	EACH(i, entries) {
 		struct forge *forge = i == 0 ? split_pair() : NULL;
 
 		if (i == 0)
@@ -1311,10 +1204,8 @@ TEST(bundle, with_one_entry_in_two_frames_is_refused)
 
 TEST(bundle, whose_frame_has_another_digest_is_refused)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->frames[0].packed =
 		forge_pack(forge_tar(forge->frames[0].members, 3));
 	forge->frames[0].line =
@@ -1339,24 +1230,21 @@ TEST(bundle, without_a_first_line_of_frames_is_refused)
 	static const char *const lines[] = { "", "frames", "frames 1 zstd" };
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(lines); i++) {
-		TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
+	EACH(i, lines) {
+		BUNDLE(bundle) = NULL;
 		struct forge *forge = forge_open("a.tkb");
-		struct tkb_error err = { 0 };
 
 		forge->first_line = lines[i];
 		forge_write(forge, "hostile.tkb");
-		CHECK_FAILS(tkb_bundle_open("hostile.tkb", &bundle, &err),
-		            TKB_ERR_UNSUPPORTED, &err, "frames");
+		FAILS(tkb_bundle_open("hostile.tkb", &bundle, ERR),
+		      TKB_ERR_UNSUPPORTED, "frames");
 	}
 }
 
 TEST(bundle, with_frames_for_no_entry_is_refused)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->manifest = tkb_text(
 		"{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"
 		"\"profile\":\"full\",\"requires\":[],\"trees\":[],"
@@ -1582,7 +1470,7 @@ static const struct fault member_faults[] = {
 TEST(bundle, with_any_wrong_member_is_refused)
 {
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(member_faults); i++) {
+	EACH(i, member_faults) {
 		struct forge *forge = forge_open("a.tkb");
 
 		member_faults[i].plant(&forge->frames[0]);
@@ -1596,7 +1484,7 @@ TEST(bundle, whose_manifest_and_members_agree_on_a_bad_name_is_refused)
 		                             "/tmp/evil" };
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		struct forge *forge = forge_open("a.tkb");
 
 		forge_edit(forge, "\"add_kernel.cubin\"",
@@ -1625,10 +1513,10 @@ static struct tkb_bytes pack_unsized(struct tkb_bytes bytes)
 	const size_t bound = ZSTD_compressBound(bytes.size);
 	char *packed = test_alloc(bound);
 	ZSTD_CCtx *context = ZSTD_createCCtx();
-	size_t size;
 
 	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
-	size = ZSTD_compress2(context, packed, bound, bytes.data, bytes.size);
+	size_t size =
+		ZSTD_compress2(context, packed, bound, bytes.data, bytes.size);
 	(void)ZSTD_freeCCtx(context);
 	CHECK(!ZSTD_isError(size));
 	return (struct tkb_bytes){ packed, size };
@@ -1646,13 +1534,12 @@ static void check_packed_refused(struct tkb_bytes packed, const char *part)
 TEST(bundle, whose_frame_is_not_one_zstd_frame_is_refused)
 {
 	const struct tkb_bytes skip = { skippable, 12 };
-	struct tkb_bytes tar;
-	struct tkb_bytes good;
 
 	forge_single("a.tkb");
-	tar = forge_tar(forge_open("a.tkb")->frames[0].members, 3);
+	struct tkb_bytes tar =
+		forge_tar(forge_open("a.tkb")->frames[0].members, 3);
 	CHECK_INT(tar.size, 10752);
-	good = forge_pack(tar);
+	struct tkb_bytes good = forge_pack(tar);
 
 	check_packed_refused(tar, "it is not one zstd frame");
 	check_packed_refused(skip, "it is not one zstd frame");
@@ -1673,10 +1560,8 @@ TEST(bundle, whose_frame_is_not_one_zstd_frame_is_refused)
 
 TEST(bundle, with_a_skippable_frame_before_it_is_refused)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->before = (struct tkb_bytes){ skippable, 12 };
 
 	check_forge_refused(forge, "");
@@ -1685,26 +1570,20 @@ TEST(bundle, with_a_skippable_frame_before_it_is_refused)
 /* Is the end found damaged, and the entry, which is whole, still emitted? */
 static void check_bad_end(const struct forge *forge, const char *part)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
 	forge_write(forge, "hostile.tkb");
-	bundle = open_bundle("hostile.tkb");
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, part);
-	CHECK_CONTAINS(err.message, "'hostile.tkb'");
-	CHECK_FAILS(tkb_emit(bundle, "out", NULL, NULL, &err), TKB_ERR_CORRUPT,
-	            &err, part);
+	struct tkb_bundle *bundle = test_bundle("hostile.tkb");
+	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
+	      part);
+	CHECK_CONTAINS(ERR->message, "'hostile.tkb'");
+	FAILS(tkb_emit(bundle, "out", NULL, NULL, ERR), TKB_ERR_CORRUPT, part);
 	CHECK_INT(check_only_whole("out", "good"), 1);
 }
 
 TEST(bundle, with_bytes_behind_its_end_is_untrusted)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
 	emit_good("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 
 	forge->behind = tkb_text("x");
 	check_bad_end(forge, "behind its end");
@@ -1732,15 +1611,13 @@ TEST(bundle, with_another_end_is_untrusted)
 {
 	static const char zeros[1096];
 	const char *fits = "its last frame does not fit its first";
-	struct forge *forge;
-	struct tkb_bytes end;
 	char content[1096];
 
 	forge_pair("pair.tkb");
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "a.tkb");
 	emit_good("a.tkb");
-	forge = forge_open("a.tkb");
-	end = end_of("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
+	struct tkb_bytes end = end_of("a.tkb");
 	CHECK_INT(ZSTD_decompress(content, sizeof(content), end.data, end.size),
 	          sizeof(content));
 
@@ -1760,11 +1637,9 @@ TEST(bundle, with_another_end_is_untrusted)
 
 TEST(bundle, with_another_header_is_untrusted)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
 	emit_good("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->end = end_of("a.tkb");
 	forge_edit(forge, "\"version\":1}", "\"version\":1,\"z\":0}");
 
@@ -1788,10 +1663,9 @@ static uint64_t peak_now(void)
 
 static int open_verify_emit(const char *path, struct tkb_error *err)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
-	int rc;
+	BUNDLE(bundle) = NULL;
 
-	rc = tkb_bundle_open(path, &bundle, err);
+	int rc = tkb_bundle_open(path, &bundle, err);
 	if (rc != 0)
 		return rc;
 	rc = tkb_emit(bundle, "bombed", &emit_alone, NULL, err);
@@ -1807,10 +1681,9 @@ static struct cost cost_of(const char *path)
 	struct cost cost = { 0 };
 	int ends[2];
 	int status;
-	pid_t child;
 
 	CHECK_INT(pipe(ends), 0);
-	child = fork();
+	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
 		const uint64_t before = peak_now();
@@ -1831,10 +1704,8 @@ static struct cost cost_of(const char *path)
 
 static void check_bomb(const struct forge *forge)
 {
-	struct cost cost;
-
 	forge_write(forge, "bomb.tkb");
-	cost = cost_of("bomb.tkb");
+	struct cost cost = cost_of("bomb.tkb");
 	if (cost.rc != TKB_ERR_CORRUPT && cost.rc != TKB_ERR_TOO_LARGE)
 		fail_msg("returned %d: %s", cost.rc, cost.err.message);
 	CHECK(cost.peak <= PEAK_SCALE * 128 * TKB_MIB);
@@ -1847,7 +1718,7 @@ TEST(bundle, with_a_frame_of_ten_gib_in_a_few_bytes_costs_no_memory)
 	const uint64_t claims[] = { 0, 10752, 10 * GIB };
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(claims); i++) {
+	EACH(i, claims) {
 		struct forge *forge = forge_open("a.tkb");
 
 		forge->frames[0].packed = forge_bomb(10 * GIB, claims[i]);
@@ -1863,7 +1734,7 @@ TEST(bundle, with_a_header_of_ten_gib_in_a_few_bytes_costs_little_memory)
 	const uint64_t claims[] = { 0, 1024, 10 * GIB };
 	struct cost cost;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(claims); i++) {
+	EACH(i, claims) {
 		write_file("bomb.tkb", forge_bomb(10 * GIB, claims[i]));
 		cost = cost_of("bomb.tkb");
 		CHECK(cost.rc == TKB_ERR_CORRUPT ||
@@ -1875,22 +1746,19 @@ TEST(bundle, with_a_header_of_ten_gib_in_a_few_bytes_costs_little_memory)
 
 TEST(bundle, with_an_end_of_ten_gib_in_a_few_bytes_costs_no_memory)
 {
-	struct tkb_bytes whole;
-	struct tkb_bytes rest;
 	struct tkb_bytes bomb = forge_bomb(10 * GIB, 0);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(GIB);
-	struct cost cost;
+	BUF(out, GIB);
 
 	forge_single("a.tkb");
-	whole = read_file("a.tkb");
-	rest = whole;
+	struct tkb_bytes whole = read_file("a.tkb");
+	struct tkb_bytes rest = whole;
 	(void)forge_take_frame(&rest);
 	(void)forge_take_frame(&rest);
 	tkb_buf_add(&out, tkb_bytes_slice(whole, 0, whole.size - rest.size));
 	tkb_buf_add(&out, bomb);
 	write_file("bomb.tkb", tkb_buf_bytes(&out));
 
-	cost = cost_of("bomb.tkb");
+	struct cost cost = cost_of("bomb.tkb");
 	CHECK_INT(cost.rc, TKB_ERR_CORRUPT);
 	CHECK_CONTAINS(cost.err.message, "its last frame does not fit");
 	CHECK(cost.peak <= PEAK_SCALE * 64 * TKB_MIB);
@@ -1898,10 +1766,8 @@ TEST(bundle, with_an_end_of_ten_gib_in_a_few_bytes_costs_no_memory)
 
 TEST(bundle, with_a_member_that_claims_ten_gib_costs_no_memory)
 {
-	struct forge *forge;
-
 	forge_single("a.tkb");
-	forge = forge_open("a.tkb");
+	struct forge *forge = forge_open("a.tkb");
 	forge->frames[0].members[0].claimed = 10 * GIB;
 	check_bomb(forge);
 
@@ -1923,7 +1789,7 @@ TEST(bundle, with_a_long_list_of_frames_is_refused_at_once)
 	};
 
 	forge_single("a.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		struct forge *forge = forge_open("a.tkb");
 		char *lines = test_alloc(cases[i].size);
 
@@ -1978,38 +1844,32 @@ static bool is_enough(void *self)
 
 TEST(bundle, with_a_damaged_frame_gives_what_the_others_hold)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct told told = { 0 };
-	const struct tkb_watch watch = { .struct_size = sizeof(watch),
-		                         .self = &told,
+	const struct tkb_watch watch = { SIZED(watch), .self = &told,
 		                         .on_result = note_result };
-	const struct tkb_verify_options verify = { .struct_size =
-		                                           sizeof(verify),
+	const struct tkb_verify_options verify = { SIZED(verify),
 		                                   .watch = &watch };
-	const struct tkb_emit_options emit = { .struct_size = sizeof(emit),
-		                               .watch = &watch };
-	struct tkb_verify_report verified = { .struct_size = sizeof(verified) };
-	struct tkb_emit_report emitted = { .struct_size = sizeof(emitted) };
-	struct tkb_error err = { 0 };
-	int fd;
+	const struct tkb_emit_options emit = { SIZED(emit), .watch = &watch };
+	struct tkb_verify_report verified = { SIZED(verified) };
+	struct tkb_emit_report emitted = { SIZED(emitted) };
 
 	forge_write(split_pair(), "two.tkb");
 	emit_good("two.tkb");
-	fd = open("two.tkb", O_RDWR | O_CLOEXEC);
+	int fd = open("two.tkb", O_RDWR | O_CLOEXEC);
 	flip(fd, 8 * (lseek(fd, 0, SEEK_END) - 1000));
 	(void)close(fd);
-	bundle = open_bundle("two.tkb");
+	struct tkb_bundle *bundle = test_bundle("two.tkb");
 
-	CHECK_FAILS(tkb_bundle_verify(bundle, &verify, &verified, &err),
-	            TKB_ERR_CORRUPT, &err, "'two.tkb', frame 1");
+	FAILS(tkb_bundle_verify(bundle, &verify, &verified, ERR),
+	      TKB_ERR_CORRUPT, "'two.tkb', frame 1");
 	CHECK_INT(verified.verified_count, 1);
 	CHECK_INT(verified.failed_count, 1);
 	CHECK_INT(told.counts[TKB_OUTCOME_VERIFIED], 1);
 	CHECK_INT(told.counts[TKB_OUTCOME_FAILED], 1);
 	CHECK_INT(told.reason, TKB_REASON_DAMAGED);
 
-	CHECK_FAILS(tkb_emit(bundle, "out", &emit, &emitted, &err),
-	            TKB_ERR_CORRUPT, &err, "'two.tkb', frame 1");
+	FAILS(tkb_emit(bundle, "out", &emit, &emitted, ERR), TKB_ERR_CORRUPT,
+	      "'two.tkb', frame 1");
 	CHECK_INT(emitted.emitted_count, 1);
 	CHECK_INT(emitted.damaged_count, 1);
 	CHECK_INT(told.counts[TKB_OUTCOME_EMITTED], 1);
@@ -2020,21 +1880,17 @@ TEST(bundle, with_a_damaged_frame_gives_what_the_others_hold)
 
 TEST(bundle, of_inductor_with_a_damaged_frame_gives_the_rest_and_exit_5)
 {
-	struct outcome outcome;
-	size_t appeared;
-	int fd;
-
 	unpack("inductor-2.11-llama4-h100", "ind");
 	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
 	emit_good("a.tkb");
-	fd = open("a.tkb", O_RDWR | O_CLOEXEC);
+	int fd = open("a.tkb", O_RDWR | O_CLOEXEC);
 	flip(fd, 8 * (lseek(fd, 0, SEEK_END) - 1000));
 	(void)close(fd);
 
-	outcome = run(program(), "emit", "a.tkb", "out", NULL);
+	struct outcome outcome = run(program(), "emit", "a.tkb", "out", NULL);
 	CHECK_INT(outcome.status, 5);
 	CHECK_CONTAINS(outcome.err, "'a.tkb', frame 1");
-	appeared = check_only_whole("out", "good");
+	size_t appeared = check_only_whole("out", "good");
 	CHECK(appeared > 0 && appeared < 26);
 	outcome = run(program(), "verify", "a.tkb", NULL);
 	CHECK_INT(outcome.status, 5);
@@ -2043,24 +1899,21 @@ TEST(bundle, of_inductor_with_a_damaged_frame_gives_the_rest_and_exit_5)
 
 TEST(bundle, verify_tells_each_entry_and_how_far_it_is)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct told told = { 0 };
 	const struct tkb_verify_options options = {
-		.struct_size = sizeof(options),
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &told,
-				.on_result = note_result,
-				.on_progress = note_progress },
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
+		                                    .self = &told,
+		                                    .on_result = note_result,
+		                                    .on_progress =
+		                                            note_progress },
 	};
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
 	forge_pair("pair.tkb");
-	bundle = open_bundle("pair.tkb");
+	struct tkb_bundle *bundle = test_bundle("pair.tkb");
 
-	CHECK_OK(tkb_bundle_verify(bundle, &options, &report, &err), &err);
+	OK(tkb_bundle_verify(bundle, &options, &report, ERR));
 	CHECK_INT(told.counts[TKB_OUTCOME_VERIFIED], 2);
 	CHECK(!told.went_wrong);
 	CHECK_INT(told.done, told.total);
@@ -2070,20 +1923,17 @@ TEST(bundle, verify_tells_each_entry_and_how_far_it_is)
 
 TEST(bundle, verify_ends_when_it_is_cancelled)
 {
-	TKB_AUTO(close_at) struct tkb_bundle *bundle = NULL;
 	struct told told = { 0 };
 	const struct tkb_verify_options options = {
-		.struct_size = sizeof(options),
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
 		                                    .self = &told,
 		                                    .is_cancelled = is_enough },
 	};
-	struct tkb_error err = { 0 };
 
 	forge_single("a.tkb");
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 
-	CHECK_INT(tkb_bundle_verify(bundle, &options, NULL, &err),
+	CHECK_INT(tkb_bundle_verify(bundle, &options, NULL, ERR),
 	          TKB_ERR_CANCELLED);
 }

@@ -23,9 +23,8 @@ static struct forge *forge_three(void)
 static struct tkb_bundle *open_file(const char *path)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	OK(tkb_bundle_open(path, &bundle, ERR));
 	return bundle;
 }
 
@@ -33,10 +32,9 @@ static void check_refused(const struct forge *forge, const char *message)
 {
 	struct tkb_bundle *bundle = NULL;
 	struct tkb_error err = { 0 };
-	int rc;
 
 	forge_write(forge, "hostile.tkb");
-	rc = tkb_bundle_open("hostile.tkb", &bundle, &err);
+	int rc = tkb_bundle_open("hostile.tkb", &bundle, &err);
 	if (rc != TKB_ERR_CORRUPT)
 		fail_msg("%d, not '%s': %.*s", rc, message,
 		         (int)forge->manifest.size,
@@ -88,7 +86,7 @@ static const char *letters(size_t count)
 
 static const char *many_needs(size_t count)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(MIB);
+	BUF(buf, MIB);
 
 	tkb_buf_add_text(&buf, "\"needs\":[");
 	for (size_t i = 0; i < count; i++)
@@ -173,7 +171,7 @@ TEST(saved, launchers_that_are_malformed_are_refused)
 		text("%.*s", (int)(launchers - (const char *)good.data),
 	             (const char *)good.data);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(edits); i++) {
+	EACH(i, edits) {
 		forge->manifest = tkb_text(text(
 			"%s%s", before,
 			forge_replace(launchers, edits[i].from, edits[i].to)));
@@ -184,14 +182,13 @@ TEST(saved, launchers_that_are_malformed_are_refused)
 TEST(saved, launchers_may_have_members_that_are_not_known)
 {
 	struct forge *forge = forge_three();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	forge_edit(forge, PAYLOAD, PAYLOAD ",\"zebra\":[1,{\"a\":2}]");
 	forge_edit(forge, "\"key\":\"b\"", "\"hint\":7,\"key\":\"b\"");
 	forge_edit(forge, NEEDS, many_needs(1024));
 	forge_write(forge, "newer.tkb");
 
-	bundle = open_file("newer.tkb");
+	BUNDLE(bundle) = open_file("newer.tkb");
 	check_sound(bundle);
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 3);
 	CHECK_INT(tkb_bundle_launcher(bundle, 0)->need_count, 1024);
@@ -201,9 +198,8 @@ TEST(saved, launchers_are_at_most_100000)
 {
 	static const char end[] = "],\"profile\":\"full\",\"requires\":[],"
 				  "\"trees\":[],\"version\":1}";
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(64 * MIB);
+	BUF(buf, 64 * MIB);
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	struct tkb_error err = { 0 };
 
 	tkb_buf_add_text(&buf, "{\"entries\":[],\"format\":\"tkbundle\","
 	                       "\"launchers\":[");
@@ -220,8 +216,7 @@ TEST(saved, launchers_are_at_most_100000)
 	}
 	buf.size--;
 	tkb_buf_add_text(&buf, end);
-	CHECK_OK(tkb_manifest_parse(tkb_buf_bytes(&buf), &manifest, &err),
-	         &err);
+	OK(tkb_manifest_parse(tkb_buf_bytes(&buf), &manifest, ERR));
 	CHECK_INT(manifest.launcher_count, 100000);
 	CHECK_INT(manifest.item_count, 1);
 	tkb_manifest_release(&manifest);
@@ -230,6 +225,6 @@ TEST(saved, launchers_are_at_most_100000)
 	buf.size -= strlen(end);
 	tkb_buf_add_text(&buf, "," LAUNCHER("x", "all", HELLO));
 	tkb_buf_add_text(&buf, end);
-	CHECK_FAILS(tkb_manifest_parse(tkb_buf_bytes(&buf), &manifest, &err),
-	            TKB_ERR_CORRUPT, &err, "too many launchers");
+	FAILS(tkb_manifest_parse(tkb_buf_bytes(&buf), &manifest, ERR),
+	      TKB_ERR_CORRUPT, "too many launchers");
 }

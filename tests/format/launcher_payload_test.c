@@ -26,9 +26,8 @@ static struct forge *forge_three(void)
 static struct tkb_bundle *open_file(const char *path)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	OK(tkb_bundle_open(path, &bundle, ERR));
 	return bundle;
 }
 
@@ -82,10 +81,9 @@ TEST(saved, payloads_lie_once_in_frames_of_their_own)
 TEST(saved, launchers_are_read_as_they_were_saved)
 {
 	static const char *const keys[] = { "a", "b", "c \"q\\\" \xc3\xa9" };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	save_three("real.tkb");
-	bundle = open_file("real.tkb");
+	BUNDLE(bundle) = open_file("real.tkb");
 	check_sound(bundle);
 
 	CHECK_INT(tkb_bundle_entry_count(bundle), 1);
@@ -133,9 +131,9 @@ static const char *noise(size_t size, char seed)
 /* Launchers "0" to "2", of 4 MiB each: three frames behind the kernel's. */
 static void save_large(const char *path)
 {
-	const struct tkb_collect_options lean = { .struct_size = sizeof(lean),
+	const struct tkb_collect_options lean = { SIZED(lean),
 		                                  .profile = TKB_PROFILE_LEAN };
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 
 	for (char name = '0'; name < '3'; name++)
 		save(recorder, text("%c", name), noise(4 * MIB, name),
@@ -151,13 +149,13 @@ static size_t flip_in_frame(const char *from, size_t index, const char *to)
 	const struct tkb_bytes all = read_file(from);
 	struct tkb_bytes rest = all;
 	struct tkb_bytes frame = forge_take_frame(&rest);
-	size_t offset;
 	char *copy = test_alloc(all.size);
 
 	for (size_t i = 0; i <= index; i++)
 		frame = forge_take_frame(&rest);
-	offset = (size_t)((const char *)frame.data - (const char *)all.data) +
-	         frame.size / 2;
+	size_t offset =
+		(size_t)((const char *)frame.data - (const char *)all.data) +
+		frame.size / 2;
 	memcpy(copy, all.data, all.size);
 	copy[offset] ^= 4;
 	write_file(to, (struct tkb_bytes){ copy, all.size });
@@ -169,9 +167,8 @@ static const char *verify(const struct tkb_bundle *bundle,
                           struct tkb_verify_report *report,
                           struct tkb_error *err)
 {
-	TKB_AUTO(free_results_at) struct tkb_results *results = NULL;
-	struct tkb_verify_options options = { .struct_size = sizeof(options),
-		                              .threads = 1 };
+	RESULTS(results) = NULL;
+	struct tkb_verify_options options = { SIZED(options), .threads = 1 };
 	const char *list = "";
 
 	CHECK_OK(tkb_results_new(&results, err), err);
@@ -191,12 +188,10 @@ static const char *verify(const struct tkb_bundle *bundle,
 
 static const char *ready(const struct tkb_bundle *bundle, const char *root)
 {
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
+	LAUNCHERS(launchers) = NULL;
 	const char *list = "";
 
-	CHECK_OK(tkb_launchers_open(bundle, root, NULL, &launchers, &err),
-	         &err);
+	OK(tkb_launchers_open(bundle, root, NULL, &launchers, ERR));
 	for (size_t i = 0; i < tkb_launchers_count(launchers); i++)
 		list = text("%s%.1s+", list,
 		            tkb_launchers_at(launchers, i)->cache_key);
@@ -217,25 +212,20 @@ static const char *ready(const struct tkb_bundle *bundle, const char *root)
 
 TEST(saved, payloads_are_lost_with_their_own_frame_alone)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *good = NULL;
-
 	save_large("good.tkb");
-	good = open_file("good.tkb");
+	BUNDLE(good) = open_file("good.tkb");
 	CHECK_INT(tkb_bundle_frame_count(good), 4);
 	check_sound(good);
 	emit_bundle(good, "out", TKB_LAYOUT_TRITON);
 	CHECK_STR(ready(good, "out"), "0+1+2+");
 	for (size_t i = 1; i < 4; i++) {
-		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-		struct tkb_verify_report report = { .struct_size =
-			                                    sizeof(report) };
+		struct tkb_verify_report report = { SIZED(report) };
 		struct tkb_error err = { 0 };
-		const char *found;
 		size_t lost = 0;
 		size_t dropped = 0;
 
 		(void)flip_in_frame("good.tkb", i, "bad.tkb");
-		bundle = open_file("bad.tkb");
+		BUNDLE(bundle) = open_file("bad.tkb");
 		(void)verify(bundle, &report, &err);
 		CHECK_CONTAINS(err.message, text("'bad.tkb', frame %zu", i));
 		CHECK_INT(report.verified_count, 1);
@@ -243,11 +233,10 @@ TEST(saved, payloads_are_lost_with_their_own_frame_alone)
 		CHECK_INT(report.launcher_count, 2);
 		CHECK_INT(report.failed_launcher_count, 1);
 
-		found = ready(bundle, "out");
+		const char *found = ready(bundle, "out");
 		for (size_t j = 0; j < 3; j++) {
-			TKB_AUTO(tkb_buf_release)
-			struct tkb_buf buf = TKB_BUF_INIT(8 * MIB);
-			const struct tkb_sink sink = tkb_buf_sink(&buf);
+			struct tkb_buf *buf = test_buf(8 * MIB);
+			const struct tkb_sink sink = tkb_buf_sink(buf);
 			const bool is_lost =
 				tkb_bundle_read_launcher(bundle, j, &sink,
 			                                 &err) != 0;
@@ -256,7 +245,7 @@ TEST(saved, payloads_are_lost_with_their_own_frame_alone)
 			dropped += strstr(found, text("%zu-", j)) != NULL;
 			CHECK_INT(strstr(found, text("%zu-", j)) != NULL,
 			          is_lost);
-			CHECK_INT(buf.size, is_lost ? 0 : 4 * MIB);
+			CHECK_INT(buf->size, is_lost ? 0 : 4 * MIB);
 		}
 		CHECK_INT(lost, 1);
 		CHECK_INT(dropped, 1);
@@ -265,17 +254,15 @@ TEST(saved, payloads_are_lost_with_their_own_frame_alone)
 
 TEST(saved, launchers_that_are_damaged_are_named_and_entries_are_not_affected)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(MIB);
+	BUF(buf, MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
 	save_three("good.tkb");
 	(void)flip_in_frame("good.tkb", 1, "bad.tkb");
-	bundle = open_file("bad.tkb");
+	BUNDLE(bundle) = open_file("bad.tkb");
 
-	CHECK_STR(verify(bundle, &report, &err),
+	CHECK_STR(verify(bundle, &report, ERR),
 	          "5DJU:verified: a:failed:damaged b:failed:damaged "
 	          "c \"q:failed:damaged");
 	CHECK_INT(report.verified_count, 1);
@@ -283,34 +270,30 @@ TEST(saved, launchers_that_are_damaged_are_named_and_entries_are_not_affected)
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
 	CHECK_STR(ready(bundle, "out"), "a-b-c-");
 	for (size_t i = 0; i < 3; i++)
-		CHECK_FAILS(tkb_bundle_read_launcher(bundle, i, &sink, &err),
-		            TKB_ERR_CORRUPT, &err, "'bad.tkb', frame 1");
+		FAILS(tkb_bundle_read_launcher(bundle, i, &sink, ERR),
+		      TKB_ERR_CORRUPT, "'bad.tkb', frame 1");
 	CHECK_INT(buf.size, 0);
 }
 
 TEST(saved, payloads_have_no_bit_that_may_be_flipped)
 {
-	struct tkb_bytes all;
 	struct tkb_bytes rest;
-	struct tkb_bytes frame;
-	char *copy;
-	size_t start;
 
 	save_three("good.tkb");
-	all = rest = read_file("good.tkb");
+	struct tkb_bytes all = rest = read_file("good.tkb");
 	(void)forge_take_frame(&rest);
 	(void)forge_take_frame(&rest);
-	frame = forge_take_frame(&rest);
-	start = (size_t)((const char *)frame.data - (const char *)all.data);
-	copy = test_alloc(all.size);
+	struct tkb_bytes frame = forge_take_frame(&rest);
+	size_t start =
+		(size_t)((const char *)frame.data - (const char *)all.data);
+	char *copy = test_alloc(all.size);
 	memcpy(copy, all.data, all.size);
 	for (size_t i = 0; i < frame.size; i++) {
-		struct tkb_verify_report report = { .struct_size =
-			                                    sizeof(report) };
-		TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+		struct tkb_verify_report report = { SIZED(report) };
 
 		copy[start + i] ^= (char)(1 << i % 8);
-		bundle = open_bytes((struct tkb_bytes){ copy, all.size });
+		BUNDLE(bundle) =
+			open_bytes((struct tkb_bytes){ copy, all.size });
 		CHECK_INT(tkb_bundle_verify(bundle, NULL, &report, NULL),
 		          TKB_ERR_CORRUPT);
 		CHECK_INT(report.verified_count, 1);
@@ -321,18 +304,15 @@ TEST(saved, payloads_have_no_bit_that_may_be_flipped)
 
 TEST(saved, launchers_do_not_need_the_frame_of_an_entry)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *good = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bad = NULL;
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
 	save_three("good.tkb");
-	good = open_file("good.tkb");
+	BUNDLE(good) = open_file("good.tkb");
 	emit_bundle(good, "out", TKB_LAYOUT_TRITON);
 	(void)flip_in_frame("good.tkb", 0, "bad.tkb");
-	bad = open_file("bad.tkb");
+	BUNDLE(bad) = open_file("bad.tkb");
 
-	CHECK_STR(verify(bad, &report, &err),
+	CHECK_STR(verify(bad, &report, ERR),
 	          "5DJU:failed:damaged a:verified: b:verified: "
 	          "c \"q:verified:");
 	CHECK_INT(report.launcher_count, 3);
@@ -346,25 +326,23 @@ TEST(saved, launchers_do_not_need_the_frame_of_an_entry)
 TEST(saved, payloads_that_are_not_what_the_manifest_says_are_not_given)
 {
 	struct forge *forge = forge_three();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(MIB);
+	BUF(buf, MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
 	forge->frames[1].members[0].bytes = tkb_text("HELLO");
 	forge_write(forge, "hostile.tkb");
-	bundle = open_file("hostile.tkb");
+	BUNDLE(bundle) = open_file("hostile.tkb");
 
-	CHECK_STR(verify(bundle, &report, &err),
+	CHECK_STR(verify(bundle, &report, ERR),
 	          "5DJU:verified: a:failed:damaged b:verified: "
 	          "c \"q:failed:damaged");
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
 	CHECK_STR(ready(bundle, "out"), "b+a-c-");
-	CHECK_FAILS(tkb_bundle_read_launcher(bundle, 0, &sink, &err),
-	            TKB_ERR_CORRUPT, &err, "'" HELLO "' has another digest");
+	FAILS(tkb_bundle_read_launcher(bundle, 0, &sink, ERR), TKB_ERR_CORRUPT,
+	      "'" HELLO "' has another digest");
 	CHECK_INT(buf.size, 0);
-	CHECK_OK(tkb_bundle_read_launcher(bundle, 1, &sink, &err), &err);
+	OK(tkb_bundle_read_launcher(bundle, 1, &sink, ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&buf), tkb_text("other")));
 }
 
@@ -372,18 +350,14 @@ TEST(saved, payloads_that_are_not_what_the_manifest_says_are_not_given)
 TEST(saved, launchers_that_need_what_is_no_kernel_are_dropped)
 {
 	struct forge *forge = forge_three();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *whole = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	TKB_AUTO(close_launchers_at) struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
+	LAUNCHERS(launchers) = NULL;
 
-	whole = open_bytes(collected("forged/.triton/cache", NULL));
+	BUNDLE(whole) = open_bytes(collected("forged/.triton/cache", NULL));
 	emit_bundle(whole, "out", TKB_LAYOUT_TRITON);
 	forge_edit(forge, NEEDS, "\"needs\":[\"" FORGE_AUTOTUNE "\"]");
 	forge_write(forge, "hostile.tkb");
-	bundle = open_file("hostile.tkb");
-	CHECK_OK(tkb_launchers_open(bundle, "out", NULL, &launchers, &err),
-	         &err);
+	BUNDLE(bundle) = open_file("hostile.tkb");
+	OK(tkb_launchers_open(bundle, "out", NULL, &launchers, ERR));
 
 	CHECK(exists("out/" FORGE_AUTOTUNE));
 	CHECK_INT(tkb_launchers_count(launchers), 2);
@@ -394,12 +368,11 @@ TEST(saved, launchers_that_need_what_is_no_kernel_are_dropped)
 /* The frame of the payloads is made so that its decoding fails. */
 static void check_frame_refused(struct forge *forge, const char *message)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
+	struct tkb_verify_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
 	forge_write(forge, "hostile.tkb");
-	bundle = open_file("hostile.tkb");
+	BUNDLE(bundle) = open_file("hostile.tkb");
 	(void)verify(bundle, &report, &err);
 	CHECK_CONTAINS(err.message, message);
 	CHECK_INT(report.verified_count, 1);
@@ -436,11 +409,9 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 TEST(saved, payload_goes_to_a_sink_that_may_fail)
 {
 	const struct tkb_sink sink = { refuse, NULL };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	save_three("real.tkb");
-	bundle = open_file("real.tkb");
-	CHECK_FAILS(tkb_bundle_read_launcher(bundle, 0, &sink, &err),
-	            TKB_ERR_TOO_LARGE, &err, "no room");
+	BUNDLE(bundle) = open_file("real.tkb");
+	FAILS(tkb_bundle_read_launcher(bundle, 0, &sink, ERR),
+	      TKB_ERR_TOO_LARGE, "no room");
 }

@@ -60,9 +60,8 @@ static int parse(const char *json, struct tkb_manifest *out,
 static void must_accept(const char *json)
 {
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(parse(json, &manifest, &err), &err);
+	OK(parse(json, &manifest, ERR));
 }
 
 static void must_fail(const char *json, int status, const char *message)
@@ -100,18 +99,16 @@ static void refuse_each(const struct fault *faults, size_t count)
 TEST(manifest, tells_what_it_says)
 {
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	const struct tkb_entry *kernel;
 
-	CHECK_OK(parse(valid, &manifest, &err), &err);
+	OK(parse(valid, &manifest, ERR));
 
 	CHECK_STR(manifest.profile, "full");
 	CHECK_INT(manifest.entry_count, 3);
 	CHECK_INT(manifest.entries[0].kind, TKB_KIND_AUTOTUNE);
 	CHECK_INT(manifest.entries[2].kind, TKB_KIND_MODULE);
 	CHECK_STR(manifest.entries[2].platform, "x86_64-glibc2.34");
-	kernel = &manifest.entries[1];
+	const struct tkb_entry *kernel = &manifest.entries[1];
 	CHECK_INT(kernel->kind, TKB_KIND_KERNEL);
 	CHECK_STR(kernel->key, KEY_B);
 	CHECK_STR(kernel->name, "add");
@@ -140,8 +137,7 @@ static struct tkb_bytes written(const struct tkb_manifest *manifest)
 {
 	const struct tkb_entry **entries =
 		test_alloc((manifest->entry_count + 1) * sizeof(*entries));
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf out = TKB_BUF_INIT(TKB_MANIFEST_SIZE_LIMIT);
+	struct tkb_buf *out = test_buf(TKB_MANIFEST_SIZE_LIMIT);
 	const struct tkb_contents contents = {
 		.entries = entries,
 		.entry_count = manifest->entry_count,
@@ -149,23 +145,21 @@ static struct tkb_bytes written(const struct tkb_manifest *manifest)
 		.launcher_count = manifest->launcher_count,
 		.profile = manifest->profile,
 	};
-	char *kept;
 
 	for (size_t i = 0; i < manifest->entry_count; i++)
 		entries[i] = &manifest->entries[i];
-	tkb_manifest_write(&contents, &out);
-	CHECK_INT(out.failure, 0);
-	kept = test_alloc(out.size);
-	memcpy(kept, out.data, out.size);
-	return (struct tkb_bytes){ kept, out.size };
+	tkb_manifest_write(&contents, out);
+	CHECK_INT(out->failure, 0);
+	char *kept = test_alloc(out->size);
+	memcpy(kept, out->data, out->size);
+	return (struct tkb_bytes){ kept, out->size };
 }
 
 static void must_be_written_as(const char *json)
 {
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(parse(json, &manifest, &err), &err);
+	OK(parse(json, &manifest, ERR));
 	CHECK_STR(written(&manifest).data, json);
 }
 
@@ -205,11 +199,9 @@ static void check_bundle(const char *path)
 	struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
 	struct tkb_manifest listed = { 0 };
-	struct tkb_error err = { 0 };
 	struct tkb_digest id;
-	struct tkb_bytes bytes;
 
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
+	OK(tkb_bundle_open(path, &bundle, ERR));
 	listed.profile = tkb_bundle_profile(bundle);
 	listed.entry_count = tkb_bundle_entry_count(bundle);
 	CHECK(listed.entry_count > 0);
@@ -217,32 +209,27 @@ static void check_bundle(const char *path)
 		test_alloc(listed.entry_count * sizeof(*listed.entries));
 	for (size_t i = 0; i < listed.entry_count; i++)
 		listed.entries[i] = *tkb_bundle_entry(bundle, i);
-	bytes = written(&listed);
+	struct tkb_bytes bytes = written(&listed);
 
-	CHECK_OK(tkb_digest_of(bytes, &id, &err), &err);
+	OK(tkb_digest_of(bytes, &id, ERR));
 	CHECK(tkb_digest_equal(&id, tkb_bundle_id(bundle)));
-	CHECK_OK(tkb_manifest_parse(bytes, &manifest, &err), &err);
+	OK(tkb_manifest_parse(bytes, &manifest, ERR));
 	CHECK(tkb_bytes_equal(written(&manifest), bytes));
 	tkb_bundle_close(bundle);
 }
 
 TEST(manifest, of_the_fixtures_is_written_and_read_and_written_the_same)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		const struct tkb_collect_options lean = {
-			.struct_size = sizeof(lean), .profile = TKB_PROFILE_LEAN
+			SIZED(lean), .profile = TKB_PROFILE_LEAN
 		};
 		const char *root =
 			text("%s/%s", fixtures[i].name, fixtures[i].root);
-		struct tkb_error err = { 0 };
 
 		unpack(fixtures[i].name, fixtures[i].name);
-		CHECK_OK(
-			tkb_collect_to_file(root, NULL, "full.tkb", NULL, &err),
-			&err);
-		CHECK_OK(tkb_collect_to_file(root, &lean, "lean.tkb", NULL,
-		                             &err),
-		         &err);
+		OK(tkb_collect_to_file(root, NULL, "full.tkb", NULL, ERR));
+		OK(tkb_collect_to_file(root, &lean, "lean.tkb", NULL, ERR));
 		check_bundle("full.tkb");
 		check_bundle("lean.tkb");
 	}
@@ -432,7 +419,7 @@ TEST(manifest, has_names_that_a_file_may_have)
 	};
 	char *longest = test_alloc(256);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+	EACH(i, names)
 		must_refuse(edited(valid, "[[\"utils.so\"",
 		                   text("[[\"%s\"", names[i])),
 		            "the manifest at byte");
@@ -450,7 +437,7 @@ TEST(manifest, has_entries_with_names_like_those_of_files)
 		                             "/a", "a/b", "a\x7f" };
 	char *longest = test_alloc(256);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
+	EACH(i, names)
 		must_refuse(
 			edited(valid, "\"utils\"", text("\"%s\"", names[i])),
 			"the manifest at byte");
@@ -492,7 +479,7 @@ TEST(manifest, has_keys_of_a_known_shape)
 		"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB1",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++)
+	EACH(i, keys)
 		must_refuse(edited(valid, KEY_B, keys[i]),
 		            "a key has no known shape");
 	must_accept(edited(valid, KEY_B, DIGEST));
@@ -572,8 +559,8 @@ TEST(manifest, has_entries_sorted_by_kind_name_key_platform_and_device)
 		entry("module", "a", KEY_A, "", "[7]"),
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(ascending); i++) {
-		for (size_t j = 0; j < TKB_COUNT_OF(ascending); j++) {
+	EACH(i, ascending) {
+		EACH(j, ascending) {
 			const char *both = of_two(ascending[i], ascending[j]);
 
 			if (i < j)
@@ -679,7 +666,7 @@ TEST(manifest, of_a_newer_format_is_named_whatever_else_it_holds)
 		{ "\"launchers\":[]", "\"launchers\":[{\"a\":1}]", "" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(faults); i++) {
+	EACH(i, faults) {
 		const char *wrong = edited(valid, faults[i].from, faults[i].to);
 
 		if (faults[i].to[0] == '{')
@@ -701,7 +688,7 @@ TEST(manifest, with_trees_is_not_read)
 /* A module of `count` files of `size` bytes. */
 static const char *of_files(size_t count, uint64_t size)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 
 	for (size_t i = 0; i < count; i++)
 		tkb_buf_add_text(&buf, text("%s[\"%03zu\",%llu,\"" DIGEST "\"]",
@@ -749,18 +736,15 @@ TEST(manifest, holds_at_most_100000_entries)
 	for (size_t over = 0; over < 2; over++) {
 		TKB_AUTO(tkb_manifest_release)
 		struct tkb_manifest manifest = { 0 };
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf buf = TKB_BUF_INIT(64 * TKB_MIB);
-		const struct tkb_bytes json = of_entries(100000 + over, &buf);
-		struct tkb_error err = { 0 };
+		struct tkb_buf *buf = test_buf(64 * TKB_MIB);
+		const struct tkb_bytes json = of_entries(100000 + over, buf);
 
 		if (over == 0) {
-			CHECK_OK(tkb_manifest_parse(json, &manifest, &err),
-			         &err);
+			OK(tkb_manifest_parse(json, &manifest, ERR));
 			CHECK_INT(manifest.entry_count, 100000);
 		} else {
-			CHECK_FAILS(tkb_manifest_parse(json, &manifest, &err),
-			            TKB_ERR_CORRUPT, &err, "too many entries");
+			FAILS(tkb_manifest_parse(json, &manifest, ERR),
+			      TKB_ERR_CORRUPT, "too many entries");
 		}
 	}
 }

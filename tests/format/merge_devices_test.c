@@ -26,14 +26,13 @@ static void pack_add(const char *path, const char *root, uint32_t one,
 
 TEST(merge, unites_the_devices_where_the_files_are_equal)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = arrange_cache();
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	pack_add("a.tkb", root, 0, 3);
 	pack_add("b.tkb", root, 1, 3);
 	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(report.entry_count, 1);
 	CHECK_INT(report.skipped_count, 1);
@@ -48,14 +47,13 @@ TEST(merge, unites_the_devices_where_the_files_are_equal)
 
 TEST(merge, splits_the_devices_where_the_files_are_not_equal)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = arrange_cache();
 	const char *other = compile_elsewhere(root, ADD, "bob");
 
 	pack_add("a.tkb", root, 0, 2);
 	pack_add("b.tkb", other, 1, 2);
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(tkb_bundle_entry_count(bundle), 2);
 	CHECK_STR(devices_for(bundle, ADD, 0), "0,2");
@@ -68,7 +66,6 @@ TEST(merge, splits_the_devices_where_the_files_are_not_equal)
 
 TEST(merge, unites_with_the_equal_one_and_not_with_the_first)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = arrange_cache();
 	const char *other = compile_elsewhere(root, ADD, "bob");
 
@@ -76,7 +73,7 @@ TEST(merge, unites_with_the_equal_one_and_not_with_the_first)
 	pack_add("b.tkb", other, 4, 5);
 	pack_add("c.tkb", other, 1, 4);
 	merge("m.tkb", "a.tkb", "b.tkb", "c.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(devices_for(bundle, ADD, 2), "2");
 	CHECK_STR(devices_for(bundle, ADD, 1), "1,4,5");
@@ -87,7 +84,6 @@ TEST(merge, unites_with_the_equal_one_and_not_with_the_first)
 /* The first device decides the order: it may change places with its twin. */
 TEST(merge, reads_a_frame_whose_twins_changed_places)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = arrange_cache();
 	const char *other = compile_elsewhere(root, ADD, "bob");
 
@@ -99,7 +95,7 @@ TEST(merge, reads_a_frame_whose_twins_changed_places)
 	collect_into("twins.tkb", "torchinductor_ab");
 	CHECK_STR(frames_of("twins.tkb"), "0-1");
 	merge("m.tkb", "twins.tkb", "c.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(frames_of("m.tkb"), "0-1 +0");
 	CHECK_STR(devices_for(bundle, ADD, 0), "0,2");
@@ -113,16 +109,13 @@ TEST(merge, reads_a_frame_whose_twins_changed_places)
 /* The same module for two machines: e_machine tells them apart. */
 TEST(merge, keeps_the_modules_of_each_platform)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *path = "arm/" UTILS "/" UTILS_FILE;
-	struct tkb_bytes module;
-	char *copy;
 
 	unpack("triton-3.6.0-h100", "unpacked");
 	CHECK_INT(run("mkdir", "arm", NULL).status, 0);
 	copy_folder("unpacked/.triton/cache/" UTILS, "arm/" UTILS);
-	module = read_file(path);
-	copy = test_alloc(module.size);
+	struct tkb_bytes module = read_file(path);
+	char *copy = test_alloc(module.size);
 	memcpy(copy, module.data, module.size);
 	copy[MACHINE] = (char)AARCH64;
 	write_file(path, (struct tkb_bytes){ copy, module.size });
@@ -131,7 +124,7 @@ TEST(merge, keeps_the_modules_of_each_platform)
 	pack_into("b.tkb",
 	          (struct packing){ .root = "arm", .puts = { { UTILS, 0 } } });
 	CHECK_INT(merge("m.tkb", "a.tkb", "b.tkb", NULL).skipped_count, 0);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(tkb_bundle_entry_count(bundle), 2);
 	CHECK_STR(tkb_bundle_entry(bundle, 0)->platform,
@@ -179,7 +172,7 @@ static void pack_model(const char *const roots[2][2], const char *path,
 	struct packing packing = { .root = roots[variants[0]][variants[1]] };
 	size_t count = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(model_keys); i++) {
+	EACH(i, model_keys) {
 		for (uint32_t j = 0; j < DEVICES; j++) {
 			if (rand() % 2 == 0)
 				continue;
@@ -193,7 +186,7 @@ static void pack_model(const char *const roots[2][2], const char *path,
 
 static void add_to_model(struct model *model, const struct model *behind)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(model_keys); i++) {
+	EACH(i, model_keys) {
 		for (size_t j = 0; j < DEVICES; j++) {
 			if (model->users[i][j] == NULL)
 				model->users[i][j] = behind->users[i][j];
@@ -203,11 +196,11 @@ static void add_to_model(struct model *model, const struct model *behind)
 
 static void check_model(const char *path, const struct model *model)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_bundle *bundle = test_bundle(path);
 	size_t wanted = 0;
 	size_t got = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(model_keys); i++) {
+	EACH(i, model_keys) {
 		for (uint32_t j = 0; j < DEVICES; j++) {
 			const char *user = model->users[i][j];
 

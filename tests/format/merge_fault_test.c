@@ -31,7 +31,7 @@ static void arrange_two(void)
 /* Flip a bit of frame `index` of the bundle `path`, in its middle. */
 static void damage_frame(const char *path, size_t index)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_bundle *bundle = test_bundle(path);
 	const struct tkb_frame *frame = &bundle->frames[index];
 	const struct tkb_bytes old = read_file(path);
 	char *copy = test_alloc(old.size);
@@ -56,8 +56,8 @@ static int merge_both(const struct tkb_merge_options *options,
                       const struct tkb_sink *sink, const char *path,
                       struct tkb_error *err)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *a = open_bundle("a.tkb");
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *b = open_bundle("b.tkb");
+	struct tkb_bundle *a = test_bundle("a.tkb");
+	struct tkb_bundle *b = test_bundle("b.tkb");
 	const struct tkb_bundle *const bundles[] = { a, b };
 
 	if (path != NULL)
@@ -69,13 +69,9 @@ static int merge_both(const struct tkb_merge_options *options,
 static void check_fails(const struct tkb_merge_options *options, int status,
                         const char *part)
 {
-	struct tkb_error err = { 0 };
-	size_t count;
-
 	write_text("m.tkb", "as it was");
-	count = count_names(".");
-	CHECK_FAILS(merge_both(options, NULL, "m.tkb", &err), status, &err,
-	            part);
+	size_t count = count_names(".");
+	FAILS(merge_both(options, NULL, "m.tkb", ERR), status, part);
 	CHECK_STR(read_file("m.tkb").data, "as it was");
 	CHECK_INT(count_names("."), count);
 }
@@ -109,10 +105,8 @@ TEST(merge, of_a_bundle_with_a_damaged_end_fails)
 
 TEST(merge, of_a_bundle_with_bytes_behind_its_end_fails)
 {
-	struct tkb_bytes old;
-
 	arrange_two();
-	old = read_file("a.tkb"); /* a zero stands behind it */
+	struct tkb_bytes old = read_file("a.tkb"); /* a zero stands behind it */
 	write_file("a.tkb", (struct tkb_bytes){ old.data, old.size + 1 });
 
 	check_fails(NULL, TKB_ERR_CORRUPT, "'a.tkb'");
@@ -120,36 +114,30 @@ TEST(merge, of_a_bundle_with_bytes_behind_its_end_fails)
 
 TEST(merge, of_a_bundle_that_is_cut_short_meanwhile_fails)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const struct tkb_bundle *bundles[1];
-	struct tkb_error err = { 0 };
 
 	arrange_two();
-	bundle = open_bundle("a.tkb");
+	struct tkb_bundle *bundle = test_bundle("a.tkb");
 	bundles[0] = bundle;
 	CHECK_INT(truncate("a.tkb", 4000), 0);
 
-	CHECK_FAILS(tkb_merge_to_file(bundles, 1, NULL, "m.tkb", NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "'a.tkb', frame 0: it is cut short");
+	FAILS(tkb_merge_to_file(bundles, 1, NULL, "m.tkb", NULL, ERR),
+	      TKB_ERR_CORRUPT, "'a.tkb', frame 0: it is cut short");
 	CHECK(!exists("m.tkb"));
 }
 
 TEST(merge, of_no_bundle_is_refused)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_FAILS(tkb_merge_to_file(NULL, 0, NULL, "m.tkb", NULL, &err),
-	            TKB_ERR_INVALID, &err, "there is no bundle");
+	FAILS(tkb_merge_to_file(NULL, 0, NULL, "m.tkb", NULL, ERR),
+	      TKB_ERR_INVALID, "there is no bundle");
 	CHECK_INT(count_names("."), 0);
 }
 
 TEST(merge, without_a_sink_is_refused)
 {
-	struct tkb_error err = { 0 };
-
 	arrange_two();
-	CHECK_FAILS(merge_both(NULL, NULL, NULL, &err), TKB_ERR_INVALID, &err,
-	            "there is no sink");
+	FAILS(merge_both(NULL, NULL, NULL, ERR), TKB_ERR_INVALID,
+	      "there is no sink");
 }
 
 TEST(merge, may_replace_a_bundle_that_it_reads)
@@ -163,20 +151,15 @@ TEST(merge, may_replace_a_bundle_that_it_reads)
 
 TEST(merge, into_a_folder_that_is_not_there_fails)
 {
-	struct tkb_error err = { 0 };
-
 	arrange_two();
-	CHECK_FAILS(merge_both(NULL, NULL, "none/m.tkb", &err), TKB_ERR_IO,
-	            &err, "none");
+	FAILS(merge_both(NULL, NULL, "none/m.tkb", ERR), TKB_ERR_IO, "none");
 }
 
 TEST(merge, into_what_is_full_fails)
 {
-	struct tkb_error err = { 0 };
-
 	arrange_two();
-	CHECK_FAILS(merge_both(NULL, NULL, "/dev/full", &err), TKB_ERR_IO, &err,
-	            "/dev/full");
+	FAILS(merge_both(NULL, NULL, "/dev/full", ERR), TKB_ERR_IO,
+	      "/dev/full");
 }
 
 /* A sink that takes `left` writes. */
@@ -200,10 +183,9 @@ static int write_narrow(void *self, struct tkb_bytes bytes,
 TEST(merge, ends_where_the_sink_says_so)
 {
 	size_t writes = 0;
-	size_t whole;
 
 	arrange_two();
-	whole = merge("m.tkb", "a.tkb", "b.tkb", NULL).bundle_size;
+	size_t whole = merge("m.tkb", "a.tkb", "b.tkb", NULL).bundle_size;
 	for (;; writes++) {
 		struct narrow narrow = { .left = writes };
 		const struct tkb_sink sink = { write_narrow, &narrow };
@@ -247,10 +229,10 @@ TEST(merge, can_be_cancelled_at_each_frame)
 	for (size_t i = 0; i < 2; i++) {
 		struct patience patience = { .left = i };
 		const struct tkb_merge_options options = {
-			.struct_size = sizeof(options),
+			SIZED(options),
 			.watch =
 				&(const struct tkb_watch){
-					.struct_size = sizeof(struct tkb_watch),
+					SIZED(struct tkb_watch),
 					.self = &patience,
 					.is_cancelled = is_over }
 		};
@@ -291,18 +273,16 @@ TEST(merge, tells_what_becomes_of_each_entry_and_how_far_it_is)
 {
 	struct patience patience = { 0 };
 	const struct tkb_merge_options options = {
-		.struct_size = sizeof(options),
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &patience,
-				.on_result = note_result,
-				.on_progress = note_progress }
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
+		                                    .self = &patience,
+		                                    .on_result = note_result,
+		                                    .on_progress =
+		                                            note_progress }
 	};
-	struct tkb_error err = { 0 };
 
 	arrange_two();
-	CHECK_OK(merge_both(&options, NULL, "m.tkb", &err), &err);
+	OK(merge_both(&options, NULL, "m.tkb", ERR));
 
 	CHECK_INT(patience.results, 4);
 	CHECK_INT(patience.skipped, 1);
@@ -315,13 +295,11 @@ TEST(merge, counts_launchers_apart_from_entries)
 {
 	struct patience patience = { 0 };
 	const struct tkb_merge_options options = {
-		.struct_size = sizeof(options),
-		.watch = &(const struct tkb_watch){ .struct_size = sizeof(
-							    struct tkb_watch),
+		SIZED(options),
+		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
 		                                    .self = &patience,
 		                                    .on_result = note_result }
 	};
-	struct tkb_error err = { 0 };
 	const char *root = arrange_cache();
 
 	for (size_t i = 0; i < 2; i++)
@@ -330,7 +308,7 @@ TEST(merge, counts_launchers_apart_from_entries)
 		                            .puts = { { GELU, 0 } },
 		                            .launchers = { launcher_of(
 						    "fx", "x", GELU) } });
-	CHECK_OK(merge_both(&options, NULL, "m.tkb", &err), &err);
+	OK(merge_both(&options, NULL, "m.tkb", ERR));
 
 	CHECK_INT(patience.results, 2);
 	CHECK_INT(merge("m.tkb", "a.tkb", "b.tkb", NULL).skipped_count, 1);
@@ -468,20 +446,16 @@ TEST(merge, of_one_payload_with_two_sizes_is_refused)
 /* The same, where the launcher of the one that lies does not count. */
 TEST(merge, of_a_payload_with_another_size_than_counts_is_refused)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *a = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *b = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *c = NULL;
 	const struct tkb_bundle *bundles[3];
-	struct tkb_error err = { 0 };
 
 	forge_header("a.tkb", "", a_launcher("1", 3, 1), "1024 0");
 	forge_header("b.tkb", "", a_launcher("1", 7, 1), "1024 0");
 	forge_header("c.tkb", "", a_launcher("2", 7, 600), "1536 0");
-	bundles[0] = a = open_bundle("a.tkb");
-	bundles[1] = b = open_bundle("b.tkb");
-	bundles[2] = c = open_bundle("c.tkb");
+	bundles[0] = test_bundle("a.tkb");
+	bundles[1] = test_bundle("b.tkb");
+	bundles[2] = test_bundle("c.tkb");
 
-	CHECK_FAILS(tkb_merge_to_file(bundles, 3, NULL, "m.tkb", NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "payload with two sizes");
+	FAILS(tkb_merge_to_file(bundles, 3, NULL, "m.tkb", NULL, ERR),
+	      TKB_ERR_CORRUPT, "payload with two sizes");
 	CHECK(!exists("m.tkb"));
 }

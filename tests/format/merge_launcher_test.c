@@ -24,8 +24,7 @@ static void save_one(const char *path, const char *key, const char *cache_key,
                      const char *payload)
 {
 	save(path, key, launcher_of(cache_key, payload, key),
-	     (struct tkb_launcher_spec){
-		     .struct_size = sizeof(struct tkb_launcher_spec) });
+	     (struct tkb_launcher_spec){ SIZED(struct tkb_launcher_spec) });
 }
 
 static void save_two(const char *path, const char *key,
@@ -38,14 +37,13 @@ static void save_two(const char *path, const char *key,
 
 TEST(launchers, of_all_bundles_are_in_the_merged_one)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-2", "the second");
 	save_one("b.tkb", SOFTMAX, "fx-1", "the first");
 	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(report.launcher_count, 2);
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 2);
@@ -85,13 +83,11 @@ TEST(launchers, of_a_bundle_merged_with_itself_stay_as_they_are)
 
 TEST(launchers, of_one_key_are_those_of_the_first_bundle)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "the first");
 	save_one("b.tkb", SOFTMAX, "fx-1", "another");
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(tkb_bundle_launcher_count(bundle), 1);
 	CHECK_STR(tkb_bundle_launcher(bundle, 0)->needs[0], ADD);
@@ -114,13 +110,11 @@ TEST(launchers, that_do_not_count_leave_no_frame_with_their_payload)
 
 TEST(launchers, that_share_a_payload_have_it_once)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "the same");
 	save_one("b.tkb", SOFTMAX, "fx-2", "the same");
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(frames_of("m.tkb"), "0 | 2 | 1");
 	CHECK_STR(payload_of(bundle, "fx-1"), "the same");
@@ -130,15 +124,14 @@ TEST(launchers, that_share_a_payload_have_it_once)
 
 TEST(launchers, that_do_not_count_leave_a_payload_unused_beside_another)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "the first");
 	save_two("b.tkb", SOFTMAX, (const char *const[]){ "fx-1", "fx-2" },
 	         (const char *const[]){ "is not used", "is used" });
 	report = merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(report.frame_count, 4);
 	CHECK_INT(report.unused_size, strlen("is not used"));
@@ -151,14 +144,12 @@ TEST(launchers, that_do_not_count_leave_a_payload_unused_beside_another)
 /* The second bundle's launcher is lost, the third's needs its payload. */
 TEST(launchers, find_their_payload_where_another_one_left_it)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "the first");
 	save_one("b.tkb", SOFTMAX, "fx-1", "another");
 	save_one("c.tkb", GELU, "fx-2", "another");
 	merge("m.tkb", "a.tkb", "b.tkb", "c.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(tkb_bundle_frame_count(bundle), 5);
 	CHECK_STR(payload_of(bundle, "fx-1"), "the first");
@@ -168,13 +159,11 @@ TEST(launchers, find_their_payload_where_another_one_left_it)
 
 TEST(launchers, may_have_an_empty_payload)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	(void)arrange_cache();
 	save_one("a.tkb", ADD, "fx-1", "");
 	save_one("b.tkb", SOFTMAX, "fx-2", "");
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(payload_of(bundle, "fx-1"), "");
 	CHECK_STR(payload_of(bundle, "fx-2"), "");
@@ -183,24 +172,22 @@ TEST(launchers, may_have_an_empty_payload)
 
 TEST(launchers, keep_their_needs_in_the_order_given)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	static const char *const needs[] = { SOFTMAX, ADD };
-	const struct tkb_launcher_spec spec = { .struct_size = sizeof(spec),
-		                                .cache_key = "fx-1",
-		                                .name = "add_kernel",
-		                                .payload = tkb_text("x"),
-		                                .need = TKB_NEED_ANY,
-		                                .needs = needs,
-		                                .need_count = 2 };
-	const struct tkb_saved_launcher *launcher;
+	const struct tkb_launcher_spec spec = {
+		SIZED(spec),          .cache_key = "fx-1",
+		.name = "add_kernel", .payload = tkb_text("x"),
+		.need = TKB_NEED_ANY, .needs = needs,
+		.need_count = 2
+	};
 
 	(void)arrange_cache();
 	pack_into("a.tkb",
 	          (struct packing){ .root = CACHE, .launchers = { spec } });
 	save_one("b.tkb", GELU, "fx-0", "y");
 	merge("m.tkb", "b.tkb", "a.tkb", NULL);
-	bundle = open_bundle("m.tkb");
-	launcher = tkb_bundle_launcher(bundle, 1);
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
+	const struct tkb_saved_launcher *launcher =
+		tkb_bundle_launcher(bundle, 1);
 
 	CHECK_STR(launcher->cache_key, "fx-1");
 	CHECK_STR(launcher->name, "add_kernel");
@@ -214,9 +201,6 @@ TEST(launchers, keep_their_needs_in_the_order_given)
 TEST(launchers, can_be_used_where_a_merged_bundle_was_emitted)
 {
 	struct tkb_launchers *launchers = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_launcher *launcher;
-	struct tkb_error err = { 0 };
 
 	collect_into("whole.tkb", arrange_cache());
 	save_one("a.tkb", ADD, "fx-1", "the first");
@@ -226,13 +210,13 @@ TEST(launchers, can_be_used_where_a_merged_bundle_was_emitted)
 	merge("two.tkb", "whole.tkb", "one.tkb", NULL);
 	merge("three.tkb", "two.tkb", "b.tkb", "a.tkb", NULL);
 	emit_all("three.tkb", "root");
-	bundle = open_bundle("three.tkb");
-	CHECK_OK(tkb_launchers_open(bundle, "root", NULL, &launchers, &err),
-	         &err);
+	struct tkb_bundle *bundle = test_bundle("three.tkb");
+	OK(tkb_launchers_open(bundle, "root", NULL, &launchers, ERR));
 
 	CHECK_INT(tkb_launchers_count(launchers), 2);
 	CHECK_INT(tkb_launchers_dropped_count(launchers), 0);
-	launcher = tkb_launchers_find(launchers, "fx-1", 0);
+	const struct tkb_launcher *launcher =
+		tkb_launchers_find(launchers, "fx-1", 0);
 	CHECK_INT(launcher->payload.size, strlen("the first"));
 	assert_memory_equal(launcher->payload.data, "the first", 9);
 	CHECK_STR(launcher->kernels[0].key, ADD);
@@ -245,12 +229,10 @@ TEST(launchers, can_be_used_where_a_merged_bundle_was_emitted)
 
 TEST(launchers, alone_make_a_bundle_whose_kernels_come_from_another)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	collect_into("whole.tkb", arrange_cache());
 	save_one("a.tkb", ADD, "fx-1", "a payload");
 	merge("m.tkb", "whole.tkb", "a.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(frames_of("m.tkb"), "0-4 | 5");
 	CHECK_STR(payload_of(bundle, "fx-1"), "a payload");
@@ -260,15 +242,13 @@ TEST(launchers, alone_make_a_bundle_whose_kernels_come_from_another)
 /* A key of Triton 3.0 is a SHA-256 in hexadecimal, as is a payload's name. */
 TEST(launchers, have_payloads_that_are_no_entries_of_that_key)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	(void)arrange_cache();
 	CHECK_INT(rename(CACHE "/" AUTOTUNE, CACHE "/" A_PAYLOAD), 0);
 	pack_into("a.tkb", (struct packing){ .root = CACHE,
 	                                     .puts = { { A_PAYLOAD, 0 } } });
 	save_one("b.tkb", ADD, "fx-1", "a payload");
 	CHECK_INT(merge("m.tkb", "a.tkb", "b.tkb", NULL).frame_count, 3);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(payload_of(bundle, "fx-1"), "a payload");
 	CHECK(entry_for(bundle, A_PAYLOAD, 0, NULL) != NULL);

@@ -15,11 +15,9 @@ enum {
 static size_t list_keys(const char *root, const char *out[KEYS_LIMIT])
 {
 	struct tkb_cache *cache = NULL;
-	struct tkb_error err = { 0 };
-	size_t count;
 
-	CHECK_OK(tkb_cache_open(root, NULL, &cache, &err), &err);
-	count = tkb_cache_entry_count(cache);
+	OK(tkb_cache_open(root, NULL, &cache, ERR));
+	size_t count = tkb_cache_entry_count(cache);
 	CHECK(count <= KEYS_LIMIT);
 	for (size_t i = 0; i < count; i++)
 		out[i] = text("%s", tkb_cache_entry(cache, i)->key);
@@ -32,15 +30,13 @@ static const char *collect_part(const char *root, const char *const *keys,
                                 size_t count, size_t first)
 {
 	const char *chosen[KEYS_LIMIT];
-	struct tkb_collect_options options = { .struct_size = sizeof(options),
-		                               .keys = chosen,
+	struct tkb_collect_options options = { SIZED(options), .keys = chosen,
 		                               .is_strict = true };
-	struct tkb_error err = { 0 };
 	const char *path = text("part%zu.tkb", first);
 
 	for (size_t i = first; i < count; i += PARTS)
 		chosen[options.key_count++] = keys[i];
-	CHECK_OK(tkb_collect_to_file(root, &options, path, NULL, &err), &err);
+	OK(tkb_collect_to_file(root, &options, path, NULL, ERR));
 	return path;
 }
 
@@ -50,7 +46,7 @@ static void check_parts(const char *root)
 	const char *keys[KEYS_LIMIT];
 	const char *parts[PARTS];
 	const size_t count = list_keys(root, keys);
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	for (size_t i = 0; i < PARTS; i++)
 		parts[i] = collect_part(root, keys, count, i);
@@ -74,7 +70,7 @@ TEST(merge, of_parts_is_the_bundle_of_the_whole)
 		"triton-3.9.0-cpu", "triton-3.6.0-h100",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++) {
+	EACH(i, fixtures) {
 		unpack(fixtures[i], fixtures[i]);
 		check_parts(text("%s/.triton/cache", fixtures[i]));
 	}
@@ -93,7 +89,7 @@ TEST(merge, of_all_versions_of_triton_holds_every_entry)
 	const char *paths[TKB_COUNT_OF(versions)];
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(versions); i++) {
+	EACH(i, versions) {
 		const char *fixture = text("triton-%s-cpu", versions[i]);
 
 		paths[i] = text("%s.tkb", versions[i]);
@@ -116,7 +112,7 @@ TEST(merge, of_all_versions_of_triton_holds_every_entry)
 
 TEST(merge, of_one_bundle_is_that_bundle)
 {
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	collect_into("a.tkb", arrange_cache());
 	report = merge("m.tkb", "a.tkb", NULL);
@@ -130,7 +126,7 @@ TEST(merge, of_one_bundle_is_that_bundle)
 
 TEST(merge, of_a_bundle_with_itself_is_that_bundle)
 {
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	collect_into("a.tkb", arrange_cache());
 	report = merge("m.tkb", "a.tkb", "a.tkb", "a.tkb", NULL);
@@ -168,7 +164,7 @@ TEST(merge, of_the_same_bundles_gives_the_same_bytes)
 
 TEST(merge, takes_of_a_bundle_that_overlaps_only_what_is_new)
 {
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	arrange_three();
 	collect_into("whole.tkb", "unpacked/.triton/cache");
@@ -187,12 +183,9 @@ TEST(merge, takes_of_a_bundle_that_overlaps_only_what_is_new)
 
 TEST(merge, tells_how_many_bytes_lie_unused)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	uint64_t unused;
-
 	arrange_three();
-	bundle = open_bundle("b.tkb");
-	unused = tkb_entry_size(entry_for(bundle, GELU, 0, NULL));
+	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	uint64_t unused = tkb_entry_size(entry_for(bundle, GELU, 0, NULL));
 
 	CHECK(unused != 0);
 	CHECK_INT(merge("m.tkb", "a.tkb", "b.tkb", NULL).unused_size, unused);
@@ -200,7 +193,7 @@ TEST(merge, tells_how_many_bytes_lie_unused)
 
 TEST(merge, does_not_copy_a_frame_of_which_nothing_counts)
 {
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	arrange_three();
 	collect_into("whole.tkb", "unpacked/.triton/cache");
@@ -214,14 +207,11 @@ TEST(merge, does_not_copy_a_frame_of_which_nothing_counts)
 
 TEST(merge, prefers_the_first_of_several_with_other_bytes)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *first = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *last = NULL;
-
 	arrange_three();
 	merge("first.tkb", "a.tkb", "c.tkb", NULL);
 	merge("last.tkb", "c.tkb", "a.tkb", NULL);
-	first = open_bundle("first.tkb");
-	last = open_bundle("last.tkb");
+	struct tkb_bundle *first = test_bundle("first.tkb");
+	struct tkb_bundle *last = test_bundle("last.tkb");
 
 	CHECK_STR(user_of(first, ADD, 0), "app");
 	CHECK_STR(user_of(last, ADD, 0), "robert");
@@ -239,7 +229,7 @@ TEST(merge, emits_what_its_inputs_emit_in_turn)
 
 	arrange_three();
 	merge_list("m.tkb", inputs, TKB_COUNT_OF(inputs));
-	for (size_t i = 0; i < TKB_COUNT_OF(inputs); i++)
+	EACH(i, inputs)
 		emit_all(inputs[i], "root");
 	CHECK_INT(rename("root", "in-turn"), 0);
 	emit_all("m.tkb", "root");
@@ -286,11 +276,6 @@ static void pack_lean(const char *path, const char *key)
 
 TEST(merge, is_lean_if_any_is)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *mixed = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *last = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *lean = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *full = NULL;
-
 	arrange_three();
 	pack_lean("add.tkb", ADD);
 	pack_lean("softmax.tkb", SOFTMAX);
@@ -298,10 +283,10 @@ TEST(merge, is_lean_if_any_is)
 	merge("last.tkb", "a.tkb", "softmax.tkb", NULL);
 	merge("lean.tkb", "add.tkb", "softmax.tkb", NULL);
 	merge("full.tkb", "a.tkb", "b.tkb", NULL);
-	mixed = open_bundle("mixed.tkb");
-	last = open_bundle("last.tkb");
-	lean = open_bundle("lean.tkb");
-	full = open_bundle("full.tkb");
+	struct tkb_bundle *mixed = test_bundle("mixed.tkb");
+	struct tkb_bundle *last = test_bundle("last.tkb");
+	struct tkb_bundle *lean = test_bundle("lean.tkb");
+	struct tkb_bundle *full = test_bundle("full.tkb");
 
 	CHECK_STR(tkb_bundle_profile(mixed), "lean");
 	CHECK_STR(tkb_bundle_profile(last), "lean");
@@ -314,7 +299,6 @@ TEST(merge, is_lean_if_any_is)
 
 TEST(merge, keeps_the_lean_one_of_two_where_that_is_first)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	const char *root = arrange_cache();
 
 	pack_lean("lean.tkb", ADD);
@@ -322,7 +306,7 @@ TEST(merge, keeps_the_lean_one_of_two_where_that_is_first)
 	          (struct packing){ .root = root,
 	                            .puts = { { ADD, 0 }, { ADD, 1 } } });
 	merge("m.tkb", "lean.tkb", "full.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_INT(entry_for(bundle, ADD, 0, NULL)->file_count, LEAN_FILES);
 	CHECK_INT(entry_for(bundle, ADD, 1, NULL)->file_count, KERNEL_FILES);
@@ -331,11 +315,9 @@ TEST(merge, keeps_the_lean_one_of_two_where_that_is_first)
 
 TEST(merge, of_nothing_but_empty_bundles_is_empty)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	pack_into("empty.tkb", (struct packing){ .root = "." });
 	merge("m.tkb", "empty.tkb", "empty.tkb", NULL);
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	check_same_file("m.tkb", "empty.tkb");
 	CHECK_INT(tkb_bundle_entry_count(bundle), 0);
@@ -370,21 +352,18 @@ static int read_at(void *self, uint64_t offset, void *data, size_t size,
 
 TEST(merge, does_not_mind_where_the_bytes_of_a_bundle_come_from)
 {
-	struct tkb_bytes of_a;
 	struct tkb_bytes of_b;
 	struct tkb_bundle *bundles[2] = { NULL };
 	const struct tkb_source source = { read_at, &of_b };
-	struct tkb_error err = { 0 };
 
 	arrange_three();
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	of_a = read_file("a.tkb");
+	struct tkb_bytes of_a = read_file("a.tkb");
 	of_b = read_file("b.tkb");
-	CHECK_OK(tkb_bundle_open_memory(of_a, "a", &bundles[0], &err), &err);
-	CHECK_OK(tkb_bundle_open_source(&source, "b", &bundles[1], &err), &err);
-	CHECK_OK(tkb_merge_to_file((const struct tkb_bundle *const *)bundles, 2,
-	                           NULL, "n.tkb", NULL, &err),
-	         &err);
+	OK(tkb_bundle_open_memory(of_a, "a", &bundles[0], ERR));
+	OK(tkb_bundle_open_source(&source, "b", &bundles[1], ERR));
+	OK(tkb_merge_to_file((const struct tkb_bundle *const *)bundles, 2, NULL,
+	                     "n.tkb", NULL, ERR));
 	tkb_bundle_close(bundles[0]);
 	tkb_bundle_close(bundles[1]);
 
@@ -409,26 +388,23 @@ static void *merge_job(void *self)
 
 TEST(merge, can_be_done_by_several_threads_at_once)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *a = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *b = NULL;
 	const struct tkb_bundle *bundles[2];
 	struct job jobs[4];
 	pthread_t threads[4];
-	struct tkb_bytes wanted;
 
 	arrange_three();
 	merge("m.tkb", "a.tkb", "b.tkb", NULL);
-	wanted = read_file("m.tkb");
-	bundles[0] = a = open_bundle("a.tkb");
-	bundles[1] = b = open_bundle("b.tkb");
-	for (size_t i = 0; i < TKB_COUNT_OF(jobs); i++) {
+	struct tkb_bytes wanted = read_file("m.tkb");
+	bundles[0] = test_bundle("a.tkb");
+	bundles[1] = test_bundle("b.tkb");
+	EACH(i, jobs) {
 		jobs[i] = (struct job){ .bundles = bundles,
 			                .out = TKB_BUF_INIT(TKB_MIB) };
 		CHECK_INT(
 			pthread_create(&threads[i], NULL, merge_job, &jobs[i]),
 			0);
 	}
-	for (size_t i = 0; i < TKB_COUNT_OF(jobs); i++) {
+	EACH(i, jobs) {
 		CHECK_INT(pthread_join(threads[i], NULL), 0);
 		CHECK_INT(jobs[i].rc, 0);
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&jobs[i].out), wanted));

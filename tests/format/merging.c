@@ -40,36 +40,30 @@ const char *compile_elsewhere(const char *root, const char *key,
 void pack_into(const char *path, struct packing packing)
 {
 	const struct tkb_collect_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.profile =
 			packing.is_lean ? TKB_PROFILE_LEAN : TKB_PROFILE_FULL,
 		.is_strict = true,
 		.threads = 1,
 	};
 	struct tkb_recorder *recorder = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_new(NULL, &recorder, &err), &err);
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	OK(tkb_recorder_new(NULL, &recorder, ERR));
+	OK(tkb_recorder_begin_compile(recorder, ERR));
 	for (size_t i = 0; packing.puts[i].key != NULL; i++)
-		CHECK_OK(tkb_recorder_put(recorder, packing.puts[i].key,
-		                          packing.puts[i].device, &err),
-		         &err);
+		OK(tkb_recorder_put(recorder, packing.puts[i].key,
+		                    packing.puts[i].device, ERR));
 	for (size_t i = 0; packing.launchers[i].cache_key != NULL; i++)
-		CHECK_OK(tkb_recorder_put_launcher(recorder,
-		                                   &packing.launchers[i], &err),
-		         &err);
-	CHECK_OK(tkb_recorder_collect_to_file(recorder, packing.root, &options,
-	                                      path, NULL, &err),
-	         &err);
+		OK(tkb_recorder_put_launcher(recorder, &packing.launchers[i],
+		                             ERR));
+	OK(tkb_recorder_collect_to_file(recorder, packing.root, &options, path,
+	                                NULL, ERR));
 	tkb_recorder_free(recorder);
 }
 
 void collect_into(const char *path, const char *root)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_collect_to_file(root, NULL, path, NULL, &err), &err);
+	OK(tkb_collect_to_file(root, NULL, path, NULL, ERR));
 }
 
 struct tkb_launcher_spec launcher_of(const char *cache_key, const char *payload,
@@ -78,8 +72,7 @@ struct tkb_launcher_spec launcher_of(const char *cache_key, const char *payload,
 	const char **needs = test_alloc(sizeof(*needs));
 
 	needs[0] = needed;
-	return (struct tkb_launcher_spec){ .struct_size = sizeof(
-						   struct tkb_launcher_spec),
+	return (struct tkb_launcher_spec){ SIZED(struct tkb_launcher_spec),
 		                           .cache_key = cache_key,
 		                           .name = "a kernel",
 		                           .payload = tkb_text(payload),
@@ -88,35 +81,17 @@ struct tkb_launcher_spec launcher_of(const char *cache_key, const char *payload,
 		                           .need_count = 1 };
 }
 
-struct tkb_bundle *open_bundle(const char *path)
-{
-	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_bundle_open(path, &bundle, &err), &err);
-	return bundle;
-}
-
-void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
 struct tkb_merge_report merge_list(const char *path, const char *const *inputs,
                                    size_t count)
 {
 	struct tkb_bundle *bundles[INPUTS_LIMIT];
-	struct tkb_merge_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_merge_report report = { SIZED(report) };
 
 	CHECK(count <= INPUTS_LIMIT);
 	for (size_t i = 0; i < count; i++)
-		bundles[i] = open_bundle(inputs[i]);
-	CHECK_OK(tkb_merge_to_file((const struct tkb_bundle *const *)bundles,
-	                           count, NULL, path, &report, &err),
-	         &err);
-	for (size_t i = 0; i < count; i++)
-		tkb_bundle_close(bundles[i]);
+		bundles[i] = test_bundle(inputs[i]);
+	OK(tkb_merge_to_file((const struct tkb_bundle *const *)bundles, count,
+	                     NULL, path, &report, ERR));
 	return report;
 }
 
@@ -138,14 +113,12 @@ struct tkb_merge_report merge(const char *path, ...)
 
 struct tkb_verify_report check_verifies(const char *path)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
-	const struct tkb_verify_options options = { .struct_size =
-		                                            sizeof(options),
+	struct tkb_bundle *bundle = test_bundle(path);
+	const struct tkb_verify_options options = { SIZED(options),
 		                                    .threads = 1 };
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_bundle_verify(bundle, &options, &report, &err), &err);
+	OK(tkb_bundle_verify(bundle, &options, &report, ERR));
 	CHECK_INT(report.verified_count, tkb_bundle_entry_count(bundle));
 	CHECK_INT(report.launcher_count, tkb_bundle_launcher_count(bundle));
 	return report;
@@ -162,11 +135,10 @@ void check_same_file(const char *one, const char *other)
 
 void emit_all(const char *path, const char *root)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
-	struct tkb_emit_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_bundle *bundle = test_bundle(path);
+	struct tkb_emit_report report = { SIZED(report) };
 
-	CHECK_OK(tkb_emit(bundle, root, NULL, &report, &err), &err);
+	OK(tkb_emit(bundle, root, NULL, &report, ERR));
 	CHECK_INT(report.skipped_count + report.failed_count +
 	                  report.damaged_count + report.unsafe_count +
 	                  report.repaired_count,
@@ -178,13 +150,13 @@ void check_emit_same(const char *one, const char *other)
 {
 	const char *left = text("emitted%zu", count_names("."));
 	const char *right = text("%s.other", left);
-	struct outcome outcome;
 
 	emit_all(one, "emitted");
 	CHECK_INT(rename("emitted", left), 0);
 	emit_all(other, "emitted");
 	CHECK_INT(rename("emitted", right), 0);
-	outcome = run("diff", "-r", "-x", ".tkbundle", left, right, NULL);
+	struct outcome outcome =
+		run("diff", "-r", "-x", ".tkbundle", left, right, NULL);
 	if (outcome.status != 0)
 		fail_msg("'%s' and '%s' emit other files: %s%s", one, other,
 		         outcome.out, outcome.err);
@@ -192,7 +164,7 @@ void check_emit_same(const char *one, const char *other)
 
 const char *id_of(const char *path)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_bundle *bundle = test_bundle(path);
 	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
 
 	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
@@ -258,7 +230,6 @@ const char *file_for(const struct tkb_bundle *bundle, const char *key,
 {
 	const char *contents = NULL;
 	const struct tkb_sink sink = { keep_text, &contents };
-	struct tkb_error err = { 0 };
 	size_t index = 0;
 	const struct tkb_entry *entry = entry_for(bundle, key, device, &index);
 
@@ -269,7 +240,7 @@ const char *file_for(const struct tkb_bundle *bundle, const char *key,
 		if (length < strlen(ending) ||
 		    strcmp(name + length - strlen(ending), ending) != 0)
 			continue;
-		CHECK_OK(tkb_bundle_read(bundle, index, i, &sink, &err), &err);
+		OK(tkb_bundle_read(bundle, index, i, &sink, ERR));
 		return contents;
 	}
 	fail_msg("'%s' has no '%s'", key, ending);
@@ -307,7 +278,7 @@ static const char *ranges_of(const struct tkb_frame *frame)
 
 const char *frames_of(const char *path)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = open_bundle(path);
+	struct tkb_bundle *bundle = test_bundle(path);
 	const char *out = "";
 
 	for (size_t i = 0; i < bundle->frame_count; i++) {
@@ -326,14 +297,12 @@ const char *payload_of(const struct tkb_bundle *bundle, const char *cache_key)
 {
 	const char *contents = NULL;
 	const struct tkb_sink sink = { keep_text, &contents };
-	struct tkb_error err = { 0 };
 
 	for (size_t i = 0; i < tkb_bundle_launcher_count(bundle); i++) {
 		if (strcmp(tkb_bundle_launcher(bundle, i)->cache_key,
 		           cache_key) != 0)
 			continue;
-		CHECK_OK(tkb_bundle_read_launcher(bundle, i, &sink, &err),
-		         &err);
+		OK(tkb_bundle_read_launcher(bundle, i, &sink, ERR));
 		return contents;
 	}
 	fail_msg("there is no launcher '%s'", cache_key);

@@ -47,10 +47,6 @@ void collect_into(const char *path, const char *root);
 struct tkb_launcher_spec launcher_of(const char *cache_key, const char *payload,
                                      const char *needed);
 
-/* Open the bundle in file `path`. */
-struct tkb_bundle *open_bundle(const char *path);
-void close_bundle_at(struct tkb_bundle **bundle);
-
 /* Merge bundle files into `path`; they end with NULL. */
 struct tkb_merge_report merge(const char *path, ...) __attribute__((sentinel));
 

@@ -25,8 +25,6 @@
 /* Two lean entries: of the second frame only one of them counts. */
 static struct forge *arrange_mixed(void)
 {
-	struct forge *forge;
-
 	if (!exists("m.tkb")) {
 		forge_pair("pair.tkb");
 		forge_collect("forged/.triton/cache", FORGE_KERNEL, true,
@@ -34,7 +32,7 @@ static struct forge *arrange_mixed(void)
 		merge("m.tkb", "one.tkb", "pair.tkb", NULL);
 	}
 	CHECK_STR(frames_of("m.tkb"), "1 | 0 +3");
-	forge = forge_open("m.tkb");
+	struct forge *forge = forge_open("m.tkb");
 	forge->frames[MIXED].entries = "0 3";
 	return forge;
 }
@@ -103,26 +101,23 @@ static int note(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 /* Nothing is given of the mixed frame, and all of the other. */
 static void check_refused(const struct forge *forge, const char *part)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report verified = { .struct_size = sizeof(verified) };
-	struct tkb_emit_report emitted = { .struct_size = sizeof(emitted) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report verified = { SIZED(verified) };
+	struct tkb_emit_report emitted = { SIZED(emitted) };
 	bool is_told = false;
 	const struct tkb_sink sink = { note, &is_told };
 	const char *root = text("root%zu", count_names("."));
 
 	forge_write(forge, "x.tkb");
-	bundle = open_bundle("x.tkb");
-	CHECK_FAILS(tkb_bundle_read(bundle, 0, 0, &sink, &err), TKB_ERR_CORRUPT,
-	            &err, part);
-	CHECK_CONTAINS(err.message, "'x.tkb', frame 1");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
+	FAILS(tkb_bundle_read(bundle, 0, 0, &sink, ERR), TKB_ERR_CORRUPT, part);
+	CHECK_CONTAINS(ERR->message, "'x.tkb', frame 1");
 	CHECK(!is_told);
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, &verified, &err),
-	            TKB_ERR_CORRUPT, &err, part);
+	FAILS(tkb_bundle_verify(bundle, NULL, &verified, ERR), TKB_ERR_CORRUPT,
+	      part);
 	CHECK_INT(verified.verified_count, 1);
 	CHECK_INT(verified.failed_count, 1);
-	CHECK_FAILS(tkb_emit(bundle, root, NULL, &emitted, &err),
-	            TKB_ERR_CORRUPT, &err, part);
+	FAILS(tkb_emit(bundle, root, NULL, &emitted, ERR), TKB_ERR_CORRUPT,
+	      part);
 	CHECK_INT(emitted.emitted_count, 1);
 	CHECK_INT(emitted.damaged_count, 1);
 	CHECK(exists(text("%s/" ADD, root)));
@@ -134,22 +129,18 @@ static void check_line_refused(const char *behind_sizes)
 {
 	struct forge *forge = arrange_mixed();
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	forge->frames[MIXED].entries = behind_sizes;
 	forge_write(forge, "x.tkb");
-	CHECK_FAILS(tkb_bundle_open("x.tkb", &bundle, &err), TKB_ERR_CORRUPT,
-	            &err, "line 3 of 'tkbundle.frames' is damaged");
+	FAILS(tkb_bundle_open("x.tkb", &bundle, ERR), TKB_ERR_CORRUPT,
+	      "line 3 of 'tkbundle.frames' is damaged");
 }
 
 TEST(mixed, frames_give_each_file_and_emit_as_others_do)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *pair = NULL;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-
 	(void)arrange_mixed();
-	pair = open_bundle("pair.tkb");
-	bundle = open_bundle("m.tkb");
+	struct tkb_bundle *pair = test_bundle("pair.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 
 	CHECK_STR(file_for(bundle, AUTOTUNE, 0, ".json"),
 	          file_for(pair, AUTOTUNE, 0, ".json"));
@@ -175,15 +166,13 @@ TEST(mixed, frames_tell_each_file_that_counts_once)
 {
 	size_t counts[2] = { 0 };
 	const struct tkb_file_visitor visitor = { count_file, counts };
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	(void)arrange_mixed();
-	bundle = open_bundle("m.tkb");
-	CHECK_OK(tkb_bundle_read_all(bundle, &visitor, NULL, &err), &err);
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
+	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
 	CHECK_INT(counts[0], 1);
 	CHECK_INT(counts[1], LEAN_FILES);
-	CHECK_OK(tkb_bundle_read_entry(bundle, 0, &visitor, &err), &err);
+	OK(tkb_bundle_read_entry(bundle, 0, &visitor, ERR));
 	CHECK_INT(counts[0], 2);
 	CHECK_INT(counts[1], LEAN_FILES);
 }
@@ -199,14 +188,12 @@ TEST(mixed, frames_may_hold_their_members_in_any_order)
 TEST(mixed, frames_alone_may_hold_their_members_in_any_order)
 {
 	struct forge *forge = arrange_mixed();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	reverse_members(forge, WHOLE);
 	forge_write(forge, "x.tkb");
-	bundle = open_bundle("x.tkb");
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "stands where");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
+	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
+	      "stands where");
 }
 
 TEST(mixed, frames_may_count_whole)
@@ -265,10 +252,8 @@ TEST(mixed, frames_with_a_stranger_are_refused)
 		"triton/" ADD,   "launchers/x", "triton2/" ADD "/x",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
-		struct forge *forge;
-
-		forge = arrange_mixed();
+	EACH(i, paths) {
+		struct forge *forge = arrange_mixed();
 		add_member(forge, paths[i], "x");
 		forge->frames[MIXED].entries = "0 4";
 		check_refused(forge, "it holds a stranger");
@@ -296,10 +281,8 @@ TEST(mixed, frames_with_a_name_that_leads_elsewhere_are_refused)
 		NESTED,
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
-		struct forge *forge;
-
-		forge = arrange_mixed();
+	EACH(i, paths) {
+		struct forge *forge = arrange_mixed();
 		add_member(forge, paths[i], "x");
 		forge->frames[MIXED].entries = "0 4";
 		check_refused(forge, "it holds a stranger");
@@ -311,11 +294,9 @@ TEST(mixed, frames_with_links_and_devices_are_refused)
 	static const mode_t types[] = { S_IFLNK, S_IFIFO, S_IFDIR, S_IFCHR };
 
 	for (size_t i = 0; i <= TKB_COUNT_OF(types); i++) {
-		struct forge *forge;
-		struct forge_member *member;
-
-		forge = arrange_mixed();
-		member = add_member(forge, "triton/" ADD "/x", "");
+		struct forge *forge = arrange_mixed();
+		struct forge_member *member =
+			add_member(forge, "triton/" ADD "/x", "");
 		if (i == TKB_COUNT_OF(types)) {
 			member->link = GROUP;
 		} else {
@@ -405,8 +386,7 @@ TEST(mixed, frames_that_count_more_than_fits_are_refused_at_once)
 TEST(mixed, frames_may_count_as_many_as_their_size_has_room_for)
 {
 	struct forge *forge = arrange_mixed();
-	TKB_AUTO(close_bundle_at)
-	struct tkb_bundle *bundle = open_bundle("m.tkb");
+	struct tkb_bundle *bundle = test_bundle("m.tkb");
 	const uint64_t room = bundle->frames[MIXED].size / 512 - 2;
 
 	forge->frames[MIXED].entries = text("0 %llu", (unsigned long long)room);
@@ -422,7 +402,7 @@ TEST(mixed, frames_whose_count_is_no_number_are_refused)
 		"0 x",  "0 6400001", "0 18446744073709551619",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(fields); i++) {
+	EACH(i, fields) {
 		check_line_refused(fields[i]);
 	}
 }
@@ -430,7 +410,7 @@ TEST(mixed, frames_whose_count_is_no_number_are_refused)
 /* The line of a frame that nobody packed, of so many bytes. */
 static int open_with_size(uint64_t size, struct tkb_error *err)
 {
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
+	BUNDLE(bundle) = NULL;
 	struct forge *forge = arrange_mixed();
 	struct forge_frame *frame = &forge->frames[MIXED];
 
@@ -442,20 +422,16 @@ static int open_with_size(uint64_t size, struct tkb_error *err)
 
 TEST(mixed, frames_have_276_mib_at_most)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(open_with_size(276 * (uint64_t)TKB_MIB, &err), &err);
-	CHECK_FAILS(open_with_size(276 * (uint64_t)TKB_MIB + 1, &err),
-	            TKB_ERR_CORRUPT, &err, "line 3 of 'tkbundle.frames'");
+	OK(open_with_size(276 * (uint64_t)TKB_MIB, ERR));
+	FAILS(open_with_size(276 * (uint64_t)TKB_MIB + 1, ERR), TKB_ERR_CORRUPT,
+	      "line 3 of 'tkbundle.frames'");
 }
 
 TEST(mixed, frames_are_not_smaller_than_their_files)
 {
-	struct tkb_error err = { 0 };
-
 	/* A header, and 387 bytes of timings. */
-	CHECK_FAILS(open_with_size(1023, &err), TKB_ERR_CORRUPT, &err,
-	            "line 3 of 'tkbundle.frames'");
+	FAILS(open_with_size(1023, ERR), TKB_ERR_CORRUPT,
+	      "line 3 of 'tkbundle.frames'");
 }
 
 /* Bombs of the right size, of the wrong one, and one that does not tell. */
@@ -479,7 +455,6 @@ static struct forge *arrange_twins(void)
 {
 	const char *root = arrange_cache();
 	const char *other = compile_elsewhere(root, ADD, "bob");
-	struct forge *forge;
 
 	CHECK_INT(run("mkdir", "-p", "torchinductor_x/triton/0",
 	              "torchinductor_x/triton/1", NULL)
@@ -489,7 +464,7 @@ static struct forge *arrange_twins(void)
 	copy_folder(text("%s/" ADD, other), "torchinductor_x/triton/1/" ADD);
 	collect_into("m.tkb", "torchinductor_x");
 	CHECK_STR(frames_of("m.tkb"), "0-1");
-	forge = forge_open("m.tkb");
+	struct forge *forge = forge_open("m.tkb");
 	forge->frames[0].entries = "0-1 0";
 	return forge;
 }
@@ -497,11 +472,10 @@ static struct forge *arrange_twins(void)
 TEST(mixed, frames_tell_twins_by_their_digests)
 {
 	struct forge *forge = arrange_twins();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	reverse_members(forge, 0);
 	check_accepted(forge);
-	bundle = open_bundle("x.tkb");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
 	CHECK_STR(user_of(bundle, ADD, 0), "app");
 	CHECK_STR(user_of(bundle, ADD, 1), "bob");
 }
@@ -510,27 +484,23 @@ TEST(mixed, frames_tell_twins_by_their_digests)
 TEST(mixed, frames_need_as_many_copies_as_twins_have)
 {
 	struct forge *forge = arrange_twins();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	forge_find(forge, 0, ".cubin")->path = "triton/" ADD "/x.cubin";
 	forge_write(forge, "x.tkb");
-	bundle = open_bundle("x.tkb");
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "some of its files are not those");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
+	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
+	      "some of its files are not those");
 }
 
 /* A payload among entries, in a frame of which a part counts. */
 static struct forge *arrange_payload(void)
 {
-	struct forge *forge;
-
 	pack_into("m.tkb", (struct packing){ .root = arrange_cache(),
 	                                     .puts = { { ADD, 0 } },
 	                                     .launchers = { launcher_of(
 						     "fx", "a payload", ADD) },
 	                                     .is_lean = true });
-	forge = forge_open("m.tkb");
+	struct forge *forge = forge_open("m.tkb");
 	CHECK_INT(forge->frame_count, 2);
 	forge->frames[0].members[forge->frames[0].member_count++] =
 		forge->frames[1].members[0];
@@ -542,11 +512,10 @@ static struct forge *arrange_payload(void)
 TEST(mixed, frames_may_hold_payloads_among_entries)
 {
 	struct forge *forge = arrange_payload();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 
 	reverse_members(forge, 0);
 	check_accepted(forge);
-	bundle = open_bundle("x.tkb");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
 	CHECK_STR(payload_of(bundle, "fx"), "a payload");
 }
 
@@ -554,15 +523,13 @@ TEST(mixed, frames_with_other_bytes_in_a_payload_are_refused)
 {
 	struct forge *forge = arrange_payload();
 	struct forge_frame *frame = &forge->frames[0];
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_verify_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
+	struct tkb_verify_report report = { SIZED(report) };
 
 	frame->members[frame->member_count - 1].bytes = tkb_text("a playoad");
 	forge_write(forge, "x.tkb");
-	bundle = open_bundle("x.tkb");
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, &report, &err),
-	            TKB_ERR_CORRUPT, &err, "some of its files are not those");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
+	FAILS(tkb_bundle_verify(bundle, NULL, &report, ERR), TKB_ERR_CORRUPT,
+	      "some of its files are not those");
 	CHECK_INT(report.failed_launcher_count, 1);
 	CHECK_INT(report.failed_count, 1);
 }
@@ -571,40 +538,33 @@ TEST(mixed, frames_with_other_bytes_in_a_payload_are_refused)
 TEST(mixed, frames_that_are_hostile_can_be_merged_and_stay_refused)
 {
 	struct forge *forge = arrange_mixed();
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	add_member(forge, "etc/passwd", "x");
 	forge->frames[MIXED].entries = "0 4";
 	forge_write(forge, "x.tkb");
 	merge("y.tkb", "one.tkb", "x.tkb", NULL);
-	bundle = open_bundle("y.tkb");
-	CHECK_FAILS(tkb_bundle_verify(bundle, NULL, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "it holds a stranger");
+	struct tkb_bundle *bundle = test_bundle("y.tkb");
+	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
+	      "it holds a stranger");
 }
 
 /* A payload in a frame of its own, before that of the entry: both are wrong. */
 TEST(payload, with_other_bytes_is_what_verify_names_first)
 {
-	struct forge *forge;
-	struct forge_frame frame;
-	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
-	const struct tkb_verify_options options = { .struct_size =
-		                                            sizeof(options),
+	const struct tkb_verify_options options = { SIZED(options),
 		                                    .threads = 1 };
-	struct tkb_error err = { 0 };
 
 	(void)arrange_payload();
-	forge = forge_open("m.tkb");
-	frame = forge->frames[0];
+	struct forge *forge = forge_open("m.tkb");
+	struct forge_frame frame = forge->frames[0];
 	forge->frames[0] = forge->frames[1];
 	forge->frames[1] = frame;
 	forge->frames[0].members[0].bytes = tkb_text("a playoad");
 	spoil(forge_find(forge, 1, "add_kernel.cubin"));
 	forge_write(forge, "x.tkb");
-	bundle = open_bundle("x.tkb");
+	struct tkb_bundle *bundle = test_bundle("x.tkb");
 
-	CHECK_FAILS(tkb_bundle_verify(bundle, &options, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "'x.tkb', payload '");
-	CHECK(strstr(err.message, ADD) == NULL);
+	FAILS(tkb_bundle_verify(bundle, &options, NULL, ERR), TKB_ERR_CORRUPT,
+	      "'x.tkb', payload '");
+	CHECK(strstr(ERR->message, ADD) == NULL);
 }

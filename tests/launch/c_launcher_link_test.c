@@ -24,7 +24,7 @@ static struct tkb_c_kernel kernel(void)
 	if (!exists("h"))
 		unpack("triton-3.6.0-h100", "h");
 	return (struct tkb_c_kernel){
-		.struct_size = sizeof(struct tkb_c_kernel),
+		SIZED(struct tkb_c_kernel),
 		.metadata = read_file(text("%s/add_kernel.json", folder)),
 		.cubin = read_file(text("%s/add_kernel.cubin", folder)),
 	};
@@ -33,16 +33,14 @@ static struct tkb_c_kernel kernel(void)
 static void add(const struct tkb_c_kernel *of,
                 const struct tkb_c_launcher_options *options)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 	struct tkb_c_launcher *launcher = NULL;
-	struct tkb_error err = { 0 };
-	char *copy;
 
-	CHECK_OK(tkb_c_launcher_new(of, options, &launcher, &err), &err);
-	CHECK_OK(tkb_c_launcher_write_header(launcher, &sink, &err), &err);
+	OK(tkb_c_launcher_new(of, options, &launcher, ERR));
+	OK(tkb_c_launcher_write_header(launcher, &sink, ERR));
 	tkb_c_launcher_free(launcher);
-	copy = test_alloc(buf.size);
+	char *copy = test_alloc(buf.size);
 	memcpy(copy, buf.data, buf.size);
 	headers[header_count] = (struct tkb_c_header){
 		.name = text("h%zu", header_count),
@@ -55,9 +53,9 @@ static void add(const struct tkb_c_kernel *of,
 static void add_signature(const char *signature)
 {
 	const struct tkb_c_kernel of = kernel();
-	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options), .signature = signature
-	};
+	const struct tkb_c_launcher_options options = { SIZED(options),
+		                                        .signature =
+		                                                signature };
 
 	add(&of, &options);
 }
@@ -70,51 +68,42 @@ static void start(void)
 static struct tkb_c_link *must(void)
 {
 	struct tkb_c_link *link = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_c_link_new(headers, header_count, "all", &link, &err),
-	         &err);
+	OK(tkb_c_link_new(headers, header_count, "all", &link, ERR));
 	return link;
 }
 
 static void check_fails(const char *part)
 {
 	struct tkb_c_link *link = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_c_link_new(headers, header_count, "all", &link, &err),
-	            TKB_ERR_INVALID, &err, part);
+	FAILS(tkb_c_link_new(headers, header_count, "all", &link, ERR),
+	      TKB_ERR_INVALID, part);
 	CHECK(link == NULL);
 }
 
 static const char *source_of(const struct tkb_c_link *link)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_c_link_write_source(link, &sink, &err), &err);
+	OK(tkb_c_link_write_source(link, &sink, ERR));
 	tkb_buf_add_byte(&buf, '\0');
 	return text("%s", (const char *)buf.data);
 }
 
 TEST(c_launcher_link, asks_for_the_most_first)
 {
-	struct tkb_c_link *link;
-	const char *source;
-	const char *first;
-	const char *second;
-	const char *third;
-
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");
 	add_signature("*fp32:16,*fp32,*fp32,i32:16,64");
 	add_signature("*fp32:16,*fp32,*fp32,i32,64");
-	link = must();
-	source = source_of(link);
-	first = strstr(source, "if (arg0 % 16 == 0 && arg3 % 16 == 0)");
-	second = strstr(source, "if (arg0 % 16 == 0)");
-	third = strstr(source, "\n\treturn add_kernel_");
+	struct tkb_c_link *link = must();
+	const char *source = source_of(link);
+	const char *first =
+		strstr(source, "if (arg0 % 16 == 0 && arg3 % 16 == 0)");
+	const char *second = strstr(source, "if (arg0 % 16 == 0)");
+	const char *third = strstr(source, "\n\treturn add_kernel_");
 	CHECK(first != NULL && second != NULL && third != NULL);
 	CHECK(first < second && second < third);
 	CHECK_INT(tkb_c_link_kernel_count(link), 1);
@@ -128,10 +117,9 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 {
 	struct tkb_c_kernel of = kernel();
 	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
 	};
-	struct tkb_c_link *link;
 
 	of.ttir = read_file("h/.triton/cache/"
 	                    "WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJ"
@@ -140,7 +128,7 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 	add_signature("*fp32,*fp32,*fp32,i32,64");
 	add(&of, &options);
 	add_signature("*fp32,*fp32,*fp32,i32,32");
-	link = must();
+	struct tkb_c_link *link = must();
 	CHECK_CONTAINS(source_of(link),
 	               "CUresult add_kernel_64_warps4xstages3(CUstream stream, "
 	               "unsigned int gX, unsigned int gY, unsigned int gZ, "
@@ -151,17 +139,15 @@ TEST(c_launcher_link, takes_the_names_that_are_known_best)
 TEST(c_launcher_link, takes_arguments_called_as_what_cuda_has)
 {
 	static const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,128"
 	};
 	struct tkb_c_kernel of = kernel();
-	struct tkb_c_link *link;
-	char *ttir;
 
 	of.ttir = read_file("h/.triton/cache/"
 	                    "WEOKX6OIUHLVIPV24SSRIZM2DVO7PJG6G5BIT4W6Y4XW6D6VPJ"
 	                    "AA/add_kernel.ttir");
-	ttir = test_alloc(of.ttir.size + 1);
+	char *ttir = test_alloc(of.ttir.size + 1);
 	memcpy(ttir, of.ttir.data, of.ttir.size);
 	ttir[of.ttir.size] = '\0';
 	for (char *at = strstr(ttir, "x_ptr"); at != NULL;
@@ -170,22 +156,19 @@ TEST(c_launcher_link, takes_arguments_called_as_what_cuda_has)
 	of.ttir.data = ttir;
 	start();
 	add(&of, &options);
-	link = must();
+	struct tkb_c_link *link = must();
 	CHECK_CONTAINS(source_of(link), "CUdeviceptr cu_px_, CUdeviceptr ");
 	tkb_c_link_free(link);
 }
 
 TEST(c_launcher_link, keeps_algos_in_the_order_of_the_headers)
 {
-	struct tkb_c_link *link;
-	const char *source;
-
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");
 	add_signature("*fp32,*fp32,*fp32,i32,-0.5");
 	add_signature("*fp32,*fp32,*fp32,i32,100");
-	link = must();
-	source = source_of(link);
+	struct tkb_c_link *link = must();
+	const char *source = source_of(link);
 	CHECK_CONTAINS(source, "case 0:\n\t\treturn "
 	                       "add_kernel_64_warps4xstages3(");
 	CHECK_CONTAINS(source, "case 1:\n\t\treturn "
@@ -201,17 +184,15 @@ TEST(c_launcher_link, takes_several_kernels)
 {
 	const struct tkb_c_kernel of = kernel();
 	const struct tkb_c_launcher_options other = {
-		.struct_size = sizeof(other),
-		.signature = "*fp32,*fp32,*fp32,i32,64",
+		SIZED(other), .signature = "*fp32,*fp32,*fp32,i32,64",
 		.name = "another"
 	};
-	struct tkb_c_link *link;
 
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");
 	add(&of, &other);
 	add_signature("*fp32,*fp32,*fp32,i32:16,64");
-	link = must();
+	struct tkb_c_link *link = must();
 	CHECK_INT(tkb_c_link_kernel_count(link), 2);
 	CHECK_STR(tkb_c_link_kernel(link, 0), "add_kernel");
 	CHECK_STR(tkb_c_link_kernel(link, 1), "another");
@@ -264,13 +245,11 @@ TEST(c_launcher_link, refuses_grids_and_memory_that_differ)
 {
 	struct tkb_c_kernel of = kernel();
 	const struct tkb_c_launcher_options grid = {
-		.struct_size = sizeof(grid),
-		.signature = "*fp32,*fp32,*fp32,i32:16,64",
+		SIZED(grid), .signature = "*fp32,*fp32,*fp32,i32:16,64",
 		.grid = "1,1,1"
 	};
 	const struct tkb_c_launcher_options plain = {
-		.struct_size = sizeof(plain),
-		.signature = "*fp32,*fp32,*fp32,i32:16,64"
+		SIZED(plain), .signature = "*fp32,*fp32,*fp32,i32:16,64"
 	};
 
 	start();
@@ -296,10 +275,9 @@ TEST(c_launcher_link, refuses_a_kernel_called_as_something_in_c)
 	};
 	const struct tkb_c_kernel of = kernel();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
-			.signature = "*fp32,*fp32,*fp32,i32,64",
+			SIZED(options), .signature = "*fp32,*fp32,*fp32,i32,64",
 			.name = names[i]
 		};
 
@@ -333,7 +311,7 @@ TEST(c_launcher_link, reads_no_header_but_its_own)
 		{ "_0123 4 3", "_0124 4 3" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(changes); i++) {
+	EACH(i, changes) {
 		start();
 		add_signature("*fp32,*fp32,*fp32,i32,64");
 		write_file("changed", headers[0].text);
@@ -352,21 +330,16 @@ TEST(c_launcher_link, reads_no_header_but_its_own)
 
 TEST(c_launcher_link, refuses_a_header_cut_anywhere)
 {
-	struct tkb_error err = { 0 };
-	size_t whole;
-	size_t needed;
-
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");
-	whole = headers[0].text.size;
-	needed = (size_t)(strstr(headers[0].text.data, "arg2 arg3\n") + 10 -
-	                  (const char *)headers[0].text.data);
+	size_t whole = headers[0].text.size;
+	size_t needed = (size_t)(strstr(headers[0].text.data, "arg2 arg3\n") +
+	                         10 - (const char *)headers[0].text.data);
 	for (size_t i = 0; i < whole; i++) {
 		struct tkb_c_link *link = NULL;
-		int rc;
 
 		headers[0].text.size = i;
-		rc = tkb_c_link_new(headers, 1, "all", &link, &err);
+		int rc = tkb_c_link_new(headers, 1, "all", &link, ERR);
 		CHECK_INT(rc, i < needed ? TKB_ERR_INVALID : 0);
 		tkb_c_link_free(link);
 	}

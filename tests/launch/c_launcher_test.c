@@ -17,7 +17,7 @@ static struct tkb_c_kernel bare_kernel(void)
 	if (!exists("h"))
 		unpack("triton-3.6.0-h100", "h");
 	return (struct tkb_c_kernel){
-		.struct_size = sizeof(struct tkb_c_kernel),
+		SIZED(struct tkb_c_kernel),
 		.key = "WEOK",
 		.metadata = read_file(FOLDER "/add_kernel.json"),
 		.cubin = read_file(FOLDER "/add_kernel.cubin"),
@@ -46,18 +46,24 @@ static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
 static struct tkb_c_launcher_options signed_as(const char *signature)
 {
 	return (struct tkb_c_launcher_options){
-		.struct_size = sizeof(struct tkb_c_launcher_options),
-		.signature = signature
+		SIZED(struct tkb_c_launcher_options), .signature = signature
 	};
+}
+
+/* One that its block frees. */
+#define C_LAUNCHER(name) TKB_AUTO(free_at) struct tkb_c_launcher *name
+
+static void free_at(struct tkb_c_launcher **launcher)
+{
+	tkb_c_launcher_free(*launcher);
 }
 
 static struct tkb_c_launcher *must(const struct tkb_c_kernel *kernel,
                                    const struct tkb_c_launcher_options *options)
 {
 	struct tkb_c_launcher *launcher = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_c_launcher_new(kernel, options, &launcher, &err), &err);
+	OK(tkb_c_launcher_new(kernel, options, &launcher, ERR));
 	return launcher;
 }
 
@@ -67,10 +73,9 @@ static void check_fails(const struct tkb_c_kernel *kernel,
                         int status, const char *part)
 {
 	struct tkb_c_launcher *launcher = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_c_launcher_new(kernel, options, &launcher, &err),
-	            status, &err, part);
+	FAILS(tkb_c_launcher_new(kernel, options, &launcher, ERR), status,
+	      part);
 	CHECK(launcher == NULL);
 }
 
@@ -89,12 +94,10 @@ static const char *written(const struct tkb_c_launcher *launcher,
 {
 	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_error err = { 0 };
-	const char *copy;
 
-	CHECK_OK(write(launcher, &sink, &err), &err);
+	OK(write(launcher, &sink, ERR));
 	tkb_buf_add_byte(&buf, '\0');
-	copy = text("%s", (const char *)buf.data);
+	const char *copy = text("%s", (const char *)buf.data);
 	tkb_buf_release(&buf);
 	return copy;
 }
@@ -114,12 +117,11 @@ static void check_name(const struct tkb_c_kernel *kernel, const char *signature,
                        const char *wanted)
 {
 	const struct tkb_c_launcher_options options = signed_as(signature);
-	struct tkb_c_launcher *const launcher = must(kernel, &options);
+	C_LAUNCHER(launcher) = must(kernel, &options);
 
 	CHECK_STR(tkb_c_launcher_function(launcher),
 	          text("add_kernel_%s", wanted));
 	CHECK_STR(tkb_c_launcher_suffix(launcher), wanted);
-	tkb_c_launcher_free(launcher);
 }
 
 TEST(c_launcher, of_the_designs_example_has_its_name)
@@ -154,15 +156,13 @@ static const char *facts_of(const struct tkb_c_kernel *kernel)
 {
 	struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_c_facts facts = { .struct_size = sizeof(facts),
-		                     .num_ctas = 9 };
-	struct tkb_error err = { 0 };
-	const char *told;
+	struct tkb_c_facts facts = { SIZED(facts), .num_ctas = 9 };
 
-	CHECK_OK(tkb_c_facts_read(kernel, &facts, &sink, &err), &err);
+	OK(tkb_c_facts_read(kernel, &facts, &sink, ERR));
 	tkb_buf_add_byte(&buf, '\0');
-	told = text("%u %u %u %u: %s", facts.num_warps, facts.num_stages,
-	            facts.num_ctas, facts.shared, (const char *)buf.data);
+	const char *told =
+		text("%u %u %u %u: %s", facts.num_warps, facts.num_stages,
+	             facts.num_ctas, facts.shared, (const char *)buf.data);
 	tkb_buf_release(&buf);
 	return told;
 }
@@ -186,10 +186,9 @@ TEST(c_launcher, tells_what_is_known_of_a_launch)
 		{ "%a: i32, ", "4 3 1 0: " },
 	};
 	struct tkb_c_kernel kernel = bare_kernel();
-	struct tkb_error err = { 0 };
-	struct tkb_c_facts facts = { .struct_size = sizeof(facts) };
+	struct tkb_c_facts facts = { SIZED(facts) };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		kernel.ttir = tkb_text(text("tt.func public @add_kernel(%s) {",
 		                            cases[i].list));
 		CHECK_STR(facts_of(&kernel), cases[i].told);
@@ -205,8 +204,8 @@ TEST(c_launcher, tells_what_is_known_of_a_launch)
 	kernel.metadata = tkb_text("{\"name\": \"add_kernel\"}");
 	CHECK_STR(facts_of(&kernel), "0 0 0 0: ");
 	kernel.metadata = tkb_text("[]");
-	CHECK_FAILS(tkb_c_facts_read(&kernel, &facts, NULL, &err),
-	            TKB_ERR_CORRUPT, &err, "the metadata");
+	FAILS(tkb_c_facts_read(&kernel, &facts, NULL, ERR), TKB_ERR_CORRUPT,
+	      "the metadata");
 }
 
 TEST(c_launcher, takes_constants_as_python_writes_them)
@@ -218,15 +217,14 @@ TEST(c_launcher, takes_constants_as_python_writes_them)
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(constants); i++) {
+	EACH(i, constants) {
 		const struct tkb_c_launcher_options options = signed_as(
 			text("*fp32,%s,*fp32,*fp32,i32", constants[i]));
-		struct tkb_c_launcher *const launcher = must(&kernel, &options);
+		C_LAUNCHER(launcher) = must(&kernel, &options);
 
 		CHECK_CONTAINS(tkb_c_launcher_suffix(launcher), "_0123");
 		CHECK_CONTAINS(header_of(launcher),
 		               text("none *fp32, %s, *fp32", constants[i]));
-		tkb_c_launcher_free(launcher);
 	}
 }
 
@@ -261,7 +259,7 @@ TEST(c_launcher, refuses_what_is_no_signature)
 	};
 	const struct tkb_c_kernel kernel = bare_kernel();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
 		              cases[i].says);
 	}
@@ -311,7 +309,7 @@ TEST(c_launcher, holds_the_signature_against_the_kernel)
 	const struct tkb_c_launcher_options whole =
 		signed_as("*fp32,*fp32,*fp32,u32,256");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
 		              cases[i].says);
 	}
@@ -349,18 +347,14 @@ TEST(c_launcher, finds_out_which_parameters_are_for_memory_of_its_own)
 
 	kernel.metadata = replaced(kernel.metadata, "\"triton_version\"",
 	                           "\"another_version\"");
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		struct tkb_c_launcher *launcher;
-		const char *source;
-
+	EACH(i, cases) {
 		options.signature = cases[i].signature;
-		launcher = must(&kernel, &options);
-		source = source_of(launcher);
+		C_LAUNCHER(launcher) = must(&kernel, &options);
+		const char *source = source_of(launcher);
 		CHECK_INT(strstr(source, "&tkb_global") != NULL,
 		          cases[i].has_global);
 		CHECK_INT(strstr(source, "&tkb_profile") != NULL,
 		          cases[i].has_profile);
-		tkb_c_launcher_free(launcher);
 	}
 	options.signature = "*fp32,*fp32,*fp32,i32,*fp32,*i8,i32";
 	check_fails(&kernel, &options, TKB_ERR_INVALID,
@@ -411,7 +405,7 @@ TEST(c_launcher, holds_the_signature_against_tritons_ir)
 	const struct tkb_c_launcher_options more =
 		signed_as("*fp32:16,*fp32:16,*fp32:16,u32:16,256");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		check_refused(&kernel, cases[i].signature, TKB_ERR_INVALID,
 		              cases[i].says);
 	}
@@ -423,8 +417,7 @@ TEST(c_launcher, is_told_warps_and_stages_by_the_metadata)
 {
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_kernel silent = kernel;
-	struct tkb_c_launcher_options options = { .struct_size =
-		                                          sizeof(options),
+	struct tkb_c_launcher_options options = { SIZED(options),
 		                                  .signature = SIGNATURE,
 		                                  .num_warps = 8 };
 
@@ -497,7 +490,7 @@ TEST(c_launcher, refuses_metadata_that_cannot_be)
 	const struct tkb_c_kernel kernel = bare_kernel();
 	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		struct tkb_c_kernel changed = kernel;
 
 		changed.metadata =
@@ -514,12 +507,10 @@ TEST(c_launcher, refuses_a_cubin_that_is_cut_or_says_nothing)
 
 	for (size_t i = 0; i < 100; i++) {
 		struct tkb_c_launcher *launcher = NULL;
-		struct tkb_error err = { 0 };
 
 		kernel.cubin.size = whole.cubin.size * i / 100;
-		CHECK_INT(
-			tkb_c_launcher_new(&kernel, &options, &launcher, &err),
-			TKB_ERR_CORRUPT);
+		CHECK_INT(tkb_c_launcher_new(&kernel, &options, &launcher, ERR),
+		          TKB_ERR_CORRUPT);
 	}
 	kernel.cubin = replaced(whole.cubin, ".nv.info.add_kernel",
 	                        ".nv.infx.add_kernel");
@@ -560,12 +551,10 @@ TEST(c_launcher, refuses_a_damaged_table_of_parameters)
 	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_c_kernel whole = bare_kernel();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		struct tkb_c_kernel kernel = whole;
 		struct tkb_c_launcher *launcher = NULL;
-		struct tkb_error err = { 0 };
 		unsigned char *const copy = test_alloc(whole.cubin.size);
-		int rc;
 
 		memcpy(copy, whole.cubin.data, whole.cubin.size);
 		copy[record_at(whole.cubin, cases[i].ordinal) + cases[i].at] =
@@ -573,7 +562,7 @@ TEST(c_launcher, refuses_a_damaged_table_of_parameters)
 		if (cases[i].at == 14)
 			copy[record_at(whole.cubin, 3) + 15] = 0;
 		kernel.cubin.data = copy;
-		rc = tkb_c_launcher_new(&kernel, &options, &launcher, &err);
+		int rc = tkb_c_launcher_new(&kernel, &options, &launcher, ERR);
 		CHECK_INT(rc, cases[i].status);
 	}
 }
@@ -613,10 +602,9 @@ TEST(c_launcher, takes_no_grid_but_arithmetic_over_arguments)
 	};
 	const struct tkb_c_kernel kernel = whole_kernel();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
-			.signature = SIGNATURE,
+			SIZED(options), .signature = SIGNATURE,
 			.grid = cases[i].grid
 		};
 
@@ -628,8 +616,7 @@ TEST(c_launcher, limits_the_depth_of_a_grid)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
 	char *const grid = test_alloc(2048);
-	struct tkb_c_launcher_options options = { .struct_size =
-		                                          sizeof(options),
+	struct tkb_c_launcher_options options = { SIZED(options),
 		                                  .signature = SIGNATURE,
 		                                  .grid = grid };
 
@@ -653,15 +640,13 @@ TEST(c_launcher, limits_the_depth_of_a_grid)
 static void check_grid(const char *grid, char axis, const char *wanted)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .struct_size =
-		                                                sizeof(options),
+	const struct tkb_c_launcher_options options = { SIZED(options),
 		                                        .signature = SIGNATURE,
 		                                        .grid = grid };
-	struct tkb_c_launcher *const launcher = must(&kernel, &options);
+	C_LAUNCHER(launcher) = must(&kernel, &options);
 
 	CHECK_CONTAINS(source_of(launcher),
 	               text("const long long tkb_%c = %s;\n", axis, wanted));
-	tkb_c_launcher_free(launcher);
 }
 
 TEST(c_launcher, computes_a_grid_by_the_rules_of_c)
@@ -710,16 +695,16 @@ TEST(c_launcher, has_the_arithmetic_that_its_grid_wants)
 	static const unsigned wanted[] = { 5, 4, 4, 8, 16 };
 	const struct tkb_c_kernel kernel = whole_kernel();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(grids); i++) {
+	EACH(i, grids) {
 		const struct tkb_c_launcher_options options = {
-			.struct_size = sizeof(options),
+			SIZED(options),
 			.signature = SIGNATURE,
 			.grid = text("%s, 1, 1", grids[i]),
 		};
-		struct tkb_c_launcher *const launcher = must(&kernel, &options);
+		C_LAUNCHER(launcher) = must(&kernel, &options);
 		unsigned there = 0;
 
-		for (size_t j = 0; j < TKB_COUNT_OF(names); j++)
+		EACH(j, names)
 			there |= strstr(source_of(launcher),
 			                text("static long long add_kernel_"
 			                     "5bd02c15_0d1d2d3%s(",
@@ -727,7 +712,6 @@ TEST(c_launcher, has_the_arithmetic_that_its_grid_wants)
 			                 ? 0
 			                 : 1u << j;
 		CHECK_INT(there, wanted[i]);
-		tkb_c_launcher_free(launcher);
 	}
 }
 
@@ -754,18 +738,16 @@ TEST(c_launcher, has_names_of_arguments_that_mean_nothing_in_c)
 	const struct tkb_c_kernel kernel = whole_kernel();
 	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		struct tkb_c_kernel named = kernel;
-		struct tkb_c_launcher *launcher;
 
 		named.ttir = replaced(
 			kernel.ttir, "(%x_ptr: ", text("(%%%s: ", names[i][0]));
-		launcher = must(&named, &options);
+		C_LAUNCHER(launcher) = must(&named, &options);
 		CHECK_CONTAINS(header_of(launcher),
 		               text("stream, unsigned int gX, unsigned int "
 		                    "gY, unsigned int gZ, CUdeviceptr %s, ",
 		                    names[i][1]));
-		tkb_c_launcher_free(launcher);
 	}
 }
 
@@ -774,21 +756,19 @@ TEST(c_launcher, names_arguments_by_their_item_where_the_ir_has_numbers)
 {
 	struct tkb_c_kernel kernel = whole_kernel();
 	const struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.signature = "*fp32:16,i32:1,*fp32:16,64,*fp32:16,i32",
 		.grid = "arg5, 1, 1"
 	};
-	struct tkb_c_launcher *launcher;
 
 	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%arg0: ");
 	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %arg1: ");
 	kernel.ttir = replaced(kernel.ttir, ", %o_ptr: ", ", %arg2: ");
 	kernel.ttir = replaced(kernel.ttir, ", %n: ", ", %arg3: ");
-	launcher = must(&kernel, &options);
+	C_LAUNCHER(launcher) = must(&kernel, &options);
 	CHECK_CONTAINS(header_of(launcher),
 	               "CUdeviceptr arg0, CUdeviceptr arg2, CUdeviceptr arg4, "
 	               "int32_t arg5);");
-	tkb_c_launcher_free(launcher);
 }
 
 TEST(c_launcher, refuses_two_arguments_of_one_name)
@@ -811,7 +791,7 @@ TEST(c_launcher, refuses_names_that_c_does_not_have)
 	const struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+	EACH(i, names) {
 		options.name = names[i];
 		check_fails(&kernel, &options, TKB_ERR_INVALID,
 		            "cannot be the name of a function in C");
@@ -820,7 +800,7 @@ TEST(c_launcher, refuses_names_that_c_does_not_have)
 	memset((char *)options.name, 'a', 600);
 	check_fails(&kernel, &options, TKB_ERR_INVALID, "is longer than");
 	options.name = "fine";
-	for (size_t i = 0; i < TKB_COUNT_OF(files); i++) {
+	EACH(i, files) {
 		options.file_name = files[i];
 		check_fails(&kernel, &options, TKB_ERR_INVALID,
 		            "cannot be included in C");
@@ -841,21 +821,18 @@ TEST(c_launcher, lets_nothing_out_of_a_comment_or_a_text)
 {
 	struct tkb_c_kernel kernel = bare_kernel();
 	struct tkb_c_launcher_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.signature = "*fp32:16,*fp32:16,*fp32:16,i32,\"*/ /* \"",
 		.file_name = "a b"
 	};
-	struct tkb_c_launcher *launcher;
-	const char *header;
-	const char *source;
 
 	kernel.key = "*/\n#error\n/*/ \\ \?\?/";
 	kernel.metadata =
 		replaced(kernel.metadata, "\"triton_version\": \"3.6.0\"",
 	                 "\"triton_version\": \"*/ int x; /* \\\\\"");
-	launcher = must(&kernel, &options);
-	header = header_of(launcher);
-	source = source_of(launcher);
+	C_LAUNCHER(launcher) = must(&kernel, &options);
+	const char *header = header_of(launcher);
+	const char *source = source_of(launcher);
 
 	CHECK_INT(count_of(source, "/*"), count_of(source, "*/"));
 	CHECK(strstr(source, "\n#error\n") == NULL);
@@ -867,7 +844,6 @@ TEST(c_launcher, lets_nothing_out_of_a_comment_or_a_text)
 	/* The signature is there as it is only behind two slashes. */
 	CHECK_INT(count_of(header, "\"*/ /* \""), 1);
 	CHECK_CONTAINS(header, "\n// tkb-launcher: 1 add_kernel ");
-	tkb_c_launcher_free(launcher);
 }
 
 /* Behind the end of an ELF file anything may stand. */
@@ -878,19 +854,16 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 		"\\0017\\1x\\1778\\77\\77/\\\\\\\"\\100%s\\12*/\";";
 	struct tkb_c_kernel kernel = bare_kernel();
 	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
-	struct tkb_c_launcher *launcher;
-	TKB_AUTO(tkb_buf_release) struct tkb_buf longer = TKB_BUF_INIT(TKB_MIB);
-	char *source;
-	char *to;
+	BUF(longer, TKB_MIB);
 
 	tkb_buf_add(&longer, kernel.cubin);
 	tkb_buf_add(&longer, (struct tkb_bytes){ end, sizeof(end) - 1 });
 	kernel.cubin = tkb_buf_bytes(&longer);
-	launcher = must(&kernel, &options);
+	C_LAUNCHER(launcher) = must(&kernel, &options);
 
 	/* Lines may end anywhere. */
-	source = (char *)source_of(launcher);
-	to = source;
+	char *source = (char *)source_of(launcher);
+	char *to = source;
 	for (const char *from = source; *from != '\0'; from++) {
 		if (strncmp(from, "\"\n\"", 3) == 0)
 			from += 2;
@@ -899,23 +872,19 @@ TEST(c_launcher, writes_every_byte_so_that_it_is_read_as_that)
 	}
 	*to = '\0';
 	CHECK_CONTAINS(source, wanted);
-	tkb_c_launcher_free(launcher);
 }
 
 TEST(c_launcher, is_the_same_for_the_same_input)
 {
 	const struct tkb_c_kernel kernel = whole_kernel();
-	const struct tkb_c_launcher_options options = { .struct_size =
-		                                                sizeof(options),
+	const struct tkb_c_launcher_options options = { SIZED(options),
 		                                        .signature = SIGNATURE,
 		                                        .grid = "n, 1, 1" };
-	struct tkb_c_launcher *const one = must(&kernel, &options);
-	struct tkb_c_launcher *const other = must(&kernel, &options);
+	C_LAUNCHER(one) = must(&kernel, &options);
+	C_LAUNCHER(other) = must(&kernel, &options);
 
 	CHECK_STR(source_of(one), source_of(other));
 	CHECK_STR(header_of(one), header_of(other));
-	tkb_c_launcher_free(one);
-	tkb_c_launcher_free(other);
 	tkb_c_launcher_free(NULL);
 }
 
@@ -932,11 +901,10 @@ TEST(c_launcher, returns_what_a_sink_returned)
 	const struct tkb_c_kernel kernel = whole_kernel();
 	const struct tkb_c_launcher_options options = signed_as(SIGNATURE);
 	const struct tkb_sink sink = { .write = refuse };
-	struct tkb_c_launcher *const launcher = must(&kernel, &options);
+	C_LAUNCHER(launcher) = must(&kernel, &options);
 
 	CHECK_INT(tkb_c_launcher_write_source(launcher, &sink, NULL),
 	          TKB_ERR_IO);
 	CHECK_INT(tkb_c_launcher_write_header(launcher, &sink, NULL),
 	          TKB_ERR_IO);
-	tkb_c_launcher_free(launcher);
 }

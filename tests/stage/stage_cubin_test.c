@@ -35,10 +35,9 @@ static const char *said(void)
 TEST(stage_cubin, comes_of_ptx_by_a_real_ptxas)
 {
 	struct stage_request order = order_of(HEAD ENTRY("k"));
-	struct stage_made made;
 
 	order.ptxas = real_ptxas();
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_INT(made.rc, 0);
 	CHECK_STR(made.kernel, "k");
@@ -52,12 +51,11 @@ TEST(stage_cubin, of_what_ptxas_refuses_is_answered_in_its_words)
 {
 	struct stage_request order =
 		order_of(HEAD ".visible .entry k() { frobnicate; }\n");
-	struct stage_made made;
 
 	order.ptxas = real_ptxas();
 	order.fields[0] =
 		(struct stage_field){ TKB_FIELD_NAME, "it's here/k.ptx" };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
 	                   "ptxas exited with status 255: ptxas /dev/stdin, "
@@ -77,13 +75,12 @@ TEST(stage_cubin, whose_ptx_was_made_here_is_repeated_by_writing_that_first)
 	                 "  call void asm sideeffect \"frobnicate;\", \"\"()\n"
 	                 "  ret void\n"
 	                 "}\n");
-	struct stage_made made;
 
 	need_llvm();
 	order.input = TKB_INPUT_LLIR;
 	order.ptxas = fake_ptxas("echo 'ptxas error: no' >&2; exit 3");
 	order.fields[0] = (struct stage_field){ TKB_FIELD_NAME, "k.ll" };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
 	                   "ptxas exited with status 3: ptxas error: no");
@@ -157,13 +154,12 @@ TEST(stage_cubin, from_a_ptxas_that_writes_nonsense_is_refused)
 TEST(stage_cubin, for_another_gpu_or_kernel_is_refused)
 {
 	struct stage_request order = order_of(HEAD ENTRY("k"));
-	struct stage_made made;
 
 	order.ptxas = fake_ptxas(text("exec %s --gpu-name=sm_90a "
 	                              "%s/other.ptx -o /dev/stdout",
 	                              real_ptxas(), test_folder()));
 	write_text("other.ptx", HEAD ENTRY("other"));
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK(made.rc < 0);
 	CHECK_CONTAINS(made.err.message, "'k'");
 
@@ -197,15 +193,13 @@ TEST(stage_cubin, from_a_ptxas_that_hangs_fails_in_time_and_leaves_no_process)
 	struct stage_request order =
 		faked(text("echo $$ >%s/pid; exec sleep 1000", test_folder()));
 	const uint64_t begin = now_ms();
-	struct stage_made made;
-	pid_t pid;
 
 	order.timeout_ms = 500;
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_UNAVAILABLE, "500 ms");
 	CHECK(now_ms() - begin < 20000);
-	pid = (pid_t)atoi(read_file("pid").data);
+	pid_t pid = (pid_t)atoi(read_file("pid").data);
 	CHECK(pid > 1);
 	for (size_t i = 0; i < 200 && kill(pid, 0) == 0; i++)
 		(void)usleep(10000);
@@ -279,10 +273,9 @@ TEST(stage_cubin, ptxas_is_the_named_one_then_tritons_then_the_toolkits)
 TEST(stage_cubin, a_named_ptxas_that_is_not_there_is_not_replaced)
 {
 	struct stage_request order = { .input = TKB_INPUT_NONE };
-	struct stage_made made;
 
 	order.ptxas = "/nonexistent/ptxas";
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_IO,
 	                   "there is no program '/nonexistent/ptxas'");
 
@@ -326,11 +319,10 @@ TEST(stage_cubin, ptx_must_have_one_kernel_or_the_one_that_is_named)
 	struct stage_request order = order_of(
 		HEAD "// .entry comment()\n/* .entry other() */\n" ENTRY("a")
 			ENTRY("b") "\t.file\t1 \"x.entry y\"\n");
-	struct stage_made made;
 
 	order.product = TKB_PRODUCT_PTX;
 	order.ptxas = fake_ptxas("exit 1");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
 	                   "the PTX has several kernels: name one of a, b");
 
@@ -354,13 +346,12 @@ TEST(stage_cubin, ptx_must_have_one_kernel_or_the_one_that_is_named)
 static struct stage_request linked(const char *ptx)
 {
 	struct stage_request order = order_of(ptx);
-	struct stage_made made;
 
 	order.with_tools = true;
 	order.fields[0] = (struct stage_field){ TKB_FIELD_WITH_NVJITLINK, "1" };
 	order.ptxas = "/nonexistent/ptxas"; /* is not looked for */
 	order.input = TKB_INPUT_NONE;
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	if (made.rc == TKB_ERR_UNSUPPORTED)
 		skip();
 	order.input = TKB_INPUT_PTX;
@@ -420,16 +411,14 @@ TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 	                    "mul.f32 %f2, %f0, %f1;\nadd.f32 %f3, %f2, %f1;\n"
 	                    "st.global.f32 [%rd], %f3;\nret;\n}\n");
 	const struct stage_made fused = stage(&order);
-	struct stage_made made;
-	struct stage_made other;
 
 	order.fields[1] = (struct stage_field){ TKB_FIELD_FUSION_OFF, "1" };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK(!has_same_cubin(&made, &fused));
 
 	order.fields[1] =
 		(struct stage_field){ TKB_FIELD_PTXAS_OPTION, "--fmad=false" };
-	other = stage(&order);
+	struct stage_made other = stage(&order);
 	CHECK(has_same_cubin(&made, &other));
 
 	order.fields[1] = (struct stage_field){ TKB_FIELD_LINE_INFO_OFF, "1" };
@@ -441,10 +430,9 @@ TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)
 TEST(stage_cubin, without_nvjitlink_is_refused_in_one_sentence)
 {
 	struct stage_request order = order_of(HEAD ENTRY("k"));
-	struct stage_made made;
 
 	order.fields[0] = (struct stage_field){ TKB_FIELD_WITH_NVJITLINK, "1" };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	if (made.rc == 0)
 		skip();
 	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,

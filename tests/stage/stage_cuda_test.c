@@ -38,9 +38,8 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 	                 "{\n"
 	                 "	p[threadIdx.x] *= 2;\n"
 	                 "}\n");
-	struct stage_made made;
 
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STR(made.err.message, "");
 	CHECK_INT(made.cubin.size, 0);
 
@@ -62,10 +61,8 @@ TEST(stage_cuda, becomes_ptx_and_a_cubin)
 /* A loader without a cache hides what this machine has besides. */
 static void compile_in_a_bare_system(struct stage_request *order)
 {
-	struct stage_made made;
-
 	order->worker = worker_without_cache();
-	made = stage(order);
+	struct stage_made made = stage(order);
 	CHECK_CONTAINS(ptx_of(&made), ".visible .entry k(");
 }
 
@@ -84,11 +81,10 @@ TEST(stage_cuda, finds_nvrtcs_parts_where_a_link_leads)
 	struct stage_request order =
 		order_of("extern \"C\" __global__ void k() {}\n");
 	const char *const toolkit = getenv("TKB_TEST_CUDA");
-	const char *library;
 
 	if (toolkit == NULL)
 		skip();
-	library = text("%s/lib/libnvrtc.so.13", toolkit);
+	const char *library = text("%s/lib/libnvrtc.so.13", toolkit);
 	if (!exists(library))
 		skip();
 	CHECK_INT(run("/bin/mkdir", "-p", "cuda/lib", NULL).status, 0);
@@ -105,10 +101,9 @@ TEST(stage_cuda, that_is_wrong_is_answered_in_nvrtcs_words)
 	                 "{\n"
 	                 "	q[0] = 1;\n"
 	                 "}\n");
-	struct stage_made made;
 
 	add_field(&order, TKB_FIELD_NAME, "somewhere/a.cu");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
 	                   "NVRTC: a.cu(4): error: identifier \"q\" is "
@@ -140,12 +135,11 @@ TEST(stage_cuda, includes_what_lies_beside_it_and_where_the_options_say)
 	                 "{\n"
 	                 "	p[0] = BESIDE + ELSEWHERE + GIVEN;\n"
 	                 "}\n");
-	struct stage_made made;
 
 	CHECK_INT(run("/bin/mkdir", "here", "there", NULL).status, 0);
 	write_text("here/beside.h", "#define BESIDE 1\n");
 	write_text("there/elsewhere.h", "#define ELSEWHERE 2\n");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "beside.h");
 
 	add_field(&order, TKB_FIELD_NAME, text("%s/here/a.cu", test_folder()));
@@ -164,8 +158,6 @@ TEST(stage_cuda, no_path_gets_into_the_ptx)
 	                 "{\n"
 	                 "	twice(p);\n"
 	                 "}\n");
-	struct stage_made made;
-	struct stage_made other;
 
 	CHECK_INT(run("/bin/mkdir", "here", NULL).status, 0);
 	write_text("here/beside.h", "__device__ inline void twice(float *p)\n"
@@ -173,7 +165,7 @@ TEST(stage_cuda, no_path_gets_into_the_ptx)
 	                            "	p[0] *= 2;\n"
 	                            "}\n");
 	add_field(&order, TKB_FIELD_NAME, "here/a.cu");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), "\t.file\t1 \"a.cu\"\n");
 	CHECK_CONTAINS(made.ptx.data, "\t.file\t2 \"beside.h\"\n");
 	CHECK_INT(count_words(made.ptx.data, test_folder()), 0);
@@ -181,7 +173,7 @@ TEST(stage_cuda, no_path_gets_into_the_ptx)
 
 	CHECK_INT(run("/bin/mv", "here", "there", NULL).status, 0);
 	order.fields[0].text = "there/a.cu";
-	other = stage(&order);
+	struct stage_made other = stage(&order);
 	CHECK_STR(ptx_of(&other), made.ptx.data);
 }
 
@@ -221,10 +213,9 @@ TEST(stage_cuda, a_kernel_is_named_as_in_cpp_or_as_in_the_ptx)
 	                 "{\n"
 	                 "	p[0] = 2;\n"
 	                 "}\n");
-	struct stage_made made;
 
 	add_field(&order, TKB_FIELD_KERNEL, "ns::scale<float>");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STR(made.err.message, "");
 	CHECK_STR(made.kernel, "_ZN2ns5scaleIfEEvPT_");
 
@@ -257,10 +248,9 @@ TEST(stage_cuda, an_option_that_nvrtc_does_not_know_is_named)
 {
 	struct stage_request order =
 		order_of("extern \"C\" __global__ void k() {}\n");
-	struct stage_made made;
 
 	add_field(&order, TKB_FIELD_NVRTC_OPTION, "--frobnicate");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "frobnicate");
 }
 
@@ -293,11 +283,10 @@ TEST(stage_cuda, without_nvrtc_is_refused_in_one_sentence)
 TEST(stage_cuda, is_not_asked_for_where_it_takes_no_part)
 {
 	struct stage_request order = order_of("");
-	struct stage_made made;
 
 	order.input = TKB_INPUT_NONE;
 	add_field(&order, TKB_FIELD_WITHOUT_NVRTC, "1");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK(made.nvrtc == NULL);
 	CHECK_INT(count_words(made.tools, "NVRTC"), 0);

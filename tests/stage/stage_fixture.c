@@ -54,9 +54,7 @@ static struct tkb_future *submit(struct tkb_pool *pool,
 	struct tkb_buf request = TKB_BUF_INIT(SIZE_MAX / 2);
 	const char *variables[STAGE_VARIABLES + 6];
 	struct tkb_future *future = NULL;
-	struct tkb_error err = { .status = 0 };
-	struct tkb_job job = { .struct_size = sizeof(job),
-		               .environment = variables,
+	struct tkb_job job = { SIZED(job), .environment = variables,
 		               .timeout_ms = order->timeout_ms };
 	size_t count = 0;
 
@@ -70,7 +68,7 @@ static struct tkb_future *submit(struct tkb_pool *pool,
 	variables[count] = NULL;
 	write_fields(order, &request);
 	job.request = tkb_buf_bytes(&request);
-	CHECK_OK(tkb_pool_submit(pool, &job, &future, &err), &err);
+	OK(tkb_pool_submit(pool, &job, &future, ERR));
 	tkb_buf_release(&request);
 	return future;
 }
@@ -124,7 +122,7 @@ void stage_all(const struct stage_request *orders, size_t count,
 {
 	static const char *const print[] = { "--print-after-all", NULL };
 	const struct tkb_pool_options options = {
-		.struct_size = sizeof(options),
+		SIZED(options),
 		.worker =
 			orders[0].worker != NULL ? orders[0].worker : worker(),
 		.worker_count = count < 2 ? 1 : 2,
@@ -132,10 +130,9 @@ void stage_all(const struct stage_request *orders, size_t count,
 		.arguments = orders[0].has_pass_output ? print : NULL,
 	};
 	struct tkb_future **futures = test_alloc(count * sizeof(*futures));
-	struct tkb_error err = { .status = 0 };
 	struct tkb_pool *pool = NULL;
 
-	CHECK_OK(tkb_pool_open(&options, &pool, &err), &err);
+	OK(tkb_pool_open(&options, &pool, ERR));
 	for (size_t i = 0; i < count; i++)
 		futures[i] = submit(pool, &orders[i]);
 	for (size_t i = 0; i < count; i++)

@@ -149,10 +149,9 @@ TEST(stage_ir, where_llvm_ends_the_process_fails_once_with_its_reason)
 	                 "  store fp128 %x, ptr %p\n"
 	                 "  ret void\n"
 	                 "}\n");
-	struct stage_made made;
 
 	order.tries = 1;
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
 	                   "LLVM: unsupported library call operation");
 	CHECK_CONTAINS(made.log, "LLVM: unsupported library call operation\n");
@@ -181,10 +180,9 @@ TEST(stage_ir, after_a_fatal_one_is_compiled_as_ever)
 TEST(stage_ir, for_a_gpu_that_llvm_does_not_know_is_refused)
 {
 	struct stage_request order = order_of(kernel_ir);
-	struct stage_made made;
 
 	order.arch = "95";
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(
 		made, TKB_ERR_UNSUPPORTED,
 		"LLVM 22 cannot compile for GPU 'sm_95', but for 50, ");
@@ -233,10 +231,9 @@ TEST(stage_ir, comes_back_as_text_or_bitcode_that_compiles_to_the_same)
 {
 	struct stage_request order = order_of(kernel_ir);
 	const struct stage_made direct = stage(&order);
-	struct stage_made made;
 
 	order.product = TKB_PRODUCT_LLIR;
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK_INT(made.ptx.size, 0);
 	CHECK_CONTAINS(made.llir.data, "define ptx_kernel void @first(");
@@ -255,11 +252,10 @@ TEST(stage_ir, comes_back_as_text_or_bitcode_that_compiles_to_the_same)
 TEST(stage_ir, is_no_product_of_ptx_or_cuda)
 {
 	struct stage_request order = order_of("x");
-	struct stage_made made;
 
 	order.product = TKB_PRODUCT_LLIR;
 	order.input = TKB_INPUT_PTX;
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
 	                   "LLVM IR cannot be made of PTX");
 
@@ -272,13 +268,12 @@ TEST(stage_ir, is_no_product_of_ptx_or_cuda)
 TEST(stage_ir, needs_no_ptxas_where_no_cubin_is_wanted)
 {
 	struct stage_request order = order_of(kernel_ir);
-	struct stage_made made;
 
 	if (exists("/usr/local/cuda/bin/ptxas"))
 		skip();
 	order.ptxas = NULL;
 	order.variables[0] = "PATH=/nonexistent";
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), ".version 8.6\n");
 	CHECK(made.ptxas == NULL);
 	CHECK_STR(made.tools, text("LLVM %s", made.llvm));
@@ -351,13 +346,12 @@ static const char calling_ir[] =
 TEST(stage_ir, gets_from_libdevice_what_it_calls_and_no_more)
 {
 	struct stage_request order = order_of(calling_ir);
-	struct stage_made made;
 
 	write_text("library.ll", library_ir);
 	order.fields[0] =
 		(struct stage_field){ TKB_FIELD_LIBDEVICE,
 		                      text("%s/library.ll", test_folder()) };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_INT(count_words(ptx_of(&made), "__nv_"), 0);
 	CHECK_INT(count_words(ptx_of(&made), "call"), 0);
@@ -368,12 +362,11 @@ TEST(stage_ir, gets_from_libdevice_what_it_calls_and_no_more)
 TEST(stage_ir, finds_libdevice_by_tritons_variable_and_in_the_toolkit)
 {
 	struct stage_request order = order_of(calling_ir);
-	struct stage_made made;
 
 	write_text("library.ll", library_ir);
 	order.variables[0] =
 		text("TRITON_LIBDEVICE_PATH=%s/library.ll", test_folder());
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 
 	CHECK_INT(run("/bin/mkdir", "-p", "cuda/nvvm/libdevice", NULL).status,
@@ -421,14 +414,13 @@ TEST(stage_ir, warnings_of_llvm_are_in_the_log)
 	struct stage_request order = order_of(calling_ir);
 	const char *const one = text(flag, 41);
 	const char *const other = text(flag, 42);
-	struct stage_made made;
 
 	order.source = tkb_text(text("%s%s", calling_ir, one));
 	write_text("library.ll", text("%s%s", library_ir, other));
 	order.fields[0] =
 		(struct stage_field){ TKB_FIELD_LIBDEVICE,
 		                      text("%s/library.ll", test_folder()) };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 
 	CHECK_INT(made.rc, 0);
 	CHECK_CONTAINS(made.log, "LLVM: warning: linking module flags");

@@ -126,11 +126,11 @@ static bool is_same_code(const char *a, const char *b)
 /* How many of the fixture's kernels become the code that Triton made. */
 static size_t count_equal(const char *fixture)
 {
-	struct stage_made *made;
 	size_t count = 0;
 
 	find_kernels(fixture);
-	made = compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
+	struct stage_made *made =
+		compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
 	for (size_t i = 0; i < path_count; i++)
 		count += is_same_code(made[i].ptx.data,
 		                      made_by_triton(paths[i], "ptx").data);
@@ -171,10 +171,9 @@ TEST(stage_kernels, of_a_newer_llvm_keep_the_value_of_every_constant)
 
 	need_llvm();
 	for (size_t k = 0; k < 2; k++) {
-		struct stage_made *made;
-
 		find_kernels(fixtures[k]);
-		made = compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
+		struct stage_made *made =
+			compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
 		for (size_t i = 0; i < path_count; i++) {
 			const char *ours = made[i].ptx.data;
 			const char *theirs =
@@ -217,12 +216,12 @@ TEST(stage_kernels, of_older_tritons_compile)
 
 TEST(stage_kernels, are_byte_for_byte_tritons_where_its_llvm_is_like_ours)
 {
-	struct stage_made *made;
 	size_t count = 0;
 
 	need_llvm();
 	find_kernels("triton-3.6.0-h100");
-	made = compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
+	struct stage_made *made =
+		compile_all(TKB_PRODUCT_PTX, fake_ptxas("exit 1"));
 	for (size_t i = 0; i < path_count; i++) {
 		const struct tkb_bytes theirs = made_by_triton(paths[i], "ptx");
 
@@ -236,11 +235,10 @@ TEST(stage_kernels, are_byte_for_byte_tritons_where_its_llvm_is_like_ours)
 TEST(stage_kernels, of_an_h100_become_cubins)
 {
 	const char *ptxas = real_ptxas();
-	struct stage_made *made;
 
 	need_llvm();
 	find_kernels("triton-3.6.0-h100");
-	made = compile_all(TKB_PRODUCT_CUBIN, ptxas);
+	struct stage_made *made = compile_all(TKB_PRODUCT_CUBIN, ptxas);
 	for (size_t i = 0; i < path_count; i++) {
 		CHECK(made[i].cubin.size > 1000);
 		CHECK_CONTAINS(made[i].log, "registers");
@@ -252,12 +250,11 @@ TEST(stage_kernels, that_call_libdevice_compile_with_it_inlined)
 	struct stage_request order = { .input = TKB_INPUT_LLIR,
 		                       .product = TKB_PRODUCT_PTX };
 	const char *llir = fixture_file("triton-3.6.0-cpu", "gelu_kernel.llir");
-	struct stage_made made;
 
 	need_llvm();
 	order.source = read_file(llir);
 	order.ptxas = fake_ptxas("exit 1");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), ".entry gelu_kernel(");
 	CHECK_INT(count_words(made.ptx.data, "call"), 0);
 	CHECK_CONTAINS(made.ptx.data, "fma.rn.ftz.f32");

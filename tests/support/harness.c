@@ -14,14 +14,25 @@
 
 enum {
 	TESTS_LIMIT = 512,
-	ARGUMENTS_LIMIT = 64
+	ARGUMENTS_LIMIT = 64,
+	TABLES_LIMIT = 4
 };
 
 extern char **environ;
 
+struct tkb_error test_error;
+
 static struct CMUnitTest tests[TESTS_LIMIT];
 static size_t test_count;
 static char folder[4096];
+
+/* The tables that are walked, the outermost first. */
+static struct {
+	const char *table;
+	const char *name;
+	size_t index;
+} rows[TABLES_LIMIT];
+static size_t row_count;
 
 struct block {
 	struct block *next;
@@ -37,6 +48,62 @@ struct ending {
 };
 
 static struct ending *endings;
+
+static void release_buf(void *self)
+{
+	tkb_buf_release(self);
+}
+
+struct tkb_buf *test_buf(size_t limit)
+{
+	struct tkb_buf *buf = test_alloc(sizeof(*buf));
+
+	buf->limit = limit;
+	at_end(release_buf, buf);
+	return buf;
+}
+
+static void close_bundle(void *self)
+{
+	tkb_bundle_close(self);
+}
+
+void test_close_bundle(struct tkb_bundle **bundle)
+{
+	tkb_bundle_close(*bundle);
+}
+
+struct tkb_bundle *test_bundle(const char *path)
+{
+	struct tkb_bundle *bundle = NULL;
+
+	OK(tkb_bundle_open(path, &bundle, ERR));
+	at_end(close_bundle, bundle);
+	return bundle;
+}
+
+bool test_row(const char *table, size_t index, size_t count)
+{
+	size_t at = 0;
+
+	while (at < row_count && strcmp(rows[at].table, table) != 0)
+		at++;
+	row_count = at;
+	if (index == count)
+		return false;
+	assert_true(at < TABLES_LIMIT);
+	rows[at].table = table;
+	rows[at].name = "";
+	rows[at].index = index;
+	row_count++;
+	return true;
+}
+
+void test_name_row(const char *name)
+{
+	assert_true(row_count != 0);
+	rows[row_count - 1].name = name;
+}
 
 void *test_alloc(size_t size)
 {
@@ -69,6 +136,18 @@ const char *text(const char *format, ...)
 	va_start(arguments, format);
 	(void)vsnprintf(out, (size_t)size + 1, format, arguments);
 	va_end(arguments);
+	return out;
+}
+
+const char **words(const char *all)
+{
+	const char **out = test_alloc((strlen(all) + 2) * sizeof(*out));
+	size_t count = 0;
+
+	for (const char *end = all; *end != '\0'; all = end + 1) {
+		end = strchrnul(all, '|');
+		out[count++] = text("%.*s", (int)(end - all), all);
+	}
 	return out;
 }
 
@@ -119,6 +198,8 @@ static int set_up(void **state)
 	const char *base = getenv("TMPDIR");
 
 	(void)state;
+	test_error = (struct tkb_error){ 0 };
+	row_count = 0;
 	(void)snprintf(folder, sizeof(folder), "%s/tkb-test-XXXXXX",
 	               base == NULL || base[0] == '\0' ? "/tmp" : base);
 	if (mkdtemp(folder) == NULL || chdir(folder) < 0)
@@ -129,6 +210,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
+	for (size_t i = 0; i < row_count; i++)
+		print_error("in %s[%zu] %s\n", rows[i].table, rows[i].index,
+		            rows[i].name);
 	while (endings != NULL) {
 		const struct ending *ending = endings;
 

@@ -64,6 +64,26 @@
 #define DEFAULTS(type) ((struct type){ SIZED(struct type) })
 #define CHOSEN(type, ...) ((struct type){ SIZED(struct type), __VA_ARGS__ })
 
+/* The same of a call that is given ERR, the test's own error, empty. */
+#define OK(call)                                                               \
+	do {                                                                   \
+		test_error = (struct tkb_error){ 0 };                          \
+		CHECK_OK(call, ERR);                                           \
+	} while (0)
+#define FAILS(call, status, part)                                              \
+	do {                                                                   \
+		test_error = (struct tkb_error){ 0 };                          \
+		CHECK_FAILS(call, status, ERR, part);                          \
+	} while (0)
+#define ERR (&test_error)
+extern struct tkb_error test_error;
+
+/* Walk a table: a test that fails tells the row, if the walk has no break. */
+#define EACH(i, table)                                                         \
+	for (size_t i = 0; test_row(#table, i, TKB_COUNT_OF(table)); i++)
+bool test_row(const char *table, size_t index, size_t count);
+void test_name_row(const char *name);
+
 #define CHECK_CONTAINS(text, part)                                             \
 	check_contains((text), (part), __FILE__, __LINE__)
 
@@ -79,10 +99,14 @@ const char *test_folder(void);
 
 /* Memory that is freed with the test; a text made as by printf. */
 void *test_alloc(size_t size);
+struct tkb_buf *test_buf(size_t limit);
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Call `end` when the test is over, failed or not; what began last ends first. */
 void at_end(void (*end)(void *self), void *self);
+
+/* What stands between the bars of a text; ends with NULL. */
+const char **words(const char *all);
 
 /* Unpack fixtures/<name>.tar.gz into the new folder `into`. */
 void unpack(const char *name, const char *into);
@@ -98,6 +122,15 @@ bool exists(const char *path);
 
 /* Replace the first `from` in a file by `to`; it must be there. */
 void edit_file(const char *path, const char *from, const char *to);
+
+/* What its block lets go of: a buffer; a bundle, to which a value is given. */
+#define BUF(name, limit)                                                       \
+	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(limit)
+#define BUNDLE(name) TKB_AUTO(test_close_bundle) struct tkb_bundle *name
+void test_close_bundle(struct tkb_bundle **bundle);
+
+/* The bundle `path`, which must open; it is closed with the test. */
+struct tkb_bundle *test_bundle(const char *path);
 
 /* The names in a folder, sorted, without "." and ".."; ends with NULL. */
 const char **list(const char *folder);

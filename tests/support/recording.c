@@ -23,11 +23,6 @@ void free_results_at(struct tkb_results **results)
 	tkb_results_free(*results);
 }
 
-void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
 void close_cache_at(struct tkb_cache **cache)
 {
 	tkb_cache_close(*cache);
@@ -66,9 +61,8 @@ static int compare_texts(const void *a, const void *b)
 static struct keys list_keys(const char *root, bool kernels_only)
 {
 	TKB_AUTO(close_cache_at) struct tkb_cache *cache = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_cache_open(root, NULL, &cache, &err));
+	OK(tkb_cache_open(root, NULL, &cache, ERR));
 	size_t count = tkb_cache_entry_count(cache);
 	struct keys keys = new_keys(count);
 	for (size_t i = 0; i < count; i++) {
@@ -118,18 +112,15 @@ const char *inductor(void)
 struct tkb_recorder *recording(void)
 {
 	struct tkb_recorder *recorder = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_recorder_new(NULL, &recorder, &err));
-	MUST(tkb_recorder_begin_compile(recorder, &err));
+	OK(tkb_recorder_new(NULL, &recorder, ERR));
+	OK(tkb_recorder_begin_compile(recorder, ERR));
 	return recorder;
 }
 
 void put(struct tkb_recorder *recorder, const char *key, uint32_t device)
 {
-	struct tkb_error err = { 0 };
-
-	MUST(tkb_recorder_put(recorder, key, device, &err));
+	OK(tkb_recorder_put(recorder, key, device, ERR));
 }
 
 void put_all(struct tkb_recorder *recorder, const struct keys *keys,
@@ -141,9 +132,7 @@ void put_all(struct tkb_recorder *recorder, const struct keys *keys,
 
 void put_winner(struct tkb_recorder *recorder, const char *key)
 {
-	struct tkb_error err = { 0 };
-
-	MUST(tkb_recorder_put_winner(recorder, key, &err));
+	OK(tkb_recorder_put_winner(recorder, key, ERR));
 }
 
 void save(struct tkb_recorder *recorder, const char *cache_key,
@@ -158,9 +147,8 @@ void save(struct tkb_recorder *recorder, const char *cache_key,
 		.needs = needs.items,
 		.need_count = needs.count,
 	};
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_recorder_put_launcher(recorder, &launcher, &err));
+	OK(tkb_recorder_put_launcher(recorder, &launcher, ERR));
 }
 
 static struct tkb_bytes keep(const struct tkb_buf *buf)
@@ -177,13 +165,11 @@ struct tkb_bytes recorded_with(struct tkb_recorder *recorder, const char *root,
                                const struct tkb_collect_options *options,
                                struct tkb_collect_report *report)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
+	BUF(buf, LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_recorder_collect(recorder, root, options, &sink, report,
-	                          &err));
-	CHECK_INT(err.status, 0);
+	OK(tkb_recorder_collect(recorder, root, options, &sink, report, ERR));
+	CHECK_INT(ERR->status, 0);
 	return keep(&buf);
 }
 
@@ -195,11 +181,10 @@ struct tkb_bytes recorded(struct tkb_recorder *recorder, const char *root)
 struct tkb_bytes collected(const char *root,
                            const struct tkb_collect_options *options)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
+	BUF(buf, LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_collect(root, options, &sink, NULL, &err));
+	OK(tkb_collect(root, options, &sink, NULL, ERR));
 	return keep(&buf);
 }
 
@@ -216,7 +201,7 @@ int failed_collect(struct tkb_recorder *recorder, const char *root,
                    const struct tkb_collect_options *options,
                    struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
+	BUF(buf, LIMIT);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
 
 	*err = (struct tkb_error){ 0 };
@@ -232,9 +217,8 @@ int failed_collect(struct tkb_recorder *recorder, const char *root,
 struct tkb_bundle *open_bytes(struct tkb_bytes bytes)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_bundle_open_memory(bytes, "x.tkb", &bundle, &err));
+	OK(tkb_bundle_open_memory(bytes, "x.tkb", &bundle, ERR));
 	return bundle;
 }
 
@@ -275,9 +259,8 @@ void check_same_bytes(struct tkb_bytes got, struct tkb_bytes wanted)
 void check_sound(const struct tkb_bundle *bundle)
 {
 	struct tkb_verify_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_bundle_verify(bundle, NULL, &report, &err));
+	OK(tkb_bundle_verify(bundle, NULL, &report, ERR));
 	CHECK_INT(report.verified_count, tkb_bundle_entry_count(bundle));
 	CHECK_INT(report.launcher_count, tkb_bundle_launcher_count(bundle));
 	CHECK_INT(report.failed_count, 0);
@@ -313,11 +296,10 @@ const char *keys_in(const struct tkb_bundle *bundle)
 
 const char *devices_of(const struct tkb_bundle *bundle, const char *key)
 {
-	struct tkb_error err = { 0 };
 	const char *list = "";
 	size_t index = 0;
 
-	MUST(tkb_bundle_find(bundle, key, &index, &err));
+	OK(tkb_bundle_find(bundle, key, &index, ERR));
 	const struct tkb_entry *entry = tkb_bundle_entry(bundle, index);
 	for (size_t i = 0; i < entry->device_count; i++)
 		list = text("%s%s%u", list, i == 0 ? "" : ",",
@@ -330,14 +312,12 @@ const char *launchers_in(const struct tkb_bundle *bundle)
 	const char *list = "";
 
 	for (size_t i = 0; i < tkb_bundle_launcher_count(bundle); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf buf = TKB_BUF_INIT(LIMIT);
+		BUF(buf, LIMIT);
 		const struct tkb_sink sink = tkb_buf_sink(&buf);
 		const struct tkb_saved_launcher *launcher =
 			tkb_bundle_launcher(bundle, i);
-		struct tkb_error err = { 0 };
 
-		MUST(tkb_bundle_read_launcher(bundle, i, &sink, &err));
+		OK(tkb_bundle_read_launcher(bundle, i, &sink, ERR));
 		CHECK_INT(buf.size, launcher->size);
 		list = join(list, text("%s=%s", launcher->cache_key,
 		                       (const char *)keep(&buf).data));
@@ -350,7 +330,7 @@ void save_three(const char *path)
 	static const char quoted[] = "c \"q\\\" \xc3\xa9";
 	const struct tkb_collect_options lean = { SIZED(lean),
 		                                  .profile = TKB_PROFILE_LEAN };
-	TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+	RECORDER(recorder) = recording();
 	const struct keys need = keys_of(1, FORGE_KERNEL);
 
 	save(recorder, quoted, "hello", TKB_NEED_ALL, need);
@@ -367,9 +347,8 @@ void emit_bundle(const struct tkb_bundle *bundle, const char *root,
 	const struct tkb_emit_options options = { SIZED(options),
 		                                  .layout = layout };
 	struct tkb_emit_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_emit(bundle, root, &options, &report, &err));
+	OK(tkb_emit(bundle, root, &options, &report, ERR));
 	CHECK_INT(report.failed_count + report.damaged_count +
 	                  report.unsafe_count + report.busy_count +
 	                  report.skipped_count,

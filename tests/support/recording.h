@@ -5,7 +5,7 @@
 /*
  * What the tests of recorders, launchers and open bundles share.
  *
- *     TKB_AUTO(free_recorder_at) struct tkb_recorder *recorder = recording();
+ *     RECORDER(recorder) = recording();
  *
  *     put(recorder, key, 0);
  *     save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, key));
@@ -20,10 +20,12 @@
 /* A key that no cache has. */
 #define ABSENT "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-/* For TKB_AUTO. */
+/* What its block lets go of. */
+#define RECORDER(name) TKB_AUTO(free_recorder_at) struct tkb_recorder *name
+#define RESULTS(name) TKB_AUTO(free_results_at) struct tkb_results *name
+#define LAUNCHERS(name) TKB_AUTO(close_launchers_at) struct tkb_launchers *name
 void free_recorder_at(struct tkb_recorder **recorder);
 void free_results_at(struct tkb_results **results);
-void close_bundle_at(struct tkb_bundle **bundle);
 void close_cache_at(struct tkb_cache **cache);
 void close_launchers_at(struct tkb_launchers **launchers);
 

@@ -19,13 +19,13 @@ static int tokens(struct tkb_bytes text, unsigned flags, char *out,
 {
 	char *copy = malloc(text.size == 0 ? 1 : text.size);
 	struct tkb_json_token token = { 0 };
-	struct tkb_json json;
 	int rc;
 
 	assert_non_null(copy);
 	if (text.size != 0)
 		memcpy(copy, text.data, text.size);
-	json = tkb_json_of((struct tkb_bytes){ copy, text.size }, flags);
+	struct tkb_json json =
+		tkb_json_of((struct tkb_bytes){ copy, text.size }, flags);
 	do {
 		rc = tkb_json_next(&json, &token, err);
 		if (rc == 0 && out != NULL)
@@ -37,12 +37,11 @@ static int tokens(struct tkb_bytes text, unsigned flags, char *out,
 
 static const char *shown(struct tkb_bytes bytes)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf escaped = TKB_BUF_INIT(TKB_MIB);
+	struct tkb_buf *escaped = test_buf(TKB_MIB);
 
-	tkb_json_escape_python(bytes, &escaped);
-	tkb_buf_add_byte(&escaped, '\0');
-	return text("%.200s", (const char *)escaped.data);
+	tkb_json_escape_python(bytes, escaped);
+	tkb_buf_add_byte(escaped, '\0');
+	return text("%.200s", (const char *)escaped->data);
 }
 
 static void must_accept(struct tkb_bytes text, unsigned flags)
@@ -81,7 +80,7 @@ static struct tkb_bytes joined(const char *prefix, struct tkb_bytes middle,
 /* `count` times "[", or "{"a":" and a value, and as many ends. */
 static struct tkb_bytes nested(size_t count, bool objects)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
+	BUF(buf, TKB_MIB);
 
 	for (size_t i = 0; i < count; i++)
 		tkb_buf_add_text(&buf, objects ? "{\"a\":" : "[");
@@ -93,207 +92,88 @@ static struct tkb_bytes nested(size_t count, bool objects)
 
 TEST(json, accepts_every_form_of_rfc_8259)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES("null"),
-		BYTES("true"),
-		BYTES("false"),
-		BYTES("0"),
-		BYTES("-0"),
-		BYTES("-1"),
-		BYTES("1234567890"),
-		BYTES("1.5"),
-		BYTES("-0.5"),
-		BYTES("0.0"),
-		BYTES("1e1"),
-		BYTES("1E1"),
-		BYTES("1e+1"),
-		BYTES("1e-1"),
-		BYTES("0e0"),
-		BYTES("-1.50E-07"),
-		BYTES("1e400"),
-		BYTES("123456789012345678901234567890"),
-		BYTES("\"\""),
-		BYTES("\"a\""),
-		BYTES("\"/\""),
-		BYTES("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""),
-		BYTES("\"\\u0041\\u00e9\\uD834\\udd1E\""),
-		BYTES("\"\\u0000\""),
-		BYTES("\"\x7f\""),
-		BYTES("\"\xc2\x80\xdf\xbf\""),
-		BYTES("\"\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\""),
-		BYTES("\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\""),
-		BYTES("[]"),
-		BYTES("{}"),
-		BYTES("[[],{}]"),
-		BYTES("[1,\"a\",null,true,[],{}]"),
-		BYTES("{\"a\":1}"),
-		BYTES("{\"\":0}"),
-		BYTES("{\"b\":{\"a\":[{}]},\"a\":1}"),
-		BYTES("{\"a\":1,\"a\":2}"),
-		BYTES(" \t\r\n1 \t\r\n"),
-		BYTES(" [ 1 , 2 ] "),
-		BYTES("\n{\t\"a\"\r: 1 ,\n\"b\" :[ ]\n}\n"),
-	};
+	const char **cases =
+		words("null|true|false|0|-0|-1|1234567890|1.5|-0.5|0.0|1e1|"
+	              "1E1|1e+1|1e-1|0e0|-1.50E-07|1e400|"
+	              "123456789012345678901234567890|\"\"|\"a\"|\"/\"|"
+	              "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"|"
+	              "\"\\u0041\\u00e9\\uD834\\udd1E\"|\"\\u0000\"|"
+	              "\"\x7f\"|\"\xc2\x80\xdf\xbf\"|"
+	              "\"\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\"|"
+	              "\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"|[]|{}|[[],{}]|"
+	              "[1,\"a\",null,true,[],{}]|{\"a\":1}|{\"\":0}|"
+	              "{\"b\":{\"a\":[{}]},\"a\":1}|{\"a\":1,\"a\":2}|"
+	              " \t\r\n1 \t\r\n| [ 1 , 2 ] |"
+	              "\n{\t\"a\"\r: 1 ,\n\"b\" :[ ]\n}\n");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		must_accept(cases[i], 0);
+	for (; *cases != NULL; cases++)
+		must_accept(tkb_text(*cases), 0);
 }
 
 TEST(json, refuses_what_is_none)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES(""),
-		BYTES(" "),
-		BYTES("nul"),
-		BYTES("nulll"),
-		BYTES("null null"),
-		BYTES("True"),
-		BYTES("NULL"),
-		BYTES("tru"),
-		BYTES("undefined"),
-		BYTES("a"),
-		BYTES("'a'"),
-		BYTES("+1"),
-		BYTES("01"),
-		BYTES("00"),
-		BYTES("-01"),
-		BYTES("-"),
-		BYTES("- 1"),
-		BYTES("--1"),
-		BYTES("1-"),
-		BYTES("1."),
-		BYTES("1.e1"),
-		BYTES(".5"),
-		BYTES("-.5"),
-		BYTES("1.5.5"),
-		BYTES("1e"),
-		BYTES("1e+"),
-		BYTES("1e1.5"),
-		BYTES("1ee1"),
-		BYTES("0x1"),
-		BYTES("1_0"),
-		BYTES("1 2"),
-		BYTES("1,"),
-		BYTES("1,2"),
-		BYTES("\"a\" \"b\""),
-		BYTES("["),
-		BYTES("[1"),
-		BYTES("[1,"),
-		BYTES("[1,]"),
-		BYTES("[,1]"),
-		BYTES("[,]"),
-		BYTES("[1,,2]"),
-		BYTES("[1 2]"),
-		BYTES("[1:2]"),
-		BYTES("[1}"),
-		BYTES("[[]"),
-		BYTES("[]]"),
-		BYTES("[]["),
-		BYTES("[]{}"),
-		BYTES("]"),
-		BYTES("{"),
-		BYTES("}"),
-		BYTES("{}}"),
-		BYTES("{,}"),
-		BYTES("{\"a\""),
-		BYTES("{\"a\"}"),
-		BYTES("{\"a\":"),
-		BYTES("{\"a\":}"),
-		BYTES("{\"a\":1"),
-		BYTES("{\"a\":1,"),
-		BYTES("{\"a\":1,}"),
-		BYTES("{\"a\":1,,\"b\":1}"),
-		BYTES("{\"a\":1 \"b\":2}"),
-		BYTES("{\"a\" 1}"),
-		BYTES("{\"a\",1}"),
-		BYTES("{\"a\"::1}"),
-		BYTES("{\"a\":1:2}"),
-		BYTES("{\"a\":1]"),
-		BYTES("{1:2}"),
-		BYTES("{a:1}"),
-		BYTES("{null:1}"),
-		BYTES("{[]:1}"),
-		BYTES(","),
-		BYTES(":"),
-		BYTES("//\n1"),
-		BYTES("/**/1"),
-		BYTES("[1]#"),
-		BYTES("[1]x"),
-		BYTES("\xef\xbb\xbf[1]"),
-		BYTES("\v1"),
-		BYTES("\f1"),
-		BYTES("\xc2\xa0[1]"),
-		BYTES("1\0"),
-		BYTES("\0"),
-		BYTES("[1\0]"),
-		BYTES("{\"a\"\0:1}"),
-		BYTES("nu\0l"),
-	};
+	const char **cases =
+		words("| |nul|nulll|null null|True|NULL|tru|undefined|a|"
+	              "'a'|+1|01|00|-01|-|- 1|--1|1-|1.|1.e1|.5|-.5|1.5.5|"
+	              "1e|1e+|1e1.5|1ee1|0x1|1_0|1 2|1,|1,2|\"a\" \"b\"|[|"
+	              "[1|[1,|[1,]|[,1]|[,]|[1,,2]|[1 2]|[1:2]|[1}|[[]|[]]|"
+	              "[][|[]{}|]|{|}|{}}|{,}|{\"a\"|{\"a\"}|{\"a\":|"
+	              "{\"a\":}|{\"a\":1|{\"a\":1,|{\"a\":1,}|"
+	              "{\"a\":1,,\"b\":1}|{\"a\":1 \"b\":2}|{\"a\" 1}|"
+	              "{\"a\",1}|{\"a\"::1}|{\"a\":1:2}|{\"a\":1]|{1:2}|"
+	              "{a:1}|{null:1}|{[]:1}|,|:|//\n1|/**/1|[1]#|[1]x|"
+	              "\xef\xbb\xbf[1]|\v1|\f1|\xc2\xa0[1]");
+	static const struct tkb_bytes zeros[] = { BYTES("1\0"), BYTES("\0"),
+		                                  BYTES("[1\0]"),
+		                                  BYTES("{\"a\"\0:1}"),
+		                                  BYTES("nu\0l") };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		must_refuse(cases[i], 0);
+	for (; *cases != NULL; cases++)
+		must_refuse(tkb_text(*cases), 0);
+	EACH(i, zeros)
+		must_refuse(zeros[i], 0);
 }
 
 TEST(json, refuses_what_no_string_may_hold)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES("\\"),      BYTES("\\x"),        BYTES("\\'"),
-		BYTES("\\0"),     BYTES("\\a"),        BYTES("\\v"),
-		BYTES("\\U0041"), BYTES("\\\0"),       BYTES("\\u"),
-		BYTES("\\u1"),    BYTES("\\u12"),      BYTES("\\u123"),
-		BYTES("\\u123g"), BYTES("\\u 123"),    BYTES("\\u-123"),
-		BYTES("\\u0x12"), BYTES("\\ud83d\\u"), BYTES("\n"),
-		BYTES("\t"),      BYTES("\r"),         BYTES("\0"),
-		BYTES("\x01"),    BYTES("\x1f"),       BYTES("a\0b"),
-	};
+	const char **cases =
+		words("\\|\\x|\\'|\\0|\\a|\\v|\\U0041|\\u|\\u1|\\u12|"
+	              "\\u123|\\u123g|\\u 123|\\u-123|\\u0x12|\\ud83d\\u|"
+	              "\n|\t|\r|\x01|\x1f");
+	static const struct tkb_bytes zeros[] = { BYTES("\\\0"), BYTES("\0"),
+		                                  BYTES("a\0b") };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		must_refuse(joined("\"", cases[i], "\""), 0);
-		must_refuse(joined("\"", cases[i], ""), 0);
-		must_refuse(joined("{\"", cases[i], "\":1}"), 0);
+	for (; *cases != NULL; cases++) {
+		must_refuse(joined("\"", tkb_text(*cases), "\""), 0);
+		must_refuse(joined("\"", tkb_text(*cases), ""), 0);
+		must_refuse(joined("{\"", tkb_text(*cases), "\":1}"), 0);
+	}
+	EACH(i, zeros) {
+		must_refuse(joined("\"", zeros[i], "\""), 0);
+		must_refuse(joined("\"", zeros[i], ""), 0);
+		must_refuse(joined("{\"", zeros[i], "\":1}"), 0);
 	}
 }
 
 TEST(json, refuses_every_form_of_invalid_utf8)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES("\x80"),
-		BYTES("\xbf"),
-		BYTES("a\xbfz"),
-		BYTES("\xc3\xa9\xa9"),
-		BYTES("\xc0\x80"),
-		BYTES("\xc0\xaf"),
-		BYTES("\xc1\xbf"),
-		BYTES("\xc3"),
-		BYTES("\xc3z"),
-		BYTES("\xc3\xc3"),
-		BYTES("\xe0\x80\x80"),
-		BYTES("\xe0\x9f\xbf"),
-		BYTES("\xe2\x82"),
-		BYTES("\xe2\x82z"),
-		BYTES("\xe2z\xac"),
-		BYTES("\xed\xa0\x80"),
-		BYTES("\xed\xb0\x80"),
-		BYTES("\xed\xbf\xbf"),
-		BYTES("\xf0\x80\x80\x80"),
-		BYTES("\xf0\x8f\xbf\xbf"),
-		BYTES("\xf0\x9f\x98"),
-		BYTES("\xf0\x9f\x98z"),
-		BYTES("\xf4\x90\x80\x80"),
-		BYTES("\xf5\x80\x80\x80"),
-		BYTES("\xf7\xbf\xbf\xbf"),
-		BYTES("\xf8\x88\x80\x80\x80"),
-		BYTES("\xfc\x84\x80\x80\x80\x80"),
-		BYTES("\xfe"),
-		BYTES("\xff"),
-	};
+	const char **cases =
+		words("\x80|\xbf|a\xbfz|\xc3\xa9\xa9|\xc0\x80|\xc0\xaf|"
+	              "\xc1\xbf|\xc3|\xc3z|\xc3\xc3|\xe0\x80\x80|"
+	              "\xe0\x9f\xbf|\xe2\x82|\xe2\x82z|\xe2z\xac|"
+	              "\xed\xa0\x80|\xed\xb0\x80|\xed\xbf\xbf|"
+	              "\xf0\x80\x80\x80|\xf0\x8f\xbf\xbf|\xf0\x9f\x98|"
+	              "\xf0\x9f\x98z|\xf4\x90\x80\x80|\xf5\x80\x80\x80|"
+	              "\xf7\xbf\xbf\xbf|\xf8\x88\x80\x80\x80|"
+	              "\xfc\x84\x80\x80\x80\x80|\xfe|\xff");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		must_refuse(joined("\"", cases[i], "\""), 0);
-		must_refuse(joined("\"", cases[i], ""), 0);
-		must_refuse(joined("{\"", cases[i], "\":1}"), 0);
-		must_refuse(joined("[", cases[i], "]"), 0);
-		must_refuse(joined("\"", cases[i], "\""), TKB_JSON_CANONICAL);
+	for (; *cases != NULL; cases++) {
+		must_refuse(joined("\"", tkb_text(*cases), "\""), 0);
+		must_refuse(joined("\"", tkb_text(*cases), ""), 0);
+		must_refuse(joined("{\"", tkb_text(*cases), "\":1}"), 0);
+		must_refuse(joined("[", tkb_text(*cases), "]"), 0);
+		must_refuse(joined("\"", tkb_text(*cases), "\""),
+		            TKB_JSON_CANONICAL);
 	}
 }
 
@@ -356,7 +236,7 @@ TEST(json, that_ends_early_does_not_go_on_in_what_lies_behind)
 		"{\"a\":1}",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(documents); i++) {
+	EACH(i, documents) {
 		const struct tkb_bytes whole = tkb_text(documents[i]);
 
 		for (size_t size = 0; size < whole.size; size++) {
@@ -375,35 +255,24 @@ TEST(json, that_ends_early_does_not_go_on_in_what_lies_behind)
 
 TEST(json, may_hold_what_python_writes_besides)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES("NaN"),
-		BYTES("Infinity"),
-		BYTES("-Infinity"),
-		BYTES("{\"a\": [NaN, Infinity, -Infinity, -1]}"),
-		BYTES("\"\\ud800\""),
-		BYTES("\"\\udbffz\""),
-		BYTES("\"\\udc00\""),
-		BYTES("\"\\udc80\\udcff\""),
-		BYTES("\"\\ud800\\ud800\""),
-		BYTES("\"\\udc00\\ud800\""),
-		BYTES("\"\\ud800\\n\""),
-	};
+	const char **cases =
+		words("NaN|Infinity|-Infinity|"
+	              "{\"a\": [NaN, Infinity, -Infinity, -1]}|\"\\ud800\"|"
+	              "\"\\udbffz\"|\"\\udc00\"|\"\\udc80\\udcff\"|"
+	              "\"\\ud800\\ud800\"|\"\\udc00\\ud800\"|\"\\ud800\\n\"");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		must_accept(cases[i], 0);
+	for (; *cases != NULL; cases++)
+		must_accept(tkb_text(*cases), 0);
 }
 
 TEST(json, may_not_hold_other_words_for_numbers)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES("nan"),  BYTES("-NaN"),       BYTES("NaNs"),
-		BYTES("Na"),   BYTES("+Infinity"),  BYTES("-Infinit"),
-		BYTES("-Inf"), BYTES("Infinit"),    BYTES("infinity"),
-		BYTES("inf"),  BYTES("--Infinity"), BYTES("-I"),
-	};
+	const char **cases =
+		words("nan|-NaN|NaNs|Na|+Infinity|-Infinit|-Inf|Infinit|"
+	              "infinity|inf|--Infinity|-I");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		must_refuse(cases[i], 0);
+	for (; *cases != NULL; cases++)
+		must_refuse(tkb_text(*cases), 0);
 }
 
 TEST(json, may_be_nested_64_deep_and_no_deeper)
@@ -421,20 +290,16 @@ TEST(json, may_be_nested_64_deep_and_no_deeper)
 
 TEST(json, nested_too_deep_says_so)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_FAILS(tokens(nested(65, false), 0, NULL, &err), TKB_ERR_CORRUPT,
-	            &err, "not JSON at byte 64: nested deeper than 64");
+	FAILS(tokens(nested(65, false), 0, NULL, ERR), TKB_ERR_CORRUPT,
+	      "not JSON at byte 64: nested deeper than 64");
 }
 
 TEST(json, knows_at_each_depth_whether_it_is_in_an_object)
 {
 	char found[64] = "";
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tokens(tkb_text("[{\"a\":[[],{\"b\":{}},1],\"c\":2},[3]]"), 0,
-	                found, &err),
-	         &err);
+	OK(tokens(tkb_text("[{\"a\":[[],{\"b\":{}},1],\"c\":2},[3]]"), 0, found,
+	          ERR));
 
 	CHECK_STR(found, "[{k[[]{k{}}n]kn}[n]]$");
 }
@@ -455,10 +320,9 @@ TEST(json, tells_where_each_token_stands)
 	                 " \n"),
 		0);
 	struct tkb_json_token got;
-	struct tkb_error err = { 0 };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(wanted); i++) {
-		CHECK_OK(tkb_json_next(&json, &got, &err), &err);
+	EACH(i, wanted) {
+		OK(tkb_json_next(&json, &got, ERR));
 		CHECK_INT(got.type, wanted[i].type);
 		CHECK_INT(got.start, wanted[i].start);
 		CHECK_INT(got.end, wanted[i].end);
@@ -469,12 +333,11 @@ TEST(json, gives_the_raw_text_between_the_quotes)
 {
 	struct tkb_json json = tkb_json_of(tkb_text("[\"\", \"a\\n\"]"), 0);
 	struct tkb_json_token token;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_json_next(&json, &token, &err), &err);
-	CHECK_OK(tkb_json_next(&json, &token, &err), &err);
+	OK(tkb_json_next(&json, &token, ERR));
+	OK(tkb_json_next(&json, &token, ERR));
 	CHECK(tkb_bytes_equal(tkb_json_raw(&json, &token), tkb_text("")));
-	CHECK_OK(tkb_json_next(&json, &token, &err), &err);
+	OK(tkb_json_next(&json, &token, ERR));
 	CHECK(tkb_bytes_equal(tkb_json_raw(&json, &token), tkb_text("a\\n")));
 }
 
@@ -482,12 +345,11 @@ TEST(json, that_is_wrong_leaves_the_token_alone_and_says_where)
 {
 	struct tkb_json json = tkb_json_of(tkb_text("[1,  x]"), 0);
 	struct tkb_json_token token;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_json_next(&json, &token, &err), &err);
-	CHECK_OK(tkb_json_next(&json, &token, &err), &err);
-	CHECK_FAILS(tkb_json_next(&json, &token, &err), TKB_ERR_CORRUPT, &err,
-	            "not JSON at byte 5");
+	OK(tkb_json_next(&json, &token, ERR));
+	OK(tkb_json_next(&json, &token, ERR));
+	FAILS(tkb_json_next(&json, &token, ERR), TKB_ERR_CORRUPT,
+	      "not JSON at byte 5");
 	CHECK_INT(token.type, TKB_JSON_NUMBER);
 	CHECK_INT(token.start, 1);
 	CHECK_INT(token.end, 2);
@@ -502,17 +364,16 @@ TEST(json, skips_a_value_with_all_in_it)
 		                              "[[1],{\"a\":[]}]",
 		                              "{\"b\":{\"c\":[0]}}" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(values); i++) {
+	EACH(i, values) {
 		const char *document = text("[%s,7]", values[i]);
 		struct tkb_json json = tkb_json_of(tkb_text(document), 0);
 		struct tkb_json_token token;
-		struct tkb_error err = { 0 };
 		uint64_t number = 0;
 
-		CHECK_OK(tkb_json_next(&json, &token, &err), &err);
-		CHECK_OK(tkb_json_next(&json, &token, &err), &err);
-		CHECK_OK(tkb_json_skip(&json, &token, &err), &err);
-		CHECK_OK(tkb_json_next(&json, &token, &err), &err);
+		OK(tkb_json_next(&json, &token, ERR));
+		OK(tkb_json_next(&json, &token, ERR));
+		OK(tkb_json_skip(&json, &token, ERR));
+		OK(tkb_json_next(&json, &token, ERR));
 		CHECK(tkb_json_number(&json, &token, &number));
 		CHECK_INT(number, 7);
 	}
@@ -522,95 +383,47 @@ TEST(json, does_not_skip_over_a_fault)
 {
 	struct tkb_json json = tkb_json_of(tkb_text("[[1,[}]]]"), 0);
 	struct tkb_json_token token;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_json_next(&json, &token, &err), &err);
-	CHECK_FAILS(tkb_json_skip(&json, &token, &err), TKB_ERR_CORRUPT, &err,
-	            "byte 5");
+	OK(tkb_json_next(&json, &token, ERR));
+	FAILS(tkb_json_skip(&json, &token, ERR), TKB_ERR_CORRUPT, "byte 5");
 }
 
 TEST(json, in_canonical_form_is_accepted_as_such)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES("0"),
-		BYTES("18446744073709551615"),
-		BYTES("true"),
-		BYTES("false"),
-		BYTES("null"),
-		BYTES("\"\""),
-		BYTES("\"/\x7f\xc3\xa9\""),
-		BYTES("\"\\\"\\\\\\u0000\\u000a\\u001f\""),
-		BYTES("[]"),
-		BYTES("[0,[],{}]"),
-		BYTES("{}"),
-		BYTES("{\"\":0,\"A\":0,\"a\":0,\"aa\":0,\"b\":0}"),
-		BYTES("{\"a\":{\"a\":0,\"b\":{\"a\":0}},\"b\":[{\"a\":0}]}"),
-		BYTES("{\"b\":{\"z\":0},\"c\":0}"),
-		BYTES("[{\"b\":0},{\"a\":0}]"),
-		BYTES("{\"z\":0,\"\xc3\xa9\":0}"),
-	};
+	const char **cases =
+		words("0|18446744073709551615|true|false|null|\"\"|"
+	              "\"/\x7f\xc3\xa9\"|\"\\\"\\\\\\u0000\\u000a\\u001f\"|"
+	              "[]|[0,[],{}]|{}|"
+	              "{\"\":0,\"A\":0,\"a\":0,\"aa\":0,\"b\":0}|"
+	              "{\"a\":{\"a\":0,\"b\":{\"a\":0}},\"b\":[{\"a\":0}]}|"
+	              "{\"b\":{\"z\":0},\"c\":0}|[{\"b\":0},{\"a\":0}]|"
+	              "{\"z\":0,\"\xc3\xa9\":0}");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		must_accept(cases[i], TKB_JSON_CANONICAL);
+	for (; *cases != NULL; cases++)
+		must_accept(tkb_text(*cases), TKB_JSON_CANONICAL);
 }
 
 /* Each is JSON, and some other way of writing what has a canonical form. */
 TEST(json, in_another_form_is_refused_where_it_must_be_canonical)
 {
-	static const struct tkb_bytes cases[] = {
-		BYTES(" 0"),
-		BYTES("0\n"),
-		BYTES("[ 0]"),
-		BYTES("[0 ]"),
-		BYTES("[0, 1]"),
-		BYTES("[0 ,1]"),
-		BYTES("{ }"),
-		BYTES("{\"a\": 0}"),
-		BYTES("{\"a\" :0}"),
-		BYTES("{\"a\":0 }"),
-		BYTES("{\"a\":0,\t\"b\":0}"),
-		BYTES("[\r]"),
-		BYTES("{\"b\":0,\"a\":0}"),
-		BYTES("{\"aa\":0,\"a\":0}"),
-		BYTES("{\"a\":0,\"A\":0}"),
-		BYTES("{\"a\":0,\"\":0}"),
-		BYTES("{\"\xc3\xa9\":0,\"z\":0}"),
-		BYTES("{\"a\":{\"c\":0,\"b\":0}}"),
-		BYTES("{\"b\":{},\"a\":0}"),
-		BYTES("{\"a\":0,\"a\":0}"),
-		BYTES("{\"\":0,\"\":0}"),
-		BYTES("{\"a\":{\"b\":0,\"b\":1}}"),
-		BYTES("{\"a\":[],\"b\":{\"c\":0},\"b\":0}"),
-		BYTES("\"\\/\""),
-		BYTES("\"\\b\""),
-		BYTES("\"\\f\""),
-		BYTES("\"\\n\""),
-		BYTES("\"\\r\""),
-		BYTES("\"\\t\""),
-		BYTES("\"\\u0020\""),
-		BYTES("\"\\u0022\""),
-		BYTES("\"\\u0041\""),
-		BYTES("\"\\u005c\""),
-		BYTES("\"\\u007f\""),
-		BYTES("\"\\u00e9\""),
-		BYTES("\"\\u000A\""),
-		BYTES("\"\\ud83d\\ude00\""),
-		BYTES("\"\\udcff\""),
-		BYTES("{\"\\u0061\":0}"),
-		BYTES("-0"),
-		BYTES("-1"),
-		BYTES("1.0"),
-		BYTES("0.5"),
-		BYTES("1e1"),
-		BYTES("1E1"),
-		BYTES("NaN"),
-		BYTES("Infinity"),
-		BYTES("-Infinity"),
-	};
+	const char **cases =
+		words(" 0|0\n|[ 0]|[0 ]|[0, 1]|[0 ,1]|{ }|{\"a\": 0}|"
+	              "{\"a\" :0}|{\"a\":0 }|{\"a\":0,\t\"b\":0}|[\r]|"
+	              "{\"b\":0,\"a\":0}|{\"aa\":0,\"a\":0}|"
+	              "{\"a\":0,\"A\":0}|{\"a\":0,\"\":0}|"
+	              "{\"\xc3\xa9\":0,\"z\":0}|{\"a\":{\"c\":0,\"b\":0}}|"
+	              "{\"b\":{},\"a\":0}|{\"a\":0,\"a\":0}|"
+	              "{\"\":0,\"\":0}|{\"a\":{\"b\":0,\"b\":1}}|"
+	              "{\"a\":[],\"b\":{\"c\":0},\"b\":0}|\"\\/\"|\"\\b\"|"
+	              "\"\\f\"|\"\\n\"|\"\\r\"|\"\\t\"|\"\\u0020\"|"
+	              "\"\\u0022\"|\"\\u0041\"|\"\\u005c\"|\"\\u007f\"|"
+	              "\"\\u00e9\"|\"\\u000A\"|\"\\ud83d\\ude00\"|"
+	              "\"\\udcff\"|{\"\\u0061\":0}|-0|-1|1.0|0.5|1e1|1E1|"
+	              "NaN|Infinity|-Infinity");
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		must_accept(cases[i], 0);
-		must_refuse(cases[i], TKB_JSON_CANONICAL);
+	for (; *cases != NULL; cases++) {
+		must_accept(tkb_text(*cases), 0);
+		must_refuse(tkb_text(*cases), TKB_JSON_CANONICAL);
 	}
 }
 
@@ -639,13 +452,12 @@ TEST(json, numbers_are_read_up_to_64_bits)
 		{ "[1]", false, 0 },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		struct tkb_json json = tkb_json_of(tkb_text(cases[i].text), 0);
 		struct tkb_json_token token;
-		struct tkb_error err = { 0 };
 		uint64_t number = 42;
 
-		CHECK_OK(tkb_json_next(&json, &token, &err), &err);
+		OK(tkb_json_next(&json, &token, ERR));
 		CHECK_INT(tkb_json_number(&json, &token, &number),
 		          cases[i].is_one);
 		CHECK(number == (cases[i].is_one ? cases[i].value : 42));
@@ -685,24 +497,23 @@ static const struct {
 
 TEST(json, strings_are_decoded_as_python_means_them)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(strings); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(256);
+	EACH(i, strings) {
+		struct tkb_buf *out = test_buf(256);
 
 		must_accept(joined("\"", strings[i].raw, "\""), 0);
-		tkb_buf_add_text(&out, ">");
-		tkb_json_decode(strings[i].raw, &out);
-		CHECK(tkb_bytes_equal(tkb_buf_bytes(&out),
+		tkb_buf_add_text(out, ">");
+		tkb_json_decode(strings[i].raw, out);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(out),
 		                      joined(">", strings[i].value, "")));
 	}
 }
 
 TEST(json, strings_equal_their_value_and_no_other)
 {
-	for (size_t i = 0; i < TKB_COUNT_OF(strings); i++) {
+	EACH(i, strings) {
 		const struct tkb_bytes raw = strings[i].raw;
 
-		for (size_t j = 0; j < TKB_COUNT_OF(strings); j++) {
+		EACH(j, strings) {
 			const struct tkb_bytes value = strings[j].value;
 
 			CHECK_INT(tkb_json_equals(raw, value),
@@ -741,7 +552,7 @@ TEST(json, strings_begin_with_a_prefix_in_any_spelling)
 		{ "\\\"x", "\\", SIZE_MAX },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		size_t end = SIZE_MAX;
 		const bool begins =
 			tkb_json_begins(tkb_text(cases[i].raw),
@@ -786,7 +597,7 @@ TEST(json, finds_the_last_slash_in_any_spelling)
 		{ "/\\ud83d\\ude2f", 0, 1 },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+	EACH(i, cases) {
 		size_t length = 0;
 
 		CHECK_INT(tkb_json_last_slash(tkb_text(cases[i].raw), &length),
@@ -846,20 +657,19 @@ TEST(json, escapes_as_pythons_json_dumps_does)
 		{ BYTES("[REPLACE]"), "[REPLACE]" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(256);
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(256);
 
-		tkb_json_escape_python(cases[i].bytes, &out);
-		tkb_buf_add_byte(&out, '\0');
-		CHECK_STR((const char *)out.data, cases[i].escaped);
+		tkb_json_escape_python(cases[i].bytes, out);
+		tkb_buf_add_byte(out, '\0');
+		CHECK_STR((const char *)out->data, cases[i].escaped);
 	}
 }
 
 static void check_escape_is_undone(struct tkb_bytes bytes)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf escaped = TKB_BUF_INIT(256);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf decoded = TKB_BUF_INIT(256);
+	BUF(escaped, 256);
+	BUF(decoded, 256);
 
 	tkb_buf_add_byte(&escaped, '"');
 	tkb_json_escape_python(bytes, &escaped);
@@ -916,13 +726,12 @@ TEST(json, quotes_in_canonical_form)
 		  "\"\xc3\xa9\xf0\x9f\x98\x80\"" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf out = TKB_BUF_INIT(256);
+	EACH(i, cases) {
+		struct tkb_buf *out = test_buf(256);
 
-		tkb_json_quote(cases[i].bytes, &out);
-		CHECK(tkb_bytes_equal(tkb_buf_bytes(&out),
+		tkb_json_quote(cases[i].bytes, out);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(out),
 		                      tkb_text(cases[i].quoted)));
-		must_accept(tkb_buf_bytes(&out), TKB_JSON_CANONICAL);
+		must_accept(tkb_buf_bytes(out), TKB_JSON_CANONICAL);
 	}
 }
