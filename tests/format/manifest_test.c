@@ -91,7 +91,7 @@ struct fault {
 
 static void refuse_each(const struct fault *faults, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; test_row("faults", i, count); i++)
 		must_refuse(edited(valid, faults[i].from, faults[i].to),
 		            faults[i].message);
 }
@@ -246,10 +246,12 @@ TEST(manifest, in_another_form_than_the_canonical_is_refused)
 		{ "\"version\":1}", "\"version\":1}\n", "not JSON" },
 		{ "\"version\":1}", "\"version\":1} ", "not JSON" },
 		{ "\"version\":1}", "\"version\":1}x", "not JSON" },
+		{ "\"version\":1}", "\"version\":1}{}", "not JSON" },
 		{ "\"version\":1}", "\"version\":1,}", "not JSON" },
 		{ "\"version\":1}", "\"version\":1", "not JSON" },
 		{ "\"version\":1", "\"version\":1.0", "not JSON" },
 		{ "[\"add.cubin\",10,", "[\"add.cubin\",010,", "not JSON" },
+		{ "[\"add.cubin\",10,", "[\"add.cubin\",+10,", "not JSON" },
 		{ "\"version\":1", "\"version\":1e0", "not JSON" },
 		{ "\"version\":1", "\"version\":-1", "not JSON" },
 		{ "\"version\":1", "\"version\":NaN", "not JSON" },
@@ -330,6 +332,10 @@ TEST(manifest, has_values_of_the_right_type)
 		{ "\"requires\":[]", "\"requires\":[1]", "the manifest at" },
 		{ "\"version\":1", "\"version\":0", "there is no such" },
 		{ "\"version\":1", "\"version\":\"1\"", "the manifest at" },
+		{ "\"version\":1", "\"version\":true", "a number is missing" },
+		{ "\"trees\":[]", "\"trees\":{}", "the manifest at byte" },
+		{ "\"requires\":[]", "\"requires\":{}", "the manifest at" },
+		{ "[{\"devices\"", "[0,{\"devices\"", "the manifest at byte" },
 		{ "\"version\":1", "\"version\":[1]", "the manifest at byte" },
 		{ "[{\"devices\"", "[[],{\"devices\"", "the manifest at byte" },
 		{ "[{\"devices\"", "[\"\",{\"devices\"", "the manifest at" },
@@ -473,6 +479,7 @@ TEST(manifest, has_keys_of_a_known_shape)
 		".tkbundle",
 		"BBBB",
 		"../" KEY_B,
+		"/" KEY_B,
 		KEY_B "B",
 		"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB/",
 		"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
