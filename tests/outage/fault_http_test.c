@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
-
 #include "fault_scene.h"
 #include "nginx.h"
 
@@ -26,37 +24,33 @@ static const char *url(unsigned port, const char *parameters)
 	            parameters);
 }
 
-static struct scene start(struct server *server)
+/* It is a remote still: nothing has to be tried before it is written to. */
+static void empty(struct scene *scene)
 {
-	*server = start_nginx(nginx_dav());
-	return arrange_scene(server->port, url);
+	(void)scene;
+	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
+	CHECK_INT(run("mkdir", "-p", "nginx/www/cache/cas", NULL).status, 0);
 }
 
-static void check_pulls(const struct fault_case *cases, size_t count)
+static struct scene start(void)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = arrange_scene(start_nginx(nginx_dav()).port, url);
 
-	for (size_t i = 0; i < count; i++)
-		check_pull(&scene, &cases[i]);
-	stop_server(&server, SIGTERM);
+	scene.empty = empty;
+	return scene;
 }
 
 TEST(fault_http, a_pull_whose_connection_is_faulty_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing",
-		  { .harm = STALL },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
-		{ "it hangs up at once",
-		  { .harm = CUT },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it accepts and says nothing", { .harm = STALL }, SILENT },
+		{ "it hangs up at once", { .harm = CUT }, GONE("") },
 		{ "it resets the connection at once",
 		  { .harm = RESET },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "it hangs up at once, twice",
 		  { .harm = CUT, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "it hangs up at once, for ever",
 		  { .harm = CUT },
 		  { BUSY_OFTEN, 0, TKB_ERR_UNAVAILABLE, "" } },
@@ -68,11 +62,10 @@ TEST(fault_http, a_pull_whose_connection_is_faulty_is_right_or_a_miss)
 		  { ONCE, 100, 0, NULL } },
 		{ "a blob is too late",
 		  { .harm = DELAY, A_GET, IN_THE_BODY, .ms = 1000 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "a blob comes so slowly that it is not done in time",
 		  { .harm = TRICKLE, A_GET, IN_THE_BODY, .ms = 100 },
-		  { BUSY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE,
-		    "not done in time" } },
+		  LATE },
 		{ "a blob stalls",
 		  { .harm = STALL, A_GET, IN_THE_BODY },
 		  { HASTY_THRICE, 3 * STALL_MS, TKB_ERR_UNAVAILABLE,
@@ -82,25 +75,26 @@ TEST(fault_http, a_pull_whose_connection_is_faulty_is_right_or_a_miss)
 		  { HASTY_OFTEN, 500, 0, NULL } },
 		{ "a blob is cut twice",
 		  { .harm = CUT, A_GET, IN_THE_BODY, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "a blob is cut three times",
 		  { .harm = CUT, A_GET, IN_THE_BODY, .times = 3 },
 		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "" } },
 		{ "the listing stalls",
 		  { .harm = STALL, A_LISTING, IN_THE_BODY },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "the listing is cut",
 		  { .harm = CUT, A_LISTING, IN_THE_BODY },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "a record is cut",
 		  { .harm = CUT, A_RECORD, .skip = 1, IN_THE_BODY },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "a blob's head is cut",
 		  { .harm = CUT, A_GET, .at = 30 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 	};
+	struct scene scene = start();
 
-	check_pulls(cases, TKB_COUNT_OF(cases));
+	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 TEST(fault_http, a_pull_to_which_is_lied_is_right_or_a_miss)
@@ -108,7 +102,7 @@ TEST(fault_http, a_pull_to_which_is_lied_is_right_or_a_miss)
 	static const struct fault_case cases[] = {
 		{ "a blob is told too long",
 		  { .harm = LIE, A_GET, THE_LENGTH, .by = 100 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "a blob is told too short",
 		  { .harm = LIE, A_GET, THE_LENGTH, .by = -100 },
 		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
@@ -117,19 +111,20 @@ TEST(fault_http, a_pull_to_which_is_lied_is_right_or_a_miss)
 		  { HASTY_ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
 		{ "a record is told too long",
 		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = 100 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "a record is told too short",
 		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = -100 },
 		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
 		{ "a bit of a blob is flipped",
 		  { .harm = FLIP, A_GET, IN_THE_BODY },
-		  { THRICE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		  CORRUPT },
 		{ "a bit of a record is flipped",
 		  { .harm = FLIP, A_RECORD, .skip = 1, IN_THE_BODY },
 		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
 	};
+	struct scene scene = start();
 
-	check_pulls(cases, TKB_COUNT_OF(cases));
+	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 /* Answers that the server does not give. */
@@ -157,13 +152,13 @@ TEST(fault_http, a_pull_that_gets_other_answers_is_right_or_a_miss)
 		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
 		{ "200 with nothing for everything",
 		  { .harm = ANSWER, .request = " /cache", .answer = NOTHING },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "500, then success",
 		  { .harm = ANSWER, A_GET, .answer = BROKEN, .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "500 twice, then success",
 		  { .harm = ANSWER, A_GET, .answer = BROKEN, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "500 for ever",
 		  { .harm = ANSWER, A_GET, .answer = BROKEN },
 		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "500" } },
@@ -172,7 +167,7 @@ TEST(fault_http, a_pull_that_gets_other_answers_is_right_or_a_miss)
 		    .request = "GET ",
 		    .answer = BUSY,
 		    .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "429 for a second, then success",
 		  { .harm = ANSWER, A_GET, .answer = ENOUGH("1"), .times = 1 },
 		  { THRICE, 1000, 0, NULL } },
@@ -192,19 +187,20 @@ TEST(fault_http, a_pull_that_gets_other_answers_is_right_or_a_miss)
 		    A_GET,
 		    .answer = ENOUGH("-99999999999999999999"),
 		    .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "a redirect that leads back",
 		  { .harm = ANSWER, A_GET, .answer = LOOP },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "redirect" } },
+		  GONE("redirect") },
 		{ "another protocol",
 		  { .harm = ANSWER, A_GET, .answer = NOT_HTTP },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "403",
 		  { .harm = ANSWER, A_GET, .answer = NO },
 		  { THRICE, 0, TKB_ERR_DENIED, "403" } },
 	};
+	struct scene scene = start();
 
-	check_pulls(cases, TKB_COUNT_OF(cases));
+	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
@@ -212,9 +208,8 @@ TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
 	static const struct fault fault = {
 		.harm = ANSWER, A_GET, .answer = ENOUGH("3600"), .times = 1
 	};
-	struct server server;
-	const struct scene scene = start(&server);
-	struct proxy proxy = start_proxy(server.port, &fault, 1);
+	struct scene scene = start();
+	struct proxy proxy = start_proxy(scene.port, &fault, 1);
 	const struct attempt attempt =
 		pull_from(url(proxy.port, THRICE), "pulled");
 
@@ -227,8 +222,7 @@ TEST(fault_http, a_server_that_asks_for_an_hour_gets_a_few_seconds)
 TEST(fault_http, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
 {
 	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
 }
@@ -249,8 +243,8 @@ static size_t count_pulled(const struct scene *scene, struct fault fault)
 TEST(fault_http, of_two_frames_the_one_that_is_whole_is_emitted)
 {
 	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
-	struct server server = start_nginx(nginx_dav());
-	const struct scene scene = arrange_large_scene(server.port, url);
+	const struct scene scene =
+		arrange_large_scene(start_nginx(nginx_dav()).port, url);
 	struct fault fault = cut;
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
@@ -266,14 +260,13 @@ TEST(fault_http, of_two_frames_the_one_that_is_whole_is_emitted)
 /* What has come is not asked for again. */
 TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 	const struct fault cut = { .harm = CUT,
 		                   A_GET,
 		                   THE_BODY,
 		                   .at = scene.blob_size / 2,
 		                   .times = 1 };
-	struct proxy proxy = start_proxy(server.port, &cut, 1);
+	struct proxy proxy = start_proxy(scene.port, &cut, 1);
 	const struct attempt attempt =
 		pull_from(url(proxy.port, THRICE), "pulled");
 
@@ -282,34 +275,23 @@ TEST(fault_http, a_transfer_goes_on_where_it_was_cut)
 	CHECK(proxy.counts->down < scene.blob_size + scene.record_size + 8192);
 }
 
-/* It is a remote still: nothing has to be tried before it is written to. */
-static void empty(void)
-{
-	CHECK_INT(run("rm", "-rf", "nginx/www/cache", NULL).status, 0);
-	CHECK_INT(run("mkdir", "-p", "nginx/www/cache/cas", NULL).status, 0);
-}
-
 TEST(fault_http, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing",
-		  { .harm = STALL },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
-		{ "it hangs up at once",
-		  { .harm = CUT },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		{ "it accepts and says nothing", { .harm = STALL }, SILENT },
+		{ "it hangs up at once", { .harm = CUT }, GONE("") },
 		{ "it hangs up after the blob",
 		  { .harm = CUT, A_PUT, .at = 1 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "it hangs up after the blob, twice",
 		  { .harm = CUT, A_PUT, .at = 1, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "it says nothing after the blob",
 		  { .harm = STALL, A_PUT, .at = 1 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "500 for the blob, then success",
 		  { .harm = ANSWER, A_PUT, .answer = BROKEN, .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "500 for the blob, for ever",
 		  { .harm = ANSWER, A_PUT, .answer = BROKEN },
 		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "500" } },
@@ -318,43 +300,27 @@ TEST(fault_http, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
 		  { THRICE, 0, TKB_ERR_DENIED, "403" } },
 		{ "200 for the blob, which is not stored",
 		  { .harm = ANSWER, A_PUT, .answer = EMPTY },
-		  { ONCE, 0, 0, NULL } },
+		  RIGHT(ONCE) },
 		{ "the record does not arrive whole",
 		  { .harm = CUT, AN_ADD, IN_THE_BODY, .is_upload = true },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "it hangs up after the record",
 		  { .harm = CUT, AN_ADD, .at = 1 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "it hangs up after the record, twice",
 		  { .harm = CUT, AN_ADD, .at = 1, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 	};
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		empty();
-		check_push(&scene, &cases[i]);
-	}
+	check_pushes(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 /* A connection that was used before libcurl tries again by itself. */
 TEST(fault_http, a_blob_that_is_cut_on_its_way_up_is_whole_or_not_there)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	static const struct fault cut = { .harm = CUT, A_PUT, THE_BODY };
+	struct scene scene = start();
 
-	for (unsigned i = 0; i < 16; i++) {
-		const struct fault_case test = { text("cut at %u/16", i),
-			                         { .harm = CUT,
-			                           A_PUT,
-			                           THE_BODY,
-			                           .at = scene.blob_size * i /
-			                                 16,
-			                           .is_upload = true },
-			                         { ONCE, 0, EITHER, "" } };
-
-		empty();
-		check_push(&scene, &test);
-	}
+	check_cut_pushes(&scene, &cut, EITHER, "");
 }

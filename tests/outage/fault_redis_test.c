@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
-
 #include "fault_scene.h"
 
 /* Pushes and pulls by a faulty proxy before the real redis-server. */
@@ -20,30 +18,36 @@ static const char *url(unsigned port, const char *parameters)
 	return text("redis://:" SECRET "@127.0.0.1:%u?%s", port, parameters);
 }
 
-static struct scene start(struct server *server)
+static void empty(struct scene *scene)
 {
-	*server = start_redis("requirepass " SECRET "\n");
-	return arrange_scene(server->port, url);
+	const struct server server = { .port = scene->port };
+
+	(void)ask_redis(&server, "-a", SECRET, "FLUSHALL", NULL);
+}
+
+static struct scene start(void)
+{
+	struct scene scene = arrange_scene(
+		start_redis("requirepass " SECRET "\n").port, url);
+
+	scene.empty = empty;
+	return scene;
 }
 
 TEST(fault_redis, a_pull_that_meets_a_fault_is_right_or_a_miss)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing",
-		  { .harm = STALL },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
-		{ "it hangs up at once",
-		  { .harm = CUT },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, END } },
+		{ "it accepts and says nothing", { .harm = STALL }, SILENT },
+		{ "it hangs up at once", { .harm = CUT }, GONE(END) },
 		{ "it resets the connection at once",
 		  { .harm = RESET },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "connect" } },
+		  GONE("connect") },
 		{ "it resets the connection in a blob",
 		  { .harm = RESET, A_BODY },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "onnection" } },
+		  GONE("onnection") },
 		{ "it hangs up at once, twice",
 		  { .harm = CUT, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "its first answer is late",
 		  { .harm = DELAY, .ms = 100 },
 		  { ONCE, 100, 0, NULL } },
@@ -52,11 +56,10 @@ TEST(fault_redis, a_pull_that_meets_a_fault_is_right_or_a_miss)
 		  { ONCE, 100, 0, NULL } },
 		{ "a blob is too late",
 		  { .harm = DELAY, A_BODY, .ms = 1000 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "a blob comes so slowly that it is not done in time",
 		  { .harm = TRICKLE, A_BODY, .ms = 100 },
-		  { BUSY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE,
-		    "not done in time" } },
+		  LATE },
 		{ "it hangs up at once, for ever",
 		  { .harm = CUT },
 		  { BUSY_OFTEN, 0, TKB_ERR_UNAVAILABLE, "" } },
@@ -69,44 +72,40 @@ TEST(fault_redis, a_pull_that_meets_a_fault_is_right_or_a_miss)
 		  { HASTY_OFTEN, 500, 0, NULL } },
 		{ "a blob is cut twice",
 		  { .harm = CUT, A_BODY, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "a blob is cut three times",
 		  { .harm = CUT, A_BODY, .times = 3 },
 		  { THRICE, 0, TKB_ERR_UNAVAILABLE, END } },
 		{ "a blob is told too long",
 		  { .harm = LIE, A_LENGTH, .by = 100 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "a blob is told too short",
 		  { .harm = LIE, A_LENGTH, .by = -100 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE,
-		    "changed while it was read" } },
+		  GONE("changed while it was read") },
 		{ "a bit of a blob is flipped",
 		  { .harm = FLIP, A_BODY },
-		  { THRICE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		  CORRUPT },
 		{ "a bit of a blob's length is flipped",
 		  { .harm = FLIP, A_LENGTH },
 		  { HASTY_ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
 		{ "the records stall",
 		  { .harm = STALL, THE_RECORDS, .at = 50 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "the records are cut",
 		  { .harm = CUT, THE_RECORDS, .at = 50 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, END } },
+		  GONE(END) },
 		{ "a bit of a record is flipped",
 		  { .harm = FLIP, THE_RECORDS, .at = 200 },
 		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
 	};
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		check_pull(&scene, &cases[i]);
+	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 TEST(fault_redis, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 	const struct fault cut = { .harm = CUT,
 		                   .request = "GETRANGE",
 		                   .behind =
@@ -119,90 +118,63 @@ TEST(fault_redis, a_blob_that_is_cut_anywhere_is_right_at_the_next_try)
 TEST(fault_redis, a_pull_of_many_blobs_ends_in_time_too)
 {
 	static const struct fault_case cases[] = {
-		{ "every blob stalls",
-		  { .harm = STALL, A_BODY },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		{ "every blob stalls", { .harm = STALL, A_BODY }, SILENT },
 		{ "every blob stalls, again and again",
 		  { .harm = STALL, A_BODY },
 		  { HASTY_THRICE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
 		{ "every blob is too slow",
 		  { .harm = TRICKLE, A_BODY, .ms = 100 },
-		  { BUSY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE,
-		    "not done in time" } },
-		{ "every blob is damaged",
-		  { .harm = FLIP, A_BODY },
-		  { THRICE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		  LATE },
+		{ "every blob is damaged", { .harm = FLIP, A_BODY }, CORRUPT },
 		{ "one blob stalls",
 		  { .harm = STALL, A_BODY, .times = 1 },
 		  { HASTY_OFTEN, 500, 0, NULL } },
 	};
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 
-	(void)ask_redis(&server, "-a", SECRET, "FLUSHALL", NULL);
+	empty(&scene);
 	push_parts(&scene, 8, 2);
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		check_pull(&scene, &cases[i]);
+	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 TEST(fault_redis, a_push_that_meets_a_fault_tears_nothing_and_the_next_heals)
 {
 	static const struct fault_case cases[] = {
-		{ "it accepts and says nothing",
-		  { .harm = STALL },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
-		{ "it hangs up at once",
-		  { .harm = CUT },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, END } },
+		{ "it accepts and says nothing", { .harm = STALL }, SILENT },
+		{ "it hangs up at once", { .harm = CUT }, GONE(END) },
 		{ "its first answer is late",
 		  { .harm = DELAY, .ms = 100 },
 		  { ONCE, 100, 0, NULL } },
 		{ "it hangs up after the blob",
 		  { .harm = CUT, THE_PUT, .at = 1 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, END } },
+		  GONE(END) },
 		{ "it hangs up after the blob, twice",
 		  { .harm = CUT, THE_PUT, .at = 1, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "it says nothing after the blob",
 		  { .harm = STALL, THE_PUT, .at = 1 },
-		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, SILENCE } },
+		  SILENT },
 		{ "the record does not arrive whole",
 		  { .harm = CUT, THE_ADD, .at = 300, .is_upload = true },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, END } },
+		  GONE(END) },
 		{ "it hangs up after the record",
 		  { .harm = CUT, THE_ADD, .at = 1 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, END } },
+		  GONE(END) },
 		{ "it hangs up after the record, twice",
 		  { .harm = CUT, THE_ADD, .at = 1, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 	};
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		(void)ask_redis(&server, "-a", SECRET, "FLUSHALL", NULL);
-		check_push(&scene, &cases[i]);
-	}
+	check_pushes(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 TEST(fault_redis, a_blob_that_is_cut_on_its_way_up_is_not_there)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	static const struct fault cut = { .harm = CUT, THE_PUT };
+	struct scene scene = start();
 
-	for (unsigned i = 0; i < 16; i++) {
-		const struct fault cut = { .harm = CUT,
-			                   THE_PUT,
-			                   .is_upload = true,
-			                   .at = scene.blob_size * i / 16 };
-		const struct fault_case test = { text("cut at %u/16", i),
-			                         cut,
-			                         { ONCE, 0, TKB_ERR_UNAVAILABLE,
-			                           END } };
-
-		(void)ask_redis(&server, "-a", SECRET, "FLUSHALL", NULL);
-		check_push(&scene, &test);
-	}
+	check_cut_pushes(&scene, &cut, TKB_ERR_UNAVAILABLE, END);
 }
 
 /* Whoever sees it damaged looks again before it drops what others need. */
@@ -211,9 +183,8 @@ TEST(fault_redis, a_record_that_is_damaged_on_its_way_is_not_dropped)
 	static const struct fault flip = {
 		.harm = FLIP, THE_RECORDS, .at = 200, .times = 1
 	};
-	struct server server;
-	const struct scene scene = start(&server);
-	struct proxy proxy = start_proxy(server.port, &flip, 1);
+	struct scene scene = start();
+	struct proxy proxy = start_proxy(scene.port, &flip, 1);
 
 	unpack("triton-3.6.0-cpu", "other");
 	struct attempt attempt =
@@ -226,9 +197,9 @@ TEST(fault_redis, a_record_that_is_damaged_on_its_way_is_not_dropped)
 
 TEST(fault_redis, a_record_that_lies_damaged_is_found_and_the_next_push_heals)
 {
-	struct server server;
-	const struct scene scene = start(&server);
+	struct scene scene = start();
 	const char *key = "tkbundle:ref:" SCENE_REF;
+	const struct server server = { .port = scene.port };
 	const char *name = ask_redis(&server, "-a", SECRET, "HKEYS", key, NULL);
 
 	name = text("%.64s", name);

@@ -25,11 +25,20 @@ static const char *url(unsigned port, const char *parameters)
 	            port, parameters);
 }
 
+static void empty(struct scene *scene)
+{
+	bucket = new_bucket("later");
+	scene->direct = url(scene->port, "");
+}
+
 static struct scene start(void)
 {
 	start_s3();
 	bucket = new_bucket("faults");
-	return arrange_scene(s3_port(), url);
+	struct scene scene = arrange_scene(s3_port(), url);
+
+	scene.empty = empty;
+	return scene;
 }
 
 TEST(fault_s3, a_pull_that_meets_a_fault_is_right_or_a_miss)
@@ -40,24 +49,23 @@ TEST(fault_s3, a_pull_that_meets_a_fault_is_right_or_a_miss)
 		  { HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE, "" } },
 		{ "a blob is cut twice",
 		  { .harm = CUT, A_BLOB, IN_THE_BODY, .times = 2 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "a blob is cut three times",
 		  { .harm = CUT, A_BLOB, IN_THE_BODY, .times = 3 },
 		  { THRICE, 0, TKB_ERR_UNAVAILABLE, "" } },
 		{ "it is asked to slow down once",
 		  { .harm = ANSWER, A_BLOB, .answer = SLOW_DOWN, .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "it is asked to slow down for ever",
 		  { .harm = ANSWER, A_BLOB, .answer = SLOW_DOWN },
 		  { HASTY_THRICE, 0, TKB_ERR_UNAVAILABLE, "503" } },
 		{ "a bit of a blob is flipped",
 		  { .harm = FLIP, A_BLOB, IN_THE_BODY },
-		  { THRICE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		  CORRUPT },
 	};
 	const struct scene scene = start();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		check_pull(&scene, &cases[i]);
+	check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 }
 
 /* The signature tells what the proxy did. */
@@ -66,27 +74,22 @@ TEST(fault_s3, what_is_changed_on_its_way_up_is_not_stored)
 	static const struct fault_case cases[] = {
 		{ "a bit of a blob is flipped",
 		  { .harm = FLIP, A_BLOB, IN_THE_BODY, .is_upload = true },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "changed on their way" } },
+		  GONE("changed on their way") },
 		{ "a bit of a record is flipped",
 		  { .harm = FLIP, A_RECORD, IN_THE_BODY, .is_upload = true },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "changed on their way" } },
+		  GONE("changed on their way") },
 		{ "a bit of a blob is flipped, then not",
 		  { .harm = FLIP,
 		    A_BLOB,
 		    IN_THE_BODY,
 		    .is_upload = true,
 		    .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 		{ "a blob is cut",
 		  { .harm = CUT, A_BLOB, IN_THE_BODY, .is_upload = true },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 	};
+	struct scene scene = start();
 
-	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		struct scene scene = start();
-
-		bucket = new_bucket("later");
-		scene.direct = url(s3_port(), "");
-		check_push(&scene, &cases[i]);
-	}
+	check_pushes(&scene, cases, TKB_COUNT_OF(cases));
 }

@@ -117,13 +117,13 @@ TEST(fault_tls, a_pull_that_meets_a_fault_is_right_or_a_miss)
 		  { ONCE, 100, 0, NULL } },
 		{ "a bit of its greeting is flipped",
 		  { .harm = FLIP, .at = GREETING },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "a bit of a blob is flipped",
 		  { .harm = FLIP, .at = 20000 },
-		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "" } },
+		  GONE("") },
 		{ "a bit of a blob is flipped once",
 		  { .harm = FLIP, .at = 20000, .times = 1 },
-		  { THRICE, 0, 0, NULL } },
+		  RIGHT(THRICE) },
 	};
 
 	make_certificates();
@@ -132,8 +132,7 @@ TEST(fault_tls, a_pull_that_meets_a_fault_is_right_or_a_miss)
 		const struct scene scene =
 			arrange_scene(server.tls_port, kinds[i].url);
 
-		for (size_t j = 0; j < TKB_COUNT_OF(cases); j++)
-			check_pull(&scene, &cases[j]);
+		check_pulls(&scene, cases, TKB_COUNT_OF(cases));
 		stop_server(&server, SIGTERM);
 	}
 }
@@ -141,11 +140,9 @@ TEST(fault_tls, a_pull_that_meets_a_fault_is_right_or_a_miss)
 /* What is loud is told before anything is done. */
 static const char *warning_of(const char *urls)
 {
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
-
-	MUST(tkb_remote_open(urls, NULL, &remote, &err));
+	struct tkb_remote *remote = must_open_remote(urls, NULL);
 	const char *warning = tkb_remote_tier_warning(remote, 0);
+
 	return warning == NULL ? NULL : text("%s", warning);
 }
 

@@ -11,15 +11,6 @@ enum {
 	MEETINGS = 5
 };
 
-static struct tkb_remote *open_remote(const char *url)
-{
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
-
-	MUST(tkb_remote_open(url, NULL, &remote, &err));
-	return remote;
-}
-
 static struct attempt start_attempt(const struct tkb_remote *remote)
 {
 	return (struct attempt){
@@ -32,7 +23,7 @@ static struct attempt start_attempt(const struct tkb_remote *remote)
 
 struct attempt pull_from(const char *url, const char *root)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_remote(url);
+	struct tkb_remote *remote = must_open_remote(url, NULL);
 	struct attempt attempt = start_attempt(remote);
 
 	attempt.rc = tkb_pull(remote, SCENE_REF, root, NULL, &attempt.pulled,
@@ -43,7 +34,7 @@ struct attempt pull_from(const char *url, const char *root)
 
 struct attempt push_to(const char *url, const char *root)
 {
-	TKB_AUTO(close_remote) struct tkb_remote *remote = open_remote(url);
+	struct tkb_remote *remote = must_open_remote(url, NULL);
 	struct attempt attempt = start_attempt(remote);
 
 	attempt.rc = tkb_push(remote, SCENE_REF, root, NULL, &attempt.pushed,
@@ -158,8 +149,7 @@ static void push_keys(const struct scene *scene, const char **keys,
 		                                     .key_count = count };
 	const struct tkb_push_options options = { SIZED(options),
 		                                  .is_compaction_off = true };
-	TKB_AUTO(close_remote)
-	struct tkb_remote *remote = open_remote(scene->direct);
+	struct tkb_remote *remote = must_open_remote(scene->direct, NULL);
 	struct tkb_error err = { 0 };
 
 	MUST(tkb_collect_to_file(scene->source, &collect, "part.tkb", NULL,
@@ -263,8 +253,7 @@ static bool has_struck(const struct proxy *proxy)
  * Push or pull by a proxy until the fault is met: on a busy machine the hasty
  * may have given up before.
  */
-static struct attempt meet(const struct scene *scene,
-                           const struct fault_case *test,
+static struct attempt meet(struct scene *scene, const struct fault_case *test,
                            struct attempt (*try_it)(const char *url,
                                                     const char *root),
                            const char *root)
@@ -276,6 +265,8 @@ static struct attempt meet(const struct scene *scene,
 	for (unsigned i = 0; i < MEETINGS && !is_met; i++) {
 		struct proxy proxy = start_proxy(scene->port, &test->fault, 1);
 
+		if (scene->empty != NULL && try_it == push_to)
+			scene->empty(scene);
 		attempt = try_it(
 			scene->url(proxy.port, test->attempt.parameters), root);
 		is_met = has_struck(&proxy);
@@ -322,16 +313,24 @@ static void check_rest(const struct scene *scene, size_t count)
 	      count == second_count);
 }
 
-void check_pull(const struct scene *scene, const struct fault_case *test)
+static void check_pull(const struct scene *scene, const struct fault_case *test)
 {
 	const char *root = new_root();
-	const struct attempt attempt = meet(scene, test, pull_from, root);
+	struct scene place = *scene;
+	const struct attempt attempt = meet(&place, test, pull_from, root);
 	const size_t count = count_right(scene, root);
 
 	if (judge(test, &attempt))
 		CHECK_INT(count, scene->entry_count);
 	else
 		check_rest(scene, count);
+}
+
+void check_pulls(const struct scene *scene, const struct fault_case *cases,
+                 size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check_pull(scene, &cases[i]);
 }
 
 void check_cuts(const struct scene *scene, const struct fault *cut,
@@ -354,7 +353,7 @@ void check_cuts(const struct scene *scene, const struct fault *cut,
 	}
 }
 
-void check_push(const struct scene *scene, const struct fault_case *test)
+static void check_push(struct scene *scene, const struct fault_case *test)
 {
 	const char *root = new_root();
 	const struct attempt attempt =
@@ -365,4 +364,25 @@ void check_push(const struct scene *scene, const struct fault_case *test)
 	(void)must(pull_from(scene->direct, root));
 	CHECK_INT(count_right(scene, root), scene->entry_count);
 	CHECK(count_sound(scene) != 0);
+}
+
+void check_pushes(struct scene *scene, const struct fault_case *cases,
+                  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check_push(scene, &cases[i]);
+}
+
+void check_cut_pushes(struct scene *scene, const struct fault *cut, int rc,
+                      const char *part)
+{
+	struct fault_case test = { .fault = *cut,
+		                   .attempt = { ONCE, 0, rc, part } };
+
+	test.fault.is_upload = true;
+	for (unsigned i = 0; i < 16; i++) {
+		test.name = text("cut at %u/16", i);
+		test.fault.at = scene->blob_size * i / 16;
+		check_push(scene, &test);
+	}
 }

@@ -56,6 +56,8 @@ struct scene {
 	/* The URL of the server, or a proxy before it, on `port`. */
 	const char *(*url)(unsigned port, const char *parameters);
 	unsigned port; /* the real server's */
+	/* Empty the server before a push; NULL: that is not needed. */
+	void (*empty)(struct scene *scene);
 	size_t record_size;
 	size_t blob_size;
 	const char *blob; /* its digest, in hexadecimal */
@@ -125,12 +127,37 @@ struct fault_case {
 	} attempt;
 };
 
+/* How an attempt may end. */
+#define RIGHT(parameters)                                                      \
+	{                                                                      \
+		parameters, 0, 0, NULL                                         \
+	}
+#define GONE(part)                                                             \
+	{                                                                      \
+		ONCE, 0, TKB_ERR_UNAVAILABLE, part                             \
+	}
+#define SILENT                                                                 \
+	{                                                                      \
+		HASTY_ONCE, STALL_MS, TKB_ERR_UNAVAILABLE,                     \
+			"no byte moved for 200 ms"                             \
+	}
+#define LATE                                                                   \
+	{                                                                      \
+		BUSY_THRICE, TIMEOUT_MS, TKB_ERR_UNAVAILABLE,                  \
+			"not done in time"                                     \
+	}
+#define CORRUPT                                                                \
+	{                                                                      \
+		THRICE, 0, TKB_ERR_CORRUPT, "another digest"                   \
+	}
+
 /*
- * Pull into an empty cache by a proxy with these faults. It ends within its
- * deadline; the message names the remote, without its secret, and says `part`;
- * all entries are there, or none; or, of two frames, those of one.
+ * Pull into an empty cache by a proxy with each of these faults. It ends within
+ * its deadline; the message names the remote, without its secret, and says
+ * `part`; all entries are there, or none; or, of two frames, those of one.
  */
-void check_pull(const struct scene *scene, const struct fault_case *test);
+void check_pulls(const struct scene *scene, const struct fault_case *cases,
+                 size_t count);
 
 /*
  * Let `cut` strike once, at each 1/16 of `size` bytes. A pull that may try again
@@ -140,9 +167,14 @@ void check_cuts(const struct scene *scene, const struct fault *cut,
                 uint64_t size, int rc, const char *part);
 
 /*
- * Push to an empty ref by a proxy with this fault. Whatever comes of it,
- * nothing in the remote is torn, and the next push and pull heal.
+ * Push to an empty ref by a proxy with each of these faults. Whatever comes of
+ * it, nothing in the remote is torn, and the next push and pull heal.
  */
-void check_push(const struct scene *scene, const struct fault_case *test);
+void check_pushes(struct scene *scene, const struct fault_case *cases,
+                  size_t count);
+
+/* The same of cuts at each 1/16 of the blob behind `cut`'s mark, once each. */
+void check_cut_pushes(struct scene *scene, const struct fault *cut, int rc,
+                      const char *part);
 
 #endif
