@@ -53,10 +53,8 @@ static const struct tkb_remote_options patient = {
 
 static struct tkb_remote *open_patient(const char *url)
 {
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(url, &patient);
 
-	MUST(tkb_remote_open(url, &patient, &remote, &err));
 	return remote;
 }
 

@@ -203,7 +203,7 @@ TEST(compact, that_fails_after_a_push_is_no_failure_of_the_push)
 TEST(compact, of_the_same_records_makes_the_same_record)
 {
 	struct tkb_remote *one = arrange_three("one");
-	struct tkb_remote *other = NULL;
+	struct tkb_remote *other;
 
 	CHECK_INT(run("cp", "-r", "one", "other", NULL).status, 0);
 	other = open_spy(spy_url("other"));
@@ -307,7 +307,7 @@ TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 TEST(compact, makes_no_blob_that_is_too_large)
 {
 	struct tkb_remote *first = arrange_three("remote");
-	struct tkb_remote *remote = NULL;
+	struct tkb_remote *remote;
 	uint64_t largest = 0;
 
 	for (const char **blob = blob_files("remote"); *blob != NULL; blob++) {
@@ -362,7 +362,6 @@ TEST(compact, leaves_what_is_pushed_meanwhile)
 TEST(compact, that_makes_what_is_there_already_keeps_it)
 {
 	struct tkb_remote *remote = arrange_three("remote");
-	struct tkb_remote *again = NULL;
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
 	struct tkb_error err = { 0 };
@@ -374,7 +373,7 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	          TKB_ERR_DENIED);
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	spy_reset();
-	again = open_spy(spy_url("remote"));
+	struct tkb_remote *again = open_spy(spy_url("remote"));
 	CHECK(compact(again) != 0);
 	CHECK_INT(count_texts(record_files("remote")), 1);
 	(void)pull_all(again, out("pulled"));

@@ -43,15 +43,6 @@ static uint32_t draw(uint32_t *state)
 	return *state;
 }
 
-static struct tkb_remote *open_at(const char *url)
-{
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
-
-	MUST(tkb_remote_open(url, NULL, &remote, &err));
-	return remote;
-}
-
 /* Every fourth has what the one before has: a fleet is alike. */
 static void deal_hands(struct race *race)
 {
@@ -154,7 +145,7 @@ static int pull_some(struct tkb_remote *remote, const char *root,
 /* What process `index` does. */
 static int act(const struct race *race, size_t index, struct tkb_error *err)
 {
-	struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = must_open_remote(race->url, NULL);
 
 	if (index < PUSHERS)
 		return push_dealt(race, remote, index, err);
@@ -221,7 +212,7 @@ static bool is_dealt(const struct race *race, size_t key)
 /* A pull into an empty cache gives all that any pusher had. */
 static void check_nothing_lost(struct race *race, const char *when)
 {
-	struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = must_open_remote(race->url, NULL);
 	const char *root = text("%s/all", test_folder());
 	const struct tkb_pull_report report = pull_all(remote, root);
 
@@ -258,7 +249,7 @@ static int note_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 
 static void evict(struct race *race)
 {
-	struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = must_open_remote(race->url, NULL);
 	struct shelf *shelf = test_alloc(sizeof(*shelf));
 	const struct tkb_blob_visitor visitor = { note_blob, shelf };
 	uint32_t state = (race->seed ^ race->round * 40503u) | 1;
@@ -276,7 +267,7 @@ static void evict(struct race *race)
 /* All that no record names goes; what they name stays. */
 static void sweep(const struct race *race)
 {
-	struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = must_open_remote(race->url, NULL);
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
 	struct tkb_error err = { 0 };
@@ -286,7 +277,7 @@ static void sweep(const struct race *race)
 
 static void delete_ref(const struct race *race)
 {
-	struct tkb_remote *remote = open_at(race->url);
+	struct tkb_remote *remote = must_open_remote(race->url, NULL);
 	struct tkb_error err = { 0 };
 
 	MUST(tkb_ref_delete(remote, REF, NULL, &err));

@@ -167,12 +167,10 @@ TEST(holes, that_are_the_very_same_blob_are_replaced)
 TEST(holes, in_redis_are_blobs_that_are_cut_short)
 {
 	struct server redis = start_redis("");
-	struct tkb_remote *remote = NULL;
 	const char *root = text("%s/pulled", test_folder());
-	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		text("redis://127.0.0.1:%u", redis.port), NULL);
 
-	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
-	                     &remote, &err));
 	(void)push_all(remote, pool());
 	char *key = (char *)(uintptr_t)ask_redis(&redis, "--raw", "KEYS",
 	                                         "tkbundle:cas:*", NULL);
@@ -187,11 +185,9 @@ TEST(holes, in_redis_are_blobs_that_are_cut_short)
 TEST(holes, that_redis_makes_are_filled_by_the_next_push)
 {
 	struct server redis = start_redis("maxmemory-policy allkeys-random\n");
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		text("redis://127.0.0.1:%u", redis.port), NULL);
 
-	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
-	                     &remote, &err));
 	CHECK(pool() != NULL);
 	push_singly(remote, POOL);
 	for (unsigned i = 0; i < 5; i++) {

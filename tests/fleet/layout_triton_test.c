@@ -22,14 +22,12 @@ static void unpack_root(const char *fixture)
 static int push(const char *url, const struct tkb_push_options *options,
                 struct tkb_push_report *report, struct tkb_error *err)
 {
-	struct tkb_remote *remote = NULL;
-
 	struct tkb_push_options chosen = { SIZED(chosen) };
 
 	if (options != NULL)
 		chosen = *options;
 	chosen.layout = TKB_PUSH_LAYOUT_TRITON;
-	CHECK_OK(tkb_remote_open(url, NULL, &remote, err), err);
+	struct tkb_remote *remote = must_open_remote(url, NULL);
 	return tkb_push(remote, NULL, "root", &chosen, report, err);
 }
 
@@ -254,7 +252,6 @@ TEST(layout_triton, the_group_file_comes_last)
 	const struct tkb_remote_options options = { SIZED(options),
 		                                    .backends = backends,
 		                                    .backend_count = 1 };
-	struct tkb_remote *remote = NULL;
 	struct tkb_collect_options collect = { SIZED(collect), .key_count = 1 };
 	struct tkb_push_options push_options = {
 		SIZED(push_options), .collect = &collect,
@@ -265,7 +262,7 @@ TEST(layout_triton, the_group_file_comes_last)
 	unpack_root("triton-3.6.0-cpu");
 	const char *key = key_of("add_kernel");
 	collect.keys = &key;
-	MUST(tkb_remote_open("names://here", &options, &remote, &err));
+	struct tkb_remote *remote = must_open_remote("names://here", &options);
 	MUST(tkb_push(remote, NULL, "root", &push_options, NULL, &err));
 	CHECK_STR(names_put,
 	          ":add_kernel.cubin :add_kernel.json :add_kernel.llir "

@@ -336,7 +336,7 @@ TEST(pull_fault, of_tiers_takes_from_the_next_what_one_has_damaged)
 	const size_t entries = count_names(cache);
 
 	for (unsigned at = 0; at < 16; at += 3) {
-		struct tkb_remote *remote = NULL;
+		struct tkb_remote *remote;
 		const char *root = out(text("pulled-%u", at));
 		struct tkb_pull_report report = { SIZED(report) };
 
@@ -368,13 +368,11 @@ static int fail_near(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_fault, of_tiers_ignores_the_errors_of_one_that_says_so)
 {
-	struct tkb_remote *remote = NULL;
-	struct tkb_remote *strict = NULL;
 	struct tkb_error err = { 0 };
 
 	arrange_both();
-	remote = near_and_far("?on-error=ignore");
-	strict = near_and_far("");
+	struct tkb_remote *remote = near_and_far("?on-error=ignore");
+	struct tkb_remote *strict = near_and_far("");
 	spy.before = fail_near;
 	CHECK_INT(pull_all(remote, out("pulled")).fetched_count, 2);
 	check_is_part(out("pulled"), whole);

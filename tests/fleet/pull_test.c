@@ -296,11 +296,9 @@ static unsigned count_commands(const struct server *redis)
 TEST(pull, from_redis_with_nothing_to_do_asks_for_the_records_alone)
 {
 	struct server redis = start_redis("");
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		text("redis://127.0.0.1:%u", redis.port), NULL);
 
-	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis.port), NULL,
-	                     &remote, &err));
 	(void)push_all(remote, pool());
 	(void)pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);

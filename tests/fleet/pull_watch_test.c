@@ -61,10 +61,8 @@ TEST(pull_watch, what_cannot_be_shared_is_fetched_one_after_another)
 
 TEST(pull_watch, memory_can_be_pulled_from)
 {
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote("memory://one", NULL);
 
-	MUST(tkb_remote_open("memory://one", NULL, &remote, &err));
 	CHECK(pool() != NULL);
 	push_singly(remote, RECORDS);
 	CHECK_INT(pull_all(remote, out("pulled")).fetched_count, RECORDS);

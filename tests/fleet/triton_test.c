@@ -101,11 +101,10 @@ static void must_push(const struct server *redis, const char *root,
 		.layout = TKB_PUSH_LAYOUT_TRITON,
 		.collect = &collect,
 	};
-	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		text("redis://127.0.0.1:%u", redis->port), NULL);
 
-	MUST(tkb_remote_open(text("redis://127.0.0.1:%u", redis->port), NULL,
-	                     &remote, &err));
 	MUST(tkb_push(remote, NULL, root, &options, NULL, &err));
 }
 

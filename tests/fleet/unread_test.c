@@ -92,10 +92,8 @@ TEST(unread, records_are_those_that_are_too_large_for_a_file)
 
 TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 {
-	struct tkb_remote *strict = NULL;
-
 	(void)arrange();
-	strict = open_spy_with(
+	struct tkb_remote *strict = open_spy_with(
 		spy_url("remote"),
 		CHOSEN(tkb_remote_options, .max_record_size = 100));
 	check_gc_refuses(strict, TKB_ERR_TOO_LARGE, "more than 100", 3);
@@ -104,8 +102,6 @@ TEST(unread, records_are_those_that_are_larger_than_a_handle_takes)
 TEST(unread, refs_are_those_that_are_no_folders)
 {
 	struct tkb_remote *remote = arrange();
-	struct tkb_remote *second = NULL;
-	struct tkb_remote *third = NULL;
 
 	CHECK_INT(rename(out("remote/ref/team,model"), out("moved")), 0);
 	write_text(out("remote/ref/team,model"), "a file");
@@ -113,12 +109,12 @@ TEST(unread, refs_are_those_that_are_no_folders)
 	/* Somebody moved it to another disk. */
 	CHECK_INT(unlink(out("remote/ref/team,model")), 0);
 	CHECK_INT(symlink(out("moved"), out("remote/ref/team,model")), 0);
-	second = open_spy(spy_url("remote"));
+	struct tkb_remote *second = open_spy(spy_url("remote"));
 	check_gc_refuses(second, TKB_ERR_UNAVAILABLE, "cannot list", 0);
 	/* Or all of them. */
 	CHECK_INT(rename(out("remote/ref"), out("refs")), 0);
 	write_text(out("remote/ref"), "a file");
-	third = open_spy(spy_url("remote"));
+	struct tkb_remote *third = open_spy(spy_url("remote"));
 	check_gc_refuses(third, TKB_ERR_UNAVAILABLE, "Not a directory", 0);
 }
 
@@ -144,10 +140,9 @@ static int refuse_near(const struct spy_event *event, struct tkb_error *err)
 
 TEST(unread, tiers_count_for_gc_also_where_their_errors_are_to_be_ignored)
 {
-	struct tkb_remote *tiers = NULL;
-
 	(void)arrange();
-	tiers = open_spy(text("%s?on-error=ignore&retries=0,%s",
+	struct tkb_remote *tiers =
+		open_spy(text("%s?on-error=ignore&retries=0,%s",
 	                      spy_url("near"), spy_url("remote")));
 	/* Somebody pushes to both, then one of them loses the record. */
 	(void)push_with(tiers, pool(),

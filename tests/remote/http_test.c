@@ -195,14 +195,13 @@ TEST(http, no_secret_stands_in_a_name_or_a_message)
 		const char *url =
 			text("%.*s%u%s&retries=0", (int)(at - urls[i]), urls[i],
 		             free_port(), at + 2);
-		struct tkb_remote *remote = NULL;
 		struct tkb_error err = { 0 };
 		bool answer = false;
 
 		if (strchr(url, '?') == NULL)
 			url = text("%.*s?retries=0",
 			           (int)(strchr(url, '&') - url), url);
-		MUST(tkb_remote_open(url, NULL, &remote, &err));
+		struct tkb_remote *remote = must_open_remote(url, NULL);
 		CHECK(strstr(tkb_remote_tier_name(remote, 0), SECRET) == NULL);
 		CHECK_INT(tkb_remote_has(remote, &(struct tkb_digest){ { 1 } },
 		                         1, &answer, &err),

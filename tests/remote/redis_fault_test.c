@@ -250,12 +250,12 @@ TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
 	};
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
-	struct tkb_remote *remote = NULL;
 	struct notebook *notebook = new_notebook();
 	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
 	struct tkb_error err = { 0 };
+	struct tkb_remote *remote =
+		must_open_remote(redis_url(&server, ""), NULL);
 
-	MUST(tkb_remote_open(redis_url(&server, ""), NULL, &remote, &err));
 	MUST(tkb_remote_refs(remote, &visitor, &err));
 	CHECK_INT(notebook->count, 1);
 	CHECK_STR(notebook->items[0].name, "team/model");
@@ -480,12 +480,10 @@ TEST(redis_fault, no_signal_is_raised_and_the_reason_names_the_remote)
 	struct server server = start_fake(hang_up, NULL);
 	const struct tkb_bytes bytes = make_bytes(8 * TKB_MIB, 12);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
-	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		text("redis://bob:s3cret@127.0.0.1:%u", server.port), NULL);
 
-	MUST(tkb_remote_open(
-		text("redis://bob:s3cret@127.0.0.1:%u", server.port), NULL,
-		&remote, &err));
 	MUST_FAIL(
 		tkb_remote_put(remote, &blob, NULL, &err), TKB_ERR_UNAVAILABLE,
 		text("remote 'redis://127.0.0.1:%u': it closed", server.port));

@@ -580,12 +580,11 @@ TEST(redis, a_large_blob_takes_little_memory)
 
 TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)
 {
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		"rediss://somebody:s3cret@host:1/2?verify=false,"
+		"redis://:s3cret@host",
+		NULL);
 
-	MUST(tkb_remote_open("rediss://somebody:s3cret@host:1/2?verify=false,"
-	                     "redis://:s3cret@host",
-	                     NULL, &remote, &err));
 	CHECK_STR(tkb_remote_tier_name(remote, 0), "rediss://host:1/2");
 	CHECK_CONTAINS(tkb_remote_tier_warning(remote, 0),
 	               "its certificate is not checked");

@@ -63,13 +63,11 @@ void contract_the_public_functions_do_all_of_it(
 	const struct remote_kind *remote)
 {
 	const char *url = remote->start();
-	struct tkb_remote *opened = NULL;
 	struct tkb_error err = { 0 };
+	struct tkb_remote *opened = must_open_remote(url, NULL);
 
-	MUST(tkb_remote_open(url, NULL, &opened, &err));
 	use_blobs(opened, &err);
 	use_refs(opened, &err);
-	close_remote(&opened);
 	remote->stop();
 }
 

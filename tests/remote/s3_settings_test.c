@@ -352,14 +352,14 @@ TEST(s3_settings, urls_that_make_no_sense_are_refused)
 
 TEST(s3_settings, the_public_functions_take_all_parameters)
 {
-	struct tkb_remote *remote = NULL;
 	struct tkb_error err = { 0 };
+	struct tkb_remote *remote = must_open_remote(
+		"s3://b/x?endpoint=https://minio&region=r-1&"
+		"path-style=true&profile=ci&anonymous=false&"
+		"cafile=ca.pem&cert=c.pem&key=k.pem&verify=true&"
+		"server-name=s3&timeout=5s&mode=ro",
+		NULL);
 
-	MUST(tkb_remote_open("s3://b/x?endpoint=https://minio&region=r-1&"
-	                     "path-style=true&profile=ci&anonymous=false&"
-	                     "cafile=ca.pem&cert=c.pem&key=k.pem&verify=true&"
-	                     "server-name=s3&timeout=5s&mode=ro",
-	                     NULL, &remote, &err));
 	MUST_FAIL(tkb_remote_open("s3://b?ttl=1d", NULL, &remote, &err),
 	          TKB_ERR_INVALID, "knows no parameter 'ttl'");
 }

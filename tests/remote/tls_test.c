@@ -176,13 +176,11 @@ TEST(tls, a_server_of_an_unknown_authority_is_not)
 static void check_loud(const struct target *target)
 {
 	const char *url = tls_url(target, "localhost", "?verify=false");
-	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
 
 	check_url_works(url);
 	check_denied(target, "localhost", "?cafile=ca.pem",
 	             "its certificate is not accepted: ");
-	MUST(tkb_remote_open(url, NULL, &remote, &err));
+	struct tkb_remote *remote = must_open_remote(url, NULL);
 	CHECK_CONTAINS(tkb_remote_tier_warning(remote, 0), "verify=false");
 }
 

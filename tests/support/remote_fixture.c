@@ -318,9 +318,3 @@ struct tkb_remote *must_open_remote(const char *urls,
 	at_end(end_remote, remote);
 	return remote;
 }
-
-void close_remote(struct tkb_remote **remote)
-{
-	tkb_remote_close(*remote);
-	*remote = NULL;
-}

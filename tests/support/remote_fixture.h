@@ -108,7 +108,4 @@ size_t count_name(const struct notebook *notebook, const char *name);
 struct tkb_remote *must_open_remote(const char *urls,
                                     const struct tkb_remote_options *options);
 
-/* For TKB_AUTO. */
-void close_remote(struct tkb_remote **remote);
-
 #endif
