@@ -51,8 +51,7 @@ static int move_to_file(struct tkb_blob_buffer *buffer, struct tkb_error *err)
 	rc = tkb_fd_unlinked(NULL, &fd, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_fd_pwrite_all(fd, tkb_buf_bytes(&buffer->memory), 0,
-	                       "a temporary file", err);
+	rc = tkb_fd_pwrite_all(fd, tkb_buf_bytes(&buffer->memory), 0, err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_release(&buffer->memory);
@@ -77,8 +76,7 @@ static int add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
 			return rc;
 	}
 	if (buffer->fd >= 0) {
-		rc = tkb_fd_pwrite_all(buffer->fd, bytes, buffer->size,
-		                       "a temporary file", err);
+		rc = tkb_fd_pwrite_all(buffer->fd, bytes, buffer->size, err);
 	} else {
 		tkb_buf_add(&buffer->memory, bytes);
 		rc = tkb_buf_check(&buffer->memory, err);

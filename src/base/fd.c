@@ -156,9 +156,9 @@ int tkb_fd_write_all(int fd, struct tkb_bytes bytes, const char *what,
 }
 
 int tkb_fd_pwrite_all(int fd, struct tkb_bytes bytes, uint64_t offset,
-                      const char *what, struct tkb_error *err)
+                      struct tkb_error *err)
 {
-	return write_fully(fd, bytes, &offset, what, err);
+	return write_fully(fd, bytes, &offset, "a temporary file", err);
 }
 
 static int fail_open(const char *name, struct tkb_error *err)

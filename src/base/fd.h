@@ -55,12 +55,11 @@ TKB_NODISCARD int tkb_fd_write_all(int fd, struct tkb_bytes bytes,
                                    const char *what, struct tkb_error *err);
 
 /*
- * The same at `offset`, wherever the file's own offset is: after a write that
- * failed half way, that is not known.
+ * Write to a temporary file at `offset`, wherever its own offset is: after a write
+ * that failed half way, that is not known.
  */
 TKB_NODISCARD int tkb_fd_pwrite_all(int fd, struct tkb_bytes bytes,
-                                    uint64_t offset, const char *what,
-                                    struct tkb_error *err);
+                                    uint64_t offset, struct tkb_error *err);
 
 /*
  * Append the regular file `name` to `buf`; its stat goes to `stat_out`. A

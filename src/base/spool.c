@@ -43,8 +43,7 @@ static int put_in_file(struct tkb_spool *spool, struct tkb_bytes bytes,
 		if (rc < 0)
 			return rc;
 	}
-	rc = tkb_fd_pwrite_all(spool->fd, bytes, spool->file_used,
-	                       "a temporary file", err);
+	rc = tkb_fd_pwrite_all(spool->fd, bytes, spool->file_used, err);
 	if (rc < 0)
 		return rc;
 	*out = (struct tkb_piece){ .offset = spool->file_used,

@@ -213,7 +213,7 @@ static int collect(const char *cache_root,
 	int rc;
 
 	tkb_watcher_init(&collector.watcher, options->watch, 0);
-	tkb_pack_init(&collector.pack, NULL, &collector.watcher, folder);
+	tkb_pack_init(&collector.pack, &collector.watcher, folder);
 	rc = open_cache(&collector, cache_root, err);
 	if (rc != 0)
 		return rc;

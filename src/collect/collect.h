@@ -17,6 +17,9 @@ struct tkb_collect_selection {
 	size_t saving_count;
 };
 
+/* For qsort(): by key, then device. */
+int tkb_compare_picks(const void *a, const void *b);
+
 void tkb_collect_selection_release(struct tkb_collect_selection *selection);
 
 /* Where the bundle goes; both are NULL for a dry run. */

@@ -146,7 +146,7 @@ static int pick_needed(struct tkb_collect_selection *selection,
 	return rc;
 }
 
-static int compare_picks(const void *a, const void *b)
+int tkb_compare_picks(const void *a, const void *b)
 {
 	const struct tkb_pick *left = a;
 	const struct tkb_pick *right = b;
@@ -176,7 +176,7 @@ static int pick_all(struct tkb_collect_selection *selection,
 		rc = pick_needed(selection, evidence, err);
 	if (rc == 0)
 		qsort(selection->picks, selection->pick_count,
-		      sizeof(*selection->picks), compare_picks);
+		      sizeof(*selection->picks), tkb_compare_picks);
 	return rc;
 }
 

@@ -21,10 +21,10 @@ struct tkb_packing {
 	size_t member_capacity;
 };
 
-void tkb_pack_init(struct tkb_pack *pack, struct tkb_cache *cache,
-                   struct tkb_watcher *watcher, const char *folder)
+void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
+                   const char *folder)
 {
-	*pack = (struct tkb_pack){ .cache = cache, .watcher = watcher };
+	*pack = (struct tkb_pack){ .watcher = watcher };
 	tkb_spool_init(&pack->spool, folder, SPOOL_MEMORY);
 }
 

@@ -11,7 +11,8 @@
  * without it and without the launchers that need it: the bytes of a bundle must
  * not tell of an entry that is not in it.
  *
- *     tkb_pack_init(&pack, cache, &watcher, folder);
+ *     tkb_pack_init(&pack, &watcher, folder);
+ *     pack.cache = cache;
  *     rc = tkb_pack(&pack, err);
  *     rc = tkb_pack_send(&pack, index, sink, err);     // each frame
  *     tkb_pack_close(&pack);
@@ -58,8 +59,8 @@ struct tkb_pack {
 };
 
 /* `folder` is where pieces wait that do not fit into memory; kept. */
-void tkb_pack_init(struct tkb_pack *pack, struct tkb_cache *cache,
-                   struct tkb_watcher *watcher, const char *folder);
+void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
+                   const char *folder);
 
 TKB_NODISCARD int tkb_pack(struct tkb_pack *pack, struct tkb_error *err);
 

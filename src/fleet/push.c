@@ -104,17 +104,6 @@ static int pick_devices(struct pusher *pusher, const struct tkb_entry *entry,
 	return 0;
 }
 
-static int compare_picks(const void *a, const void *b)
-{
-	const struct tkb_pick *left = a;
-	const struct tkb_pick *right = b;
-	const int order = strcmp(left->key, right->key);
-
-	if (order != 0)
-		return order;
-	return (left->device > right->device) - (left->device < right->device);
-}
-
 /* Report the entries that cannot be packed, as collect does. */
 static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 {
@@ -154,7 +143,7 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 		return rc;
 	if (pusher->pick_count > 1)
 		qsort(pusher->picks, pusher->pick_count, sizeof(*pusher->picks),
-		      compare_picks);
+		      tkb_compare_picks);
 	return report_left_out(pusher, err);
 }
 

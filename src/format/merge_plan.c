@@ -309,7 +309,6 @@ static int order_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 		plan->merged[i] = &sorted[i]->entry;
 		plan->entry_count += !is_payload(sorted[i]);
 	}
-	plan->merged_count = count;
 	return 0;
 }
 

@@ -34,7 +34,6 @@ struct tkb_merge_plan {
 	struct tkb_saved_launcher *launchers; /* owned; by cache key */
 	size_t launcher_count;
 	const struct tkb_entry **merged; /* owned; entries, then payloads */
-	size_t merged_count;
 	size_t entry_count;
 	struct tkb_frame *frames;        /* owned; of the merged bundle */
 	struct tkb_merge_frame *sources; /* owned; where each comes from */

@@ -93,7 +93,7 @@ static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
 		pipe->has_ended = got == 0;
 		rc = tkb_fd_pwrite_all(pipe->copy,
 		                       (struct tkb_bytes){ chunk, (size_t)got },
-		                       pipe->size, "a temporary file", err);
+		                       pipe->size, err);
 		if (rc < 0)
 			return rc;
 		pipe->size += (uint64_t)got;

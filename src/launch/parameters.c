@@ -121,22 +121,20 @@ int tkb_parameters_read_cubin(struct tkb_bytes cubin, const char *symbol,
 	return rc;
 }
 
-/* Find `what` in `text` from `at` on; SIZE_MAX: not found. */
-static size_t find_text(struct tkb_bytes text, size_t at, const char *what)
+/* Where `what` stands in `text`; SIZE_MAX: not there. */
+static size_t find_text(struct tkb_bytes text, const char *what)
 {
-	const char *found;
+	const char *const found = text.size == 0 ? NULL
+	                                         : memmem(text.data, text.size,
+	                                                  what, strlen(what));
 
-	if (at >= text.size)
-		return SIZE_MAX;
-	found = memmem((const char *)text.data + at, text.size - at, what,
-	               strlen(what));
 	return found == NULL ? SIZE_MAX
 	                     : (size_t)(found - (const char *)text.data);
 }
 
 static bool has_text(struct tkb_bytes text, const char *what)
 {
-	return find_text(text, 0, what) != SIZE_MAX;
+	return find_text(text, what) != SIZE_MAX;
 }
 
 /* The end of the list item at `at`: a comma or bracket at its level. */
@@ -171,7 +169,7 @@ static size_t find_list(struct tkb_bytes text, const char *prefix,
 	if ((size_t)snprintf(name, sizeof(name), "%s%s(", prefix, symbol) >=
 	    sizeof(name))
 		return SIZE_MAX;
-	at = find_text(text, 0, name);
+	at = find_text(text, name);
 	return at == SIZE_MAX ? SIZE_MAX : at + strlen(name);
 }
 

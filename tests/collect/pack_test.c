@@ -168,7 +168,8 @@ TEST(pack, that_begins_anew_needs_no_more_room)
 		                                    .need_count = 1,
 		                                    .size = SIZE };
 
-	tkb_pack_init(&packed, cache, &watcher, ".");
+	tkb_pack_init(&packed, &watcher, ".");
+	packed.cache = cache;
 	packed.savings = &saving;
 	packed.saving_count = 1;
 	OK(tkb_pack(&packed, ERR));

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "worker/fail.h"
 
 void tool_release(struct tool_run *run)
@@ -21,23 +22,6 @@ void tool_release(struct tool_run *run)
 	if (run->log >= 0)
 		(void)close(run->log);
 	*run = (struct tool_run)TOOL_RUN_INIT;
-}
-
-static int write_input(int fd, struct tkb_bytes bytes)
-{
-	size_t done = 0;
-
-	while (done < bytes.size) {
-		const ssize_t written = write(
-			fd, (const char *)bytes.data + done, bytes.size - done);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		done += (size_t)written;
-	}
-	return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
 }
 
 /* The tool starts with no signal blocked or ignored. */
@@ -141,11 +125,12 @@ int tool_run(const char *path, const char *const *arguments,
 	const int file = memfd_create("input", MFD_CLOEXEC);
 	int rc;
 
-	if (file < 0 || run.output < 0 || run.log < 0 ||
-	    write_input(file, input) < 0)
+	if (file < 0 || run.output < 0 || run.log < 0)
 		rc = fail(err, TKB_ERR_IO, "cannot make a file in memory: %s",
 		          strerror(errno));
 	else
+		rc = tkb_fd_pwrite_all(file, input, 0, err);
+	if (rc == 0)
 		rc = run_with(path, arguments, file, &run, err);
 	if (file >= 0)
 		(void)close(file);

@@ -280,10 +280,8 @@ static enum status store_secret(const struct parser *parser,
 	char **const last = to;
 	char *const copy = strdup(text);
 
-	if (copy == NULL) {
-		cli_say(parser->cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (copy == NULL)
+		return cli_no_memory(parser->cli);
 	free(*last);
 	*last = copy;
 	(void)memset(text, '*', strlen(text));
@@ -536,10 +534,8 @@ enum status args_parse(const struct cli *cli, int argc, char **argv,
 	enum status status;
 
 	*out = (struct arguments){ .is_help = false };
-	if (!allocate(out, argv, argc)) {
-		cli_say(cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (!allocate(out, argv, argc))
+		return cli_no_memory(cli);
 
 	status = take_words(&parser);
 	if (status != STATUS_DONE || out->is_help)

@@ -67,6 +67,12 @@ void cli_say(const struct cli *cli, const char *format, ...)
 	va_end(values);
 }
 
+enum status cli_no_memory(const struct cli *cli)
+{
+	cli_say(cli, "out of memory");
+	return STATUS_FAILED;
+}
+
 enum status cli_misused(const struct cli *cli, const char *format, ...)
 {
 	const char *verb = cli->command != NULL ? cli->command->name : "";

@@ -54,6 +54,9 @@ enum status status_merge(enum status one, enum status other);
 __attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
                                                    const char *format, ...);
 
+/* Print that there is no memory. @return STATUS_FAILED */
+enum status cli_no_memory(const struct cli *cli);
+
 /*
  * Print "tkbundle VERB: ...; see 'tkbundle help VERB'" to the log.
  *

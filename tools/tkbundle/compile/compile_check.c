@@ -23,10 +23,8 @@ enum status compile_check_sort(const struct cli *cli,
 {
 	out->files = calloc(args->operands.count, sizeof(*out->files));
 	out->kernels = calloc(args->operands.count, sizeof(*out->kernels));
-	if (out->files == NULL || out->kernels == NULL) {
-		cli_say(cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (out->files == NULL || out->kernels == NULL)
+		return cli_no_memory(cli);
 	for (size_t i = 0; i < args->operands.count; i++) {
 		const char *const operand = args->operands.items[i];
 		enum tkb_source_kind kind;

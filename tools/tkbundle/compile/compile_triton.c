@@ -286,10 +286,8 @@ enum status compile_triton(struct cli *cli,
 	if (status != STATUS_DONE)
 		return status;
 	work.items = calloc(items.count + 1, sizeof(struct triton_item *));
-	if (work.items == NULL) {
-		cli_say(cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (work.items == NULL)
+		return cli_no_memory(cli);
 	signals_catch();
 	do_items(&work, &items);
 	free(work.items);

@@ -29,12 +29,6 @@ bool compile_triton_is_input(const char *operand)
 	       ends_with(operand, (size_t)(colon - operand), ".py");
 }
 
-static enum status out_of_memory(const struct cli *cli)
-{
-	cli_say(cli, "out of memory");
-	return STATUS_FAILED;
-}
-
 /* A new item, which is zeroed; NULL: there is no memory. */
 static struct triton_item *add(struct triton_items *items)
 {
@@ -105,11 +99,11 @@ static enum status add_kernel(struct cli *cli,
 
 	path = strndup(input, length);
 	if (path == NULL)
-		return out_of_memory(cli);
+		return cli_no_memory(cli);
 	items->paths[items->path_count++] = path;
 	unit.file = path;
 	if (!add_for_targets(items, order, &unit, NULL))
-		return out_of_memory(cli);
+		return cli_no_memory(cli);
 	return STATUS_DONE;
 }
 
@@ -158,11 +152,11 @@ static enum status add_list(struct cli *cli,
 
 	if (rc != 0)
 		return add_failed(items, input, rc, &err) ? STATUS_DONE
-		                                          : out_of_memory(cli);
+		                                          : cli_no_memory(cli);
 	items->lists[items->list_count++] = list;
 	for (size_t i = 0; i < tkb_triton_list_count(list); i++) {
 		if (!add_listed(items, order, tkb_triton_list_item(list, i)))
-			return out_of_memory(cli);
+			return cli_no_memory(cli);
 	}
 	return STATUS_DONE;
 }
@@ -176,7 +170,7 @@ enum status triton_items_read(struct cli *cli,
 	out->lists = calloc(order->input_count + 1, sizeof(*out->lists));
 	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
 	if (out->lists == NULL || out->paths == NULL)
-		return out_of_memory(cli);
+		return cli_no_memory(cli);
 	for (size_t i = 0; i < order->input_count && status == STATUS_DONE;
 	     i++) {
 		const char *const input = order->inputs[i];

@@ -30,10 +30,8 @@ static enum status make_items(struct compile_work *work,
 	const struct targets *const targets = &work->args->targets;
 
 	work->items = calloc(count * targets->count + 1, sizeof(*work->items));
-	if (work->items == NULL) {
-		cli_say(work->cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (work->items == NULL)
+		return cli_no_memory(work->cli);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < targets->count; j++) {
 			struct compile_item *const item =

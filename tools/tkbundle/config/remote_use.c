@@ -45,11 +45,7 @@ static int open_configured(struct remote_use *use, struct tkb_error *err)
 			(uint32_t)values[CONFIG_CONNECT_TIMEOUT].number,
 		.stall_timeout_ms =
 			(uint32_t)values[CONFIG_STALL_TIMEOUT].number,
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &use->deadline,
-				.is_cancelled = deadline_is_cancelled },
+		.watch = &use->watch,
 	};
 	struct tkb_error fault = { .status = 0 };
 	const int rc = remote_use_open(use, values[CONFIG_REMOTE].text,
@@ -73,6 +69,10 @@ enum status remote_use_begin(struct remote_use *use,
 	int rc;
 
 	use->begin_ms = deadline_now_ms();
+	use->watch =
+		(struct tkb_watch){ .struct_size = sizeof(use->watch),
+		                    .self = &use->deadline,
+		                    .is_cancelled = deadline_is_cancelled };
 	rc = config_load(args, &use->config, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the configuration");
@@ -185,16 +185,17 @@ void remote_use_say_repair(const struct remote_use *use)
 	        "again");
 }
 
-enum status remote_use_measure(const struct remote_use *use, const char *path,
+enum status remote_use_measure(const struct remote_use *use,
+                               const struct arguments *args,
                                struct metrics *metrics, enum status status)
 {
 	struct tkb_error err = { .status = 0 };
 
-	if (path == NULL)
+	if (args->metrics == NULL || args->is_dry_run)
 		return status;
 	metrics_add_end(metrics, status == STATUS_DONE,
 	                deadline_now_ms() - use->begin_ms);
-	if (metrics_write(metrics, path, &err) == 0)
+	if (metrics_write(metrics, args->metrics, &err) == 0)
 		return status;
 	cli_say(use->cli, "%s", err.message);
 	return status == STATUS_DONE ? STATUS_FAILED : status;

@@ -28,6 +28,7 @@ struct remote_use {
 	struct remote_library library;
 	uint64_t begin_ms; /* of CLOCK_MONOTONIC */
 	struct deadline deadline;
+	struct tkb_watch watch;    /* ends at the deadline or a signal */
 	struct tkb_remote *remote; /* owned */
 	char ref[TKB_REF_SIZE];
 };
@@ -84,12 +85,13 @@ enum status remote_use_failed(struct remote_use *use, int rc,
 void remote_use_say_repair(const struct remote_use *use);
 
 /*
- * Add the metrics that every verb has, and write them to the file `path`,
- * unless it is NULL. A failure to write counts only if nothing else failed.
+ * Add the metrics that every verb has, and write them to the file of --metrics,
+ * except in a dry run. A failure to write counts only if nothing else failed.
  *
  * @return `status`, or STATUS_FAILED
  */
-enum status remote_use_measure(const struct remote_use *use, const char *path,
+enum status remote_use_measure(const struct remote_use *use,
+                               const struct arguments *args,
                                struct metrics *metrics, enum status status);
 
 /* The tiers' names, joined by commas. The caller frees it; NULL: no memory. */

@@ -266,10 +266,8 @@ static enum status run_link(struct cli *cli, const struct arguments *args)
 	int rc;
 
 	headers.items = calloc(args->operands.count, sizeof(*headers.items));
-	if (headers.items == NULL) {
-		cli_say(cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (headers.items == NULL)
+		return cli_no_memory(cli);
 	rc = link_headers(cli, args, &headers, &err);
 	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, args->output);
 }

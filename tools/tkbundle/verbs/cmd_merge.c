@@ -60,10 +60,8 @@ static enum status open_inputs(struct cli *cli, const struct arguments *args,
 
 	out->items =
 		calloc(args->operands.count + 1, sizeof(struct tkb_bundle *));
-	if (out->items == NULL) {
-		cli_say(cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (out->items == NULL)
+		return cli_no_memory(cli);
 	while (out->count < args->operands.count) {
 		const char *const path = args->operands.items[out->count];
 		const int rc =

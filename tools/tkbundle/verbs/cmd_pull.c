@@ -240,28 +240,13 @@ static enum status run_with(struct remote_use *use,
 	return exit_status_of(rc, report);
 }
 
-static enum status measure(const struct remote_use *use,
-                           const struct arguments *args,
-                           const struct tkb_pull_report *report,
-                           enum status status)
-{
-	struct metrics metrics = { .verb = "pull",
-		                   .label = "ref",
-		                   .label_value = use->ref };
-
-	counts_metrics(COUNTS(entry_counts), report, &metrics);
-	metrics_add(&metrics, "failed",
-	            "Entries that failed or were left to a compiler.",
-	            (double)(report->failed_count + report->busy_count));
-	counts_metrics(COUNTS(blob_counts), report, &metrics);
-	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
-	                          &metrics, status);
-}
-
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct metrics metrics = { .verb = "pull",
+		                   .label = "ref",
+		                   .label_value = use.ref };
 	enum status status = check(cli, args);
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -269,7 +254,12 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	status = remote_use_begin(&use, args, true);
 	if (status == STATUS_DONE)
 		status = run_with(&use, args, &report);
-	status = measure(&use, args, &report, status);
+	counts_metrics(COUNTS(entry_counts), &report, &metrics);
+	metrics_add(&metrics, "failed",
+	            "Entries that failed or were left to a compiler.",
+	            (double)(report.failed_count + report.busy_count));
+	counts_metrics(COUNTS(blob_counts), &report, &metrics);
+	status = remote_use_measure(&use, args, &metrics, status);
 	return args->is_best_effort ? STATUS_DONE : status;
 }
 

@@ -142,10 +142,8 @@ static enum status summarize(const struct remote_use *use,
 	char size[TEXT_SIZE_SIZE];
 	char rest[160];
 
-	if (name == NULL) {
-		cli_say(use->cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (name == NULL)
+		return cli_no_memory(use->cli);
 	text_size(report->size, size);
 	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(use->cli->out,
@@ -218,24 +216,13 @@ static enum status run_with(struct remote_use *use,
 	return status;
 }
 
-static enum status measure(const struct remote_use *use,
-                           const struct arguments *args,
-                           const struct tkb_push_report *report,
-                           enum status status)
-{
-	struct metrics metrics = { .verb = "push",
-		                   .label = "ref",
-		                   .label_value = use->ref };
-
-	counts_metrics(COUNTS(counts), report, &metrics);
-	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
-	                          &metrics, status);
-}
-
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	struct metrics metrics = { .verb = "push",
+		                   .label = "ref",
+		                   .label_value = use.ref };
 	enum status status = check(cli, args);
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -243,7 +230,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	status = remote_use_begin(&use, args, true);
 	if (status == STATUS_DONE)
 		status = run_with(&use, args, &report);
-	return measure(&use, args, &report, status);
+	counts_metrics(COUNTS(counts), &report, &metrics);
+	return remote_use_measure(&use, args, &metrics, status);
 }
 
 const struct command command_push = {

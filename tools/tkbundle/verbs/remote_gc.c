@@ -114,11 +114,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
 		.has_max_size = args->max_size.is_set,
 		.max_size = args->max_size.value,
 		.is_dry_run = args->is_dry_run,
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &use->deadline,
-				.is_cancelled = deadline_is_cancelled },
+		.watch = &use->watch,
 		.on_removed = on_removed,
 		.on_fault = on_fault,
 		.self = &lists,
@@ -156,24 +152,13 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          text_plural(report->ref_count, "ref", "refs"), rest);
 }
 
-static enum status measure(const struct remote_use *use,
-                           const struct arguments *args, const char *name,
-                           const struct tkb_remote_gc_report *report,
-                           enum status status)
-{
-	struct metrics metrics = { .verb = "gc",
-		                   .label = "remote",
-		                   .label_value = name };
-
-	counts_metrics(COUNTS(counts), report, &metrics);
-	return remote_use_measure(use, args->is_dry_run ? NULL : args->metrics,
-	                          &metrics, status);
-}
-
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
+	struct metrics metrics = { .verb = "gc",
+		                   .label = "remote",
+		                   .label_value = name };
 	struct tkb_remote_gc_report report = { .struct_size = sizeof(report) };
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
@@ -181,10 +166,8 @@ static enum status run_with(struct remote_use *use,
 	bool is_damaged = false;
 	int rc;
 
-	if (name == NULL) {
-		cli_say(use->cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (name == NULL)
+		return cli_no_memory(use->cli);
 	json_out_text(json, "verb", "gc");
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
@@ -198,7 +181,8 @@ static enum status run_with(struct remote_use *use,
 		if (!args->is_json)
 			summarize(use->cli, args, name, &report);
 	}
-	return measure(use, args, name, &report, status);
+	counts_metrics(COUNTS(counts), &report, &metrics);
+	return remote_use_measure(use, args, &metrics, status);
 }
 
 enum status remote_gc_run(struct cli *cli, const struct arguments *args)

@@ -104,11 +104,7 @@ static enum status run_with(struct remote_use *use,
 		.ref = ref,
 		.is_repair = args->is_repair,
 		.threads = args->jobs.value,
-		.watch =
-			&(const struct tkb_watch){
-				.struct_size = sizeof(struct tkb_watch),
-				.self = &use->deadline,
-				.is_cancelled = deadline_is_cancelled },
+		.watch = &use->watch,
 		.on_fault = on_fault,
 		.self = use->cli,
 	};
@@ -118,10 +114,8 @@ static enum status run_with(struct remote_use *use,
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
-	if (name == NULL) {
-		cli_say(use->cli, "out of memory");
-		return STATUS_FAILED;
-	}
+	if (name == NULL)
+		return cli_no_memory(use->cli);
 	signals_catch();
 	json_out_open_array(json, "faults");
 	rc = use->library.verify(use->remote, &chosen, &report, &err);
