@@ -75,7 +75,7 @@ static void read_all(struct tkb_bytes stream, size_t piece, struct tkb_buf *out)
 	do {
 		const struct tkb_reply *reply = NULL;
 
-		tkb_resp_queue(&resp, (const char *const[]){ "PING", NULL });
+		tkb_resp_queue(&resp, "PING");
 		rc = tkb_resp_next(&resp, &call, LIMIT, &reply, &err);
 		if (rc == 0)
 			dump(reply, out);

@@ -107,13 +107,6 @@ static int report_blob(struct auditor *auditor, enum tkb_remote_trouble trouble,
 	                    err);
 }
 
-/* Does `rc` end the verification, instead of counting for one blob? */
-static bool is_final(int rc)
-{
-	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
-	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
-}
-
 /* Report a blob that cannot be read, and go on, unless the tier is away. */
 static int report_unread(struct auditor *auditor, const char *ref,
                          const struct tkb_digest *digest,
@@ -123,7 +116,8 @@ static int report_unread(struct auditor *auditor, const char *ref,
 
 	/* Any number may be refused or too large: that is not the tier's end. */
 	auditor->failures += why->status == TKB_ERR_UNAVAILABLE;
-	if (is_final(why->status) || auditor->failures == FAILURES_LIMIT)
+	if (tkb_fleet_is_final(why->status) ||
+	    auditor->failures == FAILURES_LIMIT)
 		return tkb_fail_as(err, why->status, why);
 	tier->is_unreachable = false;
 	return report_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
@@ -225,7 +219,7 @@ static int check_record(struct auditor *auditor, const char *ref,
 		rc = tkb_fail(&why, TKB_ERR_UNSUPPORTED, "%s", why.message);
 	if (rc == 0)
 		return 0;
-	if (is_final(rc))
+	if (tkb_fleet_is_final(rc))
 		return tkb_fail_as(err, rc, &why);
 	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail_while(&why, rc, "remote '%s': record %s",
@@ -261,7 +255,8 @@ static int report_records(struct auditor *auditor, const char *ref,
 	int rc = 0;
 
 	if (list->fault_count != 0)
-		rc = tkb_record_list_read_all(&auditor->one, ref, &again, err);
+		rc = tkb_record_list_read(&auditor->one, ref, true, &again,
+		                          err);
 	for (size_t i = 0; i < list->fault_count && rc == 0; i++) {
 		const struct tkb_record_fault *fault = &list->faults[i];
 		struct tkb_remote_fault told = {
@@ -287,7 +282,7 @@ static int check_ref(struct auditor *auditor, const char *ref,
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
 	int rc;
 
-	rc = tkb_record_list_read_all(&auditor->one, ref, &list, err);
+	rc = tkb_record_list_read(&auditor->one, ref, true, &list, err);
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "ref '%s'", ref);
 	auditor->report.record_count += list.count + list.fault_count;
@@ -337,24 +332,17 @@ static int check_tier(struct auditor *auditor, struct tkb_error *err)
 	return rc == 0 ? check_unnamed(auditor, err) : rc;
 }
 
-/* The one that a push asks: the last that may be written. */
-static size_t shared_tier(const struct tkb_remote *remote)
-{
-	for (size_t i = remote->tier_count; i > 0; i--) {
-		if (!remote->tiers[i - 1].is_read_only)
-			return i - 1;
-	}
-	return remote->tier_count - 1;
-}
-
 static int verify(struct auditor *auditor, const struct tkb_remote *remote,
                   struct tkb_error *err)
 {
+	const struct tkb_tier *shared = tkb_fleet_tier(remote);
 	int rc = 0;
 
+	if (shared == NULL)
+		shared = &remote->tiers[remote->tier_count - 1];
 	for (size_t i = 0; i < remote->tier_count && rc == 0; i++) {
 		auditor->one.tiers = &remote->tiers[i];
-		auditor->is_shared = i == shared_tier(remote);
+		auditor->is_shared = auditor->one.tiers == shared;
 		rc = check_tier(auditor, err);
 	}
 	if (rc == 0 && auditor->options->ref != NULL &&

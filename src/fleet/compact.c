@@ -60,76 +60,9 @@ static struct group group_at(const struct tkb_record_list *records,
 	return group;
 }
 
-/* The bundles whose blobs could be fetched, and their records. */
-struct parts {
-	struct tkb_prefetch *prefetch;     /* owned */
-	struct tkb_digest *blobs;          /* owned */
-	struct tkb_bundle **bundles;       /* owned, and what each points to */
-	const struct tkb_record **records; /* owned; of the bundles */
-	size_t count;
-};
-
-static void parts_close(struct parts *parts)
-{
-	for (size_t i = 0; i < parts->count; i++)
-		tkb_bundle_close(parts->bundles[i]);
-	free(parts->bundles);
-	free(parts->records);
-	tkb_prefetch_close(parts->prefetch);
-	free(parts->blobs);
-}
-
-static int add_part(struct parts *parts, const struct tkb_record *record,
-                    size_t index, struct tkb_error *err)
-{
-	struct tkb_error fault = { 0 };
-	struct tkb_source source;
-	int rc;
-
-	rc = tkb_prefetch_await(parts->prefetch, index, &fault);
-	if (rc == 0) {
-		source = tkb_prefetch_source(parts->prefetch, index);
-		rc = tkb_bundle_open_pinned(
-			&source, "a blob", &record->bundle, &record->frames,
-			&parts->bundles[parts->count], &fault);
-	}
-	if (rc == TKB_MISS || rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
-		return 0;
-	if (rc < 0)
-		return tkb_fail_as(err, rc, &fault);
-	parts->records[parts->count++] = record;
-	return 0;
-}
-
-static int fetch_parts(struct parts *parts, struct tkb_remote *remote,
-                       const struct group *group, struct tkb_error *err)
-{
-	struct tkb_prefetch_start request = {
-		.remote = remote,
-		.count = group->count,
-		.connections = CONNECTIONS,
-		.keeps_all = true,
-	};
-	int rc;
-
-	parts->blobs = tkb_alloc_array(group->count, sizeof(*parts->blobs));
-	parts->bundles = tkb_alloc_array(group->count, sizeof(*parts->bundles));
-	parts->records = tkb_alloc_array(group->count, sizeof(*parts->records));
-	if (parts->blobs == NULL || parts->bundles == NULL ||
-	    parts->records == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < group->count; i++)
-		parts->blobs[i] = group->first[i].blob;
-	request.blobs = parts->blobs;
-	rc = tkb_prefetch_open(&request, &parts->prefetch, err);
-	for (size_t i = 0; i < group->count && rc == 0; i++)
-		rc = add_part(parts, &group->first[i], i, err);
-	return rc;
-}
-
 static int drop_parts(struct tkb_remote *remote, const char *ref,
-                      const struct parts *parts, const struct tkb_digest *made,
-                      struct tkb_error *err)
+                      const struct tkb_gathering *parts,
+                      const struct tkb_digest *made, struct tkb_error *err)
 {
 	int rc;
 
@@ -148,7 +81,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
                          const struct group *group, uint64_t *count,
                          struct tkb_error *err)
 {
-	TKB_AUTO(parts_close) struct parts parts = { 0 };
+	TKB_AUTO(tkb_gathering_close) struct tkb_gathering parts = { 0 };
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
@@ -156,7 +89,8 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	struct tkb_digest made;
 	int rc;
 
-	rc = fetch_parts(&parts, remote, group, err);
+	rc = tkb_gather(&parts, remote, group->first, group->count, CONNECTIONS,
+	                true, err);
 	if (rc < 0 || parts.count < 2)
 		return rc;
 	rc = tkb_merge((const struct tkb_bundle *const *)parts.bundles,
@@ -205,7 +139,7 @@ int tkb_compact_after_push(struct tkb_remote *remote, const char *ref,
 	if (report->blob_count == 0 ||
 	    before + report->blob_count <= TKB_RECORDS_LIMIT)
 		return 0;
-	rc = tkb_record_list_read(remote, ref, &records, err);
+	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc == 0 && records.count > TKB_RECORDS_LIMIT)
 		rc = tkb_compact(remote, ref, &records,
 		                 &report->compacted_count, err);

@@ -201,7 +201,8 @@ static int read_ref(struct collector *collector, const char *ref,
 
 	rc = tkb_watch_check(collector->options->watch, err);
 	if (rc == 0)
-		rc = tkb_record_list_read_all(collector->remote, ref, out, err);
+		rc = tkb_record_list_read(collector->remote, ref, true, out,
+		                          err);
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "ref '%s'", ref);
 	note_faults(collector, ref, out);
@@ -244,7 +245,7 @@ static int clean_ref(struct collector *collector, const char *ref,
 	if (rc < 0)
 		return rc;
 	collector->report.hole_count += damaged;
-	rc = tkb_records_check(collector->remote, &records, err);
+	rc = tkb_records_check(collector->remote, &records, false, err);
 	if (rc == 0 && !collector->options->is_dry_run)
 		rc = tkb_records_drop_holes(collector->remote, ref, &records,
 		                            err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cache/watch.h"
+#include "format/reader.h"
 
 enum {
 	/* In memory of each blob, where many are kept. */
@@ -265,4 +266,67 @@ void tkb_prefetch_drop(struct tkb_prefetch *prefetch, size_t index)
 	prefetch->dropped++;
 	(void)pthread_cond_broadcast(&prefetch->changed);
 	(void)pthread_mutex_unlock(&prefetch->lock);
+}
+
+static int gather_one(struct tkb_gathering *gathering,
+                      const struct tkb_record *record, size_t index,
+                      struct tkb_error *err)
+{
+	struct tkb_source source;
+	int rc;
+
+	rc = tkb_prefetch_await(gathering->prefetch, index, err);
+	if (rc != 0)
+		return rc;
+	source = tkb_prefetch_source(gathering->prefetch, index);
+	rc = tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
+	                            &record->frames,
+	                            &gathering->bundles[gathering->count], err);
+	if (rc == 0)
+		gathering->records[gathering->count++] = record;
+	return rc;
+}
+
+int tkb_gather(struct tkb_gathering *gathering, struct tkb_remote *remote,
+               const struct tkb_record *records, size_t count,
+               size_t connections, bool skips_damaged, struct tkb_error *err)
+{
+	struct tkb_prefetch_start request = { .remote = remote,
+		                              .count = count,
+		                              .connections = connections,
+		                              .keeps_all = true };
+	struct tkb_gathering *to = gathering;
+	int rc;
+
+	to->blobs = tkb_alloc_array(count, sizeof(*to->blobs));
+	to->bundles = tkb_alloc_array(count, sizeof(*to->bundles));
+	to->records = tkb_alloc_array(count, sizeof(*to->records));
+	if (to->blobs == NULL || to->bundles == NULL || to->records == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		to->blobs[i] = records[i].blob;
+	request.blobs = to->blobs;
+	rc = tkb_prefetch_open(&request, &to->prefetch, err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		struct tkb_error fault = { 0 };
+
+		rc = gather_one(to, &records[i], i, &fault);
+		if (rc == TKB_MISS ||
+		    (skips_damaged &&
+		     (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)))
+			rc = 0;
+		if (rc < 0)
+			rc = tkb_fail_as(err, rc, &fault);
+	}
+	return rc;
+}
+
+void tkb_gathering_close(struct tkb_gathering *gathering)
+{
+	for (size_t i = 0; i < gathering->count; i++)
+		tkb_bundle_close(gathering->bundles[i]);
+	free(gathering->bundles);
+	free(gathering->records);
+	tkb_prefetch_close(gathering->prefetch);
+	free(gathering->blobs);
 }

@@ -18,6 +18,7 @@
  * all of them. What was read is checked only when tkb_prefetch_await() returns 0.
  */
 
+#include "fleet/record.h"
 #include "remote/remote.h"
 
 struct tkb_prefetch;
@@ -50,5 +51,26 @@ TKB_NODISCARD int tkb_prefetch_await(struct tkb_prefetch *prefetch,
 
 /* Release blob `index`, which makes room for another. */
 void tkb_prefetch_drop(struct tkb_prefetch *prefetch, size_t index);
+
+/* The bundles of records, fetched whole and opened. Zeroed it is empty. */
+struct tkb_gathering {
+	struct tkb_prefetch *prefetch;     /* owned */
+	struct tkb_digest *blobs;          /* owned */
+	struct tkb_bundle **bundles;       /* owned, and what each points to */
+	const struct tkb_record **records; /* owned; of the bundles */
+	size_t count;
+};
+
+/*
+ * Gather those of `count` records. One that is gone is left out, and with
+ * `skips_damaged` also one that is damaged or too large.
+ */
+TKB_NODISCARD int tkb_gather(struct tkb_gathering *gathering,
+                             struct tkb_remote *remote,
+                             const struct tkb_record *records, size_t count,
+                             size_t connections, bool skips_damaged,
+                             struct tkb_error *err);
+
+void tkb_gathering_close(struct tkb_gathering *gathering);
 
 #endif

@@ -50,16 +50,15 @@ struct puller {
 	pthread_mutex_t watch_lock;    /* one of our threads at a time */
 	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_keys keys;          /* that are asked for */
-	struct tkb_pull_plan *plan;    /* owned */
-	struct tkb_choice *choices;    /* owned */
-	struct tkb_digest *blobs;      /* owned; of the choices */
-	uint64_t done;                 /* bytes of blobs that are emitted */
-	uint64_t size;                 /* of the one at work */
-	uint64_t total;                /* of all */
-	uint64_t told;                 /* reported progress never goes back */
-	struct tkb_pull_report report; /* but for entries */
-	struct tkb_emit_report emitted;
+	struct tkb_keys keys;       /* that are asked for */
+	struct tkb_pull_plan *plan; /* owned */
+	struct tkb_choice *choices; /* owned */
+	struct tkb_digest *blobs;   /* owned; of the choices */
+	uint64_t done;              /* bytes of blobs that are emitted */
+	uint64_t size;              /* of the one at work */
+	uint64_t total;             /* of all */
+	uint64_t told;              /* reported progress never goes back */
+	struct tkb_pull_report report;
 	int failure; /* of the first blob that could not be fetched */
 	struct tkb_error fault;
 	struct tkb_error first; /* that is gone, or could not be emitted */
@@ -126,7 +125,7 @@ static struct tkb_watch make_watch(struct puller *puller)
 	};
 }
 
-static void add_rest(struct tkb_emit_report *sum,
+static void add_rest(struct tkb_pull_report *sum,
                      const struct tkb_emit_report *part,
                      const struct tkb_choice *choice)
 {
@@ -143,7 +142,7 @@ static void add_rest(struct tkb_emit_report *sum,
 }
 
 /* Entries that were emitted stay, even if the rest of the blob fails. */
-static void add_done(struct tkb_emit_report *sum,
+static void add_done(struct tkb_pull_report *sum,
                      const struct tkb_emit_report *part)
 {
 	sum->emitted_count += part->emitted_count;
@@ -177,18 +176,11 @@ static int emit_source(struct puller *puller, const struct tkb_record *record,
 	return rc;
 }
 
-/* Does `rc` end the pull, instead of counting for one blob? */
-static bool is_final(int rc)
-{
-	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
-	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
-}
-
 /* A blob that cannot be fetched affects only its own entries. */
 static int note_failure(struct puller *puller, int rc,
                         const struct tkb_error *fault, struct tkb_error *err)
 {
-	if (is_final(rc))
+	if (tkb_fleet_is_final(rc))
 		return tkb_fail_as(err, rc, fault);
 	puller->report.unfetched_count++;
 	if (puller->failure == 0) {
@@ -217,8 +209,8 @@ static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
 
 	puller->size = record->size;
 	rc = emit_source(puller, record, &source, &report, &fault);
-	add_done(&puller->emitted, &report);
-	if (is_final(rc))
+	add_done(&puller->report, &report);
+	if (tkb_fleet_is_final(rc))
 		return note_failure(puller, rc, &fault, err);
 	fetched = tkb_prefetch_await(prefetch, index, &fetch_fault);
 	if (fetched == TKB_MISS) {
@@ -234,10 +226,10 @@ static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
 		report = (struct tkb_emit_report){ .struct_size =
 			                                   sizeof(report) };
 		rc = emit_source(puller, record, &source, &report, &fault);
-		add_done(&puller->emitted, &report);
+		add_done(&puller->report, &report);
 		report.present_count = 0;
 	}
-	add_rest(&puller->emitted, &report, choice);
+	add_rest(&puller->report, &report, choice);
 	if (rc == TKB_ERR_PARTIAL && puller->first.status == 0)
 		puller->first = fault;
 	return !tkb_is_done(rc) ? note_failure(puller, rc, &fault, err) : 0;
@@ -313,7 +305,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	rc = tkb_pull_plan_inspect(puller->plan, err);
 	if (rc == 0)
 		rc = check_present(puller, err);
-	puller->emitted.present_count = tkb_pull_plan_present(puller->plan);
+	puller->report.present_count = tkb_pull_plan_present(puller->plan);
 	while (rc == 0) {
 		const size_t count =
 			tkb_pull_plan_choose(puller->plan, puller->choices);
@@ -383,7 +375,7 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 	const struct tkb_record_fault *fault;
 	int rc;
 
-	rc = tkb_record_list_read(remote, ref, out, err);
+	rc = tkb_record_list_read(remote, ref, false, out, err);
 	if (rc < 0)
 		return rc;
 	report->record_count = out->count;
@@ -458,7 +450,7 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	puller->options.layout = puller->plan->layout;
-	puller->emitted.is_inductor =
+	puller->report.is_inductor =
 		puller->options.layout == TKB_LAYOUT_INDUCTOR;
 	puller->choices = tkb_alloc_array(puller->records.count,
 	                                  sizeof(*puller->choices));
@@ -487,25 +479,6 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
-/* The caller's report: what became of the ref, and of its entries. */
-static struct tkb_pull_report report_of(const struct puller *puller)
-{
-	const struct tkb_emit_report *emitted = &puller->emitted;
-	struct tkb_pull_report report = puller->report;
-
-	report.is_inductor = emitted->is_inductor;
-	report.emitted_count = emitted->emitted_count;
-	report.present_count = emitted->present_count;
-	report.repaired_count = emitted->repaired_count;
-	report.busy_count = emitted->busy_count;
-	report.skipped_count = emitted->skipped_count;
-	report.failed_count = emitted->failed_count;
-	report.damaged_count = emitted->damaged_count;
-	report.unsafe_count = emitted->unsafe_count;
-	report.size = emitted->size;
-	return report;
-}
-
 int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
              const struct tkb_pull_options *options,
              struct tkb_pull_report *report, struct tkb_error *err)
@@ -520,7 +493,6 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	TKB_AUTO(tkb_remote_detach_watch)
 	struct tkb_remote_attachment attachment = { 0 };
 	struct tkb_pull_options chosen;
-	struct tkb_pull_report done;
 	struct tkb_timed timed;
 	int rc;
 
@@ -543,8 +515,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	rc = pull(&puller, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);
-	done = report_of(&puller);
-	TKB_STRUCT_WRITE(tkb_pull_report, report, &done);
+	TKB_STRUCT_WRITE(tkb_pull_report, report, &puller.report);
 	return puller.failure == 0
 	               ? tkb_partial(&puller.first, err)
 	               : tkb_fail_as(err, puller.failure, &puller.fault);

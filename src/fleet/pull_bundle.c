@@ -12,73 +12,6 @@
 #include "fleet/prefetch.h"
 #include "fleet/pull.h"
 
-/* All blobs of a ref, whole, and opened as bundles. */
-struct gathering {
-	struct tkb_prefetch *prefetch; /* owned */
-	struct tkb_digest *blobs;      /* owned */
-	struct tkb_bundle **bundles;   /* owned, and what each points to */
-	size_t bundle_count;
-};
-
-static void gathering_close(struct gathering *gathering)
-{
-	for (size_t i = 0; i < gathering->bundle_count; i++)
-		tkb_bundle_close(gathering->bundles[i]);
-	free(gathering->bundles);
-	tkb_prefetch_close(gathering->prefetch);
-	free(gathering->blobs);
-}
-
-/* A blob that is gone affects only its own entries. */
-static int gather_one(struct gathering *gathering,
-                      const struct tkb_record *record, size_t index,
-                      struct tkb_pull_report *report, struct tkb_error *err)
-{
-	struct tkb_bundle **bundle =
-		&gathering->bundles[gathering->bundle_count];
-	struct tkb_source source;
-	int rc;
-
-	rc = tkb_prefetch_await(gathering->prefetch, index, err);
-	if (rc == TKB_MISS) {
-		report->gone_count++;
-		return 0;
-	}
-	if (rc < 0)
-		return rc;
-	source = tkb_prefetch_source(gathering->prefetch, index);
-	rc = tkb_bundle_open_pinned(&source, "a blob", &record->bundle,
-	                            &record->frames, bundle, err);
-	if (rc < 0)
-		return rc;
-	gathering->bundle_count++;
-	report->fetched_count++;
-	report->fetched_size += record->size;
-	return 0;
-}
-
-static int gather(struct gathering *gathering, struct tkb_remote *remote,
-                  const struct tkb_record_list *records,
-                  const struct tkb_pull_options *options,
-                  struct tkb_pull_report *report, struct tkb_error *err)
-{
-	const struct tkb_prefetch_start request = {
-		.remote = remote,
-		.blobs = gathering->blobs,
-		.count = records->count,
-		.connections = tkb_pull_connections(options),
-		.keeps_all = true,
-	};
-	int rc;
-
-	for (size_t i = 0; i < records->count; i++)
-		gathering->blobs[i] = records->items[i].blob;
-	rc = tkb_prefetch_open(&request, &gathering->prefetch, err);
-	for (size_t i = 0; i < records->count && rc == 0; i++)
-		rc = gather_one(gathering, &records->items[i], i, report, err);
-	return rc;
-}
-
 /* What the bundle lacks of the ref. */
 static void note_lost(const struct tkb_record_list *records, const char *ref,
                       uint64_t gone_count, struct tkb_error *first)
@@ -100,7 +33,7 @@ static int pull(struct tkb_remote *remote, const char *ref,
 	struct tkb_record_list records = { 0 };
 	TKB_AUTO(tkb_remote_detach_watch)
 	struct tkb_remote_attachment attachment = { 0 };
-	TKB_AUTO(gathering_close) struct gathering gathering = { 0 };
+	TKB_AUTO(tkb_gathering_close) struct tkb_gathering gathering = { 0 };
 	const struct tkb_merge_options merge = { .struct_size = sizeof(merge),
 		                                 .watch = watch };
 	struct tkb_pull_report told = { 0 };
@@ -112,22 +45,21 @@ static int pull(struct tkb_remote *remote, const char *ref,
 	if (rc != 0)
 		return rc;
 	told.wanted_count = records.count;
-	gathering.blobs =
-		tkb_alloc_array(records.count, sizeof(*gathering.blobs));
-	gathering.bundles =
-		tkb_alloc_array(records.count, sizeof(*gathering.bundles));
-	if (gathering.blobs == NULL || gathering.bundles == NULL)
-		return tkb_fail_nomem(err);
-	rc = gather(&gathering, remote, &records, options, &told, err);
-	if (rc == 0 && gathering.bundle_count == 0)
+	rc = tkb_gather(&gathering, remote, records.items, records.count,
+	                tkb_pull_connections(options), false, err);
+	if (rc == 0 && gathering.count == 0)
 		return tkb_fail(err, TKB_MISS, "the blobs of ref '%s' are gone",
 		                ref);
 	if (rc == 0)
 		rc = tkb_merge(
 			(const struct tkb_bundle *const *)gathering.bundles,
-			gathering.bundle_count, &merge, sink, NULL, err);
+			gathering.count, &merge, sink, NULL, err);
 	if (rc != 0)
 		return rc;
+	told.gone_count = records.count - gathering.count;
+	told.fetched_count = gathering.count;
+	for (size_t i = 0; i < gathering.count; i++)
+		told.fetched_size += gathering.records[i]->size;
 	TKB_STRUCT_WRITE(tkb_pull_report, report, &told);
 	note_lost(&records, ref, told.gone_count, &first);
 	return tkb_partial(&first, err);

@@ -54,7 +54,7 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	size_t kept = 0;
 	int rc;
 
-	rc = tkb_records_check(pusher->remote, records, err);
+	rc = tkb_records_check(pusher->remote, records, false, err);
 	if (rc == 0 && !pusher->options.is_dry_run)
 		rc = tkb_records_drop_holes(pusher->remote, pusher->ref,
 		                            records, err);
@@ -242,8 +242,8 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 {
 	int rc;
 
-	rc = tkb_record_list_read(pusher->remote, pusher->ref, &pusher->records,
-	                          err);
+	rc = tkb_record_list_read(pusher->remote, pusher->ref, false,
+	                          &pusher->records, err);
 	if (rc < 0)
 		return rc;
 	pusher->report.record_count = pusher->records.count;

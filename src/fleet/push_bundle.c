@@ -79,7 +79,7 @@ static bool is_present(struct tkb_remote *remote, const char *ref,
 		copy.is_hole = true;
 		return tkb_remote_touch(remote, ref, &record->digest, NULL) ==
 		               0 &&
-		       tkb_records_check(remote, &one, NULL) == 0 &&
+		       tkb_records_check(remote, &one, false, NULL) == 0 &&
 		       !copy.is_hole;
 	}
 	return false;
@@ -124,7 +124,7 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 	struct tkb_record_list records = { 0 };
 	int rc;
 
-	rc = tkb_record_list_read(remote, ref, &records, err);
+	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc < 0)
 		return rc;
 	report->record_count = records.count;

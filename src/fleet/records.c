@@ -10,6 +10,12 @@ enum {
 	STAMP_S = 24 * 60 * 60 /* at least, between two stamps of a record */
 };
 
+bool tkb_fleet_is_final(int rc)
+{
+	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ||
+	       rc == TKB_ERR_IO || rc == TKB_ERR_INVALID;
+}
+
 void tkb_record_list_release(struct tkb_record_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -113,8 +119,9 @@ static int note_unread(void *self, const char *tier,
 	return add_fault(self, digest, TKB_RECORD_UNREAD, why, err);
 }
 
-static int read_list(struct tkb_remote *remote, const char *ref, bool needs_all,
-                     struct tkb_record_list *out, struct tkb_error *err)
+int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
+                         bool needs_all, struct tkb_record_list *out,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
 	const struct tkb_record_visitor visitor = { .on_record = add_record,
@@ -132,20 +139,7 @@ static int read_list(struct tkb_remote *remote, const char *ref, bool needs_all,
 	return 0;
 }
 
-int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
-                         struct tkb_record_list *out, struct tkb_error *err)
-{
-	return read_list(remote, ref, false, out, err);
-}
-
-int tkb_record_list_read_all(struct tkb_remote *remote, const char *ref,
-                             struct tkb_record_list *out, struct tkb_error *err)
-{
-	return read_list(remote, ref, true, out, err);
-}
-
-/* The tier that the fleet shares; NULL if none may be written. */
-static struct tkb_tier *shared_tier(const struct tkb_remote *remote)
+struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote)
 {
 	for (size_t i = remote->tier_count; i > 0; i--) {
 		if (!remote->tiers[i - 1].is_read_only)
@@ -154,11 +148,10 @@ static struct tkb_tier *shared_tier(const struct tkb_remote *remote)
 	return NULL;
 }
 
-/* Set is_hole of all records, or only of those that are holes. */
-static int find_holes(struct tkb_remote *remote, struct tkb_record_list *list,
+int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
                       bool only_holes, struct tkb_error *err)
 {
-	struct tkb_tier *tier = shared_tier(remote);
+	struct tkb_tier *tier = tkb_fleet_tier(remote);
 	struct tkb_remote one = { .tiers = tier, .tier_count = 1 };
 	TKB_AUTO(tkb_free_at)
 	struct tkb_digest *blobs = tkb_alloc_array(list->count, sizeof(*blobs));
@@ -187,12 +180,6 @@ static int find_holes(struct tkb_remote *remote, struct tkb_record_list *list,
 			                         sizes[i] != record->size);
 	}
 	return rc;
-}
-
-int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
-                      struct tkb_error *err)
-{
-	return find_holes(remote, list, false, err);
 }
 
 /* Add the marked records again that are no holes. */
@@ -230,7 +217,7 @@ int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
 	}
 	if (rc < 0 || !has_hole)
 		return rc < 0 ? rc : 0;
-	rc = find_holes(remote, list, true, err);
+	rc = tkb_records_check(remote, list, true, err);
 	return rc == 0 ? restore_filled(remote, ref, list, marks, err) : rc;
 }
 
@@ -256,7 +243,7 @@ int tkb_records_drop_damaged(struct tkb_remote *remote, const char *ref,
 	*dropped_out = 0;
 	if (tkb_record_list_fault(list, TKB_RECORD_DAMAGED) == NULL)
 		return 0;
-	rc = tkb_record_list_read(remote, ref, &again, err);
+	rc = tkb_record_list_read(remote, ref, false, &again, err);
 	for (size_t i = 0; i < again.fault_count && rc >= 0; i++) {
 		const struct tkb_digest *digest = &again.faults[i].digest;
 

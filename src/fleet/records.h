@@ -37,26 +37,30 @@ const struct tkb_record_fault *tkb_record_list_fault(
 
 void tkb_record_list_release(struct tkb_record_list *list);
 
-/* Read the records of `ref`; those that cannot be used are faults. */
+/*
+ * Read the records of `ref`; those that cannot be used are faults. With
+ * `needs_all`, every tier must answer: see tkb_remote_records_all().
+ */
 TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
-                                       const char *ref,
+                                       const char *ref, bool needs_all,
                                        struct tkb_record_list *out,
                                        struct tkb_error *err);
 
-/* The same, where every tier must answer: see tkb_remote_records_all(). */
-TKB_NODISCARD int tkb_record_list_read_all(struct tkb_remote *remote,
-                                           const char *ref,
-                                           struct tkb_record_list *out,
-                                           struct tkb_error *err);
+/* The tier that the fleet shares: the last that may be written, or NULL. */
+struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);
+
+/* Does `rc` end a pull or a verification, instead of counting for one blob? */
+bool tkb_fleet_is_final(int rc);
 
 /*
  * Set is_hole of each record whose blob is gone, or has another size than the
  * record says, in the last tier that may be written. If that tier does not answer
- * and its errors are to be ignored, there are no holes.
+ * and its errors are to be ignored, there are no holes. With `only_holes`, those
+ * that are none stay so.
  */
 TKB_NODISCARD int tkb_records_check(struct tkb_remote *remote,
                                     struct tkb_record_list *list,
-                                    struct tkb_error *err);
+                                    bool only_holes, struct tkb_error *err);
 
 /*
  * Drop the holes. Meanwhile somebody may push the same blob, and with it the same

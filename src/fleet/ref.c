@@ -20,7 +20,7 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	rc = TKB_STRUCT_CHECK(tkb_ref_info, age_s, out, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_record_list_read(remote, ref, &records, err);
+	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc == 0 && records.count + records.fault_count == 0)
 		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
 	if (rc == 0)

@@ -125,7 +125,7 @@ static uint64_t compact(struct tkb_remote *remote)
 	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	MUST(tkb_record_list_read(remote, REF, &records, &err));
+	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
 	MUST(tkb_compact(remote, REF, &records, &count, &err));
 	return count;
 }
@@ -171,7 +171,7 @@ TEST(compact, that_cannot_add_drops_nothing)
 	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	MUST(tkb_record_list_read(remote, REF, &records, &err));
+	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
 	spy.before = refuse_adds;
 	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
 	          TKB_ERR_DENIED);
@@ -293,7 +293,7 @@ TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 	const char *large = record_files("remote")[0];
 	(void)push_all(remote, autotunes("one", 0, 1));
 	(void)push_all(remote, autotunes("two", 1, 2));
-	MUST(tkb_record_list_read(remote, REF, &records, &err));
+	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
 	for (size_t i = 0; i < records.count; i++) {
 		if (records.items[i].entry_count > 1)
 			records.items[i].size = 17 * 1024 * 1024;
@@ -367,7 +367,7 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	MUST(tkb_record_list_read(remote, REF, &records, &err));
+	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
 	spy.before = refuse_drops;
 	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
 	          TKB_ERR_DENIED);

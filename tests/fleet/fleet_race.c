@@ -105,7 +105,7 @@ static int compact(struct tkb_remote *remote, struct tkb_error *err)
 		struct tkb_record_list records = { 0 };
 
 		nap_ms(20);
-		rc = tkb_record_list_read(remote, REF, &records, err);
+		rc = tkb_record_list_read(remote, REF, false, &records, err);
 		if (rc == 0)
 			rc = tkb_compact(remote, REF, &records, &count, err);
 	}

@@ -52,7 +52,6 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
                  struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(URL_LIMIT);
-	int rc;
 
 	tkb_buf_add_text(&url, http->base);
 	tkb_buf_add_byte(&url, '/');
@@ -61,11 +60,7 @@ int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,
 		tkb_buf_add_byte(&url, '/');
 	if (name != NULL)
 		tkb_escape(&url, name, "/");
-	rc = tkb_buf_check(&url, err);
-	if (rc < 0)
-		return rc;
-	*out = tkb_arena_string(arena, tkb_buf_bytes(&url));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+	return tkb_arena_copy_buf(arena, &url, out, err);
 }
 
 int tkb_http_ask(struct tkb_http *http, const struct tkb_op_limits *limits,

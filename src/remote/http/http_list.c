@@ -38,7 +38,6 @@ struct batch {
 	struct listing_item *items;        /* owned */
 	struct tkb_http_request *requests; /* owned */
 	size_t count;
-	size_t capacity;
 	struct tkb_bytes text; /* the body of PROPFIND */
 	struct tkb_blob body;
 };
@@ -59,7 +58,6 @@ static int batch_init(struct batch *batch, size_t capacity,
 	batch->requests = tkb_alloc_array(capacity, sizeof(*batch->requests));
 	if (batch->items == NULL || batch->requests == NULL)
 		return tkb_fail_nomem(err);
-	batch->capacity = capacity;
 	batch->text = (struct tkb_bytes){ propfind, sizeof(propfind) - 1 };
 	batch->body.size = batch->text.size;
 	batch->body.source = tkb_memory_source(&batch->text);

@@ -77,28 +77,3 @@ void tkb_http_client_close(struct tkb_http_client *client)
 	free(client->slots);
 	free(client);
 }
-
-/* Clear what the answer fills in. */
-static void clear(struct tkb_http_request *request)
-{
-	request->rc = 0;
-	request->error = (struct tkb_error){ 0 };
-	request->status = 0;
-	request->length = UINT64_MAX;
-	request->etag[0] = '\0';
-	request->date_s = 0;
-	request->modified_s = 0;
-	request->retry_after_ms = 0;
-	request->content_type[0] = '\0';
-	request->wanted_value[0] = '\0';
-}
-
-int tkb_http_client_do(struct tkb_http_client *client,
-                       const struct tkb_op_limits *limits,
-                       struct tkb_http_request *requests, size_t count,
-                       struct tkb_error *err)
-{
-	for (size_t i = 0; i < count; i++)
-		clear(&requests[i]);
-	return tkb_http_client_run(client, limits, requests, count, err);
-}

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "remote/net/limits.h"
+#include "remote/net/http_client.h"
 #include "remote/net/http_slot.h"
 
 /* Running several requests at once, within the limits. */
@@ -287,14 +288,31 @@ static int do_all(struct run *run, struct tkb_error *err)
 	}
 }
 
-int tkb_http_client_run(struct tkb_http_client *client,
-                        const struct tkb_op_limits *limits,
-                        struct tkb_http_request *requests, size_t count,
-                        struct tkb_error *err)
+/* Clear what the answer fills in. */
+static void clear(struct tkb_http_request *request)
+{
+	request->rc = 0;
+	request->error = (struct tkb_error){ 0 };
+	request->status = 0;
+	request->length = UINT64_MAX;
+	request->etag[0] = '\0';
+	request->date_s = 0;
+	request->modified_s = 0;
+	request->retry_after_ms = 0;
+	request->content_type[0] = '\0';
+	request->wanted_value[0] = '\0';
+}
+
+int tkb_http_client_do(struct tkb_http_client *client,
+                       const struct tkb_op_limits *limits,
+                       struct tkb_http_request *requests, size_t count,
+                       struct tkb_error *err)
 {
 	struct run run = { client, limits, requests, count, 0, NULL };
 	int rc;
 
+	for (size_t i = 0; i < count; i++)
+		clear(&requests[i]);
 	rc = do_all(&run, err);
 	drop_all(client);
 	return rc;

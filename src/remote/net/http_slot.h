@@ -43,12 +43,6 @@ struct tkb_http_client {
 	size_t active_count;
 };
 
-/* As tkb_http_client_do(), for requests in which nothing is filled in yet. */
-TKB_NODISCARD int tkb_http_client_run(struct tkb_http_client *client,
-                                      const struct tkb_op_limits *limits,
-                                      struct tkb_http_request *requests,
-                                      size_t count, struct tkb_error *err);
-
 void tkb_http_slot_release(struct tkb_http_slot *slot);
 
 /* Let the slot hear of what the handle moves; failures as in tkb_curl_set(). */

@@ -84,8 +84,7 @@ void tkb_redis_queue_time(struct tkb_redis *redis,
 	tkb_redis_times_key(redis, times);
 	tkb_redis_number(tkb_redis_now(redis), now);
 	tkb_digest_to_hex(digest, hex);
-	tkb_resp_queue(&redis->resp,
-	               (const char *const[]){ "ZADD", times, now, hex, NULL });
+	tkb_resp_queue(&redis->resp, "ZADD", times, now, hex);
 }
 
 void tkb_redis_begin_set(struct tkb_redis *redis, const char *key,
@@ -105,8 +104,7 @@ size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key)
 {
 	if (redis->ttl[0] == '\0')
 		return 0;
-	tkb_resp_queue(&redis->resp, (const char *const[]){ "PEXPIRE", key,
-	                                                    redis->ttl, NULL });
+	tkb_resp_queue(&redis->resp, "PEXPIRE", key, redis->ttl);
 	return 1;
 }
 
@@ -216,18 +214,21 @@ int tkb_redis_next(struct tkb_redis *redis, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-int tkb_redis_integer(struct tkb_redis *redis,
-                      const struct tkb_op_limits *limits, int64_t *out,
-                      struct tkb_error *err)
+int tkb_redis_integers(struct tkb_redis *redis,
+                       const struct tkb_op_limits *limits, int64_t *out,
+                       size_t count, size_t ignored, struct tkb_error *err)
 {
-	const struct tkb_reply *reply = NULL;
-	int rc;
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_reply *reply = NULL;
+		int rc;
 
-	rc = tkb_redis_next(redis, limits, TKB_REPLY_INTEGER, SHORT, &reply,
-	                    err);
-	if (rc == 0)
-		*out = reply->integer;
-	return rc;
+		rc = tkb_redis_next(redis, limits, TKB_REPLY_INTEGER, SHORT,
+		                    &reply, err);
+		if (rc < 0)
+			return rc;
+		out[i] = reply->integer;
+	}
+	return tkb_redis_skip(redis, limits, ignored, err);
 }
 
 int tkb_redis_done(struct tkb_redis *redis, const struct tkb_op_limits *limits,
@@ -306,10 +307,8 @@ int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_op_limits *limits,
 	do {
 		const struct tkb_reply *reply = NULL;
 
-		tkb_resp_queue(&redis->resp,
-		               (const char *const[]){ "SCAN", cursor, "MATCH",
-		                                      pattern, "COUNT", "1000",
-		                                      NULL });
+		tkb_resp_queue(&redis->resp, "SCAN", cursor, "MATCH", pattern,
+		               "COUNT", "1000");
 		rc = tkb_redis_next(redis, limits, TKB_REPLY_ARRAY, SCAN_LIMIT,
 		                    &reply, err);
 		if (rc < 0)

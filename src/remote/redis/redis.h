@@ -111,10 +111,13 @@ TKB_NODISCARD int tkb_redis_next(struct tkb_redis *redis,
                                  const struct tkb_reply **out,
                                  struct tkb_error *err);
 
-/* A short one. */
-TKB_NODISCARD int tkb_redis_integer(struct tkb_redis *redis,
-                                    const struct tkb_op_limits *limits,
-                                    int64_t *out, struct tkb_error *err);
+/* The next `count` answers, which must be integers; then skip `ignored`. */
+TKB_NODISCARD int tkb_redis_integers(struct tkb_redis *redis,
+                                     const struct tkb_op_limits *limits,
+                                     int64_t *out, size_t count, size_t ignored,
+                                     struct tkb_error *err);
+
+/* The next answer, which must say that the command was done. */
 TKB_NODISCARD int tkb_redis_done(struct tkb_redis *redis,
                                  const struct tkb_op_limits *limits,
                                  struct tkb_error *err);

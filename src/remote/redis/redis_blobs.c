@@ -34,9 +34,7 @@ static void ask_chunk(struct download *load)
 
 	tkb_redis_number(load->asked, first);
 	tkb_redis_number(load->asked + CHUNK - 1, last);
-	tkb_resp_queue(&load->redis->resp,
-	               (const char *const[]){ "GETRANGE", load->key, first,
-	                                      last, NULL });
+	tkb_resp_queue(&load->redis->resp, "GETRANGE", load->key, first, last);
 	load->asked += CHUNK;
 }
 
@@ -78,8 +76,7 @@ static int check_empty(struct download *load, struct tkb_error *err)
 	rc = tkb_resp_drain(&load->redis->resp, load->limits, err);
 	if (rc < 0)
 		return rc;
-	tkb_resp_queue(&load->redis->resp,
-	               (const char *const[]){ "GET", load->key, NULL });
+	tkb_resp_queue(&load->redis->resp, "GET", load->key);
 	rc = tkb_redis_any(load->redis, load->limits, CHUNK_ANSWER, &reply,
 	                   err);
 	if (rc < 0)
@@ -99,8 +96,7 @@ int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
 		.redis = self, .limits = limits, .asked = offset, .done = offset
 	};
 	struct tkb_resp *resp = &load.redis->resp;
-	int64_t size = 0;
-	int64_t is_there = 0;
+	int64_t answers[2]; /* to STRLEN and EXISTS */
 	size_t ignored;
 	int rc;
 
@@ -108,20 +104,16 @@ int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	tkb_redis_blob_key(load.redis, digest, load.key);
-	tkb_resp_queue(resp, (const char *const[]){ "STRLEN", load.key, NULL });
-	tkb_resp_queue(resp, (const char *const[]){ "EXISTS", load.key, NULL });
+	tkb_resp_queue(resp, "STRLEN", load.key);
+	tkb_resp_queue(resp, "EXISTS", load.key);
 	ignored = tkb_redis_queue_expire(load.redis, load.key);
 	ask_chunk(&load);
-	rc = tkb_redis_integer(load.redis, limits, &size, err);
-	if (rc == 0)
-		rc = tkb_redis_integer(load.redis, limits, &is_there, err);
-	if (rc == 0)
-		rc = tkb_redis_skip(load.redis, limits, ignored, err);
+	rc = tkb_redis_integers(load.redis, limits, answers, 2, ignored, err);
 	if (rc < 0)
 		return rc;
-	if (size <= 0)
-		return is_there == 0 ? TKB_MISS : check_empty(&load, err);
-	load.size = (uint64_t)size;
+	if (answers[0] <= 0)
+		return answers[1] == 0 ? TKB_MISS : check_empty(&load, err);
+	load.size = (uint64_t)answers[0];
 	return receive(&load, sink, err);
 }
 
@@ -138,24 +130,18 @@ int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
 		char key[TKB_REDIS_KEY_SIZE];
 
 		tkb_redis_blob_key(redis, &digests[i], key);
-		tkb_resp_queue(&redis->resp,
-		               (const char *const[]){ "EXISTS", key, NULL });
-		tkb_resp_queue(&redis->resp,
-		               (const char *const[]){ "STRLEN", key, NULL });
+		tkb_resp_queue(&redis->resp, "EXISTS", key);
+		tkb_resp_queue(&redis->resp, "STRLEN", key);
 		ignored = tkb_redis_queue_expire(redis, key);
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
-		int64_t is_there = 0;
-		int64_t size = 0;
+		int64_t answers[2] = { 0 }; /* to EXISTS and STRLEN */
 
-		rc = tkb_redis_integer(redis, limits, &is_there, err);
-		if (rc == 0)
-			rc = tkb_redis_integer(redis, limits, &size, err);
-		if (rc == 0)
-			rc = tkb_redis_skip(redis, limits, ignored, err);
-		out[i] = is_there != 0;
+		rc = tkb_redis_integers(redis, limits, answers, 2, ignored,
+		                        err);
+		out[i] = answers[0] != 0;
 		if (sizes != NULL)
-			sizes[i] = size > 0 ? (uint64_t)size : 0;
+			sizes[i] = answers[1] > 0 ? (uint64_t)answers[1] : 0;
 	}
 	return rc;
 }
@@ -176,12 +162,9 @@ int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
 	tkb_redis_blob_key(redis, digest, key);
 	tkb_redis_times_key(redis, times);
 	tkb_digest_to_hex(digest, hex);
-	tkb_resp_queue(&redis->resp, (const char *const[]){ "DEL", key, NULL });
-	tkb_resp_queue(&redis->resp,
-	               (const char *const[]){ "ZREM", times, hex, NULL });
-	rc = tkb_redis_integer(redis, limits, &removed, err);
-	if (rc == 0)
-		rc = tkb_redis_skip(redis, limits, 1, err);
+	tkb_resp_queue(&redis->resp, "DEL", key);
+	tkb_resp_queue(&redis->resp, "ZREM", times, hex);
+	rc = tkb_redis_integers(redis, limits, &removed, 1, 1, err);
 	if (rc < 0)
 		return rc;
 	return removed == 0 ? TKB_MISS : 0;
@@ -212,19 +195,16 @@ static int read_facts(struct tkb_redis *redis,
                       struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
-	int64_t size = 0;
-	int64_t is_there = 0;
+	int64_t answers[2]; /* to STRLEN and EXISTS */
 	int rc;
 
-	rc = tkb_redis_integer(redis, limits, &size, err);
-	if (rc == 0)
-		rc = tkb_redis_integer(redis, limits, &is_there, err);
+	rc = tkb_redis_integers(redis, limits, answers, 2, 0, err);
 	if (rc == 0)
 		rc = tkb_redis_any(redis, limits, CHUNK_ANSWER, &reply, err);
 	if (rc != 0)
 		return rc;
-	facts->is_there = is_there != 0;
-	facts->size = size > 0 ? (uint64_t)size : 0;
+	facts->is_there = answers[1] != 0;
+	facts->size = answers[0] > 0 ? (uint64_t)answers[0] : 0;
 	facts->has_time = reply->kind == TKB_REPLY_STRING;
 	facts->age_s = facts->has_time ? tkb_redis_age(redis, reply->text) : 0;
 	return 0;
@@ -247,12 +227,9 @@ static int read_batch(struct tkb_redis *redis,
 
 		tkb_redis_blob_key(redis, &digests[i], key);
 		tkb_digest_to_hex(&digests[i], hex);
-		tkb_resp_queue(resp,
-		               (const char *const[]){ "STRLEN", key, NULL });
-		tkb_resp_queue(resp,
-		               (const char *const[]){ "EXISTS", key, NULL });
-		tkb_resp_queue(resp, (const char *const[]){ "ZSCORE", times,
-		                                            hex, NULL });
+		tkb_resp_queue(resp, "STRLEN", key);
+		tkb_resp_queue(resp, "EXISTS", key);
+		tkb_resp_queue(resp, "ZSCORE", times, hex);
 	}
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = read_facts(redis, limits, &facts[i], err);

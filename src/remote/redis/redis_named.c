@@ -16,7 +16,8 @@ static int queue_set(struct tkb_redis *redis,
 	int rc = 0;
 
 	tkb_redis_begin_set(redis, item->name, bytes.size);
-	while (done < bytes.size && !tkb_resp_is_hung_up(resp) && rc == 0) {
+	while (done < bytes.size &&
+	       !tkb_connection_is_hung_up(resp->connection) && rc == 0) {
 		size_t end = bytes.size;
 
 		if (end - done > TKB_REDIS_CHUNK)
@@ -62,7 +63,7 @@ static int begin(struct tkb_redis *redis, const struct tkb_op_limits *limits,
 {
 	int rc;
 
-	tkb_resp_queue(&redis->resp, (const char *const[]){ "MULTI", NULL });
+	tkb_resp_queue(&redis->resp, "MULTI");
 	if (redis->may_begin) {
 		(*pending)++;
 		return 0;
@@ -89,7 +90,7 @@ int tkb_redis_put_named(void *self, const struct tkb_op_limits *limits,
 		rc = queue_set(redis, limits, &items[i], err);
 	if (rc < 0)
 		return rc;
-	tkb_resp_queue(&redis->resp, (const char *const[]){ "EXEC", NULL });
+	tkb_resp_queue(&redis->resp, "EXEC");
 	for (size_t i = 0; i < pending && rc == 0; i++)
 		rc = tkb_redis_done(redis, limits, err);
 	if (rc == 0)

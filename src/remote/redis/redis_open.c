@@ -103,17 +103,12 @@ static void queue_login(struct tkb_redis *redis,
 	struct tkb_resp *resp = &redis->resp;
 
 	if (url->has_user)
-		tkb_resp_queue(resp,
-		               (const char *const[]){ "AUTH", url->user,
-		                                      url->password, NULL });
+		tkb_resp_queue(resp, "AUTH", url->user, url->password);
 	else if (url->has_password)
-		tkb_resp_queue(resp, (const char *const[]){
-					     "AUTH", url->password, NULL });
+		tkb_resp_queue(resp, "AUTH", url->password);
 	if (choices->database != NULL)
-		tkb_resp_queue(resp, (const char *const[]){ "SELECT",
-		                                            choices->database,
-		                                            NULL });
-	tkb_resp_queue(resp, (const char *const[]){ "TIME", NULL });
+		tkb_resp_queue(resp, "SELECT", choices->database);
+	tkb_resp_queue(resp, "TIME");
 }
 
 /*

@@ -60,7 +60,8 @@ static int send_blob(struct tkb_redis *redis,
 	for (;;) {
 		tkb_resp_add(&redis->resp, (struct tkb_bytes){ chunk, size });
 		offset += size;
-		if (offset == blob->size || tkb_resp_is_hung_up(&redis->resp))
+		if (offset == blob->size ||
+		    tkb_connection_is_hung_up(redis->resp.connection))
 			break;
 		rc = tkb_resp_send(&redis->resp, limits, err);
 		size = chunk_at(blob, offset);
@@ -94,5 +95,6 @@ int tkb_redis_put(void *self, const struct tkb_op_limits *limits,
 		return rc;
 	tkb_redis_queue_time(redis, digest);
 	rc = tkb_redis_done(redis, limits, err);
-	return rc == 0 ? tkb_redis_integer(redis, limits, &added, err) : rc;
+	return rc == 0 ? tkb_redis_integers(redis, limits, &added, 1, 0, err)
+	               : rc;
 }

@@ -41,24 +41,21 @@ int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
 	struct tkb_resp *resp = &redis->resp;
 	struct keys keys;
 	size_t ignored;
-	int64_t added = 0;
+	int64_t added[2];
 	int rc;
 
 	rc = tkb_resp_drain(resp, limits, err);
 	if (rc < 0)
 		return rc;
 	make_keys(redis, ref, digest, &keys);
-	tkb_resp_queue(resp, (const char *const[]){ "HSET", keys.used, keys.hex,
-	                                            keys.now, NULL });
+	tkb_resp_queue(resp, "HSET", keys.used, keys.hex, keys.now);
 	tkb_resp_queue_bytes(resp,
 	                     (const struct tkb_bytes[]){
 				     tkb_text("HSET"), tkb_text(keys.records),
 				     tkb_text(keys.hex), record },
 	                     4);
 	ignored = queue_expire(redis, &keys);
-	for (int i = 0; i < 2 && rc == 0; i++)
-		rc = tkb_redis_integer(redis, limits, &added, err);
-	return rc == 0 ? tkb_redis_skip(redis, limits, ignored, err) : rc;
+	return tkb_redis_integers(redis, limits, added, 2, ignored, err);
 }
 
 int tkb_redis_drop(void *self, const struct tkb_op_limits *limits,
@@ -75,13 +72,9 @@ int tkb_redis_drop(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	make_keys(redis, ref, digest, &keys);
-	tkb_resp_queue(resp, (const char *const[]){ "HDEL", keys.records,
-	                                            keys.hex, NULL });
-	tkb_resp_queue(resp, (const char *const[]){ "HDEL", keys.used, keys.hex,
-	                                            NULL });
-	rc = tkb_redis_integer(redis, limits, &dropped, err);
-	if (rc == 0)
-		rc = tkb_redis_skip(redis, limits, 1, err);
+	tkb_resp_queue(resp, "HDEL", keys.records, keys.hex);
+	tkb_resp_queue(resp, "HDEL", keys.used, keys.hex);
+	rc = tkb_redis_integers(redis, limits, &dropped, 1, 1, err);
 	if (rc < 0)
 		return rc;
 	return dropped == 0 ? TKB_MISS : 0;
@@ -95,8 +88,7 @@ int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
 	struct tkb_redis *redis = self;
 	struct tkb_resp *resp = &redis->resp;
 	struct keys keys;
-	int64_t number = 0;
-	int64_t is_there = 0;
+	int64_t answers[2]; /* to HSET and HEXISTS */
 	size_t ignored;
 	int rc;
 
@@ -104,20 +96,13 @@ int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	make_keys(redis, ref, digest, &keys);
-	tkb_resp_queue(resp, (const char *const[]){ "HSET", keys.used, keys.hex,
-	                                            keys.now, NULL });
-	tkb_resp_queue(resp, (const char *const[]){ "HEXISTS", keys.records,
-	                                            keys.hex, NULL });
+	tkb_resp_queue(resp, "HSET", keys.used, keys.hex, keys.now);
+	tkb_resp_queue(resp, "HEXISTS", keys.records, keys.hex);
 	ignored = queue_expire(redis, &keys);
-	rc = tkb_redis_integer(redis, limits, &number, err);
-	if (rc == 0)
-		rc = tkb_redis_integer(redis, limits, &is_there, err);
-	if (rc == 0)
-		rc = tkb_redis_skip(redis, limits, ignored, err);
-	if (rc < 0 || is_there != 0)
+	rc = tkb_redis_integers(redis, limits, answers, 2, ignored, err);
+	if (rc < 0 || answers[1] != 0)
 		return rc;
-	tkb_resp_queue(resp, (const char *const[]){ "HDEL", keys.used, keys.hex,
-	                                            NULL });
+	tkb_resp_queue(resp, "HDEL", keys.used, keys.hex);
 	rc = tkb_redis_skip(redis, limits, 1, err);
 	return rc < 0 ? rc : TKB_MISS;
 }
@@ -201,10 +186,8 @@ static int fetch(struct listing *listing, const char *ref,
 	int rc;
 
 	make_keys(redis, ref, NULL, &keys);
-	tkb_resp_queue(&redis->resp,
-	               (const char *const[]){ "HGETALL", keys.used, NULL });
-	tkb_resp_queue(&redis->resp,
-	               (const char *const[]){ "HGETALL", keys.records, NULL });
+	tkb_resp_queue(&redis->resp, "HGETALL", keys.used);
+	tkb_resp_queue(&redis->resp, "HGETALL", keys.records);
 	ignored = queue_expire(redis, &keys);
 	rc = tkb_redis_next(redis, listing->limits, TKB_REPLY_ARRAY,
 	                    RECORDS_LIMIT, &hash, err);
@@ -233,10 +216,8 @@ static int set_missing_times(struct listing *listing, const char *ref,
 		    find_stamp(listing, &digest) != NULL)
 			continue;
 		make_keys(redis, ref, &digest, &keys);
-		tkb_resp_queue(&redis->resp,
-		               (const char *const[]){ "HSETNX", keys.used,
-		                                      keys.hex, keys.now,
-		                                      NULL });
+		tkb_resp_queue(&redis->resp, "HSETNX", keys.used, keys.hex,
+		               keys.now);
 		ignored++;
 	}
 	return tkb_redis_skip(redis, listing->limits, ignored, err);

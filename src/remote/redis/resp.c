@@ -217,7 +217,7 @@ void tkb_resp_queue_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
 	resp->pending++;
 }
 
-void tkb_resp_queue(struct tkb_resp *resp, const char *const *words)
+void tkb_resp_queue_words(struct tkb_resp *resp, const char *const *words)
 {
 	struct tkb_bytes bytes[WORDS_LIMIT];
 	size_t count = 0;
@@ -255,11 +255,6 @@ void tkb_resp_add(struct tkb_resp *resp, struct tkb_bytes piece)
 void tkb_resp_end(struct tkb_resp *resp)
 {
 	tkb_buf_add_text(&resp->out, "\r\n");
-}
-
-bool tkb_resp_is_hung_up(const struct tkb_resp *resp)
-{
-	return tkb_connection_is_hung_up(resp->connection);
 }
 
 int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *limits,

@@ -7,8 +7,8 @@
  * answered in their order. hiredis, 0.14 or 1.x, formats and reads it: RESP2, and
  * of RESP3 nothing, since nobody asks for that.
  *
- *     tkb_resp_queue(&resp, (const char *const[]){ "STRLEN", key, NULL });
- *     tkb_resp_queue(&resp, (const char *const[]){ "EXISTS", key, NULL });
+ *     tkb_resp_queue(&resp, "STRLEN", key);
+ *     tkb_resp_queue(&resp, "EXISTS", key);
  *     rc = tkb_resp_next(&resp, call, limit, &reply, err);
  *     rc = tkb_resp_next(&resp, call, limit, &reply, err);
  *
@@ -60,8 +60,10 @@ TKB_NODISCARD int tkb_resp_open(struct tkb_resp *resp,
 /* Also after a failure to open, and if it is zeroed. */
 void tkb_resp_close(struct tkb_resp *resp);
 
-/* Queue a command. `words` end with NULL. */
-void tkb_resp_queue(struct tkb_resp *resp, const char *const *words);
+/* Queue a command, of words that are texts. */
+#define tkb_resp_queue(resp, ...)                                              \
+	tkb_resp_queue_words(resp, (const char *const[]){ __VA_ARGS__, NULL })
+void tkb_resp_queue_words(struct tkb_resp *resp, const char *const *words);
 /* The same, of any bytes: at most 16 words. */
 void tkb_resp_queue_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
                           size_t count);
@@ -79,9 +81,6 @@ void tkb_resp_end(struct tkb_resp *resp);
 TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
                                 const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
-
-/* As tkb_connection_is_hung_up(): there is no use in queueing more. */
-bool tkb_resp_is_hung_up(const struct tkb_resp *resp);
 
 /*
  * Send what is queued and give the next answer, of at most `limit` bytes. It

@@ -84,11 +84,6 @@ TKB_NODISCARD int tkb_s3_site_read(const struct tkb_remote_url *url,
                                    struct tkb_error *err);
 void tkb_s3_site_release(struct tkb_s3_site *site);
 
-/* Move the text in `buf` into the arena. */
-TKB_NODISCARD int tkb_s3_keep(struct tkb_arena *arena,
-                              const struct tkb_buf *buf, const char **out,
-                              struct tkb_error *err);
-
 /* A request, before it is signed. */
 struct tkb_s3_ask {
 	const char *method;

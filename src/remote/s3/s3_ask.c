@@ -46,18 +46,6 @@ struct parts {
 	char payload[TKB_DIGEST_HEX_SIZE];
 };
 
-int tkb_s3_keep(struct tkb_arena *arena, const struct tkb_buf *buf,
-                const char **out, struct tkb_error *err)
-{
-	int rc;
-
-	rc = tkb_buf_check(buf, err);
-	if (rc < 0)
-		return rc;
-	*out = tkb_arena_string(arena, tkb_buf_bytes(buf));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
-}
-
 static void add_header(struct parts *parts, const char *name, const char *value)
 {
 	parts->headers[parts->header_count++] =
@@ -86,13 +74,14 @@ static int make_path(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		add_key(s3, ask, &text);
 	else if (text.size == 0)
 		tkb_buf_add_byte(&text, '/');
-	rc = tkb_s3_keep(parts->arena, &text, &parts->path, err);
+	rc = tkb_arena_copy_buf(parts->arena, &text, &parts->path, err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_reset(&text);
 	rc = tkb_sigv4_query(ask->query, ask->query_count, &text, err);
 	return rc < 0 ? rc
-	              : tkb_s3_keep(parts->arena, &text, &parts->query, err);
+	              : tkb_arena_copy_buf(parts->arena, &text, &parts->query,
+	                                   err);
 }
 
 /* In the order of their names, as the signature needs them. */
@@ -113,7 +102,7 @@ static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		tkb_buf_add_byte(&source, '/');
 		tkb_buf_add_text(&source, s3->site.bucket);
 		add_key(s3, ask, &source);
-		rc = tkb_s3_keep(parts->arena, &source, &origin, err);
+		rc = tkb_arena_copy_buf(parts->arena, &source, &origin, err);
 		add_header(parts, "x-amz-copy-source", origin);
 	}
 	if (is_signed)
@@ -146,7 +135,7 @@ static int sign(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 
 	rc = tkb_sigv4_sign(&keys, &request, &text, err);
 	if (rc == 0)
-		rc = tkb_s3_keep(parts->arena, &text, &value, err);
+		rc = tkb_arena_copy_buf(parts->arena, &text, &value, err);
 	if (rc == 0)
 		add_header(parts, "authorization", value);
 	return rc;
@@ -191,7 +180,7 @@ static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
 	if (parts->query[0] != '\0')
 		tkb_buf_add_byte(&url, '?');
 	tkb_buf_add_text(&url, parts->query);
-	return tkb_s3_keep(parts->arena, &url, &out->url, err);
+	return tkb_arena_copy_buf(parts->arena, &url, &out->url, err);
 }
 
 int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,

@@ -88,7 +88,7 @@ static int read_prefix(const struct tkb_remote_url *url,
 	tkb_buf_add(&prefix, (struct tkb_bytes){ path, size });
 	if (size != 0)
 		tkb_buf_add_byte(&prefix, '/');
-	return tkb_s3_keep(&site->arena, &prefix, &site->prefix, err);
+	return tkb_arena_copy_buf(&site->arena, &prefix, &site->prefix, err);
 }
 
 /* What ~/.aws/config says. */
@@ -179,7 +179,7 @@ static int make_host(struct tkb_s3_site *site,
 		tkb_buf_add_byte(&host, ':');
 		tkb_buf_add_number(&host, endpoint->port);
 	}
-	return tkb_s3_keep(&site->arena, &host, &site->host, err);
+	return tkb_arena_copy_buf(&site->arena, &host, &site->host, err);
 }
 
 static int use_endpoint(struct tkb_s3_site *site, const char *text,
@@ -207,7 +207,7 @@ static int use_endpoint(struct tkb_s3_site *site, const char *text,
 	tkb_buf_add_text(&base, url->scheme);
 	tkb_buf_add_text(&base, "://");
 	tkb_buf_add_text(&base, site->host);
-	return tkb_s3_keep(&site->arena, &base, &site->base, err);
+	return tkb_arena_copy_buf(&site->arena, &base, &site->base, err);
 }
 
 static const char *find_endpoint(const struct tkb_remote_url *url)
@@ -243,7 +243,7 @@ static int read_endpoint(const struct tkb_remote_url *url,
 		tkb_buf_add_byte(&path, '/');
 		tkb_buf_add_text(&path, site->bucket);
 	}
-	rc = tkb_s3_keep(&site->arena, &path, &site->path, err);
+	rc = tkb_arena_copy_buf(&site->arena, &path, &site->path, err);
 	if (rc < 0)
 		return rc;
 	(void)snprintf(own, sizeof(own), "https://s3.%s.amazonaws.com%s",
