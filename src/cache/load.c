@@ -90,8 +90,8 @@ static int set_platform(struct tkb_loader *loader,
 		                      "'%.*s'",
 		                      found->entry.platform, (int)platform.size,
 		                      (const char *)platform.data);
-	found->entry.platform = tkb_arena_string(&loader->arena, platform);
-	return found->entry.platform == NULL ? tkb_fail_nomem(err) : 0;
+	return tkb_arena_copy(&loader->arena, platform, &found->entry.platform,
+	                      err);
 }
 
 static int load_module_file(struct tkb_loader *loader,

@@ -57,7 +57,6 @@ static int read_text(struct tkb_schema_reader *reader, void *out,
 	const size_t size = token->end - token->start;
 	TKB_AUTO(tkb_buf_release) struct tkb_buf decoded = TKB_BUF_INIT(0);
 	struct tkb_bytes value = { "", 0 };
-	const char *text;
 	int rc = 0;
 
 	if (token->type == TKB_JSON_STRING) {
@@ -72,12 +71,10 @@ static int read_text(struct tkb_schema_reader *reader, void *out,
 		value = tkb_bytes_slice(reader->json.text, token->start,
 		                        token->end);
 	}
+	if (rc == 0)
+		rc = tkb_arena_copy(reader->document->arena, value, out, err);
 	if (rc < 0)
 		return rc;
-	text = tkb_arena_string(reader->document->arena, value);
-	if (text == NULL)
-		return tkb_fail_nomem(err);
-	memcpy(out, &text, sizeof(text));
 	return tkb_schema_skip(reader, err);
 }
 

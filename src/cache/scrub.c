@@ -63,7 +63,6 @@ static int decode_name(struct parser *parser, struct tkb_bytes raw,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(raw.size + 1);
-	const char *kept;
 
 	tkb_json_decode(raw, &name);
 	if (name.failure != 0)
@@ -74,11 +73,7 @@ static int decode_name(struct parser *parser, struct tkb_bytes raw,
 		                      "cannot be a file's name",
 		                      (int)(raw.size < 300 ? raw.size : 300),
 		                      (const char *)raw.data);
-	kept = tkb_arena_string(parser->arena, tkb_buf_bytes(&name));
-	if (kept == NULL)
-		return tkb_fail_nomem(err);
-	*out = kept;
-	return 0;
+	return tkb_arena_copy_buf(parser->arena, &name, out, err);
 }
 
 static int add_child(struct parser *parser, const struct tkb_child *child,

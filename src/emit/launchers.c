@@ -90,13 +90,18 @@ static size_t binary_of(const struct tkb_scanned_entry *found)
 	return i;
 }
 
+static int copy_text(struct maker *maker, const char *text, const char **out,
+                     struct tkb_error *err)
+{
+	return tkb_arena_copy(&maker->out->arena, tkb_text(text), out, err);
+}
+
 static int make_path(struct maker *maker, const struct tkb_root *root,
                      const char *key, const char *name, const char **out,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(64 * TKB_KIB);
-	int rc;
 
 	tkb_buf_add_text(&path, root->path);
 	if (strcmp(root->path, "/") != 0)
@@ -104,11 +109,7 @@ static int make_path(struct maker *maker, const struct tkb_root *root,
 	tkb_buf_add_text(&path, key);
 	tkb_buf_add_byte(&path, '/');
 	tkb_buf_add_text(&path, name);
-	rc = tkb_buf_check(&path, err);
-	if (rc < 0)
-		return rc;
-	*out = tkb_arena_string(&maker->out->arena, tkb_buf_bytes(&path));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+	return tkb_arena_copy_buf(&maker->out->arena, &path, out, err);
 }
 
 /*
@@ -138,9 +139,9 @@ static int find_kernel(struct maker *maker, const struct tkb_root *root,
 		return tkb_fail_nomem(err);
 	if (rc != 0)
 		return TKB_MISS;
-	out->key = tkb_arena_string(&maker->out->arena, tkb_text(key));
-	if (out->key == NULL)
-		return tkb_fail_nomem(err);
+	rc = copy_text(maker, key, &out->key, err);
+	if (rc < 0)
+		return rc;
 	return make_path(maker, root, key, found.files[binary].name,
 	                 &out->binary, err);
 }
@@ -181,13 +182,6 @@ static int try_root(struct maker *maker, size_t index,
 	if (rc == 0)
 		maker->fits[maker->fit_count++] = fit;
 	return rc;
-}
-
-static int copy_text(struct maker *maker, const char *text, const char **out,
-                     struct tkb_error *err)
-{
-	*out = tkb_arena_string(&maker->out->arena, tkb_text(text));
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
 static int drop_launcher(struct maker *maker, size_t index,
@@ -260,9 +254,9 @@ static int keep_payload(struct maker *maker, size_t item, size_t nth,
 				       "the manifest says";
 		return 0;
 	}
-	kept = tkb_arena_string(&maker->out->arena, bytes);
-	if (kept == NULL)
-		return tkb_fail_nomem(err);
+	rc = tkb_arena_copy(&maker->out->arena, bytes, &kept, err);
+	if (rc < 0)
+		return rc;
 	maker->payloads[index] = (struct tkb_bytes){ kept, bytes.size };
 	return 0;
 }

@@ -76,7 +76,6 @@ static int keep_text(const struct tkb_schema_reader *reader, const char **out,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf decoded = TKB_BUF_INIT(TKB_SCHEMA_TEXT_LIMIT);
 	struct tkb_bytes value = raw_of(reader);
-	const char *kept;
 	int rc;
 
 	if (value.size > TKB_SCHEMA_TEXT_LIMIT)
@@ -91,11 +90,7 @@ static int keep_text(const struct tkb_schema_reader *reader, const char **out,
 			return tkb_schema_refuse(reader, "a control character",
 			                         err);
 	}
-	kept = tkb_arena_string(reader->document->arena, value);
-	if (kept == NULL)
-		return tkb_fail_nomem(err);
-	*out = kept;
-	return 0;
+	return tkb_arena_copy(reader->document->arena, value, out, err);
 }
 
 static int read_text(struct tkb_schema_reader *reader,

@@ -5,54 +5,46 @@
 
 #include "cli/text.h"
 
-/* A file that is written under the name `path` and `end`. */
-struct output {
-	struct tkb_draft *draft; /* owned */
-	char *path;              /* owned */
-};
-
-static void output_discard(struct output *output)
+static int open_file(const char *path, const char *middle, const char *end,
+                     char **path_out, struct tkb_draft **out,
+                     struct tkb_error *err)
 {
-	tkb_draft_close(output->draft);
-	free(output->path);
-}
-
-static int output_open(const char *path, const char *middle, const char *end,
-                       struct output *out, struct tkb_error *err)
-{
-	if (asprintf(&out->path, "%s%s%s", path, middle, end) < 0) {
-		out->path = NULL;
+	if (asprintf(path_out, "%s%s%s", path, middle, end) < 0) {
+		*path_out = NULL;
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	}
-	return tkb_draft_open(out->path, &out->draft, err);
+	return tkb_draft_open(*path_out, out, err);
 }
 
-int launcher_pair_write(struct cli *cli, const char *path,
-                        const struct launcher_pair *pair, struct tkb_error *err)
+int launcher_pair_open(const char *path, const char *middle,
+                       struct launcher_pair *out, struct tkb_error *err)
 {
-	TKB_AUTO(output_discard)
-	struct output source = { .draft = NULL };
-	TKB_AUTO(output_discard)
-	struct output header = { .draft = NULL };
-	struct tkb_sink sink;
+	const int rc = open_file(path, middle, ".c", &out->source_path,
+	                         &out->source, err);
+
+	return rc < 0 ? rc
+	              : open_file(path, middle, ".h", &out->header_path,
+	                          &out->header, err);
+}
+
+int launcher_pair_publish(struct cli *cli, struct launcher_pair *pair,
+                          struct tkb_error *err)
+{
 	int rc;
 
-	rc = output_open(path, pair->middle, ".c", &source, err);
+	rc = tkb_draft_publish(pair->source, err);
 	if (rc == 0)
-		rc = output_open(path, pair->middle, ".h", &header, err);
-	if (rc < 0)
-		return rc;
-	sink = tkb_draft_sink(source.draft);
-	rc = pair->write_source(pair->made, &sink, err);
-	sink = tkb_draft_sink(header.draft);
+		rc = tkb_draft_publish(pair->header, err);
 	if (rc == 0)
-		rc = pair->write_header(pair->made, &sink, err);
-	if (rc == 0)
-		rc = tkb_draft_publish(source.draft, err);
-	if (rc == 0)
-		rc = tkb_draft_publish(header.draft, err);
-	if (rc == 0)
-		text_line(cli->out, "wrote %s and %s", source.path,
-		          header.path);
+		text_line(cli->out, "wrote %s and %s", pair->source_path,
+		          pair->header_path);
 	return rc;
+}
+
+void launcher_pair_discard(struct launcher_pair *pair)
+{
+	tkb_draft_close(pair->source);
+	tkb_draft_close(pair->header);
+	free(pair->source_path);
+	free(pair->header_path);
 }

@@ -6,22 +6,34 @@
 
 #include "cli/cli.h"
 
-/* A source file and its header, which appear together. */
+/*
+ * A source file and its header. Neither appears before both are published:
+ *
+ *     TKB_AUTO(launcher_pair_discard) struct launcher_pair pair = { 0 };
+ *
+ *     rc = launcher_pair_open("add", ".1a2b", &pair, err);
+ *     sink = tkb_draft_sink(pair.source);
+ *     ...
+ *     rc = launcher_pair_publish(cli, &pair, err);
+ */
 struct launcher_pair {
-	int (*write_source)(const void *made, const struct tkb_sink *sink,
-	                    struct tkb_error *err);
-	int (*write_header)(const void *made, const struct tkb_sink *sink,
-	                    struct tkb_error *err);
-	const void *made;   /* given to both; borrowed */
-	const char *middle; /* between `path` and the end of a file's name */
+	struct tkb_draft *source; /* owned, as all here */
+	struct tkb_draft *header;
+	char *source_path;
+	char *header_path;
 };
 
-/*
- * Write "<path><middle>.c" and ".h", and print what they are called. Neither
- * appears before both are written.
- */
-TKB_NODISCARD int launcher_pair_write(struct cli *cli, const char *path,
-                                      const struct launcher_pair *pair,
-                                      struct tkb_error *err);
+/* Open "<path><middle>.c" and ".h". */
+TKB_NODISCARD int launcher_pair_open(const char *path, const char *middle,
+                                     struct launcher_pair *out,
+                                     struct tkb_error *err);
+
+/* Let both appear, and print what they are called. */
+TKB_NODISCARD int launcher_pair_publish(struct cli *cli,
+                                        struct launcher_pair *pair,
+                                        struct tkb_error *err);
+
+/* For TKB_AUTO; a zeroed pair is allowed. */
+void launcher_pair_discard(struct launcher_pair *pair);
 
 #endif

@@ -87,30 +87,6 @@ static int read_files(const struct source *source, size_t index,
 	return rc;
 }
 
-static int write_launcher_source(const void *made, const struct tkb_sink *sink,
-                                 struct tkb_error *err)
-{
-	return tkb_c_launcher_write_source(made, sink, err);
-}
-
-static int write_launcher_header(const void *made, const struct tkb_sink *sink,
-                                 struct tkb_error *err)
-{
-	return tkb_c_launcher_write_header(made, sink, err);
-}
-
-static int write_link_source(const void *made, const struct tkb_sink *sink,
-                             struct tkb_error *err)
-{
-	return tkb_c_link_write_source(made, sink, err);
-}
-
-static int write_link_header(const void *made, const struct tkb_sink *sink,
-                             struct tkb_error *err)
-{
-	return tkb_c_link_write_header(made, sink, err);
-}
-
 /* A path without its folders. */
 static const char *base_of(const char *path)
 {
@@ -146,9 +122,10 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 		.name = args->launcher.out_name,
 		.file_name = base_of(args->output),
 	};
+	TKB_AUTO(launcher_pair_discard)
+	struct launcher_pair pair = { .source = NULL };
 	TKB_AUTO(text_free) char *middle = NULL;
-	struct launcher_pair pair = { .write_source = write_launcher_source,
-		                      .write_header = write_launcher_header };
+	struct tkb_sink sink;
 	int rc;
 
 	rc = tkb_c_launcher_new(&kernel, &chosen, &launcher, err);
@@ -158,9 +135,15 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 		middle = NULL;
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	}
-	pair.made = launcher;
-	pair.middle = middle;
-	return launcher_pair_write(cli, args->output, &pair, err);
+	rc = launcher_pair_open(args->output, middle, &pair, err);
+	if (rc != 0)
+		return rc;
+	sink = tkb_draft_sink(pair.source);
+	rc = tkb_c_launcher_write_source(launcher, &sink, err);
+	sink = tkb_draft_sink(pair.header);
+	if (rc == 0)
+		rc = tkb_c_launcher_write_header(launcher, &sink, err);
+	return rc == 0 ? launcher_pair_publish(cli, &pair, err) : rc;
 }
 
 static enum status launch(struct cli *cli, const struct arguments *args)
@@ -240,9 +223,9 @@ static int link_headers(struct cli *cli, const struct arguments *args,
                         struct headers *headers, struct tkb_error *err)
 {
 	TKB_AUTO(free_link) struct tkb_c_link *link = NULL;
-	struct launcher_pair pair = { .write_source = write_link_source,
-		                      .write_header = write_link_header,
-		                      .middle = "" };
+	TKB_AUTO(launcher_pair_discard)
+	struct launcher_pair pair = { .source = NULL };
+	struct tkb_sink sink;
 	int rc = 0;
 
 	for (size_t i = 0; i < args->operands.count && rc == 0; i++) {
@@ -253,10 +236,16 @@ static int link_headers(struct cli *cli, const struct arguments *args,
 	if (rc == 0)
 		rc = tkb_c_link_new(headers->items, headers->count,
 		                    base_of(args->output), &link, err);
+	if (rc == 0)
+		rc = launcher_pair_open(args->output, "", &pair, err);
 	if (rc != 0)
 		return rc;
-	pair.made = link;
-	return launcher_pair_write(cli, args->output, &pair, err);
+	sink = tkb_draft_sink(pair.source);
+	rc = tkb_c_link_write_source(link, &sink, err);
+	sink = tkb_draft_sink(pair.header);
+	if (rc == 0)
+		rc = tkb_c_link_write_header(link, &sink, err);
+	return rc == 0 ? launcher_pair_publish(cli, &pair, err) : rc;
 }
 
 static enum status run_link(struct cli *cli, const struct arguments *args)
