@@ -10,27 +10,19 @@
 # shellcheck disable=SC2317,SC2329 # functions are called by holds()
 
 source=$(realpath "$1") || exit 2
-work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-bootstrap.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+begin bootstrap
 cd "$work" || exit 1
-export LC_ALL=C
-
-number=0
-failed=0
 
 # Sentence $1 holds if the rest, a command, succeeds.
 holds() {
-	number=$((number + 1))
 	sentence=$1
 	shift
 	if "$@"; then
-		echo "ok $number - $sentence"
+		passed "$sentence"
 	else
-		failed=$((failed + 1))
-		echo "not ok $number - $sentence"
+		missed "$sentence"
 		sed 's/^/# /' said calls
 	fi
 }
@@ -173,5 +165,4 @@ missing cmake
 bootstrap build
 holds "apt's lists are fetched first" called '^apt-get update'
 
-echo "1..$number"
-[ $failed -eq 0 ]
+ended

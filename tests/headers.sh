@@ -14,31 +14,14 @@ if [ $# -lt 4 ]; then
 		"OBJECT..." >&2
 	exit 2
 fi
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+begin headers
 cd "$1" || exit 2
 library=$2
 remote=$3
 shift 3
 objects=$*
-
-export LC_ALL=C
-work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-headers.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-number=0
-failed=0
-
-passed() {
-	number=$((number + 1))
-	echo "ok $number - $1"
-}
-
-missed() {
-	number=$((number + 1))
-	failed=$((failed + 1))
-	echo "not ok $number - $1"
-}
 
 # Rule $1 holds if the rest, a command, finds nothing; what it finds is shown.
 none() {
@@ -265,5 +248,4 @@ else
 	none "$rule" variables
 fi
 
-echo "1..$number"
-[ $failed -eq 0 ]
+ended

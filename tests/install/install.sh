@@ -28,42 +28,12 @@ esac
 
 unset DESTDIR LD_LIBRARY_PATH PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 unset CMAKE_PREFIX_PATH tkbundle_DIR TKBUNDLE_DISABLE
-export CC CXX CFLAGS CXXFLAGS LC_ALL=C CMAKE_GENERATOR=Ninja
+export CC CXX CFLAGS CXXFLAGS CMAKE_GENERATOR=Ninja
 umask 022
-work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-install.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
+begin install
 tree=$work/moved+here
-
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-number=0
-failed=0
-
-# Sentence $1 holds if the rest, a command, succeeds.
-holds() {
-	number=$((number + 1))
-	sentence=$1
-	shift
-	if "$@" >"$work/said" 2>&1; then
-		echo "ok $number - $sentence"
-	else
-		failed=$((failed + 1))
-		echo "not ok $number - $sentence"
-		sed 's/^/# /' "$work/said"
-	fi
-}
-
-skipped() {
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
-
-# Fails if the command prints anything, and shows it.
-nothing() {
-	! "$@" | grep .
-}
 
 # CMake notes in the build folder what it has installed: not from here, where
 # the folder may be somebody else's.
@@ -364,5 +334,4 @@ holds "that C++17 program works" consumes "$work/plain_cpp"
 holds "that program with remotes works" shares "$work/plain_remote"
 holds "that example prints what it should" embeds "$work/plain_embed"
 
-echo "1..$number"
-[ $failed -eq 0 ]
+ended

@@ -22,41 +22,15 @@ source=$(cd "$(dirname "$0")/../.." && pwd -P)
 packages="libtkbundle1 libtkbundle-remote1 libtkbundle-dev"
 packages="$packages tkbundle tkbundle-compile"
 
-export LC_ALL=C
 umask 022
-work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-packages.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
+begin packages
 root=$work/root
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-number=0
-failed=0
-
-# Sentence $1 holds if the rest, a command, succeeds.
-holds() {
-	number=$((number + 1))
-	sentence=$1
-	shift
-	if "$@" >"$work/said" 2>&1; then
-		echo "ok $number - $sentence"
-		return 0
-	fi
-	failed=$((failed + 1))
-	echo "not ok $number - $sentence"
-	tail -n 40 "$work/said" | sed 's/^/# /'
-	return 1
-}
 
 # Without the rest, the others make no sense.
 needed() {
 	holds "$@" || { echo "1..$number"; exit 1; }
-}
-
-# Fails if the command prints anything, and shows it.
-nothing() {
-	! "$@" | grep .
 }
 
 field() {
@@ -233,5 +207,4 @@ needed "the library installs beside a compiler" installs \
 	'./libtkbundle*.deb gcc libc6-dev pkg-config'
 holds "programs are built with it, and run" builds_and_runs
 
-echo "1..$number"
-[ $failed -eq 0 ]
+ended

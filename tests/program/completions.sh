@@ -14,31 +14,23 @@ shopt -s extglob
 
 program=$(realpath "$1")
 files=$(realpath "$2")
-number=0
-failed=0
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-completions.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
+begin completions
 mkdir -p "$work/here/warm" "$work/here/cold" "$work/home"
 touch "$work/here/a.tkb" "$work/here/b c.tkb" "$work/here/notes"
 cd "$work/here" || exit 1
-export HOME=$work/home LC_ALL=C
+export HOME=$work/home
 
 # same SENTENCE WANTED GOT: lists of words, in any order.
 same() {
-	number=$((number + 1))
 	if [ "$(echo "$2" | sort)" = "$(echo "$3" | sort)" ]; then
-		echo "ok $number - $1"
+		passed "$1"
 		return
 	fi
-	failed=$((failed + 1))
-	echo "not ok $number - $1"
+	missed "$1"
 	diff <(echo "$2" | sort) <(echo "$3" | sort) | sed -n 's/^[<>]/# &/p'
-}
-
-skip() {
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
 }
 
 verbs() {
@@ -239,14 +231,13 @@ if command -v zsh >"$work/found"; then
 	same "zsh can read it" "" "$(zsh -n "$files/_tkbundle" 2>&1)"
 	check_zsh
 else
-	skip "zsh can read it" "there is no zsh"
+	skipped "zsh can read it" "there is no zsh"
 fi
 if command -v fish >"$work/found"; then
 	same "fish can read it" "" "$(fish -n "$files/tkbundle.fish" 2>&1)"
 	check_fish
 else
-	skip "fish can read it" "there is no fish"
+	skipped "fish can read it" "there is no fish"
 fi
 
-echo "1..$number"
-[ $failed -eq 0 ]
+ended

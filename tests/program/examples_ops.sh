@@ -16,18 +16,16 @@ program=$(realpath "$1") || exit 2
 source=$(realpath "$2") || exit 2
 examples=$source/examples
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/tkbundle-ops.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
+begin ops
 cd "$work" || exit 1
 
 unset TRITON_CACHE_DIR TRITON_HOME TORCHINDUCTOR_CACHE_DIR
 # shellcheck disable=SC2046 # one word each
 unset $(env | sed -n 's/^\(TKBUNDLE_[A-Za-z0-9_]*\)=.*/\1/p')
 system_path=$PATH
-export LC_ALL=C HOME="$work/home" PATH="$work/bin:$PATH"
+export HOME="$work/home" PATH="$work/bin:$PATH"
 export TKBUNDLE_CONFIG=/dev/null
 # The machine may be busy, and what is waited for comes.
 export TKBUNDLE_WAIT=60s
@@ -42,28 +40,6 @@ export TKB_OTHERS="$others"
 # Other users have to reach what they run, and the remote.
 chmod 0711 .
 chmod 0777 store
-
-number=0
-failed=0
-
-# Sentence $1 holds if the rest, a command, succeeds.
-holds() {
-	number=$((number + 1))
-	sentence=$1
-	shift
-	if "$@" >"$work/said" 2>&1; then
-		echo "ok $number - $sentence"
-	else
-		failed=$((failed + 1))
-		echo "not ok $number - $sentence"
-		sed 's/^/# /' "$work/said"
-	fi
-}
-
-skipped() {
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
 
 script() {
 	cat >"bin/$1"
@@ -578,11 +554,10 @@ holds "docs: each figure that operations.md names is written" figures_exist
 holds "docs: each message that operations.md explains is said" messages_exist
 if command -v shellcheck >/dev/null; then
 	holds "shellcheck has nothing to say" shellcheck \
-		"$examples"/slurm/*.sh "$examples"/ci/*.sh \
+		-x -P "$source" "$examples"/slurm/*.sh "$examples"/ci/*.sh \
 		"$source/tests/program/examples_ops.sh"
 else
 	skipped "shellcheck has nothing to say" "no shellcheck"
 fi
 
-echo "1..$number"
-[ $failed -eq 0 ]
+ended
