@@ -24,8 +24,7 @@ static int get_from(const char *url, uint64_t offset, struct tkb_buf *got,
 /* What a server says to GET of a blob, and what is made of it. */
 static void check_get(const char *what, int status, const char *part)
 {
-	const struct web_answer answer = { CAS, what, false };
-	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	struct server server = start_answer(CAS, what);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
@@ -61,9 +60,8 @@ TEST(http_fault, failures_are_told_from_refusals)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
-		check_get(text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
-		               cases[i].status),
-		          cases[i].rc, cases[i].part);
+		check_get(text(EMPTY("%s"), cases[i].status), cases[i].rc,
+		          cases[i].part);
 }
 
 TEST(http_fault, what_is_no_http_is_told)
@@ -79,10 +77,10 @@ TEST(http_fault, what_is_no_http_is_told)
 
 TEST(http_fault, an_answer_that_ends_early_is_told)
 {
-	check_get("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789",
-	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
-	check_get("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n",
-	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
+	check_get(OKAY(100, "0123456789"), TKB_ERR_UNAVAILABLE,
+	          "its answer ended too early");
+	check_get(OKAY(100, ""), TKB_ERR_UNAVAILABLE,
+	          "its answer ended too early");
 	check_get("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	          "5\r\nabcde\r\n5\r\nab",
 	          TKB_ERR_UNAVAILABLE, "its answer ended too early");
@@ -107,11 +105,8 @@ TEST(http_fault, headers_without_end_are_refused)
 /* The digest finds what is wrong; here it is that nothing breaks. */
 TEST(http_fault, bytes_behind_the_length_are_left_out)
 {
-	const struct web_answer answer = {
-		CAS, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n0123456789",
-		false
-	};
-	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	const struct web_answer answer = { CAS, OKAY(4, "0123456789"), false };
+	struct server server = start_script(&answer, 1);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
@@ -121,8 +116,7 @@ TEST(http_fault, bytes_behind_the_length_are_left_out)
 
 static void check_part(const char *what, int rc, const char *part)
 {
-	const struct web_answer answer = { CAS, what, false };
-	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	struct server server = start_answer(CAS, what);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
@@ -142,10 +136,9 @@ TEST(http_fault, a_part_is_had_from_servers_that_give_parts_and_others)
 	check_part("HTTP/1.1 206 OK\r\nContent-Range: bytes 4-9/10\r\n"
 	           "Content-Length: 6\r\n\r\n456789",
 	           0, "456789");
-	check_part("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789", 0,
-	           "456789");
-	check_part("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n01", 0, "");
-	check_part("HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", 0, "");
+	check_part(OKAY(10, "0123456789"), 0, "456789");
+	check_part(OKAY(2, "01"), 0, "");
+	check_part(EMPTY("416 No"), 0, "");
 	check_part("HTTP/1.1 206 OK\r\nContent-Range: bytes 3-9/10\r\n"
 	           "Content-Length: 7\r\n\r\n3456789",
 	           TKB_ERR_UNAVAILABLE, "another part than was asked for");
@@ -168,13 +161,9 @@ TEST(http_fault, when_to_come_back_is_handed_on)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct web_answer answer = {
-			CAS,
-			text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
-			     cases[i].says),
-			false
+			CAS, text(EMPTY("%s"), cases[i].says), false
 		};
-		struct server server =
-			start_script(&(struct web_script){ &answer, 1 });
+		struct server server = start_script(&answer, 1);
 		TKB_AUTO(tkb_buf_release)
 		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 		struct tkb_error err = { 0 };
@@ -190,14 +179,13 @@ TEST(http_fault, when_to_come_back_is_handed_on)
 TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 {
 	static const struct web_answer answers[] = {
-		{ "GET /there",
-		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
+		{ "GET /there", OKAY(3, "yes"), false },
 		{ CAS,
 		  "HTTP/1.1 302 There\r\nLocation: /there\r\n"
 		  "Content-Length: 4\r\n\r\njunk",
 		  false },
 	};
-	struct server server = start_script(&(struct web_script){ answers, 2 });
+	struct server server = start_script(answers, 2);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 
@@ -208,22 +196,31 @@ TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 	               "X-Key:" SECRET);
 }
 
+static size_t count_asked(const char *what)
+{
+	size_t count = 0;
+
+	for (const char *at = requests_so_far(); strstr(at, what) != NULL;
+	     at++) {
+		at = strstr(at, what);
+		count++;
+	}
+	return count;
+}
+
 TEST(http_fault, a_redirect_in_a_circle_ends)
 {
-	check_get("HTTP/1.1 302 There\r\nLocation: /cas/again\r\n"
-	          "Content-Length: 0\r\n\r\n",
-	          TKB_ERR_UNAVAILABLE, "it redirects more than 5 times");
-	CHECK_CONTAINS(requests_so_far(), "GET /cas/again");
+	check_get(MOVED("302 There", "/cas/again"), TKB_ERR_UNAVAILABLE,
+	          "it redirects more than 5 times");
+	CHECK_INT(count_asked("GET /cas/again"), 5);
 }
 
 TEST(http_fault, a_redirect_to_what_is_no_http_is_refused)
 {
-	check_get("HTTP/1.1 302 There\r\nLocation: file:///etc/passwd\r\n"
-	          "Content-Length: 0\r\n\r\n",
-	          TKB_ERR_UNAVAILABLE, "it redirects to what is no HTTP");
-	check_get("HTTP/1.1 302 There\r\nLocation: http://\r\n"
-	          "Content-Length: 0\r\n\r\n",
-	          TKB_ERR_UNAVAILABLE, "redirects to");
+	check_get(MOVED("302 There", "file:///etc/passwd"), TKB_ERR_UNAVAILABLE,
+	          "it redirects to what is no HTTP");
+	check_get(MOVED("302 There", "http://"), TKB_ERR_UNAVAILABLE,
+	          "redirects to");
 }
 
 /* What was asked from `what` on; "" where it was not. */
@@ -243,24 +240,18 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 		"http://127.0.0.1:%u?header=X-Key:" SECRET,
 		"http://127.0.0.1:%u?netrc=netrc",
 	};
-	const struct web_answer there = {
-		"GET /x", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes",
-		false
-	};
-	struct server other = start_script(&(struct web_script){ &there, 1 });
+	const struct web_answer there = { "GET /x", OKAY(3, "yes"), false };
+	struct server other = start_script(&there, 1);
 	const struct web_answer answer = {
 		CAS,
-		text("HTTP/1.1 302 There\r\nLocation: http://127.0.0.1:%u/x\r\n"
-		     "Content-Length: 0\r\n\r\n",
-		     other.port),
+		text(MOVED("302 There", "http://127.0.0.1:%u/x"), other.port),
 		false
 	};
 
 	write_text("netrc",
 	           "machine 127.0.0.1 login bob password " SECRET "\n");
 	for (size_t i = 0; i < TKB_COUNT_OF(urls); i++) {
-		struct server server =
-			start_script(&(struct web_script){ &answer, 1 });
+		struct server server = start_script(&answer, 1);
 		const char *at = strstr(urls[i], "%u");
 		TKB_AUTO(tkb_buf_release)
 		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
@@ -289,10 +280,9 @@ TEST(http_fault, nothing_is_put_on_another_server)
 		  "HTTP/1.1 307 There\r\nLocation: http://elsewhere.test:81/x?"
 		  "token=" SECRET "\r\nContent-Length: 0\r\n\r\n",
 		  false },
-		{ "GET /ref/", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
-		  false },
+		{ "GET /ref/", OKAY(2, "[]"), false },
 	};
-	struct server server = start_script(&(struct web_script){ answers, 2 });
+	struct server server = start_script(answers, 2);
 	const struct tkb_bytes bytes = make_bytes(100, 1);
 	const struct tkb_digest digest = digest_of(bytes);
 	struct tkb_error err = { 0 };
@@ -309,14 +299,10 @@ TEST(http_fault, nothing_is_put_on_another_server)
 TEST(http_fault, a_put_follows_on_the_same_server)
 {
 	static const struct web_answer answers[] = {
-		{ "PUT /there", "HTTP/1.1 201 OK\r\nContent-Length: 0\r\n\r\n",
-		  false },
-		{ "PUT /cas/",
-		  "HTTP/1.1 307 There\r\nLocation: /there\r\n"
-		  "Content-Length: 0\r\n\r\n",
-		  false },
+		{ "PUT /there", EMPTY("201 OK"), false },
+		{ "PUT /cas/", MOVED("307 There", "/there"), false },
 	};
-	struct server server = start_script(&(struct web_script){ answers, 2 });
+	struct server server = start_script(answers, 2);
 	struct handle *handle =
 		must_connect(http_url(&server, "?listing=index"));
 
@@ -342,7 +328,7 @@ TEST(http_fault, a_long_refusal_is_not_read_to_its_end)
 		tkb_buf_add_text(&page, text("%0100d", i));
 	tkb_buf_add_byte(&page, '\0');
 	answer.what = (const char *)page.data;
-	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	struct server server = start_script(&answer, 1);
 	CHECK_INT(get_from(http_url(&server, ""), 0, &got, NULL, &err),
 	          TKB_MISS);
 	CHECK_INT(got.size, 0);
@@ -361,8 +347,7 @@ static int read_ten(void *self, uint64_t offset, void *data, size_t size,
 TEST(http_fault, a_source_that_ends_early_is_told_at_once)
 {
 	const struct web_answer silence = { "PUT /", NULL, true };
-	struct server server =
-		start_script(&(struct web_script){ &silence, 1 });
+	struct server server = start_script(&silence, 1);
 	const struct tkb_blob blob = { 1000, { read_ten, NULL } };
 	const struct tkb_digest digest = made_up(1);
 	const uint64_t start = now_ms();
@@ -378,8 +363,7 @@ TEST(http_fault, a_source_that_ends_early_is_told_at_once)
 /* What a server says to whoever asks for a listing. */
 static void check_records(const char *what, int status, const char *part)
 {
-	const struct web_answer answer = { "GET /ref/", what, false };
-	struct server server = start_script(&(struct web_script){ &answer, 1 });
+	struct server server = start_answer("GET /ref/", what);
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
 	static const char *const ways[] = { "", "?listing=index" };
@@ -412,12 +396,12 @@ TEST(http_fault, what_is_no_listing_is_not_taken_for_an_empty_one)
 
 TEST(http_fault, a_listing_that_fails_is_no_empty_one)
 {
-	check_records("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n",
-	              TKB_ERR_UNAVAILABLE, "it failed: HTTP 500");
-	check_records("HTTP/1.1 401 Who\r\nContent-Length: 0\r\n\r\n",
-	              TKB_ERR_DENIED, "it wants other credentials");
-	check_records("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[",
-	              TKB_ERR_UNAVAILABLE, "its answer ended too early");
+	check_records(EMPTY("500 Oh"), TKB_ERR_UNAVAILABLE,
+	              "it failed: HTTP 500");
+	check_records(EMPTY("401 Who"), TKB_ERR_DENIED,
+	              "it wants other credentials");
+	check_records(OKAY(9, "["), TKB_ERR_UNAVAILABLE,
+	              "its answer ended too early");
 }
 
 #define HEX16 "0123456789abcdef"
@@ -433,16 +417,14 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 		"edcba9876543210" HEX16 HEX16 HEX16
 		"\",\"type\":\"file\",\"more\":[{\"a\":null}]}]";
 	const struct web_answer answers[] = {
-		{ "GET /ref/ref/f",
-		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
-		{ "GET /ref/ref/0",
-		  "HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n", false },
+		{ "GET /ref/ref/f", OKAY(3, "yes"), false },
+		{ "GET /ref/ref/0", EMPTY("404 Gone"), false },
 		{ "GET /ref/ref/ ",
 		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
 		       strlen(listing), listing),
 		  false },
 	};
-	struct server server = start_script(&(struct web_script){ answers, 3 });
+	struct server server = start_script(answers, 3);
 	struct handle *handle = must_connect(http_url(&server, ""));
 	const struct notebook *notebook = list_records(handle, "ref");
 
@@ -464,15 +446,14 @@ static void check_unread_record(const char *refusal, int status)
 		"{\"name\":\"f" HEX16 HEX16 HEX16
 		"123456789abcdef\",\"type\":\"file\",\"size\":3}]";
 	const struct web_answer answers[] = {
-		{ "GET /ref/ref/f",
-		  "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", false },
+		{ "GET /ref/ref/f", OKAY(3, "yes"), false },
 		{ "GET /ref/ref/0", refusal, false },
 		{ "GET /ref/ref/ ",
 		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
 		       strlen(listing), listing),
 		  false },
 	};
-	struct server server = start_script(&(struct web_script){ answers, 3 });
+	struct server server = start_script(answers, 3);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	unsigned seen = 0;
@@ -509,14 +490,12 @@ static void check_unread_record(const char *refusal, int status)
 
 TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
 {
-	check_unread_record("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n",
-	                    TKB_ERR_DENIED);
+	check_unread_record(EMPTY("403 No"), TKB_ERR_DENIED);
 }
 
 TEST(http_fault, a_record_that_fails_alone_at_last_hinders_no_other)
 {
-	check_unread_record("HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n",
-	                    TKB_ERR_UNAVAILABLE);
+	check_unread_record(EMPTY("500 Broken"), TKB_ERR_UNAVAILABLE);
 }
 
 /* Some servers do so for any HEAD: what a GET brings counts. */
@@ -526,20 +505,16 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 		const char *answer;
 		uint64_t size;
 	} cases[] = {
-		{ "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes",
-		  TKB_SIZE_UNKNOWN },
-		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0 },
+		{ OKAY(3, "yes"), TKB_SIZE_UNKNOWN },
+		{ EMPTY("200 OK"), 0 },
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct web_answer answers[] = {
-			{ "HEAD /cas/",
-			  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-			  false },
+			{ "HEAD /cas/", EMPTY("200 OK"), false },
 			{ "GET /cas/", cases[i].answer, false },
 		};
-		struct server server =
-			start_script(&(struct web_script){ answers, 2 });
+		struct server server = start_script(answers, 2);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const struct tkb_digest digest = made_up(1);
 		struct tkb_error err = { 0 };
@@ -561,19 +536,17 @@ TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 		const char *answer;
 		uint64_t size;
 	} cases[] = {
-		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-		  TKB_SIZE_UNKNOWN },
+		{ EMPTY("200 OK"), TKB_SIZE_UNKNOWN },
 		{ "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
 		  TKB_SIZE_UNKNOWN },
-		{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 9 },
+		{ OKAY(9, ""), 9 },
 	};
 
 	(void)setenv("no_proxy", "*", 1);
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct web_answer answer = { "HEAD /bucket/",
 			                           cases[i].answer, false };
-		struct server server =
-			start_script(&(struct web_script){ &answer, 1 });
+		struct server server = start_script(&answer, 1);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const struct tkb_digest digest = made_up(1);
 		struct tkb_error err = { 0 };
@@ -597,15 +570,13 @@ TEST(http_fault, a_record_longer_than_listed_is_refused)
 	static const char listing[] =
 		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"size\":3}]";
 	const struct web_answer answers[] = {
-		{ "GET /ref/ref/0",
-		  "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789",
-		  false },
+		{ "GET /ref/ref/0", OKAY(9, "123456789"), false },
 		{ "GET /ref/ref/ ",
 		  text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
 		       strlen(listing), listing),
 		  false },
 	};
-	struct server server = start_script(&(struct web_script){ answers, 2 });
+	struct server server = start_script(answers, 2);
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
 	struct tkb_error err = { 0 };

@@ -298,7 +298,9 @@ struct server start_web(unsigned flags)
 	return start_fake(serve_in_thread, NULL);
 }
 
-static const struct web_script *the_script;
+/* Of the server that is started next. */
+static const struct web_answer *script;
+static size_t script_count;
 
 static void note_request(const char *head)
 {
@@ -347,9 +349,9 @@ static void play(int fd, const char *head)
 	const struct web_answer *answer = &none;
 	char bytes[4096];
 
-	for (size_t i = the_script->count; i-- > 0;) {
-		if (strstr(head, the_script->answers[i].when) != NULL)
-			answer = &the_script->answers[i];
+	for (size_t i = script_count; i-- > 0;) {
+		if (strstr(head, script[i].when) != NULL)
+			answer = &script[i];
 	}
 	if (answer->what != NULL)
 		say(fd, answer->what);
@@ -383,11 +385,17 @@ static void serve_script_in_thread(int fd, void *self)
 	in_thread(serve_script, (void *)(intptr_t)dup(fd));
 }
 
-struct server start_script(const struct web_script *script)
+struct server start_script(const struct web_answer *answers, size_t count)
 {
 	write_text("requests", "");
-	the_script = script;
+	script = answers;
+	script_count = count;
 	return start_fake(serve_script_in_thread, NULL);
+}
+
+struct server start_answer(const char *when, const char *what)
+{
+	return start_script(&(struct web_answer){ when, what, false }, 1);
 }
 
 const char *requests_so_far(void)

@@ -29,16 +29,21 @@ struct web_answer {
 	bool hangs;       /* it does not close the connection then */
 };
 
-struct web_script {
-	const struct web_answer *answers; /* the first that fits; else 404 */
-	size_t count;
-};
+/* Answers in words. */
+#define EMPTY(status) "HTTP/1.1 " status "\r\nContent-Length: 0\r\n\r\n"
+#define OKAY(size, body)                                                       \
+	"HTTP/1.1 200 OK\r\nContent-Length: " #size "\r\n\r\n" body
+#define MOVED(status, to)                                                      \
+	"HTTP/1.1 " status "\r\nLocation: " to "\r\nContent-Length: 0\r\n\r\n"
 
 /*
- * A server that follows a script, a request a connection. The heads of all
- * requests stand in the file `requests`.
+ * A server that gives the first answer that fits, else 404; a request a
+ * connection. The heads of all requests stand in the file `requests`.
  */
-struct server start_script(const struct web_script *script);
+struct server start_script(const struct web_answer *answers, size_t count);
+
+/* The same with one answer. */
+struct server start_answer(const char *when, const char *what);
 
 /* What the script's server was asked so far. */
 const char *requests_so_far(void);
