@@ -135,7 +135,8 @@ static int record(struct tkb_recorder *recorder, const char *source,
 		rc = tkb_recorder_collect_to_file(recorder, "cache", &options,
 		                                  "kernels.tkb", &report, err);
 	tkb_recorder_end_compile(recorder);
-	if (rc != 0)
+	/* What is left out is printed below; the rest is in the bundle. */
+	if (rc != 0 && rc != TKB_ERR_PARTIAL)
 		return rc;
 
 	printf("collected %u kernels, %u launchers; left out %u and %u\n",
@@ -192,7 +193,7 @@ static int restore(const struct tkb_bundle *bundle, struct tkb_error *err)
 	int rc;
 
 	rc = tkb_emit(bundle, "fresh", NULL, &report, err);
-	if (rc != 0)
+	if (rc != 0 && rc != TKB_ERR_PARTIAL)
 		return rc;
 
 	printf("emitted %u, present %u, repaired %u\n",

@@ -125,8 +125,8 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
 
 /**
  * Pack what was put from the cache at `cache_root`, as tkb_collect() does,
- * and finalise. A kernel that was put and is not there is left out (missing).
- * On failure nothing is finalised, and the call may be repeated. During the call
+ * and finalise. A kernel that was put and is not there is left out (missing):
+ * TKB_ERR_PARTIAL, which finalises, too. On failure nothing is finalised, and the call may be repeated. During the call
  * puts are refused; if it fails, they may be repeated. In a dry run puts go on,
  * and the report is of those before.
  *

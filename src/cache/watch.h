@@ -74,7 +74,7 @@ void tkb_watcher_release(struct tkb_watcher *watcher);
  */
 void tkb_result_note(struct tkb_error *first, const struct tkb_result *result);
 
-/* Returns 0; or TKB_ERR_PARTIAL, with what `first` says. */
+/* Returns 0, or the status of `first` (TKB_ERR_PARTIAL) and what it says. */
 TKB_NODISCARD int tkb_partial(const struct tkb_error *first,
                               struct tkb_error *err);
 

@@ -230,7 +230,9 @@ static int collect(const char *cache_root,
 	fill_report(&collector, report);
 	report_results(&collector);
 	rc = options->is_strict ? check_left_out(report, err) : 0;
-	return rc == 0 ? write_bundle(&collector, sink, report, err) : rc;
+	if (rc == 0)
+		rc = write_bundle(&collector, sink, report, err);
+	return rc == 0 ? tkb_partial(&collector.watcher.first, err) : rc;
 }
 
 static int collect_to_file(const char *cache_root,
@@ -242,6 +244,7 @@ static int collect_to_file(const char *cache_root,
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	TKB_AUTO(tkb_free_at) char *copy = strdup(path);
 	struct tkb_sink sink;
+	int published;
 	int rc;
 
 	if (copy == NULL)
@@ -252,7 +255,8 @@ static int collect_to_file(const char *cache_root,
 	sink = tkb_draft_sink(draft);
 	rc = collect(cache_root, options, selection, &sink, dirname(copy),
 	             report, err);
-	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
+	published = tkb_is_done(rc) ? tkb_draft_publish(draft, err) : 0;
+	return published < 0 ? published : rc;
 }
 
 int tkb_collect_selected(const char *cache_root,
@@ -280,7 +284,7 @@ int tkb_collect_selected(const char *cache_root,
 		             options->is_dry_run ? NULL : to->sink, NULL, &own,
 		             err);
 	rc = tkb_timed_end(&timed, rc, err);
-	if (rc == 0 || rc == TKB_ERR_LEFT_OUT)
+	if (tkb_is_done(rc) || rc == TKB_ERR_LEFT_OUT)
 		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);
 	return rc;
 }

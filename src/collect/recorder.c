@@ -313,7 +313,8 @@ static int collect(struct tkb_recorder *recorder, const char *cache_root,
 		return rc;
 	rc = tkb_collect_selected(cache_root, &chosen, &selection, to, report,
 	                          err);
-	tkb_recorder_finish_collect(recorder, rc == 0 && !chosen.is_dry_run);
+	tkb_recorder_finish_collect(recorder,
+	                            tkb_is_done(rc) && !chosen.is_dry_run);
 	return rc;
 }
 

@@ -32,6 +32,7 @@ struct auditor {
 	unsigned failures;         /* in a row */
 	struct tkb_remote_verify_report report;
 	struct tkb_error damage; /* the first */
+	struct tkb_error first;  /* other trouble */
 };
 
 static void auditor_close(struct auditor *auditor)
@@ -73,6 +74,12 @@ static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
 	return rc < 0 ? rc : 0;
 }
 
+static void note(struct tkb_error *first, int status, const char *message)
+{
+	if (first->status == 0)
+		(void)tkb_fail(first, status, "%s", message);
+}
+
 static int report_fault(struct auditor *auditor, struct tkb_remote_fault fault,
                         struct tkb_error *err)
 {
@@ -85,10 +92,10 @@ static int report_fault(struct auditor *auditor, struct tkb_remote_fault fault,
 	report->missing_count += fault.trouble == TKB_REMOTE_TROUBLE_MISSING;
 	report->unread_count += fault.trouble == TKB_REMOTE_TROUBLE_UNREAD;
 	report->newer_count += fault.trouble == TKB_REMOTE_TROUBLE_NEWER;
-	if (fault.trouble == TKB_REMOTE_TROUBLE_DAMAGED &&
-	    auditor->damage.status == 0)
-		(void)tkb_fail(&auditor->damage, TKB_ERR_CORRUPT, "%s",
-		               fault.message);
+	if (fault.trouble != TKB_REMOTE_TROUBLE_DAMAGED)
+		note(&auditor->first, TKB_ERR_PARTIAL, fault.message);
+	else
+		note(&auditor->damage, TKB_ERR_CORRUPT, fault.message);
 	if (options->on_fault != NULL)
 		options->on_fault(options->self, &fault);
 	return rc;
@@ -388,7 +395,7 @@ int tkb_remote_verify(struct tkb_remote *remote,
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);
 	TKB_STRUCT_WRITE(tkb_remote_verify_report, report, &auditor.report);
-	if (auditor.damage.status != 0 && err != NULL)
-		*err = auditor.damage;
-	return auditor.damage.status;
+	return tkb_partial(auditor.damage.status != 0 ? &auditor.damage
+	                                              : &auditor.first,
+	                   err);
 }

@@ -7,6 +7,7 @@
 #include "cache/kernel.h"
 #include "cache/names.h"
 #include "cache/scrub.h"
+#include "cache/watch.h"
 
 enum {
 	KEY_LIMIT = 4096
@@ -28,6 +29,7 @@ struct pusher {
 	struct tkb_arena arena;    /* owns one entry's files */
 	struct values files;       /* the group file last */
 	struct tkb_push_report report;
+	struct tkb_error first; /* that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -137,13 +139,15 @@ static int pack(struct pusher *pusher, const char *cache_root,
 	struct tkb_collect_report collected = { .struct_size =
 		                                        sizeof(collected) };
 	struct tkb_source source;
+	struct tkb_error fault = { 0 };
 	int rc;
 
 	chosen.is_enabled = true;
 	chosen.is_dry_run = false; /* the bundle is temporary */
-	rc = tkb_collect(cache_root, &chosen, &sink, &collected, err);
-	if (rc != 0)
-		return rc;
+	rc = tkb_collect(cache_root, &chosen, &sink, &collected, &fault);
+	if (!tkb_is_done(rc))
+		return tkb_fail_as(err, rc, &fault);
+	pusher->first = fault;
 	pusher->report.left_out_count = collected.left_out_count;
 	source = tkb_blob_buffer_source(buffer);
 	return tkb_bundle_open_source(&source, "the bundle", &pusher->bundle,
@@ -193,6 +197,7 @@ static int check_entries(struct pusher *pusher, bool is_strict,
 			                "devices, and Triton's names tell none",
 			                entry->key);
 		pusher->report.left_out_count++;
+		tkb_result_note(&pusher->first, &result);
 		if (pusher->watch->on_result != NULL)
 			pusher->watch->on_result(pusher->watch->self, &result);
 	}
@@ -352,7 +357,8 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
 		rc = check_entries(&pusher, options->collect->is_strict, err);
 	if (rc == 0)
 		rc = tkb_bundle_read_all(pusher.bundle, &visitor, NULL, err);
-	if (rc == 0)
-		*report = pusher.report;
-	return rc;
+	if (rc != 0)
+		return rc;
+	*report = pusher.report;
+	return tkb_partial(&pusher.first, err);
 }

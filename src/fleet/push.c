@@ -34,6 +34,7 @@ struct pusher {
 	uint64_t uploaded;       /* bytes, of the blobs before */
 	uint64_t uploading;      /* of this one */
 	struct tkb_push_report report;
+	struct tkb_error first; /* that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -110,12 +111,14 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 	const struct tkb_watch *watch = pusher->options.watch;
 	const size_t count = tkb_cache_left_out_count(pusher->cache);
 
-	for (size_t i = 0; i < count && watch->on_result != NULL; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct tkb_result result = tkb_left_out_result(
 			tkb_cache_left_out(pusher->cache, i),
 			TKB_OUTCOME_LEFT_OUT);
 
-		watch->on_result(watch->self, &result);
+		tkb_result_note(&pusher->first, &result);
+		if (watch->on_result != NULL)
+			watch->on_result(watch->self, &result);
 	}
 	pusher->report.left_out_count = count;
 	if (count > 0 && pusher->options.is_strict)
@@ -176,12 +179,15 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 		                       : NULL,
 	};
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	struct tkb_error fault = { 0 };
 	int rc;
 
 	rc = tkb_collect_selected(pusher->root, &pusher->options, &selection,
-	                          &to, &report, err);
-	if (rc != 0)
-		return rc;
+	                          &to, &report, &fault);
+	if (!tkb_is_done(rc))
+		return tkb_fail_as(err, rc, &fault);
+	if (rc == TKB_ERR_PARTIAL && pusher->first.status == 0)
+		pusher->first = fault;
 	pusher->report.pushed_count += report.collected_count;
 	pusher->report.left_out_count += report.left_out_count;
 	if (report.collected_count == 0 || pusher->options.is_dry_run)
@@ -302,5 +308,7 @@ int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,
 		                     &pusher.report, err);
 	else
 		rc = push_bundles(&pusher, &session.options, err);
+	if (rc == 0)
+		rc = tkb_partial(&pusher.first, err);
 	return tkb_push_session_end(&session, rc, &pusher.report, report, err);
 }

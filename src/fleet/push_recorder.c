@@ -32,20 +32,22 @@ static int pack_and_push(struct tkb_remote *remote, const char *ref,
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	struct tkb_collect_report packed = { .struct_size = sizeof(packed) };
+	int pushed;
 	int rc;
 
 	rc = pack(cache_root, options, selection, &buffer, &packed, err);
-	if (rc != 0)
+	if (!tkb_is_done(rc))
 		return rc;
 	report->left_out_count = packed.left_out_count;
 	if (packed.collected_count + packed.launcher_count == 0)
-		return 0;
+		return rc;
 	if (options->collect->is_dry_run) {
 		report->pushed_count = packed.collected_count;
-		return 0;
+		return rc;
 	}
-	return tkb_push_whole(remote, ref, &buffer, packed.collected_count,
-	                      options, report, err);
+	pushed = tkb_push_whole(remote, ref, &buffer, packed.collected_count,
+	                        options, report, err);
+	return pushed < 0 ? pushed : rc;
 }
 
 int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
@@ -72,7 +74,7 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	tkb_push_session_attach(&session, remote);
 	rc = pack_and_push(remote, ref, cache_root, &session.options,
 	                   &selection, &done, err);
-	tkb_recorder_finish_collect(recorder,
-	                            rc == 0 && !session.collect.is_dry_run);
+	tkb_recorder_finish_collect(
+		recorder, tkb_is_done(rc) && !session.collect.is_dry_run);
 	return tkb_push_session_end(&session, rc, &done, report, err);
 }

@@ -66,7 +66,7 @@ int tkb_push_session_end(struct tkb_push_session *session, int rc,
                          struct tkb_push_report *report, struct tkb_error *err)
 {
 	tkb_remote_detach_watch(&session->attachment);
-	if (rc == 0)
+	if (tkb_is_done(rc))
 		TKB_STRUCT_WRITE(tkb_push_report, report, done);
 	return tkb_timed_end(&session->timed, rc, err);
 }

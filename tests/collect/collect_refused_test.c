@@ -497,7 +497,8 @@ static const char *check_left_out(const struct damage *damage, const char *root)
 	struct tkb_collect_report report = { SIZED(report) };
 	size_t index;
 
-	OK(tkb_collect_to_file(root, &options, "rest.tkb", &report, ERR));
+	DONE(tkb_collect_to_file(root, &options, "rest.tkb", &report, ERR),
+	     report.left_out_count > 0);
 	if (report.left_out_count != 1 || seen.reason != damage->reason ||
 	    strstr(seen.message, damage->part) == NULL)
 		fail_msg("%s: left out %d, %s: %s", damage->name,
@@ -538,7 +539,8 @@ TEST(collect_refused, leaves_out_what_is_damaged_and_says_why)
 		lines[i] = check_left_out(&damages[i], root_of(i));
 	}
 
-	OK(tkb_collect_to_file("damaged", NULL, "rest.tkb", NULL, ERR));
+	FAILS(tkb_collect_to_file("damaged", NULL, "rest.tkb", NULL, ERR),
+	      TKB_ERR_PARTIAL, "the group file is empty");
 	struct outcome outcome =
 		run(program(), "collect", "damaged", "-o", "p.tkb", NULL);
 	struct outcome strict = run(program(), "collect", "damaged", "-o",
@@ -570,7 +572,9 @@ TEST(collect_refused, leaves_out_a_group_file_of_any_length_but_its_own)
 
 		write_file(group_of_add(root),
 		           (struct tkb_bytes){ whole.data, size });
-		OK(tkb_collect(root, &options, NULL, NULL, ERR));
+		FAILS(tkb_collect(root, &options, NULL, NULL, ERR),
+		      TKB_ERR_PARTIAL, seen.message);
+		CHECK_INT(ERR->reason, TKB_REASON_GROUP);
 		CHECK_INT(seen.left_out_count, 1);
 		CHECK_INT(seen.collected_count, 0);
 		CHECK_INT(seen.reason, TKB_REASON_GROUP);
@@ -672,7 +676,7 @@ static void check_unreadable(const char *root, const char *path,
 	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
 	CHECK_INT(chmod(path, status.st_mode), 0);
-	CHECK_INT(got.rc, 0);
+	CHECK_INT(got.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(got.report.collected_count, 4);
 	CHECK_INT(got.report.left_out_count, 1);
 	CHECK_INT(got.seen.reason, TKB_REASON_UNREADABLE);
@@ -830,7 +834,9 @@ static void check_meddled(struct meddler *meddler, const char *key,
 	size_t index;
 
 	OK(tkb_collect(meddler->root, &count, NULL, NULL, ERR));
-	OK(tkb_collect_to_file(meddler->root, &options, "b.tkb", &report, ERR));
+	DONE(tkb_collect_to_file(meddler->root, &options, "b.tkb", &report,
+	                         ERR),
+	     report.left_out_count > 0);
 
 	CHECK(meddler->is_done);
 	CHECK_INT(report.collected_count, 4);

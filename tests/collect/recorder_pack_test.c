@@ -182,7 +182,8 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 	put(recorder, ABSENT, 1);
 	put(recorder, "0123456789abcdef0123456789abcdef", 0);
 	put(recorder, ADD, 0);
-	OK(tkb_recorder_collect(recorder, root, &options, NULL, &report, ERR));
+	DONE(tkb_recorder_collect(recorder, root, &options, NULL, &report, ERR),
+	     report.left_out_count > 0);
 
 	CHECK_INT(report.collected_count, 1);
 	CHECK_INT(report.left_out_count, 2);
@@ -243,7 +244,8 @@ TEST(recorder, leaves_out_what_a_device_of_inductor_has_not)
 	put(recorder, keys.items[0], 1);
 	put(recorder, keys.items[1], 2);
 	put(recorder, keys.items[2], 1);
-	OK(tkb_recorder_collect(recorder, root, &options, NULL, &report, ERR));
+	DONE(tkb_recorder_collect(recorder, root, &options, NULL, &report, ERR),
+	     report.left_out_count > 0);
 
 	CHECK_INT(report.collected_count, 1);
 	CHECK_INT(report.left_out_count, 2);

@@ -167,7 +167,7 @@ TEST(emit, among_entries_of_all_states_survives_each_failing_allocation)
 	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
 						    struct tkb_emit_options),
 	                                    .threads = 1 },
-	         0, places);
+	         TKB_ERR_PARTIAL, places);
 	CHECK_INT(emit.wanted_report.emitted_count, 1);
 	CHECK_INT(emit.wanted_report.repaired_count, 2);
 	CHECK_INT(emit.wanted_report.busy_count, 1);
@@ -232,6 +232,6 @@ TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
 						    struct tkb_emit_options),
 	                                    .threads = 1 },
-	         0, two_places);
+	         TKB_ERR_PARTIAL, two_places);
 	CHECK_INT(emit.wanted_report.unsafe_count, 1);
 }

@@ -149,9 +149,10 @@ static struct verdicts judge(void)
 	MUST(tkb_bundle_open("a.tkb", &bundle, &err));
 	MUST(tkb_emit(bundle, "cache", &emit_dry, &emitted, &err));
 	MUST(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, &err));
-	MUST(tkb_push(none, "ref", "cache", &push_dry, &pushed, &err));
-	int rc = tkb_relocate("cache", &relocate_dry, &relocated, &err);
-	CHECK_INT(rc, relocated.left_out_count == 0 ? 0 : TKB_ERR_PARTIAL);
+	CHECK_DONE(tkb_push(none, "ref", "cache", &push_dry, &pushed, &err),
+	           pushed.left_out_count > 0, &err);
+	CHECK_DONE(tkb_relocate("cache", &relocate_dry, &relocated, &err),
+	           relocated.left_out_count > 0, &err);
 	struct outcome verified = run(program(), "verify", "cache", NULL);
 	CHECK_INT(verified.status == 0, relocated.left_out_count == 0);
 	return (struct verdicts){

@@ -37,7 +37,8 @@ static struct tkb_push_report must_push(const char *url,
 	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	MUST(push(url, options, &report, &err));
+	CHECK_DONE(push(url, options, &report, &err), report.left_out_count > 0,
+	           &err);
 	return report;
 }
 

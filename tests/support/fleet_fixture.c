@@ -84,7 +84,8 @@ struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
 	struct tkb_push_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
 
-	MUST(tkb_push(remote, REF, root, &options, &report, &err));
+	CHECK_DONE(tkb_push(remote, REF, root, &options, &report, &err),
+	           report.left_out_count > 0, &err);
 	return report;
 }
 
@@ -130,14 +131,12 @@ struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
 {
 	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_error err = { 0 };
-	int rc = tkb_pull(remote, REF, root, &options, &report, &err);
 
-	if (report.gone_count + report.busy_count + report.failed_count +
-	            report.unsafe_count ==
-	    0)
-		CHECK_OK(rc, &err);
-	else
-		CHECK_FAILS(rc, TKB_ERR_PARTIAL, &err, "'");
+	CHECK_DONE(tkb_pull(remote, REF, root, &options, &report, &err),
+	           report.gone_count + report.busy_count + report.failed_count +
+	                           report.unsafe_count >
+	                   0,
+	           &err);
 	return report;
 }
 

@@ -55,6 +55,15 @@
 		check_contains((err)->message, (part), __FILE__, __LINE__);    \
 	} while (0)
 
+/* A call with a report: it says by its result whether it did but a part. */
+#define CHECK_DONE(call, is_part, err)                                         \
+	do {                                                                   \
+		const int got_ = (call);                                       \
+                                                                               \
+		check_status(got_, (is_part) ? TKB_ERR_PARTIAL : TKB_OK,       \
+		             (err), #call, __FILE__, __LINE__);                \
+	} while (0)
+
 /* The same of calls that are given the test's `err`. */
 #define MUST(call) CHECK_OK(call, &err)
 #define MUST_FAIL(call, status, part) CHECK_FAILS(call, status, &err, part)
@@ -74,6 +83,11 @@
 	do {                                                                   \
 		test_error = (struct tkb_error){ 0 };                          \
 		CHECK_FAILS(call, status, ERR, part);                          \
+	} while (0)
+#define DONE(call, is_part)                                                    \
+	do {                                                                   \
+		test_error = (struct tkb_error){ 0 };                          \
+		CHECK_DONE(call, is_part, ERR);                                \
 	} while (0)
 #define ERR (&test_error)
 extern struct tkb_error test_error;

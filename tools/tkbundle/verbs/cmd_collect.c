@@ -50,8 +50,9 @@ static int to_stdout(struct cli *cli, const char *root,
 {
 	const struct tkb_sink out = cli_sink(cli);
 	const int rc = tkb_collect(root, chosen, &out, report, err);
+	const int flushed = cli_is_done(rc) ? cli_flush(cli, err) : 0;
 
-	return rc != 0 ? rc : cli_flush(cli, err);
+	return flushed < 0 ? flushed : rc;
 }
 
 static int collect(struct cli *cli, const struct arguments *args,
@@ -132,7 +133,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc == TKB_ERR_LEFT_OUT)
 		json_out_number(&cli->json, "left_out_count",
 		                report.left_out_count);
-	if (rc != 0)
+	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root.path);
 
 	entry_out_digest(&cli->json, "id", &report.id);
@@ -141,7 +142,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, &report);
-	return report.left_out_count > 0 ? STATUS_PARTIAL : STATUS_DONE;
+	return status_of(rc);
 }
 
 const struct command command_collect = {

@@ -204,16 +204,14 @@ static enum status run_with(struct remote_use *use,
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli, rc, &err, "");
-	if (rc != 0)
+	if (!cli_is_done(rc))
 		return remote_use_failed(use, rc, &err,
 		                         args->bundle != NULL ? args->bundle
 		                                              : root.path);
 	counts_json(COUNTS(counts), report, &use->cli->json);
 	if (!args->is_json)
 		status = summarize(use, args, report);
-	if (report->left_out_count > 0)
-		status = status_merge(status, STATUS_PARTIAL);
-	return status;
+	return status_merge(status, status_of(rc));
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)

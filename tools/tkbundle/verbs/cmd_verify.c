@@ -153,7 +153,7 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_collect(path, &chosen, NULL, &report, &err);
 	follow_end(&follow);
-	if (rc != 0)
+	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, path);
 	if (is_remote(path, &report))
 		return cli_misused(cli,
@@ -169,9 +169,7 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	if (!args->is_json)
 		summarize_cache(cli, path, &report);
 
-	if (follow.has_untrusted)
-		return STATUS_UNTRUSTED;
-	return report.left_out_count > 0 ? STATUS_PARTIAL : STATUS_DONE;
+	return follow.has_untrusted ? STATUS_UNTRUSTED : status_of(rc);
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)

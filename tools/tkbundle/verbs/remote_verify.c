@@ -85,16 +85,6 @@ static void summarize(const struct cli *cli, const char *name,
 	          text_plural(report->ref_count, "ref", "refs"), rest);
 }
 
-static enum status exit_status_of(const struct tkb_remote_verify_report *report)
-{
-	if (report->damaged_count > 0)
-		return STATUS_UNTRUSTED;
-	if (report->missing_count + report->unread_count + report->newer_count >
-	    0)
-		return STATUS_PARTIAL;
-	return STATUS_DONE;
-}
-
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args, const char *ref)
 {
@@ -120,12 +110,12 @@ static enum status run_with(struct remote_use *use,
 	json_out_open_array(json, "faults");
 	rc = use->library.verify(use->remote, &chosen, &report, &err);
 	json_out_close(json);
-	if (rc != 0 && rc != TKB_ERR_CORRUPT)
+	if (!cli_is_done(rc) && rc != TKB_ERR_CORRUPT)
 		return remote_use_failed(use, rc, &err, name);
 	fill_json(json, &report);
 	if (!args->is_json)
 		summarize(use->cli, name, &report);
-	return exit_status_of(&report);
+	return status_of(rc);
 }
 
 enum status remote_verify_run(struct cli *cli, const struct arguments *args)
