@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_NINJA_FILES_H
+#define TKB_TREE_NINJA_FILES_H
+
+/* Goes through ninja's two files, item by item: for ninja.c. */
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+
+/* A row of the log: "start \t end \t mtime \t output \t hash \n". */
+struct tkb_ninja_row {
+	size_t mtime_start; /* offsets into the text */
+	size_t mtime_end;
+	int64_t mtime;   /* in nanoseconds */
+	bool is_seconds; /* as ninja wrote it before 1.9 */
+	struct tkb_bytes output;
+};
+
+struct tkb_ninja_rows {
+	struct tkb_bytes text; /* kept by reference */
+	size_t at;
+	size_t line;
+};
+
+/* Begin: read the first line. */
+TKB_NODISCARD int tkb_ninja_rows_open(struct tkb_bytes text,
+                                      struct tkb_ninja_rows *out,
+                                      struct tkb_error *err);
+
+/* The next row, or TKB_MISS behind the last. */
+TKB_NODISCARD int tkb_ninja_rows_next(struct tkb_ninja_rows *rows,
+                                      struct tkb_ninja_row *out,
+                                      struct tkb_error *err);
+
+/* A record of dependencies. Paths have numbers, by their order. */
+struct tkb_ninja_record {
+	uint32_t output;
+	size_t mtime_start; /* an offset into the bytes */
+	size_t inputs_start;
+	size_t input_count;
+};
+
+struct tkb_ninja_records {
+	struct tkb_bytes bytes;  /* kept by reference */
+	struct tkb_arena *arena; /* likewise; for paths */
+	size_t at;
+	bool is_wide; /* times have 8 bytes, in nanoseconds; else 4, in seconds */
+	const char **paths; /* owned */
+	size_t path_count;
+	size_t path_capacity;
+};
+
+TKB_NODISCARD int tkb_ninja_records_open(struct tkb_bytes bytes,
+                                         struct tkb_arena *arena,
+                                         struct tkb_ninja_records *out,
+                                         struct tkb_error *err);
+void tkb_ninja_records_close(struct tkb_ninja_records *records);
+
+/* The next record of dependencies, or TKB_MISS behind the last. */
+TKB_NODISCARD int tkb_ninja_records_next(struct tkb_ninja_records *records,
+                                         struct tkb_ninja_record *out,
+                                         struct tkb_error *err);
+
+/* The number of a record's input. */
+uint32_t tkb_ninja_records_input(const struct tkb_ninja_records *records,
+                                 const struct tkb_ninja_record *record,
+                                 size_t index);
+
+#endif

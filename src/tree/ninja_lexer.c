@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/ninja_lexer.h"
+
+#include <stdlib.h>
+
+enum {
+	VALUE_LIMIT = 1024 * 1024,
+	EXPANDED_LIMIT = 64 * 1024 * 1024,
+	VARIABLES_LIMIT = 256
+};
+
+void tkb_ninja_lexer_release(struct tkb_ninja_lexer *lexer)
+{
+	tkb_arena_release(&lexer->arena);
+	free(lexer->file.items);
+	free(lexer->statement.items);
+}
+
+static unsigned char byte_at(const struct tkb_ninja_lexer *lexer, size_t at)
+{
+	const unsigned char *text = lexer->text.data;
+
+	return at < lexer->text.size ? text[at] : '\0';
+}
+
+int tkb_ninja_lexer_fail(const struct tkb_ninja_lexer *lexer, const char *what,
+                         struct tkb_error *err)
+{
+	size_t line = 1;
+
+	for (size_t i = 0; i < lexer->at; i++)
+		line += byte_at(lexer, i) == '\n';
+	return tkb_fail_entry(err, TKB_REASON_METADATA,
+	                      "line %zu of build.ninja: %s", line, what);
+}
+
+unsigned char tkb_ninja_lexer_peek(const struct tkb_ninja_lexer *lexer)
+{
+	return byte_at(lexer, lexer->at);
+}
+
+/* The size of the line's end at `at`, or 0. */
+static size_t end_size(const struct tkb_ninja_lexer *lexer, size_t at)
+{
+	if (byte_at(lexer, at) == '\n')
+		return 1;
+	return byte_at(lexer, at) == '\r' && byte_at(lexer, at + 1) == '\n' ? 2
+	                                                                    : 0;
+}
+
+void tkb_ninja_lexer_skip_space(struct tkb_ninja_lexer *lexer)
+{
+	for (;;) {
+		if (byte_at(lexer, lexer->at) == ' ')
+			lexer->at++;
+		else if (byte_at(lexer, lexer->at) == '$' &&
+		         end_size(lexer, lexer->at + 1) != 0)
+			lexer->at += 1 + end_size(lexer, lexer->at + 1);
+		else
+			return;
+	}
+}
+
+bool tkb_ninja_lexer_take_end(struct tkb_ninja_lexer *lexer)
+{
+	const size_t size = end_size(lexer, lexer->at);
+
+	lexer->at += size;
+	return size != 0 || lexer->at == lexer->text.size;
+}
+
+bool tkb_ninja_lexer_take_comment(struct tkb_ninja_lexer *lexer)
+{
+	if (byte_at(lexer, lexer->at) != '#')
+		return false;
+	while (lexer->at < lexer->text.size &&
+	       byte_at(lexer, lexer->at) != '\n')
+		lexer->at++;
+	lexer->at += lexer->at < lexer->text.size;
+	return true;
+}
+
+void tkb_ninja_lexer_skip_line(struct tkb_ninja_lexer *lexer)
+{
+	while (!tkb_ninja_lexer_take_end(lexer)) {
+		if (byte_at(lexer, lexer->at) == '$') {
+			const size_t size = end_size(lexer, lexer->at + 1);
+
+			lexer->at += size == 0 ? 2 : 1 + size;
+			if (lexer->at > lexer->text.size)
+				lexer->at = lexer->text.size;
+		} else {
+			lexer->at++;
+		}
+	}
+}
+
+static bool is_simple(unsigned char byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+	       (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-';
+}
+
+bool tkb_ninja_lexer_take(struct tkb_ninja_lexer *lexer, const char *word)
+{
+	const size_t size = strlen(word);
+
+	if (size > lexer->text.size - lexer->at ||
+	    memcmp((const char *)lexer->text.data + lexer->at, word, size) != 0)
+		return false;
+	lexer->at += size;
+	tkb_ninja_lexer_skip_space(lexer);
+	return true;
+}
+
+int tkb_ninja_lexer_word(struct tkb_ninja_lexer *lexer, struct tkb_bytes *out,
+                         struct tkb_error *err)
+{
+	const size_t start = lexer->at;
+
+	while (is_simple(tkb_ninja_lexer_peek(lexer)) ||
+	       tkb_ninja_lexer_peek(lexer) == '.')
+		lexer->at++;
+	if (lexer->at == start)
+		return tkb_ninja_lexer_fail(lexer, "no word where one must be",
+		                            err);
+	*out = tkb_bytes_slice(lexer->text, start, lexer->at);
+	tkb_ninja_lexer_skip_space(lexer);
+	return 0;
+}
+
+static struct tkb_ninja_variable *find(const struct tkb_ninja_scope *scope,
+                                       struct tkb_bytes name)
+{
+	for (size_t i = 0; i < scope->count; i++) {
+		if (tkb_bytes_equal(scope->items[i].name, name))
+			return &scope->items[i];
+	}
+	return NULL;
+}
+
+/* One that is not set is empty. */
+static void add_variable(const struct tkb_ninja_lexer *lexer,
+                         struct tkb_bytes name, bool is_path,
+                         struct tkb_buf *out)
+{
+	const struct tkb_ninja_variable *found = NULL;
+
+	/* A statement's own variables are for its paths, not for each other. */
+	if (is_path)
+		found = find(&lexer->statement, name);
+	if (found == NULL)
+		found = find(&lexer->file, name);
+	if (found != NULL)
+		tkb_buf_add_text(out, found->value);
+}
+
+/* What "$" begins, which is at `lexer->at`. */
+static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
+                      struct tkb_buf *out, struct tkb_error *err)
+{
+	const bool is_braced = byte_at(lexer, lexer->at + 1) == '{';
+	const unsigned char next = byte_at(lexer, lexer->at + 1);
+	size_t start = lexer->at + 1;
+	size_t end;
+
+	if (end_size(lexer, start) != 0) {
+		tkb_ninja_lexer_skip_space(lexer);
+		return 0;
+	}
+	if (next == '$' || next == ' ' || next == ':') {
+		tkb_buf_add_byte(out, (char)next);
+		lexer->at += 2;
+		return 0;
+	}
+	start += is_braced;
+	end = start;
+	while (is_simple(byte_at(lexer, end)) ||
+	       (is_braced && byte_at(lexer, end) == '.'))
+		end++;
+	if (end == start || (is_braced && byte_at(lexer, end) != '}'))
+		return tkb_ninja_lexer_fail(lexer, "a \"$\" that means nothing",
+		                            err);
+	add_variable(lexer, tkb_bytes_slice(lexer->text, start, end), is_path,
+	             out);
+	lexer->at = end + is_braced;
+	return 0;
+}
+
+static bool ends_path(unsigned char byte)
+{
+	return byte == ' ' || byte == ':' || byte == '|';
+}
+
+/* Take a value up to the line's end, or a path up to its own. */
+static int take_value(struct tkb_ninja_lexer *lexer, bool is_path,
+                      struct tkb_buf *out, struct tkb_error *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && lexer->at < lexer->text.size &&
+	       end_size(lexer, lexer->at) == 0) {
+		const unsigned char byte = tkb_ninja_lexer_peek(lexer);
+
+		if (is_path && ends_path(byte))
+			break;
+		if (byte == '\0' || byte == '\r')
+			return tkb_ninja_lexer_fail(
+				lexer, "a byte that none may hold", err);
+		if (byte == '$') {
+			rc = add_escape(lexer, is_path, out, err);
+			continue;
+		}
+		tkb_buf_add_byte(out, (char)byte);
+		lexer->at++;
+	}
+	if (rc == 0)
+		rc = tkb_buf_check(out, err);
+	lexer->expanded += out->size;
+	if (rc == 0 && lexer->expanded > EXPANDED_LIMIT)
+		rc = tkb_ninja_lexer_fail(lexer,
+		                          "its variables become too long", err);
+	return rc;
+}
+
+int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
+                        struct tkb_ninja_scope *scope, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf value = TKB_BUF_INIT(VALUE_LIMIT);
+	struct tkb_ninja_variable variable = { .name = name };
+	struct tkb_ninja_variable *found = find(scope, name);
+	int rc;
+
+	if (!tkb_ninja_lexer_take(lexer, "="))
+		return tkb_ninja_lexer_fail(lexer, "no \"=\" behind a word",
+		                            err);
+	rc = take_value(lexer, false, &value, err);
+	if (rc == 0)
+		rc = tkb_arena_copy_buf(&lexer->arena, &value, &variable.value,
+		                        err);
+	if (rc < 0)
+		return rc;
+	(void)tkb_ninja_lexer_take_end(lexer);
+	if (found != NULL) {
+		*found = variable;
+		return 0;
+	}
+	if (scope->count == VARIABLES_LIMIT)
+		return tkb_ninja_lexer_fail(lexer, "more variables than 256",
+		                            err);
+	rc = tkb_grow(&scope->items, &scope->capacity, scope->count,
+	              sizeof(*scope->items), err);
+	if (rc == 0)
+		scope->items[scope->count++] = variable;
+	return rc;
+}
+
+/* Where the last part of the path in `out` begins, if ".." may take it back. */
+static bool find_last(const struct tkb_buf *out, size_t *start)
+{
+	const char *text = (const char *)out->data;
+	size_t at = out->size;
+
+	if (at == 0 || (at == 1 && text[0] == '/'))
+		return false;
+	at--; /* the slash behind it */
+	while (at > 0 && text[at - 1] != '/')
+		at--;
+	*start = at;
+	return !(out->size - at == 3 && memcmp(text + at, "../", 3) == 0);
+}
+
+/* Without "//", "./" and "x/../", as ninja's CanonicalizePath() leaves it. */
+static void tidy(struct tkb_bytes path, struct tkb_buf *out)
+{
+	const char *text = path.data;
+	const bool is_absolute = path.size != 0 && text[0] == '/';
+	size_t start;
+	size_t end;
+
+	if (is_absolute)
+		tkb_buf_add_byte(out, '/');
+	for (size_t at = 0; at < path.size; at = end + 1) {
+		const char *slash = memchr(text + at, '/', path.size - at);
+		const struct tkb_bytes part = tkb_bytes_slice(
+			path, at,
+			slash == NULL ? path.size : (size_t)(slash - text));
+
+		end = at + part.size;
+		if (part.size == 0 || tkb_bytes_equal(part, tkb_text(".")))
+			continue;
+		if (tkb_bytes_equal(part, tkb_text("..")) && is_absolute &&
+		    out->size == 1)
+			continue;
+		if (tkb_bytes_equal(part, tkb_text("..")) &&
+		    find_last(out, &start)) {
+			out->size = start;
+			continue;
+		}
+		tkb_buf_add(out, part);
+		tkb_buf_add_byte(out, '/');
+	}
+	if (out->size == 0)
+		tkb_buf_add_byte(out, '.');
+	else if (out->size > 1)
+		out->size--;
+}
+
+int tkb_ninja_lexer_path(struct tkb_ninja_lexer *lexer, const char **out,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(VALUE_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf tidied = TKB_BUF_INIT(VALUE_LIMIT + 1);
+	const size_t start = lexer->at;
+	int rc;
+
+	rc = take_value(lexer, true, &path, err);
+	if (rc < 0)
+		return rc;
+	if (path.size == 0 && lexer->at != start)
+		return tkb_ninja_lexer_fail(lexer, "an empty path", err);
+	if (path.size != 0)
+		tidy(tkb_buf_bytes(&path), &tidied);
+	tkb_ninja_lexer_skip_space(lexer);
+	return tkb_arena_copy_buf(&lexer->arena, &tidied, out, err);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_NINJA_LEXER_H
+#define TKB_TREE_NINJA_LEXER_H
+
+/* The words, variables and values of a build.ninja: for ninja_build.c. */
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+
+struct tkb_ninja_variable {
+	struct tkb_bytes name; /* in the text */
+	const char *value;     /* in the arena */
+};
+
+/* Variables that are set; of one that is set again, the last counts. */
+struct tkb_ninja_scope {
+	struct tkb_ninja_variable *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+struct tkb_ninja_lexer {
+	struct tkb_bytes text;  /* kept by reference */
+	struct tkb_arena arena; /* holds values and paths */
+	size_t at;
+	size_t expanded; /* bytes of all values so far */
+	struct tkb_ninja_scope file;
+	struct tkb_ninja_scope statement; /* of the statement that is read */
+};
+
+void tkb_ninja_lexer_release(struct tkb_ninja_lexer *lexer);
+
+/* "line 7 of build.ninja: <what>" */
+int tkb_ninja_lexer_fail(const struct tkb_ninja_lexer *lexer, const char *what,
+                         struct tkb_error *err);
+
+/* The byte that is next; 0 at the end. */
+unsigned char tkb_ninja_lexer_peek(const struct tkb_ninja_lexer *lexer);
+
+/* Go over spaces, and ends of lines that are escaped. */
+void tkb_ninja_lexer_skip_space(struct tkb_ninja_lexer *lexer);
+
+/* Take the end of the line, or of the text, if it is next. */
+bool tkb_ninja_lexer_take_end(struct tkb_ninja_lexer *lexer);
+
+/* Take a comment, which no "$" continues, if it is next. */
+bool tkb_ninja_lexer_take_comment(struct tkb_ninja_lexer *lexer);
+
+/* Go behind the end of the line, and of those that continue it. */
+void tkb_ninja_lexer_skip_line(struct tkb_ninja_lexer *lexer);
+
+/* Take `word` if it is next, and white space behind it. */
+bool tkb_ninja_lexer_take(struct tkb_ninja_lexer *lexer, const char *word);
+
+/* Take a word of letters, digits and "_.-", and white space behind it. */
+TKB_NODISCARD int tkb_ninja_lexer_word(struct tkb_ninja_lexer *lexer,
+                                       struct tkb_bytes *out,
+                                       struct tkb_error *err);
+
+/* Take "= value" and the end of its line, and set the variable in `scope`. */
+TKB_NODISCARD int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer,
+                                      struct tkb_bytes name,
+                                      struct tkb_ninja_scope *scope,
+                                      struct tkb_error *err);
+
+/* Take a path, as ninja tidies it, and white space behind it; "" where none is. */
+TKB_NODISCARD int tkb_ninja_lexer_path(struct tkb_ninja_lexer *lexer,
+                                       const char **out, struct tkb_error *err);
+
+#endif
