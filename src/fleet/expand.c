@@ -201,9 +201,6 @@ static int fill_arch(struct expander *expander, struct tkb_error *err)
 	char why[2 * WHY_SIZE];
 	int rc;
 
-	rc = ask_nvml(expander, err);
-	if (rc < 0)
-		return rc;
 	if (expander->arch.text[0] != '\0')
 		return fill_of_gpus(expander, "arch", &expander->arch, err);
 	rc = ask_cache(expander, err);
@@ -219,11 +216,6 @@ static int fill_arch(struct expander *expander, struct tkb_error *err)
 
 static int fill_gpu(struct expander *expander, struct tkb_error *err)
 {
-	int rc;
-
-	rc = ask_nvml(expander, err);
-	if (rc < 0)
-		return rc;
 	if (expander->name.text[0] == '\0')
 		return fail_to_fill("gpu", expander->no_gpu, "the GPU's name",
 		                    err);
@@ -232,11 +224,6 @@ static int fill_gpu(struct expander *expander, struct tkb_error *err)
 
 static int fill_driver(struct expander *expander, struct tkb_error *err)
 {
-	int rc;
-
-	rc = ask_nvml(expander, err);
-	if (rc < 0)
-		return rc;
 	if (expander->nvml.driver[0] == '\0')
 		return fail_to_fill("driver", expander->nvml.why, "the version",
 		                    err);
@@ -246,11 +233,6 @@ static int fill_driver(struct expander *expander, struct tkb_error *err)
 
 static int fill_triton(struct expander *expander, struct tkb_error *err)
 {
-	int rc;
-
-	rc = ask_cache(expander, err);
-	if (rc < 0)
-		return rc;
 	if (expander->kernel_version.text[0] == '\0')
 		return fail_to_fill("triton", expander->no_kernels,
 		                    "the version", err);
@@ -281,22 +263,26 @@ static int fill_word(struct expander *expander, const char *word, size_t size,
 {
 	static const struct {
 		const char *name;
+		int (*ask)(struct expander *expander, struct tkb_error *err);
 		int (*fill)(struct expander *expander, struct tkb_error *err);
 	} words[] = {
-		{ "arch", fill_arch },
-		{ "driver", fill_driver },
-		{ "gpu", fill_gpu },
-		{ "triton", fill_triton },
+		{ "arch", ask_nvml, fill_arch },
+		{ "driver", ask_nvml, fill_driver },
+		{ "gpu", ask_nvml, fill_gpu },
+		{ "triton", ask_cache, fill_triton },
 	};
 	char copy[ENV_NAME_LIMIT];
+	int rc;
 
 	(void)snprintf(copy, sizeof(copy), "%.*s",
 	               size < sizeof(copy) ? (int)size : 0, word);
 	if (strncmp(copy, "env:", strlen("env:")) == 0)
 		return fill_env(expander, copy + strlen("env:"), err);
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		if (strcmp(copy, words[i].name) == 0)
-			return words[i].fill(expander, err);
+		if (strcmp(copy, words[i].name) != 0)
+			continue;
+		rc = words[i].ask(expander, err);
+		return rc == 0 ? words[i].fill(expander, err) : rc;
 	}
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "a ref knows no '{%.*s}': there are {arch}, {gpu}, "

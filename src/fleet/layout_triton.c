@@ -272,13 +272,10 @@ static int put_entry(struct pusher *pusher, const struct tkb_entry *entry,
 
 		(void)make_name(format_of(tier), entry->key,
 		                values.items[i].name, &name);
-		rc = tkb_buf_check(&name, err);
+		rc = tkb_arena_copy_buf(&pusher->arena, &name,
+		                        &values.items[i].name, err);
 		if (rc < 0)
 			return rc;
-		values.items[i].name =
-			tkb_arena_string(&pusher->arena, tkb_buf_bytes(&name));
-		if (values.items[i].name == NULL)
-			return tkb_fail_nomem(err);
 	}
 	return tkb_tier_do(tier, &work, err);
 }

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include <tkbundle/amount.h>
@@ -61,13 +60,6 @@ static const struct tkb_remote_backend *choose_backend(
 	return tkb_remote_backend_find(scheme);
 }
 
-static int fail_param(const struct tkb_param *param, const char *wanted,
-                      struct tkb_error *err)
-{
-	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s, not '%.80s'",
-	                param->name, wanted, param->value);
-}
-
 /* A parameter that is one of two words. */
 static int read_choice(const struct tkb_param *param, const char *no,
                        const char *yes, bool *out, struct tkb_error *err)
@@ -79,7 +71,7 @@ static int read_choice(const struct tkb_param *param, const char *no,
 		return 0;
 	}
 	(void)snprintf(wanted, sizeof(wanted), "'%s' or '%s'", no, yes);
-	return fail_param(param, wanted, err);
+	return tkb_url_refuse(param->name, wanted, param->value, err);
 }
 
 static int read_time(const struct tkb_param *param, uint32_t *out,
@@ -89,8 +81,10 @@ static int read_time(const struct tkb_param *param, uint32_t *out,
 
 	if (!tkb_time_parse(param->value, 1000, &time_ms) || time_ms == 0 ||
 	    time_ms > TIME_LIMIT_MS)
-		return fail_param(
-			param, "a time of at most 24h, as in 5s or 500ms", err);
+		return tkb_url_refuse(param->name,
+		                      "a time of at most 24h, as in 5s or "
+		                      "500ms",
+		                      param->value, err);
 	*out = (uint32_t)time_ms;
 	return 0;
 }
@@ -101,7 +95,8 @@ static int read_retries(const struct tkb_param *param, uint32_t *out,
 	uint64_t number = 0;
 
 	if (!tkb_size_parse(param->value, &number) || number > RETRIES_LIMIT)
-		return fail_param(param, "a number up to 10", err);
+		return tkb_url_refuse(param->name, "a number up to 10",
+		                      param->value, err);
 	*out = (uint32_t)number;
 	return 0;
 }
@@ -194,14 +189,10 @@ void tkb_tier_close(struct tkb_tier *tier)
 /* Full jitter, so that clients that failed together do not return together. */
 static uint64_t pause_ns(uint32_t attempt)
 {
-	uint64_t limit_ms = (uint64_t)FIRST_PAUSE_MS << attempt;
-	uint32_t random = 0;
+	const uint64_t limit_ms = (uint64_t)FIRST_PAUSE_MS << attempt;
 
-	if (limit_ms > PAUSE_LIMIT_MS)
-		limit_ms = PAUSE_LIMIT_MS;
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (uint32_t)tkb_now_ns();
-	return random % (limit_ms * 1000) * 1000;
+	return tkb_random_pause_ns(limit_ms < PAUSE_LIMIT_MS ? limit_ms
+	                                                     : PAUSE_LIMIT_MS);
 }
 
 /* What the server asked for in Retry-After. */

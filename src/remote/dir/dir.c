@@ -28,6 +28,7 @@
 struct folder {
 	char *path; /* owned; absolute */
 	bool is_synced;
+	struct tkb_buf file; /* the path that was asked for last */
 };
 
 enum {
@@ -68,6 +69,7 @@ static int dir_open(const struct tkb_remote_url *url,
 		return tkb_fail_nomem(err);
 	folder->path = (char *)tkb_take(path.data);
 	folder->is_synced = is_synced;
+	folder->file = (struct tkb_buf)TKB_BUF_INIT(PATH_LIMIT);
 	*self_out = folder;
 	return 0;
 }
@@ -76,15 +78,20 @@ static void dir_close(void *self)
 {
 	struct folder *folder = self;
 
+	tkb_buf_release(&folder->file);
 	free(folder->path);
 	free(folder);
 }
 
-/* "<folder>/cas/ab/<sha256>" or "<folder>/ref/<name>/<sha256>". */
-static int path_of(const struct folder *folder, const char *ref,
-                   const struct tkb_digest *digest, struct tkb_buf *out,
+/*
+ * "<folder>/cas/ab/<sha256>" or "<folder>/ref/<name>/<sha256>", until it is called
+ * again.
+ */
+static int path_of(struct folder *folder, const char *ref,
+                   const struct tkb_digest *digest, char **path_out,
                    struct tkb_error *err)
 {
+	struct tkb_buf *out = &folder->file;
 	char name[NAME_MAX + 1] = "";
 	char hex[TKB_DIGEST_HEX_SIZE];
 
@@ -102,6 +109,7 @@ static int path_of(const struct folder *folder, const char *ref,
 		tkb_buf_add_text(out, hex);
 	}
 	tkb_buf_add_byte(out, '\0');
+	*path_out = (char *)out->data;
 	return tkb_buf_check(out, err);
 }
 
@@ -131,18 +139,17 @@ static int fail_unless_missing(struct tkb_error *err, const char *what)
 	return blame_remote(tkb_fail_errno(err, "%s", what), err);
 }
 
-static int open_file(const struct folder *folder, const char *ref,
+static int open_file(struct folder *folder, const char *ref,
                      const struct tkb_digest *digest, int *out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 	int rc;
 
 	rc = path_of(folder, ref, digest, &path, err);
 	if (rc < 0)
 		return rc;
-	*out = tkb_fd_open(AT_FDCWD, (const char *)path.data,
+	*out = tkb_fd_open(AT_FDCWD, path,
 	                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	return *out < 0 ? fail_unless_missing(err, "cannot read a file") : 0;
 }
@@ -182,32 +189,29 @@ static int dir_get(void *self, const struct tkb_op_limits *limits,
 	return rc == 0 ? send_file(fd, offset, sink, err) : rc;
 }
 
-static int store(const struct folder *folder, const char *ref,
+static int store(struct folder *folder, const char *ref,
                  const struct tkb_digest *digest, const struct tkb_blob *blob,
                  struct tkb_error *err)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	char *text;
+	char *path = NULL;
 	char *slash;
 	int rc;
 
 	rc = path_of(folder, ref, digest, &path, err);
 	if (rc < 0)
 		return rc;
-	text = (char *)path.data;
-	slash = strrchr(text, '/');
+	slash = strrchr(path, '/');
 	*slash = '\0';
-	rc = tkb_dir_make_folders(text, folder->is_synced, err);
+	rc = tkb_dir_make_folders(path, folder->is_synced, err);
 	*slash = '/';
 	if (rc == 0)
-		rc = tkb_draft_open(text, &draft, err);
+		rc = tkb_draft_open(path, &draft, err);
 	if (rc == 0)
 		rc = tkb_dir_write(draft, blob, err);
 	*slash = '\0';
 	if (rc == 0)
-		rc = tkb_dir_publish(draft, text, folder->is_synced, err);
+		rc = tkb_dir_publish(draft, path, folder->is_synced, err);
 	return blame_remote(rc, err);
 }
 
@@ -223,8 +227,7 @@ static int dir_has(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digests, size_t count, bool *out,
                    uint64_t *sizes, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 
 	(void)limits;
 	for (size_t i = 0; i < count; i++) {
@@ -234,7 +237,7 @@ static int dir_has(void *self, const struct tkb_op_limits *limits,
 		rc = path_of(self, NULL, &digests[i], &path, err);
 		if (rc < 0)
 			return rc;
-		if (lstat((const char *)path.data, &status) < 0) {
+		if (lstat(path, &status) < 0) {
 			rc = fail_unless_missing(err, "cannot look");
 			if (rc < 0)
 				return rc;
@@ -247,17 +250,16 @@ static int dir_has(void *self, const struct tkb_op_limits *limits,
 	return 0;
 }
 
-static int remove_file(const struct folder *folder, const char *ref,
+static int remove_file(struct folder *folder, const char *ref,
                        const struct tkb_digest *digest, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 	int rc;
 
 	rc = path_of(folder, ref, digest, &path, err);
 	if (rc < 0)
 		return rc;
-	if (unlink((const char *)path.data) < 0)
+	if (unlink(path) < 0)
 		return fail_unless_missing(err, "cannot remove a file");
 	return 0;
 }
@@ -372,8 +374,7 @@ static int dir_list(void *self, const struct tkb_op_limits *limits,
 {
 	struct blob_listing listing = { visitor, store_now(self) };
 	const struct digest_visitor each = { report_blob, &listing };
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 	int rc = 0;
 
 	(void)limits;
@@ -383,9 +384,8 @@ static int dir_list(void *self, const struct tkb_op_limits *limits,
 		rc = path_of(self, NULL, &digest, &path, err);
 		if (rc < 0)
 			return rc;
-		*strrchr((char *)path.data, '/') = '\0';
-		rc = visit_digests(AT_FDCWD, (const char *)path.data, &each,
-		                   err);
+		*strrchr(path, '/') = '\0';
+		rc = visit_digests(AT_FDCWD, path, &each, err);
 	}
 	return rc;
 }
@@ -458,15 +458,13 @@ static int dir_records(void *self, const struct tkb_op_limits *limits,
 		                          .record =
 		                                  TKB_BUF_INIT(64 * TKB_MIB) };
 	const struct digest_visitor each = { report_record, &listing };
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 	int rc;
 
 	(void)limits;
 	rc = path_of(self, ref, NULL, &path, err);
 	if (rc == 0)
-		rc = visit_digests(AT_FDCWD, (const char *)path.data, &each,
-		                   err);
+		rc = visit_digests(AT_FDCWD, path, &each, err);
 	tkb_buf_release(&listing.record);
 	return rc;
 }
@@ -483,16 +481,14 @@ static int dir_touch(void *self, const struct tkb_op_limits *limits,
                      const char *ref, const struct tkb_digest *digest,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 	int rc;
 
 	(void)limits;
 	rc = path_of(self, ref, digest, &path, err);
 	if (rc < 0)
 		return rc;
-	if (utimensat(AT_FDCWD, (const char *)path.data, NULL,
-	              AT_SYMLINK_NOFOLLOW) < 0)
+	if (utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail_unless_missing(err, "cannot touch a file");
 	return 0;
 }
@@ -533,8 +529,7 @@ static int dir_refs(void *self, const struct tkb_op_limits *limits,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	char *path = NULL;
 	const struct dirent *item = NULL;
 	int rc;
 
@@ -542,7 +537,7 @@ static int dir_refs(void *self, const struct tkb_op_limits *limits,
 	rc = path_of(self, "", NULL, &path, err);
 	if (rc < 0)
 		return rc;
-	if (tkb_dir_open(AT_FDCWD, (const char *)path.data, &dir, NULL) < 0) {
+	if (tkb_dir_open(AT_FDCWD, path, &dir, NULL) < 0) {
 		rc = fail_unless_missing(err, "cannot list a folder");
 		return rc == TKB_MISS ? 0 : rc;
 	}

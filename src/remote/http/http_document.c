@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/blob_buffer.h"
@@ -166,16 +165,12 @@ static int load_document(struct tkb_http *http,
 static void pause_after_collision(const struct tkb_op_limits *limits,
                                   unsigned attempt)
 {
-	const unsigned limit_ms =
-		attempt < 5 ? 2u << attempt : (unsigned)PAUSE_LIMIT_MS;
-	const uint64_t now = tkb_now_ns();
-	struct timespec nap = { 0 };
-	unsigned random = 0;
+	const struct timespec nap = {
+		.tv_nsec = (long)tkb_random_pause_ns(
+			attempt < 5 ? 2u << attempt : PAUSE_LIMIT_MS),
+	};
 
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (unsigned)now;
-	nap.tv_nsec = (long)(random % (limit_ms * 1000)) * 1000;
-	if (now + (uint64_t)nap.tv_nsec < limits->deadline_ns)
+	if (tkb_now_ns() + (uint64_t)nap.tv_nsec < limits->deadline_ns)
 		(void)nanosleep(&nap, NULL);
 }
 

@@ -187,7 +187,6 @@ static int make_base(struct tkb_http *http, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf base = TKB_BUF_INIT(URL_LIMIT);
 	const struct tkb_remote_url *url = http->url;
-	const bool is_ipv6 = strchr(url->host, ':') != NULL;
 	int rc;
 
 	if (url->host[0] == '\0')
@@ -195,14 +194,7 @@ static int make_base(struct tkb_http *http, struct tkb_error *err)
 	if (strpbrk(url->host, "/?#@\\ ") != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the URL's host is no name");
-	tkb_buf_add_text(&base, url->scheme);
-	tkb_buf_add_text(&base, is_ipv6 ? "://[" : "://");
-	tkb_buf_add_text(&base, url->host);
-	tkb_buf_add_text(&base, is_ipv6 ? "]" : "");
-	if (url->port != 0) {
-		tkb_buf_add_byte(&base, ':');
-		tkb_buf_add_number(&base, url->port);
-	}
+	tkb_url_add_server(url, &base);
 	tkb_escape(&base, url->path, "/");
 	while (base.size != 0 && base.data[base.size - 1] == '/')
 		base.size--;

@@ -13,13 +13,6 @@
 
 #include "base/base.h"
 
-/* NULL is released. */
-static inline void tkb_curl_easy_cleanup_at(CURL **curl)
-{
-	curl_easy_cleanup(*curl);
-	*curl = NULL;
-}
-
 static inline void tkb_curl_slist_free_at(struct curl_slist **list)
 {
 	curl_slist_free_all(*list);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +73,6 @@ static void fill_in(struct tkb_http_slot *slot)
 	struct tkb_http_request *request = slot->request;
 	CURL *curl = slot->curl;
 	curl_off_t number = -1;
-	const char *type = NULL;
 
 	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &request->status);
 	(void)curl_easy_getinfo(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T,
@@ -88,10 +86,6 @@ static void fill_in(struct tkb_http_slot *slot)
 	copy_header(curl, "ETag", request->etag, sizeof(request->etag));
 	request->date_s = read_date(curl, "Date");
 	request->modified_s = read_date(curl, "Last-Modified");
-	if (curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type) == CURLE_OK &&
-	    type != NULL)
-		(void)snprintf(request->content_type,
-		               sizeof(request->content_type), "%s", type);
 	if (request->wanted_header != NULL)
 		copy_header(curl, request->wanted_header, request->wanted_value,
 		            sizeof(request->wanted_value));
@@ -245,11 +239,8 @@ int tkb_http_request_judge(const struct tkb_http_request *request,
 {
 	int rc;
 
-	if (request->rc < 0) {
-		if (err != NULL)
-			*err = request->error;
-		return request->rc;
-	}
+	if (request->rc < 0)
+		return tkb_fail_as(err, request->rc, &request->error);
 	rc = judge_status(request, err);
 	if (rc == TKB_ERR_UNAVAILABLE && limits->retry_after_ms != NULL)
 		*limits->retry_after_ms = request->retry_after_ms;

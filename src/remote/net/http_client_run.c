@@ -299,7 +299,6 @@ static void clear(struct tkb_http_request *request)
 	request->date_s = 0;
 	request->modified_s = 0;
 	request->retry_after_ms = 0;
-	request->content_type[0] = '\0';
 	request->wanted_value[0] = '\0';
 }
 

@@ -13,17 +13,12 @@ enum {
 /* curl_easy_setopt() takes long where an option is a number. */
 static const long yes = 1;
 
-static void release_lists(struct tkb_http_slot *slot)
+void tkb_http_slot_release(struct tkb_http_slot *slot)
 {
+	curl_easy_cleanup(tkb_take(slot->curl));
 	tkb_curl_slist_free_at(&slot->headers);
 	tkb_curl_slist_free_at(&slot->connect_to);
 	free(tkb_take(slot->url));
-}
-
-void tkb_http_slot_release(struct tkb_http_slot *slot)
-{
-	tkb_curl_easy_cleanup_at(&slot->curl);
-	release_lists(slot);
 }
 
 static void set_protocol(struct tkb_http_slot *slot,

@@ -60,8 +60,7 @@ struct tkb_http_request {
 	int64_t date_s;          /* Date, since 1970; 0: none */
 	int64_t modified_s;      /* Last-Modified; 0: none */
 	uint32_t retry_after_ms; /* 0: not told */
-	char content_type[64];
-	char wanted_value[64]; /* its value; "" if there is none */
+	char wanted_value[64];   /* its value; "" if there is none */
 };
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/net/limits.h"
 
+#include <sys/random.h>
+
 #include "cache/watch.h"
 
 int tkb_op_limits_check(const struct tkb_op_limits *limits,
@@ -39,4 +41,13 @@ int tkb_op_limits_wait_ms(const struct tkb_op_limits *limits, int most_ms)
 		return 0;
 	left_ms = (limits->deadline_ns - now) / TKB_NS_PER_MS + 1;
 	return left_ms < (uint64_t)most_ms ? (int)left_ms : most_ms;
+}
+
+uint64_t tkb_random_pause_ns(uint64_t limit_ms)
+{
+	uint32_t random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint32_t)tkb_now_ns();
+	return random % (limit_ms * 1000) * 1000;
 }

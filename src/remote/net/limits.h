@@ -29,4 +29,7 @@ int tkb_op_limits_fail_stalled(const struct tkb_op_limits *limits,
 /* How long to wait before the limits are checked again: at most `most_ms`. */
 int tkb_op_limits_wait_ms(const struct tkb_op_limits *limits, int most_ms);
 
+/* Any time shorter than `limit_ms`: who failed together must not meet again. */
+uint64_t tkb_random_pause_ns(uint64_t limit_ms);
+
 #endif

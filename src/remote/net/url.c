@@ -44,6 +44,13 @@ const char *tkb_remote_url_param(const struct tkb_remote_url *url,
 	return NULL;
 }
 
+int tkb_url_refuse(const char *name, const char *wanted, const char *value,
+                   struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s, not '%.80s'",
+	                name, wanted, value);
+}
+
 int tkb_url_choice(const struct tkb_remote_url *url, const char *name,
                    bool *in_out, struct tkb_error *err)
 {
@@ -53,9 +60,7 @@ int tkb_url_choice(const struct tkb_remote_url *url, const char *name,
 	if (value == NULL)
 		return 0;
 	if (!is_true && strcmp(value, "false") != 0)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' wants 'true' or 'false', not '%.80s'",
-		                name, value);
+		return tkb_url_refuse(name, "'true' or 'false'", value, err);
 	*in_out = is_true;
 	return 0;
 }
@@ -303,36 +308,35 @@ static int read_query(struct parsed *parsed, struct part part,
 	}
 }
 
+void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out)
+{
+	const bool is_ipv6 = strchr(url->host, ':') != NULL;
+
+	tkb_buf_add_text(out, url->scheme);
+	tkb_buf_add_text(out, is_ipv6 ? "://[" : "://");
+	tkb_buf_add_text(out, url->host);
+	tkb_buf_add_text(out, is_ipv6 ? "]" : "");
+	if (url->port != 0) {
+		tkb_buf_add_byte(out, ':');
+		tkb_buf_add_number(out, url->port);
+	}
+}
+
 /* The URL as it may be shown: without user, password and parameters. */
 static int make_name(struct parsed *parsed, const char *text,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(URL_LIMIT);
-	const struct tkb_remote_url *url = &parsed->url;
-	const bool is_ipv6 = strchr(url->host, ':') != NULL;
-	int rc;
 
 	if (strstr(text, "://") == NULL) {
-		parsed->url.name = url->path;
+		parsed->url.name = parsed->url.path;
 		return 0;
 	}
-	tkb_buf_add_text(&name, url->scheme);
-	tkb_buf_add_text(&name, "://");
-	tkb_buf_add_text(&name, is_ipv6 ? "[" : "");
-	tkb_buf_add_text(&name, url->host);
-	tkb_buf_add_text(&name, is_ipv6 ? "]" : "");
-	if (url->port != 0) {
-		tkb_buf_add_byte(&name, ':');
-		tkb_buf_add_number(&name, url->port);
-	}
-	tkb_buf_add_text(&name, url->path);
-	rc = tkb_buf_check(&name, err);
-	if (rc < 0)
-		return rc;
-	parsed->url.name =
-		tkb_arena_string(&parsed->arena, tkb_buf_bytes(&name));
-	return parsed->url.name == NULL ? tkb_fail_nomem(err) : 0;
+	tkb_url_add_server(&parsed->url, &name);
+	tkb_buf_add_text(&name, parsed->url.path);
+	return tkb_arena_copy_buf(&parsed->arena, &name, &parsed->url.name,
+	                          err);
 }
 
 /* Read what follows "scheme://". */

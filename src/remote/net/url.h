@@ -7,12 +7,20 @@
 #include <tkbundle/remote_backend.h>
 
 #include "base/base.h"
+#include "base/buf.h"
 
 /* For TKB_AUTO. */
 static inline void tkb_url_free_at(struct tkb_remote_url **url)
 {
 	tkb_remote_url_free(*url);
 }
+
+/* Append "scheme://host:port", as the URL has it. */
+void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out);
+
+/* TKB_ERR_INVALID: the parameter `name` has a value that is none. */
+int tkb_url_refuse(const char *name, const char *wanted, const char *value,
+                   struct tkb_error *err);
 
 /*
  * The parameter `name`, which is 'true' or 'false'; without it `*in_out` stays.

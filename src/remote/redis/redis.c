@@ -68,12 +68,6 @@ void tkb_redis_blob_key(const struct tkb_redis *redis,
 	tkb_redis_key(redis, "cas", hex, out);
 }
 
-void tkb_redis_times_key(const struct tkb_redis *redis,
-                         char out[TKB_REDIS_KEY_SIZE])
-{
-	tkb_redis_key(redis, "times", "cas", out);
-}
-
 void tkb_redis_queue_time(struct tkb_redis *redis,
                           const struct tkb_digest *digest)
 {
@@ -81,7 +75,7 @@ void tkb_redis_queue_time(struct tkb_redis *redis,
 	char now[TKB_REDIS_NUMBER_SIZE];
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	tkb_redis_times_key(redis, times);
+	tkb_redis_key(redis, "times", "cas", times);
 	tkb_redis_number(tkb_redis_now(redis), now);
 	tkb_digest_to_hex(digest, hex);
 	tkb_resp_queue(&redis->resp, "ZADD", times, now, hex);

@@ -68,9 +68,6 @@ void tkb_redis_key(const struct tkb_redis *redis, const char *kind,
 void tkb_redis_blob_key(const struct tkb_redis *redis,
                         const struct tkb_digest *digest,
                         char out[TKB_REDIS_KEY_SIZE]);
-/* "<prefix>:times:cas" */
-void tkb_redis_times_key(const struct tkb_redis *redis,
-                         char out[TKB_REDIS_KEY_SIZE]);
 
 /* Digits alone. */
 bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out);

@@ -160,7 +160,7 @@ int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	tkb_redis_blob_key(redis, digest, key);
-	tkb_redis_times_key(redis, times);
+	tkb_redis_key(redis, "times", "cas", times);
 	tkb_digest_to_hex(digest, hex);
 	tkb_resp_queue(&redis->resp, "DEL", key);
 	tkb_resp_queue(&redis->resp, "ZREM", times, hex);
@@ -220,7 +220,7 @@ static int read_batch(struct tkb_redis *redis,
 	size_t ignored = 0;
 	int rc = 0;
 
-	tkb_redis_times_key(redis, times);
+	tkb_redis_key(redis, "times", "cas", times);
 	for (size_t i = 0; i < count; i++) {
 		char key[TKB_REDIS_KEY_SIZE];
 		char hex[TKB_DIGEST_HEX_SIZE];

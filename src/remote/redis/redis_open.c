@@ -20,13 +20,6 @@ struct choices {
 	const char *database; /* NULL: the default */
 };
 
-static int refuse(const char *name, const char *wanted, const char *value,
-                  struct tkb_error *err)
-{
-	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s, not '%.80s'",
-	                name, wanted, value);
-}
-
 static bool is_number(const char *text)
 {
 	uint64_t number = 0;
@@ -48,8 +41,8 @@ static int read_database(const struct tkb_remote_url *url,
 		                "the URL names a database twice");
 	choices->database = path[0] != '\0' ? path : param;
 	if (choices->database != NULL && !is_number(choices->database))
-		return refuse("db", "a database's number", choices->database,
-		              err);
+		return tkb_url_refuse("db", "a database's number",
+		                      choices->database, err);
 	return 0;
 }
 
@@ -85,13 +78,14 @@ static int read_options(const struct tkb_remote_url *url,
 	redis->prefix = prefix != NULL ? prefix : "tkbundle";
 	if (redis->prefix[0] == '\0' ||
 	    strlen(redis->prefix) > TKB_REDIS_PREFIX_LIMIT)
-		return refuse("prefix", "up to 64 bytes", redis->prefix, err);
+		return tkb_url_refuse("prefix", "up to 64 bytes", redis->prefix,
+		                      err);
 	if (ttl == NULL)
 		return 0;
 	if (!tkb_time_parse(ttl, 1000, &ttl_ms) || ttl_ms == 0 ||
 	    ttl_ms > TTL_LIMIT_MS)
-		return refuse("ttl", "a time up to ten years, as in 30d", ttl,
-		              err);
+		return tkb_url_refuse(
+			"ttl", "a time up to ten years, as in 30d", ttl, err);
 	tkb_redis_number(ttl_ms, redis->ttl);
 	return 0;
 }
