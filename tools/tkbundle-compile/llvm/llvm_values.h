@@ -17,6 +17,14 @@ static inline bool llvm_has_one_use(LLVMValueRef value)
 	return use != NULL && LLVMGetNextUse(use) == NULL;
 }
 
+/* Of a vector; anything else has one. */
+static inline unsigned llvm_lane_count(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMVectorTypeKind
+	               ? LLVMGetVectorSize(type)
+	               : 1;
+}
+
 /* The value of a function's attribute. False if it does not have it. */
 static inline bool llvm_function_attribute(LLVMValueRef function,
                                            const char *name, uint64_t *out)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite/rewrite_cost.h"
 
+#include "llvm/llvm_values.h"
+
 /* The number of terms, if the rule is a sum. */
 static size_t term_count(const struct match *match)
 {
@@ -27,22 +29,15 @@ static bool moves_only(LLVMOpcode opcode)
 	       opcode == LLVMShuffleVector || opcode == LLVMRet;
 }
 
-static size_t lanes(LLVMTypeRef type)
-{
-	return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-	               ? LLVMGetVectorSize(type)
-	               : 1;
-}
-
 static size_t cost_of(LLVMValueRef instruction)
 {
 	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-	const size_t result = lanes(LLVMTypeOf(instruction));
+	const size_t result = llvm_lane_count(LLVMTypeOf(instruction));
 	size_t operand;
 
 	if (moves_only(opcode) || opcode == LLVMLoad)
 		return 0;
-	operand = lanes(LLVMTypeOf(LLVMGetOperand(instruction, 0)));
+	operand = llvm_lane_count(LLVMTypeOf(LLVMGetOperand(instruction, 0)));
 	return operand > result ? operand : result;
 }
 

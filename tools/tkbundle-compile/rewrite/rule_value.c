@@ -126,13 +126,6 @@ static unsigned integer_width(LLVMTypeRef type)
 	return LLVMGetIntTypeWidth(type);
 }
 
-static unsigned lane_count(LLVMTypeRef type)
-{
-	return LLVMGetTypeKind(type) == LLVMVectorTypeKind
-	               ? LLVMGetVectorSize(type)
-	               : 1;
-}
-
 /* Lane `index` of a constant vector, or the constant itself. */
 static LLVMValueRef lane_of(LLVMValueRef constant, unsigned index)
 {
@@ -154,7 +147,7 @@ bool rule_is_number(LLVMValueRef value)
 	if (!LLVMIsConstant(value) ||
 	    LLVMGetTypeKind(type) == LLVMScalableVectorTypeKind)
 		return false;
-	for (unsigned i = 0; i < lane_count(type); i++) {
+	for (unsigned i = 0; i < llvm_lane_count(type); i++) {
 		if (!is_number(lane_of(value, i)))
 			return false;
 	}
@@ -165,7 +158,7 @@ static struct range range_of_lanes(LLVMValueRef constant)
 {
 	struct range range = { true, INT64_MAX, INT64_MIN };
 
-	for (unsigned i = 0; i < lane_count(LLVMTypeOf(constant)); i++) {
+	for (unsigned i = 0; i < llvm_lane_count(LLVMTypeOf(constant)); i++) {
 		const int64_t lane =
 			LLVMConstIntGetSExtValue(lane_of(constant, i));
 
@@ -259,7 +252,7 @@ static double magnitude_of(LLVMValueRef constant)
 static bool has_magnitude(const struct rule_filter *filter,
                           LLVMValueRef constant)
 {
-	for (unsigned i = 0; i < lane_count(LLVMTypeOf(constant)); i++) {
+	for (unsigned i = 0; i < llvm_lane_count(LLVMTypeOf(constant)); i++) {
 		LLVMValueRef lane = lane_of(constant, i);
 		double magnitude;
 

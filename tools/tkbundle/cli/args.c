@@ -89,7 +89,7 @@ static bool is_number(const char *text, uint32_t min, uint32_t max,
 	return true;
 }
 
-static bool is_word(const char *text, const char *words, uint32_t *out)
+bool args_find_word(const char *text, const char *words, uint32_t *out)
 {
 	const char *word;
 	size_t length = args_word(words, 0, &word);
@@ -218,7 +218,7 @@ static enum status store_word(const struct parser *parser,
 	struct number *const number = to;
 	uint32_t value;
 
-	if (!is_word(text, spec->value, &value))
+	if (!args_find_word(text, spec->value, &value))
 		return cli_misused(parser->cli, "'%s' wants %s, not '%s'",
 		                   parser->shown, spec->value, text);
 

@@ -129,6 +129,9 @@ bool args_is_given(const struct arguments *args,
 /* Word number `index` of "full|lean": its length, and where it begins. */
 size_t args_word(const char *words, uint32_t index, const char **begin_out);
 
+/* Which of the `words` is `text`? False if none. */
+bool args_find_word(const char *text, const char *words, uint32_t *out);
+
 /* Operand number `index`, or NULL if there are not so many. */
 const char *args_operand(const struct arguments *args, size_t index);
 

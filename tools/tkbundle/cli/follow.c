@@ -46,10 +46,10 @@ static void add_result(struct follow *follow, const struct tkb_result *result)
 	if (follow->list == FOLLOW_ALL)
 		json_out_text(json, "outcome",
 		              tkb_outcome_name(result->outcome));
-	if (result->reason != TKB_REASON_NONE)
-		json_out_text(json, "reason", tkb_reason_name(result->reason));
-	else
-		json_out_null(json, "reason");
+	json_out_text(json, "reason",
+	              result->reason != TKB_REASON_NONE
+	                      ? tkb_reason_name(result->reason)
+	                      : NULL);
 	json_out_text(json, "message", result->message);
 	json_out_close(json);
 }

@@ -55,6 +55,10 @@ void json_out_text(struct json_out *json, const char *name, const char *text)
 	TKB_AUTO(text_free) char *copy = NULL;
 	size_t size;
 
+	if (text == NULL) {
+		json_out_null(json, name);
+		return;
+	}
 	if (!is_open(json))
 		return;
 

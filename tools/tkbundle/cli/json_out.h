@@ -38,7 +38,7 @@ struct json_out {
 void json_out_init(struct json_out *json, bool is_wanted);
 void json_out_release(struct json_out *json);
 
-/* Bytes that are not UTF-8 become U+FFFD, one for each. */
+/* Bytes that are not UTF-8 become U+FFFD, one for each; NULL becomes null. */
 void json_out_text(struct json_out *json, const char *name, const char *text);
 void json_out_number(struct json_out *json, const char *name, uint64_t value);
 void json_out_real(struct json_out *json, const char *name, double value);

@@ -55,25 +55,17 @@ static int no_memory(struct tkb_error *err)
 static bool read_number(const struct spec *spec, const char *text,
                         uint64_t *out)
 {
-	const char *word;
-	size_t length;
+	uint32_t word;
 
 	if (spec->kind == KIND_TIME)
 		return tkb_time_parse(text, 0, out) && *out >= spec->min &&
 		       *out <= ARGS_TIME_LIMIT_MS;
 	if (spec->kind != KIND_WORD)
 		return true;
-
-	length = args_word(CONFIG_PUSH_WORDS, 0, &word);
-	for (uint32_t i = 0; length > 0;
-	     length = args_word(CONFIG_PUSH_WORDS, ++i, &word)) {
-		if (strlen(text) == length &&
-		    strncmp(text, word, length) == 0) {
-			*out = i;
-			return true;
-		}
-	}
-	return false;
+	if (!args_find_word(text, CONFIG_PUSH_WORDS, &word))
+		return false;
+	*out = word;
+	return true;
 }
 
 /* What a value must be, as a part of a sentence. */

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
+#include "cli/text.h"
 
 /* One pass over the cubins of one side. */
 struct pass {
@@ -184,13 +185,6 @@ static int visit_all(struct pass *pass, struct tkb_error *err)
 	return tkb_bundle_read_all(bundle, &visitor, NULL, err);
 }
 
-static bool is_cubin(const char *name)
-{
-	const char *const dot = strrchr(name, '.');
-
-	return dot != NULL && strcmp(dot, ".cubin") == 0;
-}
-
 /* Go over the cubins that both have and that differ; note them in `items`. */
 static size_t list_cubins(const struct diff *diff, struct diff_cubin *items)
 {
@@ -204,7 +198,7 @@ static size_t list_cubins(const struct diff *diff, struct diff_cubin *items)
 		while (pair->state == DIFF_DIFFERS &&
 		       diff_next_file(pair, &at, &file)) {
 			if (file.a == NULL || file.b == NULL ||
-			    !is_cubin(file.a->name))
+			    !text_ends_with(file.a->name, ".cubin"))
 				continue;
 			if (items != NULL)
 				items[count] =

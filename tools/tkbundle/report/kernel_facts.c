@@ -172,8 +172,5 @@ void kernel_facts_json(struct json_out *json, const struct kernel_facts *facts)
 {
 	put_number(json, "num_warps", facts->numbers.num_warps);
 	put_number(json, "num_stages", facts->numbers.num_stages);
-	if (facts->signature != NULL)
-		json_out_text(json, "signature", facts->signature);
-	else
-		json_out_null(json, "signature");
+	json_out_text(json, "signature", facts->signature);
 }

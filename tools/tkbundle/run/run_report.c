@@ -247,10 +247,7 @@ static void print_document(const struct run *run, const char *event, int status)
 	json_out_init(&json, true);
 	json_out_text(&json, "verb", "run");
 	json_out_text(&json, "event", event);
-	if (run->args->ref != NULL)
-		json_out_text(&json, "ref", run->args->ref);
-	else
-		json_out_null(&json, "ref");
+	json_out_text(&json, "ref", run->args->ref);
 	fill_figures(&json, run);
 	list_reasons(run, &reasons);
 	json_out_open_array(&json, "reasons");

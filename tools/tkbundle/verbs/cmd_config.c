@@ -86,10 +86,7 @@ static void fill_json(struct json_out *json, const struct config *config,
 		json_out_text(json, "name", config_name((enum config_name)i));
 		json_out_text(json, "variable",
 		              config_variable((enum config_name)i));
-		if (text != NULL)
-			json_out_text(json, "value", text);
-		else
-			json_out_null(json, "value");
+		json_out_text(json, "value", text);
 		json_out_text(json, "origin", origin_of(config, i));
 		json_out_close(json);
 	}

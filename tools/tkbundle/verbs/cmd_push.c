@@ -176,10 +176,7 @@ static enum status choose(struct remote_use *use, const struct arguments *args,
 		return status;
 
 	json_out_text(json, "verb", "push");
-	if (is_for_triton(args))
-		json_out_null(json, "ref");
-	else
-		json_out_text(json, "ref", use->ref);
+	json_out_text(json, "ref", is_for_triton(args) ? NULL : use->ref);
 	remote_use_json(use);
 	if (args->bundle != NULL)
 		json_out_text(json, "bundle", args->bundle);

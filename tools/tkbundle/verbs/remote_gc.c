@@ -92,10 +92,7 @@ static void on_removed(void *self, const char *ref,
 
 	begin_removing(lists);
 	json_out_open_object(json, NULL);
-	if (ref != NULL)
-		json_out_text(json, "ref", ref);
-	else
-		json_out_null(json, "ref");
+	json_out_text(json, "ref", ref);
 	entry_out_digest(json, "digest", digest);
 	json_out_number(json, "size", size);
 	json_out_close(json);

@@ -45,10 +45,7 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 	json_out_open_object(json, NULL);
 	json_out_text(json, "trouble", trouble_name(fault->trouble));
 	json_out_text(json, "kind", fault->is_blob ? "blob" : "record");
-	if (fault->ref != NULL)
-		json_out_text(json, "ref", fault->ref);
-	else
-		json_out_null(json, "ref");
+	json_out_text(json, "ref", fault->ref);
 	entry_out_digest(json, "digest", fault->digest);
 	json_out_flag(json, "dropped", fault->is_dropped);
 	json_out_text(json, "message", fault->message);
