@@ -813,22 +813,17 @@ static void check_meddled(struct meddler *meddler, const char *key,
 	const struct tkb_collect_options options = {
 		SIZED(options),
 		.threads = 1,
-		.watch =
-			&(const struct tkb_watch){
-				SIZED(struct tkb_watch), .self = meddler,
-				.on_result = meddler_result,
-				.on_progress = is_early ? NULL : after_reading,
-				.is_cancelled =
-					is_early ? before_reading : NULL },
+		.watch = &CHOSEN(
+			tkb_watch, .self = meddler, .on_result = meddler_result,
+			.on_progress = is_early ? NULL : after_reading,
+			.is_cancelled = is_early ? before_reading : NULL),
 	};
 	const struct tkb_collect_options count = {
 		SIZED(count),
 		.is_dry_run = true,
 		.threads = 1,
-		.watch =
-			&(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                   .self = meddler,
-		                                   .is_cancelled = count_call },
+		.watch = &CHOSEN(tkb_watch, .self = meddler,
+		                 .is_cancelled = count_call),
 	};
 	struct tkb_collect_report report = { SIZED(report) };
 	size_t index;

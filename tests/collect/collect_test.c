@@ -12,6 +12,9 @@ static void must(struct outcome outcome)
 		fail_msg("%s", outcome.err);
 }
 
+static const struct tkb_collect_options dry = { SIZED(dry),
+	                                        .is_dry_run = true };
+
 static void cut_file(const char *path, size_t size)
 {
 	CHECK_INT(truncate(path, (off_t)size), 0);
@@ -23,23 +26,22 @@ static void list_child(const char *root, const char *json_name)
 	              text(RECORDED "/" ADD "/%s", json_name));
 }
 
-static int add_to_buf(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	(void)err;
-	tkb_buf_add(self, bytes);
-	return 0;
-}
-
 /* What `root` gives, with all defaults. */
 static struct tkb_bytes collected(const char *root)
 {
 	struct tkb_buf *buf = test_buf((size_t)1 << 30);
-	const struct tkb_sink sink = { add_to_buf, buf };
+	const struct tkb_sink sink = tkb_buf_sink(buf);
 
 	OK(tkb_collect(root, NULL, &sink, NULL, ERR));
-	char *kept = test_alloc(buf->size);
-	memcpy(kept, buf->data, buf->size);
-	return (struct tkb_bytes){ kept, buf->size };
+	return tkb_buf_bytes(buf);
+}
+
+/* What `root` gives, in "b.tkb". */
+static struct tkb_bundle *pack(const char *root,
+                               const struct tkb_collect_options *options)
+{
+	OK(tkb_collect_to_file(root, options, "b.tkb", NULL, ERR));
+	return test_bundle("b.tkb");
 }
 
 static const struct tkb_entry *entry_of(const struct tkb_bundle *bundle,
@@ -54,7 +56,7 @@ static struct tkb_bytes packed_file(const struct tkb_bundle *bundle,
                                     const char *key, const char *name)
 {
 	struct tkb_buf *buf = test_buf((size_t)1 << 30);
-	const struct tkb_sink sink = { add_to_buf, buf };
+	const struct tkb_sink sink = tkb_buf_sink(buf);
 	size_t index = 0;
 	size_t file = 0;
 
@@ -64,9 +66,7 @@ static struct tkb_bytes packed_file(const struct tkb_bundle *bundle,
 		file++;
 	CHECK(file < entry->file_count);
 	OK(tkb_bundle_read(bundle, index, file, &sink, ERR));
-	char *kept = test_alloc(buf->size);
-	memcpy(kept, buf->data, buf->size);
-	return (struct tkb_bytes){ kept, buf->size };
+	return tkb_buf_bytes(buf);
 }
 
 /* Are all files of the entry's folder packed, with the bytes they have? */
@@ -221,9 +221,7 @@ TEST(collect, gives_a_module_its_platform)
 	const char *root = cache_of("triton-3.6.0-h100");
 	size_t index = 0;
 
-	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
-
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack(root, NULL);
 	const struct tkb_entry *entry = entry_of(bundle, H100_LAUNCHER, &index);
 	CHECK_INT(entry->kind, TKB_KIND_MODULE);
 	CHECK_STR(entry->name, "__triton_launcher");
@@ -236,9 +234,7 @@ TEST(collect, packs_autotune_timings_under_their_function)
 	const char *root = small_cache();
 	size_t index = 0;
 
-	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
-
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack(root, NULL);
 	const struct tkb_entry *entry = entry_of(bundle, AUTOTUNE, &index);
 	CHECK_INT(entry->kind, TKB_KIND_AUTOTUNE);
 	CHECK_STR(entry->name, "gelu_kernel");
@@ -277,8 +273,6 @@ TEST(collect, packs_an_entry_that_lies_where_its_group_file_says)
 {
 	const char *root = small_cache();
 	struct tkb_collect_report report = { SIZED(report) };
-	const struct tkb_collect_options dry = { SIZED(dry),
-		                                 .is_dry_run = true };
 
 	replace_in_file(group_of_add(root), RECORDED, root);
 
@@ -305,9 +299,7 @@ TEST(collect, puts_the_sentinel_for_each_path_in_a_group_file)
 {
 	const char *root = small_cache();
 
-	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
-
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack(root, NULL);
 	struct tkb_bytes packed =
 		packed_file(bundle, ADD, "__grp__add_kernel.json");
 	check_same(packed, replace(read_file(group_of_add(root)),
@@ -325,9 +317,7 @@ TEST(collect, puts_the_sentinel_for_paths_in_other_json_files)
 	               "\"c\": \"" RECORDED "/" ADD "x\", \"shared\": 0",
 	               root));
 
-	OK(tkb_collect_to_file(root, NULL, "b.tkb", NULL, ERR));
-
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack(root, NULL);
 	struct tkb_bytes packed = packed_file(bundle, ADD, "add_kernel.json");
 	CHECK_CONTAINS(packed.data, "\"a\": \"[REPLACE]/x\", "
 	                            "\"b\": \"[REPLACE]\", "
@@ -778,9 +768,7 @@ TEST(collect, packs_what_differs_on_one_device_apart)
 	make_four_devices();
 	edit_file(of_device(2, ADD "/add_kernel.ttir"), "module", "MODULE");
 
-	OK(tkb_collect_to_file("ind", NULL, "b.tkb", NULL, ERR));
-
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack("ind", NULL);
 	CHECK_INT(tkb_bundle_entry_count(bundle), 6);
 	check_devices(entry_of(bundle, ADD, &index), equal, 3);
 	CHECK_STR(tkb_bundle_entry(bundle, index + 1)->key, ADD);
@@ -837,8 +825,6 @@ TEST(collect, writes_nothing_in_a_dry_run)
 
 TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 {
-	const struct tkb_collect_options dry = { SIZED(dry),
-		                                 .is_dry_run = true };
 	const char *root = small_cache();
 
 	OK(tkb_collect_to_file(root, &dry, "b.tkb", NULL, ERR));
@@ -862,8 +848,6 @@ TEST(collect, checks_as_much_in_a_dry_run)
 TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
 {
 	const char *root = small_cache();
-	const struct tkb_collect_options dry = { SIZED(dry),
-		                                 .is_dry_run = true };
 	struct tkb_collect_report would = { SIZED(would) };
 	struct tkb_collect_report did = { SIZED(did) };
 
@@ -1032,8 +1016,7 @@ TEST(collect, ends_where_it_is_cancelled_and_leaves_nothing)
 	const char *root = small_cache();
 	const struct tkb_collect_options options = {
 		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .is_cancelled = always }
+		.watch = &CHOSEN(tkb_watch, .is_cancelled = always)
 	};
 
 	FAILS(tkb_collect_to_file(root, &options, "b.tkb", NULL, ERR),
@@ -1115,9 +1098,7 @@ TEST(collect, packs_lean_a_group_file_that_is_a_list)
 
 	write_text(group_of_add(root), list_of_add);
 
-	OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, ERR));
-
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack(root, &lean);
 	check_same(packed_file(bundle, ADD, "__grp__add_kernel.json"),
 	           tkb_text("{\"child_paths\": [\"add_kernel.cubin\", "
 	                    "\"add_kernel.json\"]}"));
@@ -1143,8 +1124,7 @@ TEST(collect, packs_again_what_lean_left)
 		                                   .is_strict = true };
 	struct tkb_collect_report report = { SIZED(report) };
 
-	OK(tkb_collect_to_file(root, &lean, "b.tkb", NULL, ERR));
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
+	struct tkb_bundle *bundle = pack(root, &lean);
 	OK(tkb_emit(bundle, "out", NULL, NULL, ERR));
 
 	check_counts("out", 5, 0, 0);
@@ -1169,8 +1149,6 @@ TEST(collect, leaves_out_a_torn_entry_under_lean_too)
 
 TEST(collect, without_a_sink_is_refused_unless_it_is_dry)
 {
-	const struct tkb_collect_options dry = { SIZED(dry),
-		                                 .is_dry_run = true };
 
 	unpack("triton-3.6.0-cpu", "cache");
 	FAILS(tkb_collect("cache/.triton/cache", NULL, NULL, NULL, ERR),

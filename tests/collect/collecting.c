@@ -110,9 +110,8 @@ void see_progress(void *self, uint64_t done, uint64_t total)
 
 const struct tkb_watch *watch_with(struct seen *seen)
 {
-	seen->watch = (struct tkb_watch){ SIZED(struct tkb_watch), .self = seen,
-		                          .on_result = see_result,
-		                          .on_progress = see_progress };
+	seen->watch = CHOSEN(tkb_watch, .self = seen, .on_result = see_result,
+	                     .on_progress = see_progress);
 	return &seen->watch;
 }
 

@@ -94,11 +94,8 @@ static int collect_in_child(const struct scene *scene, struct tkb_buf *buf,
 		return 13;
 	if (tkb_bundle_open_memory(tkb_buf_bytes(buf), "child", out, NULL) != 0)
 		return 11;
-	if (tkb_bundle_verify(
-		    *out,
-		    &(struct tkb_verify_options){
-			    SIZED(struct tkb_verify_options), .threads = 1 },
-		    NULL, NULL) != 0)
+	if (tkb_bundle_verify(*out, &CHOSEN(tkb_verify_options, .threads = 1),
+	                      NULL, NULL) != 0)
 		return 12;
 	return 0;
 }

@@ -270,9 +270,8 @@ TEST(recorder, drops_a_launcher_whose_kernel_changes_while_it_is_packed)
 		                                root) };
 	const struct tkb_collect_options options = {
 		SIZED(options), .threads = 1,
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .self = &spoiler,
-		                                    .is_cancelled = spoil }
+		.watch = &CHOSEN(tkb_watch, .self = &spoiler,
+		                 .is_cancelled = spoil)
 	};
 	RECORDER(recorder) = recording();
 	RECORDER(other) = recording();

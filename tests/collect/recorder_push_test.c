@@ -133,10 +133,8 @@ TEST(recorder_push, finalises_unless_it_is_dry_or_fails)
 {
 	const char *root = h100();
 	const struct tkb_push_options dry = {
-		SIZED(dry), .collect =
-				    &(const struct tkb_collect_options){
-					    SIZED(struct tkb_collect_options),
-					    .is_dry_run = true }
+		SIZED(dry),
+		.collect = &CHOSEN(tkb_collect_options, .is_dry_run = true)
 	};
 	const struct tkb_push_options triton = {
 		SIZED(triton), .layout = TKB_PUSH_LAYOUT_TRITON

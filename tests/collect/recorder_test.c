@@ -292,11 +292,8 @@ static struct tkb_collect_options options_with(struct intruder *intruder)
 		(struct tkb_watch){ .struct_size = sizeof(intruder->watch),
 		                    .self = intruder,
 		                    .is_cancelled = intrude };
-	return (struct tkb_collect_options){
-		SIZED(struct tkb_collect_options),
-		.threads = 1,
-		.watch = &intruder->watch,
-	};
+	return CHOSEN(tkb_collect_options, .threads = 1,
+	              .watch = &intruder->watch);
 }
 
 TEST(recorder, refuses_all_but_the_end_while_it_collects)
@@ -429,9 +426,7 @@ TEST(recorder, may_collect_again_after_a_failure)
 	RECORDER(recorder) = recording();
 	const struct tkb_collect_options cancelled = {
 		SIZED(cancelled),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .is_cancelled =
-		                                            is_cancelled }
+		.watch = &CHOSEN(tkb_watch, .is_cancelled = is_cancelled)
 	};
 	struct tkb_collect_report report = { SIZED(report), .file_count = 77 };
 

@@ -148,8 +148,7 @@ static void make_bitcode(const struct tkb_bytes *texts, struct tkb_bytes *out,
 	const struct tkb_finalize_options finalize = { SIZED(finalize),
 		                                       .is_bitcode = true };
 	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .product = TKB_PRODUCT_LLIR,
-	                    .finalize = &finalize });
+		&OPTIONS(.product = TKB_PRODUCT_LLIR, .finalize = &finalize));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_unit unit = { SIZED(unit), .name = "whole.ll",
@@ -256,10 +255,9 @@ static struct tkb_unit ir_unit(const char *body)
 	const char *const source =
 		text("target triple = \"nvptx64-nvidia-cuda\"\n%s", body);
 
-	return (struct tkb_unit){ SIZED(struct tkb_unit), .name = "bad.ll",
-		                  .target = "cuda:90",
-		                  .kind = TKB_SOURCE_KIND_LLIR,
-		                  .source = { source, strlen(source) } };
+	return CHOSEN(tkb_unit, .name = "bad.ll", .target = "cuda:90",
+	              .kind = TKB_SOURCE_KIND_LLIR,
+	              .source = { source, strlen(source) });
 }
 
 TEST(bad_input, that_llvm_cannot_select_is_said_in_its_words)
@@ -379,8 +377,7 @@ TEST(bad_input, that_keeps_a_pass_busy_is_given_up_by_the_library)
 	const struct tkb_unit good = unit_of("add", TKB_SOURCE_KIND_LLIR);
 
 	need_llvm();
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .timeout_ms = 700 });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.timeout_ms = 700));
 	struct made made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_INT(made.rc, TKB_ERR_UNAVAILABLE);

@@ -78,8 +78,7 @@ struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options)
 
 void need_llvm(void)
 {
-	COMPILER(compiler) = open_compiler(&(struct tkb_compiler_options){
-		SIZED(struct tkb_compiler_options) });
+	COMPILER(compiler) = open_compiler(&DEFAULTS(tkb_compiler_options));
 	const char *tools = NULL;
 
 	OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR));
@@ -109,14 +108,9 @@ struct tkb_unit unit_of(const char *kernel, enum tkb_source_kind kind)
 	const char *const path =
 		path_of(kernel, kind == TKB_SOURCE_KIND_PTX ? "ptx" : "llir");
 
-	return (struct tkb_unit){
-		SIZED(struct tkb_unit),
-		.name = path,
-		.target = "cuda:90",
-		.kind = kind,
-		.source = read_file(path),
-		.metadata = read_file(path_of(kernel, "json")),
-	};
+	return CHOSEN(tkb_unit, .name = path, .target = "cuda:90", .kind = kind,
+	              .source = read_file(path),
+	              .metadata = read_file(path_of(kernel, "json")));
 }
 
 static struct tkb_bytes copy(struct tkb_bytes bytes)

@@ -20,6 +20,8 @@
 
 #include "harness.h"
 
+#define OPTIONS(...) CHOSEN(tkb_compiler_options, __VA_ARGS__)
+
 /* What its block lets go of. */
 #define COMPILER(name) TKB_AUTO(close_compiler_at) struct tkb_compiler *name
 #define COMPILE(name) TKB_AUTO(free_compile_at) struct tkb_compile *name

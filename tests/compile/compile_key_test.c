@@ -30,10 +30,9 @@ static struct tkb_unit cuda_unit(void)
 		"#include <cuda_fp16.h>\n"
 		"extern \"C\" __global__ void one(float *x) { *x = ONE; }\n";
 
-	return (struct tkb_unit){ SIZED(struct tkb_unit), .name = "one.cu",
-		                  .target = "cuda:90",
-		                  .kind = TKB_SOURCE_KIND_CUDA,
-		                  .source = { source, sizeof(source) - 1 } };
+	return CHOSEN(tkb_unit, .name = "one.cu", .target = "cuda:90",
+	              .kind = TKB_SOURCE_KIND_CUDA,
+	              .source = { source, sizeof(source) - 1 });
 }
 
 /* A ptxas that says it is another one. */
@@ -101,8 +100,7 @@ TEST(compile_key, changes_with_every_option_that_decides)
 
 TEST(compile_key, changes_with_everything_of_the_unit_that_decides)
 {
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	struct tkb_unit others[8];
 	const char *keys[8];
@@ -215,21 +213,18 @@ TEST(compile_key, of_ptx_is_not_touched_by_what_is_done_to_ir)
 {
 	const struct tkb_finalize_options plain = { SIZED(plain) };
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	const char *const key =
-		key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
+	const char *const key = key_with(&OPTIONS(.worker = NULL), &unit);
 
 	write_text("a.bc", "any");
-	CHECK_STR(
-		key_with(&(options){ SIZED(options), .is_optimized = true,
-	                             .libdevice = "a.bc", .finalize = &plain },
-	                 &unit),
-		key);
+	CHECK_STR(key_with(&OPTIONS(.is_optimized = true, .libdevice = "a.bc",
+	                            .finalize = &plain),
+	                   &unit),
+	          key);
 }
 
 TEST(compile_key, does_not_see_what_the_entry_has_anew)
 {
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	static const char one[] =
 		"{\"hash\": \"a\", \"shared\": 8, "
@@ -248,10 +243,9 @@ static struct tkb_unit calling(const char *declaration)
 	const char *const ir =
 		text("define void @k() {\n  ret void\n}\n%s\n", declaration);
 
-	return (struct tkb_unit){ SIZED(struct tkb_unit), .name = "k.ll",
-		                  .target = "cuda:90",
-		                  .kind = TKB_SOURCE_KIND_LLIR,
-		                  .source = { ir, strlen(ir) } };
+	return CHOSEN(tkb_unit, .name = "k.ll", .target = "cuda:90",
+	              .kind = TKB_SOURCE_KIND_LLIR,
+	              .source = { ir, strlen(ir) });
 }
 
 TEST(compile_key, of_the_environment_is_that_of_what_it_names)
@@ -259,14 +253,12 @@ TEST(compile_key, of_the_environment_is_that_of_what_it_names)
 	const struct tkb_unit unit = calling("declare float @__nv_sinf(float)");
 
 	write_text("a.bc", "a library");
-	const char *named = key_with(
-		&(options){ SIZED(options), .libdevice = "a.bc" }, &unit);
-	const char *key =
-		key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
+	const char *named = key_with(&OPTIONS(.libdevice = "a.bc"), &unit);
+	const char *key = key_with(&OPTIONS(.worker = NULL), &unit);
 	CHECK(strcmp(named, key) != 0);
 
 	CHECK_INT(setenv("TRITON_LIBDEVICE_PATH", "a.bc", 1), 0);
-	key = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
+	key = key_with(&OPTIONS(.worker = NULL), &unit);
 	CHECK_INT(unsetenv("TRITON_LIBDEVICE_PATH"), 0);
 	CHECK_STR(key, named);
 }
@@ -280,19 +272,16 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 
 	CHECK_INT(run("mkdir", "-p", "cuda/nvvm/libdevice", NULL).status, 0);
 	CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
-	keys[0] = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
+	keys[0] = key_with(&OPTIONS(.worker = NULL), &unit);
 	write_text(path, "one");
-	keys[1] = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
+	keys[1] = key_with(&OPTIONS(.worker = NULL), &unit);
 	write_text(path, "two");
-	keys[2] = key_with(&(options){ SIZED(options), .worker = NULL }, &unit);
+	keys[2] = key_with(&OPTIONS(.worker = NULL), &unit);
 	write_text("a.bc", "three");
-	keys[3] = key_with(&(options){ SIZED(options), .libdevice = "a.bc" },
-	                   &unit);
+	keys[3] = key_with(&OPTIONS(.libdevice = "a.bc"), &unit);
 	check_all_differ(keys, 4);
 	write_text("a.bc", "two");
-	CHECK_STR(key_with(&(options){ SIZED(options), .libdevice = "a.bc" },
-	                   &unit),
-	          keys[2]);
+	CHECK_STR(key_with(&OPTIONS(.libdevice = "a.bc"), &unit), keys[2]);
 	CHECK_INT(unsetenv("CUDA_HOME"), 0);
 }
 
@@ -371,13 +360,10 @@ TEST(compile_key, of_cuda_covers_an_include_behind_a_comment)
 		unit.source =
 			(struct tkb_bytes){ sources[i], strlen(sources[i]) };
 		write_text("own.h", "int one;\n");
-		const char *key = key_with(
-			&(options){ SIZED(options), .worker = NULL }, &unit);
+		const char *key = key_with(&OPTIONS(.worker = NULL), &unit);
 		write_text("own.h", "int other;\n");
-		CHECK(strcmp(key_with(&(options){ SIZED(options),
-		                                  .worker = NULL },
-		                      &unit),
-		             key) != 0);
+		CHECK(strcmp(key_with(&OPTIONS(.worker = NULL), &unit), key) !=
+		      0);
 	}
 }
 
@@ -392,34 +378,24 @@ TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 	CHECK_INT(mkdir("other", 0755), 0);
 	write_text("one/own.h", "/* the same */\n");
 	write_text("other/own.h", "/* the same */\n");
-	const char *key =
-		key_with(&(options){ SIZED(options), .nvrtc_options = one,
-	                             .is_line_info_off = true },
-	                 &unit);
+	const char *key = key_with(
+		&OPTIONS(.nvrtc_options = one, .is_line_info_off = true),
+		&unit);
 	renamed.name = "two.cu";
 
-	CHECK_STR(key_with(&(options){ SIZED(options), .nvrtc_options = other,
-	                               .is_line_info_off = true },
+	CHECK_STR(key_with(&OPTIONS(.nvrtc_options = other,
+	                            .is_line_info_off = true),
 	                   &renamed),
 	          key);
-	CHECK(strcmp(key_with(
-			     &(options){ SIZED(options), .nvrtc_options = one },
-			     &unit),
-	             key_with(&(options){ SIZED(options),
-	                                  .nvrtc_options = other },
-	                      &unit)) != 0);
-	CHECK(strcmp(key_with(
-			     &(options){ SIZED(options), .nvrtc_options = one },
-			     &unit),
-	             key_with(
-			     &(options){ SIZED(options), .nvrtc_options = one },
-			     &renamed)) != 0);
+	CHECK(strcmp(key_with(&OPTIONS(.nvrtc_options = one), &unit),
+	             key_with(&OPTIONS(.nvrtc_options = other), &unit)) != 0);
+	CHECK(strcmp(key_with(&OPTIONS(.nvrtc_options = one), &unit),
+	             key_with(&OPTIONS(.nvrtc_options = one), &renamed)) != 0);
 }
 
 TEST(compile_key, of_cuda_is_refused_where_an_include_is_computed)
 {
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	struct tkb_unit unit = cuda_unit();
 	char key[TKB_ENTRY_KEY_SIZE];
 

@@ -16,8 +16,7 @@ typedef struct tkb_compiler_options options;
 
 TEST(compile, of_ptx_makes_a_whole_entry_with_the_metadata)
 {
-	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.cache_root = "root"));
 	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 
 	struct made made = compile(compiler, &unit);
@@ -47,8 +46,7 @@ static const char ptx_of_64_threads[] =
 static struct made compile_threads(const char *name, uint32_t warps,
                                    const char *given)
 {
-	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.cache_root = "root"));
 	const struct tkb_unit unit = {
 		SIZED(unit),
 		.name = "some.ptx",
@@ -93,8 +91,7 @@ TEST(compile, takes_the_number_of_warps_from_who_knows_it)
 
 TEST(compile, of_ir_keeps_the_ir_in_the_entry)
 {
-	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.cache_root = "root"));
 	const struct tkb_unit unit = unit_of("softmax", TKB_SOURCE_KIND_LLIR);
 
 	need_llvm();
@@ -133,8 +130,7 @@ TEST(compile, of_the_same_again_is_a_hit_and_starts_no_tool)
 
 TEST(compile, repairs_an_entry_that_is_torn)
 {
-	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.cache_root = "root"));
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct made made = compile(compiler, &unit);
 	const char *cubin = text("root/%s/add_kernel.cubin", made.key);
@@ -149,14 +145,13 @@ TEST(compile, repairs_an_entry_that_is_torn)
 TEST(compile, into_a_root_that_was_moved_is_done_again)
 {
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
-	struct tkb_compiler *compiler = open_compiler(
-		&(options){ SIZED(options), .cache_root = "root" });
+	struct tkb_compiler *compiler =
+		open_compiler(&OPTIONS(.cache_root = "root"));
 	struct made made = compile(compiler, &unit);
 
 	tkb_compiler_close(compiler);
 	CHECK_INT(rename("root", "moved"), 0);
-	compiler = open_compiler(
-		&(options){ SIZED(options), .cache_root = "moved" });
+	compiler = open_compiler(&OPTIONS(.cache_root = "moved"));
 	made = compile(compiler, &unit);
 	CHECK(!made.is_hit);
 	made = compile(compiler, &unit);
@@ -169,8 +164,8 @@ TEST(compile, into_a_root_that_was_moved_is_done_again)
 
 TEST(compile, of_equal_units_at_the_same_time_is_done_once)
 {
-	COMPILER(compiler) = open_compiler(&(options){
-		SIZED(options), .ptxas = counting_ptxas(), .worker_count = 2 });
+	COMPILER(compiler) = open_compiler(
+		&OPTIONS(.ptxas = counting_ptxas(), .worker_count = 2));
 	const struct tkb_unit unit = unit_of("matmul", TKB_SOURCE_KIND_PTX);
 	struct tkb_compile *compiles[8] = { NULL };
 
@@ -244,15 +239,14 @@ static void race_all(struct tkb_compiler *compiler, const options *chosen)
 
 TEST(compile, of_several_into_one_root_at_the_same_time_leaves_whole_entries)
 {
-	race_all(NULL, &(options){ SIZED(options), .worker = compile_worker(),
-	                           .worker_count = 1, .ptxas = real_ptxas(),
-	                           .cache_root = "root" });
+	race_all(NULL, &OPTIONS(.worker = compile_worker(), .worker_count = 1,
+	                        .ptxas = real_ptxas(), .cache_root = "root"));
 }
 
 TEST(compile, is_for_any_thread)
 {
-	COMPILER(compiler) = open_compiler(&(options){
-		SIZED(options), .cache_root = "root", .worker_count = 2 });
+	COMPILER(compiler) = open_compiler(
+		&OPTIONS(.cache_root = "root", .worker_count = 2));
 
 	race_all(compiler, NULL);
 }
@@ -283,8 +277,7 @@ static void *look(void *self)
 
 TEST(compile, publishes_an_entry_in_one_step)
 {
-	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .cache_root = "root" });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.cache_root = "root"));
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	struct watcher watcher = { .is_over = false };
 	pthread_t thread;
@@ -318,8 +311,7 @@ static int keep(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 TEST(compile, logs_the_source_before_it_fails)
 {
 	struct kept kept = { .size = 0 };
-	COMPILER(compiler) = open_compiler(
-		&(options){ SIZED(options), .log = { keep, &kept } });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.log = { keep, &kept }));
 	const struct tkb_unit unit = { SIZED(unit), .name = "bad.ptx",
 		                       .target = "cuda:90",
 		                       .kind = TKB_SOURCE_KIND_PTX,
@@ -337,8 +329,7 @@ TEST(compile, logs_the_source_before_it_fails)
 
 TEST(compile, outlives_its_compiler)
 {
-	struct tkb_compiler *compiler =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	struct tkb_compiler *compiler = open_compiler(&OPTIONS(.worker = NULL));
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	COMPILE(done) = NULL;
 	const struct tkb_compiled *compiled = NULL;
@@ -368,8 +359,7 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 		{ "hip:gfx942", "only CUDA's are compiled" },
 		{ "", "only CUDA's are compiled" },
 	};
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	EACH(i, cases) {
@@ -392,8 +382,8 @@ TEST(compile, does_not_take_for_a_cubin_what_is_none)
 	                       "%s \"$@\" | head -c 2000\n",
 	                       real_ptxas(), real_ptxas()));
 	CHECK_INT(chmod(ptxas, 0755), 0);
-	COMPILER(compiler) = open_compiler(&(options){
-		SIZED(options), .cache_root = "root", .ptxas = ptxas });
+	COMPILER(compiler) =
+		open_compiler(&OPTIONS(.cache_root = "root", .ptxas = ptxas));
 	struct made made = try_compile(compiler, &unit);
 
 	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err,
@@ -407,8 +397,8 @@ TEST(compile, notices_that_a_tool_was_replaced)
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	(void)counting_ptxas();
-	COMPILER(compiler) = open_compiler(&(options){
-		SIZED(options), .cache_root = "root", .ptxas = ptxas });
+	COMPILER(compiler) =
+		open_compiler(&OPTIONS(.cache_root = "root", .ptxas = ptxas));
 	(void)key_of(compiler, &unit);
 	write_text(ptxas, text("#!/bin/sh\n"
 	                       "[ \"$1\" != --version ] || exec echo "
@@ -424,8 +414,7 @@ TEST(compile, notices_that_a_tool_was_replaced)
 
 TEST(compile, refuses_metadata_that_are_none)
 {
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	unit.metadata = (struct tkb_bytes){ "[1]", 3 };
@@ -447,8 +436,7 @@ TEST(compile, refuses_metadata_that_no_kernel_has)
 		{ "num_ctas", "17" },     { "num_stages", "{}" },
 		{ "shared", "-1" },       { "shared", "4294967296" },
 	};
-	COMPILER(compiler) =
-		open_compiler(&(options){ SIZED(options), .worker = NULL });
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	EACH(i, cases) {
@@ -470,17 +458,14 @@ TEST(compile, without_tools_says_which_in_one_sentence)
 	struct tkb_compiler *compiler = NULL;
 	struct tkb_error err = { .status = 0 };
 
-	CHECK_FAILS(tkb_compiler_open(&(options){ SIZED(options),
-	                                          .worker = "/nowhere/worker" },
+	CHECK_FAILS(tkb_compiler_open(&OPTIONS(.worker = "/nowhere/worker"),
 	                              &compiler, &err),
 	            TKB_ERR_IO, &err, "/nowhere/worker");
-	CHECK_FAILS(tkb_compiler_open(&(options){ SIZED(options),
-	                                          .worker = compile_worker(),
-	                                          .libdevice = "/nowhere.bc" },
+	CHECK_FAILS(tkb_compiler_open(&OPTIONS(.worker = compile_worker(),
+	                                       .libdevice = "/nowhere.bc"),
 	                              &compiler, &err),
 	            TKB_ERR_IO, &err, "/nowhere.bc");
-	compiler = open_compiler(
-		&(options){ SIZED(options), .ptxas = "/nowhere/ptxas" });
+	compiler = open_compiler(&OPTIONS(.ptxas = "/nowhere/ptxas"));
 	struct made made = try_compile(compiler, &unit);
 	tkb_compiler_close(compiler);
 	CHECK_FAILS(made.rc, TKB_ERR_IO, &made.err, "'/nowhere/ptxas'");
@@ -515,9 +500,8 @@ TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 	write_text("worker", "#!/bin/sh\nexec sleep 60\n");
 	CHECK_INT(chmod("worker", 0755), 0);
 	OK(tkb_compiler_open(
-		&(options){ SIZED(options),
-	                    .worker = text("%s/worker", test_folder()) },
-		&compiler, ERR));
+		&OPTIONS(.worker = text("%s/worker", test_folder())), &compiler,
+		ERR));
 	patient.compiler = hasty.compiler = compiler;
 	CHECK_INT(pthread_create(&thread, NULL, ask, &patient), 0);
 	(void)usleep(200 * 1000);

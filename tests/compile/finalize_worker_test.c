@@ -85,8 +85,8 @@ TEST(worker, finalizes_with_all_steps_by_default)
 TEST(worker, keeps_the_kernels_that_are_named)
 {
 	const char *const kernels[] = { "one", NULL };
-	const char *const out = finalize(&(struct tkb_finalize_options){
-		SIZED(struct tkb_finalize_options), .kernels = kernels });
+	const char *const out =
+		finalize(&CHOSEN(tkb_finalize_options, .kernels = kernels));
 
 	CHECK_CONTAINS(out, "@one(");
 	CHECK(strstr(out, "@two(") == NULL);
@@ -95,8 +95,8 @@ TEST(worker, keeps_the_kernels_that_are_named)
 TEST(worker, leaves_out_steps_that_are_named)
 {
 	const char *const without[] = { "inline", "fold-globals", NULL };
-	const char *const out = finalize(&(struct tkb_finalize_options){
-		SIZED(struct tkb_finalize_options), .without = without });
+	const char *const out =
+		finalize(&CHOSEN(tkb_finalize_options, .without = without));
 
 	CHECK_CONTAINS(out, "@table = internal addrspace(1) global");
 	CHECK_CONTAINS(out, "@helper");
@@ -104,8 +104,8 @@ TEST(worker, leaves_out_steps_that_are_named)
 
 TEST(worker, gives_bitcode_where_that_is_wanted)
 {
-	const char *const out = finalize(&(struct tkb_finalize_options){
-		SIZED(struct tkb_finalize_options), .is_bitcode = true });
+	const char *const out =
+		finalize(&CHOSEN(tkb_finalize_options, .is_bitcode = true));
 
 	CHECK(strncmp(out, "BC\xc0\xde", 4) == 0);
 }
@@ -144,9 +144,7 @@ TEST(worker, refuses_a_step_that_is_not_there)
 	const char *const without[] = { "unroll", NULL };
 
 	check_refused(tkb_text(table),
-	              &(struct tkb_finalize_options){
-			      SIZED(struct tkb_finalize_options),
-			      .without = without },
+	              &CHOSEN(tkb_finalize_options, .without = without),
 	              "finalize has no step 'unroll', but strip, ");
 }
 
@@ -155,18 +153,14 @@ TEST(worker, refuses_a_kernel_that_is_not_there)
 	const char *const kernels[] = { "three", NULL };
 
 	check_refused(tkb_text(table),
-	              &(struct tkb_finalize_options){
-			      SIZED(struct tkb_finalize_options),
-			      .kernels = kernels },
+	              &CHOSEN(tkb_finalize_options, .kernels = kernels),
 	              "the IR has no kernel 'three' to be kept");
 }
 
 TEST(worker, refuses_a_target_that_is_not_there)
 {
 	check_refused(tkb_text(table),
-	              &(struct tkb_finalize_options){
-			      SIZED(struct tkb_finalize_options),
-			      .target = "cuda:1" },
+	              &CHOSEN(tkb_finalize_options, .target = "cuda:1"),
 	              "'cuda:1'");
 }
 

@@ -33,6 +33,13 @@ static const char *counting_worker(void)
 	return path;
 }
 
+/* What is known is kept below "root"; `ptxas` may be NULL. */
+static options remembering(const char *ptxas)
+{
+	return OPTIONS(.cache_root = "root", .worker = counting_worker(),
+	               .ptxas = ptxas);
+}
+
 static void make_folders(const char *path)
 {
 	CHECK_INT(run("mkdir", "-p", path, NULL).status, 0);
@@ -95,9 +102,7 @@ static const char *check_new(const options *chosen)
 
 TEST(tools_memory, lets_hits_start_no_process)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = counting_ptxas() };
+	const options chosen = remembering(counting_ptxas());
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);
 	const char *told = NULL;
 
@@ -121,9 +126,7 @@ TEST(tools_memory, lets_hits_start_no_process)
 
 TEST(tools_memory, is_not_asked_for_where_nothing_is_compiled)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = real_ptxas() };
+	const options chosen = remembering(real_ptxas());
 	struct tkb_compiler *compiler = open_compiler(&chosen);
 
 	tkb_compiler_close(compiler);
@@ -134,9 +137,7 @@ TEST(tools_memory, is_not_asked_for_where_nothing_is_compiled)
 
 TEST(tools_memory, holds_for_many_targets)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = counting_ptxas() };
+	const options chosen = remembering(counting_ptxas());
 	const char *const targets[] = { "cuda:80", "cuda:90", "cuda:100" };
 
 	make_folders("root");
@@ -152,9 +153,7 @@ TEST(tools_memory, holds_for_many_targets)
 
 TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = "bin/ptxas" };
+	const options chosen = remembering("bin/ptxas");
 	struct stat status;
 
 	make_folders("root");
@@ -179,9 +178,7 @@ TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 
 TEST(tools_memory, notices_a_tool_that_is_gone)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = "bin/ptxas" };
+	const options chosen = remembering("bin/ptxas");
 	const char *tools = NULL;
 
 	make_folders("root");
@@ -195,8 +192,7 @@ TEST(tools_memory, notices_a_tool_that_is_gone)
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker() };
+	const options chosen = remembering(NULL);
 
 	make_folders("root");
 	make_folders("one");
@@ -212,8 +208,7 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker() };
+	const options chosen = remembering(NULL);
 	const char *const path = text("%s", getenv("PATH"));
 
 	if (exists("/usr/local/cuda/bin/ptxas"))
@@ -233,8 +228,7 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 
 TEST(tools_memory, is_of_the_environment_that_was)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker() };
+	const options chosen = remembering(NULL);
 	const char *const one = text("%s/one/ptxas", test_folder());
 	const char *const two = text("%s/two/ptxas", test_folder());
 	const char *keys[2];
@@ -273,9 +267,7 @@ TEST(tools_memory, of_a_compiler_is_not_moved_by_the_environment_of_later)
 
 TEST(tools_memory, is_of_one_worker_program)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = "bin/ptxas" };
+	const options chosen = remembering("bin/ptxas");
 
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
@@ -286,9 +278,7 @@ TEST(tools_memory, is_of_one_worker_program)
 
 TEST(tools_memory, that_is_damaged_is_asked_anew_and_replaced)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = "bin/ptxas" };
+	const options chosen = remembering("bin/ptxas");
 
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
@@ -341,9 +331,7 @@ TEST(tools_memory, is_forgotten_where_it_was_wrong)
 
 TEST(tools_memory, is_not_needed_where_it_cannot_be_written)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = "bin/ptxas" };
+	const options chosen = remembering("bin/ptxas");
 	const char *again;
 
 	make_folders("root");
@@ -403,9 +391,7 @@ static bool compile_cuda(const options *chosen)
 
 TEST(tools_memory, has_nvrtc_where_cuda_is_compiled)
 {
-	const options chosen = { SIZED(chosen), .cache_root = "root",
-		                 .worker = counting_worker(),
-		                 .ptxas = counting_ptxas() };
+	const options chosen = remembering(counting_ptxas());
 
 	use_nvrtc();
 	CHECK(compile_cuda(&chosen));

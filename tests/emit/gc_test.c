@@ -28,9 +28,8 @@ static struct did gc(const char *root, struct tkb_gc_options options)
 
 static struct tkb_gc_options at_most(uint64_t count)
 {
-	return (struct tkb_gc_options){ SIZED(struct tkb_gc_options),
-		                        .has_max_entries = true,
-		                        .max_entries = count };
+	return CHOSEN(tkb_gc_options, .has_max_entries = true,
+	              .max_entries = count);
 }
 
 static struct tkb_gc_options dry(struct tkb_gc_options options)

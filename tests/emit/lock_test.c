@@ -49,8 +49,7 @@ static const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms)
 {
 	patience->end_ms = now_ms() + ms;
 	patience->watch =
-		(struct tkb_watch){ SIZED(struct tkb_watch), .self = patience,
-		                    .is_cancelled = is_over };
+		CHOSEN(tkb_watch, .self = patience, .is_cancelled = is_over);
 	return &patience->watch;
 }
 

@@ -324,10 +324,8 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 		struct countdown own = { .left = patience };
 		const struct tkb_relocate_options options = {
 			SIZED(options),
-			.watch =
-				&(const struct tkb_watch){
-					SIZED(struct tkb_watch), .self = &own,
-					.is_cancelled = is_counted_down },
+			.watch = &CHOSEN(tkb_watch, .self = &own,
+			                 .is_cancelled = is_counted_down),
 			.threads = 1,
 		};
 		struct tkb_collect_report report = { SIZED(report) };
@@ -353,10 +351,8 @@ TEST(relocate, tells_how_far_it_is)
 	struct countdown patience = { 0 };
 	const struct tkb_relocate_options options = {
 		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .self = &patience,
-		                                    .on_progress =
-		                                            see_progress },
+		.watch = &CHOSEN(tkb_watch, .self = &patience,
+		                 .on_progress = see_progress),
 	};
 
 	arrange_moved("triton-3.6.0-cpu");

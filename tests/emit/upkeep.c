@@ -177,8 +177,7 @@ static void note(void *self, const struct tkb_result *result)
 
 const struct tkb_watch *tell_to(struct told *told)
 {
-	told->watch = (struct tkb_watch){ SIZED(struct tkb_watch), .self = told,
-		                          .on_result = note };
+	told->watch = CHOSEN(tkb_watch, .self = told, .on_result = note);
 	return &told->watch;
 }
 

@@ -261,8 +261,7 @@ TEST(uses, can_be_cancelled)
 {
 	const struct tkb_uses_options options = {
 		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .is_cancelled = is_enough },
+		.watch = &CHOSEN(tkb_watch, .is_cancelled = is_enough),
 	};
 	struct tkb_uses *uses = NULL;
 

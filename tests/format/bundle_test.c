@@ -1713,11 +1713,9 @@ TEST(bundle, verify_tells_each_entry_and_how_far_it_is)
 	struct told told = { 0 };
 	const struct tkb_verify_options options = {
 		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .self = &told,
-		                                    .on_result = note_result,
-		                                    .on_progress =
-		                                            note_progress },
+		.watch = &CHOSEN(tkb_watch, .self = &told,
+		                 .on_result = note_result,
+		                 .on_progress = note_progress),
 	};
 	struct tkb_verify_report report = { SIZED(report) };
 
@@ -1737,9 +1735,8 @@ TEST(bundle, verify_ends_when_it_is_cancelled)
 	struct told told = { 0 };
 	const struct tkb_verify_options options = {
 		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .self = &told,
-		                                    .is_cancelled = is_enough },
+		.watch = &CHOSEN(tkb_watch, .self = &told,
+		                 .is_cancelled = is_enough),
 	};
 
 	forge_single("a.tkb");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording.h"
+#include "saved.h"
 
 #include "format/manifest.h"
 #include "forge.h"
@@ -7,18 +7,6 @@
 /* Lists of launchers, and frames for them, that no tkbundle would write. */
 
 #define MIB ((size_t)1 << 20)
-
-#define NEEDS "\"needs\":[\"" FORGE_KERNEL "\"]"
-
-#define LAUNCHER(key, need, payload)                                           \
-	"{\"key\":\"" key "\",\"name\":\"kernel\",\"need\":\"" need            \
-	"\",\"needs\":[\"" FORGE_KERNEL "\"],\"payload\":[\"" payload "\",5]}"
-
-static struct forge *forge_three(void)
-{
-	save_three("real.tkb");
-	return forge_open("real.tkb");
-}
 
 static struct tkb_bundle *open_file(const char *path)
 {

@@ -150,9 +150,8 @@ static struct tkb_bytes written(const struct tkb_manifest *manifest)
 		entries[i] = &manifest->entries[i];
 	tkb_manifest_write(&contents, out);
 	CHECK_INT(out->failure, 0);
-	char *kept = test_alloc(out->size);
-	memcpy(kept, out->data, out->size);
-	return (struct tkb_bytes){ kept, out->size };
+	tkb_buf_add_byte(out, '\0');
+	return tkb_bytes_slice(tkb_buf_bytes(out), 0, out->size - 1);
 }
 
 static void must_be_written_as(const char *json)

@@ -230,11 +230,8 @@ TEST(merge, can_be_cancelled_at_each_frame)
 		struct patience patience = { .left = i };
 		const struct tkb_merge_options options = {
 			SIZED(options),
-			.watch =
-				&(const struct tkb_watch){
-					SIZED(struct tkb_watch),
-					.self = &patience,
-					.is_cancelled = is_over }
+			.watch = &CHOSEN(tkb_watch, .self = &patience,
+			                 .is_cancelled = is_over)
 		};
 
 		check_fails(&options, TKB_ERR_CANCELLED, "");
@@ -273,12 +270,9 @@ TEST(merge, tells_what_becomes_of_each_entry_and_how_far_it_is)
 {
 	struct patience patience = { 0 };
 	const struct tkb_merge_options options = {
-		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .self = &patience,
-		                                    .on_result = note_result,
-		                                    .on_progress =
-		                                            note_progress }
+		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &patience,
+		                                 .on_result = note_result,
+		                                 .on_progress = note_progress)
 	};
 
 	arrange_two();
@@ -295,10 +289,8 @@ TEST(merge, counts_launchers_apart_from_entries)
 {
 	struct patience patience = { 0 };
 	const struct tkb_merge_options options = {
-		SIZED(options),
-		.watch = &(const struct tkb_watch){ SIZED(struct tkb_watch),
-		                                    .self = &patience,
-		                                    .on_result = note_result }
+		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &patience,
+		                                 .on_result = note_result)
 	};
 	const char *root = arrange_cache();
 

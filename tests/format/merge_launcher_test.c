@@ -24,7 +24,7 @@ static void save_one(const char *path, const char *key, const char *cache_key,
                      const char *payload)
 {
 	save(path, key, launcher_of(cache_key, payload, key),
-	     (struct tkb_launcher_spec){ SIZED(struct tkb_launcher_spec) });
+	     DEFAULTS(tkb_launcher_spec));
 }
 
 static void save_two(const char *path, const char *key,

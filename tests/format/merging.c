@@ -72,13 +72,9 @@ struct tkb_launcher_spec launcher_of(const char *cache_key, const char *payload,
 	const char **needs = test_alloc(sizeof(*needs));
 
 	needs[0] = needed;
-	return (struct tkb_launcher_spec){ SIZED(struct tkb_launcher_spec),
-		                           .cache_key = cache_key,
-		                           .name = "a kernel",
-		                           .payload = tkb_text(payload),
-		                           .need = TKB_NEED_ALL,
-		                           .needs = needs,
-		                           .need_count = 1 };
+	return CHOSEN(tkb_launcher_spec, .cache_key = cache_key,
+	              .name = "a kernel", .payload = tkb_text(payload),
+	              .need = TKB_NEED_ALL, .needs = needs, .need_count = 1);
 }
 
 struct tkb_merge_report merge_list(const char *path, const char *const *inputs,

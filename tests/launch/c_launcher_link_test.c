@@ -23,11 +23,9 @@ static struct tkb_c_kernel kernel(void)
 
 	if (!exists("h"))
 		unpack("triton-3.6.0-h100", "h");
-	return (struct tkb_c_kernel){
-		SIZED(struct tkb_c_kernel),
-		.metadata = read_file(text("%s/add_kernel.json", folder)),
-		.cubin = read_file(text("%s/add_kernel.cubin", folder)),
-	};
+	return CHOSEN(tkb_c_kernel,
+	              .metadata = read_file(text("%s/add_kernel.json", folder)),
+	              .cubin = read_file(text("%s/add_kernel.cubin", folder)));
 }
 
 static void add(const struct tkb_c_kernel *of,

@@ -16,12 +16,9 @@ static struct tkb_c_kernel bare_kernel(void)
 {
 	if (!exists("h"))
 		unpack("triton-3.6.0-h100", "h");
-	return (struct tkb_c_kernel){
-		SIZED(struct tkb_c_kernel),
-		.key = "WEOK",
-		.metadata = read_file(FOLDER "/add_kernel.json"),
-		.cubin = read_file(FOLDER "/add_kernel.cubin"),
-	};
+	return CHOSEN(tkb_c_kernel, .key = "WEOK",
+	              .metadata = read_file(FOLDER "/add_kernel.json"),
+	              .cubin = read_file(FOLDER "/add_kernel.cubin"));
 }
 
 static struct tkb_c_kernel whole_kernel(void)
@@ -45,9 +42,7 @@ static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
 /* Of that signature, and nothing else. */
 static struct tkb_c_launcher_options signed_as(const char *signature)
 {
-	return (struct tkb_c_launcher_options){
-		SIZED(struct tkb_c_launcher_options), .signature = signature
-	};
+	return CHOSEN(tkb_c_launcher_options, .signature = signature);
 }
 
 /* One that its block frees. */

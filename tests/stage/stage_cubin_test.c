@@ -195,9 +195,7 @@ TEST(stage_cubin, from_a_ptxas_that_hangs_fails_in_time_and_leaves_no_process)
 	const uint64_t begin = now_ms();
 
 	order.timeout_ms = 500;
-	struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_UNAVAILABLE, "500 ms");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_UNAVAILABLE, "500 ms");
 	CHECK(now_ms() - begin < 20000);
 	pid_t pid = (pid_t)atoi(read_file("pid").data);
 	CHECK(pid > 1);
@@ -275,24 +273,20 @@ TEST(stage_cubin, a_named_ptxas_that_is_not_there_is_not_replaced)
 	struct stage_request order = { .input = TKB_INPUT_NONE };
 
 	order.ptxas = "/nonexistent/ptxas";
-	struct stage_made made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_IO,
-	                   "there is no program '/nonexistent/ptxas'");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_IO,
+	                  "there is no program '/nonexistent/ptxas'");
 
 	order.ptxas = NULL;
 	order.variables[0] = "TRITON_PTXAS_PATH=/nonexistent/it";
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_IO,
-	                   "there is no program '/nonexistent/it'");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_IO,
+	                  "there is no program '/nonexistent/it'");
 
 	order.variables[0] = text("TRITON_PTXAS_PATH=%s", test_folder());
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_IO, "there is no program '");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_IO, "there is no program '");
 
 	order.ptxas = script("other", "echo I am something else");
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_IO,
-	                   "does not print a version like ptxas");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_IO,
+	                  "does not print a version like ptxas");
 }
 
 TEST(stage_cubin, a_ptxas_is_asked_for_its_version_once_until_it_changes)
@@ -322,24 +316,21 @@ TEST(stage_cubin, ptx_must_have_one_kernel_or_the_one_that_is_named)
 
 	order.product = TKB_PRODUCT_PTX;
 	order.ptxas = fake_ptxas("exit 1");
-	struct stage_made made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "the PTX has several kernels: name one of a, b");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "the PTX has several kernels: name one of a, b");
 
 	order.fields[0] = (struct stage_field){ TKB_FIELD_KERNEL, "b" };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK_STR(made.kernel, "b");
 
 	order.fields[0].text = "comment";
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "the PTX has no kernel 'comment', but a, b");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "the PTX has no kernel 'comment', but a, b");
 
 	order = order_of(HEAD "// .entry a()\n");
 	order.ptxas = fake_ptxas("exit 1");
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "the PTX has no kernel");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "the PTX has no kernel");
 }
 
 /* An order for nvJitLink; without it, the test is skipped. */
@@ -396,8 +387,7 @@ TEST(stage_cubin, of_what_nvjitlink_refuses_is_answered_in_its_words)
 	order = linked(HEAD ENTRY("k"));
 	order.fields[1] =
 		(struct stage_field){ TKB_FIELD_PTXAS_OPTION, "--frobnicate" };
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "frobnicate");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "frobnicate");
 }
 
 TEST(stage_cubin, options_of_ptxas_reach_nvjitlink)

@@ -139,14 +139,13 @@ TEST(stage_cuda, includes_what_lies_beside_it_and_where_the_options_say)
 	CHECK_INT(run("/bin/mkdir", "here", "there", NULL).status, 0);
 	write_text("here/beside.h", "#define BESIDE 1\n");
 	write_text("there/elsewhere.h", "#define ELSEWHERE 2\n");
-	struct stage_made made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "beside.h");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "beside.h");
 
 	add_field(&order, TKB_FIELD_NAME, text("%s/here/a.cu", test_folder()));
 	add_field(&order, TKB_FIELD_NVRTC_OPTION,
 	          text("-I%s/there", test_folder()));
 	add_field(&order, TKB_FIELD_NVRTC_OPTION, "-DGIVEN=4");
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), "1088421888"); /* 7.0f */
 }
 
@@ -250,8 +249,7 @@ TEST(stage_cuda, an_option_that_nvrtc_does_not_know_is_named)
 		order_of("extern \"C\" __global__ void k() {}\n");
 
 	add_field(&order, TKB_FIELD_NVRTC_OPTION, "--frobnicate");
-	struct stage_made made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "frobnicate");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "frobnicate");
 }
 
 TEST(stage_cuda, with_a_nul_in_it_is_refused)

@@ -74,6 +74,12 @@ void stage_all(const struct stage_request *orders, size_t count,
 		CHECK_CONTAINS((made).err.message, part);                      \
 	} while (0)
 
+#define CHECK_STAGE_FAILS(order, status, part)                                 \
+	do {                                                                   \
+		const struct stage_made failed = stage(order);                 \
+		CHECK_STAGE_FAILED(failed, status, part);                      \
+	} while (0)
+
 /* It must not have failed; and is its PTX. */
 const char *ptx_of(const struct stage_made *made);
 

@@ -91,21 +91,18 @@ TEST(stage_ir, of_several_kernels_one_must_be_named)
 {
 	struct stage_request order =
 		order_of(text("%s%s", kernel_ir, second_ir));
-	struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "the IR has several kernels: name one of first, "
-	                   "second");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "the IR has several kernels: name one of first, "
+	                  "second");
 
 	order.fields[0] = (struct stage_field){ TKB_FIELD_KERNEL, "second" };
-	made = stage(&order);
+	struct stage_made made = stage(&order);
 	CHECK_INT(made.rc, 0);
 	CHECK_STR(made.kernel, "second");
 
 	order.fields[0].text = "third";
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "the IR has no kernel 'third', but first, second");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "the IR has no kernel 'third', but first, second");
 }
 
 TEST(stage_ir, without_a_kernel_is_refused)
@@ -113,31 +110,25 @@ TEST(stage_ir, without_a_kernel_is_refused)
 	struct stage_request order = order_of("define void @f() {\n"
 	                                      "  ret void\n"
 	                                      "}\n");
-	struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "the IR has no kernel");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "the IR has no kernel");
 
 	order.source = (struct tkb_bytes){ "", 0 };
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "the IR has no kernel");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "the IR has no kernel");
 }
 
 TEST(stage_ir, that_is_wrong_is_answered_in_llvms_words)
 {
 	struct stage_request order = order_of("define void @f( {\n");
-	struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "bad IR: the input:2:1: error: expected type");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "bad IR: the input:2:1: error: expected type");
 
 	order.source = tkb_text("define ptx_kernel void @f() {\n"
 	                        "  %a = add i32 %b, 1\n"
 	                        "  %b = add i32 %a, 1\n"
 	                        "  ret void\n"
 	                        "}\n");
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "bad IR: Instruction does not dominate all uses!");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "bad IR: Instruction does not dominate all uses!");
 }
 
 TEST(stage_ir, where_llvm_ends_the_process_fails_once_with_its_reason)
@@ -182,21 +173,18 @@ TEST(stage_ir, for_a_gpu_that_llvm_does_not_know_is_refused)
 	struct stage_request order = order_of(kernel_ir);
 
 	order.arch = "95";
-	struct stage_made made = stage(&order);
-	CHECK_STAGE_FAILED(
-		made, TKB_ERR_UNSUPPORTED,
+	CHECK_STAGE_FAILS(
+		&order, TKB_ERR_UNSUPPORTED,
 		"LLVM 22 cannot compile for GPU 'sm_95', but for 50, ");
 
 	order.arch = "103";
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,
-	                   "sm_103 needs PTX 8.8, but the tool that reads it "
-	                   "knows only versions up to 8.7");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_UNSUPPORTED,
+	                  "sm_103 needs PTX 8.8, but the tool that reads it "
+	                  "knows only versions up to 8.7");
 
 	order.arch = "090";
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "'090' is not an architecture, such as 90");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "'090' is not an architecture, such as 90");
 }
 
 TEST(stage_ir, compiles_for_every_gpu_that_llvm_knows)
@@ -279,10 +267,9 @@ TEST(stage_ir, needs_no_ptxas_where_no_cubin_is_wanted)
 	CHECK_STR(made.tools, text("LLVM %s", made.llvm));
 
 	order.product = TKB_PRODUCT_CUBIN;
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_UNSUPPORTED,
-	                   "there is no ptxas: name one with --ptxas or "
-	                   "TRITON_PTXAS_PATH");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_UNSUPPORTED,
+	                  "there is no ptxas: name one with --ptxas or "
+	                  "TRITON_PTXAS_PATH");
 }
 
 TEST(stage_ir, is_optimized_only_where_that_is_asked)
@@ -380,11 +367,9 @@ TEST(stage_ir, finds_libdevice_by_tritons_variable_and_in_the_toolkit)
 TEST(stage_ir, that_calls_what_is_nowhere_is_refused)
 {
 	struct stage_request order = order_of(calling_ir);
-	struct stage_made made = stage(&order);
-
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "'__nv_twice' is defined nowhere: name a "
-	                   "libdevice");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "'__nv_twice' is defined nowhere: name a "
+	                  "libdevice");
 
 	write_text("library.ll", "define void @__nv_other() {\n"
 	                         "  ret void\n"
@@ -392,19 +377,16 @@ TEST(stage_ir, that_calls_what_is_nowhere_is_refused)
 	order.fields[0] =
 		(struct stage_field){ TKB_FIELD_LIBDEVICE,
 		                      text("%s/library.ll", test_folder()) };
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID,
-	                   "'__nv_twice' is defined nowhere, and not in '");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID,
+	                  "'__nv_twice' is defined nowhere, and not in '");
 
 	order.fields[0].text = "/nonexistent";
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_IO,
-	                   "libdevice '/nonexistent': No such file");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_IO,
+	                  "libdevice '/nonexistent': No such file");
 
 	write_text("library.ll", "nonsense");
 	order.fields[0].text = text("%s/library.ll", test_folder());
-	made = stage(&order);
-	CHECK_STAGE_FAILED(made, TKB_ERR_INVALID, "library.ll': ");
+	CHECK_STAGE_FAILS(&order, TKB_ERR_INVALID, "library.ll': ");
 }
 
 TEST(stage_ir, warnings_of_llvm_are_in_the_log)

@@ -253,6 +253,19 @@ TEST(json, that_ends_early_does_not_go_on_in_what_lies_behind)
 	}
 }
 
+TEST(json, number_ends_with_the_text_whatever_digits_lie_behind)
+{
+	struct tkb_json json =
+		tkb_json_of(tkb_bytes_slice(tkb_text("12"), 0, 1), 0);
+	struct tkb_json_token token;
+
+	OK(tkb_json_next(&json, &token, ERR));
+	CHECK_INT(token.type, TKB_JSON_NUMBER);
+	CHECK_INT(token.end, 1);
+	OK(tkb_json_next(&json, &token, ERR));
+	CHECK_INT(token.type, TKB_JSON_END);
+}
+
 TEST(json, may_hold_what_python_writes_besides)
 {
 	const char **cases =
