@@ -454,13 +454,12 @@ static void check_unread_record(const char *refusal, int status)
 		  false },
 	};
 	struct server server = start_script(answers, 3);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	unsigned seen = 0;
+	struct handle *handle = must_connect(http_url(&server, ""));
 
-	must_open(http_url(&server, ""), &handle);
-	handle.call.is_last_attempt = status == TKB_ERR_UNAVAILABLE;
-	const struct notebook *notebook = list_records(&handle, "ref");
+	handle->call.is_last_attempt = status == TKB_ERR_UNAVAILABLE;
+	const struct notebook *notebook = list_records(handle, "ref");
 	CHECK_INT(notebook->count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct told *told = &notebook->items[i];
@@ -477,12 +476,12 @@ static void check_unread_record(const char *refusal, int status)
 	CHECK(strstr(requests_so_far(), "GET /ref/ref/1") == NULL);
 
 	/* Before the last attempt, such a failure is worth another. */
-	if (handle.call.is_last_attempt) {
+	if (handle->call.is_last_attempt) {
 		const struct tkb_record_visitor visitor =
 			record_visitor(new_notebook());
 
-		handle.call.is_last_attempt = false;
-		MUST_FAIL(ASK(&handle, records, "ref", &visitor, &err),
+		handle->call.is_last_attempt = false;
+		MUST_FAIL(ASK(handle, records, "ref", &visitor, &err),
 		          TKB_ERR_UNAVAILABLE, "HTTP 500");
 	}
 	stop_server(&server, SIGKILL);

@@ -14,13 +14,12 @@
 static void check_works(const char *url)
 {
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB + 7, 1);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle = must_connect(url);
 
-	must_open(url, &handle);
-	struct tkb_digest digest = must_put(&handle, bytes);
-	check_blob(&handle, &digest, 0, bytes);
-	(void)must_add(&handle, "team/model", bytes);
-	CHECK_INT(list_records(&handle, "team/model")->count, 1);
+	struct tkb_digest digest = must_put(handle, bytes);
+	check_blob(handle, &digest, 0, bytes);
+	(void)must_add(handle, "team/model", bytes);
+	CHECK_INT(list_records(handle, "team/model")->count, 1);
 }
 
 static void check_open_refused(const char *url, const char *part)
@@ -36,11 +35,10 @@ static void check_get_refused(const char *url, int status, const char *part)
 {
 	const struct tkb_digest digest = made_up(1);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(url);
 
-	must_open(url, &handle);
-	MUST_FAIL(get(&handle, &digest, 0, &got, &err), status, part);
+	MUST_FAIL(get(handle, &digest, 0, &got, &err), status, part);
 	CHECK(strstr(err.message, SECRET) == NULL);
 }
 
@@ -48,11 +46,10 @@ static void check_add_refused(const char *url, const char *part)
 {
 	const struct tkb_bytes record = make_bytes(10, 1);
 	const struct tkb_digest digest = digest_of(record);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(url);
 
-	must_open(url, &handle);
-	MUST_FAIL(ASK(&handle, add, "ref", &digest, record, &err),
+	MUST_FAIL(ASK(handle, add, "ref", &digest, record, &err),
 	          TKB_ERR_DENIED, part);
 }
 
@@ -357,10 +354,8 @@ TEST(http, a_server_that_neither_lists_nor_compares_takes_no_records)
 
 static int count_records(const char *url)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-
-	must_open(url, &handle);
-	return (int)list_records(&handle, "ref")->count;
+	struct handle *handle = must_connect(url);
+	return (int)list_records(handle, "ref")->count;
 }
 
 TEST(http, etags_that_cannot_be_trusted_are_not)

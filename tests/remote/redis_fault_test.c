@@ -13,12 +13,11 @@ static void check_answer(const char *text, int status, const char *part)
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
 	const struct tkb_digest digest = made_up(4);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	bool answered = false;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	must_open(redis_url(&server, ""), &handle);
-	MUST_FAIL(ASK(&handle, has, &digest, 1, &answered, NULL, &err), status,
+	MUST_FAIL(ASK(handle, has, &digest, 1, &answered, NULL, &err), status,
 	          part);
 	stop_server(&server, SIGKILL);
 }
@@ -329,18 +328,17 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 		               .play = play_it,
 		               .at = 8 * TKB_MIB };
 	const struct tkb_sink sink = { take_and_prank, &prank };
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	handle.call.stall_ms = 500;
-	must_open(redis_url(&server, ""), &handle);
+	handle->call.stall_ms = 500;
 	struct tkb_digest digest =
-		must_put(&handle, make_bytes(32 * TKB_MIB, 8));
+		must_put(handle, make_bytes(32 * TKB_MIB, 8));
 	tkb_digest_to_hex(&digest, hex);
 	prank.key = text("tkbundle:cas:%s", hex);
 	uint64_t start = now_ms();
-	MUST_FAIL(ASK(&handle, get, &digest, 0, &sink, &err),
+	MUST_FAIL(ASK(handle, get, &digest, 0, &sink, &err),
 	          TKB_ERR_UNAVAILABLE, part);
 	CHECK(now_ms() - start < 2000);
 	CHECK(prank.moved < 32 * TKB_MIB);
@@ -378,13 +376,12 @@ static void check_pranked_put(void (*play_it)(struct prank *prank),
 	const struct tkb_blob blob = { 64 * TKB_MIB,
 		                       { read_and_prank, &prank } };
 	const struct tkb_digest digest = made_up(9);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	handle.call.stall_ms = 500;
-	must_open(redis_url(&server, ""), &handle);
+	handle->call.stall_ms = 500;
 	uint64_t start = now_ms();
-	MUST_FAIL(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
+	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
 	          part);
 	CHECK(now_ms() - start < 2000);
 	stop_server(&server, SIGKILL);
@@ -409,13 +406,12 @@ TEST(redis_fault, a_writer_that_breaks_off_leaves_nothing)
 	const struct tkb_blob blob = { 64 * TKB_MIB,
 		                       { read_and_prank, &prank } };
 	const struct tkb_digest digest = made_up(10);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	handle.call.stall_ms = 200;
-	must_open(redis_url(&server, ""), &handle);
-	CHECK_INT(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE);
-	close_handle(&handle);
+	handle->call.stall_ms = 200;
+	CHECK_INT(ASK(handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE);
+	close_handle(handle);
 	(void)kill(server.pid, SIGCONT);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
 }
@@ -437,17 +433,16 @@ TEST(redis_fault, a_put_that_its_source_ends_ends_the_connection)
 	struct server server = start_redis("");
 	const struct tkb_digest digest = made_up(13);
 	const struct tkb_blob blob = { 8 * TKB_MIB, { end_at_half, NULL } };
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	bool answered = false;
+	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	handle.call.stall_ms = 500;
-	must_open(redis_url(&server, ""), &handle);
-	MUST_FAIL(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_INVALID,
+	handle->call.stall_ms = 500;
+	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_INVALID,
 	          "enough");
-	MUST_FAIL(ASK(&handle, has, &digest, 1, &answered, NULL, &err),
+	MUST_FAIL(ASK(handle, has, &digest, 1, &answered, NULL, &err),
 	          TKB_ERR_UNAVAILABLE, "connection was broken off");
-	close_handle(&handle);
+	close_handle(handle);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
 }
 

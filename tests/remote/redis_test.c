@@ -89,12 +89,11 @@ static const char *user(const char *name, const char *rights)
 	            name, rights);
 }
 
-static void open_as(const struct server *server, const char *name,
-                    const char *rest, struct handle *handle)
+static struct handle *open_as(const struct server *server, const char *name,
+                              const char *rest)
 {
-	must_open(text("redis://%s:s3cret@127.0.0.1:%u%s", name, server->port,
-	               rest),
-	          handle);
+	return must_connect(text("redis://%s:s3cret@127.0.0.1:%u%s", name,
+	                         server->port, rest));
 }
 
 TEST(redis, the_documented_rights_are_enough)
@@ -103,33 +102,29 @@ TEST(redis, the_documented_rights_are_enough)
 		"%s%s%s%s", user("puller", PULL), user("toucher", PULL_ALL),
 		user("pusher", PUSH), user("cleaner", GC "+select " TTL)));
 	const struct tkb_bytes large = make_bytes(3 * TKB_MIB, 1);
-	TKB_AUTO(close_handle) struct handle pusher = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle puller = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle toucher = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle cleaner = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *pusher = open_as(&server, "pusher", "");
 
-	open_as(&server, "pusher", "", &pusher);
-	struct tkb_digest digest = must_put(&pusher, large);
-	(void)must_put(&pusher, make_bytes(10, 2));
-	(void)must_add(&pusher, "ref", large);
-	CHECK(is_there(&pusher, &digest));
-	CHECK_INT(list_records(&pusher, "ref")->count, 1);
-	MUST(ASK(&pusher, drop, "ref", &digest, &err));
-	(void)must_add(&pusher, "ref", large);
+	struct tkb_digest digest = must_put(pusher, large);
+	(void)must_put(pusher, make_bytes(10, 2));
+	(void)must_add(pusher, "ref", large);
+	CHECK(is_there(pusher, &digest));
+	CHECK_INT(list_records(pusher, "ref")->count, 1);
+	MUST(ASK(pusher, drop, "ref", &digest, &err));
+	(void)must_add(pusher, "ref", large);
+	struct handle *puller = open_as(&server, "puller", "");
 
-	open_as(&server, "puller", "", &puller);
-	check_blob(&puller, &digest, 0, large);
-	CHECK_INT(list_records(&puller, "ref")->count, 1);
+	check_blob(puller, &digest, 0, large);
+	CHECK_INT(list_records(puller, "ref")->count, 1);
+	struct handle *toucher = open_as(&server, "toucher", "");
 
-	open_as(&server, "toucher", "", &toucher);
-	MUST(ASK(&toucher, touch, "ref", &digest, &err));
+	MUST(ASK(toucher, touch, "ref", &digest, &err));
 
-	open_as(&server, "cleaner", "/0?ttl=1d", &cleaner);
-	(void)must_put(&cleaner, make_bytes(10, 2));
-	CHECK_INT(list_blobs(&cleaner)->count, 2);
-	CHECK_INT(list_refs(&cleaner)->count, 1);
-	MUST(ASK(&cleaner, remove, &digest, &err));
+	struct handle *cleaner = open_as(&server, "cleaner", "/0?ttl=1d");
+	(void)must_put(cleaner, make_bytes(10, 2));
+	CHECK_INT(list_blobs(cleaner)->count, 2);
+	CHECK_INT(list_refs(cleaner)->count, 1);
+	MUST(ASK(cleaner, remove, &digest, &err));
 }
 
 TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
@@ -140,19 +135,17 @@ TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
 	const struct tkb_bytes bytes = make_bytes(2 * TKB_MIB, 3);
 	const struct tkb_digest digest = digest_of(bytes);
 	const struct tkb_blob_visitor visitor = blob_visitor(new_notebook());
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle blind = { .self = NULL };
 	struct tkb_error err = { 0 };
+	struct handle *handle = open_as(&server, "puller", "?ttl=1d");
 
-	open_as(&server, "puller", "?ttl=1d", &handle);
-	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
 	          "do not let this user use 'psetex'");
-	CHECK(!is_there(&handle, &digest));
-	MUST_FAIL(ASK(&handle, list, &visitor, &err), TKB_ERR_DENIED, "'scan'");
-	CHECK_INT(list_records(&handle, "none")->count, 0);
+	CHECK(!is_there(handle, &digest));
+	MUST_FAIL(ASK(handle, list, &visitor, &err), TKB_ERR_DENIED, "'scan'");
+	CHECK_INT(list_records(handle, "none")->count, 0);
+	struct handle *blind = open_as(&server, "blind", "");
 
-	open_as(&server, "blind", "", &blind);
-	MUST_FAIL(put_blob(&blind, &digest, &bytes, &err), TKB_ERR_DENIED,
+	MUST_FAIL(put_blob(blind, &digest, &bytes, &err), TKB_ERR_DENIED,
 	          "do not let this user use these keys");
 }
 

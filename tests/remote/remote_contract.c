@@ -14,12 +14,11 @@ void contract_what_was_put_is_got_whatever_its_size(
 
 	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++) {
 		const struct tkb_bytes bytes = make_bytes(sizes[i], 1);
-		const struct tkb_digest digest = must_put(&handle, bytes);
+		const struct tkb_digest digest = must_put(handle, bytes);
 
-		CHECK(is_there(&handle, &digest));
-		check_blob(&handle, &digest, 0, bytes);
+		CHECK(is_there(handle, &digest));
+		check_blob(handle, &digest, 0, bytes);
 	}
-	END;
 }
 
 static int count_call(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -39,11 +38,10 @@ void contract_a_missing_blob_is_a_miss_and_the_sink_is_left_alone(
 	const struct tkb_sink sink = { count_call, &calls };
 
 	BEGIN;
-	CHECK_INT(ASK(&handle, get, &digest, 0, &sink, &err), TKB_MISS);
-	CHECK_INT(ASK(&handle, get, &digest, 5, &sink, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, get, &digest, 0, &sink, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, get, &digest, 5, &sink, &err), TKB_MISS);
 	CHECK_INT(calls, 0);
 	CHECK_STR(err.message, "");
-	END;
 }
 
 void contract_a_blob_is_got_from_any_offset(const struct remote_kind *remote)
@@ -55,12 +53,11 @@ void contract_a_blob_is_got_from_any_offset(const struct remote_kind *remote)
 		                   size - 1, size };
 
 	BEGIN;
-	struct tkb_digest digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(handle, bytes);
 	for (size_t i = 0; i < TKB_COUNT_OF(offsets); i++)
-		check_blob(&handle, &digest, offsets[i],
+		check_blob(handle, &digest, offsets[i],
 		           tkb_bytes_slice(bytes, offsets[i], size));
-	check_blob(&handle, &digest, size + 10, (struct tkb_bytes){ NULL, 0 });
-	END;
+	check_blob(handle, &digest, size + 10, (struct tkb_bytes){ NULL, 0 });
 }
 
 void contract_a_blob_may_be_put_again(const struct remote_kind *remote)
@@ -70,13 +67,12 @@ void contract_a_blob_may_be_put_again(const struct remote_kind *remote)
 	BEGIN;
 	for (size_t i = 0; i < TKB_COUNT_OF(wanted); i++) {
 		const struct tkb_bytes bytes = make_bytes(wanted[i], 3);
-		const struct tkb_digest digest = must_put(&handle, bytes);
+		const struct tkb_digest digest = must_put(handle, bytes);
 
-		(void)must_put(&handle, bytes);
-		check_blob(&handle, &digest, 0, bytes);
+		(void)must_put(handle, bytes);
+		check_blob(handle, &digest, 0, bytes);
 	}
-	CHECK_INT(list_blobs(&handle)->count, TKB_COUNT_OF(wanted));
-	END;
+	CHECK_INT(list_blobs(handle)->count, TKB_COUNT_OF(wanted));
 }
 
 /* What a loss of power, or a hand, leaves under a digest. */
@@ -96,17 +92,16 @@ void contract_a_damaged_blob_is_told_by_its_size_and_replaced(
 		bool has = false;
 		uint64_t size = 7;
 
-		MUST(put_blob(&handle, &digest, &others[i], &err));
-		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
+		MUST(put_blob(handle, &digest, &others[i], &err));
+		MUST(ASK(handle, has, &digest, 1, &has, &size, &err));
 		CHECK(has);
 		CHECK_INT(size, others[i].size);
-		(void)must_put(&handle, bytes);
-		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
+		(void)must_put(handle, bytes);
+		MUST(ASK(handle, has, &digest, 1, &has, &size, &err));
 		CHECK_INT(size, bytes.size);
-		check_blob(&handle, &digest, 0, bytes);
+		check_blob(handle, &digest, 0, bytes);
 	}
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	END;
+	CHECK_INT(list_blobs(handle)->count, 1);
 }
 
 void contract_has_tells_which_of_many_are_there(
@@ -122,16 +117,15 @@ void contract_has_tells_which_of_many_are_there(
 	BEGIN;
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = i % 13 == 0
-		                     ? must_put(&handle, make_bytes(10 + i, i))
+		                     ? must_put(handle, make_bytes(10 + i, i))
 		                     : made_up(i);
 	memset(answers, 1, COUNT * sizeof(*answers));
-	MUST(ASK(&handle, has, digests, COUNT, answers, told, &err));
+	MUST(ASK(handle, has, digests, COUNT, answers, told, &err));
 	for (uint32_t i = 0; i < COUNT; i++) {
 		CHECK_INT(answers[i], i % 13 == 0);
 		CHECK(!answers[i] || told[i] == 10 + i);
 	}
-	MUST(ASK(&handle, has, digests, 0, answers, NULL, &err));
-	END;
+	MUST(ASK(handle, has, digests, 0, answers, NULL, &err));
 }
 
 void contract_a_removed_blob_is_gone_and_may_come_back(
@@ -140,16 +134,15 @@ void contract_a_removed_blob_is_gone_and_may_come_back(
 	const struct tkb_bytes bytes = make_bytes(1000, 4);
 
 	BEGIN;
-	struct tkb_digest digest = must_put(&handle, bytes);
-	struct tkb_digest other = must_put(&handle, make_bytes(1000, 5));
-	MUST(ASK(&handle, remove, &digest, &err));
-	CHECK(!is_there(&handle, &digest));
-	CHECK(is_there(&handle, &other));
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	CHECK_INT(ASK(&handle, remove, &digest, &err), TKB_MISS);
-	(void)must_put(&handle, bytes);
-	check_blob(&handle, &digest, 0, bytes);
-	END;
+	struct tkb_digest digest = must_put(handle, bytes);
+	struct tkb_digest other = must_put(handle, make_bytes(1000, 5));
+	MUST(ASK(handle, remove, &digest, &err));
+	CHECK(!is_there(handle, &digest));
+	CHECK(is_there(handle, &other));
+	CHECK_INT(list_blobs(handle)->count, 1);
+	CHECK_INT(ASK(handle, remove, &digest, &err), TKB_MISS);
+	(void)must_put(handle, bytes);
+	check_blob(handle, &digest, 0, bytes);
 }
 
 void contract_list_tells_each_blob_once_with_size_and_age(
@@ -161,9 +154,9 @@ void contract_list_tells_each_blob_once_with_size_and_age(
 
 	BEGIN;
 	for (uint32_t i = 0; i < COUNT; i++)
-		(void)must_put(&handle, make_bytes(i, i));
-	(void)must_add(&handle, "ref", make_bytes(10, 1));
-	const struct notebook *notebook = list_blobs(&handle);
+		(void)must_put(handle, make_bytes(i, i));
+	(void)must_add(handle, "ref", make_bytes(10, 1));
+	const struct notebook *notebook = list_blobs(handle);
 	CHECK_INT(notebook->count, COUNT);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		const struct tkb_digest digest = digest_of(make_bytes(i, i));
@@ -178,17 +171,15 @@ void contract_list_tells_each_blob_once_with_size_and_age(
 		CHECK(tkb_digest_equal(&told->digest, &digest));
 		CHECK(told->age_s < YOUNG_S);
 	}
-	END;
 }
 
 void contract_an_empty_remote_has_nothing_to_tell(
 	const struct remote_kind *remote)
 {
 	BEGIN;
-	CHECK_INT(list_blobs(&handle)->count, 0);
-	CHECK_INT(list_refs(&handle)->count, 0);
-	CHECK_INT(list_records(&handle, "none")->count, 0);
-	END;
+	CHECK_INT(list_blobs(handle)->count, 0);
+	CHECK_INT(list_refs(handle)->count, 0);
+	CHECK_INT(list_records(handle, "none")->count, 0);
 }
 
 static int refuse_bytes(void *self, struct tkb_bytes bytes,
@@ -206,11 +197,9 @@ void contract_what_a_sink_returns_ends_the_get(const struct remote_kind *remote)
 	const struct tkb_sink sink = { refuse_bytes, &status };
 
 	BEGIN;
-	struct tkb_digest digest =
-		must_put(&handle, make_bytes(5 * TKB_MIB, 6));
-	MUST_FAIL(ASK(&handle, get, &digest, 0, &sink, &err), TKB_ERR_LEFT_OUT,
+	struct tkb_digest digest = must_put(handle, make_bytes(5 * TKB_MIB, 6));
+	MUST_FAIL(ASK(handle, get, &digest, 0, &sink, &err), TKB_ERR_LEFT_OUT,
 	          "enough");
-	END;
 }
 
 static int refuse_to_read(void *self, uint64_t offset, void *data, size_t size,
@@ -236,17 +225,15 @@ void contract_what_a_source_returns_ends_the_put(
 			                       { refuse_to_read, &limits[i] } };
 
 		BEGIN;
-		MUST_FAIL(ASK(&handle, put, &digest, &blob, &err),
+		MUST_FAIL(ASK(handle, put, &digest, &blob, &err),
 		          TKB_ERR_LEFT_OUT, "enough");
 		if (!remote->is_shared) {
-			END;
 			continue;
 		}
-		close_handle(&handle);
-		must_open(url, &handle);
-		CHECK(!is_there(&handle, &digest));
-		CHECK_INT(list_blobs(&handle)->count, 0);
-		END;
+		close_handle(handle);
+		must_open(url, handle);
+		CHECK(!is_there(handle, &digest));
+		CHECK_INT(list_blobs(handle)->count, 0);
 	}
 }
 
@@ -276,12 +263,11 @@ void contract_a_source_that_ends_early_leaves_no_blob(
 	if (!remote->is_shared)
 		skip();
 	BEGIN;
-	CHECK(ASK(&handle, put, &digest, &blob, &err) < 0);
-	close_handle(&handle);
-	must_open(url, &handle);
-	CHECK(!is_there(&handle, &digest));
-	CHECK_INT(list_blobs(&handle)->count, 0);
-	END;
+	CHECK(ASK(handle, put, &digest, &blob, &err) < 0);
+	close_handle(handle);
+	must_open(url, handle);
+	CHECK(!is_there(handle, &digest));
+	CHECK_INT(list_blobs(handle)->count, 0);
 }
 
 void contract_what_a_visitor_returns_ends_the_listing(
@@ -294,17 +280,16 @@ void contract_what_a_visitor_returns_ends_the_listing(
 
 	BEGIN;
 	for (uint32_t i = 0; i < 3; i++) {
-		(void)must_put(&handle, make_bytes(10, i));
-		(void)must_add(&handle, "one", make_bytes(10, i));
-		(void)must_add(&handle, "two", make_bytes(10, i));
+		(void)must_put(handle, make_bytes(10, i));
+		(void)must_add(handle, "one", make_bytes(10, i));
+		(void)must_add(handle, "two", make_bytes(10, i));
 	}
 	notebook->rc = TKB_ERR_INVALID;
-	MUST_FAIL(ASK(&handle, list, &blobs, &err), TKB_ERR_INVALID, "enough");
-	MUST_FAIL(ASK(&handle, records, "one", &records, &err), TKB_ERR_INVALID,
+	MUST_FAIL(ASK(handle, list, &blobs, &err), TKB_ERR_INVALID, "enough");
+	MUST_FAIL(ASK(handle, records, "one", &records, &err), TKB_ERR_INVALID,
 	          "enough");
-	MUST_FAIL(ASK(&handle, refs, &refs, &err), TKB_ERR_INVALID, "enough");
+	MUST_FAIL(ASK(handle, refs, &refs, &err), TKB_ERR_INVALID, "enough");
 	CHECK_INT(notebook->count, 3);
-	END;
 }
 
 void contract_a_refused_call_leaves_the_handle_usable(
@@ -315,11 +300,10 @@ void contract_a_refused_call_leaves_the_handle_usable(
 	const struct tkb_sink sink = { refuse_bytes, &status };
 
 	BEGIN;
-	struct tkb_digest digest = must_put(&handle, bytes);
-	MUST_FAIL(ASK(&handle, get, &digest, 0, &sink, &err), TKB_ERR_DENIED,
+	struct tkb_digest digest = must_put(handle, bytes);
+	MUST_FAIL(ASK(handle, get, &digest, 0, &sink, &err), TKB_ERR_DENIED,
 	          "enough");
-	CHECK(is_there(&handle, &digest));
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	check_blob(&handle, &digest, 0, bytes);
-	END;
+	CHECK(is_there(handle, &digest));
+	CHECK_INT(list_blobs(handle)->count, 1);
+	check_blob(handle, &digest, 0, bytes);
 }

@@ -14,9 +14,8 @@
 #include "remote_fixture.h"
 
 struct remote_kind {
-	/** Start what is needed, and give the URL of an empty remote. */
+	/* Start what is needed, and give the URL of an empty remote. */
 	const char *(*start)(void);
-	void (*stop)(void);
 	bool is_shared; /* what one handle puts another sees */
 	bool has_clock; /* it knows when something was put */
 	bool is_exact;  /* it takes no bytes of another digest */
@@ -58,15 +57,10 @@ enum {
 /* In each of them: a remote, a connection to it, an error. */
 #define BEGIN                                                                  \
 	const char *const url = remote->start();                               \
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };        \
+	struct handle *const handle = must_connect(url);                       \
 	struct tkb_error err = { 0 };                                          \
                                                                                \
-	(void)err;                                                             \
-	must_open(url, &handle)
-
-#define END                                                                    \
-	close_handle(&handle);                                                 \
-	remote->stop()
+	(void)err
 
 #define REMOTE_CONTRACT_DECLARE(kind, sentence)                                \
 	void contract_##sentence(const struct remote_kind *remote);

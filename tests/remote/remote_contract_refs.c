@@ -11,9 +11,9 @@ void contract_added_records_are_told_with_their_bytes(
 	struct tkb_digest digests[2];
 
 	BEGIN;
-	digests[0] = must_add(&handle, "team/model", first);
-	digests[1] = must_add(&handle, "team/model", second);
-	const struct notebook *notebook = list_records(&handle, "team/model");
+	digests[0] = must_add(handle, "team/model", first);
+	digests[1] = must_add(handle, "team/model", second);
+	const struct notebook *notebook = list_records(handle, "team/model");
 	CHECK_INT(notebook->count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct told *told = &notebook->items[i];
@@ -24,27 +24,25 @@ void contract_added_records_are_told_with_their_bytes(
 		CHECK(tkb_bytes_equal(told->bytes, is_first ? first : second));
 		CHECK(told->age_s < YOUNG_S);
 	}
-	CHECK_INT(list_blobs(&handle)->count, 0);
-	END;
+	CHECK_INT(list_blobs(handle)->count, 0);
 }
 
 void contract_a_record_added_twice_is_told_once(
 	const struct remote_kind *remote)
 {
 	BEGIN;
-	(void)must_add(&handle, "ref", make_bytes(100, 12));
-	(void)must_add(&handle, "ref", make_bytes(100, 12));
-	CHECK_INT(list_records(&handle, "ref")->count, 1);
-	CHECK_INT(list_refs(&handle)->count, 1);
-	END;
+	(void)must_add(handle, "ref", make_bytes(100, 12));
+	(void)must_add(handle, "ref", make_bytes(100, 12));
+	CHECK_INT(list_records(handle, "ref")->count, 1);
+	CHECK_INT(list_refs(handle)->count, 1);
 }
 
 void contract_a_ref_holds_a_hundred_records(const struct remote_kind *remote)
 {
 	BEGIN;
 	for (uint32_t i = 0; i < 100; i++)
-		(void)must_add(&handle, "ref", make_bytes(3000 + i, i));
-	const struct notebook *notebook = list_records(&handle, "ref");
+		(void)must_add(handle, "ref", make_bytes(3000 + i, i));
+	const struct notebook *notebook = list_records(handle, "ref");
 	CHECK_INT(notebook->count, 100);
 	for (uint32_t i = 0; i < 100; i++) {
 		const struct tkb_digest digest =
@@ -52,7 +50,6 @@ void contract_a_ref_holds_a_hundred_records(const struct remote_kind *remote)
 
 		CHECK_INT(count_digest(notebook, &digest), 1);
 	}
-	END;
 }
 
 void contract_a_record_of_any_size_is_told(const struct remote_kind *remote)
@@ -65,28 +62,25 @@ void contract_a_record_of_any_size_is_told(const struct remote_kind *remote)
 		const char *ref = text("size-%zu", wanted[i]);
 		const struct notebook *notebook;
 
-		(void)must_add(&handle, ref, record);
-		notebook = list_records(&handle, ref);
+		(void)must_add(handle, ref, record);
+		notebook = list_records(handle, ref);
 		CHECK_INT(notebook->count, 1);
 		CHECK(tkb_bytes_equal(notebook->items[0].bytes, record));
 	}
-	END;
 }
 
 void contract_a_dropped_record_is_gone(const struct remote_kind *remote)
 {
 	BEGIN;
-	struct tkb_digest digest =
-		must_add(&handle, "ref", make_bytes(100, 14));
-	struct tkb_digest other = must_add(&handle, "ref", make_bytes(100, 15));
-	(void)must_add(&handle, "twin", make_bytes(100, 14));
-	MUST(ASK(&handle, drop, "ref", &digest, &err));
-	CHECK_INT(list_records(&handle, "ref")->count, 1);
-	CHECK_INT(count_digest(list_records(&handle, "ref"), &other), 1);
-	CHECK_INT(list_records(&handle, "twin")->count, 1);
-	CHECK_INT(ASK(&handle, drop, "ref", &digest, &err), TKB_MISS);
-	CHECK_INT(ASK(&handle, drop, "none", &digest, &err), TKB_MISS);
-	END;
+	struct tkb_digest digest = must_add(handle, "ref", make_bytes(100, 14));
+	struct tkb_digest other = must_add(handle, "ref", make_bytes(100, 15));
+	(void)must_add(handle, "twin", make_bytes(100, 14));
+	MUST(ASK(handle, drop, "ref", &digest, &err));
+	CHECK_INT(list_records(handle, "ref")->count, 1);
+	CHECK_INT(count_digest(list_records(handle, "ref"), &other), 1);
+	CHECK_INT(list_records(handle, "twin")->count, 1);
+	CHECK_INT(ASK(handle, drop, "ref", &digest, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, drop, "none", &digest, &err), TKB_MISS);
 }
 
 void contract_a_ref_without_records_is_not_told(
@@ -94,14 +88,13 @@ void contract_a_ref_without_records_is_not_told(
 {
 	BEGIN;
 	struct tkb_digest digest =
-		must_add(&handle, "gone", make_bytes(100, 16));
-	(void)must_add(&handle, "kept", make_bytes(100, 16));
-	MUST(ASK(&handle, drop, "gone", &digest, &err));
-	CHECK_INT(list_refs(&handle)->count, 1);
-	CHECK_INT(count_name(list_refs(&handle), "kept"), 1);
-	(void)must_add(&handle, "gone", make_bytes(100, 16));
-	CHECK_INT(list_refs(&handle)->count, 2);
-	END;
+		must_add(handle, "gone", make_bytes(100, 16));
+	(void)must_add(handle, "kept", make_bytes(100, 16));
+	MUST(ASK(handle, drop, "gone", &digest, &err));
+	CHECK_INT(list_refs(handle)->count, 1);
+	CHECK_INT(count_name(list_refs(handle), "kept"), 1);
+	(void)must_add(handle, "gone", make_bytes(100, 16));
+	CHECK_INT(list_refs(handle)->count, 2);
 }
 
 void contract_refs_of_any_name_are_told(const struct remote_kind *remote)
@@ -118,16 +111,15 @@ void contract_refs_of_any_name_are_told(const struct remote_kind *remote)
 	longest[200] = '\0';
 	BEGIN;
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		(void)must_add(&handle, names[i], make_bytes(10, 17));
-		(void)must_add(&handle, names[i], make_bytes(10, 18));
+		(void)must_add(handle, names[i], make_bytes(10, 17));
+		(void)must_add(handle, names[i], make_bytes(10, 18));
 	}
-	const struct notebook *notebook = list_refs(&handle);
+	const struct notebook *notebook = list_refs(handle);
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		CHECK(count_name(notebook, names[i]) != 0);
 		told += count_name(notebook, names[i]);
 	}
 	CHECK_INT(notebook->count, told);
-	END;
 }
 
 void contract_refs_do_not_mix(const struct remote_kind *remote)
@@ -136,16 +128,15 @@ void contract_refs_do_not_mix(const struct remote_kind *remote)
 
 	BEGIN;
 	for (uint32_t i = 0; i < TKB_COUNT_OF(names); i++)
-		(void)must_add(&handle, names[i], make_bytes(10, i));
+		(void)must_add(handle, names[i], make_bytes(10, i));
 	for (uint32_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		const struct notebook *notebook =
-			list_records(&handle, names[i]);
+			list_records(handle, names[i]);
 
 		CHECK_INT(notebook->count, 1);
 		CHECK(tkb_bytes_equal(notebook->items[0].bytes,
 		                      make_bytes(10, i)));
 	}
-	END;
 }
 
 void contract_touch_makes_a_record_young(const struct remote_kind *remote)
@@ -153,19 +144,18 @@ void contract_touch_makes_a_record_young(const struct remote_kind *remote)
 	const struct tkb_digest missing = made_up(19);
 
 	BEGIN;
-	struct tkb_digest digest = must_add(&handle, "ref", make_bytes(10, 19));
-	(void)must_put(&handle, make_bytes(10, 19));
-	CHECK_INT(ASK(&handle, touch, "ref", &missing, &err), TKB_MISS);
-	CHECK_INT(ASK(&handle, touch, "none", &digest, &err), TKB_MISS);
+	struct tkb_digest digest = must_add(handle, "ref", make_bytes(10, 19));
+	(void)must_put(handle, make_bytes(10, 19));
+	CHECK_INT(ASK(handle, touch, "ref", &missing, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, touch, "none", &digest, &err), TKB_MISS);
 	if (remote->has_clock) {
 		nap_ms(2100);
-		CHECK(list_records(&handle, "ref")->items[0].age_s >= 2);
-		CHECK(list_blobs(&handle)->items[0].age_s >= 2);
+		CHECK(list_records(handle, "ref")->items[0].age_s >= 2);
+		CHECK(list_blobs(handle)->items[0].age_s >= 2);
 	}
-	MUST(ASK(&handle, touch, "ref", &digest, &err));
-	CHECK(list_records(&handle, "ref")->items[0].age_s < 2);
-	CHECK_INT(list_records(&handle, "ref")->count, 1);
-	CHECK_INT(list_records(&handle, "none")->count, 0);
-	CHECK_INT(list_refs(&handle)->count, 1);
-	END;
+	MUST(ASK(handle, touch, "ref", &digest, &err));
+	CHECK(list_records(handle, "ref")->items[0].age_s < 2);
+	CHECK_INT(list_records(handle, "ref")->count, 1);
+	CHECK_INT(list_records(handle, "none")->count, 0);
+	CHECK_INT(list_refs(handle)->count, 1);
 }

@@ -68,7 +68,6 @@ void contract_the_public_functions_do_all_of_it(
 
 	use_blobs(opened, &err);
 	use_refs(opened, &err);
-	remote->stop();
 }
 
 void contract_two_handles_see_each_other(const struct remote_kind *remote)
@@ -80,16 +79,15 @@ void contract_two_handles_see_each_other(const struct remote_kind *remote)
 		skip();
 	BEGIN;
 	must_open(url, &other);
-	struct tkb_digest digest = must_put(&handle, bytes);
+	struct tkb_digest digest = must_put(handle, bytes);
 	check_blob(&other, &digest, 0, bytes);
-	(void)must_add(&handle, "ref", bytes);
+	(void)must_add(handle, "ref", bytes);
 	CHECK_INT(list_records(&other, "ref")->count, 1);
 	MUST(ASK(&other, drop, "ref", &digest, &err));
 	MUST(ASK(&other, remove, &digest, &err));
-	CHECK(!is_there(&handle, &digest));
-	CHECK_INT(list_refs(&handle)->count, 0);
+	CHECK(!is_there(handle, &digest));
+	CHECK_INT(list_refs(handle)->count, 0);
 	close_handle(&other);
-	END;
 }
 
 /* One of several that work on one remote. cmocka is for one thread only. */
@@ -172,11 +170,10 @@ void contract_four_threads_lose_nothing(const struct remote_kind *remote)
 	                              .digests = digests,
 	                              .count = COUNT },
 	            put_all);
-	CHECK_INT(list_blobs(&handle)->count, COUNT);
-	CHECK_INT(list_records(&handle, "ref")->count, COUNT);
+	CHECK_INT(list_blobs(handle)->count, COUNT);
+	CHECK_INT(list_records(handle, "ref")->count, COUNT);
 	for (uint32_t i = 0; i < COUNT; i++)
-		check_blob(&handle, &digests[i], 0, blobs[i]);
-	END;
+		check_blob(handle, &digests[i], 0, blobs[i]);
 }
 
 /* Half of them write it again and again, the others read. */
@@ -219,7 +216,6 @@ void contract_writers_of_one_blob_never_show_a_torn_one(
 	                              .digests = &digest,
 	                              .count = 1 },
 	            write_or_read);
-	check_blob(&handle, &digest, 0, bytes);
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	END;
+	check_blob(handle, &digest, 0, bytes);
+	CHECK_INT(list_blobs(handle)->count, 1);
 }

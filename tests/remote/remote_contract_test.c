@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote_contract.h"
 
-#include <signal.h>
 #include <sys/stat.h>
 
 #include "base/digest.h"
 #include "server.h"
-
-static void stop_nothing(void)
-{
-}
 
 static const char *name_memory(void)
 {
@@ -18,7 +13,6 @@ static const char *name_memory(void)
 
 static const struct remote_kind memory = {
 	.start = name_memory,
-	.stop = stop_nothing,
 };
 
 REMOTE_CONTRACT(memory)
@@ -28,12 +22,8 @@ static const char *name_folder(void)
 	return text("file://%s/remote", test_folder());
 }
 
-static const struct remote_kind dir = {
-	.start = name_folder,
-	.stop = stop_nothing,
-	.is_shared = true,
-	.has_clock = true,
-};
+static const struct remote_kind dir = { name_folder, .is_shared = true,
+	                                .has_clock = true };
 
 REMOTE_CONTRACT(dir)
 
@@ -50,24 +40,14 @@ TEST(dir, list_passes_over_what_is_no_file)
 	CHECK_INT(list_blobs(handle)->count, 1);
 }
 
-static struct server redis_server;
-
 static const char *start_a_redis(void)
 {
-	redis_server = start_redis("");
+	const struct server redis_server = start_redis("");
+
 	return text("redis://127.0.0.1:%u", redis_server.port);
 }
 
-static void stop_the_redis(void)
-{
-	stop_server(&redis_server, SIGKILL);
-}
-
-static const struct remote_kind redis = {
-	.start = start_a_redis,
-	.stop = stop_the_redis,
-	.is_shared = true,
-	.has_clock = true,
-};
+static const struct remote_kind redis = { start_a_redis, .is_shared = true,
+	                                  .has_clock = true };
 
 REMOTE_CONTRACT(redis)

@@ -8,13 +8,8 @@ static const char *start_a_bucket(void)
 	return s3_url(text("%s/team/kernels", new_bucket("contract")), "");
 }
 
-static void keep_it(void)
-{
-}
-
 static const struct remote_kind s3 = {
 	.start = start_a_bucket,
-	.stop = keep_it,
 	.is_shared = true,
 	.has_clock = true,
 	.is_exact = true,

@@ -51,7 +51,6 @@ TEST(s3_list, pages_follow_one_another)
 	enum {
 		COUNT = 2345
 	};
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest sum = { { 0 } };
 	struct count count;
 	uint64_t size = 0;
@@ -65,9 +64,9 @@ TEST(s3_list, pages_follow_one_another)
 		add_digest(&sum, &digest);
 		size += i % 7;
 	}
-	open_s3(s3_url(text("%s/x", bucket), ""), &handle);
+	struct handle *handle = must_connect(s3_url(text("%s/x", bucket), ""));
 	(void)ask_s3("log");
-	count = count_blobs(&handle);
+	count = count_blobs(handle);
 	CHECK_INT(count.blobs, COUNT);
 	CHECK_INT(count.size, size);
 	CHECK(tkb_digest_equal(&count.sum, &sum));
@@ -77,33 +76,29 @@ TEST(s3_list, pages_follow_one_another)
 
 TEST(s3_list, a_thousand_keys_are_one_page)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-
 	start_s3();
 	const char *bucket = new_bucket("page");
 	(void)ask_s3(text("fill/%s?count=1000&key=cas/*", bucket));
-	open_s3(s3_url(bucket, ""), &handle);
+	struct handle *handle = must_connect(s3_url(bucket, ""));
 	(void)ask_s3("log");
-	CHECK_INT(count_blobs(&handle).blobs, 1000);
+	CHECK_INT(count_blobs(handle).blobs, 1000);
 	CHECK_STR(ask_s3("log"), text("GET /%s\n", bucket));
 }
 
 TEST(s3_list, refs_and_records_have_pages_too)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-
 	start_s3();
 	const char *bucket = new_bucket("refs");
 	(void)ask_s3(text("fill/%s?count=1100&key=ref/r,*/*", bucket));
 	(void)ask_s3(text("fill/%s?count=1050&key=ref/many/*", bucket));
-	open_s3(s3_url(bucket, ""), &handle);
-	const struct notebook *notebook = list_refs(&handle);
+	struct handle *handle = must_connect(s3_url(bucket, ""));
+	const struct notebook *notebook = list_refs(handle);
 	CHECK_INT(notebook->count, 1101);
 	CHECK_INT(count_name(notebook, "many"), 1);
 	for (size_t i = 0; i < notebook->count; i++)
 		CHECK(strncmp(notebook->items[i].name, "r/", 2) == 0 ||
 		      strcmp(notebook->items[i].name, "many") == 0);
-	notebook = list_records(&handle, "many");
+	notebook = list_records(handle, "many");
 	CHECK_INT(notebook->count, 1050);
 	for (unsigned i = 0; i < 1050; i += 50) {
 		const struct tkb_digest digest = numbered(i);
@@ -123,7 +118,6 @@ TEST(s3_list, what_is_not_ours_is_passed_over)
 		"x/ref/r/",           "x/refs/r/%s",
 		"x/cas/%%01%%26%%3C",
 	};
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(10, 1);
 	const struct tkb_digest junk = made_up(1);
 	char hex[TKB_DIGEST_HEX_SIZE];
@@ -134,14 +128,14 @@ TEST(s3_list, what_is_not_ours_is_passed_over)
 	for (size_t i = 0; i < TKB_COUNT_OF(keys); i++)
 		(void)ask_s3(text("put/%s?value=v&key=%s", bucket,
 		                  text(keys[i], hex, hex)));
-	open_s3(s3_url(text("%s/x", bucket), ""), &handle);
-	CHECK_INT(list_blobs(&handle)->count, 0);
-	CHECK_INT(list_records(&handle, "r")->count, 0);
-	(void)must_put(&handle, bytes);
-	(void)must_add(&handle, "r", bytes);
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	CHECK_INT(list_records(&handle, "r")->count, 1);
-	CHECK_INT(count_name(list_refs(&handle), "r"), 1);
+	struct handle *handle = must_connect(s3_url(text("%s/x", bucket), ""));
+	CHECK_INT(list_blobs(handle)->count, 0);
+	CHECK_INT(list_records(handle, "r")->count, 0);
+	(void)must_put(handle, bytes);
+	(void)must_add(handle, "r", bytes);
+	CHECK_INT(list_blobs(handle)->count, 1);
+	CHECK_INT(list_records(handle, "r")->count, 1);
+	CHECK_INT(count_name(list_refs(handle), "r"), 1);
 }
 
 TEST(s3_list, an_answer_that_is_no_listing_is_no_empty_one)
@@ -160,12 +154,12 @@ TEST(s3_list, an_answer_that_is_no_listing_is_no_empty_one)
 
 TEST(s3_list, servers_that_write_it_otherwise_are_understood)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
 	start_s3();
-	open_s3(s3_url(text("%s/a%%20b", new_bucket("other")), ""), &handle);
-	struct notebook *notebook = list_blobs(&handle);
+	struct handle *handle = must_connect(
+		s3_url(text("%s/a%%20b", new_bucket("other")), ""));
+	struct notebook *notebook = list_blobs(handle);
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].size, 5);
 	CHECK_INT(notebook->items[0].age_s, 0);
@@ -173,13 +167,11 @@ TEST(s3_list, servers_that_write_it_otherwise_are_understood)
 	notebook = new_notebook();
 	notebook->rc = TKB_ERR_CORRUPT;
 	struct tkb_blob_visitor visitor = blob_visitor(notebook);
-	MUST_FAIL(ASK(&handle, list, &visitor, &err), TKB_ERR_CORRUPT,
-	          "enough");
+	MUST_FAIL(ASK(handle, list, &visitor, &err), TKB_ERR_CORRUPT, "enough");
 }
 
 TEST(s3_list, failures_that_pass_are_told_from_those_that_do_not)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
 	struct tkb_error err = { 0 };
 	uint32_t retry_after_ms = 0;
@@ -191,17 +183,15 @@ TEST(s3_list, failures_that_pass_are_told_from_those_that_do_not)
 	              "it answers 500, InternalError: We failed.");
 	check_refusal(s3_url(new_bucket("bare"), ""), TKB_ERR_DENIED,
 	              "it forbids this: HTTP 403");
-	open_s3(s3_url(new_bucket("slow"), ""), &handle);
-	handle.call.retry_after_ms = &retry_after_ms;
-	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
+	struct handle *handle = must_connect(s3_url(new_bucket("slow"), ""));
+	handle->call.retry_after_ms = &retry_after_ms;
+	MUST_FAIL(ASK(handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
 	          "it is asked too often");
 	CHECK_INT(retry_after_ms, 7000);
 }
 
 TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle bare = { .self = NULL };
 	const struct tkb_digest digest = made_up(2);
 	struct tkb_error err = { 0 };
 	bool answer = false;
@@ -209,14 +199,14 @@ TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 	start_s3();
 	const char *url = s3_url(new_bucket("head"), "");
 	set_keys("AKIDTEST", "s3cret/Wrong", NULL);
-	open_s3(url, &handle);
-	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err),
+	struct handle *handle = must_connect(url);
+	MUST_FAIL(ASK(handle, has, &digest, 1, &answer, NULL, &err),
 	          TKB_ERR_DENIED, "not the one that belongs to the access key");
-	MUST_FAIL(ASK(&handle, remove, &digest, &err), TKB_ERR_DENIED,
+	MUST_FAIL(ASK(handle, remove, &digest, &err), TKB_ERR_DENIED,
 	          "not the one that belongs to the access key");
 	set_keys("AKIDTEST", "s3cret/With+Signs", NULL);
-	open_s3(s3_url(new_bucket("headless"), ""), &bare);
-	MUST_FAIL(ASK(&bare, has, &digest, 1, &answer, NULL, &err),
+	struct handle *bare = must_connect(s3_url(new_bucket("headless"), ""));
+	MUST_FAIL(ASK(bare, has, &digest, 1, &answer, NULL, &err),
 	          TKB_ERR_DENIED,
 	          "it answers 403: are s3:GetObject and s3:ListBucket "
 	          "allowed?");
@@ -224,49 +214,44 @@ TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 
 TEST(s3_list, a_put_without_a_bucket_is_no_miss)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(10, 3);
 	const struct tkb_digest digest = digest_of(bytes);
 	struct tkb_error err = { 0 };
 
 	start_s3();
-	open_s3(s3_url(new_bucket("nowhere"), ""), &handle);
-	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	struct handle *handle = must_connect(s3_url(new_bucket("nowhere"), ""));
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
 	          "or no S3");
 }
 
 TEST(s3_list, a_copy_that_failed_after_all_is_a_failure)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 
 	start_s3();
-	open_s3(s3_url(new_bucket("uncopied"), ""), &handle);
-	struct tkb_digest digest = must_add(&handle, "ref", make_bytes(10, 4));
-	MUST_FAIL(ASK(&handle, touch, "ref", &digest, &err),
-	          TKB_ERR_UNAVAILABLE, "did not copy the record");
+	struct handle *handle =
+		must_connect(s3_url(new_bucket("uncopied"), ""));
+	struct tkb_digest digest = must_add(handle, "ref", make_bytes(10, 4));
+	MUST_FAIL(ASK(handle, touch, "ref", &digest, &err), TKB_ERR_UNAVAILABLE,
+	          "did not copy the record");
 }
 
 TEST(s3_list, a_record_that_goes_while_it_is_read_is_passed_over)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-
 	start_s3();
-	open_s3(s3_url(new_bucket("gone"), ""), &handle);
-	(void)must_add(&handle, "ref", make_bytes(10, 5));
-	CHECK_INT(list_refs(&handle)->count, 1);
-	CHECK_INT(list_records(&handle, "ref")->count, 0);
+	struct handle *handle = must_connect(s3_url(new_bucket("gone"), ""));
+	(void)must_add(handle, "ref", make_bytes(10, 5));
+	CHECK_INT(list_refs(handle)->count, 1);
+	CHECK_INT(list_records(handle, "ref")->count, 0);
 }
 
 TEST(s3_list, a_record_that_none_of_ours_can_be_is_told_and_left_alone)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-
 	start_s3();
 	const char *bucket = new_bucket("huge");
-	open_s3(s3_url(bucket, ""), &handle);
+	struct handle *handle = must_connect(s3_url(bucket, ""));
 	(void)ask_s3("log");
-	const struct notebook *notebook = list_records(&handle, "r");
+	const struct notebook *notebook = list_records(handle, "r");
 	CHECK_INT(notebook->count, 1);
 	CHECK_INT(notebook->items[0].unread, TKB_ERR_TOO_LARGE);
 	CHECK_STR(ask_s3("log"), text("GET /%s\n", bucket));
@@ -289,19 +274,18 @@ TEST(s3_list, many_are_asked_for_at_once)
 	enum {
 		COUNT = 300
 	};
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digests[COUNT];
 	bool answers[COUNT];
 	struct tkb_error err = { 0 };
 	const char *log;
 
 	start_s3();
-	open_s3(s3_url(new_bucket("many"), ""), &handle);
+	struct handle *handle = must_connect(s3_url(new_bucket("many"), ""));
 	for (unsigned i = 0; i < COUNT; i++)
-		digests[i] = i == 257 ? must_put(&handle, make_bytes(10, i))
+		digests[i] = i == 257 ? must_put(handle, make_bytes(10, i))
 		                      : made_up(i);
 	(void)ask_s3("log");
-	MUST(ASK(&handle, has, digests, COUNT, answers, NULL, &err));
+	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
 	for (unsigned i = 0; i < COUNT; i++)
 		CHECK_INT(answers[i], i == 257);
 	CHECK(strtoul(ask_s3("most"), NULL, 10) > 1);
@@ -314,15 +298,14 @@ TEST(s3_list, many_are_asked_for_at_once)
 
 TEST(s3_list, records_are_a_listing_and_one_round_of_gets)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const char *log;
 
 	start_s3();
-	open_s3(s3_url(new_bucket("rounds"), ""), &handle);
+	struct handle *handle = must_connect(s3_url(new_bucket("rounds"), ""));
 	for (unsigned i = 0; i < 20; i++)
-		(void)must_add(&handle, "ref", make_bytes(100, i));
+		(void)must_add(handle, "ref", make_bytes(100, i));
 	(void)ask_s3("log");
-	CHECK_INT(list_records(&handle, "ref")->count, 20);
+	CHECK_INT(list_records(handle, "ref")->count, 20);
 	CHECK(strtoul(ask_s3("most"), NULL, 10) > 1);
 	log = ask_s3("log");
 	CHECK_INT(count_lines(log, "GET "), 21);

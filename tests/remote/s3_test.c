@@ -9,44 +9,43 @@
 /* All that there is to do, once. */
 static void use_all(const char *url)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(100000, 1);
 	const struct tkb_bytes record = make_bytes(500, 2);
 	struct tkb_error err = { 0 };
 	struct tkb_digest digests[2];
+	struct handle *handle = must_connect(url);
 
-	open_s3(url, &handle);
-	digests[0] = must_put(&handle, bytes);
-	check_blob(&handle, &digests[0], 0, bytes);
-	check_blob(&handle, &digests[0], 70000,
+	digests[0] = must_put(handle, bytes);
+	check_blob(handle, &digests[0], 0, bytes);
+	check_blob(handle, &digests[0], 70000,
 	           tkb_bytes_slice(bytes, 70000, 100000));
-	CHECK(is_there(&handle, &digests[0]));
-	CHECK_INT(list_blobs(&handle)->count, 1);
-	CHECK_INT(list_blobs(&handle)->items[0].size, 100000);
-	digests[1] = must_add(&handle, "team/a.b_c-d@e=f+g", record);
-	CHECK_INT(count_name(list_refs(&handle), "team/a.b_c-d@e=f+g"), 1);
-	CHECK_INT(list_records(&handle, "team/a.b_c-d@e=f+g")->count, 1);
-	MUST(ASK(&handle, touch, "team/a.b_c-d@e=f+g", &digests[1], &err));
+	CHECK(is_there(handle, &digests[0]));
+	CHECK_INT(list_blobs(handle)->count, 1);
+	CHECK_INT(list_blobs(handle)->items[0].size, 100000);
+	digests[1] = must_add(handle, "team/a.b_c-d@e=f+g", record);
+	CHECK_INT(count_name(list_refs(handle), "team/a.b_c-d@e=f+g"), 1);
+	CHECK_INT(list_records(handle, "team/a.b_c-d@e=f+g")->count, 1);
+	MUST(ASK(handle, touch, "team/a.b_c-d@e=f+g", &digests[1], &err));
 	CHECK(tkb_bytes_equal(
-		list_records(&handle, "team/a.b_c-d@e=f+g")->items[0].bytes,
+		list_records(handle, "team/a.b_c-d@e=f+g")->items[0].bytes,
 		record));
-	MUST(ASK(&handle, drop, "team/a.b_c-d@e=f+g", &digests[1], &err));
-	CHECK_INT(list_refs(&handle)->count, 0);
-	MUST(ASK(&handle, remove, &digests[0], &err));
-	CHECK_INT(list_blobs(&handle)->count, 0);
+	MUST(ASK(handle, drop, "team/a.b_c-d@e=f+g", &digests[1], &err));
+	CHECK_INT(list_refs(handle)->count, 0);
+	MUST(ASK(handle, remove, &digests[0], &err));
+	CHECK_INT(list_blobs(handle)->count, 0);
 }
 
 TEST(s3, objects_have_the_documented_names)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 1);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	start_s3();
 	const char *bucket = new_bucket("names");
-	open_s3(s3_url(text("%s/a%%20b+c/%%C3%%A9/", bucket), ""), &handle);
-	struct tkb_digest digest = must_put(&handle, bytes);
-	(void)must_add(&handle, "x/y/z@1=2+3", bytes);
+	struct handle *handle =
+		must_connect(s3_url(text("%s/a%%20b+c/%%C3%%A9/", bucket), ""));
+	struct tkb_digest digest = must_put(handle, bytes);
+	(void)must_add(handle, "x/y/z@1=2+3", bytes);
 	tkb_digest_to_hex(&digest, hex);
 	CHECK_STR(
 		ask_s3(text("keys/%s", bucket)),
@@ -111,16 +110,15 @@ TEST(s3, wrong_keys_are_denied)
 TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 3);
-	TKB_AUTO(close_handle) struct handle writer = { .self = NULL };
 	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
 	struct tkb_error err = { 0 };
 
 	start_s3();
 	const char *url = s3_url(new_bucket("reader"), "");
-	open_s3(url, &writer);
-	struct tkb_digest digest = must_put(&writer, bytes);
+	struct handle *writer = must_connect(url);
+	struct tkb_digest digest = must_put(writer, bytes);
 	set_keys("AKIDREAD", "s3cret/Of+Reader", NULL);
-	open_s3(url, &reader);
+	must_open(url, &reader);
 	check_blob(&reader, &digest, 0, bytes);
 	MUST_FAIL(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
 	          "it answers 403, AccessDenied: User: reader is not "
@@ -132,7 +130,6 @@ TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 
 TEST(s3, a_public_bucket_needs_no_keys)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(10, 4);
 	const struct tkb_digest digest = digest_of(bytes);
 	struct tkb_error err = { 0 };
@@ -144,10 +141,11 @@ TEST(s3, a_public_bucket_needs_no_keys)
 	(void)ask_s3(text("put/%s?key=x/cas/%s&value=anything", bucket, hex));
 	set_keys(NULL, NULL, NULL);
 	check_unopened(s3_url(bucket, ""), TKB_ERR_DENIED, "no credentials");
-	open_s3(s3_url(text("%s/x", bucket), "&anonymous=true"), &handle);
-	CHECK(is_there(&handle, &digest));
-	check_blob(&handle, &digest, 0, tkb_text("anything"));
-	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_DENIED,
+	struct handle *handle =
+		must_connect(s3_url(text("%s/x", bucket), "&anonymous=true"));
+	CHECK(is_there(handle, &digest));
+	check_blob(handle, &digest, 0, tkb_text("anything"));
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
 	          "AccessDenied");
 	check_refusal(s3_url(new_bucket("closed"), "&anonymous=true"),
 	              TKB_ERR_DENIED, "AccessDenied");
@@ -155,7 +153,6 @@ TEST(s3, a_public_bucket_needs_no_keys)
 
 TEST(s3, a_bucket_that_is_not_there_is_named)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
 	const struct tkb_bytes bytes = make_bytes(10, 5);
 	const struct tkb_digest digest = digest_of(bytes);
@@ -164,17 +161,16 @@ TEST(s3, a_bucket_that_is_not_there_is_named)
 	start_s3();
 	check_refusal(s3_url("not-there", ""), TKB_ERR_INVALID,
 	              "there is no bucket 'not-there'");
-	open_s3(s3_url("not-there", ""), &handle);
-	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	struct handle *handle = must_connect(s3_url("not-there", ""));
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
 	          "there is no bucket 'not-there'");
-	MUST_FAIL(get(&handle, &digest, 0, &got, &err), TKB_ERR_INVALID,
+	MUST_FAIL(get(handle, &digest, 0, &got, &err), TKB_ERR_INVALID,
 	          "there is no bucket 'not-there'");
 }
 
 TEST(s3, the_right_region_is_named)
 {
 	TKB_AUTO(close_handle) struct handle moved = { .self = NULL };
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(10, 6);
 	const struct tkb_digest digest = digest_of(bytes);
 	struct tkb_error err = { 0 };
@@ -194,13 +190,13 @@ TEST(s3, the_right_region_is_named)
 	check_refusal(s3_url(new_bucket("here"), ""), TKB_ERR_INVALID,
 	              "is in another region than 'us-east-1', or at another "
 	              "endpoint");
-	open_s3(s3_url(new_bucket("moved"), ""), &moved);
+	must_open(s3_url(new_bucket("moved"), ""), &moved);
 	MUST_FAIL(ASK(&moved, has, &digest, 1, &answer, NULL, &err),
 	          TKB_ERR_INVALID, "region=eu-west-7");
-	open_s3(s3_url("far-away", ""), &handle);
-	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err),
+	struct handle *handle = must_connect(s3_url("far-away", ""));
+	MUST_FAIL(ASK(handle, has, &digest, 1, &answer, NULL, &err),
 	          TKB_ERR_INVALID, "region=eu-west-9");
-	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_INVALID,
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
 	          "region=eu-west-9");
 }
 
@@ -218,7 +214,7 @@ TEST(s3, a_redirect_is_understood)
 		struct tkb_error err = { 0 };
 
 		check_refusal(url, TKB_ERR_INVALID, "region=eu-west-8");
-		open_s3(url, &handle);
+		must_open(url, &handle);
 		MUST_FAIL(put_blob(&handle, &digest, &bytes, &err),
 		          TKB_ERR_INVALID, "region=eu-west-8");
 	}
@@ -245,16 +241,15 @@ TEST(s3, no_secret_is_echoed)
 
 TEST(s3, bytes_that_changed_on_their_way_are_not_stored)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(1000, 7);
 	const struct tkb_digest digest = made_up(7);
 	struct tkb_error err = { 0 };
 
 	start_s3();
-	open_s3(s3_url(new_bucket("changed"), ""), &handle);
-	MUST_FAIL(put_blob(&handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
+	struct handle *handle = must_connect(s3_url(new_bucket("changed"), ""));
+	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
 	          "the bytes changed on their way");
-	CHECK(!is_there(&handle, &digest));
+	CHECK(!is_there(handle, &digest));
 }
 
 /* HTTP/1.1 over TLS, with more requests than connections. */
@@ -263,15 +258,14 @@ static void ask_for_many(const char *url)
 	enum {
 		COUNT = 500
 	};
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digests[COUNT];
 	bool answers[COUNT];
 	struct tkb_error err = { 0 };
 
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	open_s3(url, &handle);
-	MUST(ASK(&handle, has, digests, COUNT, answers, NULL, &err));
+	struct handle *handle = must_connect(url);
+	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
 	for (uint32_t i = 0; i < COUNT; i++)
 		CHECK(!answers[i]);
 }

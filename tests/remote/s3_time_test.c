@@ -69,13 +69,11 @@ static void check_all_fail(const struct handle *handle, const char *part)
 
 TEST(s3_time, a_server_that_is_not_there_is_unavailable)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-
 	forget_aws();
 	set_keys("AKIDTEST", "s3cret/With+Signs", NULL);
-	open_s3(text("s3://bucket?endpoint=http://127.0.0.1:%u", free_port()),
-	        &handle);
-	check_all_fail(&handle, "cannot connect: Connection refused");
+	struct handle *handle = must_connect(
+		text("s3://bucket?endpoint=http://127.0.0.1:%u", free_port()));
+	check_all_fail(handle, "cannot connect: Connection refused");
 }
 
 TEST(s3_time, a_server_that_fails_is_unavailable)
@@ -83,23 +81,21 @@ TEST(s3_time, a_server_that_fails_is_unavailable)
 	struct server server =
 		start_saying("HTTP/1.1 500 No\r\nContent-Length: 3\r\n"
 	                     "Connection: close\r\n\r\nno\n");
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle = must_connect(url_of(&server));
 
-	open_s3(url_of(&server), &handle);
-	check_all_fail(&handle, "it failed: HTTP 500");
+	check_all_fail(handle, "it failed: HTTP 500");
 }
 
 static uint64_t wait_for_deadline(void *self)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_digest digest = made_up(1);
 	struct tkb_error err = { 0 };
 	const uint64_t start_ms = now_ms();
 	bool answer = false;
+	struct handle *handle = must_connect(self);
 
-	open_s3(self, &handle);
-	set_deadline(&handle, 500);
-	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err),
+	set_deadline(handle, 500);
+	MUST_FAIL(ASK(handle, has, &digest, 1, &answer, NULL, &err),
 	          TKB_ERR_UNAVAILABLE, "it was not done in time (timeout)");
 	return now_ms() - start_ms;
 }
@@ -113,7 +109,7 @@ static uint64_t wait_for_stall(void *self)
 	struct tkb_error err = { 0 };
 	const uint64_t start_ms = now_ms();
 
-	open_s3(self, &handle);
+	must_open(self, &handle);
 	MUST_FAIL(get(&handle, &digest, 0, &got, &err), TKB_ERR_UNAVAILABLE,
 	          "no byte moved for 400 ms");
 	return now_ms() - start_ms;
@@ -146,7 +142,7 @@ TEST(s3_time, a_cancelled_call_ends_soon)
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
 	struct tkb_error err = { 0 };
 
-	open_s3(url_of(&server), &handle);
+	must_open(url_of(&server), &handle);
 	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_CANCELLED,
 	          "cancelled");
 	CHECK(now_ms() >= end_ms);
@@ -164,12 +160,11 @@ TEST(s3_time, pages_without_end_are_read_until_the_deadline)
 		start_saying(text("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
 	                          "Connection: close\r\n\r\n%s",
 	                          strlen(PAGE), PAGE));
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(url_of(&server));
 
-	open_s3(url_of(&server), &handle);
-	set_deadline(&handle, 500);
-	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
+	set_deadline(handle, 500);
+	MUST_FAIL(ASK(handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
 	          "it was not done in time (timeout)");
 }

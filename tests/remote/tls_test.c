@@ -78,15 +78,14 @@ static const char *tls_url(const struct target *target, const char *host,
 static void check_url_works(const char *url)
 {
 	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 7, 1);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct handle *handle = must_connect(url);
 
-	must_open(url, &handle);
-	struct tkb_digest digest = must_put(&handle, bytes);
-	check_blob(&handle, &digest, 0, bytes);
-	check_blob(&handle, &digest, TKB_MIB,
+	struct tkb_digest digest = must_put(handle, bytes);
+	check_blob(handle, &digest, 0, bytes);
+	check_blob(handle, &digest, TKB_MIB,
 	           tkb_bytes_slice(bytes, TKB_MIB, bytes.size));
-	(void)must_add(&handle, "ref", bytes);
-	CHECK_INT(list_records(&handle, "ref")->count, 1);
+	(void)must_add(handle, "ref", bytes);
+	CHECK_INT(list_records(handle, "ref")->count, 1);
 }
 
 /* At open, or whatever is asked for first. */
@@ -373,17 +372,16 @@ static int kill_at_half(void *self, uint64_t offset, void *data, size_t size,
 static void check_death(struct server *server, const char *url)
 {
 	const struct tkb_digest digest = made_up(1);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_error err = { 0 };
 	struct assassin assassin = { server, 8 * TKB_MIB };
 	const struct tkb_blob blob = { 64 * TKB_MIB,
 		                       { kill_at_half, &assassin } };
 	sigset_t blocked;
+	struct handle *handle = must_connect(url);
 
-	must_open(url, &handle);
-	MUST_FAIL(ASK(&handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
+	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
 	          "it closed the connection");
-	close_handle(&handle);
+	close_handle(handle);
 	CHECK_INT(sigprocmask(SIG_SETMASK, NULL, &blocked), 0);
 	CHECK(!sigismember(&blocked, SIGPIPE));
 	CHECK_INT(sigpending(&blocked), 0);

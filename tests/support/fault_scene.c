@@ -57,19 +57,18 @@ struct stock {
 
 static struct stock look_into(const char *url)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct tkb_error err = { 0 };
 	struct stock stock;
+	struct handle *handle = must_connect(url);
 
-	must_open(url, &handle);
-	stock.blobs = list_blobs(&handle);
-	stock.records = list_records(&handle, SCENE_REF);
+	stock.blobs = list_blobs(handle);
+	stock.records = list_records(handle, SCENE_REF);
 	for (size_t i = 0; i < stock.blobs->count; i++) {
 		const struct tkb_digest *digest = &stock.blobs->items[i].digest;
 		struct tkb_digest found;
 
-		MUST(get(&handle, digest, 0, &got, &err));
+		MUST(get(handle, digest, 0, &got, &err));
 		found = digest_of(tkb_buf_bytes(&got));
 		CHECK(tkb_digest_equal(&found, digest));
 	}

@@ -121,11 +121,6 @@ const char *s3_url(const char *where, const char *rest)
 	            rest);
 }
 
-void open_s3(const char *url, struct handle *handle)
-{
-	must_open(url, handle);
-}
-
 /* What nobody may be told. */
 static void check_silent(const char *message)
 {
@@ -136,12 +131,11 @@ static void check_silent(const char *message)
 
 void check_refusal(const char *url, int status, const char *part)
 {
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
 	struct tkb_error err = { 0 };
+	struct handle *handle = must_connect(url);
 
-	open_s3(url, &handle);
-	MUST_FAIL(ASK(&handle, refs, &visitor, &err), status, part);
+	MUST_FAIL(ASK(handle, refs, &visitor, &err), status, part);
 	check_silent(err.message);
 }
 

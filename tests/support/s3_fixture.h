@@ -29,8 +29,6 @@ const char *s3_url(const char *where, const char *rest);
 /* What the guard answers to "/_test/<command>". */
 const char *ask_s3(const char *command);
 
-void open_s3(const char *url, struct handle *handle);
-
 /* It opens, and a listing of its refs fails so. */
 void check_refusal(const char *url, int status, const char *part);
 
