@@ -51,7 +51,6 @@ static bool add_for_target(struct triton_items *items,
                            const char *python, const char *target)
 {
 	struct triton_item *const item = add(items);
-	size_t size;
 
 	if (item == NULL)
 		return false;
@@ -59,12 +58,9 @@ static bool add_for_target(struct triton_items *items,
 	item->unit.struct_size = sizeof(item->unit);
 	item->python = python;
 	(void)snprintf(item->target, sizeof(item->target), "%s", target);
-	size = strlen(unit->file) + strlen(unit->kernel) + 2;
-	item->label = malloc(size);
-	if (item->label == NULL)
-		return false;
-	(void)snprintf(item->label, size, "%s:%s", unit->file, unit->kernel);
-	return true;
+	if (asprintf(&item->label, "%s:%s", unit->file, unit->kernel) < 0)
+		item->label = NULL; /* asprintf() leaves it undefined */
+	return item->label != NULL;
 }
 
 /* For the targets of the command line. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stats_paths.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -61,6 +60,7 @@ static int find_own(struct search *search, size_t index, struct tkb_error *err)
 	TKB_AUTO(tkb_memory_release) struct tkb_memory group = { .size = 0 };
 	const struct tkb_entry *const entry =
 		source_entry(search->source, index);
+	const struct tkb_sink sink = tkb_memory_sink(&search->own);
 	struct tkb_bytes own = { .size = 0 };
 	int rc = 0;
 
@@ -77,16 +77,8 @@ static int find_own(struct search *search, size_t index, struct tkb_error *err)
 		return rc;
 
 	search->entry = index;
-	tkb_memory_release(&search->own);
-	if (own.size == 0)
-		return 0;
-
-	search->own.data = malloc(own.size);
-	if (search->own.data == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	(void)memcpy(search->own.data, own.data, own.size);
-	search->own.size = own.size;
-	return 0;
+	search->own.size = 0;
+	return sink.write(sink.self, own, err);
 }
 
 static int search_file(void *self, size_t index, size_t file,
