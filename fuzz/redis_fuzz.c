@@ -77,7 +77,8 @@ static int do_get(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	const struct tkb_digest digest = { { 1 } };
 	struct told told = { .size = 0 };
 	const struct tkb_sink sink = { take_bytes, &told };
-	const int rc = tkb_redis_get(redis, call, &digest, offset, &sink, err);
+	const int rc =
+		tkb_backend_redis.get(redis, call, &digest, offset, &sink, err);
 
 	MUST(rc != TKB_MISS || told.count == 0);
 	return rc;
@@ -93,12 +94,14 @@ static int do_put(struct tkb_redis *redis, const struct tkb_op_limits *call,
 	const struct tkb_blob blob = { 4, tkb_memory_source(&bytes) };
 	int rc;
 
-	rc = tkb_redis_put(redis, call, &digest, &blob, err);
+	rc = tkb_backend_redis.put(redis, call, &digest, &blob, err);
 	if (rc == 0)
-		rc = tkb_redis_add(redis, call, "ref", &digest, bytes, err);
+		rc = tkb_backend_redis.add(redis, call, "ref", &digest, bytes,
+		                           err);
 	if (rc == 0)
-		rc = tkb_redis_put_named(redis, call, items, 2, err);
-	return rc == 0 ? tkb_redis_put_named(redis, call, items, 2, err) : rc;
+		rc = tkb_backend_redis.put_named(redis, call, items, 2, err);
+	return rc == 0 ? tkb_backend_redis.put_named(redis, call, items, 2, err)
+	               : rc;
 }
 
 static int do_what(uint8_t wish, struct tkb_redis *redis,
@@ -115,26 +118,27 @@ static int do_what(uint8_t wish, struct tkb_redis *redis,
 	case 1:
 		return do_get(redis, call, 3, err);
 	case 2:
-		return tkb_redis_has(redis, call, digests, DIGESTS, has, sizes,
-		                     err);
+		return tkb_backend_redis.has(redis, call, digests, DIGESTS, has,
+		                             sizes, err);
 	case 3:
-		return tkb_redis_list(
+		return tkb_backend_redis.list(
 			redis, call,
 			&(struct tkb_blob_visitor){ take_blob, &told }, err);
 	case 4:
-		return tkb_redis_records(
+		return tkb_backend_redis.records(
 			redis, call, "ref",
 			&(struct tkb_record_visitor){ take_record, &told,
 		                                      take_unread },
 			err);
 	case 5:
-		return tkb_redis_refs(
+		return tkb_backend_redis.refs(
 			redis, call,
 			&(struct tkb_ref_visitor){ take_ref, &told }, err);
 	case 6:
 		return do_put(redis, call, err);
 	default:
-		return tkb_redis_touch(redis, call, "ref", digests, err);
+		return tkb_backend_redis.touch(redis, call, "ref", digests,
+		                               err);
 	}
 }
 

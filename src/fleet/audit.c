@@ -243,17 +243,6 @@ static int check_record(struct auditor *auditor, const char *ref,
 		err);
 }
 
-static bool has_fault(const struct tkb_record_list *list,
-                      const struct tkb_record_fault *fault)
-{
-	for (size_t i = 0; i < list->fault_count; i++) {
-		if (list->faults[i].trouble == fault->trouble &&
-		    tkb_digest_equal(&list->faults[i].digest, &fault->digest))
-			return true;
-	}
-	return false;
-}
-
 static int report_records(struct auditor *auditor, const char *ref,
                           const struct tkb_record_list *list,
                           struct tkb_error *err)
@@ -277,7 +266,8 @@ static int report_records(struct auditor *auditor, const char *ref,
 			told.trouble = TKB_REMOTE_TROUBLE_UNREAD;
 		if (fault->trouble == TKB_RECORD_NEWER)
 			told.trouble = TKB_REMOTE_TROUBLE_NEWER;
-		if (has_fault(&again, fault))
+		if (tkb_record_list_fault(&again, fault->trouble,
+		                          &fault->digest) != NULL)
 			rc = report_fault(auditor, told, err);
 	}
 	return rc;

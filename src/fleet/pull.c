@@ -362,10 +362,11 @@ const struct tkb_record_fault *tkb_pull_fault(
 	const struct tkb_record_list *list)
 {
 	const struct tkb_record_fault *damaged =
-		tkb_record_list_fault(list, TKB_RECORD_DAMAGED);
+		tkb_record_list_fault(list, TKB_RECORD_DAMAGED, NULL);
 
-	return damaged != NULL ? damaged
-	                       : tkb_record_list_fault(list, TKB_RECORD_UNREAD);
+	return damaged != NULL
+	               ? damaged
+	               : tkb_record_list_fault(list, TKB_RECORD_UNREAD, NULL);
 }
 
 int tkb_pull_records(struct tkb_remote *remote, const char *ref,

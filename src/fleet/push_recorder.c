@@ -71,7 +71,8 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 	                                err);
 	if (rc < 0)
 		return rc;
-	tkb_push_session_attach(&session, remote);
+	tkb_remote_attach_watch(&session.attachment, remote,
+	                        &session.timed.watch);
 	rc = pack_and_push(remote, ref, cache_root, &session.options,
 	                   &selection, &done, err);
 	tkb_recorder_finish_collect(

@@ -34,13 +34,6 @@ int tkb_push_session_read(struct tkb_push_session *session,
 	return 0;
 }
 
-void tkb_push_session_attach(struct tkb_push_session *session,
-                             struct tkb_remote *remote)
-{
-	tkb_remote_attach_watch(&session->attachment, remote,
-	                        &session->timed.watch);
-}
-
 int tkb_push_session_begin(struct tkb_push_session *session,
                            struct tkb_remote *remote,
                            const struct tkb_push_options *given,
@@ -57,7 +50,8 @@ int tkb_push_session_begin(struct tkb_push_session *session,
 		TKB_STRUCT_WRITE(tkb_push_report, report, &nothing);
 		return TKB_MISS;
 	}
-	tkb_push_session_attach(session, remote);
+	tkb_remote_attach_watch(&session->attachment, remote,
+	                        &session->timed.watch);
 	return 0;
 }
 

@@ -35,11 +35,10 @@ TKB_NODISCARD int tkb_push_session_read(struct tkb_push_session *session,
                                         const struct tkb_push_report *report,
                                         struct tkb_error *err);
 
-/* Let the remote end its work with the push, whose options were read. */
-void tkb_push_session_attach(struct tkb_push_session *session,
-                             struct tkb_remote *remote);
-
-/* Both. TKB_MISS where tkbundle is disabled; then the report is all zeros. */
+/*
+ * The same, and let the remote end its work with the push. TKB_MISS where
+ * tkbundle is disabled; then the report is all zeros.
+ */
 TKB_NODISCARD int tkb_push_session_begin(struct tkb_push_session *session,
                                          struct tkb_remote *remote,
                                          const struct tkb_push_options *given,

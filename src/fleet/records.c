@@ -27,10 +27,13 @@ void tkb_record_list_release(struct tkb_record_list *list)
 }
 
 const struct tkb_record_fault *tkb_record_list_fault(
-	const struct tkb_record_list *list, enum tkb_record_trouble trouble)
+	const struct tkb_record_list *list, enum tkb_record_trouble trouble,
+	const struct tkb_digest *digest)
 {
 	for (size_t i = 0; i < list->fault_count; i++) {
-		if (list->faults[i].trouble == trouble)
+		if (list->faults[i].trouble == trouble &&
+		    (digest == NULL ||
+		     tkb_digest_equal(&list->faults[i].digest, digest)))
 			return &list->faults[i];
 	}
 	return NULL;
@@ -221,17 +224,6 @@ int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
 	return rc == 0 ? restore_filled(remote, ref, list, marks, err) : rc;
 }
 
-static bool is_damaged(const struct tkb_record_list *list,
-                       const struct tkb_digest *digest)
-{
-	for (size_t i = 0; i < list->fault_count; i++) {
-		if (list->faults[i].trouble == TKB_RECORD_DAMAGED &&
-		    tkb_digest_equal(&list->faults[i].digest, digest))
-			return true;
-	}
-	return false;
-}
-
 int tkb_records_drop_damaged(struct tkb_remote *remote, const char *ref,
                              const struct tkb_record_list *list,
                              uint64_t *dropped_out, struct tkb_error *err)
@@ -241,14 +233,15 @@ int tkb_records_drop_damaged(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	*dropped_out = 0;
-	if (tkb_record_list_fault(list, TKB_RECORD_DAMAGED) == NULL)
+	if (tkb_record_list_fault(list, TKB_RECORD_DAMAGED, NULL) == NULL)
 		return 0;
 	rc = tkb_record_list_read(remote, ref, false, &again, err);
 	for (size_t i = 0; i < again.fault_count && rc >= 0; i++) {
 		const struct tkb_digest *digest = &again.faults[i].digest;
 
 		if (again.faults[i].trouble != TKB_RECORD_DAMAGED ||
-		    !is_damaged(list, digest))
+		    tkb_record_list_fault(list, TKB_RECORD_DAMAGED, digest) ==
+		            NULL)
 			continue;
 		rc = tkb_remote_drop(remote, ref, digest, err);
 		count += rc == 0;

@@ -31,9 +31,10 @@ struct tkb_record_list {
 	size_t fault_capacity;
 };
 
-/* The first fault of a kind, or NULL. */
+/* The first fault of a kind, of record `digest` or (NULL) of any; or NULL. */
 const struct tkb_record_fault *tkb_record_list_fault(
-	const struct tkb_record_list *list, enum tkb_record_trouble trouble);
+	const struct tkb_record_list *list, enum tkb_record_trouble trouble,
+	const struct tkb_digest *digest);
 
 void tkb_record_list_release(struct tkb_record_list *list);
 

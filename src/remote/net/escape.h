@@ -17,28 +17,30 @@ void tkb_escape(struct tkb_buf *out, const char *text, const char *plain);
  */
 char tkb_unescape_next(const char **at);
 
-/*
- * A ref is one folder, whose name has a comma for each slash of the ref's; no ref
- * has a comma. As snprintf(), into `size` bytes.
- */
-static inline void tkb_ref_to_folder(const char *ref, char *out, size_t size)
+/* Copy `text` with `to` for each `from`. As snprintf(), into `size` bytes. */
+static inline void tkb_replace(const char *text, char from, char to, char *out,
+                               size_t size)
 {
 	size_t i;
 
-	for (i = 0; i + 1 < size && ref[i] != '\0'; i++)
-		out[i] = ref[i] == '/' ? ',' : ref[i];
+	for (i = 0; i + 1 < size && text[i] != '\0'; i++)
+		out[i] = text[i] == from ? to : text[i];
 	out[i] = '\0';
 }
 
-/* The ref of a folder. */
+/*
+ * A ref is one folder, whose name has a comma for each slash of the ref's; no ref
+ * has a comma.
+ */
+static inline void tkb_ref_to_folder(const char *ref, char *out, size_t size)
+{
+	tkb_replace(ref, '/', ',', out, size);
+}
+
 static inline void tkb_ref_from_folder(const char *folder, char *out,
                                        size_t size)
 {
-	size_t i;
-
-	for (i = 0; i + 1 < size && folder[i] != '\0'; i++)
-		out[i] = folder[i] == ',' ? '/' : folder[i];
-	out[i] = '\0';
+	tkb_replace(folder, ',', '/', out, size);
 }
 
 #endif

@@ -315,27 +315,3 @@ int tkb_redis_scan(struct tkb_redis *redis, const struct tkb_op_limits *limits,
 	} while (rc == 0 && strcmp(cursor, "0") != 0);
 	return rc;
 }
-
-const struct tkb_remote_backend tkb_backend_redis = {
-	.abi = TKB_REMOTE_BACKEND_ABI,
-	.is_shared = true,
-	.schemes =
-		(const char *const[]){ "redis", "rediss", "redis+unix", NULL },
-	.params =
-		(const char *const[]){ "cafile", "cert", "db", "key", "prefix",
-	                               "server-name", "triton-key-format",
-	                               "ttl", "verify", NULL },
-	.open = tkb_redis_open,
-	.close = tkb_redis_close,
-	.get = tkb_redis_get,
-	.put = tkb_redis_put,
-	.has = tkb_redis_has,
-	.remove = tkb_redis_remove,
-	.list = tkb_redis_list,
-	.add = tkb_redis_add,
-	.records = tkb_redis_records,
-	.drop = tkb_redis_drop,
-	.touch = tkb_redis_touch,
-	.refs = tkb_redis_refs,
-	.put_named = tkb_redis_put_named,
-};

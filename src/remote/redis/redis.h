@@ -141,20 +141,6 @@ int tkb_redis_open(const struct tkb_remote_url *url,
                    const struct tkb_op_limits *limits, void **self_out,
                    struct tkb_error *err);
 void tkb_redis_close(void *self);
-int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digest, uint64_t offset,
-                  const struct tkb_sink *sink, struct tkb_error *err);
-int tkb_redis_put(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digest, const struct tkb_blob *blob,
-                  struct tkb_error *err);
-int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digests, size_t count, bool *out,
-                  uint64_t *sizes, struct tkb_error *err);
-int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
-                     const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
-                   const struct tkb_blob_visitor *visitor,
-                   struct tkb_error *err);
 int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
                   const char *ref, const struct tkb_digest *digest,
                   struct tkb_bytes record, struct tkb_error *err);

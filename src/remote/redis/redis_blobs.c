@@ -88,9 +88,9 @@ static int check_empty(struct download *load, struct tkb_error *err)
 	               : fail_changed(err);
 }
 
-int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digest, uint64_t offset,
-                  const struct tkb_sink *sink, struct tkb_error *err)
+static int redis_get(void *self, const struct tkb_op_limits *limits,
+                     const struct tkb_digest *digest, uint64_t offset,
+                     const struct tkb_sink *sink, struct tkb_error *err)
 {
 	struct download load = {
 		.redis = self, .limits = limits, .asked = offset, .done = offset
@@ -117,9 +117,101 @@ int tkb_redis_get(void *self, const struct tkb_op_limits *limits,
 	return receive(&load, sink, err);
 }
 
-int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digests, size_t count, bool *out,
-                  uint64_t *sizes, struct tkb_error *err)
+/* Bytes `offset` to `offset + size` of the blob. */
+static int read_chunk(const struct tkb_blob *blob, uint64_t offset, char *data,
+                      size_t size, struct tkb_error *err)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		size_t got = 0;
+		int rc;
+
+		rc = blob->source.read_at(blob->source.self, offset + done,
+		                          data + done, size - done, &got, err);
+		if (rc < 0)
+			return rc;
+		if (got == 0)
+			return tkb_fail(err, TKB_ERR_IO,
+			                "the blob is cut short");
+		done += got;
+	}
+	return 0;
+}
+
+static size_t chunk_at(const struct tkb_blob *blob, uint64_t offset)
+{
+	const uint64_t left = blob->size - offset;
+
+	return left < CHUNK ? (size_t)left : CHUNK;
+}
+
+/*
+ * The blob is one argument of one command, which the server executes when all
+ * of it has arrived: no reader sees a part, and a writer that dies leaves
+ * nothing.
+ */
+static int send_blob(struct tkb_redis *redis,
+                     const struct tkb_op_limits *limits,
+                     const struct tkb_digest *digest,
+                     const struct tkb_blob *blob, char *chunk,
+                     struct tkb_error *err)
+{
+	char key[TKB_REDIS_KEY_SIZE];
+	uint64_t offset = 0;
+	size_t size = chunk_at(blob, 0);
+	int rc;
+
+	rc = read_chunk(blob, 0, chunk, size, err);
+	if (rc < 0)
+		return rc;
+	tkb_redis_blob_key(redis, digest, key);
+	tkb_redis_begin_set(redis, key, blob->size);
+	for (;;) {
+		tkb_resp_add(&redis->resp, (struct tkb_bytes){ chunk, size });
+		offset += size;
+		if (offset == blob->size ||
+		    tkb_connection_is_hung_up(redis->resp.connection))
+			break;
+		rc = tkb_resp_send(&redis->resp, limits, err);
+		size = chunk_at(blob, offset);
+		if (rc == 0)
+			rc = read_chunk(blob, offset, chunk, size, err);
+		if (rc < 0) {
+			redis->resp.is_broken =
+				true; /* in the middle of a command */
+			return rc;
+		}
+	}
+	tkb_resp_end(&redis->resp);
+	return 0;
+}
+
+static int redis_put(void *self, const struct tkb_op_limits *limits,
+                     const struct tkb_digest *digest,
+                     const struct tkb_blob *blob, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *chunk = malloc(chunk_at(blob, 0) + 1);
+	struct tkb_redis *redis = self;
+	int64_t added = 0;
+	int rc;
+
+	if (chunk == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_resp_drain(&redis->resp, limits, err);
+	if (rc == 0)
+		rc = send_blob(redis, limits, digest, blob, chunk, err);
+	if (rc < 0)
+		return rc;
+	tkb_redis_queue_time(redis, digest);
+	rc = tkb_redis_done(redis, limits, err);
+	return rc == 0 ? tkb_redis_integers(redis, limits, &added, 1, 0, err)
+	               : rc;
+}
+
+static int redis_has(void *self, const struct tkb_op_limits *limits,
+                     const struct tkb_digest *digests, size_t count, bool *out,
+                     uint64_t *sizes, struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
 	size_t ignored = 0;
@@ -146,8 +238,8 @@ int tkb_redis_has(void *self, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-int tkb_redis_remove(void *self, const struct tkb_op_limits *limits,
-                     const struct tkb_digest *digest, struct tkb_error *err)
+static int redis_remove(void *self, const struct tkb_op_limits *limits,
+                        const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct tkb_redis *redis = self;
 	char key[TKB_REDIS_KEY_SIZE];
@@ -261,9 +353,9 @@ static int report_batch(struct tkb_redis *redis,
 	return rc;
 }
 
-int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
-                   const struct tkb_blob_visitor *visitor,
-                   struct tkb_error *err)
+static int redis_list(void *self, const struct tkb_op_limits *limits,
+                      const struct tkb_blob_visitor *visitor,
+                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_digests_release) struct tkb_digests found = { 0 };
 	const struct tkb_redis_scan scan = { "cas", gather, &found };
@@ -281,3 +373,27 @@ int tkb_redis_list(void *self, const struct tkb_op_limits *limits,
 		                  visitor, err);
 	return rc;
 }
+
+const struct tkb_remote_backend tkb_backend_redis = {
+	.abi = TKB_REMOTE_BACKEND_ABI,
+	.is_shared = true,
+	.schemes =
+		(const char *const[]){ "redis", "rediss", "redis+unix", NULL },
+	.params =
+		(const char *const[]){ "cafile", "cert", "db", "key", "prefix",
+	                               "server-name", "triton-key-format",
+	                               "ttl", "verify", NULL },
+	.open = tkb_redis_open,
+	.close = tkb_redis_close,
+	.get = redis_get,
+	.put = redis_put,
+	.has = redis_has,
+	.remove = redis_remove,
+	.list = redis_list,
+	.add = tkb_redis_add,
+	.records = tkb_redis_records,
+	.drop = tkb_redis_drop,
+	.touch = tkb_redis_touch,
+	.refs = tkb_redis_refs,
+	.put_named = tkb_redis_put_named,
+};

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/blob_buffer.h"
 #include "remote/net/url.h"
 
 enum {
@@ -54,6 +55,201 @@ static int s3_open(const struct tkb_remote_url *url,
 	return rc;
 }
 
+static int prepare(const struct tkb_http_objects *objects, const char *method,
+                   const struct tkb_digest *digest, struct tkb_arena *arena,
+                   struct tkb_http_request *out, struct tkb_error *err)
+{
+	const struct tkb_s3_ask ask = { .method = method,
+		                        .ref = objects->ref,
+		                        .digest = digest };
+
+	return tkb_s3_prepare(objects->self, &ask, arena, out, err);
+}
+
+static int judge(const struct tkb_http_objects *objects,
+                 const struct tkb_http_request *request, struct tkb_error *err)
+{
+	return tkb_s3_judge(objects->self, objects->limits, request, err);
+}
+
+struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
+                                          const struct tkb_op_limits *limits,
+                                          const char *ref)
+{
+	return (struct tkb_http_objects){ .self = s3,
+		                          .client = s3->client,
+		                          .limits = limits,
+		                          .ref = ref,
+		                          .prepare = prepare,
+		                          .judge = judge };
+}
+
+static int s3_get(void *self, const struct tkb_op_limits *limits,
+                  const struct tkb_digest *digest, uint64_t offset,
+                  const struct tkb_sink *sink, struct tkb_error *err)
+{
+	const struct tkb_s3_ask ask = { .method = "GET", .digest = digest };
+	struct tkb_http_request request = { .offset = offset, .sink = sink };
+
+	return tkb_s3_do(self, limits, &ask, &request, err);
+}
+
+static int store(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                 const char *ref, const struct tkb_digest *digest,
+                 const struct tkb_blob *blob, struct tkb_error *err)
+{
+	const struct tkb_s3_ask ask = {
+		.method = "PUT", .ref = ref, .digest = digest, .body = blob
+	};
+	struct tkb_http_request request = { .offset = 0 };
+	int rc;
+
+	rc = tkb_s3_do(s3, limits, &ask, &request, err);
+	if (rc == TKB_MISS)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "it takes nothing (404): there is no bucket "
+		                "'%s', or no S3",
+		                s3->site.bucket);
+	return rc;
+}
+
+static int s3_put(void *self, const struct tkb_op_limits *limits,
+                  const struct tkb_digest *digest, const struct tkb_blob *blob,
+                  struct tkb_error *err)
+{
+	return store(self, limits, NULL, digest, blob, err);
+}
+
+static int s3_add(void *self, const struct tkb_op_limits *limits,
+                  const char *ref, const struct tkb_digest *digest,
+                  struct tkb_bytes record, struct tkb_error *err)
+{
+	const struct tkb_blob blob = { record.size,
+		                       tkb_memory_source(&record) };
+
+	return store(self, limits, ref, digest, &blob, err);
+}
+
+static int stop_at_first(void *self, const struct tkb_s3_item *item,
+                         struct tkb_error *err)
+{
+	(void)self, (void)item;
+	return tkb_fail(err, TKB_ERR_CANCELLED, "one is enough");
+}
+
+/*
+ * An answer to HEAD has no body, so it has no reason. A listing is mostly
+ * refused for the same reason, and says it.
+ */
+static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                   const struct tkb_http_request *request, int rc,
+                   struct tkb_error *err)
+{
+	const struct tkb_s3_listing listing = { .start = "cas/",
+		                                .on_item = stop_at_first };
+	struct tkb_error fault = { 0 };
+
+	if (rc != TKB_ERR_DENIED && rc != TKB_ERR_INVALID)
+		return rc;
+	switch (tkb_s3_list(s3, limits, &listing, &fault)) {
+	case TKB_ERR_DENIED:
+	case TKB_ERR_INVALID:
+		return tkb_fail_as(err, fault.status, &fault);
+	default:
+		return tkb_fail(err, rc,
+		                "it answers %ld: are s3:GetObject and "
+		                "s3:ListBucket allowed?",
+		                request->status);
+	}
+}
+
+/*
+ * No blob is empty, but some gateways answer HEAD with size 0 for any object.
+ */
+static uint64_t size_told(const struct tkb_http_request *request)
+{
+	return request->length != 0 ? request->length : TKB_SIZE_UNKNOWN;
+}
+
+/*
+ * By HEAD, not by a listing: these are the blobs of a ref, tens of the
+ * thousands in a bucket. A listing of a thousand keys takes longer, and costs
+ * more, than ten requests at once.
+ */
+static int s3_has(void *self, const struct tkb_op_limits *limits,
+                  const struct tkb_digest *digests, size_t count, bool *out,
+                  uint64_t *sizes, struct tkb_error *err)
+{
+	const struct tkb_http_objects objects =
+		tkb_s3_objects_of(self, limits, NULL);
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_http_request *requests = NULL;
+	int rc;
+
+	rc = tkb_http_objects_head(&objects, digests, count, &arena, &requests,
+	                           err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < count; i++) {
+		rc = tkb_s3_judge(self, limits, &requests[i], err);
+		if (rc < 0)
+			return explain(self, limits, &requests[i], rc, err);
+		out[i] = rc == 0;
+		if (sizes != NULL)
+			sizes[i] = size_told(&requests[i]);
+	}
+	return 0;
+}
+
+/* DELETE does not say whether there was an object, so ask before. */
+static int s3_drop(void *self, const struct tkb_op_limits *limits,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_error *err)
+{
+	struct tkb_s3_ask ask = { .method = "HEAD",
+		                  .ref = ref,
+		                  .digest = digest };
+	struct tkb_http_request request = { .offset = 0 };
+	int rc;
+
+	rc = tkb_s3_do(self, limits, &ask, &request, err);
+	if (rc != 0)
+		return rc < 0 ? explain(self, limits, &request, rc, err) : rc;
+	ask.method = "DELETE";
+	request = (struct tkb_http_request){ .offset = 0 };
+	return tkb_s3_do(self, limits, &ask, &request, err);
+}
+
+static int s3_remove(void *self, const struct tkb_op_limits *limits,
+                     const struct tkb_digest *digest, struct tkb_error *err)
+{
+	return s3_drop(self, limits, NULL, digest, err);
+}
+
+static int report_blob(void *self, const struct tkb_s3_item *item,
+                       struct tkb_error *err)
+{
+	const struct tkb_blob_visitor *visitor = self;
+	struct tkb_digest digest;
+
+	if (!tkb_digest_from_hex(tkb_text(item->name), &digest))
+		return 0;
+	return visitor->on_blob(visitor->self, &digest, item->size, item->age_s,
+	                        err);
+}
+
+static int s3_blobs(void *self, const struct tkb_op_limits *limits,
+                    const struct tkb_blob_visitor *visitor,
+                    struct tkb_error *err)
+{
+	struct tkb_blob_visitor told = *visitor;
+	const struct tkb_s3_listing listing = { .start = "cas/",
+		                                .on_item = report_blob,
+		                                .self = &told };
+
+	return tkb_s3_list(self, limits, &listing, err);
+}
+
 const struct tkb_remote_backend tkb_backend_s3 = {
 	.abi = TKB_REMOTE_BACKEND_ABI,
 	.is_shared = true,
@@ -64,14 +260,14 @@ const struct tkb_remote_backend tkb_backend_s3 = {
 	                                 "verify", NULL },
 	.open = s3_open,
 	.close = s3_close,
-	.get = tkb_s3_get,
-	.put = tkb_s3_put,
-	.has = tkb_s3_has,
-	.remove = tkb_s3_remove,
-	.list = tkb_s3_blobs,
-	.add = tkb_s3_add,
+	.get = s3_get,
+	.put = s3_put,
+	.has = s3_has,
+	.remove = s3_remove,
+	.list = s3_blobs,
+	.add = s3_add,
 	.records = tkb_s3_records,
-	.drop = tkb_s3_drop,
+	.drop = s3_drop,
 	.touch = tkb_s3_touch,
 	.refs = tkb_s3_refs,
 };

@@ -144,35 +144,10 @@ TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3,
                               const struct tkb_s3_listing *listing,
                               struct tkb_error *err);
 
-/* Store a record of `ref`, or, where that is NULL, a blob. */
-TKB_NODISCARD int tkb_s3_store(struct tkb_s3 *s3,
-                               const struct tkb_op_limits *limits,
-                               const char *ref, const struct tkb_digest *digest,
-                               const struct tkb_blob *blob,
-                               struct tkb_error *err);
-
 /* What struct tkb_remote_backend wants. */
-int tkb_s3_get(void *self, const struct tkb_op_limits *limits,
-               const struct tkb_digest *digest, uint64_t offset,
-               const struct tkb_sink *sink, struct tkb_error *err);
-int tkb_s3_put(void *self, const struct tkb_op_limits *limits,
-               const struct tkb_digest *digest, const struct tkb_blob *blob,
-               struct tkb_error *err);
-int tkb_s3_has(void *self, const struct tkb_op_limits *limits,
-               const struct tkb_digest *digests, size_t count, bool *out,
-               uint64_t *sizes, struct tkb_error *err);
-int tkb_s3_remove(void *self, const struct tkb_op_limits *limits,
-                  const struct tkb_digest *digest, struct tkb_error *err);
-int tkb_s3_blobs(void *self, const struct tkb_op_limits *limits,
-                 const struct tkb_blob_visitor *visitor, struct tkb_error *err);
-int tkb_s3_add(void *self, const struct tkb_op_limits *limits, const char *ref,
-               const struct tkb_digest *digest, struct tkb_bytes record,
-               struct tkb_error *err);
 int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_record_visitor *visitor,
                    struct tkb_error *err);
-int tkb_s3_drop(void *self, const struct tkb_op_limits *limits, const char *ref,
-                const struct tkb_digest *digest, struct tkb_error *err);
 int tkb_s3_touch(void *self, const struct tkb_op_limits *limits,
                  const char *ref, const struct tkb_digest *digest,
                  struct tkb_error *err);

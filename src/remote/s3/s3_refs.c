@@ -12,16 +12,6 @@ enum {
 	COPIED_LIMIT = 64 * 1024
 };
 
-int tkb_s3_add(void *self, const struct tkb_op_limits *limits, const char *ref,
-               const struct tkb_digest *digest, struct tkb_bytes record,
-               struct tkb_error *err)
-{
-	const struct tkb_blob blob = { record.size,
-		                       tkb_memory_source(&record) };
-
-	return tkb_s3_store(self, limits, ref, digest, &blob, err);
-}
-
 static int note_root(void *self, const char *name, size_t depth,
                      const char *text, struct tkb_error *err)
 {
