@@ -171,6 +171,16 @@ static void must_refuse(const struct image *image, const char *message)
 	CHECK_CONTAINS(ERR->message, image->name);
 }
 
+/* The same, of `whole` with one field changed. */
+static void refuse_with(const struct image *whole, uint64_t at, size_t size,
+                        uint64_t value, const char *message)
+{
+	struct image changed = copy_of(whole);
+
+	put(&changed, at, size, value);
+	must_refuse(&changed, message);
+}
+
 TEST(elf, cubins_of_cuda_12_and_13_are_whole)
 {
 	const struct image old = cuda_12_cubin();
@@ -269,15 +279,12 @@ TEST(elf, kernels_are_functions_that_are_defined)
 {
 	const struct image whole = cuda_13_cubin();
 	const uint64_t symbol = find_function(&whole, "add_kernel");
-	struct image changed = copy_of(&whole);
 
-	put(&changed, symbol + offsetof(Elf64_Sym, st_shndx), 2, SHN_UNDEF);
-	must_refuse(&changed, "has no kernel");
+	refuse_with(&whole, symbol + offsetof(Elf64_Sym, st_shndx), 2,
+	            SHN_UNDEF, "has no kernel");
 
-	changed = copy_of(&whole);
-	put(&changed, symbol + offsetof(Elf64_Sym, st_info), 1,
-	    ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT));
-	must_refuse(&changed, "has no kernel");
+	refuse_with(&whole, symbol + offsetof(Elf64_Sym, st_info), 1,
+	            ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), "has no kernel");
 }
 
 /* A value for a field of an ELF file, or of each of its sections. */
@@ -311,10 +318,8 @@ TEST(elf, offsets_and_counts_in_the_header_are_not_believed)
 	const struct image whole = cuda_12_cubin();
 
 	EACH(i, changes) {
-		struct image changed = copy_of(&whole);
-
-		put(&changed, changes[i].at, changes[i].size, changes[i].value);
-		must_refuse(&changed, "is cut short");
+		refuse_with(&whole, changes[i].at, changes[i].size,
+		            changes[i].value, "is cut short");
 	}
 }
 
@@ -325,13 +330,11 @@ TEST(elf, tables_that_end_one_byte_late_are_refused)
 		get(&whole, HEADER(e_shnum)) * sizeof(Elf64_Shdr);
 	const uint64_t segments =
 		get(&whole, HEADER(e_phnum)) * sizeof(Elf64_Phdr);
-	struct image changed = copy_of(&whole);
 
-	put(&changed, HEADER(e_shoff), changed.size - sections + 1);
-	must_refuse(&changed, "is cut short");
-	changed = copy_of(&whole);
-	put(&changed, HEADER(e_phoff), changed.size - segments + 1);
-	must_refuse(&changed, "is cut short");
+	refuse_with(&whole, HEADER(e_shoff), whole.size - sections + 1,
+	            "is cut short");
+	refuse_with(&whole, HEADER(e_phoff), whole.size - segments + 1,
+	            "is cut short");
 }
 
 TEST(elf, sections_must_lie_within_the_file)
@@ -353,6 +356,42 @@ TEST(elf, sections_must_lie_within_the_file)
 		put(&changed, SECTION(&whole, i, sh_size), whole.size - 7);
 		must_refuse(&changed, "is cut short");
 	}
+}
+
+TEST(elf, a_section_of_no_bytes_may_begin_where_the_file_ends)
+{
+	struct image cubin = cuda_12_cubin();
+	const uint64_t code = find_section(&cubin, SHT_PROGBITS);
+
+	put(&cubin, SECTION(&cubin, code, sh_size), 0);
+	put(&cubin, SECTION(&cubin, code, sh_offset), cubin.size);
+	must_accept(&cubin);
+	put(&cubin, SECTION(&cubin, code, sh_offset), cubin.size + 1);
+	must_refuse(&cubin, "is cut short");
+}
+
+/* One more section stands behind the table, which is moved to the end. */
+TEST(elf, a_section_behind_the_table_is_none)
+{
+	const struct image whole = cuda_12_cubin();
+	const uint64_t count = get(&whole, HEADER(e_shnum));
+	const uint64_t symbols = find_section(&whole, SHT_SYMTAB);
+	const uint64_t names = get(&whole, SECTION(&whole, symbols, sh_link));
+	const size_t table = count * sizeof(Elf64_Shdr);
+	struct image moved = {
+		test_alloc(whole.size + table + sizeof(Elf64_Shdr)),
+		whole.size + table + sizeof(Elf64_Shdr), whole.name
+	};
+
+	memcpy(moved.data, whole.data, whole.size);
+	memcpy(moved.data + whole.size, whole.data + section_at(&whole, 0),
+	       table);
+	memcpy(moved.data + whole.size + table,
+	       whole.data + section_at(&whole, names), sizeof(Elf64_Shdr));
+	put(&moved, HEADER(e_shoff), whole.size);
+	must_accept(&moved);
+	refuse_with(&moved, SECTION(&moved, symbols, sh_link), count,
+	            "has no kernel");
 }
 
 TEST(elf, segments_must_lie_within_the_file)
@@ -393,19 +432,15 @@ TEST(elf, symbols_without_a_string_table_have_no_names)
 	const uint64_t table = find_section(&whole, SHT_SYMTAB);
 	const uint64_t strings = get(&whole, SECTION(&whole, table, sh_link));
 	const uint64_t links[] = { 0, table, 0xffff, 0xffffffff };
-	struct image changed;
 
 	EACH(i, links) {
-		changed = copy_of(&whole);
-		put(&changed, SECTION(&whole, table, sh_link), links[i]);
-		must_refuse(&changed, "has no kernel");
+		refuse_with(&whole, SECTION(&whole, table, sh_link), links[i],
+		            "has no kernel");
 	}
-	changed = copy_of(&whole);
-	put(&changed, SECTION(&whole, table, sh_type), SHT_PROGBITS);
-	must_refuse(&changed, "has no kernel");
-	changed = copy_of(&whole);
-	put(&changed, SECTION(&whole, strings, sh_type), SHT_NOBITS);
-	must_refuse(&changed, "has no kernel");
+	refuse_with(&whole, SECTION(&whole, table, sh_type), SHT_PROGBITS,
+	            "has no kernel");
+	refuse_with(&whole, SECTION(&whole, strings, sh_type), SHT_NOBITS,
+	            "has no kernel");
 }
 
 /* What has no bytes in the file may have any offset: it is not followed. */
@@ -434,11 +469,10 @@ TEST(elf, names_must_end_within_their_table)
 	const uint64_t symbol = find_function(&whole, "add_kernel");
 	const uint64_t name =
 		get(&whole, symbol + offsetof(Elf64_Sym, st_name), 4);
-	struct image changed = copy_of(&whole);
 
-	put(&changed, symbol + offsetof(Elf64_Sym, st_name), 4, 0xffffffff);
-	must_refuse(&changed, "has no kernel");
-	changed = copy_of(&whole);
+	refuse_with(&whole, symbol + offsetof(Elf64_Sym, st_name), 4,
+	            0xffffffff, "has no kernel");
+	struct image changed = copy_of(&whole);
 	put(&changed, SECTION(&whole, strings, sh_size),
 	    name + strlen("add_kernel"));
 	must_refuse(&changed, "has no kernel");
@@ -468,16 +502,12 @@ TEST(elf, what_is_no_elf_file_is_refused)
 TEST(elf, of_32_bits_or_big_endian_is_refused)
 {
 	const struct image whole = cuda_12_cubin();
-	struct image changed = copy_of(&whole);
-
-	put(&changed, EI_CLASS, 1, ELFCLASS32);
-	must_refuse(&changed, "is not a 64-bit little-endian ELF file");
-	changed = copy_of(&whole);
-	put(&changed, EI_DATA, 1, ELFDATA2MSB);
-	must_refuse(&changed, "is not a 64-bit little-endian ELF file");
-	changed = copy_of(&whole);
-	put(&changed, EI_CLASS, 1, ELFCLASSNONE);
-	must_refuse(&changed, "is not a 64-bit little-endian ELF file");
+	refuse_with(&whole, EI_CLASS, 1, ELFCLASS32,
+	            "is not a 64-bit little-endian ELF file");
+	refuse_with(&whole, EI_DATA, 1, ELFDATA2MSB,
+	            "is not a 64-bit little-endian ELF file");
+	refuse_with(&whole, EI_CLASS, 1, ELFCLASSNONE,
+	            "is not a 64-bit little-endian ELF file");
 }
 
 TEST(elf, for_another_machine_is_no_cubin)
@@ -616,6 +646,18 @@ TEST(elf, modules_that_need_musl_are_for_musl)
 	assert_non_null(needed);
 	memcpy(needed, "libc.musl", 10);
 	must_be_for(&shared, "m.so", "x86_64-musl");
+
+	/* It is the last that is needed; behind the section nothing is. */
+	uint64_t dynamic = find_section(&shared, SHT_DYNAMIC);
+	uint64_t item = get(&shared, SECTION(&shared, dynamic, sh_offset));
+	uint64_t size = 0;
+	while (get(&shared, item + size, 8) == DT_NEEDED)
+		size += sizeof(Elf64_Dyn);
+	put(&shared, SECTION(&shared, dynamic, sh_size), size);
+	must_be_for(&shared, "m.so", "x86_64-musl");
+	put(&shared, SECTION(&shared, dynamic, sh_size),
+	    size - sizeof(Elf64_Dyn));
+	must_be_for(&shared, "m.so", "x86_64-glibc2.34");
 }
 
 TEST(elf, modules_cut_short_anywhere_are_refused)

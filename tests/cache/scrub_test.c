@@ -493,6 +493,28 @@ static int scrub(const char *json, struct tkb_buf *out, uint32_t *count,
 	                 TKB_COUNT_OF(prefixes), out, count, err);
 }
 
+static void check_scrubbed(const char *json, const char *wanted,
+                           uint32_t wanted_count)
+{
+	BUF(out, LIMIT);
+	uint32_t count = 42;
+
+	OK(scrub(json, &out, &count, ERR));
+	must_be_text(&out, wanted);
+	CHECK_INT(count, wanted_count);
+}
+
+static void check_scrub_refused(const char *json, enum tkb_reason reason,
+                                const char *message)
+{
+	BUF(out, LIMIT);
+	uint32_t count = 42;
+
+	FAILS(scrub(json, &out, &count, ERR), TKB_ERR_CORRUPT, message);
+	CHECK_INT(ERR->reason, reason);
+	CHECK_INT(count, 42);
+}
+
 TEST(scrub, replaces_values_that_are_the_prefix_or_go_on_with_a_slash)
 {
 	static const struct {
@@ -517,73 +539,38 @@ TEST(scrub, replaces_values_that_are_the_prefix_or_go_on_with_a_slash)
 		  "{\"/own/KEY\": \"[REPLACE]\"}", 1 },
 	};
 
-	EACH(i, cases) {
-		struct tkb_buf *out = test_buf(LIMIT);
-		uint32_t count = 42;
-
-		OK(scrub(cases[i].json, out, &count, ERR));
-		must_be_text(out, cases[i].scrubbed);
-		CHECK_INT(count, cases[i].count);
-	}
+	EACH(i, cases)
+		check_scrubbed(cases[i].json, cases[i].scrubbed,
+		               cases[i].count);
 }
 
 TEST(scrub, leaves_other_text_alone)
 {
-	static const char *const cases[] = {
-		"null",
-		"\"\"",
-		"{\"a\": [1, true, \"/own/other\"]}",
-		"{\"/own/KEY\": 1, \"/own/KEY/a\": 2}",
-		"\"/own/KEYS\"",
-		"\"/own/KEY.json\"",
-		"\"/own/KEY\\\\a\"",
-		"\"/own/KEY \"",
-		"\"/own/KE\"",
-		"\"/own\"",
-		"\" /own/KEY/a\"",
-		"\"x/own/KEY/a\"",
-		"\"see /own/KEY/a\"",
-		"\"//own/KEY/a\"",
-		"\"/OWN/KEY/a\"",
-		"\"own/KEY/a\"",
-		"\"/own/x/../KEY/a\"",
-		"\"/old \xc3\xa9/KEY/a\"",
-		"\"see [REPLACE]/a\"",
-		"{\"[REPLACE]\": 1, \"[REPLACE]/a\": 2}",
-		"\"[REPLACE\"",
-		"\"[replace]\""
-	};
+	const char **cases =
+		words("null|\"\"|{\"a\": [1, true, \"/own/other\"]}|"
+	              "{\"/own/KEY\": 1, \"/own/KEY/a\": 2}|\"/own/KEYS\"|"
+	              "\"/own/KEY.json\"|\"/own/KEY\\\\a\"|\"/own/KEY \"|"
+	              "\"/own/KE\"|\"/own\"|\" /own/KEY/a\"|"
+	              "\"x/own/KEY/a\"|\"see /own/KEY/a\"|\"//own/KEY/a\"|"
+	              "\"/OWN/KEY/a\"|\"own/KEY/a\"|\"/own/x/../KEY/a\"|"
+	              "\"/old \xc3\xa9/KEY/a\"|\"see [REPLACE]/a\"|"
+	              "{\"[REPLACE]\": 1, \"[REPLACE]/a\": 2}|\"[REPLACE\"|"
+	              "\"[replace]\"");
 
-	EACH(i, cases) {
-		struct tkb_buf *out = test_buf(LIMIT);
-		uint32_t count = 42;
-
-		OK(scrub(cases[i], out, &count, ERR));
-		must_be_text(out, cases[i]);
-		CHECK_INT(count, 0);
-	}
+	for (; *cases != NULL; cases++)
+		check_scrubbed(*cases, *cases, 0);
 }
 
 TEST(scrub, refuses_values_that_begin_with_the_sentinel)
 {
-	static const char *const cases[] = {
-		"\"[REPLACE]\"",
-		"\"[REPLACE]/k.json\"",
-		"\"[REPLACE]x\"",
-		"\"\\u005bREPLACE]/a\"",
-		"\"[\\u0052EPLACE\\u005D\"",
-		"{\"a\": \"/own/KEY/x\", \"b\": [[\"[REPLACE]\"]]}"
-	};
+	const char **cases =
+		words("\"[REPLACE]\"|\"[REPLACE]/k.json\"|\"[REPLACE]x\"|"
+	              "\"\\u005bREPLACE]/a\"|\"[\\u0052EPLACE\\u005D\"|"
+	              "{\"a\": \"/own/KEY/x\", \"b\": [[\"[REPLACE]\"]]}");
 
-	EACH(i, cases) {
-		struct tkb_buf *out = test_buf(LIMIT);
-		uint32_t count = 42;
-
-		FAILS(scrub(cases[i], out, &count, ERR), TKB_ERR_CORRUPT,
-		      "'k.json' holds '[REPLACE]' already");
-		CHECK_INT(ERR->reason, TKB_REASON_SENTINEL);
-		CHECK_INT(count, 42);
-	}
+	for (; *cases != NULL; cases++)
+		check_scrub_refused(*cases, TKB_REASON_SENTINEL,
+		                    "'k.json' holds '[REPLACE]' already");
 }
 
 TEST(scrub, refuses_what_is_not_json)
@@ -596,15 +583,9 @@ TEST(scrub, refuses_what_is_not_json)
 	memset(deep, '[', 10000);
 	memset(deep + 10000, ']', 10000);
 
-	EACH(i, cases) {
-		struct tkb_buf *out = test_buf(LIMIT);
-		uint32_t count = 42;
-
-		FAILS(scrub(cases[i], out, &count, ERR), TKB_ERR_CORRUPT,
-		      "'k.json' is not JSON at byte");
-		CHECK_INT(ERR->reason, TKB_REASON_METADATA);
-		CHECK_INT(count, 42);
-	}
+	EACH(i, cases)
+		check_scrub_refused(cases[i], TKB_REASON_METADATA,
+		                    "'k.json' is not JSON at byte");
 }
 
 TEST(scrub, says_that_the_result_is_too_long)
