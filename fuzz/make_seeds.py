@@ -528,6 +528,31 @@ def write_jsons():
     write("json", "spaces", ' { "a" : [ 1 , 2 ] ,\r\n\t"a" : { } } ')
 
 
+def write_trees():
+    write("tree", "build", b"0d = s$ $:\nrule cc\n  deps = gcc\n  depfile = $\n"
+          b" x\nbuild $d/o | p: cc ${d}/a $\n b/../c | c || d |@ e\n  d = t\n"
+          b"default o\n# c\nbuild q: phony o\n")
+    write("tree", "log", b"1# ninja log v5\n1\t2\t1700000000000000001\ta.o\tf0\n"
+          b"1\t2\t0\tb c\tf\n1\t2\t1700000000\ta.o\tf0\n")
+    for version, mtime in ((3, b"\1\0\0\0"), (4, 8 * b"\1")):
+        deps = struct.pack("<12sI", b"# ninjadeps\n", version)
+        for number, path in enumerate((b"a.o\0", b"/usr/x.h")):
+            deps += struct.pack("<I", len(path) + 4) + path
+            deps += struct.pack("<I", 0xFFFFFFFF - number)
+        deps += struct.pack("<II", 0x80000000 | 8 + len(mtime), 0)
+        write("tree", f"deps-{version}", b"2" + deps + mtime + b"\1\0\0\0")
+    write("tree", "glob", b"3**/a*[!b-d]?/[*/**\nx/y/a.cz/*/k")
+    text = (b'{"A_KEY": "x", "t": ["--api-key", "y"], "DB_PASSWORD": [1, {}], '
+            b'"c": "A_TOKEN=z \\"B_KEY\\": 12 /a/a/b\\n/a b -I/a:$ /\xc3\xa9 '
+            b"/\\u00e9 '/a\\\\'b' /a$ b/a$:$$\", \"d\": \"PASSWORD: '''x\"}")
+    for style, name in enumerate(("none", "json", "python", "ninja", "text")):
+        for kind, what in ((4, "secrets"), (6, "paths")):
+            write("tree", f"{what}-{name}",
+                  bytes([ord("0") + kind + 8 * style]) + text)
+    write("tree", "sentinels", bytes([ord("0") + 6 + 8]) +
+          b'["[REPLACE:a]", "[REPLACE:c:utf-8]/[REPLACE:zz]"]')
+
+
 class Source:
     """A fixture."""
 
@@ -892,6 +917,7 @@ def main():
     write_urls()
     write_listings()
     write_pools()
+    write_trees()
     with tempfile.TemporaryDirectory() as folder:
         write_bundles(sys.argv[1], sys.argv[2], pathlib.Path(folder))
 

@@ -212,19 +212,13 @@ TEST(tree_paths, both_spellings_of_ninja_are_found)
 	            "build [REPLACE:r]/x: cc [REPLACE:r]/y [REPLACE:r]\n");
 }
 
-/* What Python writes for a path, as bytes; `code` prints it. */
-static const char *python_says(const char *code, const char *path)
+/* Take the next of the texts that are ended by a zero each. */
+static const char *take_said(const char **said)
 {
-	const struct outcome done =
-		run("/usr/bin/env", "PYTHONUTF8=1", "python3", "-c",
-	            text("import json, os, sys\n"
-	                 "path = sys.argv[1] + '/x'\n"
-	                 "sys.stdout.buffer.write((%s).encode())",
-	                 code),
-	            path, NULL);
+	const char *first = *said;
 
-	CHECK_INT(done.status, 0);
-	return done.out;
+	*said += strlen(first) + 1;
+	return first;
 }
 
 TEST(tree_paths, the_spellings_are_those_of_python)
@@ -239,22 +233,33 @@ TEST(tree_paths, the_spellings_are_those_of_python)
 		"/tab\tline\nreturn\rbell\x07 del\x7f",
 		"/nbsp\xc2\xa0-c1\xc2\x85-zwsp\xe2\x80\x8b-ls\xe2\x80\xa8",
 	};
+	const struct outcome done =
+		run("/usr/bin/env", "PYTHONUTF8=1", "python3", "-c",
+	            "import json, sys\n"
+	            "for path in [path + '/x' for path in sys.argv[1:]]:\n"
+	            "  for text in (json.dumps([path]), repr(path),\n"
+	            "               json.dumps([path], ensure_ascii=False)):\n"
+	            "    sys.stdout.buffer.write(text.encode() + bytes(1))",
+	            paths[0], paths[1], paths[2], paths[3], paths[4], paths[5],
+	            paths[6], paths[7], NULL);
+	const char *said = done.out;
 
+	CHECK_INT(done.status, 0);
 	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
-		const char *ascii = python_says("json.dumps([path])", paths[i]);
-		const char *said = python_says(
-			"json.dumps([path], ensure_ascii=False)", paths[i]);
+		const char *ascii = take_said(&said);
+		const char *python = take_said(&said);
+		const char *utf8 = take_said(&said);
 
 		must_become(TKB_PATH_STYLE_JSON, paths[i], ascii,
 		            "[\"[REPLACE:r]/x\"]");
-		must_become(TKB_PATH_STYLE_JSON, paths[i], said,
-		            strcmp(said, ascii) == 0
+		must_become(TKB_PATH_STYLE_JSON, paths[i], utf8,
+		            strcmp(utf8, ascii) == 0
 		                    ? "[\"[REPLACE:r]/x\"]"
 		                    : "[\"[REPLACE:r:utf-8]/x\"]");
-		said = python_says("repr(path)", paths[i]);
-		must_become(TKB_PATH_STYLE_PYTHON, paths[i], said,
-		            text("%c[REPLACE:r]/x%c", said[0], said[0]));
+		must_become(TKB_PATH_STYLE_PYTHON, paths[i], python,
+		            text("%c[REPLACE:r]/x%c", python[0], python[0]));
 	}
+	CHECK(said == done.out + done.out_size);
 }
 
 TEST(tree_paths, a_text_that_holds_a_sentinel_is_refused)
