@@ -160,22 +160,12 @@ TEST(audit, of_a_ref_without_records_is_a_miss)
 	CHECK_INT(tkb_remote_verify(remote, &options, NULL, &err), TKB_MISS);
 }
 
-static int refuse_gets(const struct spy_event *event, struct tkb_error *err)
-{
-	if (event->op != SPY_GET)
-		return 0;
-	err->status = TKB_ERR_DENIED;
-	(void)snprintf(err->message, sizeof(err->message), "it is private");
-	return TKB_ERR_DENIED;
-}
-
 TEST(audit, reads_on_behind_blobs_that_it_may_not_read)
 {
 	struct tkb_remote *remote = arrange(spy_url("remote"));
 
-	spy.before = refuse_gets;
+	spy_refuse(SPY_GET, SIZE_MAX, TKB_ERR_DENIED, "it is private");
 	CHECK_INT(verify(remote, true, TKB_ERR_PARTIAL).unread_count, 3);
-	spy.before = NULL;
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 }
 

@@ -156,13 +156,6 @@ TEST(compact, adds_the_new_record_before_it_drops_the_old)
 	CHECK_STR(changes(), "");
 }
 
-static int refuse_adds(const struct spy_event *event, struct tkb_error *err)
-{
-	return event->op == SPY_ADD
-	               ? tkb_fail(err, TKB_ERR_DENIED, "it may not")
-	               : 0;
-}
-
 TEST(compact, that_cannot_add_drops_nothing)
 {
 	struct tkb_remote *remote = arrange_three("remote");
@@ -172,18 +165,11 @@ TEST(compact, that_cannot_add_drops_nothing)
 	uint64_t count = 0;
 
 	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
-	spy.before = refuse_adds;
+	spy_refuse(SPY_ADD, SIZE_MAX, TKB_ERR_DENIED, "it may not");
 	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
 	          TKB_ERR_DENIED);
 	CHECK_INT(spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(record_files("remote")), 3);
-}
-
-static int refuse_drops(const struct spy_event *event, struct tkb_error *err)
-{
-	return event->op == SPY_DROP
-	               ? tkb_fail(err, TKB_ERR_DENIED, "it may not")
-	               : 0;
 }
 
 TEST(compact, that_fails_after_a_push_is_no_failure_of_the_push)
@@ -192,7 +178,7 @@ TEST(compact, that_fails_after_a_push_is_no_failure_of_the_push)
 
 	spy_reset();
 	(void)push_many(remote, MANY);
-	spy.before = refuse_drops;
+	spy_refuse(SPY_DROP, SIZE_MAX, TKB_ERR_DENIED, "it may not");
 	CHECK_INT(push_all(remote, autotunes("next", MANY, MANY + 1))
 	                  .pushed_count,
 	          1);
@@ -368,7 +354,7 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	uint64_t count = 0;
 
 	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
-	spy.before = refuse_drops;
+	spy_refuse(SPY_DROP, SIZE_MAX, TKB_ERR_DENIED, "it may not");
 	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
 	          TKB_ERR_DENIED);
 	CHECK_INT(count_texts(record_files("remote")), 4);

@@ -163,20 +163,13 @@ TEST(flights, of_which_one_is_gone_bring_the_others)
 	}
 }
 
-static int refuse(const struct spy_event *event, struct tkb_error *err)
-{
-	return event->op == SPY_GET
-	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "not today")
-	               : 0;
-}
-
 /* The first thread finds it dead while the others get their handles. */
 TEST(flights, of_a_remote_that_dies_just_then_all_fail)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 
 	sky.remote = open_spy(text("spy://%s/remote?retries=0", test_folder()));
-	spy.before = refuse;
+	spy_refuse(SPY_GET, SIZE_MAX, TKB_ERR_UNAVAILABLE, "not today");
 	take_off(&sky, 16, false);
 	for (size_t i = 0; i < BLOBS; i++) {
 		struct tkb_error err = { 0 };

@@ -150,13 +150,6 @@ TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
 	CHECK_INT(report.present_count, 0);
 }
 
-static int fail_one_get(const struct spy_event *event, struct tkb_error *err)
-{
-	return event->op == SPY_GET && event->earlier < 3
-	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "it broke off")
-	               : 0;
-}
-
 TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
 {
 	struct tkb_remote *remote = arrange_two("remote");
@@ -164,18 +157,11 @@ TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
 	struct tkb_error err = { 0 };
 
 	/* Two more tries, then it counts as dead. */
-	spy.before = fail_one_get;
+	spy_refuse(SPY_GET, 3, TKB_ERR_UNAVAILABLE, "it broke off");
 	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
 	          TKB_ERR_UNAVAILABLE, "it broke off");
 	CHECK_INT(spy_count(SPY_GET), 3);
 	CHECK_INT(count_entries(out("pulled")), 0);
-}
-
-static int fail_two_gets(const struct spy_event *event, struct tkb_error *err)
-{
-	return event->op == SPY_GET && event->earlier < 2
-	               ? tkb_fail(err, TKB_ERR_UNAVAILABLE, "it broke off")
-	               : 0;
 }
 
 TEST(pull_fault, tries_a_blob_again)
@@ -183,7 +169,7 @@ TEST(pull_fault, tries_a_blob_again)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_pull_options options = { SIZED(options), .connections = 1 };
 
-	spy.before = fail_two_gets;
+	spy_refuse(SPY_GET, 2, TKB_ERR_UNAVAILABLE, "it broke off");
 	CHECK_INT(pull_with(remote, out("pulled"), options).fetched_count, 2);
 	CHECK_INT(spy_count(SPY_GET), 4);
 	check_is_part(out("pulled"), whole);

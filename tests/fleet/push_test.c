@@ -68,20 +68,13 @@ TEST(push, puts_the_blob_before_its_record)
 	CHECK_INT(spy.events[spy.count - 1].op, SPY_ADD);
 }
 
-static int refuse_puts(const struct spy_event *event, struct tkb_error *err)
-{
-	return event->op == SPY_PUT
-	               ? tkb_fail(err, TKB_ERR_DENIED, "it is full")
-	               : 0;
-}
-
 TEST(push, adds_no_record_of_a_blob_that_was_refused)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_error err = { 0 };
 
-	spy.before = refuse_puts;
+	spy_refuse(SPY_PUT, SIZE_MAX, TKB_ERR_DENIED, "it is full");
 	MUST_FAIL(tkb_push(remote, REF, root, NULL, NULL, &err), TKB_ERR_DENIED,
 	          "it is full");
 	CHECK_CONTAINS(err.message, "remote 'spy://");

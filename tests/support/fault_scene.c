@@ -186,16 +186,6 @@ static struct tkb_collect_report weigh(const char *root, const char **keys,
 	return report;
 }
 
-/* In `root`, where nobody works now. */
-static void check_nothing_of_ours(const char *root)
-{
-	const char **names = list(text("%s/.tkbundle", root));
-
-	for (size_t i = 0; names[i] != NULL; i++)
-		CHECK(strcmp(names[i], "lock") == 0 ||
-		      strncmp(names[i], "trusted-", 8) == 0);
-}
-
 size_t count_visible(const struct scene *scene, const char *root)
 {
 	const char *keys[KEYS_LIMIT];

@@ -203,15 +203,6 @@ void check_has_part(const char *root, struct part part)
 		check_same_entry(root, keys[i]);
 }
 
-static void check_nothing_of_ours(const char *root)
-{
-	const char **names = list(text("%s/.tkbundle", root));
-
-	for (size_t i = 0; names[i] != NULL; i++)
-		CHECK(strcmp(names[i], "lock") == 0 ||
-		      strncmp(names[i], "trusted-", 8) == 0);
-}
-
 size_t count_entries(const char *root)
 {
 	const char **names;

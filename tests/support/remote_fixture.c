@@ -318,3 +318,12 @@ struct tkb_remote *must_open_remote(const char *urls,
 	at_end(end_remote, remote);
 	return remote;
 }
+
+void check_nothing_of_ours(const char *root)
+{
+	const char **names = list(text("%s/.tkbundle", root));
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		CHECK(strcmp(names[i], "lock") == 0 ||
+		      strncmp(names[i], "trusted-", 8) == 0);
+}

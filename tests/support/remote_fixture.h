@@ -108,4 +108,7 @@ size_t count_name(const struct notebook *notebook, const char *name);
 struct tkb_remote *must_open_remote(const char *urls,
                                     const struct tkb_remote_options *options);
 
+/* In the cache `root`, where nobody works now. */
+void check_nothing_of_ours(const char *root);
+
 #endif

@@ -20,6 +20,7 @@ void spy_reset(void)
 	(void)pthread_mutex_lock(&spy.lock);
 	spy.before = NULL;
 	spy.after = NULL;
+	spy.refusal.count = 0;
 	spy.get_ms = 0;
 	spy.get_parts = 0;
 	spy.is_deaf = false;
@@ -28,6 +29,14 @@ void spy_reset(void)
 	spy.flying = 0;
 	spy.most_flying = 0;
 	(void)pthread_mutex_unlock(&spy.lock);
+}
+
+void spy_refuse(enum spy_op op, size_t count, int status, const char *words)
+{
+	spy.refusal.op = op;
+	spy.refusal.count = count;
+	spy.refusal.status = status;
+	spy.refusal.words = words;
 }
 
 size_t spy_count(enum spy_op op)
@@ -58,6 +67,9 @@ static int enter(struct spy_event *event, struct tkb_error *err)
 	if (spy.count < TKB_COUNT_OF(spy.events))
 		spy.events[spy.count++] = *event;
 	(void)pthread_mutex_unlock(&spy.lock);
+	if (event->op == spy.refusal.op && event->earlier < spy.refusal.count)
+		return tkb_fail(err, spy.refusal.status, "%s",
+		                spy.refusal.words);
 	if (spy.before == NULL)
 		return 0;
 	is_inside = true;

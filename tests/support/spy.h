@@ -7,7 +7,7 @@
  * what is asked of it, and does harm where a test says so. `spy:///dir` is one
  * that several threads may use at once, `lone:///dir` is not.
  *
- *     spy.before = fail_first_get;
+ *     spy_refuse(SPY_GET, 1, TKB_ERR_DENIED, "no");
  *     struct tkb_remote *remote = open_spy(urls);
  *
  *     CHECK_INT(spy_count(SPY_GET), 1);
@@ -46,6 +46,12 @@ struct spy {
 	 */
 	int (*before)(const struct spy_event *event, struct tkb_error *err);
 	void (*after)(const struct spy_event *event);
+	struct {
+		enum spy_op op;
+		size_t count; /* of the first; 0: none */
+		int status;
+		const char *words;
+	} refusal;
 	unsigned get_ms;      /* each get takes at least so long */
 	size_t get_parts;     /* and comes in so many parts; 0: as it is */
 	bool is_deaf;         /* and does not ask whether it is cancelled */
@@ -61,6 +67,9 @@ extern struct spy spy;
 
 /* Forget everything. */
 void spy_reset(void);
+
+/* From now on, the first `count` of these fail so; SIZE_MAX: all, 0: none. */
+void spy_refuse(enum spy_op op, size_t count, int status, const char *words);
 
 size_t spy_count(enum spy_op op);
 /* Of all, but SPY_OPEN: to open a folder is no round trip. */
