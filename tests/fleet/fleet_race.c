@@ -2,7 +2,6 @@
 #include "fleet_race.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>

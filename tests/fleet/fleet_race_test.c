@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_race.h"
 
-#include <signal.h>
-
 #include "fake_http.h"
 #include "nginx.h"
 #include "s3_fixture.h"

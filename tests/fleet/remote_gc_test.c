@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

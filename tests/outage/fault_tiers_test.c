@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
-
 #include "fault_scene.h"
 
 /* A remote of several tiers, some of which are not as they should be. */
