@@ -218,6 +218,12 @@ static int sort_stamps(const struct tkb_ninja_mtime *mtimes, size_t count,
 	if (count != 0)
 		qsort(out->items, count, sizeof(struct tkb_ninja_mtime *),
 		      compare_stamps);
+	for (size_t i = 1; i < count; i++) {
+		if (compare_stamps(&out->items[i - 1], &out->items[i]) == 0)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "'%s' is given two times",
+			                out->items[i]->output);
+	}
 	return 0;
 }
 

@@ -297,11 +297,12 @@ TEST(ninja_stamp, gives_times_and_changes_nothing_else)
 	}
 }
 
-TEST(ninja_stamp, an_output_that_the_log_does_not_know_is_refused)
+TEST(ninja_stamp, times_that_cannot_be_given_are_refused)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
 	const struct tkb_ninja_mtime mtimes[] = { { "b.o", 1 } };
 	const struct tkb_ninja_mtime none[] = { { "a.o", 0 } };
+	const struct tkb_ninja_mtime twice[] = { { "a.o", 1 }, { "a.o", 2 } };
 	const char *log = "# ninja log v7\n1\t2\t3\ta.o\tf\n";
 	struct tkb_error err = { 0 };
 
@@ -314,6 +315,10 @@ TEST(ninja_stamp, an_output_that_the_log_does_not_know_is_refused)
 	                            (struct tkb_bytes){ NULL, 0 }, none, 1,
 	                            &out, &out, &err),
 	            TKB_ERR_INVALID, &err, "'a.o' would have no time");
+	CHECK_FAILS(tkb_ninja_stamp(tkb_text(log),
+	                            (struct tkb_bytes){ NULL, 0 }, twice, 2,
+	                            &out, &out, &err),
+	            TKB_ERR_INVALID, &err, "'a.o' is given two times");
 	CHECK_FAILS(tkb_ninja_stamp(tkb_text(log), tkb_text("# ninjadeps"),
 	                            none, 0, &out, &out, &err),
 	            TKB_ERR_CORRUPT, &err, "do not begin as such");
