@@ -32,7 +32,9 @@ extern "C" {
  *     if (tkb_bundle_open("x.tkb", &bundle, &err) < 0)
  *             fprintf(stderr, "%s\n", err.message);
  *
- * On failure the other out-parameters keep the values they had.
+ * On failure the other out-parameters keep the values they had. On TKB_MISS the
+ * error keeps what it had, too, but where the call says that a message tells
+ * which of several things is missing.
  *
  * Where some of many fail
  * -----------------------

@@ -178,7 +178,8 @@ TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
  * Fetch all of `ref`, and send it to `sink` as one bundle. Of `options`, keys
  * and targets are not looked at: it is whole.
  *
- * @param report  filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @param report  filled in on success and on TKB_ERR_PARTIAL; on TKB_MISS,
+ *                too, where it is the blobs that are gone; may be NULL
  * @return 0; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
  *         sink has the rest, a whole bundle); TKB_MISS (no record, or no blob);
  *         what tkb_merge() and the sink return; TKB_ERR_UNAVAILABLE or

@@ -252,6 +252,8 @@ static int select_keys(struct candidates *candidates,
 		rc = tkb_select_key(candidates, candidates->count,
 		                    candidate_key, options->keys[i], &index,
 		                    err);
+		if (rc == TKB_MISS)
+			rc = tkb_select_miss(options->keys[i], err);
 		if (rc != 0)
 			return rc;
 		for (size_t j = 0; j < candidates->count; j++) {

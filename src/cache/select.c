@@ -44,11 +44,13 @@ int tkb_select_key(const void *list, size_t count,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "several keys begin with '%s': '%s', '%s'",
 		                prefix, matches.first, matches.second);
-	if (matches.first == NULL) {
-		(void)tkb_fail(err, TKB_MISS, "no key begins with '%s'",
-		               prefix);
+	if (matches.first == NULL)
 		return TKB_MISS;
-	}
 	*out = matches.index;
 	return 0;
+}
+
+int tkb_select_miss(const char *prefix, struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_MISS, "no key begins with '%s'", prefix);
 }

@@ -3,6 +3,7 @@
 
 #include "cache/elf.h"
 #include "cache/entry.h"
+#include "cache/select.h"
 
 static bool is_target(const struct tkb_entry *entry,
                       const struct tkb_emit_options *options)
@@ -36,7 +37,7 @@ static int select_key(struct tkb_emitter *emitter, const char *prefix,
 
 	rc = tkb_bundle_find(emitter->bundle, prefix, &found, err);
 	if (rc != 0)
-		return rc;
+		return rc < 0 ? rc : tkb_select_miss(prefix, err);
 	for (size_t i = 0; i < manifest->entry_count; i++) {
 		const struct tkb_entry *entry = &manifest->entries[i];
 

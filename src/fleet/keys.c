@@ -39,6 +39,8 @@ int tkb_keys_find(const struct tkb_record_list *records,
 
 		rc = tkb_select_key(all.items, all.count, key_at,
 		                    options->keys[i], &index, err);
+		if (rc == TKB_MISS)
+			rc = tkb_select_miss(options->keys[i], err);
 		if (rc != 0)
 			return rc;
 		keys.items[keys.count++] = all.items[index].key;

@@ -390,7 +390,7 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 		                "ref '%s' has only records of a newer tkbundle",
 		                ref);
 	if (out->count == 0)
-		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
+		return TKB_MISS;
 	qsort(out->items, out->count, sizeof(*out->items), compare_records);
 	return 0;
 }

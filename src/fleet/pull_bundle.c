@@ -47,16 +47,17 @@ static int pull(struct tkb_remote *remote, const char *ref,
 	told.wanted_count = records.count;
 	rc = tkb_gather(&gathering, remote, records.items, records.count,
 	                tkb_pull_connections(options), false, err);
-	if (rc == 0 && gathering.count == 0)
-		return tkb_fail(err, TKB_MISS, "the blobs of ref '%s' are gone",
-		                ref);
+	told.gone_count = records.count - gathering.count;
+	if (rc == 0 && gathering.count == 0) {
+		TKB_STRUCT_WRITE(tkb_pull_report, report, &told);
+		return TKB_MISS;
+	}
 	if (rc == 0)
 		rc = tkb_merge(
 			(const struct tkb_bundle *const *)gathering.bundles,
 			gathering.count, &merge, sink, NULL, err);
 	if (rc != 0)
 		return rc;
-	told.gone_count = records.count - gathering.count;
 	told.fetched_count = gathering.count;
 	for (size_t i = 0; i < gathering.count; i++)
 		told.fetched_size += gathering.records[i]->size;

@@ -22,7 +22,7 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 		return rc;
 	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc == 0 && records.count + records.fault_count == 0)
-		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
+		return TKB_MISS;
 	if (rc == 0)
 		rc = tkb_identities_list(&records, &identities, err);
 	if (rc < 0)
@@ -74,7 +74,7 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
 
 	rc = tkb_remote_records_all(remote, ref, false, &visitor, &damage, err);
 	if (rc == 0 && digests.count == 0)
-		return tkb_fail(err, TKB_MISS, "ref '%s' has no record", ref);
+		return TKB_MISS;
 	for (size_t i = 0; i < digests.count && rc >= 0; i++)
 		rc = tkb_remote_drop(remote, ref, &digests.items[i], err);
 	if (rc < 0)

@@ -171,9 +171,16 @@ enum status remote_use_failed(struct remote_use *use, int rc,
 
 	if (rc == TKB_ERR_CANCELLED && !signals_is_caught())
 		blame_deadline(use, &own);
-	if (rc == TKB_MISS && name != NULL)
+	/* The library says nothing of a ref without records. */
+	if (rc == TKB_MISS && own.message[0] == '\0')
+		(void)cli_error(&own, TKB_MISS, "ref '%s' has no record",
+		                use->ref);
+	if (rc == TKB_MISS && name != NULL) {
+		const struct tkb_error bare = own;
+
 		(void)cli_error(&own, TKB_MISS, "%.300s in '%.200s'",
-		                err->message, name);
+		                bare.message, name);
+	}
 	return cli_failed(use->cli, rc, &own, subject);
 }
 

@@ -108,9 +108,15 @@ bool source_is_group(const char *name)
 int source_find(const struct source *source, const char *prefix,
                 size_t *index_out, struct tkb_error *err)
 {
-	if (source->bundle != NULL)
-		return tkb_bundle_find(source->bundle, prefix, index_out, err);
-	return tkb_cache_find(source->cache, prefix, index_out, err);
+	const int rc =
+		source->bundle != NULL
+			? tkb_bundle_find(source->bundle, prefix, index_out,
+	                                  err)
+			: tkb_cache_find(source->cache, prefix, index_out, err);
+
+	return rc != TKB_MISS
+	               ? rc
+	               : cli_error(err, rc, "no key begins with '%s'", prefix);
 }
 
 int source_read(const struct source *source, size_t index, size_t file,

@@ -217,6 +217,9 @@ static enum status run_with(struct remote_use *use,
 	json_out_flag(json, "dry_run", args->is_dry_run);
 
 	rc = pull(use, args, &root, report, &err);
+	if (rc == TKB_MISS && report->gone_count > 0)
+		(void)cli_error(&err, rc, "the blobs of ref '%s' are gone",
+		                use->ref);
 	if (!cli_is_done(rc) ||
 	    (args->output != NULL && rc != 0 && report->unreadable_count > 0))
 		(void)remote_use_failed(use, rc, &err, use->ref);

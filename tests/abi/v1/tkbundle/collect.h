@@ -13,8 +13,8 @@ extern "C" {
  * Pack a cache into a bundle.
  *
  * An entry is packed whole or not at all: every file that its group file
- * lists is there, its metadata has the key's hash, and its binary fits its
- * metadata. What is left out is reported, with a reason. The same entries
+ * lists is there and was written, its metadata has the key's hash, and its
+ * binary fits its metadata. What is left out is reported, with a reason. The same entries
  * give the same bytes, wherever the cache lies and whoever packs it.
  *
  * Files are read while a compiler may write there; an entry that changes
@@ -50,7 +50,8 @@ struct tkb_collect_options {
 	 * repairs each entry, and so does theirs over it.
 	 */
 	bool is_stripped;
-	bool is_strict;       /**< anything left out is TKB_ERR_LEFT_OUT */
+	bool is_strict;       /**< anything left out is TKB_ERR_LEFT_OUT, and
+	                           nothing is written */
 	bool is_dry_run;      /**< check everything, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
@@ -81,9 +82,12 @@ struct tkb_collect_report {
  *
  * @param options  not kept; NULL means all defaults
  * @param sink     not kept; may be NULL in a dry run
- * @param report   filled in on success and on TKB_ERR_LEFT_OUT; may be NULL.
- *                 In a dry run its id is that of the bundle not written
- * @return 0, TKB_MISS (no such cache or key; the message tells which),
+ * @param report   filled in on success, TKB_ERR_PARTIAL and
+ *                 TKB_ERR_LEFT_OUT; may be NULL. In a dry run its id is that of
+ *                 the bundle not written
+ * @return 0; TKB_ERR_PARTIAL (something is left out; the sink has the rest, a
+ *         whole bundle); TKB_MISS (no such cache or key; the message tells
+ *         which),
  *         TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
  *         TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink returned
  */
@@ -95,7 +99,7 @@ TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,
 
 /**
  * The same, into the file `path`, which appears whole at once; a file of that
- * name is replaced. On failure nothing is left. What is no regular file (a
+ * name is replaced. On failure nothing is left; TKB_ERR_PARTIAL is none. What is no regular file (a
  * pipe, /dev/null) is written to.
  */
 TKB_API TKB_NODISCARD int tkb_collect_to_file(

@@ -19,9 +19,9 @@ extern "C" {
  * before it is decoded: of a damaged one nothing appears, and the rest goes
  * on. Any number of processes may emit to one place at once.
  *
- * In the cache root, the folder `.tkbundle` holds what tkbundle needs there. A
- * lock in it that somebody else does not give back is waited for 5 seconds; then
- * it is done without, as where a file system has none.
+ * In the cache root, the folder `.tkbundle` holds what tkbundle needs there. If
+ * somebody else holds the lock in it for more than 5 seconds, the emit goes on
+ * without the lock, as on a file system that has none.
  * Nothing is synced to disk unless asked for: after a power failure, the
  * next emit hashes what it finds, once per boot.
  *
@@ -91,7 +91,7 @@ struct tkb_emit_report {
 	uint64_t present_count;
 	uint64_t repaired_count;
 	uint64_t busy_count;    /**< skipped: a compiler is writing there */
-	uint64_t skipped_count; /**< skipped: not wanted here */
+	uint64_t skipped_count; /**< skipped: not wanted here; no failure */
 	uint64_t failed_count;  /**< the system refused */
 	uint64_t damaged_count; /**< failed: their frame is damaged */
 	uint64_t unsafe_count;  /**< failed: a link or a file in the way */
@@ -105,10 +105,12 @@ struct tkb_emit_report {
  * absolute, without resolving links.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success and on TKB_ERR_CORRUPT; may be NULL
- * @return 0, also where single entries failed: see the report;
- *         TKB_ERR_CORRUPT (some part is damaged or unsafe; the rest was
- *         emitted), TKB_MISS (no entry has a key asked for),
+ * @param report   filled in on success, TKB_ERR_PARTIAL and TKB_ERR_CORRUPT;
+ *                 may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry is busy, failed or unsafe; the rest was
+ *         emitted); TKB_ERR_CORRUPT (some part of the bundle is damaged; the
+ *         rest was emitted); TKB_MISS (no entry has a key
+ *         asked for; the message says which),
  *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */

@@ -32,7 +32,31 @@ extern "C" {
  *     if (tkb_bundle_open("x.tkb", &bundle, &err) < 0)
  *             fprintf(stderr, "%s\n", err.message);
  *
- * On failure the other out-parameters keep the values they had.
+ * On failure the other out-parameters keep the values they had. On TKB_MISS the
+ * error keeps what it had, too, but where the call says that a message tells
+ * which of several things is missing.
+ *
+ * Where some of many fail
+ * -----------------------
+ * A call with a report does not stop at an entry that fails. It does the rest,
+ * fills in its report and its other out-parameters, and says so at the end:
+ *
+ *   - TKB_ERR_PARTIAL: something that was asked for is not so. It was left out,
+ *     busy, gone, unsafe, or refused by the system. `err` has the first of it,
+ *     and its reason;
+ *   - what is graver, as the call has it: TKB_ERR_CORRUPT, where something that
+ *     it read is damaged, and in a pull what hindered a remote.
+ *
+ * All are negative, so that who asks for `rc < 0` notices. Who can do with a
+ * part goes on:
+ *
+ *     rc = tkb_emit(bundle, root, NULL, &report, &err);
+ *     if (rc < 0 && rc != TKB_ERR_PARTIAL)
+ *             return rc;
+ *
+ * What nobody asked for is no failure: entries for another target, or that an
+ * earlier bundle has. Calls without a report, which give a handle, list in it
+ * what was left out, and return 0.
  *
  * Structs that can grow
  * ---------------------
@@ -74,7 +98,8 @@ enum tkb_status {
 	TKB_ERR_LEFT_OUT = -8,    /**< strict: something would be left out */
 	TKB_ERR_UNAVAILABLE = -9, /**< a remote does not answer as it should;
 	                               it may later */
-	TKB_ERR_DENIED = -10 /**< a remote refuses: credentials or rights */
+	TKB_ERR_DENIED = -10, /**< a remote refuses: credentials or rights */
+	TKB_ERR_PARTIAL = -11 /**< the rest is done; see above */
 };
 
 /** Why one entry was left out, skipped or failed. */

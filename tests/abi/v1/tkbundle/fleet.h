@@ -75,8 +75,9 @@ struct tkb_push_report {
  * @param ref      a name, as tkb_ref_is_valid() has it; NULL with
  *                 TKB_PUSH_LAYOUT_TRITON
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success; may be NULL
- * @return 0, also where there was nothing to do; what tkb_collect() and
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0, also where there was nothing to do; TKB_ERR_PARTIAL (an entry is
+ *         left out; the rest is pushed); what tkb_collect() and
  *         tkb_remote_put() return; TKB_ERR_UNSUPPORTED (TKB_PUSH_LAYOUT_TRITON to what
  *         is not Redis)
  */
@@ -107,10 +108,11 @@ TKB_API TKB_NODISCARD int tkb_push_bundle(
  * @param cache_root  as of tkb_recorder_collect()
  * @param options     not kept; NULL means all defaults; its layout must be
  *                    TKB_PUSH_LAYOUT_BUNDLES. A dry run does not finalise
- * @param report      filled in on success; may be NULL. Where nothing was
+ * @param report      filled in as by tkb_push(); may be NULL. Where nothing was
  *                    noted, nothing is pushed
- * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure
- *         nothing is finalised, and the call may be repeated
+ * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure,
+ *         but on TKB_ERR_PARTIAL, nothing is finalised, and the call may be
+ *         repeated
  */
 TKB_API TKB_NODISCARD int tkb_recorder_push(
 	struct tkb_recorder *recorder, struct tkb_remote *remote,
@@ -158,11 +160,13 @@ struct tkb_pull_report {
  * Fetch what of `ref` is missing in the cache at `cache_root`, and emit it.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success; may be NULL
- * @return 0, also where there was nothing to do, and where blobs are gone: see
- *         the report; TKB_MISS (the ref has no record);
- *         TKB_ERR_UNAVAILABLE or TKB_ERR_CORRUPT (some blobs could not be had;
- *         the rest was emitted), or what tkb_emit() returns
+ * @param report   filled in whenever the rest was emitted; may be NULL
+ * @return 0, also where there was nothing to do; TKB_ERR_PARTIAL (a blob is
+ *         gone, or an entry is busy, failed or unsafe; the rest was emitted);
+ *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or
+ *         a blob is damaged or could not be read: the rest was emitted, and
+ *         the report's `record_count` is not 0; or nothing could be read);
+ *         TKB_MISS (the ref has no record); or what tkb_emit() returns
  */
 TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -174,7 +178,12 @@ TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
  * Fetch all of `ref`, and send it to `sink` as one bundle. Of `options`, keys
  * and targets are not looked at: it is whole.
  *
- * @return as tkb_pull(), tkb_merge() and the sink
+ * @param report  filled in on success and on TKB_ERR_PARTIAL; on TKB_MISS,
+ *                too, where it is the blobs that are gone; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
+ *         sink has the rest, a whole bundle); TKB_MISS (no record, or no blob);
+ *         what tkb_merge() and the sink return; TKB_ERR_UNAVAILABLE or
+ *         TKB_ERR_DENIED
  */
 TKB_API TKB_NODISCARD int tkb_pull_bundle(
 	struct tkb_remote *remote, const char *ref,
@@ -189,7 +198,8 @@ TKB_API TKB_NODISCARD int tkb_pull_bundle(
  * @param options  as of tkb_pull_bundle()
  * @param chosen   as of tkb_launchers_open(); not kept; may be NULL
  * @param out      receives a handle that the caller closes
- * @return as tkb_pull_bundle() and tkb_launchers_open()
+ * @return as tkb_pull_bundle() and tkb_launchers_open(); on TKB_ERR_PARTIAL
+ *         `out` is set
  */
 TKB_API TKB_NODISCARD int tkb_pull_launchers(
 	struct tkb_remote *remote, const char *ref, const char *cache_root,
@@ -394,9 +404,11 @@ struct tkb_remote_verify_report {
  * a hole, too, which the next push fills.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in, also where something is damaged; may be NULL
- * @return 0, also where something is missing or could not be read: see the
- *         report; TKB_ERR_CORRUPT (something is damaged, or was); TKB_MISS
+ * @param report   filled in, also where something is not as it should be; may
+ *                 be NULL
+ * @return 0; TKB_ERR_PARTIAL (something is missing, of a newer tkbundle, or
+ *         could not be read); TKB_ERR_CORRUPT (something is damaged, or was);
+ *         TKB_MISS
  *         (`ref` has no record); TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED,
  *         TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */

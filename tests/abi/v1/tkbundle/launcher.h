@@ -10,7 +10,7 @@ extern "C" {
 
 /**
  * @file tkbundle/launcher.h
- * What a framework saved beside its kernels, given back after an emit.
+ * Give a framework what it saved beside its kernels, after an emit.
  *
  * A launcher is a payload that only the framework understands (a pickled
  * autotuner, say), kept under a cache key of the framework's, and tied to the
@@ -27,7 +27,7 @@ extern "C" {
  *             load(launcher->payload, launcher->kernels[0].binary);
  *     tkb_launchers_close(launchers);
  *
- * The emit may be another process's: what counts is what lies in the root.
+ * Another process may have emitted them: only the contents of the root count.
  * Threads: after they are open, launchers may be read from several threads.
  */
 struct tkb_launchers;
@@ -70,7 +70,7 @@ TKB_API TKB_NODISCARD int tkb_bundle_read_launcher(
 	const struct tkb_bundle *bundle, size_t index,
 	const struct tkb_sink *sink, struct tkb_error *err);
 
-/** A kernel that a launcher needs, where it stands now. */
+/** A kernel that a launcher needs, in its cache root. */
 struct tkb_launcher_kernel {
 	const char *key;
 	const char *binary; /**< absolute path of its cubin, hsaco, ... */
@@ -107,7 +107,7 @@ struct tkb_launchers_options {
 };
 
 /**
- * Look which launchers of `bundle` can be used in the cache at `cache_root`,
+ * Find the launchers of `bundle` that can be used in the cache at `cache_root`,
  * and read their payloads. Under Inductor's layout a launcher is given once
  * for each device whose root has what it needs; it is dropped if none has. A
  * kernel that cannot be read counts as not there.

@@ -10,8 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/maintain.h
- * Keep a cache in order: let a moved one work again, see what of it is used,
- * and remove what is not.
+ * Maintain a cache: make a moved one work again, list which entries are used,
+ * and remove those that are not.
  *
  * All of it may be done while compilers work in the cache, and by several
  * processes at once.
@@ -38,18 +38,19 @@ struct tkb_relocate_report {
 };
 
 /**
- * Let the group file of each entry name where it lies now, as `cache_root` is
- * given here, made absolute, without resolving links. A compiler compiles
- * each kernel of a moved cache again; after this it finds them.
+ * Let the group file of each entry name the path where it lies: `cache_root`,
+ * made absolute, without resolving links. A compiler compiles each kernel of a
+ * moved cache again; after this it finds them.
  *
- * Each group file is replaced by one rename. Entries that are not whole are
- * left as they are. Results are TKB_OUTCOME_REPAIRED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_LEFT_OUT and
+ * Each group file is replaced by one rename. Every file is read, and entries that
+ * are not whole, as tkb_collect() judges, are left as they are. Results are TKB_OUTCOME_REPAIRED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_LEFT_OUT and
  * TKB_OUTCOME_FAILED.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in on success; may be NULL
- * @return 0, also where single entries failed; TKB_MISS (no such folder),
- *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry failed or was left out; the rest names
+ *         its place); TKB_MISS (no such folder; with a message), TKB_ERR_INVALID,
+ *         TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_relocate(
@@ -90,7 +91,7 @@ struct tkb_uses_options {
 };
 
 /**
- * See what of the cache at `cache_root` was read since it was emitted.
+ * List which entries of the cache at `cache_root` were read since their emit.
  *
  * Emit sets the access time of each kernel's group file to 0; the first read
  * moves it. Our own reads do not, where the file is ours or we are root. Only
@@ -101,7 +102,7 @@ struct tkb_uses_options {
  *
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes
- * @return 0, TKB_MISS (no such folder), TKB_ERR_INVALID, TKB_ERR_IO,
+ * @return 0, TKB_MISS (no such folder; with a message), TKB_ERR_INVALID, TKB_ERR_IO,
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_uses_open(const char *cache_root,
@@ -142,7 +143,7 @@ struct tkb_gc_options {
 struct tkb_gc_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_inductor;
-	bool has_uses;          /**< else entries went by age alone */
+	bool has_uses;          /**< else entries were ordered by age alone */
 	uint64_t removed_count; /**< entries */
 	uint64_t removed_size;  /**< bytes */
 	uint64_t kept_count;
@@ -169,9 +170,9 @@ struct tkb_gc_report {
  * has touched them for a day.
  *
  * @param options  not kept; at least one bound must be set
- * @param report   filled in on success; may be NULL
- * @return 0, also where single entries failed; TKB_MISS (no such folder),
- *         TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry that had to go is busy or failed; the
+ *         rest went); TKB_MISS (no such folder; with a message), TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
  *         TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_gc(const char *cache_root,

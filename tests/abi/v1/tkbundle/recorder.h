@@ -26,7 +26,7 @@ extern "C" {
  *     tkb_recorder_free(recorder);
  *
  * A compile begins, kernels are put, all is collected once, the compile ends.
- * tkb_recorder_collect() finalises: nothing can be put behind it.
+ * tkb_recorder_collect() finalises: nothing can be put after it.
  * tkb_recorder_end_compile() may come at any time, and twice; it discards what
  * was not collected, and another compile may begin. Any other order is
  * TKB_ERR_INVALID, and changes nothing.
@@ -125,14 +125,14 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
 
 /**
  * Pack what was put from the cache at `cache_root`, as tkb_collect() does,
- * and finalise. A kernel that was put and is not there is left out (missing).
- * On failure nothing is finalised, and the call may be repeated. While it works,
- * a put is refused, which may be repeated where this fails; in a dry run puts go
- * on, and it tells of those before.
+ * and finalise. A kernel that was put and is not there is left out (missing):
+ * TKB_ERR_PARTIAL, which finalises, too. On failure nothing is finalised, and the call may be repeated. During the call
+ * puts are refused; if it fails, they may be repeated. In a dry run puts go on,
+ * and the report is of those before.
  *
  * In a Triton root, an entry gets the devices that it was put for.
  *
- * @param cache_root  not kept; not looked at where nothing was put
+ * @param cache_root  not kept; not read if nothing was put
  * @param options     not kept; NULL means all defaults. `keys` and
  *                    `has_device` must not be set: the recorder chooses
  * @param sink        not kept; may be NULL in a dry run, which does not

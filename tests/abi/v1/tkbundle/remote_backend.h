@@ -38,7 +38,7 @@ struct tkb_param {
 	const char *value;
 };
 
-/** A URL, taken apart. Texts are decoded, never NULL, and hold until close. */
+/** A URL, taken apart. Texts are decoded, and never NULL. */
 struct tkb_remote_url {
 	const char *scheme; /**< lower case */
 	bool has_user;
@@ -52,6 +52,21 @@ struct tkb_remote_url {
 	const struct tkb_param *params;
 	size_t param_count;
 };
+
+/**
+ * Take a URL apart: scheme://[user[:password]@][host[:port]][/path][?query], RFC
+ * 3986; or a path, which is a file URL.
+ *
+ * @param out  receives it; the caller frees it with tkb_remote_url_free()
+ * @return 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. No message holds what may be a
+ *         password.
+ */
+TKB_API TKB_NODISCARD int tkb_remote_url_parse(const char *text,
+                                               struct tkb_remote_url **out,
+                                               struct tkb_error *err);
+
+/** Release what tkb_remote_url_parse() made. NULL is allowed. */
+TKB_API void tkb_remote_url_free(struct tkb_remote_url *url);
 
 /** The value of parameter `name`, or NULL. */
 TKB_API const char *tkb_remote_url_param(const struct tkb_remote_url *url,
@@ -151,8 +166,8 @@ struct tkb_remote_backend {
 	                                 Those of remote.h are not among them */
 
 	/** Connect. `place` holds until close(). */
-	int (*open)(const struct tkb_remote_url *place,
-	            const struct tkb_op_limits *call, void **self_out,
+	int (*open)(const struct tkb_remote_url *url,
+	            const struct tkb_op_limits *limits, void **self_out,
 	            struct tkb_error *err);
 
 	/** Release `self`. Called once; cannot fail. */
@@ -163,7 +178,7 @@ struct tkb_remote_backend {
 	 * is not there, TKB_MISS without a call. A transfer that ends early is
 	 * TKB_ERR_UNAVAILABLE: the caller goes on from where it broke.
 	 */
-	int (*get)(void *self, const struct tkb_op_limits *call,
+	int (*get)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digest, uint64_t offset,
 	           const struct tkb_sink *sink, struct tkb_error *err);
 
@@ -171,32 +186,32 @@ struct tkb_remote_backend {
 	 * Store a blob, over whatever is there under its name: that may be
 	 * damaged.
 	 */
-	int (*put)(void *self, const struct tkb_op_limits *call,
+	int (*put)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digest, const struct tkb_blob *blob,
 	           struct tkb_error *err);
 
 	/**
-	 * Which of `count` blobs are there, and how many bytes have those? In
-	 * as few rounds as can be.
+	 * Which of `count` blobs, at most 512, are there, and how many bytes
+	 * have those? In as few rounds as can be.
 	 *
 	 * @param sizes  of those that are there, or TKB_SIZE_UNKNOWN; NULL
 	 *               where nobody asks
 	 */
-	int (*has)(void *self, const struct tkb_op_limits *call,
+	int (*has)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digests, size_t count, bool *out,
 	           uint64_t *sizes, struct tkb_error *err);
 
 	/** Remove a blob; TKB_MISS where it is not there. */
-	int (*remove)(void *self, const struct tkb_op_limits *call,
+	int (*remove)(void *self, const struct tkb_op_limits *limits,
 	              const struct tkb_digest *digest, struct tkb_error *err);
 
 	/** Tell all blobs, in any order. */
-	int (*list)(void *self, const struct tkb_op_limits *call,
+	int (*list)(void *self, const struct tkb_op_limits *limits,
 	            const struct tkb_blob_visitor *visitor,
 	            struct tkb_error *err);
 
 	/** Add a record to a ref, which is made if need be. */
-	int (*add)(void *self, const struct tkb_op_limits *call,
+	int (*add)(void *self, const struct tkb_op_limits *limits,
 	           const char *ref, const struct tkb_digest *digest,
 	           struct tkb_bytes record, struct tkb_error *err);
 
@@ -204,26 +219,26 @@ struct tkb_remote_backend {
 	 * Tell all records of a ref; none where there is no such ref. One that
 	 * cannot be read is told as such, where that hinders no other.
 	 */
-	int (*records)(void *self, const struct tkb_op_limits *call,
+	int (*records)(void *self, const struct tkb_op_limits *limits,
 	               const char *ref,
 	               const struct tkb_record_visitor *visitor,
 	               struct tkb_error *err);
 
 	/** Drop a record; TKB_MISS where it is not there. */
-	int (*drop)(void *self, const struct tkb_op_limits *call,
+	int (*drop)(void *self, const struct tkb_op_limits *limits,
 	            const char *ref, const struct tkb_digest *digest,
 	            struct tkb_error *err);
 
 	/** Let a record's age begin anew; TKB_MISS where it is not there. */
-	int (*touch)(void *self, const struct tkb_op_limits *call,
+	int (*touch)(void *self, const struct tkb_op_limits *limits,
 	             const char *ref, const struct tkb_digest *digest,
 	             struct tkb_error *err);
 
 	/**
-	 * Tell all refs that have a record, in any order. One into which
-	 * nobody can look may have some: it is told, too.
+	 * Tell all refs that have a record, in any order; to tell one twice
+	 * does no harm. One that cannot be listed may have a record: tell it.
 	 */
-	int (*refs)(void *self, const struct tkb_op_limits *call,
+	int (*refs)(void *self, const struct tkb_op_limits *limits,
 	            const struct tkb_ref_visitor *visitor,
 	            struct tkb_error *err);
 
@@ -235,7 +250,7 @@ struct tkb_remote_backend {
 	 * @param claim_out  to be released; NULL where claims do not work here
 	 * @return 0, or TKB_MISS (another has it: ask again a little later)
 	 */
-	int (*claim)(void *self, const struct tkb_op_limits *call,
+	int (*claim)(void *self, const struct tkb_op_limits *limits,
 	             const struct tkb_digest *digest, void **claim_out,
 	             struct tkb_error *err);
 
@@ -250,10 +265,28 @@ struct tkb_remote_backend {
 	 * stand, without a prefix of ours. They appear together: nobody reads
 	 * some of them new and others old. NULL where there are no such names.
 	 */
-	int (*put_named)(void *self, const struct tkb_op_limits *call,
+	int (*put_named)(void *self, const struct tkb_op_limits *limits,
 	                 const struct tkb_named *items, size_t count,
 	                 struct tkb_error *err);
 };
+
+/**
+ * The built-in backend for `scheme`, or NULL. One that counts what is asked, or
+ * fails where a test wants it, hands on to it:
+ *
+ *     static int get(void *self, ...)
+ *     {
+ *             struct counter *counter = self;
+ *
+ *             counter->gets++;
+ *             return counter->backend->get(counter->self, ...);
+ *     }
+ *
+ * struct tkb_remote_options names it to tkb_remote_open(). tests/support/spy.c is
+ * a whole one.
+ */
+TKB_API const struct tkb_remote_backend *tkb_remote_backend_find(
+	const char *scheme);
 
 #ifdef __cplusplus
 }

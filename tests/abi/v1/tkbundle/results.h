@@ -10,8 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/results.h
- * A list of what long work told of each entry, for those who would rather
- * read a report than be called back.
+ * A list of the results of a call that takes long, for a caller that would
+ * rather read them afterwards than be called back.
  *
  *     struct tkb_results *results;
  *
@@ -44,7 +44,7 @@ TKB_API size_t tkb_results_count(const struct tkb_results *results);
 TKB_API const struct tkb_result *tkb_results_at(
 	const struct tkb_results *results, size_t index);
 
-/** Is something missing from the list, because memory was? */
+/** Is the list incomplete, because there was no memory? */
 TKB_API bool tkb_results_is_cut(const struct tkb_results *results);
 
 #ifdef __cplusplus
