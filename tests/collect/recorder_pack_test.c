@@ -333,6 +333,7 @@ TEST(recorder, leaves_out_a_winner_that_is_not_there)
 	put_winner(recorder, ABSENT);
 	BUNDLE(bundle) = recorded_bundle(recorder, h100(), &report);
 
+	CHECK_INT(tkb_bundle_entry_count(bundle), 0);
 	CHECK_INT(report.collected_count, 0);
 	CHECK_INT(report.left_out_count, 1);
 }

@@ -97,6 +97,7 @@ TEST(uses, are_not_what_we_read_ourselves)
 {
 	arrange_emitted("triton-3.6.0-cpu");
 	USES(first) = open_known("out");
+	CHECK_INT(count_state(first, TKB_USE_STATE_USED), 0);
 	pack("out", "b.tkb");
 	CHECK_INT(run(program(), "verify", "out", NULL).status, 0);
 	CHECK_INT(run(program(), "relocate", "out", NULL).status, 0);
@@ -219,6 +220,7 @@ TEST(uses, are_looked_at_without_writing_anything)
 	const char *before = tree("unpacked");
 	USES(uses) = open_uses("unpacked/.triton/cache");
 
+	CHECK(tkb_uses_count(uses) != 0);
 	CHECK_STR(tree("unpacked"), before);
 }
 
@@ -421,6 +423,7 @@ TEST(uses, in_a_folder_of_somebody_else_are_told_by_how_it_is_mounted)
 {
 	arrange_emitted("triton-3.6.0-cpu");
 	USES(uses) = open_known("out");
+	CHECK_INT(count_state(uses, TKB_USE_STATE_USED), 0);
 	CHECK_INT(chmod("out", 0555), 0);
 
 	CHECK_INT(as_nobody("out", use_states).rc, 1);
