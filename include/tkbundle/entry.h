@@ -16,8 +16,9 @@ extern "C" {
  * @file tkbundle/entry.h
  * What a cache and a bundle hold: entries, and what was done with them.
  *
- * An entry is one folder of a cache root; its name is the key. Everything
- * here is read-only and belongs to the bundle or cache that gave it.
+ * An entry is one folder of a cache root; its name is the key. A unit is the
+ * same of a tree, whatever else an engine caches: see tree.h. Everything here is
+ * read-only and belongs to the bundle or cache that gave it.
  */
 
 /** The text that stands for an entry's own absolute path. */
@@ -55,18 +56,32 @@ TKB_API void tkb_digest_to_hex(const struct tkb_digest *digest,
 enum tkb_kind {
 	TKB_KIND_AUTOTUNE, /**< timings: `*.autotune.json` */
 	TKB_KIND_KERNEL,   /**< a compiled kernel: it has a group file */
-	TKB_KIND_MODULE    /**< a shared object that Python loads */
+	TKB_KIND_MODULE,   /**< a shared object that Python loads */
+	TKB_KIND_UNIT      /**< a part of a tree: see tree.h */
 };
 
-/** "autotune", "kernel" or "module". Static storage. */
+/** "autotune", "kernel", "module" or "unit". Static storage. */
 TKB_API const char *tkb_kind_name(enum tkb_kind kind);
+
+/** How a text of a tree writes paths. */
+enum tkb_path_style {
+	TKB_PATH_STYLE_NONE,   /**< it is no such text */
+	TKB_PATH_STYLE_JSON,   /**< in strings of JSON */
+	TKB_PATH_STYLE_PYTHON, /**< in string literals of Python */
+	TKB_PATH_STYLE_NINJA,  /**< as build.ninja does */
+	TKB_PATH_STYLE_TEXT    /**< byte for byte */
+};
 
 /** One file of an entry. */
 struct tkb_file {
-	const char *name;         /**< UTF-8, no slash, at most 255 bytes */
-	uint64_t size;            /**< bytes; in a bundle, with sentinels */
-	struct tkb_digest digest; /**< of the same bytes; zero in a cache */
-	uint32_t sentinels;       /**< how many paths are to be restored */
+	const char *name;          /**< UTF-8, no slash, at most 255 bytes; of a
+	                               unit, a path below its folder */
+	uint64_t size;             /**< bytes; in a bundle, with sentinels */
+	struct tkb_digest digest;  /**< of the same bytes; zero in a cache */
+	uint32_t sentinels;        /**< how many paths are to be restored */
+	enum tkb_path_style style; /**< of a unit: how those are written */
+	bool is_executable;        /**< of a unit */
+	bool is_last; /**< of a unit: it names others, and appears behind them */
 };
 
 /** The GPU that a kernel was compiled for. */
@@ -78,8 +93,10 @@ struct tkb_target {
 
 /** One entry of a cache or a bundle. Strings are never NULL. */
 struct tkb_entry {
-	const char *key;  /**< the folder's name */
-	const char *name; /**< of kernel, module or function */
+	const char *key;  /**< the folder's name; of a unit, a digest of `tree`
+	                       and `name` */
+	const char *name; /**< of kernel, module or function; of a unit, its
+	                       path below the root of the tree */
 	enum tkb_kind kind;
 	const char *platform;         /**< of a module, else "" */
 	struct tkb_target target;     /**< of a kernel */
@@ -89,6 +106,9 @@ struct tkb_entry {
 	size_t device_count;          /**< at least 1 */
 	const struct tkb_file *files; /**< by extension, then name */
 	size_t file_count;            /**< at least 1 */
+	const char *tree;   /**< of a unit: the tree's name; else NULL */
+	const char *folder; /**< of a unit: `name`, or "." where the unit is one
+	                         file, whose name is `name`; else NULL */
 };
 
 /** The sum of the sizes of an entry's files, in bytes. */

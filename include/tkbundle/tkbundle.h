@@ -56,6 +56,7 @@
 #include <tkbundle/cubin.h>
 #include <tkbundle/draft.h>
 #include <tkbundle/emit.h>
+#include <tkbundle/engine.h>
 #include <tkbundle/entry.h>
 #include <tkbundle/error.h>
 #include <tkbundle/finalize.h>
@@ -69,6 +70,7 @@
 #include <tkbundle/remote.h>
 #include <tkbundle/remote_backend.h>
 #include <tkbundle/results.h>
+#include <tkbundle/tree.h>
 #include <tkbundle/triton_compile.h>
 
 #ifdef __cplusplus

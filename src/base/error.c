@@ -155,6 +155,7 @@ const char *tkb_reason_name(enum tkb_reason reason)
 		[TKB_REASON_PLATFORM] = "platform",
 		[TKB_REASON_TWIN] = "twin",
 		[TKB_REASON_NEEDS] = "needs",
+		[TKB_REASON_TREE] = "tree",
 	};
 
 	if ((size_t)reason >= sizeof(names) / sizeof(names[0]))

@@ -9,6 +9,9 @@ enum {
 	TKB_NAME_LIMIT = 255
 };
 
+/* tkbundle's own folder in a root: locks, stages, marks. */
+#define TKB_OWN_FOLDER ".tkbundle"
+
 /*
  * May `name` be the name of a file in a bundle? UTF-8, no control characters,
  * no slash, not "." or "..", at most 255 bytes, not empty.

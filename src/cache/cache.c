@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "base/struct.h"
 #include "cache/names.h"
-#include "cache/select.h"
+#include "text/select.h"
 
 int tkb_cache_reject(struct tkb_cache *cache, const char *root, const char *key,
                      const struct tkb_error *why, struct tkb_error *err)
@@ -72,7 +72,12 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	if (rc < 0)
 		return rc;
 	tkb_watcher_init(&watcher, &watch, 0);
-	rc = tkb_roots_open(path, &cache->roots, err);
+	if (path != NULL)
+		rc = tkb_roots_open(path, &cache->roots, err);
+	/* Trees may be there before the first kernel. */
+	if (rc < 0 || (rc != 0 && options->tree_count == 0))
+		return rc;
+	rc = tkb_cache_list_trees(cache, options, err);
 	if (rc != 0)
 		return rc;
 	rc = tkb_cache_load(cache, scan, &watcher, err);
@@ -93,7 +98,7 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
 	struct tkb_timed timed;
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_cache_options, deadline_ms, &chosen, options,
+	rc = TKB_STRUCT_READ(tkb_cache_options, tree_count, &chosen, options,
 	                     err);
 	if (rc == 0)
 		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
@@ -112,6 +117,8 @@ void tkb_cache_close(struct tkb_cache *cache)
 	for (size_t i = 0; i < cache->loader_count; i++)
 		tkb_loader_close(&cache->loaders[i]);
 	free(cache->loaders);
+	free(cache->named);
+	free(cache->units);
 	free(cache->found);
 	free(cache->left_out);
 	tkb_arena_release(&cache->arena);
@@ -185,7 +192,7 @@ int tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
 	struct stat status;
 	int rc;
 
-	folder = tkb_fd_open(found->root->fd, found->entry.key,
+	folder = tkb_fd_open(found->root->fd, tkb_entry_folder(&found->entry),
 	                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (folder < 0)
 		return tkb_fail_errno(err, "cannot open '%s'",

@@ -13,10 +13,16 @@
 #include <tkbundle/cache.h>
 
 #include "cache/scanned_entry.h"
+#include "tree/unit.h"
 #include "cache/watch.h"
 
 struct tkb_cache {
 	struct tkb_roots roots;
+	struct tkb_named_root *named; /* owned; the trees' */
+	size_t named_count;
+	struct tkb_unit_place *units; /* owned */
+	size_t unit_count;
+	size_t unit_capacity;
 	struct tkb_loader *loaders; /* owned; one a thread */
 	size_t loader_count;
 	struct tkb_scanned_entry *found; /* owned; sorted as in a bundle */
@@ -34,6 +40,7 @@ struct tkb_pick {
 	const char *key;
 	uint32_t device;
 	bool any_device; /* every device that has it */
+	bool is_unit;
 };
 
 /* The choices of callers inside the library. */
@@ -55,6 +62,11 @@ size_t tkb_cache_root_of(const struct tkb_cache *cache,
 
 /* For TKB_AUTO. */
 void tkb_cache_close_at(struct tkb_cache **cache);
+
+/* Open the roots of the trees, and of the kernels in them; list their units. */
+TKB_NODISCARD int tkb_cache_list_trees(struct tkb_cache *cache,
+                                       const struct tkb_cache_options *options,
+                                       struct tkb_error *err);
 
 /* List or look up the folders, and load them on all threads. */
 TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,

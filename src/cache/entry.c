@@ -13,6 +13,7 @@ const char *tkb_kind_name(enum tkb_kind kind)
 		[TKB_KIND_AUTOTUNE] = "autotune",
 		[TKB_KIND_KERNEL] = "kernel",
 		[TKB_KIND_MODULE] = "module",
+		[TKB_KIND_UNIT] = "unit",
 	};
 
 	return (size_t)kind < TKB_COUNT_OF(names) ? names[kind] : "";
@@ -59,7 +60,9 @@ int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b)
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	order = strcmp(a->name, b->name);
+	order = a->kind == TKB_KIND_UNIT ? strcmp(a->tree, b->tree) : 0;
+	if (order == 0)
+		order = strcmp(a->name, b->name);
 	if (order == 0)
 		order = strcmp(a->key, b->key);
 	if (order == 0)
@@ -82,6 +85,9 @@ bool tkb_entry_has_same_files(const struct tkb_entry *a,
 		if (strcmp(left->name, right->name) != 0 ||
 		    left->size != right->size ||
 		    left->sentinels != right->sentinels ||
+		    left->style != right->style ||
+		    left->is_executable != right->is_executable ||
+		    left->is_last != right->is_last ||
 		    !tkb_digest_equal(&left->digest, &right->digest))
 			return false;
 	}

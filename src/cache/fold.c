@@ -10,7 +10,12 @@ static int compare_found(const void *a, const void *b)
 	const struct tkb_scanned_entry *left = a;
 	const struct tkb_scanned_entry *right = b;
 
-	return tkb_entry_compare(&left->entry, &right->entry);
+	const int order = tkb_entry_compare(&left->entry, &right->entry);
+
+	/* What is found in the first root counts, if two have it. */
+	return order != 0 ? order
+	                  : (left->root > right->root) -
+	                            (left->root < right->root);
 }
 
 static bool same_identity(const struct tkb_scanned_entry *a,
@@ -73,6 +78,17 @@ static int hash_one(void *self, size_t worker, size_t index,
 	return 0;
 }
 
+static bool shares_device(const struct tkb_entry *a, const struct tkb_entry *b)
+{
+	for (size_t i = 0; i < a->device_count; i++) {
+		for (size_t j = 0; j < b->device_count; j++) {
+			if (a->devices[i] == b->devices[j])
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Add `found`'s device to `into`. */
 static int join_devices(struct tkb_cache *cache, struct tkb_scanned_entry *into,
                         const struct tkb_scanned_entry *found,
@@ -104,6 +120,11 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 
 		if (!same_identity(into, found))
 			break;
+		/* Two compiles of one kernel, for a root and for a tree. */
+		if (shares_device(&into->entry, &found->entry)) {
+			*folded = true;
+			return 0;
+		}
 		if (tkb_entry_has_same_files(&into->entry, &found->entry)) {
 			*folded = true;
 			return join_devices(cache, into, found, err);

@@ -11,12 +11,25 @@
 #include "cache/folder.h"
 #include "cache/scanned_entry.h"
 #include "cache/scrub.h"
+#include "tree/unit.h"
 
 /* Load the kernel whose only group file is in `folder`. */
 TKB_NODISCARD int tkb_load_kernel(struct tkb_loader *loader,
                                   const struct tkb_folder *folder,
                                   struct tkb_scanned_entry *found,
                                   struct tkb_error *err);
+
+/* Load the unit at `place` of `root`, as tkb_scanned_entry_load() does. */
+TKB_NODISCARD int tkb_load_unit(struct tkb_loader *loader,
+                                const struct tkb_root *root,
+                                const struct tkb_unit_place *place,
+                                struct tkb_scanned_entry *out,
+                                struct tkb_error *err);
+
+/* Note the size and stamp of a file that is packed as it is. */
+TKB_NODISCARD int tkb_load_stat_file(int dir_fd,
+                                     struct tkb_scanned_entry *found,
+                                     size_t index, struct tkb_error *err);
 
 /* Make room for the `count` files of `found`. */
 TKB_NODISCARD int tkb_load_alloc_files(struct tkb_loader *loader,

@@ -96,9 +96,8 @@ int tkb_load_keep_bytes(struct tkb_loader *loader,
 	return tkb_hasher_digest(&loader->hasher, bytes, &file->digest, err);
 }
 
-/* Note the size and stamp of a file that is packed as it is. */
-static int stat_file(int dir_fd, struct tkb_scanned_entry *found, size_t index,
-                     struct tkb_error *err)
+int tkb_load_stat_file(int dir_fd, struct tkb_scanned_entry *found,
+                       size_t index, struct tkb_error *err)
 {
 	struct tkb_file *file = &found->files[index];
 	struct stat status;
@@ -219,7 +218,7 @@ int tkb_load_files(struct tkb_loader *loader, const struct tkb_folder *folder,
 			rc = load_json(loader, folder->fd, found, i, &prefixes,
 			               err);
 		} else {
-			rc = stat_file(folder->fd, found, i, err);
+			rc = tkb_load_stat_file(folder->fd, found, i, err);
 		}
 		if (rc < 0)
 			return rc;

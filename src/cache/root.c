@@ -28,21 +28,28 @@ void tkb_roots_release(struct tkb_roots *roots)
 	*roots = (struct tkb_roots){ 0 };
 }
 
-/* The device number that folder `name` of `dir` is, or -1. */
-static int32_t device_of(DIR *dir, const char *name)
+/* The device number that `name` is, or -1. */
+static int32_t device_number(const char *name)
 {
-	struct stat status;
 	const size_t length = strlen(name);
 	long device;
 
 	if (length == 0 || length > 4 || strspn(name, "0123456789") != length ||
 	    (name[0] == '0' && length > 1))
 		return -1;
+	device = strtol(name, NULL, 10);
+	return device < TKB_DEVICE_LIMIT ? (int32_t)device : -1;
+}
+
+/* The device number that folder `name` of `dir` is, or -1. */
+static int32_t device_of(DIR *dir, const char *name)
+{
+	struct stat status;
+
 	if (fstatat(dirfd(dir), name, &status, 0) == 0 &&
 	    !S_ISDIR(status.st_mode))
 		return -1;
-	device = strtol(name, NULL, 10);
-	return device < TKB_DEVICE_LIMIT ? (int32_t)device : -1;
+	return device_number(name);
 }
 
 static int add_root(struct tkb_roots *roots, size_t *capacity, char *path,
@@ -251,6 +258,74 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 	*out = roots;
 	roots = (struct tkb_roots){ 0 };
 	return 0;
+}
+
+/* Open the folder at `full`, which is taken; if there is none, perhaps make it. */
+static int open_or_make(char **full, bool make, struct tkb_roots *roots,
+                        size_t *capacity, struct tkb_error *err)
+{
+	struct stat status;
+	int rc;
+
+	if (stat(*full, &status) < 0 && errno == ENOENT) {
+		if (!make)
+			return add_root(roots, capacity, tkb_take(*full), -1, 0,
+			                err);
+		rc = tkb_path_make_folders(*full, err);
+		if (rc < 0)
+			return rc;
+	}
+	return open_root(*full, "", 0, roots, capacity, err);
+}
+
+int tkb_root_add_tree(const struct tkb_tree *tree, bool make,
+                      struct tkb_roots *roots, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *full = NULL;
+	size_t capacity = roots->count;
+	int rc;
+
+	if (tree->path == NULL || tree->path[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the path of tree '%s' is empty", tree->name);
+	rc = join(tree->path, "", &full, err);
+	if (rc == 0)
+		rc = open_or_make(&full, make, roots, &capacity, err);
+	if (rc == 0)
+		roots->items[roots->count - 1].tree = tree;
+	return rc;
+}
+
+int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
+                        const char *below, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *full = NULL;
+	const char *slash = strrchr(below, '/');
+	const int32_t device = device_number(slash == NULL ? below : slash + 1);
+	size_t capacity = roots->count;
+	int fd;
+	int rc;
+
+	rc = join(roots->items[index].path, below, &full, err);
+	if (rc < 0)
+		return rc;
+	fd = tkb_fd_open(roots->items[index].fd, below,
+	                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return tkb_fail_errno(err, "cannot open cache root '%s'", full);
+	return add_root(roots, &capacity, tkb_take(full), fd,
+	                device < 0 ? 0 : (uint32_t)device, err);
+}
+
+const struct tkb_root *tkb_roots_tree(const struct tkb_roots *roots,
+                                      const char *name)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->items[i].tree != NULL &&
+		    strcmp(roots->items[i].tree->name, name) == 0)
+			return &roots->items[i];
+	}
+	return NULL;
 }
 
 int tkb_root_make(const char *path, bool is_inductor, uint32_t device,

@@ -4,19 +4,19 @@
 
 /*
  * The cache roots below a path: the path itself, or under Inductor one for
- * each device, `triton/<device>`.
+ * each device, `triton/<device>`. And the roots of trees, behind them.
  */
+
+#include <tkbundle/tree.h>
 
 #include "base/base.h"
 #include "base/buf.h"
-
-/* tkbundle's own folder in a root: locks, stages, marks. */
-#define TKB_ROOT_OWN_FOLDER ".tkbundle"
 
 struct tkb_root {
 	char *path; /* owned; absolute, links not resolved */
 	int fd;     /* owned */
 	uint32_t device;
+	const struct tkb_tree *tree; /* by reference; NULL: a root of kernels */
 };
 
 struct tkb_roots {
@@ -50,6 +50,25 @@ TKB_NODISCARD int tkb_roots_probe(const char *path, struct tkb_probe *out,
 TKB_NODISCARD int tkb_root_make(const char *path, bool is_inductor,
                                 uint32_t device, bool make,
                                 struct tkb_roots *roots, struct tkb_error *err);
+
+/*
+ * Append the root of `tree`, which is kept by reference. If it does not exist, it
+ * is made if `make`; else its descriptor is -1.
+ */
+TKB_NODISCARD int tkb_root_add_tree(const struct tkb_tree *tree, bool make,
+                                    struct tkb_roots *roots,
+                                    struct tkb_error *err);
+
+/*
+ * Append the root of kernels in folder `below` of the root at `index`; its device
+ * is the folder's name, if that is a number.
+ */
+TKB_NODISCARD int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
+                                      const char *below, struct tkb_error *err);
+
+/* The root of the tree called `name`, or NULL. */
+const struct tkb_root *tkb_roots_tree(const struct tkb_roots *roots,
+                                      const char *name);
 
 /* The absolute path of folder `key`, escaped as in a group file. */
 TKB_NODISCARD int tkb_root_place(const struct tkb_root *root, const char *key,

@@ -4,16 +4,19 @@
 #include <stdlib.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/parallel.h"
 #include "cache/cache.h"
+#include "cache/load.h"
 #include "cache/key.h"
 #include "cache/names.h"
-#include "cache/select.h"
+#include "text/select.h"
 
 /* A folder that may be an entry, and the result of loading it. */
 struct candidate {
 	const struct tkb_root *root;
-	char *key; /* in the cache's arena */
+	char *key;                         /* in the cache's arena */
+	const struct tkb_unit_place *unit; /* or NULL: of kernels */
 	bool is_link;
 	const uint32_t *devices; /* picked for; in the cache's arena, or NULL */
 	size_t device_count;
@@ -82,7 +85,7 @@ static int add_item(struct candidates *candidates, const struct tkb_root *root,
 	bool is_link = false;
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    strcmp(name, TKB_ROOT_OWN_FOLDER) == 0)
+	    strcmp(name, TKB_OWN_FOLDER) == 0)
 		return 0;
 	if (is_folder(root->fd, item, &is_link) ||
 	    (is_link && tkb_key_is_valid(name)))
@@ -155,17 +158,17 @@ static int keep_devices(struct candidates *candidates,
 
 /* In a Triton root, one folder is for all devices that the key was put for. */
 static int pick_in_root(struct candidates *candidates,
+                        const struct tkb_root *root,
                         const struct tkb_pick *picks, size_t count,
-                        struct tkb_error *err)
+                        bool *has_any, struct tkb_error *err)
 {
-	struct candidate candidate = {
-		.root = &candidates->cache->roots.items[0]
-	};
+	struct candidate candidate = { .root = root };
 	int rc;
 
-	if (!has_folder(candidate.root, picks->key, &candidate.is_link))
-		return reject_missing(candidates->cache, candidate.root->path,
-		                      picks->key, err);
+	if (root->tree != NULL ||
+	    !has_folder(root, picks->key, &candidate.is_link))
+		return 0;
+	*has_any = true;
 	if (!picks->any_device) {
 		rc = keep_devices(candidates, picks, count, &candidate, err);
 		if (rc < 0)
@@ -174,15 +177,42 @@ static int pick_in_root(struct candidates *candidates,
 	return push(candidates, candidate, picks->key, err);
 }
 
-/* The root to name in results for a pick: its device's, or else the first. */
-static const struct tkb_root *root_of(const struct tkb_roots *roots,
-                                      const struct tkb_pick *pick)
+/* The path of the first root, to name in results; "" where there is none. */
+static const char *first_path(const struct tkb_roots *roots)
+{
+	return roots->count == 0 ? "" : roots->items[0].path;
+}
+
+/* There are several Triton roots where trees have some. */
+static int pick_in_each(struct candidates *candidates,
+                        const struct tkb_pick *picks, size_t count,
+                        struct tkb_error *err)
+{
+	const struct tkb_roots *roots = &candidates->cache->roots;
+	bool has_any = false;
+	int rc;
+
+	for (size_t i = 0; i < roots->count; i++) {
+		rc = pick_in_root(candidates, &roots->items[i], picks, count,
+		                  &has_any, err);
+		if (rc < 0)
+			return rc;
+	}
+	return has_any ? 0
+	               : reject_missing(candidates->cache, first_path(roots),
+	                                picks->key, err);
+}
+
+/* What to name in results for a pick: its device's root, or else the first. */
+static const char *path_of(const struct tkb_roots *roots,
+                           const struct tkb_pick *pick)
 {
 	for (size_t i = 0; i < roots->count && !pick->any_device; i++) {
-		if (roots->items[i].device == pick->device)
-			return &roots->items[i];
+		if (roots->items[i].tree == NULL &&
+		    roots->items[i].device == pick->device)
+			return roots->items[i].path;
 	}
-	return &roots->items[0];
+	return first_path(roots);
 }
 
 /* Under Inductor, each device has a folder of its own. */
@@ -197,7 +227,8 @@ static int pick_in_roots(struct candidates *candidates,
 	for (size_t i = 0; i < roots->count; i++) {
 		const struct tkb_root *root = &roots->items[i];
 
-		if ((!pick->any_device && pick->device != root->device) ||
+		if (root->tree != NULL ||
+		    (!pick->any_device && pick->device != root->device) ||
 		    !has_folder(root, pick->key, &is_link))
 			continue;
 		has_any = true;
@@ -207,8 +238,33 @@ static int pick_in_roots(struct candidates *candidates,
 	}
 	if (has_any)
 		return 0;
-	return reject_missing(candidates->cache, root_of(roots, pick)->path,
+	return reject_missing(candidates->cache, path_of(roots, pick),
 	                      pick->key, err);
+}
+
+static int add_unit(struct candidates *candidates,
+                    const struct tkb_unit_place *unit, struct tkb_error *err)
+{
+	const struct candidate candidate = {
+		.root = &candidates->cache->roots.items[unit->root],
+		.unit = unit,
+	};
+
+	return push(candidates, candidate, unit->key, err);
+}
+
+/* A unit that was there a moment ago. */
+static int pick_unit(struct candidates *candidates, const char *key,
+                     struct tkb_error *err)
+{
+	const struct tkb_cache *cache = candidates->cache;
+
+	for (size_t i = 0; i < cache->unit_count; i++) {
+		if (strcmp(cache->units[i].key, key) == 0)
+			return add_unit(candidates, &cache->units[i], err);
+	}
+	return reject_missing(candidates->cache, first_path(&cache->roots), key,
+	                      err);
 }
 
 /* Look up the picks, instead of listing the roots. */
@@ -224,10 +280,13 @@ static int look_up_picks(struct candidates *candidates,
 		while (!is_inductor && end < scan->pick_count &&
 		       strcmp(scan->picks[end].key, scan->picks[i].key) == 0)
 			end++;
-		rc = is_inductor
-		             ? pick_in_roots(candidates, &scan->picks[i], err)
-		             : pick_in_root(candidates, &scan->picks[i],
-		                            end - i, err);
+		if (scan->picks[i].is_unit)
+			rc = pick_unit(candidates, scan->picks[i].key, err);
+		else if (is_inductor)
+			rc = pick_in_roots(candidates, &scan->picks[i], err);
+		else
+			rc = pick_in_each(candidates, &scan->picks[i], end - i,
+			                  err);
 		if (rc < 0)
 			return rc;
 	}
@@ -286,9 +345,15 @@ static int load_one(void *self, size_t worker, size_t index,
 		                       "the folder is a symbolic link");
 		return 0;
 	}
-	candidate->rc = tkb_scanned_entry_load(
-		&candidates->cache->loaders[worker], candidate->root,
-		candidate->key, &candidate->found, &candidate->err);
+	candidate->rc =
+		candidate->unit != NULL
+			? tkb_load_unit(&candidates->cache->loaders[worker],
+	                                candidate->root, candidate->unit,
+	                                &candidate->found, &candidate->err)
+			: tkb_scanned_entry_load(
+				  &candidates->cache->loaders[worker],
+				  candidate->root, candidate->key,
+				  &candidate->found, &candidate->err);
 	if (candidate->rc < 0 &&
 	    !tkb_failure_is_of_entry(candidate->rc, &candidate->err)) {
 		*err = candidate->err;
@@ -315,6 +380,9 @@ static int open_loaders(struct tkb_cache *cache,
 			return rc;
 		cache->loaders[cache->loader_count].strips =
 			options->is_stripped;
+		cache->loaders[cache->loader_count].named = cache->named;
+		cache->loaders[cache->loader_count].named_count =
+			cache->named_count;
 		cache->loader_count++;
 	}
 	return 0;
@@ -372,6 +440,8 @@ static int list_candidates(struct candidates *candidates,
 	for (size_t i = 0; i < roots->count; i++) {
 		struct tkb_root *root = &roots->items[i];
 
+		if (root->tree != NULL)
+			continue;
 		if (options->has_device && !roots->is_inductor)
 			root->device = options->device;
 		if (options->has_device && root->device != options->device)
@@ -381,7 +451,12 @@ static int list_candidates(struct candidates *candidates,
 		if (rc < 0)
 			return rc;
 	}
-	if (!has_root) {
+	for (size_t i = 0; i < candidates->cache->unit_count; i++) {
+		rc = add_unit(candidates, &candidates->cache->units[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	if (!has_root && options->has_device) {
 		(void)tkb_fail(err, TKB_MISS, "there is no device %u",
 		               (unsigned)options->device);
 		return TKB_MISS;

@@ -24,6 +24,7 @@
 #include "base/digest.h"
 #include "cache/metadata.h"
 #include "cache/root.h"
+#include "tree/paths.h"
 
 /* Tells a file from another one that had, or has, its name. */
 struct tkb_stamp {
@@ -54,6 +55,8 @@ struct tkb_scanned_entry {
 
 /* What one thread needs to load entries. Zeroed is closed. */
 struct tkb_loader {
+	const struct tkb_named_root *named; /* by reference; of trees */
+	size_t named_count;
 	struct tkb_arena arena; /* owns what was loaded */
 	struct tkb_hasher hasher;
 	struct tkb_buf scratch;

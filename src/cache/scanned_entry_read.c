@@ -9,6 +9,7 @@
 #include "cache/key.h"
 #include "cache/names.h"
 #include "cache/strip.h"
+#include "tree/unit.h"
 
 struct tkb_stamp tkb_stamp_of(const struct stat *status)
 {
@@ -59,11 +60,20 @@ int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
 	return 0;
 }
 
-/* "<key>/<name>": one look-up saves opening the folder again. */
-static void format_path(char *out, size_t size,
+enum {
+	PATH_SIZE =
+		TKB_UNIT_PATH_LIMIT + 2 /* of an entry's file, with a zero */
+};
+
+_Static_assert(PATH_SIZE > TKB_KEY_SIZE + TKB_NAME_LIMIT,
+               "a kernel's file has a shorter path");
+
+/* "<folder>/<name>": one look-up saves opening the folder again. */
+static void format_path(char out[PATH_SIZE],
                         const struct tkb_scanned_entry *found, const char *name)
 {
-	(void)snprintf(out, size, "%s/%s", found->entry.key, name);
+	(void)snprintf(out, PATH_SIZE, "%s/%s", tkb_entry_folder(&found->entry),
+	               name);
 }
 
 /*
@@ -100,7 +110,7 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
                            struct tkb_bytes *out, struct tkb_error *err)
 {
 	struct tkb_file *file = &found->files[index];
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	char path[PATH_SIZE];
 	struct tkb_stamp stamp = { 0 };
 	int rc;
 
@@ -108,7 +118,7 @@ int tkb_scanned_entry_read(struct tkb_loader *loader,
 		*out = found->loaded[index].bytes;
 		return 0;
 	}
-	format_path(path, sizeof(path), found, file->name);
+	format_path(path, found, file->name);
 	rc = tkb_scanned_entry_read_into(&loader->scratch, found->root->fd,
 	                                 path, &stamp, err);
 	if (rc < 0)
@@ -140,11 +150,11 @@ int tkb_scanned_entry_read_all(struct tkb_loader *loader,
 static int check_unchanged(const struct tkb_scanned_entry *found, size_t index,
                            struct tkb_error *err)
 {
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	char path[PATH_SIZE];
 	struct stat status;
 	struct tkb_stamp stamp;
 
-	format_path(path, sizeof(path), found, found->files[index].name);
+	format_path(path, found, found->files[index].name);
 	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return tkb_fail_look(TKB_REASON_BUSY,
 		                     "vanished while it was read",
@@ -162,12 +172,12 @@ static int check_group(struct tkb_loader *loader,
                        const struct tkb_scanned_entry *found,
                        struct tkb_error *err)
 {
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
+	char path[PATH_SIZE];
 	struct tkb_stamp stamp = { 0 };
 	bool is_same = false;
 	int rc;
 
-	format_path(path, sizeof(path), found, found->group_name);
+	format_path(path, found, found->group_name);
 	rc = tkb_scanned_entry_read_into(&loader->scratch, found->root->fd,
 	                                 path, &stamp, err);
 	if (rc < 0)

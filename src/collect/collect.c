@@ -136,6 +136,8 @@ struct tkb_cache_options tkb_collect_cache_options(
 		.is_stripped = options->is_stripped,
 		.threads = options->threads,
 		.watch = options->watch,
+		.trees = options->trees,
+		.tree_count = options->tree_count,
 	};
 }
 
@@ -180,7 +182,7 @@ int tkb_collect_options_read(struct tkb_collect_options *out,
 {
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_collect_options, watch, out, given, err);
+	rc = TKB_STRUCT_READ(tkb_collect_options, tree_count, out, given, err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_collect_report, bundle_size, report,
 		                      err);

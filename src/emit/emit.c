@@ -10,6 +10,7 @@
 #include "emit/destination.h"
 #include "emit/emitter.h"
 #include "emit/options.h"
+#include "emit/unit.h"
 
 static void emitter_close(struct tkb_emitter *emitter)
 {
@@ -23,6 +24,7 @@ static void emitter_close(struct tkb_emitter *emitter)
 	free(emitter->progress);
 	free(emitter->first_jobs);
 	free(emitter->selections);
+	free(emitter->named);
 	tkb_roots_release(&emitter->roots);
 	tkb_buf_release(&emitter->path);
 }
@@ -39,9 +41,14 @@ static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
 	if (emitter->loaders == NULL || emitter->decoders == NULL ||
 	    emitter->progress == NULL)
 		return tkb_fail_nomem(err);
-	while (emitter->loader_count < count && rc == 0)
-		rc = tkb_loader_open(&emitter->loaders[emitter->loader_count++],
-		                     false, false, err);
+	while (emitter->loader_count < count && rc == 0) {
+		struct tkb_loader *loader =
+			&emitter->loaders[emitter->loader_count++];
+
+		rc = tkb_loader_open(loader, false, false, err);
+		loader->named = emitter->named;
+		loader->named_count = emitter->options->tree_count;
+	}
 	while (emitter->decoder_count < count && rc == 0)
 		rc = tkb_decoder_open(
 			&emitter->decoders[emitter->decoder_count++], err);
@@ -72,8 +79,13 @@ static int finish_inspected(struct tkb_emitter *emitter, struct tkb_job *job,
 		break;
 	case TKB_ENTRY_STATE_UNSAFE:
 		rc = tkb_fail_entry(
-			&fault, TKB_REASON_UNSAFE, "'%s/%s' is not a folder",
-			batch->roots->items[job->root].path, job->entry->key);
+			&fault, TKB_REASON_UNSAFE,
+			job->entry->kind == TKB_KIND_UNIT
+				? "something else is in the way of '%s/%s'"
+				: "'%s/%s' is not a folder",
+			batch->roots->items[job->root].path,
+			job->entry->kind == TKB_KIND_UNIT ? job->entry->name
+							  : job->entry->key);
 		return tkb_emit_fail(emitter, job, rc, &fault, err);
 	case TKB_ENTRY_STATE_ABSENT:
 	case TKB_ENTRY_STATE_MOVED:
@@ -188,9 +200,13 @@ static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
 		rc = tkb_watcher_check(&emitter->batch.watcher, err);
 		if (rc < 0)
 			return rc;
-		rc = tkb_destination_write(
-			&to, loader, files,
-			written.stage != NULL ? &written : NULL, &size, &fault);
+		if (to.entry->kind == TKB_KIND_UNIT)
+			rc = tkb_unit_write(&to, loader, files, &size, &fault);
+		else
+			rc = tkb_destination_write(
+				&to, loader, files,
+				written.stage != NULL ? &written : NULL, &size,
+				&fault);
 		if (rc < 0)
 			rc = tkb_emit_fail(emitter, &emitter->batch.jobs[i], rc,
 			                   &fault, err);
@@ -242,8 +258,10 @@ static int commit_written(void *self, size_t worker, size_t index,
 
 	if (job->is_done || !progress->is_written)
 		return 0;
-	rc = tkb_destination_commit(&to, &emitter->loaders[worker],
-	                            progress->state, &outcome, &fault);
+	rc = (to.entry->kind == TKB_KIND_UNIT ? tkb_unit_commit
+	                                      : tkb_destination_commit)(
+		&to, &emitter->loaders[worker], progress->state, &outcome,
+		&fault);
 	if (rc < 0)
 		return tkb_emit_fail(emitter, job, rc, &fault, err);
 	if (outcome == TKB_OUTCOME_SKIPPED)
@@ -354,13 +372,18 @@ static int emit(struct tkb_emitter *emitter, const char *path,
                 struct tkb_error *err)
 {
 	struct tkb_batch *batch = &emitter->batch;
-	int rc;
+	int rc = 0;
 
-	rc = tkb_path_absolute(path, &emitter->path, err);
-	if (rc < 0)
-		return rc;
-	tkb_buf_add_byte(&emitter->path, '\0');
-	rc = tkb_buf_check(&emitter->path, err);
+	if (path != NULL) {
+		rc = tkb_path_absolute(path, &emitter->path, err);
+		if (rc < 0)
+			return rc;
+		tkb_buf_add_byte(&emitter->path, '\0');
+		rc = tkb_buf_check(&emitter->path, err);
+	} else if (emitter->options->tree_count == 0) {
+		rc = tkb_fail(err, TKB_ERR_INVALID,
+		              "there is no folder to emit to");
+	}
 	if (rc == 0)
 		rc = tkb_emit_select(emitter, err);
 	if (rc == 0)
@@ -399,7 +422,7 @@ int tkb_emit_options_read(struct tkb_emit_options *out,
                           const struct tkb_emit_options *given,
                           struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_emit_options, watch, out, given, err);
+	return TKB_STRUCT_READ(tkb_emit_options, tree_count, out, given, err);
 }
 
 int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,

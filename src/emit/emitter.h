@@ -25,6 +25,7 @@ enum tkb_selection {
 	TKB_SELECTION_TAKE,     /* it is emitted */
 	TKB_SELECTION_TARGET,   /* skipped: for another target */
 	TKB_SELECTION_PLATFORM, /* skipped: for another platform */
+	TKB_SELECTION_TREE,     /* skipped: nobody said where its tree goes */
 };
 
 /* How far a job is. */
@@ -36,8 +37,9 @@ struct tkb_progress {
 struct tkb_emitter {
 	const struct tkb_bundle *bundle;
 	const struct tkb_emit_options *options;
-	struct tkb_batch batch;         /* its jobs are by entry, then root */
-	struct tkb_buf path;            /* the root's, absolute, with a zero */
+	struct tkb_batch batch; /* its jobs are by entry, then root */
+	struct tkb_buf path; /* the root's, absolute, with a zero; or empty */
+	struct tkb_named_root *named;   /* owned; of the trees */
 	enum tkb_selection *selections; /* owned; of each entry */
 	struct tkb_roots roots;
 	size_t *first_jobs; /* owned; item i has jobs from [i] up to [i + 1] */

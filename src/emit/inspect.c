@@ -260,6 +260,9 @@ int tkb_inspect_destination(struct tkb_loader *loader,
 	struct folder at = { .loader = loader, .entry = entry };
 	int rc;
 
+	if (entry->kind == TKB_KIND_UNIT)
+		return tkb_inspect_unit(loader, root, entry, is_trusted, out,
+		                        err);
 	/* Shorter paths than from the root cost less. */
 	folder = tkb_fd_open(root->fd, entry->key,
 	                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);

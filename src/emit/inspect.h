@@ -34,6 +34,17 @@ TKB_NODISCARD int tkb_inspect_destination(struct tkb_loader *loader,
                                           struct tkb_error *err);
 
 /*
+ * The same of a unit. One whose files are all there, and another size tells that
+ * one is of another compile, is present: it is somebody's own. A file that is
+ * missing, empty, or as long as it should be with other bytes, makes it broken.
+ */
+TKB_NODISCARD int tkb_inspect_unit(struct tkb_loader *loader,
+                                   const struct tkb_root *root,
+                                   const struct tkb_entry *unit,
+                                   bool is_trusted, enum tkb_entry_state *out,
+                                   struct tkb_error *err);
+
+/*
  * Inspect folder `key` by a caller that does not know what the entry holds: a
  * whole entry of `kind` is present, whatever its bytes. If `is_trusted`, files
  * that no launch reads are not read. What is absent or unsafe is "broken".

@@ -3,11 +3,16 @@
 
 #include <stdlib.h>
 
+#include "tree/unit.h"
+
+/* Units have no device, stand last, and are not asked. */
 static bool has_several_devices(const struct tkb_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++) {
 		const struct tkb_entry *entry = &manifest->entries[i];
 
+		if (entry->kind == TKB_KIND_UNIT)
+			break;
 		if (entry->device_count > 1 ||
 		    entry->devices[0] != manifest->entries[0].devices[0])
 			return true;
@@ -46,8 +51,9 @@ static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
 	int rc;
 
 	for (size_t i = 0; i < emitter->roots.count; i++) {
-		if (!emitter->roots.is_inductor ||
-		    emitter->roots.items[i].device == device) {
+		if (emitter->roots.items[i].tree == NULL &&
+		    (!emitter->roots.is_inductor ||
+		     emitter->roots.items[i].device == device)) {
 			*out = i;
 			return 0;
 		}
@@ -59,6 +65,48 @@ static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
 		return rc;
 	*out = emitter->roots.count - 1;
 	return 0;
+}
+
+/* Open or make the root of each tree of which there is something to emit. */
+static int open_trees(struct tkb_emitter *emitter, struct tkb_error *err)
+{
+	const struct tkb_emit_options *options = emitter->options;
+	int rc;
+
+	emitter->named =
+		tkb_alloc_array(options->tree_count, sizeof(*emitter->named));
+	if (emitter->named == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < options->tree_count; i++) {
+		const struct tkb_tree *tree = &options->trees[i];
+
+		if (!tkb_tree_name_is_valid(tree->name) ||
+		    tkb_roots_tree(&emitter->roots, tree->name) != NULL)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "'%.200s' cannot be the name of a "
+			                "tree, or stands there twice",
+			                tree->name);
+		rc = tkb_root_add_tree(tree, !options->is_dry_run,
+		                       &emitter->roots, err);
+		if (rc < 0)
+			return rc;
+		emitter->named[i] = (struct tkb_named_root){
+			.name = tree->name,
+			.path = emitter->roots.items[i].path,
+		};
+	}
+	return 0;
+}
+
+/* Add the job for a unit: its tree has one root. */
+static int add_unit_job(struct tkb_emitter *emitter,
+                        const struct tkb_entry *unit, struct tkb_error *err)
+{
+	const struct tkb_root *root =
+		tkb_roots_tree(&emitter->roots, unit->tree);
+
+	return tkb_batch_add_job(&emitter->batch, unit,
+	                         (size_t)(root - emitter->roots.items), err);
 }
 
 /* Add a job for each root that `entry` goes into. */
@@ -96,8 +144,11 @@ static int add_all_jobs(struct tkb_emitter *emitter, struct tkb_error *err)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < manifest->entry_count && rc == 0; i++) {
 		emitter->first_jobs[i] = emitter->batch.job_count;
-		if (emitter->selections[i] == TKB_SELECTION_TAKE)
-			rc = add_jobs(emitter, &manifest->entries[i], err);
+		if (emitter->selections[i] != TKB_SELECTION_TAKE)
+			continue;
+		rc = manifest->entries[i].kind == TKB_KIND_UNIT
+		             ? add_unit_job(emitter, &manifest->entries[i], err)
+		             : add_jobs(emitter, &manifest->entries[i], err);
 	}
 	/* The items behind the entries are payloads, which have no jobs. */
 	for (size_t i = manifest->entry_count; i <= manifest->item_count; i++)
@@ -147,7 +198,9 @@ int tkb_emit_plan(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	int rc;
 
-	rc = choose_layout(emitter, err);
+	rc = open_trees(emitter, err);
+	if (rc == 0 && emitter->path.size != 0)
+		rc = choose_layout(emitter, err);
 	if (rc == 0)
 		rc = add_all_jobs(emitter, err);
 	if (rc < 0)

@@ -44,13 +44,15 @@ static void count_result(void *self, const struct tkb_result *result)
 	}
 }
 
-/* An entry that is for another target or platform has no job. */
+/* An entry that does not belong here has no job. */
 static void report_skipped(struct tkb_emitter *emitter, size_t index)
 {
 	const struct tkb_entry *entry =
 		&emitter->bundle->manifest.entries[index];
 	struct tkb_result result = {
-		.root = (const char *)emitter->path.data,
+		.root = emitter->path.size == 0
+		                ? ""
+		                : (const char *)emitter->path.data,
 		.key = entry->key,
 		.name = entry->name,
 		.outcome = TKB_OUTCOME_SKIPPED,
@@ -62,6 +64,10 @@ static void report_skipped(struct tkb_emitter *emitter, size_t index)
 		result.reason = TKB_REASON_PLATFORM;
 		result.message = "another platform";
 	}
+	if (emitter->selections[index] == TKB_SELECTION_TREE) {
+		result.reason = TKB_REASON_TREE;
+		result.message = "no folder was given for it";
+	}
 	count_result(&emitter->report, &result);
 	tkb_watcher_result(&emitter->batch.watcher, &result);
 }
@@ -72,8 +78,8 @@ void tkb_emit_report(struct tkb_emitter *emitter)
 
 	/* Without roots, the emit has failed before there was a plan. */
 	for (size_t i = 0; i < count && emitter->first_jobs != NULL; i++) {
-		if (emitter->selections[i] == TKB_SELECTION_TARGET ||
-		    emitter->selections[i] == TKB_SELECTION_PLATFORM)
+		if (emitter->selections[i] != TKB_SELECTION_NONE &&
+		    emitter->selections[i] != TKB_SELECTION_TAKE)
 			report_skipped(emitter, i);
 	}
 	tkb_batch_report(&emitter->batch, count_result, &emitter->report);

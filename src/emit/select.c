@@ -3,7 +3,7 @@
 
 #include "cache/elf.h"
 #include "cache/entry.h"
-#include "cache/select.h"
+#include "text/select.h"
 
 static bool is_target(const struct tkb_entry *entry,
                       const struct tkb_emit_options *options)
@@ -17,9 +17,28 @@ static bool is_target(const struct tkb_entry *entry,
 	return false;
 }
 
-static enum tkb_selection selection_of(const struct tkb_entry *entry,
-                                       const struct tkb_emit_options *options)
+/* Did the caller say where it goes? */
+static bool has_root(const struct tkb_entry *entry,
+                     const struct tkb_emitter *emitter)
 {
+	const struct tkb_emit_options *options = emitter->options;
+
+	if (entry->kind != TKB_KIND_UNIT)
+		return emitter->path.size != 0;
+	for (size_t i = 0; i < options->tree_count; i++) {
+		if (strcmp(options->trees[i].name, entry->tree) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum tkb_selection selection_of(const struct tkb_entry *entry,
+                                       const struct tkb_emitter *emitter)
+{
+	const struct tkb_emit_options *options = emitter->options;
+
+	if (!has_root(entry, emitter))
+		return TKB_SELECTION_TREE;
 	if (!is_target(entry, options))
 		return TKB_SELECTION_TARGET;
 	if (!tkb_platform_fits(entry->platform))
@@ -42,8 +61,7 @@ static int select_key(struct tkb_emitter *emitter, const char *prefix,
 		const struct tkb_entry *entry = &manifest->entries[i];
 
 		if (strcmp(entry->key, manifest->entries[found].key) == 0)
-			emitter->selections[i] =
-				selection_of(entry, emitter->options);
+			emitter->selections[i] = selection_of(entry, emitter);
 	}
 	return 0;
 }
@@ -63,6 +81,6 @@ int tkb_emit_select(struct tkb_emitter *emitter, struct tkb_error *err)
 	for (size_t i = 0; i < manifest->entry_count && options->key_count == 0;
 	     i++)
 		emitter->selections[i] =
-			selection_of(&manifest->entries[i], options);
+			selection_of(&manifest->entries[i], emitter);
 	return rc;
 }

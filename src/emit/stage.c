@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "cache/names.h"
 #include "emit/mark.h"
 
@@ -40,20 +41,27 @@ static bool is_stage_name(const char *name)
 	return strncmp(name, stage_prefix, strlen(stage_prefix)) == 0;
 }
 
-/* Remove the files in folder `name`, and the folder. */
+/* Remove folder `name` with all that is in it, as far as that can be done. */
 static void remove_folder(int dir_fd, const char *name)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
 	const struct dirent *item;
 
 	if (tkb_dir_open(dir_fd, name, &dir, NULL) == 0) {
-		for (item = readdir(dir); item != NULL; item = readdir(dir))
-			(void)unlinkat(dirfd(dir), item->d_name, 0);
+		for (item = readdir(dir); item != NULL; item = readdir(dir)) {
+			if (strcmp(item->d_name, ".") == 0 ||
+			    strcmp(item->d_name, "..") == 0)
+				continue;
+			/* Units have folders of folders. */
+			if (unlinkat(dirfd(dir), item->d_name, 0) < 0 &&
+			    errno == EISDIR)
+				remove_folder(dirfd(dir), item->d_name);
+		}
 	}
 	(void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-/* A stage holds files, and folders of files. What is left, the next emit removes. */
+/* A stage holds files and folders. What is left, the next emit removes. */
 static void remove_stage(int own_fd, const char *name)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -212,7 +220,7 @@ int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
 	if (rc == TKB_ERR_CANCELLED || can_do_without_lock(errno))
 		return rc == TKB_ERR_CANCELLED ? rc : 0;
 	return tkb_fail_errno(err, "cannot lock '%s/%s'", stage->root->path,
-	                      TKB_ROOT_OWN_FOLDER);
+	                      TKB_OWN_FOLDER);
 }
 
 void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE])
@@ -268,7 +276,7 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 {
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 
-	stage->own_fd = tkb_fd_open(stage->root->fd, TKB_ROOT_OWN_FOLDER,
+	stage->own_fd = tkb_fd_open(stage->root->fd, TKB_OWN_FOLDER,
 	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (stage->own_fd < 0)
 		return;
@@ -287,18 +295,17 @@ static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
 
 	if (stage->own_fd >= 0)
 		return 0;
-	stage->own_fd =
-		tkb_share_publish_folder(&share, root, TKB_ROOT_OWN_FOLDER);
+	stage->own_fd = tkb_share_publish_folder(&share, root, TKB_OWN_FOLDER);
 	if (stage->own_fd < 0 && errno != EEXIST)
 		return tkb_fail_errno(err, "cannot write in '%s'",
 		                      stage->root->path);
 	if (stage->own_fd < 0)
 		stage->own_fd =
-			tkb_fd_open(root, TKB_ROOT_OWN_FOLDER,
+			tkb_fd_open(root, TKB_OWN_FOLDER,
 		                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (stage->own_fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s/%s'",
-		                      stage->root->path, TKB_ROOT_OWN_FOLDER);
+		                      stage->root->path, TKB_OWN_FOLDER);
 	return 0;
 }
 
@@ -324,7 +331,7 @@ static int make_stage(struct tkb_stage *stage, struct tkb_error *err)
 	    (flock(stage->lock_fd, LOCK_EX | LOCK_NB) < 0 &&
 	     !lacks_locks(errno)))
 		return tkb_fail_errno(err, "cannot write in '%s/%s'",
-		                      stage->root->path, TKB_ROOT_OWN_FOLDER);
+		                      stage->root->path, TKB_OWN_FOLDER);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/select.h"
+#include "text/select.h"
 #include "fleet/identity.h"
 
 void tkb_keys_release(struct tkb_keys *keys)

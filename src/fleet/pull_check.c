@@ -38,7 +38,8 @@ static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
 		return 0;
 	tkb_arena_release(&plan->loader.arena);
 	rc = tkb_inspect_destination(&plan->loader,
-	                             tkb_pull_plan_root(plan, place->device),
+	                             tkb_pull_plan_root(plan, place->tree,
+	                                                place->device),
 	                             entry, false, &state, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
@@ -72,13 +73,15 @@ static int check_record(struct tkb_pull_plan *plan,
 
 /* Has the root all that the record has for it, written or verified? */
 static bool is_whole(const struct tkb_pull_plan *plan,
-                     const struct tkb_record *record, uint32_t device)
+                     const struct tkb_record *record,
+                     const struct tkb_root *root)
 {
 	struct tkb_pull_walk walk = { .plan = plan, .record = record };
 
 	while (tkb_pull_walk_next(&walk)) {
 		/* Others go into another root. */
-		if (walk.device == device &&
+		if (tkb_pull_plan_root(plan, walk.entry->tree, walk.device) ==
+		            root &&
 		    (walk.place == NULL || !walk.place->is_trusted))
 			return false;
 	}
@@ -93,9 +96,7 @@ static void mark_whole(const struct tkb_pull_plan *plan,
 		const struct tkb_root *root = &plan->roots.items[i];
 		struct tkb_stage stage;
 
-		if (!is_whole(plan, record,
-		              plan->layout == TKB_LAYOUT_TRITON ? 0
-		                                                : root->device))
+		if (root->fd < 0 || !is_whole(plan, record, root))
 			continue;
 		tkb_stage_init(&stage, root);
 		tkb_stage_begin(&stage, &record->bundle, false);

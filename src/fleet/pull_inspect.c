@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/pull_plan.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
 #include "emit/inspect.h"
 #include "emit/stage.h"
 
@@ -26,7 +29,8 @@ static void trust_places(const struct tkb_pull_plan *plan,
 
 	while (tkb_pull_walk_next(&walk)) {
 		if (walk.place != NULL &&
-		    tkb_pull_plan_root(plan, walk.device) == root)
+		    tkb_pull_plan_root(plan, walk.entry->tree, walk.device) ==
+		            root)
 			walk.place->is_trusted = true;
 	}
 }
@@ -81,29 +85,65 @@ static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
 static int inspect_place(struct tkb_pull_plan *plan,
                          struct tkb_pull_place *place, struct tkb_error *err)
 {
-	const struct tkb_root *root = tkb_pull_plan_root(plan, place->device);
+	const struct tkb_root *root =
+		tkb_pull_plan_root(plan, place->tree, place->device);
+	struct stat status;
 	bool is_intact = false;
-	int rc;
+	int rc = 0;
 
 	place->is_present = false;
 	place->is_coming = false;
 	if (root == NULL)
 		return 0;
-	rc = find_intact(plan, root, place, &is_intact, err);
+	/* What a unit holds, its bundle tells: see pull_check.c. */
+	if (place->tree != NULL)
+		is_intact = fstatat(root->fd, place->name, &status,
+		                    AT_SYMLINK_NOFOLLOW) == 0;
+	else
+		rc = find_intact(plan, root, place, &is_intact, err);
 	place->is_present = is_intact && (place->is_trusted || !place->is_bad);
 	return rc;
+}
+
+static int open_trees(struct tkb_pull_plan *plan, struct tkb_error *err)
+{
+	const struct tkb_emit_options *options = plan->request.options;
+	int rc;
+
+	free(plan->named);
+	plan->named =
+		tkb_alloc_array(options->tree_count, sizeof(*plan->named));
+	if (plan->named == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < options->tree_count; i++) {
+		rc = tkb_root_add_tree(&options->trees[i], false, &plan->roots,
+		                       err);
+		if (rc < 0)
+			return rc;
+		plan->named[i] = (struct tkb_named_root){
+			.name = options->trees[i].name,
+			.path = plan->roots.items[plan->roots.count - 1].path,
+		};
+	}
+	plan->loader.named = plan->named;
+	plan->loader.named_count = options->tree_count;
+	return 0;
 }
 
 int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
-	int rc;
+	int rc = 0;
 
 	tkb_roots_release(&plan->roots);
-	rc = tkb_roots_open(plan->request.cache_root, &plan->roots, &fault);
+	if (plan->request.cache_root != NULL)
+		rc = tkb_roots_open(plan->request.cache_root, &plan->roots,
+		                    &fault);
 	if (rc < 0)
 		return tkb_fail_as(err, rc, &fault);
-	rc = 0; /* also where there is no such folder yet */
+	rc = open_trees(plan, err); /* also where there is no such root yet */
+	if (rc < 0)
+		return rc;
 	find_trusted(plan);
 	for (size_t i = 0; i < plan->place_count && rc == 0; i++)
 		rc = inspect_place(plan, &plan->places[i], err);

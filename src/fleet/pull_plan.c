@@ -29,12 +29,27 @@ static bool is_target_wanted(const struct tkb_emit_options *options,
 	return false;
 }
 
+/* Did the caller say where it goes? */
+static bool has_root(const struct tkb_pull_plan *plan, const char *tree)
+{
+	const struct tkb_emit_options *options = plan->request.options;
+
+	if (tree == NULL)
+		return plan->request.cache_root != NULL;
+	for (size_t i = 0; i < options->tree_count; i++) {
+		if (strcmp(options->trees[i].name, tree) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_entry_wanted(const struct tkb_pull_plan *plan,
                             const struct tkb_record_entry *entry)
 {
 	const struct tkb_emit_options *options = plan->request.options;
 
-	return is_key_wanted(options, entry->key) &&
+	return has_root(plan, entry->tree) &&
+	       is_key_wanted(options, entry->key) &&
 	       is_target_wanted(options, &entry->target) &&
 	       tkb_platform_fits(entry->platform);
 }
@@ -52,6 +67,8 @@ static bool has_several_devices(const struct tkb_record_list *records)
 			const struct tkb_record_entry *entry =
 				&record->entries[j];
 
+			if (entry->tree != NULL)
+				continue;
 			if (entry->device_count > 1 ||
 			    (has_any && entry->devices[0] != first))
 				return true;
@@ -73,6 +90,10 @@ static int choose_layout(struct tkb_pull_plan *plan, struct tkb_error *err)
 	plan->layout = options->layout;
 	if (plan->layout != TKB_LAYOUT_AUTO)
 		return 0;
+	if (plan->request.cache_root == NULL) {
+		plan->layout = TKB_LAYOUT_TRITON;
+		return 0;
+	}
 	rc = tkb_roots_probe(plan->request.cache_root, &probe, err);
 	if (rc < 0)
 		return rc;
@@ -92,7 +113,7 @@ static size_t devices_of(const struct tkb_pull_plan *plan,
 	static const uint32_t one = 0;
 	const struct tkb_emit_options *options = plan->request.options;
 
-	if (plan->layout == TKB_LAYOUT_TRITON) {
+	if (plan->layout == TKB_LAYOUT_TRITON || entry->tree != NULL) {
 		*out = &one;
 		return 1;
 	}
@@ -137,6 +158,8 @@ static int add_places(struct tkb_pull_plan *plan,
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		const struct tkb_pull_place place = {
 			.key = entry->key,
+			.tree = entry->tree,
+			.name = entry->name,
 			.device = devices[i],
 			.kinds = 1U << kind_of(entry),
 		};
@@ -210,20 +233,27 @@ void tkb_pull_plan_close(struct tkb_pull_plan *plan)
 		return;
 	tkb_roots_release(&plan->roots);
 	tkb_loader_close(&plan->loader);
+	free(plan->named);
 	free(plan->places);
 	free(plan->is_tried);
 	free(plan);
 }
 
 const struct tkb_root *tkb_pull_plan_root(const struct tkb_pull_plan *plan,
-                                          uint32_t device)
+                                          const char *tree, uint32_t device)
 {
 	const bool is_inductor = plan->layout == TKB_LAYOUT_INDUCTOR;
+	const struct tkb_root *root;
 
+	if (tree != NULL) {
+		root = tkb_roots_tree(&plan->roots, tree);
+		return root == NULL || root->fd < 0 ? NULL : root;
+	}
 	if (is_inductor != plan->roots.is_inductor)
 		return NULL;
 	for (size_t i = 0; i < plan->roots.count; i++) {
-		if (!is_inductor || plan->roots.items[i].device == device)
+		if (plan->roots.items[i].tree == NULL &&
+		    (!is_inductor || plan->roots.items[i].device == device))
 			return &plan->roots.items[i];
 	}
 	return NULL;

@@ -33,6 +33,8 @@ struct tkb_pull_plan_request {
 /* Where an entry goes. Under Triton's layout all devices are one. */
 struct tkb_pull_place {
 	const char *key;
+	const char *tree; /* of a unit, else NULL */
+	const char *name; /* likewise: its path in the tree */
 	uint32_t device;
 	unsigned kinds;  /* a bit for each that a record gives it */
 	bool is_trusted; /* written or verified here since boot */
@@ -44,7 +46,8 @@ struct tkb_pull_place {
 struct tkb_pull_plan {
 	struct tkb_pull_plan_request request;
 	enum tkb_layout layout; /* of all bundles: not TKB_LAYOUT_AUTO */
-	struct tkb_roots roots; /* those that are there */
+	struct tkb_roots roots; /* those that are there; and all trees' */
+	struct tkb_named_root *named; /* owned; of the trees */
 	struct tkb_loader loader;
 	struct tkb_pull_place *places; /* owned; by key and device, each once */
 	size_t place_count;
@@ -79,9 +82,12 @@ struct tkb_pull_walk {
 
 bool tkb_pull_walk_next(struct tkb_pull_walk *walk);
 
-/* The root that `device` has in the cache, or NULL. */
+/*
+ * The root of the tree called `tree`, or for NULL the one that `device` has in the
+ * cache; NULL if it is not there.
+ */
 const struct tkb_root *tkb_pull_plan_root(const struct tkb_pull_plan *plan,
-                                          uint32_t device);
+                                          const char *tree, uint32_t device);
 
 /* Look, in pull_inspect.c, what is in the cache. */
 TKB_NODISCARD int tkb_pull_plan_inspect(struct tkb_pull_plan *plan,

@@ -88,8 +88,11 @@ static int pick_devices(struct pusher *pusher, const struct tkb_entry *entry,
 	int rc;
 
 	for (size_t i = 0; i < entry->device_count; i++) {
-		const struct tkb_pick wanted = { .key = entry->key,
-			                         .device = entry->devices[i] };
+		const struct tkb_pick wanted = {
+			.key = entry->key,
+			.device = entry->devices[i],
+			.is_unit = entry->kind == TKB_KIND_UNIT,
+		};
 
 		if (is_held(pusher, entry, entry->devices[i]))
 			continue;

@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "cache/key.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 #include "format/manifest_schema.h"
 #include "format/reader.h"
 
@@ -52,7 +53,15 @@ static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
 			tkb_buf_add_byte(out, ',');
 		tkb_buf_add_number(out, entry->devices[i]);
 	}
-	tkb_buf_add_text(out, "]]");
+	tkb_buf_add_byte(out, ']');
+	if (entry->kind == TKB_KIND_UNIT) {
+		tkb_buf_add_text(out, ",[");
+		quote(out, entry->tree);
+		tkb_buf_add_byte(out, ',');
+		quote(out, entry->name);
+		tkb_buf_add_byte(out, ']');
+	}
+	tkb_buf_add_byte(out, ']');
 }
 
 int tkb_record_write(const struct tkb_bundle *bundle,
@@ -102,6 +111,19 @@ static const struct tkb_schema blob_schema = {
 	.too_many = "a blob has too many parts",
 };
 
+static const struct tkb_schema_field unit_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, tree,
+	               tkb_tree_name_is_valid, "a tree's name is not allowed"),
+	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, name,
+	               tkb_unit_path_is_valid, "a unit's path is not allowed"),
+};
+
+static const struct tkb_schema unit_schema = {
+	.fields = unit_fields,
+	.count = TKB_COUNT_OF(unit_fields),
+	.too_many = "a unit has too many parts",
+};
+
 static const struct tkb_schema_field entry_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, key, tkb_key_is_valid,
 	               "a key has no known shape"),
@@ -110,6 +132,10 @@ static const struct tkb_schema_field entry_fields[] = {
 	                &tkb_target_schema, "a target is no list"),
 	TKB_FIELD_LIST(NULL, struct tkb_record_entry, devices, device_count,
 	               &tkb_device_list, "devices are no list"),
+	{ .kind = TKB_SCHEMA_TUPLE,
+	  .is_optional = true,
+	  .schema = &unit_schema,
+	  .missing = "a unit is no list" },
 };
 
 static const struct tkb_schema entry_schema = {

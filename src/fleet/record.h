@@ -11,6 +11,8 @@
  *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
  *      "version":1}
  *
+ * A unit of a tree has a fifth part, ["<tree>","<name>"].
+ *
  * The blob's digest determines every byte of the bundle. Those of its manifest and
  * its frame list let a reader check each frame before the last one has arrived.
  * From the entries a pull knows whether it needs the blob.
@@ -29,6 +31,8 @@ struct tkb_record_entry {
 	struct tkb_target target;
 	const uint32_t *devices;
 	size_t device_count;
+	const char *tree; /* of a unit, else NULL */
+	const char *name; /* likewise: its path in the tree */
 };
 
 struct tkb_record {

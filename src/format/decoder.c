@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "cache/key.h"
+#include "tree/unit.h"
 #include "format/reader.h"
 #include "format/launcher_payload.h"
 #include "format/tar.h"
@@ -134,26 +135,51 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 
 /* A member is identified by path and digest: an unused one may have the path. */
 struct wanted {
-	bool is_payload;
-	struct tkb_bytes key;
+	enum {
+		OF_ENTRY,
+		OF_UNIT,
+		OF_PAYLOAD
+	} owner;
+	struct tkb_bytes
+		key; /* empty in units: equal bytes are as good there */
 	struct tkb_bytes name;
 	struct tkb_digest digest;
 };
+
+/* Behind "tree/": the tree's name, and a path in it. */
+static bool is_tree_path(const char *path)
+{
+	const size_t length = strcspn(path, "/");
+	char tree[TKB_TREE_NAME_LIMIT + 1] = "";
+
+	if (length >= sizeof(tree) || path[length] == '\0')
+		return false;
+	memcpy(tree, path, length);
+	return tkb_tree_name_is_valid(tree) &&
+	       tkb_unit_path_is_valid(path + length + 1);
+}
 
 /* Unused members need a valid path, too: other tools unpack them. */
 static bool split_path(const char *path, struct wanted *out)
 {
 	static const char entry[] = "triton/";
+	static const char unit[] = "tree/";
 	static const char payload[] = "launcher/";
 	char key[TKB_KEY_SIZE] = "";
 	struct tkb_digest digest;
 	const char *slash;
 
 	if (strncmp(path, payload, strlen(payload)) == 0) {
-		out->is_payload = true;
+		out->owner = OF_PAYLOAD;
 		out->key = tkb_text(path + strlen(payload));
 		out->name = out->key;
 		return tkb_digest_from_hex(out->key, &digest);
+	}
+	if (strncmp(path, unit, strlen(unit)) == 0) {
+		*out = (struct wanted){ .owner = OF_UNIT,
+			                .key = tkb_text(""),
+			                .name = tkb_text("") };
+		return is_tree_path(path + strlen(unit));
 	}
 	if (strncmp(path, entry, strlen(entry)) != 0)
 		return false;
@@ -161,7 +187,7 @@ static bool split_path(const char *path, struct wanted *out)
 	slash = strchr(path, '/');
 	if (slash == NULL || (size_t)(slash - path) >= sizeof(key))
 		return false;
-	out->is_payload = false;
+	out->owner = OF_ENTRY;
 	out->key = (struct tkb_bytes){ path, (size_t)(slash - path) };
 	out->name = tkb_text(slash + 1);
 	memcpy(key, path, out->key.size);
@@ -170,17 +196,26 @@ static bool split_path(const char *path, struct wanted *out)
 
 static struct wanted wanted_of(const struct tkb_member *member)
 {
+	const struct tkb_entry *entry = member->entry;
+	const struct tkb_file *file = &entry->files[member->file];
+
+	if (entry->kind == TKB_KIND_UNIT)
+		return (struct wanted){ .owner = OF_UNIT,
+			                .key = tkb_text(""),
+			                .name = tkb_text(""),
+			                .digest = file->digest };
 	return (struct wanted){
-		.is_payload = member->entry->kind == TKB_KIND_PAYLOAD,
-		.key = tkb_text(member->entry->key),
-		.name = tkb_text(member->entry->files[member->file].name),
-		.digest = member->entry->files[member->file].digest,
+		.owner =
+			entry->kind == TKB_KIND_PAYLOAD ? OF_PAYLOAD : OF_ENTRY,
+		.key = tkb_text(entry->key),
+		.name = tkb_text(file->name),
+		.digest = file->digest,
 	};
 }
 
 static int compare_wanted(const struct wanted *a, const struct wanted *b)
 {
-	int order = (int)a->is_payload - (int)b->is_payload;
+	int order = (int)a->owner - (int)b->owner;
 
 	if (order == 0)
 		order = tkb_bytes_compare(a->key, b->key);

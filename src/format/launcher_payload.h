@@ -24,7 +24,7 @@ enum {
 };
 
 /* The kind of an item that is a payload; never seen outside the library. */
-#define TKB_KIND_PAYLOAD ((enum tkb_kind)(TKB_KIND_MODULE + 1))
+#define TKB_KIND_PAYLOAD ((enum tkb_kind)(TKB_KIND_UNIT + 1))
 
 /*
  * Is `text` of 1 to `limit` bytes, UTF-8, and without control characters? So

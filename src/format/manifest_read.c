@@ -10,6 +10,7 @@
 #include "cache/names.h"
 #include "format/launcher_payload.h"
 #include "format/manifest_schema.h"
+#include "format/manifest_trees.h"
 
 static bool is_format(const char *text)
 {
@@ -21,26 +22,12 @@ static bool is_profile(const char *text)
 	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
 }
 
-/* What this version cannot hold, it cannot pass on either. */
-static int read_trees(struct tkb_schema_reader *reader, void *out,
-                      struct tkb_error *err)
+static bool is_known(const char *word)
 {
-	int rc;
-
-	(void)out;
-	if (reader->token.type != TKB_JSON_ARRAY)
-		return tkb_schema_refuse(reader, "trees are no list", err);
-	rc = tkb_schema_next(reader, err);
-	if (rc < 0)
-		return rc;
-	if (reader->token.type != TKB_JSON_ARRAY_END)
-		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-		                "the bundle holds trees, which tkbundle %s "
-		                "cannot read",
-		                tkb_version());
-	return 0;
+	return strcmp(word, "trees") == 0;
 }
 
+/* What this version does not know, it cannot pass on either. */
 static int read_requires(struct tkb_schema_reader *reader, void *out,
                          struct tkb_error *err)
 {
@@ -48,22 +35,30 @@ static int read_requires(struct tkb_schema_reader *reader, void *out,
 		.kind = TKB_SCHEMA_TEXT,
 		.missing = "requires holds no word",
 	};
-	const char *text = NULL;
-	int rc;
+	bool *requires_trees = out;
 
-	(void)out;
 	if (reader->token.type != TKB_JSON_ARRAY)
 		return tkb_schema_refuse(reader, "requires is no list", err);
-	rc = tkb_schema_next(reader, err);
-	if (rc < 0 || reader->token.type == TKB_JSON_ARRAY_END)
-		return rc;
-	rc = tkb_schema_value(reader, &word, &text, err);
-	if (rc < 0)
-		return rc;
-	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-	                "the bundle requires '%.200s', which this tkbundle "
-	                "does not know",
-	                text);
+	for (;;) {
+		const char *text = NULL;
+		int rc;
+
+		rc = tkb_schema_next(reader, err);
+		if (rc < 0 || reader->token.type == TKB_JSON_ARRAY_END)
+			return rc;
+		rc = tkb_schema_value(reader, &word, &text, err);
+		if (rc < 0)
+			return rc;
+		if (!is_known(text))
+			return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+			                "the bundle requires '%.200s', which "
+			                "this tkbundle does not know",
+			                text);
+		if (*requires_trees)
+			return tkb_schema_refuse(
+				reader, "requires has a word twice", err);
+		*requires_trees = true;
+	}
 }
 
 static int read_version(struct tkb_schema_reader *reader, void *out,
@@ -88,6 +83,9 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 struct reading {
 	struct tkb_manifest manifest;
 	const char *format;
+	bool requires_trees;
+	struct tkb_manifest_tree *trees;
+	size_t tree_count;
 };
 
 static const struct tkb_schema_field fields[] = {
@@ -101,8 +99,12 @@ static const struct tkb_schema_field fields[] = {
 	               "launchers are no list"),
 	TKB_FIELD_TEXT("profile", struct reading, manifest.profile, is_profile,
 	               "the profile is not known"),
-	TKB_FIELD_CUSTOM("requires", read_requires),
-	TKB_FIELD_CUSTOM("trees", read_trees),
+	{ .name = "requires",
+	  .kind = TKB_SCHEMA_CUSTOM,
+	  .offset = offsetof(struct reading, requires_trees),
+	  .read = read_requires },
+	TKB_FIELD_LIST("trees", struct reading, trees, tree_count,
+	               &tkb_manifest_trees, "trees are no list"),
 	TKB_FIELD_CUSTOM("version", read_version),
 };
 
@@ -118,9 +120,9 @@ static int check_version(const struct tkb_schema_document *document,
 		TKB_FIELD_CUSTOM("version", read_version),
 	};
 	static const struct tkb_schema schema = TKB_SCHEMA_OF(about);
-	char nothing;
+	bool requires_trees = false;
 
-	return tkb_schema_read(document, &schema, &nothing, err);
+	return tkb_schema_read(document, &schema, &requires_trees, err);
 }
 
 static int compare_identity(const void *a, const void *b)
@@ -206,6 +208,15 @@ static int add_payloads(struct tkb_manifest *manifest, struct tkb_error *err)
 	return 0;
 }
 
+/* An older tkbundle must not take a bundle with trees for one without. */
+static int check_requires(const struct reading *reading, struct tkb_error *err)
+{
+	if (reading->requires_trees == (reading->tree_count != 0))
+		return 0;
+	return tkb_fail(err, TKB_ERR_CORRUPT,
+	                "the manifest's trees do not fit what it requires");
+}
+
 static void release_reading(struct reading *reading)
 {
 	tkb_manifest_release(&reading->manifest);
@@ -226,6 +237,11 @@ int tkb_manifest_parse(struct tkb_bytes text, struct tkb_manifest *out,
 	int rc;
 
 	rc = tkb_schema_read(&document, &schema, &reading, err);
+	if (rc == 0)
+		rc = check_requires(&reading, err);
+	if (rc == 0)
+		rc = tkb_manifest_add_units(&reading.manifest, reading.trees,
+		                            reading.tree_count, err);
 	if (rc == 0)
 		rc = add_payloads(&reading.manifest, err);
 	if (rc == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest.h"
 #include "text/json.h"
-#include "format/manifest.h"
+#include "format/manifest_trees.h"
 
 static void quote(struct tkb_buf *out, const char *text)
 {
@@ -90,8 +90,14 @@ static void write_launcher(const struct tkb_saved_launcher *launcher,
 void tkb_manifest_write(const struct tkb_contents *contents,
                         struct tkb_buf *out)
 {
+	size_t count = contents->entry_count;
+
+	/* Units are in order behind the entries. */
+	while (count != 0 &&
+	       contents->entries[count - 1]->kind == TKB_KIND_UNIT)
+		count--;
 	tkb_buf_add_text(out, "{\"entries\":[");
-	for (size_t i = 0; i < contents->entry_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			tkb_buf_add_byte(out, ',');
 		write_entry(contents->entries[i], out);
@@ -104,7 +110,13 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 	}
 	tkb_buf_add_text(out, "],\"profile\":");
 	quote(out, contents->profile);
-	tkb_buf_add_text(out, ",\"requires\":[],\"trees\":[],\"version\":");
+	tkb_buf_add_text(out,
+	                 count == contents->entry_count
+	                         ? ",\"requires\":[],\"trees\":["
+	                         : ",\"requires\":[\"trees\"],\"trees\":[");
+	tkb_manifest_write_trees(contents->entries + count,
+	                         contents->entry_count - count, out);
+	tkb_buf_add_text(out, "],\"version\":");
 	tkb_buf_add_number(out, TKB_FORMAT_VERSION);
 	tkb_buf_add_byte(out, '}');
 }

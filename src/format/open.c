@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "cache/watch.h"
 #include "format/reader.h"
-#include "cache/select.h"
+#include "text/select.h"
 
 static void close_at(struct tkb_bundle **bundle)
 {

@@ -19,7 +19,7 @@
 #include "base/buf.h"
 
 enum {
-	TKB_TAR_PATH_SIZE = 400 /* the longest path, and a zero */
+	TKB_TAR_PATH_SIZE = 960 /* the longest path, and a zero */
 };
 
 /* Append a member; the buffer keeps a failure. */

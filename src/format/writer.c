@@ -10,6 +10,7 @@
 #include "format/frame.h"
 #include "format/manifest.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 #include "format/launcher_payload.h"
 
 #define SMALLEST_FRAME ((uint64_t)4 * TKB_MIB)
@@ -93,12 +94,20 @@ void tkb_members_sort(struct tkb_member *members, size_t count)
 void tkb_member_path(const struct tkb_member *member,
                      char out[TKB_MEMBER_PATH_SIZE])
 {
-	if (member->entry->kind == TKB_KIND_PAYLOAD)
+	const struct tkb_entry *entry = member->entry;
+
+	if (entry->kind == TKB_KIND_PAYLOAD)
 		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "launcher/%s",
 		               file_name(member));
-	else
+	else if (entry->kind != TKB_KIND_UNIT)
 		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "triton/%s/%s",
-		               member->entry->key, file_name(member));
+		               entry->key, file_name(member));
+	else if (tkb_unit_is_file(entry))
+		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "tree/%s/%s",
+		               entry->tree, file_name(member));
+	else
+		(void)snprintf(out, TKB_MEMBER_PATH_SIZE, "tree/%s/%s/%s",
+		               entry->tree, entry->folder, file_name(member));
 }
 
 /* Indices as ranges: 0-41, 43, 50-51. */

@@ -36,10 +36,13 @@ struct tkb_member {
 void tkb_members_sort(struct tkb_member *members, size_t count);
 
 enum {
-	TKB_MEMBER_PATH_SIZE = 384
+	TKB_MEMBER_PATH_SIZE = 960
 };
 
-/* Its path in the tar: "triton/<key>/<file>", or "launcher/<sha256>". */
+/*
+ * Its path in the tar: "triton/<key>/<file>", "tree/<name>/<path>", or
+ * "launcher/<sha256>".
+ */
 void tkb_member_path(const struct tkb_member *member,
                      char out[TKB_MEMBER_PATH_SIZE]);
 

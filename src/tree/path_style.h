@@ -4,16 +4,10 @@
 
 /* The styles of files, and how each spells a path: see paths.h. */
 
+#include <tkbundle/entry.h>
+
 #include "base/base.h"
 #include "base/buf.h"
-
-enum tkb_path_style {
-	TKB_PATH_STYLE_NONE,
-	TKB_PATH_STYLE_JSON,
-	TKB_PATH_STYLE_PYTHON,
-	TKB_PATH_STYLE_NINJA,
-	TKB_PATH_STYLE_TEXT
-};
 
 /* "none", "json", "python", "ninja", "text"; NULL behind the last. */
 const char *tkb_path_style_name(unsigned style);

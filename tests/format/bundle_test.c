@@ -769,7 +769,6 @@ TEST(bundle, of_a_newer_format_is_refused_by_what_is_new)
 		{ "\"requires\":[]", "\"requires\":[\"teleport\"]",
 		  "'teleport'" },
 		{ "\"requires\":[]", "\"requires\":[\"a\",\"b\"]", "'a'" },
-		{ "\"trees\":[]", "\"trees\":[{}]", "trees" },
 	};
 
 	check_edits(edits, TKB_COUNT_OF(edits), TKB_ERR_UNSUPPORTED);

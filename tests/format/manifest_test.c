@@ -685,11 +685,6 @@ TEST(manifest, of_a_newer_format_is_named_whatever_else_it_holds)
 	}
 }
 
-TEST(manifest, with_trees_is_not_read)
-{
-	must_fail(edited(valid, "\"trees\":[]", "\"trees\":[{}]"),
-	          TKB_ERR_UNSUPPORTED, "holds trees");
-}
 
 /* A module of `count` files of `size` bytes. */
 static const char *of_files(size_t count, uint64_t size)

@@ -3,17 +3,20 @@
 # Makes a folder of the built programs that run on a machine without their
 # libraries, given a C library that is as new as this one's.
 #
-#   carry.sh BUILD_DIR OUT_DIR
+#   carry.sh BUILD_DIR OUT_DIR [slim]
 #
 # OUT_DIR gets `tkbundle`, a script, the programs, and the libraries that they
 # need, packed: unpack.sh OUT_DIR puts those where they belong; and random kernels
-# for oracle.sh, packed too, where the tests were built. It is made anew. Needs patchelf and xz.
+# for oracle.sh, packed too, where the tests were built. It is made anew. With
+# `slim`, what compiles and the kernels stay here. Needs patchelf and xz.
 set -eu
 
-if [ $# -ne 2 ]; then
-    echo "usage: carry.sh BUILD_DIR OUT_DIR" >&2
+if [ $# -lt 2 ]; then
+    echo "usage: carry.sh BUILD_DIR OUT_DIR [slim]" >&2
     exit 2
 fi
+compiles=tkbundle-compile
+[ "${3:-}" != slim ] || compiles=
 
 build=$1
 out=$2
@@ -25,7 +28,8 @@ fi
 rm -rf "${out:?}"
 mkdir -p "$out/bin" "$out/lib"
 cp "$build/tkbundle" "$out/bin/"
-if [ -x "$build/tkbundle-compile" ]; then
+cp -r "$build/engines" "$out/bin/"
+if [ -n "$compiles" ] && [ -x "$build/tkbundle-compile" ]; then
     cp "$build/tkbundle-compile" \
         "$(dirname "$0")"/../../tools/tkbundle-compile/*triton*.py \
         "$out/bin/"
@@ -33,7 +37,7 @@ fi
 
 # Lines as "	libzstd.so.1 => /lib/x86_64-linux-gnu/libzstd.so.1 (0x7f...)".
 # The program loads the library for remotes from beside the other one.
-for program in tkbundle tkbundle-compile libtkbundle-remote.so.1; do
+for program in tkbundle $compiles libtkbundle-remote.so.1; do
     [ ! -x "$build/$program" ] || ldd "$build/$program"
 done | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' |
 while read -r name path; do
@@ -60,7 +64,7 @@ chmod +x "$out/tkbundle"
 "$out/tkbundle" --version
 tar -cf - -C "$out/lib" . | xz -T0 -6 >"$out/lib.tar.xz"
 rm -r "${out:?}/lib"
-if [ -x "$build/tests/oracle_test" ]; then
+if [ -n "$compiles" ] && [ -x "$build/tests/oracle_test" ]; then
     mkdir "$out/oracle"
     TKB_ORACLE_KERNELS=$(cd "$out/oracle" && pwd) TKB_ORACLE_KERNEL_COUNT=200 \
         "$build/tests/oracle_test" 'oracle: writes_kernels*'

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "emit/stage.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/tools_file.h"
@@ -82,7 +83,7 @@ static int open_own(const char *root)
 	fd = tkb_fd_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0)
 		return -1;
-	return tkb_fd_open(fd, TKB_ROOT_OWN_FOLDER,
+	return tkb_fd_open(fd, TKB_OWN_FOLDER,
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 

@@ -480,6 +480,8 @@ static enum status take_words(struct parser *parser)
 static const size_t text_lists[] = {
 	offsetof(struct arguments, operands),
 	offsetof(struct arguments, keys),
+	offsetof(struct arguments, engines),
+	offsetof(struct arguments, trees),
 	offsetof(struct arguments, compile.defines),
 	offsetof(struct arguments, compile.folders),
 	offsetof(struct arguments, compile.ptxas_options),

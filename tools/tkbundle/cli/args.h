@@ -25,6 +25,16 @@ extern const struct option_spec args_help_option;
 		OPTION(TEXTS, "key", "KEY", keys,                              \
 		       "only the entry whose key is, or begins with, KEY")     \
 	}
+#define ARGS_ENGINES                                                           \
+	{                                                                      \
+		OPTION(TEXTS, "engine", "NAME", engines,                       \
+		       "all caches of this engine, as vllm or torch")          \
+	}
+#define ARGS_TREES                                                             \
+	{                                                                      \
+		OPTION(TEXTS, "tree", "NAME=PATH", trees,                      \
+		       "the folder PATH as well, under this name")             \
+	}
 #define ARGS_JOBS                                                              \
 	{                                                                      \
 		OPTION(NUMBER, "jobs", "N", jobs,                              \

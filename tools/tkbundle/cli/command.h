@@ -116,6 +116,8 @@ struct launcher_arguments {
 struct arguments {
 	struct texts operands;
 	struct texts keys;
+	struct texts engines;
+	struct texts trees; /* each NAME=PATH */
 	struct numbers devices;
 	struct targets targets;
 	struct compile_arguments compile;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/choices.h"
 
-struct tkb_collect_options choices_for_collect(const struct arguments *args)
+struct tkb_collect_options choices_for_collect(const struct arguments *args,
+                                               const struct root *root)
 {
 	return (struct tkb_collect_options){
 		.struct_size = sizeof(struct tkb_collect_options),
@@ -16,6 +17,8 @@ struct tkb_collect_options choices_for_collect(const struct arguments *args)
 		.is_strict = args->is_strict,
 		.is_dry_run = args->is_dry_run,
 		.threads = args->jobs.value,
+		.trees = root->trees.items,
+		.tree_count = root->trees.count,
 	};
 }
 
@@ -35,6 +38,8 @@ struct tkb_emit_options choices_for_emit(const struct arguments *args,
 		.is_synced = args->is_sync,
 		.is_dry_run = args->is_dry_run,
 		.threads = args->jobs.value,
+		.trees = root->trees.items,
+		.tree_count = root->trees.count,
 	};
 
 	/* The layout of a folder that is not there can be told by its name. */

@@ -10,9 +10,10 @@
 
 /*
  * What the command line asks the library for. The lists are borrowed from
- * `args`; the caller adds the watch.
+ * `args` and `root`; the caller adds the watch.
  */
-struct tkb_collect_options choices_for_collect(const struct arguments *args);
+struct tkb_collect_options choices_for_collect(const struct arguments *args,
+                                               const struct root *root);
 struct tkb_emit_options choices_for_emit(const struct arguments *args,
                                          const struct root *root);
 

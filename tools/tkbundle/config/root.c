@@ -85,7 +85,30 @@ int root_choose(const char *given, struct root *out, struct tkb_error *err)
 	return 0;
 }
 
+int root_choose_all(const struct arguments *args, const char *given,
+                    struct root *out, struct tkb_error *err)
+{
+	struct trees trees = { .engines = NULL };
+	int rc;
+
+	rc = trees_choose(args, &trees, err);
+	if (rc == 0 && given == NULL)
+		given = trees.kernels;
+	if (rc == 0 && (given != NULL || !trees.has_no_kernels))
+		rc = root_choose(given, out, err);
+	out->trees = trees;
+	return rc;
+}
+
+const char *root_name(const struct root *root)
+{
+	if (root->path != NULL)
+		return root->path;
+	return root->trees.count == 0 ? "" : root->trees.items[0].path;
+}
+
 void root_release(struct root *root)
 {
 	free(root->path);
+	trees_release(&root->trees);
 }

@@ -6,6 +6,8 @@
 
 #include <tkbundle/error.h>
 
+#include "config/trees.h"
+
 /*
  * The cache that a verb works on.
  *
@@ -14,11 +16,12 @@
  * counts as none.
  */
 struct root {
-	char *path;       /* owned */
+	char *path;       /* owned; NULL where only trees are asked for */
 	bool is_given;    /* by the user, not by the environment */
 	bool is_inductor; /* by its name, for it need not exist yet: it is
 	                      $TORCHINDUCTOR_CACHE_DIR, or is called
 	                      torchinductor... as PyTorch calls it */
+	struct trees trees;
 };
 
 /*
@@ -30,6 +33,17 @@ struct root {
  */
 TKB_NODISCARD int root_choose(const char *given, struct root *out,
                               struct tkb_error *err);
+
+/*
+ * The same, and the trees that `args` ask for. Where no root is named, it is that
+ * of the engines; where only trees are, there is none.
+ */
+TKB_NODISCARD int root_choose_all(const struct arguments *args,
+                                  const char *given, struct root *out,
+                                  struct tkb_error *err);
+
+/* The root's path, or, where there is none, that of the first tree. */
+const char *root_name(const struct root *root);
 
 void root_release(struct root *root);
 

@@ -26,6 +26,7 @@
  *     run_child.c    children
  *     run_verbs.c    those that pull and push
  *     run_root.c     which root, and another where that cannot be written
+ *     run_engine.c   the engine, its caches and variables
  *     run_links.c    what is linked into the other one
  *     run_scan.c     which entries there are
  *     run_document.c what a pull has put there
@@ -45,6 +46,8 @@ enum run_push {
 
 enum {
 	RUN_PATH_SIZE = 4096,
+	RUN_TREES_LIMIT = 16,
+	RUN_ENGINES_LIMIT = 8,
 	RUN_NAMES_SIZE = 16
 	                 << 20, /* of 250,000 entries; untouched it is free */
 	RUN_WAIT_MS = 2000,
@@ -64,6 +67,12 @@ struct run_plan {
 	char root[RUN_PATH_SIZE]; /* absolute */
 	char meant[RUN_PATH_SIZE];
 	char message[512]; /* what is wrong, or nothing */
+	char engines[256]; /* names, each with its zero */
+	size_t engines_size;
+	char variables[8 * RUN_PATH_SIZE]; /* "NAME=VALUE", likewise */
+	size_t variables_size;
+	char trees[RUN_TREES_LIMIT][RUN_PATH_SIZE]; /* their roots */
+	size_t tree_count;
 };
 
 /* What a child counts while the command runs, and after it. */
@@ -72,6 +81,7 @@ struct run_counts {
 	bool has_access_times; /* in all roots; else nobody knows what was used */
 	uint64_t used;
 	uint64_t compiled;
+	uint64_t new_files; /* in trees */
 	bool has_new; /* there are entries that nobody has pushed */
 };
 

@@ -133,6 +133,17 @@ static void count_root(void *self, const char *path)
 	run_scan_keys(path, count_key, self);
 }
 
+static void count_file(void *self, const char *path)
+{
+	struct count *const count = self;
+
+	if (json_object_get(count->known, path) == NULL)
+		count->counts->has_new = true;
+	if (count->run->shared->has_baseline &&
+	    json_object_get(count->old, path) == NULL)
+		count->counts->new_files++;
+}
+
 void run_watch_count(void *self)
 {
 	struct run *const run = self;
@@ -155,6 +166,8 @@ void run_watch_count(void *self)
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
 	               &counts.has_access_times);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
+	for (size_t i = 0; i < plan->tree_count; i++)
+		run_scan_tree(plan->trees[i], count_file, &count);
 	counts.is_made = true;
 	/* Store all counts at once: the supervisor may print them meanwhile. */
 	run->shared->counts = counts;

@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "config/root.h"
+#include "run/run_engine.h"
 #include "run/run_links.h"
 #include "run/run_scan.h"
 
@@ -166,7 +167,7 @@ void run_root_plan(void *self)
 	struct run_plan *const plan = &run->shared->plan;
 
 	configure(run->args, plan);
-	if (!choose(run->args, plan)) {
+	if (!run_engine_plan(run->args, plan) || !choose(run->args, plan)) {
 		plan->is_made = true;
 		return;
 	}

@@ -100,3 +100,31 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 
 	return has_any;
 }
+
+static bool is_passing(const char *name)
+{
+	return name[0] == '.' || strcmp(name, "locks") == 0 ||
+	       text_ends_with(name, ".lock") || text_ends_with(name, ".tmp");
+}
+
+void run_scan_tree(const char *path,
+                   void (*visit)(void *self, const char *path), void *self)
+{
+	TKB_AUTO(folder_close)
+	DIR *folder = folder_open(AT_FDCWD, path, O_NOFOLLOW);
+	char below[4096];
+
+	for (const struct dirent *item = folder != NULL ? readdir(folder)
+	                                                : NULL;
+	     item != NULL; item = readdir(folder)) {
+		const int length = snprintf(below, sizeof(below), "%s/%s", path,
+		                            item->d_name);
+
+		if (is_passing(item->d_name) || length >= (int)sizeof(below))
+			continue;
+		if (item->d_type == DT_DIR)
+			run_scan_tree(below, visit, self);
+		else if (item->d_type == DT_REG)
+			visit(self, below);
+	}
+}

@@ -35,4 +35,11 @@ void run_scan_keys(const char *path,
  */
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
 
+/*
+ * Each file below `path`, but for those that are locks or half written. No link is
+ * followed.
+ */
+void run_scan_tree(const char *path,
+                   void (*visit)(void *self, const char *path), void *self);
+
 #endif

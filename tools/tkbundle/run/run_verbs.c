@@ -13,6 +13,11 @@
 
 #define PUSH_NICENESS 10
 
+enum {
+	OPTIONS_LIMIT = 120,            /* of words before the operands */
+	WORDS_LIMIT = OPTIONS_LIMIT + 8 /* and these, and the end */
+};
+
 static const char remote_variable[] = "TKBUNDLE_REMOTE";
 
 /* Our environment, with the remote of the command line. */
@@ -68,7 +73,8 @@ static bool start(struct run *run, enum run_role role, const char *verb,
 	TKB_AUTO(release) struct environment environment = { .items = NULL };
 	struct run_child *const child = &run->children[role];
 	const uint64_t now = deadline_now_ms();
-	const char *argv[16] = { "tkbundle", verb, "--json" };
+	const struct run_plan *const plan = &run->shared->plan;
+	const char *argv[WORDS_LIMIT] = { "tkbundle", verb, "--json" };
 	size_t count = 3;
 	char time[32];
 
@@ -87,6 +93,16 @@ static bool start(struct run *run, enum run_role role, const char *verb,
 	argv[count++] = time;
 	for (size_t i = 0; words[i] != NULL; i++)
 		argv[count++] = words[i];
+	for (size_t at = 0; at < plan->engines_size && count < OPTIONS_LIMIT;
+	     at += strlen(plan->engines + at) + 1) {
+		argv[count++] = "--engine";
+		argv[count++] = plan->engines + at;
+	}
+	for (size_t i = 0; i < run->args->trees.count && count < OPTIONS_LIMIT;
+	     i++) {
+		argv[count++] = "--tree";
+		argv[count++] = run->args->trees.items[i];
+	}
 	argv[count++] = "--";
 	argv[count++] = run->args->ref != NULL ? run->args->ref : "-";
 	argv[count++] = run->shared->plan.root;

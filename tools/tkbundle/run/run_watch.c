@@ -99,6 +99,18 @@ static void scan_root(void *self, const char *path)
 	run_scan_keys(path, scan_key, self);
 }
 
+/* A file of a tree is there at once, or its engine goes on writing it. */
+static void scan_file(void *self, const char *path)
+{
+	struct look *const look = self;
+
+	if (is_known(look, path))
+		return;
+	look->new_count++;
+	if (look->is_learning)
+		add_name(look->shared, path);
+}
+
 static void scan_all(struct look *look)
 {
 	const struct run_plan *const plan = &look->shared->plan;
@@ -107,6 +119,8 @@ static void scan_all(struct look *look)
 	look->unfinished_count = 0;
 	sort_names(look);
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
+	for (size_t i = 0; i < plan->tree_count; i++)
+		run_scan_tree(plan->trees[i], scan_file, look);
 }
 
 void run_watch_learn(void *self)
@@ -169,7 +183,8 @@ void run_watch_wait(void *self)
 		/* A key's folder is made before the compile: it is looked
 		   into until its group file has come. */
 		look.new_count = 0;
-		if (times != seen || look.unfinished_count > 0)
+		if (times != seen || look.unfinished_count > 0 ||
+		    plan->tree_count != 0)
 			scan_all(&look);
 		seen = times;
 

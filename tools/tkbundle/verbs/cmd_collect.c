@@ -13,6 +13,8 @@
 
 static const struct option_spec options[] = {
 	ARGS_BUNDLE,
+	ARGS_ENGINES,
+	ARGS_TREES,
 	ARGS_KEYS,
 	ARGS_DEVICE,
 	ARGS_PROFILE,
@@ -56,10 +58,10 @@ static int to_stdout(struct cli *cli, const char *root,
 }
 
 static int collect(struct cli *cli, const struct arguments *args,
-                   const char *root, struct tkb_collect_report *report,
+                   const struct root *root, struct tkb_collect_report *report,
                    struct tkb_error *err)
 {
-	struct tkb_collect_options chosen = choices_for_collect(args);
+	struct tkb_collect_options chosen = choices_for_collect(args, root);
 	struct follow follow;
 	int rc;
 
@@ -67,12 +69,12 @@ static int collect(struct cli *cli, const struct arguments *args,
 	chosen.watch = follow_watch(&follow);
 
 	if (args->is_dry_run)
-		rc = tkb_collect(root, &chosen, NULL, report, err);
+		rc = tkb_collect(root->path, &chosen, NULL, report, err);
 	else if (output_is_stdout(args))
-		rc = to_stdout(cli, root, &chosen, report, err);
+		rc = to_stdout(cli, root->path, &chosen, report, err);
 	else
-		rc = tkb_collect_to_file(root, &chosen, args->output, report,
-		                         err);
+		rc = tkb_collect_to_file(root->path, &chosen, args->output,
+		                         report, err);
 
 	follow_end(&follow);
 	return rc;
@@ -116,12 +118,12 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 
-	rc = root_choose(args_operand(args, 0), &root, &err);
+	rc = root_choose_all(args, args_operand(args, 0), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
 	json_out_text(&cli->json, "verb", "collect");
-	json_out_text(&cli->json, "root", root.path);
+	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_text(&cli->json, "bundle",
 	              args->output != NULL ? args->output : "");
 	json_out_text(&cli->json, "profile",
@@ -129,12 +131,12 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	                                                      : "full");
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = collect(cli, args, root.path, &report, &err);
+	rc = collect(cli, args, &root, &report, &err);
 	if (rc == TKB_ERR_LEFT_OUT)
 		json_out_number(&cli->json, "left_out_count",
 		                report.left_out_count);
 	if (!cli_is_done(rc))
-		return cli_failed(cli, rc, &err, root.path);
+		return cli_failed(cli, rc, &err, root_name(&root));
 
 	entry_out_digest(&cli->json, "id", &report.id);
 	json_out_text(&cli->json, "layout",

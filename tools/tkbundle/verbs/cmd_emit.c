@@ -12,6 +12,8 @@
 #include "cli/text.h"
 
 static const struct option_spec options[] = {
+	ARGS_ENGINES,
+	ARGS_TREES,
 	ARGS_KEYS,
 	ARGS_DEVICES,
 	ARGS_TARGETS,
@@ -72,7 +74,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          ", repaired %" PRIu64 "%s%s to %s (%s)",
 	          args->is_dry_run ? "would have " : "", report->emitted_count,
 	          report->present_count, report->repaired_count, rest,
-	          launchers_rest, root->path,
+	          launchers_rest, root_name(root),
 	          report->is_inductor ? "Inductor" : "Triton");
 }
 
@@ -106,13 +108,13 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 
-	rc = root_choose(args_operand(args, 1), &root, &err);
+	rc = root_choose_all(args, args_operand(args, 1), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
 	json_out_text(&cli->json, "verb", "emit");
 	json_out_text(&cli->json, "bundle", path);
-	json_out_text(&cli->json, "root", root.path);
+	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
 	rc = source_open_bundle(path, &bundle, &err);
@@ -130,7 +132,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_text(&cli->json, "layout",
 	              report.is_inductor ? "inductor" : "triton");
 	counts_json(COUNTS(counts), &report, &cli->json);
-	if (!args->is_dry_run)
+	if (!args->is_dry_run && root.path != NULL)
 		launchers_rc = launcher_out_ready(cli, bundle, root.path,
 		                                  &launchers, &err);
 	if (launchers_rc != 0)

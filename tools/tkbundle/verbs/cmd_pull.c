@@ -13,6 +13,8 @@
 
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
+	ARGS_ENGINES,
+	ARGS_TREES,
 	{ OPTION(TEXT, "output", "FILE|-", output,
 	         "write the whole ref as a bundle, emit nothing"),
 	  .letter = 'o' },
@@ -174,10 +176,10 @@ static void summarize(const struct remote_use *use,
 		          "would have fetched %" PRIu64 " %s for %s",
 		          report->wanted_count,
 		          text_plural(report->wanted_count, "blob", "blobs"),
-		          root->path);
+		          root_name(root));
 	else
 		text_line(use->cli->out, "emitted %" PRIu64 "%s to %s (%s): %s",
-		          report->emitted_count, rest, root->path,
+		          report->emitted_count, rest, root_name(root),
 		          report->is_inductor ? "Inductor" : "Triton", blobs);
 }
 
@@ -200,10 +202,10 @@ static enum status run_with(struct remote_use *use,
 	enum status status;
 	int rc;
 
-	rc = root_choose(args_operand(args, 1), &root, &err);
+	rc = root_choose_all(args, args_operand(args, 1), &root, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "~");
-	status = remote_use_ref(use, args_operand(args, 0), root.path);
+	status = remote_use_ref(use, args_operand(args, 0), root_name(&root));
 	if (status != STATUS_DONE)
 		return status;
 
@@ -213,7 +215,7 @@ static enum status run_with(struct remote_use *use,
 	if (args->output != NULL)
 		json_out_text(json, "bundle", args->output);
 	else
-		json_out_text(json, "root", root.path);
+		json_out_text(json, "root", root_name(&root));
 	json_out_flag(json, "dry_run", args->is_dry_run);
 
 	rc = pull(use, args, &root, report, &err);

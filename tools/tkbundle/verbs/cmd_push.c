@@ -14,6 +14,8 @@
 
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
+	ARGS_ENGINES,
+	ARGS_TREES,
 	{ OPTION(TEXT, "bundle", "FILE|-", bundle,
 	         "push this bundle as it is, not a cache") },
 	{ OPTION(WORD, "layout", "tkb|triton", layout,
@@ -109,10 +111,10 @@ static int push_bundle(struct remote_use *use, const struct arguments *args,
 }
 
 static int push(struct remote_use *use, const struct arguments *args,
-                const char *root, struct tkb_push_report *report,
+                const struct root *root, struct tkb_push_report *report,
                 struct tkb_error *err)
 {
-	struct tkb_collect_options collect = choices_for_collect(args);
+	struct tkb_collect_options collect = choices_for_collect(args, root);
 	const struct tkb_push_options chosen = {
 		.struct_size = sizeof(chosen),
 		.collect = &collect,
@@ -129,7 +131,7 @@ static int push(struct remote_use *use, const struct arguments *args,
 	else
 		rc = use->library.push(use->remote,
 		                       is_for_triton(args) ? NULL : use->ref,
-		                       root, &chosen, report, err);
+		                       root->path, &chosen, report, err);
 	follow_end(&follow);
 	return rc;
 }
@@ -166,12 +168,13 @@ static enum status choose(struct remote_use *use, const struct arguments *args,
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;
-	const int rc = root_choose(args_operand(args, 1), root, &err);
+	const int rc =
+		root_choose_all(args, args_operand(args, 1), root, &err);
 
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "~");
 	if (!is_for_triton(args))
-		status = remote_use_ref(use, args_operand(args, 0), root->path);
+		status = remote_use_ref(use, args_operand(args, 0), root_name(root));
 	if (status != STATUS_DONE)
 		return status;
 
@@ -181,7 +184,7 @@ static enum status choose(struct remote_use *use, const struct arguments *args,
 	if (args->bundle != NULL)
 		json_out_text(json, "bundle", args->bundle);
 	else
-		json_out_text(json, "root", root->path);
+		json_out_text(json, "root", root_name(root));
 	json_out_flag(json, "dry_run", args->is_dry_run);
 	return STATUS_DONE;
 }
@@ -197,14 +200,14 @@ static enum status run_with(struct remote_use *use,
 
 	if (status != STATUS_DONE)
 		return status;
-	rc = push(use, args, root.path, report, &err);
+	rc = push(use, args, &root, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli, rc, &err, "");
 	if (!cli_is_done(rc))
 		return remote_use_failed(use, rc, &err,
 		                         args->bundle != NULL ? args->bundle
-		                                              : root.path);
+		                                              : root_name(&root));
 	counts_json(COUNTS(counts), report, &use->cli->json);
 	if (!args->is_json)
 		status = summarize(use, args, report);

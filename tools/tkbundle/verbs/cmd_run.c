@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "cli/deadline.h"
 #include "run/run_command.h"
+#include "run/run_engine.h"
 #include "run/run_figures.h"
 #include "run/run_loop.h"
 #include "run/run_refresh.h"
@@ -32,6 +33,8 @@ static const struct option_spec options[] = {
 	{ OPTION(SECRET, "remote", "URL[,URL...]", remote,
 	         "the remote; by default $TKBUNDLE_REMOTE"),
 	  .is_required = true },
+	ARGS_ENGINES,
+	ARGS_TREES,
 	{ OPTION(TEXT, "cache", "CACHE_ROOT", cache,
 	         "the cache; by default the one that emit uses") },
 	{ OPTION(TIME, "wait", "TIME", wait,
@@ -108,6 +111,8 @@ static void choose_plan(struct run *run)
 		do_task(run, run_root_flee, NULL,
 		        deadline_now_ms() + half_ms / 4);
 	made->has_root = made->has_root && made->is_made;
+	if (made->is_made)
+		run_engine_set(made);
 }
 
 static void pull(struct run *run)

@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_BUNDLE_H
 #define TKBUNDLE_BUNDLE_H
 
-#include <tkbundle/entry.h>
+#include <tkbundle/tree.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_CACHE_H
 #define TKBUNDLE_CACHE_H
 
-#include <tkbundle/entry.h>
+#include <tkbundle/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +46,8 @@ struct tkb_cache_options {
 	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
 	                                    nobody watches */
 	uint32_t deadline_ms;          /**< of the whole call; 0: none */
+	const struct tkb_tree *trees;  /**< read as well; not kept */
+	size_t tree_count;
 };
 
 /** An entry that cannot be packed, and why. */

@@ -57,6 +57,8 @@ struct tkb_collect_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
+	const struct tkb_tree *trees; /**< packed as well; not kept */
+	size_t tree_count;
 };
 
 /** What a collect did. */

@@ -81,6 +81,9 @@ struct tkb_emit_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
+	const struct tkb_tree *trees; /**< where the bundle's trees go; units of
+	                                   others are skipped; not kept */
+	size_t tree_count;
 };
 
 /** What an emit did. Each entry counts once at each place that it goes to. */

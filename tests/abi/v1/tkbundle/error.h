@@ -122,7 +122,8 @@ enum tkb_reason {
 	TKB_REASON_TARGET,     /**< not one of the targets asked for */
 	TKB_REASON_PLATFORM,   /**< a module for another machine or libc */
 	TKB_REASON_TWIN,       /**< another entry of this key goes there */
-	TKB_REASON_NEEDS       /**< what a launcher needs is not there */
+	TKB_REASON_NEEDS,      /**< what a launcher needs is not there */
+	TKB_REASON_TREE        /**< nobody said where its tree goes */
 };
 
 /** A failure, as a plain value: it can be copied, and sent over a pipe. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cache/select.h"
+#include "text/select.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_CACHE_SELECT_H
-#define TKB_CACHE_SELECT_H
+#ifndef TKB_TEXT_SELECT_H
+#define TKB_TEXT_SELECT_H
 
 /* Find a key by its first characters, as a person types it. */
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENGINE_H
+#define TKBUNDLE_ENGINE_H
+
+#include <tkbundle/tree.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/engine.h
+ * Profiles of engines: where one keeps its caches, and by which rules they move.
+ *
+ * A profile is a file of JSON, docs/engines.md says what may stand in it. Those
+ * that come with tkbundle are in its data folder.
+ *
+ *     rc = tkb_engine_open("/usr/share/tkbundle/engines/vllm.json", &engine,
+ *                          &err);
+ *     for (size_t i = 0; i < tkb_engine_root_count(engine); i++)
+ *             puts(tkb_engine_root(engine, i)->name);
+ *     tkb_engine_close(engine);
+ */
+struct tkb_engine;
+
+/** A folder in which an engine keeps a cache. Strings are never NULL. */
+struct tkb_engine_root {
+	const char *name;     /**< of the tree; "triton" for kernels */
+	const char *variable; /**< that places it; "" where none does */
+	bool is_kernels;      /**< a cache root of kernels, and no tree */
+	const struct tkb_tree_rules *rules; /**< of a tree */
+};
+
+/** A variable that makes what an engine asks for the same on each machine. */
+struct tkb_engine_setting {
+	const char *variable;
+	const char *value;
+	/** Not to be set where this exists, below $HOME; "": set it anyway. */
+	const char *unless;
+};
+
+/**
+ * Read the profile in the file `path`.
+ *
+ * @param out  receives a profile that the caller closes
+ * @return 0, TKB_ERR_CORRUPT (what is wrong, and at which byte), TKB_ERR_IO,
+ *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_engine_open(const char *path,
+                                          struct tkb_engine **out,
+                                          struct tkb_error *err);
+
+/** Release a profile and all that it gave. NULL is allowed. */
+TKB_API void tkb_engine_close(struct tkb_engine *engine);
+
+/** Its name, as "vllm". */
+TKB_API const char *tkb_engine_name(const struct tkb_engine *engine);
+
+/** Its folders, in the profile's order. */
+TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);
+TKB_API const struct tkb_engine_root *tkb_engine_root(
+	const struct tkb_engine *engine, size_t index);
+
+/** What to set for it. */
+TKB_API size_t tkb_engine_setting_count(const struct tkb_engine *engine);
+TKB_API const struct tkb_engine_setting *tkb_engine_setting(
+	const struct tkb_engine *engine, size_t index);
+
+/** Do its processes need one ptxas for all, in TRITON_PTXAS_PATH? */
+TKB_API bool tkb_engine_needs_ptxas(const struct tkb_engine *engine);
+
+/**
+ * The versions that it was checked with, and the Python package of which they
+ * are.
+ */
+TKB_API const char *tkb_engine_package(const struct tkb_engine *engine);
+TKB_API size_t tkb_engine_version_count(const struct tkb_engine *engine);
+TKB_API const char *tkb_engine_version(const struct tkb_engine *engine,
+                                       size_t index);
+
+/**
+ * Is this the command of such an engine? `arguments` ends with NULL; the first
+ * one is a program's name or path.
+ */
+TKB_API bool tkb_engine_is_command(const struct tkb_engine *engine,
+                                   const char *const *arguments);
+
+/**
+ * Where folder `index` is, as the engine itself finds it.
+ *
+ * @param get   the value of an environment variable, or NULL
+ * @param self  given to it
+ * @param out   receives a path that the caller frees
+ * @return 0, TKB_MISS (nothing says where) or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_engine_locate(
+	const struct tkb_engine *engine, size_t index,
+	const char *(*get)(void *self, const char *name), void *self,
+	char **out, struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

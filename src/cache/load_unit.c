@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/fd.h"
+#include "cache/names.h"
+#include "tree/secrets.h"
+#include "tree/walk.h"
+
+enum {
+	PATH_SIZE = 4096
+};
+
+/* What is loaded, and where it lies. */
+struct unit {
+	struct tkb_loader *loader;
+	const struct tkb_root *root;
+	const char *folder; /* below the root; "." where it is one file */
+	struct tkb_scanned_entry *found;
+	size_t count; /* of names in the loader */
+	int fd;       /* owned; of the folder */
+};
+
+static void unit_close(struct unit *unit)
+{
+	tkb_fd_close_at(&unit->fd);
+}
+
+/* The path of a file of the unit below the root of its tree. */
+static void format_path(const struct unit *unit, const char *name,
+                        char out[PATH_SIZE])
+{
+	if (strcmp(unit->folder, ".") == 0)
+		(void)snprintf(out, PATH_SIZE, "%s", name);
+	else
+		(void)snprintf(out, PATH_SIZE, "%s/%s", unit->folder, name);
+}
+
+/*
+ * List
+ */
+
+static int visit(void *self, const char *path, enum tkb_tree_thing thing,
+                 const struct tkb_error *why, struct tkb_error *err)
+{
+	struct unit *unit = self;
+	const char *name = path + strlen(unit->folder) + 1;
+
+	if (thing == TKB_TREE_THING_REFUSED)
+		return tkb_fail_entry(err, why->reason, "'%s': %s", name,
+		                      why->message);
+	if (strlen(path) >= TKB_UNIT_PATH_LIMIT ||
+	    !tkb_unit_path_is_valid(name))
+		return tkb_fail_entry(err, TKB_REASON_NAME,
+		                      "'%s' cannot stand in a bundle", name);
+	unit->count++;
+	tkb_buf_add(&unit->loader->names,
+	            (struct tkb_bytes){ name, strlen(name) + 1 });
+	return 0;
+}
+
+static int list_files(struct unit *unit, struct tkb_error *err)
+{
+	const struct tkb_tree_visitor visitor = { unit, visit };
+	struct tkb_loader *loader = unit->loader;
+	const char *name;
+	int rc;
+
+	tkb_buf_reset(&loader->names);
+	rc = tkb_tree_walk(unit->root->fd, unit->folder,
+	                   unit->root->tree->rules, &visitor, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&loader->names, err);
+	if (rc < 0)
+		return rc;
+	if (unit->count == 0)
+		return TKB_MISS;
+	if (unit->count > TKB_UNIT_FILES_LIMIT)
+		return tkb_fail_entry(err, TKB_REASON_LIMIT,
+		                      "it holds more than %d files",
+		                      TKB_UNIT_FILES_LIMIT);
+	rc = tkb_load_alloc_files(loader, unit->found, unit->count, err);
+	name = (const char *)loader->names.data;
+	for (size_t i = 0; i < unit->count && rc == 0; i++) {
+		const char *kept =
+			tkb_arena_string(&loader->arena, tkb_text(name));
+
+		if (kept == NULL)
+			return tkb_fail_nomem(err);
+		tkb_load_add_file(unit->found, kept);
+		name += strlen(name) + 1;
+	}
+	if (rc == 0)
+		tkb_load_sort_files(unit->found);
+	return rc;
+}
+
+/*
+ * Scrub
+ */
+
+static bool ends_path(char c)
+{
+	return c == '\0' || c == '"' || c == '\'' || c == '\n' || c == ' ';
+}
+
+/*
+ * Where did this tree lie when the text was written? Find a path in it that goes
+ * on as the unit's does, and give what is before. It may be the root of today.
+ */
+static struct tkb_bytes find_old_root(const struct unit *unit,
+                                      struct tkb_bytes text)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf wanted = TKB_BUF_INIT(PATH_SIZE);
+	const char *start = text.data;
+	const char *found;
+	const char *at;
+
+	tkb_buf_add_byte(&wanted, '/');
+	tkb_buf_add_text(&wanted, unit->folder);
+	tkb_buf_add_byte(&wanted, '/');
+	if (tkb_buf_check(&wanted, NULL) < 0)
+		return (struct tkb_bytes){ NULL, 0 };
+	found = memmem(text.data, text.size, wanted.data, wanted.size);
+	if (found == NULL)
+		return (struct tkb_bytes){ NULL, 0 };
+	at = found;
+	while (at > start && !ends_path(at[-1]))
+		at--;
+	return (struct tkb_bytes){ at, (size_t)(found - at) };
+}
+
+/* Scrub with the roots of today, or the one that the text still names. */
+static int scrub(struct unit *unit, struct tkb_bytes text,
+                 struct tkb_file *file, struct tkb_error *err)
+{
+	struct tkb_loader *loader = unit->loader;
+	const struct tkb_bytes old = find_old_root(unit, text);
+	struct tkb_named_root *named = tkb_arena_alloc(
+		&loader->arena, loader->named_count, sizeof(*named));
+	const char *path = tkb_arena_string(&loader->arena, old);
+
+	if (named == NULL || path == NULL)
+		return tkb_fail_nomem(err);
+	memcpy(named, loader->named, loader->named_count * sizeof(*named));
+	for (size_t i = 0; i < loader->named_count && path[0] == '/'; i++) {
+		if (strcmp(named[i].name, unit->root->tree->name) != 0 ||
+		    strcmp(named[i].path, path) == 0)
+			continue;
+		named[i].path = path;
+		unit->found->is_moved = true;
+	}
+	tkb_buf_reset(&loader->text);
+	return tkb_paths_scrub(text, file->style, named, loader->named_count,
+	                       &loader->text, &file->sentinels, err);
+}
+
+/* An index that names what is not there would make the engine fail. */
+static int check_named(const struct unit *unit, const char *name,
+                       struct tkb_error *err)
+{
+	const struct tkb_bytes text = tkb_buf_bytes(&unit->loader->text);
+	const char *at = text.data;
+	const char *end = at + text.size;
+	char sentinel[sizeof("[REPLACE:]/") + TKB_TREE_NAME_LIMIT];
+	char path[PATH_SIZE];
+	size_t length;
+
+	length = (size_t)snprintf(sentinel, sizeof(sentinel), "[REPLACE:%s]/",
+	                          unit->root->tree->name);
+	while ((at = memmem(at, (size_t)(end - at), sentinel, length)) !=
+	       NULL) {
+		size_t size = 0;
+		struct stat status;
+
+		at += length;
+		while (at + size < end && !ends_path(at[size]))
+			size++;
+		if (size >= sizeof(path))
+			continue;
+		memcpy(path, at, size);
+		path[size] = '\0';
+		if (fstatat(unit->root->fd, path, &status,
+		            AT_SYMLINK_NOFOLLOW) < 0 &&
+		    errno == ENOENT)
+			return tkb_fail_entry(err, TKB_REASON_MISSING,
+			                      "'%s' names '%.300s', which is "
+			                      "not there",
+			                      name, path);
+	}
+	return 0;
+}
+
+/* A text that an engine or a person may have put a secret into. */
+static bool may_have_secrets(const char *name)
+{
+	static const char *const extensions[] = { "cfg", "conf", "env",
+		                                  "ini", "json", "toml",
+		                                  "txt", "yaml", "yml" };
+	const char *extension = tkb_name_extension(name);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(extensions); i++) {
+		if (strcmp(extension, extensions[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Read a text, hide its secrets, and put sentinels where its style has paths. */
+static int load_text(struct unit *unit, size_t index,
+                     const struct tkb_tree_rule *rule, struct tkb_error *err)
+{
+	struct tkb_loader *loader = unit->loader;
+	struct tkb_file *file = &unit->found->files[index];
+	const bool is_json =
+		strcmp(tkb_name_extension(file->name), "json") == 0;
+	enum tkb_path_style style = rule->style;
+	size_t hidden_count = 0;
+	int rc;
+
+	if (style == TKB_PATH_STYLE_NONE)
+		style = is_json ? TKB_PATH_STYLE_JSON : TKB_PATH_STYLE_TEXT;
+	rc = tkb_load_read_file(loader, unit->fd, unit->found, index, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_reset(&loader->group);
+	rc = tkb_secrets_hide(tkb_buf_bytes(&loader->scratch), style,
+	                      &loader->group, &hidden_count, err);
+	if (rc < 0)
+		return rc;
+	if (rule->style == TKB_PATH_STYLE_NONE)
+		return tkb_load_keep_bytes(loader, unit->found, index,
+		                           tkb_buf_bytes(&loader->group), err);
+	file->style = rule->style;
+	rc = scrub(unit, tkb_buf_bytes(&loader->group), file, err);
+	if (rc == 0 && rule->is_last)
+		rc = check_named(unit, file->name, err);
+	if (rc < 0)
+		return rc;
+	if (file->sentinels == 0)
+		file->style = TKB_PATH_STYLE_NONE;
+	return tkb_load_keep_bytes(loader, unit->found, index,
+	                           tkb_buf_bytes(&loader->text), err);
+}
+
+static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
+{
+	struct tkb_file *file = &unit->found->files[index];
+	struct tkb_tree_rule rule;
+	char path[PATH_SIZE];
+	struct stat status;
+
+	format_path(unit, file->name, path);
+	rule = tkb_tree_judge(unit->root->tree->rules, path);
+	if (fstatat(unit->fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return tkb_fail_look(TKB_REASON_BUSY,
+		                     "vanished while it was read", file->name,
+		                     err);
+	file->is_executable = (status.st_mode & S_IXUSR) != 0;
+	file->is_last = rule.is_last != 0;
+	if (rule.style != TKB_PATH_STYLE_NONE || rule.has_secrets ||
+	    may_have_secrets(file->name))
+		return load_text(unit, index, &rule, err);
+	return tkb_load_stat_file(unit->fd, unit->found, index, err);
+}
+
+/*
+ * The whole unit
+ */
+
+static int load_files(struct unit *unit, struct tkb_error *err)
+{
+	int rc;
+
+	unit->fd = tkb_fd_open(unit->root->fd, unit->folder,
+	                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (unit->fd < 0)
+		return tkb_fail_look(TKB_REASON_BUSY,
+		                     "vanished while it was read", unit->folder,
+		                     err);
+	for (size_t i = 0; i < unit->found->entry.file_count; i++) {
+		rc = load_file(unit, i, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (tkb_entry_size(&unit->found->entry) > TKB_ENTRY_SIZE_LIMIT)
+		return tkb_fail_entry(err, TKB_REASON_LIMIT,
+		                      "the unit has more than %llu bytes",
+		                      (unsigned long long)TKB_ENTRY_SIZE_LIMIT);
+	return 0;
+}
+
+int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
+                  const struct tkb_unit_place *place,
+                  struct tkb_scanned_entry *out, struct tkb_error *err)
+{
+	static const uint32_t device = 0;
+	struct tkb_scanned_entry found = {
+		.root = root,
+		.entry = { .kind = TKB_KIND_UNIT,
+		           .key = place->key,
+		           .name = place->path,
+		           .tree = root->tree->name,
+		           .folder = place->is_file ? "." : place->path,
+		           .platform = "",
+		           .target = { .backend = "", .arch = "" },
+		           .producer = "",
+		           .producer_version = "",
+		           .devices = &device,
+		           .device_count = 1 },
+	};
+	TKB_AUTO(unit_close)
+	struct unit unit = { .loader = loader,
+		             .root = root,
+		             .folder = found.entry.folder,
+		             .found = &found,
+		             .fd = -1 };
+	int rc;
+
+	if (place->is_file) {
+		rc = tkb_load_alloc_files(loader, &found, 1, err);
+		if (rc == 0)
+			tkb_load_add_file(&found, place->path);
+	} else {
+		rc = list_files(&unit, err);
+	}
+	if (rc == 0)
+		rc = load_files(&unit, err);
+	if (rc == 0)
+		*out = found;
+	return rc;
+}

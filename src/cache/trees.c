@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cache/cache.h"
+#include "tree/walk.h"
+
+/* Lists one tree. */
+struct lister {
+	struct tkb_cache *cache;
+	size_t root;
+	struct tkb_hasher hasher;
+};
+
+static void lister_close(struct lister *lister)
+{
+	tkb_hasher_close(&lister->hasher);
+}
+
+static const struct tkb_root *root_of(const struct lister *lister)
+{
+	return &lister->cache->roots.items[lister->root];
+}
+
+static int refuse(const struct lister *lister, const char *path,
+                  const struct tkb_error *why, struct tkb_error *err)
+{
+	return tkb_cache_reject(lister->cache, root_of(lister)->path, path, why,
+	                        err);
+}
+
+static int add_unit(struct lister *lister, const char *path, bool is_file,
+                    struct tkb_error *err)
+{
+	struct tkb_cache *cache = lister->cache;
+	struct tkb_unit_place place = { .root = lister->root,
+		                        .is_file = is_file };
+	struct tkb_error why = { 0 };
+	char key[TKB_DIGEST_HEX_SIZE];
+	int rc;
+
+	if (!tkb_unit_path_is_valid(path)) {
+		(void)tkb_fail_entry(&why, TKB_REASON_NAME,
+		                     "its path cannot stand in a bundle");
+		return refuse(lister, path, &why, err);
+	}
+	rc = tkb_unit_tree_key(&lister->hasher, root_of(lister)->tree->name,
+	                       path, key, err);
+	if (rc == 0)
+		rc = tkb_grow(&cache->units, &cache->unit_capacity,
+		              cache->unit_count, sizeof(place), err);
+	if (rc < 0)
+		return rc;
+	place.key = tkb_arena_string(&cache->arena, tkb_text(key));
+	place.path = tkb_arena_string(&cache->arena, tkb_text(path));
+	if (place.key == NULL || place.path == NULL)
+		return tkb_fail_nomem(err);
+	cache->units[cache->unit_count++] = place;
+	return 0;
+}
+
+static int visit(void *self, const char *path, enum tkb_tree_thing thing,
+                 const struct tkb_error *why, struct tkb_error *err)
+{
+	struct lister *lister = self;
+
+	switch (thing) {
+	case TKB_TREE_THING_KERNELS:
+		return tkb_root_add_nested(&lister->cache->roots, lister->root,
+		                           path, err);
+	case TKB_TREE_THING_REFUSED:
+		return refuse(lister, path, why, err);
+	case TKB_TREE_THING_FILE:
+	case TKB_TREE_THING_FOLDER:
+		break;
+	}
+	return add_unit(lister, path, thing == TKB_TREE_THING_FILE, err);
+}
+
+static int list_tree(struct lister *lister, const struct tkb_tree *tree,
+                     struct tkb_error *err)
+{
+	const struct tkb_tree_visitor visitor = { lister, visit };
+	struct tkb_cache *cache = lister->cache;
+	int rc;
+
+	if (!tkb_tree_name_is_valid(tree->name))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.200s' cannot be the name of a tree",
+		                tree->name);
+	if (tkb_roots_tree(&cache->roots, tree->name) != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there are two trees '%s'", tree->name);
+	rc = tkb_root_add_tree(tree, false, &cache->roots, err);
+	if (rc < 0)
+		return rc;
+	lister->root = cache->roots.count - 1;
+	if (root_of(lister)->fd < 0)
+		return 0;
+	cache->named[cache->named_count++] =
+		(struct tkb_named_root){ .name = tree->name,
+		                         .path = root_of(lister)->path };
+	return tkb_tree_walk(root_of(lister)->fd, NULL, tree->rules, &visitor,
+	                     err);
+}
+
+int tkb_cache_list_trees(struct tkb_cache *cache,
+                         const struct tkb_cache_options *options,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(lister_close) struct lister lister = { .cache = cache };
+	int rc;
+
+	if (options->tree_count == 0)
+		return 0;
+	cache->named =
+		tkb_alloc_array(options->tree_count, sizeof(*cache->named));
+	if (cache->named == NULL)
+		return tkb_fail_nomem(err);
+	rc = tkb_hasher_open(&lister.hasher, err);
+	for (size_t i = 0; i < options->tree_count && rc == 0; i++)
+		rc = list_tree(&lister, &options->trees[i], err);
+	return rc;
+}

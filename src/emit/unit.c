@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "tree/unit.h"
+
+/*
+ * Find the way to a unit
+ */
+
+static int open_folder(int dir_fd, const struct tkb_share *share,
+                       const char *name)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+	int fd = tkb_fd_open(dir_fd, name, flags, 0);
+
+	if (fd >= 0 || errno != ENOENT || share == NULL)
+		return fd;
+	fd = tkb_share_publish_folder(share, dir_fd, name);
+	/* Somebody else was faster. */
+	return fd < 0 && errno == EEXIST ? tkb_fd_open(dir_fd, name, flags, 0)
+	                                 : fd;
+}
+
+int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
+                         const char *path, const char **name_out)
+{
+	int fd = tkb_fd_open(root_fd, ".", O_RDONLY | O_DIRECTORY, 0);
+	const char *slash;
+
+	while (fd >= 0 && (slash = strchr(path, '/')) != NULL) {
+		TKB_AUTO(tkb_fd_close_at) int parent = fd;
+		char name[TKB_UNIT_PATH_LIMIT + 1];
+		const size_t length = (size_t)(slash - path);
+
+		memcpy(name, path, length);
+		name[length] = '\0';
+		fd = open_folder(parent, share, name);
+		path = slash + 1;
+	}
+	*name_out = path;
+	return fd;
+}
+
+/*
+ * Write
+ */
+
+/* Make the folders that file `name` of a unit is in, below the stage's `dir`. */
+static int make_folders(const struct tkb_destination *to, int dir,
+                        const char *name, struct tkb_error *err)
+{
+	const char *last = NULL;
+	const int fd =
+		tkb_unit_open_parent(dir, &to->stage->share, name, &last);
+
+	if (fd < 0)
+		return tkb_destination_fail(to, name, err);
+	(void)close(fd);
+	return 0;
+}
+
+/* Who may read it may run it. */
+static int make_executable(const struct tkb_destination *to, int dir,
+                           const char *name, struct tkb_error *err)
+{
+	struct stat status;
+
+	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fchmodat(dir, name,
+	             (status.st_mode & 07777) | (status.st_mode & 0444) >> 2,
+	             0) < 0)
+		return tkb_destination_fail(to, name, err);
+	return 0;
+}
+
+/* Write `file` as `name` in `dir`, a folder of the stage. */
+static int write_file(const struct tkb_destination *to,
+                      struct tkb_loader *loader, const struct tkb_file *file,
+                      struct tkb_bytes bytes, int dir, const char *name,
+                      uint64_t *size, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (file->sentinels != 0) {
+		tkb_buf_reset(&loader->text);
+		rc = tkb_paths_restore(bytes, file->style, loader->named,
+		                       loader->named_count, file->sentinels,
+		                       &loader->text, err);
+		bytes = tkb_buf_bytes(&loader->text);
+	}
+	if (rc == 0 && strchr(name, '/') != NULL)
+		rc = make_folders(to, dir, name, err);
+	if (rc == 0)
+		rc = tkb_stage_write_file(to->stage, dir, name, bytes, err);
+	if (rc == 0 && file->is_executable)
+		rc = make_executable(to, dir, name, err);
+	*size += bytes.size;
+	return rc;
+}
+
+int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
+                   const struct tkb_bytes *files, uint64_t *size_out,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int dir = -1;
+	const struct tkb_entry *unit = to->entry;
+	char name[TKB_STAGE_NUMBER_SIZE];
+	int rc = 0;
+
+	*size_out = 0;
+	tkb_stage_format_number(to->number, name);
+	if (tkb_unit_is_file(unit))
+		return write_file(to, loader, unit->files, files[0],
+		                  to->stage->fd, name, size_out, err);
+	dir = tkb_share_make_folder(&to->stage->share, to->stage->fd, name);
+	if (dir < 0)
+		return tkb_destination_fail(to, unit->name, err);
+	for (size_t i = 0; i < unit->file_count && rc == 0; i++)
+		rc = write_file(to, loader, &unit->files[i], files[i], dir,
+		                unit->files[i].name, size_out, err);
+	return rc;
+}
+
+/*
+ * Commit
+ */
+
+static int move_file(const struct tkb_destination *to, int from, int dir,
+                     const char *name, struct tkb_error *err)
+{
+	if (strchr(name, '/') != NULL) {
+		int rc = make_folders(to, dir, name, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return renameat(from, name, dir, name) == 0
+	               ? 0
+	               : tkb_destination_fail(to, name, err);
+}
+
+/* Those that name others go first, and come back behind them. */
+static int move_files(const struct tkb_destination *to, int parent,
+                      const char *name, struct tkb_error *err)
+{
+	const struct tkb_entry *unit = to->entry;
+	TKB_AUTO(tkb_fd_close_at) int from = tkb_destination_open_written(to);
+	TKB_AUTO(tkb_fd_close_at)
+	int dir = open_folder(parent, &to->stage->share, name);
+	int rc = 0;
+
+	if (from < 0 || dir < 0)
+		return tkb_destination_fail(to, unit->name, err);
+	for (size_t i = 0; i < unit->file_count; i++) {
+		if (unit->files[i].is_last &&
+		    unlinkat(dir, unit->files[i].name, 0) < 0 &&
+		    errno != ENOENT)
+			return tkb_destination_fail(to, unit->files[i].name,
+			                            err);
+	}
+	for (size_t i = 0; i < 2 * unit->file_count && rc == 0; i++) {
+		const struct tkb_file *file =
+			&unit->files[i % unit->file_count];
+
+		if (file->is_last == (i >= unit->file_count))
+			rc = move_file(to, from, dir, file->name, err);
+	}
+	return rc;
+}
+
+/* Root lock held. */
+static int fill_unit(const struct tkb_destination *to, int parent,
+                     const char *name, struct tkb_error *err)
+{
+	char staged[TKB_STAGE_NUMBER_SIZE];
+
+	if (!tkb_unit_is_file(to->entry))
+		return move_files(to, parent, name, err);
+	tkb_stage_format_number(to->number, staged);
+	return renameat(to->stage->fd, staged, parent, name) == 0
+	               ? 0
+	               : tkb_destination_fail(to, to->entry->name, err);
+}
+
+/* Somebody else may have been there: inspect it again, with the lock. */
+static int commit_in_lock(const struct tkb_destination *to,
+                          struct tkb_loader *loader, int parent,
+                          const char *name, enum tkb_outcome *outcome,
+                          struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
+	enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
+	int rc;
+
+	rc = tkb_stage_lock(to->stage, &lock, err);
+	if (rc == 0)
+		rc = tkb_inspect_unit(loader, to->stage->root, to->entry,
+		                      to->stage->is_trusted, &state, err);
+	if (rc < 0)
+		return rc;
+	if (state == TKB_ENTRY_STATE_PRESENT) {
+		*outcome = TKB_OUTCOME_PRESENT;
+		return 0;
+	}
+	if (state == TKB_ENTRY_STATE_UNSAFE)
+		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
+		                      "something else is in the way of '%s/%s'",
+		                      to->stage->root->path, to->entry->name);
+	*outcome = state == TKB_ENTRY_STATE_ABSENT ? TKB_OUTCOME_EMITTED
+	                                           : TKB_OUTCOME_REPAIRED;
+	return fill_unit(to, parent, name, err);
+}
+
+int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
+                    enum tkb_entry_state state, enum tkb_outcome *outcome,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int parent = -1;
+	struct tkb_stage *stage = to->stage;
+	char staged[TKB_STAGE_NUMBER_SIZE];
+	const char *name = NULL;
+
+	parent = tkb_unit_open_parent(stage->root->fd, &stage->share,
+	                              to->entry->name, &name);
+	if (parent < 0)
+		return tkb_destination_fail(to, to->entry->name, err);
+	if (state != TKB_ENTRY_STATE_ABSENT ||
+	    atomic_load(&stage->lacks_noreplace))
+		return commit_in_lock(to, loader, parent, name, outcome, err);
+
+	tkb_stage_format_number(to->number, staged);
+	if (renameat2(stage->fd, staged, parent, name, RENAME_NOREPLACE) == 0) {
+		*outcome = TKB_OUTCOME_EMITTED;
+		return 0;
+	}
+	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+		atomic_store(&stage->lacks_noreplace, true);
+	else if (errno != EEXIST && errno != ENOTEMPTY)
+		return tkb_destination_fail(to, to->entry->name, err);
+	return commit_in_lock(to, loader, parent, name, outcome, err);
+}

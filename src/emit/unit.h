@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_EMIT_UNIT_H
+#define TKB_EMIT_UNIT_H
+
+/*
+ * The steps of an emit for units of trees. A unit appears by one rename, as an
+ * entry does: a folder with all that is in it, or a file. What is there and not
+ * whole is filled file by file; files that name others are removed before and come
+ * last.
+ */
+
+#include "emit/destination.h"
+
+/*
+ * Open the folder that `path` is in, below `root_fd`, through no link; with
+ * `share`, what is missing of it is made. `*name_out` is the last part of `path`.
+ * -1 and errno on failure.
+ */
+int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
+                         const char *path, const char **name_out);
+
+/* As tkb_destination_write(), and _commit(). */
+TKB_NODISCARD int tkb_unit_write(const struct tkb_destination *to,
+                                 struct tkb_loader *loader,
+                                 const struct tkb_bytes *files,
+                                 uint64_t *size_out, struct tkb_error *err);
+TKB_NODISCARD int tkb_unit_commit(const struct tkb_destination *to,
+                                  struct tkb_loader *loader,
+                                  enum tkb_entry_state state,
+                                  enum tkb_outcome *outcome,
+                                  struct tkb_error *err);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/manifest_trees.h"
+
+#include <stdlib.h>
+
+#include "cache/names.h"
+#include "tree/unit.h"
+
+/*
+ * The mode of a file: what it is in two bits, and above them how it writes paths.
+ * A mode of zero is not written.
+ */
+enum mode {
+	MODE_EXECUTABLE = 1,
+	MODE_LAST = 2,
+	MODE_STYLE = 4, /* times the style */
+	MODE_LIMIT = MODE_STYLE * TKB_PATH_STYLE_TEXT + MODE_STYLE - 1
+};
+
+/*
+ * Read
+ */
+
+static const struct tkb_schema_field mode_field = {
+	.kind = TKB_SCHEMA_NUMBER,
+	.size = sizeof(uint32_t),
+	.least = 1,
+	.limit = MODE_LIMIT,
+	.wrong = "a mode that says nothing",
+};
+
+static int read_mode(struct tkb_schema_reader *reader, void *out,
+                     struct tkb_error *err)
+{
+	struct tkb_file *file = out;
+	uint32_t mode = 0;
+	int rc;
+
+	rc = tkb_schema_value(reader, &mode_field, &mode, err);
+	if (rc < 0)
+		return rc;
+	file->is_executable = (mode & MODE_EXECUTABLE) != 0;
+	file->is_last = (mode & MODE_LAST) != 0;
+	file->style = (enum tkb_path_style)(mode / MODE_STYLE);
+	return 0;
+}
+
+/* [path, size, digest], then the mode, then how many sentinels. */
+static const struct tkb_schema_field file_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_file, name, tkb_unit_path_is_valid,
+	               "a path in a tree is not allowed"),
+	TKB_FIELD_NUMBER(NULL, struct tkb_file, size, TKB_FILE_SIZE_LIMIT),
+	TKB_FIELD_DIGEST(NULL, struct tkb_file, digest),
+	{ .kind = TKB_SCHEMA_CUSTOM, .is_optional = true, .read = read_mode },
+	{ .kind = TKB_SCHEMA_NUMBER,
+	  .offset = offsetof(struct tkb_file, sentinels),
+	  .size = sizeof(uint32_t),
+	  .is_optional = true,
+	  .least = 1,
+	  .limit = UINT32_MAX,
+	  .wrong = "a count of no sentinels" },
+};
+
+static const struct tkb_schema file_schema = {
+	.fields = file_fields,
+	.count = TKB_COUNT_OF(file_fields),
+	.too_many = "a file has too many parts",
+};
+
+static const char *file_fault(const void *earlier, size_t count,
+                              const void *item)
+{
+	const struct tkb_file *before = earlier;
+	const struct tkb_file *file = item;
+
+	if ((file->style == TKB_PATH_STYLE_NONE) != (file->sentinels == 0))
+		return "a file's style of paths does not fit its sentinels";
+	return count != 0 && tkb_name_compare(before[count - 1].name,
+	                                      file->name) >= 0
+	               ? "files are not in order"
+	               : NULL;
+}
+
+static const struct tkb_schema_list file_list = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &file_schema,
+	          .missing = "a file is no list" },
+	.item_size = sizeof(struct tkb_file),
+	.limit = TKB_UNIT_FILES_LIMIT,
+	.none = "a unit of no files",
+	.too_many = "a unit of too many files",
+	.fault = file_fault,
+};
+
+static bool is_folder(const char *path)
+{
+	return strcmp(path, ".") == 0 || tkb_unit_path_is_valid(path);
+}
+
+static const struct tkb_schema_field unit_fields[] = {
+	TKB_FIELD_LIST("files", struct tkb_entry, files, file_count, &file_list,
+	               "files are no list"),
+	TKB_FIELD_TEXT("folder", struct tkb_entry, folder, is_folder,
+	               "a unit's folder is not allowed"),
+};
+
+static const struct tkb_schema unit_schema = TKB_SCHEMA_OF(unit_fields);
+
+/* The name that a unit has in memory. */
+static const char *name_of(const struct tkb_entry *unit)
+{
+	return tkb_unit_is_file(unit) ? unit->files[0].name : unit->folder;
+}
+
+static bool has_room(const struct tkb_entry *unit)
+{
+	for (size_t i = 0; i < unit->file_count; i++) {
+		if (strlen(unit->folder) + strlen(unit->files[i].name) >
+		    TKB_UNIT_PATH_LIMIT)
+			return false;
+	}
+	return true;
+}
+
+static const char *unit_fault(const void *earlier, size_t count,
+                              const void *item)
+{
+	const struct tkb_entry *before = earlier;
+	const struct tkb_entry *unit = item;
+
+	if (tkb_entry_size(unit) > TKB_ENTRY_SIZE_LIMIT)
+		return "a unit is too large";
+	if (tkb_unit_is_file(unit) && unit->file_count != 1)
+		return "a unit without a folder has several files";
+	if (!has_room(unit))
+		return "a path in a tree is too long";
+	if (count != 0 &&
+	    strcmp(name_of(&before[count - 1]), name_of(unit)) >= 0)
+		return "units are not in order";
+	return NULL;
+}
+
+static const struct tkb_schema_list unit_list = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &unit_schema,
+	          .missing = "a unit is no object" },
+	.item_size = sizeof(struct tkb_entry),
+	.limit = TKB_ENTRIES_LIMIT,
+	.none = "a tree of no units",
+	.too_many = "too many units",
+	.fault = unit_fault,
+};
+
+static const struct tkb_schema_field tree_fields[] = {
+	TKB_FIELD_TEXT("name", struct tkb_manifest_tree, name,
+	               tkb_tree_name_is_valid, "a tree's name is not allowed"),
+	TKB_FIELD_LIST("units", struct tkb_manifest_tree, units, unit_count,
+	               &unit_list, "units are no list"),
+};
+
+static const struct tkb_schema tree_schema = TKB_SCHEMA_OF(tree_fields);
+
+static const char *tree_fault(const void *earlier, size_t count,
+                              const void *item)
+{
+	const struct tkb_manifest_tree *before = earlier;
+	const struct tkb_manifest_tree *tree = item;
+
+	return count != 0 && strcmp(before[count - 1].name, tree->name) >= 0
+	               ? "trees are not in order"
+	               : NULL;
+}
+
+const struct tkb_schema_list tkb_manifest_trees = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &tree_schema,
+	          .missing = "a tree is no object" },
+	.item_size = sizeof(struct tkb_manifest_tree),
+	.limit = TKB_TREES_LIMIT,
+	.too_many = "too many trees",
+	.fault = tree_fault,
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(name_of(a), name_of(b));
+}
+
+/* Is unit `index` of a tree inside another one? */
+static bool is_inside(const struct tkb_manifest_tree *tree, size_t index)
+{
+	const char *name = name_of(&tree->units[index]);
+	char outer[TKB_UNIT_PATH_LIMIT + 1];
+
+	for (size_t i = 1; name[i] != '\0'; i++) {
+		const struct tkb_entry wanted = { .folder = outer };
+
+		if (name[i] != '/')
+			continue;
+		memcpy(outer, name, i);
+		outer[i] = '\0';
+		if (bsearch(&wanted, tree->units, tree->unit_count,
+		            sizeof(wanted), compare_names) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
+                      const char *tree, struct tkb_entry *unit,
+                      struct tkb_error *err)
+{
+	static const uint32_t device = 0;
+	char key[TKB_DIGEST_HEX_SIZE];
+	int rc;
+
+	unit->name = name_of(unit);
+	rc = tkb_unit_tree_key(hasher, tree, unit->name, key, err);
+	if (rc < 0)
+		return rc;
+	unit->key = tkb_arena_string(&manifest->arena, tkb_text(key));
+	if (unit->key == NULL)
+		return tkb_fail_nomem(err);
+	unit->kind = TKB_KIND_UNIT;
+	unit->tree = tree;
+	unit->platform = "";
+	unit->target = (struct tkb_target){ .backend = "", .arch = "" };
+	unit->producer = "";
+	unit->producer_version = "";
+	unit->devices = &device;
+	unit->device_count = 1;
+	return 0;
+}
+
+static int add_tree(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
+                    const struct tkb_manifest_tree *tree, struct tkb_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < tree->unit_count; i++) {
+		struct tkb_entry *unit =
+			&manifest->entries[manifest->entry_count + i];
+
+		*unit = tree->units[i];
+		rc = make_whole(manifest, hasher, tree->name, unit, err);
+		if (rc < 0)
+			return rc;
+		if (is_inside(tree, i))
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "unit '%.200s' is inside another one",
+			                unit->name);
+	}
+	manifest->entry_count += tree->unit_count;
+	return 0;
+}
+
+int tkb_manifest_add_units(struct tkb_manifest *manifest,
+                           const struct tkb_manifest_tree *trees,
+                           size_t tree_count, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	struct tkb_entry *entries;
+	size_t total = manifest->entry_count;
+	int rc;
+
+	if (tree_count == 0)
+		return 0;
+	for (size_t i = 0; i < tree_count; i++)
+		total += trees[i].unit_count;
+	if (total > TKB_ENTRIES_LIMIT)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "the manifest has too many entries and units");
+	entries = tkb_arena_alloc(&manifest->arena, total, sizeof(*entries));
+	if (entries == NULL)
+		return tkb_fail_nomem(err);
+	if (manifest->entry_count != 0)
+		memcpy(entries, manifest->entries,
+		       manifest->entry_count * sizeof(*entries));
+	manifest->entries = entries;
+	rc = tkb_hasher_open(&hasher, err);
+	for (size_t i = 0; i < tree_count && rc == 0; i++)
+		rc = add_tree(manifest, &hasher, &trees[i], err);
+	return rc;
+}
+
+/*
+ * Write
+ */
+
+static void write_file(const struct tkb_file *file, struct tkb_buf *out)
+{
+	const bool has_paths = file->sentinels != 0;
+	const unsigned mode =
+		(file->is_executable ? (unsigned)MODE_EXECUTABLE : 0) +
+		(file->is_last ? (unsigned)MODE_LAST : 0) +
+		(has_paths ? MODE_STYLE * (unsigned)file->style : 0);
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(&file->digest, hex);
+	tkb_buf_add_byte(out, '[');
+	tkb_json_quote(tkb_text(file->name), out);
+	tkb_buf_add_byte(out, ',');
+	tkb_buf_add_number(out, file->size);
+	tkb_buf_add_text(out, ",\"");
+	tkb_buf_add_text(out, hex);
+	tkb_buf_add_byte(out, '"');
+	if (mode != 0) {
+		tkb_buf_add_byte(out, ',');
+		tkb_buf_add_number(out, mode);
+	}
+	if (has_paths) {
+		tkb_buf_add_byte(out, ',');
+		tkb_buf_add_number(out, file->sentinels);
+	}
+	tkb_buf_add_byte(out, ']');
+}
+
+static void write_unit(const struct tkb_entry *unit, struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, "{\"files\":[");
+	for (size_t i = 0; i < unit->file_count; i++) {
+		if (i != 0)
+			tkb_buf_add_byte(out, ',');
+		write_file(&unit->files[i], out);
+	}
+	tkb_buf_add_text(out, "],\"folder\":");
+	tkb_json_quote(tkb_text(unit->folder), out);
+	tkb_buf_add_byte(out, '}');
+}
+
+void tkb_manifest_write_trees(const struct tkb_entry *const *units,
+                              size_t count, struct tkb_buf *out)
+{
+	const char *tree = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (tree != NULL && strcmp(tree, units[i]->tree) == 0) {
+			tkb_buf_add_byte(out, ',');
+		} else {
+			tkb_buf_add_text(out, tree == NULL ? "" : "]},");
+			tree = units[i]->tree;
+			tkb_buf_add_text(out, "{\"name\":");
+			tkb_json_quote(tkb_text(tree), out);
+			tkb_buf_add_text(out, ",\"units\":[");
+		}
+		write_unit(units[i], out);
+	}
+	tkb_buf_add_text(out, tree == NULL ? "" : "]}");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_FORMAT_MANIFEST_TREES_H
+#define TKB_FORMAT_MANIFEST_TREES_H
+
+/*
+ * The member `trees` of a manifest. In JSON, a tree lists its units; in memory,
+ * units are entries behind the others.
+ */
+
+#include "format/manifest.h"
+#include "text/schema.h"
+
+/* A tree, as it stands in JSON. */
+struct tkb_manifest_tree {
+	const char *name;
+	struct tkb_entry *units;
+	size_t unit_count;
+};
+
+extern const struct tkb_schema_list tkb_manifest_trees;
+
+/* Make the trees' units whole entries, and put them behind the manifest's. */
+TKB_NODISCARD int tkb_manifest_add_units(struct tkb_manifest *manifest,
+                                         const struct tkb_manifest_tree *trees,
+                                         size_t tree_count,
+                                         struct tkb_error *err);
+
+/* Append the list of the trees whose units are `units`, in order. */
+void tkb_manifest_write_trees(const struct tkb_entry *const *units,
+                              size_t count, struct tkb_buf *out);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/rules.h"
+
+#include "tree/glob.h"
+
+/* What no engine wants back: locks, what is half written, what is of one host. */
+static const char *const left_everywhere[] = {
+	"**/*.lock",     "**/*.log",       "**/*.pid",
+	"**/*.sock",     "**/*.tmp",       "**/.staging*",
+	"**/.tkbundle*", "**/dummy_cache", "**/gpu_p2p_access_cache_*",
+	"**/locks",      "**/tmp.*",
+};
+
+struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
+                                    const char *path)
+{
+	struct tkb_tree_rule sum = { .path = path };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(left_everywhere); i++) {
+		if (tkb_glob_matches(left_everywhere[i], path))
+			sum.action = TKB_TREE_ACTION_LEAVE;
+	}
+	for (size_t i = 0; rules != NULL && i < rules->count; i++) {
+		const struct tkb_tree_rule *rule = &rules->items[i];
+
+		if (!tkb_glob_matches(rule->path, path))
+			continue;
+		if (rule->action > sum.action)
+			sum.action = rule->action;
+		if (sum.style == TKB_PATH_STYLE_NONE)
+			sum.style = rule->style;
+		sum.is_last |= rule->is_last;
+		sum.has_secrets |= rule->has_secrets;
+	}
+	return sum;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_RULES_H
+#define TKB_TREE_RULES_H
+
+/*
+ * The rules of a tree: which of its folders are units, what is left where it is,
+ * and which texts hold paths or secrets. Every rule whose pattern matches a path
+ * counts.
+ */
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+
+/* What becomes of a file or a folder. */
+enum tkb_tree_action {
+	TKB_TREE_ACTION_DEFAULT, /* look into a folder; a file is a unit */
+	TKB_TREE_ACTION_UNIT, /* a folder is a unit, with all that is in it */
+	TKB_TREE_ACTION_KERNELS, /* a folder is a cache root of kernels */
+	TKB_TREE_ACTION_LEAVE    /* it is never packed */
+};
+
+struct tkb_tree_rule {
+	const char *path; /* see tree/glob.h */
+	enum tkb_tree_action action;
+	enum tkb_path_style style; /* of paths in such a file */
+	uint32_t is_last;          /* the file names others of its unit */
+	uint32_t has_secrets;      /* they are hidden */
+};
+
+struct tkb_tree_rules {
+	const struct tkb_tree_rule *items;
+	size_t count;
+};
+
+/* What all rules together, NULL for none, say of `path`. */
+struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
+                                    const char *path);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_UNIT_H
+#define TKB_TREE_UNIT_H
+
+/*
+ * Units of trees: what they may be named, the keys that they have, and where they
+ * lie below a root.
+ */
+
+#include <string.h>
+
+#include <tkbundle/entry.h>
+
+#include "base/base.h"
+#include "base/digest.h"
+
+enum {
+	TKB_UNIT_FILES_LIMIT = 4096, /* a unit */
+	TKB_UNIT_PATH_LIMIT = 800,   /* bytes, from the root of the tree */
+	TKB_TREE_NAME_LIMIT = 32,
+	TKB_TREES_LIMIT = 64 /* a bundle */
+};
+
+/* A unit of a tree, before it is loaded. */
+struct tkb_unit_place {
+	size_t root; /* its index */
+	const char *key;
+	const char *path; /* below the root */
+	bool is_file;
+};
+
+/* 1 to 32 letters, digits, dashes and underscores, and a letter first. */
+bool tkb_tree_name_is_valid(const char *name);
+
+/*
+ * Is `path` a relative path of at most TKB_UNIT_PATH_LIMIT bytes, each part of
+ * which may be a file's name? None is ".tkbundle".
+ */
+bool tkb_unit_path_is_valid(const char *path);
+
+/* The key of unit `name` of `tree`: SHA-256 of both, in hexadecimal. */
+TKB_NODISCARD int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
+                                    const char *name, char out[TKB_DIGEST_HEX_SIZE],
+                                    struct tkb_error *err);
+
+/* The folder of an entry below its root: its key, or what a unit has. */
+static inline const char *tkb_entry_folder(const struct tkb_entry *entry)
+{
+	return entry->kind == TKB_KIND_UNIT ? entry->folder : entry->key;
+}
+
+/* Is the unit one file, and no folder? */
+static inline bool tkb_unit_is_file(const struct tkb_entry *entry)
+{
+	return strcmp(entry->folder, ".") == 0;
+}
+
+#endif

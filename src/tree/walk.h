@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_WALK_H
+#define TKB_TREE_WALK_H
+
+/* List what is in a tree, or in a unit of it. No link is followed. */
+
+#include "base/base.h"
+#include "tree/rules.h"
+
+/* What a walk meets. */
+enum tkb_tree_thing {
+	TKB_TREE_THING_FILE, /* a unit, or a file of the unit walked through */
+	TKB_TREE_THING_FOLDER,  /* a unit */
+	TKB_TREE_THING_KERNELS, /* a cache root of kernels */
+	TKB_TREE_THING_REFUSED  /* left out, for the reason given */
+};
+
+struct tkb_tree_visitor {
+	void *self;
+	/*
+	 * Called with a path below the tree's root, and of what is refused why.
+	 * A failure ends the walk.
+	 */
+	int (*visit)(void *self, const char *path, enum tkb_tree_thing thing,
+	             const struct tkb_error *why, struct tkb_error *err);
+};
+
+/*
+ * Walk through the tree at `root_fd` or, if `unit` is not NULL, through all that is
+ * in that folder of it. What is neither file nor folder, as a socket is, is passed
+ * over.
+ *
+ * Returns 0, what the visitor returned, TKB_ERR_IO (the first folder cannot be
+ * read) or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_tree_walk(int root_fd, const char *unit,
+                                const struct tkb_tree_rules *rules,
+                                const struct tkb_tree_visitor *visitor,
+                                struct tkb_error *err);
+
+#endif

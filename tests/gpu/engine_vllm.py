@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shows on a GPU that a vLLM server starts warm elsewhere, and measures it.
+
+    engine_vllm.py PROGRAM_DIR LAB_DIR WORK_DIR
+
+PROGRAM_DIR holds tkbundle. LAB_DIR holds vllm-*.tar.xz, a vLLM that runs on one
+GPU, and serve.py and model, which start an engine. All is done in WORK_DIR, which
+is left. Prints a table of seconds, and what was checked; the last line counts.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+PROGRAMS, LAB, WORK = (os.path.abspath(path) for path in sys.argv[1:4])
+TKBUNDLE = os.path.join(PROGRAMS, "tkbundle")
+SITE = os.path.join(WORK, "site")
+REMOTE = os.path.join(WORK, "remote")
+FIGURES = ("s_vllm_imported", "s_engine_ready", "s_done")
+counts = {True: 0, False: 0}
+
+
+def check(what, is_so):
+    counts[bool(is_so)] += 1
+    print("ok  " if is_so else "FAIL", what, flush=True)
+
+
+def prepare():
+    os.makedirs(SITE)
+    for name in os.listdir(LAB):
+        if name.endswith(".tar.xz"):
+            subprocess.run(["tar", "-C", SITE, "-xJf", os.path.join(LAB, name)], check=True)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "16", SITE], check=False)
+
+
+def environment(home, **others):
+    """As of a user whose home folder is `home`, who has set nothing else."""
+    os.makedirs(home, exist_ok=True)
+    result = {key: value for key, value in os.environ.items()
+              if not key.startswith(("VLLM_", "TRITON_", "TORCH", "XDG_", "TKBUNDLE"))}
+    result.update(HOME=home, PYTHONPATH=SITE, SERVE_MODEL=os.path.join(LAB, "model"), **others)
+    return result
+
+
+SERVE = [sys.executable, os.path.join(LAB, "serve.py")]
+RUN = [TKBUNDLE, "run", "--engine", "vllm", "--ref", "llama/test", "--remote", REMOTE,
+       "--json", "--wait", "20s", "--"]
+
+
+def log_of(name):
+    return os.path.join(WORK, name.replace(",", "").replace(" ", "-") + ".log")
+
+
+def launch(name, command, env):
+    with open(log_of(name), "w", encoding="utf-8") as log:
+        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log)
+
+
+def finish(name, process):
+    """The engine's own figures; and, of a run, the last of its documents."""
+    out, _ = process.communicate(timeout=400)
+    lines = [line for line in out.decode().splitlines() if line.startswith("{")]
+    result = json.loads(lines[-1]) if lines else {"ok": False}
+    result["run"] = {}
+    with open(log_of(name), encoding="utf-8", errors="replace") as log:
+        text = log.read()
+    for part in text.split('{"verb":"run"')[1:]:
+        try:
+            result["run"], _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
+        except ValueError:
+            pass
+    triton = result.get("triton", {})
+    inductor = result.get("inductor", {})
+    print("%-26s ready %6.1f s  imported %5.1f  compiled %3s  hits %3s  torch.compile %5s  %s" % (
+        name, result.get("s_engine_ready", -1), result.get("s_vllm_imported", -1),
+        triton.get("compiles"), triton.get("cache_hits"), result.get("vllm_compile_time_s"),
+        {key: inductor[key] for key in inductor if "miss" in key}), flush=True)
+    if not result.get("ok"):
+        print(text[-3000:])
+    if result["run"]:
+        print("   run:", {key: value for key, value in result["run"].items()
+                          if key not in ("verb", "version", "schema")}, flush=True)
+    return result
+
+
+def start(name, command, env):
+    return finish(name, launch(name, command, env))
+
+
+def check_warm(name, result, first):
+    check(name + ": the engine starts", result.get("ok"))
+    check(name + ": Triton compiles nothing", result.get("triton", {}).get("compiles") == 0)
+    check(name + ": no graph is compiled",
+          result.get("ok") and not result.get("inductor", {}).get("fxgraph_cache_miss"))
+    check(name + ": the same tokens", result.get("token_ids") == first.get("token_ids"))
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.makedirs(WORK)
+    prepare()
+    home = os.path.join(WORK, "first")
+    cold = start("cold", RUN + SERVE, environment(home))
+    check("cold: the engine starts", cold.get("ok"))
+    if not cold.get("ok"):
+        return 1
+    check("cold: what it compiled was pushed", cold["run"].get("pushed"))
+    base = os.path.join(home, ".cache", "tkbundle", "engines")
+    placed = {"VLLM_CACHE_ROOT": base + "/vllm", "TRITON_CACHE_DIR": base + "/triton",
+              "VLLM_CONFIG_ROOT": "/etc/vllm", "VLLM_XLA_CACHE_PATH": "/var/cache/vllm/xla"}
+    # In turn, since the machine's speed wanders; each elsewhere is another place.
+    places, moved = [], []
+    for number in range(3):
+        if not os.path.exists(home):
+            os.rename(home + ".gone", home)
+        places.append(start("warm, in place", SERVE, environment(home, **placed)))
+        check_warm("warm, in place", places[-1], cold)
+        os.rename(home, home + ".gone")
+        other = environment(os.path.join(WORK, "other%d" % number))
+        moved.append(start("run, elsewhere", RUN + SERVE, other))
+        check_warm("run, elsewhere", moved[-1], cold)
+        check("run, elsewhere: all was emitted",
+              moved[-1]["run"].get("emitted") == cold["run"].get("pushed"))
+        check("run, elsewhere: nothing was compiled anew",
+              moved[-1]["run"].get("compiled") == 0)
+    # Two servers at once fill one empty root.
+    both = environment(os.path.join(WORK, "both"), SERVE_UTIL="0.3")
+    pair = [launch("two at once, %d" % number, RUN + SERVE, both) for number in range(2)]
+    for number, process in enumerate(pair):
+        check_warm("two at once", finish("two at once, %d" % number, process), cold)
+    # A pull that is killed half way leaves nothing that is torn.
+    torn = environment(os.path.join(WORK, "torn"))
+    for delay in (0.02, 0.05, 0.1):
+        process = subprocess.Popen(
+            [TKBUNDLE, "pull", "--engine", "vllm", "--remote", REMOTE, "llama/test",
+             os.path.join(WORK, "torn", "triton")],
+            env=dict(torn, VLLM_CACHE_ROOT=os.path.join(WORK, "torn/.cache/tkbundle/engines/vllm")),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    check_warm("after kill -9", start("after kill -9", RUN + SERVE, torn), cold)
+
+    def median(results, key):
+        values = sorted(result.get(key, -1) for result in results)
+        return values[len(values) // 2]
+
+    print("\nseconds                  " + "".join("%18s" % key for key in FIGURES))
+    for name, results in (("cold, first of all", [cold]), ("warm, in place", places),
+                          ("run --engine, elsewhere", moved)):
+        print("%-25s" % name + "".join("%18.1f" % median(results, key) for key in FIGURES))
+    ratio = median(moved, "s_engine_ready") / median(places, "s_engine_ready")
+    print("elsewhere / in place: %.3f" % ratio)
+    print("%d passed, %d failed" % (counts[True], counts[False]))
+    return 0 if not counts[False] else 1
+
+
+sys.exit(main())

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/trees.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum {
+	PATH_SIZE = 4096,
+	TREES_LIMIT = 64,
+	FOLDER_COUNT = 4
+};
+
+static int fail_nomem(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+void trees_release(struct trees *trees)
+{
+	for (size_t i = 0; i < trees->engine_count; i++)
+		tkb_engine_close(trees->engines[i]);
+	for (size_t i = 0; i < trees->text_count; i++)
+		free(trees->texts[i]);
+	free(trees->engines);
+	free(trees->items);
+	free(trees->texts);
+	free(trees->kernels);
+}
+
+/*
+ * Profiles
+ */
+
+/* The folder of the program; false where that is not known. */
+static bool own_folder(char out[PATH_SIZE])
+{
+	const ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);
+	char *slash;
+
+	if (size <= 0)
+		return false;
+	out[size] = '\0';
+	slash = strrchr(out, '/');
+	if (slash == NULL)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* Folder `index` of those that profiles may be in; false: there is none. */
+static bool format_folder(size_t index, char out[PATH_SIZE])
+{
+	const char *folder = getenv("TKBUNDLE_ENGINES");
+	const char *settings = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	char own[PATH_SIZE];
+	int length = -1;
+
+	switch (index) {
+	case 0:
+		if (folder != NULL && folder[0] != '\0')
+			length = snprintf(out, PATH_SIZE, "%s", folder);
+		break;
+	case 1:
+		if (settings != NULL && settings[0] != '\0')
+			length = snprintf(out, PATH_SIZE, "%s/tkbundle/engines",
+			                  settings);
+		else if (home != NULL)
+			length = snprintf(out, PATH_SIZE,
+			                  "%s/.config/tkbundle/engines", home);
+		break;
+	case 2:
+		if (own_folder(own))
+			length = snprintf(out, PATH_SIZE,
+			                  "%s/../share/tkbundle/engines", own);
+		break;
+	default: /* where it was built */
+		if (own_folder(own))
+			length = snprintf(out, PATH_SIZE, "%s/engines", own);
+		break;
+	}
+	return length > 0 && length < PATH_SIZE;
+}
+
+void trees_names_release(struct trees_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+static void add_name(struct trees_names *names, const char *name, size_t length)
+{
+	char **items;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (strlen(names->items[i]) == length &&
+		    strncmp(names->items[i], name, length) == 0)
+			return;
+	}
+	items = realloc(names->items, (names->count + 1) * sizeof(*items));
+	if (items == NULL)
+		return;
+	names->items = items;
+	items[names->count] = strndup(name, length);
+	if (items[names->count] != NULL)
+		names->count++;
+}
+
+void trees_list_engines(struct trees_names *out)
+{
+	static const char ending[] = ".json";
+	char path[PATH_SIZE];
+
+	for (size_t i = 0; i < FOLDER_COUNT; i++) {
+		DIR *const folder =
+			format_folder(i, path) ? opendir(path) : NULL;
+		const struct dirent *item;
+
+		while (folder != NULL && (item = readdir(folder)) != NULL) {
+			const size_t length = strlen(item->d_name);
+
+			if (length > strlen(ending) &&
+			    strcmp(item->d_name + length - strlen(ending),
+			           ending) == 0)
+				add_name(out, item->d_name,
+				         length - strlen(ending));
+		}
+		if (folder != NULL)
+			(void)closedir(folder);
+	}
+}
+
+int trees_open_engine(const char *name, struct tkb_engine **out,
+                      struct tkb_error *err)
+{
+	char folder[PATH_SIZE];
+	char path[2 * PATH_SIZE];
+
+	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '.')
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.200s' is not the name of an engine", name);
+	for (size_t i = 0; i < FOLDER_COUNT; i++) {
+		if (!format_folder(i, folder) ||
+		    snprintf(path, sizeof(path), "%s/%s.json", folder, name) >=
+		            (int)sizeof(path) ||
+		    access(path, F_OK) != 0)
+			continue;
+		return tkb_engine_open(path, out, err);
+	}
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "there is no profile of an engine '%.200s'", name);
+}
+
+/*
+ * Trees
+ */
+
+/* Take `text`, which is freed with the trees; NULL if there is no memory. */
+static char *keep(struct trees *trees, char *text)
+{
+	if (text != NULL)
+		trees->texts[trees->text_count++] = text;
+	return text;
+}
+
+static int add_tree(struct trees *trees, const char *name, const char *path,
+                    const struct tkb_tree_rules *rules, struct tkb_error *err)
+{
+	for (size_t i = 0; i < trees->count; i++) {
+		if (strcmp(trees->items[i].name, name) == 0)
+			return cli_error(err, TKB_ERR_INVALID,
+			                 "there are two trees '%.200s'", name);
+	}
+	if (trees->count == TREES_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d trees", TREES_LIMIT);
+	trees->items[trees->count++] =
+		(struct tkb_tree){ .name = name, .path = path, .rules = rules };
+	return 0;
+}
+
+static const char *variable(void *self, const char *name)
+{
+	(void)self;
+	return getenv(name);
+}
+
+/* Two engines may share a root: its first profile counts. */
+static bool is_known(const struct trees *trees, const char *name)
+{
+	for (size_t i = 0; i < trees->count; i++) {
+		if (strcmp(trees->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_root(struct trees *trees, const struct tkb_engine *engine,
+                    size_t index, struct tkb_error *err)
+{
+	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
+	char *path = NULL;
+	int rc;
+
+	if (root->is_kernels ? trees->kernels != NULL
+	                     : is_known(trees, root->name))
+		return 0;
+	rc = tkb_engine_locate(engine, index, variable, NULL, &path, err);
+	if (rc == TKB_MISS)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "nothing says where '%s' of engine '%s' is: "
+		                 "set %s",
+		                 root->name, tkb_engine_name(engine),
+		                 root->variable);
+	if (rc < 0)
+		return rc;
+	if (root->is_kernels) {
+		trees->kernels = path;
+		return 0;
+	}
+	if (trees->text_count == TREES_LIMIT) {
+		free(path);
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d trees", TREES_LIMIT);
+	}
+	return add_tree(trees, root->name, keep(trees, path), root->rules, err);
+}
+
+static int add_engine(struct trees *trees, const char *name,
+                      struct tkb_error *err)
+{
+	struct tkb_engine *engine = NULL;
+	int rc;
+
+	rc = trees_open_engine(name, &engine, err);
+	if (rc < 0)
+		return rc;
+	trees->engines[trees->engine_count++] = engine;
+	for (size_t i = 0; i < tkb_engine_root_count(engine) && rc == 0; i++)
+		rc = add_root(trees, engine, i, err);
+	return rc;
+}
+
+/* NAME=PATH */
+static int add_given(struct trees *trees, const char *text,
+                     struct tkb_error *err)
+{
+	const char *equals = strchr(text, '=');
+	char *name;
+
+	if (equals == NULL || equals == text || equals[1] == '\0')
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.200s' is not NAME=PATH", text);
+	if (trees->text_count == TREES_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d trees", TREES_LIMIT);
+	name = keep(trees, strndup(text, (size_t)(equals - text)));
+	if (name == NULL)
+		return fail_nomem(err);
+	return add_tree(trees, name, equals + 1, NULL, err);
+}
+
+int trees_choose(const struct arguments *args, struct trees *out,
+                 struct tkb_error *err)
+{
+	int rc = 0;
+
+	out->engines = calloc(args->engines.count + 1, sizeof(*out->engines));
+	out->items = calloc(TREES_LIMIT, sizeof(*out->items));
+	out->texts = calloc(TREES_LIMIT, sizeof(*out->texts));
+	if (out->engines == NULL || out->items == NULL || out->texts == NULL)
+		return fail_nomem(err);
+	for (size_t i = 0; i < args->engines.count && rc == 0; i++)
+		rc = add_engine(out, args->engines.items[i], err);
+	for (size_t i = 0; i < args->trees.count && rc == 0; i++)
+		rc = add_given(out, args->trees.items[i], err);
+	out->has_no_kernels =
+		args->trees.count != 0 && args->engines.count == 0;
+	return rc;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_TREES_H
+#define TKBUNDLE_TREES_H
+
+#include <tkbundle/engine.h>
+
+#include "cli/args.h"
+
+/*
+ * The trees that a verb works on besides the cache root: those of the engines that
+ * --engine names, and those of --tree.
+ *
+ * A profile is NAME.json in $TKBUNDLE_ENGINES, in ~/.config/tkbundle/engines, or
+ * in the folder that was installed with the program; the first counts.
+ */
+struct trees {
+	struct tkb_engine **engines; /* owned, and what they point to */
+	size_t engine_count;
+	struct tkb_tree *items; /* owned */
+	size_t count;
+	char **texts; /* owned, as are the texts: paths and names of trees */
+	size_t text_count;
+	char *kernels; /* owned; where the engines' kernels lie, or NULL */
+	bool has_no_kernels; /* only trees are named, and no cache root */
+};
+
+/*
+ * Find out what `args` ask for. TKB_ERR_INVALID (the sentence says what makes no
+ * sense), or what reading a profile returned.
+ */
+TKB_NODISCARD int trees_choose(const struct arguments *args, struct trees *out,
+                               struct tkb_error *err);
+
+void trees_release(struct trees *trees);
+
+/* Names of profiles, each once. */
+struct trees_names {
+	char **items; /* owned, and the texts */
+	size_t count;
+};
+
+void trees_names_release(struct trees_names *names);
+
+/* All profiles that can be read; fewer where memory is short. */
+void trees_list_engines(struct trees_names *out);
+
+/* Read the profile called `name`; the caller closes it. */
+TKB_NODISCARD int trees_open_engine(const char *name, struct tkb_engine **out,
+                                    struct tkb_error *err);
+
+#endif
