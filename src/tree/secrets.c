@@ -313,16 +313,16 @@ static size_t hide_bare(struct copy *copy, const struct name *name)
 /* Hide a number that stands where a text in quotes might. */
 static size_t hide_number(struct copy *copy, const struct name *name)
 {
-	char quoted[sizeof(HIDDEN) + 2 * 16] = "";
-	char quote[17] = "";
+	const struct tkb_bytes quote =
+		part_of(copy, name->end, name->end + name->quote.size);
 	size_t end = name->value;
 
-	memcpy(quote, (const char *)copy->text.data + name->end,
-	       name->quote.size);
 	while (is_name_byte(byte_at(copy, end)) || byte_at(copy, end) == '+')
 		end++;
-	strcat(strcat(strcat(quoted, quote), HIDDEN), quote);
-	replace(copy, name->value, end, quoted);
+	replace(copy, name->value, end, "");
+	tkb_buf_add(copy->out, quote);
+	tkb_buf_add_text(copy->out, HIDDEN);
+	tkb_buf_add(copy->out, quote);
 	return end;
 }
 
