@@ -244,6 +244,9 @@ struct tkb_ref_facts {
 	size_t struct_size;     /**< sizeof it, as the caller was built */
 	const char *cache_root; /**< whose kernels are asked; NULL: none */
 	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
+	uint32_t deadline_ms;   /**< of the whole call; 0: none */
+	/** As of tkb_cache_open(), by which the kernels are read. */
+	const struct tkb_watch *watch;
 };
 
 /**
@@ -260,11 +263,11 @@ struct tkb_ref_facts {
  * Bytes that a ref cannot have become `-`. Where a machine has different GPUs,
  * CUDA_VISIBLE_DEVICES may name one, by UUID, or by index together with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is the driver's code: if it hangs, so does
- * this.
+ * this, whoever watches.
  *
  * @return 0, or TKB_ERR_INVALID (a word is unknown, cannot be filled, is
  *         ambiguous, or the whole is no ref's name: the message says what to
- *         do), TKB_ERR_IO, TKB_ERR_NOMEM
+ *         do), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
                                          const struct tkb_ref_facts *facts,

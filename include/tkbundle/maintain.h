@@ -87,6 +87,7 @@ struct tkb_uses_options {
 	size_t struct_size;   /**< sizeof it, as the caller was built */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	/** Its progress counts folders; on_result() is not called. */
 	const struct tkb_watch *watch;
 };
 

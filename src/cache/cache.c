@@ -71,6 +71,8 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	rc = tkb_watch_read(&watch, options->watch, err);
 	if (rc < 0)
 		return rc;
+	if (!scan->is_followed)
+		watch.on_progress = NULL;
 	tkb_watcher_init(&watcher, &watch, 0);
 	if (path != NULL)
 		rc = tkb_roots_open(path, &cache->roots, err);
@@ -83,9 +85,10 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	rc = tkb_cache_load(cache, scan, &watcher, err);
 	if (rc != 0)
 		return rc;
-	rc = tkb_cache_fold(cache, scan, err);
+	rc = tkb_cache_fold(cache, scan, &watcher, err);
 	if (rc < 0)
 		return rc;
+	tkb_watcher_finish(&watcher);
 	*out = tkb_take(cache);
 	return 0;
 }
@@ -94,7 +97,8 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
                    struct tkb_cache **out, struct tkb_error *err)
 {
 	struct tkb_cache_options chosen;
-	const struct tkb_scan scan = { .options = &chosen };
+	const struct tkb_scan scan = { .options = &chosen,
+		                       .is_followed = true };
 	struct tkb_timed timed;
 	int rc;
 

@@ -48,8 +48,9 @@ struct tkb_scan {
 	const struct tkb_cache_options *options;
 	const struct tkb_pick *picks; /* by key, then device; NULL: list all */
 	size_t pick_count;
-	bool keep_apart; /* do not fold equal entries of several devices */
-	bool reads_all;  /* reject entries of which a file is damaged */
+	bool keep_apart;  /* do not fold equal entries of several devices */
+	bool reads_all;   /* reject entries of which a file is damaged */
+	bool is_followed; /* the watch is told how far it is */
 };
 
 /* As tkb_cache_open(), which see. */
@@ -74,9 +75,14 @@ TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,
                                  struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
+/* Does tkb_cache_fold() go through the entries to hash them? */
+bool tkb_cache_hashes(const struct tkb_cache *cache,
+                      const struct tkb_scan *scan);
+
 /* Sort the entries found, hash those that need it, and fold equal ones. */
 TKB_NODISCARD int tkb_cache_fold(struct tkb_cache *cache,
                                  const struct tkb_scan *scan,
+                                 struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
 /* The result to report for an entry that was left out. */

@@ -43,9 +43,10 @@ struct verdict {
 
 struct hashing {
 	struct tkb_cache *cache;
-	struct verdict *verdicts; /* owned; of each entry found */
-	bool all;                 /* else those that another device has, too */
-	bool is_read_only;        /* files may change meanwhile */
+	struct tkb_watcher *watcher; /* by reference */
+	struct verdict *verdicts;    /* owned; of each entry found */
+	bool all;          /* else those that another device has, too */
+	bool is_read_only; /* files may change meanwhile */
 };
 
 static void hashing_release(struct hashing *hashing)
@@ -62,7 +63,12 @@ static int hash_one(void *self, size_t worker, size_t index,
 	struct verdict *result = &hashing->verdicts[index];
 	struct tkb_scanned_entry *found = &cache->found[index];
 	struct tkb_loader *loader = &cache->loaders[worker];
+	int rc;
 
+	rc = tkb_watcher_check(hashing->watcher, err);
+	if (rc < 0)
+		return rc;
+	tkb_watcher_progress(hashing->watcher, 1);
 	if (!hashing->all && !has_twin(cache, index))
 		return 0;
 	result->rc = tkb_scanned_entry_read_all(loader, found, &result->err);
@@ -166,20 +172,36 @@ static int reject_and_fold(struct tkb_cache *cache,
 	return 0;
 }
 
-static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
-                        struct tkb_error *err)
+static bool folds(const struct tkb_cache *cache, const struct tkb_scan *scan)
 {
-	const bool fold = !scan->keep_apart && cache->roots.count > 1;
+	return !scan->keep_apart && cache->roots.count > 1;
+}
+
+static bool hashes_all(const struct tkb_scan *scan)
+{
+	return scan->options->has_digests || scan->reads_all;
+}
+
+bool tkb_cache_hashes(const struct tkb_cache *cache,
+                      const struct tkb_scan *scan)
+{
+	return folds(cache, scan) || hashes_all(scan);
+}
+
+static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
+                        struct tkb_watcher *watcher, struct tkb_error *err)
+{
 	TKB_AUTO(hashing_release)
 	struct hashing hashing = { .cache = cache,
-		                   .all = scan->options->has_digests ||
-		                          scan->reads_all,
+		                   .watcher = watcher,
+		                   .all = hashes_all(scan),
 		                   .is_read_only = scan->reads_all };
 	const struct tkb_parallel_work work = { hash_one, &hashing };
 	int rc;
 
-	if (!fold && !hashing.all)
+	if (!tkb_cache_hashes(cache, scan))
 		return 0;
+	watcher->total = atomic_load(&watcher->done) + cache->found_count;
 	hashing.verdicts =
 		tkb_alloc_array(cache->found_count, sizeof(*hashing.verdicts));
 	if (hashing.verdicts == NULL)
@@ -187,7 +209,8 @@ static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
 	rc = tkb_parallel(cache->found_count, cache->loader_count, &work, err);
 	if (rc < 0)
 		return rc;
-	return reject_and_fold(cache, hashing.verdicts, fold, err);
+	return reject_and_fold(cache, hashing.verdicts, folds(cache, scan),
+	                       err);
 }
 
 static int compare_left_out(const void *a, const void *b)
@@ -200,14 +223,14 @@ static int compare_left_out(const void *a, const void *b)
 }
 
 int tkb_cache_fold(struct tkb_cache *cache, const struct tkb_scan *scan,
-                   struct tkb_error *err)
+                   struct tkb_watcher *watcher, struct tkb_error *err)
 {
 	int rc;
 
 	if (cache->found_count > 1)
 		qsort(cache->found, cache->found_count, sizeof(*cache->found),
 		      compare_found);
-	rc = hash_entries(cache, scan, err);
+	rc = hash_entries(cache, scan, watcher, err);
 	if (rc < 0)
 		return rc;
 	if (cache->left_out_count > 1)

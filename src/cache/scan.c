@@ -329,6 +329,21 @@ static int select_keys(struct candidates *candidates,
 	return 0;
 }
 
+static int load(struct tkb_loader *loader, struct candidate *candidate)
+{
+	struct tkb_error *err = &candidate->err;
+
+	if (candidate->is_link)
+		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
+		                      "the folder is a symbolic link");
+	return candidate->unit != NULL
+	               ? tkb_load_unit(loader, candidate->root, candidate->unit,
+	                               &candidate->found, err)
+	               : tkb_scanned_entry_load(loader, candidate->root,
+	                                        candidate->key,
+	                                        &candidate->found, err);
+}
+
 static int load_one(void *self, size_t worker, size_t index,
                     struct tkb_error *err)
 {
@@ -339,21 +354,8 @@ static int load_one(void *self, size_t worker, size_t index,
 	rc = tkb_watcher_check(candidates->watcher, err);
 	if (rc < 0)
 		return rc;
-	if (candidate->is_link) {
-		candidate->rc =
-			tkb_fail_entry(&candidate->err, TKB_REASON_UNSAFE,
-		                       "the folder is a symbolic link");
-		return 0;
-	}
-	candidate->rc =
-		candidate->unit != NULL
-			? tkb_load_unit(&candidates->cache->loaders[worker],
-	                                candidate->root, candidate->unit,
-	                                &candidate->found, &candidate->err)
-			: tkb_scanned_entry_load(
-				  &candidates->cache->loaders[worker],
-				  candidate->root, candidate->key,
-				  &candidate->found, &candidate->err);
+	candidate->rc = load(&candidates->cache->loaders[worker], candidate);
+	tkb_watcher_progress(candidates->watcher, 1);
 	if (candidate->rc < 0 &&
 	    !tkb_failure_is_of_entry(candidate->rc, &candidate->err)) {
 		*err = candidate->err;
@@ -481,6 +483,9 @@ int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
 	rc = open_loaders(cache, options, err);
 	if (rc < 0)
 		return rc;
+	watcher->total = candidates.count;
+	if (tkb_cache_hashes(cache, scan))
+		watcher->total += candidates.count;
 	rc = tkb_parallel(candidates.count, cache->loader_count, &work, err);
 	if (rc < 0)
 		return rc;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/struct.h"
+#include "cache/watch.h"
 #include "fleet/nvml.h"
 
 enum {
@@ -120,9 +121,11 @@ static void read_kernel_facts(struct expander *expander,
 
 static int ask_cache(struct expander *expander, struct tkb_error *err)
 {
-	const struct tkb_cache_options options = { .struct_size =
-		                                           sizeof(options),
-		                                   .is_kernels_only = true };
+	const struct tkb_cache_options options = {
+		.struct_size = sizeof(options),
+		.is_kernels_only = true,
+		.watch = expander->facts->watch,
+	};
 	const char *root = expander->facts->cache_root;
 	struct tkb_cache *cache = NULL;
 	int rc;
@@ -281,7 +284,9 @@ static int fill_word(struct expander *expander, const char *word, size_t size,
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
 		if (strcmp(copy, words[i].name) != 0)
 			continue;
-		rc = words[i].ask(expander, err);
+		rc = tkb_watch_check(expander->facts->watch, err);
+		if (rc == 0)
+			rc = words[i].ask(expander, err);
 		return rc == 0 ? words[i].fill(expander, err) : rc;
 	}
 	return tkb_fail(err, TKB_ERR_INVALID,
@@ -325,18 +330,22 @@ int tkb_ref_expand(const char *pattern, const struct tkb_ref_facts *facts,
                    char out[TKB_REF_SIZE], struct tkb_error *err)
 {
 	struct tkb_ref_facts own;
+	struct tkb_timed timed;
 	TKB_AUTO(expander_release)
 	struct expander expander = { .facts = &own,
 		                     .out = TKB_BUF_INIT(TKB_REF_SIZE) };
 	const char *name;
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_ref_facts, nvml, &own, facts, err);
+	rc = TKB_STRUCT_READ(tkb_ref_facts, watch, &own, facts, err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, own.watch, own.deadline_ms, err);
 	if (rc < 0)
 		return rc;
+	own.watch = &timed.watch;
 	rc = expand(&expander, pattern, err);
 	if (rc < 0)
-		return rc;
+		return tkb_timed_end(&timed, rc, err);
 	if (expander.out.failure == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (expander.out.failure != 0)

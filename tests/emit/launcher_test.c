@@ -559,3 +559,55 @@ TEST(launcher, is_found_among_hundreds)
 		                      tkb_text(text("payload %zu", i / 2))));
 	}
 }
+
+struct patience {
+	unsigned left;
+	uint64_t done;
+	uint64_t total;
+};
+
+static bool is_over(void *self)
+{
+	struct patience *patience = self;
+
+	if (patience->left == 0)
+		return true;
+	patience->left--;
+	return false;
+}
+
+static void see(void *self, uint64_t done, uint64_t total)
+{
+	struct patience *patience = self;
+
+	CHECK(done >= patience->done && done <= total);
+	patience->done = done;
+	patience->total = total;
+}
+
+TEST(launcher, can_be_cancelled_at_each_launcher_and_frame)
+{
+	struct tkb_bundle *bundle = emitted_launchers();
+	const size_t steps = tkb_bundle_launcher_count(bundle) +
+	                     tkb_bundle_frame_count(bundle);
+	struct tkb_launchers *launchers = NULL;
+
+	for (unsigned asked = 0; asked <= steps; asked++) {
+		struct patience patience = { .left = asked };
+		const struct tkb_launchers_options options = {
+			SIZED(options),
+			.watch = &CHOSEN(tkb_watch, .self = &patience,
+			                 .on_progress = see,
+			                 .is_cancelled = is_over),
+		};
+
+		CHECK_INT(tkb_launchers_open(bundle, "out", &options,
+		                             &launchers, ERR),
+		          asked < steps ? TKB_ERR_CANCELLED : TKB_OK);
+		CHECK((launchers != NULL) == (asked == steps));
+		CHECK(asked < steps || patience.done == steps);
+		CHECK_INT(patience.total, steps);
+	}
+	tkb_launchers_close(launchers);
+	tkb_bundle_close(bundle);
+}

@@ -336,14 +336,14 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 		report = look_at("moved");
 		CHECK_INT(report.collected_count, 17);
 		CHECK_INT(report.moved_count, rc == 0 ? 0
-		                              : patience <= 17
+		                              : patience <= 34
 		                                      ? 13
-		                                      : 13 - (patience - 17));
+		                                      : 13 - (patience - 34));
 		if (exists("moved/.tkbundle"))
 			CHECK_INT(count_names("moved/.tkbundle"), 1);
 		remove_folder("moved");
 	}
-	CHECK_INT(patience, 31);
+	CHECK_INT(patience, 48);
 }
 
 TEST(relocate, tells_how_far_it_is)
@@ -413,7 +413,7 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 {
 	struct tkb_relocate_options options = { SIZED(options), .threads = 1 };
 	struct tkb_relocate_report report = { SIZED(report) };
-	struct thief thief = { .turns_left = 5 };
+	struct thief thief = { .turns_left = 10 };
 	struct tkb_watch watch = { SIZED(watch) };
 
 	arrange_moved("triton-3.6.0-cpu");

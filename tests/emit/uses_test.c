@@ -274,6 +274,25 @@ TEST(uses, can_be_cancelled)
 	CHECK(uses == NULL);
 }
 
+TEST(uses, tell_how_far_they_are)
+{
+	struct countdown seen = { 0 };
+	const struct tkb_uses_options options = {
+		SIZED(options),
+		.watch = &CHOSEN(tkb_watch, .self = &seen,
+		                 .on_progress = see_progress),
+	};
+	struct tkb_uses *uses = NULL;
+
+	arrange_emitted("triton-3.6.0-cpu");
+
+	OK(tkb_uses_open("out", &options, &uses, ERR));
+	CHECK(!seen.went_wrong);
+	CHECK_INT(seen.done, count_names("out") - 1);
+	CHECK_INT(seen.total, seen.done);
+	tkb_uses_close(uses);
+}
+
 TEST(uses, have_a_word_for_each_state)
 {
 	CHECK_STR(tkb_use_state_name(TKB_USE_STATE_UNKNOWN), "unknown");

@@ -225,6 +225,70 @@ TEST(expand, a_cache_without_kernels_is_told_so)
 
 #define TIMINGS_KEY "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
+struct follower {
+	uint64_t done;
+	uint64_t total;
+	bool is_out;
+};
+
+static void follow(void *self, uint64_t done, uint64_t total)
+{
+	struct follower *follower = self;
+
+	CHECK(done >= follower->done && done <= total);
+	follower->done = done;
+	follower->total = total;
+}
+
+static bool is_out(void *self)
+{
+	const struct follower *follower = self;
+
+	return follower->is_out;
+}
+
+TEST(expand, ends_where_its_watch_says_so)
+{
+	struct follower follower = { 0 };
+	const struct tkb_watch watch = { SIZED(watch), .self = &follower,
+		                         .on_progress = follow,
+		                         .is_cancelled = is_out };
+	struct tkb_ref_facts facts = no_gpu;
+	char name[TKB_REF_SIZE] = "untouched";
+
+	make_cache("triton-3.6.0-h100");
+	facts.watch = &watch;
+	check_name("{arch}", &facts, "sm_90");
+	CHECK_INT(follower.done, 17);
+	CHECK_INT(follower.total, 17);
+
+	follower.is_out = true;
+	FAILS(tkb_ref_expand("{arch}", &facts, name, ERR), TKB_ERR_CANCELLED,
+	      "cancelled");
+	FAILS(tkb_ref_expand("{triton}", &facts, name, ERR), TKB_ERR_CANCELLED,
+	      "cancelled");
+	CHECK_STR(name, "untouched");
+}
+
+static void dawdle(void *self, uint64_t done, uint64_t total)
+{
+	(void)self, (void)done, (void)total;
+	CHECK_INT(usleep(3000), 0);
+}
+
+TEST(expand, ends_at_its_deadline)
+{
+	const struct tkb_watch watch = { SIZED(watch), .on_progress = dawdle };
+	struct tkb_ref_facts facts = no_gpu;
+	char name[TKB_REF_SIZE];
+
+	make_cache("triton-3.6.0-h100");
+	facts.watch = &watch;
+	facts.deadline_ms = 2;
+	FAILS(tkb_ref_expand("{triton}-{triton}", &facts, name, ERR),
+	      TKB_ERR_CANCELLED, "the deadline of 2 ms ended it");
+}
+
 TEST(expand, timings_are_no_kernels)
 {
 	const char *folder = "root/" TIMINGS_KEY;

@@ -509,6 +509,37 @@ TEST(pool_fault, a_cancelled_job_is_joined_by_nobody)
 	tkb_pool_close(pool);
 }
 
+static bool is_enough(void *self)
+{
+	unsigned *left = self;
+
+	if (*left == 0)
+		return true;
+	--*left;
+	return false;
+}
+
+TEST(pool_fault, a_wait_ends_where_the_pools_watch_says_so_and_the_job_goes_on)
+{
+	unsigned left = 2;
+	const struct tkb_watch watch = { SIZED(watch), .self = &left,
+		                         .is_cancelled = is_enough };
+	struct tkb_pool *pool =
+		open_pool_with(.worker_count = 1, .watch = &watch);
+	const char *path = text("%s/pid", test_folder());
+	struct tkb_future *future = give(pool, text("hang %s", path));
+
+	await_file(path);
+
+	FAILS(tkb_future_wait(future, PATIENCE_MS, NULL, ERR),
+	      TKB_ERR_CANCELLED, "cancelled");
+	CHECK_INT(left, 0);
+	CHECK(is_alive(pid_from(path)));
+	CHECK_INT(tkb_pool_job_count(pool), 1);
+	tkb_future_free(future);
+	tkb_pool_close(pool);
+}
+
 static void *cancel_soon(void *future)
 {
 	nap_ms(100);

@@ -155,7 +155,6 @@ struct arguments {
 	bool is_strict;
 	bool is_sync;
 	bool is_verbose;
-	bool requires_warm;
 	bool is_compaction_off;
 	bool is_kernels_only;
 	bool strips_locations;

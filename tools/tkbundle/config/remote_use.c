@@ -104,7 +104,8 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
                            const char *root)
 {
 	const struct tkb_ref_facts facts = { .struct_size = sizeof(facts),
-		                             .cache_root = root };
+		                             .cache_root = root,
+		                             .watch = &use->watch };
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
@@ -117,7 +118,7 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
 		                   "names one");
 	rc = use->library.ref_expand(pattern, &facts, use->ref, &err);
 	if (rc != 0)
-		return cli_failed(use->cli, rc, &err, pattern);
+		return remote_use_failed(use, rc, &err, pattern);
 	return STATUS_DONE;
 }
 

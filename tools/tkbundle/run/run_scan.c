@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tkbundle/engine.h>
-
 #include "cli/auto.h"
 #include "cli/fd.h"
 #include "cli/text.h"
@@ -103,18 +101,17 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 	return has_any;
 }
 
-/* A folder of a tree. */
-struct tree_walk {
-	const struct tkb_tree *tree;
-	void (*visit)(void *self, const char *path);
-	void *self;
-};
+static bool is_passing(const char *name)
+{
+	return name[0] == '.' || strcmp(name, "locks") == 0 ||
+	       text_ends_with(name, ".lock") || text_ends_with(name, ".tmp");
+}
 
-static void scan_folder(const struct tree_walk *walk, const char *path)
+void run_scan_tree(const char *path,
+                   void (*visit)(void *self, const char *path), void *self)
 {
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(AT_FDCWD, path, O_NOFOLLOW);
-	const size_t root = strlen(walk->tree->path) + 1;
 	char below[4096];
 
 	for (const struct dirent *item = folder != NULL ? readdir(folder)
@@ -123,22 +120,11 @@ static void scan_folder(const struct tree_walk *walk, const char *path)
 		const int length = snprintf(below, sizeof(below), "%s/%s", path,
 		                            item->d_name);
 
-		if (strcmp(item->d_name, ".") == 0 ||
-		    strcmp(item->d_name, "..") == 0 ||
-		    length >= (int)sizeof(below) ||
-		    tkb_tree_leaves(walk->tree->rules, below + root))
+		if (is_passing(item->d_name) || length >= (int)sizeof(below))
 			continue;
 		if (item->d_type == DT_DIR)
-			scan_folder(walk, below);
+			run_scan_tree(below, visit, self);
 		else if (item->d_type == DT_REG)
-			walk->visit(walk->self, below);
+			visit(self, below);
 	}
-}
-
-void run_scan_tree(const struct tkb_tree *tree,
-                   void (*visit)(void *self, const char *path), void *self)
-{
-	const struct tree_walk walk = { tree, visit, self };
-
-	scan_folder(&walk, tree->path);
 }
