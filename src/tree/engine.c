@@ -41,6 +41,8 @@ struct tkb_engine {
 	size_t version_count;
 	const char **commands; /* patterns of a command's words, with spaces */
 	size_t command_count;
+	const char **models; /* words that a model follows */
+	size_t model_count;
 	struct root *roots;
 	size_t root_count;
 	struct tkb_engine_setting *settings;
@@ -206,6 +208,8 @@ static const struct tkb_schema_field fields[] = {
 	               &text_list, "versions are no list"),
 	TKB_FIELD_LIST("commands", struct tkb_engine, commands, command_count,
 	               &text_list, "commands are no list"),
+	TKB_FIELD_LIST("models", struct tkb_engine, models, model_count,
+	               &text_list, "models are no list"),
 	TKB_FIELD_LIST("roots", struct tkb_engine, roots, root_count,
 	               &root_list, "roots are no list"),
 	TKB_FIELD_LIST("set", struct tkb_engine, settings, setting_count,
@@ -360,6 +364,27 @@ bool tkb_engine_is_command(const struct tkb_engine *engine,
 			return true;
 	}
 	return false;
+}
+
+const char *tkb_engine_model(const struct tkb_engine *engine,
+                             const char *const *arguments)
+{
+	for (size_t i = 0; arguments[i] != NULL; i++) {
+		for (size_t j = 0; j < engine->model_count; j++) {
+			const char *word = engine->models[j];
+			const size_t length = strlen(word);
+
+			if (strncmp(arguments[i], word, length) != 0)
+				continue;
+			if (arguments[i][length] == '=')
+				return arguments[i] + length + 1;
+			if (arguments[i][length] == '\0' &&
+			    arguments[i + 1] != NULL &&
+			    arguments[i + 1][0] != '-')
+				return arguments[i + 1];
+		}
+	}
+	return NULL;
 }
 
 /* Append `text`; "%u" in it is the name of the user. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/rules.h"
 
+#include <tkbundle/engine.h>
+
 #include "tree/glob.h"
 
 /* What no engine wants back: locks, what is half written, what is of one host. */
@@ -33,4 +35,9 @@ struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
 		sum.has_secrets |= rule->has_secrets;
 	}
 	return sum;
+}
+
+bool tkb_tree_leaves(const struct tkb_tree_rules *rules, const char *path)
+{
+	return tkb_tree_judge(rules, path).action == TKB_TREE_ACTION_LEAVE;
 }

@@ -155,6 +155,7 @@ struct arguments {
 	bool is_strict;
 	bool is_sync;
 	bool is_verbose;
+	bool requires_warm;
 	bool is_compaction_off;
 	bool is_kernels_only;
 	bool strips_locations;

@@ -46,7 +46,7 @@ enum run_push {
 
 enum {
 	RUN_PATH_SIZE = 4096,
-	RUN_TREES_LIMIT = 16,
+	RUN_COLD_SIZE = 2048,
 	RUN_ENGINES_LIMIT = 8,
 	RUN_NAMES_SIZE = 16
 	                 << 20, /* of 250,000 entries; untouched it is free */
@@ -67,12 +67,13 @@ struct run_plan {
 	char root[RUN_PATH_SIZE]; /* absolute */
 	char meant[RUN_PATH_SIZE];
 	char message[512]; /* what is wrong, or nothing */
+	bool has_remote;   /* one is configured */
+	bool has_ref;
 	char engines[256]; /* names, each with its zero */
 	size_t engines_size;
 	char variables[8 * RUN_PATH_SIZE]; /* "NAME=VALUE", likewise */
 	size_t variables_size;
-	char trees[RUN_TREES_LIMIT][RUN_PATH_SIZE]; /* their roots */
-	size_t tree_count;
+	bool has_trees;
 };
 
 /* What a child counts while the command runs, and after it. */
@@ -81,8 +82,10 @@ struct run_counts {
 	bool has_access_times; /* in all roots; else nobody knows what was used */
 	uint64_t used;
 	uint64_t compiled;
-	uint64_t new_files; /* in trees */
-	bool has_new; /* there are entries that nobody has pushed */
+	uint64_t new_files;       /* in trees */
+	bool has_new;             /* there are entries that nobody has pushed */
+	char cold[RUN_COLD_SIZE]; /* the first that were compiled, and files
+	                             of trees, a line each */
 };
 
 /* Memory that the supervisor shares with children that it forks. */

@@ -9,6 +9,7 @@
 
 #include "cli/fd.h"
 #include "run/run_document.h"
+#include "run/run_engine.h"
 #include "run/run_scan.h"
 #include "run/run_watch.h"
 
@@ -108,6 +109,17 @@ static bool is_compiled(const struct count *count, const char *name,
 	        json_object_get(count->old, name) == NULL);
 }
 
+/* Note the path of what was made anew, while there is room. */
+static void note_cold(struct run_counts *counts, const char *path)
+{
+	const size_t used = strlen(counts->cold);
+
+	if (used + strlen(path) + 2 > sizeof(counts->cold))
+		return;
+	(void)snprintf(counts->cold + used, sizeof(counts->cold) - used, "%s\n",
+	               path);
+}
+
 static void count_key(void *self, int root_fd, const char *path,
                       const char *key)
 {
@@ -121,11 +133,13 @@ static void count_key(void *self, int root_fd, const char *path,
 		return;
 	if (json_object_get(count->known, name) == NULL)
 		count->counts->has_new = true;
-	if (is_compiled(count, name, &stamp))
+	if (is_compiled(count, name, &stamp)) {
 		count->counts->compiled++;
-	else if (stamp.st_atim.tv_sec != 0 &&
-	         nanoseconds(&stamp.st_atim) > nanoseconds(&stamp.st_mtim))
+		note_cold(count->counts, name);
+	} else if (stamp.st_atim.tv_sec != 0 &&
+	           nanoseconds(&stamp.st_atim) > nanoseconds(&stamp.st_mtim)) {
 		count->counts->used++;
+	}
 }
 
 static void count_root(void *self, const char *path)
@@ -140,8 +154,10 @@ static void count_file(void *self, const char *path)
 	if (json_object_get(count->known, path) == NULL)
 		count->counts->has_new = true;
 	if (count->run->shared->has_baseline &&
-	    json_object_get(count->old, path) == NULL)
+	    json_object_get(count->old, path) == NULL) {
 		count->counts->new_files++;
+		note_cold(count->counts, path);
+	}
 }
 
 void run_watch_count(void *self)
@@ -151,6 +167,8 @@ void run_watch_count(void *self)
 	json_auto_t *emitted = json_object();
 	json_auto_t *known = json_object();
 	json_auto_t *old = json_object();
+	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
+	struct tkb_error err = { .status = 0 };
 	struct run_counts counts = { .has_access_times = true };
 	struct count count = { .run = run,
 		               .counts = &counts,
@@ -166,8 +184,11 @@ void run_watch_count(void *self)
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
 	               &counts.has_access_times);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
-	for (size_t i = 0; i < plan->tree_count; i++)
-		run_scan_tree(plan->trees[i], count_file, &count);
+	if (plan->has_trees &&
+	    run_engine_trees(run->args, plan, &trees, &err) != 0)
+		trees.count = 0;
+	for (size_t i = 0; i < trees.count; i++)
+		run_scan_tree(&trees.items[i], count_file, &count);
 	counts.is_made = true;
 	/* Store all counts at once: the supervisor may print them meanwhile. */
 	run->shared->counts = counts;

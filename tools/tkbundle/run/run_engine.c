@@ -8,8 +8,6 @@
 
 #include <tkbundle/emit.h>
 
-#include "config/trees.h"
-
 static bool fail(struct run_plan *plan, const struct tkb_error *err)
 {
 	(void)snprintf(plan->message, sizeof(plan->message), "%s",
@@ -85,6 +83,32 @@ static bool make_base(char out[RUN_PATH_SIZE])
 	       access(out, W_OK | X_OK) == 0;
 }
 
+static const char *variable(void *self, const char *name)
+{
+	(void)self;
+	return getenv(name);
+}
+
+/*
+ * Is something in the place where the engine looks by itself? Then it stays there:
+ * a cache that is warm already must not be left behind.
+ */
+static bool find_old(const struct tkb_engine *engine, size_t index,
+                     char out[RUN_PATH_SIZE])
+{
+	char *path = NULL;
+	bool is_old;
+
+	if (tkb_engine_locate(engine, index, variable, NULL, &path, NULL) != 0)
+		return false;
+	is_old = path[0] == '/' && strlen(path) < RUN_PATH_SIZE &&
+	         access(path, R_OK | W_OK | X_OK) == 0;
+	if (is_old)
+		(void)memcpy(out, path, strlen(path) + 1);
+	free(path);
+	return is_old;
+}
+
 static void place_roots(struct run_plan *plan, const struct tkb_engine *engine,
                         const char *base, bool has_cache)
 {
@@ -95,10 +119,58 @@ static void place_roots(struct run_plan *plan, const struct tkb_engine *engine,
 		if (root->variable[0] == '\0' || is_set(root->variable) ||
 		    (root->is_kernels && has_cache))
 			continue;
-		if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
-		    (int)sizeof(path))
+		if (find_old(engine, i, path) ||
+		    snprintf(path, sizeof(path), "%s/%s", base, root->name) <
+		            (int)sizeof(path))
 			set(plan, root->variable, path);
 	}
+}
+
+/*
+ * The ptxas that is part of Triton, of the Python that the command begins with or
+ * that is found first. Empty where none is.
+ */
+static void find_ptxas(const struct arguments *args, char out[RUN_PATH_SIZE])
+{
+	static const char question[] =
+		" -c 'import importlib.util as u, os; "
+		"p = os.path.join(u.find_spec(\"triton\")."
+		"submodule_search_locations[0], "
+		"\"backends/nvidia/bin/ptxas\"); "
+		"print(p if os.access(p, os.X_OK) else \"\")' 2>/dev/null";
+	const char *const first = args->operands.items[0];
+	const char *const slash = strrchr(first, '/');
+	const bool is_python = strncmp(slash != NULL ? slash + 1 : first,
+	                               "python", strlen("python")) == 0 &&
+	                       strchr(first, '\'') == NULL;
+	char command[2 * RUN_PATH_SIZE];
+	FILE *answer;
+
+	out[0] = '\0';
+	if (snprintf(command, sizeof(command), "'%s'%s",
+	             is_python ? first : "python3",
+	             question) >= (int)sizeof(command))
+		return;
+	answer = popen(command, "re");
+	if (answer == NULL)
+		return;
+	if (fgets(out, RUN_PATH_SIZE, answer) != NULL)
+		out[strcspn(out, "\n")] = '\0';
+	if (pclose(answer) != 0)
+		out[0] = '\0';
+}
+
+/* Workers of Inductor and their parent would use two, and so ask for two keys. */
+static void set_ptxas(const struct arguments *args, struct run_plan *plan)
+{
+	static const char name[] = "TRITON_PTXAS_PATH";
+	char path[RUN_PATH_SIZE];
+
+	if (is_set(name))
+		return;
+	find_ptxas(args, path);
+	if (path[0] != '\0')
+		set(plan, name, path);
 }
 
 /* Does `path` exist below the home folder? */
@@ -163,40 +235,104 @@ static void recognize(const struct arguments *args, struct run_plan *plan)
 	}
 }
 
-static bool prepare_engine(struct run_plan *plan, const char *name,
-                           const char *base, bool has_cache)
+static bool is_ref_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+/* The last two parts of a model's name or path, as a ref may have them. */
+static void name_model(const char *model, char *out, size_t size)
+{
+	const char *start = model + strlen(model);
+	size_t slashes = 0;
+	size_t used = 0;
+
+	while (start > model && slashes < 2) {
+		start--;
+		slashes += *start == '/';
+	}
+	if (*start == '/')
+		start++;
+	for (; *start != '\0' && used + 1 < size; start++) {
+		const bool begins = used == 0 || out[used - 1] == '/';
+
+		if (*start == '/' && !begins)
+			out[used++] = '/';
+		else if (is_ref_character(*start) && !(begins && *start == '.'))
+			out[used++] = *start;
+	}
+	while (used > 0 && out[used - 1] == '/')
+		used--;
+	out[used] = '\0';
+}
+
+/*
+ * Without a remote, a folder of this machine; without a ref, one made of engine,
+ * model and GPU.
+ */
+static void make_defaults(const struct arguments *args, struct run_plan *plan,
+                          const struct tkb_engine *engine, const char *base)
+{
+	const char *const model =
+		tkb_engine_model(engine, args->operands.items);
+	char name[128] = "";
+	char text[RUN_PATH_SIZE];
+
+	if (!plan->has_remote && args->remote == NULL &&
+	    snprintf(text, sizeof(text), "%s/remote", base) < (int)sizeof(text))
+		set(plan, "TKBUNDLE_REMOTE", text);
+	if (plan->has_ref)
+		return;
+	if (model != NULL)
+		name_model(model, name, sizeof(name));
+	(void)snprintf(text, sizeof(text), "%s%s%s/{arch}",
+	               tkb_engine_name(engine), name[0] != '\0' ? "/" : "",
+	               name);
+	set(plan, "TKBUNDLE_REF", text);
+	plan->has_ref = true;
+}
+
+static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
+                           const char *name, const char *base)
 {
 	struct tkb_engine *engine = NULL;
 	struct tkb_error err = { .status = 0 };
 
 	if (trees_open_engine(name, &engine, &err) != 0)
 		return fail(plan, &err);
-	place_roots(plan, engine, base, has_cache);
+	place_roots(plan, engine, base, args->cache != NULL);
 	make_settings(plan, engine);
+	if (tkb_engine_needs_ptxas(engine))
+		set_ptxas(args, plan);
+	make_defaults(args, plan, engine, base);
 	tkb_engine_close(engine);
 	return true;
 }
 
-/* Which folders are to be watched, as the verbs will find them. */
-static bool list_trees(const struct arguments *args, struct run_plan *plan)
+int run_engine_trees(const struct arguments *args, const struct run_plan *plan,
+                     struct trees *out, struct tkb_error *err)
 {
-	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
 	struct arguments wanted = { .trees = args->trees };
 	const char *names[RUN_ENGINES_LIMIT];
-	struct tkb_error err = { .status = 0 };
 
 	for (size_t at = 0; at < plan->engines_size &&
 	                    wanted.engines.count < RUN_ENGINES_LIMIT;
 	     at += strlen(plan->engines + at) + 1)
 		names[wanted.engines.count++] = plan->engines + at;
 	wanted.engines.items = names;
-	if (trees_choose(&wanted, &trees, &err) != 0)
+	return trees_choose(&wanted, out, err);
+}
+
+/* Are there trees, and do they make sense? */
+static bool check_trees(const struct arguments *args, struct run_plan *plan)
+{
+	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
+	struct tkb_error err = { .status = 0 };
+
+	if (run_engine_trees(args, plan, &trees, &err) != 0)
 		return fail(plan, &err);
-	for (size_t i = 0;
-	     i < trees.count && plan->tree_count < RUN_TREES_LIMIT; i++)
-		(void)snprintf(plan->trees[plan->tree_count++],
-		               sizeof(plan->trees[0]), "%s",
-		               trees.items[i].path);
+	plan->has_trees = trees.count != 0;
 	return true;
 }
 
@@ -220,9 +356,8 @@ bool run_engine_plan(const struct arguments *args, struct run_plan *plan)
 	}
 	for (size_t at = 0; at < plan->engines_size;
 	     at += strlen(plan->engines + at) + 1) {
-		if (!prepare_engine(plan, plan->engines + at, base,
-		                    args->cache != NULL))
+		if (!prepare_engine(args, plan, plan->engines + at, base))
 			return false;
 	}
-	return list_trees(args, plan);
+	return check_trees(args, plan);
 }

@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_RUN_ENGINE_H
 #define TKBUNDLE_RUN_ENGINE_H
 
+#include "config/trees.h"
 #include "run/run.h"
 
 /*
@@ -17,6 +18,14 @@
  * @return false: the plan's message says why
  */
 bool run_engine_plan(const struct arguments *args, struct run_plan *plan);
+
+/*
+ * The trees of the plan's engines and of the command line, as the verbs find them;
+ * the caller releases them. Done in a child, too.
+ */
+TKB_NODISCARD int run_engine_trees(const struct arguments *args,
+                                   const struct run_plan *plan,
+                                   struct trees *out, struct tkb_error *err);
 
 /* Set the plan's variables, for the command and for verbs. */
 void run_engine_set(const struct run_plan *plan);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "cli/text.h"
 #include "run/run_command.h"
 #include "run/run_figures.h"
 
@@ -299,4 +300,31 @@ void run_report_end(const struct run *run, int status)
 		print_document(run, "end", status);
 	else
 		say_counts(run);
+}
+
+bool run_report_is_warm(const struct run *run)
+{
+	const struct run_counts *const counts = &run->shared->counts;
+	const char *line = counts->cold;
+
+	if (!counts->is_made) {
+		cli_say(run->cli, "it is not known what was compiled");
+		return false;
+	}
+	if (counts->compiled == 0 && counts->new_files == 0)
+		return true;
+	cli_say(run->cli,
+	        "not warm: %" PRIu64 " %s compiled, %" PRIu64
+	        " new %s in trees",
+	        counts->compiled,
+	        text_plural(counts->compiled, "entry was", "entries were"),
+	        counts->new_files,
+	        text_plural(counts->new_files, "file", "files"));
+	while (*line != '\0') {
+		const size_t length = strcspn(line, "\n");
+
+		cli_say(run->cli, "  made anew: %.*s", (int)length, line);
+		line += length + 1;
+	}
+	return false;
 }

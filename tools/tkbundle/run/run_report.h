@@ -25,4 +25,10 @@ void run_report_end(const struct run *run, int status);
  */
 void run_report_push(struct run *run);
 
+/*
+ * Did the command find all that it needed? If not, say what it made anew; and if
+ * nobody knows, say that.
+ */
+bool run_report_is_warm(const struct run *run);
+
 #endif

@@ -41,6 +41,8 @@ static void configure(const struct arguments *args, struct run_plan *out)
 		out->deadline_ms = values[CONFIG_DEADLINE].number;
 	if (values[CONFIG_PUSH].text != NULL)
 		out->push = (enum run_push)values[CONFIG_PUSH].number;
+	out->has_remote = values[CONFIG_REMOTE].text != NULL;
+	out->has_ref = args->ref != NULL || values[CONFIG_REF].text != NULL;
 }
 
 /* `path` from the root folder on, without resolving links. */

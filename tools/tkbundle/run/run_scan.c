@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tkbundle/engine.h>
+
 #include "cli/auto.h"
 #include "cli/fd.h"
 #include "cli/text.h"
@@ -101,17 +103,18 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 	return has_any;
 }
 
-static bool is_passing(const char *name)
-{
-	return name[0] == '.' || strcmp(name, "locks") == 0 ||
-	       text_ends_with(name, ".lock") || text_ends_with(name, ".tmp");
-}
+/* A folder of a tree. */
+struct tree_walk {
+	const struct tkb_tree *tree;
+	void (*visit)(void *self, const char *path);
+	void *self;
+};
 
-void run_scan_tree(const char *path,
-                   void (*visit)(void *self, const char *path), void *self)
+static void scan_folder(const struct tree_walk *walk, const char *path)
 {
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(AT_FDCWD, path, O_NOFOLLOW);
+	const size_t root = strlen(walk->tree->path) + 1;
 	char below[4096];
 
 	for (const struct dirent *item = folder != NULL ? readdir(folder)
@@ -120,11 +123,22 @@ void run_scan_tree(const char *path,
 		const int length = snprintf(below, sizeof(below), "%s/%s", path,
 		                            item->d_name);
 
-		if (is_passing(item->d_name) || length >= (int)sizeof(below))
+		if (strcmp(item->d_name, ".") == 0 ||
+		    strcmp(item->d_name, "..") == 0 ||
+		    length >= (int)sizeof(below) ||
+		    tkb_tree_leaves(walk->tree->rules, below + root))
 			continue;
 		if (item->d_type == DT_DIR)
-			run_scan_tree(below, visit, self);
+			scan_folder(walk, below);
 		else if (item->d_type == DT_REG)
-			visit(self, below);
+			walk->visit(walk->self, below);
 	}
+}
+
+void run_scan_tree(const struct tkb_tree *tree,
+                   void (*visit)(void *self, const char *path), void *self)
+{
+	const struct tree_walk walk = { tree, visit, self };
+
+	scan_folder(&walk, tree->path);
 }

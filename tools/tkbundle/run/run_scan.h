@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include <tkbundle/tree.h>
+
 /*
  * Which entries there are, by their names and times alone: nothing is read,
  * so that nothing looks used.
@@ -35,11 +37,8 @@ void run_scan_keys(const char *path,
  */
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
 
-/*
- * Each file below `path`, but for those that are locks or half written. No link is
- * followed.
- */
-void run_scan_tree(const char *path,
+/* Each file of a tree, but for those that its rules leave. No link is followed. */
+void run_scan_tree(const struct tkb_tree *tree,
                    void (*visit)(void *self, const char *path), void *self);
 
 #endif

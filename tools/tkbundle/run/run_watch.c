@@ -8,6 +8,7 @@
 
 #include "cli/deadline.h"
 #include "run/run_document.h"
+#include "run/run_engine.h"
 #include "run/run_scan.h"
 
 #define LOOK_S 2      /* between two looks */
@@ -21,6 +22,7 @@ struct look {
 	size_t unfinished_count; /* folders without a file that publishes */
 	size_t new_count;
 	bool is_learning; /* take note of what is new */
+	struct trees trees;
 };
 
 static int compare_names(const void *a, const void *b)
@@ -119,8 +121,19 @@ static void scan_all(struct look *look)
 	look->unfinished_count = 0;
 	sort_names(look);
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
-	for (size_t i = 0; i < plan->tree_count; i++)
-		run_scan_tree(plan->trees[i], scan_file, look);
+	for (size_t i = 0; i < look->trees.count; i++)
+		run_scan_tree(&look->trees.items[i], scan_file, look);
+}
+
+/* What makes no sense was found out when the plan was made. */
+static void open_trees(struct look *look, const struct run *run)
+{
+	struct tkb_error err = { .status = 0 };
+
+	if (run->shared->plan.has_trees &&
+	    run_engine_trees(run->args, &run->shared->plan, &look->trees,
+	                     &err) != 0)
+		look->trees.count = 0;
 }
 
 void run_watch_learn(void *self)
@@ -128,11 +141,13 @@ void run_watch_learn(void *self)
 	struct run *const run = self;
 	struct look look = { .shared = run->shared, .is_learning = true };
 
+	open_trees(&look, run);
 	scan_all(&look);
 	run->shared->baseline_size = run->shared->name_size;
 	run->shared->told_size = run->shared->name_size;
 	run->shared->has_baseline = !run->shared->is_full;
 	free(look.known);
+	trees_release(&look.trees);
 }
 
 /* When the folders of keys were last changed, in one number. */
@@ -174,6 +189,7 @@ void run_watch_wait(void *self)
 	unsigned looks = 0; /* since the first new entry */
 	uint64_t seen = 0;
 
+	open_trees(&look, run);
 	/* Entries of a pull that ended late are not new. */
 	sort_names(&look);
 	(void)run_document_each(&run->children[RUN_PULL], add_entry, &look);
@@ -184,7 +200,7 @@ void run_watch_wait(void *self)
 		   into until its group file has come. */
 		look.new_count = 0;
 		if (times != seen || look.unfinished_count > 0 ||
-		    plan->tree_count != 0)
+		    look.trees.count != 0)
 			scan_all(&look);
 		seen = times;
 
@@ -198,4 +214,5 @@ void run_watch_wait(void *self)
 	while (run->shared->is_full)
 		(void)pause();
 	free(look.known);
+	trees_release(&look.trees);
 }

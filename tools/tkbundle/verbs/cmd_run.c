@@ -44,6 +44,8 @@ static const struct option_spec options[] = {
 	  .min = 1 },
 	{ OPTION(WORD, "push", CONFIG_PUSH_WORDS, push,
 	         "when to push new kernels; default always") },
+	{ OPTION(SWITCH, "require-warm", NULL, requires_warm,
+	         "exit with 4 if the command compiled something") },
 	{ OPTION(SWITCH, "kill-child", NULL, is_kill_child,
 	         "kill the command if tkbundle is killed") },
 	ARGS_METRICS,
@@ -340,6 +342,11 @@ static enum status run_beside(struct run *run)
 		return end_without_command(run);
 	finish(run);
 	write_metrics(run);
+	if (run->args->requires_warm && status_of_command(run) == STATUS_DONE &&
+	    !run_report_is_warm(run)) {
+		run_report_end(run, STATUS_PARTIAL);
+		return STATUS_PARTIAL;
+	}
 	run_report_end(run, (int)status_of_command(run));
 	return exit_as_command(run);
 }

@@ -56,6 +56,13 @@ TKB_API void tkb_engine_close(struct tkb_engine *engine);
 /** Its name, as "vllm". */
 TKB_API const char *tkb_engine_name(const struct tkb_engine *engine);
 
+/**
+ * Do the rules leave `path`, relative to the root of the tree, where it is? NULL are
+ * the rules of a tree that has none.
+ */
+TKB_API bool tkb_tree_leaves(const struct tkb_tree_rules *rules,
+                             const char *path);
+
 /** Its folders, in the profile's order. */
 TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_root *tkb_engine_root(
@@ -84,6 +91,13 @@ TKB_API const char *tkb_engine_version(const struct tkb_engine *engine,
  */
 TKB_API bool tkb_engine_is_command(const struct tkb_engine *engine,
                                    const char *const *arguments);
+
+/**
+ * The model that a command names: the argument behind "serve", or behind or in
+ * "--model", as the profile says. NULL where there is none.
+ */
+TKB_API const char *tkb_engine_model(const struct tkb_engine *engine,
+                                     const char *const *arguments);
 
 /**
  * Where folder `index` is, as the engine itself finds it.

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shows on a GPU that torch.compile starts warm elsewhere, beside PyTorch's own cache.
+
+    engine_torch.py PROGRAM_DIR WORK_DIR [ROUNDS]
+
+PROGRAM_DIR holds tkbundle. A 4-layer Llama of transformers is compiled, with the
+default mode and with max-autotune: cold, then in turn by `tkbundle run --engine
+torch` and by torch.compiler.load_cache_artifacts(), each in an empty home. Seconds
+are from the end of the imports to the result; those of tkbundle begin when it does,
+and those of PyTorch hold its loading. The last line counts the checks.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+counts = {True: 0, False: 0}
+
+
+def child(mode):
+    import torch
+    import transformers
+    from torch._dynamo.utils import counters
+    begin = time.time()
+    loaded = 0.0
+    if os.environ.get("ARTIFACTS_IN"):
+        with open(os.environ["ARTIFACTS_IN"], "rb") as file:
+            torch.compiler.load_cache_artifacts(file.read())
+        loaded = time.time() - begin
+    torch.manual_seed(2026)
+    config = transformers.LlamaConfig(
+        hidden_size=2048, intermediate_size=5632, num_hidden_layers=4,
+        num_attention_heads=16, num_key_value_heads=16, vocab_size=32000)
+    model = transformers.LlamaForCausalLM(config).half().cuda().eval()
+    tokens = torch.arange(256, device="cuda").reshape(2, 128)
+    run = torch.compile(model, mode=mode) if mode != "default" else torch.compile(model)
+    with torch.no_grad():
+        result = run(tokens).logits
+        torch.cuda.synchronize()
+    seconds = time.time() - begin
+    if os.environ.get("ARTIFACTS_OUT"):
+        saved = torch.compiler.save_cache_artifacts()
+        with open(os.environ["ARTIFACTS_OUT"], "wb") as file:
+            file.write(saved[0])
+    inductor = counters["inductor"]
+    print(json.dumps({
+        "seconds": seconds, "loaded": loaded,
+        "hits": inductor["fxgraph_cache_hit"], "misses": inductor["fxgraph_cache_miss"],
+        "top": hashlib.sha256(result.argmax(-1).cpu().numpy().tobytes()).hexdigest()}),
+        flush=True)
+    os._exit(0)
+
+
+def check(what, is_so):
+    counts[bool(is_so)] += 1
+    print("ok  " if is_so else "FAIL", what, flush=True)
+
+
+class Bench:
+    def __init__(self, programs, work):
+        self.tkbundle = os.path.join(os.path.abspath(programs), "tkbundle")
+        self.work = os.path.abspath(work)
+        shutil.rmtree(self.work, ignore_errors=True)
+        os.makedirs(self.work)
+
+    def start(self, name, mode, home, is_run, **others):
+        home = os.path.join(self.work, home)
+        os.makedirs(home, exist_ok=True)
+        env = {key: value for key, value in os.environ.items()
+               if not key.startswith(("TRITON_", "TORCH", "XDG_", "TKBUNDLE"))}
+        env.update(HOME=home, TMPDIR=home, **others)
+        command = [sys.executable, os.path.abspath(__file__), "--child", mode]
+        if is_run:
+            command = [self.tkbundle, "run", "--engine", "torch", "--ref", "torch/" + mode,
+                       "--remote", os.path.join(self.work, "remote"), "--json",
+                       "--wait", "20s", "--"] + command
+        done = subprocess.run(command, env=env, capture_output=True, timeout=300, check=False)
+        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("{")]
+        if not lines:
+            print(done.stderr.decode()[-2000:])
+            return {"seconds": -1, "misses": -1, "run": {}}
+        result = json.loads(lines[-1])
+        result["run"] = {}
+        for part in done.stderr.decode().split('{"verb":"run"')[1:]:
+            result["run"], _ = json.JSONDecoder().raw_decode('{"verb":"run"' + part)
+        result["seconds"] += result["run"].get("delay_seconds", 0)
+        print("%-14s %-22s %6.1f s  graphs: %d hits, %d misses; loaded in %.2f s; %s" % (
+            mode, name, result["seconds"], result["hits"], result["misses"],
+            result["run"].get("delay_seconds", result["loaded"]),
+            {key: result["run"].get(key) for key in ("emitted", "compiled", "pushed")}
+            if is_run else ""), flush=True)
+        return result
+
+    def measure(self, mode, rounds):
+        artifacts = os.path.join(self.work, mode + ".artifacts")
+        cold = self.start("cold", mode, mode + "-cold", True, ARTIFACTS_OUT=artifacts)
+        check(mode + ": the cold start was pushed", cold["run"].get("pushed"))
+        ours, theirs = [], []
+        for number in range(rounds):
+            ours.append(self.start("run, elsewhere", mode, "%s-ours%d" % (mode, number), True))
+            check(mode + ": all graphs are hits", ours[-1]["misses"] == 0)
+            check(mode + ": no kernel was compiled", ours[-1]["run"].get("compiled") == 0)
+            check(mode + ": the same result", ours[-1].get("top") == cold.get("top"))
+            theirs.append(self.start("load_cache_artifacts", mode,
+                                     "%s-theirs%d" % (mode, number), False,
+                                     ARTIFACTS_IN=artifacts))
+        ratio = median(ours, "seconds") / median(theirs, "seconds")
+        print("%s: cold %.1f s, run %.1f s, load_cache_artifacts %.1f s: %.3f; "
+              "emitted in %.3f s, loaded in %.3f s; artifacts %d bytes" % (
+                  mode, cold["seconds"], median(ours, "seconds"), median(theirs, "seconds"),
+                  ratio, median([one["run"] for one in ours], "delay_seconds"),
+                  median(theirs, "loaded"), os.path.getsize(artifacts)), flush=True)
+
+
+def median(results, key):
+    values = sorted(result.get(key, -1) for result in results)
+    return values[len(values) // 2]
+
+
+def main():
+    bench = Bench(sys.argv[1], sys.argv[2])
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    # The first process of all reads libraries from the disk.
+    bench.start("first of all", "default", "first", False)
+    for mode in ("default", "max-autotune"):
+        bench.measure(mode, rounds)
+    print("%d passed, %d failed" % (counts[True], counts[False]))
+    return 0 if not counts[False] else 1
+
+
+if sys.argv[1:2] == ["--child"]:
+    child(sys.argv[2])
+else:
+    sys.exit(main())
