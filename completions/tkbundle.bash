@@ -8,8 +8,9 @@ _tkbundle_options() {
 	--version)
 		options="--verbose" ;;
 	collect)
-		options="-o --output --key --device --profile --no-modules
-			--strip-locations --strict -j --jobs --json -n --dry-run" ;;
+		options="-o --output --engine --tree --key --device --profile
+			--no-modules --strip-locations --strict -j --jobs --json
+			-n --dry-run" ;;
 	compile)
 		options="--target --cache -j --jobs --ptxas --cubin-with
 			--ptxas-option -I --include -D --define --libdevice
@@ -20,8 +21,8 @@ _tkbundle_options() {
 	config | diff)
 		options="--json" ;;
 	emit)
-		options="--key --device --target --layout --sync --deadline
-			-j --jobs --json -n --dry-run" ;;
+		options="--engine --tree --key --device --target --layout --sync
+			--deadline -j --jobs --json -n --dry-run" ;;
 	gc)
 		options="--remote --max-size --max-entries --max-age --deadline
 			--metrics --json -n --dry-run" ;;
@@ -35,20 +36,21 @@ _tkbundle_options() {
 	merge)
 		options="-o --output --json" ;;
 	pull)
-		options="--remote -o --output --best-effort --deadline --metrics
-			--key --device --target --layout --sync -j --jobs --json
-			-n --dry-run" ;;
+		options="--remote --engine --tree -o --output --best-effort
+			--deadline --metrics --key --device --target --layout
+			--sync -j --jobs --json -n --dry-run" ;;
 	push)
-		options="--remote --bundle --layout --deadline --metrics --key
-			--device --profile --no-modules --no-compaction --strict
-			-j --jobs --json -n --dry-run" ;;
+		options="--remote --engine --tree --bundle --layout --deadline
+			--metrics --key --device --profile --no-modules --no-compaction
+			--strict -j --jobs --json -n --dry-run" ;;
 	refs)
 		options="--remote --delete --deadline --json" ;;
 	relocate)
 		options="--deadline --json -n --dry-run" ;;
 	run)
-		options="--ref --remote --cache --wait --deadline --push
-			--kill-child --metrics --refresh --json" ;;
+		options="--ref --remote --engine --tree --cache --wait --deadline
+			--push --require-warm --kill-child --metrics --refresh
+			--json" ;;
 	show)
 		options="--file --stage --json" ;;
 	stats)
@@ -95,6 +97,10 @@ _tkbundle_value() {
 		value="cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu" ;;
 	*:--metrics)
 		value=:file ;;
+	*:--engine)
+		value=:engine ;;
+	*:--tree)
+		value=:tree ;;
 	*:--remote | *:--cache)
 		value=:cache ;;
 	*:--push)
@@ -129,6 +135,22 @@ _tkbundle_operand() {
 	esac
 }
 
+# The engines that the program has a profile of.
+_tkbundle_engines() {
+	local program folder path
+
+	program=$(type -P tkbundle) || program=
+	for folder in "$TKBUNDLE_ENGINES" \
+		"${XDG_CONFIG_HOME:-$HOME/.config}/tkbundle/engines" \
+		"${program%/*}/../share/tkbundle/engines" \
+		"${program%/*}/engines"; do
+		for path in "$folder"/*.json; do
+			path=${path##*/}
+			[[ $path == '*.json' ]] || echo "${path%.json}"
+		done
+	done
+}
+
 # Complete $2 by what $1 stands for.
 _tkbundle_reply() {
 	case $1 in
@@ -140,6 +162,16 @@ _tkbundle_reply() {
 		mapfile -t COMPREPLY < <(
 			compgen -d -- "$2"
 			compgen -f -X '!*.tkb' -- "$2"
+		) ;;
+	:engine)
+		mapfile -t COMPREPLY < <(
+			compgen -W "$(_tkbundle_engines | sort -u)" -- "$2"
+		) ;;
+	:tree)
+		[[ $2 == *=* ]] || return
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(
+			compgen -d -P "${2%%=*}=" -- "${2#*=}"
 		) ;;
 	:command)
 		mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;

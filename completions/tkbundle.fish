@@ -22,6 +22,29 @@ function __tkbundle_bundles
 	end
 end
 
+# The engines that the program has a profile of.
+function __tkbundle_engines
+	set -l program (command -s tkbundle | string replace -r '/[^/]*$' '')
+	set -l settings $HOME/.config
+	set -q XDG_CONFIG_HOME
+	and set settings $XDG_CONFIG_HOME
+	for path in $TKBUNDLE_ENGINES/*.json $settings/tkbundle/engines/*.json \
+		$program/../share/tkbundle/engines/*.json $program/engines/*.json
+		string replace -r '^.*/(.*)[.]json$' '$1' -- $path
+	end
+end
+
+# NAME=PATH
+function __tkbundle_trees
+	set -l word (commandline -ct | string replace -r '^--tree=' '')
+	set -l parts (string split -m 1 = -- $word)
+	if test (count $parts) -eq 2
+		for path in $parts[2]*/
+			echo $parts[1]=$path
+		end
+	end
+end
+
 complete -c tkbundle -f
 complete -c tkbundle -n __tkbundle_no_verb -s h -l help -d 'explain a verb, or list them all'
 complete -c tkbundle -n __tkbundle_no_verb -l version -d 'print which version this is'
@@ -54,6 +77,8 @@ complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff e
 # Options that several verbs have.
 set -l verbs collect compile config diff emit gc help launcher ls merge pull push refs relocate run show stats verify
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
+complete -c tkbundle -n '__tkbundle_verb collect emit pull push run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
+complete -c tkbundle -n '__tkbundle_verb collect emit pull push run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
 complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit gc ls merge pull push refs relocate show stats verify' -l json -d 'print one JSON document'
@@ -130,6 +155,7 @@ complete -c tkbundle -n '__tkbundle_verb run' -l cache -x -a '(__fish_complete_d
 complete -c tkbundle -n '__tkbundle_verb run' -l wait -x -d 'start the command no later than this; default 2s'
 complete -c tkbundle -n '__tkbundle_verb run' -l deadline -x -d 'end a pull or push after so long; default 30s'
 complete -c tkbundle -n '__tkbundle_verb run' -l push -x -a 'always on-exit never' -d 'when to push new kernels; default always'
+complete -c tkbundle -n '__tkbundle_verb run' -l require-warm -d 'exit with 4 if the command compiled something'
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'
 complete -c tkbundle -n '__tkbundle_verb run' -l json -d 'print JSON documents, not lines, to standard error'

@@ -18,7 +18,8 @@ files=$(realpath "$2")
 # shellcheck source=tests/support/tap.sh
 . "$(dirname "$0")/../support/tap.sh"
 begin completions
-mkdir -p "$work/here/warm" "$work/here/cold" "$work/home"
+mkdir -p "$work/here/warm" "$work/here/cold" "$work/home" "$work/engines"
+touch "$work/engines/mine.json"
 touch "$work/here/a.tkb" "$work/here/b c.tkb" "$work/here/notes"
 cd "$work/here" || exit 1
 export HOME=$work/home
@@ -120,6 +121,14 @@ check_words() {
 	ask "$1" 'tkbundle nonsense --'
 }
 
+# What bash and fish offer for an engine and a tree.
+check_caches() {
+	local -x TKBUNDLE_ENGINES=$work/engines
+
+	ask "$1" 'tkbundle run --engine m' mine
+	ask "$1" 'tkbundle emit a.tkb --tree x=w' "$2"
+}
+
 check_bash() {
 	local verb option words
 
@@ -137,6 +146,7 @@ check_bash() {
 	done
 
 	check_words bash
+	check_caches bash x=warm
 	# Folders are for Inductor's and Triton's caches alone.
 	ask bash 'tkbundle emit a.tkb ' cold warm
 	ask bash 'tkbundle emit b\ c.tkb ' cold warm
@@ -164,6 +174,7 @@ check_fish() {
 	done
 
 	check_words fish
+	check_caches fish x=warm
 	ask fish 'tkbundle emit --target cuda:9' cuda:90
 }
 

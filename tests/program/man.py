@@ -288,7 +288,7 @@ def check_remote(tree):
         r'strcmp\(name, "([\w-]+)"\)', tree.text("src", "remote", "tier.c")))
     schemes = listed("schemes")
     words = {"{" + word + "}" for word in
-             re.findall(r'\{ "(\w+)", fill_', tree.text("src", "fleet",
+             re.findall(r'\{ "(\w+)", ask_\w+, fill_', tree.text("src", "fleet",
                                                         "expand.c"))}
     variables = tree.code(r'"(AWS_[A-Z0-9_]+)"', folders)
     explained = {word for section in ("URLS", "PARAMETERS") for line in
