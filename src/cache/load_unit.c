@@ -50,8 +50,8 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
 	const char *name = path + strlen(unit->folder) + 1;
 
 	if (thing == TKB_TREE_THING_REFUSED)
-		return tkb_fail_entry(err, why->reason, "'%s': %s", name,
-		                      why->message);
+		return tkb_fail_entry(err, (enum tkb_reason)why->reason,
+		                      "'%s': %s", name, why->message);
 	if (strlen(path) >= TKB_UNIT_PATH_LIMIT ||
 	    !tkb_unit_path_is_valid(name))
 		return tkb_fail_entry(err, TKB_REASON_NAME,
