@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "cache/names.h"
+#include "tree/moved.h"
 #include "tree/secrets.h"
 #include "tree/walk.h"
 
@@ -102,61 +103,32 @@ static int list_files(struct unit *unit, struct tkb_error *err)
  * Scrub
  */
 
+static struct tkb_text_place place_of(const struct unit *unit)
+{
+	return (struct tkb_text_place){ .tree = unit->root->tree->name,
+		                        .folder = unit->folder };
+}
+
 static bool ends_path(char c)
 {
 	return c == '\0' || c == '"' || c == '\'' || c == '\n' || c == ' ';
 }
 
-/*
- * Where did this tree lie when the text was written? Find a path in it that goes
- * on as the unit's does, and give what is before. It may be the root of today.
- */
-static struct tkb_bytes find_old_root(const struct unit *unit,
-                                      struct tkb_bytes text)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf wanted = TKB_BUF_INIT(PATH_SIZE);
-	const char *start = text.data;
-	const char *found;
-	const char *at;
-
-	tkb_buf_add_byte(&wanted, '/');
-	tkb_buf_add_text(&wanted, unit->folder);
-	tkb_buf_add_byte(&wanted, '/');
-	if (tkb_buf_check(&wanted, NULL) < 0)
-		return (struct tkb_bytes){ NULL, 0 };
-	found = memmem(text.data, text.size, wanted.data, wanted.size);
-	if (found == NULL)
-		return (struct tkb_bytes){ NULL, 0 };
-	at = found;
-	while (at > start && !ends_path(at[-1]))
-		at--;
-	return (struct tkb_bytes){ at, (size_t)(found - at) };
-}
-
-/* Scrub with the roots of today, or the one that the text still names. */
+/* Put sentinels where the text has paths of trees, also of where they were. */
 static int scrub(struct unit *unit, struct tkb_bytes text,
                  struct tkb_file *file, struct tkb_error *err)
 {
+	const struct tkb_text_place at = place_of(unit);
 	struct tkb_loader *loader = unit->loader;
-	const struct tkb_bytes old = find_old_root(unit, text);
-	struct tkb_named_root *named = tkb_arena_alloc(
-		&loader->arena, loader->named_count, sizeof(*named));
-	const char *path = tkb_arena_string(&loader->arena, old);
+	bool is_moved = false;
+	int rc;
 
-	if (named == NULL || path == NULL)
-		return tkb_fail_nomem(err);
-	memcpy(named, loader->named, loader->named_count * sizeof(*named));
-	for (size_t i = 0; i < loader->named_count && path[0] == '/'; i++) {
-		if (strcmp(named[i].name, unit->root->tree->name) != 0 ||
-		    strcmp(named[i].path, path) == 0)
-			continue;
-		named[i].path = path;
-		unit->found->is_moved = true;
-	}
 	tkb_buf_reset(&loader->text);
-	return tkb_paths_scrub(text, file->style, named, loader->named_count,
-	                       &loader->text, &file->sentinels, err);
+	rc = tkb_moved_scrub(text, file->style, &at, loader->named,
+	                     loader->named_count, &loader->text,
+	                     &file->sentinels, &is_moved, err);
+	unit->found->is_moved |= is_moved;
+	return rc;
 }
 
 /* An index that names what is not there would make the engine fail. */
@@ -164,12 +136,17 @@ static int check_named(const struct unit *unit, const char *name,
                        struct tkb_error *err)
 {
 	const struct tkb_bytes text = tkb_buf_bytes(&unit->loader->text);
+	const struct tkb_text_place place = place_of(unit);
 	const char *at = text.data;
 	const char *end = at + text.size;
 	char sentinel[sizeof("[REPLACE:]/") + TKB_TREE_NAME_LIMIT];
 	char path[PATH_SIZE];
 	size_t length;
 
+	if (tkb_moved_is_mixed(text, &place))
+		return tkb_fail_entry(err, TKB_REASON_SENTINEL,
+		                      "'%s' names its folder by other paths",
+		                      name);
 	length = (size_t)snprintf(sentinel, sizeof(sentinel), "[REPLACE:%s]/",
 	                          unit->root->tree->name);
 	while ((at = memmem(at, (size_t)(end - at), sentinel, length)) !=

@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "cache/names.h"
+#include "tree/moved.h"
 #include "tree/unit.h"
 #include "emit/inspect.h"
 #include "emit/unit.h"
@@ -12,13 +13,16 @@
 enum match {
 	MATCH_SAME,
 	MATCH_OTHER, /* of another compile */
-	MATCH_TORN   /* missing, empty, or damaged */
+	MATCH_TORN   /* missing, empty, damaged, or of another root */
 };
 
 /* The digest of what the file would be in a bundle. */
-static int digest_of(struct tkb_loader *loader, const struct tkb_file *file,
-                     struct tkb_digest *out, struct tkb_error *err)
+static int digest_of(struct tkb_loader *loader, const struct tkb_entry *unit,
+                     const struct tkb_file *file, struct tkb_digest *out,
+                     bool *is_moved, struct tkb_error *err)
 {
+	const struct tkb_text_place at = { .tree = unit->tree,
+		                           .folder = unit->folder };
 	struct tkb_bytes bytes = tkb_buf_bytes(&loader->scratch);
 	struct tkb_error fault = { 0 };
 	uint32_t sentinels = 0;
@@ -26,9 +30,9 @@ static int digest_of(struct tkb_loader *loader, const struct tkb_file *file,
 
 	if (file->sentinels != 0) {
 		tkb_buf_reset(&loader->text);
-		rc = tkb_paths_scrub(bytes, file->style, loader->named,
+		rc = tkb_moved_scrub(bytes, file->style, &at, loader->named,
 		                     loader->named_count, &loader->text,
-		                     &sentinels, &fault);
+		                     &sentinels, is_moved, &fault);
 		if (rc == TKB_ERR_NOMEM)
 			return tkb_fail_nomem(err);
 		/* What cannot be scrubbed is not what a bundle holds. */
@@ -38,14 +42,16 @@ static int digest_of(struct tkb_loader *loader, const struct tkb_file *file,
 	return tkb_hasher_digest(&loader->hasher, bytes, out, err);
 }
 
-/* Read the file and compare it, given its `status`. */
+/* Read the file and compare it. One that names another root is of no use here. */
 static int compare_bytes(struct tkb_loader *loader, int dir_fd,
+                         const struct tkb_entry *unit,
                          const struct tkb_file *file, enum match *out,
                          struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
 	struct tkb_digest digest;
 	struct stat status;
+	bool is_moved = false;
 	int rc;
 
 	tkb_buf_reset(&loader->scratch);
@@ -56,19 +62,19 @@ static int compare_bytes(struct tkb_loader *loader, int dir_fd,
 	*out = MATCH_TORN;
 	if (rc < 0)
 		return 0;
-	rc = digest_of(loader, file, &digest, err);
+	rc = digest_of(loader, unit, file, &digest, &is_moved, err);
 	if (rc < 0)
 		return rc;
 	if (tkb_digest_equal(&digest, &file->digest))
-		*out = MATCH_SAME;
+		*out = is_moved ? MATCH_TORN : MATCH_SAME;
 	else if (file->sentinels != 0)
 		*out = MATCH_OTHER;
 	return 0;
 }
 
 static int match_file(struct tkb_loader *loader, int dir_fd,
-                      const struct tkb_file *file, bool is_trusted,
-                      enum match *out, struct tkb_error *err)
+                      const struct tkb_entry *unit, const struct tkb_file *file,
+                      bool is_trusted, enum match *out, struct tkb_error *err)
 {
 	struct stat status;
 
@@ -78,12 +84,12 @@ static int match_file(struct tkb_loader *loader, int dir_fd,
 	    (status.st_size == 0 && file->size != 0))
 		return 0;
 	if (file->sentinels != 0)
-		return compare_bytes(loader, dir_fd, file, out, err);
+		return compare_bytes(loader, dir_fd, unit, file, out, err);
 	*out = (uint64_t)status.st_size == file->size ? MATCH_SAME
 	                                              : MATCH_OTHER;
 	if (*out == MATCH_OTHER || is_trusted)
 		return 0;
-	return compare_bytes(loader, dir_fd, file, out, err);
+	return compare_bytes(loader, dir_fd, unit, file, out, err);
 }
 
 static int match_files(struct tkb_loader *loader, int dir_fd,
@@ -96,8 +102,8 @@ static int match_files(struct tkb_loader *loader, int dir_fd,
 	for (size_t i = 0; i < unit->file_count; i++) {
 		enum match match;
 
-		rc = match_file(loader, dir_fd, &unit->files[i], is_trusted,
-		                &match, err);
+		rc = match_file(loader, dir_fd, unit, &unit->files[i],
+		                is_trusted, &match, err);
 		if (rc < 0)
 			return rc;
 		if (match == MATCH_TORN)

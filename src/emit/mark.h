@@ -5,7 +5,8 @@
 /*
  * The file `.tkbundle/trusted-<boot id>` of a root: the ids of the bundles whose
  * entries were written or verified in the root since the machine started. A
- * power failure cannot have damaged those.
+ * power failure cannot have damaged those. A tree's root has other digests
+ * instead, see make_mark() in stage.c.
  */
 
 #include "base/base.h"

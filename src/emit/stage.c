@@ -265,22 +265,52 @@ int tkb_stage_write_file(const struct tkb_stage *stage, int dir_fd,
 	return 0;
 }
 
+/*
+ * What the stage's root has as the mark of bundle `id`. Texts of a tree name its
+ * root: a copy of it, or one that was moved, is no more what was verified. False
+ * if it cannot be told.
+ */
+static bool make_mark(const struct tkb_stage *stage,
+                      const struct tkb_digest *id, struct tkb_digest *out)
+{
+	const struct tkb_bytes path = tkb_text(stage->root->path);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(path.size + 2 * sizeof(*id));
+	struct stat status;
+
+	*out = *id;
+	if (stage->root->tree == NULL)
+		return true;
+	if (fstat(stage->root->fd, &status) < 0)
+		return false;
+	tkb_buf_add(&text, (struct tkb_bytes){ id->bytes, sizeof(id->bytes) });
+	tkb_buf_add_number(&text, status.st_ino);
+	tkb_buf_add(&text, path);
+	return tkb_buf_check(&text, NULL) == 0 &&
+	       tkb_digest_of(tkb_buf_bytes(&text), out, NULL) == 0;
+}
+
 void tkb_stage_trust(const struct tkb_stage *stage, const struct tkb_digest *id)
 {
-	if (stage->own_fd >= 0 && !stage->is_trusted)
-		tkb_mark_set(stage->own_fd, id);
+	struct tkb_digest mark;
+
+	if (stage->own_fd >= 0 && !stage->is_trusted &&
+	    make_mark(stage, id, &mark))
+		tkb_mark_set(stage->own_fd, &mark);
 }
 
 void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
                      bool clean)
 {
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
+	struct tkb_digest mark;
 
 	stage->own_fd = tkb_fd_open(stage->root->fd, TKB_OWN_FOLDER,
 	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (stage->own_fd < 0)
 		return;
-	stage->is_trusted = id != NULL && tkb_mark_is_set(stage->own_fd, id);
+	stage->is_trusted = id != NULL && make_mark(stage, id, &mark) &&
+	                    tkb_mark_is_set(stage->own_fd, &mark);
 	if (!clean || !has_stages(stage->own_fd))
 		return;
 	/* What cannot be removed here, another emit may remove. */
