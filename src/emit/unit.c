@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -27,12 +29,39 @@ static int open_folder(int dir_fd, const struct tkb_share *share,
 	                                 : fd;
 }
 
+/*
+ * Open the first `length` bytes of `path` by one call, through no link; -1 and
+ * errno, ENOSYS also where a sandbox does not know the call.
+ */
+static int open_at_once(int root_fd, const char *path, size_t length)
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	char folder[TKB_UNIT_PATH_LIMIT + 1];
+
+	memcpy(folder, path, length);
+	folder[length] = '\0';
+	return (int)syscall(SYS_openat2, root_fd, folder, &how, sizeof(how));
+}
+
 int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
                          const char *path, const char **name_out)
 {
-	int fd = tkb_fd_open(root_fd, ".", O_RDONLY | O_DIRECTORY, 0);
-	const char *slash;
+	const char *slash = strrchr(path, '/');
+	int fd = -1;
 
+	if (slash != NULL)
+		fd = open_at_once(root_fd, path, (size_t)(slash - path));
+	if (fd >= 0) {
+		*name_out = slash + 1;
+		return fd;
+	}
+	if (slash != NULL && errno == ENOENT && share == NULL)
+		return -1;
+	/* Part by part: that also makes folders, and tells what is wrong. */
+	fd = tkb_fd_open(root_fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	while (fd >= 0 && (slash = strchr(path, '/')) != NULL) {
 		TKB_AUTO(tkb_fd_close_at) int parent = fd;
 		char name[TKB_UNIT_PATH_LIMIT + 1];
