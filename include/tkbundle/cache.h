@@ -54,7 +54,7 @@ struct tkb_cache_options {
 /** An entry that cannot be packed, and why. */
 struct tkb_left_out {
 	const char *root;
-	const char *key;
+	const char *key; /**< of a unit: its path */
 	enum tkb_reason reason;
 	const char *message;
 };

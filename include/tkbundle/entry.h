@@ -136,7 +136,8 @@ TKB_API const char *tkb_outcome_name(enum tkb_outcome outcome);
  */
 struct tkb_result {
 	const char *root; /**< the cache root; "" for a bundle or a launcher */
-	const char *key;  /**< of a launcher: its cache key */
+	const char *key;  /**< of a launcher: its cache key; of a unit that is
+	                       left out: its path */
 	const char *name; /**< "" where it is not known */
 	bool is_launcher;
 	enum tkb_outcome outcome;

@@ -412,8 +412,10 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 			cache->unfinished_count++;
 		} else if (candidate->rc < 0) {
 			rc = tkb_cache_reject(cache, candidate->root->path,
-			                      candidate->key, &candidate->err,
-			                      err);
+			                      candidate->unit != NULL
+			                              ? candidate->unit->path
+			                              : candidate->key,
+			                      &candidate->err, err);
 			if (rc < 0)
 				return rc;
 		} else if (!candidate->found.is_unwanted) {
