@@ -10,7 +10,9 @@ void entry_out_target(const struct tkb_entry *entry, char *out, size_t size)
 {
 	const struct tkb_target *const target = &entry->target;
 
-	if (target->backend[0] == '\0' && target->arch[0] == '\0')
+	if (entry->kind == TKB_KIND_UNIT)
+		(void)snprintf(out, size, "%s", entry->tree);
+	else if (target->backend[0] == '\0' && target->arch[0] == '\0')
 		(void)snprintf(out, size, "-");
 	else
 		(void)snprintf(out, size, "%s:%s", target->backend,
@@ -34,6 +36,10 @@ void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size)
 	size_t used = 0;
 	size_t last;
 
+	if (entry->kind == TKB_KIND_UNIT) {
+		(void)snprintf(out, size, "-");
+		return;
+	}
 	for (size_t i = 0; i < entry->device_count; i = last + 1) {
 		char run[32];
 		size_t length;
@@ -138,6 +144,8 @@ void entry_out_json(struct json_out *json, const char *name,
 	json_out_text(json, "key", entry->key);
 	json_out_text(json, "kind", tkb_kind_name(entry->kind));
 	json_out_text(json, "name", entry->name);
+	if (entry->kind == TKB_KIND_UNIT)
+		json_out_text(json, "tree", entry->tree);
 	put_target(json, entry);
 	if (facts != NULL)
 		kernel_facts_json(json, facts);

@@ -13,10 +13,13 @@
 
 /* How an entry is shown, in words and in JSON. */
 
-/* Write "cuda:90", or "-" where there is no target. */
+/* Write "cuda:90", of a unit its tree's name, or "-" where there is no target. */
 void entry_out_target(const struct tkb_entry *entry, char *out, size_t size);
 
-/* Write "0-3,7"; what has no room becomes "...". `size` is at least 8. */
+/*
+ * Write "0-3,7", or "-" of a unit; what has no room becomes "...". `size` is at
+ * least 8.
+ */
 void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size);
 
 /* Room for a number as text. */

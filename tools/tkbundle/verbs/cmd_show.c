@@ -47,7 +47,8 @@ static void print_launch(const struct cli *cli,
 	          facts->signature != NULL ? facts->signature : "-");
 }
 
-static void print_facts(const struct cli *cli, const struct shown *shown)
+/* What a unit of a tree has not. */
+static void print_origin(const struct cli *cli, const struct shown *shown)
 {
 	const struct tkb_entry *const entry = shown->entry;
 	char target[64];
@@ -55,10 +56,6 @@ static void print_facts(const struct cli *cli, const struct shown *shown)
 
 	entry_out_target(entry, target, sizeof(target));
 	entry_out_devices(entry, devices, sizeof(devices));
-
-	text_line(cli->out, "key       %s", entry->key);
-	text_line(cli->out, "kind      %s", tkb_kind_name(entry->kind));
-	text_line(cli->out, "name      %s", entry->name);
 	if (entry->target.warp_size > 0)
 		text_line(cli->out, "target    %s, %u threads a warp", target,
 		          entry->target.warp_size);
@@ -72,6 +69,19 @@ static void print_facts(const struct cli *cli, const struct shown *shown)
 	text_line(cli->out, "devices   %s", devices);
 	text_line(cli->out, "platform  %s",
 	          entry->platform[0] != '\0' ? entry->platform : "-");
+}
+
+static void print_facts(const struct cli *cli, const struct shown *shown)
+{
+	const struct tkb_entry *const entry = shown->entry;
+
+	text_line(cli->out, "key       %s", entry->key);
+	text_line(cli->out, "kind      %s", tkb_kind_name(entry->kind));
+	text_line(cli->out, "name      %s", entry->name);
+	if (entry->kind == TKB_KIND_UNIT)
+		text_line(cli->out, "tree      %s", entry->tree);
+	else
+		print_origin(cli, shown);
 	if (source_is_moved(&shown->source, shown->index))
 		text_line(cli->out,
 		          "place     recorded elsewhere: Triton would "
