@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees of real shape are carried from one machine to others."""
+import json
+import os
+import re
+import shutil
+
+from machines import (
+    AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
+    read, reasons, write)
+from scene import equal, require, test
+
+LEFT = {f"{GRAPH}/computation_graph.py"}
+
+
+def carried(tree):
+    """What of a vLLM's tree a bundle holds, but for the index."""
+    return {path: data for path, data in contents(tree).items()
+            if path not in LEFT and not path.endswith("/" + INDEX)
+            and "/inductor_cache/triton/" not in path
+            and not path.endswith(".lock")}
+
+
+@test("a vLLM's caches come out elsewhere byte for byte, with an index that "
+      "names what is there")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second", user="other")
+    first.collect("a.tkb")
+
+    emitted, present, repaired = second.emit("a.tkb")
+
+    equal((emitted, present, repaired), (35, 0, 0))
+    equal(carried(second.tree), carried(first.tree))
+    names_what_is_there(second)
+    equal(second.index().replace(second.tree.encode(), b"@"),
+          first.index().replace(b"/home/serve/.cache/vllm", b"@"))
+    equal(second.emit("a.tkb"), (0, 35, 0))
+
+
+@test("kernels that lie in a tree come out in the root of kernels, and a "
+      "second compile of one is passed over")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    nested = first.path(AOT, "inductor_cache", "triton", "0")
+    first.collect("a.tkb")
+
+    second.emit("a.tkb")
+
+    here = set(os.listdir(first.kernels)) | set(os.listdir(nested))
+    equal(set(os.listdir(second.kernels)) - {".tkbundle"}, here)
+    equal(len(here), 4)
+    require(set(os.listdir(first.kernels)) & set(os.listdir(nested)))
+    require(not os.path.exists(second.path(AOT, "inductor_cache", "triton")))
+
+
+@test("what an Inductor caches comes out elsewhere byte for byte")
+def _(scene):
+    first = Machine(scene, "first", TORCH, engine="torch")
+    second = Machine(scene, "second", engine="torch", user="other")
+    write(first.path("locks", "a.lock"), "")
+    write(first.path("fxgraph", "aw", ".1.2.tmp"), "half")
+    _, collected = first.collect("a.tkb")
+    equal(collected["layout"], "inductor")
+
+    second.emit("a.tkb")
+
+    def files(machine):
+        return {path: data for path, data in contents(machine.tree).items()
+                if not os.path.basename(path).startswith("__grp__")
+                and not path.endswith((".lock", ".tmp"))}
+    equal(sorted(files(second)), sorted(files(first)))
+    equal(files(second), files(first))
+    require(any(path.startswith("fxgraph/") for path in files(second)))
+    equal(second.collect("b.tkb")[0], read(scene.path("a.tkb")))
+
+
+@test("equal bytes are collected at every path and time, and of what was "
+      "emitted")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "another", VLLM, user="somebody-else")
+    third = Machine(scene, "third")
+    for folder, _, names in os.walk(second.home):
+        for name in names:
+            os.utime(os.path.join(folder, name), (1e9, 1e9))
+
+    bundle, _ = first.collect("a.tkb")
+    equal(second.collect("b.tkb")[0], bundle)
+    third.emit("a.tkb")
+
+    equal(third.collect("c.tkb")[0], bundle)
+    equal(first.collect("d.tkb", env={"TZ": "Asia/Tokyo"})[0], bundle)
+
+
+@test("a tree that was copied to another root comes out right, although its "
+      "index names the old one")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    copied = Machine(scene, "copied")
+    second = Machine(scene, "second", user="other")
+    bundle, _ = first.collect("a.tkb")
+    first.emit("a.tkb")
+    shutil.copytree(os.path.join(first.home, ".cache"),
+                    os.path.join(copied.home, ".cache"))
+    shutil.copytree(os.path.join(first.home, ".triton"),
+                    os.path.join(copied.home, ".triton"))
+
+    again, said = copied.collect("b.tkb")
+    equal(again, bundle)
+    require(said["moved"] > 0)
+    second.emit("b.tkb")
+
+    names_what_is_there(second)
+
+
+@test("a tree is repaired where it was copied with its index")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    first.collect("a.tkb")
+    shutil.copytree(os.path.join(first.home, ".cache"),
+                    os.path.join(second.home, ".cache"))
+    require(b"/home/serve/" in second.index())
+
+    second.emit("a.tkb")
+
+    names_what_is_there(second)
+
+
+@test("a copy of a tree that a pull has filled is made right by the next pull")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    copied = Machine(scene, "copied", user="other")
+    shutil.rmtree(first.kernels)
+    shutil.rmtree(first.path(AOT, "inductor_cache", "triton"))
+    first.push()
+    second.pull()
+    os.rmdir(copied.home)
+    shutil.copytree(second.home, copied.home)  # with the marks of whole trees
+
+    copied.pull()
+    names_what_is_there(copied)
+    names_what_is_there(second)
+
+    shutil.rmtree(second.home)
+    os.rename(copied.home, second.home)
+    second.pull()
+    names_what_is_there(second)
+
+
+@test("an index that names two places, or one that cannot be told, is left "
+      "out with its unit")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    text = first.index()
+    for changed in (text.replace(b"/home/serve/", b"/home/other/", 1),
+                    text.replace(b"/home/serve/", b"/home/b\\'c/")):
+        write(first.path(GRAPH, INDEX), changed)
+
+        _, said = first.collect("a.tkb", status=4)
+
+        equal(list(reasons(said)), [GRAPH])
+        require(INDEX in reasons(said)[GRAPH], said["left_out"])
+
+    write(first.path(GRAPH, INDEX),
+          text.replace(b"/home/serve/", b"/home/se rve \xc3\xa9/"))
+    first.collect("a.tkb")
+    second = Machine(scene, "second")
+    second.emit("a.tkb")
+    names_what_is_there(second)
+
+
+@test("execute bits come out, and no other modes")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    os.chmod(first.path(AOT, "rank_0_0", "model"), 0o777)
+    first.collect("a.tkb")
+
+    second.emit("a.tkb")
+
+    equal(os.stat(second.path(AOT, "rank_0_0", "model")).st_mode & 0o111,
+          0o111)
+    equal(os.stat(second.path(GRAPH, INDEX)).st_mode & 0o111, 0)
+
+
+@test("what two machines push is united, and a third pulls all of it")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second", VLLM)
+    third = Machine(scene, "third", user="other")
+    other = GRAPH.replace("799209178a", "1111111111")
+    os.makedirs(os.path.dirname(second.path(other)))
+    os.rename(second.path(GRAPH), second.path(other))
+    text = read(second.path(other, INDEX)).replace(b"799209178a",
+                                                   b"1111111111")
+    write(second.path(other, INDEX), text)
+
+    equal(first.push()["pushed"], 35)
+    equal(second.push()["pushed"], 1)
+    equal(second.push()["pushed"], 0)
+    equal(third.pull()["emitted"], 36)
+
+    names_what_is_there(third)
+    require(third.path(other).encode() in read(third.path(other, INDEX)))
+    equal(third.pull()["emitted"], 0)
+    equal(first.pull()["emitted"], 2)  # the graph, and a nested kernel
+    equal(third.push()["pushed"], 0)
+
+
+@test("a pull replaces what is damaged, and nothing else")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    first.push()
+    second.pull()
+    model = second.path(AOT, "rank_0_0", "model")
+    write(model, read(model)[:-1] + b"?")
+    os.unlink(second.path(GRAPH, "artifact_compile_range_1_16384_subgraph_0"))
+    shutil.rmtree(second.path(".tkbundle"))  # no mark says that it is whole
+
+    second.pull()
+
+    equal(carried(second.tree), carried(first.tree))
+    names_what_is_there(second)
+
+
+@test("a bundle with trees is merged, verified, listed, shown, counted and "
+      "compared")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second", VLLM)
+    third = Machine(scene, "third")
+    write(second.path("modelinfos", "other.json"), '{"hash": "1"}')
+    write(second.path(AOT, "rank_0_0", "model"), "another")
+    first.collect("a.tkb")
+    second.collect("b.tkb")
+
+    def done(*words, status=0):
+        ended = scene.tkbundle(*words)
+        equal(ended.status, status, ended.err)
+        return ended.out
+    done("merge", "-o", "c.tkb", "a.tkb", "b.tkb")
+    done("verify", "c.tkb")
+    done("verify", "a.tkb")
+    listed = done("ls", "c.tkb")
+    require(re.search(r"  unit +modelinfos/other.json +vllm +-  ", listed),
+            listed)
+    documents = json.loads(done("ls", "--json", "c.tkb"))["entries"]
+    equal({each["kind"] == "unit": each.get("tree") for each in documents},
+          {True: "vllm", False: None})
+    require(AOT in done("stats", "--json", "c.tkb"))
+    difference = done("diff", "a.tkb", "b.tkb", status=4)
+    require("modelinfos/other.json" in difference, difference)
+    require("model" in difference, difference)
+
+    third.emit("c.tkb")
+    equal(read(third.path("modelinfos", "other.json")), b'{"hash": "1"}')
+    equal(read(third.path(AOT, "rank_0_0", "model")),
+          read(first.path(AOT, "rank_0_0", "model")))
+
+
+@test("a unit is shown as what it is")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.collect("a.tkb")
+    key = next(line.split()[0] for line in
+               scene.tkbundle("ls", "a.tkb").out.splitlines()
+               if line.split()[2:4] == [GRAPH, "vllm"])
+
+    shown = scene.tkbundle("show", "a.tkb", key).out
+
+    equal([line.split()[0] for line in shown.splitlines()][:5],
+          ["key", "kind", "name", "tree", "files"])
+    text = scene.tkbundle("show", "a.tkb", key, "--file", INDEX).out
+    require(f"'[REPLACE:vllm]/{GRAPH}/artifact" in text, text)
+    wrong = scene.tkbundle("show", "a.tkb", key, "--stage", "ptx")
+    equal(wrong.status, 3, wrong.out)
+
+
+@test("without its engine, what a bundle has for one is passed over and "
+      "counted")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.collect("a.tkb")
+
+    ended = scene.tkbundle("emit", "a.tkb", scene.path("root"))
+
+    equal(ended.status, 0, ended.err)
+    equal(len(os.listdir(scene.path("root"))), 4 + 1)
+    require("31" in ended.out, ended.out)
+
+
+@test("--tree carries a tree without a profile, file by file")
+def _(scene):
+    write(scene.path("from", "a", "b.bin"), b"\0\1")
+    write(scene.path("from", "c.py"), "x = 1\n")
+    write(scene.path("from", "a", "x.lock"), "")
+
+    for words in (("collect", "--tree", "mine=from", "-o", "t.tkb"),
+                  ("emit", "--tree", "mine=to", "t.tkb")):
+        ended = scene.tkbundle(*words)
+        equal(ended.status, 0, ended.err)
+
+    equal(contents(scene.path("to")),
+          {"a/b.bin": b"\0\1", "c.py": b"x = 1\n"})
+    require(not os.path.exists(scene.root))

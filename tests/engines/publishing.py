@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units appear whole or not at all, whatever happens to an emit."""
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from machines import (
+    AOT, GRAPH, INDEX, VLLM, Machine, contents, names_what_is_there, read,
+    reasons, stages, write)
+from moving import carried
+from scene import Skip, equal, need_root, require, test, wait_until
+
+ARTIFACT = "artifact_compile_range_1_16384_subgraph_1"
+
+
+def pair(scene, user="serve"):
+    """A machine that has all, its bundle a.tkb, and one that has nothing."""
+    first = Machine(scene, "first", VLLM)
+    first.collect("a.tkb")
+    return first, Machine(scene, "second", user=user)
+
+
+def start(machine, *words):
+    scene = machine.scene
+    started = subprocess.Popen(
+        [scene.program, "emit", "--engine", "vllm", *words,
+         scene.path("a.tkb")],
+        env={**scene.environment, **machine.environment}, cwd=scene.folder,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    started.begin = time.monotonic()
+    scene.started.append(started)
+    return started
+
+
+def units_are_whole(first, second):
+    """Each unit that is there has all its files, and their bytes."""
+    wanted, got = carried(first.tree), carried(second.tree)
+    for path, data in got.items():
+        require(wanted.get(path) == data, f"'{path}' is torn")
+    folder = [path for path in wanted if path.startswith(GRAPH + "/")]
+    here = [path for path in got if path.startswith(GRAPH + "/")]
+    if os.path.isdir(second.path(GRAPH)):
+        equal(sorted(here), sorted(folder))
+        names_what_is_there(second)
+
+
+@test("an emit that is killed at any moment leaves no torn unit, and the next "
+      "one makes all whole")
+def _(scene):
+    first, second = pair(scene)
+    begin = time.monotonic()
+    start(second).wait()
+    length = time.monotonic() - begin
+    chance = random.Random(1)
+    for _ in range(25):
+        shutil.rmtree(second.home)
+        for _ in range(3):
+            emit = start(second, "-j", "2")
+            time.sleep(chance.uniform(0, length))
+            emit.send_signal(signal.SIGKILL)
+            emit.wait()
+            units_are_whole(first, second)
+        second.emit("a.tkb")
+        equal(carried(second.tree), carried(first.tree))
+        equal(stages(second.tree), [])
+
+
+@test("eight emits at once make each unit once, and it is whole")
+def _(scene):
+    first, second = pair(scene)
+    emits = [start(second) for _ in range(8)]
+    while any(emit.poll() is None for emit in emits):
+        units_are_whole(first, second)
+    equal([emit.returncode for emit in emits], [0] * 8)
+    equal(carried(second.tree), carried(first.tree))
+    equal(stages(second.tree), [])
+    equal(second.emit("a.tkb"), (0, 35, 0))
+
+
+@test("on a full disk, units are whole or absent, and nothing is left behind")
+def _(scene):
+    need_root()
+    first, second = pair(scene)
+    os.makedirs(second.tree)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "none",
+                       second.tree], check=False, capture_output=True
+                      ).returncode != 0:
+        raise Skip("nothing can be mounted here")
+    try:
+        ended = second.verb("emit", "a.tkb", status=None)
+        require(ended.status in (1, 4, 5), ended.status, ended.err)
+        require("No space left" in ended.err, ended.err)
+        units_are_whole(first, second)
+        require(len(carried(second.tree)) < len(carried(first.tree)))
+        equal(stages(second.tree), [])
+    finally:
+        subprocess.run(["umount", second.tree], check=True)
+
+
+@test("a unit that lacks a file, has an empty one or one with other bytes is "
+      "repaired")
+def _(scene):
+    first, second = pair(scene)
+    second.emit("a.tkb")
+    artifact = second.path(GRAPH, ARTIFACT)
+    whole = read(artifact)
+
+    def damage_and_repair(damage):
+        damage()
+        shutil.rmtree(second.path(".tkbundle"))
+        equal(second.emit("a.tkb"), (0, 34, 1))
+        equal(read(artifact), whole)
+        names_what_is_there(second)
+    damage_and_repair(lambda: os.unlink(artifact))
+    damage_and_repair(lambda: write(artifact, b""))
+    damage_and_repair(lambda: write(artifact, whole[:-1] + b"\0"))
+    damage_and_repair(lambda: os.unlink(second.path(GRAPH, INDEX)))
+    damage_and_repair(lambda: write(second.path(GRAPH, INDEX), b""))
+    equal(carried(second.tree), carried(first.tree))
+
+
+@test("a unit of another compile stays as it is")
+def _(scene):
+    first, second = pair(scene)
+    second.emit("a.tkb")
+    artifact = second.path(GRAPH, ARTIFACT)
+    write(artifact, b"longer or shorter")
+    os.unlink(second.path(GRAPH, "cache_key_factors.json"))
+    shutil.rmtree(second.path(".tkbundle"))
+
+    equal(second.emit("a.tkb"), (0, 35, 0))
+
+    equal(read(artifact), b"longer or shorter")
+    require(not os.path.exists(second.path(GRAPH, "cache_key_factors.json")))
+
+
+@test("while a unit is repaired, its index is not there: it goes first and "
+      "comes last")
+def _(scene):
+    first, second = pair(scene)
+    second.emit("a.tkb")
+    os.unlink(second.path(GRAPH, ARTIFACT))
+    shutil.rmtree(second.path(".tkbundle"))
+    trace = scene.path("trace")
+    if shutil.which("strace") is None:
+        raise Skip("there is no strace")
+    scene.go(["strace", "-f", "-o", trace, "-e", "renameat,renameat2,unlinkat",
+              scene.program, "emit", "--engine", "vllm", "-j", "1",
+              scene.path("a.tkb")], env=second.environment)
+
+    calls = [line for line in scene.read("trace").splitlines()
+             if "= 0" in line and (INDEX in line or ARTIFACT in line)]
+    require(INDEX in calls[0] and "unlinkat" in calls[0], *calls)
+    require(INDEX in calls[-1] and "renameat" in calls[-1], *calls)
+    require(any(ARTIFACT + '"' in line for line in calls[1:-1]), *calls)
+
+
+@test("a file or a link in the way of a unit is left, told, and hinders no "
+      "other")
+def _(scene):
+    first, second = pair(scene)
+    outside = scene.path("outside")
+    os.makedirs(outside)
+    for name in (GRAPH, AOT, "modelinfos"):
+        os.makedirs(os.path.dirname(second.path(name)), exist_ok=True)
+    os.symlink(outside, second.path("modelinfos"))
+    os.symlink(outside, second.path(AOT))
+    write(second.path(GRAPH), "a file")
+
+    ended = second.document("emit", "a.tkb", status=5)
+
+    equal(os.listdir(outside), [])
+    equal(read(second.path(GRAPH)), b"a file")
+    failed = [each for each in ended["entries"]
+              if each["outcome"] == "failed"]
+    equal(len(failed), 31)
+    equal(ended["emitted"], 4)
+    require(all("is in the way of" in each["message"] for each in failed),
+            failed[0])
+
+
+@test("what cannot be packed of a tree is left out by name, and the rest is "
+      "packed")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    deep = "/".join(["d" * 200] * 5)
+    os.makedirs(first.path(deep))
+    write(first.path(deep, "file"), "x")
+    os.symlink("/etc", first.path("modelinfos", "link"))
+    os.symlink("/etc/passwd", first.path(AOT, "rank_0_0", "link"))
+    write(first.path("modelinfos", "a\nb.json"), "{}")
+    os.mkfifo(first.path("modelinfos", "fifo"))
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.chdir(first.path("modelinfos"))
+        listening.bind("socket")
+    os.chdir(scene.folder)
+    many = first.path(GRAPH.replace("799209178a", "22"))
+    os.makedirs(many)
+    for number in range(4097):
+        write(os.path.join(many, str(number)), "x")
+    write(first.path("torch_compile_cache", "3", "rank_0_0", "x", INDEX),
+          f"'{first.tree}/torch_compile_cache/3/rank_0_0/x/gone'")
+    write(first.path("torch_compile_cache", "4", "rank_0_0", "y", INDEX),
+          "'[REPLACE:vllm]/x'")
+
+    _, said = first.collect("a.tkb", status=4)
+
+    why = reasons(said)
+    equal({name.rpartition("/")[2]: message for name, message in why.items()},
+          {"file": "its path cannot stand in a bundle",
+           "link": "it is a symbolic link",
+           "rank_0_0": "'link': it is a symbolic link",
+           "a\nb.json": "its path cannot stand in a bundle",
+           "backbone": "it holds more than 4096 files",
+           "x": f"'{INDEX}' names 'torch_compile_cache/3/rank_0_0/x/gone', "
+                "which is not there",
+           "y": "it holds '[REPLACE:' already"})
+    equal(said["collected"], 34)
+    second = Machine(scene, "second")
+    second.emit("a.tkb")
+    names_what_is_there(second)
+
+
+@test("a folder that cannot be read is left out by name")
+def _(scene):
+    need_root()
+    first = Machine(scene, "first", VLLM)
+    subprocess.run(["chmod", "-R", "a+rX", scene.folder], check=True)
+    os.chmod(scene.folder, 0o777)
+    os.chmod(first.path("modelinfos"), 0)
+    os.chmod(first.path(GRAPH), 0)
+
+    ended = scene.go(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+         scene.program, "collect", "--engine", "vllm", "--json", "-o",
+         scene.path("a.tkb")], env=first.environment)
+
+    equal(ended.status, 4, ended.err)
+    require("modelinfos" in ended.err and GRAPH in ended.err, ended.err)
+    require("Permission denied" in ended.err, ended.err)
+
+
+@test("a file that changes while it is read is left out with its unit")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    model = first.path(AOT, "rank_0_0", "model")
+    ended = []
+    with open(model, "r+b") as file:
+        file.truncate(48 << 20)
+        packing = subprocess.Popen(
+            [scene.program, "collect", "--engine", "vllm", "--json", "-o",
+             scene.path("a.tkb")], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, cwd=scene.folder,
+            env={**scene.environment, **first.environment})
+        scene.started.append(packing)
+        while packing.poll() is None:
+            file.seek(0)
+            file.write(os.urandom(64))
+            file.flush()
+            os.utime(model)
+        ended = packing.communicate()
+    require(b"rank_0_0" in ended[1], ended)
+    require(b"busy" in ended[1], ended)
+    listed = scene.tkbundle("ls", "a.tkb").out
+    require(AOT + "/rank_0_0" not in listed and GRAPH in listed, listed)
+    equal(scene.tkbundle("verify", "a.tkb").status, 0)
+
+
+@test("a tree's root that is not there is an empty tree for collect, and made "
+      "by emit")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    shutil.rmtree(first.tree)
+    _, said = first.collect("a.tkb")
+    equal(said["collected"], 3)
+    shutil.rmtree(first.kernels)
+    equal(first.verb("collect", "-o", "b.tkb", status=None).status, 0)
+    equal(scene.tkbundle("verify", "b.tkb").status, 0)
+
+
+@test("a tree's root that is a file is refused in one sentence")
+def _(scene):
+    _, second = pair(scene)
+    write(second.tree, "no folder")
+
+    ended = second.verb("emit", "a.tkb", status=2)
+
+    equal(len(ended.err.splitlines()), 1, ended.err)
+    require(second.tree in ended.err, ended.err)
+
+
+@test("a full unit is written with few calls, and one that is there is not "
+      "read twice")
+def _(scene):
+    if shutil.which("strace") is None:
+        raise Skip("there is no strace")
+    _, second = pair(scene)
+
+    def count():
+        scene.go(["strace", "-f", "-c", "-o", scene.path("counts"),
+                  scene.program, "emit", "--engine", "vllm", "-j", "1",
+                  scene.path("a.tkb")], env=second.environment)
+        lines = [line.split() for line in scene.read("counts").splitlines()]
+        return {line[-1]: int(line[3]) for line in lines
+                if len(line) >= 5 and line[3].isdigit()}
+    first_time, again = count(), count()
+    # 60 files, of which 31 units: a write a file, a rename a unit.
+    require(first_time["renameat2"] < 60, first_time)
+    require(first_time["write"] < 120, first_time)
+    require(first_time["openat"] < 300, first_time)
+    require(again.get("write", 0) < 3 and again["openat"] < 120, again)
+    require("renameat2" not in again and "mkdirat" not in again, again)
