@@ -309,7 +309,9 @@ struct tkb_remote_gc_options {
 	bool is_dry_run;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Its progress counts refs, each twice, and blobs, of those known so
+	    far; on_result() is not called. */
+	const struct tkb_watch *watch;
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,
 	                   const struct tkb_digest *digest, uint64_t size);
@@ -372,7 +374,10 @@ struct tkb_remote_verify_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled;      /**< repair though TKBUNDLE_DISABLE is set, see
 	                   tkbundle.h */
-	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Its progress counts records, each with its blob, and then the blobs
+	    that a tier lists, of those known so far; on_result() is not
+	    called. */
+	const struct tkb_watch *watch;
 	/** Told of all that is not as it should be; may be NULL. */
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
 	void *self;

@@ -49,6 +49,13 @@ int tkb_watch_check(const struct tkb_watch *watch, struct tkb_error *err)
 	               : 0;
 }
 
+void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
+                    uint64_t total)
+{
+	if (watch->on_progress != NULL)
+		watch->on_progress(watch->self, done, total);
+}
+
 int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,
                     uint32_t deadline_ms, struct tkb_error *err)
 {

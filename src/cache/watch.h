@@ -37,6 +37,10 @@ bool tkb_watch_is_cancelled(const struct tkb_watch *watch);
 TKB_NODISCARD int tkb_watch_check(const struct tkb_watch *watch,
                                   struct tkb_error *err);
 
+/* Tell it how far the call is, if it wants to know; from one thread alone. */
+void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
+                    uint64_t total);
+
 /*
  * A caller's watch that also cancels the call at its deadline:
  *

@@ -30,6 +30,8 @@ struct auditor {
 	struct tkb_digests named;  /* blobs of the tier's records */
 	struct tkb_digests stored; /* blobs that it lists */
 	unsigned failures;         /* in a row */
+	uint64_t steps_done;       /* records, and blobs that are listed */
+	uint64_t steps;            /* known so far */
 	struct tkb_remote_verify_report report;
 	struct tkb_error damage; /* the first */
 	struct tkb_error first;  /* other trouble */
@@ -39,6 +41,13 @@ static void auditor_close(struct auditor *auditor)
 {
 	tkb_digests_release(&auditor->named);
 	tkb_digests_release(&auditor->stored);
+}
+
+static void count_step(struct auditor *auditor)
+{
+	auditor->steps_done++;
+	tkb_watch_tell(auditor->options->watch, auditor->steps_done,
+	               auditor->steps);
 }
 
 static struct tkb_tier *tier_of(const struct auditor *auditor)
@@ -283,9 +292,12 @@ static int check_ref(struct auditor *auditor, const char *ref,
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "ref '%s'", ref);
 	auditor->report.record_count += list.count + list.fault_count;
+	auditor->steps += list.count;
 	rc = report_records(auditor, ref, &list, err);
-	for (size_t i = 0; i < list.count && rc == 0; i++)
+	for (size_t i = 0; i < list.count && rc == 0; i++) {
 		rc = check_record(auditor, ref, &list.items[i], err);
+		count_step(auditor);
+	}
 	return rc;
 }
 
@@ -297,6 +309,7 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 
 	tkb_digests_sort(&auditor->named);
 	rc = tkb_remote_list(&auditor->one, 0, &visitor, err);
+	auditor->steps += stored->count;
 	for (size_t i = 0; i < stored->count && rc >= 0; i++) {
 		TKB_AUTO(tkb_blob_buffer_release)
 		struct tkb_blob_buffer buffer =
@@ -305,6 +318,7 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 		if (!tkb_digests_have(&auditor->named, &stored->items[i]))
 			rc = read_blob(auditor, NULL, &stored->items[i],
 			               &buffer, err);
+		count_step(auditor);
 	}
 	return rc < 0 ? rc : 0;
 }

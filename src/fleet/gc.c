@@ -57,6 +57,8 @@ struct collector {
 	struct stored *blobs;   /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
+	uint64_t steps_done; /* refs, each twice, and blobs */
+	uint64_t steps;      /* known so far */
 	struct tkb_remote_gc_report report;
 };
 
@@ -66,6 +68,13 @@ static void collector_close(struct collector *collector)
 	free(collector->items);
 	tkb_digests_release(&collector->compacted);
 	free(collector->blobs);
+}
+
+static void count_step(struct collector *collector)
+{
+	collector->steps_done++;
+	tkb_watch_tell(collector->options->watch, collector->steps_done,
+	               collector->steps);
 }
 
 static void report_removed(const struct collector *collector, const char *ref,
@@ -221,6 +230,7 @@ static int check_refs(struct collector *collector, struct tkb_error *err)
 		              err);
 		if (rc < 0)
 			return rc;
+		count_step(collector);
 	}
 	return check_faults(collector, err);
 }
@@ -369,6 +379,7 @@ static int remove_unnamed(struct collector *collector, size_t tier,
 		const bool has_name = is_named(collector, 0, &blob->digest);
 
 		rc = tkb_watch_check(collector->options->watch, err);
+		count_step(collector);
 		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
 		    !collector->has_lost_name &&
 		    !tkb_digests_have(&collector->compacted, &blob->digest)) {
@@ -430,6 +441,7 @@ static int clean_tier(struct collector *collector, size_t tier,
 
 	rc = list_blobs(collector, tier, err);
 	listed = collector->blob_count;
+	collector->steps += listed;
 	if (rc == 0)
 		rc = remove_unnamed(collector, tier, &named, err);
 	if (rc == 0 && collector->options->has_max_size)
@@ -448,10 +460,13 @@ static int clean(struct collector *collector, struct tkb_error *err)
 	rc = tkb_remote_ref_names(collector->remote, true, &collector->refs,
 	                          err);
 	collector->report.ref_count = refs->count;
+	collector->steps = 2 * refs->count;
 	if (rc == 0)
 		rc = check_refs(collector, err);
-	for (size_t i = 0; i < refs->count && rc == 0; i++)
+	for (size_t i = 0; i < refs->count && rc == 0; i++) {
 		rc = clean_ref(collector, refs->items[i], err);
+		count_step(collector);
+	}
 	tkb_digests_sort(&collector->compacted);
 	if (rc == 0 && collector->item_count > 1)
 		qsort(collector->items, collector->item_count,

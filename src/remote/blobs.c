@@ -83,6 +83,21 @@ int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,
 	return tkb_tier_do(tier, &work, err);
 }
 
+/* What a tier says of a blob's size, if anybody follows; 0: unknown. */
+static uint64_t size_of(struct tkb_remote *remote,
+                        const struct tkb_digest *digest)
+{
+	uint64_t size = 0;
+	bool is_there = false;
+	int rc = TKB_MISS;
+
+	/* What is wrong here is found, and said, by who gets the blob. */
+	if (remote->watch.on_progress != NULL)
+		rc = tkb_remote_has_sized(remote, digest, 1, &is_there, &size,
+		                          NULL);
+	return rc == 0 && is_there && size != TKB_SIZE_UNKNOWN ? size : 0;
+}
+
 int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
@@ -91,7 +106,8 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	int rc;
 
-	rc = tkb_remote_fetch(remote, digest, &hold, err);
+	rc = tkb_remote_fetch_told(remote, digest, size_of(remote, digest),
+	                           &hold, err);
 	if (rc != 0)
 		return rc;
 	return tkb_blob_buffer_send(&hold, sink, err);

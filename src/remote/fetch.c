@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "base/digest.h"
+#include "cache/watch.h"
 #include "remote/net/limits.h"
 #include "remote/remote.h"
 
@@ -15,10 +16,28 @@ enum {
 	NAP_MS = 20 /* between two checks whether the blob has arrived */
 };
 
+/* How much of a blob has come; NULL: nobody wants to know. */
+struct gauge {
+	const struct tkb_watch *watch;
+	uint64_t size; /* as a tier told it; 0: unknown */
+	uint64_t told;
+};
+
+/* The next tier begins at 0 again. */
+static void tell(struct gauge *gauge, uint64_t done)
+{
+	if (gauge == NULL || done <= gauge->told)
+		return;
+	gauge->told = done;
+	tkb_watch_tell(gauge->watch, done,
+	               done < gauge->size ? gauge->size : done);
+}
+
 /* A blob that is being fetched from a tier. */
 struct transfer {
 	const struct tkb_digest *digest;
 	struct tkb_blob_buffer *hold;
+	struct gauge *gauge;                /* or NULL */
 	const struct tkb_op_limits *limits; /* of the running try */
 	int sink_rc;                        /* what our own sink returned */
 	struct tkb_error sink_error;
@@ -33,7 +52,9 @@ static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	if (transfer->sink_rc == 0)
 		transfer->sink_rc = tkb_blob_buffer_add(transfer->hold, bytes,
 		                                        &transfer->sink_error);
-	if (transfer->sink_rc < 0 && err != NULL)
+	if (transfer->sink_rc == 0)
+		tell(transfer->gauge, transfer->hold->size);
+	else if (err != NULL)
 		*err = transfer->sink_error;
 	return transfer->sink_rc;
 }
@@ -81,16 +102,25 @@ static int check_digest(struct tkb_blob_buffer *hold,
 	                tier->url->name, hex);
 }
 
-int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
-                   struct tkb_blob_buffer *out, struct tkb_error *err)
+static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
+                      struct gauge *gauge, struct tkb_blob_buffer *out,
+                      struct tkb_error *err)
 {
-	struct transfer transfer = { .digest = digest, .hold = out };
+	struct transfer transfer = { .digest = digest,
+		                     .hold = out,
+		                     .gauge = gauge };
 	const struct tkb_tier_work work = { get, &transfer };
 	int rc;
 
 	tkb_blob_buffer_reset(out);
 	rc = tkb_tier_do(tier, &work, err);
 	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
+}
+
+int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
+                   struct tkb_blob_buffer *out, struct tkb_error *err)
+{
+	return fetch_from(tier, digest, NULL, out, err);
 }
 
 /*
@@ -147,8 +177,8 @@ static int claim(struct tkb_tier *tier, const struct tkb_op_limits *limits,
  * failure of one is a miss.
  */
 static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
-                         struct claims *claims, struct tkb_blob_buffer *out,
-                         struct tkb_error *err)
+                         struct claims *claims, struct gauge *gauge,
+                         struct tkb_blob_buffer *out, struct tkb_error *err)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)TKB_NS_PER_MS };
 	const uint64_t end = tkb_now_ns() + tier->timeout_ms * TKB_NS_PER_MS;
@@ -171,11 +201,11 @@ static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
 			return TKB_MISS;
 		has_waited = true;
 		(void)nanosleep(&nap, NULL);
-		rc = tkb_tier_fetch(tier, digest, out, err);
+		rc = fetch_from(tier, digest, gauge, out, err);
 		if (rc != TKB_MISS)
 			return rc;
 	}
-	rc = tkb_tier_fetch(tier, digest, out, err);
+	rc = fetch_from(tier, digest, gauge, out, err);
 	if (rc == TKB_MISS && has_waited)
 		claims_release(claims);
 	return rc;
@@ -189,8 +219,9 @@ static bool may_claim(const struct tkb_remote *remote, size_t index)
 	       index + 1 < remote->tier_count;
 }
 
-int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
-                     struct tkb_blob_buffer *out, struct tkb_error *err)
+static int fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
+                 struct gauge *gauge, struct tkb_blob_buffer *out,
+                 struct tkb_error *err)
 {
 	TKB_AUTO(claims_release) struct claims claims = { 0 };
 	struct tkb_verdict verdict = { 0 };
@@ -202,9 +233,10 @@ int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = tkb_tier_fetch(tier, digest, out, &fault);
+		rc = fetch_from(tier, digest, gauge, out, &fault);
 		if (rc == TKB_MISS && may_claim(remote, i))
-			rc = claim_or_wait(tier, digest, &claims, out, &fault);
+			rc = claim_or_wait(tier, digest, &claims, gauge, out,
+			                   &fault);
 		if (rc == 0) {
 			fill(remote, i, digest, out);
 			return 0;
@@ -214,4 +246,19 @@ int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
 		tkb_verdict_note(&verdict, tier, rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, false, err);
+}
+
+int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
+                     struct tkb_blob_buffer *out, struct tkb_error *err)
+{
+	return fetch(remote, digest, NULL, out, err);
+}
+
+int tkb_remote_fetch_told(struct tkb_remote *remote,
+                          const struct tkb_digest *digest, uint64_t size,
+                          struct tkb_blob_buffer *out, struct tkb_error *err)
+{
+	struct gauge gauge = { .watch = &remote->watch, .size = size };
+
+	return fetch(remote, digest, &gauge, out, err);
 }

@@ -94,6 +94,13 @@ TKB_NODISCARD int tkb_remote_fetch(struct tkb_remote *remote,
                                    struct tkb_blob_buffer *out,
                                    struct tkb_error *err);
 
+/* The same, and the remote's watch is told how much of `size` bytes is there. */
+TKB_NODISCARD int tkb_remote_fetch_told(struct tkb_remote *remote,
+                                        const struct tkb_digest *digest,
+                                        uint64_t size,
+                                        struct tkb_blob_buffer *out,
+                                        struct tkb_error *err);
+
 /*
  * As tkb_remote_has(), with the sizes of those that are there, in the first tier
  * that has them: TKB_SIZE_UNKNOWN where it does not tell.

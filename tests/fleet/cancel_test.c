@@ -163,7 +163,19 @@ static int clean_up(struct tkb_remote *remote, const struct end *end,
 	return tkb_remote_gc(remote, &options, NULL, err);
 }
 
-static const work works[] = { pull, pull_bundle, push, push_bundle, clean_up };
+static int verify(struct tkb_remote *remote, const struct end *end,
+                  struct tkb_error *err)
+{
+	const struct tkb_remote_verify_options options = {
+		SIZED(options), .watch = end->watch,
+		.deadline_ms = end->deadline_ms
+	};
+
+	return tkb_remote_verify(remote, &options, NULL, err);
+}
+
+static const work works[] = { pull,        pull_bundle, push,
+	                      push_bundle, clean_up,    verify };
 
 static void check_ends(struct tkb_remote *remote, work do_it, bool is_late)
 {
