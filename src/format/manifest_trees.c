@@ -122,6 +122,64 @@ static bool has_room(const struct tkb_entry *unit)
 	return true;
 }
 
+static int compare_files(const void *a, const void *b)
+{
+	const struct tkb_file *left = a;
+	const struct tkb_file *right = b;
+
+	return tkb_name_compare(left->name, right->name);
+}
+
+static bool has_file(const void *self, const char *path)
+{
+	const struct tkb_entry *unit = self;
+	const struct tkb_file wanted = { .name = path };
+
+	return bsearch(&wanted, unit->files, unit->file_count, sizeof(wanted),
+	               compare_files) != NULL;
+}
+
+static int compare_units(const void *a, const void *b)
+{
+	return strcmp(name_of(a), name_of(b));
+}
+
+static bool has_unit(const void *self, const char *path)
+{
+	const struct tkb_manifest_tree *tree = self;
+	const struct tkb_entry wanted = { .folder = path };
+
+	return bsearch(&wanted, tree->units, tree->unit_count, sizeof(wanted),
+	               compare_units) != NULL;
+}
+
+/* Is `path` inside something that `self` has? */
+static bool is_inside(const char *path,
+                      bool (*has)(const void *self, const char *path),
+                      const void *self)
+{
+	char outer[TKB_UNIT_PATH_LIMIT + 1];
+
+	for (size_t i = 1; path[i] != '\0'; i++) {
+		if (path[i] != '/')
+			continue;
+		memcpy(outer, path, i);
+		outer[i] = '\0';
+		if (has(self, outer))
+			return true;
+	}
+	return false;
+}
+
+static bool has_file_in_file(const struct tkb_entry *unit)
+{
+	for (size_t i = 0; i < unit->file_count; i++) {
+		if (is_inside(unit->files[i].name, has_file, unit))
+			return true;
+	}
+	return false;
+}
+
 static const char *unit_fault(const void *earlier, size_t count,
                               const void *item)
 {
@@ -134,6 +192,8 @@ static const char *unit_fault(const void *earlier, size_t count,
 		return "a unit without a folder has several files";
 	if (!has_room(unit))
 		return "a path in a tree is too long";
+	if (has_file_in_file(unit))
+		return "a file is inside another one";
 	if (count != 0 &&
 	    strcmp(name_of(&before[count - 1]), name_of(unit)) >= 0)
 		return "units are not in order";
@@ -181,31 +241,6 @@ const struct tkb_schema_list tkb_manifest_trees = {
 	.fault = tree_fault,
 };
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(name_of(a), name_of(b));
-}
-
-/* Is unit `index` of a tree inside another one? */
-static bool is_inside(const struct tkb_manifest_tree *tree, size_t index)
-{
-	const char *name = name_of(&tree->units[index]);
-	char outer[TKB_UNIT_PATH_LIMIT + 1];
-
-	for (size_t i = 1; name[i] != '\0'; i++) {
-		const struct tkb_entry wanted = { .folder = outer };
-
-		if (name[i] != '/')
-			continue;
-		memcpy(outer, name, i);
-		outer[i] = '\0';
-		if (bsearch(&wanted, tree->units, tree->unit_count,
-		            sizeof(wanted), compare_names) != NULL)
-			return true;
-	}
-	return false;
-}
-
 static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
                       const char *tree, struct tkb_entry *unit,
                       struct tkb_error *err)
@@ -245,7 +280,7 @@ static int add_tree(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
 		rc = make_whole(manifest, hasher, tree->name, unit, err);
 		if (rc < 0)
 			return rc;
-		if (is_inside(tree, i))
+		if (is_inside(unit->name, has_unit, tree))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                "unit '%.200s' is inside another one",
 			                unit->name);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/manifest_trees.h"
+
+#include <stdio.h>
+
+#include "tree/unit.h"
+
+#include "harness.h"
+
+#define DIGEST                                                                 \
+	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define FILE_OF(name, more) "[\"" name "\",1,\"" DIGEST "\"" more "]"
+#define UNIT(folder, files) "{\"files\":[" files "],\"folder\":\"" folder "\"}"
+#define TREE(name, units) "{\"name\":\"" name "\",\"units\":[" units "]}"
+#define WITH(requires, trees)                                                  \
+	"{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"            \
+	"\"profile\":\"full\",\"requires\":[" requires "],\"trees\":[" trees   \
+						       "],\"version\":1}"
+#define WITH_UNITS(units) WITH("\"trees\"", TREE("vllm", units))
+
+/* A folder with an index, an executable; and a file that is a unit. */
+static const char valid[] = WITH(
+	"\"trees\"",
+	TREE("inductor", UNIT(".", FILE_OF("a/b.py", ""))) "," TREE(
+		"vllm",
+		UNIT("a/b", FILE_OF("model", ",1") "," FILE_OF(
+				    "x/index.py",
+				    ",10,3")) "," UNIT(".", FILE_OF("b/c.json",
+                                                                    ",4,1"))));
+
+static int parse(const char *json, struct tkb_manifest *out,
+                 struct tkb_error *err)
+{
+	return tkb_manifest_parse(tkb_text(json), out, err);
+}
+
+static void must_fail(const char *json, int status, const char *message)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	struct tkb_error err = { 0 };
+	const int rc = parse(json, &manifest, &err);
+
+	if (rc != status)
+		fail_msg("<%.300s> gives %d: %s", json, rc, err.message);
+	CHECK_CONTAINS(err.message, message);
+	CHECK(manifest.entries == NULL);
+}
+
+static void must_refuse(const char *json, const char *message)
+{
+	must_fail(json, TKB_ERR_CORRUPT, message);
+}
+
+/* What a manifest says, written again. */
+static const char *written(const struct tkb_manifest *manifest)
+{
+	struct tkb_buf *buf = test_buf(TKB_MANIFEST_SIZE_LIMIT);
+	const struct tkb_entry **entries =
+		test_alloc((manifest->entry_count + 1) * sizeof(*entries));
+	const struct tkb_contents contents = {
+		.entries = entries,
+		.entry_count = manifest->entry_count,
+		.profile = manifest->profile,
+	};
+
+	for (size_t i = 0; i < manifest->entry_count; i++)
+		entries[i] = &manifest->entries[i];
+	tkb_manifest_write(&contents, buf);
+	tkb_buf_add_byte(buf, '\0');
+	OK(tkb_buf_check(buf, ERR));
+	return (const char *)buf->data;
+}
+
+TEST(manifest_trees, has_units_behind_the_entries)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+
+	OK(parse(valid, &manifest, ERR));
+
+	CHECK_INT(manifest.entry_count, 3);
+	const struct tkb_entry *file = &manifest.entries[0];
+	CHECK_INT(file->kind, TKB_KIND_UNIT);
+	CHECK_STR(file->tree, "inductor");
+	CHECK_STR(file->name, "a/b.py");
+	CHECK_STR(file->folder, ".");
+	CHECK_INT(strlen(file->key), 64);
+	const struct tkb_entry *unit = &manifest.entries[1];
+	CHECK_STR(unit->tree, "vllm");
+	CHECK_STR(unit->name, "a/b");
+	CHECK_STR(unit->folder, "a/b");
+	CHECK_INT(unit->file_count, 2);
+	CHECK(unit->files[0].is_executable && !unit->files[0].is_last);
+	CHECK(unit->files[1].is_last && !unit->files[1].is_executable);
+	CHECK_INT(unit->files[1].style, TKB_PATH_STYLE_PYTHON);
+	CHECK_INT(unit->files[1].sentinels, 3);
+	CHECK_INT(manifest.entries[2].files[0].style, TKB_PATH_STYLE_JSON);
+	CHECK(strcmp(unit->key, file->key) != 0);
+}
+
+TEST(manifest_trees, that_were_read_are_written_as_they_were)
+{
+	static const char *const texts[] = {
+		valid,
+		WITH("", ""),
+		WITH_UNITS(UNIT("a \\\"\\\\\xc3\xa9", FILE_OF("x", ",3"))),
+		WITH_UNITS(UNIT("a", FILE_OF("x", ",19,4294967295"))),
+		WITH_UNITS(UNIT("a", FILE_OF("b", "")) "," UNIT(
+			"a-b", FILE_OF("b", "")) "," UNIT(".",
+		                                          FILE_OF("ab", ""))),
+	};
+
+	EACH(i, texts) {
+		TKB_AUTO(tkb_manifest_release)
+		struct tkb_manifest manifest = { 0 };
+
+		OK(parse(texts[i], &manifest, ERR));
+		CHECK_STR(written(&manifest), texts[i]);
+	}
+}
+
+/* A text, and what its refusal says. */
+struct fault {
+	const char *json;
+	const char *message;
+};
+
+TEST(manifest_trees, have_each_part_as_it_must_be)
+{
+	static const struct fault faults[] = {
+		{ WITH_UNITS(""), "a tree of no units" },
+		{ WITH_UNITS(UNIT("a", "")), "a unit of no files" },
+		{ WITH("\"trees\"", "1"), "a tree is no object" },
+		{ WITH("\"trees\"", "{\"name\":\"a\"}"), "units" },
+		{ WITH("\"trees\"", TREE("vllm", "[]")),
+		  "a unit is no object" },
+		{ WITH_UNITS("{\"folder\":\"a\"}"), "files" },
+		{ WITH_UNITS(UNIT("a", "\"x\"")), "a file is no list" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",0"))),
+		  "a mode that says nothing" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",20,1"))),
+		  "a number is too large" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,0"))),
+		  "a count of no sentinels" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4,1,1"))),
+		  "a file has too many parts" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4"))),
+		  "style of paths does not fit its sentinels" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,1"))),
+		  "style of paths does not fit its sentinels" },
+		{ WITH_UNITS(UNIT("a", "[\"x\",67108865,\"" DIGEST "\"]")),
+		  "a number is too large" },
+		{ WITH_UNITS(UNIT("a", "[\"x\",1,\"" DIGEST "0\"]")),
+		  "digest" },
+	};
+
+	EACH(i, faults)
+		must_refuse(faults[i].json, faults[i].message);
+}
+
+TEST(manifest_trees, are_in_order_and_none_is_there_twice)
+{
+	static const struct fault faults[] = {
+		{ WITH("\"trees\"",
+		       TREE("b", UNIT("a", FILE_OF("x", ""))) "," TREE(
+			       "a", UNIT("a", FILE_OF("x", "")))),
+		  "trees are not in order" },
+		{ WITH("\"trees\"",
+		       TREE("a", UNIT("a", FILE_OF("x", ""))) "," TREE(
+			       "a", UNIT("b", FILE_OF("x", "")))),
+		  "trees are not in order" },
+		{ WITH_UNITS(UNIT("b", FILE_OF("x", "")) "," UNIT(
+			  "a", FILE_OF("x", ""))),
+		  "units are not in order" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", "")) "," UNIT(
+			  ".", FILE_OF("a", ""))),
+		  "units are not in order" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("y", "") "," FILE_OF("x", ""))),
+		  "files are not in order" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", "") "," FILE_OF("x", ""))),
+		  "files are not in order" },
+		{ WITH_UNITS(UNIT(".", FILE_OF("x", "") "," FILE_OF("y", ""))),
+		  "a unit without a folder has several files" },
+	};
+
+	EACH(i, faults)
+		must_refuse(faults[i].json, faults[i].message);
+}
+
+TEST(manifest_trees, have_no_unit_inside_another_one)
+{
+	static const struct fault faults[] = {
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", "")) "," UNIT(
+			  "a/b", FILE_OF("x", ""))),
+		  "unit 'a/b' is inside another one" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", "")) "," UNIT(
+			  "a-", FILE_OF("x", "")) "," UNIT(".", FILE_OF("a/b/c",
+		                                                        ""))),
+		  "unit 'a/b/c' is inside another one" },
+		{ WITH_UNITS(UNIT(".", FILE_OF("a", "")) "," UNIT(
+			  "a/b", FILE_OF("x", ""))),
+		  "unit 'a/b' is inside another one" },
+	};
+
+	EACH(i, faults)
+		must_refuse(faults[i].json, faults[i].message);
+}
+
+TEST(manifest_trees, have_no_file_inside_a_file)
+{
+	static const struct fault faults[] = {
+		{ WITH_UNITS(
+			  UNIT("a", FILE_OF("x", "") "," FILE_OF("x/y", ""))),
+		  "is inside another" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("y/z.b", "") "," FILE_OF(
+					       "y/z.b/c/d", ""))),
+		  "is inside another" },
+	};
+
+	EACH(i, faults)
+		must_refuse(faults[i].json, faults[i].message);
+}
+
+/* Nothing leads out of a root, or into tkbundle's own folder. */
+TEST(manifest_trees, have_paths_that_stay_in_their_root)
+{
+	static const char *const bad[] = {
+		"..",        "../a",      "a/..",
+		"a/../b",    "/a",        "a//b",
+		"a/",        "",          "./a",
+		"a/./b",     ".tkbundle", ".tkbundle/a",
+		"a\\nb",     "a\\u0000b", "a/.tkbundle/b",
+		"a\\u007fb", "\xff\xfe",  "a/b/..",
+	};
+
+	EACH(i, bad) {
+		const char *unit =
+			text(WITH_UNITS(UNIT("%s", FILE_OF("x", ""))), bad[i]);
+		const char *file =
+			text(WITH_UNITS(UNIT("a", FILE_OF("%s", ""))), bad[i]);
+		TKB_AUTO(tkb_manifest_release)
+		struct tkb_manifest manifest = { 0 };
+
+		CHECK_INT(parse(unit, &manifest, NULL), TKB_ERR_CORRUPT);
+		CHECK_INT(parse(file, &manifest, NULL), TKB_ERR_CORRUPT);
+	}
+	must_refuse(WITH_UNITS(UNIT("a", FILE_OF(".", ""))),
+	            "a path in a tree is not allowed");
+}
+
+TEST(manifest_trees, have_names_of_letters_and_digits)
+{
+	static const char *const bad[] = { "",
+		                           "1a",
+		                           "a b",
+		                           "a/b",
+		                           "..",
+		                           "-",
+		                           "a.b",
+		                           "\xc3\xa9",
+		                           "abcdefghijklmnopqrstuvwxyz"
+		                           "abcdefg" };
+
+	EACH(i, bad)
+		must_refuse(text(WITH("\"trees\"",
+		                      TREE("%s", UNIT("a", FILE_OF("x", "")))),
+		                 bad[i]),
+		            "a tree's name is not allowed");
+}
+
+TEST(manifest_trees, are_there_if_they_are_required_and_only_then)
+{
+	static const struct fault faults[] = {
+		{ WITH("", TREE("vllm", UNIT("a", FILE_OF("x", "")))),
+		  "the manifest's trees do not fit what it requires" },
+		{ WITH("\"trees\"", ""),
+		  "the manifest's trees do not fit what it requires" },
+		{ WITH("\"trees\",\"trees\"",
+		       TREE("vllm", UNIT("a", FILE_OF("x", "")))),
+		  "requires has a word twice" },
+	};
+
+	EACH(i, faults)
+		must_refuse(faults[i].json, faults[i].message);
+	must_fail(WITH("\"forests\"", ""), TKB_ERR_UNSUPPORTED,
+	          "requires 'forests', which this tkbundle does not know");
+	must_fail(WITH("\"forests\",\"trees\"",
+	               TREE("vllm", UNIT("a", FILE_OF("x", "")))),
+	          TKB_ERR_UNSUPPORTED, "requires 'forests'");
+}
+
+/* `count` files of a unit, or units of one file each. */
+static const char *many(size_t count, const char *before, const char *behind)
+{
+	struct tkb_buf *buf = test_buf(TKB_MANIFEST_SIZE_LIMIT);
+
+	for (size_t i = 0; i < count; i++)
+		tkb_buf_add_text(buf, text("%s%s%06zu%s", i == 0 ? "" : ",",
+		                           before, i, behind));
+	tkb_buf_add_byte(buf, '\0');
+	OK(tkb_buf_check(buf, ERR));
+	return (const char *)buf->data;
+}
+
+static const char *of_files(size_t count)
+{
+	return text("%s%s%s",
+	            "{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"
+	            "\"profile\":\"full\",\"requires\":[\"trees\"],\"trees\":["
+	            "{\"name\":\"a\",\"units\":[{\"files\":[",
+	            many(count, "[\"", "\",1,\"" DIGEST "\"]"),
+	            "],\"folder\":\"u\"}]}],\"version\":1}");
+}
+
+static const char *of_trees(size_t count)
+{
+	return text("%s%s%s",
+	            "{\"entries\":[],\"format\":\"tkbundle\",\"launchers\":[],"
+	            "\"profile\":\"full\",\"requires\":[\"trees\"],\"trees\":[",
+	            many(count, "{\"name\":\"t",
+	                 "\",\"units\":[" UNIT("a", FILE_OF("x", "")) "]}"),
+	            "],\"version\":1}");
+}
+
+static void must_accept(const char *json)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+
+	OK(parse(json, &manifest, ERR));
+}
+
+TEST(manifest_trees, hold_so_many_files_and_so_long_paths)
+{
+	char path[TKB_UNIT_PATH_LIMIT + 2] = "";
+
+	must_accept(of_files(TKB_UNIT_FILES_LIMIT));
+	must_refuse(of_files(TKB_UNIT_FILES_LIMIT + 1),
+	            "a unit of too many files");
+	must_accept(of_trees(TKB_TREES_LIMIT));
+	must_refuse(of_trees(TKB_TREES_LIMIT + 1), "too many trees");
+
+	memset(path, 'a', TKB_UNIT_PATH_LIMIT - 1);
+	for (size_t i = 200; i < TKB_UNIT_PATH_LIMIT - 1; i += 200)
+		path[i] = '/';
+	must_accept(text(WITH_UNITS(UNIT("%s", FILE_OF("x", ""))), path));
+	must_refuse(text(WITH_UNITS(UNIT("%s", FILE_OF("xy", ""))), path),
+	            "a path in a tree is too long");
+}
