@@ -103,6 +103,11 @@ endforeach()
 
 add_subdirectory(man)
 
+# The program finds the profiles of engines there, from its own place.
+install(DIRECTORY share/engines
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/tkbundle
+	FILES_MATCHING PATTERN "*.json")
+
 # Each shell looks for a verb's options in a file that is named its way.
 install(FILES completions/tkbundle.bash RENAME tkbundle
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

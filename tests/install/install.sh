@@ -113,6 +113,14 @@ names_the_package_of_a_worker() {
 			--signature i32
 }
 
+profiles_are_found() {
+	mkdir "$work/home" &&
+		diff -r "$source/share/engines" "$tree/share/tkbundle/engines" &&
+		env -u TKBUNDLE_ENGINES HOME="$work/home" VLLM_CACHE_ROOT="$work/home" \
+			TRITON_CACHE_DIR="$work/home" XDG_CONFIG_HOME="$work/home" \
+			"$program" collect --engine vllm -n
+}
+
 completions_are_there() {
 	test -s "$tree/share/bash-completion/completions/tkbundle" &&
 		test -s "$tree/share/zsh/site-functions/_tkbundle" &&
@@ -156,6 +164,7 @@ holds "it runs with the library beside it" loads_its_own_library
 holds "without the worker it says what to install" names_the_package_of_a_worker
 holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
+holds "the profiles of engines are there, and are found" profiles_are_found
 holds "each shell has its completions" completions_are_there
 holds "the libraries export only tkb_*" nothing foreign_exports
 holds "so do the static ones" nothing foreign_globals
