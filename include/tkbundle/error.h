@@ -33,8 +33,9 @@ extern "C" {
  *             fprintf(stderr, "%s\n", err.message);
  *
  * On failure the other out-parameters keep the values they had. On TKB_MISS the
- * error keeps what it had, too, but where the call says that a message tells
- * which of several things is missing.
+ * error keeps what it had, too. Where the options of a call may ask for keys, or
+ * for a device, and one of those is what is missing, there alone it receives a
+ * sentence that names it: a caller cannot know which.
  *
  * Where some of many fail
  * -----------------------

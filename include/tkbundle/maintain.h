@@ -49,7 +49,7 @@ struct tkb_relocate_report {
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
  * @return 0; TKB_ERR_PARTIAL (an entry failed or was left out; the rest names
- *         its place); TKB_MISS (no such folder; with a message), TKB_ERR_INVALID,
+ *         its place); TKB_MISS (no such folder), TKB_ERR_INVALID,
  *         TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
@@ -103,7 +103,7 @@ struct tkb_uses_options {
  *
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes
- * @return 0, TKB_MISS (no such folder; with a message), TKB_ERR_INVALID, TKB_ERR_IO,
+ * @return 0, TKB_MISS (no such folder), TKB_ERR_INVALID, TKB_ERR_IO,
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_uses_open(const char *cache_root,
@@ -173,7 +173,7 @@ struct tkb_gc_report {
  * @param options  not kept; at least one bound must be set
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
  * @return 0; TKB_ERR_PARTIAL (an entry that had to go is busy or failed; the
- *         rest went); TKB_MISS (no such folder; with a message), TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
+ *         rest went); TKB_MISS (no such folder), TKB_ERR_INVALID (no bound), TKB_ERR_IO, TKB_ERR_NOMEM or
  *         TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_gc(const char *cache_root,

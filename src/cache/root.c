@@ -239,10 +239,8 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 
 	if (path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
-	if (stat(path, &status) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-		(void)tkb_fail(err, TKB_MISS, "there is no folder '%s'", path);
+	if (stat(path, &status) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return TKB_MISS;
-	}
 
 	rc = open_triton(path, &triton, err);
 	if (rc == 0)

@@ -202,7 +202,7 @@ void tkb_batch_report(struct tkb_batch *batch,
 int tkb_batch_end(const struct tkb_batch *batch, int rc,
                   const struct tkb_error *fault, struct tkb_error *err)
 {
-	if (rc != 0 && err != NULL)
+	if (fault->status != 0 && err != NULL)
 		*err = *fault;
 	return tkb_timed_end(&batch->timed, rc, err);
 }

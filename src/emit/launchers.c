@@ -393,18 +393,6 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 	return 0;
 }
 
-/* A cache that does not exist has no kernels. */
-static int open_roots(const char *path, struct tkb_roots *out,
-                      struct tkb_error *err)
-{
-	struct tkb_error fault = { 0 };
-	const int rc = tkb_roots_open(path, out, &fault);
-
-	if (rc < 0 && err != NULL)
-		*err = fault;
-	return rc;
-}
-
 static void close_at(struct tkb_launchers **launchers)
 {
 	tkb_launchers_close(*launchers);
@@ -446,7 +434,8 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 	}
 	tkb_watcher_init(&maker.watcher, &timed.watch,
 	                 bundle->manifest.launcher_count + bundle->frame_count);
-	rc = open_roots(cache_root, &maker.roots, err);
+	/* A cache that does not exist has no kernels. */
+	rc = tkb_roots_open(cache_root, &maker.roots, err);
 	if (rc < 0)
 		return rc;
 	launchers->is_inductor = maker.roots.is_inductor;

@@ -132,15 +132,14 @@ static int open_trees(struct tkb_pull_plan *plan, struct tkb_error *err)
 
 int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
-	struct tkb_error fault = { 0 };
 	int rc = 0;
 
 	tkb_roots_release(&plan->roots);
 	if (plan->request.cache_root != NULL)
 		rc = tkb_roots_open(plan->request.cache_root, &plan->roots,
-		                    &fault);
+		                    err);
 	if (rc < 0)
-		return tkb_fail_as(err, rc, &fault);
+		return rc;
 	rc = open_trees(plan, err); /* also where there is no such root yet */
 	if (rc < 0)
 		return rc;

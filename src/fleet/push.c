@@ -138,9 +138,10 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	const struct tkb_collect_options *options = &pusher->options;
 	const struct tkb_cache_options choices =
 		tkb_collect_cache_options(options);
+	const struct tkb_scan scan = { .options = &choices };
 	int rc;
 
-	rc = tkb_cache_open(pusher->root, &choices, &pusher->cache, err);
+	rc = tkb_cache_scan(pusher->root, &scan, &pusher->cache, err);
 	for (size_t i = 0; rc == 0 && i < tkb_cache_entry_count(pusher->cache);
 	     i++)
 		rc = pick_devices(pusher, tkb_cache_entry(pusher->cache, i),

@@ -269,10 +269,8 @@ int tkb_bundle_open(const char *path, struct tkb_bundle **out,
 	int rc;
 
 	fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY, 0);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-		(void)tkb_fail(err, TKB_MISS, "there is no file '%s'", path);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return TKB_MISS;
-	}
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s'", path);
 	rc = tkb_bundle_open_fd(fd, path, NULL, out, err);

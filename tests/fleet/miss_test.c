@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
+#include <tkbundle/maintain.h>
+#include <tkbundle/triton_compile.h>
+
 #include <unistd.h>
 
 /* What is not there leaves a caller's error as it was, byte for byte. */
@@ -95,6 +98,64 @@ static int find_in_cache(const struct place *at, struct tkb_error *err)
 	return tkb_cache_find(at->cache, "absent", &index, err);
 }
 
+static int open_cache(const struct place *at, struct tkb_error *err)
+{
+	struct tkb_cache *cache = NULL;
+
+	(void)at;
+	return tkb_cache_open("absent", NULL, &cache, err);
+}
+
+static int collect(const struct place *at, struct tkb_error *err)
+{
+	(void)at;
+	return tkb_collect("absent", NULL, &sink, NULL, err);
+}
+
+static int push(const struct place *at, struct tkb_error *err)
+{
+	return tkb_push(at->remote, REF, "absent", NULL, NULL, err);
+}
+
+static int relocate(const struct place *at, struct tkb_error *err)
+{
+	(void)at;
+	return tkb_relocate("absent", NULL, NULL, err);
+}
+
+static int gc(const struct place *at, struct tkb_error *err)
+{
+	const struct tkb_gc_options options = { SIZED(options),
+		                                .has_max_entries = true };
+
+	(void)at;
+	return tkb_gc("absent", &options, NULL, err);
+}
+
+static int open_uses(const struct place *at, struct tkb_error *err)
+{
+	struct tkb_uses *uses = NULL;
+
+	(void)at;
+	return tkb_uses_open("absent", NULL, &uses, err);
+}
+
+static int open_bundle(const struct place *at, struct tkb_error *err)
+{
+	struct tkb_bundle *bundle = NULL;
+
+	(void)at;
+	return tkb_bundle_open("absent", &bundle, err);
+}
+
+static int read_list(const struct place *at, struct tkb_error *err)
+{
+	struct tkb_triton_list *list = NULL;
+
+	(void)at;
+	return tkb_triton_list_read("absent", &list, err);
+}
+
 TEST(miss, leaves_the_error_as_it_was)
 {
 	static const struct {
@@ -112,6 +173,14 @@ TEST(miss, leaves_the_error_as_it_was)
 		{ "remote_remove", remove_blob },
 		{ "bundle_find", find_in_bundle },
 		{ "cache_find", find_in_cache },
+		{ "cache_open", open_cache },
+		{ "collect", collect },
+		{ "push", push },
+		{ "relocate", relocate },
+		{ "gc", gc },
+		{ "uses_open", open_uses },
+		{ "bundle_open", open_bundle },
+		{ "triton_list_read", read_list },
 	};
 	struct place at = { .remote = open_spy(spy_url("remote")) };
 
@@ -131,4 +200,89 @@ TEST(miss, leaves_the_error_as_it_was)
 	}
 	tkb_bundle_close(at.bundle);
 	tkb_cache_close(at.cache);
+}
+
+/* One that is there, and one that is not. */
+static const char **keys_asked(void)
+{
+	const char **keys = test_alloc(2 * sizeof(*keys));
+
+	keys[0] = pool_keys()[0];
+	keys[1] = "absent";
+	return keys;
+}
+
+static int cache_with_key(const struct place *at, struct tkb_error *err)
+{
+	const struct tkb_cache_options options = { SIZED(options),
+		                                   .keys = keys_asked(),
+		                                   .key_count = 2 };
+	struct tkb_cache *cache = NULL;
+
+	(void)at;
+	return tkb_cache_open("pool", &options, &cache, err);
+}
+
+static int collect_key(const struct place *at, struct tkb_error *err)
+{
+	const struct tkb_collect_options options = { SIZED(options),
+		                                     .keys = keys_asked(),
+		                                     .key_count = 2 };
+
+	(void)at;
+	return tkb_collect("pool", &options, &sink, NULL, err);
+}
+
+static int emit_key(const struct place *at, struct tkb_error *err)
+{
+	const struct tkb_emit_options options = { SIZED(options),
+		                                  .keys = keys_asked(),
+		                                  .key_count = 2 };
+
+	return tkb_emit(at->bundle, "out", &options, NULL, err);
+}
+
+static int pull_key(const struct place *at, struct tkb_error *err)
+{
+	const struct tkb_emit_options emit = { SIZED(emit),
+		                               .keys = keys_asked(),
+		                               .key_count = 2 };
+	const struct tkb_pull_options options = { SIZED(options),
+		                                  .emit = &emit };
+
+	return tkb_pull(at->remote, REF, "out", &options, NULL, err);
+}
+
+TEST(miss, of_one_of_several_keys_says_which)
+{
+	static int (*const calls[])(const struct place *at,
+	                            struct tkb_error *err) = {
+		cache_with_key, collect_key, emit_key, pull_key
+	};
+	struct place at = { .remote = open_spy(spy_url("remote")) };
+
+	CHECK(pool() != NULL);
+	at.bundle = test_bundle("pool.tkb");
+	push_singly(at.remote, 1);
+	EACH(i, calls) {
+		struct tkb_error err = { 0 };
+
+		CHECK_INT(calls[i](&at, &err), TKB_MISS);
+		CHECK_INT(err.status, TKB_MISS);
+		CHECK_STR(err.message, "no key begins with 'absent'");
+	}
+}
+
+TEST(miss, of_a_device_says_so)
+{
+	const struct tkb_cache_options options = { SIZED(options),
+		                                   .has_device = true,
+		                                   .device = 7 };
+	struct tkb_cache *cache = NULL;
+	struct tkb_error err = { 0 };
+
+	CHECK_INT(tkb_cache_open(inductor_cache(), &options, &cache, &err),
+	          TKB_MISS);
+	CHECK_STR(err.message, "there is no device 7");
+	CHECK(cache == NULL);
 }

@@ -196,7 +196,7 @@ int tkb_triton_read_file(const char *path, struct tkb_buf *out,
 	const bool is_there = stat(path, &status) == 0;
 
 	if (!is_there && (errno == ENOENT || errno == ENOTDIR))
-		return tkb_fail(err, TKB_MISS, "there is no '%s'", path);
+		return TKB_MISS;
 	if (is_there && !S_ISREG(status.st_mode))
 		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is not a file",
 		                path);

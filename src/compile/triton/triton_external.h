@@ -38,7 +38,7 @@ TKB_NODISCARD int tkb_triton_environment(const char *cache_root,
 
 /*
  * Append a file that the user named, as tkb_fd_read_path() does, but return
- * TKB_MISS with a message if it does not exist.
+ * TKB_MISS if it does not exist.
  */
 TKB_NODISCARD int tkb_triton_read_file(const char *path, struct tkb_buf *out,
                                        struct tkb_error *err);

@@ -101,6 +101,14 @@ enum status cli_exclude(const struct cli *cli, bool has_one, const char *one,
 	return cli_misused(cli, "'%s' and '%s' exclude each other", one, other);
 }
 
+int cli_missed(struct tkb_error *err, int rc, const char *what,
+               const char *path)
+{
+	return rc == TKB_MISS && err->message[0] == '\0'
+	               ? cli_error(err, rc, "there is no %s '%s'", what, path)
+	               : rc;
+}
+
 enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
                        const char *subject)
 {

@@ -91,6 +91,13 @@ TKB_NODISCARD int cli_flush(const struct cli *cli, struct tkb_error *err);
 /* A sink that writes to cli->out. */
 struct tkb_sink cli_sink(struct cli *cli);
 
+/*
+ * Returns `rc`. Where it is a miss of which the library says nothing, `err`
+ * says that there is no such `what` ("folder").
+ */
+int cli_missed(struct tkb_error *err, int rc, const char *what,
+               const char *path);
+
 /* Fill `err` as the library would: for sinks and openers of the program. */
 __attribute__((format(printf, 3, 4))) int cli_error(struct tkb_error *err,
                                                     enum tkb_status status,

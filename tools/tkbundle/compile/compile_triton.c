@@ -127,6 +127,9 @@ static void begin(struct work *work)
 			item->status =
 				tkb_triton_submit(work->triton, &item->unit,
 			                          &item->compile, &item->err);
+		if (item->status == TKB_MISS && item->err.message[0] == '\0')
+			(void)cli_error(&item->err, TKB_MISS,
+			                "there is no '%s'", item->unit.file);
 	}
 }
 

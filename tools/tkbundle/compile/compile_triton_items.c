@@ -146,6 +146,8 @@ static enum status add_list(struct cli *cli,
 	struct tkb_triton_list *list = NULL;
 	const int rc = tkb_triton_list_read(input, &list, &err);
 
+	if (rc == TKB_MISS)
+		(void)cli_error(&err, rc, "there is no '%s'", input);
 	if (rc != 0)
 		return add_failed(items, input, rc, &err) ? STATUS_DONE
 		                                          : cli_no_memory(cli);

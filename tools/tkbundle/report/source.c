@@ -25,7 +25,8 @@ int source_open_bundle(const char *path, struct tkb_bundle **out,
                        struct tkb_error *err)
 {
 	if (strcmp(path, "-") != 0)
-		return tkb_bundle_open(path, out, err);
+		return cli_missed(err, tkb_bundle_open(path, out, err), "file",
+		                  path);
 
 	if (isatty(STDIN_FILENO))
 		return cli_error(err, TKB_ERR_INVALID,
@@ -42,7 +43,10 @@ int source_open_root(const struct root *root, bool is_hashed,
 		                                   .has_digests = is_hashed };
 
 	if (source_is_root(root))
-		return tkb_cache_open(root->path, &options, &out->cache, err);
+		return cli_missed(
+			err,
+			tkb_cache_open(root->path, &options, &out->cache, err),
+			"folder", root->path);
 	return source_open_bundle(root->path, &out->bundle, err);
 }
 

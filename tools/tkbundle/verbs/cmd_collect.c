@@ -77,7 +77,7 @@ static int collect(struct cli *cli, const struct arguments *args,
 		                         report, err);
 
 	follow_end(&follow);
-	return rc;
+	return cli_missed(err, rc, "folder", root->path);
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,

@@ -56,7 +56,7 @@ static int gc(struct cli *cli, const struct arguments *args, const char *root,
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_gc(root, &chosen, report, err);
 	follow_end(&follow);
-	return rc;
+	return cli_missed(err, rc, "folder", root);
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,

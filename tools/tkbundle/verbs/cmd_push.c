@@ -168,13 +168,13 @@ static enum status choose(struct remote_use *use, const struct arguments *args,
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;
-	const int rc =
-		root_choose_all(args, args_operand(args, 1), root, &err);
+	const int rc = root_choose_all(args, args_operand(args, 1), root, &err);
 
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "~");
 	if (!is_for_triton(args))
-		status = remote_use_ref(use, args_operand(args, 0), root_name(root));
+		status = remote_use_ref(use, args_operand(args, 0),
+		                        root_name(root));
 	if (status != STATUS_DONE)
 		return status;
 
@@ -203,11 +203,13 @@ static enum status run_with(struct remote_use *use,
 	rc = push(use, args, &root, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
-		return cli_failed(use->cli, rc, &err, "");
+		return cli_failed(use->cli,
+		                  cli_missed(&err, rc, "folder", root.path),
+		                  &err, "");
 	if (!cli_is_done(rc))
-		return remote_use_failed(use, rc, &err,
-		                         args->bundle != NULL ? args->bundle
-		                                              : root_name(&root));
+		return remote_use_failed(
+			use, rc, &err,
+			args->bundle != NULL ? args->bundle : root_name(&root));
 	counts_json(COUNTS(counts), report, &use->cli->json);
 	if (!args->is_json)
 		status = summarize(use, args, report);

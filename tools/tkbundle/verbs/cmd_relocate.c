@@ -37,7 +37,7 @@ static int relocate(struct cli *cli, const struct arguments *args,
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_relocate(root, &chosen, report, err);
 	follow_end(&follow);
-	return rc;
+	return cli_missed(err, rc, "folder", root);
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,

@@ -74,7 +74,8 @@ static enum status show_uses(struct cli *cli, const struct arguments *args,
 {
 	TKB_AUTO(close_uses) struct tkb_uses *uses = NULL;
 	struct tkb_error err = { .status = 0 };
-	int rc = tkb_uses_open(path, NULL, &uses, &err);
+	const int rc = cli_missed(&err, tkb_uses_open(path, NULL, &uses, &err),
+	                          "folder", path);
 
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);

@@ -151,7 +151,8 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	json_out_text(&cli->json, "root", path);
 	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
 	chosen.watch = follow_watch(&follow);
-	rc = tkb_collect(path, &chosen, NULL, &report, &err);
+	rc = cli_missed(&err, tkb_collect(path, &chosen, NULL, &report, &err),
+	                "folder", path);
 	follow_end(&follow);
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, path);

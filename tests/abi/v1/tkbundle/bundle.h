@@ -31,7 +31,7 @@ struct tkb_bundle;
  *
  * @param path  not kept
  * @param out   receives a bundle that the caller closes
- * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_CORRUPT (not a bundle, or its
+ * @return 0, TKB_MISS (no such file), TKB_ERR_CORRUPT (not a bundle, or its
  *         manifest is damaged), TKB_ERR_UNSUPPORTED (a newer format),
  *         TKB_ERR_TOO_LARGE, TKB_ERR_IO or TKB_ERR_NOMEM
  */

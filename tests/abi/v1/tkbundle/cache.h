@@ -43,10 +43,11 @@ struct tkb_cache_options {
 	bool is_lean;     /**< see TKB_PROFILE_LEAN in collect.h */
 	bool is_stripped; /**< see struct tkb_collect_options */
 	uint32_t threads; /**< 0: the cores of the affinity mask */
-	const struct tkb_watch *watch; /**< only is_cancelled() is asked; NULL:
-	                                    nobody watches */
-	uint32_t deadline_ms;          /**< of the whole call; 0: none */
-	const struct tkb_tree *trees;  /**< read as well; not kept */
+	/** Its progress counts folders, and where files are hashed each entry
+	    once more; on_result() is not called. NULL: nobody watches. */
+	const struct tkb_watch *watch;
+	uint32_t deadline_ms;         /**< of the whole call; 0: none */
+	const struct tkb_tree *trees; /**< read as well; not kept */
 	size_t tree_count;
 };
 
@@ -64,8 +65,8 @@ struct tkb_left_out {
  * @param path     not kept
  * @param options  not kept; NULL means all defaults
  * @param out      receives a cache that the caller closes
- * @return 0, TKB_MISS (no such folder, device, or finished entry with a key
- *         asked for; the message says which), TKB_ERR_INVALID (a prefix of several keys,
+ * @return 0, TKB_MISS (no such folder; or with a message, no such device, or
+ *         no finished entry with a key asked for), TKB_ERR_INVALID (a prefix of several keys,
  *         not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_cache_open(

@@ -166,7 +166,8 @@ struct tkb_pull_report {
  *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or
  *         a blob is damaged or could not be read: the rest was emitted, and
  *         the report's `record_count` is not 0; or nothing could be read);
- *         TKB_MISS (the ref has no record); or what tkb_emit() returns
+ *         TKB_MISS (the ref has no record; or with a message, no key asked
+ *         for); or what tkb_emit() returns
  */
 TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -244,6 +245,9 @@ struct tkb_ref_facts {
 	size_t struct_size;     /**< sizeof it, as the caller was built */
 	const char *cache_root; /**< whose kernels are asked; NULL: none */
 	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
+	uint32_t deadline_ms;   /**< of the whole call; 0: none */
+	/** As of tkb_cache_open(), by which the kernels are read. */
+	const struct tkb_watch *watch;
 };
 
 /**
@@ -260,11 +264,11 @@ struct tkb_ref_facts {
  * Bytes that a ref cannot have become `-`. Where a machine has different GPUs,
  * CUDA_VISIBLE_DEVICES may name one, by UUID, or by index together with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is the driver's code: if it hangs, so does
- * this.
+ * this, whoever watches.
  *
  * @return 0, or TKB_ERR_INVALID (a word is unknown, cannot be filled, is
  *         ambiguous, or the whole is no ref's name: the message says what to
- *         do), TKB_ERR_IO, TKB_ERR_NOMEM
+ *         do), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
                                          const struct tkb_ref_facts *facts,
@@ -306,7 +310,9 @@ struct tkb_remote_gc_options {
 	bool is_dry_run;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Its progress counts refs, each twice, and blobs, of those known so
+	    far; on_result() is not called. */
+	const struct tkb_watch *watch;
 	/** Told of each blob and record that goes; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,
 	                   const struct tkb_digest *digest, uint64_t size);
@@ -369,7 +375,10 @@ struct tkb_remote_verify_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled;      /**< repair though TKBUNDLE_DISABLE is set, see
 	                   tkbundle.h */
-	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Its progress counts records, each with its blob, and then the blobs
+	    that a tier lists, of those known so far; on_result() is not
+	    called. */
+	const struct tkb_watch *watch;
 	/** Told of all that is not as it should be; may be NULL. */
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
 	void *self;

@@ -69,7 +69,10 @@ struct tkb_remote_options {
 	uint32_t stall_timeout_ms;   /**< no byte for so long; default 5000 */
 	uint64_t max_blob_size;      /**< bytes; default 256 MiB */
 	uint64_t max_record_size;    /**< bytes; default 16 MiB */
-	const struct tkb_watch *watch; /**< only is_cancelled() is asked */
+	/** Its progress counts the bytes of a tkb_remote_get(), which asks for
+	    the blob's size first, and of a tkb_remote_put(), once for each tier
+	    that may be written; on_result() is not called. Copied. */
+	const struct tkb_watch *watch;
 	const struct tkb_remote_backend *const
 		*backends; /**< besides the built-in ones; kept */
 	size_t backend_count;

@@ -108,7 +108,7 @@ struct tkb_triton_unit {
 /**
  * Start compiling. All of `unit` is copied.
  *
- * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_INVALID,
+ * @return 0, TKB_MISS (no such file), TKB_ERR_INVALID,
  *         TKB_ERR_IO, TKB_ERR_TOO_LARGE, TKB_ERR_NOMEM, or the log's own error
  */
 TKB_API TKB_NODISCARD int tkb_triton_submit(struct tkb_triton *triton,
@@ -170,7 +170,7 @@ struct tkb_triton_item {
  * Read the list at `path`.
  *
  * @param out  receives a list that the caller frees
- * @return 0, TKB_MISS (no such file; with a message), TKB_ERR_INVALID (what is
+ * @return 0, TKB_MISS (no such file), TKB_ERR_INVALID (what is
  *         wrong, and where), TKB_ERR_TOO_LARGE, TKB_ERR_IO, TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_triton_list_read(const char *path,
