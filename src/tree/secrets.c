@@ -340,6 +340,7 @@ static size_t hide_value(struct copy *copy, const struct name *name)
 		const size_t start = at + quote.size;
 
 		if (name->separator == ',' &&
+		    (!is_option(copy, name) || byte_at(copy, start) == '-') &&
 		    tkb_secret_name_bytes(part_of(
 			    copy, start, end_of_quoted(copy, start, &quote))))
 			return start;
@@ -390,6 +391,7 @@ struct reader {
 	unsigned depth;    /* of that name */
 	bool is_in_array;  /* the last token opened one */
 	bool was_argument; /* it was a string, "--api-key" or so */
+	bool was_option;   /* and with those dashes */
 };
 
 static int is_secret_string(const struct reader *reader, bool *out,
@@ -417,7 +419,8 @@ static void hide_in_string(struct copy *copy,
 
 /*
  * A string that is no member's name. In ["--api-key", "x"] and ["API_KEY", "x"],
- * a secret follows; not in ["API_KEY", "HF_TOKEN"].
+ * a secret follows; not in ["API_KEY", "HF_TOKEN"]. But what follows an option is
+ * its value even if it is called "my-secret".
  */
 static int hide_string(struct copy *copy, struct reader *reader,
                        struct tkb_error *err)
@@ -435,11 +438,13 @@ static int hide_string(struct copy *copy, struct reader *reader,
 	rc = is_secret_string(reader, &is_name, err);
 	if (rc < 0)
 		return rc;
-	if (reader->was_argument && !is_name)
+	if (reader->was_argument &&
+	    (!is_name || (reader->was_option && !is_option)))
 		hide(copy, token->start + 1, token->end - 1);
 	else
 		hide_in_string(copy, token);
 	reader->was_argument = is_name && (is_first || is_option);
+	reader->was_option = is_option;
 	return 0;
 }
 

@@ -167,6 +167,11 @@ TEST(secrets, in_json_arguments_and_pairs_are_hidden)
 	must_become(TKB_PATH_STYLE_JSON,
 	            "[\"--api-key\", \"x\", \"--model\", \"m\"]",
 	            "[\"--api-key\", \"hidden\", \"--model\", \"m\"]");
+	must_become(TKB_PATH_STYLE_JSON,
+	            "[\"--api-key\", \"my-secret\", \"--hf-token\", \"x\"]",
+	            "[\"--api-key\", \"hidden\", \"--hf-token\", \"hidden\"]");
+	must_become(TKB_PATH_STYLE_PYTHON, "['--api-key', 'my-secret', 'x']",
+	            "['--api-key', 'hidden', 'x']");
 	must_become(TKB_PATH_STYLE_JSON, "[[\"A_KEY\", \"x\"], [\"B\", \"y\"]]",
 	            "[[\"A_KEY\", \"hidden\"], [\"B\", \"y\"]]");
 	must_become(TKB_PATH_STYLE_JSON, "{\"a\": \"serve --api-key=x --b\"}",
