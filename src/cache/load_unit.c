@@ -172,41 +172,22 @@ static int check_named(const struct unit *unit, const char *name,
 	return 0;
 }
 
-/* A text that an engine or a person may have put a secret into. */
-static bool may_have_secrets(const char *name)
-{
-	static const char *const extensions[] = { "cfg", "conf", "env",
-		                                  "ini", "json", "toml",
-		                                  "txt", "yaml", "yml" };
-	const char *extension = tkb_name_extension(name);
-
-	for (size_t i = 0; i < TKB_COUNT_OF(extensions); i++) {
-		if (strcmp(extension, extensions[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Read a text, hide its secrets, and put sentinels where its style has paths. */
 static int load_text(struct unit *unit, size_t index,
                      const struct tkb_tree_rule *rule, struct tkb_error *err)
 {
 	struct tkb_loader *loader = unit->loader;
 	struct tkb_file *file = &unit->found->files[index];
-	const bool is_json =
-		strcmp(tkb_name_extension(file->name), "json") == 0;
-	enum tkb_path_style style = rule->style;
 	size_t hidden_count = 0;
 	int rc;
 
-	if (style == TKB_PATH_STYLE_NONE)
-		style = is_json ? TKB_PATH_STYLE_JSON : TKB_PATH_STYLE_TEXT;
 	rc = tkb_load_read_file(loader, unit->fd, unit->found, index, err);
 	if (rc < 0)
 		return rc;
 	tkb_buf_reset(&loader->group);
-	rc = tkb_secrets_hide(tkb_buf_bytes(&loader->scratch), style,
-	                      &loader->group, &hidden_count, err);
+	rc = tkb_secrets_hide(tkb_buf_bytes(&loader->scratch),
+	                      tkb_tree_secret_style(rule), &loader->group,
+	                      &hidden_count, err);
 	if (rc < 0)
 		return rc;
 	if (rule->style == TKB_PATH_STYLE_NONE)
@@ -239,8 +220,7 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 		                     err);
 	file->is_executable = (status.st_mode & S_IXUSR) != 0;
 	file->is_last = rule.is_last != 0;
-	if (rule.style != TKB_PATH_STYLE_NONE || rule.has_secrets ||
-	    may_have_secrets(file->name))
+	if (tkb_tree_secret_style(&rule) != TKB_PATH_STYLE_NONE)
 		return load_text(unit, index, &rule, err);
 	return tkb_load_stat_file(unit->fd, unit->found, index, err);
 }

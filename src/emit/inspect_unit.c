@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "base/fd.h"
 #include "cache/names.h"
 #include "tree/moved.h"
+#include "tree/rules.h"
+#include "tree/secrets.h"
 #include "tree/unit.h"
 #include "emit/inspect.h"
 #include "emit/unit.h"
@@ -16,14 +19,23 @@ enum match {
 	MATCH_TORN   /* missing, empty, damaged, or of another root */
 };
 
-/* The digest of what the file would be in a bundle. */
-static int digest_of(struct tkb_loader *loader, const struct tkb_entry *unit,
-                     const struct tkb_file *file, struct tkb_digest *out,
+/* Where files are compared. */
+struct place {
+	struct tkb_loader *loader;
+	const struct tkb_root *root;
+	const struct tkb_entry *unit;
+	int fd; /* of the folder that its files are below */
+	bool is_trusted;
+};
+
+/* The digest that `bytes` would have in a bundle. */
+static int digest_of(const struct place *place, const struct tkb_file *file,
+                     struct tkb_bytes bytes, struct tkb_digest *out,
                      bool *is_moved, struct tkb_error *err)
 {
-	const struct tkb_text_place at = { .tree = unit->tree,
-		                           .folder = unit->folder };
-	struct tkb_bytes bytes = tkb_buf_bytes(&loader->scratch);
+	const struct tkb_text_place at = { .tree = place->unit->tree,
+		                           .folder = place->unit->folder };
+	struct tkb_loader *loader = place->loader;
 	struct tkb_error fault = { 0 };
 	uint32_t sentinels = 0;
 	int rc;
@@ -42,68 +54,113 @@ static int digest_of(struct tkb_loader *loader, const struct tkb_entry *unit,
 	return tkb_hasher_digest(&loader->hasher, bytes, out, err);
 }
 
-/* Read the file and compare it. One that names another root is of no use here. */
-static int compare_bytes(struct tkb_loader *loader, int dir_fd,
-                         const struct tkb_entry *unit,
-                         const struct tkb_file *file, enum match *out,
-                         struct tkb_error *err)
+/* How the rules of the unit's tree say that secrets stand in the file. */
+static enum tkb_path_style secret_style(const struct place *place,
+                                        const struct tkb_file *file)
 {
-	struct tkb_error fault = { 0 };
+	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
+	struct tkb_tree_rule rule;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", place->unit->folder,
+	               file->name);
+	rule = tkb_tree_judge(place->root->tree->rules,
+	                      tkb_unit_is_file(place->unit) ? file->name
+	                                                    : path);
+	return tkb_tree_secret_style(&rule);
+}
+
+/* Is what was read the bundle's file? Here, it may still have its secrets. */
+static int compare_text(const struct place *place, const struct tkb_file *file,
+                        bool *is_same, bool *is_moved, struct tkb_error *err)
+{
+	const enum tkb_path_style style = secret_style(place, file);
+	struct tkb_loader *loader = place->loader;
 	struct tkb_digest digest;
+	size_t hidden_count = 0;
+	int rc;
+
+	rc = digest_of(place, file, tkb_buf_bytes(&loader->scratch), &digest,
+	               is_moved, err);
+	if (rc < 0)
+		return rc;
+	*is_same = tkb_digest_equal(&digest, &file->digest);
+	if (*is_same || style == TKB_PATH_STYLE_NONE)
+		return 0;
+	tkb_buf_reset(&loader->group);
+	rc = tkb_secrets_hide(tkb_buf_bytes(&loader->scratch), style,
+	                      &loader->group, &hidden_count, err);
+	if (rc == 0 && hidden_count != 0)
+		rc = digest_of(place, file, tkb_buf_bytes(&loader->group),
+		               &digest, is_moved, err);
+	*is_same = tkb_digest_equal(&digest, &file->digest);
+	return rc;
+}
+
+/*
+ * Read the file and compare it. One that names another root is of no use here; one
+ * that differs is of another compile if its size, which is `has_size`, or its
+ * paths may be others.
+ */
+static int compare_bytes(const struct place *place, const struct tkb_file *file,
+                         bool has_size, enum match *out, struct tkb_error *err)
+{
+	struct tkb_loader *loader = place->loader;
+	struct tkb_error fault = { 0 };
 	struct stat status;
 	bool is_moved = false;
+	bool is_same = false;
 	int rc;
 
 	tkb_buf_reset(&loader->scratch);
-	rc = tkb_fd_read_file(dir_fd, file->name, TKB_FILE_SIZE_LIMIT,
+	rc = tkb_fd_read_file(place->fd, file->name, TKB_FILE_SIZE_LIMIT,
 	                      &loader->scratch, &status, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	*out = MATCH_TORN;
 	if (rc < 0)
 		return 0;
-	rc = digest_of(loader, unit, file, &digest, &is_moved, err);
+	rc = compare_text(place, file, &is_same, &is_moved, err);
 	if (rc < 0)
 		return rc;
-	if (tkb_digest_equal(&digest, &file->digest))
-		*out = is_moved ? MATCH_TORN : MATCH_SAME;
-	else if (file->sentinels != 0)
+	if (is_same && !is_moved)
+		*out = MATCH_SAME;
+	else if (!is_same && (file->sentinels != 0 || !has_size))
 		*out = MATCH_OTHER;
 	return 0;
 }
 
-static int match_file(struct tkb_loader *loader, int dir_fd,
-                      const struct tkb_entry *unit, const struct tkb_file *file,
-                      bool is_trusted, enum match *out, struct tkb_error *err)
+static int match_file(const struct place *place, const struct tkb_file *file,
+                      enum match *out, struct tkb_error *err)
 {
 	struct stat status;
+	bool has_size;
 
 	*out = MATCH_TORN;
-	if (fstatat(dir_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (fstatat(place->fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(status.st_mode) ||
 	    (status.st_size == 0 && file->size != 0))
 		return 0;
-	if (file->sentinels != 0)
-		return compare_bytes(loader, dir_fd, unit, file, out, err);
-	*out = (uint64_t)status.st_size == file->size ? MATCH_SAME
-	                                              : MATCH_OTHER;
-	if (*out == MATCH_OTHER || is_trusted)
+	has_size = (uint64_t)status.st_size == file->size;
+	*out = has_size ? MATCH_SAME : MATCH_OTHER;
+	if (file->sentinels == 0 && has_size && place->is_trusted)
 		return 0;
-	return compare_bytes(loader, dir_fd, unit, file, out, err);
+	if (file->sentinels == 0 && !has_size &&
+	    secret_style(place, file) == TKB_PATH_STYLE_NONE)
+		return 0;
+	return compare_bytes(place, file, has_size, out, err);
 }
 
-static int match_files(struct tkb_loader *loader, int dir_fd,
-                       const struct tkb_entry *unit, bool is_trusted,
-                       enum tkb_entry_state *out, struct tkb_error *err)
+static int match_files(const struct place *place, enum tkb_entry_state *out,
+                       struct tkb_error *err)
 {
+	const struct tkb_entry *unit = place->unit;
 	int rc;
 
 	*out = TKB_ENTRY_STATE_PRESENT;
 	for (size_t i = 0; i < unit->file_count; i++) {
 		enum match match;
 
-		rc = match_file(loader, dir_fd, unit, &unit->files[i],
-		                is_trusted, &match, err);
+		rc = match_file(place, &unit->files[i], &match, err);
 		if (rc < 0)
 			return rc;
 		if (match == MATCH_TORN)
@@ -133,6 +190,11 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
 {
 	TKB_AUTO(tkb_fd_close_at) int parent = -1;
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+	struct place place = { .loader = loader,
+		               .root = root,
+		               .unit = unit,
+		               .fd = root->fd,
+		               .is_trusted = is_trusted };
 	const char *name = NULL;
 	struct stat status;
 
@@ -143,15 +205,14 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
 				*out = TKB_ENTRY_STATE_UNSAFE;
 				return 0;
 			}
-			return match_files(loader, root->fd, unit, is_trusted,
-			                   out, err);
+			return match_files(&place, out, err);
 		}
 	} else if (parent >= 0) {
 		folder = tkb_fd_open(parent, name,
 		                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+		place.fd = folder;
 		if (folder >= 0)
-			return match_files(loader, folder, unit, is_trusted,
-			                   out, err);
+			return match_files(&place, out, err);
 	}
 	if (!is_nothing(errno) && !is_in_the_way(errno))
 		return tkb_fail_errno(err, "cannot look at '%s/%s'", root->path,

@@ -11,6 +11,7 @@
 #include "tree/glob.h"
 #include "tree/path_style.h"
 #include "tree/rules.h"
+#include "tree/unit.h"
 
 enum {
 	PROFILE_LIMIT = 1024 * 1024,
@@ -132,7 +133,7 @@ static const struct tkb_schema_list fallback_list = {
 };
 
 static const struct tkb_schema_field root_fields[] = {
-	TKB_FIELD_TEXT("name", struct root, root.name, is_word,
+	TKB_FIELD_TEXT("name", struct root, root.name, tkb_tree_name_is_valid,
 	               "a root's name is not allowed"),
 	TKB_FIELD_TEXT("variable", struct root, root.variable, NULL, NULL),
 	TKB_FIELD_LIST("places", struct root, fallbacks, fallback_count,

@@ -3,6 +3,8 @@
 
 #include <tkbundle/engine.h>
 
+#include <string.h>
+
 #include "tree/glob.h"
 
 /* What no engine wants back: locks, what is half written, what is of one host. */
@@ -40,4 +42,23 @@ struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
 bool tkb_tree_leaves(const struct tkb_tree_rules *rules, const char *path)
 {
 	return tkb_tree_judge(rules, path).action == TKB_TREE_ACTION_LEAVE;
+}
+
+enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule)
+{
+	static const char *const extensions[] = {
+		"cfg", "conf", "env", "ini", "toml", "txt", "yaml", "yml"
+	};
+	const char *dot = strrchr(rule->path, '.');
+	const char *extension = dot == NULL ? "" : dot + 1;
+
+	if (rule->style != TKB_PATH_STYLE_NONE)
+		return rule->style;
+	if (strcmp(extension, "json") == 0)
+		return TKB_PATH_STYLE_JSON;
+	for (size_t i = 0; i < TKB_COUNT_OF(extensions); i++) {
+		if (strcmp(extension, extensions[i]) == 0)
+			return TKB_PATH_STYLE_TEXT;
+	}
+	return rule->has_secrets ? TKB_PATH_STYLE_TEXT : TKB_PATH_STYLE_NONE;
 }

@@ -37,4 +37,11 @@ struct tkb_tree_rules {
 struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
                                     const char *path);
 
+/*
+ * How secrets stand in the file that `rule` was found for: as its paths do, or as
+ * its name tells. NONE: it is no text that an engine or a person may have put one
+ * into.
+ */
+enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule);
+
 #endif

@@ -40,7 +40,8 @@ bool tkb_unit_path_is_valid(const char *path);
 
 /* The key of unit `name` of `tree`: SHA-256 of both, in hexadecimal. */
 TKB_NODISCARD int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
-                                    const char *name, char out[TKB_DIGEST_HEX_SIZE],
+                                    const char *name,
+                                    char out[TKB_DIGEST_HEX_SIZE],
                                     struct tkb_error *err);
 
 /* The folder of an entry below its root: its key, or what a unit has. */

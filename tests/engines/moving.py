@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 
+from hiding import plant
 from machines import (
     AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
     read, reasons, write)
@@ -115,10 +116,11 @@ def _(scene):
     names_what_is_there(second)
 
 
-@test("a tree is repaired where it was copied with its index")
+@test("a tree is repaired where it was copied with its index and its secrets")
 def _(scene):
     first = Machine(scene, "first", VLLM)
     second = Machine(scene, "second")
+    plant(first)
     first.collect("a.tkb")
     shutil.copytree(os.path.join(first.home, ".cache"),
                     os.path.join(second.home, ".cache"))

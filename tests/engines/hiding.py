@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No secret of a tree's texts leaves the machine."""
+import json
+import os
+import shutil
+
+from machines import AOT, GRAPH, VLLM, Machine, names_what_is_there, read, write
+from scene import equal, require, test
+
+KEYS = GRAPH + "/cache_key_factors.json"
+
+
+def plant(machine):
+    """Ten secrets, in every kind of text that a profile carries."""
+    factors = json.loads(read(machine.path(KEYS)))
+    factors["env"]["VLLM_API_KEY"] = "plain-secret-01"
+    factors["env"]["NESTED"] = {"HF_TOKEN": ["plain-secret-02"]}
+    factors["command"] = ["--api-key", "plain-secret-03"]
+    factors["text"] = "AWS_SECRET_ACCESS_KEY=plain-secret-04 x"
+    write(machine.path(KEYS), json.dumps(factors, indent=2))
+    write(machine.path("modelinfos", "m.json"),
+          '{"openai_api_key": "plain-secret-05"}')
+    write(machine.path("modelinfos", "broken.json"),
+          '{"DB_PASSWORD": "plain-secret-06", ')
+    write(machine.path("settings.env"), "export HF_TOKEN=plain-secret-07\n")
+    write(machine.path("settings.yaml"), "auth_token: plain-secret-08\n")
+    write(machine.path("settings.toml"), 'password = "plain-secret-09"\n')
+    write(machine.path(AOT, "rank_0_0", "notes.txt"),
+          "client --token plain-secret-10\n")
+
+
+def files_below(folder):
+    for below, _, names in os.walk(folder):
+        for name in names:
+            yield os.path.join(below, name)
+
+
+@test("of ten secrets in a tree's texts, none is in the bundle, in the remote, "
+      "in a log or in a report")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    plant(first)
+    said = []
+
+    def tell(ended):
+        said.extend((ended.out, ended.err))
+    tell(first.verb("collect", "-o", scene.path("a.tkb")))
+    tell(first.verb("collect", "--json", "-o", scene.path("a.tkb")))
+    tell(first.verb("push", "--json", "--remote", scene.remote, "a/b"))
+    tell(second.verb("pull", "--json", "--remote", scene.remote, "a/b"))
+    for words in (("ls", "--json", "--files"), ("stats", "--json"),
+                  ("verify", "--json"), ("diff", "--json", "a.tkb")):
+        tell(scene.tkbundle(*words, "a.tkb"))
+    tell(scene.tkbundle("pull", "--remote", scene.remote, "a/b", "-o",
+                        "whole.tkb"))
+
+    require(not any("plain-secret" in text for text in said), said)
+    for path in [*files_below(second.home), *files_below(scene.path("remote")),
+                 scene.path("a.tkb"), scene.path("whole.tkb")]:
+        require(b"plain-secret" not in read(path), path)
+    # Bundles are compressed: what they hold has been looked at in `second`.
+    equal(read(second.path(KEYS)).count(b"hidden"), 4)
+    for name in ("settings.env", "settings.yaml", "settings.toml"):
+        require(b"hidden" in read(second.path(name)), name)
+    require(b"plain-secret-01" in read(first.path(KEYS)))
+
+
+@test("machines with other secrets have equal bundles, and find each other's "
+      "units present")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second", VLLM)
+    plant(first)
+    plant(second)
+    write(second.path(KEYS), read(second.path(KEYS)).replace(
+        b"plain-secret-01", b"something else"))
+    text = read(second.path(KEYS))
+
+    bundle, _ = first.collect("a.tkb")
+    equal(second.collect("b.tkb")[0], bundle)
+    first.push()
+    equal(second.push()["pushed"], 0)
+    first.emit("a.tkb")  # puts what was moved right, and names this place
+    require(b"plain-secret-01" not in read(first.path(KEYS)))
+    shutil.rmtree(second.path(GRAPH))
+    shutil.copytree(first.path(GRAPH), second.path(GRAPH))
+    write(second.path(KEYS), text)
+    os.unlink(second.path(GRAPH, "vllm_compile_cache.py"))
+    second.emit("a.tkb")
+    names_what_is_there(second)
+    write(second.path(KEYS), text)
+    shutil.rmtree(second.path(".tkbundle"))
+    equal(second.emit("a.tkb"), (0, 40, 0))
+    equal(read(second.path(KEYS)), text)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tkbundle run, with a script that caches as an engine does."""
+import json
+import os
+import stat
+import subprocess
+
+from machines import contents, read, write
+from scene import FIXTURE, KERNELS, equal, need_root, require, test
+
+# Warm: all of it is there, and the index names what is. Else it "compiles".
+SERVER = r"""#!/bin/sh
+set -eu
+graph="$VLLM_CACHE_ROOT/torch_compile_cache/1/rank_0_0/backbone"
+env > "$SAID.env"
+if [ -f "$graph/vllm_compile_cache.py" ]; then
+	path=$(sed -n "s/.*'\(\/[^']*\)'.*/\1/p" "$graph/vllm_compile_cache.py")
+	[ -f "$path" ] || { echo broken > "$SAID"; exit 9; }
+	echo "warm, $(ls "$TRITON_CACHE_DIR" | wc -l) kernels" > "$SAID"
+else
+	mkdir -p "$graph" "$TRITON_CACHE_DIR"
+	echo graph > "$graph/artifact"
+	echo "{1: '$graph/artifact'}" > "$graph/vllm_compile_cache.py"
+	if [ -n "${KERNELS-}" ]; then
+		cp -r "$KERNELS"/* "$TRITON_CACHE_DIR"
+	fi
+	echo cold > "$SAID"
+fi
+if [ -n "${MORE-}" ]; then
+	mkdir -p "$VLLM_CACHE_ROOT/modelinfos"
+	echo '{}' > "$VLLM_CACHE_ROOT/modelinfos/$MORE.json"
+fi
+"""
+
+
+def serve(scene, home, *, options=("--engine", "vllm"), command=("serve",),
+          **env):
+    """Run the script at `home`; returns how it ended, what it said and was
+    told."""
+    program = scene.path("bin", "vllm")
+    if not os.path.exists(program):
+        write(program, SERVER)
+        os.chmod(program, 0o755)
+    said = scene.path("said")
+    environment = {"HOME": scene.path(home), "SAID": said, "TMPDIR":
+                   scene.path("tmp"), **env}
+    os.makedirs(scene.path("tmp"), exist_ok=True)
+    ended = scene.run(program, *command, options=options, env=environment)
+    told = dict(line.split("=", 1) for line in
+                scene.read("said.env").splitlines() if "=" in line)
+    return ended, scene.read("said").strip(), told
+
+
+@test("a second machine starts warm, at another home")
+def _(scene):
+    kernels = scene.fixture("kernels", FIXTURE)
+    os.makedirs(scene.path("one"))
+    os.makedirs(scene.path("two"))
+
+    first, said, told = serve(scene, "one", KERNELS=kernels)
+    equal((first.status, said), (0, "cold"), first.err)
+    require(told["VLLM_CACHE_ROOT"].startswith(scene.path("one") + "/"), told)
+    second, said, told = serve(scene, "two")
+
+    equal(second.status, 0, second.err)
+    require(said.startswith("warm"), said, second.err)
+    require(told["VLLM_CACHE_ROOT"].startswith(scene.path("two") + "/"), told)
+    equal(int(said.split()[1]), KERNELS + 1)
+    emitted, _, compiled, pushed = second.counts()
+    equal((emitted, compiled, pushed), (str(KERNELS + 2), "0", "0"),
+          second.err)
+
+
+@test("an engine is known by its command")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    os.makedirs(scene.path("two"))
+    equal(serve(scene, "one", options=())[1], "cold")
+    require(serve(scene, "two", options=())[1].startswith("warm"))
+
+    _, _, told = serve(scene, "one", options=(), command=("other",),
+                       VLLM_CACHE_ROOT=scene.path("x"),
+                       TRITON_CACHE_DIR=scene.path("y"))
+    require("VLLM_CONFIG_ROOT" not in told, told)
+
+
+@test("what the user has set stays")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    mine = {"VLLM_CACHE_ROOT": scene.path("a"),
+            "TRITON_CACHE_DIR": scene.path("b"),
+            "VLLM_CONFIG_ROOT": scene.path("c")}
+
+    ended, _, told = serve(scene, "one", **mine)
+
+    equal(ended.status, 0, ended.err)
+    equal({name: told[name] for name in mine}, mine)
+    equal(told["VLLM_XLA_CACHE_PATH"], "/var/cache/vllm/xla")
+    require(os.path.isdir(scene.path("a", "torch_compile_cache")))
+
+
+@test("a setting is left alone where the user's own folder exists")
+def _(scene):
+    os.makedirs(scene.path("one", ".config", "vllm"))
+    _, _, told = serve(scene, "one")
+    require("VLLM_CONFIG_ROOT" not in told, told)
+    equal(told["VLLM_XLA_CACHE_PATH"], "/var/cache/vllm/xla")
+
+
+@test("it is pushed when only a file of a tree is new")
+def _(scene):
+    for name in ("one", "two", "three"):
+        os.makedirs(scene.path(name))
+    serve(scene, "one")
+    again, said, _ = serve(scene, "two", MORE="traits")
+    require(said.startswith("warm"), said)
+    equal(again.counts()[3], "1", again.err)
+
+    serve(scene, "three")
+
+    require(any(path.endswith("modelinfos/traits.json")
+                for path in contents(scene.path("three"))))
+
+
+@test("without a home, or with one that cannot be written, it starts and is "
+      "warm all the same")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    serve(scene, "one")
+    # As in a container with a read-only file system.
+    ended, said, told = serve(scene, "none-that-can-be-made/\0"[:-2] + "x",
+                              HOME="/proc/none")
+    equal(ended.status, 0, ended.err)
+    require(said.startswith("warm"), said, ended.err)
+    require(told["VLLM_CACHE_ROOT"].startswith(scene.path("tmp")), told)
+
+    saved = scene.environment
+    scene.environment = {**saved}
+    ended, said, told = serve(scene, "", HOME="")
+    equal(ended.status, 0, ended.err)
+    require(said.startswith("warm"), said, ended.err)
+    mode = os.stat(os.path.dirname(told["VLLM_CACHE_ROOT"])).st_mode
+    require(not mode & stat.S_IWOTH, oct(mode))
+
+
+@test("an engine without a profile is told, and its command runs")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    ended, said, _ = serve(scene, "one", options=("--engine", "gpt"),
+                           VLLM_CACHE_ROOT=scene.path("a"),
+                           TRITON_CACHE_DIR=scene.path("b"))
+    equal((ended.status, said), (0, "cold"), ended.err)
+    require("no profile of an engine 'gpt'" in ended.err, ended.err)
