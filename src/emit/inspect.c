@@ -193,7 +193,8 @@ static int read_files(struct tkb_loader *loader,
 		if (rc < 0)
 			return rc;
 		if (is_text &&
-		    ((const char *)bytes.data)[bytes.size - 1] != '\n')
+		    (bytes.size == 0 ||
+		     ((const char *)bytes.data)[bytes.size - 1] != '\n'))
 			return tkb_fail_entry(err, TKB_REASON_BINARY,
 			                      "'%s' is cut short", name);
 	}
