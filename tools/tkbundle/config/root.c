@@ -107,6 +107,13 @@ const char *root_name(const struct root *root)
 	return root->trees.count == 0 ? "" : root->trees.items[0].path;
 }
 
+const char *root_layout_words(const struct root *root, bool is_inductor)
+{
+	if (root->path == NULL)
+		return "";
+	return is_inductor ? " (Inductor)" : " (Triton)";
+}
+
 void root_release(struct root *root)
 {
 	free(root->path);

@@ -45,6 +45,9 @@ TKB_NODISCARD int root_choose_all(const struct arguments *args,
 /* The root's path, or, where there is none, that of the first tree. */
 const char *root_name(const struct root *root);
 
+/* " (Inductor)" or " (Triton)", to stand behind it; "" where there are only trees. */
+const char *root_layout_words(const struct root *root, bool is_inductor);
+
 void root_release(struct root *root);
 
 #endif

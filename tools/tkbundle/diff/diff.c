@@ -89,7 +89,9 @@ static bool share_device(const struct tkb_entry *a, const struct tkb_entry *b)
 
 static bool same_file(const struct tkb_file *a, const struct tkb_file *b)
 {
-	return a->size == b->size &&
+	return a->size == b->size && a->style == b->style &&
+	       a->is_executable == b->is_executable &&
+	       a->is_last == b->is_last &&
 	       memcmp(&a->digest, &b->digest, sizeof(a->digest)) == 0;
 }
 

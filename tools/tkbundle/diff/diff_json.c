@@ -59,6 +59,10 @@ static void put_file(struct json_out *json, const struct diff_file *file)
 	json_out_text(json, "is", state_word(file->a != NULL, file->b != NULL));
 	put_side(json, file->a, "a_size", "a_sha256");
 	put_side(json, file->b, "b_size", "b_sha256");
+	if (file->a != NULL && file->b != NULL &&
+	    file->a->is_executable != file->b->is_executable)
+		json_out_text(json, "executable_in",
+		              file->a->is_executable ? "a" : "b");
 	json_out_close(json);
 }
 

@@ -62,6 +62,9 @@ static void print_file(FILE *to, const struct diff_file *file, int width)
 	else if (file->a->size != file->b->size)
 		text_line(to, "    %-*s  %" PRIu64 " -> %" PRIu64 " bytes",
 		          width, file->name, file->a->size, file->b->size);
+	else if (file->a->is_executable != file->b->is_executable)
+		text_line(to, "    %-*s  executable only in %s", width,
+		          file->name, file->a->is_executable ? "A" : "B");
 	else
 		text_line(to, "    %-*s  %" PRIu64 " bytes, not the same",
 		          width, file->name, file->a->size);

@@ -71,11 +71,11 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	             sizeof(launchers_rest));
 	text_line(cli->out,
 	          "%semitted %" PRIu64 ", present %" PRIu64
-	          ", repaired %" PRIu64 "%s%s to %s (%s)",
+	          ", repaired %" PRIu64 "%s%s to %s%s",
 	          args->is_dry_run ? "would have " : "", report->emitted_count,
 	          report->present_count, report->repaired_count, rest,
 	          launchers_rest, root_name(root),
-	          report->is_inductor ? "Inductor" : "Triton");
+	          root_layout_words(root, report->is_inductor));
 }
 
 static enum status exit_status_of(int rc, const struct tkb_emit_report *report,

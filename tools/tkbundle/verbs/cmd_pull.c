@@ -178,9 +178,9 @@ static void summarize(const struct remote_use *use,
 		          text_plural(report->wanted_count, "blob", "blobs"),
 		          root_name(root));
 	else
-		text_line(use->cli->out, "emitted %" PRIu64 "%s to %s (%s): %s",
+		text_line(use->cli->out, "emitted %" PRIu64 "%s to %s%s: %s",
 		          report->emitted_count, rest, root_name(root),
-		          report->is_inductor ? "Inductor" : "Triton", blobs);
+		          root_layout_words(root, report->is_inductor), blobs);
 }
 
 static enum status exit_status_of(int rc, const struct tkb_pull_report *report)
