@@ -16,7 +16,8 @@
 enum match {
 	MATCH_SAME,
 	MATCH_OTHER, /* of another compile */
-	MATCH_TORN   /* missing, empty, damaged, or of another root */
+	MATCH_TORN   /* missing, empty, damaged, cannot be run, or names another
+	              root */
 };
 
 /* Where files are compared. */
@@ -138,6 +139,7 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	*out = MATCH_TORN;
 	if (fstatat(place->fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(status.st_mode) ||
+	    (file->is_executable && (status.st_mode & S_IXUSR) == 0) ||
 	    (status.st_size == 0 && file->size != 0))
 		return 0;
 	has_size = (uint64_t)status.st_size == file->size;

@@ -175,17 +175,25 @@ def _(scene):
     names_what_is_there(second)
 
 
-@test("execute bits come out, and no other modes")
+@test("execute bits come out, and no other modes; they are compared, and "
+      "repaired")
 def _(scene):
     first = Machine(scene, "first", VLLM)
     second = Machine(scene, "second")
+    first.collect("b.tkb")
     os.chmod(first.path(AOT, "rank_0_0", "model"), 0o777)
     first.collect("a.tkb")
 
     second.emit("a.tkb")
 
-    equal(os.stat(second.path(AOT, "rank_0_0", "model")).st_mode & 0o111,
-          0o111)
+    model = second.path(AOT, "rank_0_0", "model")
+    equal(os.stat(model).st_mode & 0o777, 0o755)
+    differs = scene.tkbundle("diff", "a.tkb", "b.tkb")
+    equal(differs.status, 4, differs.out)
+    require("model  executable only in A" in differs.out, differs.out)
+    os.chmod(model, 0o644)
+    equal(second.emit("a.tkb"), (0, 34, 1))
+    equal(os.stat(model).st_mode & 0o777, 0o755)
     equal(os.stat(second.path(GRAPH, INDEX)).st_mode & 0o111, 0)
 
 
@@ -309,4 +317,28 @@ def _(scene):
 
     equal(contents(scene.path("to")),
           {"a/b.bin": b"\0\1", "c.py": b"x = 1\n"})
+    equal(ended.out, "emitted 2, present 0, repaired 0 to to\n")
     require(not os.path.exists(scene.root))
+
+
+@test("--tree is enough for a push, a pull and a run")
+def _(scene):
+    write(scene.path("from", "a", "b.bin"), b"\0\1")
+    remote = ("--remote", scene.remote)
+    for words, said in (
+            (("push", *remote, "--tree", "t=from", "a/b"), "pushed 2, "),
+            (("pull", *remote, "--tree", "t=to", "a/b"), "emitted 2 to to: "),
+            (("pull", *remote, "--tree", "t=to", "a/b"), "present 2 to to: "),
+            (("pull", *remote, "--tree", "other=x", "a/b"), "emitted 0 to x"),
+            (("pull", *remote, "-o", "w.tkb", "a/b"), "pulled a/b into"),
+            (("verify", "w.tkb"), "verified 2 entries"),
+            (("verify", *remote), "verified 1 blob")):
+        write(scene.path("from", "c"), "text")
+        ended = scene.tkbundle(*words)
+
+        equal(ended.status, 0, ended.err)
+        require(said in ended.out, words, ended.out)
+    equal(contents(scene.path("to")), contents(scene.path("from")))
+    ended = scene.run("true", options=("--tree", "t=run"))
+    equal(ended.counts()[0], "2", ended.err)
+    equal(contents(scene.path("run")), contents(scene.path("from")))

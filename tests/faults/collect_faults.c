@@ -96,6 +96,19 @@ TEST(collect, survives_each_failing_allocation_on_two_threads)
 		.threads = 2 });
 }
 
+TEST(collect, of_a_tree_survives_each_failing_allocation)
+{
+	need_faults();
+	world_cache();
+	world_tree();
+	try_collect((struct tkb_collect_options){
+		.struct_size = sizeof(struct tkb_collect_options),
+		.threads = 1,
+		.trees = world_tree_at("tree"),
+		.tree_count = 1 });
+	CHECK_INT(collect.wanted_report.collected_count, 4);
+}
+
 TEST(collect, of_two_devices_by_key_survives_each_failing_allocation)
 {
 	static const char *const keys[] = { WORLD_KERNEL };

@@ -235,3 +235,52 @@ TEST(emit, over_what_is_unsafe_survives_each_failing_allocation)
 	         TKB_ERR_PARTIAL, two_places);
 	CHECK_INT(emit.wanted_report.unsafe_count, 1);
 }
+
+/* A cache and a tree, packed into x.tkb. */
+static void bundle_tree(void)
+{
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
+		.trees = world_tree_at("tree"),
+		.tree_count = 1,
+	};
+	struct tkb_error err = { 0 };
+
+	world_cache();
+	world_tree();
+	CHECK_OK(tkb_collect_to_file("cache", &options, "x.tkb", NULL, &err),
+	         &err);
+}
+
+static void try_tree(void)
+{
+	static const char *const places[] = { WORLD_KERNEL, WORLD_MODULE,
+		                              "tree/u", "tree/f.json", NULL };
+
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1,
+	                                    .trees = world_tree_at("root/tree"),
+	                                    .tree_count = 1 },
+	         0, places);
+}
+
+TEST(emit, of_a_tree_survives_each_failing_allocation)
+{
+	need_faults();
+	bundle_tree();
+	try_tree();
+	CHECK_INT(emit.wanted_report.emitted_count, 4);
+}
+
+TEST(emit, of_a_tree_that_is_present_survives_each_failing_allocation)
+{
+	need_faults();
+	bundle_tree();
+	tree_make_folder("root");
+	copy_folder("tree", "root/tree");
+	write_text("root/tree/u/index.py",
+	           text("['%s/root/tree/u/a']", test_folder()));
+	try_tree();
+	CHECK_INT(emit.wanted_report.present_count, 2);
+}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "tree/rules.h"
+
 enum {
 	DIRT = 0x5a
 };
@@ -56,6 +58,32 @@ void world_lean_bundle(const char *cache, const char *path)
 	struct tkb_error err = { 0 };
 
 	CHECK_OK(tkb_collect_to_file(cache, &options, path, NULL, &err), &err);
+}
+
+void world_tree(void)
+{
+	tree_make_folder("tree");
+	tree_make_folder("tree/u");
+	tree_make_folder("tree/u/b");
+	write_text("tree/u/a", "a graph");
+	write_text("tree/u/b/c", "another");
+	write_text("tree/u/index.py", text("['%s/tree/u/a']", test_folder()));
+	write_text("tree/f.json", "{\"API_KEY\": \"x\"}");
+}
+
+const struct tkb_tree *world_tree_at(const char *path)
+{
+	static const struct tkb_tree_rule items[] = {
+		{ .path = "u", .action = TKB_TREE_ACTION_UNIT },
+		{ .path = "u/index.py",
+		  .style = TKB_PATH_STYLE_PYTHON,
+		  .is_last = 1 },
+	};
+	static const struct tkb_tree_rules rules = { items, 2 };
+	static struct tkb_tree tree;
+
+	tree = (struct tkb_tree){ .name = "t", .path = path, .rules = &rules };
+	return &tree;
 }
 
 static int write_bytes(void *self, struct tkb_bytes bytes,

@@ -30,6 +30,15 @@ void world_inductor(void);
 void world_bundle(const char *cache, const char *path);
 void world_lean_bundle(const char *cache, const char *path);
 
+/*
+ * Make the folder "tree": a unit "u" with an index that names its own place and
+ * comes last, and a text with a secret.
+ */
+void world_tree(void);
+
+/* A tree with its rules that lies at `path`; valid until the next call. */
+const struct tkb_tree *world_tree_at(const char *path);
+
 /* A sink without an allocation, and what was written to it. */
 struct world_sink {
 	size_t size;
