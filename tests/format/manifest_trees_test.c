@@ -249,16 +249,11 @@ TEST(manifest_trees, have_paths_that_stay_in_their_root)
 
 TEST(manifest_trees, have_names_of_letters_and_digits)
 {
-	static const char *const bad[] = { "",
-		                           "1a",
-		                           "a b",
-		                           "a/b",
-		                           "..",
-		                           "-",
-		                           "a.b",
-		                           "\xc3\xa9",
-		                           "abcdefghijklmnopqrstuvwxyz"
-		                           "abcdefg" };
+	static const char *const bad[] = {
+		"",    "1a",       "a b",
+		"a/b", "..",       "-",
+		"a.b", "\xc3\xa9", "abcdefghijklmnopqrstuvwxyzabcdefg"
+	};
 
 	EACH(i, bad)
 		must_refuse(text(WITH("\"trees\"",
