@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "cache/key.h"
 #include "format/reader.h"
+#include "tree/unit.h"
 #include "fuzz.h"
 
 enum {
@@ -211,7 +212,10 @@ static void check_end(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 	                     tkb_buf_bytes(&wanted)));
 }
 
-/* "triton/<key>/<name>" or "launcher/<digest>", and nothing that climbs. */
+/*
+ * "triton/<key>/<name>", "tree/<tree>/<path>" or "launcher/<digest>", and nothing
+ * that climbs. A zero stands behind it.
+ */
 static void check_path(struct tkb_bytes path)
 {
 	const struct tkb_bytes folder = fuzz_take(&path, "/");
@@ -223,10 +227,15 @@ static void check_path(struct tkb_bytes path)
 		MUST(tkb_digest_from_hex(path, &digest));
 		return;
 	}
-	MUST(tkb_bytes_equal(folder, tkb_text("triton")));
 	name = fuzz_take(&path, "/");
 	MUST(name.size < sizeof(key));
 	memcpy(key, name.data, name.size);
+	if (tkb_bytes_equal(folder, tkb_text("tree"))) {
+		MUST(tkb_tree_name_is_valid(key));
+		MUST(tkb_unit_path_is_valid(path.data));
+		return;
+	}
+	MUST(tkb_bytes_equal(folder, tkb_text("triton")));
 	MUST(tkb_key_is_valid(key));
 	MUST(tkb_name_is_valid(path));
 }

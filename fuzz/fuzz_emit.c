@@ -4,6 +4,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "cache/names.h"
 #include "format/reader.h"
 #include "cache/scrub.h"
+#include "tree/unit.h"
 #include "fuzz.h"
 
 enum {
@@ -23,6 +25,8 @@ enum {
 	PATH_SIZE = 4096
 };
 
+/* In the path of a tree's root. */
+#define TREE_MARK "-tree-"
 #define EMIT_LIMIT ((uint64_t)4 * TKB_MIB)
 
 static int remove_one(const char *path, const struct stat *status, int type,
@@ -95,6 +99,13 @@ static void check_emitted(void *self, const struct tkb_result *result)
 		return;
 	root = tkb_fd_open(AT_FDCWD, result->root, O_RDONLY | O_DIRECTORY, 0);
 	MUST(root >= 0);
+	if (strstr(result->root, TREE_MARK) != NULL) {
+		struct stat status;
+
+		MUST(fstatat(root, result->name, &status,
+		             AT_SYMLINK_NOFOLLOW) == 0);
+		return;
+	}
 	MUST(tkb_dir_open(root, result->key, &folder, NULL) == 0);
 	for (item = readdir(folder); item != NULL; item = readdir(folder)) {
 		if (tkb_name_is_group(item->d_name))
@@ -128,13 +139,43 @@ static uint64_t count_places(const struct tkb_bundle *bundle)
 	               : places;
 }
 
+/* A root for each tree of the bundle, beside that of kernels; how many. */
+static size_t list_trees(const struct tkb_bundle *bundle, const char *root,
+                         struct tkb_arena *arena,
+                         struct tkb_tree out[TKB_TREES_LIMIT])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		const char *tree = tkb_bundle_entry(bundle, i)->tree;
+		char path[PATH_SIZE + 64];
+
+		if (tree == NULL ||
+		    (count != 0 && strcmp(out[count - 1].name, tree) == 0))
+			continue;
+		MUST(count < TKB_TREES_LIMIT);
+		(void)snprintf(path, sizeof(path), "%s" TREE_MARK "%s", root,
+		               tree);
+		out[count] = (struct tkb_tree){
+			.name = tree,
+			.path = tkb_arena_string(arena, tkb_text(path)),
+		};
+		MUST(out[count++].path != NULL);
+	}
+	return count;
+}
+
 static int emit(const struct tkb_bundle *bundle, const char *root,
                 bool is_dry_run, struct tkb_emit_report *report)
 {
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_tree trees[TKB_TREES_LIMIT];
 	const struct tkb_emit_options options = {
 		.struct_size = sizeof(options),
 		.is_dry_run = is_dry_run,
 		.threads = 1,
+		.trees = trees,
+		.tree_count = list_trees(bundle, root, &arena, trees),
 		.watch =
 			&(const struct tkb_watch){
 				.struct_size = sizeof(struct tkb_watch),

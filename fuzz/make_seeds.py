@@ -12,7 +12,9 @@ import base64
 import hashlib
 import io
 import json
+import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -408,6 +410,20 @@ def write_manifests():
     write("manifest", "disordered", manifest([kernel(), autotune()]))
     write("manifest", "climbing", manifest([kernel(more={"../x": b""})]))
     write("manifest", "members-twice", '{"entries":[],' + manifest([])[1:])
+    item = ["x", 1, "ab" * 32]
+    trees = [{"name": "a", "units": [{"files": [[*item, 1]], "folder": "u"}]},
+             {"name": "b", "units": [
+                 {"files": [item, ["y/z.py", 9, "ab" * 32, 10, 3]],
+                  "folder": "u/v"}, {"files": [item], "folder": "."}]}]
+    for name, listed in [
+            ("trees", trees), ("trees-turned", trees[::-1]),
+            ("trees-climbing", [{"name": "a", "units": [
+                {"files": [item], "folder": "../u"}]}]),
+            ("trees-inside", [{"name": "a", "units": [
+                {"files": [item], "folder": "u"},
+                {"files": [item], "folder": "u/v"}]}])]:
+        write("manifest", name, manifest(
+            mixed, requires=["trees"], trees=listed))
     saved = [launcher("fx-1", b"a payload"),
              launcher("fx-2 \u00e9\"\\", b"", need="all", needs=[KEY, KEY64])]
     one, other = saved[0][0], saved[1][0]
@@ -596,6 +612,17 @@ def write_bundles(program, save, folder):
     small = collect("lean-all", "triton-3.0.0-cpu", "--profile", "lean")
     collect("module", "triton-3.6.0-h100", "--key", "HEUKIG4J")
     collect("autotune", "triton-3.6.0-cpu", "--key", "OHLECDAU")
+    with tarfile.open(FIXTURES / "vllm-0.24-small-h200.tar.gz") as tar:
+        tar.extractall(folder / "vllm")
+    out = folder / "trees.tkb"
+    shutil.rmtree(folder / "vllm/.triton")
+    for large in (folder / "vllm").glob(".cache/vllm/*/*/*/inductor_cache"):
+        shutil.rmtree(large)
+    subprocess.run([program, "collect", "--engine", "vllm", "-o", out],
+                   env={**os.environ, "HOME": str(folder / "vllm")},
+                   check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    write("bundle", "trees", out.read_bytes())
     # The partner of every merge, see fuzz_merge.c.
     saved = folder / "saved.tkb"
     cache = folder / "triton-3.6.0-cpu/.triton/cache"
@@ -645,7 +672,15 @@ def write_records():
         "empty": record(),
         "entries": record([kernel, module]),
         "lean": record([kernel], profile="lean"),
-        "newer": record(version=2),
+        "units": record([[hashlib.sha256(b"vllm\0a/b").hexdigest(), "", ["", "", 0], [0], ["vllm", "a/b"]]],
+                        version=2),
+        "units-old": record([[hashlib.sha256(b"vllm\0a/b").hexdigest(), "",
+                              ["", "", 0], [0], ["vllm", "a/b"]]]),
+        "units-other-key": record([["ab" * 32, "", ["", "", 0], [0],
+                                    ["vllm", "a/b"]]], version=2),
+        "units-climbing": record([["ab" * 32, "", ["", "", 0], [0],
+                                   ["vllm", "../b"]]], version=2),
+        "newer": record(version=3),
         "older": record(version=0),
         "no-frames": record(frames=None),
         "no-devices": record([[KEY, "", ["cuda", "90", 32], []]]),

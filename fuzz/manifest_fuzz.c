@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "cache/key.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 #include "format/launcher_payload.h"
 #include "fuzz.h"
 
@@ -80,9 +81,15 @@ static void check_entry(const struct tkb_entry *entry)
 	MUST(entry->device_count != 0);
 	for (size_t i = 0; i < entry->device_count; i++)
 		MUST(entry->devices[i] < TKB_DEVICE_LIMIT);
-	MUST(entry->file_count != 0 && entry->file_count <= TKB_FILES_LIMIT);
+	MUST(entry->file_count != 0);
+	MUST((entry->kind == TKB_KIND_UNIT) == (entry->tree != NULL));
+	MUST(entry->file_count <=
+	     (entry->tree != NULL ? TKB_UNIT_FILES_LIMIT : TKB_FILES_LIMIT));
 	for (size_t i = 0; i < entry->file_count; i++) {
-		MUST(tkb_name_is_valid(tkb_text(entry->files[i].name)));
+		const char *name = entry->files[i].name;
+
+		MUST(entry->tree != NULL ? tkb_unit_path_is_valid(name)
+		                         : tkb_name_is_valid(tkb_text(name)));
 		MUST(entry->files[i].size <= TKB_FILE_SIZE_LIMIT);
 	}
 	MUST(tkb_entry_size(entry) <= TKB_ENTRY_SIZE_LIMIT);

@@ -5,6 +5,7 @@
 #include "text/json.h"
 #include "cache/key.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 #include "fuzz.h"
 
 /* A record that is accepted is, written again, the same bytes. */
@@ -44,11 +45,21 @@ static void add_entry(const struct tkb_record_entry *entry, struct tkb_buf *out)
 			tkb_buf_add_byte(out, ',');
 		tkb_buf_add_number(out, entry->devices[i]);
 	}
-	tkb_buf_add_text(out, "]]");
+	tkb_buf_add_byte(out, ']');
+	if (entry->tree != NULL) {
+		tkb_buf_add_text(out, ",[");
+		add_text(entry->tree, out);
+		tkb_buf_add_byte(out, ',');
+		add_text(entry->name, out);
+		tkb_buf_add_byte(out, ']');
+	}
+	tkb_buf_add_byte(out, ']');
 }
 
 static void write_again(const struct tkb_record *record, struct tkb_buf *out)
 {
+	bool has_units = false;
+
 	tkb_buf_add_text(out, "{\"blob\":[");
 	add_digest(&record->blob, out);
 	tkb_buf_add_byte(out, ',');
@@ -60,12 +71,15 @@ static void write_again(const struct tkb_record *record, struct tkb_buf *out)
 		if (i != 0)
 			tkb_buf_add_byte(out, ',');
 		add_entry(&record->entries[i], out);
+		has_units |= record->entries[i].tree != NULL;
 	}
 	tkb_buf_add_text(out, "],\"format\":\"tkbundle-record\",\"frames\":");
 	add_digest(&record->frames, out);
 	tkb_buf_add_text(out, ",\"profile\":");
 	add_text(record->is_lean ? "lean" : "full", out);
-	tkb_buf_add_text(out, ",\"version\":1}");
+	tkb_buf_add_text(out, ",\"version\":");
+	tkb_buf_add_number(out, has_units ? 2 : 1);
+	tkb_buf_add_byte(out, '}');
 	MUST(out->failure == 0);
 }
 
@@ -74,6 +88,8 @@ static void check_entry(const struct tkb_record_entry *entry)
 {
 	MUST(tkb_key_is_valid(entry->key));
 	MUST(entry->device_count != 0);
+	MUST(entry->tree == NULL || (tkb_tree_name_is_valid(entry->tree) &&
+	                             tkb_unit_path_is_valid(entry->name)));
 	for (size_t i = 0; i < entry->device_count; i++) {
 		MUST(entry->devices[i] < TKB_DEVICE_LIMIT);
 		MUST(i == 0 || entry->devices[i - 1] < entry->devices[i]);

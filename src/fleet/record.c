@@ -11,7 +11,8 @@
 #include "format/reader.h"
 
 enum {
-	RECORD_VERSION = 1
+	RECORD_VERSION = 1,
+	RECORD_VERSION_UNITS = 2 /* of a record that has units, and no other */
 };
 
 #define RECORD_FORMAT "tkbundle-record"
@@ -68,6 +69,12 @@ int tkb_record_write(const struct tkb_bundle *bundle,
                      const struct tkb_digest *digest, uint64_t size,
                      struct tkb_buf *out, struct tkb_error *err)
 {
+	const size_t count = tkb_bundle_entry_count(bundle);
+	/* They stand last. */
+	const bool has_units =
+		count != 0 &&
+		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
+
 	tkb_buf_add_text(out, "{\"blob\":[");
 	write_digest(digest, out);
 	tkb_buf_add_byte(out, ',');
@@ -75,7 +82,7 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_buf_add_text(out, "],\"bundle\":");
 	write_digest(tkb_bundle_id(bundle), out);
 	tkb_buf_add_text(out, ",\"entries\":[");
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			tkb_buf_add_byte(out, ',');
 		write_entry(tkb_bundle_entry(bundle, i), out);
@@ -85,7 +92,8 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_buf_add_text(out, ",\"profile\":");
 	quote(out, tkb_bundle_profile(bundle));
 	tkb_buf_add_text(out, ",\"version\":");
-	tkb_buf_add_number(out, RECORD_VERSION);
+	tkb_buf_add_number(out,
+	                   has_units ? RECORD_VERSION_UNITS : RECORD_VERSION);
 	tkb_buf_add_byte(out, '}');
 	return tkb_buf_check(out, err);
 }
@@ -157,16 +165,16 @@ static const struct tkb_schema_list entry_list = {
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
-	uint64_t version = 0;
+	uint64_t *version = out;
 	int rc;
 
-	(void)out;
-	rc = tkb_schema_version(reader, RECORD_VERSION, &version, err);
-	if (rc == 0 && version > RECORD_VERSION)
+	rc = tkb_schema_version(reader, RECORD_VERSION, version, err);
+	if (rc == 0 && *version > RECORD_VERSION_UNITS)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the record has version %llu, this tkbundle "
 		                "reads up to %d",
-		                (unsigned long long)version, RECORD_VERSION);
+		                (unsigned long long)*version,
+		                RECORD_VERSION_UNITS);
 	return rc;
 }
 
@@ -175,6 +183,7 @@ struct reading {
 	struct tkb_record record;
 	const char *format;
 	const char *profile;
+	uint64_t version;
 };
 
 static const struct tkb_schema_field fields[] = {
@@ -188,12 +197,45 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
 	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
 	               "the profile is not known"),
-	TKB_FIELD_CUSTOM("version", read_version),
+	{ .name = "version",
+	  .kind = TKB_SCHEMA_CUSTOM,
+	  .offset = offsetof(struct reading, version),
+	  .read = read_version },
 };
 
 static void release_reading(struct reading *reading)
 {
 	tkb_record_release(&reading->record);
+}
+
+/* Only units have a version of their own, and keys that tell where they lie. */
+static int check_units(const struct reading *reading, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	const struct tkb_record *record = &reading->record;
+	bool has_units = false;
+	int rc;
+
+	rc = tkb_hasher_open(&hasher, err);
+	for (size_t i = 0; i < record->entry_count && rc == 0; i++) {
+		const struct tkb_record_entry *entry = &record->entries[i];
+		char key[TKB_DIGEST_HEX_SIZE];
+
+		if (entry->tree == NULL)
+			continue;
+		has_units = true;
+		rc = tkb_unit_tree_key(&hasher, entry->tree, entry->name, key,
+		                       err);
+		if (rc == 0 && strcmp(key, entry->key) != 0)
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "the record has unit '%.200s' under "
+			                "another key",
+			                entry->name);
+	}
+	if (rc == 0 && has_units != (reading->version == RECORD_VERSION_UNITS))
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "the record's version does not fit its units");
+	return rc;
 }
 
 int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
@@ -214,6 +256,8 @@ int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
 	int rc;
 
 	rc = tkb_schema_read(&document, &schema, &reading, err);
+	if (rc == 0)
+		rc = check_units(&reading, err);
 	if (rc < 0)
 		return rc;
 	reading.record.is_lean = strcmp(reading.profile, "lean") == 0;
@@ -230,7 +274,7 @@ static int note_other_version(struct tkb_schema_reader *reader, void *out,
 
 	*is_other |=
 		!tkb_json_number(&reader->json, &reader->token, &version) ||
-		version != RECORD_VERSION;
+		version < RECORD_VERSION || version > RECORD_VERSION_UNITS;
 	return tkb_schema_skip(reader, err);
 }
 

@@ -9,7 +9,7 @@ from hiding import plant
 from machines import (
     AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
     read, reasons, write)
-from scene import equal, require, test
+from scene import FIXTURES, equal, require, test
 
 LEFT = {f"{GRAPH}/computation_graph.py"}
 
@@ -342,3 +342,28 @@ def _(scene):
     ended = scene.run("true", options=("--tree", "t=run"))
     equal(ended.counts()[0], "2", ended.err)
     equal(contents(scene.path("run")), contents(scene.path("from")))
+
+
+@test("a bundle of before there were trees is read as it was")
+def _(scene):
+    corpus = os.path.join(FIXTURES, "..", "fuzz", "corpus", "bundle")
+    for name in ("seed-full", "seed-lean", "seed-saved", "seed-merged"):
+        shutil.copy(os.path.join(corpus, name), scene.path("a.tkb"))
+        equal(scene.tkbundle("verify", "a.tkb").status, 0)
+        equal(scene.tkbundle("emit", "a.tkb", scene.path(name)).status, 0)
+
+
+@test("a record says by its version whether its bundle has units")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.verb("push", "--remote", scene.remote, "units")
+    shutil.rmtree(first.tree)
+    first.verb("push", "--remote", scene.remote, "kernels")
+
+    def records(ref):
+        return [read(os.path.join(folder, name)) for folder, _, names in
+                os.walk(scene.path("remote")) for name in names
+                if f"/ref/{ref}" in folder]
+    require(all(b'"version":2}' in text for text in records("units")))
+    require(all(b'"version":1}' in text for text in records("kernels")))
+    require(records("units") and records("kernels"))
