@@ -26,14 +26,12 @@ LENT = {
 }
 
 
-def code_of(compiler, folder):
+def code_of(folder):
     """All public headers without comments and directives."""
     text = ""
     for name in sorted(os.listdir(os.path.join(folder, "tkbundle"))):
-        path = os.path.join(folder, "tkbundle", name)
-        text += subprocess.run(
-            [compiler, "-w", "-fpreprocessed", "-dD", "-E", "-P", "-x", "c", path],
-            check=True, capture_output=True, text=True).stdout
+        with open(os.path.join(folder, "tkbundle", name), encoding="utf-8") as file:
+            text += re.sub(r"/\*.*?\*/|//[^\n]*", " ", file.read(), flags=re.S)
     return re.sub(r"^[ \t]*#.*(\\\n.*)*", "", text, flags=re.M)
 
 
@@ -108,7 +106,7 @@ def compare(first, first_structs, now, now_structs):
 
 def main():
     compiler, *folders = sys.argv[1:]
-    codes = [code_of(compiler, folder) for folder in folders]
+    codes = [code_of(folder) for folder in folders]
     structs = [structs_of(code) for code in codes]
     sizes = [measure(compiler, folders[i], structs[i], enumerators_of(codes[i])) for i in (0, 1)]
     functions = [functions_of(code) for code in codes]
