@@ -195,7 +195,88 @@ def check_gc(t, folder, ended):
     t.settled(root, keys)
 
 
+def tree_files(root):
+    """A unit with an index, and a file that is one."""
+    return {"u/a": "a graph", "u/b/c": "another", "f.bin": "a file",
+            "u/index.py": f"['{root}/u/a', '{root}/u/b/c']"}
+
+
+def write_tree(root, files):
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
+        with open(os.path.join(root, name), "w", encoding="ascii") as file:
+            file.write(text)
+
+
+def tree_bundle_of(t):
+    bundle = os.path.join(t.work, "tree.tkb")
+    if os.path.exists(bundle):
+        return bundle
+    source = os.path.join(t.work, "tree")
+    write_tree(source, tree_files(source))
+    write_tree(t.work, {"engines/own.json": json.dumps({
+        "engine": "own", "package": "", "versions": [], "commands": [],
+        "models": [], "set": [], "roots": [{
+            "name": "tree", "variable": "TREE_ROOT", "places": [], "rules": [
+                {"path": "u", "is": "unit"},
+                {"path": "u/index.py", "style": "python", "last": 1}]}]})})
+    t.run("collect", "--engine", "own", "-o", bundle,
+          os.path.join(t.work, "none"), env={
+              **t.environment, "TREE_ROOT": source,
+              "TKBUNDLE_ENGINES": os.path.join(t.work, "engines")})
+    return bundle
+
+
+def prepare_tree(t, folder):
+    return ["emit", "--tree", "tree=" + root_of(folder), tree_bundle_of(t),
+            "-j1"]
+
+
+def prepare_torn_tree(t, folder):
+    """A file of the unit is damaged."""
+    files = tree_files(root_of(folder))
+    write_tree(root_of(folder), {**files, "u/b/c": "ANOTHER"})
+    return prepare_tree(t, folder)
+
+
+def look_at_tree(folder):
+    """The files that are there and whole, and those that are not."""
+    root, whole = root_of(folder), {}
+    for name, text in tree_files(root).items():
+        path = os.path.join(root, name)
+        if os.path.exists(path):
+            whole[name] = read_file(path) == text.encode()
+    return whole
+
+
+def check_new_tree(t, folder, ended):
+    looks = look_at_tree(folder)
+    require(all(looks.values()), f"torn: {looks}")
+    require(len([name for name in looks if name.startswith("u/")]) in (0, 3),
+            f"half a unit: {looks}")
+    settle_tree(t, folder, ended, looks)
+
+
+def check_torn_tree(t, folder, ended):
+    looks = look_at_tree(folder)
+    torn = [name for name, is_whole in looks.items() if not is_whole]
+    require(torn in ([], ["u/b/c"]), f"torn: {torn}")
+    settle_tree(t, folder, ended, looks)
+
+
+def settle_tree(t, folder, ended, looks):
+    require(ended.returncode != DONE or
+            list(looks.values()) == [True] * 4, "it said all was done")
+    t.run(*prepare_tree(t, folder))
+    require(list(look_at_tree(folder).values()) == [True] * 4,
+            "the next emit does not make all whole")
+
+
 SCENES = (
+    Scene("whatever call fails emit of a tree shows no half of a unit",
+          prepare_tree, check_new_tree),
+    Scene("whatever call fails emit repairs a unit or leaves its index out",
+          prepare_torn_tree, check_torn_tree),
     Scene("whatever call fails emit among entries of all states tears none",
           prepare_states, check_states),
     Scene("whatever call fails emit into a new root tears no entry",
