@@ -9,10 +9,10 @@ import subprocess
 import time
 
 from machines import (
-    AOT, GRAPH, INDEX, VLLM, Machine, contents, names_what_is_there, read,
-    reasons, stages, write)
+    AOT, GRAPH, INDEX, VLLM, Machine, names_what_is_there, read, reasons,
+    stages, write)
 from moving import carried
-from scene import Skip, equal, need_root, require, test, wait_until
+from scene import Skip, equal, need_root, require, test
 
 ARTIFACT = "artifact_compile_range_1_16384_subgraph_1"
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """tkbundle run, with a script that caches as an engine does."""
-import json
 import os
 import stat
-import subprocess
 
-from machines import contents, read, write
-from scene import FIXTURE, KERNELS, equal, need_root, require, test
+from machines import contents, write
+from scene import FIXTURE, KERNELS, equal, require, test
 
 # Warm: all of it is there, and the index names what is. Else it "compiles".
 SERVER = r"""#!/bin/sh
@@ -128,15 +126,12 @@ def _(scene):
     os.makedirs(scene.path("one"))
     serve(scene, "one")
     # As in a container with a read-only file system.
-    ended, said, told = serve(scene, "none-that-can-be-made/\0"[:-2] + "x",
-                              HOME="/proc/none")
+    ended, said, told = serve(scene, "one", HOME="/proc/none")
     equal(ended.status, 0, ended.err)
     require(said.startswith("warm"), said, ended.err)
     require(told["VLLM_CACHE_ROOT"].startswith(scene.path("tmp")), told)
 
-    saved = scene.environment
-    scene.environment = {**saved}
-    ended, said, told = serve(scene, "", HOME="")
+    ended, said, told = serve(scene, "one", HOME="")
     equal(ended.status, 0, ended.err)
     require(said.startswith("warm"), said, ended.err)
     mode = os.stat(os.path.dirname(told["VLLM_CACHE_ROOT"])).st_mode
