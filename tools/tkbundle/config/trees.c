@@ -201,6 +201,45 @@ static bool is_known(const struct trees *trees, const char *name)
 	return false;
 }
 
+bool trees_placed_folder(char *out, size_t size)
+{
+	const char *const cache = cli_variable("XDG_CACHE_HOME");
+	const char *const home = cli_variable("HOME");
+	int length = -1;
+
+	if (cache != NULL)
+		length = snprintf(out, size, "%s/tkbundle/engines", cache);
+	else if (home != NULL)
+		length =
+			snprintf(out, size, "%s/.cache/tkbundle/engines", home);
+	return length > 0 && (size_t)length < size;
+}
+
+/*
+ * Where nothing is in the place that the engine itself would take, and `run` has
+ * placed a cache for it, take that: `*path` is replaced.
+ */
+static int prefer_placed(const struct tkb_engine_root *root, char **path,
+                         struct tkb_error *err)
+{
+	char folder[PATH_SIZE];
+	char placed[2 * PATH_SIZE];
+	char *copy;
+
+	if (cli_variable(root->variable) != NULL || access(*path, F_OK) == 0 ||
+	    !trees_placed_folder(folder, sizeof(folder)) ||
+	    snprintf(placed, sizeof(placed), "%s/%s", folder, root->name) >=
+	            (int)sizeof(placed) ||
+	    access(placed, F_OK) != 0)
+		return 0;
+	copy = strdup(placed);
+	if (copy == NULL)
+		return fail_nomem(err);
+	free(*path);
+	*path = copy;
+	return 0;
+}
+
 static int add_root(struct trees *trees, const struct tkb_engine *engine,
                     size_t index, struct tkb_error *err)
 {
@@ -218,8 +257,12 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
 		                 "set %s",
 		                 root->name, tkb_engine_name(engine),
 		                 root->variable);
-	if (rc < 0)
+	if (rc == 0)
+		rc = prefer_placed(root, &path, err);
+	if (rc < 0) {
+		free(path);
 		return rc;
+	}
 	if (root->is_kernels) {
 		trees->kernels = path;
 		return 0;

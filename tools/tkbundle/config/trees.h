@@ -33,6 +33,12 @@ TKB_NODISCARD int trees_choose(const struct arguments *args, struct trees *out,
 
 void trees_release(struct trees *trees);
 
+/*
+ * The folder in which `run` places caches that the user has not placed, whether it
+ * exists or not. False where there is no home folder.
+ */
+bool trees_placed_folder(char *out, size_t size);
+
 /* Names of profiles, each once. */
 struct trees_names {
 	char **items; /* owned, and the texts */

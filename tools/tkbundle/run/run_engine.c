@@ -64,18 +64,10 @@ void run_engine_set(const struct run_plan *plan)
  */
 static bool make_base(char out[RUN_PATH_SIZE])
 {
-	const char *const cache = getenv("XDG_CACHE_HOME");
-	const char *const home = getenv("HOME");
 	const char *const temporary = getenv("TMPDIR");
-	int length = -1;
+	int length;
 
-	if (is_set("XDG_CACHE_HOME"))
-		length = snprintf(out, RUN_PATH_SIZE, "%s/tkbundle/engines",
-		                  cache);
-	else if (is_set("HOME"))
-		length = snprintf(out, RUN_PATH_SIZE,
-		                  "%s/.cache/tkbundle/engines", home);
-	if (length > 0 && length < RUN_PATH_SIZE &&
+	if (trees_placed_folder(out, RUN_PATH_SIZE) &&
 	    tkb_cache_root_make(out, NULL) == 0 &&
 	    access(out, W_OK | X_OK) == 0)
 		return true;
