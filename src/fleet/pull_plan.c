@@ -264,6 +264,8 @@ static struct tkb_pull_place *find_place(const struct tkb_pull_plan *plan,
 {
 	const struct tkb_pull_place place = { .key = key, .device = device };
 
+	if (plan->place_count == 0)
+		return NULL;
 	return bsearch(&place, plan->places, plan->place_count, sizeof(place),
 	               compare_places);
 }
