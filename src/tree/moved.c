@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* A path into the folder at or behind `start`: its "/<folder>/"; or NULL. */
+/*
+ * A path into the folder at or behind `start`: its "/<folder>/"; or NULL. What a
+ * file names that is a unit itself does not tell where its tree was.
+ */
 static const char *find_folder(struct tkb_bytes text, const char *start,
                                const struct tkb_text_place *at)
 {
@@ -11,6 +14,8 @@ static const char *find_folder(struct tkb_bytes text, const char *start,
 	const char *end = (const char *)text.data + text.size;
 	const char *found = start;
 
+	if (strcmp(at->folder, ".") == 0)
+		return NULL;
 	while ((found = memmem(found, (size_t)(end - found), at->folder,
 	                       length)) != NULL) {
 		if (found != text.data && found[-1] == '/' &&
