@@ -26,13 +26,13 @@ static struct CMUnitTest tests[TESTS_LIMIT];
 static size_t test_count;
 static char folder[4096];
 
-/* The tables that are walked, the outermost first. */
-static struct {
+/* The tables that this thread walks, the outermost first. */
+static _Thread_local struct {
 	const char *table;
 	const char *name;
 	size_t index;
 } rows[TABLES_LIMIT];
-static size_t row_count;
+static _Thread_local size_t row_count;
 
 struct block {
 	struct block *next;
