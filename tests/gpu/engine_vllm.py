@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows on a GPU that a vLLM server starts warm elsewhere, and measures it.
 
-    engine_vllm.py PROGRAM_DIR LAB_DIR WORK_DIR
+    engine_vllm.py PROGRAM_DIR LAB_DIR WORK_DIR [ROUNDS]
 
 PROGRAM_DIR holds tkbundle. LAB_DIR holds vllm-*.tar.xz, a vLLM that runs on one
 GPU, and serve.py and model, which start an engine. All is done in WORK_DIR, which
@@ -21,6 +21,7 @@ PROGRAMS, LAB, WORK = (os.path.abspath(path) for path in sys.argv[1:4])
 TKBUNDLE = os.path.join(PROGRAMS, "tkbundle")
 SITE = os.path.join(WORK, "site")
 REMOTE = os.path.join(WORK, "remote")
+ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
 FIGURES = ("s_vllm_imported", "s_engine_ready", "s_done")
 counts = {True: 0, False: 0}
 
@@ -115,7 +116,7 @@ def main():
               "VLLM_CONFIG_ROOT": "/etc/vllm", "VLLM_XLA_CACHE_PATH": "/var/cache/vllm/xla"}
     # In turn, since the machine's speed wanders; each elsewhere is another place.
     places, moved = [], []
-    for number in range(3):
+    for number in range(ROUNDS):
         if not os.path.exists(home):
             os.rename(home + ".gone", home)
         places.append(start("warm, in place", SERVE, environment(home, **placed)))
