@@ -20,7 +20,7 @@ struct tkb_cache {
 	struct tkb_roots roots;
 	struct tkb_named_root *named; /* owned; the trees' */
 	size_t named_count;
-	struct tkb_unit_place *units; /* owned */
+	struct tkb_unit_place *units; /* owned; by key */
 	size_t unit_count;
 	size_t unit_capacity;
 	struct tkb_loader *loaders; /* owned; one a thread */
@@ -68,6 +68,10 @@ void tkb_cache_close_at(struct tkb_cache **cache);
 TKB_NODISCARD int tkb_cache_list_trees(struct tkb_cache *cache,
                                        const struct tkb_cache_options *options,
                                        struct tkb_error *err);
+
+/* The unit that has `key`, or NULL. */
+const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
+                                                 const char *key);
 
 /* List or look up the folders, and load them on all threads. */
 TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,

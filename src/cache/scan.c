@@ -258,11 +258,10 @@ static int pick_unit(struct candidates *candidates, const char *key,
                      struct tkb_error *err)
 {
 	const struct tkb_cache *cache = candidates->cache;
+	const struct tkb_unit_place *unit = tkb_cache_find_unit(cache, key);
 
-	for (size_t i = 0; i < cache->unit_count; i++) {
-		if (strcmp(cache->units[i].key, key) == 0)
-			return add_unit(candidates, &cache->units[i], err);
-	}
+	if (unit != NULL)
+		return add_unit(candidates, unit, err);
 	return reject_missing(candidates->cache, first_path(&cache->roots), key,
 	                      err);
 }

@@ -104,6 +104,25 @@ static int list_tree(struct lister *lister, const struct tkb_tree *tree,
 	                     err);
 }
 
+static int compare_units(const void *a, const void *b)
+{
+	const struct tkb_unit_place *left = a;
+	const struct tkb_unit_place *right = b;
+
+	return strcmp(left->key, right->key);
+}
+
+const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
+                                                 const char *key)
+{
+	const struct tkb_unit_place wanted = { .key = key };
+
+	if (cache->unit_count == 0)
+		return NULL;
+	return bsearch(&wanted, cache->units, cache->unit_count, sizeof(wanted),
+	               compare_units);
+}
+
 int tkb_cache_list_trees(struct tkb_cache *cache,
                          const struct tkb_cache_options *options,
                          struct tkb_error *err)
@@ -120,5 +139,8 @@ int tkb_cache_list_trees(struct tkb_cache *cache,
 	rc = tkb_hasher_open(&lister.hasher, err);
 	for (size_t i = 0; i < options->tree_count && rc == 0; i++)
 		rc = list_tree(&lister, &options->trees[i], err);
+	if (cache->unit_count > 1)
+		qsort(cache->units, cache->unit_count, sizeof(*cache->units),
+		      compare_units);
 	return rc;
 }
