@@ -6,16 +6,22 @@
 
 BEFORE and AFTER are programs. Each row is done by both with the same files; what is
 printed is the median of the ratios within a round, AFTER by BEFORE, so below 1 the
-second is faster. The folders lie in $TMPDIR, best on tmpfs.
+second is faster. The folders lie in $TMPDIR, best on tmpfs. Servers are those of
+remote.py, and left out where they do not start; what compiles is left out where a
+program has no tkbundle-compile beside it.
 """
 
+import glob
 import os
 import shutil
 import statistics
 import sys
+import tarfile
 import tempfile
 
 import bench
+import compile as compile_bench
+from remote_servers import S3_KEY, S3_SECRET, Servers
 
 
 def median_ms(times):
@@ -26,6 +32,7 @@ class Against:
     def __init__(self, programs, rounds, count):
         self.programs = dict(zip(("before", "after"), map(os.path.abspath, programs)))
         self.rounds = rounds
+        self.places = 0  # in remotes, of pushes so far
         self.folder = tempfile.mkdtemp(prefix="tkbundle-against-")
         self.cache = self.path("cache")
         bench.run(bench.GROW + [self.cache, str(count), "--check"])
@@ -56,13 +63,57 @@ class Against:
         print(f"{what:36} {median_ms(times['before']):9.2f} ms {median_ms(times['after']):9.2f} ms"
               f"   {ratio:.3f}", flush=True)
 
+    def rows_of_remote(self, remote):
+        """Each push goes to a place of its own."""
+        def push(_name, _out):
+            self.places += 1
+            return ["push", "a/b", self.cache, "--remote", remote.url(f"new{self.places}")]
+
+        for name, program in self.programs.items():
+            bench.run([program, "push", "a/b", self.cache, "--remote", remote.url(name)])
+        self.row(f"push, {remote.name}", push)
+        self.row(f"pull, {remote.name}", lambda name, out: [
+            "pull", "a/b", out, "--remote", remote.url(name)])
+        self.row(f"pull of what is there, {remote.name}", lambda name, out: [
+            "pull", "a/b", self.path(f"{name}.there"), "--remote", remote.url(name)])
+
+    def rows_of_compile(self):
+        inputs = []
+        for fixture in compile_bench.FIXTURES:
+            with tarfile.open(os.path.join(compile_bench.REPOSITORY, "fixtures",
+                                           f"{fixture}.tar.gz")) as archive:
+                archive.extractall(self.path(fixture), filter="data")
+            inputs += sorted(glob.glob(self.path(f"{fixture}/**/*.llir"), recursive=True,
+                                       include_hidden=True))
+        ask = ["compile", *inputs, "--target", "cuda:90"]
+        for program in self.programs.values():
+            bench.run([program, *ask, "--cache", self.path("hits")])
+        self.row("compile to cubins", lambda name, out: [*ask, "--cache", out])
+        self.row("compile, all hits", lambda name, out: [*ask, "--cache", self.path("hits")])
+
     def close(self):
         shutil.rmtree(self.folder)
+
+
+def start(servers):
+    """What starts of the servers that remote.py measures."""
+    found = []
+    for begin in (servers.start_redis, servers.start_http, servers.start_s3):
+        try:
+            found += begin()
+        except (bench.Failed, OSError) as error:
+            print(f"against: {error}", file=sys.stderr)
+    return found
 
 
 def main():
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 15
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
+    bench.ENVIRONMENT.update(
+        TKBUNDLE_CONFIG="/dev/null", AWS_ACCESS_KEY_ID=S3_KEY,
+        AWS_SECRET_ACCESS_KEY=S3_SECRET, AWS_REGION="us-east-1",
+        CUDA_HOME=os.environ.get("CUDA_HOME", os.path.join(
+            compile_bench.REPOSITORY, "build", "venv", "cuda")))
     against = Against(sys.argv[1:3], rounds, count)
     path, cache = against.path, against.cache
     print(f"{'':36} {'before':>12} {'after':>12}   ratio")
@@ -87,6 +138,12 @@ def main():
         against.row("pull of what is there",
                     lambda name, out: ["pull", "a/b", path(f"{name}.there"), "--remote",
                                        path(f"{name}.remote")])
+        with Servers(path("servers")) as servers:
+            for remote in start(servers):
+                against.rows_of_remote(remote)
+        if all(os.path.exists(os.path.join(os.path.dirname(program), "tkbundle-compile"))
+               for program in against.programs.values()):
+            against.rows_of_compile()
     finally:
         against.close()
     return 0
