@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "cache/key.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 
 enum {
 	PATH_LIMIT = 64 * 1024
@@ -276,13 +277,20 @@ static int open_or_make(char **full, bool make, struct tkb_roots *roots,
 	return open_root(*full, "", 0, roots, capacity, err);
 }
 
-int tkb_root_add_tree(const struct tkb_tree *tree, bool make,
-                      struct tkb_roots *roots, struct tkb_error *err)
+static int add_tree(const struct tkb_tree *tree, bool make,
+                    struct tkb_roots *roots, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
 	size_t capacity = roots->count;
 	int rc;
 
+	if (!tkb_tree_name_is_valid(tree->name))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.200s' cannot be the name of a tree",
+		                tree->name);
+	if (tkb_roots_tree(roots, tree->name) != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there are two trees '%s'", tree->name);
 	if (tree->path == NULL || tree->path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the path of tree '%s' is empty", tree->name);
@@ -292,6 +300,30 @@ int tkb_root_add_tree(const struct tkb_tree *tree, bool make,
 	if (rc == 0)
 		roots->items[roots->count - 1].tree = tree;
 	return rc;
+}
+
+int tkb_roots_add_trees(const struct tkb_tree *trees, size_t count, bool make,
+                        struct tkb_roots *roots,
+                        struct tkb_named_root **named_out,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	struct tkb_named_root *named = tkb_alloc_array(count, sizeof(*named));
+	int rc;
+
+	if (named == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		rc = add_tree(&trees[i], make, roots, err);
+		if (rc < 0)
+			return rc;
+		named[i] = (struct tkb_named_root){
+			.name = trees[i].name,
+			.path = roots->items[roots->count - 1].path,
+		};
+	}
+	*named_out = tkb_take(named);
+	return 0;
 }
 
 int tkb_root_add_nested(struct tkb_roots *roots, size_t index,

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/buf.h"
+#include "tree/paths.h"
 
 struct tkb_root {
 	char *path; /* owned; absolute, links not resolved */
@@ -52,12 +53,16 @@ TKB_NODISCARD int tkb_root_make(const char *path, bool is_inductor,
                                 struct tkb_roots *roots, struct tkb_error *err);
 
 /*
- * Append the root of `tree`, which is kept by reference. If it does not exist, it
- * is made if `make`; else its descriptor is -1.
+ * Append the root of each tree, which is kept by reference. One that does not
+ * exist is made if `make`; else its descriptor is -1. `named_out`, which the caller
+ * frees, is where each of them is, in order. Returns 0, TKB_ERR_INVALID (a tree has
+ * no path, no valid name, or another one's), TKB_ERR_IO or TKB_ERR_NOMEM.
  */
-TKB_NODISCARD int tkb_root_add_tree(const struct tkb_tree *tree, bool make,
-                                    struct tkb_roots *roots,
-                                    struct tkb_error *err);
+TKB_NODISCARD int tkb_roots_add_trees(const struct tkb_tree *trees,
+                                      size_t count, bool make,
+                                      struct tkb_roots *roots,
+                                      struct tkb_named_root **named_out,
+                                      struct tkb_error *err);
 
 /*
  * Append the root of kernels in folder `below` of the root at `index`; its device

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "cache/cache.h"
@@ -77,31 +76,18 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
 	return add_unit(lister, path, thing == TKB_TREE_THING_FILE, err);
 }
 
-static int list_tree(struct lister *lister, const struct tkb_tree *tree,
+/* Roots that do not exist are named nowhere. */
+static int list_tree(struct lister *lister, const struct tkb_named_root *named,
                      struct tkb_error *err)
 {
 	const struct tkb_tree_visitor visitor = { lister, visit };
 	struct tkb_cache *cache = lister->cache;
-	int rc;
 
-	if (!tkb_tree_name_is_valid(tree->name))
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.200s' cannot be the name of a tree",
-		                tree->name);
-	if (tkb_roots_tree(&cache->roots, tree->name) != NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "there are two trees '%s'", tree->name);
-	rc = tkb_root_add_tree(tree, false, &cache->roots, err);
-	if (rc < 0)
-		return rc;
-	lister->root = cache->roots.count - 1;
 	if (root_of(lister)->fd < 0)
 		return 0;
-	cache->named[cache->named_count++] =
-		(struct tkb_named_root){ .name = tree->name,
-		                         .path = root_of(lister)->path };
-	return tkb_tree_walk(root_of(lister)->fd, NULL, tree->rules, &visitor,
-	                     err);
+	cache->named[cache->named_count++] = *named;
+	return tkb_tree_walk(root_of(lister)->fd, NULL,
+	                     root_of(lister)->tree->rules, &visitor, err);
 }
 
 static int compare_units(const void *a, const void *b)
@@ -132,13 +118,15 @@ int tkb_cache_list_trees(struct tkb_cache *cache,
 
 	if (options->tree_count == 0)
 		return 0;
-	cache->named =
-		tkb_alloc_array(options->tree_count, sizeof(*cache->named));
-	if (cache->named == NULL)
-		return tkb_fail_nomem(err);
-	rc = tkb_hasher_open(&lister.hasher, err);
-	for (size_t i = 0; i < options->tree_count && rc == 0; i++)
-		rc = list_tree(&lister, &options->trees[i], err);
+	lister.root = cache->roots.count;
+	rc = tkb_roots_add_trees(options->trees, options->tree_count, false,
+	                         &cache->roots, &cache->named, err);
+	if (rc == 0)
+		rc = tkb_hasher_open(&lister.hasher, err);
+	for (size_t i = 0; i < options->tree_count && rc == 0; i++) {
+		rc = list_tree(&lister, &cache->named[i], err);
+		lister.root++;
+	}
 	if (cache->unit_count > 1)
 		qsort(cache->units, cache->unit_count, sizeof(*cache->units),
 		      compare_units);

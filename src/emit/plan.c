@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "tree/unit.h"
-
 /* Units have no device, stand last, and are not asked. */
 static bool has_several_devices(const struct tkb_manifest *manifest)
 {
@@ -64,37 +62,6 @@ static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
 	if (rc < 0)
 		return rc;
 	*out = emitter->roots.count - 1;
-	return 0;
-}
-
-/* Open or make the root of each tree of which there is something to emit. */
-static int open_trees(struct tkb_emitter *emitter, struct tkb_error *err)
-{
-	const struct tkb_emit_options *options = emitter->options;
-	int rc;
-
-	emitter->named =
-		tkb_alloc_array(options->tree_count, sizeof(*emitter->named));
-	if (emitter->named == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < options->tree_count; i++) {
-		const struct tkb_tree *tree = &options->trees[i];
-
-		if (!tkb_tree_name_is_valid(tree->name) ||
-		    tkb_roots_tree(&emitter->roots, tree->name) != NULL)
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%.200s' cannot be the name of a "
-			                "tree, or stands there twice",
-			                tree->name);
-		rc = tkb_root_add_tree(tree, !options->is_dry_run,
-		                       &emitter->roots, err);
-		if (rc < 0)
-			return rc;
-		emitter->named[i] = (struct tkb_named_root){
-			.name = tree->name,
-			.path = emitter->roots.items[i].path,
-		};
-	}
 	return 0;
 }
 
@@ -196,9 +163,12 @@ static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 
 int tkb_emit_plan(struct tkb_emitter *emitter, struct tkb_error *err)
 {
+	const struct tkb_emit_options *options = emitter->options;
 	int rc;
 
-	rc = open_trees(emitter, err);
+	rc = tkb_roots_add_trees(options->trees, options->tree_count,
+	                         !options->is_dry_run, &emitter->roots,
+	                         &emitter->named, err);
 	if (rc == 0 && emitter->path.size != 0)
 		rc = choose_layout(emitter, err);
 	if (rc == 0)

@@ -105,44 +105,26 @@ static int inspect_place(struct tkb_pull_plan *plan,
 	return rc;
 }
 
-static int open_trees(struct tkb_pull_plan *plan, struct tkb_error *err)
-{
-	const struct tkb_emit_options *options = plan->request.options;
-	int rc;
-
-	free(plan->named);
-	plan->named =
-		tkb_alloc_array(options->tree_count, sizeof(*plan->named));
-	if (plan->named == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < options->tree_count; i++) {
-		rc = tkb_root_add_tree(&options->trees[i], false, &plan->roots,
-		                       err);
-		if (rc < 0)
-			return rc;
-		plan->named[i] = (struct tkb_named_root){
-			.name = options->trees[i].name,
-			.path = plan->roots.items[plan->roots.count - 1].path,
-		};
-	}
-	plan->loader.named = plan->named;
-	plan->loader.named_count = options->tree_count;
-	return 0;
-}
-
 int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
+	const struct tkb_emit_options *options = plan->request.options;
 	int rc = 0;
 
+	free(plan->named);
+	plan->named = NULL;
 	tkb_roots_release(&plan->roots);
 	if (plan->request.cache_root != NULL)
 		rc = tkb_roots_open(plan->request.cache_root, &plan->roots,
 		                    err);
 	if (rc < 0)
 		return rc;
-	rc = open_trees(plan, err); /* also where there is no such root yet */
+	/* Also where there is no root of kernels yet. */
+	rc = tkb_roots_add_trees(options->trees, options->tree_count, false,
+	                         &plan->roots, &plan->named, err);
 	if (rc < 0)
 		return rc;
+	plan->loader.named = plan->named;
+	plan->loader.named_count = options->tree_count;
 	find_trusted(plan);
 	for (size_t i = 0; i < plan->place_count && rc == 0; i++)
 		rc = inspect_place(plan, &plan->places[i], err);

@@ -15,26 +15,19 @@ void tkb_ninja_deps_release(struct tkb_ninja_deps *deps)
 	tkb_arena_release(&deps->arena);
 }
 
-/* An output, and the number of its row. */
-struct numbered {
-	struct tkb_bytes output;
-	int64_t mtime;
-	size_t number;
-};
-
 /* By output, the last row first. */
-static int compare_numbered(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
-	const struct numbered *left = a;
-	const struct numbered *right = b;
+	const struct tkb_ninja_row *left = a;
+	const struct tkb_ninja_row *right = b;
 	const int order = tkb_bytes_compare(left->output, right->output);
 
 	if (order != 0)
 		return order;
-	return left->number < right->number ? 1 : -1;
+	return left->mtime_start < right->mtime_start ? 1 : -1;
 }
 
-static int read_rows(struct tkb_bytes text, struct numbered **items,
+static int read_rows(struct tkb_bytes text, struct tkb_ninja_row **items,
                      size_t *count, struct tkb_error *err)
 {
 	struct tkb_ninja_rows rows;
@@ -50,15 +43,13 @@ static int read_rows(struct tkb_bytes text, struct numbered **items,
 		rc = tkb_grow(items, &capacity, *count, sizeof(**items), err);
 		if (rc < 0)
 			return rc;
-		(*items)[*count] =
-			(struct numbered){ row.output, row.mtime, *count };
-		*count += 1;
+		(*items)[(*count)++] = row;
 	}
 	return rc < 0 ? rc : 0;
 }
 
 /* Of each output, the last row counts. */
-static int keep_last(struct numbered *items, size_t count,
+static int keep_last(struct tkb_ninja_row *items, size_t count,
                      struct tkb_ninja_log *log, struct tkb_error *err)
 {
 	int rc;
@@ -68,7 +59,7 @@ static int keep_last(struct numbered *items, size_t count,
 	if (log->outputs == NULL)
 		return tkb_fail_nomem(err);
 	if (count != 0)
-		qsort(items, count, sizeof(*items), compare_numbered);
+		qsort(items, count, sizeof(*items), compare_rows);
 	for (size_t i = 0; i < count; i++) {
 		struct tkb_ninja_mtime *output =
 			&log->outputs[log->output_count];
@@ -90,7 +81,7 @@ int tkb_ninja_log_read(struct tkb_bytes text, struct tkb_ninja_log *out,
                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_ninja_log_release) struct tkb_ninja_log log = { 0 };
-	TKB_AUTO(tkb_free_at) struct numbered *items = NULL;
+	TKB_AUTO(tkb_free_at) struct tkb_ninja_row *items = NULL;
 	size_t count = 0;
 	int rc;
 
@@ -251,30 +242,28 @@ static size_t find_stamp(const struct stamps *stamps, struct tkb_bytes output)
 static int stamp_log(struct tkb_bytes text, struct stamps *stamps,
                      struct tkb_buf *out, struct tkb_error *err)
 {
-	struct tkb_ninja_rows rows;
-	struct tkb_ninja_row row;
+	TKB_AUTO(tkb_free_at) struct tkb_ninja_row *rows = NULL;
+	size_t count = 0;
 	size_t done = 0;
 	int rc;
 
-	rc = tkb_ninja_rows_open(text, &rows, err);
+	rc = read_rows(text, &rows, &count, err);
 	if (rc < 0)
 		return rc;
-	for (rc = tkb_ninja_rows_next(&rows, &row, err); rc == 0;
-	     rc = tkb_ninja_rows_next(&rows, &row, err)) {
-		const size_t found = find_stamp(stamps, row.output);
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_ninja_row *row = &rows[i];
+		const size_t found = find_stamp(stamps, row->output);
 		uint64_t mtime;
 
 		if (found == stamps->count)
 			continue;
 		stamps->are_found[found] = true;
 		mtime = (uint64_t)stamps->items[found]->mtime;
-		tkb_buf_add(out, tkb_bytes_slice(text, done, row.mtime_start));
-		tkb_buf_add_number(out,
-		                   row.is_seconds ? mtime / 1000000000 : mtime);
-		done = row.mtime_end;
+		tkb_buf_add(out, tkb_bytes_slice(text, done, row->mtime_start));
+		tkb_buf_add_number(out, row->is_seconds ? mtime / 1000000000
+		                                        : mtime);
+		done = row->mtime_end;
 	}
-	if (rc < 0)
-		return rc;
 	tkb_buf_add(out, tkb_bytes_slice(text, done, text.size));
 	return tkb_buf_check(out, err);
 }

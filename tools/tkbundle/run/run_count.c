@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_count.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,6 @@
 #include "run/run_document.h"
 #include "run/run_engine.h"
 #include "run/run_scan.h"
-#include "run/run_watch.h"
 
 struct count {
 	const struct run *run;
@@ -160,7 +161,7 @@ static void count_file(void *self, const char *path)
 	}
 }
 
-void run_watch_count(void *self)
+void run_count(void *self)
 {
 	struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "cli/deadline.h"
-#include "run/run_watch.h"
+#include "run/run_count.h"
 
 #define NICENESS 10
 
@@ -108,7 +108,7 @@ void run_figures_renew(void *self)
 	/* Leave the cores to the command. */
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	if (run->shared->plan.has_root)
-		run_watch_count(self);
+		run_count(self);
 	if (run->args->metrics != NULL)
 		run_figures_measure(self);
 }

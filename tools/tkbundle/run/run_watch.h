@@ -20,10 +20,4 @@ void run_watch_learn(void *self);
  */
 void run_watch_wait(void *self);
 
-/*
- * Count what was used and compiled, and see whether there are entries that no
- * watch has told of. What was emitted stands in the document of the pull.
- */
-void run_watch_count(void *self);
-
 #endif

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "cli/deadline.h"
 #include "run/run_command.h"
+#include "run/run_count.h"
 #include "run/run_engine.h"
 #include "run/run_figures.h"
 #include "run/run_loop.h"
@@ -271,7 +272,7 @@ static void finish(struct run *run)
 	run_child_release(&run->children[RUN_PUSH]);
 
 	if (made->has_root)
-		do_task(run, run_watch_count, &run->children[RUN_PULL],
+		do_task(run, run_count, &run->children[RUN_PULL],
 		        soonest(end_ms,
 		                deadline_now_ms() + made->deadline_ms / 2));
 	if (made->has_root)
