@@ -112,9 +112,8 @@ struct tkb_emit_report {
  *                 may be NULL
  * @return 0; TKB_ERR_PARTIAL (an entry is busy, failed or unsafe; the rest was
  *         emitted); TKB_ERR_CORRUPT (some part of the bundle is damaged; the
- *         rest was emitted); TKB_MISS (with a message: no entry
- *         has a key asked for),
- *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
+ *         rest was emitted); TKB_MISS (as the watch is told, no entry
+ *         has a key asked for), TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_emit(const struct tkb_bundle *bundle,

@@ -300,21 +300,24 @@ static int select_keys(struct candidates *candidates,
 	TKB_AUTO(tkb_free_at)
 	bool *wanted = tkb_alloc_array(candidates->count, sizeof(*wanted));
 	size_t kept = 0;
+	int missed = 0;
 	int rc;
 
 	if (wanted == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < options->key_count; i++) {
+		const char *key = options->keys[i];
 		size_t index = 0;
 
 		rc = tkb_select_key(candidates, candidates->count,
-		                    candidate_key, options->keys[i], &index,
-		                    err);
-		if (rc == TKB_MISS)
-			rc = tkb_select_miss(options->keys[i], err);
-		if (rc != 0)
+		                    candidate_key, key, &index, err);
+		if (rc < 0)
 			return rc;
-		for (size_t j = 0; j < candidates->count; j++) {
+		if (rc == TKB_MISS)
+			missed = tkb_watch_missing(options->watch, key,
+			                           "no key begins with '%s'",
+			                           key);
+		for (size_t j = 0; rc == 0 && j < candidates->count; j++) {
 			if (strcmp(candidates->items[j].key,
 			           candidates->items[index].key) == 0)
 				wanted[j] = true;
@@ -325,7 +328,7 @@ static int select_keys(struct candidates *candidates,
 			candidates->items[kept++] = candidates->items[i];
 	}
 	candidates->count = kept;
-	return 0;
+	return missed;
 }
 
 static int load(struct tkb_loader *loader, struct candidate *candidate)
@@ -459,11 +462,10 @@ static int list_candidates(struct candidates *candidates,
 		if (rc < 0)
 			return rc;
 	}
-	if (!has_root && options->has_device) {
-		(void)tkb_fail(err, TKB_MISS, "there is no device %u",
-		               (unsigned)options->device);
-		return TKB_MISS;
-	}
+	if (!has_root && options->has_device)
+		return tkb_watch_missing(options->watch, "",
+		                         "there is no device %u",
+		                         (unsigned)options->device);
 	return options->key_count == 0 ? 0
 	                               : select_keys(candidates, options, err);
 }
@@ -494,10 +496,9 @@ int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
 	if (rc < 0)
 		return rc;
 	if (options->key_count != 0 &&
-	    cache->found_count + cache->left_out_count == 0) {
-		(void)tkb_fail(err, TKB_MISS, "there is no finished entry '%s'",
-		               options->keys[0]);
-		return TKB_MISS;
-	}
+	    cache->found_count + cache->left_out_count == 0)
+		return tkb_watch_missing(options->watch, options->keys[0],
+		                         "there is no finished entry '%s'",
+		                         options->keys[0]);
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/watch.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -47,6 +49,29 @@ int tkb_watch_check(const struct tkb_watch *watch, struct tkb_error *err)
 	return tkb_watch_is_cancelled(watch)
 	               ? tkb_fail(err, TKB_ERR_CANCELLED, "cancelled")
 	               : 0;
+}
+
+int tkb_watch_missing(const struct tkb_watch *watch, const char *key,
+                      const char *format, ...)
+{
+	char raw[512];
+	char message[512];
+	const struct tkb_result result = { .root = "",
+		                           .key = key,
+		                           .name = "",
+		                           .outcome = TKB_OUTCOME_MISSING,
+		                           .reason = TKB_REASON_MISSING,
+		                           .message = message };
+	va_list arguments;
+
+	if (watch == NULL || watch->on_result == NULL)
+		return TKB_MISS;
+	va_start(arguments, format);
+	(void)vsnprintf(raw, sizeof(raw), format, arguments);
+	va_end(arguments);
+	(void)tkb_text_show(raw, message, sizeof(message));
+	watch->on_result(watch->self, &result);
+	return TKB_MISS;
 }
 
 void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,

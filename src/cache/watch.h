@@ -37,6 +37,14 @@ bool tkb_watch_is_cancelled(const struct tkb_watch *watch);
 TKB_NODISCARD int tkb_watch_check(const struct tkb_watch *watch,
                                   struct tkb_error *err);
 
+/*
+ * Tell it that `key`, as it was asked for, is missing, or, where that is "", the
+ * device. Returns TKB_MISS.
+ */
+int tkb_watch_missing(const struct tkb_watch *watch, const char *key,
+                      const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Tell it how far the call is, if it wants to know; from one thread alone. */
 void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
                     uint64_t total);

@@ -3,7 +3,7 @@
 
 #include "cache/elf.h"
 #include "cache/entry.h"
-#include "text/select.h"
+#include "cache/watch.h"
 
 static bool is_target(const struct tkb_entry *entry,
                       const struct tkb_emit_options *options)
@@ -55,8 +55,11 @@ static int select_key(struct tkb_emitter *emitter, const char *prefix,
 	int rc;
 
 	rc = tkb_bundle_find(emitter->bundle, prefix, &found, err);
-	if (rc != 0)
-		return rc < 0 ? rc : tkb_select_miss(prefix, err);
+	if (rc == TKB_MISS)
+		return tkb_watch_missing(emitter->batch.watcher.watch, prefix,
+		                         "no key begins with '%s'", prefix);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < manifest->entry_count; i++) {
 		const struct tkb_entry *entry = &manifest->entries[i];
 
@@ -70,17 +73,23 @@ int tkb_emit_select(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_emit_options *options = emitter->options;
 	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
-	int rc = 0;
+	int missed = 0;
+	int rc;
 
 	emitter->selections = tkb_alloc_array(manifest->entry_count,
 	                                      sizeof(*emitter->selections));
 	if (emitter->selections == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < options->key_count && rc == 0; i++)
+	for (size_t i = 0; i < options->key_count; i++) {
 		rc = select_key(emitter, options->keys[i], err);
+		if (rc < 0)
+			return rc;
+		if (rc == TKB_MISS)
+			missed = rc;
+	}
 	for (size_t i = 0; i < manifest->entry_count && options->key_count == 0;
 	     i++)
 		emitter->selections[i] =
 			selection_of(&manifest->entries[i], emitter);
-	return rc;
+	return missed;
 }

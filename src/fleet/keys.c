@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/watch.h"
 #include "text/select.h"
 #include "fleet/identity.h"
 
@@ -21,11 +22,13 @@ static const char *key_at(const void *list, size_t index)
 }
 
 int tkb_keys_find(const struct tkb_record_list *records,
-                  const struct tkb_emit_options *options, struct tkb_keys *out,
+                  const struct tkb_emit_options *options,
+                  const struct tkb_watch *watch, struct tkb_keys *out,
                   struct tkb_error *err)
 {
 	TKB_AUTO(tkb_identities_release) struct tkb_identities all = { 0 };
 	TKB_AUTO(tkb_keys_release) struct tkb_keys keys = { 0 };
+	int missed = 0;
 	int rc;
 
 	rc = tkb_identities_list(records, &all, err);
@@ -35,16 +38,21 @@ int tkb_keys_find(const struct tkb_record_list *records,
 	if (keys.items == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < options->key_count; i++) {
+		const char *key = options->keys[i];
 		size_t index = 0;
 
-		rc = tkb_select_key(all.items, all.count, key_at,
-		                    options->keys[i], &index, err);
-		if (rc == TKB_MISS)
-			rc = tkb_select_miss(options->keys[i], err);
-		if (rc != 0)
+		rc = tkb_select_key(all.items, all.count, key_at, key, &index,
+		                    err);
+		if (rc < 0)
 			return rc;
-		keys.items[keys.count++] = all.items[index].key;
+		if (rc == TKB_MISS)
+			missed = tkb_watch_missing(
+				watch, key, "no key begins with '%s'", key);
+		else
+			keys.items[keys.count++] = all.items[index].key;
 	}
+	if (missed != 0)
+		return missed;
 	*out = keys;
 	keys = (struct tkb_keys){ 0 };
 	return 0;

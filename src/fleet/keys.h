@@ -20,11 +20,12 @@ void tkb_keys_release(struct tkb_keys *keys);
 
 /*
  * The whole keys of those that `options` asks for. Returns 0, TKB_MISS (no
- * entry of the ref has one of them), TKB_ERR_INVALID (a prefix is not unique)
+ * entry of the ref has one of them, and `watch` is told which), TKB_ERR_INVALID (a prefix is not unique)
  * or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_keys_find(const struct tkb_record_list *records,
                                 const struct tkb_emit_options *options,
+                                const struct tkb_watch *watch,
                                 struct tkb_keys *out, struct tkb_error *err);
 
 /* The keys that `record` has. */

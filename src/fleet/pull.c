@@ -78,6 +78,9 @@ static void report_result(void *self, const struct tkb_result *result)
 {
 	struct puller *puller = self;
 
+	/* All keys were found; a bundle that lacks one is told of as damaged. */
+	if (result->outcome == TKB_OUTCOME_MISSING)
+		return;
 	(void)pthread_mutex_lock(&puller->watch_lock);
 	puller->watch->on_result(puller->watch->self, result);
 	(void)pthread_mutex_unlock(&puller->watch_lock);
@@ -443,7 +446,7 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	                      &puller->report, err);
 	if (rc == 0)
 		rc = tkb_keys_find(&puller->records, &puller->options,
-		                   &puller->keys, err);
+		                   puller->watch, &puller->keys, err);
 	if (rc != 0)
 		return rc;
 	puller->options.keys = puller->keys.items;

@@ -49,8 +49,3 @@ int tkb_select_key(const void *list, size_t count,
 	*out = matches.index;
 	return 0;
 }
-
-int tkb_select_miss(const char *prefix, struct tkb_error *err)
-{
-	return tkb_fail(err, TKB_MISS, "no key begins with '%s'", prefix);
-}

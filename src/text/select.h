@@ -17,7 +17,4 @@ TKB_NODISCARD int tkb_select_key(const void *list, size_t count,
                                  const char *prefix, size_t *out,
                                  struct tkb_error *err);
 
-/* TKB_MISS of a call that was given several: `err` says that it is this one. */
-int tkb_select_miss(const char *prefix, struct tkb_error *err);
-
 #endif

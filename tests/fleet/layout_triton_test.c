@@ -488,7 +488,7 @@ static void count_result(void *self, const struct tkb_result *result)
 
 TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 {
-	unsigned counts[TKB_OUTCOME_REMOVED + 1] = { 0 };
+	unsigned counts[TKB_OUTCOME_MISSING + 1] = { 0 };
 	const struct tkb_watch watch = { SIZED(watch), .self = counts,
 		                         .on_result = count_result };
 	struct tkb_collect_options collect = { SIZED(collect),

@@ -2,8 +2,10 @@
 #include "fleet_fixture.h"
 
 #include <tkbundle/maintain.h>
+#include <tkbundle/results.h>
 #include <tkbundle/triton_compile.h>
 
+#include <stdio.h>
 #include <unistd.h>
 
 /* What is not there leaves a caller's error as it was, byte for byte. */
@@ -12,6 +14,7 @@ struct place {
 	struct tkb_remote *remote;
 	struct tkb_bundle *bundle;
 	struct tkb_cache *cache;
+	const struct tkb_watch *watch; /* of the calls with options */
 };
 
 static const struct tkb_digest nowhere = { { 1 } };
@@ -156,6 +159,20 @@ static int read_list(const struct place *at, struct tkb_error *err)
 	return tkb_triton_list_read("absent", &list, err);
 }
 
+/* The call misses, and does not touch the error. */
+static void check_miss(int (*call)(const struct place *at,
+                                   struct tkb_error *err),
+                       const struct place *at)
+{
+	struct tkb_error before;
+	struct tkb_error err;
+
+	memset(&before, 'x', sizeof(before));
+	err = before;
+	CHECK_INT(call(at, &err), TKB_MISS);
+	assert_memory_equal(&err, &before, sizeof(err));
+}
+
 TEST(miss, leaves_the_error_as_it_was)
 {
 	static const struct {
@@ -189,26 +206,21 @@ TEST(miss, leaves_the_error_as_it_was)
 	push_singly(at.remote, 1);
 	CHECK_INT(unlink(blob_files("remote")[0]), 0);
 	EACH(i, calls) {
-		struct tkb_error before;
-		struct tkb_error err;
-
-		memset(&before, 'x', sizeof(before));
-		err = before;
 		test_name_row(calls[i].name);
-		CHECK_INT(calls[i].call(&at, &err), TKB_MISS);
-		assert_memory_equal(&err, &before, sizeof(err));
+		check_miss(calls[i].call, &at);
 	}
 	tkb_bundle_close(at.bundle);
 	tkb_cache_close(at.cache);
 }
 
-/* One that is there, and one that is not. */
+/* One that is there, and two that are not. */
 static const char **keys_asked(void)
 {
-	const char **keys = test_alloc(2 * sizeof(*keys));
+	const char **keys = test_alloc(3 * sizeof(*keys));
 
-	keys[0] = pool_keys()[0];
-	keys[1] = "absent";
+	keys[0] = "absent";
+	keys[1] = pool_keys()[0];
+	keys[2] = "gone";
 	return keys;
 }
 
@@ -216,48 +228,79 @@ static int cache_with_key(const struct place *at, struct tkb_error *err)
 {
 	const struct tkb_cache_options options = { SIZED(options),
 		                                   .keys = keys_asked(),
-		                                   .key_count = 2 };
+		                                   .key_count = 3,
+		                                   .watch = at->watch };
 	struct tkb_cache *cache = NULL;
 
-	(void)at;
 	return tkb_cache_open("pool", &options, &cache, err);
+}
+
+static struct tkb_collect_options collect_options(const struct place *at)
+{
+	return CHOSEN(tkb_collect_options, .keys = keys_asked(), .key_count = 3,
+	              .deadline_ms = 600000, .watch = at->watch);
 }
 
 static int collect_key(const struct place *at, struct tkb_error *err)
 {
-	const struct tkb_collect_options options = { SIZED(options),
-		                                     .keys = keys_asked(),
-		                                     .key_count = 2 };
+	const struct tkb_collect_options options = collect_options(at);
 
-	(void)at;
 	return tkb_collect("pool", &options, &sink, NULL, err);
+}
+
+static int push_key(const struct place *at, struct tkb_error *err)
+{
+	const struct tkb_collect_options collect = collect_options(at);
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .collect = &collect };
+
+	return tkb_push(at->remote, REF, "pool", &options, NULL, err);
+}
+
+static struct tkb_emit_options emit_options(const struct place *at)
+{
+	return CHOSEN(tkb_emit_options, .keys = keys_asked(), .key_count = 3,
+	              .watch = at->watch);
 }
 
 static int emit_key(const struct place *at, struct tkb_error *err)
 {
-	const struct tkb_emit_options options = { SIZED(options),
-		                                  .keys = keys_asked(),
-		                                  .key_count = 2 };
+	const struct tkb_emit_options options = emit_options(at);
 
 	return tkb_emit(at->bundle, "out", &options, NULL, err);
 }
 
 static int pull_key(const struct place *at, struct tkb_error *err)
 {
-	const struct tkb_emit_options emit = { SIZED(emit),
-		                               .keys = keys_asked(),
-		                               .key_count = 2 };
+	const struct tkb_emit_options emit = emit_options(at);
 	const struct tkb_pull_options options = { SIZED(options),
 		                                  .emit = &emit };
 
 	return tkb_pull(at->remote, REF, "out", &options, NULL, err);
 }
 
-TEST(miss, of_one_of_several_keys_says_which)
+static void check_missing(const struct tkb_results *results, size_t index,
+                          const char *key, const char *message)
 {
-	static int (*const calls[])(const struct place *at,
-	                            struct tkb_error *err) = {
-		cache_with_key, collect_key, emit_key, pull_key
+	const struct tkb_result *result = tkb_results_at(results, index);
+
+	CHECK_INT(result->outcome, TKB_OUTCOME_MISSING);
+	CHECK_INT(result->reason, TKB_REASON_MISSING);
+	CHECK_STR(result->key, key);
+	CHECK_STR(result->message, message);
+}
+
+TEST(miss, of_keys_tells_the_watch_which)
+{
+	static const struct {
+		const char *name;
+		int (*call)(const struct place *at, struct tkb_error *err);
+	} calls[] = {
+		{ "cache_open", cache_with_key },
+		{ "collect", collect_key },
+		{ "push", push_key },
+		{ "emit", emit_key },
+		{ "pull", pull_key },
 	};
 	struct place at = { .remote = open_spy(spy_url("remote")) };
 
@@ -265,24 +308,43 @@ TEST(miss, of_one_of_several_keys_says_which)
 	at.bundle = test_bundle("pool.tkb");
 	push_singly(at.remote, 1);
 	EACH(i, calls) {
-		struct tkb_error err = { 0 };
+		struct tkb_results *results = NULL;
 
-		CHECK_INT(calls[i](&at, &err), TKB_MISS);
-		CHECK_INT(err.status, TKB_MISS);
-		CHECK_STR(err.message, "no key begins with 'absent'");
+		test_name_row(calls[i].name);
+		at.watch = NULL;
+		check_miss(calls[i].call, &at);
+		OK(tkb_results_new(&results, ERR));
+		at.watch = tkb_results_watch(results);
+		check_miss(calls[i].call, &at);
+		CHECK_INT(tkb_results_count(results), 2);
+		check_missing(results, 0, "absent",
+		              "no key begins with 'absent'");
+		check_missing(results, 1, "gone", "no key begins with 'gone'");
+		tkb_results_free(results);
 	}
 }
 
-TEST(miss, of_a_device_says_so)
+static int cache_with_device(const struct place *at, struct tkb_error *err)
 {
 	const struct tkb_cache_options options = { SIZED(options),
 		                                   .has_device = true,
-		                                   .device = 7 };
+		                                   .device = 7,
+		                                   .watch = at->watch };
 	struct tkb_cache *cache = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_INT(tkb_cache_open(inductor_cache(), &options, &cache, &err),
-	          TKB_MISS);
-	CHECK_STR(err.message, "there is no device 7");
-	CHECK(cache == NULL);
+	return tkb_cache_open("inductor", &options, &cache, err);
+}
+
+TEST(miss, of_a_device_tells_the_watch)
+{
+	struct tkb_results *results = NULL;
+	struct place at = { NULL };
+
+	CHECK_INT(rename(inductor_cache(), "inductor"), 0);
+	OK(tkb_results_new(&results, ERR));
+	at.watch = tkb_results_watch(results);
+	check_miss(cache_with_device, &at);
+	CHECK_INT(tkb_results_count(results), 1);
+	check_missing(results, 0, "", "there is no device 7");
+	tkb_results_free(results);
 }

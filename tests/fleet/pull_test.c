@@ -427,7 +427,6 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 	emit.key_count = 2;
 	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
 	          TKB_MISS);
-	CHECK_CONTAINS(err.message, "no key begins with 'AAAAAAAAAAAA'");
 	/* Two of them begin so. */
 	for (size_t i = 1; i < POOL; i++) {
 		if (pool_keys()[i][0] == pool_keys()[i - 1][0])

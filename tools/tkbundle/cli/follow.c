@@ -59,6 +59,12 @@ static void on_result(void *self, const struct tkb_result *result)
 	struct follow *const follow = self;
 	const bool bad = is_bad(result);
 
+	if (result->outcome == TKB_OUTCOME_MISSING &&
+	    follow->missing.message[0] == '\0')
+		(void)cli_error(&follow->missing, TKB_MISS, "%s",
+		                result->message);
+	if (result->outcome == TKB_OUTCOME_MISSING)
+		return;
 	if (bad) {
 		progress_erase(&follow->progress);
 		print_result(follow, result);
@@ -100,6 +106,13 @@ void follow_end(struct follow *follow)
 {
 	progress_erase(&follow->progress);
 	json_out_close(&follow->cli->json);
+}
+
+int follow_missed(const struct follow *follow, int rc, struct tkb_error *err)
+{
+	if (rc == TKB_MISS && follow->missing.message[0] != '\0')
+		*err = follow->missing;
+	return rc;
 }
 
 const struct tkb_watch *follow_watch(struct follow *follow)

@@ -32,12 +32,19 @@ struct follow {
 	struct deadline *deadline; /* or NULL; may be set once it has begun */
 	struct tkb_watch watch;    /* calls back to this */
 	bool has_untrusted;        /* by more than being busy or unreadable */
+	struct tkb_error missing;  /* the first key, or the device */
 };
 
 /* `name` is that of the list in the document; not kept. */
 void follow_begin(struct follow *follow, struct cli *cli, const char *name,
                   enum follow_list list);
 void follow_end(struct follow *follow);
+
+/*
+ * Returns `rc`. Where it is a miss of a key or a device that was asked for,
+ * `err` names it.
+ */
+int follow_missed(const struct follow *follow, int rc, struct tkb_error *err);
 
 /* The watch for the options of the library. */
 const struct tkb_watch *follow_watch(struct follow *follow);

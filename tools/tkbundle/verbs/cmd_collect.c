@@ -77,7 +77,8 @@ static int collect(struct cli *cli, const struct arguments *args,
 		                         report, err);
 
 	follow_end(&follow);
-	return cli_missed(err, rc, "folder", root->path);
+	return cli_missed(err, follow_missed(&follow, rc, err), "folder",
+	                  root->path);
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,

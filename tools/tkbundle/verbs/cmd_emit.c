@@ -55,7 +55,7 @@ static int emit(struct cli *cli, const struct arguments *args,
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_emit(bundle, root->path, &chosen, report, err);
 	follow_end(&follow);
-	return rc;
+	return follow_missed(&follow, rc, err);
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,
@@ -123,9 +123,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 	rc = emit(cli, args, bundle, &root, &report, &err);
 	if (!cli_is_done(rc))
-		(void)cli_failed(cli, rc, &err,
-		                 args->keys.count > 0 ? args->keys.items[0]
-		                                      : path);
+		(void)cli_failed(cli, rc, &err, path);
 	if (!cli_is_done(rc) && rc != TKB_ERR_CORRUPT)
 		return status_of(rc);
 

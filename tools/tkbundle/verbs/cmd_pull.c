@@ -140,7 +140,7 @@ static int pull(struct remote_use *use, const struct arguments *args,
 	else
 		rc = to_file(use, args->output, &chosen, report, err);
 	follow_end(&follow);
-	return rc;
+	return follow_missed(&follow, rc, err);
 }
 
 /* Write "5 blobs (1.2 MB), gone 1". */

@@ -133,7 +133,7 @@ static int push(struct remote_use *use, const struct arguments *args,
 		                       is_for_triton(args) ? NULL : use->ref,
 		                       root->path, &chosen, report, err);
 	follow_end(&follow);
-	return rc;
+	return follow_missed(&follow, rc, err);
 }
 
 static enum status summarize(const struct remote_use *use,

@@ -65,9 +65,10 @@ struct tkb_left_out {
  * @param path     not kept
  * @param options  not kept; NULL means all defaults
  * @param out      receives a cache that the caller closes
- * @return 0, TKB_MISS (no such folder; or with a message, no such device, or
- *         no finished entry with a key asked for), TKB_ERR_INVALID (a prefix of several keys,
- *         not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ * @return 0, TKB_MISS (no such folder; or, as the watch is told, no such device
+ *         or no finished entry with a key asked for), TKB_ERR_INVALID (a prefix
+ *         of several keys, not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or
+ *         TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_cache_open(
 	const char *path, const struct tkb_cache_options *options,

@@ -88,9 +88,8 @@ struct tkb_collect_report {
  *                 TKB_ERR_LEFT_OUT; may be NULL. In a dry run its id is that of
  *                 the bundle not written
  * @return 0; TKB_ERR_PARTIAL (something is left out; the sink has the rest, a
- *         whole bundle); TKB_MISS (no such cache; or with a message, no such
- *         device or key asked for),
- *         TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
+ *         whole bundle); TKB_MISS (no such cache; or, as the watch is told, no
+ *         such device or key asked for), TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
  *         TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink returned
  */
 TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,

@@ -33,9 +33,8 @@ extern "C" {
  *             fprintf(stderr, "%s\n", err.message);
  *
  * On failure the other out-parameters keep the values they had. On TKB_MISS the
- * error keeps what it had, too. Where the options of a call may ask for keys, or
- * for a device, and one of those is what is missing, there alone it receives a
- * sentence that names it: a caller cannot know which.
+ * error keeps what it had, too. Where the options of a call ask for keys or for a
+ * device, the call's watch is told of each that is missing, TKB_OUTCOME_MISSING.
  *
  * Where some of many fail
  * -----------------------

@@ -166,8 +166,8 @@ struct tkb_pull_report {
  *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or
  *         a blob is damaged or could not be read: the rest was emitted, and
  *         the report's `record_count` is not 0; or nothing could be read);
- *         TKB_MISS (the ref has no record; or with a message, no key asked
- *         for); or what tkb_emit() returns
+ *         TKB_MISS (the ref has no record; or, as the watch is told, no
+ *         entry has a key asked for); or what tkb_emit() returns
  */
 TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
