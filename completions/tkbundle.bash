@@ -46,7 +46,7 @@ _tkbundle_options() {
 	refs)
 		options="--remote --delete --deadline --json" ;;
 	relocate)
-		options="--deadline --json -n --dry-run" ;;
+		options="--engine --tree --deadline --json -n --dry-run" ;;
 	run)
 		options="--ref --remote --engine --tree --cache --wait --deadline
 			--push --require-warm --kill-child --metrics --refresh

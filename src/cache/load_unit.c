@@ -128,7 +128,9 @@ static int scrub(struct unit *unit, struct tkb_bytes text,
 	                     loader->named_count, &loader->text,
 	                     &file->sentinels, &is_moved, err);
 	unit->found->is_moved |= is_moved;
-	return rc;
+	return rc == TKB_ERR_CORRUPT
+	               ? tkb_fail_while(err, rc, "'%s'", file->name)
+	               : rc;
 }
 
 /* An index that names what is not there would make the engine fail. */

@@ -5,6 +5,7 @@
 #include "cache/cache.h"
 #include "emit/batch.h"
 #include "emit/destination.h"
+#include "emit/unit_relocate.h"
 
 struct relocator {
 	const struct tkb_relocate_options *options;
@@ -21,6 +22,15 @@ static void relocator_close(struct relocator *relocator)
 	tkb_cache_close(relocator->cache);
 }
 
+static bool has_root(const struct tkb_cache *cache)
+{
+	for (size_t i = 0; i < cache->roots.count; i++) {
+		if (cache->roots.items[i].fd >= 0)
+			return true;
+	}
+	return false;
+}
+
 /* Find the entries that are whole; the cache leaves out the others. */
 static int scan(struct relocator *relocator, const char *path,
                 struct tkb_error *err)
@@ -28,6 +38,8 @@ static int scan(struct relocator *relocator, const char *path,
 	const struct tkb_cache_options options = {
 		.threads = relocator->options->threads,
 		.watch = &relocator->batch.timed.watch,
+		.trees = relocator->options->trees,
+		.tree_count = relocator->options->tree_count,
 	};
 	const struct tkb_scan scan = { .options = &options,
 		                       .keep_apart = true,
@@ -39,6 +51,8 @@ static int scan(struct relocator *relocator, const char *path,
 	if (rc != 0)
 		return rc;
 	cache = relocator->cache;
+	if (!has_root(cache))
+		return TKB_MISS;
 	relocator->report.is_inductor = cache->roots.is_inductor;
 	for (size_t i = 0; i < cache->found_count && rc == 0; i++)
 		rc = tkb_batch_add_job(
@@ -80,7 +94,9 @@ static int relocate_entry(void *self, size_t worker, size_t index,
 	int rc;
 
 	(void)worker; /* there is but one: the root's lock is held for each */
-	rc = tkb_destination_relocate(&to, &relocator->loader, &fault);
+	rc = (job->entry->kind == TKB_KIND_UNIT ? tkb_unit_relocate
+	                                        : tkb_destination_relocate)(
+		&to, &relocator->loader, &fault);
 	/* An entry that is not whole any more is somebody else's work. */
 	if (rc < 0)
 		return tkb_batch_fail(batch, job,
@@ -108,6 +124,8 @@ static int relocate(struct relocator *relocator, const char *path,
 	rc = tkb_batch_open_stages(batch, err);
 	if (rc == 0)
 		rc = tkb_loader_open(&relocator->loader, false, false, err);
+	relocator->loader.named = relocator->cache->named;
+	relocator->loader.named_count = relocator->cache->named_count;
 	return rc < 0 ? rc
 	              : tkb_batch_run(batch, 1, relocate_entry, relocator, err);
 }
@@ -157,7 +175,7 @@ int tkb_relocate(const char *cache_root,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_relocate_options, watch, &chosen, options,
+	rc = TKB_STRUCT_READ(tkb_relocate_options, tree_count, &chosen, options,
 	                     err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_relocate_report, failed_count, report,

@@ -220,7 +220,7 @@ def _(scene):
            "backbone": "it holds more than 4096 files",
            "x": f"'{INDEX}' names 'torch_compile_cache/3/rank_0_0/x/gone', "
                 "which is not there",
-           "y": "it holds '[REPLACE:' already"})
+           "y": f"'{INDEX}': it holds '[REPLACE:' already"})
     equal(said["collected"], 34)
     second = Machine(scene, "second")
     second.emit("a.tkb")

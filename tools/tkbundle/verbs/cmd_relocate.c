@@ -9,6 +9,8 @@
 #include "cli/text.h"
 
 static const struct option_spec options[] = {
+	ARGS_ENGINES,
+	ARGS_TREES,
 	ARGS_DEADLINE,
 	ARGS_JSON,
 	ARGS_DRY_RUN("check everything, write nothing"),
@@ -22,36 +24,39 @@ static const struct count counts[] = {
 };
 
 static int relocate(struct cli *cli, const struct arguments *args,
-                    const char *root, struct tkb_relocate_report *report,
+                    const struct root *root, struct tkb_relocate_report *report,
                     struct tkb_error *err)
 {
 	struct tkb_relocate_options chosen = {
 		.struct_size = sizeof(chosen),
 		.is_dry_run = args->is_dry_run,
 		.deadline_ms = (uint32_t)args->deadline.value,
+		.trees = root->trees.items,
+		.tree_count = root->trees.count,
 	};
 	struct follow follow;
 	int rc;
 
 	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	chosen.watch = follow_watch(&follow);
-	rc = tkb_relocate(root, &chosen, report, err);
+	rc = tkb_relocate(root->path, &chosen, report, err);
 	follow_end(&follow);
-	return cli_missed(err, rc, "folder", root);
+	return cli_missed(err, rc, "folder", root_name(root));
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,
-                      const char *root,
+                      const struct root *root,
                       const struct tkb_relocate_report *report)
 {
 	char rest[96];
 
 	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(cli->out,
-	          "%srelocated %" PRIu64 ", present %" PRIu64 "%s in %s (%s)",
+	          "%srelocated %" PRIu64 ", present %" PRIu64 "%s in %s%s",
 	          args->is_dry_run ? "would have " : "",
-	          report->relocated_count, report->present_count, rest, root,
-	          report->is_inductor ? "Inductor" : "Triton");
+	          report->relocated_count, report->present_count, rest,
+	          root_name(root),
+	          root_layout_words(root, report->is_inductor));
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)
@@ -64,23 +69,23 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (cli_is_disabled(cli))
 		return STATUS_DONE;
 
-	rc = root_choose(args_operand(args, 0), &root, &err);
+	rc = root_choose_all(args, args_operand(args, 0), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
 	json_out_text(&cli->json, "verb", "relocate");
-	json_out_text(&cli->json, "root", root.path);
+	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = relocate(cli, args, root.path, &report, &err);
+	rc = relocate(cli, args, &root, &report, &err);
 	if (!cli_is_done(rc))
-		return cli_failed(cli, rc, &err, root.path);
+		return cli_failed(cli, rc, &err, root_name(&root));
 
 	json_out_text(&cli->json, "layout",
 	              report.is_inductor ? "inductor" : "triton");
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize(cli, args, root.path, &report);
+		summarize(cli, args, &root, &report);
 	return status_of(rc);
 }
 
@@ -93,8 +98,9 @@ const struct command command_relocate = {
 		   "rewrites the group file of each entry to name its present "
 		   "place, as CACHE_ROOT is written here: write it as the "
 		   "compiler is given it. By default it is the one that "
-		   "collect uses. An entry that is not whole is left out; then "
-		   "the exit status is 4.",
+		   "collect uses. The texts in trees of --engine and --tree "
+		   "name their present place, too. What is not whole is left "
+		   "out; then the exit status is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -25,15 +25,17 @@ struct tkb_relocate_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
+	const struct tkb_tree *trees; /**< relocated as well; not kept */
+	size_t tree_count;
 };
 
 /** What a relocate did. */
 struct tkb_relocate_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_inductor;
-	uint64_t relocated_count; /**< group files that were rewritten */
-	uint64_t present_count;   /**< entries that named their place already */
-	uint64_t left_out_count;  /**< entries that are not whole */
+	uint64_t relocated_count; /**< entries and units that were rewritten */
+	uint64_t present_count;   /**< those that named their place already */
+	uint64_t left_out_count;  /**< those that are not whole */
 	uint64_t failed_count;    /**< the system refused */
 };
 
@@ -49,8 +51,8 @@ struct tkb_relocate_report {
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
  * @return 0; TKB_ERR_PARTIAL (an entry failed or was left out; the rest names
- *         its place); TKB_MISS (no such folder), TKB_ERR_INVALID,
- *         TKB_ERR_IO (the root cannot be written),
+ *         its place); TKB_MISS (no such folder, and no tree is there),
+ *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_relocate(

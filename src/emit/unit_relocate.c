@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit/unit_relocate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "cache/names.h"
+#include "emit/unit.h"
+#include "tree/moved.h"
+#include "tree/unit.h"
+
+/* A unit, and the folder that its files are below. */
+struct place {
+	const struct tkb_destination *to;
+	struct tkb_loader *loader;
+	int fd; /* owned */
+};
+
+static void place_close(struct place *place)
+{
+	tkb_fd_close_at(&place->fd);
+}
+
+static int open_place(struct place *place, struct tkb_error *err)
+{
+	const struct tkb_entry *unit = place->to->entry;
+	const int root = place->to->stage->root->fd;
+	TKB_AUTO(tkb_fd_close_at) int parent = -1;
+	const char *name = NULL;
+
+	if (tkb_unit_is_file(unit)) {
+		place->fd = tkb_fd_open(root, ".", O_RDONLY | O_DIRECTORY, 0);
+	} else {
+		parent = tkb_unit_open_parent(root, NULL, unit->name, &name);
+		if (parent >= 0)
+			place->fd = tkb_fd_open(
+				parent, name,
+				O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	}
+	return place->fd < 0 ? tkb_destination_fail(place->to, unit->name, err)
+	                     : 0;
+}
+
+/* The name of file `index` of the unit in the stage. */
+static void format_staged(const struct place *place, size_t index,
+                          char out[2 * TKB_STAGE_NUMBER_SIZE])
+{
+	(void)snprintf(out, 2 * TKB_STAGE_NUMBER_SIZE, "%zu-%zu",
+	               place->to->number, index);
+}
+
+/*
+ * Write what is in the loader's text as the file that shall replace the one of
+ * `status`: it may hold secrets, so it has its rights from the first byte on. Its
+ * times stay, too, for those who compare them.
+ */
+static int stage_text(const struct place *place, size_t index,
+                      const struct stat *status, struct tkb_error *err)
+{
+	const struct timespec times[] = { status->st_atim, status->st_mtim };
+	const char *name = place->to->entry->files[index].name;
+	char staged[2 * TKB_STAGE_NUMBER_SIZE];
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	int closing;
+	int rc;
+
+	format_staged(place, index, staged);
+	fd = tkb_fd_open(place->to->stage->fd, staged,
+	                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return tkb_destination_fail(place->to, name, err);
+	/* Only root can give a file to somebody else. */
+	if (geteuid() == 0 && fchown(fd, status->st_uid, status->st_gid) < 0)
+		return tkb_destination_fail(place->to, name, err);
+	rc = tkb_fd_write_all(fd, tkb_buf_bytes(&place->loader->text), name,
+	                      err);
+	if (rc < 0)
+		return rc;
+	if (fchmod(fd, status->st_mode & 07777) < 0 || futimens(fd, times) < 0)
+		return tkb_destination_fail(place->to, name, err);
+	/* With NFS and quotas, close() may be the first to fail. */
+	closing = fd;
+	fd = -1;
+	return close(closing) < 0 ? tkb_destination_fail(place->to, name, err)
+	                          : 0;
+}
+
+/*
+ * If file `index` names the root that its tree had, put what it should be into
+ * the stage. `*status` is the file's, as it was read.
+ */
+static int stage_file(const struct place *place, size_t index,
+                      struct stat *status, bool *is_staged,
+                      struct tkb_error *err)
+{
+	const struct tkb_entry *unit = place->to->entry;
+	const struct tkb_file *file = &unit->files[index];
+	const struct tkb_text_place at = { .tree = unit->tree,
+		                           .folder = unit->folder };
+	struct tkb_loader *loader = place->loader;
+	uint32_t sentinels = 0;
+	int rc;
+
+	*is_staged = false;
+	if (file->sentinels == 0)
+		return 0;
+	tkb_buf_reset(&loader->scratch);
+	tkb_buf_reset(&loader->group);
+	tkb_buf_reset(&loader->text);
+	rc = tkb_fd_read_file(place->fd, file->name, TKB_FILE_SIZE_LIMIT,
+	                      &loader->scratch, status, err);
+	if (rc == 0)
+		rc = tkb_moved_scrub(tkb_buf_bytes(&loader->scratch),
+		                     file->style, &at, loader->named,
+		                     loader->named_count, &loader->group,
+		                     &sentinels, is_staged, err);
+	if (rc == 0 && *is_staged)
+		rc = tkb_paths_restore(tkb_buf_bytes(&loader->group),
+		                       file->style, loader->named,
+		                       loader->named_count, sentinels,
+		                       &loader->text, err);
+	if (rc == TKB_ERR_CORRUPT)
+		return tkb_fail_while(err, rc, "'%s'", file->name);
+	return rc < 0 || !*is_staged ? rc
+	                             : stage_text(place, index, status, err);
+}
+
+/* An engine may have written it anew since it was read. */
+static int publish_file(const struct place *place, size_t index,
+                        const struct stat *status, struct tkb_error *err)
+{
+	const char *name = place->to->entry->files[index].name;
+	char staged[2 * TKB_STAGE_NUMBER_SIZE];
+	struct stat now;
+
+	format_staged(place, index, staged);
+	if (fstatat(place->fd, name, &now, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    now.st_ino != status->st_ino || now.st_size != status->st_size ||
+	    now.st_mtim.tv_sec != status->st_mtim.tv_sec ||
+	    now.st_mtim.tv_nsec != status->st_mtim.tv_nsec)
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "'%s' was changed meanwhile", name);
+	return renameat(place->to->stage->fd, staged, place->fd, name) == 0
+	               ? 0
+	               : tkb_destination_fail(place->to, name, err);
+}
+
+/* A file that was put into the stage, as it was when it was read. */
+struct staged {
+	bool is_staged;
+	struct stat status;
+};
+
+static int replace_texts(const struct place *place, struct staged *staged,
+                         struct tkb_error *err)
+{
+	const struct tkb_entry *unit = place->to->entry;
+	const size_t count = unit->file_count;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = stage_file(place, i, &staged[i].status,
+		                &staged[i].is_staged, err);
+	for (size_t i = 0; i < 2 * count && rc == 0; i++) {
+		const size_t file = i % count;
+
+		if (staged[file].is_staged &&
+		    unit->files[file].is_last == (i >= count))
+			rc = publish_file(place, file, &staged[file].status,
+			                  err);
+	}
+	return rc;
+}
+
+int tkb_unit_relocate(const struct tkb_destination *to,
+                      struct tkb_loader *loader, struct tkb_error *err)
+{
+	TKB_AUTO(place_close)
+	struct place place = { .to = to, .loader = loader, .fd = -1 };
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
+	TKB_AUTO(tkb_free_at)
+	struct staged *staged =
+		tkb_alloc_array(to->entry->file_count, sizeof(*staged));
+	int rc;
+
+	if (staged == NULL)
+		return tkb_fail_nomem(err);
+	if (tkb_stage_lock(to->stage, &lock, err) == TKB_ERR_CANCELLED)
+		return TKB_ERR_CANCELLED;
+	rc = open_place(&place, err);
+	return rc < 0 ? rc : replace_texts(&place, staged, err);
+}
