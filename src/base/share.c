@@ -36,6 +36,14 @@ static mode_t rights_of(int dir_fd, mode_t mode)
 	return rights;
 }
 
+/* Is nothing to be changed, as in a folder that is ours alone? */
+static bool is_nothing(const struct tkb_share *share)
+{
+	return share->mode == 0 &&
+	       (share->user == (uid_t)-1 || share->user == geteuid()) &&
+	       (share->group == (gid_t)-1 || share->group == getegid());
+}
+
 void tkb_share_of(int dir_fd, struct tkb_share *out)
 {
 	const bool is_root = geteuid() == 0;
@@ -55,6 +63,9 @@ void tkb_share_of(int dir_fd, struct tkb_share *out)
 	if (is_sticky && out->common != 0)
 		out->common |= S_ISVTX;
 	out->mode = is_sticky && !is_root ? 0 : out->common;
+	/* Then nobody has to ask again who we are. */
+	if (out->common == 0 && is_nothing(out))
+		*out = (struct tkb_share)TKB_SHARE_INIT;
 }
 
 bool tkb_share_equal(const struct tkb_share *one, const struct tkb_share *other)
@@ -69,14 +80,6 @@ struct tkb_share tkb_share_in_common(const struct tkb_share *share)
 
 	common.mode = share->common;
 	return common;
-}
-
-/* Is nothing to be changed, as in a folder that is ours alone? */
-static bool is_nothing(const struct tkb_share *share)
-{
-	return share->mode == 0 &&
-	       (share->user == (uid_t)-1 || share->user == geteuid()) &&
-	       (share->group == (gid_t)-1 || share->group == getegid());
 }
 
 void tkb_share_apply(const struct tkb_share *share, int fd)

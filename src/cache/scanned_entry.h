@@ -25,6 +25,7 @@
 #include "cache/metadata.h"
 #include "cache/root.h"
 #include "tree/paths.h"
+#include "tree/unit.h"
 
 /* Tells a file from another one that had, or has, its name. */
 struct tkb_stamp {
@@ -55,6 +56,7 @@ struct tkb_scanned_entry {
 
 /* What one thread needs to load entries. Zeroed is closed. */
 struct tkb_loader {
+	struct tkb_unit_parent parent;
 	const struct tkb_named_root *named; /* by reference; of trees */
 	size_t named_count;
 	struct tkb_arena arena; /* owns what was loaded */

@@ -190,7 +190,6 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
                      const struct tkb_entry *unit, bool is_trusted,
                      enum tkb_entry_state *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int parent = -1;
 	TKB_AUTO(tkb_fd_close_at) int folder = -1;
 	struct place place = { .loader = loader,
 		               .root = root,
@@ -199,8 +198,10 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		               .is_trusted = is_trusted };
 	const char *name = NULL;
 	struct stat status;
+	int parent;
 
-	parent = tkb_unit_open_parent(root->fd, NULL, unit->name, &name);
+	parent = tkb_unit_find_parent(&loader->parent, root->fd, NULL,
+	                              unit->name, &name);
 	if (parent >= 0 && tkb_unit_is_file(unit)) {
 		if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
 			if (!S_ISREG(status.st_mode)) {

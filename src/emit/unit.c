@@ -46,21 +46,18 @@ static int open_at_once(int root_fd, const char *path, size_t length)
 	return (int)syscall(SYS_openat2, root_fd, folder, &how, sizeof(how));
 }
 
-int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
-                         const char *path, const char **name_out)
+/*
+ * Open the folder that `path`, which has a slash, is in. Part by part where one
+ * call does not do: that also makes folders, and tells what is wrong.
+ */
+static int open_parent(int root_fd, const struct tkb_share *share,
+                       const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	int fd = -1;
+	int fd = open_at_once(root_fd, path, (size_t)(slash - path));
 
-	if (slash != NULL)
-		fd = open_at_once(root_fd, path, (size_t)(slash - path));
-	if (fd >= 0) {
-		*name_out = slash + 1;
+	if (fd >= 0 || (errno == ENOENT && share == NULL))
 		return fd;
-	}
-	if (slash != NULL && errno == ENOENT && share == NULL)
-		return -1;
-	/* Part by part: that also makes folders, and tells what is wrong. */
 	fd = tkb_fd_open(root_fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	while (fd >= 0 && (slash = strchr(path, '/')) != NULL) {
 		TKB_AUTO(tkb_fd_close_at) int parent = fd;
@@ -72,7 +69,27 @@ int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
 		fd = open_folder(parent, share, name);
 		path = slash + 1;
 	}
-	*name_out = path;
+	return fd;
+}
+
+int tkb_unit_find_parent(struct tkb_unit_parent *parent, int root_fd,
+                         const struct tkb_share *share, const char *path,
+                         const char **name_out)
+{
+	const char *slash = strrchr(path, '/');
+	int fd;
+
+	*name_out = slash == NULL ? path : slash + 1;
+	if (slash == NULL)
+		return root_fd;
+	if (tkb_unit_parent_holds(parent, root_fd, path) &&
+	    (parent->fd >= 0 || share == NULL)) {
+		errno = ENOENT;
+		return parent->fd;
+	}
+	fd = open_parent(root_fd, share, path);
+	if (fd >= 0 || errno == ENOENT)
+		tkb_unit_parent_set(parent, root_fd, fd, path);
 	return fd;
 }
 
@@ -84,9 +101,7 @@ int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
 static int make_folders(const struct tkb_destination *to, int dir,
                         const char *name, struct tkb_error *err)
 {
-	const char *last = NULL;
-	const int fd =
-		tkb_unit_open_parent(dir, &to->stage->share, name, &last);
+	const int fd = open_parent(dir, &to->stage->share, name);
 
 	if (fd < 0)
 		return tkb_destination_fail(to, name, err);
@@ -250,27 +265,38 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
                     enum tkb_entry_state state, enum tkb_outcome *outcome,
                     struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int parent = -1;
 	struct tkb_stage *stage = to->stage;
 	char staged[TKB_STAGE_NUMBER_SIZE];
 	const char *name = NULL;
-
-	parent = tkb_unit_open_parent(stage->root->fd, &stage->share,
-	                              to->entry->name, &name);
-	if (parent < 0)
-		return tkb_destination_fail(to, to->entry->name, err);
-	if (state != TKB_ENTRY_STATE_ABSENT ||
-	    atomic_load(&stage->lacks_noreplace))
-		return commit_in_lock(to, loader, parent, name, outcome, err);
+	int parent;
 
 	tkb_stage_format_number(to->number, staged);
-	if (renameat2(stage->fd, staged, parent, name, RENAME_NOREPLACE) == 0) {
-		*outcome = TKB_OUTCOME_EMITTED;
-		return 0;
+	if (state != TKB_ENTRY_STATE_ABSENT)
+		tkb_unit_parent_close(&loader->parent);
+	for (bool is_again = false;; is_again = true) {
+		parent = tkb_unit_find_parent(&loader->parent, stage->root->fd,
+		                              &stage->share, to->entry->name,
+		                              &name);
+		if (parent < 0)
+			return tkb_destination_fail(to, to->entry->name, err);
+		if (state != TKB_ENTRY_STATE_ABSENT ||
+		    atomic_load(&stage->lacks_noreplace))
+			break;
+		if (renameat2(stage->fd, staged, parent, name,
+		              RENAME_NOREPLACE) == 0) {
+			*outcome = TKB_OUTCOME_EMITTED;
+			return 0;
+		}
+		/* Somebody may have removed the folder that was known. */
+		if (errno == ENOENT && !is_again) {
+			tkb_unit_parent_close(&loader->parent);
+			continue;
+		}
+		if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+			atomic_store(&stage->lacks_noreplace, true);
+		else if (errno != EEXIST && errno != ENOTEMPTY)
+			return tkb_destination_fail(to, to->entry->name, err);
+		break;
 	}
-	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
-		atomic_store(&stage->lacks_noreplace, true);
-	else if (errno != EEXIST && errno != ENOTEMPTY)
-		return tkb_destination_fail(to, to->entry->name, err);
 	return commit_in_lock(to, loader, parent, name, outcome, err);
 }

@@ -12,12 +12,15 @@
 #include "emit/destination.h"
 
 /*
- * Open the folder that `path` is in, below `root_fd`, through no link; with
+ * Find the folder that `path` is in, below `root_fd`, through no link; with
  * `share`, what is missing of it is made. `*name_out` is the last part of `path`.
- * -1 and errno on failure.
+ *
+ * @return a descriptor that is `root_fd` or `parent`'s, until the next call; -1
+ *         and errno on failure
  */
-int tkb_unit_open_parent(int root_fd, const struct tkb_share *share,
-                         const char *path, const char **name_out);
+int tkb_unit_find_parent(struct tkb_unit_parent *parent, int root_fd,
+                         const struct tkb_share *share, const char *path,
+                         const char **name_out);
 
 /* As tkb_destination_write(), and _commit(). */
 TKB_NODISCARD int tkb_unit_write(const struct tkb_destination *to,

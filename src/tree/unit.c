@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/unit.h"
 
+#include "base/fd.h"
 #include "base/path.h"
 
 static bool is_letter(char c)
@@ -60,4 +61,37 @@ int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
 	if (rc == 0)
 		tkb_digest_to_hex(&digest, out);
 	return rc;
+}
+
+/* The length of what is before the last part of `path`. */
+static size_t length_of_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t)(slash - path);
+}
+
+void tkb_unit_parent_close(struct tkb_unit_parent *parent)
+{
+	if (parent->length != 0)
+		tkb_fd_close_at(&parent->fd);
+	parent->length = 0;
+}
+
+bool tkb_unit_parent_holds(const struct tkb_unit_parent *parent, int root_fd,
+                           const char *path)
+{
+	return parent->length != 0 && parent->root_fd == root_fd &&
+	       parent->length == length_of_parent(path) &&
+	       memcmp(parent->path, path, parent->length) == 0;
+}
+
+void tkb_unit_parent_set(struct tkb_unit_parent *parent, int root_fd, int fd,
+                         const char *path)
+{
+	tkb_unit_parent_close(parent);
+	parent->root_fd = root_fd;
+	parent->fd = fd;
+	parent->length = length_of_parent(path);
+	memcpy(parent->path, path, parent->length);
 }

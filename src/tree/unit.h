@@ -29,6 +29,28 @@ struct tkb_unit_place {
 	bool is_file;
 };
 
+/*
+ * The folder that a unit was in, which is most often that of the next one, too. All
+ * zero, it is none.
+ */
+struct tkb_unit_parent {
+	int root_fd;   /* below which it is */
+	int fd;        /* -1: it is not there */
+	size_t length; /* of the path; 0: none is known */
+	char path[TKB_UNIT_PATH_LIMIT + 1];
+};
+
+/* Forget it, and close it. */
+void tkb_unit_parent_close(struct tkb_unit_parent *parent);
+
+/* Is it the folder that `path`, below `root_fd`, is in? */
+bool tkb_unit_parent_holds(const struct tkb_unit_parent *parent, int root_fd,
+                           const char *path);
+
+/* Remember `fd`, which becomes its own, as the folder that `path` is in. */
+void tkb_unit_parent_set(struct tkb_unit_parent *parent, int root_fd, int fd,
+                         const char *path);
+
 /* 1 to 32 letters, digits, dashes and underscores, and a letter first. */
 bool tkb_tree_name_is_valid(const char *name);
 
