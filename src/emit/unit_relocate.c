@@ -28,13 +28,14 @@ static int open_place(struct place *place, struct tkb_error *err)
 {
 	const struct tkb_entry *unit = place->to->entry;
 	const int root = place->to->stage->root->fd;
-	TKB_AUTO(tkb_fd_close_at) int parent = -1;
 	const char *name = NULL;
+	int parent;
 
 	if (tkb_unit_is_file(unit)) {
 		place->fd = tkb_fd_open(root, ".", O_RDONLY | O_DIRECTORY, 0);
 	} else {
-		parent = tkb_unit_open_parent(root, NULL, unit->name, &name);
+		parent = tkb_unit_find_parent(&place->loader->parent, root,
+		                              NULL, unit->name, &name);
 		if (parent >= 0)
 			place->fd = tkb_fd_open(
 				parent, name,
