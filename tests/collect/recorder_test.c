@@ -181,15 +181,14 @@ TEST(recorder, refuses_each_wrong_order_and_changes_nothing)
 		const enum action action = (enum action)(i % ACTIONS);
 		const char *message = wanted[phase][action];
 		RECORDER(recorder) = in_phase(phase, root);
-		struct tkb_error err = { 0 };
 
 		if (message == NULL) {
-			CHECK_OK(act(recorder, action, root, &err), &err);
+			OK(act(recorder, action, root, ERR));
 			(void)unlink("x.tkb");
 			continue;
 		}
-		CHECK_INT(act(recorder, action, root, &err), TKB_ERR_INVALID);
-		CHECK_STR(err.message, message);
+		CHECK_INT(act(recorder, action, root, ERR), TKB_ERR_INVALID);
+		CHECK_STR(ERR->message, message);
 		CHECK_INT(act(recorder, action, root, NULL), TKB_ERR_INVALID);
 		check_phase(recorder, phase, root);
 		CHECK(!exists("x.tkb"));
@@ -532,17 +531,16 @@ TEST(recorder, chooses_keys_and_devices_itself)
 		                                       .has_device = true };
 	const char *root = h100();
 	RECORDER(recorder) = recording();
-	struct tkb_error err = { 0 };
 
 	put(recorder, MATMUL, 0);
-	CHECK_INT(failed_collect(recorder, root, &by_key, &err),
+	CHECK_INT(failed_collect(recorder, root, &by_key, ERR),
 	          TKB_ERR_INVALID);
-	CHECK_CONTAINS(err.message, "the recorder chooses");
-	CHECK_INT(failed_collect(recorder, root, &by_device, &err),
+	CHECK_CONTAINS(ERR->message, "the recorder chooses");
+	CHECK_INT(failed_collect(recorder, root, &by_device, ERR),
 	          TKB_ERR_INVALID);
-	CHECK_FAILS(tkb_recorder_collect_to_file(recorder, root, &by_key,
-	                                         "k.tkb", NULL, &err),
-	            TKB_ERR_INVALID, &err, "the recorder chooses");
+	FAILS(tkb_recorder_collect_to_file(recorder, root, &by_key, "k.tkb",
+	                                   NULL, ERR),
+	      TKB_ERR_INVALID, "the recorder chooses");
 
 	CHECK(!exists("k.tkb"));
 	CHECK_STR(collected_keys_of(recorder, root), "D3PP");

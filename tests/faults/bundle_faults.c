@@ -197,11 +197,10 @@ static void try_reading(int (*read)(void *self, struct tkb_error *err))
 	const struct fault_call call = { .self = &subject.got,
 		                         .call = read,
 		                         .check = check_read };
-	struct tkb_error err = { 0 };
 
 	set_up();
-	CHECK_OK(tkb_bundle_open("x.tkb", &subject.bundle, &err), &err);
-	CHECK_OK(read(&subject.wanted, &err), &err);
+	OK(tkb_bundle_open("x.tkb", &subject.bundle, ERR));
+	OK(read(&subject.wanted, ERR));
 	fault_each_allocation(&call);
 	tkb_bundle_close(subject.bundle);
 }
@@ -258,13 +257,12 @@ static void try_verify(uint32_t threads, int wanted)
 	const struct fault_call call = { .call = call_verify,
 		                         .wanted = wanted,
 		                         .check = check_verified };
-	struct tkb_error err = { 0 };
 
 	subject.threads = threads;
-	CHECK_OK(tkb_bundle_open("x.tkb", &subject.bundle, &err), &err);
+	OK(tkb_bundle_open("x.tkb", &subject.bundle, ERR));
 	subject.wanted_report.struct_size = sizeof(subject.wanted_report);
 	CHECK_INT(tkb_bundle_verify(subject.bundle, NULL,
-	                            &subject.wanted_report, &err),
+	                            &subject.wanted_report, ERR),
 	          wanted);
 	fault_each_allocation(&call);
 	tkb_bundle_close(subject.bundle);

@@ -135,11 +135,10 @@ TEST(c_launcher_faults, a_link_without_memory_is_refused)
 	const struct fault_call call = { .call = make_link,
 		                         .check = check_link,
 		                         .release = release_link };
-	struct tkb_error err = { 0 };
 
 	set_up();
-	CHECK_OK(make_launcher(NULL, &err), &err);
-	CHECK_OK(tkb_c_launcher_write_header(made.launcher, &sink, &err), &err);
+	OK(make_launcher(NULL, ERR));
+	OK(tkb_c_launcher_write_header(made.launcher, &sink, ERR));
 	tkb_c_launcher_free(made.launcher);
 	made.header = (struct tkb_c_header){ .name = "h",
 		                             .text = tkb_buf_bytes(&buf) };

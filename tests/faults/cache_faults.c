@@ -58,10 +58,9 @@ static void try_open(struct tkb_cache_options options)
 	const struct fault_call call = { .call = call_open,
 		                         .check = check_open,
 		                         .release = close_opened };
-	struct tkb_error err = { 0 };
 
 	looked.options = options;
-	CHECK_OK(call_open(NULL, &err), &err);
+	OK(call_open(NULL, ERR));
 	looked.wanted_count = tkb_cache_entry_count(looked.opened);
 	looked.wanted_left_out = tkb_cache_left_out_count(looked.opened);
 	tkb_cache_close(looked.opened);
@@ -131,13 +130,12 @@ TEST(results, are_all_there_or_it_is_said_that_some_are_missing)
 	const struct fault_call call = { .call = call_emit,
 		                         .check = check_results,
 		                         .release = free_results };
-	struct tkb_error err = { 0 };
 
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	CHECK_OK(tkb_bundle_open("x.tkb", &looked.bundle, &err), &err);
-	CHECK_OK(tkb_emit(looked.bundle, "root", NULL, NULL, &err), &err);
+	OK(tkb_bundle_open("x.tkb", &looked.bundle, ERR));
+	OK(tkb_emit(looked.bundle, "root", NULL, NULL, ERR));
 	fault_each_allocation(&call);
 	tkb_bundle_close(looked.bundle);
 }

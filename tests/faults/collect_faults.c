@@ -19,13 +19,12 @@ static struct collect collect;
 static void want(void)
 {
 	struct tkb_collect_options lenient = collect.options;
-	struct tkb_error err = { 0 };
 
 	lenient.is_strict = false;
 	collect.wanted_report.struct_size = sizeof(collect.wanted_report);
-	CHECK_DONE(tkb_collect_to_file("cache", &lenient, "wanted.tkb",
-	                               &collect.wanted_report, &err),
-	           collect.wanted_report.left_out_count > 0, &err);
+	DONE(tkb_collect_to_file("cache", &lenient, "wanted.tkb",
+	                         &collect.wanted_report, ERR),
+	     collect.wanted_report.left_out_count > 0);
 	collect.wanted = read_file("wanted.tkb");
 }
 
@@ -252,14 +251,13 @@ TEST(collect, whose_file_cannot_take_its_place_changes_no_report)
 							    struct tkb_watch),
 		                                    .on_result = take_place }
 	};
-	struct tkb_error err = { 0 };
 
 	world_cache();
 	tree_make_folder("out");
 	world_dirty_report(&collect.report, sizeof(collect.report));
-	CHECK_FAILS(tkb_collect_to_file("cache", &options, "out/x.tkb",
-	                                &collect.report, &err),
-	            TKB_ERR_IO, &err, "cannot write 'out/x.tkb'");
+	FAILS(tkb_collect_to_file("cache", &options, "out/x.tkb",
+	                          &collect.report, ERR),
+	      TKB_ERR_IO, "cannot write 'out/x.tkb'");
 	CHECK(world_report_is_dirty(&collect.report, sizeof(collect.report)));
 	CHECK_INT(count_names("out"), 1);
 }

@@ -85,7 +85,6 @@ static void try_emit(struct tkb_emit_options options, int wanted,
 		                         .call = call_emit,
 		                         .wanted = wanted,
 		                         .check = check_emit };
-	struct tkb_error err = { 0 };
 
 	emit = (struct emit){ .wanted_report.struct_size =
 		                      sizeof(emit.wanted_report),
@@ -93,8 +92,8 @@ static void try_emit(struct tkb_emit_options options, int wanted,
 		              .options = options,
 		              .root.places = places };
 	emit.root.before = tree_read("root");
-	CHECK_OK(tkb_bundle_open("x.tkb", &emit.bundle, &err), &err);
-	CHECK_INT(emit_once(&emit.wanted_report, &err), wanted);
+	OK(tkb_bundle_open("x.tkb", &emit.bundle, ERR));
+	CHECK_INT(emit_once(&emit.wanted_report, ERR), wanted);
 	emit.root.after = tree_read("root");
 	fault_each_allocation(&call);
 	tkb_bundle_close(emit.bundle);
@@ -127,10 +126,9 @@ TEST(emit, into_a_new_root_survives_each_failing_one_on_two_threads)
 static void emit_to(const char *root)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, root, NULL, NULL, &err), &err);
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
 }
 
@@ -244,12 +242,10 @@ static void bundle_tree(void)
 		.trees = world_tree_at("tree"),
 		.tree_count = 1,
 	};
-	struct tkb_error err = { 0 };
 
 	world_cache();
 	world_tree();
-	CHECK_OK(tkb_collect_to_file("cache", &options, "x.tkb", NULL, &err),
-	         &err);
+	OK(tkb_collect_to_file("cache", &options, "x.tkb", NULL, ERR));
 }
 
 static void try_tree(void)

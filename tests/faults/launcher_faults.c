@@ -29,9 +29,8 @@ static void put_launcher(struct tkb_recorder *recorder, const char *cache_key,
 		.needs = needs,
 		.need_count = 1,
 	};
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_recorder_put_launcher(recorder, &spec, &err), &err);
+	OK(tkb_recorder_put_launcher(recorder, &spec, ERR));
 }
 
 /* One launcher's kernel is in the root, the other's is not. */
@@ -42,22 +41,20 @@ static void set_up(void)
 		                               .keys = keys,
 		                               .key_count = 1 };
 	struct tkb_recorder *recorder = NULL;
-	struct tkb_error err = { 0 };
 
 	need_faults();
 	saved = (struct saved){ .bundle = NULL };
 	world_cache();
 	world_add(WORLD_OTHER);
-	CHECK_OK(tkb_recorder_new(NULL, &recorder, &err), &err);
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
+	OK(tkb_recorder_new(NULL, &recorder, ERR));
+	OK(tkb_recorder_begin_compile(recorder, ERR));
 	put_launcher(recorder, "there", WORLD_KERNEL);
 	put_launcher(recorder, "not there", WORLD_OTHER);
-	CHECK_OK(tkb_recorder_collect_to_file(recorder, "cache", NULL, "x.tkb",
-	                                      NULL, &err),
-	         &err);
+	OK(tkb_recorder_collect_to_file(recorder, "cache", NULL, "x.tkb", NULL,
+	                                ERR));
 	tkb_recorder_free(recorder);
-	CHECK_OK(tkb_bundle_open("x.tkb", &saved.bundle, &err), &err);
-	CHECK_OK(tkb_emit(saved.bundle, "root", &only, NULL, &err), &err);
+	OK(tkb_bundle_open("x.tkb", &saved.bundle, ERR));
+	OK(tkb_emit(saved.bundle, "root", &only, NULL, ERR));
 }
 
 static int call_open(void *self, struct tkb_error *err)

@@ -21,20 +21,17 @@ static const struct tkb_bundle *const *inputs(void)
 
 static void set_up(void)
 {
-	struct tkb_error err = { 0 };
-
 	merge = (struct merge){ .bundles = { NULL } };
 	world_cache();
 	world_bundle("cache", "a.tkb");
 	world_add(WORLD_OTHER);
 	world_bundle("cache", "b.tkb");
-	CHECK_OK(tkb_bundle_open("a.tkb", &merge.bundles[0], &err), &err);
-	CHECK_OK(tkb_bundle_open("b.tkb", &merge.bundles[1], &err), &err);
+	OK(tkb_bundle_open("a.tkb", &merge.bundles[0], ERR));
+	OK(tkb_bundle_open("b.tkb", &merge.bundles[1], ERR));
 	merge.first = read_file("a.tkb");
 	merge.wanted_report.struct_size = sizeof(merge.wanted_report);
-	CHECK_OK(tkb_merge_to_file(inputs(), 2, NULL, "wanted.tkb",
-	                           &merge.wanted_report, &err),
-	         &err);
+	OK(tkb_merge_to_file(inputs(), 2, NULL, "wanted.tkb",
+	                     &merge.wanted_report, ERR));
 	CHECK_INT(merge.wanted_report.entry_count, 3);
 	merge.wanted = read_file("wanted.tkb");
 }
@@ -162,14 +159,13 @@ TEST(merge, whose_file_cannot_take_its_place_changes_no_report)
 							    struct tkb_watch),
 		                                    .on_result = take_place }
 	};
-	struct tkb_error err = { 0 };
 
 	set_up();
 	tree_make_folder("out");
 	world_dirty_report(&merge.report, sizeof(merge.report));
-	CHECK_FAILS(tkb_merge_to_file(inputs(), 2, &options, "out/x.tkb",
-	                              &merge.report, &err),
-	            TKB_ERR_IO, &err, "cannot write 'out/x.tkb'");
+	FAILS(tkb_merge_to_file(inputs(), 2, &options, "out/x.tkb",
+	                        &merge.report, ERR),
+	      TKB_ERR_IO, "cannot write 'out/x.tkb'");
 	CHECK(world_report_is_dirty(&merge.report, sizeof(merge.report)));
 	CHECK_INT(count_names("out"), 1);
 	tear_down();

@@ -35,15 +35,13 @@ TEST(record, is_read_or_says_that_an_allocation_failed)
 		                         .check = check,
 		                         .release = release };
 	const struct tkb_digest digest = { { 1 } };
-	struct tkb_error err = { 0 };
 	struct tkb_bundle *bundle = NULL;
 
 	need_faults();
 	world_cache();
 	world_bundle("cache", "x.tkb");
-	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_record_write(bundle, &digest, 1, &record_text, &err),
-	         &err);
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
+	OK(tkb_record_write(bundle, &digest, 1, &record_text, ERR));
 	tkb_bundle_close(bundle);
 	fault_each_allocation(&call);
 	tkb_buf_release(&record_text);

@@ -178,12 +178,10 @@ static const char *check_written(void *self, enum fault_moment moment)
 
 static void set_up(bool to_file)
 {
-	struct tkb_error err = { 0 };
-
 	need_faults();
 	world_cache();
 	compile = (struct compile){ .to_file = false };
-	CHECK_OK(call_record(NULL, &err), &err);
+	OK(call_record(NULL, ERR));
 	compile.wanted.size = compile.got.size;
 	compile.wanted.data = memcpy(test_alloc(compile.got.size),
 	                             compile.got.data, compile.got.size);

@@ -27,15 +27,14 @@ static const char *const places[] = { WORLD_KERNEL, WORLD_OTHER, WORLD_MODULE,
 static void set_up(void)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	need_faults();
 	upkeep = (struct upkeep){ .root.places = places };
 	world_cache();
 	world_add(WORLD_OTHER);
 	world_lean_bundle("cache", "x.tkb");
-	CHECK_OK(tkb_bundle_open("x.tkb", &bundle, &err), &err);
-	CHECK_OK(tkb_emit(bundle, "away", NULL, NULL, &err), &err);
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, "away", NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
 	assert_int_equal(rename("away", "root"), 0);
 	tree_make_folder("root/" WORLD_THIRD);
@@ -87,12 +86,10 @@ TEST(relocate, survives_each_failing_allocation)
 	const struct fault_call call = { .prepare = prepare,
 		                         .call = call_relocate,
 		                         .check = check_relocate };
-	struct tkb_error err = { 0 };
 
 	set_up();
 	upkeep.wanted_relocate.struct_size = sizeof(upkeep.wanted_relocate);
-	CHECK_OK(tkb_relocate("root", NULL, &upkeep.wanted_relocate, &err),
-	         &err);
+	OK(tkb_relocate("root", NULL, &upkeep.wanted_relocate, ERR));
 	CHECK_INT(upkeep.wanted_relocate.relocated_count, 2);
 	upkeep.root.after = tree_read("root");
 	fault_each_allocation(&call);
@@ -141,11 +138,10 @@ TEST(gc, survives_each_failing_allocation)
 	const struct fault_call call = { .prepare = prepare,
 		                         .call = call_gc,
 		                         .check = check_gc };
-	struct tkb_error err = { 0 };
 
 	set_up();
 	upkeep.wanted_gc.struct_size = sizeof(upkeep.wanted_gc);
-	CHECK_OK(gc_all(&upkeep.wanted_gc, &err), &err);
+	OK(gc_all(&upkeep.wanted_gc, ERR));
 	CHECK_INT(upkeep.wanted_gc.removed_count, 3);
 	upkeep.root.after = tree_read("root");
 	fault_each_allocation(&call);

@@ -45,9 +45,7 @@ void world_inductor(void)
 
 void world_bundle(const char *cache, const char *path)
 {
-	struct tkb_error err = { 0 };
-
-	CHECK_OK(tkb_collect_to_file(cache, NULL, path, NULL, &err), &err);
+	OK(tkb_collect_to_file(cache, NULL, path, NULL, ERR));
 }
 
 void world_lean_bundle(const char *cache, const char *path)
@@ -55,9 +53,8 @@ void world_lean_bundle(const char *cache, const char *path)
 	const struct tkb_collect_options options = {
 		.struct_size = sizeof(options), .profile = TKB_PROFILE_LEAN
 	};
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_collect_to_file(cache, &options, path, NULL, &err), &err);
+	OK(tkb_collect_to_file(cache, &options, path, NULL, ERR));
 }
 
 void world_tree(void)

@@ -99,13 +99,12 @@ TEST(audit, of_a_bundle_that_is_another_drops_the_record_that_lies)
 		"%s", (const char *)read_file(record_files("remote")[0]).data);
 	const char *other = text(
 		"%s", (const char *)read_file(record_files("remote")[1]).data);
-	struct tkb_error err = { 0 };
 	char *lie = (char *)(uintptr_t)text("%s", copy);
 
 	/* The blob of one, and what another says of its bundle. */
 	memcpy(strstr(lie, "\"bundle\":\"") + 10,
 	       strstr(other, "\"bundle\":\"") + 10, 64);
-	MUST(tkb_remote_add(remote, REF, tkb_text(lie), &err));
+	OK(tkb_remote_add(remote, REF, tkb_text(lie), ERR));
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	CHECK_INT(verify(remote, true, TKB_ERR_CORRUPT).dropped_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 3);
@@ -121,13 +120,12 @@ TEST(audit, finds_blobs_that_no_record_names_but_not_for_one_ref)
 		                                           .ref = REF };
 	struct tkb_remote_verify_report report = { SIZED(report) };
 	struct tkb_digest digest;
-	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	MUST(tkb_remote_put(remote, &blob, &digest, &err));
+	OK(tkb_remote_put(remote, &blob, &digest, ERR));
 	tkb_digest_to_hex(&digest, hex);
 	flip(out(text("remote/cas/%.2s/%s", hex, hex)), 8);
-	MUST(tkb_remote_verify(remote, &options, &report, &err));
+	OK(tkb_remote_verify(remote, &options, &report, ERR));
 	CHECK_INT(report.blob_count, 3);
 	CHECK_INT(verify(remote, true, TKB_ERR_CORRUPT).dropped_count, 1);
 	CHECK_INT(verify(remote, true, 0).blob_count, 3);

@@ -70,9 +70,8 @@ static struct scene arrange_scene(void)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	const struct tkb_blob blob = { scene.bytes.size,
 		                       tkb_memory_source(&scene.bytes) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_remote_put(remote, &blob, &scene.digest, &err));
+	OK(tkb_remote_put(remote, &blob, &scene.digest, ERR));
 	spy_reset();
 	return scene;
 }
@@ -252,12 +251,11 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 {
 	const struct tkb_digest digest = made_up(3);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	void *claim = NULL;
 	int status = 0;
 
 	must_open("node", &handle);
-	MUST(ASK(&handle, claim, &digest, &claim, &err));
+	OK(ASK(&handle, claim, &digest, &claim, ERR));
 	CHECK(claim != NULL);
 	pid_t child = fork();
 	CHECK(child >= 0);
@@ -266,7 +264,7 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 			(void)pause();
 	}
 	handle.backend->unclaim(claim);
-	MUST(ASK(&handle, claim, &digest, &claim, &err));
+	OK(ASK(&handle, claim, &digest, &claim, ERR));
 	CHECK(claim != NULL);
 	handle.backend->unclaim(claim);
 	CHECK_INT(kill(child, SIGKILL), 0);

@@ -121,11 +121,10 @@ static uint64_t compact(struct tkb_remote *remote)
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
-	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
-	MUST(tkb_compact(remote, REF, &records, &count, &err));
+	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
+	OK(tkb_compact(remote, REF, &records, &count, ERR));
 	return count;
 }
 
@@ -160,12 +159,11 @@ TEST(compact, that_cannot_add_drops_nothing)
 	struct tkb_remote *remote = arrange_three("remote");
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
-	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
+	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	spy_refuse(SPY_ADD, SIZE_MAX, TKB_ERR_DENIED, "it may not");
-	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
+	CHECK_INT(tkb_compact(remote, REF, &records, &count, ERR),
 	          TKB_ERR_DENIED);
 	CHECK_INT(spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(record_files("remote")), 3);
@@ -271,19 +269,18 @@ TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
-	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
 	(void)push_all(remote, large_pool());
 	const char *large = record_files("remote")[0];
 	(void)push_all(remote, autotunes("one", 0, 1));
 	(void)push_all(remote, autotunes("two", 1, 2));
-	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
+	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	for (size_t i = 0; i < records.count; i++) {
 		if (records.items[i].entry_count > 1)
 			records.items[i].size = 17 * 1024 * 1024;
 	}
-	MUST(tkb_compact(remote, REF, &records, &count, &err));
+	OK(tkb_compact(remote, REF, &records, &count, ERR));
 	CHECK_INT(count, 2);
 	CHECK_INT(count_texts(record_files("remote")), 2);
 	CHECK(exists(large));
@@ -349,12 +346,11 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	struct tkb_remote *remote = arrange_three("remote");
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
-	struct tkb_error err = { 0 };
 	uint64_t count = 0;
 
-	MUST(tkb_record_list_read(remote, REF, false, &records, &err));
+	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	spy_refuse(SPY_DROP, SIZE_MAX, TKB_ERR_DENIED, "it may not");
-	CHECK_INT(tkb_compact(remote, REF, &records, &count, &err),
+	CHECK_INT(tkb_compact(remote, REF, &records, &count, ERR),
 	          TKB_ERR_DENIED);
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	spy_reset();

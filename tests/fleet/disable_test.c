@@ -19,10 +19,9 @@ static void enable(void)
 static struct tkb_bundle *open_bundle(void)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_collect_to_file(pool(), NULL, "x.tkb", NULL, &err));
-	MUST(tkb_bundle_open("x.tkb", &bundle, &err));
+	OK(tkb_collect_to_file(pool(), NULL, "x.tkb", NULL, ERR));
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
 	return bundle;
 }
 
@@ -31,16 +30,15 @@ TEST(disable, lets_an_emit_do_nothing_unless_it_is_told)
 	struct tkb_bundle *bundle = open_bundle();
 	struct tkb_emit_options options = { SIZED(options), .threads = 1 };
 	struct tkb_emit_report report = { SIZED(report), .emitted_count = 7 };
-	struct tkb_error err = { 0 };
 
 	disable();
-	MUST(tkb_emit(bundle, "root", NULL, &report, &err));
+	OK(tkb_emit(bundle, "root", NULL, &report, ERR));
 	CHECK_INT(report.emitted_count, 0);
 	CHECK(!exists("root"));
-	MUST(tkb_emit(bundle, "root", &options, NULL, &err));
+	OK(tkb_emit(bundle, "root", &options, NULL, ERR));
 	CHECK(!exists("root"));
 	options.is_enabled = true;
-	MUST(tkb_emit(bundle, "root", &options, &report, &err));
+	OK(tkb_emit(bundle, "root", &options, &report, ERR));
 	CHECK_INT(report.emitted_count, POOL);
 	enable();
 	tkb_bundle_close(bundle);
@@ -50,13 +48,12 @@ TEST(disable, is_not_asked_where_the_variable_is_empty_or_0)
 {
 	struct tkb_bundle *bundle = open_bundle();
 	struct tkb_emit_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	CHECK_INT(setenv("TKBUNDLE_DISABLE", "", 1), 0);
-	MUST(tkb_emit(bundle, "a", NULL, &report, &err));
+	OK(tkb_emit(bundle, "a", NULL, &report, ERR));
 	CHECK_INT(report.emitted_count, POOL);
 	CHECK_INT(setenv("TKBUNDLE_DISABLE", "0", 1), 0);
-	MUST(tkb_emit(bundle, "b", NULL, &report, &err));
+	OK(tkb_emit(bundle, "b", NULL, &report, ERR));
 	CHECK_INT(report.emitted_count, POOL);
 	enable();
 	tkb_bundle_close(bundle);
@@ -67,14 +64,13 @@ TEST(disable, lets_a_collect_write_nothing_unless_it_is_told)
 	const struct tkb_collect_options told = { SIZED(told),
 		                                  .is_enabled = true };
 	struct tkb_collect_report report = { SIZED(report), .file_count = 7 };
-	struct tkb_error err = { 0 };
 	const char *root = pool();
 
 	disable();
-	MUST(tkb_collect_to_file(root, NULL, "y.tkb", &report, &err));
+	OK(tkb_collect_to_file(root, NULL, "y.tkb", &report, ERR));
 	CHECK_INT(report.file_count, 0);
 	CHECK(!exists("y.tkb"));
-	MUST(tkb_collect_to_file(root, &told, "y.tkb", &report, &err));
+	OK(tkb_collect_to_file(root, &told, "y.tkb", &report, ERR));
 	CHECK_INT(report.collected_count, POOL);
 	CHECK(exists("y.tkb"));
 	enable();
@@ -138,18 +134,17 @@ TEST(disable, leaves_a_cache_as_it_is_unless_it_is_told)
 	struct tkb_relocate_report relocated = { SIZED(relocated),
 		                                 .relocated_count = 7 };
 	struct tkb_gc_report removed = { SIZED(removed), .removed_count = 7 };
-	struct tkb_error err = { 0 };
 	const char *root = cache_of("moved", (struct part){ 0, POOL });
 
 	disable();
-	MUST(tkb_relocate(root, NULL, &relocated, &err));
+	OK(tkb_relocate(root, NULL, &relocated, ERR));
 	CHECK_INT(relocated.relocated_count, 0);
-	MUST(tkb_relocate(root, &told, &relocated, &err));
+	OK(tkb_relocate(root, &told, &relocated, ERR));
 	CHECK(relocated.relocated_count > 0);
-	MUST(tkb_gc(root, &gc, &removed, &err));
+	OK(tkb_gc(root, &gc, &removed, ERR));
 	CHECK_INT(removed.removed_count, 0);
 	gc.is_enabled = true;
-	MUST(tkb_gc(root, &gc, &removed, &err));
+	OK(tkb_gc(root, &gc, &removed, ERR));
 	CHECK_INT(removed.removed_count, POOL);
 	enable();
 }
@@ -161,16 +156,15 @@ TEST(disable, gives_no_launcher_and_notes_no_kernel)
 		                                   .is_enabled = true };
 	struct tkb_launchers *launchers = NULL;
 	struct tkb_recorder *recorder = NULL;
-	struct tkb_error err = { 0 };
 
 	disable();
-	MUST(tkb_launchers_open(bundle, "nowhere", NULL, &launchers, &err));
+	OK(tkb_launchers_open(bundle, "nowhere", NULL, &launchers, ERR));
 	CHECK_INT(tkb_launchers_count(launchers), 0);
 	tkb_launchers_close(launchers);
-	MUST(tkb_recorder_new(NULL, &recorder, &err));
+	OK(tkb_recorder_new(NULL, &recorder, ERR));
 	CHECK(tkb_recorder_is_disabled(recorder));
 	tkb_recorder_free(recorder);
-	MUST(tkb_recorder_new(&told, &recorder, &err));
+	OK(tkb_recorder_new(&told, &recorder, ERR));
 	CHECK(!tkb_recorder_is_disabled(recorder));
 	tkb_recorder_free(recorder);
 	enable();
@@ -186,25 +180,23 @@ TEST(disable, fetches_no_launcher_and_pushes_nothing_of_a_recorder)
 	struct tkb_push_report report = { SIZED(report), .pushed_count = 7 };
 	struct tkb_launchers *launchers = NULL;
 	struct tkb_recorder *recorder = NULL;
-	struct tkb_error err = { 0 };
 
 	(void)push_all(remote, root);
 	spy_reset();
 	disable();
-	MUST(tkb_pull_launchers(remote, REF, root, NULL, NULL, &launchers,
-	                        &err));
+	OK(tkb_pull_launchers(remote, REF, root, NULL, NULL, &launchers, ERR));
 	CHECK_INT(tkb_launchers_count(launchers), 0);
 	tkb_launchers_close(launchers);
-	MUST(tkb_recorder_new(NULL, &recorder, &err));
-	MUST(tkb_recorder_begin_compile(recorder, &err));
-	MUST(tkb_recorder_push(recorder, remote, REF, "nowhere", NULL, &report,
-	                       &err));
+	OK(tkb_recorder_new(NULL, &recorder, ERR));
+	OK(tkb_recorder_begin_compile(recorder, ERR));
+	OK(tkb_recorder_push(recorder, remote, REF, "nowhere", NULL, &report,
+	                     ERR));
 	CHECK_INT(report.pushed_count, 0);
 	tkb_recorder_free(recorder);
 	CHECK_INT(spy_trips(), 0);
 
 	CHECK_INT(tkb_pull_launchers(remote, "absent", root, NULL, &told,
-	                             &launchers, &err),
+	                             &launchers, ERR),
 	          TKB_MISS);
 	CHECK(spy_trips() > 0);
 	enable();

@@ -32,9 +32,8 @@ static void check_name(const char *pattern, const struct tkb_ref_facts *facts,
                        const char *wanted)
 {
 	char name[TKB_REF_SIZE] = "";
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_ref_expand(pattern, facts, name, &err));
+	OK(tkb_ref_expand(pattern, facts, name, ERR));
 	CHECK_STR(name, wanted);
 }
 
@@ -43,11 +42,9 @@ static void check_fails(const char *pattern, const struct tkb_ref_facts *facts,
                         const char *part, const char *advice)
 {
 	char name[TKB_REF_SIZE] = "untouched";
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(tkb_ref_expand(pattern, facts, name, &err), TKB_ERR_INVALID,
-	          part);
-	CHECK_CONTAINS(err.message, advice);
+	FAILS(tkb_ref_expand(pattern, facts, name, ERR), TKB_ERR_INVALID, part);
+	CHECK_CONTAINS(ERR->message, advice);
 	CHECK_STR(name, "untouched");
 }
 

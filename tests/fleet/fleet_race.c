@@ -252,13 +252,12 @@ static void evict(struct race *race)
 	struct shelf *shelf = test_alloc(sizeof(*shelf));
 	const struct tkb_blob_visitor visitor = { note_blob, shelf };
 	uint32_t state = (race->seed ^ race->round * 40503u) | 1;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_remote_list(remote, 0, &visitor, &err));
+	OK(tkb_remote_list(remote, 0, &visitor, ERR));
 	for (size_t i = 0; i < shelf->count; i++) {
 		if (draw(&state) % 2 == 0)
 			continue;
-		MUST(tkb_remote_remove(remote, 0, &shelf->items[i], &err));
+		OK(tkb_remote_remove(remote, 0, &shelf->items[i], ERR));
 		race->evicted++;
 	}
 }
@@ -269,17 +268,15 @@ static void sweep(const struct race *race)
 	struct tkb_remote *remote = must_open_remote(race->url, NULL);
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_remote_gc(remote, &options, NULL, &err));
+	OK(tkb_remote_gc(remote, &options, NULL, ERR));
 }
 
 static void delete_ref(const struct race *race)
 {
 	struct tkb_remote *remote = must_open_remote(race->url, NULL);
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_ref_delete(remote, REF, NULL, &err));
+	OK(tkb_ref_delete(remote, REF, NULL, ERR));
 }
 
 static void run_round(struct race *race)

@@ -25,10 +25,9 @@ static void close_remote_at(struct tkb_remote **remote)
 static struct tkb_remote *open_remote(const char *name)
 {
 	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_remote_open(text("file://%s/%s", test_folder(), name), NULL,
-	                     &remote, &err));
+	OK(tkb_remote_open(text("file://%s/%s", test_folder(), name), NULL,
+	                   &remote, ERR));
 	return remote;
 }
 
@@ -144,15 +143,14 @@ static struct verdicts judge(void)
 	struct tkb_pull_report pulled = { SIZED(pulled) };
 	struct tkb_push_report pushed = { SIZED(pushed) };
 	struct tkb_relocate_report relocated = { SIZED(relocated) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_bundle_open("a.tkb", &bundle, &err));
-	MUST(tkb_emit(bundle, "cache", &emit_dry, &emitted, &err));
-	MUST(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, &err));
-	CHECK_DONE(tkb_push(none, "ref", "cache", &push_dry, &pushed, &err),
-	           pushed.left_out_count > 0, &err);
-	CHECK_DONE(tkb_relocate("cache", &relocate_dry, &relocated, &err),
-	           relocated.left_out_count > 0, &err);
+	OK(tkb_bundle_open("a.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, "cache", &emit_dry, &emitted, ERR));
+	OK(tkb_pull(full, "ref", "cache", &pull_dry, &pulled, ERR));
+	DONE(tkb_push(none, "ref", "cache", &push_dry, &pushed, ERR),
+	     pushed.left_out_count > 0);
+	DONE(tkb_relocate("cache", &relocate_dry, &relocated, ERR),
+	     relocated.left_out_count > 0);
 	struct outcome verified = run(program(), "verify", "cache", NULL);
 	CHECK_INT(verified.status == 0, relocated.left_out_count == 0);
 	return (struct verdicts){
@@ -192,14 +190,13 @@ static void arrange(void)
 		                                 .key_count = 1 };
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(close_remote_at) struct tkb_remote *full = open_remote("full");
-	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "unpacked");
-	MUST(tkb_collect_to_file("unpacked/.triton/cache", &one, "a.tkb", NULL,
-	                         &err));
-	MUST(tkb_bundle_open("a.tkb", &bundle, &err));
-	MUST(tkb_emit(bundle, "cache", NULL, NULL, &err));
-	MUST(tkb_push(full, "ref", "cache", NULL, NULL, &err));
+	OK(tkb_collect_to_file("unpacked/.triton/cache", &one, "a.tkb", NULL,
+	                       ERR));
+	OK(tkb_bundle_open("a.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, "cache", NULL, NULL, ERR));
+	OK(tkb_push(full, "ref", "cache", NULL, NULL, ERR));
 	CHECK_INT(rename("cache", "good"), 0);
 }
 

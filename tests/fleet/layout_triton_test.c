@@ -34,10 +34,8 @@ static struct tkb_push_report must_push(const char *url,
                                         const struct tkb_push_options *options)
 {
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	CHECK_DONE(push(url, options, &report, &err), report.left_out_count > 0,
-	           &err);
+	DONE(push(url, options, &report, ERR), report.left_out_count > 0);
 	return report;
 }
 
@@ -240,7 +238,7 @@ static int note_names(void *self, const struct tkb_op_limits *call,
 
 TEST(layout_triton, the_group_file_comes_last)
 {
-	const struct tkb_remote_backend backend = {
+	static const struct tkb_remote_backend backend = {
 		.abi = TKB_REMOTE_BACKEND_ABI,
 		.schemes = (const char *const[]){ "names", NULL },
 		.params = (const char *const[]){ NULL },
@@ -248,7 +246,7 @@ TEST(layout_triton, the_group_file_comes_last)
 		.close = close_nothing,
 		.put_named = note_names,
 	};
-	const struct tkb_remote_backend *const backends[] = { &backend };
+	static const struct tkb_remote_backend *const backends[] = { &backend };
 	const struct tkb_remote_options options = { SIZED(options),
 		                                    .backends = backends,
 		                                    .backend_count = 1 };
@@ -257,13 +255,12 @@ TEST(layout_triton, the_group_file_comes_last)
 		SIZED(push_options), .collect = &collect,
 		.layout = TKB_PUSH_LAYOUT_TRITON
 	};
-	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
 	const char *key = key_of("add_kernel");
 	collect.keys = &key;
 	struct tkb_remote *remote = must_open_remote("names://here", &options);
-	MUST(tkb_push(remote, NULL, "root", &push_options, NULL, &err));
+	OK(tkb_push(remote, NULL, "root", &push_options, NULL, ERR));
 	CHECK_STR(names_put,
 	          ":add_kernel.cubin :add_kernel.json :add_kernel.llir "
 	          ":add_kernel.ptx :add_kernel.source :add_kernel.ttgir "
@@ -273,7 +270,6 @@ TEST(layout_triton, the_group_file_comes_last)
 TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 {
 	struct server redis = start_redis("");
-	struct tkb_error err = { 0 };
 	unsigned long long limit;
 
 	unpack_root("triton-3.6.0-cpu");
@@ -284,19 +280,18 @@ TEST(layout_triton, a_kernel_that_does_not_fit_leaves_nothing)
 	limit = strtoull(used + strlen("used_memory:"), NULL, 10) + 6 * TKB_MIB;
 	(void)ask_redis(&redis, "CONFIG", "SET", "maxmemory",
 	                text("%llu", limit), NULL);
-	MUST_FAIL(push(url_of(&redis, ""),
-	               &CHOSEN(tkb_push_options,
-	                       .collect =
-	                               &(const struct tkb_collect_options){
-					       .struct_size = sizeof(
-						       struct
-						       tkb_collect_options),
-					       .keys = (const char *[]){ key_of(
-						       "add_kernel") },
-					       .key_count = 1 }),
-	               NULL, &err),
-	          TKB_ERR_UNAVAILABLE, "its memory is full");
-	CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
+	FAILS(push(url_of(&redis, ""),
+	           &CHOSEN(tkb_push_options,
+	                   .collect =
+	                           &(const struct tkb_collect_options){
+					   .struct_size = sizeof(
+						   struct tkb_collect_options),
+					   .keys = (const char *[]){ key_of(
+						   "add_kernel") },
+					   .key_count = 1 }),
+	           NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "its memory is full");
+	CHECK_CONTAINS(ERR->message, "remote 'redis://127.0.0.1:");
 	CHECK_INT(count_keys(&redis), 0);
 }
 
@@ -387,13 +382,12 @@ TEST(layout_triton, what_triton_could_not_read_is_refused)
 		{ "?db=13", "Triton reads database 0 alone, not 13" },
 	};
 	struct server redis = start_redis("");
-	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		MUST_FAIL(push(url_of(&redis, cases[i].rest), NULL, NULL, &err),
-		          TKB_ERR_INVALID, cases[i].part);
-		CHECK_CONTAINS(err.message, "remote 'redis://127.0.0.1:");
+		FAILS(push(url_of(&redis, cases[i].rest), NULL, NULL, ERR),
+		      TKB_ERR_INVALID, cases[i].part);
+		CHECK_CONTAINS(ERR->message, "remote 'redis://127.0.0.1:");
 	}
 	CHECK_INT(count_keys(&redis), 0);
 	(void)must_push(url_of(&redis, "/0"), NULL);
@@ -402,14 +396,12 @@ TEST(layout_triton, what_triton_could_not_read_is_refused)
 
 TEST(layout_triton, other_remotes_than_redis_are_refused)
 {
-	struct tkb_error err = { 0 };
-
 	unpack_root("triton-3.6.0-cpu");
-	MUST_FAIL(push("folder", NULL, NULL, &err), TKB_ERR_UNSUPPORTED,
-	          "remote 'folder': Triton reads from Redis alone");
+	FAILS(push("folder", NULL, NULL, ERR), TKB_ERR_UNSUPPORTED,
+	      "remote 'folder': Triton reads from Redis alone");
 	CHECK(!exists("folder"));
-	MUST_FAIL(push("redis://127.0.0.1:1?mode=ro", NULL, NULL, &err),
-	          TKB_ERR_DENIED, "no remote may be written");
+	FAILS(push("redis://127.0.0.1:1?mode=ro", NULL, NULL, ERR),
+	      TKB_ERR_DENIED, "no remote may be written");
 }
 
 TEST(layout_triton, every_redis_tier_that_may_be_written_is_filled)
@@ -435,15 +427,13 @@ TEST(layout_triton, a_tier_whose_errors_are_ignored_may_be_down)
 {
 	struct server redis = start_redis("");
 	const char *down = text("redis://127.0.0.1:%u", free_port());
-	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
 	(void)must_push(text("%s?on-error=ignore,%s", down, url_of(&redis, "")),
 	                NULL);
 	CHECK(count_keys(&redis) > 0);
-	MUST_FAIL(
-		push(text("%s,%s", down, url_of(&redis, "")), NULL, NULL, &err),
-		TKB_ERR_UNAVAILABLE, text("remote '%s'", down));
+	FAILS(push(text("%s,%s", down, url_of(&redis, "")), NULL, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, text("remote '%s'", down));
 }
 
 TEST(layout_triton, a_dry_run_pushes_nothing)
@@ -496,7 +486,6 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	const struct tkb_push_options options = { SIZED(options),
 		                                  .collect = &collect };
 	struct server redis = start_redis("");
-	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
 	const char *key = key_of("add_kernel");
@@ -518,8 +507,8 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 
 	collect.is_strict = true;
 	(void)ask_redis(&redis, "FLUSHALL", NULL);
-	MUST_FAIL(push(url_of(&redis, ""), &options, NULL, &err),
-	          TKB_ERR_LEFT_OUT, "differs between devices");
+	FAILS(push(url_of(&redis, ""), &options, NULL, ERR), TKB_ERR_LEFT_OUT,
+	      "differs between devices");
 	CHECK_INT(count_keys(&redis), 0);
 }
 
@@ -582,17 +571,15 @@ TEST(layout_triton, the_documented_rights_are_enough)
 		"user passing " RIGHTS "+time +multi +exec +psetex\n"
 		"user little " RIGHTS "+time +set\n"
 		"user elsewhere on >s3cret ~tkbundle:* resetchannels +@all\n");
-	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
-	MUST_FAIL(push(text("redis://little:s3cret@127.0.0.1:%u", redis.port),
-	               NULL, NULL, &err),
-	          TKB_ERR_DENIED, "do not let this user use 'multi'");
+	FAILS(push(text("redis://little:s3cret@127.0.0.1:%u", redis.port), NULL,
+	           NULL, ERR),
+	      TKB_ERR_DENIED, "do not let this user use 'multi'");
 	CHECK_INT(count_keys(&redis), 0);
-	MUST_FAIL(
-		push(text("redis://elsewhere:s3cret@127.0.0.1:%u", redis.port),
-	             NULL, NULL, &err),
-		TKB_ERR_DENIED, "do not let this user use");
+	FAILS(push(text("redis://elsewhere:s3cret@127.0.0.1:%u", redis.port),
+	           NULL, NULL, ERR),
+	      TKB_ERR_DENIED, "do not let this user use");
 	(void)must_push(text("redis://enough:s3cret@127.0.0.1:%u", redis.port),
 	                NULL);
 	(void)must_push(
@@ -603,11 +590,10 @@ TEST(layout_triton, the_documented_rights_are_enough)
 TEST(layout_triton, a_cluster_is_told_as_such)
 {
 	struct server redis = start_redis("cluster-enabled yes\n");
-	struct tkb_error err = { 0 };
 
 	unpack_root("triton-3.6.0-cpu");
-	MUST_FAIL(push(url_of(&redis, ""), NULL, NULL, &err), TKB_ERR_INVALID,
-	          "one of a Redis Cluster");
+	FAILS(push(url_of(&redis, ""), NULL, NULL, ERR), TKB_ERR_INVALID,
+	      "one of a Redis Cluster");
 }
 
 TEST(layout_triton, a_cache_that_is_not_there_is_missing)

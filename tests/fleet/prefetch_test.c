@@ -26,14 +26,13 @@ static struct sky arrange_sky(const char *scheme)
 {
 	struct sky sky = { .remote = open_spy(text("%s://%s/remote", scheme,
 		                                   test_folder())) };
-	struct tkb_error err = { 0 };
 
 	for (size_t i = 0; i < BLOBS; i++) {
 		struct tkb_blob blob = { .size = SIZE };
 
 		sky.bytes[i] = make_bytes(SIZE, (uint32_t)i);
 		blob.source = tkb_memory_source(&sky.bytes[i]);
-		MUST(tkb_remote_put(sky.remote, &blob, &sky.digests[i], &err));
+		OK(tkb_remote_put(sky.remote, &blob, &sky.digests[i], ERR));
 	}
 	spy_reset();
 	return sky;
@@ -48,9 +47,8 @@ static void take_off(struct sky *sky, size_t connections, bool keeps_all)
 		.connections = connections,
 		.keeps_all = keeps_all,
 	};
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_prefetch_open(&order, &sky->flights, &err));
+	OK(tkb_prefetch_open(&order, &sky->flights, ERR));
 }
 
 static void check_blob_at(struct sky *sky, size_t index)
@@ -58,10 +56,9 @@ static void check_blob_at(struct sky *sky, size_t index)
 	const struct tkb_source source =
 		tkb_prefetch_source(sky->flights, index);
 	unsigned char *got = test_alloc(SIZE + 1);
-	struct tkb_error err = { 0 };
 	size_t count = 0;
 
-	MUST(source.read_at(source.self, 0, got, SIZE + 1, &count, &err));
+	OK(source.read_at(source.self, 0, got, SIZE + 1, &count, ERR));
 	CHECK(tkb_bytes_equal((struct tkb_bytes){ got, count },
 	                      sky->bytes[index]));
 }
@@ -72,12 +69,11 @@ TEST(flights, bring_each_blob_in_order)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(connections); i++) {
 		TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
-		struct tkb_error err = { 0 };
 
 		take_off(&sky, connections[i], false);
 		for (size_t j = 0; j < BLOBS; j++) {
 			check_blob_at(&sky, j);
-			MUST(tkb_prefetch_await(sky.flights, j, &err));
+			OK(tkb_prefetch_await(sky.flights, j, ERR));
 			tkb_prefetch_drop(sky.flights, j);
 		}
 		CHECK_INT(spy_count(SPY_GET), BLOBS);
@@ -98,11 +94,10 @@ static void check_begun(int wanted)
 TEST(flights, go_no_further_ahead_than_there_are_connections)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
-	struct tkb_error err = { 0 };
 
 	take_off(&sky, 3, false);
 	check_begun(3);
-	MUST(tkb_prefetch_await(sky.flights, 0, &err));
+	OK(tkb_prefetch_await(sky.flights, 0, ERR));
 	tkb_prefetch_drop(sky.flights, 0);
 	check_begun(4);
 }
@@ -110,12 +105,11 @@ TEST(flights, go_no_further_ahead_than_there_are_connections)
 TEST(flights, that_are_all_kept_go_on)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
-	struct tkb_error err = { 0 };
 
 	take_off(&sky, 3, true);
-	MUST(tkb_prefetch_await(sky.flights, BLOBS - 1, &err));
+	OK(tkb_prefetch_await(sky.flights, BLOBS - 1, ERR));
 	for (size_t i = 0; i < BLOBS; i++)
-		MUST(tkb_prefetch_await(sky.flights, i, &err));
+		OK(tkb_prefetch_await(sky.flights, i, ERR));
 	for (size_t i = BLOBS; i > 0; i--)
 		check_blob_at(&sky, i - 1);
 	CHECK_INT(spy_count(SPY_GET), BLOBS);
@@ -185,13 +179,12 @@ TEST(flights, leave_the_remote_as_it_was)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 	const struct tkb_watch before = sky.remote->watch;
-	struct tkb_error err = { 0 };
 	bool is_here = false;
 
 	take_off(&sky, 4, false);
 	tkb_prefetch_close(tkb_take(sky.flights));
 	CHECK_INT(memcmp(&before, &sky.remote->watch, sizeof(before)), 0);
-	MUST(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, &err));
+	OK(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, ERR));
 	CHECK(is_here);
 }
 
@@ -200,8 +193,7 @@ TEST(flights, of_no_blob_are_none)
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 	const struct tkb_prefetch_start order = { .remote = sky.remote,
 		                                  .connections = 4 };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_prefetch_open(&order, &sky.flights, &err));
+	OK(tkb_prefetch_open(&order, &sky.flights, ERR));
 	CHECK_INT(spy_count(SPY_GET), 0);
 }

@@ -79,15 +79,14 @@ TEST(pull_fault, where_a_blob_is_damaged_shows_nothing_of_a_bad_frame)
 		const char *name = text("remote-%u", at);
 		const char *root = out(text("pulled-%u", at));
 		struct tkb_remote *remote = open_spy(spy_url(name));
-		struct tkb_error err = { 0 };
 		size_t count;
 
 		(void)push_bytes(remote, bundle);
 		spy_reset();
 		flip(blob_files(name)[0], at);
-		MUST_FAIL(pull(remote, root, &err), TKB_ERR_CORRUPT,
-		          "has another digest");
-		CHECK_CONTAINS(err.message, "remote 'spy://");
+		FAILS(pull(remote, root, ERR), TKB_ERR_CORRUPT,
+		      "has another digest");
+		CHECK_CONTAINS(ERR->message, "remote 'spy://");
 		/* Those of other frames may be there; all are sound. */
 		count = count_entries(root);
 		CHECK(count < entries);
@@ -117,9 +116,8 @@ static struct tkb_remote *arrange_twice(void)
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_bytes bytes = read_file("pool.tkb");
 	const struct tkb_source source = tkb_memory_source(&bytes);
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
 	spy_reset();
 	return remote;
 }
@@ -127,11 +125,10 @@ static struct tkb_remote *arrange_twice(void)
 TEST(pull_fault, takes_from_other_records_what_a_damaged_blob_had)
 {
 	struct tkb_remote *remote = arrange_twice();
-	struct tkb_error err = { 0 };
 
 	flip(blob_with("remote", POOL), 9);
-	MUST_FAIL(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT,
-	          "has another digest");
+	FAILS(pull(remote, out("pulled"), ERR), TKB_ERR_CORRUPT,
+	      "has another digest");
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(spy_count(SPY_GET), 3);
 }
@@ -154,12 +151,11 @@ TEST(pull_fault, takes_what_it_can_where_a_remote_stops_to_answer)
 {
 	struct tkb_remote *remote = arrange_two("remote");
 	struct tkb_pull_options options = { SIZED(options), .connections = 1 };
-	struct tkb_error err = { 0 };
 
 	/* Two more tries, then it counts as dead. */
 	spy_refuse(SPY_GET, 3, TKB_ERR_UNAVAILABLE, "it broke off");
-	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
-	          TKB_ERR_UNAVAILABLE, "it broke off");
+	FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "it broke off");
 	CHECK_INT(spy_count(SPY_GET), 3);
 	CHECK_INT(count_entries(out("pulled")), 0);
 }
@@ -192,7 +188,6 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 	const char *first = record_files("remote")[0];
 	const char *copy = text("%s", (const char *)read_file(first).data);
 	struct tkb_ref_info info = { SIZED(info) };
-	struct tkb_error err = { 0 };
 
 	add_record("remote", "no record at all");
 	write_text("newer", copy);
@@ -202,7 +197,7 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(report.unreadable_count, 2);
 	CHECK_INT(report.record_count, 2);
-	MUST(tkb_ref_look(remote, REF, &info, &err));
+	OK(tkb_ref_look(remote, REF, &info, ERR));
 	CHECK_INT(info.unreadable_count, 2);
 	CHECK_INT(info.record_count, 4);
 	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
@@ -213,12 +208,11 @@ TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)
 	struct tkb_remote *remote = arrange_two("remote");
 	const char **records = record_files("remote");
 	const size_t ten = size_of(records[0]) == 10 ? 0 : 1;
-	struct tkb_error err = { 0 };
 
 	flip(records[ten], 8);
-	MUST_FAIL(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT,
-	          strrchr(records[ten], '/') + 1);
-	CHECK_CONTAINS(err.message, "remote 'spy://");
+	FAILS(pull(remote, out("pulled"), ERR), TKB_ERR_CORRUPT,
+	      strrchr(records[ten], '/') + 1);
+	CHECK_CONTAINS(ERR->message, "remote 'spy://");
 	check_is_part(out("pulled"), (struct part){ 10, POOL });
 	/* The next push drops it, and brings its entries again. */
 	struct tkb_push_report report = push_all(remote, pool());
@@ -354,15 +348,13 @@ static int fail_near(const struct spy_event *event, struct tkb_error *err)
 
 TEST(pull_fault, of_tiers_ignores_the_errors_of_one_that_says_so)
 {
-	struct tkb_error err = { 0 };
-
 	arrange_both();
 	struct tkb_remote *remote = near_and_far("?on-error=ignore");
 	struct tkb_remote *strict = near_and_far("");
 	spy.before = fail_near;
 	CHECK_INT(pull_all(remote, out("pulled")).fetched_count, 2);
 	check_is_part(out("pulled"), whole);
-	MUST_FAIL(pull(strict, out("other"), &err), TKB_ERR_DENIED, "go away");
+	FAILS(pull(strict, out("other"), ERR), TKB_ERR_DENIED, "go away");
 	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
 }
 

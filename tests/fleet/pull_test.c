@@ -324,16 +324,15 @@ TEST(pull, of_a_bundle_is_all_of_the_ref_as_one)
 	const struct tkb_collect_report wanted = weigh(pool());
 	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err));
+	OK(tkb_pull_bundle(remote, REF, NULL, &sink, &report, ERR));
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.fetched_count, 3);
 	CHECK_INT(spy_count(SPY_GET), 3);
 	write_file("got.tkb", tkb_buf_bytes(&got));
-	MUST(tkb_bundle_open("got.tkb", &bundle, &err));
+	OK(tkb_bundle_open("got.tkb", &bundle, ERR));
 	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
-	MUST(tkb_bundle_verify(bundle, NULL, NULL, &err));
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 	CHECK(tkb_digest_equal(tkb_bundle_id(bundle), &wanted.id));
 	tkb_bundle_close(bundle);
 }
@@ -344,19 +343,18 @@ TEST(pull, of_a_bundle_takes_what_is_left_of_a_ref_with_holes)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	const struct tkb_sink sink = { append, &got };
 	struct tkb_pull_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 	const char **blobs = blob_files("remote");
 
 	CHECK_INT(unlink(blobs[0]), 0);
-	MUST_FAIL(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
-	          TKB_ERR_PARTIAL, "a blob of ref '" REF "' is gone");
+	FAILS(tkb_pull_bundle(remote, REF, NULL, &sink, &report, ERR),
+	      TKB_ERR_PARTIAL, "a blob of ref '" REF "' is gone");
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(report.fetched_count, 2);
 	CHECK(got.size != 0);
 	CHECK_INT(unlink(blobs[1]), 0);
 	CHECK_INT(unlink(blobs[2]), 0);
 	got.size = 0;
-	CHECK_INT(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
+	CHECK_INT(tkb_pull_bundle(remote, REF, NULL, &sink, &report, ERR),
 	          TKB_MISS);
 	CHECK_INT(got.size, 0);
 }
@@ -371,16 +369,15 @@ TEST(pull, of_a_bundle_of_lean_and_full_records_gives_a_sound_one)
 	struct tkb_push_options lean = { SIZED(lean), .collect = &collect,
 		                         .is_compaction_off = true };
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	(void)push_part(remote, (struct part){ 0, 8 });
 	collect.profile = TKB_PROFILE_LEAN;
 	(void)push_with(remote, root, lean);
-	MUST(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, &err));
+	OK(tkb_pull_bundle(remote, REF, NULL, &sink, NULL, ERR));
 	write_file("got.tkb", tkb_buf_bytes(&got));
-	MUST(tkb_bundle_open("got.tkb", &bundle, &err));
+	OK(tkb_bundle_open("got.tkb", &bundle, ERR));
 	CHECK_INT(tkb_bundle_entry_count(bundle), POOL);
-	MUST(tkb_bundle_verify(bundle, NULL, NULL, &err));
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
 }
 
@@ -389,7 +386,6 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 	struct tkb_remote *remote = arrange_three();
 	const char **blobs = blob_files("remote");
 	struct tkb_ref_info info = { SIZED(info) };
-	struct tkb_error err = { 0 };
 	uint64_t size = 0;
 	uint64_t dropped = 0;
 
@@ -397,7 +393,7 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 		size += read_file(blobs[i]).size;
 	for (size_t i = 0; i < 3; i++)
 		make_old(record_files("remote")[i], 1000 * ((unsigned)i + 1));
-	MUST(tkb_ref_look(remote, REF, &info, &err));
+	OK(tkb_ref_look(remote, REF, &info, ERR));
 	CHECK_STR(info.ref, REF);
 	CHECK_INT(info.record_count, 3);
 	CHECK_INT(info.unreadable_count, 0);
@@ -405,12 +401,12 @@ TEST(pull, tells_what_a_ref_holds_and_deletes_it)
 	CHECK_INT(info.size, size);
 	CHECK(info.age_s >= 1000 && info.age_s < 1100);
 
-	MUST(tkb_ref_delete(remote, REF, &dropped, &err));
+	OK(tkb_ref_delete(remote, REF, &dropped, ERR));
 	CHECK_INT(dropped, 3);
 	CHECK_INT(count_texts(record_files("remote")), 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
-	CHECK_INT(tkb_ref_look(remote, REF, &info, &err), TKB_MISS);
-	CHECK_INT(tkb_ref_delete(remote, REF, &dropped, &err), TKB_MISS);
+	CHECK_INT(tkb_ref_look(remote, REF, &info, ERR), TKB_MISS);
+	CHECK_INT(tkb_ref_delete(remote, REF, &dropped, ERR), TKB_MISS);
 }
 
 TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
@@ -421,11 +417,10 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 	struct tkb_emit_options emit = { SIZED(emit) };
 	struct tkb_pull_options options = { SIZED(options), .emit = &emit,
 		                            .connections = 1 };
-	struct tkb_error err = { 0 };
 
 	emit.keys = absent;
 	emit.key_count = 2;
-	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
+	CHECK_INT(tkb_pull(remote, REF, out("pulled"), &options, NULL, ERR),
 	          TKB_MISS);
 	/* Two of them begin so. */
 	for (size_t i = 1; i < POOL; i++) {
@@ -434,7 +429,7 @@ TEST(pull, of_a_key_that_no_record_has_or_that_is_not_unique_fetches_nothing)
 	}
 	emit.keys = ambiguous;
 	emit.key_count = 1;
-	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), &options, NULL, &err),
-	          TKB_ERR_INVALID, "several keys begin with");
+	FAILS(tkb_pull(remote, REF, out("pulled"), &options, NULL, ERR),
+	      TKB_ERR_INVALID, "several keys begin with");
 	CHECK_INT(spy_count(SPY_GET), 0);
 }

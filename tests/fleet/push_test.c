@@ -72,12 +72,11 @@ TEST(push, adds_no_record_of_a_blob_that_was_refused)
 {
 	const char *root = pool();
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
-	struct tkb_error err = { 0 };
 
 	spy_refuse(SPY_PUT, SIZE_MAX, TKB_ERR_DENIED, "it is full");
-	MUST_FAIL(tkb_push(remote, REF, root, NULL, NULL, &err), TKB_ERR_DENIED,
-	          "it is full");
-	CHECK_CONTAINS(err.message, "remote 'spy://");
+	FAILS(tkb_push(remote, REF, root, NULL, NULL, ERR), TKB_ERR_DENIED,
+	      "it is full");
+	CHECK_CONTAINS(ERR->message, "remote 'spy://");
 	CHECK_INT(spy_count(SPY_ADD), 0);
 	CHECK_INT(count_texts(record_files("remote")), 0);
 }
@@ -219,10 +218,9 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	push_singly(remote, 3);
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.record_count, 3);
 	CHECK_INT(report.blob_count, 1);
@@ -231,7 +229,7 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	check_pulls(remote, "pulled", whole);
 
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	CHECK_INT(count_texts(blob_files("remote")), 4);
 }
@@ -242,14 +240,13 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(spy_count(SPY_PUT), 1);
 	spy_reset();
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.pushed_count + report.blob_count + report.size, 0);
 	CHECK_INT(report.present_count, POOL);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -258,7 +255,7 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	/* Its record without its blob is not the bundle, and heals. */
 	CHECK_INT(unlink(blob_files("remote")[0]), 0);
 	spy_reset();
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(spy_count(SPY_PUT), 1);
 	check_pulls(remote, "pulled", whole);
@@ -280,12 +277,11 @@ TEST(push, of_a_bundle_whose_record_goes_meanwhile_uploads_it)
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, NULL, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
 	spy.before = clean_up_before_touch;
-	MUST(tkb_push_bundle(remote, REF, &source, NULL, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	spy.before = NULL;
 	CHECK_INT(report.blob_count, 1);
 	CHECK_INT(count_texts(record_files("remote")), 1);
@@ -323,7 +319,6 @@ TEST(push, progress_is_that_of_the_upload)
 		                                    .on_progress = note_upload))
 	};
 	struct tkb_push_report report = push_with(remote, root, options);
-	struct tkb_error err = { 0 };
 
 	CHECK(upload.count > 0);
 	CHECK_INT(upload.before_put, 0);
@@ -332,8 +327,7 @@ TEST(push, progress_is_that_of_the_upload)
 
 	spy_reset();
 	upload = (struct upload){ 0 };
-	MUST(tkb_push_bundle(remote, "other", &source, &options, &report,
-	                     &err));
+	OK(tkb_push_bundle(remote, "other", &source, &options, &report, ERR));
 	CHECK_INT(upload.before_put, 0);
 	CHECK_INT(upload.done, report.size);
 	CHECK_INT(upload.total, report.size);
@@ -413,10 +407,9 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 		.collect = &CHOSEN(tkb_collect_options, .is_dry_run = true)
 	};
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	CHECK(root != NULL);
-	MUST(tkb_push_bundle(remote, REF, &source, &dry, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, &dry, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count, 0);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
@@ -448,19 +441,18 @@ TEST(push, to_what_cannot_be_a_ref_is_refused_before_anybody_is_asked)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		struct tkb_error err = { 0 };
 		struct tkb_ref_info info = { SIZED(info) };
 
-		MUST_FAIL(tkb_push(remote, names[i], root, NULL, NULL, &err),
-		          TKB_ERR_INVALID, "cannot be a ref's name");
+		FAILS(tkb_push(remote, names[i], root, NULL, NULL, ERR),
+		      TKB_ERR_INVALID, "cannot be a ref's name");
 		CHECK_INT(tkb_push_bundle(remote, names[i], &source, NULL, NULL,
-		                          &err),
+		                          ERR),
 		          TKB_ERR_INVALID);
-		CHECK_INT(tkb_pull(remote, names[i], "out", NULL, NULL, &err),
+		CHECK_INT(tkb_pull(remote, names[i], "out", NULL, NULL, ERR),
 		          TKB_ERR_INVALID);
-		CHECK_INT(tkb_ref_look(remote, names[i], &info, &err),
+		CHECK_INT(tkb_ref_look(remote, names[i], &info, ERR),
 		          TKB_ERR_INVALID);
-		CHECK_INT(tkb_ref_delete(remote, names[i], NULL, &err),
+		CHECK_INT(tkb_ref_delete(remote, names[i], NULL, ERR),
 		          TKB_ERR_INVALID);
 	}
 	CHECK_INT(spy_trips(), 0);
@@ -509,10 +501,9 @@ TEST(push, to_remotes_that_may_not_be_written_is_denied)
 	const char *root = pool();
 	struct tkb_remote *remote =
 		open_spy(text("%s?mode=ro", spy_url("remote")));
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(tkb_push(remote, REF, root, NULL, NULL, &err), TKB_ERR_DENIED,
-	          "no remote may be written");
+	FAILS(tkb_push(remote, REF, root, NULL, NULL, ERR), TKB_ERR_DENIED,
+	      "no remote may be written");
 	CHECK_INT(spy_count(SPY_PUT), 0);
 }
 

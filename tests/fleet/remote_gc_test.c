@@ -57,9 +57,8 @@ static struct tkb_remote_gc_report gc(struct tkb_remote *remote,
                                       struct tkb_remote_gc_options options)
 {
 	struct tkb_remote_gc_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_remote_gc(remote, &options, &report, &err));
+	OK(tkb_remote_gc(remote, &options, &report, ERR));
 	return report;
 }
 
@@ -130,9 +129,8 @@ TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 	const struct tkb_remote_gc_options hour = { SIZED(hour),
 		                                    .has_grace = true,
 		                                    .grace_s = HOUR_S };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_ref_delete(three.remote, REF, NULL, &err));
+	OK(tkb_ref_delete(three.remote, REF, NULL, ERR));
 	make_old(three.blobs[0], 23 * HOUR_S);
 	make_old(three.blobs[1], 25 * HOUR_S);
 	CHECK_INT(
@@ -308,13 +306,12 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_error err = { 0 };
 
 	CHECK_INT(unlink(three.records[0]), 0);
 	tkb_digest_to_hex(&digest, hex);
 	write_text(out(text("remote/ref/team,model/%s", hex)), newer);
-	MUST_FAIL(tkb_remote_gc(three.remote, &options, NULL, &err),
-	          TKB_ERR_UNSUPPORTED, REF);
+	FAILS(tkb_remote_gc(three.remote, &options, NULL, ERR),
+	      TKB_ERR_UNSUPPORTED, REF);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
 }
@@ -366,9 +363,8 @@ static bool say_yes(void *self)
 TEST(remote_gc, ends_when_it_is_told_so)
 {
 	struct three three = arrange_three();
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_ref_delete(three.remote, REF, NULL, &err));
+	OK(tkb_ref_delete(three.remote, REF, NULL, ERR));
 	for (unsigned patience = 0; patience < 2; patience++) {
 		unsigned left = patience;
 		const struct tkb_remote_gc_options options = {
@@ -378,7 +374,7 @@ TEST(remote_gc, ends_when_it_is_told_so)
 			                 .is_cancelled = say_yes),
 		};
 
-		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, &err),
+		CHECK_INT(tkb_remote_gc(three.remote, &options, NULL, ERR),
 		          TKB_ERR_CANCELLED);
 	}
 	CHECK(count_texts(blob_files("remote")) != 0);

@@ -113,11 +113,10 @@ static void clear(const char *folder)
 static void arrange(const char *root, bool is_trusted)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	clear(root);
-	MUST(tkb_bundle_open("x.tkb", &bundle, &err));
-	MUST(tkb_emit(bundle, root, NULL, NULL, &err));
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
 	if (!is_trusted)
 		clear(text("%s/.tkbundle", root));
@@ -126,10 +125,9 @@ static void arrange(const char *root, bool is_trusted)
 static void emit_again(const char *root)
 {
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_bundle_open("x.tkb", &bundle, &err));
-	MUST(tkb_emit(bundle, root, NULL, NULL, &err));
+	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
 }
 
@@ -167,10 +165,9 @@ static void push_some(void)
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	/* A few will do: each is emitted many times. */
 	const char *root = cache_of("some", (struct part){ 0, 4 });
-	struct tkb_error err = { 0 };
 
 	(void)push_all(remote, root);
-	MUST(tkb_collect_to_file(root, NULL, "x.tkb", NULL, &err));
+	OK(tkb_collect_to_file(root, NULL, "x.tkb", NULL, ERR));
 }
 
 TEST(repair, of_what_a_power_failure_left_is_a_pulls_as_an_emits)
@@ -348,7 +345,6 @@ TEST(repair, of_what_one_record_lies_of_is_not_needed)
 {
 	const char *root = text("%s/root", test_folder());
 	struct tkb_remote *remote = arrange_slow(root, 0);
-	struct tkb_error err = { 0 };
 
 	for (size_t i = 0; i < 8; i++) {
 		char *lie = (char *)(uintptr_t)text(
@@ -360,11 +356,11 @@ TEST(repair, of_what_one_record_lies_of_is_not_needed)
 
 		/* Of a kernel as if it were timings; some come first. */
 		bundle[0] = (char)('0' + i);
-		MUST(tkb_remote_add(
+		OK(tkb_remote_add(
 			remote, REF,
 			tkb_text(text("%.*s[\"\",\"\",0]%s",
 		                      (int)(target - lie), lie, tail)),
-			&err));
+			ERR));
 	}
 	CHECK_INT(pull_all(remote, root).present_count, 3);
 }

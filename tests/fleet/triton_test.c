@@ -101,11 +101,10 @@ static void must_push(const struct server *redis, const char *root,
 		.layout = TKB_PUSH_LAYOUT_TRITON,
 		.collect = &collect,
 	};
-	struct tkb_error err = { 0 };
 	struct tkb_remote *remote = must_open_remote(
 		text("redis://127.0.0.1:%u", redis->port), NULL);
 
-	MUST(tkb_push(remote, NULL, root, &options, NULL, &err));
+	OK(tkb_push(remote, NULL, root, &options, NULL, ERR));
 }
 
 /* How often values were set, by whomever. */
@@ -124,9 +123,8 @@ static unsigned count_sets(const struct server *redis)
 static size_t count_kernels(const char *root)
 {
 	struct tkb_cache *cache = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_cache_open(root, NULL, &cache, &err));
+	OK(tkb_cache_open(root, NULL, &cache, ERR));
 	size_t count = tkb_cache_entry_count(cache);
 	CHECK_INT(tkb_cache_left_out_count(cache), 0);
 	tkb_cache_close(cache);

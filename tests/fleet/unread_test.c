@@ -59,9 +59,8 @@ static void check_gc_refuses(struct tkb_remote *remote, int status,
 		SIZED(options),         .has_max_age = true, .has_grace = true,
 		.on_fault = note_fault, .self = &noted,
 	};
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(tkb_remote_gc(remote, &options, NULL, &err), status, part);
+	FAILS(tkb_remote_gc(remote, &options, NULL, ERR), status, part);
 	CHECK_INT(noted.count, faults);
 	CHECK_INT(spy_count(SPY_REMOVE) + spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
@@ -121,12 +120,11 @@ TEST(unread, refs_are_those_that_are_no_folders)
 TEST(unread, blobs_are_no_holes)
 {
 	struct tkb_remote *remote = arrange();
-	struct tkb_error err = { 0 };
 
 	CHECK_INT(rename(out("remote/cas"), out("cas")), 0);
 	write_text(out("remote/cas"), "a file");
-	MUST_FAIL(tkb_push(remote, REF, pool(), NULL, NULL, &err),
-	          TKB_ERR_UNAVAILABLE, "Not a directory");
+	FAILS(tkb_push(remote, REF, pool(), NULL, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "Not a directory");
 	CHECK_INT(spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(record_files("remote")), 3);
 }
@@ -156,11 +154,10 @@ TEST(unread, records_hinder_no_pull_of_the_others_and_are_told)
 {
 	struct tkb_remote *remote = arrange();
 	struct tkb_pull_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	make_unreadable(record_files("remote")[1]);
-	MUST_FAIL(tkb_pull(remote, REF, out("pulled"), NULL, &report, &err),
-	          TKB_ERR_DENIED, "is a symbolic link");
+	FAILS(tkb_pull(remote, REF, out("pulled"), NULL, &report, ERR),
+	      TKB_ERR_DENIED, "is a symbolic link");
 	CHECK_INT(report.unreadable_count, 1);
 	CHECK_INT(report.record_count, 2);
 	size_t rest = count_entries(out("pulled"));
@@ -178,16 +175,15 @@ TEST(unread, records_are_told_by_the_result_where_the_rest_is_a_bundle)
 	const struct tkb_sink sink = tkb_buf_sink(&got);
 	struct tkb_pull_report report = { SIZED(report) };
 	struct tkb_launchers *launchers = NULL;
-	struct tkb_error err = { 0 };
 
 	make_unreadable(record_files("remote")[1]);
-	MUST_FAIL(tkb_pull_bundle(remote, REF, NULL, &sink, &report, &err),
-	          TKB_ERR_PARTIAL, "is a symbolic link");
+	FAILS(tkb_pull_bundle(remote, REF, NULL, &sink, &report, ERR),
+	      TKB_ERR_PARTIAL, "is a symbolic link");
 	CHECK_INT(report.unreadable_count, 1);
 	CHECK_INT(report.fetched_count, 2);
-	MUST_FAIL(tkb_pull_launchers(remote, REF, "absent", NULL, NULL,
-	                             &launchers, &err),
-	          TKB_ERR_PARTIAL, "is a symbolic link");
+	FAILS(tkb_pull_launchers(remote, REF, "absent", NULL, NULL, &launchers,
+	                         ERR),
+	      TKB_ERR_PARTIAL, "is a symbolic link");
 	CHECK_INT(tkb_launchers_count(launchers), 0);
 	tkb_launchers_close(launchers);
 	struct outcome outcome = run(program(), "pull", REF, "-o", "some.tkb",
@@ -200,11 +196,10 @@ TEST(unread, records_are_told_by_the_result_where_the_rest_is_a_bundle)
 TEST(unread, records_can_be_dropped_with_their_ref)
 {
 	struct tkb_remote *remote = arrange();
-	struct tkb_error err = { 0 };
 	uint64_t dropped = 0;
 
 	make_unreadable(record_files("remote")[1]);
-	MUST(tkb_ref_delete(remote, REF, &dropped, &err));
+	OK(tkb_ref_delete(remote, REF, &dropped, ERR));
 	CHECK_INT(dropped, 3);
 	CHECK_INT(count_texts(record_files("remote")), 0);
 }
@@ -215,13 +210,12 @@ TEST(unread, names_of_blobs_in_damaged_records_keep_all_blobs_for_once)
 		                                       .has_grace = true };
 	struct tkb_remote *remote = arrange();
 	struct tkb_remote_gc_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
 	flip(record_files("remote")[1], 8);
-	MUST(tkb_remote_gc(remote, &options, &report, &err));
+	OK(tkb_remote_gc(remote, &options, &report, ERR));
 	CHECK_INT(report.hole_count, 1);
 	CHECK_INT(report.removed_count, 0);
 	CHECK_INT(count_texts(blob_files("remote")), 3);
-	MUST(tkb_remote_gc(remote, &options, &report, &err));
+	OK(tkb_remote_gc(remote, &options, &report, ERR));
 	CHECK_INT(report.removed_count, 1);
 }

@@ -446,21 +446,20 @@ TEST(access, fails_as_the_source_does)
 	static const int statuses[] = { TKB_ERR_IO, TKB_ERR_NOMEM,
 		                        TKB_ERR_CANCELLED };
 	const struct tkb_bytes bytes = three_frames();
-	struct tkb_error err = { 0 };
 	struct store store;
 
 	init_store(&store, bytes);
-	CHECK_OK(use_store(&store, &err), &err);
+	OK(use_store(&store, ERR));
 	size_t calls = store.call_count;
 	CHECK(calls >= 5);
 	for (size_t i = 1; i <= calls; i++) {
 		init_store(&store, bytes);
 		store.fails_at = i;
 		store.status = statuses[i % TKB_COUNT_OF(statuses)];
-		err = (struct tkb_error){ 0 };
-		CHECK_FAILS(use_store(&store, &err), store.status, &err,
-		            "the store is on fire");
-		CHECK_CONTAINS(err.message, "'the store'");
+		*ERR = (struct tkb_error){ 0 };
+		FAILS(use_store(&store, ERR), store.status,
+		      "the store is on fire");
+		CHECK_CONTAINS(ERR->message, "'the store'");
 		CHECK_INT(store.call_count, i);
 	}
 }

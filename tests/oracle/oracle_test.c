@@ -221,12 +221,10 @@ static bool is_caught(const char *text_of_rule)
 	const char *ir = text("%sattributes #0 = { \"tkb.rule\"=\"exact\" }\n",
 	                      text_of_rule);
 	struct rule_set *rules = NULL;
-	struct tkb_error err = { 0 };
 	struct oracle oracle;
 	bool is_right = true;
 
-	CHECK_OK(rules_read(context, tkb_text(ir), "wrong.ll", &rules, &err),
-	         &err);
+	OK(rules_read(context, tkb_text(ir), "wrong.ll", &rules, ERR));
 	oracle_open(&oracle);
 	oracle.rules = (struct texts){ &ir, 1 };
 	for (uint64_t i = 0; i < 10 * RULE_MODULES && is_right; i++) {

@@ -232,10 +232,9 @@ TEST(pool_end, jobs_that_wait_and_run_are_cancelled)
 	await_file(text("%s/pid", test_folder()));
 	tkb_pool_close(pool);
 	for (int i = 0; i < 5; i++) {
-		struct tkb_error err = { 0 };
 
-		CHECK_FAILS(tkb_future_wait(futures[i], 0, NULL, &err),
-		            TKB_ERR_CANCELLED, &err, "cancelled");
+		FAILS(tkb_future_wait(futures[i], 0, NULL, ERR),
+		      TKB_ERR_CANCELLED, "cancelled");
 		tkb_future_cancel(futures[i]);
 	}
 	for (int i = 0; i < 5; i++)
@@ -302,14 +301,13 @@ TEST(pool_end, a_job_for_a_pool_that_closes_is_refused)
 	const struct tkb_job job = { .struct_size = sizeof(job),
 		                     .request = tkb_text("echo") };
 	struct tkb_future *late = NULL;
-	struct tkb_error err = { 0 };
 
 	await_file(path);
 	CHECK_INT(pthread_create(&closer.thread, NULL, close_pool, &closer), 0);
-	CHECK_INT(tkb_future_wait(held, PATIENCE_MS, NULL, &err),
+	CHECK_INT(tkb_future_wait(held, PATIENCE_MS, NULL, ERR),
 	          TKB_ERR_CANCELLED);
-	CHECK_FAILS(tkb_pool_submit(closer.pool, &job, &late, &err),
-	            TKB_ERR_CANCELLED, &err, "the pool is closing");
+	FAILS(tkb_pool_submit(closer.pool, &job, &late, ERR), TKB_ERR_CANCELLED,
+	      "the pool is closing");
 	CHECK(late == NULL);
 	(void)pthread_join(closer.thread, NULL);
 	tkb_future_free(held);

@@ -435,12 +435,11 @@ TEST(pool_fault, a_cancelled_job_that_waits_does_not_begin)
 	struct tkb_future *first = give(pool, text("await %s", go));
 	struct tkb_future *second = give(pool, text("note %s b", path));
 	struct tkb_future *third = give(pool, text("note %s c", path));
-	struct tkb_error err = { 0 };
 
 	tkb_future_cancel(second);
 	tkb_future_cancel(second);
-	CHECK_FAILS(tkb_future_wait(second, PATIENCE_MS, NULL, &err),
-	            TKB_ERR_CANCELLED, &err, "cancelled");
+	FAILS(tkb_future_wait(second, PATIENCE_MS, NULL, ERR),
+	      TKB_ERR_CANCELLED, "cancelled");
 	write_text(go, "");
 	CHECK_STR(answer_of(third), "0");
 	CHECK_STR(answer_of(first), "seen");
@@ -481,9 +480,8 @@ TEST(pool_fault, a_cancelled_job_that_is_done_is_done)
 {
 	struct tkb_pool *pool = open_pool_of(1);
 	struct tkb_future *future = give(pool, "echo kept");
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, NULL, &err), &err);
+	OK(tkb_future_wait(future, PATIENCE_MS, NULL, ERR));
 	tkb_future_cancel(future);
 	CHECK_STR(answer_of(future), "echo kept");
 	tkb_pool_close(pool);

@@ -19,12 +19,11 @@ const char *parent_program(void)
 
 struct tkb_pool *open_pool(struct tkb_pool_options options)
 {
-	struct tkb_error err = { 0 };
 	struct tkb_pool *pool = NULL;
 
 	if (options.worker == NULL)
 		options.worker = worker_program();
-	CHECK_OK(tkb_pool_open(&options, &pool, &err), &err);
+	OK(tkb_pool_open(&options, &pool, ERR));
 	return pool;
 }
 
@@ -35,10 +34,9 @@ struct tkb_pool *open_pool_of(uint32_t worker_count)
 
 struct tkb_future *give_job(struct tkb_pool *pool, struct tkb_job job)
 {
-	struct tkb_error err = { 0 };
 	struct tkb_future *future = NULL;
 
-	CHECK_OK(tkb_pool_submit(pool, &job, &future, &err), &err);
+	OK(tkb_pool_submit(pool, &job, &future, ERR));
 	return future;
 }
 
@@ -59,11 +57,10 @@ static const char *copy(struct tkb_bytes bytes)
 
 const char *answer_of(struct tkb_future *future)
 {
-	struct tkb_error err = { 0 };
 	struct tkb_bytes answer = { NULL, 0 };
 	const char *got;
 
-	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, &answer, &err), &err);
+	OK(tkb_future_wait(future, PATIENCE_MS, &answer, ERR));
 	got = copy(answer);
 	tkb_future_free(future);
 	return got;
@@ -72,11 +69,9 @@ const char *answer_of(struct tkb_future *future)
 void check_job_fails(struct tkb_future *future, int status, const char *part)
 {
 	struct tkb_bytes answer = { "untouched", 9 };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_future_wait(future, PATIENCE_MS, &answer, &err), status,
-	            &err, part);
-	CHECK_INT(err.status, status);
+	FAILS(tkb_future_wait(future, PATIENCE_MS, &answer, ERR), status, part);
+	CHECK_INT(ERR->status, status);
 	CHECK_INT(answer.size, 9);
 	tkb_future_free(future);
 }

@@ -10,9 +10,8 @@
 static struct tkb_future *do_job(struct tkb_pool *pool, const char *request)
 {
 	struct tkb_future *future = give(pool, request);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, NULL, &err), &err);
+	OK(tkb_future_wait(future, PATIENCE_MS, NULL, ERR));
 	return future;
 }
 

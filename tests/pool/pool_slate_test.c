@@ -124,7 +124,6 @@ TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 		                     .request = tkb_text("files") };
 	struct tkb_future *future = NULL;
 	struct tkb_bytes answer = { NULL, 0 };
-	struct tkb_error err = { 0 };
 	bool is_taken = false;
 	bool is_right = false;
 	int old[3];
@@ -134,11 +133,11 @@ TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 		old[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
 		(void)close(fd);
 	}
-	rc = tkb_pool_open(&options, &pool, &err);
+	rc = tkb_pool_open(&options, &pool, ERR);
 	if (rc == 0)
-		rc = tkb_pool_submit(pool, &job, &future, &err);
+		rc = tkb_pool_submit(pool, &job, &future, ERR);
 	if (rc == 0)
-		rc = tkb_future_wait(future, PATIENCE_MS, &answer, &err);
+		rc = tkb_future_wait(future, PATIENCE_MS, &answer, ERR);
 	if (rc == 0)
 		is_right = tkb_bytes_equal(answer, tkb_text("0 1 2 3 "));
 	for (int fd = 0; fd < 3; fd++)
@@ -147,7 +146,7 @@ TEST(pool_slate, it_does_not_matter_that_the_standard_streams_are_closed)
 		(void)dup2(old[fd], fd);
 		(void)close(old[fd]);
 	}
-	CHECK_OK(rc, &err);
+	CHECK_OK(rc, ERR);
 	CHECK(is_right);
 	CHECK(!is_taken);
 	tkb_future_free(future);
@@ -188,10 +187,9 @@ TEST(pool_slate, no_descriptor_stays_open_behind)
 	const size_t before = open_count();
 	struct tkb_pool *pool = open_pool_of(3);
 	struct tkb_future *future = give(pool, "echo");
-	struct tkb_error err = { 0 };
 	size_t at_work;
 
-	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, NULL, &err), &err);
+	OK(tkb_future_wait(future, PATIENCE_MS, NULL, ERR));
 	(void)ask(pool, text("crash-times 2 %s/f", test_folder()));
 	(void)ask(pool, "sleep 300"); /* all are back */
 	at_work = open_count();
@@ -210,7 +208,6 @@ TEST(pool_slate, a_limit_of_descriptors_is_told_or_lived_with)
 	struct tkb_pool_options options = { .struct_size = sizeof(options),
 		                            .worker = worker_program(),
 		                            .worker_count = 20 };
-	struct tkb_error err = { 0 };
 	struct tkb_pool *pool = NULL;
 	struct rlimit old;
 	struct rlimit low;
@@ -222,8 +219,8 @@ TEST(pool_slate, a_limit_of_descriptors_is_told_or_lived_with)
 	low = old;
 	low.rlim_cur = (rlim_t)probe + 2;
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &low), 0);
-	CHECK_FAILS(tkb_pool_open(&options, &pool, &err), TKB_ERR_IO, &err,
-	            "cannot make a socket");
+	FAILS(tkb_pool_open(&options, &pool, ERR), TKB_ERR_IO,
+	      "cannot make a socket");
 	low.rlim_cur = (rlim_t)probe + 10;
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &low), 0);
 	pool = open_pool(options);

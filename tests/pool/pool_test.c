@@ -23,14 +23,13 @@ TEST(pool, a_request_of_any_bytes_arrives_whole)
 	const size_t size = 3 * TKB_MIB + 17;
 	char *bytes = test_alloc(size);
 	struct tkb_bytes answer = { NULL, 0 };
-	struct tkb_error err = { 0 };
 	struct tkb_future *future;
 
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (char)(i * 31 >> 3);
 	memcpy(bytes, "echo ", 5);
 	future = give_with(pool, .request = { bytes, size });
-	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, &answer, &err), &err);
+	OK(tkb_future_wait(future, PATIENCE_MS, &answer, ERR));
 	CHECK_INT(answer.size, size);
 	CHECK(memcmp(answer.data, bytes, size) == 0);
 	tkb_future_free(future);
@@ -222,17 +221,16 @@ TEST(pool, a_wait_of_nothing_only_looks)
 TEST(pool, a_wait_ends_at_its_deadline_and_not_before)
 {
 	struct tkb_pool *pool = open_pool_of(1);
-	struct tkb_error err = { 0 };
 	const char *go = text("%s/go", test_folder());
 	struct tkb_future *future = give(pool, text("await %s", go));
 	const uint64_t start = now_ms();
 	uint64_t took;
 
-	CHECK_INT(tkb_future_wait(future, 1050, NULL, &err), TKB_MISS);
+	CHECK_INT(tkb_future_wait(future, 1050, NULL, ERR), TKB_MISS);
 	took = now_ms() - start;
 	CHECK(took >= 1049 && took < 10000);
 	write_text(go, "");
-	CHECK_OK(tkb_future_wait(future, PATIENCE_MS, NULL, &err), &err);
+	OK(tkb_future_wait(future, PATIENCE_MS, NULL, ERR));
 	tkb_future_free(future);
 	tkb_pool_close(pool);
 }
@@ -306,19 +304,18 @@ TEST(pool, what_makes_no_job_is_refused)
 	static const char *const empty[] = { "", NULL };
 	struct tkb_pool *pool = open_pool_of(1);
 	struct tkb_future *future = NULL;
-	struct tkb_error err = { 0 };
 	struct tkb_job job = { .struct_size = sizeof(job),
 		               .environment = nameless };
 
-	CHECK_FAILS(tkb_pool_submit(pool, &job, &future, &err), TKB_ERR_INVALID,
-	            &err, "'=value' names no variable");
+	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_INVALID,
+	      "'=value' names no variable");
 	job.environment = empty;
-	CHECK_FAILS(tkb_pool_submit(pool, &job, &future, &err), TKB_ERR_INVALID,
-	            &err, "names no variable");
+	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_INVALID,
+	      "names no variable");
 	job = (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
 		                .request = { "", (size_t)1025 * TKB_MIB } };
-	CHECK_FAILS(tkb_pool_submit(pool, &job, &future, &err),
-	            TKB_ERR_TOO_LARGE, &err, "a job of");
+	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_TOO_LARGE,
+	      "a job of");
 	CHECK(future == NULL);
 	CHECK_INT(tkb_pool_job_count(pool), 0);
 	tkb_pool_close(pool);
@@ -329,16 +326,14 @@ TEST(pool, without_a_worker_program_there_is_none)
 	struct tkb_pool_options options = { .struct_size = sizeof(options),
 		                            .worker_count = 1 };
 	struct tkb_pool *pool = NULL;
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_pool_open(&options, &pool, &err), TKB_ERR_INVALID, &err,
-	            "needs a worker program");
+	FAILS(tkb_pool_open(&options, &pool, ERR), TKB_ERR_INVALID,
+	      "needs a worker program");
 	options.worker = "/nonexistent/worker";
-	CHECK_FAILS(tkb_pool_open(&options, &pool, &err), TKB_ERR_IO, &err,
-	            "cannot start '/nonexistent/worker'");
+	FAILS(tkb_pool_open(&options, &pool, ERR), TKB_ERR_IO,
+	      "cannot start '/nonexistent/worker'");
 	options.worker = test_folder();
-	CHECK_FAILS(tkb_pool_open(&options, &pool, &err), TKB_ERR_IO, &err,
-	            "cannot start");
+	FAILS(tkb_pool_open(&options, &pool, ERR), TKB_ERR_IO, "cannot start");
 	CHECK(pool == NULL);
 	CHECK_INT(child_count(), 0);
 }
@@ -355,9 +350,8 @@ TEST(pool, a_future_outlives_its_pool)
 {
 	struct tkb_pool *pool = open_pool_of(1);
 	struct tkb_future *done = give(pool, "echo kept");
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_future_wait(done, PATIENCE_MS, NULL, &err), &err);
+	OK(tkb_future_wait(done, PATIENCE_MS, NULL, ERR));
 	tkb_pool_close(pool);
 	CHECK_STR(answer_of(done), "echo kept");
 }

@@ -101,18 +101,17 @@ static void submit(struct round *round, size_t index, unsigned *seed)
 static void judge(struct round *round, struct job *job)
 {
 	struct tkb_bytes answer = { NULL, 0 };
-	struct tkb_error err = { 0 };
 	int rc;
 
-	rc = tkb_future_wait(job->future, PATIENCE_MS, &answer, &err);
+	rc = tkb_future_wait(job->future, PATIENCE_MS, &answer, ERR);
 	if (rc == TKB_ERR_CANCELLED) {
 		CHECK(job->is_cancelled);
 		round->cancelled++;
 	} else if (rc == TKB_ERR_UNAVAILABLE) {
-		CHECK(err.message[0] != '\0');
+		CHECK(ERR->message[0] != '\0');
 		round->failed++;
 	} else {
-		CHECK_OK(rc, &err);
+		CHECK_OK(rc, ERR);
 		CHECK(tkb_bytes_equal(answer, tkb_text(sum_of(job->number))));
 		CHECK(!job->is_mean || job->number % 4 != 3);
 		round->right++;

@@ -76,12 +76,10 @@ static void set_section(unsigned char *data, const char *name,
 static struct cubin_diff compare(const struct pair *pair)
 {
 	struct cubin_diff diff = { .count = 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(cubin_diff_compare((struct tkb_bytes){ pair->a, pair->size },
-	                            (struct tkb_bytes){ pair->b, pair->size },
-	                            "k.cubin", &diff, &err),
-	         &err);
+	OK(cubin_diff_compare((struct tkb_bytes){ pair->a, pair->size },
+	                      (struct tkb_bytes){ pair->b, pair->size },
+	                      "k.cubin", &diff, ERR));
 	return diff;
 }
 
@@ -248,11 +246,10 @@ TEST(cubin_diff, of_what_is_no_cubin_fails_and_gives_nothing)
 	const struct tkb_bytes whole = { pair.a, pair.size };
 	const struct tkb_bytes cut = { pair.a, pair.size - 1 };
 	struct cubin_diff diff = { .count = 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(cubin_diff_compare(whole, cut, "k.cubin", &diff, &err),
-	            TKB_ERR_CORRUPT, &err, "'k.cubin' is cut short");
-	CHECK_FAILS(cubin_diff_compare(cut, whole, "k.cubin", &diff, &err),
-	            TKB_ERR_CORRUPT, &err, "'k.cubin' is cut short");
+	FAILS(cubin_diff_compare(whole, cut, "k.cubin", &diff, ERR),
+	      TKB_ERR_CORRUPT, "'k.cubin' is cut short");
+	FAILS(cubin_diff_compare(cut, whole, "k.cubin", &diff, ERR),
+	      TKB_ERR_CORRUPT, "'k.cubin' is cut short");
 	CHECK(diff.parts == NULL);
 }

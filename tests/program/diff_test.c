@@ -32,22 +32,17 @@ static void save(const struct tkb_launcher_spec *launchers, size_t count,
 {
 	TKB_AUTO(free_at) struct tkb_recorder *recorder = NULL;
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	struct tkb_error err = { 0 };
 
 	if (!exists("unpacked"))
 		unpack("triton-3.6.0-cpu", "unpacked");
-	CHECK_OK(tkb_recorder_new(NULL, &recorder, &err), &err);
-	CHECK_OK(tkb_recorder_begin_compile(recorder, &err), &err);
-	CHECK_OK(tkb_recorder_put(recorder, ADD, 0, &err), &err);
-	CHECK_OK(tkb_recorder_put(recorder, SOFTMAX, 0, &err), &err);
+	OK(tkb_recorder_new(NULL, &recorder, ERR));
+	OK(tkb_recorder_begin_compile(recorder, ERR));
+	OK(tkb_recorder_put(recorder, ADD, 0, ERR));
+	OK(tkb_recorder_put(recorder, SOFTMAX, 0, ERR));
 	for (size_t i = 0; i < count; i++)
-		CHECK_OK(tkb_recorder_put_launcher(recorder, &launchers[i],
-		                                   &err),
-		         &err);
-	CHECK_OK(tkb_recorder_collect_to_file(recorder,
-	                                      "unpacked/.triton/cache", NULL,
-	                                      path, &report, &err),
-	         &err);
+		OK(tkb_recorder_put_launcher(recorder, &launchers[i], ERR));
+	OK(tkb_recorder_collect_to_file(recorder, "unpacked/.triton/cache",
+	                                NULL, path, &report, ERR));
 	CHECK_INT(report.launcher_count, count);
 	CHECK_INT(report.collected_count, 2);
 }

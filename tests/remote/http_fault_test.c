@@ -26,13 +26,11 @@ static void check_get(const char *what, int status, const char *part)
 {
 	struct server server = start_answer(CAS, what);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(get_from(text("http://bob:" SECRET "@127.0.0.1:%u",
-	                        server.port),
-	                   0, &got, NULL, &err),
-	          status, part);
-	CHECK(strstr(err.message, SECRET) == NULL);
+	FAILS(get_from(text("http://bob:" SECRET "@127.0.0.1:%u", server.port),
+	               0, &got, NULL, ERR),
+	      status, part);
+	CHECK(strstr(ERR->message, SECRET) == NULL);
 	stop_server(&server, SIGKILL);
 }
 
@@ -108,9 +106,8 @@ TEST(http_fault, bytes_behind_the_length_are_left_out)
 	const struct web_answer answer = { CAS, OKAY(4, "0123456789"), false };
 	struct server server = start_script(&answer, 1);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 
-	MUST(get_from(http_url(&server, ""), 0, &got, NULL, &err));
+	OK(get_from(http_url(&server, ""), 0, &got, NULL, ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("0123")));
 }
 
@@ -118,13 +115,12 @@ static void check_part(const char *what, int rc, const char *part)
 {
 	struct server server = start_answer(CAS, what);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 
 	if (rc < 0) {
-		MUST_FAIL(get_from(http_url(&server, ""), 4, &got, NULL, &err),
-		          rc, part);
+		FAILS(get_from(http_url(&server, ""), 4, &got, NULL, ERR), rc,
+		      part);
 	} else {
-		MUST(get_from(http_url(&server, ""), 4, &got, NULL, &err));
+		OK(get_from(http_url(&server, ""), 4, &got, NULL, ERR));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text(part)));
 	}
 	CHECK_CONTAINS(requests_so_far(), "Range: bytes=4-\r\n");
@@ -187,10 +183,9 @@ TEST(http_fault, a_redirect_on_the_same_server_is_followed)
 	};
 	struct server server = start_script(answers, 2);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 
-	MUST(get_from(http_url(&server, "?header=X-Key:" SECRET), 0, &got, NULL,
-	              &err));
+	OK(get_from(http_url(&server, "?header=X-Key:" SECRET), 0, &got, NULL,
+	            ERR));
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
 	CHECK_CONTAINS(strstr(requests_so_far(), "GET /there"),
 	               "X-Key:" SECRET);
@@ -255,12 +250,11 @@ TEST(http_fault, a_redirect_to_another_server_takes_no_secrets_along)
 		const char *at = strstr(urls[i], "%u");
 		TKB_AUTO(tkb_buf_release)
 		struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-		struct tkb_error err = { 0 };
 		const char *asked;
 
-		MUST(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
-		                   server.port, at + 2),
-		              0, &got, NULL, &err));
+		OK(get_from(text("%.*s%u%s", (int)(at - urls[i]), urls[i],
+		                 server.port, at + 2),
+		            0, &got, NULL, ERR));
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), tkb_text("yes")));
 		asked = asked_from("GET /x");
 		CHECK_CONTAINS(asked, "GET /x");
@@ -285,14 +279,13 @@ TEST(http_fault, nothing_is_put_on_another_server)
 	struct server server = start_script(answers, 2);
 	const struct tkb_bytes bytes = make_bytes(100, 1);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 	struct handle *handle =
 		must_connect(http_url(&server, "?listing=index"));
 
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
-	          "it redirects to 'http://elsewhere.test:81', which gets no "
-	          "PUT of ours");
-	CHECK(strstr(err.message, SECRET) == NULL);
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "it redirects to 'http://elsewhere.test:81', which gets no "
+	      "PUT of ours");
+	CHECK(strstr(ERR->message, SECRET) == NULL);
 }
 
 /* A redirected PUT is sent again, from its first byte on. */
@@ -351,12 +344,11 @@ TEST(http_fault, a_source_that_ends_early_is_told_at_once)
 	const struct tkb_blob blob = { 1000, { read_ten, NULL } };
 	const struct tkb_digest digest = made_up(1);
 	const uint64_t start = now_ms();
-	struct tkb_error err = { 0 };
 	struct handle *handle =
 		must_connect(http_url(&server, "?listing=index"));
 
-	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_IO,
-	          "the blob is cut short");
+	FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_IO,
+	      "the blob is cut short");
 	CHECK(now_ms() - start < 5000);
 }
 
@@ -370,11 +362,10 @@ static void check_records(const char *what, int status, const char *part)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(ways); i++) {
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-		struct tkb_error err = { 0 };
 
 		must_open(http_url(&server, ways[i]), &handle);
-		MUST_FAIL(ASK(&handle, records, "ref", &visitor, &err), status,
-		          part);
+		FAILS(ASK(&handle, records, "ref", &visitor, ERR), status,
+		      part);
 		CHECK_INT(notebook->count, 0);
 	}
 	stop_server(&server, SIGKILL);
@@ -454,7 +445,6 @@ static void check_unread_record(const char *refusal, int status)
 		  false },
 	};
 	struct server server = start_script(answers, 3);
-	struct tkb_error err = { 0 };
 	unsigned seen = 0;
 	struct handle *handle = must_connect(http_url(&server, ""));
 
@@ -481,8 +471,8 @@ static void check_unread_record(const char *refusal, int status)
 			record_visitor(new_notebook());
 
 		handle->call.is_last_attempt = false;
-		MUST_FAIL(ASK(handle, records, "ref", &visitor, &err),
-		          TKB_ERR_UNAVAILABLE, "HTTP 500");
+		FAILS(ASK(handle, records, "ref", &visitor, ERR),
+		      TKB_ERR_UNAVAILABLE, "HTTP 500");
 	}
 	stop_server(&server, SIGKILL);
 }
@@ -516,12 +506,11 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 		struct server server = start_script(answers, 2);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const struct tkb_digest digest = made_up(1);
-		struct tkb_error err = { 0 };
 		bool has = false;
 		uint64_t size = 7;
 
 		must_open(http_url(&server, ""), &handle);
-		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
+		OK(ASK(&handle, has, &digest, 1, &has, &size, ERR));
 		CHECK(has);
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
@@ -548,7 +537,6 @@ TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 		struct server server = start_script(&answer, 1);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const struct tkb_digest digest = made_up(1);
-		struct tkb_error err = { 0 };
 		bool has = false;
 		uint64_t size = 7;
 
@@ -556,7 +544,7 @@ TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 		               "endpoint=http://127.0.0.1:%u",
 		               server.port),
 		          &handle);
-		MUST(ASK(&handle, has, &digest, 1, &has, &size, &err));
+		OK(ASK(&handle, has, &digest, 1, &has, &size, ERR));
 		CHECK(has);
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
@@ -578,9 +566,8 @@ TEST(http_fault, a_record_longer_than_listed_is_refused)
 	struct server server = start_script(answers, 2);
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(http_url(&server, ""));
 
-	MUST_FAIL(ASK(handle, records, "ref", &visitor, &err),
-	          TKB_ERR_UNAVAILABLE, "it sends more than");
+	FAILS(ASK(handle, records, "ref", &visitor, ERR), TKB_ERR_UNAVAILABLE,
+	      "it sends more than");
 }

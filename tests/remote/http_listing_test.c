@@ -17,15 +17,14 @@ TEST(http_listing, nginxs_index_is_read)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_http_read_index(
+	OK(tkb_http_read_index(
 		tkb_text("[\n{ \"name\":\"a,b\", \"type\":\"directory\","
 	                 " \"mtime\":\"Sat, 21 Nov 2026 05:39:39 GMT\" "
 	                 "},\n{ \"name\":\"x\\u00e9\\\"\", "
 	                 "\"type\":\"file\", \"mtime\":\"Thu, 01 Jan "
 	                 "1970 00:01:40 GMT\", \"size\":123 }\n]\n"),
-		&listing, &err));
+		&listing, ERR));
 	CHECK_INT(listing.count, 2);
 	check_file(&listing, 0, "a,b", true, UINT64_MAX);
 	CHECK_INT(listing.files[0].modified_s, 1795239579);
@@ -37,14 +36,13 @@ TEST(http_listing, an_index_with_odd_values_is_read_as_far_as_they_go)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_http_read_index(
+	OK(tkb_http_read_index(
 		tkb_text("[{\"name\":\"a\",\"size\":-1,\"mtime\":"
 	                 "\"yesterday\",\"type\":null,\"x\":[{}]},"
 	                 "{\"name\":\"b\",\"size\":99999999999999999"
 	                 "999999,\"type\":[\"directory\"]}]"),
-		&listing, &err));
+		&listing, ERR));
 	CHECK_INT(listing.count, 2);
 	check_file(&listing, 0, "a", false, UINT64_MAX);
 	CHECK_INT(listing.files[0].modified_s, 0);
@@ -111,11 +109,10 @@ TEST(http_listing, webdavs_answer_is_read)
 	static const char folder[] = RESPONSE("/a%20b/ref/folder", FOLDER);
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_http_read_dav(
+	OK(tkb_http_read_dav(
 		tkb_text(text(DAV("%s%s%s%s"), itself, slash, file, folder)),
-		"/a b/ref", &listing, &err));
+		"/a b/ref", &listing, ERR));
 	CHECK_INT(listing.count, 3);
 	check_file(&listing, 0, "x,y", true, UINT64_MAX);
 	check_file(&listing, 1, "z", false, 12);
@@ -153,16 +150,15 @@ TEST(http_listing, hrefs_that_say_nothing_are_passed_over)
 	};
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(hrefs); i++) {
-		MUST(tkb_http_read_dav(tkb_text(text(DAV("%s"), hrefs[i])),
-		                       "/ref", &listing, &err));
+		OK(tkb_http_read_dav(tkb_text(text(DAV("%s"), hrefs[i])),
+		                     "/ref", &listing, ERR));
 		CHECK_INT(listing.count, 0);
 	}
-	MUST(tkb_http_read_dav(
+	OK(tkb_http_read_dav(
 		tkb_text(text(DAV("%s"), RESPONSE("/ref/%4%zz", ""))), "/ref",
-		&listing, &err));
+		&listing, ERR));
 	check_file(&listing, 0, "%4%zz", false, UINT64_MAX);
 }
 
@@ -170,13 +166,12 @@ TEST(http_listing, a_document_is_read_to_its_last_line)
 {
 	TKB_AUTO(tkb_http_listing_release)
 	struct tkb_http_listing listing = { 0 };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_http_read_document(tkb_text("tkbundle index 1\n"), &listing,
-	                            &err));
+	OK(tkb_http_read_document(tkb_text("tkbundle index 1\n"), &listing,
+	                          ERR));
 	CHECK_INT(listing.count, 0);
-	MUST(tkb_http_read_document(tkb_text("tkbundle index 1\na,b\nc\n"),
-	                            &listing, &err));
+	OK(tkb_http_read_document(tkb_text("tkbundle index 1\na,b\nc\n"),
+	                          &listing, ERR));
 	CHECK_INT(listing.count, 2);
 	check_file(&listing, 0, "a,b", false, UINT64_MAX);
 	check_file(&listing, 1, "c", false, UINT64_MAX);

@@ -25,32 +25,29 @@ static void check_works(const char *url)
 static void check_open_refused(const char *url, const char *part)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(open_handle(url, &handle, &err), TKB_ERR_INVALID, part);
-	CHECK(strstr(err.message, SECRET) == NULL);
+	FAILS(open_handle(url, &handle, ERR), TKB_ERR_INVALID, part);
+	CHECK(strstr(ERR->message, SECRET) == NULL);
 }
 
 static void check_get_refused(const char *url, int status, const char *part)
 {
 	const struct tkb_digest digest = made_up(1);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(url);
 
-	MUST_FAIL(get(handle, &digest, 0, &got, &err), status, part);
-	CHECK(strstr(err.message, SECRET) == NULL);
+	FAILS(get(handle, &digest, 0, &got, ERR), status, part);
+	CHECK(strstr(ERR->message, SECRET) == NULL);
 }
 
 static void check_add_refused(const char *url, const char *part)
 {
 	const struct tkb_bytes record = make_bytes(10, 1);
 	const struct tkb_digest digest = digest_of(record);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(url);
 
-	MUST_FAIL(ASK(handle, add, "ref", &digest, record, &err),
-	          TKB_ERR_DENIED, part);
+	FAILS(ASK(handle, add, "ref", &digest, record, ERR), TKB_ERR_DENIED,
+	      part);
 }
 
 TEST(http, urls_that_make_no_sense_are_refused)
@@ -234,13 +231,12 @@ TEST(http, many_questions_use_no_more_connections_than_allowed)
 	struct server server = start_nginx(nginx_dav());
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
-	struct tkb_error err = { 0 };
 	struct handle *handle =
 		must_connect(http_url(&server, "?connections=3"));
 
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
+	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
 	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
 	CHECK_INT(count_connections(), 3);
 }
@@ -251,13 +247,12 @@ TEST(http, many_questions_are_asked_at_once)
 	struct server server = start_web(WEB_SLOW);
 	struct tkb_digest digests[16];
 	bool answers[16];
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(http_url(&server, ""));
 
 	for (uint32_t i = 0; i < 16; i++)
 		digests[i] = made_up(i);
 	uint64_t start = now_ms();
-	MUST(ASK(handle, has, digests, 16, answers, NULL, &err));
+	OK(ASK(handle, has, digests, 16, answers, NULL, ERR));
 	CHECK(now_ms() - start >= 100);
 	CHECK(now_ms() - start < 500);
 }
@@ -324,14 +319,12 @@ TEST(http, a_server_that_lists_nothing_says_what_it_lacks)
 {
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
-	struct tkb_error err = { 0 };
 
 	fill_www();
 	struct server server = start_nginx("location / { }\n");
 	struct handle *handle = must_connect(http_url(&server, ""));
-	MUST_FAIL(ASK(handle, records, "team/model", &visitor, &err),
-	          TKB_ERR_DENIED,
-	          "it does not list what it has: give it a JSON index");
+	FAILS(ASK(handle, records, "team/model", &visitor, ERR), TKB_ERR_DENIED,
+	      "it does not list what it has: give it a JSON index");
 	CHECK_INT(notebook->count, 0);
 }
 
@@ -458,7 +451,6 @@ TEST(http, a_record_that_is_touched_is_young_again)
 {
 	const struct tkb_bytes record = make_bytes(10, 1);
 	struct server server = start_nginx(nginx_dav());
-	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(http_url(&server, ""));
 	struct tkb_digest digest = must_add(handle, "ref", record);
@@ -472,9 +464,9 @@ TEST(http, a_record_that_is_touched_is_young_again)
 	          0);
 	CHECK(list_records(handle, "ref")->items[0].age_s / 3600 == 48);
 	CHECK(list_blobs(handle)->items[0].age_s / 3600 == 48);
-	MUST(ASK(handle, touch, "ref", &digest, &err));
+	OK(ASK(handle, touch, "ref", &digest, ERR));
 	CHECK(list_records(handle, "ref")->items[0].age_s < 60);
 	/* Damage must not look young. */
 	write_text(text("nginx/www/ref/ref/%s", hex), "damaged");
-	CHECK_INT(ASK(handle, touch, "ref", &digest, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, touch, "ref", &digest, ERR), TKB_MISS);
 }

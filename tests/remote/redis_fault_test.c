@@ -13,12 +13,10 @@ static void check_answer(const char *text, int status, const char *part)
 	struct script script = { answers, false };
 	struct server server = start_fake(play, &script);
 	const struct tkb_digest digest = made_up(4);
-	struct tkb_error err = { 0 };
 	bool answered = false;
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	MUST_FAIL(ASK(handle, has, &digest, 1, &answered, NULL, &err), status,
-	          part);
+	FAILS(ASK(handle, has, &digest, 1, &answered, NULL, ERR), status, part);
 	stop_server(&server, SIGKILL);
 }
 
@@ -133,13 +131,12 @@ TEST(redis_fault, an_endless_answer_is_cut_off)
 		struct server server =
 			start_fake(send_forever, (void *)(uintptr_t)starts[i]);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-		struct tkb_error err = { 0 };
 		bool answered = false;
 
 		must_open(redis_url(&server, ""), &handle);
-		MUST_FAIL(ASK(&handle, has, &digest, 1, &answered, NULL, &err),
-		          TKB_ERR_UNAVAILABLE,
-		          "its answer has more than 65536 bytes");
+		FAILS(ASK(&handle, has, &digest, 1, &answered, NULL, ERR),
+		      TKB_ERR_UNAVAILABLE,
+		      "its answer has more than 65536 bytes");
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
@@ -167,11 +164,10 @@ TEST(redis_fault, a_blob_of_another_size_than_told_is_unavailable)
 		struct script script = { answers, false };
 		struct server server = start_fake(play, &script);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-		struct tkb_error err = { 0 };
 
 		must_open(redis_url(&server, ""), &handle);
-		MUST_FAIL(get(&handle, &digest, 0, &got, &err),
-		          TKB_ERR_UNAVAILABLE, cases[i].part);
+		FAILS(get(&handle, &digest, 0, &got, ERR), TKB_ERR_UNAVAILABLE,
+		      cases[i].part);
 		CHECK_INT(got.size, 0);
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
@@ -251,11 +247,10 @@ TEST(redis_fault, a_ref_that_is_found_twice_is_told_once)
 	struct server server = start_fake(play, &script);
 	struct notebook *notebook = new_notebook();
 	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
-	struct tkb_error err = { 0 };
 	struct tkb_remote *remote =
 		must_open_remote(redis_url(&server, ""), NULL);
 
-	MUST(tkb_remote_refs(remote, &visitor, &err));
+	OK(tkb_remote_refs(remote, &visitor, ERR));
 	CHECK_INT(notebook->count, 1);
 	CHECK_STR(notebook->items[0].name, "team/model");
 }
@@ -328,7 +323,6 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 		               .play = play_it,
 		               .at = 8 * TKB_MIB };
 	const struct tkb_sink sink = { take_and_prank, &prank };
-	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
@@ -338,8 +332,8 @@ static void check_pranked_get(void (*play_it)(struct prank *prank),
 	tkb_digest_to_hex(&digest, hex);
 	prank.key = text("tkbundle:cas:%s", hex);
 	uint64_t start = now_ms();
-	MUST_FAIL(ASK(handle, get, &digest, 0, &sink, &err),
-	          TKB_ERR_UNAVAILABLE, part);
+	FAILS(ASK(handle, get, &digest, 0, &sink, ERR), TKB_ERR_UNAVAILABLE,
+	      part);
 	CHECK(now_ms() - start < 2000);
 	CHECK(prank.moved < 32 * TKB_MIB);
 	stop_server(&server, SIGKILL);
@@ -376,13 +370,11 @@ static void check_pranked_put(void (*play_it)(struct prank *prank),
 	const struct tkb_blob blob = { 64 * TKB_MIB,
 		                       { read_and_prank, &prank } };
 	const struct tkb_digest digest = made_up(9);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
 	handle->call.stall_ms = 500;
 	uint64_t start = now_ms();
-	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
-	          part);
+	FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_UNAVAILABLE, part);
 	CHECK(now_ms() - start < 2000);
 	stop_server(&server, SIGKILL);
 }
@@ -433,15 +425,13 @@ TEST(redis_fault, a_put_that_its_source_ends_ends_the_connection)
 	struct server server = start_redis("");
 	const struct tkb_digest digest = made_up(13);
 	const struct tkb_blob blob = { 8 * TKB_MIB, { end_at_half, NULL } };
-	struct tkb_error err = { 0 };
 	bool answered = false;
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
 	handle->call.stall_ms = 500;
-	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_INVALID,
-	          "enough");
-	MUST_FAIL(ASK(handle, has, &digest, 1, &answered, NULL, &err),
-	          TKB_ERR_UNAVAILABLE, "connection was broken off");
+	FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_INVALID, "enough");
+	FAILS(ASK(handle, has, &digest, 1, &answered, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "connection was broken off");
 	close_handle(handle);
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
 }
@@ -456,11 +446,10 @@ TEST(redis_fault, the_last_words_of_a_server_are_heard)
 	struct server server = start_fake(play, &script);
 	const struct tkb_bytes bytes = make_bytes(TKB_MIB, 11);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
-	          "too many clients");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_UNAVAILABLE,
+	      "too many clients");
 }
 
 static void hang_up(int fd, void *self)
@@ -475,11 +464,9 @@ TEST(redis_fault, no_signal_is_raised_and_the_reason_names_the_remote)
 	struct server server = start_fake(hang_up, NULL);
 	const struct tkb_bytes bytes = make_bytes(8 * TKB_MIB, 12);
 	const struct tkb_blob blob = { bytes.size, tkb_memory_source(&bytes) };
-	struct tkb_error err = { 0 };
 	struct tkb_remote *remote = must_open_remote(
 		text("redis://bob:s3cret@127.0.0.1:%u", server.port), NULL);
 
-	MUST_FAIL(
-		tkb_remote_put(remote, &blob, NULL, &err), TKB_ERR_UNAVAILABLE,
-		text("remote 'redis://127.0.0.1:%u': it closed", server.port));
+	FAILS(tkb_remote_put(remote, &blob, NULL, ERR), TKB_ERR_UNAVAILABLE,
+	      text("remote 'redis://127.0.0.1:%u': it closed", server.port));
 }

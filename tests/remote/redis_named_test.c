@@ -41,11 +41,10 @@ TEST(redis_named, what_redis_would_not_answer_is_no_success)
 		struct script script = { .answers = answers };
 		struct server server = start_fake(play, &script);
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-		struct tkb_error err = { 0 };
 
 		must_open(redis_url(&server, ""), &handle);
-		MUST_FAIL(put_three(&handle, &err), TKB_ERR_UNAVAILABLE,
-		          cases[i].part);
+		FAILS(put_three(&handle, ERR), TKB_ERR_UNAVAILABLE,
+		      cases[i].part);
 		close_handle(&handle);
 		stop_server(&server, SIGKILL);
 	}
@@ -57,17 +56,16 @@ TEST(redis_named, a_connection_goes_on_after_a_refusal)
 	struct server redis =
 		start_redis("user poor on >s3cret ~* resetchannels -@all +time "
 	                    "+multi +exec\n");
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(
 		text("redis://poor:s3cret@127.0.0.1:%u", redis.port));
 
 	for (int i = 0; i < 3; i++)
-		MUST_FAIL(put_three(handle, &err), TKB_ERR_DENIED,
-		          "do not let this user use 'set'");
+		FAILS(put_three(handle, ERR), TKB_ERR_DENIED,
+		      "do not let this user use 'set'");
 	(void)ask_redis(&redis, "ACL", "SETUSER", "poor", "+set", NULL);
-	MUST(put_three(handle, &err));
+	OK(put_three(handle, ERR));
 	CHECK_STR(ask_redis(&redis, "MGET", "a", "b", "c", NULL), "1\n\n3\n");
-	MUST(put_three(handle, &err));
+	OK(put_three(handle, ERR));
 }
 
 /* Without a transaction each would be stored at once, and alone. */
@@ -75,12 +73,11 @@ TEST(redis_named, nothing_is_stored_where_transactions_are_not_allowed)
 {
 	struct server redis = start_redis(
 		"user poor on >s3cret ~* resetchannels -@all +time +set\n");
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(
 		text("redis://poor:s3cret@127.0.0.1:%u", redis.port));
 
 	for (int i = 0; i < 2; i++)
-		MUST_FAIL(put_three(handle, &err), TKB_ERR_DENIED,
-		          "do not let this user use 'multi'");
+		FAILS(put_three(handle, ERR), TKB_ERR_DENIED,
+		      "do not let this user use 'multi'");
 	CHECK_STR(ask_redis(&redis, "DBSIZE", NULL), "0\n");
 }

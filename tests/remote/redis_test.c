@@ -12,11 +12,10 @@
 static void check_refused(const char *url, int status, const char *part)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(open_handle(url, &handle, &err), status, part);
-	CHECK(strstr(err.message, "s3cret") == NULL);
-	CHECK(strstr(err.message, "somebody") == NULL);
+	FAILS(open_handle(url, &handle, ERR), status, part);
+	CHECK(strstr(ERR->message, "s3cret") == NULL);
+	CHECK(strstr(ERR->message, "somebody") == NULL);
 }
 
 TEST(redis, urls_that_make_no_sense_are_refused)
@@ -101,7 +100,6 @@ TEST(redis, the_documented_rights_are_enough)
 		"%s%s%s%s", user("puller", PULL), user("toucher", PULL_ALL),
 		user("pusher", PUSH), user("cleaner", GC "+select " TTL)));
 	const struct tkb_bytes large = make_bytes(3 * TKB_MIB, 1);
-	struct tkb_error err = { 0 };
 	struct handle *pusher = open_as(&server, "pusher", "");
 
 	struct tkb_digest digest = must_put(pusher, large);
@@ -109,7 +107,7 @@ TEST(redis, the_documented_rights_are_enough)
 	(void)must_add(pusher, "ref", large);
 	CHECK(is_there(pusher, &digest));
 	CHECK_INT(list_records(pusher, "ref")->count, 1);
-	MUST(ASK(pusher, drop, "ref", &digest, &err));
+	OK(ASK(pusher, drop, "ref", &digest, ERR));
 	(void)must_add(pusher, "ref", large);
 	struct handle *puller = open_as(&server, "puller", "");
 
@@ -117,13 +115,13 @@ TEST(redis, the_documented_rights_are_enough)
 	CHECK_INT(list_records(puller, "ref")->count, 1);
 	struct handle *toucher = open_as(&server, "toucher", "");
 
-	MUST(ASK(toucher, touch, "ref", &digest, &err));
+	OK(ASK(toucher, touch, "ref", &digest, ERR));
 
 	struct handle *cleaner = open_as(&server, "cleaner", "/0?ttl=1d");
 	(void)must_put(cleaner, make_bytes(10, 2));
 	CHECK_INT(list_blobs(cleaner)->count, 2);
 	CHECK_INT(list_refs(cleaner)->count, 1);
-	MUST(ASK(cleaner, remove, &digest, &err));
+	OK(ASK(cleaner, remove, &digest, ERR));
 }
 
 TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
@@ -134,18 +132,17 @@ TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
 	const struct tkb_bytes bytes = make_bytes(2 * TKB_MIB, 3);
 	const struct tkb_digest digest = digest_of(bytes);
 	const struct tkb_blob_visitor visitor = blob_visitor(new_notebook());
-	struct tkb_error err = { 0 };
 	struct handle *handle = open_as(&server, "puller", "?ttl=1d");
 
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
-	          "do not let this user use 'psetex'");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "do not let this user use 'psetex'");
 	CHECK(!is_there(handle, &digest));
-	MUST_FAIL(ASK(handle, list, &visitor, &err), TKB_ERR_DENIED, "'scan'");
+	FAILS(ASK(handle, list, &visitor, ERR), TKB_ERR_DENIED, "'scan'");
 	CHECK_INT(list_records(handle, "none")->count, 0);
 	struct handle *blind = open_as(&server, "blind", "");
 
-	MUST_FAIL(put_blob(blind, &digest, &bytes, &err), TKB_ERR_DENIED,
-	          "do not let this user use these keys");
+	FAILS(put_blob(blind, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "do not let this user use these keys");
 }
 
 TEST(redis, a_user_may_have_no_password)
@@ -265,7 +262,6 @@ TEST(redis, what_is_used_lives_on)
 	const long long hour = 3600 * 1000;
 	struct server server = start_redis("");
 	const struct tkb_bytes bytes = make_bytes(10, 9);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, "?ttl=1d"));
 	struct tkb_digest digest = must_put(handle, bytes);
 
@@ -286,7 +282,7 @@ TEST(redis, what_is_used_lives_on)
 		if (i == 0)
 			CHECK_INT(list_records(handle, "ref")->count, 1);
 		else
-			MUST(ASK(handle, touch, "ref", &digest, &err));
+			OK(ASK(handle, touch, "ref", &digest, ERR));
 		CHECK(ttl_of(&server, "tkbundle:ref:ref") > 23 * hour);
 		CHECK(ttl_of(&server, "tkbundle:used:ref") > 23 * hour);
 	}
@@ -322,15 +318,14 @@ TEST(redis, what_is_gone_leaves_no_time)
 {
 	struct server server = start_redis("");
 	const struct tkb_digest missing = made_up(15);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 	struct tkb_digest digest = must_put(handle, make_bytes(10, 15));
 
 	(void)must_add(handle, "ref", make_bytes(10, 15));
-	CHECK_INT(ASK(handle, touch, "ref", &missing, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, touch, "ref", &missing, ERR), TKB_MISS);
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
-	MUST(ASK(handle, drop, "ref", &digest, &err));
-	MUST(ASK(handle, remove, &digest, &err));
+	OK(ASK(handle, drop, "ref", &digest, ERR));
+	OK(ASK(handle, remove, &digest, ERR));
 	CHECK_STR(ask_redis(&server, "DBSIZE", NULL), "0\n");
 }
 
@@ -412,12 +407,11 @@ TEST(redis, a_full_server_that_evicts_nothing_says_so)
 	                                   "maxmemory-policy noeviction\n");
 	const struct tkb_bytes large = make_bytes(20 * TKB_MIB, 12);
 	const struct tkb_digest digest = digest_of(large);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 	struct tkb_digest small = must_put(handle, make_bytes(10, 12));
 
-	MUST_FAIL(put_blob(handle, &digest, &large, &err), TKB_ERR_UNAVAILABLE,
-	          "its memory is full (maxmemory)");
+	FAILS(put_blob(handle, &digest, &large, ERR), TKB_ERR_UNAVAILABLE,
+	      "its memory is full (maxmemory)");
 	CHECK(is_there(handle, &small));
 	CHECK(!is_there(handle, &digest));
 }
@@ -429,15 +423,14 @@ TEST(redis, a_replica_can_be_read_and_says_that_it_takes_nothing)
 	                                         "repl-diskless-sync-delay 0\n",
 	                                         server.port));
 	const struct tkb_bytes bytes = make_bytes(10, 13);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 	struct handle *reader = must_connect(redis_url(&replica, "?ttl=1d"));
 	struct tkb_digest digest = must_put(handle, bytes);
 
 	for (int i = 0; i < 500 && !is_there(reader, &digest); i++)
 		nap_ms(20);
-	MUST_FAIL(put_blob(reader, &digest, &bytes, &err), TKB_ERR_DENIED,
-	          "it is a replica that takes nothing");
+	FAILS(put_blob(reader, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "it is a replica that takes nothing");
 	check_blob(reader, &digest, 0, bytes);
 }
 
@@ -447,11 +440,10 @@ TEST(redis, a_cluster_is_refused_in_one_sentence)
 	struct server server = start_redis("cluster-enabled yes\n");
 	const struct tkb_bytes bytes = make_bytes(10, 16);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(redis_url(&server, ""));
 
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	          "a Redis Cluster, which is not supported");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
+	      "a Redis Cluster, which is not supported");
 	check_refused(redis_url(&server, "/1"), TKB_ERR_INVALID,
 	              "a Redis Cluster, which is not supported");
 }
@@ -474,7 +466,6 @@ TEST(redis, questions_travel_together)
 	struct server server = start_redis("");
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
-	struct tkb_error err = { 0 };
 	long long before;
 	long long asking;
 
@@ -485,7 +476,7 @@ TEST(redis, questions_travel_together)
 	struct handle *handle = must_connect(redis_url(&server, "/0?ttl=1d"));
 	CHECK_INT(list_records(handle, "ref")->count, 0);
 	CHECK_INT(reads_of(&server) - before - 2 * asking, 2);
-	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
+	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
 	CHECK(reads_of(&server) - before - 3 * asking < 20);
 }
 

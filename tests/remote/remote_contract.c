@@ -38,10 +38,10 @@ void contract_a_missing_blob_is_a_miss_and_the_sink_is_left_alone(
 	const struct tkb_sink sink = { count_call, &calls };
 
 	BEGIN;
-	CHECK_INT(ASK(handle, get, &digest, 0, &sink, &err), TKB_MISS);
-	CHECK_INT(ASK(handle, get, &digest, 5, &sink, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, get, &digest, 0, &sink, ERR), TKB_MISS);
+	CHECK_INT(ASK(handle, get, &digest, 5, &sink, ERR), TKB_MISS);
 	CHECK_INT(calls, 0);
-	CHECK_STR(err.message, "");
+	CHECK_STR(ERR->message, "");
 }
 
 void contract_a_blob_is_got_from_any_offset(const struct remote_kind *remote)
@@ -92,12 +92,12 @@ void contract_a_damaged_blob_is_told_by_its_size_and_replaced(
 		bool has = false;
 		uint64_t size = 7;
 
-		MUST(put_blob(handle, &digest, &others[i], &err));
-		MUST(ASK(handle, has, &digest, 1, &has, &size, &err));
+		OK(put_blob(handle, &digest, &others[i], ERR));
+		OK(ASK(handle, has, &digest, 1, &has, &size, ERR));
 		CHECK(has);
 		CHECK_INT(size, others[i].size);
 		(void)must_put(handle, bytes);
-		MUST(ASK(handle, has, &digest, 1, &has, &size, &err));
+		OK(ASK(handle, has, &digest, 1, &has, &size, ERR));
 		CHECK_INT(size, bytes.size);
 		check_blob(handle, &digest, 0, bytes);
 	}
@@ -120,12 +120,12 @@ void contract_has_tells_which_of_many_are_there(
 		                     ? must_put(handle, make_bytes(10 + i, i))
 		                     : made_up(i);
 	memset(answers, 1, COUNT * sizeof(*answers));
-	MUST(ASK(handle, has, digests, COUNT, answers, told, &err));
+	OK(ASK(handle, has, digests, COUNT, answers, told, ERR));
 	for (uint32_t i = 0; i < COUNT; i++) {
 		CHECK_INT(answers[i], i % 13 == 0);
 		CHECK(!answers[i] || told[i] == 10 + i);
 	}
-	MUST(ASK(handle, has, digests, 0, answers, NULL, &err));
+	OK(ASK(handle, has, digests, 0, answers, NULL, ERR));
 }
 
 void contract_a_removed_blob_is_gone_and_may_come_back(
@@ -136,11 +136,11 @@ void contract_a_removed_blob_is_gone_and_may_come_back(
 	BEGIN;
 	struct tkb_digest digest = must_put(handle, bytes);
 	struct tkb_digest other = must_put(handle, make_bytes(1000, 5));
-	MUST(ASK(handle, remove, &digest, &err));
+	OK(ASK(handle, remove, &digest, ERR));
 	CHECK(!is_there(handle, &digest));
 	CHECK(is_there(handle, &other));
 	CHECK_INT(list_blobs(handle)->count, 1);
-	CHECK_INT(ASK(handle, remove, &digest, &err), TKB_MISS);
+	CHECK_INT(ASK(handle, remove, &digest, ERR), TKB_MISS);
 	(void)must_put(handle, bytes);
 	check_blob(handle, &digest, 0, bytes);
 }
@@ -198,8 +198,8 @@ void contract_what_a_sink_returns_ends_the_get(const struct remote_kind *remote)
 
 	BEGIN;
 	struct tkb_digest digest = must_put(handle, make_bytes(5 * TKB_MIB, 6));
-	MUST_FAIL(ASK(handle, get, &digest, 0, &sink, &err), TKB_ERR_LEFT_OUT,
-	          "enough");
+	FAILS(ASK(handle, get, &digest, 0, &sink, ERR), TKB_ERR_LEFT_OUT,
+	      "enough");
 }
 
 static int refuse_to_read(void *self, uint64_t offset, void *data, size_t size,
@@ -225,8 +225,8 @@ void contract_what_a_source_returns_ends_the_put(
 			                       { refuse_to_read, &limits[i] } };
 
 		BEGIN;
-		MUST_FAIL(ASK(handle, put, &digest, &blob, &err),
-		          TKB_ERR_LEFT_OUT, "enough");
+		FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_LEFT_OUT,
+		      "enough");
 		if (!remote->is_shared) {
 			continue;
 		}
@@ -263,7 +263,7 @@ void contract_a_source_that_ends_early_leaves_no_blob(
 	if (!remote->is_shared)
 		skip();
 	BEGIN;
-	CHECK(ASK(handle, put, &digest, &blob, &err) < 0);
+	CHECK(ASK(handle, put, &digest, &blob, ERR) < 0);
 	close_handle(handle);
 	must_open(url, handle);
 	CHECK(!is_there(handle, &digest));
@@ -285,10 +285,10 @@ void contract_what_a_visitor_returns_ends_the_listing(
 		(void)must_add(handle, "two", make_bytes(10, i));
 	}
 	notebook->rc = TKB_ERR_INVALID;
-	MUST_FAIL(ASK(handle, list, &blobs, &err), TKB_ERR_INVALID, "enough");
-	MUST_FAIL(ASK(handle, records, "one", &records, &err), TKB_ERR_INVALID,
-	          "enough");
-	MUST_FAIL(ASK(handle, refs, &refs, &err), TKB_ERR_INVALID, "enough");
+	FAILS(ASK(handle, list, &blobs, ERR), TKB_ERR_INVALID, "enough");
+	FAILS(ASK(handle, records, "one", &records, ERR), TKB_ERR_INVALID,
+	      "enough");
+	FAILS(ASK(handle, refs, &refs, ERR), TKB_ERR_INVALID, "enough");
 	CHECK_INT(notebook->count, 3);
 }
 
@@ -301,8 +301,8 @@ void contract_a_refused_call_leaves_the_handle_usable(
 
 	BEGIN;
 	struct tkb_digest digest = must_put(handle, bytes);
-	MUST_FAIL(ASK(handle, get, &digest, 0, &sink, &err), TKB_ERR_DENIED,
-	          "enough");
+	FAILS(ASK(handle, get, &digest, 0, &sink, ERR), TKB_ERR_DENIED,
+	      "enough");
 	CHECK(is_there(handle, &digest));
 	CHECK_INT(list_blobs(handle)->count, 1);
 	check_blob(handle, &digest, 0, bytes);

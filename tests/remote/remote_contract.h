@@ -54,13 +54,10 @@ enum {
 	X(kind, four_threads_lose_nothing)                                     \
 	X(kind, writers_of_one_blob_never_show_a_torn_one)
 
-/* In each of them: a remote, a connection to it, an error. */
+/* In each of them: a remote, a connection to it. */
 #define BEGIN                                                                  \
 	const char *const url = remote->start();                               \
-	struct handle *const handle = must_connect(url);                       \
-	struct tkb_error err = { 0 };                                          \
-                                                                               \
-	(void)err
+	struct handle *const handle = must_connect(url)
 
 #define REMOTE_CONTRACT_DECLARE(kind, sentence)                                \
 	void contract_##sentence(const struct remote_kind *remote);

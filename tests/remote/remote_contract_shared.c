@@ -83,8 +83,8 @@ void contract_two_handles_see_each_other(const struct remote_kind *remote)
 	check_blob(&other, &digest, 0, bytes);
 	(void)must_add(handle, "ref", bytes);
 	CHECK_INT(list_records(&other, "ref")->count, 1);
-	MUST(ASK(&other, drop, "ref", &digest, &err));
-	MUST(ASK(&other, remove, &digest, &err));
+	OK(ASK(&other, drop, "ref", &digest, ERR));
+	OK(ASK(&other, remove, &digest, ERR));
 	CHECK(!is_there(handle, &digest));
 	CHECK_INT(list_refs(handle)->count, 0);
 	close_handle(&other);

@@ -34,9 +34,8 @@ static struct count count_blobs(const struct handle *handle)
 {
 	struct count count = { .blobs = 0 };
 	const struct tkb_blob_visitor visitor = { count_blob, &count };
-	struct tkb_error err = { 0 };
 
-	MUST(ASK(handle, list, &visitor, &err));
+	OK(ASK(handle, list, &visitor, ERR));
 	return count;
 }
 
@@ -154,8 +153,6 @@ TEST(s3_list, an_answer_that_is_no_listing_is_no_empty_one)
 
 TEST(s3_list, servers_that_write_it_otherwise_are_understood)
 {
-	struct tkb_error err = { 0 };
-
 	start_s3();
 	struct handle *handle = must_connect(
 		s3_url(text("%s/a%%20b", new_bucket("other")), ""));
@@ -167,13 +164,12 @@ TEST(s3_list, servers_that_write_it_otherwise_are_understood)
 	notebook = new_notebook();
 	notebook->rc = TKB_ERR_CORRUPT;
 	struct tkb_blob_visitor visitor = blob_visitor(notebook);
-	MUST_FAIL(ASK(handle, list, &visitor, &err), TKB_ERR_CORRUPT, "enough");
+	FAILS(ASK(handle, list, &visitor, ERR), TKB_ERR_CORRUPT, "enough");
 }
 
 TEST(s3_list, failures_that_pass_are_told_from_those_that_do_not)
 {
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
-	struct tkb_error err = { 0 };
 	uint32_t retry_after_ms = 0;
 
 	start_s3();
@@ -185,55 +181,50 @@ TEST(s3_list, failures_that_pass_are_told_from_those_that_do_not)
 	              "it forbids this: HTTP 403");
 	struct handle *handle = must_connect(s3_url(new_bucket("slow"), ""));
 	handle->call.retry_after_ms = &retry_after_ms;
-	MUST_FAIL(ASK(handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
-	          "it is asked too often");
+	FAILS(ASK(handle, refs, &visitor, ERR), TKB_ERR_UNAVAILABLE,
+	      "it is asked too often");
 	CHECK_INT(retry_after_ms, 7000);
 }
 
 TEST(s3_list, what_is_refused_by_head_is_explained_by_a_listing)
 {
 	const struct tkb_digest digest = made_up(2);
-	struct tkb_error err = { 0 };
 	bool answer = false;
 
 	start_s3();
 	const char *url = s3_url(new_bucket("head"), "");
 	set_keys("AKIDTEST", "s3cret/Wrong", NULL);
 	struct handle *handle = must_connect(url);
-	MUST_FAIL(ASK(handle, has, &digest, 1, &answer, NULL, &err),
-	          TKB_ERR_DENIED, "not the one that belongs to the access key");
-	MUST_FAIL(ASK(handle, remove, &digest, &err), TKB_ERR_DENIED,
-	          "not the one that belongs to the access key");
+	FAILS(ASK(handle, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_DENIED,
+	      "not the one that belongs to the access key");
+	FAILS(ASK(handle, remove, &digest, ERR), TKB_ERR_DENIED,
+	      "not the one that belongs to the access key");
 	set_keys("AKIDTEST", "s3cret/With+Signs", NULL);
 	struct handle *bare = must_connect(s3_url(new_bucket("headless"), ""));
-	MUST_FAIL(ASK(bare, has, &digest, 1, &answer, NULL, &err),
-	          TKB_ERR_DENIED,
-	          "it answers 403: are s3:GetObject and s3:ListBucket "
-	          "allowed?");
+	FAILS(ASK(bare, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_DENIED,
+	      "it answers 403: are s3:GetObject and s3:ListBucket "
+	      "allowed?");
 }
 
 TEST(s3_list, a_put_without_a_bucket_is_no_miss)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 3);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 
 	start_s3();
 	struct handle *handle = must_connect(s3_url(new_bucket("nowhere"), ""));
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	          "or no S3");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
+	      "or no S3");
 }
 
 TEST(s3_list, a_copy_that_failed_after_all_is_a_failure)
 {
-	struct tkb_error err = { 0 };
-
 	start_s3();
 	struct handle *handle =
 		must_connect(s3_url(new_bucket("uncopied"), ""));
 	struct tkb_digest digest = must_add(handle, "ref", make_bytes(10, 4));
-	MUST_FAIL(ASK(handle, touch, "ref", &digest, &err), TKB_ERR_UNAVAILABLE,
-	          "did not copy the record");
+	FAILS(ASK(handle, touch, "ref", &digest, ERR), TKB_ERR_UNAVAILABLE,
+	      "did not copy the record");
 }
 
 TEST(s3_list, a_record_that_goes_while_it_is_read_is_passed_over)
@@ -276,7 +267,6 @@ TEST(s3_list, many_are_asked_for_at_once)
 	};
 	struct tkb_digest digests[COUNT];
 	bool answers[COUNT];
-	struct tkb_error err = { 0 };
 	const char *log;
 
 	start_s3();
@@ -285,7 +275,7 @@ TEST(s3_list, many_are_asked_for_at_once)
 		digests[i] = i == 257 ? must_put(handle, make_bytes(10, i))
 		                      : made_up(i);
 	(void)ask_s3("log");
-	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
+	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
 	for (unsigned i = 0; i < COUNT; i++)
 		CHECK_INT(answers[i], i == 257);
 	CHECK(strtoul(ask_s3("most"), NULL, 10) > 1);

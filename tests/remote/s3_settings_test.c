@@ -16,9 +16,7 @@ static void set(const char *name, const char *value)
 
 static void parse(const char *text, struct tkb_remote_url **url)
 {
-	struct tkb_error err = { 0 };
-
-	MUST(tkb_remote_url_parse(text, url, &err));
+	OK(tkb_remote_url_parse(text, url, ERR));
 }
 
 static void check_keys(const char *text, const char *id, const char *secret,
@@ -26,10 +24,9 @@ static void check_keys(const char *text, const char *id, const char *secret,
 {
 	TKB_AUTO(tkb_url_free_at) struct tkb_remote_url *url = NULL;
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
-	struct tkb_error err = { 0 };
 
 	parse(text, &url);
-	MUST(tkb_s3_keys_find(url, &keys, &err));
+	OK(tkb_s3_keys_find(url, &keys, ERR));
 	CHECK_STR(keys.id, id);
 	CHECK_STR(keys.secret, secret);
 	CHECK((keys.token == NULL) == (token == NULL));
@@ -204,10 +201,8 @@ TEST(s3_settings, a_key_that_would_break_a_header_is_refused)
 static void read_site(const char *text_, struct tkb_remote_url **url,
                       struct tkb_s3_site *site)
 {
-	struct tkb_error err = { 0 };
-
 	parse(text_, url);
-	MUST(tkb_s3_site_read(*url, site, &err));
+	OK(tkb_s3_site_read(*url, site, ERR));
 }
 
 static void check_region(const char *text_, const char *region)
@@ -352,7 +347,6 @@ TEST(s3_settings, urls_that_make_no_sense_are_refused)
 
 TEST(s3_settings, the_public_functions_take_all_parameters)
 {
-	struct tkb_error err = { 0 };
 	struct tkb_remote *remote = must_open_remote(
 		"s3://b/x?endpoint=https://minio&region=r-1&"
 		"path-style=true&profile=ci&anonymous=false&"
@@ -360,6 +354,6 @@ TEST(s3_settings, the_public_functions_take_all_parameters)
 		"server-name=s3&timeout=5s&mode=ro",
 		NULL);
 
-	MUST_FAIL(tkb_remote_open("s3://b?ttl=1d", NULL, &remote, &err),
-	          TKB_ERR_INVALID, "knows no parameter 'ttl'");
+	FAILS(tkb_remote_open("s3://b?ttl=1d", NULL, &remote, ERR),
+	      TKB_ERR_INVALID, "knows no parameter 'ttl'");
 }

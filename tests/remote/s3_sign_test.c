@@ -63,18 +63,17 @@ static void check_sample(const struct tkb_sigv4_keys *keys,
 		.payload = sample.payload == NULL ? EMPTY : sample.payload,
 		.date = date,
 	};
-	struct tkb_error err = { 0 };
 
 	for (; more->name != NULL; more++)
 		sample.headers[count++] = *more;
 	qsort(sample.headers, count, sizeof(*sample.headers), compare_names);
 	request.header_count = count;
 	tkb_escape(&path, sample.path, "/");
-	MUST(tkb_sigv4_query(sample.query, count_pairs(sample.query), &query,
-	                     &err));
+	OK(tkb_sigv4_query(sample.query, count_pairs(sample.query), &query,
+	                   ERR));
 	request.path = as_text(&path);
 	request.query = as_text(&query);
-	MUST(tkb_sigv4_sign(keys, &request, &out, &err));
+	OK(tkb_sigv4_sign(keys, &request, &out, ERR));
 	if (strstr(as_text(&out), text("Signature=%s", sample.signature)) ==
 	    NULL)
 		fail_msg("%s: %s", sample.name, (const char *)out.data);
@@ -212,9 +211,8 @@ TEST(sign, escapes_and_sorts_all_of_a_query)
 		{ "a", "1" },
 	};
 	TKB_AUTO(tkb_buf_release) struct tkb_buf query = TKB_BUF_INIT(4096);
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_sigv4_query(pairs, TKB_COUNT_OF(pairs), &query, &err));
+	OK(tkb_sigv4_query(pairs, TKB_COUNT_OF(pairs), &query, ERR));
 	CHECK_STR(as_text(&query), "a=1&a=2&b%2Fc=&"
 	                           "prefix=a%2Fb%20c%2Bd%3De%26f%252F~");
 }
@@ -231,9 +229,8 @@ TEST(sign, tells_who_signed_and_what)
 		.payload = EMPTY,
 		.date = SUITE_DATE,
 	};
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_sigv4_sign(&suite_keys, &request, &out, &err));
+	OK(tkb_sigv4_sign(&suite_keys, &request, &out, ERR));
 	CHECK_STR(as_text(&out),
 	          "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/"
 	          "service/aws4_request,SignedHeaders=host;x-amz-date,"
@@ -271,13 +268,12 @@ TEST(sign, refuses_a_secret_that_is_too_long_without_telling_it)
 		                                   .payload = EMPTY,
 		                                   .date = SUITE_DATE };
 	char secret[2000];
-	struct tkb_error err = { 0 };
 
 	memset(secret, 'k', sizeof(secret));
 	secret[sizeof(secret) - 1] = '\0';
 	keys.secret = secret;
-	MUST_FAIL(tkb_sigv4_sign(&keys, &request, &out, &err), TKB_ERR_INVALID,
-	          "longer than such keys");
-	CHECK(strstr(err.message, "kkkk") == NULL);
+	FAILS(tkb_sigv4_sign(&keys, &request, &out, ERR), TKB_ERR_INVALID,
+	      "longer than such keys");
+	CHECK(strstr(ERR->message, "kkkk") == NULL);
 	CHECK_INT(out.size, 0);
 }

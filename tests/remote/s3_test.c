@@ -10,7 +10,6 @@ static void use_all(const char *url)
 {
 	const struct tkb_bytes bytes = make_bytes(100000, 1);
 	const struct tkb_bytes record = make_bytes(500, 2);
-	struct tkb_error err = { 0 };
 	struct tkb_digest digests[2];
 	struct handle *handle = must_connect(url);
 
@@ -24,13 +23,13 @@ static void use_all(const char *url)
 	digests[1] = must_add(handle, "team/a.b_c-d@e=f+g", record);
 	CHECK_INT(count_name(list_refs(handle), "team/a.b_c-d@e=f+g"), 1);
 	CHECK_INT(list_records(handle, "team/a.b_c-d@e=f+g")->count, 1);
-	MUST(ASK(handle, touch, "team/a.b_c-d@e=f+g", &digests[1], &err));
+	OK(ASK(handle, touch, "team/a.b_c-d@e=f+g", &digests[1], ERR));
 	CHECK(tkb_bytes_equal(
 		list_records(handle, "team/a.b_c-d@e=f+g")->items[0].bytes,
 		record));
-	MUST(ASK(handle, drop, "team/a.b_c-d@e=f+g", &digests[1], &err));
+	OK(ASK(handle, drop, "team/a.b_c-d@e=f+g", &digests[1], ERR));
 	CHECK_INT(list_refs(handle)->count, 0);
-	MUST(ASK(handle, remove, &digests[0], &err));
+	OK(ASK(handle, remove, &digests[0], ERR));
 	CHECK_INT(list_blobs(handle)->count, 0);
 }
 
@@ -110,7 +109,6 @@ TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 3);
 	TKB_AUTO(close_handle) struct handle reader = { .self = NULL };
-	struct tkb_error err = { 0 };
 
 	start_s3();
 	const char *url = s3_url(new_bucket("reader"), "");
@@ -119,11 +117,11 @@ TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 	set_keys("AKIDREAD", "s3cret/Of+Reader", NULL);
 	must_open(url, &reader);
 	check_blob(&reader, &digest, 0, bytes);
-	MUST_FAIL(put_blob(&reader, &digest, &bytes, &err), TKB_ERR_DENIED,
-	          "it answers 403, AccessDenied: User: reader is not "
-	          "authorized to s3:PutObject");
-	MUST_FAIL(ASK(&reader, remove, &digest, &err), TKB_ERR_DENIED,
-	          "AccessDenied");
+	FAILS(put_blob(&reader, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "it answers 403, AccessDenied: User: reader is not "
+	      "authorized to s3:PutObject");
+	FAILS(ASK(&reader, remove, &digest, ERR), TKB_ERR_DENIED,
+	      "AccessDenied");
 	check_blob(&reader, &digest, 0, bytes);
 }
 
@@ -131,7 +129,6 @@ TEST(s3, a_public_bucket_needs_no_keys)
 {
 	const struct tkb_bytes bytes = make_bytes(10, 4);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	start_s3();
@@ -144,8 +141,8 @@ TEST(s3, a_public_bucket_needs_no_keys)
 		must_connect(s3_url(text("%s/x", bucket), "&anonymous=true"));
 	CHECK(is_there(handle, &digest));
 	check_blob(handle, &digest, 0, tkb_text("anything"));
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_DENIED,
-	          "AccessDenied");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "AccessDenied");
 	check_refusal(s3_url(new_bucket("closed"), "&anonymous=true"),
 	              TKB_ERR_DENIED, "AccessDenied");
 }
@@ -155,16 +152,15 @@ TEST(s3, a_bucket_that_is_not_there_is_named)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
 	const struct tkb_bytes bytes = make_bytes(10, 5);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 
 	start_s3();
 	check_refusal(s3_url("not-there", ""), TKB_ERR_INVALID,
 	              "there is no bucket 'not-there'");
 	struct handle *handle = must_connect(s3_url("not-there", ""));
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	          "there is no bucket 'not-there'");
-	MUST_FAIL(get(handle, &digest, 0, &got, &err), TKB_ERR_INVALID,
-	          "there is no bucket 'not-there'");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
+	      "there is no bucket 'not-there'");
+	FAILS(get(handle, &digest, 0, &got, ERR), TKB_ERR_INVALID,
+	      "there is no bucket 'not-there'");
 }
 
 TEST(s3, the_right_region_is_named)
@@ -172,7 +168,6 @@ TEST(s3, the_right_region_is_named)
 	TKB_AUTO(close_handle) struct handle moved = { .self = NULL };
 	const struct tkb_bytes bytes = make_bytes(10, 6);
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 	bool answer = false;
 
 	start_s3();
@@ -190,13 +185,13 @@ TEST(s3, the_right_region_is_named)
 	              "is in another region than 'us-east-1', or at another "
 	              "endpoint");
 	must_open(s3_url(new_bucket("moved"), ""), &moved);
-	MUST_FAIL(ASK(&moved, has, &digest, 1, &answer, NULL, &err),
-	          TKB_ERR_INVALID, "region=eu-west-7");
+	FAILS(ASK(&moved, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_INVALID,
+	      "region=eu-west-7");
 	struct handle *handle = must_connect(s3_url("far-away", ""));
-	MUST_FAIL(ASK(handle, has, &digest, 1, &answer, NULL, &err),
-	          TKB_ERR_INVALID, "region=eu-west-9");
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_INVALID,
-	          "region=eu-west-9");
+	FAILS(ASK(handle, has, &digest, 1, &answer, NULL, ERR), TKB_ERR_INVALID,
+	      "region=eu-west-9");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
+	      "region=eu-west-9");
 }
 
 /* What is signed for one host is refused by any other. */
@@ -210,12 +205,11 @@ TEST(s3, a_redirect_is_understood)
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
 		TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 		const char *url = s3_url(new_bucket(words[i]), "");
-		struct tkb_error err = { 0 };
 
 		check_refusal(url, TKB_ERR_INVALID, "region=eu-west-8");
 		must_open(url, &handle);
-		MUST_FAIL(put_blob(&handle, &digest, &bytes, &err),
-		          TKB_ERR_INVALID, "region=eu-west-8");
+		FAILS(put_blob(&handle, &digest, &bytes, ERR), TKB_ERR_INVALID,
+		      "region=eu-west-8");
 	}
 }
 
@@ -242,12 +236,11 @@ TEST(s3, bytes_that_changed_on_their_way_are_not_stored)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 7);
 	const struct tkb_digest digest = made_up(7);
-	struct tkb_error err = { 0 };
 
 	start_s3();
 	struct handle *handle = must_connect(s3_url(new_bucket("changed"), ""));
-	MUST_FAIL(put_blob(handle, &digest, &bytes, &err), TKB_ERR_UNAVAILABLE,
-	          "the bytes changed on their way");
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_UNAVAILABLE,
+	      "the bytes changed on their way");
 	CHECK(!is_there(handle, &digest));
 }
 
@@ -259,12 +252,11 @@ static void ask_for_many(const char *url)
 	};
 	struct tkb_digest digests[COUNT];
 	bool answers[COUNT];
-	struct tkb_error err = { 0 };
 
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
 	struct handle *handle = must_connect(url);
-	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
+	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
 	for (uint32_t i = 0; i < COUNT; i++)
 		CHECK(!answers[i]);
 }

@@ -43,25 +43,24 @@ static void check_all_fail(const struct handle *handle, const char *part)
 	const struct tkb_record_visitor records = record_visitor(notebook);
 	const struct tkb_ref_visitor refs = ref_visitor(notebook);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
-	struct tkb_error err = { 0 };
 	bool answer = false;
 
-#define CHECK_ONE(call) CHECK_FAILS(call, TKB_ERR_UNAVAILABLE, &err, part)
-	CHECK_ONE(get(handle, &digest, 0, &got, &err));
-	CHECK_ONE(put_blob(handle, &digest, &bytes, &err));
+#define CHECK_ONE(call) CHECK_FAILS(call, TKB_ERR_UNAVAILABLE, ERR, part)
+	CHECK_ONE(get(handle, &digest, 0, &got, ERR));
+	CHECK_ONE(put_blob(handle, &digest, &bytes, ERR));
 	CHECK_ONE(backend->has(handle->self, &handle->call, &digest, 1, &answer,
-	                       NULL, &err));
-	CHECK_ONE(backend->remove(handle->self, &handle->call, &digest, &err));
-	CHECK_ONE(backend->list(handle->self, &handle->call, &blobs, &err));
+	                       NULL, ERR));
+	CHECK_ONE(backend->remove(handle->self, &handle->call, &digest, ERR));
+	CHECK_ONE(backend->list(handle->self, &handle->call, &blobs, ERR));
 	CHECK_ONE(backend->add(handle->self, &handle->call, "ref", &digest,
-	                       bytes, &err));
+	                       bytes, ERR));
 	CHECK_ONE(backend->records(handle->self, &handle->call, "ref", &records,
-	                           &err));
+	                           ERR));
 	CHECK_ONE(backend->drop(handle->self, &handle->call, "ref", &digest,
-	                        &err));
+	                        ERR));
 	CHECK_ONE(backend->touch(handle->self, &handle->call, "ref", &digest,
-	                         &err));
-	CHECK_ONE(backend->refs(handle->self, &handle->call, &refs, &err));
+	                         ERR));
+	CHECK_ONE(backend->refs(handle->self, &handle->call, &refs, ERR));
 #undef CHECK_ONE
 	CHECK_INT(notebook->count, 0);
 }
@@ -88,14 +87,13 @@ TEST(s3_time, a_server_that_fails_is_unavailable)
 static uint64_t wait_for_deadline(void *self)
 {
 	const struct tkb_digest digest = made_up(1);
-	struct tkb_error err = { 0 };
 	const uint64_t start_ms = now_ms();
 	bool answer = false;
 	struct handle *handle = must_connect(self);
 
 	set_deadline(handle, 500);
-	MUST_FAIL(ASK(handle, has, &digest, 1, &answer, NULL, &err),
-	          TKB_ERR_UNAVAILABLE, "it was not done in time (timeout)");
+	FAILS(ASK(handle, has, &digest, 1, &answer, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "it was not done in time (timeout)");
 	return now_ms() - start_ms;
 }
 
@@ -105,12 +103,11 @@ static uint64_t wait_for_stall(void *self)
 	struct handle handle = { .call = { .stall_ms = 400 } };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(1000);
 	const struct tkb_digest digest = made_up(1);
-	struct tkb_error err = { 0 };
 	const uint64_t start_ms = now_ms();
 
 	must_open(self, &handle);
-	MUST_FAIL(get(&handle, &digest, 0, &got, &err), TKB_ERR_UNAVAILABLE,
-	          "no byte moved for 400 ms");
+	FAILS(get(&handle, &digest, 0, &got, ERR), TKB_ERR_UNAVAILABLE,
+	      "no byte moved for 400 ms");
 	return now_ms() - start_ms;
 }
 
@@ -139,11 +136,10 @@ TEST(s3_time, a_cancelled_call_ends_soon)
 		                            .is_cancelled = is_cancelled,
 		                            .self = &end_ms } };
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
-	struct tkb_error err = { 0 };
 
 	must_open(url_of(&server), &handle);
-	MUST_FAIL(ASK(&handle, refs, &visitor, &err), TKB_ERR_CANCELLED,
-	          "cancelled");
+	FAILS(ASK(&handle, refs, &visitor, ERR), TKB_ERR_CANCELLED,
+	      "cancelled");
 	CHECK(now_ms() >= end_ms);
 	CHECK(now_ms() < end_ms + 500);
 }
@@ -160,10 +156,9 @@ TEST(s3_time, pages_without_end_are_read_until_the_deadline)
 	                          "Connection: close\r\n\r\n%s",
 	                          strlen(PAGE), PAGE));
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(url_of(&server));
 
 	set_deadline(handle, 500);
-	MUST_FAIL(ASK(handle, refs, &visitor, &err), TKB_ERR_UNAVAILABLE,
-	          "it was not done in time (timeout)");
+	FAILS(ASK(handle, refs, &visitor, ERR), TKB_ERR_UNAVAILABLE,
+	      "it was not done in time (timeout)");
 }

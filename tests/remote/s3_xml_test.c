@@ -42,9 +42,8 @@ static int read_xml(const char *document, size_t size, struct notes *notes,
 static void check_read(const char *document, const char *wanted)
 {
 	struct notes notes = { .rc = 0 };
-	struct tkb_error err = { 0 };
 
-	MUST(read_xml(document, strlen(document), &notes, &err));
+	OK(read_xml(document, strlen(document), &notes, ERR));
 	CHECK_STR((const char *)notes.text.data, wanted);
 	tkb_buf_release(&notes.text);
 }
@@ -52,10 +51,8 @@ static void check_read(const char *document, const char *wanted)
 static void check_refused(const char *document, size_t size, const char *part)
 {
 	struct notes notes = { .rc = 0 };
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(read_xml(document, size, &notes, &err), TKB_ERR_CORRUPT,
-	          part);
+	FAILS(read_xml(document, size, &notes, ERR), TKB_ERR_CORRUPT, part);
 	tkb_buf_release(&notes.text);
 }
 
@@ -130,15 +127,14 @@ static const char *with_text(size_t size)
 TEST(xml, depth_and_texts_have_limits)
 {
 	struct notes notes = { .rc = 0 };
-	struct tkb_error err = { 0 };
 	const char *document = nested(16);
 
-	MUST(read_xml(document, strlen(document), &notes, &err));
+	OK(read_xml(document, strlen(document), &notes, ERR));
 	tkb_buf_release(&notes.text);
 	check_refused_text(nested(17), "goes too deep");
 	check_refused_text(nested(100000), "goes too deep");
 	document = with_text(16383);
-	MUST(read_xml(document, strlen(document), &notes, &err));
+	OK(read_xml(document, strlen(document), &notes, ERR));
 	tkb_buf_release(&notes.text);
 	check_refused_text(with_text(16384), "a text that is too long");
 	check_refused_text(with_text(TKB_MIB), "a text that is too long");
@@ -148,10 +144,9 @@ TEST(xml, what_a_visitor_returns_ends_it)
 {
 	static const char document[] = "<a><b/><stop/><c/></a>";
 	struct notes notes = { .rc = TKB_ERR_LEFT_OUT };
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(read_xml(document, sizeof(document) - 1, &notes, &err),
-	          TKB_ERR_LEFT_OUT, "enough");
+	FAILS(read_xml(document, sizeof(document) - 1, &notes, ERR),
+	      TKB_ERR_LEFT_OUT, "enough");
 	CHECK_STR((const char *)notes.text.data, "2 b=;2 stop=;");
 	tkb_buf_release(&notes.text);
 }

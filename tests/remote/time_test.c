@@ -44,7 +44,6 @@ static uint64_t try_it(void *self)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_bytes bytes = { NULL, 0 };
-	struct tkb_error err = { 0 };
 	uint64_t cancel_ms = 0;
 
 	if (attempt->size != 0)
@@ -58,15 +57,15 @@ static uint64_t try_it(void *self)
 		cancel_ms = start + attempt->cancel_ms;
 	set_deadline(&handle,
 	             attempt->deadline_ms != 0 ? attempt->deadline_ms : 60000);
-	int rc = open_handle(attempt->url, &handle, &err);
+	int rc = open_handle(attempt->url, &handle, ERR);
 	if (rc == 0)
 		rc = attempt->size != 0
-		             ? put_blob(&handle, &digest, &bytes, &err)
-		             : get(&handle, &digest, 0, &got, &err);
+		             ? put_blob(&handle, &digest, &bytes, ERR)
+		             : get(&handle, &digest, 0, &got, ERR);
 	CHECK_FAILS(rc,
 	            attempt->status != 0 ? attempt->status
 	                                 : TKB_ERR_UNAVAILABLE,
-	            &err, attempt->part);
+	            ERR, attempt->part);
 	close_handle(&handle);
 	return now_ms() - start;
 }
@@ -334,7 +333,6 @@ TEST(time, who_is_not_there_is_not_asked_again_and_again)
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
 	struct tkb_digest digests[100];
 	bool answers[100];
-	struct tkb_error err = { 0 };
 
 	for (uint32_t i = 0; i < 100; i++)
 		digests[i] = made_up(i);
@@ -342,7 +340,7 @@ TEST(time, who_is_not_there_is_not_asked_again_and_again)
 	must_open(text("https://127.0.0.1:%u?verify=false", server.port),
 	          &handle);
 	uint64_t start = now_ms();
-	MUST_FAIL(ASK(&handle, has, digests, 100, answers, NULL, &err),
-	          TKB_ERR_UNAVAILABLE, "cannot connect");
+	FAILS(ASK(&handle, has, digests, 100, answers, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "cannot connect");
 	CHECK(now_ms() - start < 900);
 }

@@ -95,18 +95,16 @@ static void check_url_refused(const char *url, int status, const char *part)
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 	bool answer = false;
-	int rc = open_handle(url, &handle, &err);
+	int rc = open_handle(url, &handle, ERR);
 
 	if (rc < 0) {
-		CHECK_FAILS(rc, status, &err, part);
+		CHECK_FAILS(rc, status, ERR, part);
 		return;
 	}
-	MUST_FAIL(ASK(&handle, has, &digest, 1, &answer, NULL, &err), status,
-	          part);
-	err = (struct tkb_error){ 0 };
-	MUST_FAIL(ASK(&handle, records, "ref", &visitor, &err), status, part);
+	FAILS(ASK(&handle, has, &digest, 1, &answer, NULL, ERR), status, part);
+	*ERR = (struct tkb_error){ 0 };
+	FAILS(ASK(&handle, records, "ref", &visitor, ERR), status, part);
 }
 
 static void check_works(const struct target *target, const char *host,
@@ -372,15 +370,14 @@ static int kill_at_half(void *self, uint64_t offset, void *data, size_t size,
 static void check_death(struct server *server, const char *url)
 {
 	const struct tkb_digest digest = made_up(1);
-	struct tkb_error err = { 0 };
 	struct assassin assassin = { server, 8 * TKB_MIB };
 	const struct tkb_blob blob = { 64 * TKB_MIB,
 		                       { kill_at_half, &assassin } };
 	sigset_t blocked;
 	struct handle *handle = must_connect(url);
 
-	MUST_FAIL(ASK(handle, put, &digest, &blob, &err), TKB_ERR_UNAVAILABLE,
-	          "it closed the connection");
+	FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_UNAVAILABLE,
+	      "it closed the connection");
 	close_handle(handle);
 	CHECK_INT(sigprocmask(SIG_SETMASK, NULL, &blocked), 0);
 	CHECK(!sigismember(&blocked, SIGPIPE));
@@ -432,7 +429,6 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
 	struct target target = { .kind = &kinds[1] };
-	struct tkb_error err = { 0 };
 
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);
@@ -441,7 +437,7 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 		must_connect(tls_url(&target, "localhost", "?cafile=ca.pem"));
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	MUST(ASK(handle, has, digests, COUNT, answers, NULL, &err));
+	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
 	CHECK_INT(count_requests(" HTTP/2.0 HEAD ", COUNT), COUNT);
 	CHECK_INT(count_requests("", COUNT), COUNT);
 	CHECK_INT(count_connections(), 1);

@@ -143,11 +143,8 @@ TEST(rewrite_exact, a_wrong_rule_is_caught)
 		             "willreturn }\n");
 		struct rule_set *rules = NULL;
 		struct exactness exactness;
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(rules_read(context, tkb_text(ir), "wrong.ll", &rules,
-		                    &err),
-		         &err);
+		OK(rules_read(context, tkb_text(ir), "wrong.ll", &rules, ERR));
 		rewrite_run(rules, rules->rules[0], INPUTS, &exactness);
 		if (exactness.is_exact)
 			fail_msg("rule %zu went through", i);

@@ -34,16 +34,13 @@ LLVMModuleRef rewrite_parse(LLVMContextRef context, struct tkb_bytes ir)
 struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
                                bool has_built_in)
 {
-	struct tkb_error err = { 0 };
 	struct rule_set *rules = NULL;
 
 	if (has_built_in)
-		CHECK_OK(rules_read_built_in(context, &rules, &err), &err);
+		OK(rules_read_built_in(context, &rules, ERR));
 	else
-		CHECK_OK(rules_read(context,
-		                    rewrite_file(text("%s.rules", name)), name,
-		                    &rules, &err),
-		         &err);
+		OK(rules_read(context, rewrite_file(text("%s.rules", name)),
+		              name, &rules, ERR));
 	return rules;
 }
 
@@ -115,11 +112,10 @@ const char *rewrite_check(const char *name, const struct rule_options *options,
 	const struct tkb_sink sink = tkb_buf_sink(&log);
 	struct rule_set *rules = rewrite_rules(context, name, has_built_in);
 	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
-	struct tkb_error err = { 0 };
 	size_t wanted_count = 0;
 	const char **wanted = list_wanted(module, &wanted_count);
 
-	CHECK_OK(rules_apply(rules, module, options, &sink, NULL, &err), &err);
+	OK(rules_apply(rules, module, options, &sink, NULL, ERR));
 	check_module(module, wanted);
 	LLVMDisposeModule(module);
 	rules_free(rules);

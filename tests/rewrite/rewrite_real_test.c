@@ -45,10 +45,9 @@ static size_t rewrite_kernel(const char *path)
 	AUTO_LLVM_MESSAGE message = NULL;
 	struct rule_set *rules = rewrite_rules(context, NULL, true);
 	LLVMModuleRef module = rewrite_parse(context, read_file(path));
-	struct tkb_error err = { 0 };
 	size_t count = 0;
 
-	CHECK_OK(rules_apply(rules, module, &fast, NULL, &count, &err), &err);
+	OK(rules_apply(rules, module, &fast, NULL, &count, ERR));
 	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
 		fail_msg("%s: %s", path, message);
 	LLVMDisposeModule(module);
@@ -75,10 +74,9 @@ static const char *rewrite_text(const char *name)
 	struct rule_set *rules = rewrite_rules(context, NULL, true);
 	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
 	const struct rule_options exact = { .arch = 90 };
-	struct tkb_error err = { 0 };
 	const char *result;
 
-	CHECK_OK(rules_apply(rules, module, &exact, NULL, NULL, &err), &err);
+	OK(rules_apply(rules, module, &exact, NULL, NULL, ERR));
 	CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
 	printed = LLVMPrintModuleToString(module);
 	result = text("%s", printed);

@@ -106,10 +106,9 @@ static size_t count_rewrites(const char *name,
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	struct rule_set *rules = rewrite_rules(context, name, true);
 	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
-	struct tkb_error err = { 0 };
 	size_t count = 77;
 
-	CHECK_OK(rules_apply(rules, module, options, NULL, &count, &err), &err);
+	OK(rules_apply(rules, module, options, NULL, &count, ERR));
 	LLVMDisposeModule(module);
 	rules_free(rules);
 	return count;
@@ -144,7 +143,6 @@ TEST(rewrite, to_dp4a_is_in_the_ptx)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	struct rule_set *rules = rewrite_rules(context, "dp4a", true);
 	LLVMModuleRef module = rewrite_parse(context, rewrite_file("dp4a"));
-	struct tkb_error err = { 0 };
 	const char *ptx;
 
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;) {
@@ -155,7 +153,7 @@ TEST(rewrite, to_dp4a_is_in_the_ptx)
 			LLVMDeleteFunction(at);
 		at = next;
 	}
-	CHECK_OK(rules_apply(rules, module, &exact, NULL, NULL, &err), &err);
+	OK(rules_apply(rules, module, &exact, NULL, NULL, ERR));
 	ptx = emit_ptx(module);
 	CHECK_CONTAINS(ptx, "dp4a.s32.s32");
 	CHECK_CONTAINS(ptx, "dp4a.s32.u32");
@@ -226,7 +224,6 @@ TEST(rewrite, of_a_sum_that_is_too_long_for_one_look_takes_all_of_it)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	struct rule_set *rules = rewrite_rules(context, NULL, true);
 	LLVMModuleRef module;
-	struct tkb_error err = { 0 };
 	size_t count = 0;
 
 	tkb_buf_add_text(&ir, "define i32 @f(ptr %p, ptr %q) {\n");
@@ -239,9 +236,9 @@ TEST(rewrite, of_a_sum_that_is_too_long_for_one_look_takes_all_of_it)
 		tkb_buf_add_text(&ir, text("%%x%d = add i32 %%x%d, %%a%d\n",
 		                           i + 1, i, i % WORDS));
 	tkb_buf_add_text(&ir, text("ret i32 %%x%d\n}\n", MORE));
-	CHECK_OK(tkb_buf_check(&ir, &err), &err);
+	OK(tkb_buf_check(&ir, ERR));
 	module = rewrite_parse(context, tkb_buf_bytes(&ir));
-	CHECK_OK(rules_apply(rules, module, &exact, NULL, &count, &err), &err);
+	OK(rules_apply(rules, module, &exact, NULL, &count, ERR));
 	CHECK_INT(count, WORDS);
 	LLVMDisposeModule(module);
 	rules_free(rules);
@@ -264,15 +261,11 @@ TEST(rewrite, that_goes_on_for_ever_is_ended_and_leaves_a_whole_module)
 	LLVMModuleRef module = rewrite_parse(
 		context, tkb_text("define i32 @f(i32 %a) {\n"
 	                          "  %r = mul i32 %a, 2\n  ret i32 %r\n}\n"));
-	struct tkb_error err = { 0 };
 	size_t count = 77;
 
-	CHECK_OK(rules_read(context, tkb_text(ping_pong), "mine.ll", &rules,
-	                    &err),
-	         &err);
-	CHECK_FAILS(rules_apply(rules, module, &exact, NULL, &count, &err),
-	            TKB_ERR_INVALID, &err,
-	            "of 'mine.ll': with the others it never ends");
+	OK(rules_read(context, tkb_text(ping_pong), "mine.ll", &rules, ERR));
+	FAILS(rules_apply(rules, module, &exact, NULL, &count, ERR),
+	      TKB_ERR_INVALID, "of 'mine.ll': with the others it never ends");
 	CHECK_INT(count, 77);
 	CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
 	LLVMDisposeModule(module);
@@ -294,10 +287,9 @@ TEST(rewrite, whose_log_fails_says_so)
 	const struct tkb_sink log = { refuse_line, NULL };
 	struct rule_set *rules = rewrite_rules(context, "plain", false);
 	LLVMModuleRef module = rewrite_parse(context, rewrite_file("plain"));
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(rules_apply(rules, module, &exact, &log, NULL, &err),
-	            TKB_ERR_IO, &err, "no more paper");
+	FAILS(rules_apply(rules, module, &exact, &log, NULL, ERR), TKB_ERR_IO,
+	      "no more paper");
 	LLVMDisposeModule(module);
 	rules_free(rules);
 }
@@ -312,10 +304,8 @@ TEST(rewrite, gives_the_same_text_each_time)
 		struct rule_set *rules = rewrite_rules(context, "dp4a", true);
 		LLVMModuleRef module =
 			rewrite_parse(context, rewrite_file("dp4a"));
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(rules_apply(rules, module, &fast, NULL, NULL, &err),
-		         &err);
+		OK(rules_apply(rules, module, &fast, NULL, NULL, ERR));
 		printed = LLVMPrintModuleToString(module);
 		if (first == NULL)
 			first = text("%s", printed);
@@ -342,18 +332,16 @@ TEST(rewrite, calls_a_function_as_the_rule_declares_it_or_not_at_all)
 	struct rule_set *rules = NULL;
 	LLVMModuleRef module = rewrite_parse(context, tkb_text(right));
 	LLVMModuleRef other = rewrite_parse(context, tkb_text(wrong));
-	struct tkb_error err = { 0 };
 	AUTO_LLVM_MESSAGE printed = NULL;
 
-	CHECK_OK(rules_read(context, tkb_text(rule), "mine.ll", &rules, &err),
-	         &err);
-	CHECK_OK(rules_apply(rules, module, &exact, NULL, NULL, &err), &err);
+	OK(rules_read(context, tkb_text(rule), "mine.ll", &rules, ERR));
+	OK(rules_apply(rules, module, &exact, NULL, NULL, ERR));
 	printed = LLVMPrintModuleToString(module);
 	CHECK_CONTAINS(printed, "nounwind willreturn memory(none)");
-	CHECK_FAILS(rules_apply(rules, other, &exact, NULL, NULL, &err),
-	            TKB_ERR_INVALID, &err,
-	            "rule 'call' of 'mine.ll': the module's 'pure' is of "
-	            "another type");
+	FAILS(rules_apply(rules, other, &exact, NULL, NULL, ERR),
+	      TKB_ERR_INVALID,
+	      "rule 'call' of 'mine.ll': the module's 'pure' is of "
+	      "another type");
 	CHECK(!LLVMVerifyModule(other, LLVMReturnStatusAction, NULL));
 	LLVMDisposeModule(module);
 	LLVMDisposeModule(other);

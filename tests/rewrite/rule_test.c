@@ -254,13 +254,12 @@ static void check_refusals(const struct refusal *refusals, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 		struct rule_set *rules = NULL;
-		struct tkb_error err = { 0 };
 
-		CHECK_FAILS(rules_read(context, tkb_text(refusals[i].rules),
-		                       "mine.ll", &rules, &err),
-		            TKB_ERR_INVALID, &err, refusals[i].reason);
+		FAILS(rules_read(context, tkb_text(refusals[i].rules),
+		                 "mine.ll", &rules, ERR),
+		      TKB_ERR_INVALID, refusals[i].reason);
 		CHECK(rules == NULL);
-		CHECK(strchr(err.message, '\n') == NULL);
+		CHECK(strchr(ERR->message, '\n') == NULL);
 	}
 }
 
@@ -303,24 +302,19 @@ TEST(rule, that_is_refused_leaves_those_before_it)
 	                          "define i32 @g(i32 %x) {\n"
 	                          "  %r = sub i32 %x, 5\n  ret i32 %r\n}\n"));
 	struct rule_set *rules = NULL;
-	struct tkb_error err = { 0 };
 	size_t count = 0;
 
-	CHECK_OK(rules_read(context,
-	                    tkb_text(PATTERN FIVE REPLACEMENT SAME EXACT),
-	                    "first.ll", &rules, &err),
-	         &err);
-	CHECK_FAILS(
-		rules_read(context,
-	                   tkb_text("define i32 @b.pattern(i32 %x) #0 {\n"
-	                            "  %r = sub i32 %x, 5\n"
-	                            "  ret i32 %r\n}\n"
-	                            "define i32 @b.replacement(i32 %x) {\n" SAME
-	                                    PATTERN FIVE EXACT),
-	                   "second.ll", &rules, &err),
-		TKB_ERR_INVALID, &err, "of 'second.ll'");
-	CHECK_OK(rules_apply(rules, module, &options, NULL, &count, &err),
-	         &err);
+	OK(rules_read(context, tkb_text(PATTERN FIVE REPLACEMENT SAME EXACT),
+	              "first.ll", &rules, ERR));
+	FAILS(rules_read(context,
+	                 tkb_text("define i32 @b.pattern(i32 %x) #0 {\n"
+	                          "  %r = sub i32 %x, 5\n"
+	                          "  ret i32 %r\n}\n"
+	                          "define i32 @b.replacement(i32 %x) {\n" SAME
+	                                  PATTERN FIVE EXACT),
+	                 "second.ll", &rules, ERR),
+	      TKB_ERR_INVALID, "of 'second.ll'");
+	OK(rules_apply(rules, module, &options, NULL, &count, ERR));
 	CHECK_INT(count, 1);
 	LLVMDisposeModule(module);
 	rules_free(rules);
@@ -333,14 +327,11 @@ TEST(rule, of_nothing_at_all_is_a_set_without_rules)
 	LLVMModuleRef module = rewrite_parse(
 		context, tkb_text("define i32 @f(i32 %x) {\n" FIVE));
 	struct rule_set *rules = NULL;
-	struct tkb_error err = { 0 };
 	size_t count = 7;
 
-	CHECK_OK(rules_read(context, tkb_text("; nothing\n"), "mine.ll", &rules,
-	                    &err),
-	         &err);
-	CHECK_OK(rules_apply(rules, module, &options, NULL, &count, &err),
-	         &err);
+	OK(rules_read(context, tkb_text("; nothing\n"), "mine.ll", &rules,
+	              ERR));
+	OK(rules_apply(rules, module, &options, NULL, &count, ERR));
 	CHECK_INT(count, 0);
 	LLVMDisposeModule(module);
 	rules_free(rules);

@@ -58,7 +58,6 @@ struct stock {
 static struct stock look_into(const char *url)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 	struct stock stock;
 	struct handle *handle = must_connect(url);
 
@@ -68,7 +67,7 @@ static struct stock look_into(const char *url)
 		const struct tkb_digest *digest = &stock.blobs->items[i].digest;
 		struct tkb_digest found;
 
-		MUST(get(handle, digest, 0, &got, &err));
+		OK(get(handle, digest, 0, &got, ERR));
 		found = digest_of(tkb_buf_bytes(&got));
 		CHECK(tkb_digest_equal(&found, digest));
 	}
@@ -78,7 +77,7 @@ static struct stock look_into(const char *url)
 		struct tkb_record record = { .size = 0 };
 
 		CHECK(tkb_digest_equal(&found, &told->digest));
-		MUST(tkb_record_parse(told->bytes, &record, &err));
+		OK(tkb_record_parse(told->bytes, &record, ERR));
 		tkb_record_release(&record);
 	}
 	return stock;
@@ -149,13 +148,11 @@ static void push_keys(const struct scene *scene, const char **keys,
 	const struct tkb_push_options options = { SIZED(options),
 		                                  .is_compaction_off = true };
 	struct tkb_remote *remote = must_open_remote(scene->direct, NULL);
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_collect_to_file(scene->source, &collect, "part.tkb", NULL,
-	                         &err));
+	OK(tkb_collect_to_file(scene->source, &collect, "part.tkb", NULL, ERR));
 	struct tkb_bytes bytes = read_file("part.tkb");
 	struct tkb_source source = tkb_memory_source(&bytes);
-	MUST(tkb_push_bundle(remote, SCENE_REF, &source, &options, NULL, &err));
+	OK(tkb_push_bundle(remote, SCENE_REF, &source, &options, NULL, ERR));
 }
 
 void push_parts(const struct scene *scene, size_t count, size_t more)
@@ -180,9 +177,8 @@ static struct tkb_collect_report weigh(const char *root, const char **keys,
 		.is_dry_run = true, .is_strict = true
 	};
 	struct tkb_collect_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_collect(root, &options, NULL, &report, &err));
+	OK(tkb_collect(root, &options, NULL, &report, ERR));
 	return report;
 }
 

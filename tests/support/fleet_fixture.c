@@ -20,16 +20,15 @@ static const char *make_pool(const char *fixture, const char *cache)
 {
 	const char *root = text("%s/pool", test_folder());
 	struct tkb_bundle *bundle = NULL;
-	struct tkb_error err = { 0 };
 
 	if (exists(root))
 		return root;
 	spy_reset();
 	unpack(fixture, "unpacked");
-	MUST(tkb_collect_to_file(text("unpacked/%s", cache), NULL, "pool.tkb",
-	                         NULL, &err));
-	MUST(tkb_bundle_open("pool.tkb", &bundle, &err));
-	MUST(tkb_emit(bundle, root, NULL, NULL, &err));
+	OK(tkb_collect_to_file(text("unpacked/%s", cache), NULL, "pool.tkb",
+	                       NULL, ERR));
+	OK(tkb_bundle_open("pool.tkb", &bundle, ERR));
+	OK(tkb_emit(bundle, root, NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
 	CHECK_INT(run("rm", "-rf", text("%s/.tkbundle", root), NULL).status, 0);
 	return root;
@@ -82,10 +81,9 @@ struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_push_options options)
 {
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	CHECK_DONE(tkb_push(remote, REF, root, &options, &report, &err),
-	           report.left_out_count > 0, &err);
+	DONE(tkb_push(remote, REF, root, &options, &report, ERR),
+	     report.left_out_count > 0);
 	return report;
 }
 
@@ -96,9 +94,8 @@ struct tkb_push_report push_bytes(struct tkb_remote *remote,
 	const struct tkb_push_options options = { SIZED(options),
 		                                  .is_compaction_off = true };
 	struct tkb_push_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_push_bundle(remote, REF, &source, &options, &report, &err));
+	OK(tkb_push_bundle(remote, REF, &source, &options, &report, ERR));
 	return report;
 }
 
@@ -130,13 +127,11 @@ struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_pull_options options)
 {
 	struct tkb_pull_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	CHECK_DONE(tkb_pull(remote, REF, root, &options, &report, &err),
-	           report.gone_count + report.busy_count + report.failed_count +
-	                           report.unsafe_count >
-	                   0,
-	           &err);
+	DONE(tkb_pull(remote, REF, root, &options, &report, ERR),
+	     report.gone_count + report.busy_count + report.failed_count +
+	                     report.unsafe_count >
+	             0);
 	return report;
 }
 
@@ -151,9 +146,8 @@ static void read_replaced(const char *path, const char *from, const char *to,
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct stat status;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_fd_read_file(AT_FDCWD, path, BLOB_LIMIT, &got, &status, &err));
+	OK(tkb_fd_read_file(AT_FDCWD, path, BLOB_LIMIT, &got, &status, ERR));
 	const char *at = (const char *)got.data;
 	const char *end = at + got.size;
 	tkb_buf_reset(out);
@@ -234,9 +228,8 @@ struct tkb_collect_report weigh(const char *root)
 		                                     .is_dry_run = true,
 		                                     .is_strict = true };
 	struct tkb_collect_report report = { SIZED(report) };
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_collect(root, &options, NULL, &report, &err));
+	OK(tkb_collect(root, &options, NULL, &report, ERR));
 	return report;
 }
 
@@ -282,9 +275,8 @@ const char *blob_of(const char *remote, const char *record)
 {
 	struct tkb_record parsed = { .size = 0 };
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_record_parse(read_file(record), &parsed, &err));
+	OK(tkb_record_parse(read_file(record), &parsed, ERR));
 	tkb_digest_to_hex(&parsed.blob, hex);
 	tkb_record_release(&parsed);
 	return text("%s/%s/cas/%.2s/%s", test_folder(), remote, hex, hex);

@@ -71,9 +71,8 @@ void forge_collect(const char *root, const char *key, bool is_lean,
 		.is_strict = true,
 		.threads = 1,
 	};
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_collect_to_file(root, &options, path, NULL, &err));
+	OK(tkb_collect_to_file(root, &options, path, NULL, ERR));
 }
 
 void forge_single(const char *path)
@@ -93,11 +92,10 @@ void forge_pair(const char *path)
 		.is_strict = true,
 		.threads = 1,
 	};
-	struct tkb_error err = { 0 };
 
 	unpack("triton-3.6.0-cpu", "forged");
-	MUST(tkb_collect_to_file("forged/.triton/cache", &options, path, NULL,
-	                         &err));
+	OK(tkb_collect_to_file("forged/.triton/cache", &options, path, NULL,
+	                       ERR));
 }
 
 struct tkb_bytes forge_take_frame(struct tkb_bytes *bytes)

@@ -20,7 +20,7 @@ enum {
 
 extern char **environ;
 
-struct tkb_error test_error;
+_Thread_local struct tkb_error test_error;
 
 static struct CMUnitTest tests[TESTS_LIMIT];
 static size_t test_count;

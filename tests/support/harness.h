@@ -43,37 +43,17 @@
 	assert_int_equal((long long)(got), (long long)(wanted))
 #define CHECK_STR(got, wanted) assert_string_equal(got, wanted)
 
-/* A call that must return 0; its error is shown where it does not. */
-#define CHECK_OK(call, err)                                                    \
-	check_status((call), TKB_OK, (err), #call, __FILE__, __LINE__)
-
-/* A call that must fail with `status`, and say `part`. */
-#define CHECK_FAILS(call, status, err, part)                                   \
-	do {                                                                   \
-		check_status((call), (status), (err), #call, __FILE__,         \
-		             __LINE__);                                        \
-		check_contains((err)->message, (part), __FILE__, __LINE__);    \
-	} while (0)
-
-/* A call with a report: it says by its result whether it did but a part. */
-#define CHECK_DONE(call, is_part, err)                                         \
-	do {                                                                   \
-		const int got_ = (call);                                       \
-                                                                               \
-		check_status(got_, (is_part) ? TKB_ERR_PARTIAL : TKB_OK,       \
-		             (err), #call, __FILE__, __LINE__);                \
-	} while (0)
-
-/* The same of calls that are given the test's `err`. */
-#define MUST(call) CHECK_OK(call, &err)
-#define MUST_FAIL(call, status, part) CHECK_FAILS(call, status, &err, part)
-
-/* The first member of a struct of the public headers; one whose others are 0. */
-#define SIZED(of) .struct_size = sizeof(of)
-#define DEFAULTS(type) ((struct type){ SIZED(struct type) })
-#define CHOSEN(type, ...) ((struct type){ SIZED(struct type), __VA_ARGS__ })
-
-/* The same of a call that is given ERR, the test's own error, empty. */
+/*
+ * What a call must come to; its error is shown where it does not.
+ *
+ *     OK(call)                   it returns 0
+ *     FAILS(call, status, part)  it returns `status`, and says `part`
+ *     DONE(call, is_part)        it has a report, and did all, or but a part
+ *
+ * The call is given ERR, the error of the test and of its thread, which is
+ * empty before. CHECK_OK() and so on are for what was called before, and has
+ * another error: a thread's, a child's.
+ */
 #define OK(call)                                                               \
 	do {                                                                   \
 		test_error = (struct tkb_error){ 0 };                          \
@@ -90,7 +70,28 @@
 		CHECK_DONE(call, is_part, ERR);                                \
 	} while (0)
 #define ERR (&test_error)
-extern struct tkb_error test_error;
+extern _Thread_local struct tkb_error test_error;
+
+#define CHECK_OK(call, err)                                                    \
+	check_status((call), TKB_OK, (err), #call, __FILE__, __LINE__)
+#define CHECK_FAILS(call, status, err, part)                                   \
+	do {                                                                   \
+		check_status((call), (status), (err), #call, __FILE__,         \
+		             __LINE__);                                        \
+		check_contains((err)->message, (part), __FILE__, __LINE__);    \
+	} while (0)
+#define CHECK_DONE(call, is_part, err)                                         \
+	do {                                                                   \
+		const int got_ = (call);                                       \
+                                                                               \
+		check_status(got_, (is_part) ? TKB_ERR_PARTIAL : TKB_OK,       \
+		             (err), #call, __FILE__, __LINE__);                \
+	} while (0)
+
+/* The first member of a struct of the public headers; one whose others are 0. */
+#define SIZED(of) .struct_size = sizeof(of)
+#define DEFAULTS(type) ((struct type){ SIZED(struct type) })
+#define CHOSEN(type, ...) ((struct type){ SIZED(struct type), __VA_ARGS__ })
 
 /* Walk a table: a test that fails tells the row, if the walk has no break. */
 #define EACH(i, table)                                                         \

@@ -53,9 +53,8 @@ struct tkb_bytes make_bytes(size_t size, uint32_t seed)
 struct tkb_digest digest_of(struct tkb_bytes bytes)
 {
 	struct tkb_digest digest;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_digest_of(bytes, &digest, &err));
+	OK(tkb_digest_of(bytes, &digest, ERR));
 	return digest;
 }
 
@@ -78,9 +77,8 @@ int put_blob(const struct handle *handle, const struct tkb_digest *digest,
 struct tkb_digest must_put(const struct handle *handle, struct tkb_bytes bytes)
 {
 	const struct tkb_digest digest = digest_of(bytes);
-	struct tkb_error err = { 0 };
 
-	MUST(put_blob(handle, &digest, &bytes, &err));
+	OK(put_blob(handle, &digest, &bytes, ERR));
 	return digest;
 }
 
@@ -88,9 +86,8 @@ struct tkb_digest must_add(const struct handle *handle, const char *ref,
                            struct tkb_bytes record)
 {
 	const struct tkb_digest digest = digest_of(record);
-	struct tkb_error err = { 0 };
 
-	MUST(ASK(handle, add, ref, &digest, record, &err));
+	OK(ASK(handle, add, ref, &digest, record, ERR));
 	return digest;
 }
 
@@ -107,19 +104,17 @@ void check_blob(const struct handle *handle, const struct tkb_digest *digest,
                 uint64_t offset, struct tkb_bytes wanted)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct tkb_error err = { 0 };
 
-	MUST(get(handle, digest, offset, &got, &err));
+	OK(get(handle, digest, offset, &got, ERR));
 	CHECK_INT(got.size, wanted.size);
 	CHECK(tkb_bytes_equal(tkb_buf_bytes(&got), wanted));
 }
 
 bool is_there(const struct handle *handle, const struct tkb_digest *digest)
 {
-	struct tkb_error err = { 0 };
 	bool answer = false;
 
-	MUST(ASK(handle, has, digest, 1, &answer, NULL, &err));
+	OK(ASK(handle, has, digest, 1, &answer, NULL, ERR));
 	return answer;
 }
 
@@ -205,9 +200,8 @@ struct notebook *list_blobs(const struct handle *handle)
 {
 	struct notebook *notebook = new_notebook();
 	const struct tkb_blob_visitor visitor = blob_visitor(notebook);
-	struct tkb_error err = { 0 };
 
-	MUST(ASK(handle, list, &visitor, &err));
+	OK(ASK(handle, list, &visitor, ERR));
 	return notebook;
 }
 
@@ -215,9 +209,8 @@ struct notebook *list_records(const struct handle *handle, const char *ref)
 {
 	struct notebook *notebook = new_notebook();
 	const struct tkb_record_visitor visitor = record_visitor(notebook);
-	struct tkb_error err = { 0 };
 
-	MUST(ASK(handle, records, ref, &visitor, &err));
+	OK(ASK(handle, records, ref, &visitor, ERR));
 	return notebook;
 }
 
@@ -225,9 +218,8 @@ struct notebook *list_refs(const struct handle *handle)
 {
 	struct notebook *notebook = new_notebook();
 	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
-	struct tkb_error err = { 0 };
 
-	MUST(ASK(handle, refs, &visitor, &err));
+	OK(ASK(handle, refs, &visitor, ERR));
 	return notebook;
 }
 
@@ -289,9 +281,7 @@ static void end_handle(void *self)
 
 void must_open(const char *url, struct handle *handle)
 {
-	struct tkb_error err = { 0 };
-
-	MUST(open_handle(url, handle, &err));
+	OK(open_handle(url, handle, ERR));
 }
 
 struct handle *must_connect(const char *url)
@@ -312,9 +302,8 @@ struct tkb_remote *must_open_remote(const char *urls,
                                     const struct tkb_remote_options *options)
 {
 	struct tkb_remote *remote = NULL;
-	struct tkb_error err = { 0 };
 
-	MUST(tkb_remote_open(urls, options, &remote, &err));
+	OK(tkb_remote_open(urls, options, &remote, ERR));
 	at_end(end_remote, remote);
 	return remote;
 }

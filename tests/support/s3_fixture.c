@@ -132,18 +132,16 @@ static void check_silent(const char *message)
 void check_refusal(const char *url, int status, const char *part)
 {
 	const struct tkb_ref_visitor visitor = ref_visitor(new_notebook());
-	struct tkb_error err = { 0 };
 	struct handle *handle = must_connect(url);
 
-	MUST_FAIL(ASK(handle, refs, &visitor, &err), status, part);
-	check_silent(err.message);
+	FAILS(ASK(handle, refs, &visitor, ERR), status, part);
+	check_silent(ERR->message);
 }
 
 void check_unopened(const char *url, int status, const char *part)
 {
 	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	struct tkb_error err = { 0 };
 
-	MUST_FAIL(open_handle(url, &handle, &err), status, part);
-	check_silent(err.message);
+	FAILS(open_handle(url, &handle, ERR), status, part);
+	check_silent(ERR->message);
 }

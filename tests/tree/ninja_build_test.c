@@ -34,9 +34,8 @@ static void must_name(const char *given, const char *inputs,
                       const char *outputs)
 {
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build build = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(read_build(tkb_text(given), &build, &err), &err);
+	OK(read_build(tkb_text(given), &build, ERR));
 	CHECK_STR(joined(build.inputs, build.input_count), inputs);
 	CHECK_STR(joined(build.outputs, build.output_count), outputs);
 }
@@ -44,11 +43,9 @@ static void must_name(const char *given, const char *inputs,
 static void must_refuse(const char *given, const char *says)
 {
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build build = { 0 };
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(read_build(tkb_text(given), &build, &err), TKB_ERR_CORRUPT,
-	            &err, says);
-	CHECK_INT(err.reason, TKB_REASON_METADATA);
+	FAILS(read_build(tkb_text(given), &build, ERR), TKB_ERR_CORRUPT, says);
+	CHECK_INT(ERR->reason, TKB_REASON_METADATA);
 }
 
 TEST(ninja_build, all_kinds_of_inputs_are_named)
@@ -147,13 +144,12 @@ TEST(ninja_build, what_grows_without_end_is_refused)
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf build = TKB_BUF_INIT(16 * TKB_MIB);
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build out = { 0 };
-	struct tkb_error err = { 0 };
 
 	tkb_buf_add_text(&build, "a = xxxxxxxxxxxxxxxx\n");
 	for (int i = 0; i < 60; i++)
 		tkb_buf_add_text(&build, "a = $a$a\n");
-	CHECK_FAILS(read_build(tkb_buf_bytes(&build), &out, &err),
-	            TKB_ERR_TOO_LARGE, &err, "limit of 1048576 bytes");
+	FAILS(read_build(tkb_buf_bytes(&build), &out, ERR), TKB_ERR_TOO_LARGE,
+	      "limit of 1048576 bytes");
 
 	tkb_buf_reset(&build);
 	tkb_buf_add_text(&build, "a = xxxxxxxxxxxxxxxx\n");
@@ -161,25 +157,24 @@ TEST(ninja_build, what_grows_without_end_is_refused)
 		tkb_buf_add_text(&build, "a = $a$a\n");
 	for (int i = 0; i < 200; i++)
 		tkb_buf_add_text(&build, "b = $a\n");
-	CHECK_FAILS(read_build(tkb_buf_bytes(&build), &out, &err),
-	            TKB_ERR_CORRUPT, &err, "its variables become too long");
+	FAILS(read_build(tkb_buf_bytes(&build), &out, ERR), TKB_ERR_CORRUPT,
+	      "its variables become too long");
 
 	tkb_buf_reset(&build);
 	for (int i = 0; i < 1000; i++)
 		tkb_buf_add_text(&build, text("v%d = x\n", i));
-	CHECK_FAILS(read_build(tkb_buf_bytes(&build), &out, &err),
-	            TKB_ERR_CORRUPT, &err, "more variables than 256");
+	FAILS(read_build(tkb_buf_bytes(&build), &out, ERR), TKB_ERR_CORRUPT,
+	      "more variables than 256");
 }
 
 TEST(ninja_build, a_zero_byte_is_refused)
 {
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build out = { 0 };
 	static const char given[] = "build o: cc a\0b\n";
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(read_build((struct tkb_bytes){ given, sizeof(given) - 1 },
-	                       &out, &err),
-	            TKB_ERR_CORRUPT, &err, "a byte that none may hold");
+	FAILS(read_build((struct tkb_bytes){ given, sizeof(given) - 1 }, &out,
+	                 ERR),
+	      TKB_ERR_CORRUPT, "a byte that none may hold");
 }
 
 TEST(ninja_build, nothing_is_read_past_its_end)

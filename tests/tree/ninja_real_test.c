@@ -87,16 +87,13 @@ static const char **list_inputs(size_t *count)
 {
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build named = { 0 };
 	TKB_AUTO(tkb_ninja_deps_release) struct tkb_ninja_deps deps = { 0 };
-	struct tkb_error err = { 0 };
 	const char **inputs = test_alloc(100 * sizeof(*inputs));
 
 	*count = 0;
-	CHECK_OK(tkb_ninja_build_read(read_file("build.ninja"), &named, &err),
-	         &err);
+	OK(tkb_ninja_build_read(read_file("build.ninja"), &named, ERR));
 	for (size_t i = 0; i < named.input_count; i++)
 		inputs[(*count)++] = text("%s", named.inputs[i]);
-	CHECK_OK(tkb_ninja_deps_read(read_file(".ninja_deps"), &deps, &err),
-	         &err);
+	OK(tkb_ninja_deps_read(read_file(".ninja_deps"), &deps, ERR));
 	CHECK_INT(deps.count, 2);
 	for (size_t i = 0; i < deps.count; i++) {
 		for (size_t j = 0; j < deps.items[i].input_count; j++)
@@ -111,16 +108,14 @@ static struct tkb_digest digest_inputs(void)
 {
 	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
 	struct tkb_digest digest;
-	struct tkb_error err = { 0 };
 	size_t count;
 	const char **inputs = list_inputs(&count);
 
-	CHECK_OK(tkb_hasher_open(&hasher, &err), &err);
-	CHECK_OK(tkb_hasher_begin(&hasher, &err), &err);
+	OK(tkb_hasher_open(&hasher, ERR));
+	OK(tkb_hasher_begin(&hasher, ERR));
 	for (size_t i = 0; i < count; i++)
-		CHECK_OK(tkb_hasher_add(&hasher, read_file(inputs[i]), &err),
-		         &err);
-	CHECK_OK(tkb_hasher_end(&hasher, &digest, &err), &err);
+		OK(tkb_hasher_add(&hasher, read_file(inputs[i]), ERR));
+	OK(tkb_hasher_end(&hasher, &digest, ERR));
 	return digest;
 }
 
@@ -132,18 +127,16 @@ static void stamp(int64_t mtime)
 	struct tkb_buf log_out = TKB_BUF_INIT(TKB_MIB);
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf deps_out = TKB_BUF_INIT(TKB_MIB);
-	struct tkb_error err = { 0 };
 
-	CHECK_OK(tkb_ninja_log_read(read_file(".ninja_log"), &log, &err), &err);
+	OK(tkb_ninja_log_read(read_file(".ninja_log"), &log, ERR));
 	CHECK_INT(log.output_count, 4);
 	for (size_t i = 0; i < log.output_count; i++) {
 		log.outputs[i].mtime = mtime;
 		set_mtime(log.outputs[i].output, mtime);
 	}
-	CHECK_OK(tkb_ninja_stamp(read_file(".ninja_log"),
-	                         read_file(".ninja_deps"), log.outputs,
-	                         log.output_count, &log_out, &deps_out, &err),
-	         &err);
+	OK(tkb_ninja_stamp(read_file(".ninja_log"), read_file(".ninja_deps"),
+	                   log.outputs, log.output_count, &log_out, &deps_out,
+	                   ERR));
 	write_file(".ninja_log", tkb_buf_bytes(&log_out));
 	write_file(".ninja_deps", tkb_buf_bytes(&deps_out));
 }
@@ -223,11 +216,9 @@ TEST(ninja_real, another_command_is_built_again)
 TEST(ninja_real, the_inputs_of_build_ninja_are_those_that_ninja_lists)
 {
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build named = { 0 };
-	struct tkb_error err = { 0 };
 
 	make_project();
-	CHECK_OK(tkb_ninja_build_read(read_file("build.ninja"), &named, &err),
-	         &err);
+	OK(tkb_ninja_build_read(read_file("build.ninja"), &named, ERR));
 	for (size_t i = 0; i < named.input_count; i++)
 		CHECK_CONTAINS(run(TKB_NINJA, "-C", test_folder(), "-t",
 		                   "query", named.inputs[i], NULL)

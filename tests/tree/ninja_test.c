@@ -85,19 +85,16 @@ TEST(ninja_log, of_an_output_the_last_row_counts)
 	for (int version = 5; version <= 7; version++) {
 		TKB_AUTO(tkb_ninja_log_release)
 		struct tkb_ninja_log log = { 0 };
-		struct tkb_error err = { 0 };
 
-		CHECK_OK(
-			read_log(tkb_text(text(
-					 "# ninja log v%d\n"
-					 "1\t2\t1700000000000000001\tb c\tf00\n"
-					 "1\t2\t1700000000000000002\ta\tf00\n"
-					 "3\t4\t1700000000000000003\tb c\tf01\n"
-					 "3\t4\t1700000000\told\tf01\n"
-					 "3\t4\t0\tz\tf01\n",
-					 version)),
-		                 &log, &err),
-			&err);
+		OK(read_log(
+			tkb_text(text("# ninja log v%d\n"
+		                      "1\t2\t1700000000000000001\tb c\tf00\n"
+		                      "1\t2\t1700000000000000002\ta\tf00\n"
+		                      "3\t4\t1700000000000000003\tb c\tf01\n"
+		                      "3\t4\t1700000000\told\tf01\n"
+		                      "3\t4\t0\tz\tf01\n",
+		                      version)),
+			&log, ERR));
 		CHECK_INT(log.output_count, 4);
 		CHECK_STR(log.outputs[0].output, "a");
 		CHECK_INT(log.outputs[0].mtime, 1700000000000000002);
@@ -143,11 +140,10 @@ TEST(ninja_log, what_is_none_is_refused)
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		TKB_AUTO(tkb_ninja_log_release)
 		struct tkb_ninja_log log = { 0 };
-		struct tkb_error err = { 0 };
 
-		CHECK_FAILS(read_log(tkb_text(cases[i].text), &log, &err),
-		            TKB_ERR_CORRUPT, &err, cases[i].says);
-		CHECK_INT(err.reason, TKB_REASON_METADATA);
+		FAILS(read_log(tkb_text(cases[i].text), &log, ERR),
+		      TKB_ERR_CORRUPT, cases[i].says);
+		CHECK_INT(ERR->reason, TKB_REASON_METADATA);
 		CHECK_INT(log.output_count, 0);
 	}
 }
@@ -159,10 +155,9 @@ TEST(ninja_deps, of_an_output_the_last_record_counts)
 		struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
 		TKB_AUTO(tkb_ninja_deps_release)
 		struct tkb_ninja_deps deps = { 0 };
-		struct tkb_error err = { 0 };
 
 		make_deps(&bytes, version, 7);
-		CHECK_OK(read_deps(tkb_buf_bytes(&bytes), &deps, &err), &err);
+		OK(read_deps(tkb_buf_bytes(&bytes), &deps, ERR));
 		CHECK_INT(deps.count, 2);
 		CHECK_STR(deps.items[0].output, "a.o");
 		CHECK_INT(deps.items[0].input_count, 2);
@@ -209,13 +204,12 @@ TEST(ninja_deps, what_is_none_is_refused)
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		TKB_AUTO(tkb_ninja_deps_release)
 		struct tkb_ninja_deps deps = { 0 };
-		struct tkb_error err = { 0 };
 
-		CHECK_FAILS(read_deps((struct tkb_bytes){ cases[i].bytes,
-		                                          cases[i].size },
-		                      &deps, &err),
-		            TKB_ERR_CORRUPT, &err, cases[i].says);
-		CHECK_INT(err.reason, TKB_REASON_METADATA);
+		FAILS(read_deps((struct tkb_bytes){ cases[i].bytes,
+		                                    cases[i].size },
+		                &deps, ERR),
+		      TKB_ERR_CORRUPT, cases[i].says);
+		CHECK_INT(ERR->reason, TKB_REASON_METADATA);
 	}
 }
 
@@ -223,12 +217,11 @@ TEST(ninja_deps, an_input_that_has_no_path_is_refused)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
 	TKB_AUTO(tkb_ninja_deps_release) struct tkb_ninja_deps deps = { 0 };
-	struct tkb_error err = { 0 };
 
 	make_deps(&bytes, 4, 7);
 	add_record(&bytes, true, 0, 7, 3, 4);
-	CHECK_FAILS(read_deps(tkb_buf_bytes(&bytes), &deps, &err),
-	            TKB_ERR_CORRUPT, &err, "an input that has no path");
+	FAILS(read_deps(tkb_buf_bytes(&bytes), &deps, ERR), TKB_ERR_CORRUPT,
+	      "an input that has no path");
 }
 
 TEST(ninja_deps, no_damage_is_read_past_its_end)
@@ -276,16 +269,14 @@ TEST(ninja_stamp, gives_times_and_changes_nothing_else)
 		struct tkb_buf log_out = TKB_BUF_INIT(TKB_MIB);
 		TKB_AUTO(tkb_buf_release)
 		struct tkb_buf deps_out = TKB_BUF_INIT(TKB_MIB);
-		struct tkb_error err = { 0 };
 
 		make_deps(&deps, version, 7);
 		make_deps(&wanted, version,
 		          version == 4 ? 1800000000000000001 : 1800000000);
 		if (version == 4) /* that of b.o */
 			wanted.data[12 + 4 + 12 + 12 + 24 + 24 + 12 + 8] = 2;
-		CHECK_OK(tkb_ninja_stamp(tkb_text(log), tkb_buf_bytes(&deps),
-		                         mtimes, 2, &log_out, &deps_out, &err),
-		         &err);
+		OK(tkb_ninja_stamp(tkb_text(log), tkb_buf_bytes(&deps), mtimes,
+		                   2, &log_out, &deps_out, ERR));
 		tkb_buf_add_byte(&log_out, '\0');
 		CHECK_STR((const char *)log_out.data,
 		          "# ninja log v5\n1\t2\t1800000000000000001\ta.o\tf0\n"
@@ -304,22 +295,18 @@ TEST(ninja_stamp, times_that_cannot_be_given_are_refused)
 	const struct tkb_ninja_mtime none[] = { { "a.o", 0 } };
 	const struct tkb_ninja_mtime twice[] = { { "a.o", 1 }, { "a.o", 2 } };
 	const char *log = "# ninja log v7\n1\t2\t3\ta.o\tf\n";
-	struct tkb_error err = { 0 };
 
-	CHECK_FAILS(tkb_ninja_stamp(tkb_text(log),
-	                            (struct tkb_bytes){ NULL, 0 }, mtimes, 1,
-	                            &out, &out, &err),
-	            TKB_ERR_CORRUPT, &err, "ninja's log does not know 'b.o'");
-	CHECK_INT(err.reason, TKB_REASON_MISSING);
-	CHECK_FAILS(tkb_ninja_stamp(tkb_text(log),
-	                            (struct tkb_bytes){ NULL, 0 }, none, 1,
-	                            &out, &out, &err),
-	            TKB_ERR_INVALID, &err, "'a.o' would have no time");
-	CHECK_FAILS(tkb_ninja_stamp(tkb_text(log),
-	                            (struct tkb_bytes){ NULL, 0 }, twice, 2,
-	                            &out, &out, &err),
-	            TKB_ERR_INVALID, &err, "'a.o' is given two times");
-	CHECK_FAILS(tkb_ninja_stamp(tkb_text(log), tkb_text("# ninjadeps"),
-	                            none, 0, &out, &out, &err),
-	            TKB_ERR_CORRUPT, &err, "do not begin as such");
+	FAILS(tkb_ninja_stamp(tkb_text(log), (struct tkb_bytes){ NULL, 0 },
+	                      mtimes, 1, &out, &out, ERR),
+	      TKB_ERR_CORRUPT, "ninja's log does not know 'b.o'");
+	CHECK_INT(ERR->reason, TKB_REASON_MISSING);
+	FAILS(tkb_ninja_stamp(tkb_text(log), (struct tkb_bytes){ NULL, 0 },
+	                      none, 1, &out, &out, ERR),
+	      TKB_ERR_INVALID, "'a.o' would have no time");
+	FAILS(tkb_ninja_stamp(tkb_text(log), (struct tkb_bytes){ NULL, 0 },
+	                      twice, 2, &out, &out, ERR),
+	      TKB_ERR_INVALID, "'a.o' is given two times");
+	FAILS(tkb_ninja_stamp(tkb_text(log), tkb_text("# ninjadeps"), none, 0,
+	                      &out, &out, ERR),
+	      TKB_ERR_CORRUPT, "do not begin as such");
 }

@@ -12,19 +12,18 @@ static const char *hidden(struct tkb_bytes given, enum tkb_path_style style,
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
 	char *copy = malloc(given.size == 0 ? 1 : given.size);
-	struct tkb_error err = { 0 };
 	int rc;
 
 	assert_non_null(copy);
 	if (given.size != 0)
 		memcpy(copy, given.data, given.size);
 	rc = tkb_secrets_hide((struct tkb_bytes){ copy, given.size }, style,
-	                      &out, count, &err);
+	                      &out, count, ERR);
 	free(copy);
-	CHECK_OK(rc, &err);
-	CHECK_STR(err.message, "");
+	CHECK_OK(rc, ERR);
+	CHECK_STR(ERR->message, "");
 	tkb_buf_add_byte(&out, '\0');
-	CHECK_OK(tkb_buf_check(&out, &err), &err);
+	OK(tkb_buf_check(&out, ERR));
 	return text("%s", (const char *)out.data);
 }
 
@@ -297,12 +296,11 @@ TEST(secrets, of_ten_planted_ones_none_is_found)
 TEST(secrets, what_does_not_fit_is_too_large)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(8);
-	struct tkb_error err = { 0 };
 	size_t count = 77;
 
-	CHECK_FAILS(tkb_secrets_hide(tkb_text("A_KEY=x"), TKB_PATH_STYLE_TEXT,
-	                             &out, &count, &err),
-	            TKB_ERR_TOO_LARGE, &err, "limit of 8 bytes");
+	FAILS(tkb_secrets_hide(tkb_text("A_KEY=x"), TKB_PATH_STYLE_TEXT, &out,
+	                       &count, ERR),
+	      TKB_ERR_TOO_LARGE, "limit of 8 bytes");
 	CHECK_INT(count, 77);
 }
 

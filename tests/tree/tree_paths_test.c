@@ -54,15 +54,12 @@ static void must_become(enum tkb_path_style style, const char *there,
                         const char *from, const char *wanted)
 {
 	const struct tkb_named_root root = { "r", there };
-	struct tkb_error err = { 0 };
 	uint32_t sentinels = 1000;
 	const char *out;
 
-	CHECK_OK(scrub(tkb_text(from), style, &root, 1, &out, &sentinels, &err),
-	         &err);
+	OK(scrub(tkb_text(from), style, &root, 1, &out, &sentinels, ERR));
 	CHECK_STR(out, wanted);
-	CHECK_OK(restore(tkb_text(out), style, &root, 1, sentinels, &out, &err),
-	         &err);
+	OK(restore(tkb_text(out), style, &root, 1, sentinels, &out, ERR));
 	CHECK_STR(out, from);
 }
 
@@ -86,18 +83,15 @@ TEST(tree_paths, an_index_of_vllm_names_another_root_after_a_move)
 	const struct tkb_named_root there[] = {
 		{ "vllm", "/srv/o'neil/\xc3\xa9" },
 	};
-	struct tkb_error err = { 0 };
 	uint32_t sentinels = 0;
 	const char *out;
 
-	CHECK_OK(scrub(tkb_text(index), TKB_PATH_STYLE_PYTHON, roots, 3, &out,
-	               &sentinels, &err),
-	         &err);
+	OK(scrub(tkb_text(index), TKB_PATH_STYLE_PYTHON, roots, 3, &out,
+	         &sentinels, ERR));
 	CHECK_INT(sentinels, 1);
 	CHECK_CONTAINS(out, "'[REPLACE:vllm]/b/art_0')}}");
-	CHECK_OK(restore(tkb_text(out), TKB_PATH_STYLE_PYTHON, there, 1, 1,
-	                 &out, &err),
-	         &err);
+	OK(restore(tkb_text(out), TKB_PATH_STYLE_PYTHON, there, 1, 1, &out,
+	           ERR));
 	CHECK_CONTAINS(out, "'/srv/o\\'neil/\xc3\xa9/b/art_0')}}");
 }
 
@@ -264,36 +258,32 @@ TEST(tree_paths, the_spellings_are_those_of_python)
 
 TEST(tree_paths, a_text_that_holds_a_sentinel_is_refused)
 {
-	struct tkb_error err = { 0 };
 	uint32_t sentinels = 77;
 	const char *out;
 
-	CHECK_FAILS(scrub(tkb_text("x [REPLACE:home]"), TKB_PATH_STYLE_TEXT,
-	                  &home, 1, &out, &sentinels, &err),
-	            TKB_ERR_CORRUPT, &err, "it holds '[REPLACE:' already");
-	CHECK_INT(err.reason, TKB_REASON_SENTINEL);
+	FAILS(scrub(tkb_text("x [REPLACE:home]"), TKB_PATH_STYLE_TEXT, &home, 1,
+	            &out, &sentinels, ERR),
+	      TKB_ERR_CORRUPT, "it holds '[REPLACE:' already");
+	CHECK_INT(ERR->reason, TKB_REASON_SENTINEL);
 	CHECK_INT(sentinels, 77);
 }
 
 TEST(tree_paths, a_file_that_is_never_rewritten_may_hold_anything)
 {
 	const char *given = "[REPLACE:x] /home/a";
-	struct tkb_error err = { 0 };
 	uint32_t sentinels = 77;
 	const char *out;
 
-	CHECK_OK(scrub(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, &out,
-	               &sentinels, &err),
-	         &err);
+	OK(scrub(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, &out,
+	         &sentinels, ERR));
 	CHECK_INT(sentinels, 0);
 	CHECK_STR(out, given);
-	CHECK_OK(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 0,
-	                 &out, &err),
-	         &err);
+	OK(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 0, &out,
+	           ERR));
 	CHECK_STR(out, given);
-	CHECK_FAILS(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 1,
-	                    &out, &err),
-	            TKB_ERR_CORRUPT, &err, "holds 0 sentinels");
+	FAILS(restore(tkb_text(given), TKB_PATH_STYLE_NONE, &home, 1, 1, &out,
+	              ERR),
+	      TKB_ERR_CORRUPT, "holds 0 sentinels");
 }
 
 TEST(tree_paths, a_sentinel_that_is_not_one_is_refused)
@@ -315,37 +305,34 @@ TEST(tree_paths, a_sentinel_that_is_not_one_is_refused)
 		{ "home", "holds 0 sentinels, the manifest says 1" },
 		{ "", "holds 0 sentinels, the manifest says 1" },
 	};
-	struct tkb_error err = { 0 };
 	const char *out;
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
-		CHECK_FAILS(restore(tkb_text(cases[i].text),
-		                    TKB_PATH_STYLE_JSON, &home, 1, 1, &out,
-		                    &err),
-		            TKB_ERR_CORRUPT, &err, cases[i].says);
-		CHECK_INT(err.reason, TKB_REASON_SENTINEL);
+		FAILS(restore(tkb_text(cases[i].text), TKB_PATH_STYLE_JSON,
+		              &home, 1, 1, &out, ERR),
+		      TKB_ERR_CORRUPT, cases[i].says);
+		CHECK_INT(ERR->reason, TKB_REASON_SENTINEL);
 	}
-	CHECK_FAILS(restore((struct tkb_bytes){ NULL, 0 }, TKB_PATH_STYLE_JSON,
-	                    &home, 1, 1, &out, &err),
-	            TKB_ERR_CORRUPT, &err, "holds 0 sentinels");
+	FAILS(restore((struct tkb_bytes){ NULL, 0 }, TKB_PATH_STYLE_JSON, &home,
+	              1, 1, &out, ERR),
+	      TKB_ERR_CORRUPT, "holds 0 sentinels");
 }
 
 TEST(tree_paths, a_path_that_a_file_cannot_hold_is_refused)
 {
 	const struct tkb_named_root line = { "r", "/a\nbuild x: evil" };
 	const struct tkb_named_root quote = { "r", "/o'neil" };
-	struct tkb_error err = { 0 };
 	const char *out;
 
-	CHECK_FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_NINJA,
-	                    &line, 1, 1, &out, &err),
-	            TKB_ERR_CORRUPT, &err, "cannot stand in it");
-	CHECK_FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_TEXT, &line,
-	                    1, 1, &out, &err),
-	            TKB_ERR_CORRUPT, &err, "cannot stand in it");
-	CHECK_FAILS(restore(tkb_text("x = [REPLACE:r]"), TKB_PATH_STYLE_PYTHON,
-	                    &quote, 1, 1, &out, &err),
-	            TKB_ERR_CORRUPT, &err, "cannot stand in it");
+	FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_NINJA, &line, 1,
+	              1, &out, ERR),
+	      TKB_ERR_CORRUPT, "cannot stand in it");
+	FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_TEXT, &line, 1, 1,
+	              &out, ERR),
+	      TKB_ERR_CORRUPT, "cannot stand in it");
+	FAILS(restore(tkb_text("x = [REPLACE:r]"), TKB_PATH_STYLE_PYTHON,
+	              &quote, 1, 1, &out, ERR),
+	      TKB_ERR_CORRUPT, "cannot stand in it");
 }
 
 TEST(tree_paths, roots_must_be_roots)
@@ -364,38 +351,34 @@ TEST(tree_paths, roots_must_be_roots)
 		{ { "a", "/a/" }, "cannot be a root's path" },
 		{ { "home", "/b" }, "two roots have the name 'home'" },
 	};
-	struct tkb_error err = { 0 };
 	uint32_t sentinels;
 	const char *out;
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
 		const struct tkb_named_root roots[] = { home, cases[i].root };
 
-		CHECK_FAILS(scrub(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots, 2,
-		                  &out, &sentinels, &err),
-		            TKB_ERR_INVALID, &err, cases[i].says);
-		CHECK_FAILS(restore(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots,
-		                    2, 0, &out, &err),
-		            TKB_ERR_INVALID, &err, cases[i].says);
+		FAILS(scrub(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots, 2, &out,
+		            &sentinels, ERR),
+		      TKB_ERR_INVALID, cases[i].says);
+		FAILS(restore(tkb_text("x"), TKB_PATH_STYLE_TEXT, roots, 2, 0,
+		              &out, ERR),
+		      TKB_ERR_INVALID, cases[i].says);
 	}
 }
 
 TEST(tree_paths, what_does_not_fit_is_too_large)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(20);
-	struct tkb_error err = { 0 };
 	uint32_t sentinels = 0;
 
-	CHECK_FAILS(tkb_paths_scrub(tkb_text("/home/a /home/a"),
-	                            TKB_PATH_STYLE_TEXT, &home, 1, &out,
-	                            &sentinels, &err),
-	            TKB_ERR_TOO_LARGE, &err, "limit of 20 bytes");
+	FAILS(tkb_paths_scrub(tkb_text("/home/a /home/a"), TKB_PATH_STYLE_TEXT,
+	                      &home, 1, &out, &sentinels, ERR),
+	      TKB_ERR_TOO_LARGE, "limit of 20 bytes");
 	tkb_buf_reset(&out);
-	CHECK_FAILS(
-		tkb_paths_restore(
-			tkb_text("[REPLACE:home][REPLACE:home][REPLACE:home]"),
-			TKB_PATH_STYLE_TEXT, &home, 1, 3, &out, &err),
-		TKB_ERR_TOO_LARGE, &err, "limit of 20 bytes");
+	FAILS(tkb_paths_restore(
+		      tkb_text("[REPLACE:home][REPLACE:home][REPLACE:home]"),
+		      TKB_PATH_STYLE_TEXT, &home, 1, 3, &out, ERR),
+	      TKB_ERR_TOO_LARGE, "limit of 20 bytes");
 }
 
 TEST(tree_paths, any_text_comes_back_as_it_was)
@@ -416,7 +399,6 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 	for (int round = 0; round < 5000; round++) {
 		const enum tkb_path_style style =
 			(enum tkb_path_style)(round % 5);
-		struct tkb_error err = { 0 };
 		uint32_t sentinels = 0;
 		char given[200] = "";
 		const char *out;
@@ -428,13 +410,11 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 		}
 		if (strstr(given, "[REPLACE:") != NULL)
 			continue;
-		CHECK_OK(scrub(tkb_text(given), style, roots,
-		               TKB_COUNT_OF(roots), &out, &sentinels, &err),
-		         &err);
+		OK(scrub(tkb_text(given), style, roots, TKB_COUNT_OF(roots),
+		         &out, &sentinels, ERR));
 		found += sentinels;
-		CHECK_OK(restore(tkb_text(out), style, roots,
-		                 TKB_COUNT_OF(roots), sentinels, &out, &err),
-		         &err);
+		OK(restore(tkb_text(out), style, roots, TKB_COUNT_OF(roots),
+		           sentinels, &out, ERR));
 		CHECK_STR(out, given);
 	}
 	CHECK(found > 2500);
