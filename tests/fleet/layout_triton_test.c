@@ -238,10 +238,12 @@ static int note_names(void *self, const struct tkb_op_limits *call,
 
 TEST(layout_triton, the_group_file_comes_last)
 {
+	static const char *const schemes[] = { "names", NULL };
+	static const char *const none[] = { NULL };
 	static const struct tkb_remote_backend backend = {
 		.abi = TKB_REMOTE_BACKEND_ABI,
-		.schemes = (const char *const[]){ "names", NULL },
-		.params = (const char *const[]){ NULL },
+		.schemes = schemes,
+		.params = none,
 		.open = open_nothing,
 		.close = close_nothing,
 		.put_named = note_names,
