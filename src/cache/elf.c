@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>

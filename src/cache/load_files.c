@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "base/fd.h"
 #include "base/path.h"
 #include "cache/names.h"
 #include "cache/scrub.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -9,7 +8,6 @@
 #include "cache/cache.h"
 #include "cache/load.h"
 #include "cache/key.h"
-#include "cache/names.h"
 #include "text/select.h"
 
 /* A folder that may be an entry, and the result of loading it. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/scrub.h"
 
-#include <stdlib.h>
-
 #include "text/json.h"
 #include "base/path.h"
 #include "cache/names.h"

@@ -2,13 +2,11 @@
 #include "collect/collect.h"
 
 #include <libgen.h>
-#include <stdlib.h>
 
 #include "base/disable.h"
 #include "base/draft.h"
 #include "base/struct.h"
 #include "format/bundle_write.h"
-#include "format/manifest.h"
 
 struct collector {
 	const struct tkb_collect_options *options;

@@ -6,7 +6,6 @@
 #include "base/digest.h"
 #include "base/parallel.h"
 #include "format/frame.h"
-#include "format/manifest.h"
 #include "format/tar.h"
 
 #define SPOOL_MEMORY ((size_t)8 * TKB_MIB)

@@ -6,7 +6,6 @@
 
 #include "base/disable.h"
 #include "base/parallel.h"
-#include "cache/entry.h"
 
 int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
                     const struct tkb_watch *watch, uint32_t deadline_ms,

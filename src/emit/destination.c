@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/destination.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/launcher.h>
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/disable.h"
-#include "base/fd.h"
 #include "base/struct.h"
 #include "cache/scanned_entry.h"
 #include "cache/metadata.h"
-#include "cache/names.h"
 #include "format/reader.h"
-#include "format/launcher_payload.h"
 #include "cache/watch.h"
 #include "emit/options.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/digest.h"
 #include "base/disable.h"
 #include "base/struct.h"

@@ -2,7 +2,6 @@
 #include "fleet/compact.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <tkbundle/merge.h>
 

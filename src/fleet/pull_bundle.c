@@ -2,8 +2,6 @@
 #include <tkbundle/fleet.h>
 #include <tkbundle/merge.h>
 
-#include <stdlib.h>
-
 #include "base/disable.h"
 #include "base/struct.h"
 #include "format/reader.h"

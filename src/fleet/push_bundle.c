@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "fleet/compact.h"
 #include "fleet/push.h"
 #include "fleet/push_session.h"

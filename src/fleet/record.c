@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/record.h"
 
-#include <stdlib.h>
-
 #include "base/digest.h"
 #include "cache/key.h"
 #include "cache/names.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/frame.h"
 
-#include <stdlib.h>
-
 #include <zstd.h>
 #include <zstd_errors.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 
-#include "cache/names.h"
 #include "format/reader.h"
 
 enum {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/digest.h"
 #include "base/utf8.h"
 
 const char *tkb_need_name(enum tkb_need need)
@@ -25,7 +24,8 @@ bool tkb_launcher_text_is_valid(const char *text, size_t limit)
 	return true;
 }
 
-int tkb_payload_item(const struct tkb_digest *digest, uint64_t size,
+/* The item of the payload that has `digest` and `size`. */
+static int make_item(const struct tkb_digest *digest, uint64_t size,
                      struct tkb_arena *arena, struct tkb_entry *out,
                      struct tkb_error *err)
 {
@@ -91,7 +91,7 @@ int tkb_payload_items(const struct tkb_saved_launcher *launchers, size_t count,
 			                "sizes");
 		if (is_known)
 			continue;
-		rc = tkb_payload_item(&launcher->digest, launcher->size, arena,
+		rc = make_item(&launcher->digest, launcher->size, arena,
 		                      &items[used++], err);
 		if (rc < 0)
 			return rc;

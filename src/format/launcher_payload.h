@@ -32,12 +32,6 @@ enum {
  */
 bool tkb_launcher_text_is_valid(const char *text, size_t limit);
 
-/* Make the item of the payload that has `digest` and `size`. */
-TKB_NODISCARD int tkb_payload_item(const struct tkb_digest *digest,
-                                   uint64_t size, struct tkb_arena *arena,
-                                   struct tkb_entry *out,
-                                   struct tkb_error *err);
-
 /*
  * The distinct payloads of `launchers` as items, by digest, in `arena`. Returns
  * 0, TKB_ERR_CORRUPT (one digest, two sizes) or TKB_ERR_NOMEM.

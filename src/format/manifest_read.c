@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cache/key.h"
 #include "cache/names.h"
 #include "format/launcher_payload.h"
 #include "format/manifest_schema.h"

@@ -2,10 +2,10 @@
 #include "format/manifest_schema.h"
 
 #include "base/path.h"
+#include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/names.h"
 #include "format/launcher_payload.h"
-#include "format/manifest.h"
 
 static bool is_name(const char *text)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/digest.h"
 #include "text/json.h"
 #include "format/manifest_trees.h"
 

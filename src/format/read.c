@@ -5,7 +5,8 @@
 
 /* Access to single files and entries of a bundle. */
 
-void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
+/* In which frame is item `index`, and which of the frame's is it? */
+static void locate(const struct tkb_bundle *bundle, size_t index,
                        size_t *frame_out, size_t *nth_out)
 {
 	for (size_t i = 0; i < bundle->frame_count; i++) {
@@ -27,7 +28,7 @@ static int decode_for(struct tkb_decoder *decoder,
 	size_t frame = 0;
 	int rc;
 
-	tkb_bundle_locate(bundle, index, &frame, nth_out);
+	locate(bundle, index, &frame, nth_out);
 	rc = tkb_decoder_open(decoder, err);
 	if (rc < 0)
 		return rc;

@@ -64,10 +64,6 @@ TKB_NODISCARD int tkb_frames_parse(struct tkb_bundle *bundle,
 /* The item that is the payload of launcher `index`. */
 size_t tkb_bundle_payload(const struct tkb_bundle *bundle, size_t index);
 
-/* In which frame is item `index`, and which of the frame's is it? */
-void tkb_bundle_locate(const struct tkb_bundle *bundle, size_t index,
-                       size_t *frame_out, size_t *nth_out);
-
 /*
  * Replace `out` by the packed bytes of `frame`, and compare their digest.
  */

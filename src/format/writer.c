@@ -6,9 +6,8 @@
 
 #include <zstd.h>
 
-#include "base/digest.h"
+#include "cache/entry.h"
 #include "format/frame.h"
-#include "format/manifest.h"
 #include "cache/names.h"
 #include "tree/unit.h"
 #include "format/launcher_payload.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/grid.h"
 
-#include "launch/names.h"
 #include "launch/print.h"
 
 enum {

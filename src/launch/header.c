@@ -9,7 +9,8 @@
 const char *const tkb_scratch_words[4] = { "none", "global", "profile",
 	                                   "global+profile" };
 
-unsigned tkb_scratch_of(const struct tkb_facts *facts)
+/* The caller's scratch memory, as an index of tkb_scratch_words. */
+static unsigned scratch_of(const struct tkb_facts *facts)
 {
 	return (facts->global.size > 0 ? 1u : 0u) |
 	       (facts->profile.size > 0 ? 2u : 0u);
@@ -41,7 +42,7 @@ void tkb_print_prototype(struct tkb_buf *out,
 	tkb_print(out, "CUresult %s(", launcher->function);
 	tkb_print_parameters(out, launcher->arguments, launcher->argument_count,
 	                     false, launcher->has_grid,
-	                     tkb_scratch_of(&launcher->facts));
+	                     scratch_of(&launcher->facts));
 	tkb_buf_add_byte(out, ')');
 }
 
@@ -116,7 +117,7 @@ static void print_lines(struct tkb_buf *out,
 	tkb_print(out, "\n" TKB_LAUNCHER_LINE "%s %s %u %u %s %s %s\n",
 	          launcher->name, launcher->suffix, launcher->num_warps,
 	          launcher->num_stages, launcher->has_grid ? "grid" : "free",
-	          tkb_scratch_words[tkb_scratch_of(&launcher->facts)],
+	          tkb_scratch_words[scratch_of(&launcher->facts)],
 	          launcher->signature.text);
 	tkb_buf_add_text(out, TKB_ARGUMENTS_LINE);
 	for (size_t i = 0; i < launcher->argument_count; i++) {

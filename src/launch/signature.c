@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/signature.h"
 
-#include <stdio.h>
-
 #include "base/digest.h"
 #include "launch/print.h"
 

@@ -6,9 +6,6 @@
 
 #include "launch/c_launcher.h"
 
-/* The caller's scratch memory, as an index of tkb_scratch_words. */
-unsigned tkb_scratch_of(const struct tkb_facts *facts);
-
 /* "CUresult add_kernel_9969bdda_0123(CUstream stream, ...)" */
 void tkb_print_prototype(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/engine.h>
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 
 #include "base/fd.h"
-#include "base/path.h"
 
 enum {
 	PATH_SIZE = 4096,

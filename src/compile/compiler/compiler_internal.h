@@ -142,17 +142,10 @@ TKB_NODISCARD int tkb_workers_submit(struct tkb_compiler *compiler,
                                      struct tkb_error *err);
 
 /*
- * Find the tools for a target, with NVRTC only if `with_nvrtc`; a worker is
- * asked unless the answer is remembered. The texts live as long as the
- * compiler. Fails like tkb_compiler_tools().
+ * Find the tools that a unit needs; a worker is asked unless the answer is
+ * remembered. The texts live as long as the compiler. Fails like
+ * tkb_compiler_tools().
  */
-TKB_NODISCARD int tkb_tools_get(struct tkb_compiler *compiler,
-                                const char *target, bool with_nvrtc,
-                                uint32_t timeout_ms,
-                                const struct tkb_tools **out,
-                                struct tkb_error *err);
-
-/* The tools that a unit needs. */
 TKB_NODISCARD int tkb_tools_of_unit(struct tkb_compiler *compiler,
                                     const struct tkb_unit *unit,
                                     const struct tkb_tools **out,

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tkbundle/finalize.h>
-
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
 

@@ -138,9 +138,9 @@ static int wait_for_answer(struct tkb_compiler *compiler,
 	return rc;
 }
 
-static int get_tools(struct tkb_compiler *compiler, struct tkb_tools *tools,
-                     const char *arch, bool with_nvrtc, uint32_t timeout_ms,
-                     struct tkb_error *err)
+static int ask_or_wait(struct tkb_compiler *compiler, struct tkb_tools *tools,
+                       const char *arch, bool with_nvrtc, uint32_t timeout_ms,
+                       struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -151,8 +151,8 @@ static int get_tools(struct tkb_compiler *compiler, struct tkb_tools *tools,
 	return wait_for_answer(compiler, tools, with_nvrtc, timeout_ms, err);
 }
 
-int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
-                  bool with_nvrtc, uint32_t timeout_ms,
+static int get_tools(struct tkb_compiler *compiler, const char *target,
+                     bool with_nvrtc, uint32_t timeout_ms,
                   const struct tkb_tools **out, struct tkb_error *err)
 {
 	struct tkb_tools *tools;
@@ -165,7 +165,7 @@ int tkb_tools_get(struct tkb_compiler *compiler, const char *target,
 		return rc;
 	tools = &compiler->tools[index][with_nvrtc];
 	(void)pthread_mutex_lock(&compiler->lock);
-	rc = get_tools(compiler, tools, arch, with_nvrtc, timeout_ms, err);
+	rc = ask_or_wait(compiler, tools, arch, with_nvrtc, timeout_ms, err);
 	(void)pthread_mutex_unlock(&compiler->lock);
 	if (rc == 0)
 		*out = tools;
@@ -176,7 +176,7 @@ int tkb_tools_of_unit(struct tkb_compiler *compiler,
                       const struct tkb_unit *unit, const struct tkb_tools **out,
                       struct tkb_error *err)
 {
-	return tkb_tools_get(compiler, unit->target,
+	return get_tools(compiler, unit->target,
 	                     unit->kind == TKB_SOURCE_KIND_CUDA, TKB_FOREVER,
 	                     out, err);
 }
@@ -188,7 +188,7 @@ int tkb_compiler_tools(struct tkb_compiler *compiler, const char *target,
 	const struct tkb_tools *tools = NULL;
 	int rc;
 
-	rc = tkb_tools_get(compiler, target, false, timeout_ms, &tools, err);
+	rc = get_tools(compiler, target, false, timeout_ms, &tools, err);
 	if (rc == 0)
 		*out = tools->text;
 	return rc;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/publish.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/digest.h"
 #include "base/path.h"
 #include "cache/scrub.h"
 #include "emit/destination.h"
-#include "format/manifest.h"
 
 enum {
 	FILES_LIMIT = 16,

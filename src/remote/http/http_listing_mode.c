@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/blob_buffer.h"
 #include "base/random.h"
 #include "remote/http/http.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/net/http_client.h"
 #include "remote/net/http_slot.h"
 
 enum {

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/blob_buffer.h"
 #include "remote/net/url.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include "finalize/finalize_step.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "llvm/llvm_module.h"
 

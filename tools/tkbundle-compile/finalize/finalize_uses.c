@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_uses.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

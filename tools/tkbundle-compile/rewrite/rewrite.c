@@ -2,9 +2,7 @@
 #include "rewrite/rewrite.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "worker/fail.h"
 #include "llvm/llvm_handles.h"
 #include "rewrite/rewrite_build.h"
 #include "rewrite/rewrite_cost.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite/rule.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A value of the function that is being read, and its node. */

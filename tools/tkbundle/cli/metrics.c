@@ -2,7 +2,6 @@
 #include "cli/metrics.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

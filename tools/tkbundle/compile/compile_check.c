@@ -8,7 +8,7 @@
 #include "compile/compile_input.h"
 #include "compile/compile_out.h"
 #include "compile/compile_table.h"
-#include "compile/compile_triton.h"
+#include "compile/compile_triton_request.h"
 #include "compile/compile_work.h"
 
 void compile_check_release(struct compile_inputs *inputs)

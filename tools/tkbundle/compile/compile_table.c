@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compile/compile_input.h"
-#include "compile/compile_triton.h"
+#include "compile/compile_triton_request.h"
 
 /* What an input is. */
 enum {

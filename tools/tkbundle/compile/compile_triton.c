@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compile_triton.h"
 
-#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "config/paths.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Is `byte` one of [A-Za-z0-9._+@~-]? Whatever the locale. */

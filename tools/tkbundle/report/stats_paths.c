@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stats_paths.h"
 
-#include <string.h>
-
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "config/paths.h"

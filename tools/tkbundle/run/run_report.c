@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/deadline.h"
 #include "cli/text.h"
 #include "run/run_command.h"
 #include "run/run_figures.h"

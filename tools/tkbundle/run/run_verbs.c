@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
-#include "cli/text.h"
 
 #define PUSH_NICENESS 10
 

@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/deadline.h"
 #include "run/run_document.h"
 #include "run/run_engine.h"
 #include "run/run_scan.h"

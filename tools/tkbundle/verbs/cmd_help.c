@@ -146,7 +146,7 @@ void help_print_command(const struct cli *cli, const struct command *command)
 	put_option_help(cli->out, &args_help_option);
 }
 
-void help_print_overview(const struct cli *cli)
+static void print_overview(const struct cli *cli)
 {
 	(void)fputs("usage: tkbundle VERB [OPTION]... [OPERAND]...\n\n",
 	            cli->out);
@@ -169,7 +169,7 @@ static enum status run_help(struct cli *cli, const struct arguments *args)
 	const struct command *command;
 
 	if (name == NULL) {
-		help_print_overview(cli);
+		print_overview(cli);
 		return STATUS_DONE;
 	}
 

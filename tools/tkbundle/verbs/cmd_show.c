@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/commands.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/entry_out.h"

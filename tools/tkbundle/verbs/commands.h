@@ -25,8 +25,7 @@ extern const struct command command_stats;
 extern const struct command command_verify;
 extern const struct command command_version; /* "--version", in cmd_help.c */
 
-/* Print a verb's help to cli->out, or what verbs there are. */
+/* Print a verb's help to cli->out. */
 void help_print_command(const struct cli *cli, const struct command *command);
-void help_print_overview(const struct cli *cli);
 
 #endif
