@@ -40,7 +40,7 @@ void tkb_free_at(void *pointer_to_pointer);
  */
 void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
 
-/* For qsort() and bsearch(): the order of an array of `const char *`. */
+/* For qsort() and bsearch(), of `const char *` and of what begins with one. */
 int tkb_compare_texts(const void *a, const void *b);
 
 /*

@@ -154,7 +154,7 @@ int tkb_digests_add(struct tkb_digests *digests,
 	                  digest, sizeof(*digest), err);
 }
 
-static int compare_items(const void *a, const void *b)
+int tkb_compare_digests(const void *a, const void *b)
 {
 	return tkb_digest_compare(a, b);
 }
@@ -165,7 +165,8 @@ void tkb_digests_sort(struct tkb_digests *digests)
 	size_t kept = 0;
 
 	if (digests->count > 1)
-		qsort(items, digests->count, sizeof(*items), compare_items);
+		qsort(items, digests->count, sizeof(*items),
+		      tkb_compare_digests);
 	for (size_t i = 0; i < digests->count; i++) {
 		if (kept == 0 || !tkb_digest_equal(&items[kept - 1], &items[i]))
 			items[kept++] = items[i];
@@ -178,5 +179,5 @@ bool tkb_digests_have(const struct tkb_digests *digests,
 {
 	return digests->count != 0 &&
 	       bsearch(digest, digests->items, digests->count, sizeof(*digest),
-	               compare_items) != NULL;
+	               tkb_compare_digests) != NULL;
 }

@@ -62,6 +62,9 @@ TKB_NODISCARD int tkb_digests_add(struct tkb_digests *digests,
                                   const struct tkb_digest *digest,
                                   struct tkb_error *err);
 
+/* For qsort() and bsearch(), of digests and of what begins with one. */
+int tkb_compare_digests(const void *a, const void *b);
+
 /* Sort them, and keep each once. */
 void tkb_digests_sort(struct tkb_digests *digests);
 

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/digest.h"
 #include "cache/entry.h"
+#include "cache/names.h"
 
 const char *tkb_kind_name(enum tkb_kind kind)
 {
@@ -72,6 +73,14 @@ int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b)
 		order = (a->devices[0] > b->devices[0]) -
 		        (a->devices[0] < b->devices[0]);
 	return order;
+}
+
+int tkb_compare_files(const void *a, const void *b)
+{
+	const struct tkb_file *left = a;
+	const struct tkb_file *right = b;
+
+	return tkb_name_compare(left->name, right->name);
 }
 
 bool tkb_entry_has_same_files(const struct tkb_entry *a,

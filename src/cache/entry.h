@@ -11,6 +11,9 @@
 /* The order of entries: kind, name, key, platform, first device. */
 int tkb_entry_compare(const struct tkb_entry *a, const struct tkb_entry *b);
 
+/* For qsort() and bsearch(): the order of an entry's files. */
+int tkb_compare_files(const void *a, const void *b);
+
 /* Have both the same files, byte for byte? By their digests. */
 bool tkb_entry_has_same_files(const struct tkb_entry *a,
                               const struct tkb_entry *b);

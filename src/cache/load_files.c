@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "cache/entry.h"
 #include "cache/names.h"
 #include "cache/scrub.h"
 #include "text/json.h"
@@ -27,14 +28,6 @@ int tkb_load_alloc_files(struct tkb_loader *loader,
 	return 0;
 }
 
-static int compare_files(const void *a, const void *b)
-{
-	const struct tkb_file *left = a;
-	const struct tkb_file *right = b;
-
-	return tkb_name_compare(left->name, right->name);
-}
-
 void tkb_load_add_file(struct tkb_scanned_entry *found, const char *name)
 {
 	found->files[found->entry.file_count++].name = name;
@@ -43,7 +36,7 @@ void tkb_load_add_file(struct tkb_scanned_entry *found, const char *name)
 void tkb_load_sort_files(struct tkb_scanned_entry *found)
 {
 	qsort(found->files, found->entry.file_count, sizeof(*found->files),
-	      compare_files);
+	      tkb_compare_files);
 }
 
 int tkb_load_check_name(const char *name, struct tkb_error *err)

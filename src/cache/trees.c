@@ -90,23 +90,13 @@ static int list_tree(struct lister *lister, const struct tkb_named_root *named,
 	                     root_of(lister)->tree->rules, &visitor, err);
 }
 
-static int compare_units(const void *a, const void *b)
-{
-	const struct tkb_unit_place *left = a;
-	const struct tkb_unit_place *right = b;
-
-	return strcmp(left->key, right->key);
-}
-
 const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
                                                  const char *key)
 {
-	const struct tkb_unit_place wanted = { .key = key };
-
 	if (cache->unit_count == 0)
 		return NULL;
-	return bsearch(&wanted, cache->units, cache->unit_count, sizeof(wanted),
-	               compare_units);
+	return bsearch(&key, cache->units, cache->unit_count,
+	               sizeof(*cache->units), tkb_compare_texts);
 }
 
 int tkb_cache_list_trees(struct tkb_cache *cache,
@@ -129,6 +119,6 @@ int tkb_cache_list_trees(struct tkb_cache *cache,
 	}
 	if (cache->unit_count > 1)
 		qsort(cache->units, cache->unit_count, sizeof(*cache->units),
-		      compare_units);
+		      tkb_compare_texts);
 	return rc;
 }

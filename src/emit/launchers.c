@@ -329,14 +329,6 @@ static int list_launchers(struct maker *maker, struct tkb_error *err)
 	return rc;
 }
 
-static int compare_dropped(const void *a, const void *b)
-{
-	const struct tkb_dropped_launcher *left = a;
-	const struct tkb_dropped_launcher *right = b;
-
-	return strcmp(left->cache_key, right->cache_key);
-}
-
 static int alloc_lists(struct maker *maker, struct tkb_error *err)
 {
 	const struct tkb_manifest *manifest = &maker->bundle->manifest;
@@ -385,7 +377,7 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 		return rc;
 	if (out->dropped_count > 1)
 		qsort(out->dropped, out->dropped_count, sizeof(*out->dropped),
-		      compare_dropped);
+		      tkb_compare_texts);
 	return 0;
 }
 

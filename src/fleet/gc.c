@@ -290,14 +290,6 @@ static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	                  &collector->blob_capacity, &blob, sizeof(blob), err);
 }
 
-static int compare_blobs(const void *a, const void *b)
-{
-	const struct stored *left = a;
-	const struct stored *right = b;
-
-	return tkb_digest_compare(&left->digest, &right->digest);
-}
-
 /* The least recently used first. */
 static int compare_items(const void *a, const void *b)
 {
@@ -312,10 +304,8 @@ static int compare_items(const void *a, const void *b)
 static struct stored *find_blob(const struct collector *collector,
                                 const struct tkb_digest *digest)
 {
-	const struct stored wanted = { .digest = *digest };
-
-	return bsearch(&wanted, collector->blobs, collector->blob_count,
-	               sizeof(wanted), compare_blobs);
+	return bsearch(digest, collector->blobs, collector->blob_count,
+	               sizeof(*collector->blobs), tkb_compare_digests);
 }
 
 /* Does a record from `first` on name the blob? */
@@ -355,7 +345,7 @@ static int list_blobs(struct collector *collector, size_t tier,
 	rc = tkb_remote_list(collector->remote, tier, &visitor, err);
 	if (rc == 0 && collector->blob_count > 1)
 		qsort(collector->blobs, collector->blob_count,
-		      sizeof(*collector->blobs), compare_blobs);
+		      sizeof(*collector->blobs), tkb_compare_digests);
 	return rc;
 }
 

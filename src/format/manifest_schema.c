@@ -54,8 +54,8 @@ const struct tkb_schema_list tkb_device_list = {
 	.fault = device_fault,
 };
 
-static const char *file_fault(const void *earlier, size_t count,
-                              const void *item)
+const char *tkb_file_order_fault(const void *earlier, size_t count,
+                                 const void *item)
 {
 	const struct tkb_file *before = earlier;
 	const struct tkb_file *file = item;
@@ -94,7 +94,7 @@ static const struct tkb_schema_list file_list = {
 	.limit = TKB_FILES_LIMIT,
 	.none = "an entry of no files",
 	.too_many = "an entry of too many files",
-	.fault = file_fault,
+	.fault = tkb_file_order_fault,
 };
 
 static const struct tkb_schema_field producer_fields[] = {

@@ -15,6 +15,10 @@ extern const struct tkb_schema_list tkb_manifest_entries;
 /* Of struct tkb_saved_launcher, by cache key. */
 extern const struct tkb_schema_list tkb_manifest_launchers;
 
+/* Files, of an entry or a unit, stand by name. */
+const char *tkb_file_order_fault(const void *earlier, size_t count,
+                                 const void *item);
+
 /* Shared with records: [backend, architecture, warp size]. */
 extern const struct tkb_schema tkb_target_schema;
 

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "cache/entry.h"
 #include "cache/names.h"
+#include "format/manifest_schema.h"
 #include "tree/unit.h"
 
 /*
@@ -70,15 +72,11 @@ static const struct tkb_schema file_schema = {
 static const char *file_fault(const void *earlier, size_t count,
                               const void *item)
 {
-	const struct tkb_file *before = earlier;
 	const struct tkb_file *file = item;
 
 	if ((file->style == TKB_PATH_STYLE_NONE) != (file->sentinels == 0))
 		return "a file's style of paths does not fit its sentinels";
-	return count != 0 && tkb_name_compare(before[count - 1].name,
-	                                      file->name) >= 0
-	               ? "files are not in order"
-	               : NULL;
+	return tkb_file_order_fault(earlier, count, item);
 }
 
 static const struct tkb_schema_list file_list = {
@@ -122,21 +120,13 @@ static bool has_room(const struct tkb_entry *unit)
 	return true;
 }
 
-static int compare_files(const void *a, const void *b)
-{
-	const struct tkb_file *left = a;
-	const struct tkb_file *right = b;
-
-	return tkb_name_compare(left->name, right->name);
-}
-
 static bool has_file(const void *self, const char *path)
 {
 	const struct tkb_entry *unit = self;
 	const struct tkb_file wanted = { .name = path };
 
 	return bsearch(&wanted, unit->files, unit->file_count, sizeof(wanted),
-	               compare_files) != NULL;
+	               tkb_compare_files) != NULL;
 }
 
 static int compare_units(const void *a, const void *b)

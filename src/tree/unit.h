@@ -23,9 +23,9 @@ enum {
 
 /* A unit of a tree, before it is loaded. */
 struct tkb_unit_place {
-	size_t root; /* its index */
 	const char *key;
 	const char *path; /* below the root */
+	size_t root;      /* its index */
 	bool is_file;
 };
 

@@ -235,6 +235,8 @@ TEST(group, names_of_255_bytes_are_the_longest)
 	name[255] = 'n';
 	must_be_refused(tkb_text(text("{\"child_paths\": [\"%s\"]}", name)),
 	                TKB_REASON_NAME, "cannot be a file's name");
+	must_be_refused(tkb_text(text("{\"child_paths\": [\"%02000d\"]}", 0)),
+	                TKB_REASON_NAME, "', which cannot be a file's name");
 }
 
 /* What stands before the key is never looked at. */
@@ -322,6 +324,8 @@ TEST(group, one_path_elsewhere_among_own_ones_is_outside)
 	                         "/c\"}}"),
 	                TKB_REASON_OUTSIDE,
 	                "lists '/" OTHER "/b', which is not in this entry");
+	must_be_refused(tkb_text(group_of(text("/%02000d/k.json", 0))),
+	                TKB_REASON_OUTSIDE, "', which is not in this entry");
 }
 
 TEST(group, with_the_sentinel_at_the_start_of_a_path_is_refused)

@@ -26,13 +26,6 @@ static void reading_release(struct reading *reading)
 	tkb_buf_release(&reading->text);
 }
 
-static bool is_key(const struct reading *reading, struct tkb_bytes key,
-                   const char *name)
-{
-	(void)reading;
-	return tkb_json_equals(key, tkb_text(name));
-}
-
 /* The value of a string, terminated by a zero. */
 static int read_text(struct reading *reading,
                      const struct tkb_json_token *token, struct tkb_buf *out,
@@ -53,22 +46,23 @@ static int read_member(struct reading *reading, struct tkb_bytes key,
 	struct tkb_http_file *file = &reading->file;
 	int rc;
 
-	if (value->type == TKB_JSON_NUMBER && is_key(reading, key, "size")) {
+	if (value->type == TKB_JSON_NUMBER &&
+	    tkb_json_equals(key, tkb_text("size"))) {
 		if (!tkb_json_number(&reading->json, value, &file->size))
 			file->size = UINT64_MAX;
 		return 0;
 	}
 	if (value->type != TKB_JSON_STRING)
 		return tkb_json_skip(&reading->json, value, err);
-	if (is_key(reading, key, "name"))
+	if (tkb_json_equals(key, tkb_text("name")))
 		return read_text(reading, value, &reading->name, err);
 	rc = read_text(reading, value, &reading->text, err);
 	if (rc < 0)
 		return rc;
-	if (is_key(reading, key, "type"))
+	if (tkb_json_equals(key, tkb_text("type")))
 		file->is_folder =
 			strcmp((char *)reading->text.data, "directory") == 0;
-	else if (is_key(reading, key, "mtime"))
+	else if (tkb_json_equals(key, tkb_text("mtime")))
 		file->modified_s =
 			tkb_http_date_parse((char *)reading->text.data);
 	return 0;

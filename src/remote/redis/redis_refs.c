@@ -129,14 +129,6 @@ static void listing_release(struct listing *listing)
 	free(listing->stamps);
 }
 
-static int compare_stamps(const void *a, const void *b)
-{
-	const struct stamp *left = a;
-	const struct stamp *right = b;
-
-	return tkb_digest_compare(&left->digest, &right->digest);
-}
-
 static bool read_field(const struct tkb_reply *hash, size_t index,
                        struct tkb_digest *out)
 {
@@ -163,17 +155,15 @@ static int read_stamps(struct listing *listing, const struct tkb_reply *hash,
 	}
 	if (listing->stamp_count > 1)
 		qsort(listing->stamps, listing->stamp_count,
-		      sizeof(*listing->stamps), compare_stamps);
+		      sizeof(*listing->stamps), tkb_compare_digests);
 	return 0;
 }
 
 static const struct stamp *find_stamp(const struct listing *listing,
                                       const struct tkb_digest *digest)
 {
-	const struct stamp wanted = { .digest = *digest };
-
-	return bsearch(&wanted, listing->stamps, listing->stamp_count,
-	               sizeof(wanted), compare_stamps);
+	return bsearch(digest, listing->stamps, listing->stamp_count,
+	               sizeof(*listing->stamps), tkb_compare_digests);
 }
 
 static int fetch(struct listing *listing, const char *ref,
