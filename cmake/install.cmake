@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` puts where. There are five components: program, library
+# What `cmake --install` puts where. There are six components: program, library
 # (libtkbundle), remote (libtkbundle-remote), devel, what is needed to build with
-# both libraries, and compile, the workers.
+# both libraries, compile, the workers, and archive, what reads archives of others.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 
@@ -32,6 +32,11 @@ install(FILES
 	tools/tkbundle-compile/triton_worker.py
 	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile OPTIONAL)
+if(TARGET tkbundle_archive)
+	install(TARGETS tkbundle_archive
+		RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
+		COMPONENT archive)
+endif()
 
 # libtkbundle-remote finds the library beside it, wherever both have been put.
 set_target_properties(tkbundle_remote PROPERTIES INSTALL_RPATH "$ORIGIN")

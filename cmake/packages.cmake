@@ -11,6 +11,9 @@ set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/prepare.cmake)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL library remote devel program compile)
+if(TARGET tkbundle_archive)
+	list(APPEND CPACK_COMPONENTS_ALL archive)
+endif()
 set(CPACK_COMPONENT_REMOTE_DEPENDS library)
 set(CPACK_COMPONENT_DEVEL_DEPENDS library remote)
 set(CPACK_COMPONENT_PROGRAM_DEPENDS library remote)
@@ -70,7 +73,7 @@ set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
 This package has the program, its manual pages, and completions for bash,
 zsh and fish.")
 
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS tkbundle-compile)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "tkbundle-archive, tkbundle-compile")
 
 set(CPACK_DEBIAN_COMPILE_PACKAGE_NAME tkbundle-compile)
 set(CPACK_DEBIAN_COMPILE_PACKAGE_SECTION utils)
@@ -80,5 +83,13 @@ set(CPACK_DEBIAN_COMPILE_DESCRIPTION
 	"bundles of compiled GPU kernels - compiler${about}
 This package has the worker programs of `tkbundle compile`, with LLVM 22. PTX
 becomes machine code where there is ptxas or nvJitLink.")
+
+set(CPACK_DEBIAN_ARCHIVE_PACKAGE_NAME tkbundle-archive)
+set(CPACK_DEBIAN_ARCHIVE_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_ARCHIVE_PACKAGE_SOURCE tkbundle)
+set(CPACK_DEBIAN_ARCHIVE_DESCRIPTION
+	"bundles of compiled GPU kernels - archives of others${about}
+This package has the program that reads and writes tar and ZIP, by libarchive,
+for `tkbundle import` and `tkbundle export`.")
 
 include(CPack)

@@ -28,6 +28,10 @@ _tkbundle_options() {
 			--metrics --json -n --dry-run" ;;
 	help)
 		options="" ;;
+	import)
+		options="-o --output --engine --tree --profile --no-modules
+			--strict --deadline -j --jobs --json -n --dry-run
+			-v --verbose" ;;
 	launcher)
 		options="--signature --num-warps --num-stages --grid --out-name
 			--link -o --output" ;;
@@ -99,6 +103,8 @@ _tkbundle_value() {
 		value=:file ;;
 	*:--engine)
 		value=:engine ;;
+	import:--tree)
+		value=:none ;;
 	*:--tree)
 		value=:tree ;;
 	*:--remote | *:--cache)
@@ -124,6 +130,8 @@ _tkbundle_operand() {
 		value=:either ;;
 	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
+	import:1)
+		value=:file ;;
 	launcher:1)
 		value=:either ;;
 	run:1)
@@ -187,8 +195,8 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect compile config diff emit gc help launcher ls merge
-		pull push refs relocate run show stats verify"
+	local verbs="collect compile config diff emit gc help import launcher ls
+		merge pull push refs relocate run show stats verify"
 	local options='' value='' word i count=0
 	local -a words
 

@@ -112,7 +112,9 @@ what='expat\.h' where='src/remote/net/xml\.c|src/format/version\.c'
 none "expat is used in src/remote/net/xml.c" foreign
 what='llvm' where='tools/tkbundle-compile/[a-z_/]*\.[ch]'
 none "LLVM is used in the worker program" foreign
-what='(cuda/|nv(JitLink|ml)\.h|archive)' where='nowhere'
+what='archive(_entry)?\.h' where='tools/tkbundle-archive/handles\.h'
+none "libarchive is used in the program for archives" foreign
+what='(cuda/|nv(JitLink|ml)\.h)' where='nowhere'
 none "no other library is used" foreign
 
 # The code alone, for comments may name what is forbidden.

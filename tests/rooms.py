@@ -45,6 +45,7 @@ LAYERS = {
         "tools/tkbundle/report",
         "tools/tkbundle/diff",
         "tools/tkbundle/compile",
+        "tools/tkbundle/archive",
         "tools/tkbundle/run",
         "tools/tkbundle/verbs",
         "tools/tkbundle",
@@ -62,6 +63,11 @@ LAYERS = {
         "tools/tkbundle-compile/toolchain",
         "tools/tkbundle-compile/ir",
         "tools/tkbundle-compile",
+    ],
+    "tools/tkbundle-archive": [
+        "include/tkbundle",
+        "src/base",
+        "tools/tkbundle-archive",
     ],
 }
 FILES_LIMIT = 35
@@ -81,7 +87,7 @@ def sources(top):
 
 
 def program_of(path):
-    for program in ("tools/tkbundle-compile", "tools/tkbundle"):
+    for program in LAYERS:
         if path.startswith(program + "/"):
             return program
     return "src"

@@ -113,6 +113,23 @@ names_the_package_of_a_worker() {
 			--signature i32
 }
 
+names_the_package_for_archives() {
+	worker=$(find_one tkbundle-archive)
+	mv "$worker" "$work/worker" || return 1
+	"$program" import "$source/fixtures/triton-3.6.0-h100.tar.gz" \
+		-o "$work/none.tkb" >"$work/words" 2>&1
+	status=$?
+	mv "$work/worker" "$worker"
+	cat "$work/words"
+	test $status -eq 1 && grep "install the package tkbundle-archive$" \
+		"$work/words"
+}
+
+imports_an_archive() {
+	"$program" import "$source/fixtures/triton-3.6.0-h100.tar.gz" \
+		-o "$work/imported.tkb"
+}
+
 profiles_are_found() {
 	mkdir "$work/home" &&
 		diff -r "$source/share/engines" "$tree/share/tkbundle/engines" &&
@@ -162,6 +179,8 @@ old_places() {
 holds "the moved program says its version" says_its_version
 holds "it runs with the library beside it" loads_its_own_library
 holds "without the worker it says what to install" names_the_package_of_a_worker
+holds "so it does for archives" names_the_package_for_archives
+holds "with it, an archive is imported" imports_an_archive
 holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
 holds "the profiles of engines are there, and are found" profiles_are_found

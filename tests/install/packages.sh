@@ -5,7 +5,7 @@
 #
 #     packages.sh FOLDER
 #
-# FOLDER holds the five of one version. mmdebstrap makes the Debian, from the
+# FOLDER holds the six of one version. mmdebstrap makes the Debian, from the
 # sources that this machine's apt has, in $TMPDIR or /tmp; it takes a minute or
 # two and 0.5 GB, and goes away. Needs root and the network. Prints TAP.
 
@@ -20,7 +20,7 @@ fi
 folder=$(cd "$1" && pwd -P) || exit 2
 source=$(cd "$(dirname "$0")/../.." && pwd -P)
 packages="libtkbundle1 libtkbundle-remote1 libtkbundle-dev"
-packages="$packages tkbundle tkbundle-compile"
+packages="$packages tkbundle tkbundle-archive tkbundle-compile"
 
 umask 022
 # shellcheck source=tests/support/tap.sh
@@ -92,6 +92,7 @@ if command -v lintian >/dev/null; then
 		"$folder"/tkbundle_*.deb "$folder"/libtkbundle1_*.deb \
 		"$folder"/libtkbundle-remote1_*.deb \
 		"$folder"/libtkbundle-dev_*.deb \
+		"$folder"/tkbundle-archive_*.deb \
 		"$folder"/tkbundle-compile_*.deb
 else
 	number=$((number + 1))
@@ -173,6 +174,13 @@ is_as_before() {
 }
 
 holds "it packs a cache and puts it back" packs_and_puts_back
+imports() {
+	inside '
+		tkbundle import triton-3.6.0-h100.tar.gz -o imported.tkb
+		cmp k.tkb imported.tkb'
+}
+
+holds "it makes the same of the archive" imports
 compiles() {
 	inside "tkbundle compile .triton/cache/KRJX*/*.llir --target cuda:90 \
 		--emit ptx -o - | grep 'entry add_kernel'"

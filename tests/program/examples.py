@@ -29,6 +29,9 @@ TRITON = os.path.join(HERE, "build", "venv", "bin", "python3")
 # Needs a CUDA toolkit, or what another example made by one.
 WITH_TOOLS = ("tkbundle compile", " made", "softmax.cubin")
 
+# Needs the program for archives.
+WITH_LIBARCHIVE = ("tkbundle import", "tkbundle export")
+
 # Needs a worker with LLVM, or what another example made by one.
 WITH_LLVM = (".llir", " made")
 
@@ -139,6 +142,9 @@ def why_not(command, folder):
     if (not os.environ.get("TKB_TEST_LLVM") and
             any(words in command for words in WITH_LLVM)):
         return "the worker has no LLVM"
+    if (not os.environ.get("TKB_TEST_LIBARCHIVE") and
+            any(words in command for words in WITH_LIBARCHIVE)):
+        return "archives are not read without libarchive"
     if (not os.environ.get("TKB_TEST_CUDA") and
             any(words in command for words in WITH_TOOLS)):
         return "there is no CUDA toolkit"

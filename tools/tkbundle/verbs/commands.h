@@ -12,6 +12,7 @@ extern const struct command command_diff;
 extern const struct command command_emit;
 extern const struct command command_gc;
 extern const struct command command_help;
+extern const struct command command_import;
 extern const struct command command_launcher;
 extern const struct command command_ls;
 extern const struct command command_merge;

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An archive of a cache becomes the bundle that a collect of it would be."""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from scene import FIXTURES, TIMEOUT_S, equal, need, require, test, wait_until
+
+TRITON = os.path.join(FIXTURES, "triton-3.6.0-cpu.tar.gz")
+TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
+VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
+
+
+# Times of the fixtures are older than ZIP.
+ZIP = """import os, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w", strict_timestamps=False) as file:
+    for top in sys.argv[2:]:
+        for place, _, names in os.walk(top):
+            for name in names:
+                file.write(os.path.join(place, name))"""
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def leftovers(scene):
+    """What is left of the folders that archives are unpacked into."""
+    return [name for name in os.listdir(scene.folder)
+            if name.startswith(".tkbundle-archive")]
+
+
+def unpack(scene, fixture, folder="first"):
+    os.mkdir(scene.path(folder))
+    subprocess.run(["tar", "-xzf", fixture, "-C", scene.path(folder)],
+                   check=True)
+    return scene.path(folder)
+
+
+def collect(scene, *words, **env):
+    """The bytes of a bundle that collect makes."""
+    path = scene.path("collected.tkb")
+    ended = scene.tkbundle("collect", *words, "-o", path, env=env)
+    equal(ended.status, 0, ended.err)
+    return read(path)
+
+
+def take(scene, archive, *words, status=0, **more):
+    """The bytes of the bundle that import makes."""
+    path = scene.path("imported.tkb")
+    ended = scene.tkbundle("import", archive, "-o", path, *words, **more)
+    equal(ended.status, status, ended.err)
+    equal(leftovers(scene), [])
+    return read(path)
+
+
+def pack(scene, command, name, folder):
+    """Let a real tool pack what is in a folder."""
+    need(command[0])
+    subprocess.run([*command, scene.path(name), *os.listdir(folder)],
+                   cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return scene.path(name)
+
+
+def folders(bundle, fixture, **env):
+    """A test of one fixture: import of it is collect of it."""
+    @test(f"the archive of {bundle} becomes the bundle of its folder, byte for "
+          "byte")
+    def _(scene):
+        home = unpack(scene, fixture)
+        places = {name: os.path.join(home, place)
+                  for name, place in env.items()}
+        engine = () if bundle == "triton" else ("--engine", bundle)
+        equal(take(scene, fixture),
+              collect(scene, *engine, HOME=home, **places))
+
+
+folders("triton", TRITON)
+folders("torch", TORCH, TORCHINDUCTOR_CACHE_DIR=".cache/torchinductor")
+folders("vllm", VLLM)
+
+
+@test("each format that others write gives the same bundle")
+def _(scene):
+    home = unpack(scene, TRITON)
+    wanted = collect(scene, HOME=home)
+    for name, *command in (
+            ("a.tar", "tar", "-cf"), ("a.tar.gz", "tar", "-czf"),
+            ("a.tar.zst", "tar", "--zstd", "-cf"), ("a.tar.xz", "tar", "-cJf"),
+            ("a.tar.bz2", "tar", "-cjf"), ("v7.tar", "tar", "-Hv7", "-cf"),
+            ("pax.tar", "tar", "-Hpax", "-cf"),
+            ("ustar.tar", "tar", "-Hustar", "-cf"),
+            ("bsd.tar", "bsdtar", "-cf"),
+            ("bsd.zip", "bsdtar", "--format=zip", "-cf"),
+            ("py.zip", "python3", "-c", ZIP)):
+        archive = pack(scene, command, name, home)
+        equal(take(scene, archive), wanted, name)
+
+
+@test("an archive comes from standard input, and a bundle goes to standard "
+      "output")
+def _(scene):
+    wanted = collect(scene, HOME=unpack(scene, TRITON))
+    with open(TRITON, "rb") as file:
+        ended = subprocess.run(
+            [scene.program, "import", "-", "-o", "-"], stdin=file,
+            env=scene.environment, cwd=scene.folder, timeout=TIMEOUT_S,
+            check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    equal(ended.stdout, wanted)
+    with open(TRITON, "rb") as file:
+        equal(take(scene, "-", data=file.read()), wanted)
+
+
+@test("a cache is found wherever it lies in an archive")
+def _(scene):
+    home = unpack(scene, TRITON)
+    wanted = collect(scene, HOME=home)
+    cache = os.path.join(home, ".triton", "cache")
+    for place in (".", "cache", "triton", "io.triton.cache",
+                  "root/.triton/cache", "tmp/a b/entries/0123456789/triton"):
+        folder = scene.path("layer")
+        os.makedirs(os.path.join(folder, os.path.dirname(place)))
+        shutil.copytree(cache, os.path.join(folder, place), dirs_exist_ok=True)
+        archive = pack(scene, ("tar", "-cf"), "layer.tar", folder)
+        equal(take(scene, archive), wanted, place)
+        shutil.rmtree(folder)
+
+
+@test("a layer of an image has kernels and vLLM's cache in folders of its own")
+def _(scene):
+    home = unpack(scene, VLLM)
+    wanted = collect(scene, "--engine", "vllm", HOME=home)
+    layer = scene.path("layer")
+    shutil.copytree(os.path.join(home, ".triton", "cache"),
+                    os.path.join(layer, "io.triton.cache"))
+    shutil.copytree(os.path.join(home, ".cache", "vllm"),
+                    os.path.join(layer, "io.vllm.cache"))
+    os.mkdir(os.path.join(layer, "io.vllm.manifest"))
+    archive = pack(scene, ("tar", "-czf"), "layer.tar.gz", layer)
+    equal(take(scene, archive), wanted)
+
+    inside = os.path.join(layer, "io.vllm.cache", "torch_compile_cache")
+    shutil.move(inside, os.path.join(layer, "aside"))
+    shutil.rmtree(os.path.join(layer, "io.vllm.cache"))
+    shutil.move(os.path.join(layer, "aside"),
+                os.path.join(layer, "io.vllm.cache"))
+    shutil.rmtree(os.path.join(home, ".cache", "vllm", "modelinfos"))
+    archive = pack(scene, ("tar", "-czf"), "layer.tar.gz", layer)
+    equal(take(scene, archive),
+          collect(scene, "--engine", "vllm", HOME=home))
+
+
+@test("kernels in several folders come into one bundle")
+def _(scene):
+    both = scene.path("both")
+    shutil.copytree(unpack(scene, TRITON), both)
+    subprocess.run(["tar", "-xzf", TORCH, "-C", both], check=True)
+    archive = pack(scene, ("tar", "-czf"), "both.tar.gz", both)
+
+    ended = scene.tkbundle("import", archive, "-o", "a.tkb", "--json")
+
+    equal(ended.status, 0, ended.err)
+    document = json.loads(ended.out)
+    equal(document["caches"],
+          [{"name": "triton", "path": ".cache/torchinductor"},
+           {"name": "triton", "path": ".triton/cache"},
+           {"name": "inductor", "path": ".cache/torchinductor"}])
+    equal(document["collected"], 47 + 5)
+    shown = json.loads(scene.tkbundle("ls", "a.tkb", "--json").out)
+    equal(len(shown["entries"]), 47 + 5)
+    equal(scene.tkbundle("verify", "a.tkb").status, 0)
+    equal(leftovers(scene), [])
+
+
+@test("--engine takes the caches of one engine, --tree a folder by its name")
+def _(scene):
+    home = unpack(scene, VLLM)
+    equal(take(scene, VLLM, "--engine", "triton"), collect(scene, HOME=home))
+    tree = os.path.join(home, ".cache", "vllm")
+    equal(take(scene, VLLM, "--tree", "mine=.cache/vllm"),
+          collect(scene, "--tree", f"mine={tree}"))
+    equal(take(scene, VLLM, "--engine", "vllm", "--tree", "vllm=.cache/vllm"),
+          collect(scene, "--engine", "vllm", HOME=home))
+    ended = scene.tkbundle("import", VLLM, "--tree", "a=no", "-o", "a.tkb")
+    equal((ended.status, ended.err),
+          (3, "tkbundle: the archive holds no folder 'no'\n"))
+    for bad in ("a=/tmp", "a=..", "a=x/../../y", "a=", "=b", "a"):
+        ended = scene.tkbundle("import", VLLM, "--tree", bad, "-o", "a.tkb")
+        equal(ended.status, 2, bad)
+        require("is not NAME=PATH" in ended.err, ended.err)
+    equal(leftovers(scene), [])
+
+
+@test("what nobody knows is said to be so, and nothing is written")
+def _(scene):
+    os.mkdir(scene.path("x"))
+    scene.write("x/a.txt", "text")
+    archive = pack(scene, ("tar", "-cf"), "a.tar", scene.path("x"))
+    ended = scene.tkbundle("import", archive, "-o", "a.tkb")
+    equal((ended.status, ended.err),
+          (3, f"tkbundle: there is no cache in '{archive}' that is known: "
+              "name its folder by --tree\n"))
+    ended = scene.tkbundle("import", "none.tar", "-o", "a.tkb")
+    equal((ended.status, ended.err),
+          (3, "tkbundle: there is no archive 'none.tar'\n"))
+    ended = scene.tkbundle("import", "x", "-o", "a.tkb")
+    equal(ended.status, 2, ended.err)
+    require(not os.path.exists(scene.path("a.tkb")))
+    equal(leftovers(scene), [])
+
+
+@test("two caches of one engine are named, and one can be chosen")
+def _(scene):
+    home = unpack(scene, VLLM)
+    shutil.copytree(os.path.join(home, ".cache"), os.path.join(home, "b"))
+    archive = pack(scene, ("tar", "-cf"), "a.tar", home)
+    ended = scene.tkbundle("import", archive, "-o", "a.tkb")
+    equal((ended.status, ended.err),
+          (2, "tkbundle: the archive holds 'vllm' in '.cache/vllm' and in "
+              "'b/vllm': name one by --engine and --tree\n"))
+    equal(take(scene, archive, "--engine", "vllm", "--tree", "vllm=b/vllm"),
+          collect(scene, "--engine", "vllm", HOME=home))
+
+
+@test("an entry that is not whole is left out, as collect leaves it out")
+def _(scene):
+    home = unpack(scene, TRITON)
+    cache = os.path.join(home, ".triton", "cache")
+    for name in os.listdir(cache):
+        for file in os.listdir(os.path.join(cache, name)):
+            if file == "add_kernel.cubin":
+                key = name
+    os.unlink(os.path.join(cache, key, "add_kernel.cubin"))
+    archive = pack(scene, ("tar", "-cf"), "a.tar", home)
+    scene.tkbundle("collect", cache, "-o", "b.tkb")
+    equal(take(scene, archive, status=4), read(scene.path("b.tkb")))
+    ended = scene.tkbundle("import", archive, "-o", "c.tkb", "--strict",
+                           "--json")
+    equal(ended.status, 1)
+    document = json.loads(ended.out)
+    equal(document["left_out_count"], 1)
+    equal([(each["key"], each["root"], each["reason"])
+           for each in document["left_out"]],
+          [(key, ".triton/cache", "missing")])
+    require(not os.path.exists(scene.path("c.tkb")))
+
+
+@test("a dry run finds and checks all, and writes nothing")
+def _(scene):
+    ended = scene.tkbundle("import", VLLM, "-n", "-v")
+    equal(ended.status, 0)
+    require(ended.out.startswith("would import 35 entries"), ended.out)
+    require("found 'vllm' in '.cache/vllm'" in ended.err, ended.err)
+    equal([name for name in os.listdir(scene.folder) if "tkb" in name], [])
+
+
+@test("links and hard links within an archive do no harm")
+def _(scene):
+    home = unpack(scene, TRITON)
+    wanted = collect(scene, HOME=home)
+    cache = os.path.join(home, ".triton", "cache")
+    key = os.path.join(cache, sorted(os.listdir(cache))[0])
+    file = os.path.join(key, sorted(os.listdir(key))[0])
+    os.link(file, os.path.join(home, "twin"))
+    os.symlink("cache", os.path.join(home, ".triton", "link"))
+    archive = pack(scene, ("tar", "-cf"), "a.tar", home)
+    equal(take(scene, archive, "-v"), wanted)
+    ended = scene.tkbundle("import", archive, "-nv")
+    require(", links 1\n" in ended.out, ended.out)
+    require("left out '.triton/link': a link\n" in ended.err, ended.err)
+
+
+def held(scene, *words):
+    """An import that waits for the rest of its archive, and its reader's pid."""
+    started = subprocess.Popen(
+        [scene.program, "import", "-", "-o", "a.tkb", *words],
+        env=scene.environment, cwd=scene.folder, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    scene.started.append(started)
+    started.stdin.write(read(TRITON)[:20000])
+    started.stdin.flush()
+    wait_until(lambda: any(
+        glob.glob(scene.path(name, "files", "*", "*"), include_hidden=True)
+        for name in leftovers(scene)), "what is unpacked")
+    children = f"/proc/{started.pid}/task/{started.pid}/children"
+    with open(children, encoding="ascii") as file:
+        return started, int(file.read())
+
+
+@test("a signal ends an import, which leaves nothing")
+def _(scene):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        started, child = held(scene)
+        started.send_signal(number)
+        equal(started.wait(TIMEOUT_S), -number)
+        require(not os.path.exists(f"/proc/{child}"))
+        equal(leftovers(scene), [])
+        require(not os.path.exists(scene.path("a.tkb")))
+
+
+@test("a reader that is killed is told of, and nothing is left")
+def _(scene):
+    started, child = held(scene)
+    os.kill(child, signal.SIGKILL)
+    equal(started.wait(TIMEOUT_S), 1)
+    equal(started.stderr.read().decode(),
+          "tkbundle: cannot import '-': tkbundle-archive was ended by signal "
+          "9\n")
+    equal(leftovers(scene), [])
+    require(not os.path.exists(scene.path("a.tkb")))
+
+
+@test("a deadline ends an import, which leaves nothing")
+def _(scene):
+    begin = time.monotonic()
+    started, _ = held(scene, "--deadline", "2s")
+    equal(started.wait(TIMEOUT_S), 1)
+    require(time.monotonic() - begin < 20)
+    require("deadline" in started.stderr.read().decode())
+    equal(leftovers(scene), [])
+
+
+@test("a reader of the bundle that leaves does not keep the folder alive")
+def _(scene):
+    line = f"'{scene.program}' import '{TORCH}' -o - | head -c 1 >/dev/null"
+    equal(scene.go(["bash", "-c", line]).status, 0)
+    wait_until(lambda: leftovers(scene) == [], "the end")
+
+
+@test("the reader of archives gets no secrets, and cannot be used by hand")
+def _(scene):
+    started, child = held(scene)
+    try:
+        require(b"HOME" not in read(f"/proc/{child}/environ"))
+    except PermissionError:
+        pass  # it is not even to be looked at
+    started.kill()
+    started.wait()
+    wait_until(lambda: not os.path.exists(f"/proc/{child}"), "its end")
+    shutil.rmtree(scene.path(leftovers(scene)[0]))
+    ended = scene.go([os.path.join(os.path.dirname(scene.program),
+                                   "tkbundle-archive")])
+    equal(ended.status, 2)

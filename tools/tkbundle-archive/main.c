@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program that reads and writes archives of others, by libarchive, for `tkbundle
+ * import` and `export`. It has no rights but those that it needs: see sandbox.h.
+ *
+ *     tkbundle-archive unpack        from standard input, into folder 4
+ *     tkbundle-archive pack FORMAT TIME
+ *                                    records from standard input, the archive
+ *                                    to standard output
+ *
+ * Messages go to descriptor 3: see report.h.
+ */
+#include <inttypes.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "pack.h"
+#include "report.h"
+#include "sandbox.h"
+#include "unpack.h"
+
+static int enter(int folder_fd, struct tkb_error *err)
+{
+	struct sandbox sandbox = { 0 };
+	int rc;
+
+	/* Names in archives are UTF-8; times are the same everywhere. */
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	(void)setenv("TZ", "UTC0", 1);
+	tzset();
+	(void)umask(077);
+	rc = sandbox_enter(folder_fd, &sandbox, err);
+	if (rc == 0 && !sandbox.has_landlock)
+		report(REPORT_NOTE, "this kernel has no Landlock: the archive "
+		                    "is read without it");
+	if (rc == 0 && !sandbox.has_seccomp)
+		report(REPORT_NOTE, "this kernel has no seccomp: the archive "
+		                    "is read without it");
+	return rc;
+}
+
+static int run_unpack(struct tkb_error *err)
+{
+	struct unpacked done = { 0 };
+	int rc;
+
+	rc = enter(REPORT_FOLDER_FD, err);
+	if (rc == 0)
+		rc = unpack(STDIN_FILENO, REPORT_FOLDER_FD, &done, err);
+	if (rc == 0)
+		report(REPORT_DONE, "%" PRIu64 " %" PRIu64, done.file_count,
+		       done.size);
+	return rc;
+}
+
+static int run_pack(const char *format, const char *time, struct tkb_error *err)
+{
+	int rc;
+
+	rc = enter(-1, err);
+	if (rc == 0)
+		rc = pack(STDIN_FILENO, STDOUT_FILENO, format,
+		          strtoll(time, NULL, 10), err);
+	if (rc == 0)
+		report(REPORT_DONE, "0 0");
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const char misused[] =
+		"tkbundle-archive: started by tkbundle import and export\n";
+	struct tkb_error err = { 0 };
+	int rc;
+
+	/* Whoever started this is gone: so is this. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (argc == 2 && strcmp(argv[1], "unpack") == 0) {
+		rc = run_unpack(&err);
+	} else if (argc == 4 && strcmp(argv[1], "pack") == 0) {
+		rc = run_pack(argv[2], argv[3], &err);
+	} else {
+		(void)!write(STDERR_FILENO, misused, strlen(misused));
+		return 2;
+	}
+	if (rc < 0)
+		report(REPORT_FAILED, "%d %s", rc, err.message);
+	/* Nothing is left to be done, and the sandbox forbids what exit() may try. */
+	_exit(rc < 0 ? 1 : 0);
+}

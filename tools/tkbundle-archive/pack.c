@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pack.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "handles.h"
+
+enum {
+	COPY_SIZE = 128 * 1024
+};
+
+struct packer {
+	struct archive *archive;
+	int records_fd;
+	int64_t time;
+};
+
+static int fail_archive(const struct packer *packer, struct tkb_error *err)
+{
+	const char *reason = archive_error_string(packer->archive);
+
+	if (archive_errno(packer->archive) == ENOMEM)
+		return tkb_fail_nomem(err);
+	return tkb_fail(err, TKB_ERR_IO, "cannot write it: %.300s",
+	                reason != NULL ? reason : "libarchive fails");
+}
+
+static int read_all(const struct packer *packer, void *data, size_t size,
+                    struct tkb_error *err)
+{
+	if (tkb_fd_read_full(packer->records_fd, data, size) == (ssize_t)size)
+		return 0;
+	return tkb_fail(err, TKB_ERR_IO, "what is to be packed ends early");
+}
+
+static int start_entry(const struct packer *packer,
+                       const struct pack_record *record, const char *path,
+                       struct tkb_error *err)
+{
+	const bool is_folder = record->kind == PACK_FOLDER;
+	TKB_AUTO(handles_close_entry)
+	struct archive_entry *entry = archive_entry_new2(packer->archive);
+
+	if (entry == NULL)
+		return tkb_fail_nomem(err);
+	archive_entry_set_pathname(entry, path);
+	archive_entry_set_filetype(entry, is_folder ? AE_IFDIR : AE_IFREG);
+	archive_entry_set_perm(entry, record->kind == PACK_FILE ? 0644 : 0755);
+	archive_entry_set_size(entry, (int64_t)record->size);
+	archive_entry_set_mtime(entry, packer->time, 0);
+	archive_entry_set_uid(entry, 0);
+	archive_entry_set_gid(entry, 0);
+	if (archive_write_header(packer->archive, entry) != ARCHIVE_OK)
+		return fail_archive(packer, err);
+	return 0;
+}
+
+static int copy_file(const struct packer *packer, uint64_t size,
+                     struct tkb_error *err)
+{
+	char data[COPY_SIZE];
+	int rc;
+
+	while (size != 0) {
+		const size_t part = size < sizeof(data) ? size : sizeof(data);
+
+		rc = read_all(packer, data, part, err);
+		if (rc < 0)
+			return rc;
+		if (archive_write_data(packer->archive, data, part) !=
+		    (ssize_t)part)
+			return fail_archive(packer, err);
+		size -= part;
+	}
+	return 0;
+}
+
+static int pack_entries(const struct packer *packer, struct tkb_error *err)
+{
+	char path[PACK_PATH_LIMIT + 1];
+	struct pack_record record;
+	int rc;
+
+	for (;;) {
+		rc = read_all(packer, &record, sizeof(record), err);
+		if (rc < 0 || record.kind == PACK_END)
+			return rc;
+		if (record.path_length > PACK_PATH_LIMIT)
+			return tkb_fail(err, TKB_ERR_TOO_LARGE,
+			                "a path is too long");
+		rc = read_all(packer, path, record.path_length, err);
+		path[record.path_length] = '\0';
+		if (rc == 0)
+			rc = start_entry(packer, &record, path, err);
+		if (rc == 0)
+			rc = copy_file(packer, record.size, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+/* The same entries give the same bytes: no time of the machine, no padding. */
+static bool choose_format(struct archive *archive, const char *format)
+{
+	const bool is_zip = strcmp(format, "zip") == 0;
+	int rc;
+
+	rc = is_zip ? archive_write_set_format_zip(archive)
+	            : archive_write_set_format_pax_restricted(archive);
+	if (rc == ARCHIVE_OK && strcmp(format, "tar.gz") == 0)
+		rc = archive_write_add_filter_gzip(archive);
+	if (rc == ARCHIVE_OK && strcmp(format, "tar.zst") == 0)
+		rc = archive_write_add_filter_zstd(archive);
+	if (rc == ARCHIVE_OK && strcmp(format, "tar.gz") == 0)
+		rc = archive_write_set_options(archive, "gzip:!timestamp");
+	if (rc == ARCHIVE_OK)
+		rc = archive_write_set_bytes_in_last_block(archive, 1);
+	return rc == ARCHIVE_OK;
+}
+
+int pack(int records_fd, int archive_fd, const char *format, int64_t time,
+         struct tkb_error *err)
+{
+	TKB_AUTO(handles_close_writer)
+	struct archive *archive = archive_write_new();
+	const struct packer packer = { archive, records_fd, time };
+	int rc;
+
+	if (archive == NULL)
+		return tkb_fail_nomem(err);
+	if (!choose_format(archive, format) ||
+	    archive_write_open_fd(archive, archive_fd) != ARCHIVE_OK)
+		return fail_archive(&packer, err);
+	rc = pack_entries(&packer, err);
+	if (rc == 0 && archive_write_close(archive) != ARCHIVE_OK)
+		rc = fail_archive(&packer, err);
+	return rc;
+}

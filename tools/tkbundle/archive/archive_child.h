@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ARCHIVE_CHILD_H
+#define TKBUNDLE_ARCHIVE_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli/cli.h"
+#include "cli/deadline.h"
+#include "cli/progress.h"
+
+/*
+ * The program tkbundle-archive at work, which reads and writes archives of others.
+ * What it says is not believed: it may be in the hands of who wrote the archive.
+ *
+ *     struct archive_child child = { .cli = cli, .archive = path };
+ *
+ *     rc = archive_child_start(&child, argv, &files, &err);
+ *     if (rc == 0)
+ *             rc = archive_child_finish(&child, &err);
+ *     archive_child_release(&child);
+ */
+struct archive_child {
+	struct cli *cli;
+	const char *archive; /* its name, for messages */
+	const char *what;    /* "import" or "export" */
+	uint64_t size;       /* of the archive, for the bar; 0: not known */
+	const struct deadline *deadline; /* or NULL */
+	bool is_verbose;
+	struct progress progress;
+	pid_t pid;          /* 0: none runs */
+	int messages_fd;    /* valid while `pid` is */
+	char message[2048]; /* what has come of the next one */
+	size_t message_size;
+	bool is_done;           /* it says that all went well */
+	struct tkb_error fault; /* why not, if it said so */
+	uint64_t file_count;
+	uint64_t unpacked_size;
+	uint64_t link_count; /* left out */
+};
+
+/* What the child gets; -1: nothing. All stay the caller's. */
+struct archive_child_files {
+	int in_fd;
+	int out_fd;
+	int folder_fd;
+};
+
+/* Start it; `argv` begins with its name. TKB_ERR_IO. */
+TKB_NODISCARD int archive_child_start(struct archive_child *child,
+                                      char *const argv[],
+                                      const struct archive_child_files *files,
+                                      struct tkb_error *err);
+
+/*
+ * Listen for at most so long. False: it has ended, or is to be ended because a
+ * signal or the deadline came.
+ */
+bool archive_child_listen(struct archive_child *child, int time_ms);
+
+/*
+ * Wait for its end.
+ *
+ * @return 0; what it failed with; TKB_ERR_CANCELLED; or TKB_ERR_IO: it died
+ */
+TKB_NODISCARD int archive_child_finish(struct archive_child *child,
+                                       struct tkb_error *err);
+
+/* For TKB_AUTO: kill what still runs. */
+void archive_child_release(struct archive_child *child);
+
+#endif

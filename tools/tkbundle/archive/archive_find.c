@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "archive/archive_find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/archive_walk.h"
+#include "cli/cli.h"
+#include "cli/text.h"
+
+enum {
+	ENGINES_LIMIT = 64,
+	KERNELS_LIMIT = 256,
+	TREES_LIMIT = 64, /* of a bundle */
+	TEXTS_LIMIT = 4 * TREES_LIMIT
+};
+
+/* A tree that an engine has, and where it was found. */
+struct wanted {
+	const char *name;
+	const struct tkb_tree_rules *rules;
+	enum archive_look look; /* or none: known by its place */
+	const char *suffix;     /* then this */
+	const char *path;       /* where it was found; NULL: nowhere */
+	bool is_given;          /* by --tree: what else is found is not it */
+};
+
+struct finder {
+	const char *folder;
+	const struct arguments *args;
+	struct archive_found *out;
+	struct archive_places places;
+	struct wanted wanted[TREES_LIMIT];
+	size_t wanted_count;
+	bool wants_kernels;
+};
+
+static int fail_nomem(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+void archive_found_release(struct archive_found *found)
+{
+	for (size_t i = 0; i < found->kernel_count; i++)
+		free(found->kernels[i]);
+	free(found->kernels);
+	trees_release(&found->trees);
+}
+
+static int alloc_lists(struct archive_found *out, struct tkb_error *err)
+{
+	out->kernels = calloc(KERNELS_LIMIT, sizeof(*out->kernels));
+	out->trees.engines = calloc(ENGINES_LIMIT, sizeof(*out->trees.engines));
+	out->trees.items = calloc(TREES_LIMIT, sizeof(*out->trees.items));
+	out->trees.texts = calloc(TEXTS_LIMIT, sizeof(*out->trees.texts));
+	return out->kernels != NULL && out->trees.engines != NULL &&
+	                       out->trees.items != NULL &&
+	                       out->trees.texts != NULL
+	               ? 0
+	               : fail_nomem(err);
+}
+
+/* Take `text`, which lives as long as what was found; NULL if it cannot be. */
+static char *keep(struct finder *finder, char *text)
+{
+	struct trees *const trees = &finder->out->trees;
+
+	if (text == NULL || trees->text_count == TEXTS_LIMIT) {
+		free(text);
+		return NULL;
+	}
+	trees->texts[trees->text_count++] = text;
+	return text;
+}
+
+/*
+ * What is looked for
+ */
+
+static enum archive_look look_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum archive_look look;
+	} looks[] = { { "vllm", ARCHIVE_LOOK_VLLM },
+		      { "inductor", ARCHIVE_LOOK_INDUCTOR },
+		      { "flashinfer", ARCHIVE_LOOK_FLASHINFER } };
+
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		if (strcmp(looks[i].name, name) == 0)
+			return looks[i].look;
+	}
+	return ARCHIVE_LOOK_NONE;
+}
+
+static struct wanted *find_wanted(struct finder *finder, const char *name)
+{
+	for (size_t i = 0; i < finder->wanted_count; i++) {
+		if (strcmp(finder->wanted[i].name, name) == 0)
+			return &finder->wanted[i];
+	}
+	return NULL;
+}
+
+static void want(struct finder *finder, const char *name,
+                 const struct tkb_tree_rules *rules, const char *suffix)
+{
+	if (find_wanted(finder, name) != NULL ||
+	    finder->wanted_count == TREES_LIMIT)
+		return;
+	finder->wanted[finder->wanted_count++] = (struct wanted){
+		.name = name,
+		.rules = rules,
+		.look = look_of(name),
+		.suffix = suffix,
+	};
+}
+
+/* For tkb_engine_locate(): a home folder and the like, in an archive nowhere. */
+static const char *no_place(void *self, const char *name)
+{
+	const char *const variable = self;
+
+	return strcmp(variable, name) == 0 ? NULL : "";
+}
+
+static int want_root(struct finder *finder, const struct tkb_engine *engine,
+                     size_t index, struct tkb_error *err)
+{
+	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
+	char *suffix = NULL;
+	int rc;
+
+	if (root->is_kernels) {
+		finder->wants_kernels = true;
+		return 0;
+	}
+	rc = tkb_engine_locate(engine, index, no_place,
+	                       (void *)(uintptr_t)root->variable, &suffix, err);
+	if (rc < 0)
+		return rc;
+	suffix = rc == 0 ? keep(finder, suffix) : NULL;
+	while (suffix != NULL && *suffix == '/')
+		suffix++;
+	want(finder, root->name, root->rules, suffix);
+	return 0;
+}
+
+static int want_engine(struct finder *finder, const char *name,
+                       struct tkb_error *err)
+{
+	struct trees *const trees = &finder->out->trees;
+	struct tkb_engine *engine = NULL;
+	int rc;
+
+	if (trees->engine_count == ENGINES_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d engines",
+		                 ENGINES_LIMIT);
+	rc = trees_open_engine(name, &engine, err);
+	if (rc < 0)
+		return rc;
+	trees->engines[trees->engine_count++] = engine;
+	for (size_t i = 0; i < tkb_engine_root_count(engine) && rc == 0; i++)
+		rc = want_root(finder, engine, i, err);
+	return rc;
+}
+
+/* All engines that there are a profile for; FlashInfer's folder also without. */
+static int want_all(struct finder *finder, struct tkb_error *err)
+{
+	TKB_AUTO(trees_names_release) struct trees_names names = { NULL };
+	int rc = 0;
+
+	trees_list_engines(&names);
+	for (size_t i = 0; i < names.count && rc == 0; i++)
+		rc = want_engine(finder, names.items[i], err);
+	if (rc == 0)
+		want(finder, "flashinfer", NULL, NULL);
+	finder->wants_kernels = true;
+	return rc;
+}
+
+static int want_what_is_asked(struct finder *finder, struct tkb_error *err)
+{
+	const struct arguments *args = finder->args;
+	int rc = 0;
+
+	if (args->engines.count == 0 && args->trees.count == 0)
+		return want_all(finder, err);
+	for (size_t i = 0; i < args->engines.count && rc == 0; i++)
+		rc = want_engine(finder, args->engines.items[i], err);
+	return rc;
+}
+
+/*
+ * What is there
+ */
+
+/* A path as the archive has it. */
+static const char *shown(const struct finder *finder, const char *path)
+{
+	const size_t length = strlen(finder->folder);
+
+	return path[length] == '/' ? path + length + 1 : ".";
+}
+
+/* `path` lives as long as what was found. */
+static int place(struct finder *finder, struct wanted *wanted, const char *path,
+                 struct tkb_error *err)
+{
+	if (wanted->path != NULL && strcmp(wanted->path, path) != 0)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "the archive holds '%s' in '%.200s' and in "
+		                 "'%.200s': name one by --engine and --tree",
+		                 wanted->name, shown(finder, wanted->path),
+		                 shown(finder, path));
+	wanted->path = path;
+	return 0;
+}
+
+static int add_kernels(struct finder *finder, const char *path,
+                       struct tkb_error *err)
+{
+	struct archive_found *const out = finder->out;
+	char *copy;
+
+	if (!finder->wants_kernels)
+		return 0;
+	copy = out->kernel_count < KERNELS_LIMIT ? strdup(path) : NULL;
+	if (copy == NULL)
+		return fail_nomem(err);
+	out->kernels[out->kernel_count++] = copy;
+	return 0;
+}
+
+/* Of vLLM's cache there is only the inside: put the folder around it. */
+static int wrap(const char *path, struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *aside = NULL;
+	TKB_AUTO(text_free) char *inside = NULL;
+
+	if (asprintf(&aside, "%s.inside", path) < 0 ||
+	    asprintf(&inside, "%s/torch_compile_cache", path) < 0)
+		return fail_nomem(err);
+	if (rename(path, aside) < 0 || mkdir(path, 0700) < 0 ||
+	    rename(aside, inside) < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot move '%s'", path);
+	return 0;
+}
+
+/* FlashInfer's root is above the folders of its versions and of GPUs. */
+static void cut_flashinfer(const struct finder *finder, char *path)
+{
+	for (int i = 0; i < 2; i++) {
+		char *const slash = strrchr(path, '/');
+
+		if ((size_t)(slash - path) >= strlen(finder->folder))
+			*slash = '\0';
+	}
+}
+
+static int take_tree(struct finder *finder, struct archive_place *found,
+                     struct tkb_error *err)
+{
+	enum archive_look look = found->look;
+	const char *path;
+	int rc = 0;
+
+	if (look == ARCHIVE_LOOK_FLASHINFER)
+		cut_flashinfer(finder, found->path);
+	if (look == ARCHIVE_LOOK_VLLM_INSIDE)
+		look = ARCHIVE_LOOK_VLLM;
+	for (size_t i = 0; i < finder->wanted_count && rc == 0; i++) {
+		struct wanted *const wanted = &finder->wanted[i];
+
+		if (wanted->is_given || wanted->look != look ||
+		    (look == ARCHIVE_LOOK_NONE && found->suffix != i))
+			continue;
+		path = keep(finder, strdup(found->path));
+		rc = path != NULL ? place(finder, wanted, path, err)
+		                  : fail_nomem(err);
+		if (rc == 0 && found->look == ARCHIVE_LOOK_VLLM_INSIDE)
+			rc = wrap(found->path, err);
+	}
+	return rc;
+}
+
+static int take_places(struct finder *finder, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < finder->places.count && rc == 0; i++) {
+		struct archive_place *const found = &finder->places.items[i];
+
+		if (found->look == ARCHIVE_LOOK_KERNELS ||
+		    found->look == ARCHIVE_LOOK_INDUCTOR)
+			rc = add_kernels(finder, found->path, err);
+		if (rc == 0 && found->look != ARCHIVE_LOOK_KERNELS)
+			rc = take_tree(finder, found, err);
+	}
+	return rc;
+}
+
+static int look_for_all(struct finder *finder, struct tkb_error *err)
+{
+	const char *suffixes[TREES_LIMIT];
+	int rc;
+
+	if (finder->args->engines.count == 0 && finder->args->trees.count != 0)
+		return 0; /* only those folders */
+	for (size_t i = 0; i < finder->wanted_count; i++)
+		suffixes[i] = finder->wanted[i].look == ARCHIVE_LOOK_NONE
+		                      ? finder->wanted[i].suffix
+		                      : NULL;
+	rc = archive_walk(finder->folder, suffixes, finder->wanted_count,
+	                  &finder->places, err);
+	if (rc == 0)
+		rc = take_places(finder, err);
+	archive_places_release(&finder->places);
+	return rc;
+}
+
+/*
+ * --tree NAME=PATH
+ */
+
+/* Relative, and below the archive's own folder? */
+static bool is_below(const char *path)
+{
+	return path[0] != '/' && strcmp(path, "..") != 0 &&
+	       strncmp(path, "../", 3) != 0 && strstr(path, "/../") == NULL &&
+	       !text_ends_with(path, "/..");
+}
+
+/* The folder of an engine, with its rules, or one without. */
+static int add_given(struct finder *finder, const char *text,
+                     struct tkb_error *err)
+{
+	const char *equals = strchr(text, '=');
+	struct wanted *known;
+	struct stat status;
+	char *path = NULL;
+	char *name;
+
+	if (equals == NULL || equals == text || equals[1] == '\0' ||
+	    !is_below(equals + 1))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.200s' is not NAME=PATH, with a path in "
+		                 "the archive",
+		                 text);
+	name = keep(finder, strndup(text, (size_t)(equals - text)));
+	if (asprintf(&path, "%s/%s", finder->folder, equals + 1) < 0)
+		path = NULL;
+	path = keep(finder, path);
+	if (name == NULL || path == NULL)
+		return fail_nomem(err);
+	if (lstat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+		return cli_error(err, TKB_MISS,
+		                 "the archive holds no folder '%.200s'",
+		                 equals + 1);
+	want(finder, name, NULL, NULL);
+	known = find_wanted(finder, name);
+	if (known == NULL)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d trees", TREES_LIMIT);
+	known->is_given = true;
+	return place(finder, known, path, err);
+}
+
+/*
+ * All of it
+ */
+
+static void take_wanted(struct finder *finder)
+{
+	struct trees *const trees = &finder->out->trees;
+
+	for (size_t i = 0; i < finder->wanted_count; i++) {
+		const struct wanted *const wanted = &finder->wanted[i];
+
+		if (wanted->path == NULL)
+			continue;
+		trees->items[trees->count++] =
+			(struct tkb_tree){ .name = wanted->name,
+			                   .path = wanted->path,
+			                   .rules = wanted->rules };
+	}
+}
+
+int archive_find(const char *folder, const struct arguments *args,
+                 struct archive_found *out, struct tkb_error *err)
+{
+	struct finder finder = { .folder = folder, .args = args, .out = out };
+	int rc;
+
+	rc = alloc_lists(out, err);
+	if (rc == 0)
+		rc = want_what_is_asked(&finder, err);
+	for (size_t i = 0; i < args->trees.count && rc == 0; i++)
+		rc = add_given(&finder, args->trees.items[i], err);
+	if (rc == 0)
+		rc = look_for_all(&finder, err);
+	if (rc == 0)
+		take_wanted(&finder);
+	return rc;
+}

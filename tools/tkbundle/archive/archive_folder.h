@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ARCHIVE_FOLDER_H
+#define TKBUNDLE_ARCHIVE_FOLDER_H
+
+#include <tkbundle/error.h>
+
+/*
+ * A private folder for the time of one command, with a folder `files` in it for what
+ * an archive holds, or will.
+ */
+struct archive_folder {
+	char *path;  /* owned; absolute; NULL: none */
+	char *files; /* owned; its path */
+	int fd;      /* owned; of `files`; -1: none */
+};
+
+#define ARCHIVE_FOLDER_NONE                                                    \
+	{                                                                      \
+		.fd = -1                                                       \
+	}
+
+/*
+ * Make one: in $TMPDIR, else beside `output`, whose disk has room for it, else, where
+ * that is NULL or standard output, in /tmp.
+ *
+ * @param out  released by the caller
+ */
+TKB_NODISCARD int archive_folder_make(const char *output,
+                                      struct archive_folder *out,
+                                      struct tkb_error *err);
+
+/* For TKB_AUTO: remove it, and all that is in it. */
+void archive_folder_remove(struct archive_folder *folder);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ARCHIVE_IMPORT_H
+#define TKBUNDLE_ARCHIVE_IMPORT_H
+
+#include "archive/archive_find.h"
+#include "archive/archive_folder.h"
+#include "cli/cli.h"
+
+/* What is collected, and how it goes. */
+struct archive_import {
+	const struct arguments *args;
+	const struct archive_folder *folder;
+	const struct archive_found *found; /* in the folder */
+	const struct tkb_watch
+		*watch;       /* is told paths as the archive has them */
+	uint32_t deadline_ms; /* of each step; 0: none */
+};
+
+/*
+ * Collect what was found in an archive. One cache root is collected as `collect`
+ * does; several, each into a bundle of its own, which are merged.
+ *
+ * @param output  the file that the bundle goes into; NULL: none, a dry run
+ * @return as tkb_collect_to_file(), or tkb_merge_to_file()
+ */
+TKB_NODISCARD int archive_import_collect(const struct archive_import *import,
+                                         const char *output,
+                                         struct tkb_collect_report *report,
+                                         struct tkb_error *err);
+
+/* `path`, in the folder, as the archive has it: "." is the archive itself. */
+const char *archive_import_shown(const struct archive_folder *folder,
+                                 const char *path);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "archive/archive_walk.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/fd.h"
+
+#define PLACES_LIMIT 256 /* an archive has a few caches */
+
+void archive_places_release(struct archive_places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		free(places->items[i].path);
+	free(places->items);
+}
+
+static int add(struct archive_places *places, const char *path,
+               enum archive_look look, size_t suffix, struct tkb_error *err)
+{
+	char *copy;
+
+	if (places->items == NULL)
+		places->items = calloc(PLACES_LIMIT, sizeof(*places->items));
+	if (places->count == PLACES_LIMIT)
+		return cli_error(err, TKB_ERR_TOO_LARGE,
+		                 "the archive holds more than %d caches",
+		                 PLACES_LIMIT);
+	copy = places->items == NULL ? NULL : strdup(path);
+	if (copy == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	places->items[places->count++] =
+		(struct archive_place){ copy, look, suffix };
+	return 0;
+}
+
+/*
+ * What a folder looks like, by the names in it
+ */
+
+static bool is_all(const char *name, int (*is_such)(int))
+{
+	for (; *name != '\0'; name++) {
+		if (!is_such((unsigned char)*name))
+			return false;
+	}
+	return true;
+}
+
+static int is_base32(int c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7');
+}
+
+static int is_base64(int c)
+{
+	return isalnum(c) || c == '-' || c == '_';
+}
+
+static int is_digit(int c)
+{
+	return isdigit(c);
+}
+
+static int is_hex(int c)
+{
+	return isdigit(c) || (c >= 'a' && c <= 'f');
+}
+
+/* As docs/format.md has it. */
+static bool is_key(const char *name)
+{
+	switch (strlen(name)) {
+	case 32:
+	case 64:
+		return is_all(name, is_hex);
+	case 43:
+		return is_all(name, is_base64);
+	case 52:
+		return is_all(name, is_base32);
+	default:
+		return false;
+	}
+}
+
+static bool is_folder(int at, const char *name)
+{
+	struct stat status;
+
+	return fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(status.st_mode);
+}
+
+/* Has folder `name` of `at` a folder whose name is such? */
+static bool has_folder(int at, const char *name,
+                       bool (*is_such)(const char *name))
+{
+	TKB_AUTO(folder_close) DIR *folder = folder_open(at, name, O_NOFOLLOW);
+	const struct dirent *item;
+
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
+		if (is_such(item->d_name) &&
+		    is_folder(dirfd(folder), item->d_name))
+			return true;
+	}
+	return false;
+}
+
+static bool is_device(const char *name)
+{
+	return name[0] != '\0' && strlen(name) <= 4 && is_all(name, is_digit);
+}
+
+static bool is_rank(const char *name)
+{
+	return strncmp(name, "rank_", strlen("rank_")) == 0;
+}
+
+/* A graph's folder in vLLM's torch_compile_cache. */
+static bool is_graph(int at, const char *name)
+{
+	return name[0] != '.' && has_folder(at, name, is_rank);
+}
+
+static bool has_graph(int at)
+{
+	TKB_AUTO(folder_close) DIR *folder = folder_open(at, ".", 0);
+	const struct dirent *item;
+
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
+		if (is_graph(dirfd(folder), item->d_name))
+			return true;
+	}
+	return false;
+}
+
+static enum archive_look look_at(int at)
+{
+	if (is_folder(at, "torch_compile_cache") || is_folder(at, "modelinfos"))
+		return ARCHIVE_LOOK_VLLM;
+	if (is_folder(at, "torch_aot_compile"))
+		return ARCHIVE_LOOK_VLLM_INSIDE;
+	if (is_folder(at, "fxgraph") || is_folder(at, "aotautograd") ||
+	    has_folder(at, "triton", is_device))
+		return ARCHIVE_LOOK_INDUCTOR;
+	if (is_folder(at, "cached_ops"))
+		return ARCHIVE_LOOK_FLASHINFER;
+	if (has_folder(at, ".", is_key))
+		return ARCHIVE_LOOK_KERNELS;
+	return has_graph(at) ? ARCHIVE_LOOK_VLLM_INSIDE : ARCHIVE_LOOK_NONE;
+}
+
+/*
+ * The walk
+ */
+
+static bool find_suffix(const char *path, const char *const *suffixes,
+                        size_t count, size_t *out)
+{
+	const size_t length = strlen(path);
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t size =
+			suffixes[i] == NULL ? 0 : strlen(suffixes[i]);
+
+		if (size == 0 || size >= length ||
+		    strcmp(path + length - size, suffixes[i]) != 0 ||
+		    path[length - size - 1] != '/')
+			continue;
+		*out = i;
+		return true;
+	}
+	return false;
+}
+
+static int compare(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* @return 1: go on inside; 0: it is a cache, which nobody looks into */
+static int visit(const char *path, const char *const *suffixes,
+                 size_t suffix_count, struct archive_places *out,
+                 struct tkb_error *err)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	enum archive_look look;
+	size_t suffix = 0;
+	int rc;
+
+	if (fd < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot open '%s': %s", path,
+		                 strerror(errno));
+	look = look_at(fd);
+	(void)close(fd);
+	if (look == ARCHIVE_LOOK_NONE &&
+	    !find_suffix(path, suffixes, suffix_count, &suffix))
+		return 1;
+	rc = add(out, path, look, suffix, err);
+	return rc;
+}
+
+int archive_walk(const char *folder, const char *const *suffixes,
+                 size_t suffix_count, struct archive_places *out,
+                 struct tkb_error *err)
+{
+	char *const paths[] = { (char *)(uintptr_t)folder, NULL };
+	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare);
+	FTSENT *item;
+	int rc = 1;
+
+	if (walk == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	while (rc >= 0 && (item = fts_read(walk)) != NULL) {
+		if (item->fts_info != FTS_D)
+			continue;
+		rc = visit(item->fts_path, suffixes, suffix_count, out, err);
+		if (rc == 0)
+			(void)fts_set(walk, item, FTS_SKIP);
+	}
+	(void)fts_close(walk);
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ARCHIVE_WALK_H
+#define TKBUNDLE_ARCHIVE_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tkbundle/error.h>
+
+/* What a folder looks like. */
+enum archive_look {
+	ARCHIVE_LOOK_NONE,
+	ARCHIVE_LOOK_KERNELS,  /* a folder of keys */
+	ARCHIVE_LOOK_INDUCTOR, /* Inductor's: it may have kernels, too */
+	ARCHIVE_LOOK_VLLM,
+	ARCHIVE_LOOK_VLLM_INSIDE, /* the content of vLLM's torch_compile_cache */
+	ARCHIVE_LOOK_FLASHINFER   /* of one GPU and version */
+};
+
+/* A folder that looks like a cache, or lies where one would. */
+struct archive_place {
+	char *path; /* owned */
+	enum archive_look look;
+	size_t suffix; /* which one it has, if `look` is none */
+};
+
+struct archive_places {
+	struct archive_place *items; /* owned */
+	size_t count;
+};
+
+/*
+ * List the folders in and below `folder` that look like something, or whose path
+ * ends with a slash and one of `suffixes` (NULL: none), in the order of their names.
+ * What is inside of one is not listed.
+ */
+TKB_NODISCARD int archive_walk(const char *folder, const char *const *suffixes,
+                               size_t suffix_count, struct archive_places *out,
+                               struct tkb_error *err);
+
+void archive_places_release(struct archive_places *places);
+
+#endif

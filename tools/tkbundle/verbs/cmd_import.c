@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/archive_child.h"
+#include "archive/archive_import.h"
+#include "cli/cli.h"
+#include "cli/counts.h"
+#include "cli/fd.h"
+#include "cli/follow.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "report/entry_out.h"
+
+static const struct option_spec options[] = {
+	ARGS_BUNDLE,
+	ARGS_ENGINES,
+	{ OPTION(TEXTS, "tree", "NAME=PATH", trees,
+	         "the folder PATH of the archive, under this name") },
+	ARGS_PROFILE,
+	ARGS_NO_MODULES,
+	ARGS_STRICT("write nothing if an entry would be left out"),
+	ARGS_DEADLINE,
+	ARGS_JOBS,
+	ARGS_JSON,
+	ARGS_DRY_RUN("check everything, write nothing"),
+	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
+	         "say which caches were found, and which links left out"),
+	  .letter = 'v' },
+};
+
+static const struct count counts[] = {
+	COUNT(tkb_collect_report, collected_count, "collected", NULL),
+	COUNT(tkb_collect_report, left_out_count, "left_out_count", "left out"),
+	COUNT(tkb_collect_report, unfinished_count, "unfinished", "unfinished"),
+	COUNT(tkb_collect_report, stray_count, "stray", "stray"),
+	COUNT(tkb_collect_report, file_count, "files", NULL),
+	COUNT(tkb_collect_report, size, "size", NULL),
+	COUNT(tkb_collect_report, bundle_size, "bundle_size", NULL),
+};
+
+/* One import at work. */
+struct work {
+	struct cli *cli;
+	const struct arguments *args;
+	const char *archive;
+	struct deadline deadline;
+	struct archive_folder folder;
+	struct archive_found found;
+	uint64_t link_count;
+	struct tkb_collect_report report;
+};
+
+static const struct count counts_of_archive[] = {
+	COUNT(work, link_count, "links", "links"),
+};
+
+static void work_release(struct work *work)
+{
+	archive_found_release(&work->found);
+	archive_folder_remove(&work->folder);
+}
+
+static enum status check(const struct cli *cli, const struct arguments *args)
+{
+	if (args->output == NULL && !args->is_dry_run)
+		return cli_misused(cli, "'-o FILE' is missing");
+	return output_check(cli, args);
+}
+
+static int open_archive(const char *path, int *out, uint64_t *size_out,
+                        struct tkb_error *err)
+{
+	struct stat status = { .st_size = 0 };
+	const int fd = strcmp(path, "-") == 0
+	                       ? dup(STDIN_FILENO)
+	                       : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_MISS, "there is no archive '%s'",
+		                 path);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot open '%s': %s", path,
+		                 strerror(errno));
+	*out = fd;
+	if (S_ISDIR(status.st_mode))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' is a folder: `tkbundle collect` takes "
+		                 "those",
+		                 path);
+	*size_out = (uint64_t)status.st_size;
+	return 0;
+}
+
+static int unpack(struct work *work, struct tkb_error *err)
+{
+	static char name[] = "tkbundle-archive";
+	static char verb[] = "unpack";
+	char *const argv[] = { name, verb, NULL };
+	TKB_AUTO(fd_close) int archive_fd = -1;
+	TKB_AUTO(archive_child_release)
+	struct archive_child child = {
+		.cli = work->cli,
+		.archive = work->archive,
+		.what = "import",
+		.deadline = &work->deadline,
+		.is_verbose = work->args->is_verbose,
+	};
+	struct archive_child_files files = { .out_fd = -1 };
+	int rc;
+
+	rc = open_archive(work->archive, &archive_fd, &child.size, err);
+	if (rc == 0)
+		rc = archive_folder_make(work->args->output, &work->folder,
+		                         err);
+	if (rc != 0)
+		return rc;
+	files.in_fd = archive_fd;
+	files.folder_fd = work->folder.fd;
+	rc = archive_child_start(&child, argv, &files, err);
+	if (rc == 0)
+		rc = archive_child_finish(&child, err);
+	work->link_count = child.link_count;
+	return rc;
+}
+
+static void tell_found(const struct work *work)
+{
+	const struct archive_found *const found = &work->found;
+	struct json_out *const json = &work->cli->json;
+
+	json_out_open_array(json, "caches");
+	for (size_t i = 0; i < found->kernel_count + found->trees.count; i++) {
+		const struct tkb_tree kernels = {
+			.name = "triton",
+			.path = i < found->kernel_count ? found->kernels[i]
+			                                : NULL,
+		};
+		const struct tkb_tree *const tree =
+			kernels.path != NULL
+				? &kernels
+				: &found->trees.items[i - found->kernel_count];
+		const char *const path =
+			archive_import_shown(&work->folder, tree->path);
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "name", tree->name);
+		json_out_text(json, "path", path);
+		json_out_close(json);
+		if (work->args->is_verbose)
+			cli_say(work->cli, "found '%s' in '%s'", tree->name,
+			        path);
+	}
+	json_out_close(json);
+}
+
+static int find(struct work *work, struct tkb_error *err)
+{
+	int rc;
+
+	rc = archive_find(work->folder.files, work->args, &work->found, err);
+	if (rc != 0)
+		return rc;
+	if (work->found.kernel_count + work->found.trees.count == 0)
+		return cli_error(err, TKB_MISS,
+		                 "there is no cache in '%s' that is known: "
+		                 "name its folder by --tree",
+		                 work->archive);
+	tell_found(work);
+	return 0;
+}
+
+static int collect(struct work *work, const char *output, struct tkb_error *err)
+{
+	struct follow follow;
+	struct archive_import import = {
+		.args = work->args,
+		.folder = &work->folder,
+		.found = &work->found,
+	};
+	int rc;
+
+	if (work->deadline.time_ms != 0)
+		import.deadline_ms =
+			deadline_left_ms(&work->deadline, UINT32_MAX) + 1;
+	follow_begin(&follow, work->cli, "left_out", FOLLOW_BAD);
+	import.watch = follow_watch(&follow);
+	rc = archive_import_collect(&import, output, &work->report, err);
+	follow_end(&follow);
+	return rc;
+}
+
+/* A reader may leave: then there is no folder left to be removed. */
+static int send_bundle(struct work *work, const char *path,
+                       struct tkb_error *err)
+{
+	const struct tkb_sink out = cli_sink(work->cli);
+	TKB_AUTO(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char bytes[64 * 1024];
+	ssize_t got;
+	int rc = 0;
+
+	if (fd < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot open '%s'", path);
+	archive_folder_remove(&work->folder);
+	while (rc == 0 && (got = fd_read(fd, bytes, sizeof(bytes))) > 0)
+		rc = out.write(out.self,
+		               (struct tkb_bytes){ bytes, (size_t)got }, err);
+	return rc == 0 ? cli_flush(work->cli, err) : rc;
+}
+
+static int import(struct work *work, struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *spare = NULL;
+	const char *output = work->args->is_dry_run ? NULL : work->args->output;
+	int sent = 0;
+	int rc;
+
+	signals_catch();
+	deadline_begin(&work->deadline, work->args->deadline.value);
+	rc = unpack(work, err);
+	if (rc == 0)
+		rc = find(work, err);
+	if (rc != 0)
+		return rc;
+	if (output != NULL && output_is_stdout(work->args)) {
+		if (asprintf(&spare, "%s/out.tkb", work->folder.path) < 0) {
+			spare = NULL;
+			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		}
+		output = spare;
+	}
+	rc = collect(work, output, err);
+	if (cli_is_done(rc) && spare != NULL)
+		sent = send_bundle(work, spare, err);
+	return sent != 0 ? sent : rc;
+}
+
+static void summarize(const struct work *work)
+{
+	const struct arguments *const args = work->args;
+	const struct tkb_collect_report *const report = &work->report;
+	FILE *const to = output_log(work->cli, args);
+	char size[TEXT_SIZE_SIZE];
+	char bundle_size[TEXT_SIZE_SIZE];
+	char what[128];
+	char rest[160];
+	char links[64];
+
+	text_size(report->size, size);
+	text_size(report->bundle_size, bundle_size);
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
+	counts_words(COUNTS(counts_of_archive), work, links, sizeof(links));
+	(void)snprintf(what, sizeof(what),
+	               "%" PRIu64 " %s (%" PRIu64 " %s, %s)",
+	               report->collected_count,
+	               text_plural(report->collected_count, "entry", "entries"),
+	               report->file_count,
+	               text_plural(report->file_count, "file", "files"), size);
+	if (args->is_dry_run)
+		text_line(to, "would import %s%s%s", what, rest, links);
+	else
+		text_line(to, "imported %s into %s (%s)%s%s", what,
+		          output_name(args), bundle_size, rest, links);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(work_release)
+	struct work work = {
+		.cli = cli,
+		.args = args,
+		.archive = args_operand(args, 0),
+		.folder = ARCHIVE_FOLDER_NONE,
+		.report = { .struct_size = sizeof(work.report) },
+	};
+	struct tkb_error err = { .status = 0 };
+	const enum status status = check(cli, args);
+	int rc;
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	json_out_text(&cli->json, "verb", "import");
+	json_out_text(&cli->json, "archive", work.archive);
+	json_out_text(&cli->json, "bundle",
+	              args->output != NULL ? args->output : "");
+	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
+	rc = import(&work, &err);
+	if (rc == TKB_ERR_LEFT_OUT)
+		json_out_number(&cli->json, "left_out_count",
+		                work.report.left_out_count);
+	if (!cli_is_done(rc))
+		return cli_failed(cli, rc, &err, work.archive);
+	entry_out_digest(&cli->json, "id", &work.report.id);
+	counts_json(COUNTS(counts), &work.report, &cli->json);
+	counts_json(COUNTS(counts_of_archive), &work, &cli->json);
+	if (!args->is_json)
+		summarize(&work);
+	return status_of(rc);
+}
+
+const struct command command_import = {
+	.name = "import",
+	.operands = { "ARCHIVE|-" },
+	.required_operands = 1,
+	.summary = "make a bundle of an archive of another tool",
+	.details =
+		"ARCHIVE is a tar, as it is or compressed with gzip, bzip2, "
+		"xz or zstd, a layer of an image, or a ZIP; '-' is standard "
+		"input. Caches of kernels, of PyTorch and of vLLM are found "
+		"in it by what they look like, others by --engine or --tree. "
+		"What is found is packed as collect packs it: paths of the "
+		"machine that the archive comes from are not kept.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};
