@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shows with the real PyTorch, on a machine without a GPU, that torch.compile starts
+warm elsewhere: graphs are hits, and no C++ is compiled.
+
+    real_torch.py TKBUNDLE PYTHON [WORK_DIR [MODE...]]
+
+PYTHON has torch. It makes C++ there, with g++. The last line counts the checks.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MODEL = """\
+import hashlib, json, sys, torch
+from torch._dynamo.utils import counters
+torch.manual_seed(2026)
+model = torch.nn.Sequential(
+    torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.LayerNorm(256),
+    torch.nn.Linear(256, 64), torch.nn.Softmax(dim=-1)).eval()
+compiled = torch.compile(model, **json.loads(sys.argv[1]))
+with torch.no_grad():
+    result = compiled(torch.arange(512.0).reshape(8, 64) / 512)
+inductor = counters["inductor"]
+print(json.dumps({
+    "hits": inductor["fxgraph_cache_hit"], "misses": inductor["fxgraph_cache_miss"],
+    "version": torch.__version__,
+    "result": hashlib.sha256(repr(result.tolist()).encode()).hexdigest()}))
+"""
+
+# Counted are compiles of kernels. The header that all of them include is left where it
+# is: each machine compiles its own, of 120 MB, below $TMPDIR.
+COMPILER = """\
+#!/bin/sh
+case "$1" in
+*.cpp) echo "$1" >>%s ;;
+esac
+exec g++ "$@"
+"""
+
+MODES = {
+    "default": {},
+    "max-autotune": {"mode": "max-autotune"},
+    "cpp_wrapper": {"options": {"cpp_wrapper": True}},
+}
+
+counts = {True: 0, False: 0}
+
+
+def check(what, is_so):
+    counts[bool(is_so)] += 1
+    print("ok  " if is_so else "FAIL", what, flush=True)
+
+
+class Machines:
+    """Homes below one folder, a remote that they share, and a compiler that counts."""
+
+    def __init__(self, program, python, work):
+        self.program = os.path.abspath(program)
+        self.python = os.path.abspath(python)
+        self.work = work
+        self.log = os.path.join(work, "compiles")
+        self.compiler = os.path.join(work, "g++")
+        with open(self.compiler, "w", encoding="utf-8") as file:
+            file.write(COMPILER % self.log)
+        os.chmod(self.compiler, 0o755)
+
+    def compiles(self):
+        if not os.path.exists(self.log):
+            return 0
+        with open(self.log, encoding="utf-8") as file:
+            return len(file.readlines())
+
+    def start(self, home, mode):
+        home = os.path.join(self.work, home)
+        os.makedirs(home)
+        before = self.compiles()
+        done = subprocess.run(
+            [self.program, "run", "--engine", "torch", "--ref", "cpu/" + mode,
+             "--remote", os.path.join(self.work, "remote"), "--wait", "60s", "--json",
+             "--", self.python, "-c", MODEL, json.dumps(MODES[mode])],
+            env={"HOME": home, "TMPDIR": home, "PATH": os.environ["PATH"],
+                 "CXX": self.compiler, "LC_ALL": "C", "TKBUNDLE_CONFIG": "/dev/null"},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
+        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("{")]
+        if done.returncode != 0 or not lines:
+            raise SystemExit("%s: status %d: %s" % (
+                home, done.returncode, done.stderr.decode()[-4000:]))
+        found = json.loads(lines[-1])
+        found["compiles"] = self.compiles() - before
+        print("%-20s %s" % (os.path.basename(home), found), flush=True)
+        return found
+
+    def measure(self, mode):
+        cold = self.start(mode + "-cold", mode)
+        check(mode + ": the cold start compiles a graph, and C++",
+              cold["misses"] > 0 and cold["compiles"] > 0)
+        os.rename(os.path.join(self.work, mode + "-cold"),
+                  os.path.join(self.work, mode + "-gone"))
+        warm = self.start(mode + "-warm", mode)
+        check(mode + ": all graphs are hits",
+              warm["misses"] == 0 and warm["hits"] == cold["misses"])
+        check(mode + ": no C++ is compiled", warm["compiles"] == 0)
+        check(mode + ": the same result", warm["result"] == cold["result"])
+
+
+def main():
+    work = tempfile.mkdtemp(prefix="tkbundle-torch-", dir=(sys.argv[3:] or [None])[0])
+    try:
+        machines = Machines(sys.argv[1], sys.argv[2], work)
+        for mode in sys.argv[4:] or MODES:
+            machines.measure(mode)
+    finally:
+        shutil.rmtree(work)
+    print("%d passed, %d failed" % (counts[True], counts[False]))
+    return 0 if not counts[False] else 1
+
+
+sys.exit(main())
