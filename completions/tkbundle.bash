@@ -24,8 +24,8 @@ _tkbundle_options() {
 		options="--engine --tree --key --device --target --layout --sync
 			--deadline -j --jobs --json -n --dry-run" ;;
 	gc)
-		options="--remote --max-size --max-entries --max-age --deadline
-			--metrics --json -n --dry-run" ;;
+		options="--remote --engine --tree --max-size --max-entries --max-age
+			--deadline --metrics --json -n --dry-run" ;;
 	help)
 		options="" ;;
 	import)

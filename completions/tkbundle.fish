@@ -78,8 +78,8 @@ complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff e
 # Options that several verbs have.
 set -l verbs collect compile config diff emit gc help import launcher ls merge pull push refs relocate run show stats verify
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
-complete -c tkbundle -n '__tkbundle_verb collect emit import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
-complete -c tkbundle -n '__tkbundle_verb collect emit pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
+complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
+complete -c tkbundle -n '__tkbundle_verb collect emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
 complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit gc import ls merge pull push refs relocate show stats verify' -l json -d 'print one JSON document'

@@ -140,6 +140,8 @@ struct tkb_gc_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
+	const struct tkb_tree *trees; /**< their units as well; not kept */
+	size_t tree_count;
 };
 
 /** What a gc did. */
@@ -172,6 +174,19 @@ struct tkb_gc_report {
  * compile does that is stopped: a miss. Such folders of kernels go once nobody
  * has touched them for a day.
  *
+ * Units of trees count as entries do, and all bounds hold for both together. The
+ * times of all files of a unit tell when it was used. A unit goes by one rename of
+ * its folder, or by one unlink of its file; on a full disk file by file, those that
+ * name others first. It is busy, and stays,
+ *
+ *   - if it was read or written in the last ten minutes;
+ *   - if somebody holds a lock on a file "*.lock" in its tree;
+ *   - if there is a hold on its tree (see tkb_hold_open()), and it was read or
+ *     written since a day before the hold began, or that cannot be told;
+ *   - if a text of a unit that stays names it. What a text names counts as used
+ *     when that text's unit was, so it never goes before it.
+ *
+ * @param cache_root  NULL: only the trees
  * @param options  not kept; at least one bound must be set
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
  * @return 0; TKB_ERR_PARTIAL (an entry that had to go is busy or failed; the
@@ -182,6 +197,26 @@ TKB_API TKB_NODISCARD int tkb_gc(const char *cache_root,
                                  const struct tkb_gc_options *options,
                                  struct tkb_gc_report *report,
                                  struct tkb_error *err);
+
+/** Keeps a gc from removing what is read. */
+struct tkb_hold;
+
+/**
+ * Say that the cache or tree at `root` is used from now on: tkb_gc() then leaves
+ * units of trees alone that may have been read since. For whoever starts an
+ * engine: one that has read an index fails if a file is gone that it names.
+ *
+ * It ends with the process, whatever that dies of. Entries of kernels need none.
+ *
+ * @param out  receives a hold that the caller closes
+ * @return 0, TKB_MISS (no such folder), TKB_ERR_INVALID, TKB_ERR_IO (the root
+ *         cannot be written) or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_hold_open(const char *root, struct tkb_hold **out,
+                                        struct tkb_error *err);
+
+/** End it. Never fails; NULL is allowed. */
+TKB_API void tkb_hold_close(struct tkb_hold *hold);
 
 #ifdef __cplusplus
 }

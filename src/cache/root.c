@@ -29,6 +29,15 @@ void tkb_roots_release(struct tkb_roots *roots)
 	*roots = (struct tkb_roots){ 0 };
 }
 
+bool tkb_roots_exist(const struct tkb_roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->items[i].fd >= 0)
+			return true;
+	}
+	return false;
+}
+
 /* The device number that `name` is, or -1. */
 static int32_t device_number(const char *name)
 {

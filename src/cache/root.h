@@ -28,6 +28,9 @@ struct tkb_roots {
 
 void tkb_roots_release(struct tkb_roots *roots);
 
+/* Is one of them there? */
+bool tkb_roots_exist(const struct tkb_roots *roots);
+
 /*
  * Open the roots that exist below `path`. Returns 0, TKB_MISS (nothing is),
  * TKB_ERR_INVALID (not a folder), TKB_ERR_IO or TKB_ERR_NOMEM.

@@ -21,6 +21,9 @@ static void gc_close(struct tkb_gc *gc)
 {
 	tkb_batch_release(&gc->batch);
 	free(gc->items);
+	free(gc->units);
+	free(gc->namings);
+	free(gc->trees);
 	free(gc->has_times);
 	tkb_cache_close(gc->cache);
 }
@@ -30,11 +33,17 @@ static int scan(struct tkb_gc *gc, const char *path, struct tkb_error *err)
 	const struct tkb_cache_options options = {
 		.threads = gc->options->threads,
 		.watch = &gc->batch.timed.watch,
+		.trees = gc->options->trees,
+		.tree_count = gc->options->tree_count,
 	};
 	const struct tkb_scan scan = { .options = &options,
 		                       .keep_apart = true };
+	int rc;
 
-	return tkb_cache_scan(path, &scan, &gc->cache, err);
+	rc = tkb_cache_scan(path, &scan, &gc->cache, err);
+	if (rc != 0)
+		return rc;
+	return tkb_roots_exist(&gc->cache->roots) ? 0 : TKB_MISS;
 }
 
 /* Find out which roots tell of use. */
@@ -48,6 +57,8 @@ static int check_roots(struct tkb_gc *gc, struct tkb_error *err)
 	gc->report.is_inductor = roots->is_inductor;
 	gc->report.has_uses = true;
 	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->items[i].fd < 0)
+			continue;
 		gc->has_times[i] = tkb_use_has_access_times(&roots->items[i]);
 		gc->report.has_uses &= gc->has_times[i];
 	}
@@ -86,6 +97,21 @@ static int check_unused(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 	return 0;
 }
 
+static int hide(struct tkb_gc *gc, size_t index, struct tkb_loader *loader,
+                struct tkb_error *err)
+{
+	const struct tkb_gc_item *item = &gc->items[index];
+	const bool is_unit = item->found->entry.kind == TKB_KIND_UNIT;
+
+	if (gc->options->is_dry_run)
+		return is_unit ? tkb_gc_check_unit(gc, item, loader, err)
+		               : tkb_remove_check(loader, item->found, err);
+	return is_unit ? tkb_gc_remove_unit(gc, index, loader, err)
+	               : tkb_remove_hide(
+				 &gc->batch.stages[gc->batch.jobs[index].root],
+				 loader, item->found, err);
+}
+
 /* An item that another gc has removed meanwhile gets no result. */
 static int hide_item(void *self, size_t worker, size_t index,
                      struct tkb_error *err)
@@ -97,17 +123,14 @@ static int hide_item(void *self, size_t worker, size_t index,
 	int rc;
 
 	rc = check_unused(gc, item, &fault);
-	if (rc == 0 && gc->options->is_dry_run)
-		rc = tkb_remove_check(loader, item->found, &fault);
-	else if (rc == 0)
-		rc = tkb_remove_hide(
-			&gc->batch.stages[gc->batch.jobs[index].root], loader,
-			item->found, &fault);
+	if (rc == 0)
+		rc = hide(gc, index, loader, &fault);
 	if (rc < 0)
 		return fail(gc, index, rc, &fault, err);
 	if (rc == 0 && gc->options->is_dry_run)
 		finish_removed(gc, index);
 	item->is_hidden = rc == 0 && !gc->options->is_dry_run;
+	item->is_gone = true;
 	return 0;
 }
 
@@ -138,6 +161,17 @@ static void wait_for_readers(const struct tkb_gc *gc)
 		continue;
 }
 
+/* What was a unit is in the stage, and goes with that. */
+static int remove_rest(struct tkb_gc *gc, size_t index, struct tkb_error *err)
+{
+	const struct tkb_scanned_entry *found = gc->items[index].found;
+
+	if (found->entry.kind == TKB_KIND_UNIT)
+		return 0;
+	return tkb_remove_rest(&gc->batch.stages[gc->batch.jobs[index].root],
+	                       found, err);
+}
+
 /* Whatever is hidden is removed, also after a failure or a cancellation. */
 static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 {
@@ -150,8 +184,7 @@ static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 
 		if (!gc->items[i].is_hidden)
 			continue;
-		rc = tkb_remove_rest(&gc->batch.stages[gc->batch.jobs[i].root],
-		                     gc->items[i].found, &fault);
+		rc = remove_rest(gc, i, &fault);
 		if (rc == 0)
 			finish_removed(gc, i);
 		else
@@ -180,7 +213,7 @@ static int prepare_roots(struct tkb_gc *gc, struct tkb_error *err)
 	for (size_t i = 0; i < gc->batch.stage_count; i++) {
 		struct tkb_stage *stage = &gc->batch.stages[i];
 
-		if (!has_chosen(gc, i))
+		if (!has_chosen(gc, i) || stage->root->fd < 0)
 			continue;
 		if (faccessat(stage->root->fd, ".", W_OK, AT_EACCESS) < 0)
 			return tkb_fail_errno(err, "cannot write in '%s'",
@@ -199,10 +232,13 @@ static int remove_leftovers(struct tkb_gc *gc, struct tkb_error *err)
 	if (gc->cache->unfinished_count == 0)
 		return 0;
 	for (size_t i = 0; i < gc->batch.stage_count && rc == 0; i++)
-		rc = tkb_remove_leftovers(&gc->batch.stages[i],
-		                          &gc->cache->loaders[0].names,
-		                          gc->options->is_dry_run,
-		                          &gc->report.unfinished_count, err);
+		rc = gc->cache->roots.items[i].tree != NULL
+		             ? 0
+		             : tkb_remove_leftovers(
+				       &gc->batch.stages[i],
+				       &gc->cache->loaders[0].names,
+				       gc->options->is_dry_run,
+				       &gc->report.unfinished_count, err);
 	return rc;
 }
 
@@ -230,6 +266,8 @@ static int collect_garbage(struct tkb_gc *gc, const char *path,
 		                           gc->options->is_dry_run, err);
 	if (rc == 0)
 		rc = tkb_gc_plan(gc, err);
+	if (rc == 0)
+		rc = tkb_gc_look_at_trees(gc, err);
 	if (rc == 0 && !gc->options->is_dry_run)
 		rc = prepare_roots(gc, err);
 	if (rc == 0)
@@ -293,7 +331,7 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_gc_options, watch, &chosen, options, err);
+	rc = TKB_STRUCT_READ(tkb_gc_options, tree_count, &chosen, options, err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_gc_report, unfinished_count, report,
 		                      err);

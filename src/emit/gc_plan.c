@@ -27,6 +27,8 @@ static int compare_items(const void *a, const void *b)
 
 	if (left->last_ns != right->last_ns)
 		return left->last_ns < right->last_ns ? -1 : 1;
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
 	order = strcmp(left->found->entry.key, right->found->entry.key);
 	if (order != 0)
 		return order;
@@ -55,9 +57,13 @@ static int list_items(struct tkb_gc *gc, struct tkb_error *err)
 		if (rc == 0)
 			gc->item_count++;
 	}
+	rc = tkb_gc_bind_units(gc, err);
+	if (rc < 0)
+		return rc;
 	if (gc->item_count > 1)
 		qsort(gc->items, gc->item_count, sizeof(*gc->items),
 		      compare_items);
+	tkb_gc_index_units(gc);
 	return 0;
 }
 
@@ -69,13 +75,12 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item,
-                       int64_t now)
+static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item)
 {
 	const uint64_t limit_s = gc->options->max_age_s;
 
 	return gc->options->has_max_age && limit_s < INT64_MAX / NS_PER_S &&
-	       item->last_ns < now - (int64_t)limit_s * NS_PER_S;
+	       item->last_ns < gc->now_ns - (int64_t)limit_s * NS_PER_S;
 }
 
 /*
@@ -85,7 +90,6 @@ static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 static void choose(struct tkb_gc *gc)
 {
 	const struct tkb_gc_options *options = gc->options;
-	const int64_t now = now_ns();
 	uint64_t count = gc->item_count;
 	uint64_t size = 0;
 
@@ -95,7 +99,7 @@ static void choose(struct tkb_gc *gc)
 		struct tkb_gc_item *item = &gc->items[i];
 
 		item->is_chosen =
-			is_too_old(gc, item, now) ||
+			is_too_old(gc, item) ||
 			(options->has_max_entries &&
 		         count > options->max_entries) ||
 			(options->has_max_size && size > options->max_size);
@@ -128,6 +132,7 @@ int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
 {
 	int rc;
 
+	gc->now_ns = now_ns();
 	rc = list_items(gc, err);
 	if (rc < 0)
 		return rc;

@@ -22,15 +22,6 @@ static void relocator_close(struct relocator *relocator)
 	tkb_cache_close(relocator->cache);
 }
 
-static bool has_root(const struct tkb_cache *cache)
-{
-	for (size_t i = 0; i < cache->roots.count; i++) {
-		if (cache->roots.items[i].fd >= 0)
-			return true;
-	}
-	return false;
-}
-
 /* Find the entries that are whole; the cache leaves out the others. */
 static int scan(struct relocator *relocator, const char *path,
                 struct tkb_error *err)
@@ -51,7 +42,7 @@ static int scan(struct relocator *relocator, const char *path,
 	if (rc != 0)
 		return rc;
 	cache = relocator->cache;
-	if (!has_root(cache))
+	if (!tkb_roots_exist(&cache->roots))
 		return TKB_MISS;
 	relocator->report.is_inductor = cache->roots.is_inductor;
 	for (size_t i = 0; i < cache->found_count && rc == 0; i++)

@@ -318,11 +318,13 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 		remove_dead_stages(stage->own_fd, lock >= 0);
 }
 
-static int open_own_folder(struct tkb_stage *stage, struct tkb_error *err)
+int tkb_stage_open_own(struct tkb_stage *stage, struct tkb_error *err)
 {
-	const struct tkb_share share = tkb_share_in_common(&stage->share);
 	const int root = stage->root->fd;
+	struct tkb_share share;
 
+	tkb_share_of(root, &stage->share);
+	share = tkb_share_in_common(&stage->share);
 	if (stage->own_fd >= 0)
 		return 0;
 	stage->own_fd = tkb_share_publish_folder(&share, root, TKB_OWN_FOLDER);
@@ -374,8 +376,7 @@ int tkb_stage_open(struct tkb_stage *stage, struct tkb_error *err)
 	rc = tkb_random_name(random, err);
 	if (rc < 0)
 		return rc;
-	tkb_share_of(stage->root->fd, &stage->share);
-	rc = open_own_folder(stage, err);
+	rc = tkb_stage_open_own(stage, err);
 	if (rc < 0)
 		return rc;
 	if (tkb_stage_lock(stage, &lock, NULL) == TKB_ERR_CANCELLED)

@@ -12,6 +12,7 @@
  *   lock                  the root's lock: held to make or remove stages, and to
  *                         commit an entry file by file
  *   trusted-<boot id>     see mark.h
+ *   runs                  see hold.h
  *   tools                 see compile/compiler/tools_memory.h
  *
  *     tkb_stage_init(&stage, root);
@@ -60,6 +61,10 @@ void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root);
  */
 void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
                      bool clean);
+
+/* Open `.tkbundle`, or make it. Returns as tkb_stage_open() does. */
+TKB_NODISCARD int tkb_stage_open_own(struct tkb_stage *stage,
+                                     struct tkb_error *err);
 
 /* Make a stage. Returns 0, TKB_ERR_IO (see errno), _NOMEM or _CANCELLED. */
 TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,

@@ -13,6 +13,7 @@
 #include "base/struct.h"
 #include "cache/cache.h"
 #include "cache/key.h"
+#include "tree/unit.h"
 
 struct tkb_uses {
 	struct tkb_cache *cache; /* owned */
@@ -93,31 +94,57 @@ static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 	return size;
 }
 
-int tkb_use_look(const struct tkb_scanned_entry *found, bool has_times,
-                 struct tkb_use *out, struct tkb_error *err)
+/* Let `use` tell of file `name`, too, as far as it was used later. */
+static int look_at_file(const struct tkb_scanned_entry *found, const char *name,
+                        bool has_times, struct tkb_use *use,
+                        struct tkb_error *err)
 {
-	char path[TKB_KEY_SIZE + TKB_NAME_LIMIT + 2];
-	struct tkb_use use = { .entry = &found->entry,
-		               .root = found->root->path,
-		               .device = found->entry.devices[0],
-		               .size = size_on_disk(found) };
+	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
+	enum tkb_use_state state = TKB_USE_STATE_UNKNOWN;
 	struct stat status;
+	int64_t written_ns;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", found->entry.key,
-	               stamp_name(found));
+	(void)snprintf(path, sizeof(path), "%s/%s",
+	               tkb_entry_folder(&found->entry), name);
 	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT || errno == ENOTDIR
 		               ? TKB_MISS
 		               : tkb_fail_errno(err, "cannot look at '%s'",
 		                                path);
-	use.written_ns = nanoseconds(&status.st_mtim);
+	written_ns = nanoseconds(&status.st_mtim);
+	if (written_ns > use->written_ns)
+		use->written_ns = written_ns;
 	if (has_times)
-		use.state =
-			state_of(nanoseconds(&status.st_atim), use.written_ns);
-	if (use.state == TKB_USE_STATE_USED)
-		use.used_ns = nanoseconds(&status.st_atim);
-	*out = use;
+		state = state_of(nanoseconds(&status.st_atim), written_ns);
+	if (use->state != TKB_USE_STATE_USED)
+		use->state = state;
+	if (state == TKB_USE_STATE_USED &&
+	    nanoseconds(&status.st_atim) > use->used_ns)
+		use->used_ns = nanoseconds(&status.st_atim);
 	return 0;
+}
+
+int tkb_use_look(const struct tkb_scanned_entry *found, bool has_times,
+                 struct tkb_use *out, struct tkb_error *err)
+{
+	struct tkb_use use = { .entry = &found->entry,
+		               .root = found->root->path,
+		               .device = found->entry.devices[0],
+		               .written_ns = INT64_MIN,
+		               .size = size_on_disk(found) };
+	int rc = 0;
+
+	if (found->entry.kind != TKB_KIND_UNIT)
+		rc = look_at_file(found, stamp_name(found), has_times, &use,
+		                  err);
+	for (size_t i = 0; found->entry.kind == TKB_KIND_UNIT &&
+	                   i < found->entry.file_count && rc == 0;
+	     i++)
+		rc = look_at_file(found, found->files[i].name, has_times, &use,
+		                  err);
+	if (rc == 0)
+		*out = use;
+	return rc;
 }
 
 static int compare_names(const struct tkb_use *a, const struct tkb_use *b)

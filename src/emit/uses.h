@@ -2,7 +2,10 @@
 #ifndef TKB_EMIT_USES_H
 #define TKB_EMIT_USES_H
 
-/* When an entry was last read and written, by the times of one of its files. */
+/*
+ * When an entry was last read and written, by the times of one of its files; or a
+ * unit, by those of all.
+ */
 
 #include <tkbundle/maintain.h>
 

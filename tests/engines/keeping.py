@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trees are kept in order where they lie: relocate and gc."""
+import fcntl
+import json
 import os
+import random
+import re
 import shutil
+import signal
+import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from hiding import plant
@@ -9,7 +16,7 @@ from machines import (
     AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
     read, stages, write)
 from moving import carried
-from scene import equal, require, test
+from scene import equal, is_there, require, test, wait_until
 
 
 def outcomes(document):
@@ -160,3 +167,246 @@ def _(scene):
     equal(stages(first.tree), [])
     require(os.path.isfile(first.path(AOT, "rank_0_0", "model")))
     shutil.rmtree(first.home)
+
+
+OLD = 1_600_000_000  # long ago
+
+
+def age(machine, folder=None, when=OLD):
+    """Date all that is in the machine's caches, or in a folder, unread."""
+    for root in (folder,) if folder else (machine.tree, machine.kernels):
+        paths = [root] if os.path.isfile(root) else [
+            os.path.join(below, name) for below, _, names in os.walk(root)
+            for name in names]
+        for path in paths:
+            os.utime(path, (when, when))
+
+
+def gone(document):
+    return sorted(each["name"] for each in document["entries"]
+                  if each["outcome"] == "removed")
+
+
+def stays(document):
+    return {each["name"]: each["message"] for each in document["entries"]
+            if each["outcome"] == "skipped"}
+
+
+def index_tree(scene, files):
+    """A tree whose index names files that are units of their own."""
+    rules = [{"path": "graphs/*", "is": "unit"},
+             {"path": "*.json", "style": "json", "last": 1}]
+    profile = {"engine": "mine", "package": "mine", "versions": [],
+               "commands": [], "models": [], "set": [], "roots": [
+                   {"name": "mine", "variable": "MINE_CACHE", "rules": rules,
+                    "places": [["HOME", "/mine"]]}]}
+    write(scene.path("engines", "mine.json"), json.dumps(profile))
+    for name, content in files.items():
+        write(scene.path("cache", name), content)
+
+    def verb(*words, status=0):
+        ended = scene.tkbundle(
+            words[0], "--engine", "mine", "--json", *words[1:],
+            env={"TKBUNDLE_ENGINES": scene.path("engines"),
+                 "MINE_CACHE": scene.path("cache"),
+                 "TRITON_CACHE_DIR": scene.path("none")})
+        equal(ended.status, status, ended.err)
+        return json.loads(ended.out)
+    return verb
+
+
+@test("a gc removes the units and kernels that are too old, each whole, and "
+      "keeps the others")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    before = contents(first.tree)
+    age(first)
+    age(first, first.path(GRAPH), time.time() - 3600)
+
+    dry = first.document("gc", "--max-age", "1d", "-n")
+    equal(contents(first.tree), before)
+    age(first)  # to look is to read
+    age(first, first.path(GRAPH), time.time() - 3600)
+    said = first.document("gc", "--max-age", "1d")
+
+    equal((said["removed"], said["kept"]), (36, 1))
+    equal(gone(dry), gone(said))
+    require(GRAPH not in gone(said))
+    equal({path.rpartition("/")[0] for path in contents(first.tree)
+           if not path.endswith(".lock")}, {GRAPH})
+    equal(said["kept_size"], sum(
+        len(data) for path, data in contents(first.path(GRAPH)).items()
+        if path != "computation_graph.py" and not path.endswith(".lock")))
+    equal(stages(first.tree), [])
+    equal(first.document("gc", "--max-age", "1d")["removed"], 0)
+
+
+@test("bounds of a gc hold for entries and units together, the least recently "
+      "used first, where access times tell")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    age(first)
+    age(first, first.kernels, OLD + 100)
+    read_s = OLD + 7200
+    model = first.path(AOT, "rank_0_0", "model")
+    os.utime(model, (read_s, OLD))  # read two hours after it was written
+
+    said = first.document("gc", "--max-entries", "1")
+
+    equal((said["removed"], said["kept"]), (36, 1))
+    require(os.path.isfile(model))
+    equal(len(os.listdir(first.kernels)), 1)  # .tkbundle
+    age(first, model)
+    size = os.path.getsize(model)
+    equal(first.document("gc", "--max-size", str(size))["removed"], 0)
+    equal(first.document("gc", "--max-size", str(size - 1))["removed"], 1)
+
+
+@test("what was written or read in the last ten minutes stays, and what a "
+      "command of run may read")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    age(first)
+    age(first, first.path(GRAPH), time.time() - 30)
+    model = first.path(AOT, "rank_0_0", "model")
+    os.utime(model, (time.time() - 30, OLD))
+
+    said = first.document("gc", "--max-entries", "0", status=4)
+
+    equal({name: why for name, why in stays(said).items()},
+          {name: "it was read or written in the last 10 minutes"
+           for name in (GRAPH, AOT + "/rank_0_0")})
+
+    age(first)
+    age(first, model, time.time() - 3600)
+    started = scene.start("sleep", "60", options=("--engine", "vllm"),
+                          env=first.environment)
+    wait_until(is_there(first.path(".tkbundle", "runs")), "the hold")
+    wait_until(lambda: first.verb(
+        "gc", "--max-entries", "1", "-n", status=None).status == 0, "a gc")
+    wait_until(lambda: "a command that tkbundle runs may use it" in first.verb(
+        "gc", "--max-entries", "0", "-n", status=None).err, "the hold")
+    said = first.document("gc", "--max-entries", "0", status=4)
+    equal(list(stays(said)), [AOT + "/rank_0_0"])
+    os.kill(started.pid, signal.SIGKILL)
+    started.wait()
+    wait_until(lambda: first.verb("gc", "--max-entries", "0",
+                                  status=None).status == 0, "the end")
+    require(not os.path.exists(model))
+
+
+@test("while somebody holds a lock in a tree, all of that tree stays, and the "
+      "lock is named")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    lock = first.path("locks", "a.lock")
+    for take in (fcntl.flock, fcntl.lockf):
+        write(lock, "")
+        age(first)
+        with open(lock, "r+b") as file:
+            take(file, fcntl.LOCK_EX)
+            said = first.document("gc", "--max-entries", "0", "-n", status=4)
+        equal(set(stays(said).values()), {f"somebody holds '{lock}'"})
+        equal(said["busy"], 31)
+    first.verb("gc", "--max-entries", "0")
+    equal([path for path in contents(first.tree)
+           if not path.endswith(".lock")], [])
+
+
+@test("what an index names never goes before it, and stays where it stays")
+def _(scene):
+    here = scene.path("cache")
+    files = {"graphs/a/x": "1", "graphs/b/x": "22", "free": "3",
+             "index.json": json.dumps({"a": f"{here}/graphs/a/x",
+                                       "b": f"{here}/graphs/b"}),
+             "top.json": json.dumps([f"{here}/index.json"])}
+
+    def check():
+        """No index that is there names what is not."""
+        for name in ("index.json", "top.json"):
+            if os.path.exists(os.path.join(here, name)):
+                for path in re.findall(rb'"(/[^"]*)"',
+                                       read(os.path.join(here, name))):
+                    require(os.path.exists(path), name, path)
+    gc = index_tree(scene, files)
+    for count in range(5, -1, -1):
+        for name in files:
+            age(None, os.path.join(here, name)) \
+                if os.path.exists(os.path.join(here, name)) else None
+        if os.path.exists(scene.path("cache", "index.json")):
+            os.utime(scene.path("cache", "index.json"), (OLD + 50, OLD + 50))
+        gc("gc", "--max-entries", str(count))
+        check()
+    equal(contents(here), {})
+
+    gc = index_tree(scene, files)
+    for name in files:
+        age(None, os.path.join(here, name))
+    os.utime(os.path.join(here, "top.json"))  # just now
+    said = gc("gc", "--max-entries", "0", status=4)
+    equal(gone(said), ["free"])
+    equal(stays(said)["graphs/a"], "'index.json' names it, and stays")
+    check()
+
+
+@test("a gc that is killed at any moment leaves no torn unit, and no index "
+      "that names what is gone")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.verb("relocate")
+    first.collect("a.tkb")
+    wanted = carried(first.tree)
+    chance = random.Random(2)
+    for _ in range(12):
+        first.emit("a.tkb")
+        age(first)
+        started = subprocess.Popen(
+            [scene.program, "gc", "--engine", "vllm", "--max-entries", "0"],
+            env={**scene.environment, **first.environment},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, 0.05))
+        started.kill()
+        started.wait()
+        if os.path.exists(first.path(GRAPH)):
+            names_what_is_there(first)
+            equal({path for path in carried(first.tree)
+                   if path.startswith(GRAPH)},
+                  {path for path in wanted if path.startswith(GRAPH)})
+    age(first)
+    first.verb("gc", "--max-entries", "0")
+    equal(stages(first.tree), [])
+
+
+@test("several gcs and emits at once leave units that are whole")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.verb("relocate")
+    first.collect("a.tkb")
+    age(first)
+
+    def work(number):
+        words = ("gc", "--max-entries", "0") if number % 2 == 0 \
+            else ("emit", "a.tkb")
+        return first.verb(*words, status=None).status
+    with ThreadPoolExecutor(6) as pool:
+        ended = list(pool.map(work, range(6)))
+    require(set(ended) <= {0, 4}, ended)
+    if os.path.exists(first.path(GRAPH)):
+        names_what_is_there(first)
+    first.emit("a.tkb")
+    names_what_is_there(first)
+    equal(stages(first.tree), [])
+
+
+@test("gc of a remote takes no engine, and one of a tree needs no kernels")
+def _(scene):
+    write(scene.path("t", "a"), "x")
+    os.utime(scene.path("t", "a"), (OLD, OLD))
+    equal(scene.tkbundle("gc", "--remote", scene.remote, "--tree",
+                         "t=t").status, 2)
+    ended = scene.tkbundle("gc", "--tree", "t=t", "--max-age", "1d")
+    equal((ended.status, ended.out),
+          (0, "removed 1 (1 B), kept 0 (0 B) in t\n"))
+    ended = scene.tkbundle("gc", "--tree", "t=none", "--max-age", "1d")
+    equal((ended.status, ended.err),
+          (3, "tkbundle: there is no folder 'none'\n"))

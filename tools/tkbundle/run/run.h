@@ -31,6 +31,7 @@
  *     run_scan.c     which entries there are
  *     run_document.c what a pull has put there
  *     run_watch.c    what is new
+ *     run_hold.c     keep a gc from it
  *     run_count.c    what was used
  *     run_command.c  the command
  *     run_report.c   the lines, and the documents of --json
@@ -107,11 +108,12 @@ enum run_role {
 	RUN_PUSH,
 	RUN_TASK, /* whatever a fork does, one after another */
 	RUN_WATCH,
-	RUN_FIGURES /* counts and measures while the command runs */
+	RUN_FIGURES, /* counts and measures while the command runs */
+	RUN_HOLD     /* keeps a gc from what the command may read */
 };
 
 enum {
-	RUN_ROLE_COUNT = RUN_FIGURES + 1
+	RUN_ROLE_COUNT = RUN_HOLD + 1
 };
 
 struct run {

@@ -13,6 +13,8 @@
 static const struct option_spec options[] = {
 	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
 	         "clean up a remote; - means $TKBUNDLE_REMOTE") },
+	ARGS_ENGINES,
+	ARGS_TREES,
 	{ OPTION(SIZE, "max-size", "SIZE", max_size,
 	         "bytes that entries may take, as 500M or 20Gi") },
 	{ OPTION(NUMBER, "max-entries", "N", max_entries,
@@ -36,8 +38,9 @@ static const struct count counts[] = {
 	COUNT(tkb_gc_report, unfinished_count, "unfinished", "unfinished"),
 };
 
-static int gc(struct cli *cli, const struct arguments *args, const char *root,
-              struct tkb_gc_report *report, struct tkb_error *err)
+static int gc(struct cli *cli, const struct arguments *args,
+              const struct root *root, struct tkb_gc_report *report,
+              struct tkb_error *err)
 {
 	struct tkb_gc_options chosen = {
 		.struct_size = sizeof(chosen),
@@ -48,34 +51,40 @@ static int gc(struct cli *cli, const struct arguments *args, const char *root,
 		.has_max_age = args->max_age.is_set,
 		.max_age_s = args->max_age.value,
 		.is_dry_run = args->is_dry_run,
+		.trees = root->trees.items,
+		.tree_count = root->trees.count,
 	};
 	struct follow follow;
 	int rc;
 
 	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	chosen.watch = follow_watch(&follow);
-	rc = tkb_gc(root, &chosen, report, err);
+	rc = tkb_gc(root->path, &chosen, report, err);
 	follow_end(&follow);
-	return cli_missed(err, rc, "folder", root);
+	return cli_missed(err, rc, "folder", root_name(root));
 }
 
 static void summarize(const struct cli *cli, const struct arguments *args,
-                      const char *root, const struct tkb_gc_report *report)
+                      const struct root *root,
+                      const struct tkb_gc_report *report)
 {
 	char removed[TEXT_SIZE_SIZE];
 	char kept[TEXT_SIZE_SIZE];
 	char rest[128];
+	const char *const unknown = report->has_uses ? "" : ", use unknown";
+	const char *const layout = report->is_inductor ? "Inductor" : "Triton";
 
 	text_size(report->removed_size, removed);
 	text_size(report->kept_size, kept);
 	counts_words(COUNTS(counts), report, rest, sizeof(rest));
 	text_line(cli->out,
 	          "%sremoved %" PRIu64 " (%s), kept %" PRIu64
-	          " (%s)%s in %s (%s%s)",
+	          " (%s)%s in %s%s%s%s%s",
 	          args->is_dry_run ? "would have " : "", report->removed_count,
-	          removed, report->kept_count, kept, rest, root,
-	          report->is_inductor ? "Inductor" : "Triton",
-	          report->has_uses ? "" : ", use unknown");
+	          removed, report->kept_count, kept, rest, root_name(root),
+	          root->path != NULL ? " (" : "",
+	          root->path != NULL ? layout : "", unknown,
+	          root->path != NULL ? ")" : "");
 }
 
 /*
@@ -107,16 +116,20 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
+	if (args->remote != NULL &&
+	    (args->engines.count > 0 || args->trees.count > 0))
+		return cli_misused(cli, "'--remote' excludes '--engine' and "
+		                        "'--tree'");
 	if (args->remote != NULL)
 		return remote_gc_run(cli, args);
 	if (args->deadline.is_set || args->metrics != NULL)
 		return cli_misused(
 			cli, "'--deadline' and '--metrics' need '--remote'");
-	rc = root_choose(args_operand(args, 0), &root, &err);
+	rc = root_choose_all(args, args_operand(args, 0), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 	if (!cli->is_disabled)
-		say_which_cache(cli, args, root.path);
+		say_which_cache(cli, args, root_name(&root));
 	if (!args->max_size.is_set && !args->max_entries.is_set &&
 	    !args->max_age.is_set)
 		return cli_misused(cli, "'--max-size', '--max-entries' or "
@@ -125,19 +138,19 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return STATUS_DONE;
 
 	json_out_text(&cli->json, "verb", "gc");
-	json_out_text(&cli->json, "root", root.path);
+	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = gc(cli, args, root.path, &report, &err);
+	rc = gc(cli, args, &root, &report, &err);
 	if (!cli_is_done(rc))
-		return cli_failed(cli, rc, &err, root.path);
+		return cli_failed(cli, rc, &err, root_name(&root));
 
 	json_out_text(&cli->json, "layout",
 	              report.is_inductor ? "inductor" : "triton");
 	json_out_flag(&cli->json, "knows_use", report.has_uses);
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize(cli, args, root.path, &report);
+		summarize(cli, args, &root, &report);
 	return status_of(rc);
 }
 
@@ -151,8 +164,10 @@ const struct command command_gc = {
 		"given bound holds. Writing an entry counts as a use. Access "
 		"times tell about use; where the file system keeps none, only "
 		"the age counts. Entries that are being written stay; then the "
-		"exit status is 4. CACHE_ROOT is by default the one that "
-		"collect uses, even where a remote is configured. A compiler "
+		"exit status is 4. With --engine or --tree, units of trees "
+		"count and go as entries do. CACHE_ROOT is by default the one "
+		"that collect uses, even where a remote is configured. A "
+	        "compiler "
 		"may use the cache at the same time.\n\nWith --remote: removes "
 		"records that nobody used for --max-age, records whose blob is "
 		"gone, and blobs that are a day old and that no record names. "

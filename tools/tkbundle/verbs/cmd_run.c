@@ -14,6 +14,7 @@
 #include "run/run_count.h"
 #include "run/run_engine.h"
 #include "run/run_figures.h"
+#include "run/run_hold.h"
 #include "run/run_loop.h"
 #include "run/run_refresh.h"
 #include "run/run_report.h"
@@ -258,6 +259,7 @@ static void finish(struct run *run)
 	run->stop_signal = 0;
 	run_child_kill(watch);
 	run_child_kill(&run->children[RUN_FIGURES]);
+	run_child_kill(&run->children[RUN_HOLD]);
 	run_child_stop(&run->children[RUN_PULL], now);
 	(void)run_loop_wait(run, RUN_PUSH, end_ms);
 	(void)run_loop_wait(run, RUN_PULL, soonest(end_ms, now + END_MS));
@@ -321,6 +323,9 @@ static enum status run_beside(struct run *run)
 
 	/* Inherit the command's orphans. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (run->shared->plan.has_trees && run->stop_signal == 0)
+		(void)run_child_fork(&run->children[RUN_HOLD], "hold", run_hold,
+		                     run, NULL, RUN_NEVER);
 	pull(run);
 	if (run->children[RUN_PULL].pid == 0)
 		list_present(run);
