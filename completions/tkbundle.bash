@@ -9,7 +9,7 @@ _tkbundle_options() {
 		options="--verbose" ;;
 	collect)
 		options="-o --output --engine --tree --key --device --profile
-			--no-modules --strip-locations --strict -j --jobs --json
+			--no-modules --strip-locations --settle --strict -j --jobs --json
 			-n --dry-run" ;;
 	compile)
 		options="--target --cache -j --jobs --ptxas --cubin-with
@@ -46,14 +46,14 @@ _tkbundle_options() {
 	push)
 		options="--remote --engine --tree --bundle --layout --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
-			--strict -j --jobs --json -n --dry-run" ;;
+			--settle --strict -j --jobs --json -n --dry-run" ;;
 	refs)
 		options="--remote --delete --deadline --json" ;;
 	relocate)
 		options="--engine --tree --deadline --json -n --dry-run" ;;
 	run)
 		options="--ref --remote --engine --tree --cache --wait --deadline
-			--push --require-warm --kill-child --metrics --refresh
+			--push --ready-url --ready-file --quiet --require-warm --kill-child --metrics --refresh
 			--json" ;;
 	show)
 		options="--file --stage --json" ;;
@@ -112,7 +112,8 @@ _tkbundle_value() {
 	*:--push)
 		value="always on-exit never" ;;
 	*:--key | *:--device | *:--file | *:-j | *:--jobs | *:--max-* | \
-		*:--deadline | *:--delete | *:--ref | *:--wait)
+		*:--deadline | *:--delete | *:--ref | *:--wait | *:--quiet | \
+		*:--settle | *:--ready-url)
 		value=:none ;;
 	*)
 		value= ;;

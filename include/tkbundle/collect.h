@@ -59,6 +59,12 @@ struct tkb_collect_options {
 	const struct tkb_watch *watch;
 	const struct tkb_tree *trees; /**< packed as well; not kept */
 	size_t tree_count;
+	/**
+	 * Leave out, as busy, each unit of a tree of which a file was changed
+	 * within so long: its engine may go on writing it. A kernel needs no
+	 * such time, since its group file comes last.
+	 */
+	uint32_t settle_ms;
 };
 
 /** What a collect did. */

@@ -102,7 +102,7 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
 	struct tkb_timed timed;
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_cache_options, tree_count, &chosen, options,
+	rc = TKB_STRUCT_READ(tkb_cache_options, settle_ms, &chosen, options,
 	                     err);
 	if (rc == 0)
 		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/fd.h"
 #include "cache/names.h"
+#include "tree/glob.h"
 #include "tree/moved.h"
 #include "tree/secrets.h"
 #include "tree/walk.h"
@@ -231,6 +233,47 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
  * The whole unit
  */
 
+/* Its index comes last: without one, the engine is at work on it. */
+static bool has_index(const struct unit *unit)
+{
+	const char *index =
+		tkb_tree_index(unit->root->tree->rules, unit->folder);
+
+	for (size_t i = 0; index != NULL && i < unit->found->entry.file_count;
+	     i++) {
+		if (tkb_glob_matches(index, unit->found->files[i].name))
+			return true;
+	}
+	return index == NULL;
+}
+
+static bool is_near(const struct timespec *time, const struct timespec *now,
+                    uint32_t distance_ms)
+{
+	const int64_t distance = ((int64_t)time->tv_sec - now->tv_sec) * 1000 +
+	                         (time->tv_nsec - now->tv_nsec) / 1000000;
+
+	return distance < distance_ms && -distance < distance_ms;
+}
+
+/* The clock of a file system may be a little ahead of ours. */
+static int check_settled(const struct unit *unit, struct tkb_error *err)
+{
+	const struct tkb_scanned_entry *found = unit->found;
+	const uint32_t settle_ms = unit->loader->settle_ms;
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	for (size_t i = 0; settle_ms != 0 && i < found->entry.file_count; i++) {
+		if (is_near(&found->loaded[i].stamp.changed, &now, settle_ms))
+			return tkb_fail_entry(err, TKB_REASON_BUSY,
+			                      "'%.300s' was changed a moment "
+			                      "ago",
+			                      found->files[i].name);
+	}
+	return 0;
+}
+
 static int load_files(struct unit *unit, struct tkb_error *err)
 {
 	int rc;
@@ -287,8 +330,12 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 	} else {
 		rc = list_files(&unit, err);
 	}
+	if (rc == 0 && !has_index(&unit))
+		rc = TKB_MISS;
 	if (rc == 0)
 		rc = load_files(&unit, err);
+	if (rc == 0)
+		rc = check_settled(&unit, err);
 	if (rc == 0)
 		*out = found;
 	return rc;

@@ -382,6 +382,8 @@ static int open_loaders(struct tkb_cache *cache,
 			return rc;
 		cache->loaders[cache->loader_count].strips =
 			options->is_stripped;
+		cache->loaders[cache->loader_count].settle_ms =
+			options->settle_ms;
 		cache->loaders[cache->loader_count].named = cache->named;
 		cache->loaders[cache->loader_count].named_count =
 			cache->named_count;

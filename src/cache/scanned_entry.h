@@ -68,7 +68,8 @@ struct tkb_loader {
 	struct tkb_buf place; /* where the entry lies, escaped */
 	bool is_lean;
 	bool is_kernels_only;
-	bool strips; /* source locations, see strip.h */
+	bool strips;        /* source locations, see strip.h */
+	uint32_t settle_ms; /* how long ago a unit must have been changed */
 };
 
 TKB_NODISCARD int tkb_loader_open(struct tkb_loader *loader, bool is_lean,

@@ -136,6 +136,7 @@ struct tkb_cache_options tkb_collect_cache_options(
 		.watch = options->watch,
 		.trees = options->trees,
 		.tree_count = options->tree_count,
+		.settle_ms = options->settle_ms,
 	};
 }
 
@@ -180,7 +181,7 @@ int tkb_collect_options_read(struct tkb_collect_options *out,
 {
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_collect_options, tree_count, out, given, err);
+	rc = TKB_STRUCT_READ(tkb_collect_options, settle_ms, out, given, err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_collect_report, bundle_size, report,
 		                      err);

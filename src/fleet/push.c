@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
 
+#include "base/clock.h"
+#include "base/fd.h"
 #include "cache/cache.h"
 #include "collect/collect.h"
 #include "fleet/compact.h"
@@ -17,6 +23,11 @@
  * are still there. Whatever else the cache has is packed and always uploaded: a
  * blob that was there a moment ago may have been removed by a clean-up since.
  */
+
+enum {
+	LOCK_S = 10, /* for another push of the same cache */
+	LOCK_NAP_MS = 20
+};
 
 struct pusher {
 	struct tkb_remote *remote;
@@ -279,10 +290,39 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 	return rc;
 }
 
+/*
+ * Wait until no other push of this cache goes on: two that begin at once would
+ * both upload all that is new. Nothing depends on it, so where there are no locks
+ * on folders, or somebody keeps this one, it is done without.
+ */
+static int lock_cache(const struct pusher *pusher, int *lock_out,
+                      struct tkb_error *err)
+{
+	static const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000 };
+	const uint64_t end_ns = tkb_now_ns() + (uint64_t)LOCK_S * 1000000000;
+	int rc = 0;
+
+	if (pusher->root == NULL || pusher->options.is_dry_run)
+		return 0;
+	*lock_out =
+		tkb_fd_open(AT_FDCWD, pusher->root, O_RDONLY | O_DIRECTORY, 0);
+	while (rc == 0 && *lock_out >= 0 &&
+	       flock(*lock_out, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK || tkb_now_ns() >= end_ns)
+			return 0;
+		(void)nanosleep(&nap, NULL);
+		rc = tkb_watch_check(pusher->options.watch, err);
+	}
+	return rc;
+}
+
 static int push_bundles(struct pusher *pusher,
                         const struct tkb_push_options *options,
                         struct tkb_error *err)
 {
+	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
+	int rc;
+
 	pusher->options = *options->collect;
 	pusher->upload = *options->collect->watch;
 	pusher->watch = *options->collect->watch;
@@ -290,7 +330,8 @@ static int push_bundles(struct pusher *pusher,
 	/* Progress is that of the upload; to pack is none of it. */
 	if (!options->collect->is_dry_run)
 		pusher->watch.on_progress = NULL;
-	return push(pusher, options, err);
+	rc = lock_cache(pusher, &lock, err);
+	return rc == 0 ? push(pusher, options, err) : rc;
 }
 
 int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,

@@ -39,9 +39,36 @@ struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
 	return sum;
 }
 
-bool tkb_tree_leaves(const struct tkb_tree_rules *rules, const char *path)
+enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
+                                 const char *path)
 {
-	return tkb_tree_judge(rules, path).action == TKB_TREE_ACTION_LEAVE;
+	static const enum tkb_tree_part parts[] = {
+		[TKB_TREE_ACTION_DEFAULT] = TKB_TREE_PART_PLAIN,
+		[TKB_TREE_ACTION_UNIT] = TKB_TREE_PART_UNIT,
+		[TKB_TREE_ACTION_KERNELS] = TKB_TREE_PART_KERNELS,
+		[TKB_TREE_ACTION_LEAVE] = TKB_TREE_PART_LEFT,
+	};
+
+	return parts[tkb_tree_judge(rules, path).action];
+}
+
+const char *tkb_tree_index(const struct tkb_tree_rules *rules,
+                           const char *folder)
+{
+	for (size_t i = 0; rules != NULL && i < rules->count; i++) {
+		const struct tkb_tree_rule *rule = &rules->items[i];
+		const char *name = strrchr(rule->path, '/');
+		char path[TKB_TREE_PATTERN_LIMIT];
+
+		if (!rule->is_last || name == NULL ||
+		    (size_t)(name - rule->path) >= sizeof(path))
+			continue;
+		memcpy(path, rule->path, (size_t)(name - rule->path));
+		path[name - rule->path] = '\0';
+		if (tkb_glob_matches(path, folder))
+			return name + 1;
+	}
+	return NULL;
 }
 
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule)

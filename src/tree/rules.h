@@ -13,6 +13,10 @@
 #include "base/base.h"
 
 /* What becomes of a file or a folder. */
+enum {
+	TKB_TREE_PATTERN_LIMIT = 1024 /* bytes that are looked at of one */
+};
+
 enum tkb_tree_action {
 	TKB_TREE_ACTION_DEFAULT, /* look into a folder; a file is a unit */
 	TKB_TREE_ACTION_UNIT, /* a folder is a unit, with all that is in it */
@@ -36,6 +40,13 @@ struct tkb_tree_rules {
 /* What all rules together, NULL for none, say of `path`. */
 struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
                                     const char *path);
+
+/*
+ * The name, or a pattern of it, of the index that the unit `folder` must have: a
+ * rule says that a file right below it names the others. NULL: none.
+ */
+const char *tkb_tree_index(const struct tkb_tree_rules *rules,
+                           const char *folder);
 
 /*
  * How secrets stand in the file that `rule` was found for: as its paths do, or as

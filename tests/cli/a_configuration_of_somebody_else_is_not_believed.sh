@@ -17,8 +17,8 @@ try tkbundle pull a
 # One that may not be read is none.
 chmod 0 $file.other
 try powerless tkbundle pull a --remote remote
-try_line 'powerless tkbundle config | grep file'
+try_line 'powerless tkbundle config | grep ^file'
 try_line 'TKBUNDLE_CONFIG=$PWD/home/.config/tkbundle/config powerless tkbundle pull a --remote remote'
 chmod 0 home/.config
-try_line 'powerless tkbundle config | grep file'
+try_line 'powerless tkbundle config | grep ^file'
 chmod 755 home/.config

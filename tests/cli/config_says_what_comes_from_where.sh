@@ -20,8 +20,8 @@ try_line 'tkbundle config --json | json'
 # An empty variable counts as none.
 try_line 'TKBUNDLE_TIMEOUT= tkbundle config | grep timeout'
 try_line 'XDG_CONFIG_HOME=$PWD/xdg tkbundle config | grep -v default'
-try_line 'XDG_CONFIG_HOME=home/.config tkbundle config | grep file'
-try_line 'env -u HOME tkbundle config | grep file'
+try_line 'XDG_CONFIG_HOME=home/.config tkbundle config | grep ^file'
+try_line 'env -u HOME tkbundle config | grep ^file'
 echo 'ref = named' >named
 try_line 'TKBUNDLE_CONFIG=named tkbundle config | grep -v default'
 try_line 'TKBUNDLE_CONFIG=/dev/null tkbundle config | grep -v default'

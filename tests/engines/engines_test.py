@@ -17,6 +17,7 @@ import publishing  # noqa: E402,F401  pylint: disable=unused-import
 import hiding  # noqa: E402,F401  pylint: disable=unused-import
 import profiles  # noqa: E402,F401  pylint: disable=unused-import
 import running  # noqa: E402,F401  pylint: disable=unused-import
+import slow  # noqa: E402,F401  pylint: disable=unused-import
 import keeping  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

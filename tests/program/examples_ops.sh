@@ -512,7 +512,8 @@ figures_exist() {
 		tkbundle pull a f --remote figures --metrics b.prom &&
 		tkbundle gc --remote figures --metrics c.prom &&
 		tkbundle run --ref a --remote figures --cache f \
-			--metrics d.prom -- true || return 1
+			--metrics d.prom --ready-file ready -- \
+			sh -c 'touch ready; sleep 1' || return 1
 	sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' ./*.prom | sort >there
 	listed_figures | sort >listed
 	diff there listed || return 1

@@ -305,8 +305,9 @@ def check_figures(tree, verb):
     """Each figure of --metrics is in the page."""
     written = {name for source in tree.sources_of(verb)
                if f'.verb = "{verb}"' in tree.tool(source)
-               for name in re.findall(r'metrics_add\(\s*&?metrics, "(\w+)"',
-                                      tree.tool(source))}
+               for name in re.findall(
+                   r'metrics_add(?:_labelled)?\(\s*&?metrics, "(\w+)"',
+                   tree.tool(source))}
     written |= {name for source in tree.sources_of(verb)
                 if f'.verb = "{verb}"' in tree.tool(source)
                 for name in tree.counts(source, "metric")}

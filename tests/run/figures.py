@@ -20,8 +20,9 @@ START = re.compile(r"tkbundle: emitted (\w+), starting(?:; (.*))?")
 
 
 def parse(text):
-    """Names of gauges, and their values."""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    """Names of gauges without kinds, and their values."""
+    lines = [line for line in text.splitlines()
+             if not line.startswith(("#", "tkbundle_run_kind_"))]
     found = {line.partition("{")[0]: float(line.split()[-1]) for line in lines}
     return {name.removeprefix("tkbundle_run_"): value
             for name, value in found.items()}

@@ -17,6 +17,7 @@ import terminal  # noqa: E402,F401  pylint: disable=unused-import
 import pushes  # noqa: E402,F401  pylint: disable=unused-import
 import roots  # noqa: E402,F401  pylint: disable=unused-import
 import figures  # noqa: E402,F401  pylint: disable=unused-import
+import moments  # noqa: E402,F401  pylint: disable=unused-import
 import faults  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

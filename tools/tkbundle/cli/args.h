@@ -91,6 +91,12 @@ extern const struct option_spec args_help_option;
 		OPTION(SWITCH, "no-modules", NULL, is_kernels_only,            \
 		       "leave shared objects out")                             \
 	}
+#define ARGS_SETTLE                                                            \
+	{                                                                      \
+		OPTION(TIME, "settle", "TIME", settle,                         \
+		       "leave out units that were changed within this time"),  \
+			.min = 1, .max = ARGS_TIME_LIMIT_MS                    \
+	}
 #define ARGS_STRICT(text)                                                      \
 	{                                                                      \
 		OPTION(SWITCH, "strict", NULL, is_strict, text)                \

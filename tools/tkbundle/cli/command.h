@@ -132,10 +132,14 @@ struct arguments {
 	struct amount max_age;
 	struct amount deadline;
 	struct amount refresh;
+	struct amount settle;
+	struct amount quiet;
 	struct amount wait;
 	struct number push;
 	char *remote; /* owned */
 	const char *ref;
+	const char *ready_url;
+	const char *ready_file;
 	const char *cache;
 	const char *bundle;
 	const char *deleted;

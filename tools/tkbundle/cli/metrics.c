@@ -18,6 +18,19 @@ void metrics_add(struct metrics *metrics, const char *name, const char *help,
 		(struct metric){ .name = name, .help = help, .value = value };
 }
 
+void metrics_add_labelled(struct metrics *metrics, const char *name,
+                          const char *help, double value, const char *first,
+                          const char *second)
+{
+	const size_t index = metrics->count;
+
+	metrics_add(metrics, name, help, value);
+	if (index == metrics->count)
+		return;
+	metrics->items[index].labels[0] = first;
+	metrics->items[index].labels[1] = second;
+}
+
 const struct metric *metrics_find(const struct metrics *metrics,
                                   const char *name)
 {
@@ -56,21 +69,50 @@ static void put_value(FILE *to, const char *text)
 	}
 }
 
-static void put_item(FILE *to, const struct metrics *metrics,
-                     const struct metric *item)
+static void put_label(FILE *to, const char *name, const char *value,
+                      bool is_first)
 {
-	const bool is_whole = item->value == (double)(uint64_t)item->value;
+	(void)fprintf(to, "%s%s=\"", is_first ? "{" : ",", name);
+	put_value(to, value);
+	(void)fputc('"', to);
+}
 
+static void put_labels(FILE *to, const struct metrics *metrics,
+                       const struct metric *item)
+{
+	const bool has_one = metrics->label != NULL;
+
+	if (has_one)
+		put_label(to, metrics->label, metrics->label_value, true);
+	if (item->labels[0] != NULL) {
+		put_label(to, metrics->labels[0], item->labels[0], !has_one);
+		put_label(to, metrics->labels[1], item->labels[1], false);
+	}
+	if (has_one || item->labels[0] != NULL)
+		(void)fputc('}', to);
+}
+
+/* Several with one name are told of once. */
+static void put_help(FILE *to, const struct metrics *metrics, size_t index)
+{
+	const struct metric *const item = &metrics->items[index];
+
+	if (index > 0 && strcmp(item[-1].name, item->name) == 0)
+		return;
 	(void)fprintf(to, "# HELP tkbundle_%s_%s %s\n", metrics->verb,
 	              item->name, item->help);
 	(void)fprintf(to, "# TYPE tkbundle_%s_%s gauge\n", metrics->verb,
 	              item->name);
+}
+
+static void put_item(FILE *to, const struct metrics *metrics, size_t index)
+{
+	const struct metric *const item = &metrics->items[index];
+	const bool is_whole = item->value == (double)(uint64_t)item->value;
+
+	put_help(to, metrics, index);
 	(void)fprintf(to, "tkbundle_%s_%s", metrics->verb, item->name);
-	if (metrics->label != NULL) {
-		(void)fprintf(to, "{%s=\"", metrics->label);
-		put_value(to, metrics->label_value);
-		(void)fputs("\"}", to);
-	}
+	put_labels(to, metrics, item);
 	(void)fprintf(to, " %.*f\n", is_whole ? 0 : 3, item->value);
 }
 
@@ -99,7 +141,7 @@ int metrics_write(const struct metrics *metrics, const char *path,
 	FILE *const stream = open_memstream(&text, &size);
 
 	for (size_t i = 0; stream != NULL && i < metrics->count; i++)
-		put_item(stream, metrics, &metrics->items[i]);
+		put_item(stream, metrics, i);
 	if (stream == NULL || fclose(stream) != 0)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	return store(path, (struct tkb_bytes){ text, size }, err);

@@ -21,19 +21,21 @@
  * All are gauges, of the last run, and named tkbundle_<verb>_<name>.
  */
 enum {
-	METRICS_LIMIT = 32
+	METRICS_LIMIT = 320
 };
 
 struct metric {
 	const char *name; /* not kept, as all texts here */
 	const char *help; /* a sentence */
 	double value;
+	const char *labels[2]; /* values of more of them; NULL: it has none */
 };
 
 struct metrics {
 	const char *verb;
 	const char *label;       /* its name; NULL: none */
 	const char *label_value; /* holds no secret */
+	const char *labels[2];   /* names of those that some of them have */
 	struct metric items[METRICS_LIMIT];
 	size_t count;
 };
@@ -45,6 +47,11 @@ const struct metric *metrics_find(const struct metrics *metrics,
 /* At most METRICS_LIMIT times. */
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value);
+
+/* One of several with the same name, which are added one after another. */
+void metrics_add_labelled(struct metrics *metrics, const char *name,
+                          const char *help, double value, const char *first,
+                          const char *second);
 
 /*
  * What every verb has: whether it succeeded, how long it took, and when it

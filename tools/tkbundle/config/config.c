@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/http_get.h"
 #include "config/config_file.h"
 #include "cli/text.h"
 
@@ -14,7 +15,8 @@ enum kind {
 	KIND_URLS, /* never shown */
 	KIND_TEXT,
 	KIND_TIME,
-	KIND_WORD
+	KIND_WORD,
+	KIND_ADDRESS /* of http_get() */
 };
 
 struct spec {
@@ -35,6 +37,9 @@ static const struct spec specs[CONFIG_COUNT] = {
 	{ "deadline", "TKBUNDLE_DEADLINE", KIND_TIME, NULL, 1 },
 	{ "wait", "TKBUNDLE_WAIT", KIND_TIME, "2s", 0 },
 	{ "push", "TKBUNDLE_PUSH", KIND_WORD, "always", 0 },
+	{ "quiet", "TKBUNDLE_QUIET", KIND_TIME, "5s", 1 },
+	{ "ready-url", "TKBUNDLE_READY_URL", KIND_ADDRESS, NULL, 0 },
+	{ "ready-file", "TKBUNDLE_READY_FILE", KIND_TEXT, NULL, 0 },
 };
 
 const char *config_name(enum config_name name)
@@ -55,8 +60,11 @@ static int no_memory(struct tkb_error *err)
 static bool read_number(const struct spec *spec, const char *text,
                         uint64_t *out)
 {
+	struct http_url url;
 	uint32_t word;
 
+	if (spec->kind == KIND_ADDRESS)
+		return http_url_parse(text, &url);
 	if (spec->kind == KIND_TIME)
 		return tkb_time_parse(text, 0, out) && *out >= spec->min &&
 		       *out <= ARGS_TIME_LIMIT_MS;
@@ -75,6 +83,8 @@ static const char *wanted(const struct spec *spec)
 		return "a time of at most 24h, as 500ms or 30s";
 	if (spec->kind == KIND_WORD)
 		return CONFIG_PUSH_WORDS;
+	if (spec->kind == KIND_ADDRESS)
+		return HTTP_URL_WANTED;
 	return "a value";
 }
 
@@ -87,6 +97,10 @@ static int refuse_value(const struct spec *spec, const char *text,
 	if (text[0] == '\0')
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "%s: '%s' wants %s, not nothing", origin,
+		                 spec->name, wanted(spec));
+	if (spec->kind == KIND_ADDRESS)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "%s: '%s' wants %s, and nothing else", origin,
 		                 spec->name, wanted(spec));
 	if (strstr(text, "://") != NULL)
 		return cli_error(err, TKB_ERR_INVALID,
@@ -313,6 +327,15 @@ static int load_arguments(struct config *config, const struct arguments *args,
 		              &args->deadline, err);
 	if (rc == 0)
 		rc = set_time(config, CONFIG_WAIT, "--wait", &args->wait, err);
+	if (rc == 0)
+		rc = set_time(config, CONFIG_QUIET, "--quiet", &args->quiet,
+		              err);
+	if (rc == 0 && args->ready_url != NULL)
+		rc = set_value(config, CONFIG_READY_URL, args->ready_url,
+		               "--ready-url", err);
+	if (rc == 0 && args->ready_file != NULL)
+		rc = set_value(config, CONFIG_READY_FILE, args->ready_file,
+		               "--ready-file", err);
 	if (rc == 0 && args->push.is_set)
 		rc = set_word(config, CONFIG_PUSH, "--push", args->push.value,
 		              err);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "cli/args.h"
 #include "cli/cli.h"
@@ -32,6 +33,7 @@
  *     run_document.c what a pull has put there
  *     run_watch.c    what is new
  *     run_hold.c     keep a gc from it
+ *     run_ready.c    is the server ready?
  *     run_count.c    what was used
  *     run_command.c  the command
  *     run_report.c   the lines, and the documents of --json
@@ -49,11 +51,21 @@ enum {
 	RUN_PATH_SIZE = 4096,
 	RUN_COLD_SIZE = 2048,
 	RUN_ENGINES_LIMIT = 8,
+	RUN_KINDS_LIMIT = 65, /* kernels, and the trees of a bundle */
 	RUN_NAMES_SIZE = 16
 	                 << 20, /* of 250,000 entries; untouched it is free */
 	RUN_WAIT_MS = 2000,
 	RUN_DEADLINE_MS = 30000,
-	RUN_REFRESH_MS = 30000
+	RUN_REFRESH_MS = 30000,
+	RUN_QUIET_MS = 5000
+};
+
+/* Tells a file from another one that had, or has, its name. */
+struct run_stamp {
+	bool is_there;
+	uint64_t inode;
+	struct timespec modified;
+	struct timespec changed;
 };
 
 /* What a child finds out before the command starts. */
@@ -75,18 +87,37 @@ struct run_plan {
 	char variables[8 * RUN_PATH_SIZE]; /* "NAME=VALUE", likewise */
 	size_t variables_size;
 	bool has_trees;
+	uint64_t quiet_ms;
+	char ready_url[1200]; /* empty: not asked for; of both at most one */
+	char ready_file[RUN_PATH_SIZE];
+	char ready_message[128];      /* what makes no sense of it */
+	struct run_stamp ready_stamp; /* of the file, before the command */
+};
+
+/*
+ * What is counted apart: the kernels, or the units of one tree. The first kind is
+ * the kernels.
+ */
+struct run_kind {
+	char engine[256]; /* whose cache it is; empty: nobody's */
+	char name[33];    /* "kernels", or the name of the tree */
+	uint64_t emitted;
+	uint64_t used;
+	uint64_t compiled;
 };
 
 /* What a child counts while the command runs, and after it. */
 struct run_counts {
 	bool is_made;
 	bool has_access_times; /* in all roots; else nobody knows what was used */
-	uint64_t used;
-	uint64_t compiled;
-	uint64_t new_files;       /* in trees */
+	uint64_t used;         /* of all kinds */
+	uint64_t compiled;     /* likewise */
+	struct run_kind kinds[RUN_KINDS_LIMIT];
+	size_t kind_count;
 	bool has_new;             /* there are entries that nobody has pushed */
-	char cold[RUN_COLD_SIZE]; /* the first that were compiled, and files
-	                             of trees, a line each */
+	char cold[RUN_COLD_SIZE]; /* the first that were compiled, a line
+	                             each */
+	uint64_t cold_count;      /* of those lines */
 };
 
 /* Memory that the supervisor shares with children that it forks. */
@@ -95,6 +126,8 @@ struct run_shared {
 	struct run_counts counts;
 	char metrics_error[512]; /* why no figures could be written */
 	int exec_error;          /* why the command could not be started */
+	uint64_t ready_ms;       /* when the server was; 0: it has not been */
+	char ready_reason[512];  /* why not, when it was asked last */
 	bool has_baseline; /* the names begin with those before the command */
 	bool is_full;      /* there were too many of them */
 	size_t baseline_size; /* bytes of those */
@@ -124,6 +157,7 @@ struct run {
 	struct run_child children[RUN_ROLE_COUNT];
 	uint64_t start_ms;   /* ours */
 	int64_t command_ns;  /* since 1970: when the command was started */
+	int64_t pull_ns;     /* likewise: when the pull ended */
 	uint64_t delay_ms;   /* how much later than we it was started */
 	pid_t command;       /* 0: it does not run */
 	int command_state;   /* once it has ended */

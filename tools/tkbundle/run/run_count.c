@@ -21,6 +21,12 @@ struct count {
 	json_t *known;   /* the same of what was there, or is in the ref */
 	json_t *old;     /* the same of what was there before the command */
 	bool has_document;
+	struct run_kind *kind; /* of what is being looked at */
+	struct unit {          /* the one whose files are being told of */
+		char path[RUN_PATH_SIZE]; /* empty: none */
+		bool is_new;
+		bool is_read;
+	} unit;
 };
 
 /* Does reading update the access time? The library tries it the same way. */
@@ -45,24 +51,23 @@ static void try_times(void *self, const char *path)
 	}
 }
 
-static void add(json_t *set, const char *path, const char *key)
+static void add(json_t *set, const char *name)
 {
-	char name[RUN_PATH_SIZE];
-
-	if (snprintf(name, sizeof(name), "%s/%s", path, key) <
-	    (int)sizeof(name))
-		(void)json_object_set_new_nocheck(set, name, json_null());
+	(void)json_object_set_new_nocheck(set, name, json_null());
 }
 
 /* Entries that were there and that the ref has need no push either. */
-static void add_entry(void *self, const char *path, const char *key,
+static void add_entry(void *self, size_t kind, const char *path,
                       bool is_emitted)
 {
 	struct count *const count = self;
 
-	add(count->known, path, key);
-	if (is_emitted)
-		add(count->emitted, path, key);
+	add(count->known, path);
+	if (!is_emitted)
+		return;
+	add(count->emitted, path);
+	if (kind < count->counts->kind_count)
+		count->counts->kinds[kind].emitted++;
 }
 
 static void sort_known_names(struct count *count)
@@ -76,11 +81,9 @@ static void sort_known_names(struct count *count)
 		 * entries.
 		 */
 		if (at < shared->told_size)
-			(void)json_object_set_new_nocheck(
-				count->known, shared->names + at, json_null());
+			add(count->known, shared->names + at);
 		if (at < shared->baseline_size)
-			(void)json_object_set_new_nocheck(
-				count->old, shared->names + at, json_null());
+			add(count->old, shared->names + at);
 	}
 }
 
@@ -110,15 +113,31 @@ static bool is_compiled(const struct count *count, const char *name,
 	        json_object_get(count->old, name) == NULL);
 }
 
-/* Note the path of what was made anew, while there is room. */
-static void note_cold(struct run_counts *counts, const char *path)
+/* It was compiled: note its path, while there is room. */
+static void note_compiled(struct count *count, const char *path)
 {
+	struct run_counts *const counts = count->counts;
 	const size_t used = strlen(counts->cold);
 
+	counts->compiled++;
+	count->kind->compiled++;
 	if (used + strlen(path) + 2 > sizeof(counts->cold))
 		return;
 	(void)snprintf(counts->cold + used, sizeof(counts->cold) - used, "%s\n",
 	               path);
+	counts->cold_count++;
+}
+
+static void note_used(struct count *count)
+{
+	count->counts->used++;
+	count->kind->used++;
+}
+
+static bool is_read(const struct stat *stamp)
+{
+	return stamp->st_atim.tv_sec != 0 &&
+	       nanoseconds(&stamp->st_atim) > nanoseconds(&stamp->st_mtim);
 }
 
 static void count_key(void *self, int root_fd, const char *path,
@@ -134,13 +153,10 @@ static void count_key(void *self, int root_fd, const char *path,
 		return;
 	if (json_object_get(count->known, name) == NULL)
 		count->counts->has_new = true;
-	if (is_compiled(count, name, &stamp)) {
-		count->counts->compiled++;
-		note_cold(count->counts, name);
-	} else if (stamp.st_atim.tv_sec != 0 &&
-	           nanoseconds(&stamp.st_atim) > nanoseconds(&stamp.st_mtim)) {
-		count->counts->used++;
-	}
+	if (is_compiled(count, name, &stamp))
+		note_compiled(count, name);
+	else if (is_read(&stamp))
+		note_used(count);
 }
 
 static void count_root(void *self, const char *path)
@@ -148,17 +164,129 @@ static void count_root(void *self, const char *path)
 	run_scan_keys(path, count_key, self);
 }
 
-static void count_file(void *self, const char *path)
+/* All files of the unit have been told of. */
+static void end_unit(struct count *count)
+{
+	struct unit *const unit = &count->unit;
+
+	if (unit->path[0] != '\0' && unit->is_new)
+		note_compiled(count, unit->path);
+	else if (unit->path[0] != '\0' && unit->is_read)
+		note_used(count);
+	*unit = (struct unit){ .is_new = false };
+}
+
+/* Is it a file of a unit that the command has made, or gone on with? */
+static bool is_new_file(const struct count *count, const char *path,
+                        const struct stat *status)
+{
+	if (count->run->shared->has_baseline)
+		return json_object_get(count->old, path) == NULL;
+	if (json_object_get(count->emitted, count->unit.path) != NULL)
+		return count->run->children[RUN_PULL].pid == 0 &&
+		       nanoseconds(&status->st_ctim) > count->run->pull_ns;
+	return nanoseconds(&status->st_ctim) >= count->run->command_ns;
+}
+
+static void count_file(void *self, const char *path, size_t unit_size,
+                       const struct stat *status)
 {
 	struct count *const count = self;
+	struct unit *const unit = &count->unit;
 
-	if (json_object_get(count->known, path) == NULL)
-		count->counts->has_new = true;
-	if (count->run->shared->has_baseline &&
-	    json_object_get(count->old, path) == NULL) {
-		count->counts->new_files++;
-		note_cold(count->counts, path);
+	if (strlen(unit->path) != unit_size ||
+	    strncmp(unit->path, path, unit_size) != 0) {
+		end_unit(count);
+		(void)snprintf(unit->path, sizeof(unit->path), "%.*s",
+		               (int)unit_size, path);
 	}
+	if (json_object_get(count->known, path) == NULL &&
+	    json_object_get(count->known, unit->path) == NULL)
+		count->counts->has_new = true;
+	unit->is_new = unit->is_new || is_new_file(count, path, status);
+	unit->is_read = unit->is_read || is_read(status);
+}
+
+/* Kernels that lie in a tree. */
+static void count_nested(void *self, const char *path)
+{
+	struct count *const count = self;
+	struct run_kind *const kind = count->kind;
+
+	try_times(&count->counts->has_access_times, path);
+	count->kind = &count->counts->kinds[0];
+	count_root(count, path);
+	count->kind = kind;
+}
+
+static void count_tree(struct count *count, const struct tkb_tree *tree,
+                       struct run_kind *kind)
+{
+	const struct run_tree_visitor visitor = { count, count_file,
+		                                  count_nested };
+
+	if (access(tree->path, F_OK) == 0)
+		try_times(&count->counts->has_access_times, tree->path);
+	count->kind = kind;
+	run_scan_tree(tree, &visitor);
+	end_unit(count);
+}
+
+/* The engine that has these rules, "" for a tree without. */
+static const char *engine_of(const struct trees *trees,
+                             const struct tkb_tree *tree)
+{
+	for (size_t i = 0; tree->rules != NULL && i < trees->engine_count;
+	     i++) {
+		const struct tkb_engine *const engine = trees->engines[i];
+
+		for (size_t k = 0; k < tkb_engine_root_count(engine); k++) {
+			if (tkb_engine_root(engine, k)->rules == tree->rules)
+				return tkb_engine_name(engine);
+		}
+	}
+	return "";
+}
+
+static void add_kind(struct run_counts *counts, const char *engine,
+                     const char *name)
+{
+	struct run_kind *const kind = &counts->kinds[counts->kind_count];
+
+	if (counts->kind_count == RUN_KINDS_LIMIT)
+		return;
+	counts->kind_count++;
+	(void)snprintf(kind->engine, sizeof(kind->engine), "%s", engine);
+	(void)snprintf(kind->name, sizeof(kind->name), "%s", name);
+}
+
+/* Kernels are those of the first engine; without one, of Triton. */
+static void list_kinds(struct run_counts *counts, const struct run_plan *plan,
+                       const struct trees *trees)
+{
+	add_kind(counts, plan->engines_size != 0 ? plan->engines : "triton",
+	         "kernels");
+	for (size_t i = 0; i < trees->count; i++)
+		add_kind(counts, engine_of(trees, &trees->items[i]),
+		         trees->items[i].name);
+}
+
+static void count_all(struct count *count, const struct trees *trees)
+{
+	const struct run_plan *const plan = &count->run->shared->plan;
+	struct run_counts *const counts = count->counts;
+
+	list_kinds(counts, plan, trees);
+	count->kind = &counts->kinds[0];
+	count->has_document = run_document_each(&count->run->children[RUN_PULL],
+	                                        trees, add_entry, count);
+	sort_known_names(count);
+	run_scan_roots(plan->root, plan->is_inductor, try_times,
+	               &counts->has_access_times);
+	run_scan_roots(plan->root, plan->is_inductor, count_root, count);
+	for (size_t i = 0; i < trees->count && i + 1 < counts->kind_count; i++)
+		count_tree(count, &trees->items[i], &counts->kinds[i + 1]);
+	counts->is_made = true;
 }
 
 void run_count(void *self)
@@ -179,18 +307,10 @@ void run_count(void *self)
 
 	if (emitted == NULL || known == NULL || old == NULL)
 		return;
-	count.has_document =
-		run_document_each(&run->children[RUN_PULL], add_entry, &count);
-	sort_known_names(&count);
-	run_scan_roots(plan->root, plan->is_inductor, try_times,
-	               &counts.has_access_times);
-	run_scan_roots(plan->root, plan->is_inductor, count_root, &count);
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)
 		trees.count = 0;
-	for (size_t i = 0; i < trees.count; i++)
-		run_scan_tree(&trees.items[i], count_file, &count);
-	counts.is_made = true;
+	count_all(&count, &trees);
 	/* Store all counts at once: the supervisor may print them meanwhile. */
 	run->shared->counts = counts;
 }

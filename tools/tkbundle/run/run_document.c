@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_document.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <jansson.h>
+
+#define PATH_SIZE 4096
 
 /* What the child printed ends where it stands, which it shares with us. */
 static json_t *read_document(const struct run_child *pull)
@@ -33,9 +36,34 @@ static const char *text_of(const json_t *object, const char *name)
 	return text != NULL ? text : "";
 }
 
-bool run_document_each(const struct run_child *pull,
-                       void (*visit)(void *self, const char *path,
-                                     const char *key, bool is_emitted),
+/* The root of a unit is that of its tree. */
+static size_t kind_of(const struct trees *trees, const char *root)
+{
+	for (size_t i = 0; i < trees->count; i++) {
+		if (strcmp(trees->items[i].path, root) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+static void tell(const json_t *entry, bool is_emitted,
+                 const struct trees *trees,
+                 void (*visit)(void *self, size_t kind, const char *path,
+                               bool is_emitted),
+                 void *self)
+{
+	const char *const root = text_of(entry, "root");
+	const size_t kind = kind_of(trees, root);
+	char path[PATH_SIZE];
+
+	if (snprintf(path, sizeof(path), "%s/%s", root,
+	             text_of(entry, kind != 0 ? "name" : "key")) < PATH_SIZE)
+		visit(self, kind, path, is_emitted);
+}
+
+bool run_document_each(const struct run_child *pull, const struct trees *trees,
+                       void (*visit)(void *self, size_t kind, const char *path,
+                                     bool is_emitted),
                        void *self)
 {
 	json_auto_t *document = read_document(pull);
@@ -49,8 +77,7 @@ bool run_document_each(const struct run_child *pull,
 		                        strcmp(outcome, "repaired") == 0;
 
 		if (is_emitted || strcmp(outcome, "present") == 0)
-			visit(self, text_of(entry, "root"),
-			      text_of(entry, "key"), is_emitted);
+			tell(entry, is_emitted, trees, visit, self);
 	}
 
 	return document != NULL;

@@ -41,6 +41,10 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 		.compiled = counts->compiled,
 		.pushed = run->pushed_count,
 	};
+	out->is_ready_known = run->shared->ready_ms != 0;
+	if (out->is_ready_known)
+		out->ready_ms =
+			run->shared->ready_ms - run->start_ms - run->delay_ms;
 	out->is_emitted_known = count_emitted(run, &out->emitted);
 	out->is_gone_known = run->children[RUN_PULL].has_begun &&
 	                     run_child_number(&run->children[RUN_PULL],
@@ -56,6 +60,29 @@ static bool is_good(const struct run *run)
 	       status == 0 && !run->has_push_reason;
 }
 
+/* What is added up for each kind: a count, and whether it is known. */
+static void name_kinds(const struct run_counts *counts, struct metrics *metrics)
+{
+	const struct run_kind *const kinds = counts->kinds;
+	size_t i;
+
+	for (i = 0; i < counts->kind_count; i++)
+		metrics_add_labelled(metrics, "kind_emitted",
+		                     "Entries of a kind that were emitted.",
+		                     (double)kinds[i].emitted, kinds[i].engine,
+		                     kinds[i].name);
+	for (i = 0; counts->has_access_times && i < counts->kind_count; i++)
+		metrics_add_labelled(metrics, "kind_used",
+		                     "Entries of a kind that were used.",
+		                     (double)kinds[i].used, kinds[i].engine,
+		                     kinds[i].name);
+	for (i = 0; i < counts->kind_count; i++)
+		metrics_add_labelled(metrics, "kind_compiled",
+		                     "Entries of a kind that were compiled.",
+		                     (double)kinds[i].compiled, kinds[i].engine,
+		                     kinds[i].name);
+}
+
 void run_figures_name(const struct run *run, struct metrics *metrics)
 {
 	struct run_figures figures;
@@ -64,7 +91,8 @@ void run_figures_name(const struct run *run, struct metrics *metrics)
 	*metrics = (struct metrics){ .verb = "run",
 		                     .label = run->args->ref != NULL ? "ref"
 		                                                     : NULL,
-		                     .label_value = run->args->ref };
+		                     .label_value = run->args->ref,
+		                     .labels = { "engine", "kind" } };
 	if (figures.is_emitted_known)
 		metrics_add(metrics, "emitted", "Entries that were emitted.",
 		            (double)figures.emitted);
@@ -84,8 +112,14 @@ void run_figures_name(const struct run *run, struct metrics *metrics)
 	metrics_add(metrics, "delay_seconds",
 	            "How much later the command was started.",
 	            (double)run->delay_ms / 1000);
+	if (figures.is_ready_known)
+		metrics_add(metrics, "ready_seconds",
+		            "How long the command took to be ready.",
+		            (double)figures.ready_ms / 1000);
 	metrics_add_end(metrics, is_good(run),
 	                deadline_now_ms() - run->start_ms);
+	if (run->shared->counts.is_made)
+		name_kinds(&run->shared->counts, metrics);
 }
 
 void run_figures_measure(void *self)

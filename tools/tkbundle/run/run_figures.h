@@ -16,6 +16,8 @@ struct run_figures {
 	uint64_t pushed;
 	bool is_gone_known;
 	uint64_t gone; /* blobs */
+	bool is_ready_known;
+	uint64_t ready_ms; /* from the start of the command */
 };
 
 void run_figures_take(const struct run *run, struct run_figures *out);

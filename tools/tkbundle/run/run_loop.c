@@ -3,9 +3,18 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/deadline.h"
+
+int64_t run_loop_time(void)
+{
+	struct timespec now = { .tv_sec = 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 static void note_end(struct run *run, pid_t pid, int state)
 {
@@ -15,6 +24,8 @@ static void note_end(struct run *run, pid_t pid, int state)
 		return;
 	}
 
+	if (pid == run->children[RUN_PULL].pid)
+		run->pull_ns = run_loop_time();
 	/* Other children are orphans that the supervisor inherited. */
 	for (size_t i = 0; i < RUN_ROLE_COUNT; i++) {
 		if (pid == run->children[i].pid)

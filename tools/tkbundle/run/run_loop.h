@@ -4,6 +4,9 @@
 
 #include "run/run.h"
 
+/* Nanoseconds since 1970, as file systems have them. */
+int64_t run_loop_time(void);
+
 /*
  * Wait for one signal, at most until `until_ms`, and do what it asks for: note
  * children that have ended, tell those to end whose time is over, and forward

@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "run/run_command.h"
 #include "run/run_figures.h"
+#include "run/run_ready.h"
 
 #define NUMBER_SIZE 24
 #define REASONS_LIMIT 8
@@ -95,6 +96,21 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	}
 }
 
+/* That it was never ready is known when the command has ended. */
+static void add_ready(const struct run *run, struct reasons *reasons)
+{
+	const struct run_shared *const shared = run->shared;
+
+	if (shared->plan.ready_message[0] != '\0')
+		add(reasons, "ready", "%s", shared->plan.ready_message);
+	if (run->command == 0 && run->shared->exec_error == 0 &&
+	    run_ready_is_asked(&shared->plan) && shared->ready_ms == 0)
+		add(reasons, "ready", "%s",
+		    shared->ready_reason[0] != '\0'
+		            ? shared->ready_reason
+		            : "the command ended before it was asked");
+}
+
 static void add_root(const struct run *run, struct reasons *reasons)
 {
 	const char *const elsewhere = run_command_elsewhere(run);
@@ -152,6 +168,7 @@ static void list_reasons(const struct run *run, struct reasons *out)
 	*out = (struct reasons){ .count = 0 };
 	add_command(run, out);
 	add_root(run, out);
+	add_ready(run, out);
 	add_pull(run, out);
 	if (run->has_push_reason)
 		add(out, "push", "%s", run->push_reason);
@@ -214,7 +231,7 @@ static void fill_figures(struct json_out *json, const struct run *run)
 {
 	static const char *const counts[] = { "emitted", "used", "compiled",
 		                              "pushed", "gone_blobs" };
-	static const char *const times[] = { "delay_seconds",
+	static const char *const times[] = { "delay_seconds", "ready_seconds",
 		                             "duration_seconds",
 		                             "timestamp_seconds" };
 	struct metrics metrics;
@@ -230,11 +247,38 @@ static void fill_figures(struct json_out *json, const struct run *run)
 		else
 			json_out_null(json, counts[i]);
 	}
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		json_out_real(json, times[i],
-		              metrics_find(&metrics, times[i])->value);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		const struct metric *const item =
+			metrics_find(&metrics, times[i]);
+
+		if (item != NULL)
+			json_out_real(json, times[i], item->value);
+		else
+			json_out_null(json, times[i]);
+	}
 	json_out_flag(json, "success",
 	              metrics_find(&metrics, "success")->value != 0);
+}
+
+static void fill_kinds(struct json_out *json, const struct run_counts *counts)
+{
+	json_out_open_array(json, "kinds");
+	for (size_t i = 0; counts->is_made && i < counts->kind_count; i++) {
+		const struct run_kind *const kind = &counts->kinds[i];
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "engine",
+		              kind->engine[0] != '\0' ? kind->engine : NULL);
+		json_out_text(json, "kind", kind->name);
+		json_out_number(json, "emitted", kind->emitted);
+		if (counts->has_access_times)
+			json_out_number(json, "used", kind->used);
+		else
+			json_out_null(json, "used");
+		json_out_number(json, "compiled", kind->compiled);
+		json_out_close(json);
+	}
+	json_out_close(json);
 }
 
 /* @param status  of the command; negative: it has not ended */
@@ -249,6 +293,7 @@ static void print_document(const struct run *run, const char *event, int status)
 	json_out_text(&json, "event", event);
 	json_out_text(&json, "ref", run->args->ref);
 	fill_figures(&json, run);
+	fill_kinds(&json, &run->shared->counts);
 	list_reasons(run, &reasons);
 	json_out_open_array(&json, "reasons");
 	for (size_t i = 0; i < reasons.count; i++) {
@@ -301,29 +346,60 @@ void run_report_end(const struct run *run, int status)
 		say_counts(run);
 }
 
+/* "2 kernels, 1 unit of 'vllm'" */
+static void list_compiled(const struct run_counts *counts, char out[512])
+{
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < counts->kind_count; i++) {
+		const struct run_kind *const kind = &counts->kinds[i];
+		const char *const comma = length != 0 ? ", " : "";
+		int added;
+
+		if (kind->compiled == 0)
+			continue;
+		if (i == 0)
+			added = snprintf(out + length, 512 - length,
+			                 "%s%" PRIu64 " %s", comma,
+			                 kind->compiled,
+			                 text_plural(kind->compiled, "kernel",
+			                             "kernels"));
+		else
+			added = snprintf(
+				out + length, 512 - length,
+				"%s%" PRIu64 " %s of '%s'", comma,
+				kind->compiled,
+				text_plural(kind->compiled, "unit", "units"),
+				kind->name);
+		length += added > 0 ? (size_t)added : 0;
+		if (length >= 512)
+			return;
+	}
+}
+
 bool run_report_is_warm(const struct run *run)
 {
 	const struct run_counts *const counts = &run->shared->counts;
 	const char *line = counts->cold;
+	char compiled[512];
 
 	if (!counts->is_made) {
 		cli_say(run->cli, "it is not known what was compiled");
 		return false;
 	}
-	if (counts->compiled == 0 && counts->new_files == 0)
+	if (counts->compiled == 0)
 		return true;
-	cli_say(run->cli,
-	        "not warm: %" PRIu64 " %s compiled, %" PRIu64
-	        " new %s in trees",
-	        counts->compiled,
-	        text_plural(counts->compiled, "entry was", "entries were"),
-	        counts->new_files,
-	        text_plural(counts->new_files, "file", "files"));
+	list_compiled(counts, compiled);
+	cli_say(run->cli, "not warm: compiled anew %s", compiled);
 	while (*line != '\0') {
 		const size_t length = strcspn(line, "\n");
 
 		cli_say(run->cli, "  made anew: %.*s", (int)length, line);
 		line += length + 1;
 	}
+	if (counts->cold_count < counts->compiled)
+		cli_say(run->cli, "  and %" PRIu64 " more",
+		        counts->compiled - counts->cold_count);
 	return false;
 }

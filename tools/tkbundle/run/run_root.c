@@ -15,6 +15,7 @@
 #include "config/root.h"
 #include "run/run_engine.h"
 #include "run/run_links.h"
+#include "run/run_ready.h"
 #include "run/run_scan.h"
 
 void run_root_assume(const struct arguments *args, struct run_plan *out)
@@ -24,6 +25,7 @@ void run_root_assume(const struct arguments *args, struct run_plan *out)
 		args->deadline.is_set ? args->deadline.value : RUN_DEADLINE_MS;
 	out->push = args->push.is_set ? (enum run_push)args->push.value
 	                              : RUN_PUSH_ALWAYS;
+	out->quiet_ms = args->quiet.is_set ? args->quiet.value : RUN_QUIET_MS;
 }
 
 /* The pull reports errors of the configuration. */
@@ -41,6 +43,9 @@ static void configure(const struct arguments *args, struct run_plan *out)
 		out->deadline_ms = values[CONFIG_DEADLINE].number;
 	if (values[CONFIG_PUSH].text != NULL)
 		out->push = (enum run_push)values[CONFIG_PUSH].number;
+	if (values[CONFIG_QUIET].text != NULL)
+		out->quiet_ms = values[CONFIG_QUIET].number;
+	run_ready_plan(args, &config, out);
 	out->has_remote = values[CONFIG_REMOTE].text != NULL;
 	out->has_ref = args->ref != NULL || values[CONFIG_REF].text != NULL;
 }

@@ -102,18 +102,45 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 	return has_any;
 }
 
-/* A folder of a tree. */
+/* What a walk of a tree is told of, and where its root ends. */
 struct tree_walk {
 	const struct tkb_tree *tree;
-	void (*visit)(void *self, const char *path);
-	void *self;
+	const struct run_tree_visitor *visitor;
+	size_t root; /* bytes of its path, with the slash */
 };
 
-static void scan_folder(const struct tree_walk *walk, const char *path)
+/* @param unit_size  of the path of the unit that it is in; 0: in none */
+static void scan_folder(const struct tree_walk *walk, const char *path,
+                        size_t unit_size);
+
+static void scan_item(const struct tree_walk *walk, const char *path,
+                      size_t unit_size, const struct stat *status)
+{
+	const struct run_tree_visitor *const visitor = walk->visitor;
+	const enum tkb_tree_part part =
+		tkb_tree_part(walk->tree->rules, path + walk->root);
+
+	if (part == TKB_TREE_PART_LEFT)
+		return;
+	if (S_ISREG(status->st_mode)) {
+		visitor->file(visitor->self, path,
+		              unit_size != 0 ? unit_size : strlen(path),
+		              status);
+	} else if (S_ISDIR(status->st_mode) && unit_size == 0 &&
+	           part == TKB_TREE_PART_KERNELS) {
+		visitor->kernels(visitor->self, path);
+	} else if (S_ISDIR(status->st_mode)) {
+		if (unit_size == 0 && part == TKB_TREE_PART_UNIT)
+			unit_size = strlen(path);
+		scan_folder(walk, path, unit_size);
+	}
+}
+
+static void scan_folder(const struct tree_walk *walk, const char *path,
+                        size_t unit_size)
 {
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(AT_FDCWD, path, O_NOFOLLOW);
-	const size_t root = strlen(walk->tree->path) + 1;
 	char below[4096];
 
 	for (const struct dirent *item = folder != NULL ? readdir(folder)
@@ -121,23 +148,21 @@ static void scan_folder(const struct tree_walk *walk, const char *path)
 	     item != NULL; item = readdir(folder)) {
 		const int length = snprintf(below, sizeof(below), "%s/%s", path,
 		                            item->d_name);
+		struct stat status;
 
-		if (strcmp(item->d_name, ".") == 0 ||
-		    strcmp(item->d_name, "..") == 0 ||
-		    length >= (int)sizeof(below) ||
-		    tkb_tree_leaves(walk->tree->rules, below + root))
-			continue;
-		if (item->d_type == DT_DIR)
-			scan_folder(walk, below);
-		else if (item->d_type == DT_REG)
-			walk->visit(walk->self, below);
+		if (strcmp(item->d_name, ".") != 0 &&
+		    strcmp(item->d_name, "..") != 0 &&
+		    length < (int)sizeof(below) &&
+		    fstatat(dirfd(folder), item->d_name, &status,
+		            AT_SYMLINK_NOFOLLOW) == 0)
+			scan_item(walk, below, unit_size, &status);
 	}
 }
 
 void run_scan_tree(const struct tkb_tree *tree,
-                   void (*visit)(void *self, const char *path), void *self)
+                   const struct run_tree_visitor *visitor)
 {
-	const struct tree_walk walk = { tree, visit, self };
+	const struct tree_walk walk = { tree, visitor, strlen(tree->path) + 1 };
 
-	scan_folder(&walk, tree->path);
+	scan_folder(&walk, tree->path, 0);
 }

@@ -37,8 +37,20 @@ void run_scan_keys(const char *path,
  */
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
 
-/* Each file of a tree, but for those that its rules leave. No link is followed. */
+/* Who is told of a tree. */
+struct run_tree_visitor {
+	void *self;
+	/*
+	 * A file, and how much of its path is that of its unit. The files of a
+	 * unit are told of one after another.
+	 */
+	void (*file)(void *self, const char *path, size_t unit_size,
+	             const struct stat *status);
+	void (*kernels)(void *self, const char *path); /* a folder of keys */
+};
+
+/* All of a tree but what its rules leave. No link is followed. */
 void run_scan_tree(const struct tkb_tree *tree,
-                   void (*visit)(void *self, const char *path), void *self);
+                   const struct run_tree_visitor *visitor);
 
 #endif

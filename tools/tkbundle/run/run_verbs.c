@@ -119,10 +119,17 @@ bool run_verbs_pull(struct run *run, uint64_t end_ms)
 	return start(run, RUN_PULL, "pull", words, end_ms);
 }
 
-bool run_verbs_push(struct run *run, uint64_t end_ms)
+bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms)
 {
-	const char *const words[] = { "--jobs", "1", "--no-compaction", NULL };
+	char settle[32];
+	const char *const words[] = { "--jobs",
+		                      "1",
+		                      "--no-compaction",
+		                      settle_ms != 0 ? "--settle" : NULL,
+		                      settle,
+		                      NULL };
 
+	(void)snprintf(settle, sizeof(settle), "%" PRIu64 "ms", settle_ms);
 	run_child_release(&run->children[RUN_PUSH]);
 	if (!start(run, RUN_PUSH, "push", words, end_ms))
 		return false;

@@ -11,7 +11,10 @@
  */
 bool run_verbs_pull(struct run *run, uint64_t end_ms);
 
-/* Start a push of what the ref lacks. It is to disturb the command little. */
-bool run_verbs_push(struct run *run, uint64_t end_ms);
+/*
+ * Start a push of what the ref lacks, but for units that were changed within
+ * `settle_ms`. It is to disturb the command little.
+ */
+bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms);
 
 #endif

@@ -3,14 +3,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cli/deadline.h"
 #include "run/run_document.h"
 #include "run/run_engine.h"
+#include "run/run_ready.h"
 #include "run/run_scan.h"
 
-#define LOOK_S 2      /* between two looks */
-#define BATCH_LOOKS 5 /* until new entries are pushed, even if more come */
+#define LOOKS 4      /* in a quiet time */
+#define LOOK_MS 2000 /* at most, between two */
+#define LOOK_LEAST_MS 20
+#define QUIET_TIMES 2 /* until news are pushed, even if more come */
+#define NICENESS 10
 
 /* One look at all entries. */
 struct look {
@@ -19,7 +26,10 @@ struct look {
 	size_t known_count;
 	size_t unfinished_count; /* folders without a file that publishes */
 	size_t new_count;
-	bool is_learning; /* take note of what is new */
+	uint64_t state;      /* of what is new: another one after each write */
+	bool is_learning;    /* take note of what is new */
+	uint64_t settle_ms;  /* but not of files changed since */
+	struct timespec now; /* of the clock that files have */
 	struct trees trees;
 };
 
@@ -76,6 +86,25 @@ static bool make_name(const char *path, const char *key,
 	return snprintf(out, RUN_PATH_SIZE, "%s/%s", path, key) < RUN_PATH_SIZE;
 }
 
+/* FNV-1a, of the name and the times of what is new. */
+static uint64_t hash_of(const char *name, const struct stat *stamp)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+	hash = (hash ^ (uint64_t)stamp->st_size) * 0x100000001b3;
+	hash = (hash ^ (uint64_t)stamp->st_ctim.tv_sec) * 0x100000001b3;
+	return (hash ^ (uint64_t)stamp->st_ctim.tv_nsec) * 0x100000001b3;
+}
+
+static void note_new(struct look *look, const char *name,
+                     const struct stat *stamp)
+{
+	look->new_count++;
+	look->state += hash_of(name, stamp);
+}
+
 static void scan_key(void *self, int root_fd, const char *path, const char *key)
 {
 	struct look *const look = self;
@@ -89,7 +118,7 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 		return;
 	}
 
-	look->new_count++;
+	note_new(look, name, &stamp);
 	if (look->is_learning)
 		add_name(look->shared, name);
 }
@@ -99,28 +128,45 @@ static void scan_root(void *self, const char *path)
 	run_scan_keys(path, scan_key, self);
 }
 
-/* A file of a tree is there at once, or its engine goes on writing it. */
-static void scan_file(void *self, const char *path)
+/* Was it changed so long ago that the push takes its unit? */
+static bool is_settled(const struct look *look, const struct stat *status)
+{
+	const int64_t age_ms =
+		((int64_t)look->now.tv_sec - status->st_ctim.tv_sec) * 1000 +
+		(look->now.tv_nsec - status->st_ctim.tv_nsec) / 1000000;
+
+	return age_ms >= (int64_t)look->settle_ms ||
+	       -age_ms >= (int64_t)look->settle_ms;
+}
+
+/* What a pull has put there is known by its unit. */
+static void scan_file(void *self, const char *path, size_t unit_size,
+                      const struct stat *status)
 {
 	struct look *const look = self;
+	char unit[RUN_PATH_SIZE];
 
-	if (is_known(look, path))
+	(void)snprintf(unit, sizeof(unit), "%.*s", (int)unit_size, path);
+	if (is_known(look, path) || is_known(look, unit))
 		return;
-	look->new_count++;
-	if (look->is_learning)
+	note_new(look, path, status);
+	if (look->is_learning && is_settled(look, status))
 		add_name(look->shared, path);
 }
 
 static void scan_all(struct look *look)
 {
 	const struct run_plan *const plan = &look->shared->plan;
+	const struct run_tree_visitor visitor = { look, scan_file, scan_root };
 
 	look->new_count = 0;
 	look->unfinished_count = 0;
+	look->state = 0;
+	(void)clock_gettime(CLOCK_REALTIME, &look->now);
 	sort_names(look);
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
 	for (size_t i = 0; i < look->trees.count; i++)
-		run_scan_tree(&look->trees.items[i], scan_file, look);
+		run_scan_tree(&look->trees.items[i], &visitor);
 }
 
 /* What makes no sense was found out when the plan was made. */
@@ -168,45 +214,93 @@ static uint64_t times_of(const struct run_plan *plan)
 	return sum;
 }
 
-static void add_entry(void *self, const char *path, const char *key,
+static void add_entry(void *self, size_t kind, const char *path,
                       bool is_emitted)
 {
 	const struct look *const look = self;
-	char name[RUN_PATH_SIZE];
 
+	(void)kind;
 	(void)is_emitted;
-	if (make_name(path, key, name) && !is_known(look, name))
-		add_name(look->shared, name);
+	if (!is_known(look, path))
+		add_name(look->shared, path);
+}
+
+static void sleep_ms(uint64_t time_ms)
+{
+	const struct timespec time = {
+		.tv_sec = (time_t)(time_ms / 1000),
+		.tv_nsec = (long)(time_ms % 1000) * 1000000,
+	};
+
+	(void)nanosleep(&time, NULL);
+}
+
+/* How long between two looks. */
+static uint64_t nap_of(const struct run_plan *plan)
+{
+	const uint64_t nap_ms = plan->quiet_ms / LOOKS;
+
+	if (nap_ms > LOOK_MS)
+		return LOOK_MS;
+	return nap_ms < LOOK_LEAST_MS ? LOOK_LEAST_MS : nap_ms;
+}
+
+/* Wait until there is news, and then for a quiet time, but not for ever. */
+static void wait_for_quiet(struct look *look)
+{
+	const struct run_plan *const plan = &look->shared->plan;
+	uint64_t first_ms = 0;   /* when there was news */
+	uint64_t changed_ms = 0; /* when there was more of it */
+	uint64_t state = 0;
+	uint64_t seen = 0;
+
+	for (;;) {
+		const uint64_t times = times_of(plan);
+		const uint64_t now = deadline_now_ms();
+
+		/* A key's folder is made before the compile: it is looked
+		   into until its group file has come. */
+		if (times != seen || look->unfinished_count > 0 ||
+		    look->trees.count != 0)
+			scan_all(look);
+		seen = times;
+
+		if (look->new_count == 0)
+			first_ms = 0;
+		else if (first_ms == 0)
+			first_ms = now;
+		if (look->state != state)
+			changed_ms = now;
+		state = look->state;
+		if (look->new_count != 0 &&
+		    (now - changed_ms >= plan->quiet_ms ||
+		     now - first_ms >= QUIET_TIMES * plan->quiet_ms))
+			return;
+		sleep_ms(nap_of(plan));
+	}
 }
 
 void run_watch_wait(void *self)
 {
 	const struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
-	struct look look = { .shared = run->shared, .is_learning = true };
-	unsigned looks = 0; /* since the first new entry */
-	uint64_t seen = 0;
+	struct look look = { .shared = run->shared,
+		             .settle_ms = plan->quiet_ms };
 
+	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	open_trees(&look, run);
 	/* Entries of a pull that ended late are not new. */
 	sort_names(&look);
-	(void)run_document_each(&run->children[RUN_PULL], add_entry, &look);
-	while (!run->shared->is_full) {
-		const uint64_t times = times_of(plan);
-
-		/* A key's folder is made before the compile: it is looked
-		   into until its group file has come. */
-		look.new_count = 0;
-		if (times != seen || look.unfinished_count > 0 ||
-		    look.trees.count != 0)
-			scan_all(&look);
-		seen = times;
-
-		looks += looks > 0 || look.new_count > 0 ? 1 : 0;
-		if (looks > 0 && (look.new_count == 0 || looks > BATCH_LOOKS))
-			break;
-		(void)sleep(LOOK_S);
+	(void)run_document_each(&run->children[RUN_PULL], &look.trees,
+	                        add_entry, &look);
+	if (run_ready_is_asked(plan) && run->shared->ready_ms == 0) {
+		run_ready_wait(run->shared);
+		scan_all(&look);
 	}
+	if (look.new_count == 0)
+		wait_for_quiet(&look);
+	look.is_learning = true;
+	scan_all(&look);
 
 	/* Too many names to remember: the last push finds the entries. */
 	while (run->shared->is_full)

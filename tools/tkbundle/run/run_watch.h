@@ -14,9 +14,11 @@
 void run_watch_learn(void *self);
 
 /*
- * Look every two seconds, until there are new entries, and then until no more
- * come, but no longer than ten seconds: a push for each entry would make a ref
- * of many small records.
+ * Wait until the server is ready, where that is asked, and there is news; later
+ * until there is news and then a quiet time, in which nothing new is written, but
+ * no longer than two: a push for each entry would make a ref of many small
+ * records. Files of trees that were changed within a quiet time are not told of:
+ * the push leaves them out, and the next watch waits for them.
  */
 void run_watch_wait(void *self);
 

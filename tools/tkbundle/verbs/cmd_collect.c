@@ -21,6 +21,7 @@ static const struct option_spec options[] = {
 	ARGS_NO_MODULES,
 	{ OPTION(SWITCH, "strip-locations", NULL, strips_locations,
 	         "remove source file names from IR, PTX and cubins") },
+	ARGS_SETTLE,
 	ARGS_STRICT("write nothing if an entry would be left out"),
 	ARGS_JOBS,
 	ARGS_JSON,

@@ -28,6 +28,7 @@ static const struct option_spec options[] = {
 	ARGS_NO_MODULES,
 	{ OPTION(SWITCH, "no-compaction", NULL, is_compaction_off,
 	         "leave a ref of many small bundles as it is") },
+	ARGS_SETTLE,
 	ARGS_STRICT("push nothing if an entry would be left out"),
 	ARGS_JOBS,
 	ARGS_JSON,
@@ -86,11 +87,11 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 			cli, "'--layout triton' needs a cache, not '--bundle'");
 	if (args->keys.count > 0 || args->device.is_set ||
 	    args->profile.is_set || args->is_kernels_only || args->is_strict ||
-	    args->jobs.is_set)
+	    args->jobs.is_set || args->settle.is_set)
 		return cli_misused(
 			cli,
 			"'--bundle' excludes '--key', '--device', '--profile', "
-			"'--no-modules', '--strict' and '--jobs'");
+			"'--no-modules', '--settle', '--strict' and '--jobs'");
 	return STATUS_DONE;
 }
 

@@ -16,6 +16,7 @@
 #include "run/run_figures.h"
 #include "run/run_hold.h"
 #include "run/run_loop.h"
+#include "run/run_ready.h"
 #include "run/run_refresh.h"
 #include "run/run_report.h"
 #include "run/run_root.h"
@@ -46,6 +47,13 @@ static const struct option_spec options[] = {
 	  .min = 1 },
 	{ OPTION(WORD, "push", CONFIG_PUSH_WORDS, push,
 	         "when to push new kernels; default always") },
+	{ OPTION(TEXT, "ready-url", "URL", ready_url,
+	         "push when this answers: http://127.0.0.1:8000/health") },
+	{ OPTION(TEXT, "ready-file", "PATH", ready_file,
+	         "push when this file appears, or is written anew") },
+	{ OPTION(TIME, "quiet", "TIME", quiet,
+	         "push when nothing was written for so long; default 5s"),
+	  .min = 1 },
 	{ OPTION(SWITCH, "require-warm", NULL, requires_warm,
 	         "exit with 4 if the command compiled something") },
 	{ OPTION(SWITCH, "kill-child", NULL, is_kill_child,
@@ -167,10 +175,19 @@ static enum status end_early(struct run *run)
 	return (enum status)(SIGNAL_STATUS + number);
 }
 
-static void start_push(struct run *run, uint64_t end_ms)
+static enum status status_of_command(const struct run *run)
+{
+	const int state = run->command_state;
+
+	return (enum status)(WIFEXITED(state)
+	                             ? WEXITSTATUS(state)
+	                             : SIGNAL_STATUS + WTERMSIG(state));
+}
+
+static void start_push(struct run *run, uint64_t settle_ms, uint64_t end_ms)
 {
 	run->is_dirty = false;
-	(void)run_verbs_push(run, end_ms);
+	(void)run_verbs_push(run, settle_ms, end_ms);
 }
 
 /*
@@ -203,7 +220,8 @@ static bool keep_pushing(struct run *run)
 
 	run_child_release(watch);
 	run->shared->told_size = run->shared->name_size;
-	start_push(run, deadline_now_ms() + run->shared->plan.deadline_ms);
+	start_push(run, run->shared->plan.quiet_ms,
+	           deadline_now_ms() + run->shared->plan.deadline_ms);
 	return true;
 }
 
@@ -220,7 +238,11 @@ static void supervise(struct run *run)
 	}
 }
 
-/* Push the entries that are left at the end. */
+/*
+ * Push the entries that are left at the end. A command that did not succeed, as
+ * one that was killed, may have been writing: what it wrote a moment ago is left
+ * out.
+ */
 static void push_rest(struct run *run, uint64_t end_ms)
 {
 	const struct run_counts *const counts = &run->shared->counts;
@@ -229,7 +251,11 @@ static void push_rest(struct run *run, uint64_t end_ms)
 	if (run->shared->plan.push == RUN_PUSH_NEVER || run->stop_signal != 0 ||
 	    !counts->is_made || (!run->is_dirty && !counts->has_new))
 		return;
-	start_push(run, end_ms);
+	start_push(run,
+	           status_of_command(run) != STATUS_DONE
+	                   ? run->shared->plan.quiet_ms
+	                   : 0,
+	           end_ms);
 	(void)run_loop_wait(run, RUN_PUSH, end_ms);
 	if (push->pid != 0)
 		end_children(run);
@@ -282,15 +308,6 @@ static void finish(struct run *run)
 	end_children(run);
 }
 
-static enum status status_of_command(const struct run *run)
-{
-	const int state = run->command_state;
-
-	return (enum status)(WIFEXITED(state)
-	                             ? WEXITSTATUS(state)
-	                             : SIGNAL_STATUS + WTERMSIG(state));
-}
-
 static enum status exit_as_command(const struct run *run)
 {
 	const int state = run->command_state;
@@ -319,8 +336,6 @@ static enum status end_without_command(struct run *run)
 
 static enum status run_beside(struct run *run)
 {
-	struct timespec now = { .tv_sec = 0 };
-
 	/* Inherit the command's orphans. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (run->shared->plan.has_trees && run->stop_signal == 0)
@@ -333,9 +348,7 @@ static enum status run_beside(struct run *run)
 	if (run->stop_signal != 0)
 		return end_early(run);
 
-	/* The clock of file systems. */
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	run->command_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	run->command_ns = run_loop_time();
 	run->delay_ms = deadline_now_ms() - run->start_ms;
 	run_report_start(run);
 	if (!run_command_start(run)) {
@@ -363,6 +376,8 @@ static enum status run_command(struct cli *cli, const struct arguments *args)
 
 	if (args->refresh.is_set && args->metrics == NULL)
 		return cli_misused(cli, "'--refresh' needs '--metrics'");
+	if (run_ready_check(cli, args) != STATUS_DONE)
+		return STATUS_USAGE;
 	if (cli_is_disabled(cli))
 		return run_command_become_alone(cli, args);
 	if (!start_supervision(&run)) {

@@ -49,6 +49,7 @@ struct tkb_cache_options {
 	uint32_t deadline_ms;         /**< of the whole call; 0: none */
 	const struct tkb_tree *trees; /**< read as well; not kept */
 	size_t tree_count;
+	uint32_t settle_ms; /**< see struct tkb_collect_options */
 };
 
 /** An entry that cannot be packed, and why. */

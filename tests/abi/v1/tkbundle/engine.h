@@ -56,12 +56,20 @@ TKB_API void tkb_engine_close(struct tkb_engine *engine);
 /** Its name, as "vllm". */
 TKB_API const char *tkb_engine_name(const struct tkb_engine *engine);
 
+/** What the rules of a tree say of a path. */
+enum tkb_tree_part {
+	TKB_TREE_PART_PLAIN, /**< a file is a unit; a folder is looked into */
+	TKB_TREE_PART_UNIT,  /**< a folder is a unit, with all that is in it */
+	TKB_TREE_PART_KERNELS, /**< a folder is a cache root of kernels */
+	TKB_TREE_PART_LEFT     /**< it is left where it is */
+};
+
 /**
- * Do the rules leave `path`, relative to the root of the tree, where it is? NULL are
- * the rules of a tree that has none.
+ * What is `path`, relative to the root of the tree? NULL are the rules of a tree
+ * that has none.
  */
-TKB_API bool tkb_tree_leaves(const struct tkb_tree_rules *rules,
-                             const char *path);
+TKB_API enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
+                                         const char *path);
 
 /** Its folders, in the profile's order. */
 TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);

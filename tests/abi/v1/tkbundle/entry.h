@@ -125,7 +125,7 @@ enum tkb_outcome {
 	TKB_OUTCOME_FAILED,    /**< it is not there, for the reason given */
 	TKB_OUTCOME_VERIFIED,  /**< every byte of it is as the manifest says */
 	TKB_OUTCOME_REMOVED,   /**< gc: it was there and is no more */
-	TKB_OUTCOME_MISSING    /**< no entry has this key, which was asked for, or
+	TKB_OUTCOME_MISSING /**< no entry has this key, which was asked for, or
 	                            the device: the call returns TKB_MISS */
 };
 

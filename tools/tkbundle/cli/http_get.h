@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_HTTP_GET_H
+#define TKBUNDLE_HTTP_GET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sys/socket.h>
+
+/*
+ * Ask a server on this machine one question. It has an address in numbers, or is
+ * localhost: no name service is asked, which may hang. It is spoken to without
+ * TLS, no proxy, and no redirect.
+ */
+struct http_url {
+	struct sockaddr_storage addresses[2]; /* localhost has two */
+	socklen_t sizes[2];
+	size_t address_count;
+	char host[80];   /* for the header, with the port */
+	char path[1024]; /* with the query */
+};
+
+/* What such a URL is, as a part of a sentence. */
+#define HTTP_URL_WANTED                                                        \
+	"http://ADDRESS[:PORT][/PATH], the address in numbers or localhost"
+
+/* Is `text` such a URL? */
+bool http_url_parse(const char *text, struct http_url *out);
+
+enum {
+	HTTP_REASON_SIZE = 128
+};
+
+/*
+ * Get it, in at most `limit_ms` for each address.
+ *
+ * @param reason_out  receives why there was no answer, or its status line
+ * @return the status, as 200; 0 where there was no answer
+ */
+int http_get(const struct http_url *url, uint64_t limit_ms,
+             char reason_out[HTTP_REASON_SIZE]);
+
+#endif
