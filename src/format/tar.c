@@ -131,8 +131,7 @@ static const char *split(const char *path, size_t length)
 	if (length <= NAME_SIZE)
 		return path;
 	slash = strchr(path + length - NAME_SIZE - 1, '/');
-	if (slash == NULL || slash == path || slash[1] == '\0' ||
-	    slash - path > PREFIX_SIZE)
+	if (slash == NULL || slash - path > PREFIX_SIZE)
 		return NULL;
 	return slash + 1;
 }

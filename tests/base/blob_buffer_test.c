@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/blob_buffer.h"
 #include "remote_fixture.h"
 
 #include <pthread.h>

@@ -781,12 +781,16 @@ static void write_draft(struct tkb_draft *draft, const char *contents)
 
 TEST(draft, is_seen_by_nobody_until_it_is_published)
 {
+	TKB_AUTO(tkb_fd_close_at)
+	int nameless = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 
 	OK(tkb_draft_open("target", &draft, ERR));
 	write_draft(draft, "one ");
 	write_draft(draft, "two");
 	CHECK(!exists("target"));
+	if (nameless >= 0) /* and so has none until then */
+		CHECK_INT(count_names("."), 0);
 
 	OK(tkb_draft_publish(draft, ERR));
 	tkb_draft_close_at(&draft);

@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "base/digest.h"
 #include "cache/strip.h"
 
 /* Bundles that name no source file. */

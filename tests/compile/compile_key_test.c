@@ -393,6 +393,18 @@ TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 	             key_with(&OPTIONS(.nvrtc_options = one), &renamed)) != 0);
 }
 
+TEST(compile_key, of_cuda_without_a_name_is_that_of_an_empty_one)
+{
+	struct tkb_unit unit = cuda_unit();
+	const char *const named = key_with(&OPTIONS(.worker = NULL), &unit);
+
+	unit.name = "";
+	const char *const key = key_with(&OPTIONS(.worker = NULL), &unit);
+	unit.name = NULL;
+	CHECK_STR(key_with(&OPTIONS(.worker = NULL), &unit), key);
+	CHECK(strcmp(key, named) != 0);
+}
+
 TEST(compile_key, of_cuda_is_refused_where_an_include_is_computed)
 {
 	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));

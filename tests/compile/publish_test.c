@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
 
-#include "compile/compiler/compiler_internal.h"
 #include "compile/compiler/publish.h"
 
 /* What a worker says of a kernel comes from a source that nobody trusts. */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
-
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
 	__has_feature(memory_sanitizer)
@@ -130,7 +128,8 @@ static bool fails(void)
 	if (!atomic_exchange(&was_hit, true) && first != NULL) {
 		is_tracing = true;
 		first->depth = backtrace(first->addresses,
-		                         (int)TKB_COUNT_OF(first->addresses));
+		                         sizeof(first->addresses) /
+		                                 sizeof(*first->addresses));
 		is_tracing = false;
 	}
 	errno = ENOMEM;

@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include "base/digest.h"
 #include "server.h"
 
 static const char *name_memory(void)

@@ -3,7 +3,6 @@
 
 #include "harness.h"
 
-#include "base/digest.h"
 #include "remote/net/escape.h"
 #include "remote/s3/sigv4.h"
 

@@ -12,7 +12,6 @@
 #include <tkbundle/remote.h>
 
 #include "base/digest.h"
-#include "base/blob_buffer.h"
 
 enum {
 	BLOB_LIMIT = 128 * 1024 * 1024
