@@ -6,6 +6,7 @@
 #include "cache/names.h"
 #include "tree/unit.h"
 #include "format/manifest_schema.h"
+#include "format/manifest_trees.h"
 #include "format/reader.h"
 
 enum {
@@ -21,43 +22,17 @@ void tkb_record_release(struct tkb_record *record)
 	*record = (struct tkb_record){ 0 };
 }
 
-static void quote(struct tkb_buf *out, const char *text)
-{
-	tkb_json_quote(tkb_text(text), out);
-}
-
-static void write_digest(const struct tkb_digest *digest, struct tkb_buf *out)
-{
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(digest, hex);
-	quote(out, hex);
-}
-
 static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
 {
-	tkb_buf_add_byte(out, '[');
-	quote(out, entry->key);
+	tkb_json_add_text(out, "[", entry->key);
+	tkb_json_add_text(out, ",", entry->platform);
 	tkb_buf_add_byte(out, ',');
-	quote(out, entry->platform);
-	tkb_buf_add_text(out, ",[");
-	quote(out, entry->target.backend);
+	tkb_manifest_write_target(&entry->target, out);
 	tkb_buf_add_byte(out, ',');
-	quote(out, entry->target.arch);
-	tkb_buf_add_byte(out, ',');
-	tkb_buf_add_number(out, entry->target.warp_size);
-	tkb_buf_add_text(out, "],[");
-	for (size_t i = 0; i < entry->device_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
-		tkb_buf_add_number(out, entry->devices[i]);
-	}
-	tkb_buf_add_byte(out, ']');
+	tkb_manifest_write_devices(entry, out);
 	if (entry->kind == TKB_KIND_UNIT) {
-		tkb_buf_add_text(out, ",[");
-		quote(out, entry->tree);
-		tkb_buf_add_byte(out, ',');
-		quote(out, entry->name);
+		tkb_json_add_text(out, ",[", entry->tree);
+		tkb_json_add_text(out, ",", entry->name);
 		tkb_buf_add_byte(out, ']');
 	}
 	tkb_buf_add_byte(out, ']');
@@ -73,25 +48,20 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 		count != 0 &&
 		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
 
-	tkb_buf_add_text(out, "{\"blob\":[");
-	write_digest(digest, out);
-	tkb_buf_add_byte(out, ',');
-	tkb_buf_add_number(out, size);
-	tkb_buf_add_text(out, "],\"bundle\":");
-	write_digest(tkb_bundle_id(bundle), out);
+	tkb_json_add_digest(out, "{\"blob\":[", digest);
+	tkb_json_add_number(out, ",", size);
+	tkb_json_add_digest(out, "],\"bundle\":", tkb_bundle_id(bundle));
 	tkb_buf_add_text(out, ",\"entries\":[");
 	for (size_t i = 0; i < count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
+		tkb_buf_add_text(out, i == 0 ? "" : ",");
 		write_entry(tkb_bundle_entry(bundle, i), out);
 	}
-	tkb_buf_add_text(out, "],\"format\":\"" RECORD_FORMAT "\",\"frames\":");
-	write_digest(&bundle->frames_digest, out);
-	tkb_buf_add_text(out, ",\"profile\":");
-	quote(out, tkb_bundle_profile(bundle));
-	tkb_buf_add_text(out, ",\"version\":");
-	tkb_buf_add_number(out,
-	                   has_units ? RECORD_VERSION_UNITS : RECORD_VERSION);
+	tkb_json_add_digest(out,
+	                    "],\"format\":\"" RECORD_FORMAT "\",\"frames\":",
+	                    &bundle->frames_digest);
+	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
+	tkb_json_add_number(out, ",\"version\":",
+	                    has_units ? RECORD_VERSION_UNITS : RECORD_VERSION);
 	tkb_buf_add_byte(out, '}');
 	return tkb_buf_check(out, err);
 }

@@ -312,44 +312,21 @@ int tkb_manifest_add_units(struct tkb_manifest *manifest,
  * Write
  */
 
-static void write_file(const struct tkb_file *file, struct tkb_buf *out)
+static unsigned mode_of(const struct tkb_file *file)
 {
-	const bool has_paths = file->sentinels != 0;
-	const unsigned mode =
-		(file->is_executable ? (unsigned)MODE_EXECUTABLE : 0) +
-		(file->is_last ? (unsigned)MODE_LAST : 0) +
-		(has_paths ? MODE_STYLE * (unsigned)file->style : 0);
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&file->digest, hex);
-	tkb_buf_add_byte(out, '[');
-	tkb_json_quote(tkb_text(file->name), out);
-	tkb_buf_add_byte(out, ',');
-	tkb_buf_add_number(out, file->size);
-	tkb_buf_add_text(out, ",\"");
-	tkb_buf_add_text(out, hex);
-	tkb_buf_add_byte(out, '"');
-	if (mode != 0) {
-		tkb_buf_add_byte(out, ',');
-		tkb_buf_add_number(out, mode);
-	}
-	if (has_paths) {
-		tkb_buf_add_byte(out, ',');
-		tkb_buf_add_number(out, file->sentinels);
-	}
-	tkb_buf_add_byte(out, ']');
+	return (file->is_executable ? (unsigned)MODE_EXECUTABLE : 0) +
+	       (file->is_last ? (unsigned)MODE_LAST : 0) +
+	       (file->sentinels != 0 ? MODE_STYLE * (unsigned)file->style : 0);
 }
 
 static void write_unit(const struct tkb_entry *unit, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, "{\"files\":[");
-	for (size_t i = 0; i < unit->file_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
-		write_file(&unit->files[i], out);
-	}
-	tkb_buf_add_text(out, "],\"folder\":");
-	tkb_json_quote(tkb_text(unit->folder), out);
+	for (size_t i = 0; i < unit->file_count; i++)
+		tkb_manifest_write_file(&unit->files[i],
+		                        mode_of(&unit->files[i]),
+		                        i == 0 ? "" : ",", out);
+	tkb_json_add_text(out, "],\"folder\":", unit->folder);
 	tkb_buf_add_byte(out, '}');
 }
 
@@ -364,8 +341,7 @@ void tkb_manifest_write_trees(const struct tkb_entry *const *units,
 		} else {
 			tkb_buf_add_text(out, tree == NULL ? "" : "]},");
 			tree = units[i]->tree;
-			tkb_buf_add_text(out, "{\"name\":");
-			tkb_json_quote(tkb_text(tree), out);
+			tkb_json_add_text(out, "{\"name\":", tree);
 			tkb_buf_add_text(out, ",\"units\":[");
 		}
 		write_unit(units[i], out);

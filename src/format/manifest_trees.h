@@ -25,6 +25,14 @@ TKB_NODISCARD int tkb_manifest_add_units(struct tkb_manifest *manifest,
                                          size_t tree_count,
                                          struct tkb_error *err);
 
+/* Parts of a manifest, for that and for records. */
+void tkb_manifest_write_file(const struct tkb_file *file, unsigned mode,
+                             const char *before, struct tkb_buf *out);
+void tkb_manifest_write_devices(const struct tkb_entry *entry,
+                                struct tkb_buf *out);
+void tkb_manifest_write_target(const struct tkb_target *target,
+                               struct tkb_buf *out);
+
 /* Append the list of the trees whose units are `units`, in order. */
 void tkb_manifest_write_trees(const struct tkb_entry *const *units,
                               size_t count, struct tkb_buf *out);

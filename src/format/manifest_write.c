@@ -2,87 +2,68 @@
 #include "text/json.h"
 #include "format/manifest_trees.h"
 
-static void quote(struct tkb_buf *out, const char *text)
+void tkb_manifest_write_file(const struct tkb_file *file, unsigned mode,
+                             const char *before, struct tkb_buf *out)
 {
-	tkb_json_quote(tkb_text(text), out);
+	tkb_buf_add_text(out, before);
+	tkb_json_add_text(out, "[", file->name);
+	tkb_json_add_number(out, ",", file->size);
+	tkb_json_add_digest(out, ",", &file->digest);
+	if (mode != 0)
+		tkb_json_add_number(out, ",", mode);
+	if (file->sentinels != 0)
+		tkb_json_add_number(out, ",", file->sentinels);
+	tkb_buf_add_byte(out, ']');
 }
 
-static void write_file(const struct tkb_file *file, struct tkb_buf *out)
+void tkb_manifest_write_devices(const struct tkb_entry *entry,
+                                struct tkb_buf *out)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&file->digest, hex);
 	tkb_buf_add_byte(out, '[');
-	quote(out, file->name);
-	tkb_buf_add_byte(out, ',');
-	tkb_buf_add_number(out, file->size);
-	tkb_buf_add_text(out, ",\"");
-	tkb_buf_add_text(out, hex);
-	tkb_buf_add_byte(out, '"');
-	if (file->sentinels != 0) {
-		tkb_buf_add_byte(out, ',');
-		tkb_buf_add_number(out, file->sentinels);
-	}
+	for (size_t i = 0; i < entry->device_count; i++)
+		tkb_json_add_number(out, i == 0 ? "" : ",", entry->devices[i]);
+	tkb_buf_add_byte(out, ']');
+}
+
+void tkb_manifest_write_target(const struct tkb_target *target,
+                               struct tkb_buf *out)
+{
+	tkb_json_add_text(out, "[", target->backend);
+	tkb_json_add_text(out, ",", target->arch);
+	tkb_json_add_number(out, ",", target->warp_size);
 	tkb_buf_add_byte(out, ']');
 }
 
 static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
 {
-	tkb_buf_add_text(out, "{\"devices\":[");
-	for (size_t i = 0; i < entry->device_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
-		tkb_buf_add_number(out, entry->devices[i]);
-	}
-	tkb_buf_add_text(out, "],\"files\":[");
-	for (size_t i = 0; i < entry->file_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
-		write_file(&entry->files[i], out);
-	}
-	tkb_buf_add_text(out, "],\"key\":");
-	quote(out, entry->key);
-	tkb_buf_add_text(out, ",\"kind\":");
-	quote(out, tkb_kind_name(entry->kind));
-	tkb_buf_add_text(out, ",\"name\":");
-	quote(out, entry->name);
-	tkb_buf_add_text(out, ",\"platform\":");
-	quote(out, entry->platform);
-	tkb_buf_add_text(out, ",\"producer\":[");
-	quote(out, entry->producer);
-	tkb_buf_add_byte(out, ',');
-	quote(out, entry->producer_version);
-	tkb_buf_add_text(out, "],\"target\":[");
-	quote(out, entry->target.backend);
-	tkb_buf_add_byte(out, ',');
-	quote(out, entry->target.arch);
-	tkb_buf_add_byte(out, ',');
-	tkb_buf_add_number(out, entry->target.warp_size);
-	tkb_buf_add_text(out, "]}");
+	tkb_buf_add_text(out, "{\"devices\":");
+	tkb_manifest_write_devices(entry, out);
+	tkb_buf_add_text(out, ",\"files\":[");
+	for (size_t i = 0; i < entry->file_count; i++)
+		tkb_manifest_write_file(&entry->files[i], 0, i == 0 ? "" : ",",
+		                        out);
+	tkb_json_add_text(out, "],\"key\":", entry->key);
+	tkb_json_add_text(out, ",\"kind\":", tkb_kind_name(entry->kind));
+	tkb_json_add_text(out, ",\"name\":", entry->name);
+	tkb_json_add_text(out, ",\"platform\":", entry->platform);
+	tkb_json_add_text(out, ",\"producer\":[", entry->producer);
+	tkb_json_add_text(out, ",", entry->producer_version);
+	tkb_buf_add_text(out, "],\"target\":");
+	tkb_manifest_write_target(&entry->target, out);
+	tkb_buf_add_byte(out, '}');
 }
 
 static void write_launcher(const struct tkb_saved_launcher *launcher,
                            struct tkb_buf *out)
 {
-	char hex[TKB_DIGEST_HEX_SIZE];
-
-	tkb_digest_to_hex(&launcher->digest, hex);
-	tkb_buf_add_text(out, "{\"key\":");
-	quote(out, launcher->cache_key);
-	tkb_buf_add_text(out, ",\"name\":");
-	quote(out, launcher->name);
-	tkb_buf_add_text(out, ",\"need\":");
-	quote(out, tkb_need_name(launcher->need));
+	tkb_json_add_text(out, "{\"key\":", launcher->cache_key);
+	tkb_json_add_text(out, ",\"name\":", launcher->name);
+	tkb_json_add_text(out, ",\"need\":", tkb_need_name(launcher->need));
 	tkb_buf_add_text(out, ",\"needs\":[");
-	for (size_t i = 0; i < launcher->need_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
-		quote(out, launcher->needs[i]);
-	}
-	tkb_buf_add_text(out, "],\"payload\":[\"");
-	tkb_buf_add_text(out, hex);
-	tkb_buf_add_text(out, "\",");
-	tkb_buf_add_number(out, launcher->size);
+	for (size_t i = 0; i < launcher->need_count; i++)
+		tkb_json_add_text(out, i == 0 ? "" : ",", launcher->needs[i]);
+	tkb_json_add_digest(out, "],\"payload\":[", &launcher->digest);
+	tkb_json_add_number(out, ",", launcher->size);
 	tkb_buf_add_text(out, "]}");
 }
 
@@ -97,25 +78,21 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 		count--;
 	tkb_buf_add_text(out, "{\"entries\":[");
 	for (size_t i = 0; i < count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
+		tkb_buf_add_text(out, i == 0 ? "" : ",");
 		write_entry(contents->entries[i], out);
 	}
 	tkb_buf_add_text(out, "],\"format\":\"tkbundle\",\"launchers\":[");
 	for (size_t i = 0; i < contents->launcher_count; i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
+		tkb_buf_add_text(out, i == 0 ? "" : ",");
 		write_launcher(&contents->launchers[i], out);
 	}
-	tkb_buf_add_text(out, "],\"profile\":");
-	quote(out, contents->profile);
+	tkb_json_add_text(out, "],\"profile\":", contents->profile);
 	tkb_buf_add_text(out,
 	                 count == contents->entry_count
 	                         ? ",\"requires\":[],\"trees\":["
 	                         : ",\"requires\":[\"trees\"],\"trees\":[");
 	tkb_manifest_write_trees(contents->entries + count,
 	                         contents->entry_count - count, out);
-	tkb_buf_add_text(out, "],\"version\":");
-	tkb_buf_add_number(out, TKB_FORMAT_VERSION);
+	tkb_json_add_number(out, "],\"version\":", TKB_FORMAT_VERSION);
 	tkb_buf_add_byte(out, '}');
 }

@@ -21,6 +21,8 @@
  * memory but its struct, and no recursion.
  */
 
+#include <tkbundle/entry.h>
+
 #include "base/base.h"
 #include "base/buf.h"
 
@@ -112,5 +114,16 @@ void tkb_json_escape_python(struct tkb_bytes bytes, struct tkb_buf *out);
 
 /* Append UTF-8 `bytes` as a canonical string, with quotes. */
 void tkb_json_quote(struct tkb_bytes bytes, struct tkb_buf *out);
+
+/*
+ * Append `before`, as it is, and a value: "],\"key\":" and a string. A digest is
+ * 64 digits.
+ */
+void tkb_json_add_text(struct tkb_buf *out, const char *before,
+                       const char *text);
+void tkb_json_add_number(struct tkb_buf *out, const char *before,
+                         uint64_t number);
+void tkb_json_add_digest(struct tkb_buf *out, const char *before,
+                         const struct tkb_digest *digest);
 
 #endif

@@ -203,3 +203,26 @@ void tkb_json_quote(struct tkb_bytes bytes, struct tkb_buf *out)
 	tkb_buf_add(out, tkb_bytes_slice(bytes, from, bytes.size));
 	tkb_buf_add_byte(out, '"');
 }
+
+void tkb_json_add_text(struct tkb_buf *out, const char *before,
+                       const char *text)
+{
+	tkb_buf_add_text(out, before);
+	tkb_json_quote(tkb_text(text), out);
+}
+
+void tkb_json_add_number(struct tkb_buf *out, const char *before,
+                         uint64_t number)
+{
+	tkb_buf_add_text(out, before);
+	tkb_buf_add_number(out, number);
+}
+
+void tkb_json_add_digest(struct tkb_buf *out, const char *before,
+                         const struct tkb_digest *digest)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	tkb_json_add_text(out, before, hex);
+}
