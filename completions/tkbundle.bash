@@ -23,6 +23,9 @@ _tkbundle_options() {
 	emit)
 		options="--engine --tree --key --device --target --layout --sync
 			--deadline -j --jobs --json -n --dry-run" ;;
+	export)
+		options="--format -o --output --root --layout --deadline -j --jobs
+			--json -v --verbose" ;;
 	gc)
 		options="--remote --engine --tree --max-size --max-entries --max-age
 			--deadline --metrics --json -n --dry-run" ;;
@@ -71,8 +74,13 @@ _tkbundle_options() {
 # switch.
 _tkbundle_value() {
 	case $1:$2 in
-	compile:-o | compile:--output | launcher:-o | launcher:--output)
+	compile:-o | compile:--output | export:-o | export:--output | \
+		launcher:-o | launcher:--output)
 		value=:file ;;
+	export:--format)
+		value="tar.gz tar.zst zip" ;;
+	export:--root)
+		value=:cache ;;
 	compile:--emit)
 		value="ptx cubin llir" ;;
 	compile:--cubin-with)
@@ -125,7 +133,7 @@ _tkbundle_operand() {
 	case $1:$2 in
 	help:1)
 		value=$verbs ;;
-	emit:1 | merge:*)
+	emit:1 | export:1 | merge:*)
 		value=:bundle ;;
 	diff:[12] | ls:1 | show:1 | stats:1 | verify:1)
 		value=:either ;;
@@ -196,8 +204,8 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect compile config diff emit gc help import launcher ls
-		merge pull push refs relocate run show stats verify"
+	local verbs="collect compile config diff emit export gc help import
+		launcher ls merge pull push refs relocate run show stats verify"
 	local options='' value='' word i count=0
 	local -a words
 

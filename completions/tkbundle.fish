@@ -53,6 +53,7 @@ complete -c tkbundle -n __tkbundle_no_verb -a compile -d 'compile IR, PTX, CUDA 
 complete -c tkbundle -n __tkbundle_no_verb -a config -d 'show what is configured, and where'
 complete -c tkbundle -n __tkbundle_no_verb -a diff -d 'compare two bundles or caches'
 complete -c tkbundle -n __tkbundle_no_verb -a emit -d 'put a bundle\'s entries where compilers find them'
+complete -c tkbundle -n __tkbundle_no_verb -a export -d 'make an archive for other tools of a bundle'
 complete -c tkbundle -n __tkbundle_no_verb -a gc -d 'remove unused entries from a cache or a remote'
 complete -c tkbundle -n __tkbundle_no_verb -a help -d 'explain a verb, or list them all'
 complete -c tkbundle -n __tkbundle_no_verb -a import -d 'make a bundle of an archive of another tool'
@@ -69,25 +70,25 @@ complete -c tkbundle -n __tkbundle_no_verb -a stats -d 'show what a bundle or a 
 complete -c tkbundle -n __tkbundle_no_verb -a verify -d 'check every byte of a bundle, a cache or a remote'
 
 # Operands.
-complete -c tkbundle -n '__tkbundle_verb diff emit launcher ls merge show stats verify' -a '(__tkbundle_bundles)'
+complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge show stats verify' -a '(__tkbundle_bundles)'
 complete -c tkbundle -n '__tkbundle_verb collect gc pull push relocate' -a '(__fish_complete_directories)'
 complete -c tkbundle -n '__tkbundle_verb compile import' -F
 complete -c tkbundle -n '__tkbundle_verb run' -a '(__fish_complete_subcommand)'
-complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit gc help import launcher ls merge pull push refs relocate run show stats verify'
+complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify'
 
 # Options that several verbs have.
-set -l verbs collect compile config diff emit gc help import launcher ls merge pull push refs relocate run show stats verify
+set -l verbs collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
-complete -c tkbundle -n '__tkbundle_verb collect emit import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
-complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit gc import ls merge pull push refs relocate show stats verify' -l json -d 'print one JSON document'
+complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
+complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit export gc import ls merge pull push refs relocate show stats verify' -l json -d 'print one JSON document'
 complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry-run -d 'check everything, write nothing'
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'report what is there, write nothing'
 complete -c tkbundle -n '__tkbundle_verb pull push refs run' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
-complete -c tkbundle -n '__tkbundle_verb compile emit gc import pull push refs relocate verify' -l deadline -x -d 'give up after so long, as 500ms or 30s'
+complete -c tkbundle -n '__tkbundle_verb compile emit export gc import pull push refs relocate verify' -l deadline -x -d 'give up after so long, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
 complete -c tkbundle -n '__tkbundle_verb collect import merge' -s o -l output -x -a '(__tkbundle_bundles)' -d 'write the bundle to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'
@@ -97,7 +98,7 @@ complete -c tkbundle -n '__tkbundle_verb collect push' -l settle -x -d 'leave ou
 complete -c tkbundle -n '__tkbundle_verb collect' -l strip-locations -d 'remove source file names from IR, PTX and cubins'
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l device -x -d 'emit for this GPU, whatever was recorded'
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l target -x -a 'cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu' -d 'only kernels for this target, as cuda:90'
-complete -c tkbundle -n '__tkbundle_verb emit pull' -l layout -x -a 'auto triton inductor' -d 'a folder of keys, or such a one for each GPU'
+complete -c tkbundle -n '__tkbundle_verb emit export pull' -l layout -x -a 'auto triton inductor' -d 'a folder of keys, or such a one for each GPU'
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l sync -d 'sync the file system, before and after'
 
 # Options of one verb.
@@ -134,6 +135,10 @@ complete -c tkbundle -n '__tkbundle_verb gc' -l max-entries -x -d 'number of ent
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-age -x -d 'remove entries unused for so long, as 30d or 12h'
 complete -c tkbundle -n '__tkbundle_verb verify' -l remote -x -a '(__fish_complete_directories)' -d 'check a remote, or REF of it; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb verify' -l repair -d 'drop damaged records and blobs of the remote'
+complete -c tkbundle -n '__tkbundle_verb export' -l format -x -a 'tar.gz tar.zst zip' -d 'the archive\'s format; by default its name tells'
+complete -c tkbundle -n '__tkbundle_verb export' -s o -l output -r -F -d 'write the archive to FILE, or to standard output'
+complete -c tkbundle -n '__tkbundle_verb export' -l root -x -a '(__fish_complete_directories)' -d 'where it will be unpacked; by default, where emit puts it'
+complete -c tkbundle -n '__tkbundle_verb export' -s v -l verbose -d 'say what the kernel lacks of the sandbox'
 complete -c tkbundle -n '__tkbundle_verb import' -l tree -x -d 'the folder PATH of the archive, under this name'
 complete -c tkbundle -n '__tkbundle_verb import' -s v -l verbose -d 'say which caches were found, and which links left out'
 complete -c tkbundle -n '__tkbundle_verb launcher' -l signature -x -d 'the kernel\'s parameters, as \'*fp32:16, i32, 1024\''

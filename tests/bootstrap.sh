@@ -160,6 +160,13 @@ holds "where sudo refuses, the list is told" \
 echo 0 >uid
 bootstrap build
 holds "root needs no sudo" called '^apt-get install .* cmake llvm-22-dev$'
+printf '%s\n' gcc libarchive-dev >known
+missing cmake libarchive-dev
+bootstrap build
+holds "libarchive is installed" called \
+	'^apt-get install .* cmake libarchive-dev$'
+bootstrap build -DTKB_WITH_LIBARCHIVE=OFF
+holds "but not where it is not wanted" called '^apt-get install .* cmake$'
 : >known
 missing cmake
 bootstrap build

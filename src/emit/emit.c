@@ -422,7 +422,7 @@ int tkb_emit_options_read(struct tkb_emit_options *out,
                           const struct tkb_emit_options *given,
                           struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_emit_options, tree_count, out, given, err);
+	return TKB_STRUCT_READ(tkb_emit_options, staged_in, out, given, err);
 }
 
 int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,

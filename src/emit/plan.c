@@ -161,6 +161,28 @@ static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 	return 0;
 }
 
+/* Name the roots as they will be called, not as they were opened. */
+static int unstage_roots(struct tkb_emitter *emitter, struct tkb_error *err)
+{
+	const char *staged_in = emitter->options->staged_in;
+	const size_t length = staged_in == NULL ? 0 : strlen(staged_in);
+
+	for (size_t i = 0; length != 0 && i < emitter->roots.count; i++) {
+		char *path = emitter->roots.items[i].path;
+
+		if (strncmp(path, staged_in, length) != 0 ||
+		    (path[length] != '/' && path[length] != '\0'))
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "'%s' is not below '%s'", path,
+			                staged_in);
+		if (path[length] == '\0')
+			memcpy(path, "/", sizeof("/"));
+		else
+			memmove(path, path + length, strlen(path + length) + 1);
+	}
+	return 0;
+}
+
 int tkb_emit_plan(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_emit_options *options = emitter->options;
@@ -173,6 +195,8 @@ int tkb_emit_plan(struct tkb_emitter *emitter, struct tkb_error *err)
 		rc = choose_layout(emitter, err);
 	if (rc == 0)
 		rc = add_all_jobs(emitter, err);
+	if (rc == 0)
+		rc = unstage_roots(emitter, err);
 	if (rc < 0)
 		return rc;
 	tkb_batch_set_total(&emitter->batch);

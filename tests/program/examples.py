@@ -29,8 +29,9 @@ TRITON = os.path.join(HERE, "build", "venv", "bin", "python3")
 # Needs a CUDA toolkit, or what another example made by one.
 WITH_TOOLS = ("tkbundle compile", " made", "softmax.cubin")
 
-# Needs the program for archives.
-WITH_LIBARCHIVE = ("tkbundle import", "tkbundle export")
+# Needs the program for archives, or what another example made by it.
+WITH_LIBARCHIVE = ("tkbundle import", "tkbundle export",
+                   "kernels.tar.gz")
 
 # Needs a worker with LLVM, or what another example made by one.
 WITH_LLVM = (".llir", " made")

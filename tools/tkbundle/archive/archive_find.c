@@ -275,6 +275,8 @@ static int take_tree(struct finder *finder, struct archive_place *found,
 		cut_flashinfer(finder, found->path);
 	if (look == ARCHIVE_LOOK_VLLM_INSIDE)
 		look = ARCHIVE_LOOK_VLLM;
+	if (look == ARCHIVE_LOOK_INDUCTOR_KERNELS)
+		look = ARCHIVE_LOOK_INDUCTOR;
 	for (size_t i = 0; i < finder->wanted_count && rc == 0; i++) {
 		struct wanted *const wanted = &finder->wanted[i];
 
@@ -298,7 +300,7 @@ static int take_places(struct finder *finder, struct tkb_error *err)
 		struct archive_place *const found = &finder->places.items[i];
 
 		if (found->look == ARCHIVE_LOOK_KERNELS ||
-		    found->look == ARCHIVE_LOOK_INDUCTOR)
+		    found->look == ARCHIVE_LOOK_INDUCTOR_KERNELS)
 			rc = add_kernels(finder, found->path, err);
 		if (rc == 0 && found->look != ARCHIVE_LOOK_KERNELS)
 			rc = take_tree(finder, found, err);

@@ -142,18 +142,27 @@ static bool has_graph(int at)
 	return false;
 }
 
+/* What Inductor has beside kernels; what only kernels have is not asked for. */
+static bool is_inductors(const char *name)
+{
+	return name[0] != '.' && strcmp(name, "triton") != 0;
+}
+
 static enum archive_look look_at(int at)
 {
+	const bool has_devices = has_folder(at, "triton", is_device);
+
 	if (is_folder(at, "torch_compile_cache") || is_folder(at, "modelinfos"))
 		return ARCHIVE_LOOK_VLLM;
 	if (is_folder(at, "torch_aot_compile"))
 		return ARCHIVE_LOOK_VLLM_INSIDE;
 	if (is_folder(at, "fxgraph") || is_folder(at, "aotautograd") ||
-	    has_folder(at, "triton", is_device))
-		return ARCHIVE_LOOK_INDUCTOR;
+	    (has_devices && has_folder(at, ".", is_inductors)))
+		return has_devices ? ARCHIVE_LOOK_INDUCTOR_KERNELS
+		                   : ARCHIVE_LOOK_INDUCTOR;
 	if (is_folder(at, "cached_ops"))
 		return ARCHIVE_LOOK_FLASHINFER;
-	if (has_folder(at, ".", is_key))
+	if (has_devices || has_folder(at, ".", is_key))
 		return ARCHIVE_LOOK_KERNELS;
 	return has_graph(at) ? ARCHIVE_LOOK_VLLM_INSIDE : ARCHIVE_LOOK_NONE;
 }

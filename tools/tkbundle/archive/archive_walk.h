@@ -10,8 +10,9 @@
 /* What a folder looks like. */
 enum archive_look {
 	ARCHIVE_LOOK_NONE,
-	ARCHIVE_LOOK_KERNELS,  /* a folder of keys */
-	ARCHIVE_LOOK_INDUCTOR, /* Inductor's: it may have kernels, too */
+	ARCHIVE_LOOK_KERNELS,  /* a folder of keys, or of some for each GPU */
+	ARCHIVE_LOOK_INDUCTOR, /* Inductor's, without kernels */
+	ARCHIVE_LOOK_INDUCTOR_KERNELS,
 	ARCHIVE_LOOK_VLLM,
 	ARCHIVE_LOOK_VLLM_INSIDE, /* the content of vLLM's torch_compile_cache */
 	ARCHIVE_LOOK_FLASHINFER   /* of one GPU and version */

@@ -127,6 +127,7 @@ struct arguments {
 	struct number profile;
 	struct number layout;
 	struct number stage;
+	struct number format; /* of an archive */
 	struct number max_entries;
 	struct amount max_size;
 	struct amount max_age;
@@ -145,6 +146,7 @@ struct arguments {
 	const char *deleted;
 	const char *metrics;
 	const char *output;
+	const char *archive_root; /* where an archive will be unpacked */
 	const char *file;
 	bool has_files;
 	bool has_facts; /* of kernels */

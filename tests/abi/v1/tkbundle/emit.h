@@ -84,6 +84,12 @@ struct tkb_emit_options {
 	const struct tkb_tree *trees; /**< where the bundle's trees go; units of
 	                                   others are skipped; not kept */
 	size_t tree_count;
+	/**
+	 * Texts name the roots without this absolute path, with which each
+	 * of them must begin: for folders that are filled here and will lie
+	 * elsewhere, as those of an archive. NULL: as they are. Not kept.
+	 */
+	const char *staged_in;
 };
 
 /** What an emit did. Each entry counts once at each place that it goes to. */

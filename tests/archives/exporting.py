@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bundle becomes an archive that other tools unpack, and comes back."""
+import glob
+import json
+import os
+import select
+import shutil
+import signal
+import stat
+import subprocess
+
+from importing import (
+    TORCH, TRITON, VLLM, collect, leftovers, read, take, unpack)
+from scene import TIMEOUT_S, equal, need, require, test, wait_until
+
+# What unpacks each format.
+FORMATS = {
+    "tar.gz": (("tar", "-xzf"), ("bsdtar", "-xf")),
+    "tar.zst": (("tar", "--zstd", "-xf"), ("bsdtar", "-xf")),
+    "zip": (("unzip", "-q"), ("bsdtar", "-xf")),
+}
+
+
+def contents(folder):
+    """Each file below a folder: its bytes, and whether it can be executed."""
+    found = {}
+    for place, folders, names in os.walk(folder):
+        if ".tkbundle" in folders:
+            folders.remove(".tkbundle")
+        for name in names:
+            path = os.path.join(place, name)
+            found[os.path.relpath(path, folder)] = (
+                read(path), os.stat(path).st_mode & stat.S_IXUSR)
+    return found
+
+
+def export(scene, *words, status=0, **more):
+    ended = scene.tkbundle("export", "a.tkb", *words, **more)
+    equal(ended.status, status, ended.err)
+    equal(leftovers(scene), [])
+    return ended
+
+
+def emit(scene, place, roots):
+    """What an emit to `place` writes there."""
+    words = []
+    for name, folder in roots.items():
+        words += ([os.path.join(place, folder)] if name == "triton" else
+                  ["--tree", f"{name}={os.path.join(place, folder)}"])
+    ended = scene.tkbundle("emit", "a.tkb", *words)
+    equal(ended.status, 0, ended.err)
+    found = contents(place)
+    shutil.rmtree(place)
+    return found
+
+
+def bundles(name, fixture, roots, **places):
+    @test(f"the bundle of {name} becomes archives that real tools unpack to what "
+          "emit writes, and those become the bundle again")
+    def _(scene):
+        home = unpack(scene, fixture)
+        engine = () if name == "triton" else ("--engine", name)
+        bundle = collect(scene, *engine, HOME=home, **{
+            key: os.path.join(home, place) for key, place in places.items()})
+        os.rename(scene.path("collected.tkb"), scene.path("a.tkb"))
+        place = scene.path("to", "be there")
+        wanted = emit(scene, place, roots)
+        require(len(wanted) > 30)
+        for form, tools in FORMATS.items():
+            archive = scene.path(f"x.{form}")
+            ended = export(scene, "-o", archive, "--root", place)
+            require(ended.out.endswith(f"to be unpacked in {place}\n"))
+            equal(take(scene, archive), bundle, form)
+            for tool in tools:
+                need(tool[0])
+                os.makedirs(place)
+                subprocess.run([*tool, archive], cwd=place, check=True)
+                equal(sorted(contents(place)), sorted(wanted), tool)
+                equal(contents(place), wanted, tool)
+                shutil.rmtree(scene.path("to"))
+
+
+bundles("triton", TRITON, {"triton": ""})
+bundles("torch", TORCH, {"triton": "triton", "inductor": "inductor"},
+        TORCHINDUCTOR_CACHE_DIR=".cache/torchinductor")
+bundles("vllm", VLLM, {"triton": "triton", "vllm": "vllm"})
+
+
+def make(scene):
+    collect(scene, HOME=unpack(scene, TRITON))
+    os.rename(scene.path("collected.tkb"), scene.path("a.tkb"))
+
+
+@test("the same bundle gives the same archive: at each time, place and mask, "
+      "with each number of threads, and in standard output")
+def _(scene):
+    make(scene)
+    for form in FORMATS:
+        made = set()
+        for number, (mask, zone) in enumerate(
+                ((0o077, "UTC"), (0o002, "Asia/Tokyo"), (0o022, "UTC"))):
+            export(scene, "-o", f"x.{form}", "--root", "/r", "-j",
+                   str(number + 1), preexec_fn=lambda m=mask: os.umask(m),
+                   env={"TZ": zone})
+            made.add(read(scene.path(f"x.{form}")))
+        ended = subprocess.run(
+            [scene.program, "export", "a.tkb", "--format", form, "-o", "-",
+             "--root", "/r"], cwd=scene.folder, env=scene.environment,
+            check=True, timeout=TIMEOUT_S, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        made.add(ended.stdout)
+        equal(len(made), 1, form)
+
+
+@test("an archive tells neither who made it nor when, but as SOURCE_DATE_EPOCH "
+      "says")
+def _(scene):
+    make(scene)
+    for env, time in (({}, "1970-01-01 00:00:00"),
+                      ({"SOURCE_DATE_EPOCH": "1000000000"},
+                       "2001-09-09 01:46:40")):
+        export(scene, "-o", "x.tar.gz", "--root", "/r", env=env)
+        listed = scene.go(["tar", "--full-time", "--numeric-owner", "-tvzf",
+                           "x.tar.gz"], env={"TZ": "UTC"}).out.splitlines()
+        require(len(listed) > 30)
+        for line in listed:
+            require(line.split()[1] == "0/0" and f" {time} " in line, line)
+        names = [line.split()[-1] for line in listed]
+        equal(names, sorted(names))
+    ended = export(scene, "-o", "x.tar.gz", status=2,
+                   env={"SOURCE_DATE_EPOCH": "now"})
+    require("SOURCE_DATE_EPOCH is no number" in ended.err, ended.err)
+
+
+@test("without --root, an archive is for the place where emit puts a bundle")
+def _(scene):
+    make(scene)
+    export(scene, "-o", "x.tar.gz", env={"TRITON_CACHE_DIR": "/my/cache"})
+    default = read(scene.path("x.tar.gz"))
+    export(scene, "-o", "x.tar.gz", "--root", "/my/cache")
+    equal(read(scene.path("x.tar.gz")), default)
+    ended = export(scene, "-o", "x.tar.gz", "--json")
+    equal(json.loads(ended.out)["root"], scene.path(".triton", "cache"))
+    ended = export(scene, "-o", "x.tar.gz", status=2,
+                   env={"TRITON_CACHE_DIR": "relative"})
+    require("say by --root" in ended.err, ended.err)
+
+
+@test("what makes no sense is refused, and nothing is written")
+def _(scene):
+    make(scene)
+    for words, part in (
+            (("-o", "x.rar"), "does not tell it"),
+            (("-o", "x", "--format", "rar"), "--format"),
+            (("-o", "-", "--format", "zip", "--json"), "standard output"),
+            (("-o", "x.zip", "--root", "a/b"), "is not an absolute path"),
+            (("-o", "x.zip", "--root", "/a/../b"), "is no plain absolute"),
+            (("-o", "x.zip", "--root", "/a//b"), "is no plain absolute"),
+            ((), "'-o FILE' is missing")):
+        require(part in export(scene, *words, status=2).err, words)
+    equal([name for name in os.listdir(scene.folder) if name[0] == "x"], [])
+
+
+@test("of a damaged bundle there is no archive, and what was there stays")
+def _(scene):
+    make(scene)
+    scene.write("x.zip", "old")
+    with open(scene.path("a.tkb"), "r+b") as file:
+        file.seek(-3000, 2)
+        byte = file.read(1)[0]
+        file.seek(-1, 1)
+        file.write(bytes([byte ^ 1]))
+    export(scene, "-o", "x.zip", status=5)
+    equal(scene.read("x.zip"), "old")
+    ended = scene.tkbundle("export", "none.tkb", "-o", "x.zip")
+    equal(ended.status, 3, ended.err)
+    equal(scene.read("x.zip"), "old")
+
+
+@test("a full disk is told of in one sentence, and an archive appears whole or "
+      "not at all")
+def _(scene):
+    make(scene)
+    ended = export(scene, "-o", "/dev/full", "--format", "zip", status=1)
+    equal(ended.err, "tkbundle: cannot export 'a.tkb': cannot write it: Write "
+                     "error\n")
+
+
+@test("a signal, or a packer's death, ends an export, which leaves nothing")
+def _(scene):
+    make(scene)
+    for kills_child in (False, True):
+        os.mkfifo(scene.path("pipe.zip"))
+        reader = os.open(scene.path("pipe.zip"), os.O_RDONLY | os.O_NONBLOCK)
+        subprocess.run(["tar", "-xzf", TORCH, "-C", scene.folder], check=True)
+        collect(scene, ".cache/torchinductor")
+        started = subprocess.Popen(
+            [scene.program, "export", "collected.tkb", "-o", "pipe.zip"],
+            env=scene.environment, cwd=scene.folder, stderr=subprocess.PIPE)
+        scene.started.append(started)
+        children = f"/proc/{started.pid}/task/{started.pid}/children"
+
+        def child(path=children):
+            with open(path, encoding="ascii") as file:
+                return file.read().strip()
+        # The pipe is full: both wait.
+        wait_until(child, "a packer")
+        wait_until(lambda: select.select([reader], [], [], 0.1)[0],
+                   "an archive")
+        os.kill(int(child()) if kills_child else started.pid, signal.SIGTERM)
+        equal(started.wait(TIMEOUT_S), 1 if kills_child else -signal.SIGTERM)
+        os.close(reader)
+        os.unlink(scene.path("pipe.zip"))
+        equal(leftovers(scene), [])
+        if kills_child:
+            require("was ended by signal 15" in started.stderr.read().decode())
+
+
+@test("an export takes as much memory for a large bundle as for a small one")
+def _(scene):
+    make(scene)
+    script = ("import os, subprocess, sys\n"
+              "child = subprocess.Popen(sys.argv[1:], "
+              "stdout=subprocess.DEVNULL)\n"
+              "_, _, usage = os.wait4(child.pid, 0)\n"
+              "print(usage.ru_maxrss)")
+
+    def peak():
+        ended = scene.go(["python3", "-c", script, scene.program, "export",
+                          "a.tkb", "-o", "x.tar.gz", "--root", "/r", "-j",
+                          "1"])
+        return int(ended.out)
+    small = peak()
+    os.mkdir(scene.path("many"))
+    for number in range(40):
+        with open(scene.path("many", str(number)), "wb") as file:
+            file.write(os.urandom(8 << 20))
+    scene.tkbundle("collect", "--tree", "many=many", "-o", "a.tkb")
+    require(peak() < small + 120 * 1024, small, peak())
+    require(glob.glob(scene.path("x.tar.gz")))

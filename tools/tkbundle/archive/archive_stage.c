@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "archive/archive_stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "config/root.h"
+
+enum {
+	PATH_SIZE = 4096,
+	TREES_LIMIT = 64 /* of a bundle */
+};
+
+#define KERNELS "triton"
+
+static int fail_nomem(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+void archive_stage_release(struct archive_stage *stage)
+{
+	for (size_t i = 0; i < stage->tree_count; i++)
+		free((char *)(uintptr_t)stage->trees[i].path);
+	free(stage->trees);
+	free(stage->place);
+	free(stage->root);
+	free(stage->kernels);
+}
+
+/* "<root>/<name>", owned by the caller; NULL if there is no memory. */
+static char *join(const char *root, const char *name)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%s", root, name) < 0 ? NULL : path;
+}
+
+static int default_place(bool has_trees, char **out, struct tkb_error *err)
+{
+	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	char folder[PATH_SIZE];
+	int rc;
+
+	if (has_trees) {
+		if (!trees_placed_folder(folder, sizeof(folder)))
+			return cli_error(err, TKB_ERR_INVALID,
+			                 "there is no home folder: say by "
+			                 "--root where the archive will be "
+			                 "unpacked");
+		*out = strdup(folder);
+		return *out == NULL ? fail_nomem(err) : 0;
+	}
+	rc = root_choose(NULL, &root, err);
+	if (rc < 0)
+		return rc;
+	*out = root.path;
+	root.path = NULL;
+	return 0;
+}
+
+/* Not "/./a//b/": what it names must stand in texts as engines write it. */
+static bool is_plain(const char *path)
+{
+	const size_t length = strlen(path);
+
+	return path[0] == '/' && strstr(path, "//") == NULL &&
+	       strstr(path, "/./") == NULL && strstr(path, "/../") == NULL &&
+	       (length < 2 || strcmp(path + length - 2, "/.") != 0) &&
+	       (length < 3 || strcmp(path + length - 3, "/..") != 0);
+}
+
+static int choose_place(struct archive_stage *stage, const char *given,
+                        bool has_trees, const struct archive_folder *folder,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(root_release) struct root named = { .path = NULL };
+	size_t length;
+	int rc = 0;
+
+	if (given == NULL)
+		rc = default_place(has_trees, &stage->place, err);
+	else
+		stage->place = strdup(given);
+	if (rc < 0)
+		return rc;
+	if (stage->place == NULL)
+		return fail_nomem(err);
+	length = strlen(stage->place);
+	while (length > 1 && stage->place[length - 1] == '/')
+		stage->place[--length] = '\0';
+	if (!is_plain(stage->place))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' is no plain absolute path: say by "
+		                 "--root where the archive will be unpacked",
+		                 stage->place);
+	rc = root_choose(stage->place, &named, err);
+	stage->is_inductor = named.is_inductor;
+	if (rc == 0 && asprintf(&stage->root, "%s%s", folder->files,
+	                        length == 1 ? "" : stage->place) < 0) {
+		stage->root = NULL;
+		return fail_nomem(err);
+	}
+	return rc;
+}
+
+static int add_tree(struct archive_stage *stage, const char *name,
+                    struct tkb_error *err)
+{
+	for (size_t i = 0; i < stage->tree_count; i++) {
+		if (strcmp(stage->trees[i].name, name) == 0)
+			return 0;
+	}
+	if (strcmp(name, KERNELS) == 0)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "the bundle has a tree '" KERNELS
+		                 "', which is where kernels would be");
+	if (stage->tree_count < TREES_LIMIT)
+		stage->trees[stage->tree_count++].name = name;
+	return 0;
+}
+
+/* Units stand behind all else. */
+static int find_trees(const struct tkb_bundle *bundle,
+                      struct archive_stage *stage, bool *has_kernels,
+                      struct tkb_error *err)
+{
+	int rc = 0;
+
+	*has_kernels = false;
+	stage->trees = calloc(TREES_LIMIT, sizeof(*stage->trees));
+	if (stage->trees == NULL)
+		return fail_nomem(err);
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle) && rc == 0; i++) {
+		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
+
+		if (entry->kind == TKB_KIND_UNIT)
+			rc = add_tree(stage, entry->tree, err);
+		else
+			*has_kernels = true;
+	}
+	return rc;
+}
+
+int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,
+                       const struct archive_folder *folder,
+                       struct archive_stage *out, struct tkb_error *err)
+{
+	bool has_kernels;
+	int rc;
+
+	rc = find_trees(bundle, out, &has_kernels, err);
+	if (rc == 0)
+		rc = choose_place(out, place, out->tree_count != 0, folder,
+		                  err);
+	if (rc < 0)
+		return rc;
+	if (out->tree_count == 0)
+		out->kernels = strdup(out->root);
+	else if (has_kernels)
+		out->kernels = join(out->root, KERNELS);
+	if (out->kernels == NULL && (has_kernels || out->tree_count == 0))
+		return fail_nomem(err);
+	for (size_t i = 0; i < out->tree_count; i++) {
+		out->trees[i].path = join(out->root, out->trees[i].name);
+		if (out->trees[i].path == NULL)
+			return fail_nomem(err);
+	}
+	return 0;
+}

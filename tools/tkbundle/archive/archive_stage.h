@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ARCHIVE_STAGE_H
+#define TKBUNDLE_ARCHIVE_STAGE_H
+
+#include <stdbool.h>
+
+#include <tkbundle/tkbundle.h>
+
+#include "archive/archive_folder.h"
+
+/* Where a bundle is emitted to be packed. */
+struct archive_stage {
+	char *place;            /* owned; where it will be unpacked */
+	char *root;             /* owned; what that is in the folder */
+	char *kernels;          /* owned; the cache root there, or NULL */
+	bool is_inductor;       /* by the place's name */
+	struct tkb_tree *trees; /* owned, and their paths */
+	size_t tree_count;
+};
+
+/*
+ * Plan it. Of a bundle with trees, each root is a folder in the place, `triton` and
+ * those called as the trees; else the place is the cache root.
+ *
+ * @param place  absolute, without "."; NULL: where emit or run puts it here
+ * @param out    released by the caller, also after a failure
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_IO or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int archive_stage_plan(const struct tkb_bundle *bundle,
+                                     const char *place,
+                                     const struct archive_folder *folder,
+                                     struct archive_stage *out,
+                                     struct tkb_error *err);
+
+void archive_stage_release(struct archive_stage *stage);
+
+#endif

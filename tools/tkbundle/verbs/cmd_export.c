@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/archive_child.h"
+#include "archive/archive_export.h"
+#include "archive/archive_folder.h"
+#include "archive/archive_stage.h"
+#include "cli/cli.h"
+#include "cli/counts.h"
+#include "cli/fd.h"
+#include "cli/follow.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "report/source.h"
+
+#define FORMATS "tar.gz|tar.zst|zip"
+
+static const struct option_spec options[] = {
+	{ OPTION(WORD, "format", FORMATS, format,
+	         "the archive's format; by default its name tells") },
+	{ OPTION(TEXT, "output", "FILE|-", output,
+	         "write the archive to FILE, or to standard output"),
+	  .letter = 'o', .is_required = true },
+	{ OPTION(TEXT, "root", "PATH", archive_root,
+	         "where it will be unpacked; by default, where emit puts it") },
+	ARGS_LAYOUT,
+	ARGS_DEADLINE,
+	ARGS_JOBS,
+	ARGS_JSON,
+	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
+	         "say what the kernel lacks of the sandbox"),
+	  .letter = 'v' },
+};
+
+static const struct count counts[] = {
+	COUNT(tkb_emit_report, emitted_count, "exported", NULL),
+	COUNT(tkb_emit_report, skipped_count, "skipped", "skipped"),
+};
+
+static const struct count counts_of_files[] = {
+	COUNT(archive_export, file_count, "files", NULL),
+	COUNT(archive_export, size, "size", NULL),
+};
+
+/* One export at work. */
+struct work {
+	struct cli *cli;
+	const struct arguments *args;
+	const char *bundle_path;
+	const char *format;
+	char time[24]; /* of what is packed */
+	struct deadline deadline;
+	struct archive_folder folder;
+	struct archive_stage stage;
+	struct tkb_emit_report report;
+	struct archive_export done;
+};
+
+static void work_release(struct work *work)
+{
+	archive_stage_release(&work->stage);
+	archive_folder_remove(&work->folder);
+}
+
+static const char *format_of(const struct arguments *args)
+{
+	static const char *const formats[] = { "tar.gz", "tar.zst", "zip" };
+
+	if (args->format.is_set)
+		return formats[args->format.value];
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		char ending[16];
+
+		(void)snprintf(ending, sizeof(ending), ".%s", formats[i]);
+		if (text_ends_with(args->output, ending))
+			return formats[i];
+	}
+	return NULL;
+}
+
+/* As reproducible builds have it: $SOURCE_DATE_EPOCH, else 0. */
+static bool read_time(char out[24])
+{
+	const char *text = cli_variable("SOURCE_DATE_EPOCH");
+
+	(void)snprintf(out, 24, "%s", text == NULL ? "0" : text);
+	return text == NULL || (strlen(text) <= 11 &&
+	                        strspn(text, "0123456789") == strlen(text));
+}
+
+static enum status check(struct work *work)
+{
+	const struct arguments *args = work->args;
+
+	if (args->output == NULL)
+		return cli_misused(work->cli, "'-o FILE' is missing");
+	if (output_is_stdout(args) && args->is_json)
+		return cli_misused(work->cli, "'-o -' and '--json' both want "
+		                              "standard output");
+	if (output_is_stdout(args) && isatty(fileno(work->cli->out)))
+		return cli_misused(work->cli, "an archive is not written to a "
+		                              "terminal");
+	work->format = format_of(args);
+	if (work->format == NULL)
+		return cli_misused(work->cli,
+		                   "'--format FORMAT' is missing, and '%s' "
+		                   "does not tell it",
+		                   args->output);
+	if (args->archive_root != NULL && args->archive_root[0] != '/')
+		return cli_misused(work->cli, "'%s' is not an absolute path",
+		                   args->archive_root);
+	if (!read_time(work->time))
+		return cli_misused(work->cli,
+		                   "SOURCE_DATE_EPOCH is no number of seconds");
+	return STATUS_DONE;
+}
+
+static int emit(struct work *work, const struct tkb_bundle *bundle,
+                struct tkb_error *err)
+{
+	const struct arguments *args = work->args;
+	struct tkb_emit_options chosen = {
+		.struct_size = sizeof(chosen),
+		.layout = (enum tkb_layout)args->layout.value,
+		.threads = args->jobs.value,
+		.trees = work->stage.trees,
+		.tree_count = work->stage.tree_count,
+		.staged_in = work->folder.files,
+	};
+	struct follow follow;
+	int rc;
+
+	if (chosen.layout == TKB_LAYOUT_AUTO && work->stage.is_inductor)
+		chosen.layout = TKB_LAYOUT_INDUCTOR;
+	if (work->deadline.time_ms != 0)
+		chosen.deadline_ms =
+			deadline_left_ms(&work->deadline, UINT32_MAX - 1) + 1;
+	follow_begin(&follow, work->cli, "entries", FOLLOW_ALL);
+	chosen.watch = follow_watch(&follow);
+	rc = tkb_emit(bundle, work->stage.kernels, &chosen, &work->report, err);
+	follow_end(&follow);
+	/* An archive of a part would look like one of the whole. */
+	if (rc == TKB_ERR_PARTIAL)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot export '%s': see above",
+		                 work->bundle_path);
+	return rc;
+}
+
+static int pack(struct work *work, int out_fd, struct tkb_error *err)
+{
+	static char name[] = "tkbundle-archive";
+	static char verb[] = "pack";
+	char *const argv[] = { name, verb, (char *)(uintptr_t)work->format,
+		               work->time, NULL };
+	TKB_AUTO(archive_child_release)
+	struct archive_child child = {
+		.cli = work->cli,
+		.archive = work->bundle_path,
+		.what = "export",
+		.deadline = &work->deadline,
+		.is_verbose = work->args->is_verbose,
+	};
+	struct archive_child_files files = { .out_fd = out_fd,
+		                             .folder_fd = -1 };
+	int pair[2];
+	int rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot make a socket: %s",
+		                 strerror(errno));
+	files.in_fd = pair[0];
+	rc = archive_child_start(&child, argv, &files, err);
+	(void)close(pair[0]);
+	if (rc == 0)
+		return archive_export_send(&child, work->stage.root, pair[1],
+		                           &work->done, err);
+	(void)close(pair[1]);
+	return rc;
+}
+
+static int pack_to_file(struct work *work, const char *path,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
+	TKB_AUTO(fd_close) int device = -1;
+	int rc;
+
+	rc = tkb_draft_open(path, &draft, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_draft_fd(draft) < 0) {
+		device = open(path, O_WRONLY | O_CLOEXEC);
+		if (device < 0)
+			return cli_error(err, TKB_ERR_IO,
+			                 "cannot open '%s': %s", path,
+			                 strerror(errno));
+	}
+	rc = pack(work, device >= 0 ? device : tkb_draft_fd(draft), err);
+	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
+}
+
+static int export(struct work *work, struct tkb_error *err)
+{
+	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
+	const struct arguments *args = work->args;
+	int rc;
+
+	signals_catch();
+	deadline_begin(&work->deadline, args->deadline.value);
+	rc = source_open_bundle(work->bundle_path, &bundle, err);
+	if (rc == 0)
+		rc = archive_folder_make(args->output, &work->folder, err);
+	if (rc == 0)
+		rc = archive_stage_plan(bundle, args->archive_root,
+		                        &work->folder, &work->stage, err);
+	if (rc != 0)
+		return rc;
+	json_out_text(&work->cli->json, "root", work->stage.place);
+	rc = emit(work, bundle, err);
+	if (rc == 0)
+		rc = output_is_stdout(args)
+		             ? pack(work, STDOUT_FILENO, err)
+		             : pack_to_file(work, args->output, err);
+	return rc;
+}
+
+static void summarize(const struct work *work)
+{
+	FILE *const to = output_log(work->cli, work->args);
+	char size[TEXT_SIZE_SIZE];
+	char rest[96];
+
+	text_size(work->done.size, size);
+	counts_words(COUNTS(counts), &work->report, rest, sizeof(rest));
+	text_line(to,
+	          "exported %" PRIu64 " %s (%" PRIu64
+	          " %s, %s) into %s%s, to be unpacked in %s",
+	          work->report.emitted_count,
+	          text_plural(work->report.emitted_count, "entry", "entries"),
+	          work->done.file_count,
+	          text_plural(work->done.file_count, "file", "files"), size,
+	          output_name(work->args), rest, work->stage.place);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(work_release)
+	struct work work = {
+		.cli = cli,
+		.args = args,
+		.bundle_path = args_operand(args, 0),
+		.folder = ARCHIVE_FOLDER_NONE,
+		.report = { .struct_size = sizeof(work.report) },
+	};
+	struct tkb_error err = { .status = 0 };
+	const enum status status = check(&work);
+	int rc;
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	json_out_text(&cli->json, "verb", "export");
+	json_out_text(&cli->json, "bundle", work.bundle_path);
+	json_out_text(&cli->json, "archive", args->output);
+	json_out_text(&cli->json, "format", work.format);
+	rc = export(&work, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, work.bundle_path);
+	json_out_text(&cli->json, "layout",
+	              work.report.is_inductor ? "inductor" : "triton");
+	counts_json(COUNTS(counts), &work.report, &cli->json);
+	counts_json(COUNTS(counts_of_files), &work.done, &cli->json);
+	if (!args->is_json)
+		summarize(&work);
+	return STATUS_DONE;
+}
+
+const struct command command_export = {
+	.name = "export",
+	.operands = { "FILE|-" },
+	.required_operands = 1,
+	.summary = "make an archive for other tools of a bundle",
+	.details = "The archive holds what emit would write in PATH, and names "
+		   "its files by that: it must be unpacked there, as by `tar "
+		   "-C PATH -xf`. By default PATH is the cache root that emit "
+		   "uses. Of a bundle with trees, each root is a folder in "
+		   "PATH, kernels in triton, and PATH is by default where run "
+		   "places them. The same bundle gives the same archive.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};
