@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "forge.h"
-#include "upkeep.h"
+#include "emitting.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,212 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KERNEL_FOLDER "out/" FORGE_KERNEL
-#define GROUP_FILE KERNEL_FOLDER "/__grp__add_kernel.json"
-
-/* The fixture's kernel, full: all of its files. */
-static const char *const kernel_files[] = {
-	"__grp__add_kernel.json", "add_kernel.cubin", "add_kernel.json",
-	"add_kernel.llir",        "add_kernel.ptx",   "add_kernel.source",
-	"add_kernel.ttgir",       "add_kernel.ttir",
-};
-
 static const struct tkb_emit_options dry = { SIZED(dry), .is_dry_run = true };
-
-/* What an emit did, and what was told of its last entry that is no success. */
-struct did {
-	int rc;
-	struct tkb_error err;
-	struct tkb_emit_report report;
-	unsigned told;
-	struct tkb_result last;
-	const char *message;
-};
-
-static void note_result(void *self, const struct tkb_result *result)
-{
-	struct did *did = self;
-
-	did->told++;
-	if (result->outcome != TKB_OUTCOME_SKIPPED &&
-	    result->outcome != TKB_OUTCOME_FAILED)
-		return;
-	did->last = *result;
-	did->message = text("%s", result->message);
-}
-
-static struct did emit_with(const char *path, const char *root,
-                            const struct tkb_emit_options *options)
-{
-	struct tkb_bundle *bundle = test_bundle(path);
-	struct tkb_emit_options own = { SIZED(own) };
-	struct tkb_watch watch = { SIZED(watch) };
-	struct did did = { .message = "",
-		           .report.struct_size = sizeof(did.report) };
-
-	if (options != NULL)
-		own = *options;
-	if (own.watch != NULL)
-		watch = *own.watch;
-	watch.self = &did;
-	watch.on_result = note_result;
-	own.watch = &watch;
-	did.rc = tkb_emit(bundle, root, &own, &did.report, &did.err);
-	return did;
-}
-
-static struct did emit_once(const char *path, const char *root)
-{
-	return emit_with(path, root, NULL);
-}
-
-#define CHECK_DID(did, emitted, present, repaired)                             \
-	check_did((did), (emitted), (present), (repaired), __FILE__, __LINE__)
-
-/* It went well: so many entries each, and none besides. */
-static void check_did(struct did did, uint64_t emitted, uint64_t present,
-                      uint64_t repaired, const char *file, int line)
-{
-	const struct tkb_emit_report *report = &did.report;
-
-	if (did.rc == 0 && report->emitted_count == emitted &&
-	    report->present_count == present &&
-	    report->repaired_count == repaired && report->busy_count == 0 &&
-	    report->skipped_count == 0 && report->failed_count == 0 &&
-	    report->damaged_count == 0 && report->unsafe_count == 0 &&
-	    did.told == emitted + present + repaired)
-		return;
-	print_error("returned %d (%s); emitted %d, present %d, repaired %d, "
-	            "busy %d, skipped %d, failed %d, damaged %d, unsafe %d; "
-	            "%s\n",
-	            did.rc, did.err.message, (int)report->emitted_count,
-	            (int)report->present_count, (int)report->repaired_count,
-	            (int)report->busy_count, (int)report->skipped_count,
-	            (int)report->failed_count, (int)report->damaged_count,
-	            (int)report->unsafe_count, did.message);
-	_fail(file, line);
-}
-
-static bool is_group(const char *name)
-{
-	return strncmp(name, "__grp__", 7) == 0;
-}
-
-/* `bytes` with each `from` replaced by `to`. */
-static struct tkb_bytes replaced(struct tkb_bytes bytes, const char *from,
-                                 const char *to)
-{
-	const char *old =
-		text("%.*s", (int)bytes.size, (const char *)bytes.data);
-	const char *done = "";
-	const char *found;
-
-	if (from[0] == '\0')
-		return bytes;
-	for (found = strstr(old, from); found != NULL;
-	     found = strstr(old, from)) {
-		done = text("%s%.*s%s", done, (int)(found - old), old, to);
-		old = found + strlen(from);
-	}
-	return tkb_text(text("%s%s", done, old));
-}
-
-/*
- * Folder `entry` must hold what `wanted` holds, byte for byte; in the group
- * file `to` stands where `from` does.
- */
-static void check_entry(const char *entry, const char *wanted, const char *from,
-                        const char *to)
-{
-	const char **names = list(wanted);
-
-	CHECK_INT(count_names(entry), count_names(wanted));
-	for (size_t i = 0; names[i] != NULL; i++) {
-		struct tkb_bytes got =
-			read_file(text("%s/%s", entry, names[i]));
-		struct tkb_bytes bytes =
-			read_file(text("%s/%s", wanted, names[i]));
-
-		if (is_group(names[i]))
-			bytes = replaced(bytes, from, to);
-		if (!tkb_bytes_equal(got, bytes))
-			fail_msg("'%s/%s' differs", entry, names[i]);
-	}
-}
-
-/* The same for a root, less what is tkbundle's own. */
-static void check_root(const char *root, const char *wanted, const char *from,
-                       const char *to)
-{
-	const char **names = list(wanted);
-	size_t count = 0;
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		if (names[i][0] == '.')
-			continue;
-		check_entry(text("%s/%s", root, names[i]),
-		            text("%s/%s", wanted, names[i]), from, to);
-		count++;
-	}
-	CHECK_INT(count_names(root),
-	          count + exists(text("%s/.tkbundle", root)));
-}
-
-static size_t count_stages(const char *root)
-{
-	const char *own = text("%s/.tkbundle", root);
-	size_t count = 0;
-
-	if (!exists(own))
-		return 0;
-	const char **names = list(own);
-	for (size_t i = 0; names[i] != NULL; i++)
-		count += strncmp(names[i], "stage-", 6) == 0;
-	return count;
-}
-
-/*
- * The full kernel is in "a.tkb", emitted to "out", and copied to "good"; the
- * mark is gone, so that everything is looked at.
- */
-static void distrust(void)
-{
-	remove_folder("out/.tkbundle");
-}
-
-/* Unpack the fixture, and pack a key of it, or all, into "a.tkb". */
-static void pack_key(const char *key)
-{
-	unpack("triton-3.6.0-cpu", "forged");
-	forge_collect("forged/.triton/cache", key, false, "a.tkb");
-}
-
-static void arrange(void)
-{
-	pack_key(FORGE_KERNEL);
-	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
-	distrust();
-	copy_folder("out", "good");
-}
-
-static void check_good(void)
-{
-	check_root("out", "good", "", "");
-	CHECK_INT(count_stages("out"), 0);
-}
-
-static void emit_good(void)
-{
-	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
-	copy_folder("out", "good");
-}
-
-/* The one entry is put right, and all is as it was. */
-static void check_repaired(void)
-{
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
-	check_good();
-}
 
 static const char *const fixtures[] = {
 	"triton-3.0.0-cpu", "triton-3.1.0-cpu",  "triton-3.2.0-cpu",
@@ -252,9 +46,7 @@ TEST(emit, of_inductor_gives_each_device_its_entries)
 {
 	unpack("inductor-2.11-llama4-h100", "ind");
 	forge_collect("ind/.cache/torchinductor", NULL, false, "a.tkb");
-	CHECK_INT(mkdir("torchinductor_x", 0777), 0);
-	CHECK_INT(mkdir("torchinductor_x/triton", 0777), 0);
-	CHECK_INT(mkdir("torchinductor_x/triton/0", 0777), 0);
+	shell("mkdir -p torchinductor_x/triton/0");
 	struct did did = emit_once("a.tkb", "torchinductor_x");
 
 	CHECK_DID(did, 26, 0, 0);
@@ -304,397 +96,6 @@ TEST(emit, of_no_entries_does_nothing)
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 0);
 	CHECK_INT(run(program(), "emit", "a.tkb", "out", NULL).status, 0);
-}
-
-TEST(emit, leaves_a_whole_entry_alone)
-{
-	arrange();
-	const char *before = tree("out");
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-	CHECK_STR(tree("out"), before);
-}
-
-TEST(emit, leaves_a_full_entry_where_a_lean_one_is_to_go)
-{
-	arrange();
-	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "lean.tkb");
-
-	CHECK_DID(emit_once("lean.tkb", "out"), 0, 1, 0);
-	check_good();
-}
-
-TEST(emit, leaves_a_lean_entry_where_a_full_one_is_to_go)
-{
-	arrange();
-	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, "lean.tkb");
-	remove_folder("out");
-	CHECK_DID(emit_once("lean.tkb", "out"), 1, 0, 0);
-	CHECK_INT(count_names(KERNEL_FOLDER), 3);
-	distrust();
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-	CHECK_INT(count_names(KERNEL_FOLDER), 3);
-}
-
-TEST(emit, leaves_another_compile_of_the_kernel_alone)
-{
-	arrange();
-	edit_file(KERNEL_FOLDER "/add_kernel.ptx", "//", "// another\n//");
-	edit_file(KERNEL_FOLDER "/add_kernel.json", "\"num_stages\": 3",
-	          "\"num_stages\": 30");
-	const char *before = tree("out");
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-	CHECK_STR(tree("out"), before);
-}
-
-TEST(emit, leaves_a_whole_entry_alone_though_a_compiler_writes_there)
-{
-	arrange();
-	CHECK_INT(mkdir(KERNEL_FOLDER "/tmp.pid_1_2", 0777), 0);
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-	CHECK(exists(KERNEL_FOLDER "/tmp.pid_1_2"));
-}
-
-TEST(emit, rewrites_the_group_file_alone_of_what_was_moved)
-{
-	arrange();
-	CHECK_INT(rename("out", "moved"), 0);
-	struct stat folder = stat_of("moved/" FORGE_KERNEL);
-	struct stat group =
-		stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json");
-	struct stat cubin = stat_of("moved/" FORGE_KERNEL "/add_kernel.cubin");
-
-	CHECK_DID(emit_once("a.tkb", "moved"), 0, 0, 1);
-	check_root("moved", "good", text("%s/out", test_folder()),
-	           text("%s/moved", test_folder()));
-	CHECK_INT(stat_of("moved/" FORGE_KERNEL).st_ino, folder.st_ino);
-	CHECK_INT(stat_of("moved/" FORGE_KERNEL "/add_kernel.cubin").st_ino,
-	          cubin.st_ino);
-	CHECK(stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json").st_ino !=
-	      group.st_ino);
-	CHECK_INT(count_stages("moved"), 0);
-}
-
-TEST(emit, readdresses_another_compile_that_was_moved)
-{
-	arrange();
-	edit_file(KERNEL_FOLDER "/add_kernel.ptx", "//", "// another\n//");
-	copy_folder("out", "moved");
-
-	CHECK_DID(emit_once("a.tkb", "moved"), 0, 0, 1);
-	check_root("moved", "out", text("%s/out", test_folder()),
-	           text("%s/moved", test_folder()));
-	CHECK_DID(emit_once("a.tkb", "moved"), 0, 1, 0);
-}
-
-/* A folder in which a compiler made its temporary one so long ago. */
-static void make_unfinished(time_t age)
-{
-	const char *path = KERNEL_FOLDER "/tmp.pid_77_abc";
-	const struct timespec times[] = { { .tv_sec = time(NULL) - age },
-		                          { .tv_sec = time(NULL) - age } };
-
-	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(mkdir(KERNEL_FOLDER, 0777), 0);
-	CHECK_INT(mkdir(path, 0777), 0);
-	CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
-TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
-{
-	arrange();
-	make_unfinished(9 * 60);
-	struct did did = emit_once("a.tkb", "out");
-
-	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
-	            "entry '" FORGE_KERNEL "': a compiler is writing there");
-	CHECK_INT(did.err.reason, TKB_REASON_BUSY);
-	CHECK_INT(did.report.busy_count, 1);
-	CHECK_INT(did.report.skipped_count, 0);
-	CHECK_INT(did.last.outcome, TKB_OUTCOME_SKIPPED);
-	CHECK_INT(did.last.reason, TKB_REASON_BUSY);
-	CHECK_INT(count_names(KERNEL_FOLDER), 1);
-	struct outcome outcome = run(program(), "emit", "a.tkb", "out", NULL);
-	CHECK_INT(outcome.status, 4);
-	CHECK_CONTAINS(outcome.err, FORGE_KERNEL);
-	CHECK_CONTAINS(outcome.err, "busy");
-	CHECK_INT(count_names(KERNEL_FOLDER), 1);
-}
-
-TEST(emit, fills_a_folder_that_a_compiler_left_long_ago)
-{
-	arrange();
-	make_unfinished(11 * 60);
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
-	CHECK(exists(KERNEL_FOLDER "/tmp.pid_77_abc"));
-	CHECK_INT(rmdir(KERNEL_FOLDER "/tmp.pid_77_abc"), 0);
-	check_good();
-}
-
-TEST(emit, fills_an_empty_folder_without_moving_it)
-{
-	arrange();
-	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(mkdir(KERNEL_FOLDER, 0700), 0);
-	struct stat folder = stat_of(KERNEL_FOLDER);
-
-	check_repaired();
-	CHECK_INT(stat_of(KERNEL_FOLDER).st_ino, folder.st_ino);
-	CHECK_INT(stat_of(KERNEL_FOLDER).st_mode, folder.st_mode);
-}
-
-TEST(emit, repairs_an_entry_that_lacks_any_file)
-{
-	arrange();
-	EACH(i, kernel_files) {
-		CHECK_INT(unlink(text(KERNEL_FOLDER "/%s", kernel_files[i])),
-		          0);
-
-		check_repaired();
-		distrust();
-	}
-}
-
-TEST(emit, replaces_every_file_of_what_it_repairs)
-{
-	struct stat before[TKB_COUNT_OF(kernel_files)];
-
-	arrange();
-	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
-	EACH(i, kernel_files)
-		before[i] = stat_of(text(
-			"%s/%s", i == 1 ? "good/" FORGE_KERNEL : KERNEL_FOLDER,
-			kernel_files[i]));
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
-	EACH(i, kernel_files)
-		CHECK(stat_of(text(KERNEL_FOLDER "/%s", kernel_files[i]))
-		              .st_ino != before[i].st_ino);
-}
-
-TEST(emit, repairs_an_entry_of_which_any_file_is_empty)
-{
-	arrange();
-	EACH(i, kernel_files) {
-		write_text(text(KERNEL_FOLDER "/%s", kernel_files[i]), "");
-
-		check_repaired();
-		distrust();
-	}
-}
-
-/* A text that is cut short may be another compile's; these cannot. */
-TEST(emit, repairs_an_entry_of_which_a_file_is_cut_short)
-{
-	arrange();
-	for (size_t i = 0; i < 3; i++) {
-		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
-
-		CHECK_INT(truncate(path, stat_of(path).st_size / 2), 0);
-		check_repaired();
-		distrust();
-
-		CHECK_INT(truncate(path, stat_of(path).st_size - 1), 0);
-		check_repaired();
-		distrust();
-	}
-}
-
-TEST(emit, repairs_an_entry_of_which_a_text_was_never_written)
-{
-	char zeros[4000] = "";
-
-	arrange();
-	write_file(KERNEL_FOLDER "/add_kernel.ptx",
-	           (struct tkb_bytes){ zeros, sizeof(zeros) });
-
-	check_repaired();
-}
-
-TEST(emit, repairs_an_entry_with_damaged_metadata)
-{
-	static const char *const texts[] = { "not JSON", "{}", "[]",
-		                             "{\"hash\": 1}" };
-
-	arrange();
-	EACH(i, texts) {
-		write_text(KERNEL_FOLDER "/add_kernel.json", texts[i]);
-		check_repaired();
-		distrust();
-	}
-	edit_file(KERNEL_FOLDER "/add_kernel.json", "{\"hash\": \"e8d3",
-	          "{\"x\": 1, \"hash\": \"e8d4");
-	check_repaired();
-}
-
-TEST(emit, repairs_an_entry_with_a_group_file_that_lists_files_elsewhere)
-{
-	arrange();
-	edit_file(GROUP_FILE, "add_kernel.ptx\": \"", "add_kernel.ptx\": \"/x");
-
-	check_repaired();
-}
-
-TEST(emit, repairs_an_autotune_file_and_a_module)
-{
-	static const char *const keys[] = { "XU5DT2AO" };
-
-	unpack("triton-3.6.0-h100", "h100");
-	forge_collect("h100/.triton/cache", keys[0], false, "a.tkb");
-	emit_good();
-	const char *module = text("out/%s", list("out")[1]);
-	module = text("%s/%s", module, list(module)[0]);
-	CHECK_INT(truncate(module, 1000), 0);
-	check_repaired();
-
-	unpack("triton-3.6.0-cpu", "forged");
-	remove_folder("out");
-	remove_folder("good");
-	forge_collect("forged/.triton/cache", FORGE_AUTOTUNE, false, "a.tkb");
-	emit_good();
-	write_text("out/" FORGE_AUTOTUNE "/gelu_kernel.autotune.json", "{");
-	check_repaired();
-}
-
-/* Something that is no folder stands where the entry should. */
-static void check_unsafe(void)
-{
-	const struct stat before = stat_of(KERNEL_FOLDER);
-	struct did did = emit_once("a.tkb", "out");
-
-	CHECK_FAILS(did.rc, TKB_ERR_PARTIAL, &did.err,
-	            FORGE_KERNEL "' is not a folder");
-	CHECK_INT(did.err.reason, TKB_REASON_UNSAFE);
-	CHECK_INT(did.report.unsafe_count, 1);
-	CHECK_INT(did.report.emitted_count, 0);
-	CHECK_INT(did.last.outcome, TKB_OUTCOME_FAILED);
-	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
-	CHECK_CONTAINS(did.message, FORGE_KERNEL "' is not a folder");
-	struct outcome outcome = run(program(), "emit", "a.tkb", "out", NULL);
-	CHECK_INT(outcome.status, 5);
-	CHECK_CONTAINS(outcome.err, FORGE_KERNEL);
-	CHECK_INT(stat_of(KERNEL_FOLDER).st_ino, before.st_ino);
-	CHECK_INT(stat_of(KERNEL_FOLDER).st_mode, before.st_mode);
-}
-
-TEST(emit, refuses_what_is_no_folder_in_the_place_of_an_entry)
-{
-	arrange();
-	remove_folder(KERNEL_FOLDER);
-	write_text(KERNEL_FOLDER, "mine");
-	check_unsafe();
-	CHECK_STR(read_file(KERNEL_FOLDER).data, "mine");
-
-	/* A link that leads nowhere, and to a folder. */
-	CHECK_INT(unlink(KERNEL_FOLDER), 0);
-	CHECK_INT(symlink("../elsewhere", KERNEL_FOLDER), 0);
-	check_unsafe();
-	CHECK(!exists("elsewhere"));
-	CHECK_INT(mkdir("elsewhere", 0777), 0);
-	check_unsafe();
-	CHECK_INT(count_names("elsewhere"), 0);
-}
-
-TEST(emit, replaces_links_among_the_files_and_writes_nothing_through_them)
-{
-	arrange();
-	EACH(i, kernel_files) {
-		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
-
-		copy_folder(path, text("kept%zu", i));
-		CHECK_INT(unlink(path), 0);
-		CHECK_INT(symlink(text("../../kept%zu", i), path), 0);
-		check_repaired();
-		CHECK(S_ISREG(stat_of(path).st_mode));
-		CHECK(tkb_bytes_equal(read_file(text("kept%zu", i)),
-		                      read_file(text("good/" FORGE_KERNEL "/%s",
-		                                     kernel_files[i]))));
-		distrust();
-	}
-}
-
-/* With a mark, sizes alone are compared: those of links may be the same. */
-TEST(emit, with_a_mark_still_replaces_links_among_the_files)
-{
-	static const char path[] = KERNEL_FOLDER "/add_kernel.json";
-	char target[2048] = "";
-
-	arrange();
-	remove_folder("out");
-	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
-	size_t size = (size_t)stat_of(path).st_size;
-	copy_folder(path, "kept");
-
-	CHECK_INT(unlink(path), 0);
-	CHECK_INT(symlink("../../kept", path), 0);
-	check_repaired();
-	CHECK(S_ISREG(stat_of(path).st_mode));
-
-	CHECK(size < sizeof(target));
-	memset(target, '/', size);
-	CHECK_INT(unlink(path), 0);
-	CHECK_INT(symlink(target, path), 0);
-	CHECK_INT(stat_of(path).st_size, size);
-	check_repaired();
-	CHECK(S_ISREG(stat_of(path).st_mode));
-}
-
-TEST(emit, does_not_hang_at_a_fifo_among_the_files)
-{
-	arrange();
-	for (size_t i = 0; i < 3; i++) {
-		const char *path = text(KERNEL_FOLDER "/%s", kernel_files[i]);
-
-		CHECK_INT(unlink(path), 0);
-		CHECK_INT(mkfifo(path, 0666), 0);
-		check_repaired();
-		distrust();
-	}
-}
-
-TEST(emit, refuses_a_folder_in_the_place_of_a_file)
-{
-	arrange();
-	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
-	CHECK_INT(mkdir(KERNEL_FOLDER "/add_kernel.cubin", 0777), 0);
-	struct did did = emit_once("a.tkb", "out");
-
-	CHECK_INT(did.report.unsafe_count, 1);
-	CHECK_INT(did.last.reason, TKB_REASON_UNSAFE);
-	CHECK_CONTAINS(did.message, "add_kernel.cubin");
-	CHECK(!exists(GROUP_FILE));
-	CHECK_INT(count_stages("out"), 0);
-}
-
-TEST(emit, goes_on_with_the_others_where_one_place_is_unsafe)
-{
-	pack_key(NULL);
-	CHECK_INT(mkdir("out", 0777), 0);
-	write_text(KERNEL_FOLDER, "mine");
-	struct did did = emit_once("a.tkb", "out");
-
-	CHECK_INT(did.rc, TKB_ERR_PARTIAL);
-	CHECK_INT(did.report.emitted_count, 4);
-	CHECK_INT(did.report.unsafe_count, 1);
-	CHECK_INT(did.told, 5);
-}
-
-TEST(emit, writes_nothing_through_a_link_in_the_place_of_its_own_folder)
-{
-	arrange();
-	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(mkdir("elsewhere", 0777), 0);
-	CHECK_INT(symlink("../elsewhere", "out/.tkbundle"), 0);
-	struct did did = emit_once("a.tkb", "out");
-
-	CHECK_INT(did.rc, TKB_ERR_IO);
-	CHECK_CONTAINS(did.err.message, ".tkbundle");
-	CHECK_INT(count_names("elsewhere"), 0);
-	CHECK_INT(count_names("out"), 1);
 }
 
 /* What Python would have written: Triton's json.dumps of os.path.join. */
@@ -759,8 +160,7 @@ TEST(emit, writes_its_root_absolute_however_it_is_given)
 TEST(emit, through_a_link_names_the_link)
 {
 	arrange();
-	CHECK_INT(mkdir("real", 0777), 0);
-	CHECK_INT(symlink("real", "link"), 0);
+	shell("mkdir real; ln -s real link");
 
 	CHECK_DID(emit_once("a.tkb", "link"), 1, 0, 0);
 	check_root("real", "good", text("%s/out", test_folder()),
@@ -855,17 +255,10 @@ TEST(emit, stamps_what_it_readdresses_unused)
 static void make_two_devices(void)
 {
 	unpack("triton-3.6.0-cpu", "forged");
-	CHECK_INT(mkdir("ind", 0777), 0);
-	CHECK_INT(mkdir("ind/triton", 0777), 0);
-	for (int i = 0; i < 2; i++) {
-		const char *root = text("ind/triton/%d", i);
-
-		CHECK_INT(mkdir(root, 0777), 0);
-		copy_folder("forged/.triton/cache/" FORGE_KERNEL,
-		            text("%s/" FORGE_KERNEL, root));
-		copy_folder("forged/.triton/cache/" FORGE_AUTOTUNE,
-		            text("%s/" FORGE_AUTOTUNE, root));
-	}
+	shell("mkdir -p ind/triton/0; cd forged/.triton/cache;"
+	      "cp -r " FORGE_KERNEL " " FORGE_AUTOTUNE " %s/ind/triton/0;"
+	      "cp -r %s/ind/triton/0 %s/ind/triton/1",
+	      test_folder(), test_folder(), test_folder());
 }
 
 static void check_device(int device)
@@ -917,64 +310,123 @@ TEST(emit, for_two_devices_copies_what_the_second_lacks)
 	check_device(1);
 }
 
-TEST(emit, goes_to_the_devices_asked_for)
+static const uint32_t asked_for[] = { 3, 1023 };
+
+static const struct {
+	const char *name;
+	const char *bundle;
+	const char *root;
+	const char *below; /* these folders are there */
+	struct tkb_emit_options options;
+	uint64_t emitted;
+	const char *names;   /* in the root, */
+	const char *devices; /* and in its folder of devices */
+} layouts[] = {
+	{ "one device",
+	  "one.tkb",
+	  "plain",
+	  NULL,
+	  { 0 },
+	  1,
+	  .names = FORGE_KERNEL },
+	{ "into a root that has a folder of no device",
+	  "one.tkb",
+	  "other",
+	  "triton/x",
+	  { 0 },
+	  1,
+	  FORGE_KERNEL " triton",
+	  "x" },
+	{ "two devices",
+	  "two.tkb",
+	  "several",
+	  NULL,
+	  { 0 },
+	  4,
+	  "triton",
+	  "0 1" },
+	{ "one device into Inductor's",
+	  "one.tkb",
+	  "inductor",
+	  "triton/5",
+	  { 0 },
+	  1,
+	  "triton",
+	  "0 5" },
+	{ "Triton's is asked for",
+	  "two.tkb",
+	  "out",
+	  NULL,
+	  { .layout = TKB_LAYOUT_TRITON },
+	  2,
+	  .names = FORGE_KERNEL " " FORGE_AUTOTUNE },
+	{ "Inductor's is asked for",
+	  "one.tkb",
+	  "ind2",
+	  NULL,
+	  { .layout = TKB_LAYOUT_INDUCTOR },
+	  1,
+	  "triton",
+	  "0" },
+	{ "devices are asked for",
+	  "two.tkb",
+	  "far",
+	  NULL,
+	  { .devices = asked_for, .device_count = 2 },
+	  4,
+	  "triton",
+	  "1023 3" },
+	{ "devices are asked for, of one",
+	  "one.tkb",
+	  "farther",
+	  NULL,
+	  { .devices = asked_for, .device_count = 2 },
+	  2,
+	  "triton",
+	  "1023 3" },
+};
+
+/* The names in a folder but for tkbundle's own. */
+static const char *names_in(const char *folder)
 {
-	static const uint32_t devices[] = { 3, 1023 };
-	struct tkb_emit_options options = { SIZED(options), .devices = devices,
-		                            .device_count = 2 };
+	const char **names = list(folder);
+	const char *all = "";
 
-	pack_two_devices();
-	CHECK_DID(emit_with("a.tkb", "out", &options), 4, 0, 0);
-	CHECK_INT(count_names("out"), 1);
-	CHECK_INT(count_names("out/triton"), 2);
-	CHECK(exists("out/triton/3/" FORGE_KERNEL));
-	CHECK(exists("out/triton/1023/" FORGE_KERNEL));
-
-	/* A bundle of one device, too, if several are asked for. */
-	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "b.tkb");
-	CHECK_DID(emit_with("b.tkb", "other", &options), 2, 0, 0);
-	CHECK(exists("other/triton/1023/" FORGE_KERNEL));
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strcmp(names[i], ".tkbundle") != 0)
+			all = text("%s%s%s", all, all[0] == '\0' ? "" : " ",
+			           names[i]);
+	}
+	return all;
 }
 
-TEST(emit, chooses_the_layout)
+TEST(emit, chooses_the_layout_or_takes_the_one_asked_for)
 {
 	make_two_devices();
 	forge_collect("ind", NULL, false, "two.tkb");
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "one.tkb");
+	EACH(i, layouts) {
+		const char *root = layouts[i].root;
+		struct tkb_emit_options options = layouts[i].options;
 
-	CHECK_DID(emit_once("one.tkb", "plain"), 1, 0, 0);
-	CHECK(exists("plain/" FORGE_KERNEL));
-	CHECK_INT(mkdir("triton_only", 0777), 0);
-	CHECK_INT(mkdir("triton_only/triton", 0777), 0);
-	CHECK_INT(mkdir("triton_only/triton/x", 0777), 0);
-	CHECK_DID(emit_once("one.tkb", "triton_only"), 1, 0, 0);
-	CHECK(exists("triton_only/" FORGE_KERNEL));
-
-	CHECK_DID(emit_once("two.tkb", "several"), 4, 0, 0);
-	CHECK(exists("several/triton/1/" FORGE_KERNEL));
-	CHECK_INT(mkdir("inductor", 0777), 0);
-	CHECK_INT(mkdir("inductor/triton", 0777), 0);
-	CHECK_INT(mkdir("inductor/triton/5", 0777), 0);
-	CHECK_DID(emit_once("one.tkb", "inductor"), 1, 0, 0);
-	CHECK(exists("inductor/triton/0/" FORGE_KERNEL));
-}
-
-TEST(emit, takes_the_layout_that_is_asked_for)
-{
-	const struct tkb_emit_options triton = { SIZED(triton),
-		                                 .layout = TKB_LAYOUT_TRITON };
-	const struct tkb_emit_options inductor = {
-		SIZED(inductor), .layout = TKB_LAYOUT_INDUCTOR
-	};
-
-	make_two_devices();
-	forge_collect("ind", NULL, false, "two.tkb");
-	forge_collect("forged/.triton/cache", FORGE_KERNEL, false, "one.tkb");
-
-	CHECK_DID(emit_with("two.tkb", "out", &triton), 2, 0, 0);
-	CHECK(exists(KERNEL_FOLDER));
-	CHECK_DID(emit_with("one.tkb", "ind2", &inductor), 1, 0, 0);
-	CHECK(exists("ind2/triton/0/" FORGE_KERNEL));
+		test_name_row(layouts[i].name);
+		options.struct_size = sizeof(options);
+		if (layouts[i].below != NULL)
+			shell("mkdir -p %s/%s", root, layouts[i].below);
+		CHECK_DID(emit_with(layouts[i].bundle, root, &options),
+		          layouts[i].emitted, 0, 0);
+		CHECK_STR(names_in(root), layouts[i].names);
+		if (layouts[i].devices == NULL)
+			continue;
+		CHECK_STR(names_in(text("%s/triton", root)),
+		          layouts[i].devices);
+		for (const char **device = list(text("%s/triton", root));
+		     *device != NULL; device++)
+			CHECK_INT(exists(text("%s/triton/%s/" FORGE_KERNEL,
+			                      root, *device)),
+			          strcmp(*device, "x") != 0 &&
+			                  strcmp(*device, "5") != 0);
+	}
 }
 
 TEST(emit, takes_kernels_for_the_targets_asked_for_alone)
@@ -1184,130 +636,6 @@ TEST(emit, follows_no_link_among_the_stages)
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 	CHECK(exists("elsewhere/kept"));
 	CHECK(!exists("out/.tkbundle/stage-0000000000000002"));
-}
-
-/* The mark of this boot. */
-static const char *mark(void)
-{
-	const char *boot = read_file("/proc/sys/kernel/random/boot_id").data;
-
-	return text("out/.tkbundle/trusted-%.36s", boot);
-}
-
-static const char *id_of(const char *path)
-{
-	struct tkb_bundle *bundle = test_bundle(path);
-	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
-
-	tkb_digest_to_hex(tkb_bundle_id(bundle), hex);
-	return hex;
-}
-
-TEST(emit, marks_each_bundle_as_trusted_since_this_boot)
-{
-	arrange();
-	forge_collect("forged/.triton/cache", NULL, false, "all.tkb");
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
-	write_text("out/.tkbundle/trusted-00000000-0000-0000-0000-000000000000",
-	           text("%s\n", id_of("a.tkb")));
-
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-	CHECK_STR(read_file(mark()).data, text("%s\n", id_of("a.tkb")));
-	CHECK_DID(emit_once("all.tkb", "out"), 4, 1, 0);
-	CHECK_STR(read_file(mark()).data,
-	          text("%s\n%s\n", id_of("a.tkb"), id_of("all.tkb")));
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-	CHECK_STR(read_file(mark()).data,
-	          text("%s\n%s\n", id_of("a.tkb"), id_of("all.tkb")));
-	CHECK(!exists("out/.tkbundle/"
-	              "trusted-00000000-0000-0000-0000-000000000000"));
-}
-
-TEST(emit, of_a_part_marks_nothing)
-{
-	static const char *const key = FORGE_KERNEL;
-	static const struct tkb_target target = { "cuda", "90", 32 };
-	const struct tkb_emit_options by_key = { SIZED(by_key), .keys = &key,
-		                                 .key_count = 1 };
-	const struct tkb_emit_options by_target = { SIZED(by_target),
-		                                    .targets = &target,
-		                                    .target_count = 1 };
-
-	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
-	CHECK_DID(emit_with("a.tkb", "out", &by_key), 0, 1, 0);
-	CHECK(!exists(mark()));
-	CHECK_DID(emit_with("a.tkb", "out", &by_target), 0, 1, 0);
-	CHECK(!exists(mark()));
-
-	make_unfinished(0);
-	CHECK_INT(emit_once("a.tkb", "out").report.busy_count, 1);
-	CHECK(!exists(mark()));
-}
-
-static void corrupt_at(const char *path, off_t at)
-{
-	const int fd = open(path, O_RDWR | O_CLOEXEC);
-	char byte = 0;
-
-	CHECK_INT(pread(fd, &byte, 1, at), 1);
-	byte ^= 1;
-	CHECK_INT(pwrite(fd, &byte, 1, at), 1);
-	(void)close(fd);
-}
-
-static void corrupt(const char *path)
-{
-	corrupt_at(path, stat_of(path).st_size / 2);
-}
-
-TEST(emit, without_a_mark_finds_any_damage_and_repairs_it)
-{
-	arrange();
-	EACH(i, kernel_files) {
-		corrupt(text(KERNEL_FOLDER "/%s", kernel_files[i]));
-
-		check_repaired();
-		CHECK(exists(mark()));
-		distrust();
-	}
-}
-
-TEST(emit, with_a_mark_reads_the_group_file_alone)
-{
-	arrange();
-	remove_folder("out");
-	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
-	CHECK(exists(mark()));
-	corrupt(KERNEL_FOLDER "/add_kernel.cubin");
-	corrupt(KERNEL_FOLDER "/add_kernel.ptx");
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
-
-	/* In its middle may stand a path, as of an entry that was moved. */
-	corrupt_at(GROUP_FILE, 0);
-	check_repaired();
-}
-
-TEST(emit, with_a_mark_of_another_bundle_trusts_nothing)
-{
-	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
-	write_text(mark(), text("%s\n", forge_digest(tkb_text("another"))));
-	corrupt(KERNEL_FOLDER "/add_kernel.cubin");
-
-	check_repaired();
-}
-
-TEST(emit, with_a_mark_still_finds_what_is_missing_or_cut_short)
-{
-	arrange();
-	remove_folder("out");
-	CHECK_DID(emit_once("a.tkb", "out"), 1, 0, 0);
-
-	CHECK_INT(truncate(KERNEL_FOLDER "/add_kernel.cubin", 100), 0);
-	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
-	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.ptx"), 0);
-	check_repaired();
 }
 
 TEST(emit, can_sync)

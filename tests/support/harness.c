@@ -123,18 +123,27 @@ void at_end(void (*end)(void *self), void *self)
 	endings = ending;
 }
 
-const char *text(const char *format, ...)
+static const char *printed(const char *format, va_list arguments)
 {
-	va_list arguments;
+	va_list again;
 	char *out;
 	int size;
 
-	va_start(arguments, format);
-	size = vsnprintf(NULL, 0, format, arguments);
-	va_end(arguments);
+	va_copy(again, arguments);
+	size = vsnprintf(NULL, 0, format, again);
+	va_end(again);
 	out = test_alloc((size_t)size + 1);
-	va_start(arguments, format);
 	(void)vsnprintf(out, (size_t)size + 1, format, arguments);
+	return out;
+}
+
+const char *text(const char *format, ...)
+{
+	va_list arguments;
+	const char *out;
+
+	va_start(arguments, format);
+	out = printed(format, arguments);
 	va_end(arguments);
 	return out;
 }
@@ -433,6 +442,20 @@ size_t count_names(const char *path)
 	while (names[count] != NULL)
 		count++;
 	return count;
+}
+
+void shell(const char *format, ...)
+{
+	va_list arguments;
+	const char *script;
+
+	va_start(arguments, format);
+	script = printed(format, arguments);
+	va_end(arguments);
+	struct outcome outcome = run("sh", "-ec", script, NULL);
+	if (outcome.status != 0)
+		fail_msg("%s\n  exits %d: %s", script, outcome.status,
+		         outcome.err);
 }
 
 const char *program(void)

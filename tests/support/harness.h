@@ -162,6 +162,9 @@ struct outcome {
 /* Run a program without a shell; arguments end with NULL. */
 struct outcome run(const char *program, ...) __attribute__((sentinel));
 
+/* Words of a shell, made as by printf, of which none may fail. */
+void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* The path of the `tkbundle` that was built with these tests. */
 const char *program(void);
 
