@@ -179,8 +179,7 @@ static void play(struct scene *scene, size_t fill)
 
 	tkb_blob_buffer_begin(&scene->hold);
 	for (size_t i = 0; i < READERS; i++)
-		CHECK_INT(pthread_create(&threads[i], NULL, read_all, scene),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, read_all, scene));
 	for (size_t at = 0; at < fill;) {
 		const size_t end = at + 3333 < fill ? at + 3333 : fill;
 
@@ -191,7 +190,7 @@ static void play(struct scene *scene, size_t fill)
 	}
 	tkb_blob_buffer_end(&scene->hold, scene->rc, &failure);
 	for (size_t i = 0; i < READERS; i++)
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 	CHECK_INT(atomic_load(&scene->wrong), 0);
 	tkb_blob_buffer_release(&scene->hold);
 }
@@ -236,8 +235,7 @@ TEST(hold, may_be_reset_while_it_is_read)
 
 	tkb_blob_buffer_begin(&scene.hold);
 	for (size_t i = 0; i < READERS; i++)
-		CHECK_INT(pthread_create(&threads[i], NULL, read_all, &scene),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, read_all, &scene));
 	for (int i = 1; i <= 4; i++) {
 		const size_t fill = scene.wanted.size * (size_t)i / 4;
 
@@ -248,7 +246,7 @@ TEST(hold, may_be_reset_while_it_is_read)
 	}
 	tkb_blob_buffer_end(&scene.hold, 0, NULL);
 	for (size_t i = 0; i < READERS; i++)
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 	CHECK_INT(atomic_load(&scene.wrong), 0);
 	tkb_blob_buffer_release(&scene.hold);
 }

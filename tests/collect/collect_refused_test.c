@@ -59,7 +59,7 @@ static void edit(const char *folder, const struct damage *damage)
 
 static void cut(const char *folder, const struct damage *damage)
 {
-	CHECK_INT(truncate(path_of(folder, damage), damage->size), 0);
+	SYS(truncate(path_of(folder, damage), damage->size));
 }
 
 static void cut_off(const char *folder, const struct damage *damage)
@@ -67,8 +67,8 @@ static void cut_off(const char *folder, const struct damage *damage)
 	const char *path = path_of(folder, damage);
 	struct stat status;
 
-	CHECK_INT(stat(path, &status), 0);
-	CHECK_INT(truncate(path, status.st_size - damage->size), 0);
+	SYS(stat(path, &status));
+	SYS(truncate(path, status.st_size - damage->size));
 }
 
 static void take_away(const char *folder, const struct damage *damage)
@@ -78,9 +78,7 @@ static void take_away(const char *folder, const struct damage *damage)
 
 static void call_it(const char *folder, const struct damage *damage)
 {
-	CHECK_INT(rename(path_of(folder, damage),
-	                 text("%s/%s", folder, damage->to)),
-	          0);
+	SYS(rename(path_of(folder, damage), text("%s/%s", folder, damage->to)));
 }
 
 static void write_over_limit(const char *folder, const struct damage *damage)
@@ -90,7 +88,7 @@ static void write_over_limit(const char *folder, const struct damage *damage)
 	remove_file(path);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	CHECK(fd >= 0);
-	CHECK_INT(ftruncate(fd, 64 * 1024 * 1024 + 1), 0);
+	SYS(ftruncate(fd, 64 * 1024 * 1024 + 1));
 	(void)close(fd);
 }
 
@@ -100,14 +98,14 @@ static void make_link(const char *folder, const struct damage *damage)
 	const char *elsewhere =
 		text("%s/elsewhere-%s", test_folder(), damage->file);
 
-	CHECK_INT(rename(path, elsewhere), 0);
-	CHECK_INT(symlink(elsewhere, path), 0);
+	SYS(rename(path, elsewhere));
+	SYS(symlink(elsewhere, path));
 }
 
 static void make_fifo(const char *folder, const struct damage *damage)
 {
 	remove_file(path_of(folder, damage));
-	CHECK_INT(mkfifo(path_of(folder, damage), 0666), 0);
+	SYS(mkfifo(path_of(folder, damage), 0666));
 }
 
 static void make_it_a_folder(const char *folder, const struct damage *damage)
@@ -204,7 +202,7 @@ static void enlarge_section(const char *folder, const struct damage *damage)
 /* The entry's folder gets another name. */
 static void call_folder(const char *folder, const struct damage *damage)
 {
-	CHECK_INT(rename(folder, text("%s/../%s", folder, damage->to)), 0);
+	SYS(rename(folder, text("%s/../%s", folder, damage->to)));
 }
 
 static void move_to_another_key(const char *folder, const struct damage *damage)
@@ -218,8 +216,8 @@ static void link_folder(const char *folder, const struct damage *damage)
 	const char *elsewhere = text("%s/elsewhere", test_folder());
 
 	(void)damage;
-	CHECK_INT(rename(folder, elsewhere), 0);
-	CHECK_INT(symlink(elsewhere, folder), 0);
+	SYS(rename(folder, elsewhere));
+	SYS(symlink(elsewhere, folder));
 }
 
 static void list_up(const char *folder, const struct damage *damage)
@@ -638,7 +636,7 @@ static struct attempt collect_as_nobody(const char *root, const char *key,
 
 	CHECK(shared != MAP_FAILED);
 	shared->report.struct_size = sizeof(shared->report);
-	CHECK_INT(chmod(test_folder(), 0755), 0);
+	SYS(chmod(test_folder(), 0755));
 	pid_t child = fork();
 	if (child == 0) {
 		die_of_signals();
@@ -670,12 +668,12 @@ static void check_unreadable(const char *root, const char *path,
 {
 	struct stat status;
 
-	CHECK_INT(stat(path, &status), 0);
-	CHECK_INT(chmod(path, 0), 0);
+	SYS(stat(path, &status));
+	SYS(chmod(path, 0));
 
 	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
-	CHECK_INT(chmod(path, status.st_mode), 0);
+	SYS(chmod(path, status.st_mode));
 	CHECK_INT(got.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(got.report.collected_count, 4);
 	CHECK_INT(got.report.left_out_count, 1);
@@ -707,7 +705,7 @@ TEST(collect_refused, passes_over_an_unreadable_folder_that_is_no_key)
 	const char *path = text("%s/lost+found", root);
 
 	make_folder(path);
-	CHECK_INT(chmod(path, 0), 0);
+	SYS(chmod(path, 0));
 
 	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
@@ -722,7 +720,7 @@ TEST(collect_refused, fails_where_the_root_cannot_be_read)
 {
 	const char *root = small_cache();
 
-	CHECK_INT(chmod(root, 0), 0);
+	SYS(chmod(root, 0));
 
 	struct attempt got = collect_as_nobody(root, NULL, NULL);
 
@@ -736,7 +734,7 @@ TEST(collect_refused, fails_where_the_bundle_cannot_be_written)
 	const char *root = small_cache();
 
 	make_folder("closed");
-	CHECK_INT(chmod("closed", 0555), 0);
+	SYS(chmod("closed", 0555));
 
 	struct attempt got = collect_as_nobody(root, NULL, "closed/b.tkb");
 
@@ -866,12 +864,12 @@ static void replace_cubin(struct meddler *meddler)
 	struct timespec times[2];
 	struct stat status;
 
-	CHECK_INT(stat(path, &status), 0);
+	SYS(stat(path, &status));
 	times[0] = status.st_atim;
 	times[1] = status.st_mtim;
 	write_file("new", bytes);
-	CHECK_INT(utimensat(AT_FDCWD, "new", times, 0), 0);
-	CHECK_INT(rename("new", path), 0);
+	SYS(utimensat(AT_FDCWD, "new", times, 0));
+	SYS(rename("new", path));
 }
 
 static void remove_group(struct meddler *meddler)

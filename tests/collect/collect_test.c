@@ -6,18 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void must(struct outcome outcome)
-{
-	if (outcome.status != 0)
-		fail_msg("%s", outcome.err);
-}
-
 static const struct tkb_collect_options dry = { SIZED(dry),
 	                                        .is_dry_run = true };
 
 static void cut_file(const char *path, size_t size)
 {
-	CHECK_INT(truncate(path, (off_t)size), 0);
+	SYS(truncate(path, (off_t)size));
 }
 
 static void list_child(const char *root, const char *json_name)
@@ -262,7 +256,7 @@ TEST(collect, packs_a_key_of_triton_2_whose_metadata_has_no_hash)
 	static const char key[] = "d41d8cd98f00b204e9800998ecf8427e";
 	const char *root = small_cache();
 
-	CHECK_INT(rename(text("%s/" ADD, root), text("%s/%s", root, key)), 0);
+	SYS(rename(text("%s/" ADD, root), text("%s/%s", root, key)));
 	write_text(in(root, key, "__grp__add_kernel.json"), list_of_add);
 	edit_file(in(root, key, "add_kernel.json"), "\"hash\"", "\"hush\"");
 
@@ -324,88 +318,54 @@ TEST(collect, puts_the_sentinel_for_paths_in_other_json_files)
 	                            "\"c\": \"" RECORDED "/" ADD "x\", ");
 }
 
-TEST(collect, packs_nothing_from_an_empty_cache)
-{
-	make_folder("empty");
-
-	struct outcome outcome =
-		run(program(), "collect", "empty", "-o", "b.tkb", NULL);
-
-	CHECK_INT(outcome.status, 0);
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
-	CHECK_INT(tkb_bundle_entry_count(bundle), 0);
-	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
-}
-
 /*
  * What is passed over
  */
 
-TEST(collect, counts_folders_of_compiles_that_were_stopped)
+#define CACHE "unpacked/.triton/cache"
+
+/* What is passed over, and leaves the bundle as it is. */
+static const struct {
+	const char *name;
+	const char *script; /* in the cache */
+	uint64_t collected_count;
+	uint64_t unfinished_count;
+	uint64_t stray_count;
+} passed_over[] = {
+	{ "compiles that were stopped",
+	  "mkdir -p " H100_MATMUL " " H100_SOFTMAX
+	  "/tmp.pid_7_0c5d 'not a key';"
+	  "printf module >" H100_SOFTMAX "/tmp.pid_7_0c5d/k.ttir",
+	  5, 3, 0 },
+	{ "an entry whose group file is not yet there", "rm " ADD "/" ADD_GROUP,
+	  4, 1, 0 },
+	{ "strays",
+	  "echo x >stray; echo x >\"$(printf 'not utf-8: \\377\\n.')\";"
+	  "ln -s /etc link; echo x >" ADD "/add_kernel.sass;"
+	  "mkdir " ADD "/tmp.pid_7_0c5d;"
+	  "echo x >\"$(printf '" AUTOTUNE "/stray\\377')\"",
+	  5, 0, 6 },
+	{ "tkbundle's own folder",
+	  "mkdir -p .tkbundle/stage-1; : >.tkbundle/lock;"
+	  "cp -r " ADD " .tkbundle/stage-1/" H100_MATMUL,
+	  5, 0, 0 },
+};
+
+TEST(collect, counts_what_it_passes_over)
 {
-	const char *root = small_cache();
+	EACH(i, passed_over) {
+		shell("rm -rf unpacked");
+		const char *root = small_cache();
+		const struct tkb_bytes wanted = collected(root);
 
-	make_folder(text("%s/" H100_MATMUL, root));
-	make_folder(text("%s/" H100_SOFTMAX, root));
-	make_folder(in(root, H100_SOFTMAX, "tmp.pid_7_0c5d"));
-	write_text(in(root, H100_SOFTMAX, "tmp.pid_7_0c5d/k.ttir"), "module");
-	make_folder(text("%s/not a key", root));
-
-	check_counts(root, 5, 3, 0);
-}
-
-TEST(collect, counts_an_entry_whose_group_file_is_not_yet_there)
-{
-	const char *root = small_cache();
-
-	remove_file(group_of_add(root));
-
-	check_counts(root, 4, 1, 0);
-}
-
-TEST(collect, counts_strays_and_packs_the_entry_without_them)
-{
-	const char *root = small_cache();
-	const struct tkb_bytes wanted = collected(root);
-
-	write_text(text("%s/stray", root), "x");
-	write_text(text("%s/not utf-8: \xff\n", root), "x");
-	CHECK_INT(symlink("/etc", text("%s/link", root)), 0);
-	write_text(in(root, ADD, "add_kernel.sass"), "x");
-	make_folder(in(root, ADD, "tmp.pid_7_0c5d"));
-	write_text(in(root, AUTOTUNE, "stray\xff"), "x");
-
-	check_counts(root, 5, 0, 6);
-	check_same(collected(root), wanted);
-}
-
-TEST(collect, tells_of_what_it_passed_over)
-{
-	const char *root = small_cache();
-
-	write_text(text("%s/stray", root), "x");
-	make_folder(text("%s/" H100_SOFTMAX, root));
-
-	struct outcome outcome =
-		run(program(), "collect", root, "-o", "b.tkb", NULL);
-
-	CHECK_INT(outcome.status, 0);
-	CHECK_CONTAINS(outcome.out, "collected 5 entries (33 files, ");
-	CHECK_CONTAINS(outcome.out, ", unfinished 1, stray 1, moved 4\n");
-	CHECK_STR(outcome.err, "");
-}
-
-TEST(collect, ignores_the_folder_of_its_own)
-{
-	const char *root = small_cache();
-
-	make_folder(text("%s/.tkbundle", root));
-	write_text(text("%s/.tkbundle/lock", root), "");
-	make_folder(text("%s/.tkbundle/stage-1", root));
-	copy_folder(text("%s/" ADD, root),
-	            text("%s/.tkbundle/stage-1/" H100_MATMUL, root));
-
-	check_counts(root, 5, 0, 0);
+		test_name_row(passed_over[i].name);
+		shell("cd %s; %s", root, passed_over[i].script);
+		check_counts(root, passed_over[i].collected_count,
+		             passed_over[i].unfinished_count,
+		             passed_over[i].stray_count);
+		if (passed_over[i].collected_count == 5)
+			check_same(collected(root), wanted);
+	}
 }
 
 TEST(collect, leaves_the_cache_as_it_was)
@@ -419,14 +379,13 @@ TEST(collect, leaves_the_cache_as_it_was)
 	struct stat status;
 
 	EACH(i, names)
-		CHECK_INT(utimensat(AT_FDCWD, text("%s/%s", root, names[i]),
-		                    long_ago, 0),
-		          0);
+		SYS(utimensat(AT_FDCWD, text("%s/%s", root, names[i]), long_ago,
+		              0));
 
 	(void)collected(root);
 
 	EACH(i, names) {
-		CHECK_INT(stat(text("%s/%s", root, names[i]), &status), 0);
+		SYS(stat(text("%s/%s", root, names[i]), &status));
 		CHECK_INT(status.st_atim.tv_sec, 1);
 		CHECK_INT(status.st_mtim.tv_sec, 2);
 	}
@@ -438,7 +397,7 @@ TEST(collect, leaves_the_cache_as_it_was)
  * Odd names, and much
  */
 
-TEST(collect, packs_a_name_of_255_bytes)
+TEST(collect, packs_as_long_names_and_as_many_files_as_may_be)
 {
 	const char *root = small_cache();
 	char *name = test_alloc(255);
@@ -447,7 +406,8 @@ TEST(collect, packs_a_name_of_255_bytes)
 	memcpy(name + 250, ".ttir", 5);
 	list_child(root, name);
 	write_text(in(root, ADD, name), "module");
-
+	check_all(root, 5);
+	list_many(text("%s/" ADD, root), 64 - ADD_FILES - 1);
 	check_all(root, 5);
 }
 
@@ -461,15 +421,11 @@ TEST(collect, packs_a_kernel_with_the_longest_name)
 
 	memset(name, 'k', 243);
 	EACH(i, extensions)
-		CHECK_INT(rename(in(root, ADD,
-		                    text("add_kernel.%s", extensions[i])),
-		                 in(root, ADD,
-		                    text("%s.%s", name, extensions[i]))),
-		          0);
+		SYS(rename(in(root, ADD, text("add_kernel.%s", extensions[i])),
+		           in(root, ADD, text("%s.%s", name, extensions[i]))));
 	replace_in_file(group_of_add(root), "add_kernel", name);
-	CHECK_INT(rename(group_of_add(root),
-	                 in(root, ADD, text("__grp__%s.json", name))),
-	          0);
+	SYS(rename(group_of_add(root),
+	           in(root, ADD, text("__grp__%s.json", name))));
 
 	check_all(root, 5);
 }
@@ -486,24 +442,15 @@ TEST(collect, packs_names_with_quotes_spaces_and_accents)
 	write_text(in(root, ADD, "n\xc3\xa9 \xe2\x82\xac.ttir"), "c");
 
 	check_counts(root, 5, 0, 0);
-	must(run(program(), "collect", root, "-o", "b.tkb", "--strict", NULL));
-	must(run(program(), "verify", "b.tkb", NULL));
-}
-
-TEST(collect, packs_an_entry_of_64_files)
-{
-	const char *root = small_cache();
-
-	list_many(text("%s/" ADD, root), 64 - ADD_FILES);
-
-	check_all(root, 5);
+	shell("%s collect %s -o b.tkb --strict; %s verify b.tkb", program(),
+	      root, program());
 }
 
 TEST(collect, follows_a_root_that_is_a_symbolic_link)
 {
 	const char *root = small_cache();
 
-	CHECK_INT(symlink(root, "link"), 0);
+	SYS(symlink(root, "link"));
 
 	check_same(collected("link"), collected(root));
 }
@@ -514,7 +461,7 @@ TEST(collect, packs_from_a_root_with_any_name)
 	const char *root = small_cache();
 	const struct tkb_bytes wanted = collected(root);
 
-	CHECK_INT(rename(root, odd), 0);
+	SYS(rename(root, odd));
 
 	check_same(collected(odd), wanted);
 	struct outcome outcome =
@@ -527,190 +474,171 @@ TEST(collect, packs_from_a_root_with_any_name)
  * Choices
  */
 
-/* Run the program; what does not fit its status is shown. */
-#define CHECK_RUN(wanted, ...)                                                 \
-	check_run((wanted), run(program(), "collect", __VA_ARGS__, NULL))
+enum {
+	AS_IT_WAS = -1,
+	ANY = -1
+};
 
-static struct outcome check_run(int wanted, struct outcome outcome)
+#define COLLECT "$0 collect "
+#define INTO CACHE " -o b.tkb "
+#define H100 .device = ANY, .fixture = "triton-3.6.0-h100"
+
+/* What the program is asked for, and what it does. */
+static const struct {
+	const char *name;
+	const char *command; /* of a shell, in which $0 is the program */
+	int status;
+	int entry_count;    /* in "b.tkb"; AS_IT_WAS: nothing is written */
+	const char *before; /* this is done first, in a shell, too */
+	const char *out;    /* what it says, between bars */
+	const char *err;    /* likewise; NULL: if all is well, nothing */
+	const char *after;  /* this must be so */
+	int device;         /* of all entries */
+	const char *fixture;
+} runs[] = {
+	{ "an empty cache", COLLECT "empty -o b.tkb", 0, 0,
+	  .before = "mkdir empty", .device = ANY },
+	{ "a cache with more than entries", COLLECT INTO, 0, 5,
+	  .before = "cd " CACHE "; echo x >stray; mkdir " H100_SOFTMAX,
+	  .out = "collected 5 entries (33 files, |, unfinished 1, stray 1, "
+	         "moved "
+	         "4\n" },
+	/* Keys */
+	{ "a unique prefix", COLLECT INTO "--key 5D", 0, 1,
+	  .after = "$0 ls --json b.tkb | grep -q " ADD },
+	{ "several keys, one of them twice",
+	  COLLECT INTO "--key Q --key " ADD " --key 5", 0, 2, .device = 0 },
+	{ "a prefix of several keys", COLLECT INTO "--key D", 2, AS_IT_WAS,
+	  .err = "several keys begin with 'D'|" H100_MATMUL "|" H100_SOFTMAX,
+	  H100 },
+	{ "a key that is not there", COLLECT INTO "--key 5D --key ZZ", 3,
+	  AS_IT_WAS, .err = "no key begins with 'ZZ'" },
+	{ "a key, though others are bad", COLLECT INTO "--strict --key " ADD, 0,
+	  1,
+	  .before = "cd " CACHE "; : >" GELU_2 "/__grp__gelu_kernel.json;"
+	            "truncate -s 100 " SOFTMAX "/softmax_kernel.cubin;"
+	            "ln -s /etc " H100_MATMUL },
+	{ "a key that is bad", COLLECT INTO "--key " ADD, 4, 0,
+	  .before = ": >" CACHE "/" ADD "/" ADD_GROUP },
+	/* Roots and devices */
+	{ "a cache that is not there", COLLECT "absent -o b.tkb", 3, AS_IT_WAS,
+	  .err = "'absent'" },
+	{ "a root that is a file", COLLECT "file -o b.tkb", 2, AS_IT_WAS,
+	  ": >file", .err = "file' is not a folder" },
+	{ "a device for a Triton root", COLLECT INTO "--device 3", 0, 5,
+	  .device = 3 },
+	{ "one of Inductor's devices",
+	  COLLECT "ind -o b.tkb --device 1 --strict", 0, 5,
+	  .before = "rm ind/triton/2/" SOFTMAX "/softmax_kernel.ptx",
+	  .device = 1 },
+	{ "a device that Inductor has not", COLLECT "ind -o b.tkb --device 7",
+	  3, .entry_count = AS_IT_WAS },
+	{ "the last device that can be",
+	  COLLECT "ind -o b.tkb --device 1023 --strict", 0, 5,
+	  .before = "cp -r ind/triton/0 ind/triton/1023", .device = 1023 },
+	{ "what is no device", COLLECT "ind -o b.tkb --strict", 0, 5,
+	  .before = "cd ind/triton; mkdir 01 x 99999 1024; echo no folder >5",
+	  .device = ANY },
+	/* Choices */
+	{ "without modules", COLLECT INTO "--no-modules --strict", 0, 13,
+	  .out = "collected 13 entries (104 files, ",
+	  .after = "! $0 ls --json b.tkb | grep '\"module\"'", H100 },
+	{ "a dry run", COLLECT INTO "-n", 0, AS_IT_WAS,
+	  .out = "would collect 5 entries (33 files, " },
+	{ "a dry run, which checks as much", COLLECT CACHE " -n", 4, AS_IT_WAS,
+	  .before = "sed -i 's/\"name\": \"add_kernel\"/\"name\": "
+	            "\"sub_kernel\"/' " CACHE "/" ADD "/add_kernel.json",
+	  .out = "would collect 4 entries",
+	  .err = "left out " ADD ": binary: " },
+	{ "nothing", "TKBUNDLE_DISABLE=1 " COLLECT INTO, 0, AS_IT_WAS,
+	  .err = "TKBUNDLE_DISABLE" },
+	{ "JSON", COLLECT INTO "--json", 4, 4,
+	  .before = "rm " CACHE "/" ADD "/add_kernel.ptx",
+	  .out = "\"collected\":4|\"left_out_count\":1|\"key\":\"" ADD "\"|"
+	         "\"reason\":\"missing\"|'add_kernel.ptx' is not there" },
+	{ "a torn entry, lean", COLLECT INTO "--profile lean", 4, 4,
+	  .before = "rm " CACHE "/" ADD "/add_kernel.ttir",
+	  .err = "left out " ADD ": missing: 'add_kernel.ttir' is not there" },
+	/* Where the bundle goes */
+	{ "standard output", COLLECT INTO " && " COLLECT CACHE " -o - >c.tkb",
+	  0, 5, .err = "collected 5 entries",
+	  .after = "cmp b.tkb c.tkb; rm c.tkb" },
+	{ "an old file, and a failure", COLLECT INTO "--strict", 1, AS_IT_WAS,
+	  .before = "printf old >b.tkb; rm " CACHE "/" ADD "/add_kernel.ptx",
+	  .after = "test $(cat b.tkb) = old" },
+	{ "no such folder", COLLECT CACHE " -o absent/b.tkb", 1, AS_IT_WAS,
+	  .err = "'absent/b.tkb'" },
+	{ "a full disk", COLLECT CACHE " -o /dev/full", 1, AS_IT_WAS,
+	  .err = "No space left" },
+	{ "a umask", "umask 027; " COLLECT INTO, 0, 5,
+	  .after = "test $(stat -c %a b.tkb) = 640" },
+};
+
+/* An Inductor folder: devices 0 to 3, the same five entries in each. */
+static void make_four_devices(void)
 {
-	if (outcome.status != wanted)
-		fail_msg("status %d, not %d: %s%s", outcome.status, wanted,
-		         outcome.out, outcome.err);
-	return outcome;
+	(void)small_cache();
+	shell("mkdir -p ind/triton; for device in 0 1 2 3; do"
+	      " cp -r " CACHE " ind/triton/$device; done");
 }
 
-static size_t count_in(const char *path)
+static void check_bundle(size_t entry_count, int device)
 {
-	struct tkb_bundle *bundle = test_bundle(path);
-	return tkb_bundle_entry_count(bundle);
-}
-
-TEST(collect, takes_a_key_by_its_unique_prefix)
-{
-	const char *root = small_cache();
-
-	CHECK_RUN(0, root, "-o", "b.tkb", "--key", "5D");
-
 	struct tkb_bundle *bundle = test_bundle("b.tkb");
-	CHECK_INT(tkb_bundle_entry_count(bundle), 1);
-	CHECK_STR(tkb_bundle_entry(bundle, 0)->key, ADD);
-}
 
-TEST(collect, takes_several_keys_each_once)
-{
-	const char *root = small_cache();
-
-	CHECK_RUN(0, root, "-o", "b.tkb", "--key", "Q", "--key", ADD, "--key",
-	          "5");
-
-	CHECK_INT(count_in("b.tkb"), 2);
-}
-
-TEST(collect, refuses_a_prefix_of_several_keys)
-{
-	const char *root = cache_of("triton-3.6.0-h100");
-
-	struct outcome outcome =
-		CHECK_RUN(2, root, "-o", "b.tkb", "--key", "D");
-
-	CHECK_CONTAINS(outcome.err, "several keys begin with 'D'");
-	CHECK_CONTAINS(outcome.err, H100_MATMUL);
-	CHECK_CONTAINS(outcome.err, H100_SOFTMAX);
-	CHECK(!exists("b.tkb"));
-}
-
-TEST(collect, misses_a_key_that_is_not_there)
-{
-	const char *root = small_cache();
-
-	struct outcome outcome =
-		CHECK_RUN(3, root, "-o", "b.tkb", "--key", "5D", "--key", "ZZ");
-
-	CHECK_CONTAINS(outcome.err, "no key begins with 'ZZ'");
-	CHECK(!exists("b.tkb"));
-}
-
-TEST(collect, minds_only_the_keys_asked_for)
-{
-	const char *root = small_cache();
-
-	write_text(in(root, GELU_2, "__grp__gelu_kernel.json"), "");
-	cut_file(in(root, SOFTMAX, "softmax_kernel.cubin"), 100);
-	CHECK_INT(symlink("/etc", text("%s/" H100_MATMUL, root)), 0);
-
-	CHECK_RUN(0, root, "-o", "b.tkb", "--strict", "--key", ADD);
-
-	CHECK_INT(count_in("b.tkb"), 1);
-}
-
-TEST(collect, leaves_out_the_key_asked_for_where_it_is_bad)
-{
-	const char *root = small_cache();
-
-	write_text(group_of_add(root), "");
-
-	CHECK_RUN(4, root, "-o", "b.tkb", "--key", ADD);
-
-	CHECK_INT(count_in("b.tkb"), 0);
-}
-
-TEST(collect, misses_a_cache_that_is_not_there)
-{
-	struct outcome outcome = CHECK_RUN(3, "absent", "-o", "b.tkb");
-
-	CHECK_CONTAINS(outcome.err, "'absent'");
-	CHECK(!exists("b.tkb"));
-}
-
-TEST(collect, refuses_a_root_that_is_a_file)
-{
-	write_text("file", "");
-	struct outcome outcome = CHECK_RUN(2, "file", "-o", "b.tkb");
-
-	CHECK_CONTAINS(outcome.err, "file' is not a folder");
-	CHECK(!exists("b.tkb"));
-}
-
-static void check_device(const char *path, uint32_t device)
-{
-	struct tkb_bundle *bundle = test_bundle(path);
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+	CHECK_INT(tkb_bundle_entry_count(bundle), entry_count);
+	for (size_t i = 0; i < entry_count && device != ANY; i++) {
 		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
 
 		CHECK_INT(entry->device_count, 1);
 		CHECK_INT(entry->devices[0], device);
 	}
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
-TEST(collect, names_the_device_of_a_triton_root)
+static void check_says(const char *said, const char *parts)
 {
-	const char *root = small_cache();
-
-	CHECK_RUN(0, root, "-o", "b.tkb", "--device", "3");
-
-	CHECK_INT(count_in("b.tkb"), 5);
-	check_device("b.tkb", 3);
+	for (const char **part = words(parts); *part != NULL; part++)
+		CHECK_CONTAINS(said, *part);
 }
 
-/* An Inductor folder: devices 0 to 3, the same five entries in each. */
-static void make_four_devices(void)
+TEST(collect, does_what_the_program_is_asked_for)
 {
-	const char *root = small_cache();
+	EACH(i, runs) {
+		const bool is_kept = runs[i].entry_count == AS_IT_WAS;
 
-	make_folder("ind");
-	make_folder("ind/triton");
-	for (size_t i = 0; i < 4; i++)
-		copy_folder(root, text("ind/triton/%zu", i));
-}
+		test_name_row(runs[i].name);
+		shell("rm -rf -- *");
+		make_four_devices();
+		if (runs[i].fixture != NULL)
+			shell("rm -rf unpacked");
+		if (runs[i].fixture != NULL)
+			(void)cache_of(runs[i].fixture);
+		if (runs[i].before != NULL)
+			shell("%s", runs[i].before);
+		const size_t before = count_names(".");
+		const struct outcome outcome =
+			run("sh", "-c", runs[i].command, program(), NULL);
 
-static const char *of_device(size_t device, const char *below)
-{
-	return text("ind/triton/%zu/%s", device, below);
-}
-
-TEST(collect, takes_one_device_of_inductor)
-{
-	make_four_devices();
-	remove_file(of_device(2, SOFTMAX "/softmax_kernel.ptx"));
-
-	CHECK_RUN(0, "ind", "-o", "b.tkb", "--device", "1", "--strict");
-
-	CHECK_INT(count_in("b.tkb"), 5);
-	check_device("b.tkb", 1);
-}
-
-TEST(collect, misses_a_device_that_inductor_has_not)
-{
-	make_four_devices();
-
-	CHECK_RUN(3, "ind", "-o", "b.tkb", "--device", "7");
-
-	CHECK(!exists("b.tkb"));
-}
-
-TEST(collect, takes_the_last_device_that_can_be)
-{
-	make_four_devices();
-	copy_folder("ind/triton/0", "ind/triton/1023");
-
-	CHECK_RUN(0, "ind", "-o", "b.tkb", "--device", "1023", "--strict");
-
-	CHECK_INT(count_in("b.tkb"), 5);
-	check_device("b.tkb", 1023);
-}
-
-TEST(collect, passes_over_what_is_no_device_of_inductor)
-{
-	make_four_devices();
-	make_folder("ind/triton/01");
-	make_folder("ind/triton/x");
-	make_folder("ind/triton/99999");
-	make_folder("ind/triton/1024");
-	write_text("ind/triton/5", "no folder");
-
-	CHECK_RUN(0, "ind", "-o", "b.tkb", "--strict");
-
-	CHECK_INT(count_in("b.tkb"), 5);
+		if (outcome.status != runs[i].status)
+			fail_msg("exits %d: %s%s", outcome.status, outcome.out,
+			         outcome.err);
+		if (runs[i].out != NULL)
+			check_says(outcome.out, runs[i].out);
+		if (runs[i].err != NULL)
+			check_says(outcome.err, runs[i].err);
+		else if (runs[i].status == 0)
+			CHECK_STR(outcome.err, "");
+		if (!is_kept)
+			check_bundle((size_t)runs[i].entry_count,
+			             runs[i].device);
+		if (runs[i].after != NULL)
+			CHECK_INT(
+				run("sh", "-ec", runs[i].after, program(), NULL)
+					.status,
+				0);
+		CHECK_INT(count_names("."), before + !is_kept);
+	}
 }
 
 static void check_devices(const struct tkb_entry *entry,
@@ -747,7 +675,8 @@ TEST(collect, packs_equal_entries_once_though_each_names_its_own_place)
 
 	make_four_devices();
 	for (size_t i = 0; i < 4; i++)
-		replace_in_file(of_device(i, ADD "/__grp__add_kernel.json"),
+		replace_in_file(text("ind/triton/%zu/%s", (size_t)i,
+		                     ADD "/__grp__add_kernel.json"),
 		                RECORDED,
 		                text("%s/ind/triton/%zu", test_folder(), i));
 
@@ -766,7 +695,8 @@ TEST(collect, packs_what_differs_on_one_device_apart)
 	size_t index = 0;
 
 	make_four_devices();
-	edit_file(of_device(2, ADD "/add_kernel.ttir"), "module", "MODULE");
+	edit_file(text("ind/triton/%zu/%s", (size_t)2, ADD "/add_kernel.ttir"),
+	          "module", "MODULE");
 
 	struct tkb_bundle *bundle = pack("ind", NULL);
 	CHECK_INT(tkb_bundle_entry_count(bundle), 6);
@@ -786,7 +716,8 @@ TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 	size_t index = 0;
 
 	make_four_devices();
-	cut_file(of_device(0, ADD "/add_kernel.cubin"), 1000);
+	cut_file(text("ind/triton/%zu/%s", (size_t)0, ADD "/add_kernel.cubin"),
+	         1000);
 
 	FAILS(tkb_collect_to_file("ind", &options, "b.tkb", NULL, ERR),
 	      TKB_ERR_PARTIAL, ADD);
@@ -800,29 +731,6 @@ TEST(collect, leaves_out_the_device_whose_entry_is_bad)
 	check_devices(entry_of(bundle, SOFTMAX, &index), four, 4);
 }
 
-TEST(collect, leaves_modules_out_where_they_are_not_wanted)
-{
-	const char *root = cache_of("triton-3.6.0-h100");
-
-	struct outcome outcome =
-		CHECK_RUN(0, root, "-o", "b.tkb", "--no-modules", "--strict");
-
-	CHECK_CONTAINS(outcome.out, "collected 13 entries (104 files, ");
-	struct tkb_bundle *bundle = test_bundle("b.tkb");
-	CHECK_INT(count_kind(bundle, TKB_KIND_KERNEL), 13);
-	CHECK_INT(count_kind(bundle, TKB_KIND_MODULE), 0);
-}
-
-TEST(collect, writes_nothing_in_a_dry_run)
-{
-	const char *root = small_cache();
-
-	struct outcome outcome = CHECK_RUN(0, root, "-o", "b.tkb", "-n");
-
-	CHECK_CONTAINS(outcome.out, "would collect 5 entries (33 files, ");
-	CHECK_INT(count_names("."), 1);
-}
-
 TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 {
 	const char *root = small_cache();
@@ -830,19 +738,6 @@ TEST(collect, writes_no_file_in_a_dry_run_of_the_library)
 	OK(tkb_collect_to_file(root, &dry, "b.tkb", NULL, ERR));
 
 	CHECK_INT(count_names("."), 1);
-}
-
-TEST(collect, checks_as_much_in_a_dry_run)
-{
-	const char *root = small_cache();
-
-	edit_file(in(root, ADD, "add_kernel.json"), "\"name\": \"add_kernel\"",
-	          "\"name\": \"sub_kernel\"");
-
-	struct outcome outcome = CHECK_RUN(4, root, "-n");
-
-	CHECK_CONTAINS(outcome.err, "left out " ADD ": binary: ");
-	CHECK_CONTAINS(outcome.out, "would collect 4 entries");
 }
 
 TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
@@ -859,49 +754,9 @@ TEST(collect, tells_in_a_dry_run_the_id_that_the_bundle_would_have)
 	CHECK_INT(would.size, did.size);
 }
 
-TEST(collect, does_nothing_where_it_is_disabled)
-{
-	const char *root = small_cache();
-
-	struct outcome outcome = run("env", "TKBUNDLE_DISABLE=1", program(),
-	                             "collect", root, "-o", "b.tkb", NULL);
-
-	CHECK_INT(outcome.status, 0);
-	CHECK_CONTAINS(outcome.err, "TKBUNDLE_DISABLE");
-	CHECK_INT(count_names("."), 1);
-}
-
-TEST(collect, lists_in_json_what_is_left_out)
-{
-	const char *root = small_cache();
-
-	remove_file(in(root, ADD, "add_kernel.ptx"));
-
-	struct outcome outcome = CHECK_RUN(4, root, "-o", "b.tkb", "--json");
-
-	CHECK_CONTAINS(outcome.out, "\"collected\":4");
-	CHECK_CONTAINS(outcome.out, "\"left_out_count\":1");
-	CHECK_CONTAINS(outcome.out, "\"key\":\"" ADD "\"");
-	CHECK_CONTAINS(outcome.out, "\"reason\":\"missing\"");
-	CHECK_CONTAINS(outcome.out, "'add_kernel.ptx' is not there");
-}
-
 /*
  * Where the bundle goes
  */
-
-TEST(collect, writes_the_same_to_standard_output)
-{
-	const char *root = small_cache();
-
-	CHECK_RUN(0, root, "-o", "b.tkb");
-	struct outcome outcome = CHECK_RUN(0, root, "-o", "-");
-
-	check_same((struct tkb_bytes){ outcome.out, outcome.out_size },
-	           read_file("b.tkb"));
-	CHECK_CONTAINS(outcome.err, "collected 5 entries");
-	CHECK_INT(count_names("."), 2);
-}
 
 TEST(collect, replaces_a_file_whole)
 {
@@ -911,60 +766,13 @@ TEST(collect, replaces_a_file_whole)
 
 	memset(old, 'o', 1000000);
 	write_text("b.tkb", old);
-	CHECK_INT(link("b.tkb", "held"), 0);
+	SYS(link("b.tkb", "held"));
 
-	CHECK_RUN(0, root, "-o", "b.tkb");
+	shell("%s collect %s -o b.tkb", program(), root);
 
 	check_same(read_file("b.tkb"), wanted);
 	CHECK_STR(read_file("held").data, old);
 	CHECK_INT(count_names("."), 3);
-}
-
-TEST(collect, keeps_the_file_that_is_there_when_it_fails)
-{
-	const char *root = small_cache();
-
-	write_text("b.tkb", "old");
-	remove_file(in(root, ADD, "add_kernel.ptx"));
-
-	CHECK_RUN(1, root, "-o", "b.tkb", "--strict");
-
-	CHECK_STR(read_file("b.tkb").data, "old");
-	CHECK_INT(count_names("."), 2);
-}
-
-TEST(collect, fails_where_the_bundles_folder_is_not_there)
-{
-	const char *root = small_cache();
-
-	struct outcome outcome = CHECK_RUN(1, root, "-o", "absent/b.tkb");
-
-	CHECK_CONTAINS(outcome.err, "'absent/b.tkb'");
-	CHECK_INT(count_names("."), 1);
-}
-
-TEST(collect, fails_where_the_disk_is_full)
-{
-	const char *root = small_cache();
-
-	struct outcome outcome = CHECK_RUN(1, root, "-o", "/dev/full");
-
-	CHECK_CONTAINS(outcome.err, "No space left");
-}
-
-TEST(collect, gives_a_bundle_the_mode_that_the_umask_leaves)
-{
-	const char *root = small_cache();
-	const mode_t before = umask(027);
-	struct stat status;
-
-	struct outcome outcome =
-		run(program(), "collect", root, "-o", "b.tkb", NULL);
-	(void)umask(before);
-
-	CHECK_INT(outcome.status, 0);
-	CHECK_INT(stat("b.tkb", &status), 0);
-	CHECK_INT(status.st_mode & 07777, 0640);
 }
 
 static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -1076,7 +884,8 @@ TEST(collect, packs_lean_what_a_launch_needs)
 	const char *root = small_cache();
 	size_t index = 0;
 
-	CHECK_RUN(0, root, "-o", "b.tkb", "--profile", "lean", "--strict");
+	shell("%s collect %s -o b.tkb --profile lean --strict", program(),
+	      root);
 
 	struct tkb_bundle *bundle = test_bundle("b.tkb");
 	CHECK_STR(tkb_bundle_profile(bundle), "lean");
@@ -1131,20 +940,6 @@ TEST(collect, packs_again_what_lean_left)
 	OK(tkb_collect_to_file("out", &again, "c.tkb", &report, ERR));
 	CHECK_INT(report.moved_count, 0);
 	check_same(read_file("c.tkb"), read_file("b.tkb"));
-}
-
-TEST(collect, leaves_out_a_torn_entry_under_lean_too)
-{
-	const char *root = small_cache();
-
-	remove_file(in(root, ADD, "add_kernel.ttir"));
-
-	struct outcome outcome =
-		CHECK_RUN(4, root, "-o", "b.tkb", "--profile", "lean");
-
-	CHECK_CONTAINS(outcome.err, "left out " ADD ": missing: "
-	                            "'add_kernel.ttir' is not there");
-	CHECK_INT(count_in("b.tkb"), 4);
 }
 
 TEST(collect, without_a_sink_is_refused_unless_it_is_dry)

@@ -28,12 +28,12 @@ const char *group_of_add(const char *root)
 
 void remove_file(const char *path)
 {
-	CHECK_INT(remove(path), 0);
+	SYS(remove(path));
 }
 
 void make_folder(const char *path)
 {
-	CHECK_INT(mkdir(path, 0777), 0);
+	SYS(mkdir(path, 0777));
 }
 
 struct tkb_bytes replace(struct tkb_bytes bytes, const char *from,

@@ -272,7 +272,7 @@ TEST(determinism, holds_for_any_owner_mode_and_time_of_the_files)
 	const char *root = make_cache();
 	const struct tkb_bytes wanted = collected(root);
 
-	CHECK_INT(nftw(root, disguise_one, 16, FTW_PHYS), 0);
+	SYS(nftw(root, disguise_one, 16, FTW_PHYS));
 
 	check_same(collected(root), wanted);
 }
@@ -364,7 +364,7 @@ TEST(determinism, holds_for_hard_links)
 	const struct tkb_bytes wanted = collected(root);
 
 	must(run("cp", "-al", root, "linked", NULL));
-	CHECK_INT(link("linked/" ADD "/add_kernel.ptx", "more"), 0);
+	SYS(link("linked/" ADD "/add_kernel.ptx", "more"));
 
 	check_same(collected("linked"), wanted);
 }
@@ -383,10 +383,10 @@ TEST(determinism, holds_with_an_entry_beside_that_only_its_bytes_betray)
 {
 	const char *root = make_cache();
 
-	CHECK_INT(rename(text("%s/" ADD, root), "away"), 0);
+	SYS(rename(text("%s/" ADD, root), "away"));
 	struct tkb_bytes wanted = collected(root);
-	CHECK_INT(truncate("away/add_kernel.cubin", 1000), 0);
-	CHECK_INT(rename("away", text("%s/" ADD, root)), 0);
+	SYS(truncate("away/add_kernel.cubin", 1000));
+	SYS(rename("away", text("%s/" ADD, root)));
 
 	check_same(collected(root), wanted);
 }
@@ -397,10 +397,10 @@ TEST(determinism, holds_with_a_bad_binary_in_a_frame_of_several)
 
 	unpack("inductor-2.11-llama4-h100", "unpacked");
 	const char *key = list(root)[3];
-	CHECK_INT(rename(text("%s/%s", root, key), "away"), 0);
+	SYS(rename(text("%s/%s", root, key), "away"));
 	struct tkb_bytes wanted = collected(INDUCTOR);
 
-	CHECK_INT(rename("away", text("%s/%s", root, key)), 0);
+	SYS(rename("away", text("%s/%s", root, key)));
 	must(run("find", text("%s/%s", root, key), "-name", "*.cubin", "-exec",
 	         "truncate", "-s", "1000", "{}", ";", NULL));
 
@@ -414,8 +414,8 @@ TEST(determinism, holds_for_what_is_unfinished_or_stray)
 
 	write_text(text("%s/stray", root), "x");
 	write_text(text("%s/" ADD "/stray.ttir", root), "x");
-	CHECK_INT(mkdir(text("%s/" OTHER, root), 0777), 0);
-	CHECK_INT(mkdir(text("%s/" OTHER "/tmp.pid_1_2", root), 0777), 0);
+	SYS(mkdir(text("%s/" OTHER, root), 0777));
+	SYS(mkdir(text("%s/" OTHER "/tmp.pid_1_2", root), 0777));
 
 	check_same(collected(root), wanted);
 }
@@ -483,8 +483,8 @@ TEST(determinism, holds_from_emit_to_collect_for_inductor)
 
 static void make_devices(const char *root, const char *into)
 {
-	CHECK_INT(mkdir(into, 0777), 0);
-	CHECK_INT(mkdir(text("%s/triton", into), 0777), 0);
+	SYS(mkdir(into, 0777));
+	SYS(mkdir(text("%s/triton", into), 0777));
 	for (size_t i = 0; i < 4; i++)
 		copy_folder(root, text("%s/triton/%zu", into, i));
 	edit_file(text("%s/triton/2/" ADD "/add_kernel.ttir", into), "module",
@@ -610,7 +610,7 @@ TEST(determinism, hides_the_path_of_a_moved_cache_and_tells_no_owner_or_time)
 		                       NULL };
 	const char *root = cache_of("triton-3.6.0-h100");
 
-	CHECK_INT(nftw(root, disguise_one, 16, FTW_PHYS), 0);
+	SYS(nftw(root, disguise_one, 16, FTW_PHYS));
 
 	write_file("b.tkb", collected(root));
 

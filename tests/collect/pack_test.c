@@ -33,9 +33,9 @@ static void limit_files(rlim_t size)
 	struct rlimit limit;
 
 	(void)signal(SIGXFSZ, SIG_IGN);
-	CHECK_INT(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	SYS(getrlimit(RLIMIT_FSIZE, &limit));
 	limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
-	CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	SYS(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)

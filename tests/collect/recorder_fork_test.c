@@ -63,9 +63,8 @@ static void start(struct worker *workers, struct scene *scene, size_t count,
 {
 	for (unsigned i = 0; i < count; i++) {
 		workers[i] = (struct worker){ .scene = scene, .number = i };
-		CHECK_INT(pthread_create(&workers[i].thread, NULL, work,
-		                         &workers[i]),
-		          0);
+		SYS(pthread_create(&workers[i].thread, NULL, work,
+		                   &workers[i]));
 	}
 }
 
@@ -73,7 +72,7 @@ static void finish(struct worker *workers, struct scene *scene, size_t count)
 {
 	atomic_store(&scene->is_over, true);
 	for (size_t i = 0; i < count; i++)
-		CHECK_INT(pthread_join(workers[i].thread, NULL), 0);
+		SYS(pthread_join(workers[i].thread, NULL));
 	tkb_recorder_free(scene->recorder);
 }
 

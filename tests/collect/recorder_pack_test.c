@@ -177,7 +177,7 @@ TEST(recorder, leaves_out_what_was_put_and_is_not_there)
 
 	OK(tkb_results_new(&results, ERR));
 	options.watch = tkb_results_watch(results);
-	CHECK_INT(mkdir(text("%s/" ABSENT, root), 0777), 0);
+	SYS(mkdir(text("%s/" ABSENT, root), 0777));
 	put(recorder, ABSENT, 0);
 	put(recorder, ABSENT, 1);
 	put(recorder, "0123456789abcdef0123456789abcdef", 0);
@@ -239,8 +239,7 @@ TEST(recorder, leaves_out_what_a_device_of_inductor_has_not)
 
 	OK(tkb_results_new(&results, ERR));
 	options.watch = tkb_results_watch(results);
-	CHECK_INT(rename(text("%s/triton/1/%s", root, keys.items[0]), "moved"),
-	          0);
+	SYS(rename(text("%s/triton/1/%s", root, keys.items[0]), "moved"));
 	put(recorder, keys.items[0], 1);
 	put(recorder, keys.items[1], 2);
 	put(recorder, keys.items[2], 1);
@@ -268,7 +267,7 @@ TEST(recorder, does_not_look_at_what_was_not_put)
 	write_text(text("%s/" MATMUL "/__grp__matmul_kernel.json", root), "{");
 	write_text(text("%s/" SOFTMAX "/softmax_kernel.cubin", root), "torn");
 	write_text(text("%s/stray", root), "stray");
-	CHECK_INT(mkdir(text("%s/" ABSENT, root), 0777), 0);
+	SYS(mkdir(text("%s/" ABSENT, root), 0777));
 	put(recorder, ADD, 0);
 
 	check_same_bytes(recorded_with(recorder, root, NULL, &report), wanted);
@@ -309,8 +308,7 @@ TEST(recorder, packs_a_winner_that_was_never_put_for_all_that_have_it)
 	RECORDER(recorder) = recording();
 	struct tkb_collect_report report = { SIZED(report) };
 
-	CHECK_INT(rename(text("%s/triton/0/%s", root, keys.items[2]), "moved"),
-	          0);
+	SYS(rename(text("%s/triton/0/%s", root, keys.items[2]), "moved"));
 	put(recorder, keys.items[1], 1);
 	put(recorder, keys.items[3], 1);
 	for (size_t i = 0; i < 3; i++)

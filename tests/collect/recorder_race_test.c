@@ -47,15 +47,14 @@ struct worker {
 static void start(struct worker *workers, size_t count, void *(*work)(void *))
 {
 	for (size_t i = 0; i < count; i++)
-		CHECK_INT(pthread_create(&workers[i].thread, NULL, work,
-		                         &workers[i]),
-		          0);
+		SYS(pthread_create(&workers[i].thread, NULL, work,
+		                   &workers[i]));
 }
 
 static void finish(struct worker *workers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		CHECK_INT(pthread_join(workers[i].thread, NULL), 0);
+		SYS(pthread_join(workers[i].thread, NULL));
 	for (size_t i = 0; i < count; i++) {
 		if (workers[i].failure != 0)
 			fail_msg("thread %zu: %d, %s", i, workers[i].failure,
@@ -114,7 +113,7 @@ TEST(recorder, counts_each_pair_once_that_eight_threads_put)
 	struct tkb_collect_report report = { SIZED(report) };
 	pthread_barrier_t barrier;
 
-	CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS), 0);
+	SYS(pthread_barrier_init(&barrier, NULL, THREADS));
 	for (unsigned i = 0; i < THREADS; i++)
 		workers[i] = (struct worker){ .number = i,
 			                      .recorder = recorder,
@@ -190,7 +189,7 @@ static void collect_while_others_put(const char *root, unsigned delay)
 	pthread_barrier_t barrier;
 	size_t found = 0;
 
-	CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS + 1), 0);
+	SYS(pthread_barrier_init(&barrier, NULL, THREADS + 1));
 	for (unsigned i = 0; i <= THREADS; i++)
 		workers[i] =
 			(struct worker){ .number = i == THREADS ? delay : i,
@@ -287,7 +286,7 @@ TEST(recorder, stands_all_calls_from_eight_threads_at_once)
 	struct worker workers[THREADS];
 	pthread_barrier_t barrier;
 
-	CHECK_INT(pthread_barrier_init(&barrier, NULL, THREADS), 0);
+	SYS(pthread_barrier_init(&barrier, NULL, THREADS));
 	for (unsigned i = 0; i < THREADS; i++)
 		workers[i] = (struct worker){ .number = i,
 			                      .recorder = recorder,
@@ -386,7 +385,7 @@ TEST(recorder, works_while_eight_threads_emit_several_bundles_into_one_root)
 	atomic_bool is_over = false;
 	struct keys wanted = keys_of(3, keys[0], keys[1], keys[2]);
 
-	CHECK_INT(pthread_barrier_init(&barrier, NULL, ALL), 0);
+	SYS(pthread_barrier_init(&barrier, NULL, ALL));
 	for (size_t i = 0; i < BUNDLES; i++)
 		bundles[i] = open_bytes(bundle_of(root, i));
 	for (unsigned i = 0; i < ALL; i++)

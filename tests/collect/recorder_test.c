@@ -615,15 +615,15 @@ TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
 	const struct tkb_recorder_options enabled = { SIZED(enabled) };
 
 	EACH(i, values) {
-		CHECK_INT(setenv("TKBUNDLE_DISABLE", values[i], 1), 0);
+		SYS(setenv("TKBUNDLE_DISABLE", values[i], 1));
 		check_disabled(NULL);
 		check_disabled(&enabled);
 	}
 	EACH(i, others) {
-		CHECK_INT(setenv("TKBUNDLE_DISABLE", others[i], 1), 0);
+		SYS(setenv("TKBUNDLE_DISABLE", others[i], 1));
 		RECORDER(recorder) = fresh(NULL);
-		CHECK_INT(setenv("TKBUNDLE_DISABLE", "1", 1), 0);
+		SYS(setenv("TKBUNDLE_DISABLE", "1", 1));
 		CHECK(!tkb_recorder_is_disabled(recorder));
 	}
-	CHECK_INT(unsetenv("TKBUNDLE_DISABLE"), 0);
+	SYS(unsetenv("TKBUNDLE_DISABLE"));
 }

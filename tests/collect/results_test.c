@@ -110,7 +110,7 @@ TEST(results, tell_what_collect_verify_and_emit_told)
 		SIZED(emit), .watch = tkb_results_watch(results), .threads = 4
 	};
 
-	CHECK_INT(truncate(text("%s/" ADD "/add_kernel.cubin", root), 100), 0);
+	SYS(truncate(text("%s/" ADD "/add_kernel.cubin", root), 100));
 	struct tkb_bundle *bundle = open_bytes(collected(root, &collect));
 	OK(tkb_bundle_verify(bundle, &verify, NULL, ERR));
 	OK(tkb_emit(bundle, "out", &emit, NULL, ERR));

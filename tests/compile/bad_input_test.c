@@ -222,7 +222,7 @@ static void need_nvrtc(const struct tkb_unit *whole)
 	const char *const toolkit = getenv("TKB_TEST_CUDA");
 
 	if (toolkit != NULL)
-		CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
+		SYS(setenv("CUDA_HOME", toolkit, 1));
 	COMPILER(compiler) = open_compiler(&into_root);
 	struct made made = try_compile(compiler, whole);
 	if (made.rc == TKB_ERR_UNSUPPORTED) {
@@ -345,7 +345,7 @@ static int64_t now_ms(void)
 {
 	struct timespec now;
 
-	CHECK_INT(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	SYS(clock_gettime(CLOCK_MONOTONIC, &now));
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

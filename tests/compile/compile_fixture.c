@@ -45,7 +45,7 @@ const char *counting_ptxas(void)
 	                      "echo >>%s/$file\n"
 	                      "exec %s \"$@\"\n",
 	                      test_folder(), real_ptxas()));
-	CHECK_INT(chmod(path, 0755), 0);
+	SYS(chmod(path, 0755));
 	return path;
 }
 

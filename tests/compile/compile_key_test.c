@@ -43,7 +43,7 @@ static const char *other_ptxas(const char *version)
 	write_text(path, text("#!/bin/sh\n"
 	                      "exec echo release 13.0, V%s\n",
 	                      version));
-	CHECK_INT(chmod(path, 0755), 0);
+	SYS(chmod(path, 0755));
 	return path;
 }
 
@@ -146,7 +146,7 @@ TEST(compile_key, stays_with_what_does_not_decide)
 	(void)real_ptxas();
 	write_text("a.bc", "the same");
 	write_text("b.bc", "the same");
-	CHECK_INT(symlink(ptxas, "copy"), 0);
+	SYS(symlink(ptxas, "copy"));
 	const char *key = key_with(&plain, &unit);
 	EACH(i, all)
 		CHECK_STR(key_with(&all[i], &unit), key);
@@ -257,9 +257,9 @@ TEST(compile_key, of_the_environment_is_that_of_what_it_names)
 	const char *key = key_with(&OPTIONS(.worker = NULL), &unit);
 	CHECK(strcmp(named, key) != 0);
 
-	CHECK_INT(setenv("TRITON_LIBDEVICE_PATH", "a.bc", 1), 0);
+	SYS(setenv("TRITON_LIBDEVICE_PATH", "a.bc", 1));
 	key = key_with(&OPTIONS(.worker = NULL), &unit);
-	CHECK_INT(unsetenv("TRITON_LIBDEVICE_PATH"), 0);
+	SYS(unsetenv("TRITON_LIBDEVICE_PATH"));
 	CHECK_STR(key, named);
 }
 
@@ -271,7 +271,7 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 	const char *keys[4];
 
 	CHECK_INT(run("mkdir", "-p", "cuda/nvvm/libdevice", NULL).status, 0);
-	CHECK_INT(setenv("CUDA_HOME", toolkit, 1), 0);
+	SYS(setenv("CUDA_HOME", toolkit, 1));
 	keys[0] = key_with(&OPTIONS(.worker = NULL), &unit);
 	write_text(path, "one");
 	keys[1] = key_with(&OPTIONS(.worker = NULL), &unit);
@@ -282,7 +282,7 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 	check_all_differ(keys, 4);
 	write_text("a.bc", "two");
 	CHECK_STR(key_with(&OPTIONS(.libdevice = "a.bc"), &unit), keys[2]);
-	CHECK_INT(unsetenv("CUDA_HOME"), 0);
+	SYS(unsetenv("CUDA_HOME"));
 }
 
 TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
@@ -334,7 +334,7 @@ TEST(compile_key, of_cuda_covers_what_is_included)
 	const struct tkb_unit unit = cuda_unit();
 	const char *keys[4];
 
-	CHECK_INT(mkdir("inc", 0755), 0);
+	SYS(mkdir("inc", 0755));
 	keys[0] = key_with(&chosen, &unit); /* own.h is nowhere */
 	write_text("inc/own.h", "#include \"deep.h\"\n");
 	keys[1] = key_with(&chosen, &unit);
@@ -374,8 +374,8 @@ TEST(compile_key, of_cuda_has_no_paths_where_no_lines_are_wanted)
 	const struct tkb_unit unit = cuda_unit();
 	struct tkb_unit renamed = unit;
 
-	CHECK_INT(mkdir("one", 0755), 0);
-	CHECK_INT(mkdir("other", 0755), 0);
+	SYS(mkdir("one", 0755));
+	SYS(mkdir("other", 0755));
 	write_text("one/own.h", "/* the same */\n");
 	write_text("other/own.h", "/* the same */\n");
 	const char *key = key_with(

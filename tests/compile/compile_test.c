@@ -135,7 +135,7 @@ TEST(compile, repairs_an_entry_that_is_torn)
 	struct made made = compile(compiler, &unit);
 	const char *cubin = text("root/%s/add_kernel.cubin", made.key);
 
-	CHECK_INT(truncate(cubin, 100), 0);
+	SYS(truncate(cubin, 100));
 	made = compile(compiler, &unit);
 
 	CHECK(!made.is_hit);
@@ -150,7 +150,7 @@ TEST(compile, into_a_root_that_was_moved_is_done_again)
 	struct made made = compile(compiler, &unit);
 
 	tkb_compiler_close(compiler);
-	CHECK_INT(rename("root", "moved"), 0);
+	SYS(rename("root", "moved"));
 	compiler = open_compiler(&OPTIONS(.cache_root = "moved"));
 	made = compile(compiler, &unit);
 	CHECK(!made.is_hit);
@@ -226,11 +226,10 @@ static void race_all(struct tkb_compiler *compiler, const options *chosen)
 
 	for (size_t i = 0; i < 4; i++) {
 		racers[i] = (struct racer){ compiler, chosen, units, 3, 0 };
-		CHECK_INT(pthread_create(&threads[i], NULL, race, &racers[i]),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, race, &racers[i]));
 	}
 	for (size_t i = 0; i < 4; i++) {
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 		CHECK_INT(racers[i].rc, 0);
 	}
 	CHECK_INT(count_entries("root"), 3);
@@ -283,10 +282,10 @@ TEST(compile, publishes_an_entry_in_one_step)
 	pthread_t thread;
 
 	watcher.folder = text("root/%s", key_of(compiler, &unit));
-	CHECK_INT(pthread_create(&thread, NULL, look, &watcher), 0);
+	SYS(pthread_create(&thread, NULL, look, &watcher));
 	(void)compile(compiler, &unit);
 	watcher.is_over = true;
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 
 	CHECK(watcher.seen != 0);
 	CHECK_INT(watcher.torn, 0);
@@ -381,7 +380,7 @@ TEST(compile, does_not_take_for_a_cubin_what_is_none)
 	                       "[ \"$1\" != --version ] || exec %s \"$@\"\n"
 	                       "%s \"$@\" | head -c 2000\n",
 	                       real_ptxas(), real_ptxas()));
-	CHECK_INT(chmod(ptxas, 0755), 0);
+	SYS(chmod(ptxas, 0755));
 	COMPILER(compiler) =
 		open_compiler(&OPTIONS(.cache_root = "root", .ptxas = ptxas));
 	struct made made = try_compile(compiler, &unit);
@@ -498,19 +497,19 @@ TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 	pthread_t thread;
 
 	write_text("worker", "#!/bin/sh\nexec sleep 60\n");
-	CHECK_INT(chmod("worker", 0755), 0);
+	SYS(chmod("worker", 0755));
 	OK(tkb_compiler_open(
 		&OPTIONS(.worker = text("%s/worker", test_folder())), &compiler,
 		ERR));
 	patient.compiler = hasty.compiler = compiler;
-	CHECK_INT(pthread_create(&thread, NULL, ask, &patient), 0);
+	SYS(pthread_create(&thread, NULL, ask, &patient));
 	(void)usleep(200 * 1000);
 	(void)clock_gettime(CLOCK_MONOTONIC, &start);
 	(void)ask(&hasty);
 	(void)clock_gettime(CLOCK_MONOTONIC, &end);
 	CHECK_INT(hasty.rc, TKB_MISS);
 	CHECK(end.tv_sec - start.tv_sec < 3);
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	CHECK_INT(patient.rc, TKB_MISS);
 }
 

@@ -29,7 +29,7 @@ static const char *counting_worker(void)
 	                      "echo >>%s/started\n"
 	                      "exec %s \"$@\"\n",
 	                      test_folder(), compile_worker()));
-	CHECK_INT(chmod(path, 0755), 0);
+	SYS(chmod(path, 0755));
 	return path;
 }
 
@@ -53,7 +53,7 @@ static void write_ptxas(const char *folder, const char *version)
 	make_folders(folder);
 	write_text(path,
 	           text("#!/bin/sh\nexec echo release 13.0, V%s\n", version));
-	CHECK_INT(chmod(path, 0755), 0);
+	SYS(chmod(path, 0755));
 }
 
 /* The key of some PTX in a process of its own, so to speak. */
@@ -159,20 +159,18 @@ TEST(tools_memory, notices_another_ptxas_at_the_same_path)
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
 	const char *key = check_new(&chosen);
-	CHECK_INT(stat("bin/ptxas", &status), 0);
+	SYS(stat("bin/ptxas", &status));
 
 	/* As large, as old, and the same inode. */
 	write_ptxas("bin", "13.0.2");
-	CHECK_INT(
-		utimensat(AT_FDCWD, "bin/ptxas",
-	                  (struct timespec[]){ status.st_atim, status.st_mtim },
-	                  0),
-		0);
+	SYS(utimensat(AT_FDCWD, "bin/ptxas",
+	              (struct timespec[]){ status.st_atim, status.st_mtim },
+	              0));
 	CHECK(strcmp(check_new(&chosen), key) != 0);
 
 	/* Another inode. */
 	write_ptxas("new", "13.0.3");
-	CHECK_INT(rename("new/ptxas", "bin/ptxas"), 0);
+	SYS(rename("new/ptxas", "bin/ptxas"));
 	CHECK(strcmp(check_new(&chosen), key) != 0);
 }
 
@@ -184,7 +182,7 @@ TEST(tools_memory, notices_a_tool_that_is_gone)
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
 	(void)check_new(&chosen);
-	CHECK_INT(unlink("bin/ptxas"), 0);
+	SYS(unlink("bin/ptxas"));
 	COMPILER(compiler) = open_compiler(&chosen);
 	FAILS(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR),
 	      TKB_ERR_IO, "there is no program 'bin/ptxas'");
@@ -197,13 +195,13 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier)
 	make_folders("root");
 	make_folders("one");
 	write_ptxas("two/bin", "13.0.2");
-	CHECK_INT(setenv("CUDA_HOME", text("%s/one", test_folder()), 1), 0);
-	CHECK_INT(setenv("CUDA_PATH", text("%s/two", test_folder()), 1), 0);
+	SYS(setenv("CUDA_HOME", text("%s/one", test_folder()), 1));
+	SYS(setenv("CUDA_PATH", text("%s/two", test_folder()), 1));
 	const char *key = check_new(&chosen);
 	write_ptxas("one/bin", "13.0.1");
 	CHECK(strcmp(check_new(&chosen), key) != 0);
-	CHECK_INT(unsetenv("CUDA_HOME"), 0);
-	CHECK_INT(unsetenv("CUDA_PATH"), 0);
+	SYS(unsetenv("CUDA_HOME"));
+	SYS(unsetenv("CUDA_PATH"));
 }
 
 TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
@@ -215,15 +213,13 @@ TEST(tools_memory, notices_a_ptxas_that_appears_earlier_on_the_path)
 		skip(); /* which comes before */
 	make_folders("root");
 	write_ptxas("two", "13.0.2");
-	CHECK_INT(setenv("PATH",
-	                 text("%s/one:%s/two:%s", test_folder(), test_folder(),
-	                      path),
-	                 1),
-	          0);
+	SYS(setenv("PATH",
+	           text("%s/one:%s/two:%s", test_folder(), test_folder(), path),
+	           1));
 	const char *key = check_new(&chosen);
 	write_ptxas("one", "13.0.1");
 	CHECK(strcmp(check_new(&chosen), key) != 0);
-	CHECK_INT(setenv("PATH", path, 1), 0);
+	SYS(setenv("PATH", path, 1));
 }
 
 TEST(tools_memory, is_of_the_environment_that_was)
@@ -236,17 +232,17 @@ TEST(tools_memory, is_of_the_environment_that_was)
 	make_folders("root");
 	write_ptxas("one", "13.0.1");
 	write_ptxas("two", "13.0.2");
-	CHECK_INT(setenv("TRITON_PTXAS_PATH", one, 1), 0);
+	SYS(setenv("TRITON_PTXAS_PATH", one, 1));
 	keys[0] = check_new(&chosen);
-	CHECK_INT(setenv("TRITON_PTXAS_PATH", two, 1), 0);
+	SYS(setenv("TRITON_PTXAS_PATH", two, 1));
 	keys[1] = check_new(&chosen);
 	CHECK(strcmp(keys[0], keys[1]) != 0);
-	CHECK_INT(setenv("TRITON_PTXAS_PATH", one, 1), 0);
+	SYS(setenv("TRITON_PTXAS_PATH", one, 1));
 	check_known(&chosen, keys[0]);
-	CHECK_INT(setenv("CUDA_HOME", "/nowhere", 1), 0);
+	SYS(setenv("CUDA_HOME", "/nowhere", 1));
 	CHECK_STR(check_new(&chosen), keys[0]);
-	CHECK_INT(unsetenv("CUDA_HOME"), 0);
-	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
+	SYS(unsetenv("CUDA_HOME"));
+	SYS(unsetenv("TRITON_PTXAS_PATH"));
 }
 
 TEST(tools_memory, of_a_compiler_is_not_moved_by_the_environment_of_later)
@@ -257,12 +253,12 @@ TEST(tools_memory, of_a_compiler_is_not_moved_by_the_environment_of_later)
 
 	write_ptxas("one", "13.0.1");
 	write_ptxas("two", "13.0.2");
-	CHECK_INT(setenv("TRITON_PTXAS_PATH", "one/ptxas", 1), 0);
+	SYS(setenv("TRITON_PTXAS_PATH", "one/ptxas", 1));
 	OK(tkb_compiler_open(&chosen, &compiler, ERR));
-	CHECK_INT(setenv("TRITON_PTXAS_PATH", "two/ptxas", 1), 0);
+	SYS(setenv("TRITON_PTXAS_PATH", "two/ptxas", 1));
 	OK(tkb_compiler_tools(compiler, "cuda:90", TKB_FOREVER, &tools, ERR));
 	CHECK_CONTAINS(tools, "13.0.1 (one/ptxas)");
-	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
+	SYS(unsetenv("TRITON_PTXAS_PATH"));
 }
 
 TEST(tools_memory, is_of_one_worker_program)
@@ -287,8 +283,8 @@ TEST(tools_memory, that_is_damaged_is_asked_anew_and_replaced)
 	CHECK_STR(check_new(&chosen), key);
 	write_text(memory, "");
 	CHECK_STR(check_new(&chosen), key);
-	CHECK_INT(unlink(memory), 0);
-	CHECK_INT(symlink("elsewhere", memory), 0);
+	SYS(unlink(memory));
+	SYS(symlink("elsewhere", memory));
 	CHECK_STR(check_new(&chosen), key);
 	CHECK(!exists("root/.tkbundle/elsewhere"));
 }
@@ -302,7 +298,7 @@ static void script_ptxas(void)
 	                "[ \"$1\" != --version ] || exec cat version\n"
 	                "exec %s \"$@\"\n",
 	                real_ptxas()));
-	CHECK_INT(chmod("bin/ptxas", 0755), 0);
+	SYS(chmod("bin/ptxas", 0755));
 	write_text("version", "release 13.0, V13.0.1\n");
 }
 
@@ -337,7 +333,7 @@ TEST(tools_memory, is_not_needed_where_it_cannot_be_written)
 	make_folders("root");
 	write_ptxas("bin", "13.0.1");
 	const char *key = check_new(&chosen);
-	CHECK_INT(unlink(memory), 0);
+	SYS(unlink(memory));
 	CHECK_INT(run("rm", "-r", "root/.tkbundle", NULL).status, 0);
 	write_text("root/.tkbundle", "no folder");
 	CHECK_INT(count_starts(&chosen, &again), 1);
@@ -345,15 +341,15 @@ TEST(tools_memory, is_not_needed_where_it_cannot_be_written)
 	CHECK_INT(count_starts(&chosen, &again), 1);
 	CHECK_STR(again, key);
 
-	CHECK_INT(unlink("root/.tkbundle"), 0);
+	SYS(unlink("root/.tkbundle"));
 	(void)check_new(&chosen);
-	CHECK_INT(chmod("root/.tkbundle", 0555), 0);
-	CHECK_INT(chmod("root", 0555), 0);
+	SYS(chmod("root/.tkbundle", 0555));
+	SYS(chmod("root", 0555));
 	check_known(&chosen, key); /* who may only read, does */
 	write_ptxas("bin", "13.0.2");
 	CHECK(strcmp(key_with(&chosen), key) != 0);
-	CHECK_INT(chmod("root", 0755), 0);
-	CHECK_INT(chmod("root/.tkbundle", 0755), 0);
+	SYS(chmod("root", 0755));
+	SYS(chmod("root/.tkbundle", 0755));
 }
 
 /* A toolkit with the NVRTC of the one that tests have; else they are skipped. */
@@ -364,8 +360,8 @@ static void use_nvrtc(void)
 	if (toolkit == NULL || !exists(text("%s/lib/libnvrtc.so.13", toolkit)))
 		skip();
 	make_folders("cuda");
-	CHECK_INT(symlink(text("%s/lib", toolkit), "cuda/lib"), 0);
-	CHECK_INT(setenv("CUDA_HOME", text("%s/cuda", test_folder()), 1), 0);
+	SYS(symlink(text("%s/lib", toolkit), "cuda/lib"));
+	SYS(setenv("CUDA_HOME", text("%s/cuda", test_folder()), 1));
 }
 
 /* Does this need a worker? */
@@ -403,7 +399,7 @@ TEST(tools_memory, has_nvrtc_where_cuda_is_compiled)
 	write_text("cuda/lib64/libnvrtc.so.13", "no library");
 	CHECK(compile_cuda(&chosen));
 	CHECK(!compile_cuda(&chosen));
-	CHECK_INT(unsetenv("CUDA_HOME"), 0);
+	SYS(unsetenv("CUDA_HOME"));
 }
 
 /* An answer that stands on the file "tool"; and what it is the answer to. */
@@ -534,9 +530,9 @@ TEST(tools_memory, wants_every_file_as_it_was)
 	CHECK(is_known(1, answer));
 	write_text("absent", "");
 	CHECK(!is_known(1, answer));
-	CHECK_INT(unlink("absent"), 0);
+	SYS(unlink("absent"));
 	CHECK(is_known(1, answer));
-	CHECK_INT(chmod("tool", 0700), 0);
+	SYS(chmod("tool", 0700));
 	CHECK(!is_known(1, answer));
 }
 

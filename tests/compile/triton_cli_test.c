@@ -175,7 +175,7 @@ TEST(triton_cli, a_list_may_name_pythons)
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
 	write_text("own", text("#!/bin/sh\nexec %s \"$@\"\n", triton_python));
-	CHECK_INT(chmod("own", 0755), 0);
+	SYS(chmod("own", 0755));
 	write_text("list.json",
 	           text("[{%s, %s, \"python\": \"%s/own\"}, "
 	                "{%s, %s, \"python\": \"no-such-python\"}, "

@@ -34,9 +34,9 @@ void need_triton(const char *version)
 	                             ? ""
 	                             : text("%s/triton-%s", TKB_VENV, version);
 
-	CHECK_INT(setenv("PYTHONPATH", folder, 1), 0);
-	CHECK_INT(setenv("PYTHONDONTWRITEBYTECODE", "1", 1), 0);
-	CHECK_INT(unsetenv("PYTHONUNBUFFERED"), 0);
+	SYS(setenv("PYTHONPATH", folder, 1));
+	SYS(setenv("PYTHONDONTWRITEBYTECODE", "1", 1));
+	SYS(unsetenv("PYTHONUNBUFFERED"));
 	if (strcmp(known, version) == 0)
 		return;
 	if (has_triton(version)) {
@@ -69,7 +69,7 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 	struct tkb_triton *triton = NULL;
 
 	(void)mkdir("tmp", 0700);
-	CHECK_INT(setenv("TMPDIR", text("%s/tmp", test_folder()), 1), 0);
+	SYS(setenv("TMPDIR", text("%s/tmp", test_folder()), 1));
 	chosen.worker = triton_worker;
 	if (chosen.python == NULL)
 		chosen.python = triton_python;
@@ -77,9 +77,9 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options)
 		chosen.cache_root = "cache";
 	OK(tkb_triton_open(&chosen, &triton, ERR));
 	if (kept == NULL)
-		CHECK_INT(unsetenv("TMPDIR"), 0);
+		SYS(unsetenv("TMPDIR"));
 	else
-		CHECK_INT(setenv("TMPDIR", kept, 1), 0);
+		SYS(setenv("TMPDIR", kept, 1));
 	return triton;
 }
 

@@ -74,7 +74,7 @@ TEST(triton_compile, makes_what_an_h100_made)
 	write_file("model.json",
 	           read_file(TKB_TESTS "/compile/triton_compile_model.json"));
 	unpack("triton-3.6.0-h100", "theirs");
-	CHECK_INT(mkdir("tmp", 0700), 0);
+	SYS(mkdir("tmp", 0700));
 
 	struct outcome made = run(
 		"/usr/bin/env", text("TMPDIR=%s/tmp", test_folder()), program(),
@@ -125,7 +125,7 @@ TEST(triton_compile, the_same_again_is_a_hit_and_writes_nothing)
 	CHECK_STR(first.note, "");
 	CHECK_STR(first.folder, text("%s/cache/%s", test_folder(), first.key));
 	const char *path = text("cache/%s/copy_kernel.cubin", first.key);
-	CHECK_INT(stat(path, &before), 0);
+	SYS(stat(path, &before));
 
 	struct tkb_triton_compiled again =
 		must_make(triton, "copy_kernel", COPY_SIGNATURE);
@@ -133,7 +133,7 @@ TEST(triton_compile, the_same_again_is_a_hit_and_writes_nothing)
 	CHECK(again.is_hit);
 	CHECK_STR(again.key, first.key);
 	CHECK_STR(again.hash, first.hash);
-	CHECK_INT(stat(path, &after), 0);
+	SYS(stat(path, &after));
 	CHECK_INT(before.st_ino, after.st_ino);
 	CHECK_INT(count_names("cache"), 1);
 }
@@ -151,9 +151,9 @@ TEST(triton_compile, an_entry_that_is_not_whole_is_made_again)
 			text("cache/%s/copy_kernel.%s", made.key, parts[i]);
 
 		if (i == 0)
-			CHECK_INT(remove(path), 0);
+			SYS(remove(path));
 		else
-			CHECK_INT(truncate(path, 20), 0);
+			SYS(truncate(path, 20));
 		CHECK(!must_make(triton, "copy_kernel", COPY_SIGNATURE).is_hit);
 		CHECK(exists(path));
 		CHECK(must_make(triton, "copy_kernel", COPY_SIGNATURE).is_hit);

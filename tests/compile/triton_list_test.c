@@ -20,7 +20,7 @@ TEST(triton_list, says_all_that_a_kernel_has)
 {
 	const struct tkb_triton_item *item;
 
-	CHECK_INT(mkdir("in", 0777), 0);
+	SYS(mkdir("in", 0777));
 	write_text("in/list.json",
 	           "[{\"file\": \"k\\u00e9.py\", \"kernel\": \"a\", "
 	           "\"signature\": [\"i32\", \"i64\"], \"num_warps\": 8, "
@@ -141,7 +141,7 @@ TEST(triton_list, what_is_no_file_is_said)
 	struct tkb_triton_list *list = NULL;
 
 	CHECK_INT(tkb_triton_list_read("none.json", &list, ERR), TKB_MISS);
-	CHECK_INT(mkdir("folder.json", 0777), 0);
+	SYS(mkdir("folder.json", 0777));
 	FAILS(tkb_triton_list_read("folder.json", &list, ERR), TKB_ERR_INVALID,
 	      "'folder.json' is not a file");
 }

@@ -102,23 +102,23 @@ TEST(triton_options, variables_that_stand_in_keys_go_along)
 
 	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 	EACH(i, names) {
-		CHECK_INT(setenv(names[i], i == 2 ? "0" : "1", 1), 0);
+		SYS(setenv(names[i], i == 2 ? "0" : "1", 1));
 		struct tkb_triton_compiled made =
 			must_make(triton, "copy_kernel", COPY_SIGNATURE);
-		CHECK_INT(unsetenv(names[i]), 0);
+		SYS(unsetenv(names[i]));
 		CHECK(strcmp(made.key, key) != 0);
 		made = must_make(triton, "copy_kernel", COPY_SIGNATURE);
 		CHECK_STR(made.key, key);
 		CHECK(made.is_hit);
 	}
 	/* These would leave no entry here. */
-	CHECK_INT(setenv("TRITON_INTERPRET", "1", 1), 0);
-	CHECK_INT(setenv("TRITON_CACHE_MANAGER", "none:None", 1), 0);
-	CHECK_INT(setenv("TRITON_CACHE_DIR", "elsewhere", 1), 0);
+	SYS(setenv("TRITON_INTERPRET", "1", 1));
+	SYS(setenv("TRITON_CACHE_MANAGER", "none:None", 1));
+	SYS(setenv("TRITON_CACHE_DIR", "elsewhere", 1));
 	CHECK(must_make(triton, "copy_kernel", COPY_SIGNATURE).is_hit);
-	CHECK_INT(unsetenv("TRITON_INTERPRET"), 0);
-	CHECK_INT(unsetenv("TRITON_CACHE_MANAGER"), 0);
-	CHECK_INT(unsetenv("TRITON_CACHE_DIR"), 0);
+	SYS(unsetenv("TRITON_INTERPRET"));
+	SYS(unsetenv("TRITON_CACHE_MANAGER"));
+	SYS(unsetenv("TRITON_CACHE_DIR"));
 	CHECK(!exists("elsewhere"));
 }
 
@@ -133,16 +133,14 @@ TEST(triton_options, another_ptxas_is_another_key)
 	                         "'release 12.8, V12.8.99'\n"
 	                         "exec %.*s \"$@\"\n",
 	                         (int)strcspn(ptxas, "\n"), ptxas));
-	CHECK_INT(chmod("ptxas", 0755), 0);
+	SYS(chmod("ptxas", 0755));
 	TRITON(triton) = open_triton();
 	const char *key = must_make(triton, "copy_kernel", COPY_SIGNATURE).key;
 
-	CHECK_INT(
-		setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1),
-		0);
+	SYS(setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1));
 	CHECK(strcmp(must_make(triton, "copy_kernel", COPY_SIGNATURE).key,
 	             key) != 0);
-	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
+	SYS(unsetenv("TRITON_PTXAS_PATH"));
 	CHECK_STR(must_make(triton, "copy_kernel", COPY_SIGNATURE).key, key);
 }
 
@@ -163,7 +161,7 @@ TEST(triton_options, a_ptxas_that_is_named_must_be_one)
 
 	write_kernels(copy_kernel);
 	write_text("echo", "#!/bin/sh\n");
-	CHECK_INT(chmod("echo", 0755), 0);
+	SYS(chmod("echo", 0755));
 	triton = open_triton_of(&echo);
 	must_fail(triton, "copy_kernel", COPY_SIGNATURE, TKB_ERR_IO,
 	          "echo' does not print a version like ptxas");
@@ -267,7 +265,7 @@ TEST(triton_options, what_stands_around_a_kernel_is_looked_through)
 
 static void write_pair(const char *folder, const char *package, int value)
 {
-	CHECK_INT(mkdir(folder, 0777), 0);
+	SYS(mkdir(folder, 0777));
 	if (package[0] != '\0')
 		write_text(text("%s/__init__.py", folder), "");
 	write_text(text("%s/helper.py", folder),

@@ -129,15 +129,13 @@ TEST(triton_refused, what_ptxas_refuses_is_told_whole)
 	                    "echo 'ptxas fatal   : of its own' >&2\n"
 	                    "exit 255\n"
 	                    "fi\n");
-	CHECK_INT(chmod("ptxas", 0755), 0);
+	SYS(chmod("ptxas", 0755));
 	TRITON(triton) = open_triton();
 	(void)must_make(triton, "copy_kernel", "*fp32, *fp32, i32, 128");
 
-	CHECK_INT(
-		setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1),
-		0);
+	SYS(setenv("TRITON_PTXAS_PATH", text("%s/ptxas", test_folder()), 1));
 	struct made made = make_kernel(triton, "copy_kernel", COPY_SIGNATURE);
-	CHECK_INT(unsetenv("TRITON_PTXAS_PATH"), 0);
+	SYS(unsetenv("TRITON_PTXAS_PATH"));
 
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
 	            "'copy_kernel' does not compile: PTXASError: "
@@ -214,7 +212,7 @@ static const char *write_python(const char *arguments)
 {
 	write_text("python", text("#!/bin/sh\nexec %s %s \"$@\"\n",
 	                          triton_python, arguments));
-	CHECK_INT(chmod("python", 0755), 0);
+	SYS(chmod("python", 0755));
 	return text("%s/python", test_folder());
 }
 
@@ -251,8 +249,8 @@ TEST(triton_refused, a_triton_that_is_too_old_or_broken_is_named)
 
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
-	CHECK_INT(mkdir("fake", 0777), 0);
-	CHECK_INT(setenv("PYTHONPATH", text("%s/fake", test_folder()), 1), 0);
+	SYS(mkdir("fake", 0777));
+	SYS(setenv("PYTHONPATH", text("%s/fake", test_folder()), 1));
 	EACH(i, cases) {
 		write_text("fake/triton.py", cases[i].contents);
 		TRITON(triton) = open_triton_of(&options);
@@ -288,28 +286,26 @@ TEST(triton_refused, pythons_are_looked_for)
 	options.python = "./python3";
 	FAILS(tkb_triton_open(&options, &triton, ERR), TKB_ERR_IO,
 	      "there is no Python at './python3'");
-	CHECK_INT(mkdir("venv", 0777), 0);
-	CHECK_INT(mkdir("venv/bin", 0777), 0);
-	CHECK_INT(symlink("/bin/true", "venv/bin/python3"), 0);
-	CHECK_INT(symlink("/bin/true", "venv/bin/python7"), 0);
+	SYS(mkdir("venv", 0777));
+	SYS(mkdir("venv/bin", 0777));
+	SYS(symlink("/bin/true", "venv/bin/python3"));
+	SYS(symlink("/bin/true", "venv/bin/python7"));
 
 	options.python = NULL;
-	CHECK_INT(setenv("VIRTUAL_ENV", text("%s/venv", test_folder()), 1), 0);
+	SYS(setenv("VIRTUAL_ENV", text("%s/venv", test_folder()), 1));
 	OK(tkb_triton_open(&options, &triton, ERR));
 	CHECK_STR(tkb_triton_python(triton),
 	          text("%s/venv/bin/python3", test_folder()));
 	tkb_triton_close(triton);
-	CHECK_INT(unsetenv("VIRTUAL_ENV"), 0);
+	SYS(unsetenv("VIRTUAL_ENV"));
 
 	options.python = "python7";
-	CHECK_INT(
-		setenv("PATH", text("/nowhere::%s/venv/bin", test_folder()), 1),
-		0);
+	SYS(setenv("PATH", text("/nowhere::%s/venv/bin", test_folder()), 1));
 	OK(tkb_triton_open(&options, &triton, ERR));
 	CHECK_STR(tkb_triton_python(triton),
 	          text("%s/venv/bin/python7", test_folder()));
 	tkb_triton_close(triton);
-	CHECK_INT(setenv("PATH", path, 1), 0);
+	SYS(setenv("PATH", path, 1));
 }
 
 static bool is_alive(long pid)
@@ -368,7 +364,7 @@ static void check_orphan(const char *rest, bool has_heir)
 	                   "    file.write(str(os.getpid()))\n"
 	                   "os.rename('begun.tmp', 'begun')\n%s\n",
 	                   rest));
-	CHECK_INT(pipe(heir), 0);
+	SYS(pipe(heir));
 	pid_t owner = fork();
 	if (owner == 0) {
 		struct tkb_triton *triton = open_triton();
@@ -388,7 +384,7 @@ static void check_orphan(const char *rest, bool has_heir)
 	long pid = atol(read_file("begun").data);
 	CHECK(is_alive(pid));
 
-	CHECK_INT(kill(owner, SIGKILL), 0);
+	SYS(kill(owner, SIGKILL));
 
 	CHECK_INT(waitpid(owner, NULL, 0), owner);
 	CHECK(wait_for(has_group, pid, false));

@@ -91,7 +91,7 @@ TEST(emit, restores_paths_in_other_json_files_too)
 
 TEST(emit, of_no_entries_does_nothing)
 {
-	CHECK_INT(mkdir("empty", 0777), 0);
+	SYS(mkdir("empty", 0777));
 	forge_collect("empty", NULL, false, "a.tkb");
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 0);
@@ -147,7 +147,7 @@ TEST(emit, writes_its_root_absolute_however_it_is_given)
 		                              "out", "out", "link/../out" };
 
 	pack_key(FORGE_KERNEL);
-	CHECK_INT(mkdir("link", 0777), 0);
+	SYS(mkdir("link", 0777));
 	EACH(i, roots) {
 		CHECK_DID(emit_once("a.tkb", roots[i]), 1, 0, 0);
 		check_entry(KERNEL_FOLDER, "forged/.triton/cache/" FORGE_KERNEL,
@@ -212,10 +212,10 @@ TEST(emit, gives_the_modes_that_triton_gives)
 		const mode_t old = umask(masks[i]);
 
 		CHECK_DID(emit_once("a.tkb", "out"), 5, 0, 0);
-		CHECK_INT(nftw("out", check_mode, 16, FTW_PHYS), 0);
-		CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+		SYS(nftw("out", check_mode, 16, FTW_PHYS));
+		SYS(unlink(KERNEL_FOLDER "/add_kernel.cubin"));
 		CHECK_DID(emit_once("a.tkb", "out"), 0, 4, 1);
-		CHECK_INT(nftw("out", check_mode, 16, FTW_PHYS), 0);
+		SYS(nftw("out", check_mode, 16, FTW_PHYS));
 		(void)umask(old);
 		remove_folder("out");
 	}
@@ -243,7 +243,7 @@ TEST(emit, stamps_group_files_unused)
 TEST(emit, stamps_what_it_readdresses_unused)
 {
 	arrange();
-	CHECK_INT(rename("out", "moved"), 0);
+	SYS(rename("out", "moved"));
 	CHECK_DID(emit_once("a.tkb", "moved"), 0, 0, 1);
 
 	CHECK_INT(stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json")
@@ -554,7 +554,7 @@ TEST(emit, dry_writes_nothing)
 	CHECK_DID(emit_with("a.tkb", "none", &dry), 1, 0, 0);
 	CHECK(!exists("none"));
 
-	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+	SYS(unlink(KERNEL_FOLDER "/add_kernel.cubin"));
 	const char *before = tree("out");
 	CHECK_DID(emit_with("a.tkb", "out", &dry), 0, 0, 1);
 	CHECK_STR(tree("out"), before);
@@ -565,8 +565,8 @@ TEST(emit, dry_writes_nothing)
 	CHECK_STR(tree("out"), before);
 
 	CHECK_DID(emit_once("a.tkb", "moved"), 1, 0, 0);
-	CHECK_INT(rename("moved", "again"), 0);
-	CHECK_INT(mkdir("again/.tkbundle/stage-0123456789abcdef", 0777), 0);
+	SYS(rename("moved", "again"));
+	SYS(mkdir("again/.tkbundle/stage-0123456789abcdef", 0777));
 	before = tree("again");
 	CHECK_DID(emit_with("a.tkb", "again", &dry), 0, 0, 1);
 	CHECK_STR(tree("again"), before);
@@ -588,8 +588,8 @@ static int make_stage(const char *name)
 {
 	const char *stage = text("out/.tkbundle/%s", name);
 
-	CHECK_INT(mkdir(stage, 0777), 0);
-	CHECK_INT(mkdir(text("%s/0", stage), 0777), 0);
+	SYS(mkdir(stage, 0777));
+	SYS(mkdir(text("%s/0", stage), 0777));
 	write_text(text("%s/0/add_kernel.cubin", stage), "half");
 	write_text(text("%s/__grp__1.json", stage), "{}");
 	int lock = open(text("%s/lock", stage), O_RDWR | O_CREAT | O_CLOEXEC,
@@ -601,12 +601,12 @@ static int make_stage(const char *name)
 TEST(emit, removes_the_stages_of_the_dead_and_leaves_those_of_the_living)
 {
 	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	SYS(mkdir("out/.tkbundle", 0777));
 	(void)close(make_stage("stage-0000000000000001"));
 	(void)close(make_stage("stage-0000000000000002"));
-	CHECK_INT(mkdir("out/.tkbundle/stage-0000000000000003", 0777), 0);
+	SYS(mkdir("out/.tkbundle/stage-0000000000000003", 0777));
 	int living = make_stage("stage-0000000000000004");
-	CHECK_INT(flock(living, LOCK_EX | LOCK_NB), 0);
+	SYS(flock(living, LOCK_EX | LOCK_NB));
 
 	/* Also where there is nothing to emit. */
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
@@ -622,16 +622,13 @@ TEST(emit, removes_the_stages_of_the_dead_and_leaves_those_of_the_living)
 TEST(emit, follows_no_link_among_the_stages)
 {
 	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
-	CHECK_INT(mkdir("elsewhere", 0777), 0);
+	SYS(mkdir("out/.tkbundle", 0777));
+	SYS(mkdir("elsewhere", 0777));
 	write_text("elsewhere/kept", "");
-	CHECK_INT(symlink("../../elsewhere",
-	                  "out/.tkbundle/stage-0000000000000001"),
-	          0);
+	SYS(symlink("../../elsewhere", "out/.tkbundle/stage-0000000000000001"));
 	(void)close(make_stage("stage-0000000000000002"));
-	CHECK_INT(symlink("../../../elsewhere",
-	                  "out/.tkbundle/stage-0000000000000002/1"),
-	          0);
+	SYS(symlink("../../../elsewhere",
+	            "out/.tkbundle/stage-0000000000000002/1"));
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 	CHECK(exists("elsewhere/kept"));
@@ -678,7 +675,7 @@ TEST(emit, to_a_root_that_cannot_be_written_fails_and_says_so_once)
 
 	arrange();
 	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(chmod("out", 0555), 0);
+	SYS(chmod("out", 0555));
 	struct refusal refusal = as_nobody("out", emit_to_out);
 
 	CHECK_INT(refusal.rc, TKB_ERR_IO);
@@ -705,26 +702,26 @@ TEST(emit, to_a_root_that_cannot_be_written_fails_and_says_so_once)
 TEST(emit, of_what_is_there_does_without_the_right_to_write)
 {
 	arrange();
-	CHECK_INT(chmod("out", 0555), 0);
+	SYS(chmod("out", 0555));
 	const char *before = tree("out");
 	struct refusal refusal = as_nobody("out", emit_what_is_there);
 
 	CHECK_OK(refusal.rc, &refusal.err);
 	CHECK_STR(tree("out"), before);
-	CHECK_INT(chmod("out", 0777), 0);
+	SYS(chmod("out", 0777));
 }
 
 TEST(emit, of_what_is_there_does_so_below_its_own_folder_too)
 {
 	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0555), 0);
-	CHECK_INT(chmod("out", 0555), 0);
+	SYS(mkdir("out/.tkbundle", 0555));
+	SYS(chmod("out", 0555));
 	const char *before = tree("out");
 	struct refusal refusal = as_nobody("out", emit_what_is_there);
 
 	CHECK_OK(refusal.rc, &refusal.err);
 	CHECK_STR(tree("out"), before);
-	CHECK_INT(chmod("out", 0777), 0);
+	SYS(chmod("out", 0777));
 }
 
 TEST(emit, of_what_is_there_writes_nothing_and_exits_0)
@@ -764,13 +761,11 @@ static void run_race(struct racer *racers, size_t count)
 {
 	pthread_barrier_t barrier;
 
-	CHECK_INT(pthread_barrier_init(&barrier, NULL, (unsigned)count), 0);
+	SYS(pthread_barrier_init(&barrier, NULL, (unsigned)count));
 	for (size_t i = 0; i < count; i++) {
 		racers[i].barrier = &barrier;
 		racers[i].report.struct_size = sizeof(racers[i].report);
-		CHECK_INT(pthread_create(&racers[i].thread, NULL, race,
-		                         &racers[i]),
-		          0);
+		SYS(pthread_create(&racers[i].thread, NULL, race, &racers[i]));
 	}
 	for (size_t i = 0; i < count; i++) {
 		(void)pthread_join(racers[i].thread, NULL);
@@ -816,8 +811,8 @@ TEST(emit, of_different_bundles_at_once_gives_whole_entries)
 		struct racer racers[4] = { 0 };
 
 		/* Empty folders are filled file by file. */
-		CHECK_INT(mkdir("out", 0777), 0);
-		CHECK_INT(mkdir(KERNEL_FOLDER, 0777), 0);
+		SYS(mkdir("out", 0777));
+		SYS(mkdir(KERNEL_FOLDER, 0777));
 		EACH(i, racers)
 			racers[i].bundle = i % 2 == 0 ? full : lean;
 		run_race(racers, TKB_COUNT_OF(racers));

@@ -51,7 +51,7 @@ TEST(emit, leaves_alone_what_is_whole)
 TEST(emit, rewrites_the_group_file_alone_of_what_was_moved)
 {
 	arrange();
-	CHECK_INT(rename("out", "moved"), 0);
+	SYS(rename("out", "moved"));
 	struct stat folder = stat_of("moved/" FORGE_KERNEL);
 	struct stat group =
 		stat_of("moved/" FORGE_KERNEL "/__grp__add_kernel.json");
@@ -88,9 +88,9 @@ static void make_unfinished(time_t age)
 		                          { .tv_sec = time(NULL) - age } };
 
 	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(mkdir(KERNEL_FOLDER, 0777), 0);
-	CHECK_INT(mkdir(path, 0777), 0);
-	CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
+	SYS(mkdir(KERNEL_FOLDER, 0777));
+	SYS(mkdir(path, 0777));
+	SYS(utimensat(AT_FDCWD, path, times, 0));
 }
 
 TEST(emit, leaves_a_folder_to_the_compiler_that_writes_there)
@@ -121,7 +121,7 @@ TEST(emit, fills_a_folder_that_a_compiler_left_long_ago)
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 0, 1);
 	CHECK(exists(KERNEL_FOLDER "/tmp.pid_77_abc"));
-	CHECK_INT(rmdir(KERNEL_FOLDER "/tmp.pid_77_abc"), 0);
+	SYS(rmdir(KERNEL_FOLDER "/tmp.pid_77_abc"));
 	check_good();
 }
 
@@ -129,7 +129,7 @@ TEST(emit, fills_an_empty_folder_without_moving_it)
 {
 	arrange();
 	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(mkdir(KERNEL_FOLDER, 0700), 0);
+	SYS(mkdir(KERNEL_FOLDER, 0700));
 	struct stat folder = stat_of(KERNEL_FOLDER);
 
 	check_repaired();
@@ -142,7 +142,7 @@ TEST(emit, replaces_every_file_of_what_it_repairs)
 	struct stat before[TKB_COUNT_OF(kernel_files)];
 
 	arrange();
-	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
+	SYS(unlink(KERNEL_FOLDER "/add_kernel.cubin"));
 	EACH(i, kernel_files)
 		before[i] = stat_of(text(
 			"%s/%s", i == 1 ? "good/" FORGE_KERNEL : KERNEL_FOLDER,
@@ -254,7 +254,7 @@ TEST(emit, repairs_an_autotune_file_and_a_module)
 	emit_good();
 	const char *module = text("out/%s", list("out")[1]);
 	module = text("%s/%s", module, list(module)[0]);
-	CHECK_INT(truncate(module, 1000), 0);
+	SYS(truncate(module, 1000));
 	check_repaired();
 
 	unpack("triton-3.6.0-cpu", "forged");
@@ -311,8 +311,8 @@ TEST(emit, refuses_what_is_no_folder_in_the_place_of_an_entry)
 TEST(emit, refuses_a_folder_in_the_place_of_a_file)
 {
 	arrange();
-	CHECK_INT(unlink(KERNEL_FOLDER "/add_kernel.cubin"), 0);
-	CHECK_INT(mkdir(KERNEL_FOLDER "/add_kernel.cubin", 0777), 0);
+	SYS(unlink(KERNEL_FOLDER "/add_kernel.cubin"));
+	SYS(mkdir(KERNEL_FOLDER "/add_kernel.cubin", 0777));
 	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_INT(did.report.unsafe_count, 1);
@@ -325,7 +325,7 @@ TEST(emit, refuses_a_folder_in_the_place_of_a_file)
 TEST(emit, goes_on_with_the_others_where_one_place_is_unsafe)
 {
 	pack_key(NULL);
-	CHECK_INT(mkdir("out", 0777), 0);
+	SYS(mkdir("out", 0777));
 	write_text(KERNEL_FOLDER, "mine");
 	struct did did = emit_once("a.tkb", "out");
 
@@ -339,8 +339,8 @@ TEST(emit, writes_nothing_through_a_link_in_the_place_of_its_own_folder)
 {
 	arrange();
 	remove_folder(KERNEL_FOLDER);
-	CHECK_INT(mkdir("elsewhere", 0777), 0);
-	CHECK_INT(symlink("../elsewhere", "out/.tkbundle"), 0);
+	SYS(mkdir("elsewhere", 0777));
+	SYS(symlink("../elsewhere", "out/.tkbundle"));
 	struct did did = emit_once("a.tkb", "out");
 
 	CHECK_INT(did.rc, TKB_ERR_IO);
@@ -362,7 +362,7 @@ TEST(emit, marks_each_bundle_as_trusted_since_this_boot)
 {
 	arrange();
 	forge_collect("forged/.triton/cache", NULL, false, "all.tkb");
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	SYS(mkdir("out/.tkbundle", 0777));
 	write_text("out/.tkbundle/trusted-00000000-0000-0000-0000-000000000000",
 	           text("%s\n", id_of("a.tkb")));
 
@@ -389,7 +389,7 @@ TEST(emit, of_a_part_marks_nothing)
 		                                    .target_count = 1 };
 
 	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	SYS(mkdir("out/.tkbundle", 0777));
 	CHECK_DID(emit_with("a.tkb", "out", &by_key), 0, 1, 0);
 	CHECK(!exists(mark()));
 	CHECK_DID(emit_with("a.tkb", "out", &by_target), 0, 1, 0);
@@ -418,7 +418,7 @@ TEST(emit, with_a_mark_reads_the_group_file_alone)
 TEST(emit, with_a_mark_of_another_bundle_trusts_nothing)
 {
 	arrange();
-	CHECK_INT(mkdir("out/.tkbundle", 0777), 0);
+	SYS(mkdir("out/.tkbundle", 0777));
 	write_text(mark(), text("%s\n", forge_digest(tkb_text("another"))));
 	corrupt(KERNEL_FOLDER "/add_kernel.cubin");
 

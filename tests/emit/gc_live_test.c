@@ -45,7 +45,7 @@ TEST(gc_live, killed_leaves_what_a_later_one_removes)
 		CHECK(waited < 10000);
 		nap(1);
 	}
-	CHECK_INT(kill(child, SIGKILL), 0);
+	SYS(kill(child, SIGKILL));
 	CHECK_INT(finish(child), 128 + SIGKILL);
 
 	report = look_at("out");
@@ -87,7 +87,7 @@ static int64_t now_ms(void)
 {
 	struct timespec now;
 
-	CHECK_INT(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	SYS(clock_gettime(CLOCK_MONOTONIC, &now));
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -196,11 +196,11 @@ TEST(gc_live, with_all_others_at_once_never_shows_a_part)
 
 	(void)arrange_dated();
 	prepare_reader(&reader);
-	CHECK_INT(pthread_create(&reader.thread, NULL, read_all, &reader), 0);
+	SYS(pthread_create(&reader.thread, NULL, read_all, &reader));
 	for (unsigned round = 0; round < 4; round++)
 		run_round();
 	atomic_store(&reader.is_over, true);
-	CHECK_INT(pthread_join(reader.thread, NULL), 0);
+	SYS(pthread_join(reader.thread, NULL));
 
 	CHECK(atomic_load(&reader.hits) > 100);
 	CHECK_INT(atomic_load(&reader.holes), 0);

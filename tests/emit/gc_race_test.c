@@ -104,7 +104,7 @@ static void renew(const char *folder, const char *name)
 	const char *path = text("%s/%s", folder, name);
 
 	write_file(text("%s.new", path), read_file(path));
-	CHECK_INT(rename(text("%s.new", path), path), 0);
+	SYS(rename(text("%s.new", path), path));
 }
 
 static void renew_cubin(const struct race *race)
@@ -122,7 +122,7 @@ TEST(gc_race, leaves_what_was_written_since_it_looked)
 
 static void begin_compile(const struct race *race)
 {
-	CHECK_INT(mkdir(text("%s/tmp.pid_1_abc", race->folder), 0777), 0);
+	SYS(mkdir(text("%s/tmp.pid_1_abc", race->folder), 0777));
 }
 
 TEST(gc_race, leaves_what_is_compiled_since_it_looked)
@@ -140,7 +140,7 @@ static void remove_it(const struct race *race)
 
 static void hide_it(const struct race *race)
 {
-	CHECK_INT(unlink(stamp_of(race->folder)), 0);
+	SYS(unlink(stamp_of(race->folder)));
 }
 
 /* Who holds the lock while a gc wants it, and changes something then. */
@@ -166,8 +166,7 @@ static void *change_and_unlock(void *self)
 static void hold_lock(void)
 {
 	holder.lock = lock_root("out");
-	CHECK_INT(pthread_create(&holder.thread, NULL, change_and_unlock, NULL),
-	          0);
+	SYS(pthread_create(&holder.thread, NULL, change_and_unlock, NULL));
 }
 
 static void hold_and_touch(const struct race *race)
@@ -188,7 +187,7 @@ TEST(gc_race, waits_for_the_lock_before_it_takes_a_group_file_away)
 	(void)arrange_dated();
 	struct race race = gc_after(hold_and_touch);
 
-	CHECK_INT(pthread_join(holder.thread, NULL), 0);
+	SYS(pthread_join(holder.thread, NULL));
 	check_busy(&race, "'add_kernel.cubin' changed");
 }
 
@@ -212,15 +211,15 @@ TEST(gc_race, says_nothing_of_what_goes_while_it_waits_for_the_lock)
 	(void)arrange_dated();
 	struct race race = gc_after(hold_and_remove);
 
-	CHECK_INT(pthread_join(holder.thread, NULL), 0);
+	SYS(pthread_join(holder.thread, NULL));
 	CHECK_INT(race.told.count, 0);
 	CHECK_INT(race.report.kept_count, ENTRIES - 1);
 }
 
 static void put_link(const struct race *race)
 {
-	CHECK_INT(rename(race->folder, "elsewhere"), 0);
-	CHECK_INT(symlink("../elsewhere", race->folder), 0);
+	SYS(rename(race->folder, "elsewhere"));
+	SYS(symlink("../elsewhere", race->folder));
 }
 
 TEST(gc_race, removes_nothing_through_a_link)
@@ -236,7 +235,7 @@ static int64_t now_ms(void)
 {
 	struct timespec now;
 
-	CHECK_INT(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	SYS(clock_gettime(CLOCK_MONOTONIC, &now));
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -247,7 +246,7 @@ static void begin_gc(struct race *race, pthread_t *thread)
 	race->folder = text("out/%s", keys("out")[0]);
 	race->options.max_entries = ENTRIES - 1;
 	const char *group = stamp_of(race->folder);
-	CHECK_INT(pthread_create(thread, NULL, gc, race), 0);
+	SYS(pthread_create(thread, NULL, gc, race));
 	for (unsigned waited = 0; exists(group); waited++) {
 		CHECK(waited < 10000);
 		nap(1);
@@ -268,7 +267,7 @@ TEST(gc_race, removes_the_rest_a_second_after_the_group_file)
 		CHECK_INT(count_names(race.folder), 7);
 		nap(1);
 	}
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	CHECK_INT(race.rc, 0);
 	CHECK_INT(race.report.removed_count, 1);
 	CHECK(!exists(race.folder));
@@ -288,7 +287,7 @@ static void compile_anew(const struct race *race, bool publish)
 			continue;
 		write_file(text("%s.new", path),
 		           read_file(text("%s/%s", from, names[i])));
-		CHECK_INT(rename(text("%s.new", path), path), 0);
+		SYS(rename(text("%s.new", path), path));
 	}
 	if (publish)
 		write_file(text("%s/%s", race->folder, strrchr(group, '/') + 1),
@@ -306,7 +305,7 @@ TEST(gc_race, leaves_what_is_compiled_anew_meanwhile)
 	begin_gc(&race, &thread);
 	compile_anew(&race, true);
 
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	check_busy(&race, "a compiler is writing there");
 	CHECK_INT(count_names(race.folder), 8);
 }
@@ -326,7 +325,7 @@ TEST(gc_race, waits_for_the_lock_before_it_removes_the_rest)
 	compile_anew(&race, true);
 	(void)close(lock);
 
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	check_busy(&race, "a compiler is writing there");
 }
 
@@ -339,7 +338,7 @@ TEST(gc_race, leaves_a_folder_to_a_compiler_that_has_come_meanwhile)
 	begin_gc(&race, &thread);
 	begin_compile(&race);
 
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	CHECK_INT(race.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(race.report.busy_count, 1);
 	CHECK_INT(count_names(race.folder), 8);
@@ -355,12 +354,11 @@ TEST(gc_race, leaves_each_file_that_is_written_meanwhile)
 	begin_gc(&race, &thread);
 	times[1] = stat_of(text("%s/add_kernel.ptx", race.folder)).st_mtim;
 	renew(race.folder, "add_kernel.ptx");
-	CHECK_INT(utimensat(AT_FDCWD, text("%s/add_kernel.ptx", race.folder),
-	                    times, 0),
-	          0);
+	SYS(utimensat(AT_FDCWD, text("%s/add_kernel.ptx", race.folder), times,
+	              0));
 	age(text("%s/add_kernel.llir", race.folder), 60);
 
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	CHECK_INT(race.rc, 0);
 	CHECK_INT(race.report.removed_count, 1);
 	CHECK_INT(count_names(race.folder), 2);
@@ -377,7 +375,7 @@ TEST(gc_race, leaves_an_entry_that_is_emitted_meanwhile)
 	begin_gc(&race, &thread);
 	emit("a.tkb", "out");
 
-	CHECK_INT(pthread_join(thread, NULL), 0);
+	SYS(pthread_join(thread, NULL));
 	CHECK_INT(race.rc, TKB_ERR_PARTIAL);
 	CHECK_INT(race.report.removed_count, 0);
 	CHECK_INT(look_at("out").collected_count, ENTRIES);

@@ -233,7 +233,7 @@ TEST(gc, of_what_is_no_cache_fails)
 TEST(gc, counts_the_entries_of_all_devices)
 {
 	unpack("inductor-2.11-llama4-h100", "unpacked");
-	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
+	SYS(rename("unpacked/.cache/torchinductor", "ind"));
 	copy_folder("ind/triton/0", "ind/triton/1");
 	const char **all = keys("ind/triton/0");
 	for (size_t i = 0; all[i] != NULL; i++) {
@@ -259,9 +259,9 @@ TEST(gc, counts_the_entries_of_all_devices)
 TEST(gc, removes_what_is_linked_to_another_device)
 {
 	unpack("triton-3.6.0-cpu", "unpacked");
-	CHECK_INT(mkdir("ind", 0777), 0);
-	CHECK_INT(mkdir("ind/triton", 0777), 0);
-	CHECK_INT(rename("unpacked/.triton/cache", "ind/triton/0"), 0);
+	SYS(mkdir("ind", 0777));
+	SYS(mkdir("ind/triton", 0777));
+	SYS(rename("unpacked/.triton/cache", "ind/triton/0"));
 	copy_folder("ind/triton/0", "ind/triton/1");
 	pack("ind", "a.tkb");
 	emit("a.tkb", "out");
@@ -327,7 +327,7 @@ TEST(gc, leaves_nothing_but_its_lock)
 TEST(gc, removes_the_stages_of_the_dead)
 {
 	(void)arrange_dated();
-	CHECK_INT(mkdir("out/.tkbundle/stage-dead", 0777), 0);
+	SYS(mkdir("out/.tkbundle/stage-dead", 0777));
 	write_text("out/.tkbundle/stage-dead/lock", "");
 
 	CHECK_DID(gc("out", at_most(17)), 0, 17);
@@ -339,7 +339,7 @@ TEST(gc, leaves_what_a_compiler_is_writing)
 	const char **all = arrange_dated();
 	struct did did;
 
-	CHECK_INT(mkdir(text("out/%s/tmp.pid_1_abc", all[0]), 0777), 0);
+	SYS(mkdir(text("out/%s/tmp.pid_1_abc", all[0]), 0777));
 	date(text("out/%s", all[0]), 0, 0);
 	const char *before = tree(text("out/%s", all[0]));
 
@@ -365,7 +365,7 @@ TEST(gc, leaves_what_is_not_the_entrys_in_its_folder)
 	const char **all = arrange_dated();
 	const char *folder = text("out/%s", all[0]);
 
-	CHECK_INT(mkdir(text("%s/tmp.pid_1_abc", folder), 0777), 0);
+	SYS(mkdir(text("%s/tmp.pid_1_abc", folder), 0777));
 	age(text("%s/tmp.pid_1_abc", folder), 3600);
 	write_text(text("%s/stray", folder), "");
 	date(folder, 0, 0);
@@ -382,10 +382,10 @@ TEST(gc, leaves_what_is_no_whole_entry)
 	const char *broken = text("out/%s", all[0]);
 	const char *unfinished = text("out/%s", all[1]);
 
-	CHECK_INT(unlink(text("%s/add_kernel.cubin", broken)), 0);
-	CHECK_INT(unlink(stamp_of(unfinished)), 0);
+	SYS(unlink(text("%s/add_kernel.cubin", broken)));
+	SYS(unlink(stamp_of(unfinished)));
 	write_text("out/stray", "");
-	CHECK_INT(mkdir("out/lost+found", 0777), 0);
+	SYS(mkdir("out/lost+found", 0777));
 
 	CHECK_DID(gc("out", at_most(0)), 15, 0);
 	CHECK_INT(count_names("out"), 5);
@@ -415,12 +415,12 @@ static void check_refused(void)
 TEST(gc, of_a_root_that_cannot_be_written_fails)
 {
 	(void)arrange_dated();
-	CHECK_INT(chmod("out", 0555), 0);
+	SYS(chmod("out", 0555));
 	check_refused();
-	CHECK_INT(chmod("out", 0755), 0);
+	SYS(chmod("out", 0755));
 
 	remove_folder("out/.tkbundle");
-	CHECK_INT(chmod("out", 0555), 0);
+	SYS(chmod("out", 0555));
 	check_refused();
 }
 
@@ -429,14 +429,14 @@ TEST(gc, goes_on_where_one_entry_cannot_be_removed)
 	const char **all = arrange_dated();
 	const char *folder = text("out/%s", all[0]);
 
-	CHECK_INT(chmod(folder, 0555), 0);
+	SYS(chmod(folder, 0555));
 	struct outcome outcome =
 		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
 	                             "--bounding-set=-all", program(), "gc",
 	                             "--max-entries", "14", "out", NULL)
 			       : run(program(), "gc", "--max-entries", "14",
 	                             "out", NULL);
-	CHECK_INT(chmod(folder, 0777), 0);
+	SYS(chmod(folder, 0777));
 	if (outcome.status >= 126)
 		skip();
 
@@ -483,7 +483,7 @@ static const char *make_folder(char digit, const char *one, const char *other)
 	char key[] = "out/00000000000000000000000000000000";
 
 	memset(key + 4, digit, 32);
-	CHECK_INT(mkdir(key, 0777), 0);
+	SYS(mkdir(key, 0777));
 	if (one != NULL)
 		write_text(text("%s/%s", key, one), "");
 	if (other != NULL)
@@ -507,10 +507,10 @@ TEST(gc, removes_no_unfinished_folder_that_may_be_of_use)
 	const char *young_file = make_folder('6', "k.ptx", "k.json");
 	age(text("%s/k.json", young_file), 60);
 	const char *deep = make_folder('7', "k.ptx", NULL);
-	CHECK_INT(mkdir(text("%s/k.json", deep), 0777), 0);
+	SYS(mkdir(text("%s/k.json", deep), 0777));
 	age_folder(deep, TWO_DAYS_S);
 	deep = make_folder('8', "k.ptx", NULL);
-	CHECK_INT(symlink("k.ptx", text("%s/k.json", deep)), 0);
+	SYS(symlink("k.ptx", text("%s/k.json", deep)));
 	age_folder(deep, TWO_DAYS_S);
 
 	CHECK_INT(gc("out", dry(at_most(5))).report.unfinished_count, 2);

@@ -227,7 +227,7 @@ TEST(launcher, is_dropped_before_emit)
 {
 	BUNDLE(bundle) = three_launchers();
 
-	CHECK_INT(mkdir("out", 0777), 0);
+	SYS(mkdir("out", 0777));
 	check_out(bundle, "", ALL_DROPPED);
 }
 
@@ -248,7 +248,7 @@ TEST(launcher, is_dropped_without_the_binary_of_a_kernel)
 {
 	BUNDLE(bundle) = emitted_launchers();
 
-	CHECK_INT(unlink("out/" MATMUL "/matmul_kernel.cubin"), 0);
+	SYS(unlink("out/" MATMUL "/matmul_kernel.cubin"));
 	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
 }
 
@@ -258,9 +258,9 @@ TEST(launcher, is_dropped_if_a_binary_is_torn_or_another_kernels)
 	BUNDLE(bundle) = emitted_launchers();
 	const off_t size = (off_t)read_file(binary).size;
 
-	CHECK_INT(truncate(binary, size - 1), 0);
+	SYS(truncate(binary, size - 1));
 	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
-	CHECK_INT(truncate(binary, 0), 0);
+	SYS(truncate(binary, 0));
 	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
 	write_file(binary, read_file("out/" ADD "/add_kernel.cubin"));
 	check_out(bundle, "any@0:D4QP,7L6S", "all:needs one:needs");
@@ -270,9 +270,9 @@ TEST(launcher, is_dropped_without_a_kernels_group_file_or_another_of_its_files)
 {
 	BUNDLE(bundle) = emitted_launchers();
 
-	CHECK_INT(unlink("out/" SOFTMAX "/softmax_kernel.ttir"), 0);
+	SYS(unlink("out/" SOFTMAX "/softmax_kernel.ttir"));
 	check_out(bundle, "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "");
-	CHECK_INT(unlink("out/" ADD "/__grp__add_kernel.json"), 0);
+	SYS(unlink("out/" ADD "/__grp__add_kernel.json"));
 	check_out(bundle, "one@0:D3PP", "all:needs any:needs");
 }
 
@@ -280,12 +280,12 @@ TEST(launcher, that_needs_any_is_given_what_is_left)
 {
 	BUNDLE(bundle) = emitted_launchers();
 
-	CHECK_INT(rename("out/" ADD, "gone"), 0);
+	SYS(rename("out/" ADD, "gone"));
 	check_out(bundle, "any@0:D4QP one@0:D3PP", "all:needs");
-	CHECK_INT(rename("gone", "out/" ADD), 0);
-	CHECK_INT(rename("out/" SOFTMAX, "gone"), 0);
+	SYS(rename("gone", "out/" ADD));
+	SYS(rename("out/" SOFTMAX, "gone"));
 	check_out(bundle, "all@0:7L6S,D3PP any@0:7L6S one@0:D3PP", "");
-	CHECK_INT(rename("out/" ADD, "gone too"), 0);
+	SYS(rename("out/" ADD, "gone too"));
 	check_out(bundle, "one@0:D3PP", "all:needs any:needs");
 }
 
@@ -329,7 +329,7 @@ TEST(launcher, shares_its_payload_with_another)
 		     TKB_NEED_ALL, keys_of(1, i == 3 ? MATMUL : ADD));
 	BUNDLE(bundle) = open_bytes(recorded(recorder, h100()));
 	emit_bundle(bundle, "out", TKB_LAYOUT_TRITON);
-	CHECK_INT(rename("out/" MATMUL, "gone"), 0);
+	SYS(rename("out/" MATMUL, "gone"));
 	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(ready(launchers),
@@ -419,7 +419,7 @@ TEST(launcher, is_given_for_one_device_though_a_later_one_has_not_what_it_needs)
 	struct keys keys;
 	BUNDLE(bundle) = inductor_launchers(&keys);
 
-	CHECK_INT(rename(text("out/triton/1/%s", keys.items[0]), "gone"), 0);
+	SYS(rename(text("out/triton/1/%s", keys.items[0]), "gone"));
 	LAUNCHERS(launchers) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(with_letters(launchers, &keys),
@@ -451,9 +451,8 @@ TEST(launcher, is_dropped_once_for_all_devices_if_its_payload_is_damaged)
 	BUNDLE(bundle) = open_bytes(bytes);
 	emit_bundle(bundle, "out", TKB_LAYOUT_INDUCTOR);
 	for (size_t i = 0; i < 2; i++)
-		CHECK_INT(rename(text("out/triton/%zu/%s", i, keys.items[2]),
-		                 text("gone %zu", i)),
-		          0);
+		SYS(rename(text("out/triton/%zu/%s", i, keys.items[2]),
+		           text("gone %zu", i)));
 	BUNDLE(damaged) = open_bytes(with_damaged_payloads(bytes));
 
 	check_out(damaged, "", "a:damaged b:damaged c:needs d:damaged");
@@ -464,9 +463,9 @@ TEST(launcher, is_dropped_only_if_no_device_of_inductor_has_what_it_needs)
 	struct keys keys;
 	BUNDLE(bundle) = inductor_launchers(&keys);
 
-	CHECK_INT(rename(text("out/triton/0/%s", keys.items[0]), "gone 0"), 0);
+	SYS(rename(text("out/triton/0/%s", keys.items[0]), "gone 0"));
 	LAUNCHERS(one) = open_launchers(bundle, "out", NULL);
-	CHECK_INT(rename(text("out/triton/1/%s", keys.items[0]), "gone 1"), 0);
+	SYS(rename(text("out/triton/1/%s", keys.items[0]), "gone 1"));
 	LAUNCHERS(none) = open_launchers(bundle, "out", NULL);
 
 	CHECK_STR(with_letters(one, &keys),

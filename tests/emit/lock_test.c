@@ -29,7 +29,7 @@ static uint64_t now_ms(void)
 static void arrange_moved(void)
 {
 	arrange_emitted("triton-3.6.0-cpu");
-	CHECK_INT(rename("out", "moved"), 0);
+	SYS(rename("out", "moved"));
 }
 
 /* A watch that says so after a moment. */
@@ -151,7 +151,7 @@ static void check_ends(pid_t child, int number)
 {
 	nap(700);
 	uint64_t start = now_ms();
-	CHECK_INT(kill(child, number), 0);
+	SYS(kill(child, number));
 	CHECK_INT(finish(child), 128 + number);
 	CHECK(now_ms() - start < SOON_MS);
 }
@@ -198,7 +198,7 @@ static pid_t fork_idle(void)
 
 static void end_idle(pid_t child)
 {
-	CHECK_INT(kill(child, SIGKILL), 0);
+	SYS(kill(child, SIGKILL));
 	CHECK_INT(finish(child), 128 + SIGKILL);
 }
 
@@ -242,7 +242,7 @@ TEST(lock, of_a_stage_is_not_kept_by_a_child_either)
 	CHECK(flock(lock, LOCK_EX | LOCK_NB) < 0);
 	pid_t child = fork_idle();
 	tkb_stage_close(&stage);
-	CHECK_INT(flock(lock, LOCK_EX | LOCK_NB), 0);
+	SYS(flock(lock, LOCK_EX | LOCK_NB));
 	end_idle(child);
 	(void)close(lock);
 	tkb_roots_release(&roots);
@@ -256,11 +256,11 @@ TEST(lock, that_is_a_fifo_holds_nobody_up)
 
 	arrange_moved();
 	remove_folder("moved/.tkbundle");
-	CHECK_INT(mkdir("moved/.tkbundle", 0777), 0);
-	CHECK_INT(mkdir("moved/.tkbundle/stage-1", 0777), 0);
-	CHECK_INT(mkfifo("moved/.tkbundle/lock", 0666), 0);
-	CHECK_INT(mkfifo("moved/.tkbundle/stage-1/lock", 0666), 0);
-	CHECK_INT(mkfifo(text("moved/.tkbundle/trusted-%.36s", boot), 0666), 0);
+	SYS(mkdir("moved/.tkbundle", 0777));
+	SYS(mkdir("moved/.tkbundle/stage-1", 0777));
+	SYS(mkfifo("moved/.tkbundle/lock", 0666));
+	SYS(mkfifo("moved/.tkbundle/stage-1/lock", 0666));
+	SYS(mkfifo(text("moved/.tkbundle/trusted-%.36s", boot), 0666));
 	OK(emit_to("moved", NULL, &report, ERR));
 	CHECK_INT(report.repaired_count, KERNELS);
 }

@@ -64,7 +64,7 @@ static void check_did(struct did did, uint64_t relocated, uint64_t present,
 static void arrange_moved(const char *fixture)
 {
 	unpack(fixture, "unpacked");
-	CHECK_INT(rename("unpacked/.triton/cache", "moved"), 0);
+	SYS(rename("unpacked/.triton/cache", "moved"));
 }
 
 static void check_same(const char *one, const char *other)
@@ -90,7 +90,7 @@ TEST(relocate, gives_what_an_emit_to_that_place_gives)
 		          before.collected_count - before.moved_count);
 		CHECK_INT(look_at("moved").moved_count, 0);
 
-		CHECK_INT(rename("moved", "kept"), 0);
+		SYS(rename("moved", "kept"));
 		emit("a.tkb", "moved");
 		check_same("kept", "moved");
 		CHECK_INT(run("rm", "-r", "kept", "moved", "unpacked", "a.tkb",
@@ -103,7 +103,7 @@ TEST(relocate, gives_what_an_emit_to_that_place_gives)
 TEST(relocate, of_inductor_goes_through_all_devices)
 {
 	unpack("inductor-2.11-llama4-h100", "unpacked");
-	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
+	SYS(rename("unpacked/.cache/torchinductor", "ind"));
 	copy_folder("ind/triton/0", "ind/triton/3");
 
 	struct did did = relocate("ind");
@@ -186,7 +186,7 @@ TEST(relocate, takes_the_options_for_granted)
 TEST(relocate, leaves_out_what_is_not_whole)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(unlink("moved/" ADD_KEY "/add_kernel.cubin"), 0);
+	SYS(unlink("moved/" ADD_KEY "/add_kernel.cubin"));
 	struct tkb_bytes before = read_file("moved/" ADD_GROUP);
 	struct did did = relocate("moved");
 
@@ -229,7 +229,7 @@ static void check_names(const char *root, const char *place)
 TEST(relocate, names_the_root_as_it_is_given)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(symlink("moved", "link"), 0);
+	SYS(symlink("moved", "link"));
 
 	CHECK_DID(relocate(text("%s/moved", test_folder())), 4, 1);
 	check_names("moved", text("%s/moved", test_folder()));
@@ -241,7 +241,7 @@ TEST(relocate, names_the_root_as_it_is_given)
 TEST(relocate, escapes_its_path_as_python_does)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(rename("moved", "a \"b\" \xc3\xa4"), 0);
+	SYS(rename("moved", "a \"b\" \xc3\xa4"));
 
 	CHECK_DID(relocate("a \"b\" \xc3\xa4"), 4, 1);
 	check_names("a \"b\" \xc3\xa4",
@@ -277,7 +277,7 @@ static void check_refused(void)
 TEST(relocate, of_a_root_that_cannot_be_written_fails)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(chmod("moved", 0555), 0);
+	SYS(chmod("moved", 0555));
 
 	check_refused();
 }
@@ -285,22 +285,22 @@ TEST(relocate, of_a_root_that_cannot_be_written_fails)
 TEST(relocate, of_a_root_whose_own_folder_cannot_be_written_fails)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(mkdir("moved/.tkbundle", 0555), 0);
+	SYS(mkdir("moved/.tkbundle", 0555));
 
 	check_refused();
-	CHECK_INT(chmod("moved/.tkbundle", 0777), 0);
+	SYS(chmod("moved/.tkbundle", 0777));
 }
 
 TEST(relocate, goes_on_where_one_entry_cannot_be_written)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(chmod("moved/" ADD_KEY, 0555), 0);
+	SYS(chmod("moved/" ADD_KEY, 0555));
 	struct outcome outcome =
 		geteuid() == 0 ? run("setpriv", "--inh-caps=-all",
 	                             "--bounding-set=-all", program(),
 	                             "relocate", "moved", NULL)
 			       : run(program(), "relocate", "moved", NULL);
-	CHECK_INT(chmod("moved/" ADD_KEY, 0777), 0);
+	SYS(chmod("moved/" ADD_KEY, 0777));
 	if (outcome.status >= 126)
 		skip();
 
@@ -318,7 +318,7 @@ TEST(relocate, cancelled_leaves_each_entry_as_it_was_or_as_it_should_be)
 	int rc = TKB_ERR_CANCELLED;
 
 	arrange_moved("triton-3.6.0-h100");
-	CHECK_INT(rename("moved", "old"), 0);
+	SYS(rename("moved", "old"));
 	for (; rc == TKB_ERR_CANCELLED; patience++) {
 		struct countdown own = { .left = patience };
 		const struct tkb_relocate_options options = {
@@ -403,8 +403,7 @@ static bool take_lock(void *self)
 	if (thief->turns_left-- != 0)
 		return false;
 	thief->lock = lock_root("moved");
-	CHECK_INT(pthread_create(&thief->thread, NULL, steal_and_unlock, thief),
-	          0);
+	SYS(pthread_create(&thief->thread, NULL, steal_and_unlock, thief));
 	return false;
 }
 
@@ -424,7 +423,7 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 
 	FAILS(tkb_relocate("moved", &options, &report, ERR), TKB_ERR_PARTIAL,
 	      ADD_KEY);
-	CHECK_INT(pthread_join(thief.thread, NULL), 0);
+	SYS(pthread_join(thief.thread, NULL));
 	CHECK(!exists(thief.group));
 	CHECK_INT(report.relocated_count, 3);
 	CHECK_INT(report.left_out_count, 1);
@@ -436,8 +435,8 @@ TEST(relocate, brings_nothing_back_that_a_gc_takes_away)
 TEST(relocate, removes_the_stages_of_the_dead)
 {
 	arrange_moved("triton-3.6.0-cpu");
-	CHECK_INT(mkdir("moved/.tkbundle", 0777), 0);
-	CHECK_INT(mkdir("moved/.tkbundle/stage-dead", 0777), 0);
+	SYS(mkdir("moved/.tkbundle", 0777));
+	SYS(mkdir("moved/.tkbundle/stage-dead", 0777));
 	write_text("moved/.tkbundle/stage-dead/lock", "");
 
 	CHECK_DID(relocate("moved"), 4, 1);

@@ -15,9 +15,9 @@ static const char *bundle_of_units(void)
 	const struct tkb_collect_options options =
 		CHOSEN(tkb_collect_options, .trees = &tree, .tree_count = 1);
 
-	CHECK_INT(mkdir("kernels", 0777), 0);
-	CHECK_INT(mkdir("from", 0777), 0);
-	CHECK_INT(mkdir("from/in", 0777), 0);
+	SYS(mkdir("kernels", 0777));
+	SYS(mkdir("from", 0777));
+	SYS(mkdir("from/in", 0777));
 	for (int i = 0; i < UNITS; i++)
 		write_text(text("from/in/%d", i), text("unit %d\n", i));
 	OK(tkb_collect_to_file("kernels", &options, "units.tkb", NULL, ERR));
@@ -38,7 +38,7 @@ static void remove_folder(void *self, uint64_t done, uint64_t total)
 		return;
 	for (int i = 0; i < UNITS; i++)
 		(void)unlink(text("to/in/%d", i));
-	CHECK_INT(rmdir("to/in"), 0);
+	SYS(rmdir("to/in"));
 	remover->has_removed = true;
 }
 

@@ -73,7 +73,7 @@ const char *tree(const char *path)
 	struct tkb_buf *buf = test_buf(16 * TKB_MIB);
 
 	listing = buf;
-	CHECK_INT(nftw(path, list_one, 16, FTW_PHYS), 0);
+	SYS(nftw(path, list_one, 16, FTW_PHYS));
 	return text("%.*s", (int)buf->size, (const char *)buf->data);
 }
 
@@ -108,7 +108,7 @@ void date(const char *folder, time_t read_s, time_t written_s)
 	const struct timespec times[] = { { .tv_sec = read_s },
 		                          { .tv_sec = written_s } };
 
-	CHECK_INT(utimensat(AT_FDCWD, stamp_of(folder), times, 0), 0);
+	SYS(utimensat(AT_FDCWD, stamp_of(folder), times, 0));
 }
 
 void date_all(const char *root)
@@ -132,7 +132,7 @@ void age(const char *path, time_t seconds)
 	const struct timespec times[] = { { .tv_sec = then },
 		                          { .tv_sec = then } };
 
-	CHECK_INT(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+	SYS(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW));
 }
 
 void age_folder(const char *path, time_t seconds)
@@ -221,7 +221,7 @@ int lock_root(const char *root)
 	                    O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 
 	CHECK(fd >= 0);
-	CHECK_INT(flock(fd, LOCK_EX), 0);
+	SYS(flock(fd, LOCK_EX));
 	return fd;
 }
 
@@ -249,8 +249,8 @@ struct refusal as_nobody(const char *path, int (*act)(struct tkb_error *err))
 	struct refusal refusal = { 0 };
 	int ends[2];
 
-	CHECK_INT(chmod(test_folder(), 0755), 0);
-	CHECK_INT(pipe(ends), 0);
+	SYS(chmod(test_folder(), 0755));
+	SYS(pipe(ends));
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {

@@ -181,7 +181,7 @@ TEST(uses, are_told_for_each_device)
 	uint32_t seen = 0;
 
 	unpack("inductor-2.11-llama4-h100", "unpacked");
-	CHECK_INT(rename("unpacked/.cache/torchinductor", "ind"), 0);
+	SYS(rename("unpacked/.cache/torchinductor", "ind"));
 	copy_folder("ind/triton/0", "ind/triton/3");
 	const char *key = keys("ind/triton/3")[0];
 	date(text("ind/triton/3/%s", key), 2000, 1000);
@@ -207,8 +207,8 @@ TEST(uses, are_of_whole_entries_alone)
 {
 	arrange_emitted("triton-3.6.0-cpu");
 	const char **all = keys("out");
-	CHECK_INT(unlink(text("out/%s/add_kernel.cubin", all[0])), 0);
-	CHECK_INT(unlink(stamp_of(text("out/%s", all[1]))), 0);
+	SYS(unlink(text("out/%s/add_kernel.cubin", all[0])));
+	SYS(unlink(stamp_of(text("out/%s", all[1]))));
 	USES(uses) = open_uses("out");
 
 	CHECK_INT(tkb_uses_count(uses), 3);
@@ -378,7 +378,7 @@ static struct finding look_where(unsigned long flags, unsigned long later)
 	CHECK(shared != MAP_FAILED);
 	arrange_emitted("triton-3.6.0-cpu");
 	date(text("out/%s", keys("out")[0]), 2000, 1000);
-	CHECK_INT(mkdir("mounted", 0777), 0);
+	SYS(mkdir("mounted", 0777));
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
@@ -387,7 +387,7 @@ static struct finding look_where(unsigned long flags, unsigned long later)
 	}
 	CHECK_INT(finish(child), 0);
 	struct finding finding = *shared;
-	CHECK_INT(munmap(shared, sizeof(*shared)), 0);
+	SYS(munmap(shared, sizeof(*shared)));
 	if (!finding.is_mounted) {
 		print_message("nothing can be mounted here\n");
 		skip();
@@ -442,7 +442,7 @@ TEST(uses, in_a_folder_of_somebody_else_are_told_by_how_it_is_mounted)
 	arrange_emitted("triton-3.6.0-cpu");
 	USES(uses) = open_known("out");
 	CHECK_INT(count_state(uses, TKB_USE_STATE_USED), 0);
-	CHECK_INT(chmod("out", 0555), 0);
+	SYS(chmod("out", 0555));
 
 	CHECK_INT(as_nobody("out", use_states).rc, 1);
 }

@@ -71,7 +71,7 @@ TEST(watch, ends_the_wait_for_a_bundle_from_a_pipe)
 	struct tkb_bundle *bundle = NULL;
 	int ends[2];
 
-	CHECK_INT(pipe(ends), 0);
+	SYS(pipe(ends));
 
 	FAILS(tkb_bundle_open_fd(ends[0], "a pipe", &watch, &bundle, ERR),
 	      TKB_ERR_CANCELLED, "cancelled");

@@ -78,10 +78,10 @@ TEST(audit, drops_a_damaged_record_and_never_what_cannot_be_read)
 	const char **blobs = blob_files("remote");
 
 	flip(records[0], 8);
-	CHECK_INT(rename(records[1], out("record")), 0);
-	CHECK_INT(symlink(out("record"), records[1]), 0);
-	CHECK_INT(rename(blobs[2], out("blob")), 0);
-	CHECK_INT(symlink(out("blob"), blobs[2]), 0);
+	SYS(rename(records[1], out("record")));
+	SYS(symlink(out("record"), records[1]));
+	SYS(rename(blobs[2], out("blob")));
+	SYS(symlink(out("blob"), blobs[2]));
 	struct tkb_remote_verify_report report =
 		verify(remote, true, TKB_ERR_CORRUPT);
 	CHECK_INT(report.damaged_count, 1);
@@ -138,7 +138,7 @@ TEST(audit, of_tiers_mends_each_and_asks_only_the_last_for_all)
 	const char **near = blob_files("near");
 
 	flip(near[0], 8);
-	CHECK_INT(unlink(near[1]), 0);
+	SYS(unlink(near[1]));
 	struct tkb_remote_verify_report report =
 		verify(remote, true, TKB_ERR_CORRUPT);
 	CHECK_INT(report.damaged_count, 1);

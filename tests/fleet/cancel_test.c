@@ -34,10 +34,8 @@ static struct mute start_mute(void)
 	socklen_t size = sizeof(address);
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	CHECK_INT(bind(mute.fd, (const struct sockaddr *)&address,
-	               sizeof(address)),
-	          0);
-	CHECK_INT(listen(mute.fd, 64), 0);
+	SYS(bind(mute.fd, (const struct sockaddr *)&address, sizeof(address)));
+	SYS(listen(mute.fd, 64));
 	CHECK_INT(getsockname(mute.fd, (struct sockaddr *)&address, &size), 0);
 	mute.port = ntohs(address.sin_port);
 	return mute;
@@ -204,7 +202,7 @@ static void check_all_end(const char *format)
 	TKB_AUTO(close_mute) struct mute mute = start_mute();
 	char url[256];
 
-	CHECK_INT(mkdir("pool", 0777), 0);
+	SYS(mkdir("pool", 0777));
 	(void)snprintf(url, sizeof(url), format, mute.port);
 	for (size_t i = 0; i < TKB_COUNT_OF(works); i++) {
 		struct tkb_remote *remote = open_patient(url);

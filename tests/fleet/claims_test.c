@@ -84,11 +84,10 @@ static void run_threads(const struct scene *scene, struct worker *workers)
 		workers[i] = (struct worker){ .remote = open_tiers(scene->urls),
 			                      .digest = &scene->digest,
 			                      .wanted = scene->bytes };
-		CHECK_INT(pthread_create(&threads[i], NULL, work, &workers[i]),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, work, &workers[i]));
 	}
 	for (size_t i = 0; i < THREADS; i++)
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 }
 
 TEST(claims, of_those_who_want_a_blob_one_fetches_it)
@@ -174,7 +173,7 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 		_exit(0);
 	}
 	wait_for_claim();
-	CHECK_INT(kill(pid, SIGKILL), 0);
+	SYS(kill(pid, SIGKILL));
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	run_threads(&scene, workers);
 	for (size_t i = 0; i < THREADS; i++) {
@@ -267,6 +266,6 @@ TEST(claims, are_not_kept_by_a_child_that_was_forked_meanwhile)
 	OK(ASK(&handle, claim, &digest, &claim, ERR));
 	CHECK(claim != NULL);
 	handle.backend->unclaim(claim);
-	CHECK_INT(kill(child, SIGKILL), 0);
+	SYS(kill(child, SIGKILL));
 	CHECK_INT(waitpid(child, &status, 0), child);
 }

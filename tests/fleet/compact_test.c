@@ -28,7 +28,7 @@ static const char *autotunes(const char *name, unsigned from, unsigned to)
 	const char *root = out(name);
 
 	if (!exists(root))
-		CHECK_INT(mkdir(root, 0777), 0);
+		SYS(mkdir(root, 0777));
 	for (unsigned i = from; i < to; i++) {
 		const char *key = text("%052u", i);
 		char *base32 = test_alloc(strlen(key));
@@ -36,7 +36,7 @@ static const char *autotunes(const char *name, unsigned from, unsigned to)
 		/* Digits of base 32 begin with letters. */
 		for (size_t j = 0; key[j] != '\0'; j++)
 			base32[j] = (char)('A' + (key[j] - '0'));
-		CHECK_INT(mkdir(text("%s/%s", root, base32), 0777), 0);
+		SYS(mkdir(text("%s/%s", root, base32), 0777));
 		write_text(text("%s/%s/kernel.autotune.json", root, base32),
 		           text("{\"n\":%u}", i));
 	}
@@ -249,7 +249,7 @@ TEST(compact, leaves_a_blob_that_is_gone_or_damaged)
 	struct tkb_remote *remote = arrange_three("remote");
 	const char **records = record_files("remote");
 
-	CHECK_INT(unlink(blob_of("remote", records[0])), 0);
+	SYS(unlink(blob_of("remote", records[0])));
 	CHECK_INT(compact(remote), 2);
 	CHECK_INT(count_texts(record_files("remote")), 2);
 	CHECK(exists(records[0]));

@@ -7,13 +7,13 @@
 
 static void disable(void)
 {
-	CHECK_INT(setenv("TKBUNDLE_DISABLE", "1", 1), 0);
+	SYS(setenv("TKBUNDLE_DISABLE", "1", 1));
 }
 
 /* It would reach the tests behind this one. */
 static void enable(void)
 {
-	CHECK_INT(unsetenv("TKBUNDLE_DISABLE"), 0);
+	SYS(unsetenv("TKBUNDLE_DISABLE"));
 }
 
 static struct tkb_bundle *open_bundle(void)
@@ -49,10 +49,10 @@ TEST(disable, is_not_asked_where_the_variable_is_empty_or_0)
 	struct tkb_bundle *bundle = open_bundle();
 	struct tkb_emit_report report = { SIZED(report) };
 
-	CHECK_INT(setenv("TKBUNDLE_DISABLE", "", 1), 0);
+	SYS(setenv("TKBUNDLE_DISABLE", "", 1));
 	OK(tkb_emit(bundle, "a", NULL, &report, ERR));
 	CHECK_INT(report.emitted_count, POOL);
-	CHECK_INT(setenv("TKBUNDLE_DISABLE", "0", 1), 0);
+	SYS(setenv("TKBUNDLE_DISABLE", "0", 1));
 	OK(tkb_emit(bundle, "b", NULL, &report, ERR));
 	CHECK_INT(report.emitted_count, POOL);
 	enable();

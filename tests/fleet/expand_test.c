@@ -51,7 +51,7 @@ static void check_fails(const char *pattern, const struct tkb_ref_facts *facts,
 static void make_cache(const char *fixture)
 {
 	unpack(fixture, "unpacked");
-	CHECK_INT(rename("unpacked/.triton/cache", "root"), 0);
+	SYS(rename("unpacked/.triton/cache", "root"));
 }
 
 TEST(expand, a_name_without_words_stays_as_it_is)
@@ -211,8 +211,8 @@ TEST(expand, a_cache_without_kernels_is_told_so)
 {
 	check_fails("{triton}", &no_gpu, "there is no cache at 'root' yet",
 	            "write the version, or {env:NAME}");
-	CHECK_INT(mkdir("root", 0777), 0);
-	CHECK_INT(mkdir("root/KEY", 0777), 0);
+	SYS(mkdir("root", 0777));
+	SYS(mkdir("root/KEY", 0777));
 	write_text("root/KEY/file", "");
 	check_fails("{triton}", &no_gpu, "'root' has no kernels yet",
 	            "write the version, or {env:NAME}");
@@ -290,8 +290,8 @@ TEST(expand, timings_are_no_kernels)
 {
 	const char *folder = "root/" TIMINGS_KEY;
 
-	CHECK_INT(mkdir("root", 0777), 0);
-	CHECK_INT(mkdir(folder, 0777), 0);
+	SYS(mkdir("root", 0777));
+	SYS(mkdir(folder, 0777));
 	write_text(text("%s/add_kernel.autotune.json", folder), "{}");
 	check_fails("{triton}", &no_gpu, "'root' has no kernels yet",
 	            "write the version, or {env:NAME}");

@@ -11,7 +11,7 @@ static const struct part whole = { 0, POOL };
 
 static void evict(size_t index)
 {
-	CHECK_INT(unlink(blob_of("remote", record_files("remote")[index])), 0);
+	SYS(unlink(blob_of("remote", record_files("remote")[index])));
 }
 
 static void check_pulls(const char *name, struct part part)
@@ -129,7 +129,7 @@ TEST(holes, that_another_fills_while_they_are_cleaned_up_stay_filled)
 /* Cut it short, as a loss of power may, or empty it. */
 static void cut(const char *path, off_t size)
 {
-	CHECK_INT(truncate(path, size), 0);
+	SYS(truncate(path, size));
 }
 
 TEST(holes, are_blobs_of_another_size_than_their_records_say)

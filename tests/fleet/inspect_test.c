@@ -39,28 +39,28 @@ struct damage {
 
 static void remove_it(const char *path)
 {
-	CHECK_INT(unlink(path), 0);
+	SYS(unlink(path));
 }
 
 static void empty(const char *path)
 {
-	CHECK_INT(truncate(path, 0), 0);
+	SYS(truncate(path, 0));
 }
 
 static void halve(const char *path)
 {
 	struct stat status;
 
-	CHECK_INT(stat(path, &status), 0);
-	CHECK_INT(truncate(path, status.st_size / 2), 0);
+	SYS(stat(path, &status));
+	SYS(truncate(path, status.st_size / 2));
 }
 
 static void cut_last_byte(const char *path)
 {
 	struct stat status;
 
-	CHECK_INT(stat(path, &status), 0);
-	CHECK_INT(truncate(path, status.st_size - 1), 0);
+	SYS(stat(path, &status));
+	SYS(truncate(path, status.st_size - 1));
 }
 
 /* As a file system may leave it after a power failure. */
@@ -73,8 +73,8 @@ static void zero(const char *path)
 
 static void link_it(const char *path)
 {
-	CHECK_INT(rename(path, "elsewhere"), 0);
-	CHECK_INT(symlink("../../elsewhere", path), 0);
+	SYS(rename(path, "elsewhere"));
+	SYS(symlink("../../elsewhere", path));
 }
 
 static void change_hash(const char *path)
@@ -197,7 +197,7 @@ static void arrange(void)
 	OK(tkb_bundle_open("a.tkb", &bundle, ERR));
 	OK(tkb_emit(bundle, "cache", NULL, NULL, ERR));
 	OK(tkb_push(full, "ref", "cache", NULL, NULL, ERR));
-	CHECK_INT(rename("cache", "good"), 0);
+	SYS(rename("cache", "good"));
 }
 
 static void check_all(const struct damage *all, size_t count)

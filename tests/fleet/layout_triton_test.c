@@ -15,7 +15,7 @@
 static void unpack_root(const char *fixture)
 {
 	unpack(fixture, "home");
-	CHECK_INT(rename("home/.triton/cache", "root"), 0);
+	SYS(rename("home/.triton/cache", "root"));
 }
 
 static int push(const char *url, const struct tkb_push_options *options,
@@ -185,7 +185,7 @@ TEST(layout_triton, a_kernel_that_is_not_whole_is_not_pushed)
 
 	unpack_root("triton-3.6.0-cpu");
 	const char *key = key_of("add_kernel");
-	CHECK_INT(remove(text("root/%s/add_kernel.ptx", key)), 0);
+	SYS(remove(text("root/%s/add_kernel.ptx", key)));
 	struct tkb_push_report report = must_push(url_of(&redis, ""), NULL);
 	CHECK_INT(report.left_out_count, 1);
 	CHECK_STR(ask_redis(&redis, "KEYS", text("triton:%s:*", key), NULL),
@@ -493,13 +493,13 @@ TEST(layout_triton, of_two_compiles_for_two_devices_one_is_pushed)
 	const char *key = key_of("add_kernel");
 	struct tkb_bytes first =
 		read_file(text("root/%s/add_kernel.ttir", key));
-	CHECK_INT(mkdir("inductor", 0777), 0);
-	CHECK_INT(mkdir("inductor/triton", 0777), 0);
+	SYS(mkdir("inductor", 0777));
+	SYS(mkdir("inductor/triton", 0777));
 	copy_folder("root", "inductor/triton/0");
 	copy_folder("root", "inductor/triton/1");
 	write_text(text("inductor/triton/1/%s/add_kernel.ttir", key), "other");
-	CHECK_INT(rename("root", "before"), 0);
-	CHECK_INT(rename("inductor", "root"), 0);
+	SYS(rename("root", "before"));
+	SYS(rename("inductor", "root"));
 
 	struct tkb_push_report report = must_push(url_of(&redis, ""), &options);
 	CHECK_INT(report.pushed_count, 5);
@@ -521,7 +521,7 @@ static void make_modules(const char *first, const char *second)
 		"XU5DT2AO5BD5AEHEYGLPP5LRDFHHCUEJT4LGDVLB4STXUGVGHFPA";
 
 	unpack_root(FIXTURE);
-	CHECK_INT(rename("root", "before"), 0);
+	SYS(rename("root", "before"));
 	for (unsigned i = 0; i < 2; i++)
 		CHECK_INT(run("/bin/sh", "-c",
 		              text("mkdir -p root/triton/%u && "

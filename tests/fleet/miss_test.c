@@ -204,7 +204,7 @@ TEST(miss, leaves_the_error_as_it_was)
 	OK(tkb_cache_open(pool(), NULL, &at.cache, ERR));
 	OK(tkb_bundle_open("pool.tkb", &at.bundle, ERR));
 	push_singly(at.remote, 1);
-	CHECK_INT(unlink(blob_files("remote")[0]), 0);
+	SYS(unlink(blob_files("remote")[0]));
 	EACH(i, calls) {
 		test_name_row(calls[i].name);
 		check_miss(calls[i].call, &at);
@@ -340,7 +340,7 @@ TEST(miss, of_a_device_tells_the_watch)
 	struct tkb_results *results = NULL;
 	struct place at = { NULL };
 
-	CHECK_INT(rename(inductor_cache(), "inductor"), 0);
+	SYS(rename(inductor_cache(), "inductor"));
 	OK(tkb_results_new(&results, ERR));
 	at.watch = tkb_results_watch(results);
 	check_miss(cache_with_device, &at);

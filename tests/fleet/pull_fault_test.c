@@ -51,7 +51,7 @@ TEST(pull_fault, where_a_blob_is_gone_takes_the_rest)
 {
 	struct tkb_remote *remote = arrange_two("remote");
 
-	CHECK_INT(unlink(blob_with("remote", 10)), 0);
+	SYS(unlink(blob_with("remote", 10)));
 	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), (struct part){ 10, POOL });
 	CHECK_INT(report.wanted_count, 2);
@@ -102,10 +102,10 @@ TEST(pull_fault, where_a_blob_is_cut_short_is_corrupt_and_takes_the_rest)
 	const char *blob = blob_with("remote", 10);
 	struct tkb_error err = { 0 };
 
-	CHECK_INT(truncate(blob, (off_t)read_file(blob).size - 1), 0);
+	SYS(truncate(blob, (off_t)read_file(blob).size - 1));
 	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
 	check_has_part(out("pulled"), (struct part){ 10, POOL });
-	CHECK_INT(truncate(blob, 0), 0);
+	SYS(truncate(blob, 0));
 	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
 	(void)count_entries(out("pulled"));
 }
@@ -137,7 +137,7 @@ TEST(pull_fault, takes_from_other_records_what_a_gone_blob_had)
 {
 	struct tkb_remote *remote = arrange_twice();
 
-	CHECK_INT(unlink(blob_with("remote", POOL)), 0);
+	SYS(unlink(blob_with("remote", POOL)));
 	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);
 	CHECK_INT(report.gone_count, 1);
@@ -259,7 +259,7 @@ TEST(pull_fault, believes_no_record_that_names_another_bundle)
 	/* The entries of one, the blob of the other. */
 	write_text("lie", lie);
 	edit_file("lie", text("%.80s", lie), text("%.80s", other));
-	CHECK_INT(unlink(records[ten]), 0);
+	SYS(unlink(records[ten]));
 	add_record("remote", read_file("lie").data);
 	CHECK_INT(pull(remote, out("pulled"), &err), TKB_ERR_CORRUPT);
 	check_is_part(out("pulled"), (struct part){ 10, POOL });

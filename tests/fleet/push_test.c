@@ -161,7 +161,7 @@ TEST(push, that_is_dry_changes_nothing_and_tells_what_it_would)
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count + report.size, 0);
 	(void)push_part(remote, (struct part){ 0, 5 });
-	CHECK_INT(unlink(blob_files("remote")[0]), 0);
+	SYS(unlink(blob_files("remote")[0]));
 	spy_reset();
 	report = push_with(remote, root, dry);
 	CHECK_INT(report.pushed_count, POOL);
@@ -177,7 +177,7 @@ TEST(push, of_an_empty_cache_does_nothing_and_of_none_is_a_miss)
 	struct tkb_error err = { 0 };
 
 	spy_reset();
-	CHECK_INT(mkdir("empty", 0777), 0);
+	SYS(mkdir("empty", 0777));
 	struct tkb_push_report report = push_all(remote, "empty");
 	CHECK_INT(report.pushed_count + report.present_count +
 	                  report.blob_count,
@@ -195,7 +195,7 @@ TEST(push, of_a_damaged_entry_leaves_it_out_and_counts_it_once)
 
 	for (const char **name = list(folder); *name != NULL; name++) {
 		if (strstr(*name, ".cubin") != NULL)
-			CHECK_INT(unlink(text("%s/%s", folder, *name)), 0);
+			SYS(unlink(text("%s/%s", folder, *name)));
 	}
 	struct tkb_push_report report = push_all(remote, root);
 	CHECK_INT(report.pushed_count, POOL - 1);
@@ -253,7 +253,7 @@ TEST(push, of_a_bundle_that_is_there_uploads_nothing)
 	CHECK_INT(spy_count(SPY_TOUCH), 1);
 
 	/* Its record without its blob is not the bundle, and heals. */
-	CHECK_INT(unlink(blob_files("remote")[0]), 0);
+	SYS(unlink(blob_files("remote")[0]));
 	spy_reset();
 	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(report.blob_count, 1);
@@ -267,7 +267,7 @@ static int clean_up_before_touch(const struct spy_event *event,
 {
 	(void)err;
 	if (event->op == SPY_TOUCH)
-		CHECK_INT(unlink(record_files("remote")[0]), 0);
+		SYS(unlink(record_files("remote")[0]));
 	return 0;
 }
 

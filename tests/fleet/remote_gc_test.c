@@ -187,7 +187,7 @@ TEST(remote_gc, drops_records_whose_blob_is_gone)
 {
 	struct three three = arrange_three();
 
-	CHECK_INT(unlink(three.blobs[1]), 0);
+	SYS(unlink(three.blobs[1]));
 	struct tkb_remote_gc_report report =
 		gc(three.remote, DEFAULTS(tkb_remote_gc_options));
 	CHECK_INT(report.hole_count, 1);
@@ -231,7 +231,7 @@ TEST(remote_gc, that_is_dry_changes_nothing_and_tells_the_same)
 	};
 
 	make_old(three.records[0], 31 * DAY_S);
-	CHECK_INT(unlink(three.blobs[1]), 0);
+	SYS(unlink(three.blobs[1]));
 	struct tkb_remote_gc_report dry = gc(three.remote, options);
 	CHECK_INT(spy_count(SPY_DROP) + spy_count(SPY_REMOVE) +
 	                  spy_count(SPY_ADD) + spy_count(SPY_PUT),
@@ -307,7 +307,7 @@ TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 		                                       .has_grace = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	CHECK_INT(unlink(three.records[0]), 0);
+	SYS(unlink(three.records[0]));
 	tkb_digest_to_hex(&digest, hex);
 	write_text(out(text("remote/ref/team,model/%s", hex)), newer);
 	FAILS(tkb_remote_gc(three.remote, &options, NULL, ERR),
@@ -402,7 +402,7 @@ TEST(remote_gc, of_tiers_counts_and_bounds_each)
 
 	CHECK_INT(report.kept_count, 6);
 	CHECK_INT(report.record_count, 3);
-	CHECK_INT(unlink(three.blobs[0]), 0);
+	SYS(unlink(three.blobs[0]));
 	/* It is gone where the fleet looks, so its record goes. */
 	report = gc(three.remote,
 	            CHOSEN(tkb_remote_gc_options, .has_grace = true));
@@ -429,7 +429,7 @@ TEST(remote_gc, of_tiers_leaves_in_one_what_another_lacks)
 		make_old(*blob, 9 * DAY_S);
 		if (strcmp(strrchr(*blob, '/'), strrchr(three.blobs[0], '/')) ==
 		    0)
-			CHECK_INT(unlink(*blob), 0);
+			SYS(unlink(*blob));
 	}
 	for (size_t i = 0; i < 3; i++)
 		make_old(three.blobs[i], 9 * DAY_S);

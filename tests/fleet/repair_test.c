@@ -18,17 +18,17 @@ struct damage {
 
 static void remove_it(const char *path)
 {
-	CHECK_INT(unlink(path), 0);
+	SYS(unlink(path));
 }
 
 static void halve(const char *path)
 {
-	CHECK_INT(truncate(path, (off_t)(read_file(path).size / 2)), 0);
+	SYS(truncate(path, (off_t)(read_file(path).size / 2)));
 }
 
 static void empty(const char *path)
 {
-	CHECK_INT(truncate(path, 0), 0);
+	SYS(truncate(path, 0));
 }
 
 static void zero(const char *path)
@@ -50,8 +50,8 @@ static void change_place(const char *path)
 
 static void link_it(const char *path)
 {
-	CHECK_INT(unlink(path), 0);
-	CHECK_INT(symlink("/dev/null", path), 0);
+	SYS(unlink(path));
+	SYS(symlink("/dev/null", path));
 }
 
 static const struct damage damages[] = {
@@ -147,12 +147,12 @@ static void check_ends_the_same(const struct damage *damage, bool is_trusted)
 	damage->harm(find_file(root, damage));
 	emit_again(root);
 	clear("emitted");
-	CHECK_INT(rename(root, "emitted"), 0);
+	SYS(rename(root, "emitted"));
 	arrange(root, is_trusted);
 	damage->harm(find_file(root, damage));
 	(void)pull_all(remote, root);
 	clear("pulled");
-	CHECK_INT(rename(root, "pulled"), 0);
+	SYS(rename(root, "pulled"));
 	compare(text("%s, %s", damage->name,
 	             is_trusted ? "since boot" : "before"),
 	        "emitted", "pulled");
@@ -186,7 +186,7 @@ TEST(repair, of_what_was_harmed_since_boot_is_a_pulls_as_an_emits)
 static void forget(const char *root)
 {
 	clear(text("%s/.tkbundle", root));
-	CHECK_INT(mkdir(text("%s/.tkbundle", root), 0777), 0);
+	SYS(mkdir(text("%s/.tkbundle", root), 0777));
 }
 
 /* The trips of a pull behind the first, which lists the records. */

@@ -86,7 +86,7 @@ static void make_ptxas(const struct version *version)
 	                         "exec %.*s \"$@\"\n",
 	                         test_folder(), test_folder(),
 	                         (int)strcspn(real, "\n"), real));
-	CHECK_INT(chmod("ptxas", 0755), 0);
+	SYS(chmod("ptxas", 0755));
 }
 
 static void must_push(const struct server *redis, const char *root,
@@ -149,7 +149,7 @@ static void make_kernels(const struct version *version)
 	maker = triton(version, "maker", 0, "compile", NULL);
 	check_kernels(&maker, "compiled", version->parts);
 	CHECK_STR(read_file("ptxas.log").data, "called\ncalled\n");
-	CHECK_INT(remove("ptxas.log"), 0);
+	SYS(remove("ptxas.log"));
 	write_text("refuse", "");
 }
 
@@ -164,7 +164,7 @@ static void check_finds(const struct version *version, enum tkb_profile profile,
 	CHECK(triton(version, "other", redis.port, "compile", NULL).status !=
 	      0);
 	CHECK(exists("ptxas.log"));
-	CHECK_INT(remove("ptxas.log"), 0);
+	SYS(remove("ptxas.log"));
 	(void)ask_redis(&redis, "FLUSHALL", NULL);
 
 	must_push(&redis, "maker/.triton/cache", profile);
@@ -220,7 +220,7 @@ static void check_cache(const struct version *version)
 	stop_server(&redis, SIGKILL);
 
 	CHECK_INT(count_kernels("reader/.triton/cache"), 2);
-	CHECK_INT(remove("refuse"), 0);
+	SYS(remove("refuse"));
 	reader = triton(version, "reader", 0, "compile", NULL);
 	check_kernels(&reader, "compiled", version->parts);
 }

@@ -69,8 +69,8 @@ static void check_gc_refuses(struct tkb_remote *remote, int status,
 /* Others than the owner of a file cannot be had in a test: a link is refused. */
 static void make_unreadable(const char *path)
 {
-	CHECK_INT(rename(path, out("elsewhere")), 0);
-	CHECK_INT(symlink(out("elsewhere"), path), 0);
+	SYS(rename(path, out("elsewhere")));
+	SYS(symlink(out("elsewhere"), path));
 }
 
 TEST(unread, records_keep_gc_from_removing_anything)
@@ -85,7 +85,7 @@ TEST(unread, records_are_those_that_are_too_large_for_a_file)
 {
 	struct tkb_remote *remote = arrange();
 
-	CHECK_INT(truncate(record_files("remote")[0], LARGE), 0);
+	SYS(truncate(record_files("remote")[0], LARGE));
 	check_gc_refuses(remote, TKB_ERR_TOO_LARGE, REF, 1);
 }
 
@@ -102,16 +102,16 @@ TEST(unread, refs_are_those_that_are_no_folders)
 {
 	struct tkb_remote *remote = arrange();
 
-	CHECK_INT(rename(out("remote/ref/team,model"), out("moved")), 0);
+	SYS(rename(out("remote/ref/team,model"), out("moved")));
 	write_text(out("remote/ref/team,model"), "a file");
 	check_gc_refuses(remote, TKB_ERR_UNAVAILABLE, "Not a directory", 0);
 	/* Somebody moved it to another disk. */
-	CHECK_INT(unlink(out("remote/ref/team,model")), 0);
-	CHECK_INT(symlink(out("moved"), out("remote/ref/team,model")), 0);
+	SYS(unlink(out("remote/ref/team,model")));
+	SYS(symlink(out("moved"), out("remote/ref/team,model")));
 	struct tkb_remote *second = open_spy(spy_url("remote"));
 	check_gc_refuses(second, TKB_ERR_UNAVAILABLE, "cannot list", 0);
 	/* Or all of them. */
-	CHECK_INT(rename(out("remote/ref"), out("refs")), 0);
+	SYS(rename(out("remote/ref"), out("refs")));
 	write_text(out("remote/ref"), "a file");
 	struct tkb_remote *third = open_spy(spy_url("remote"));
 	check_gc_refuses(third, TKB_ERR_UNAVAILABLE, "Not a directory", 0);
@@ -121,7 +121,7 @@ TEST(unread, blobs_are_no_holes)
 {
 	struct tkb_remote *remote = arrange();
 
-	CHECK_INT(rename(out("remote/cas"), out("cas")), 0);
+	SYS(rename(out("remote/cas"), out("cas")));
 	write_text(out("remote/cas"), "a file");
 	FAILS(tkb_push(remote, REF, pool(), NULL, NULL, ERR),
 	      TKB_ERR_UNAVAILABLE, "Not a directory");

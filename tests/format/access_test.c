@@ -58,7 +58,7 @@ static int read_store(void *self, uint64_t offset, void *data, size_t size,
 static void init_store(struct store *store, struct tkb_bytes bytes)
 {
 	*store = (struct store){ .bytes = bytes };
-	CHECK_INT(pthread_mutex_init(&store->lock, NULL), 0);
+	SYS(pthread_mutex_init(&store->lock, NULL));
 }
 
 static int open_store(struct store *store, struct tkb_bundle **out,
@@ -595,12 +595,11 @@ static void read_by_eight_threads(const struct tkb_bundle *bundle)
 
 	EACH(i, workers) {
 		workers[i] = (struct worker){ .bundle = bundle, .number = i };
-		CHECK_INT(pthread_create(&workers[i].thread, NULL,
-		                         read_everything, &workers[i]),
-		          0);
+		SYS(pthread_create(&workers[i].thread, NULL, read_everything,
+		                   &workers[i]));
 	}
 	EACH(i, workers)
-		CHECK_INT(pthread_join(workers[i].thread, NULL), 0);
+		SYS(pthread_join(workers[i].thread, NULL));
 	EACH(i, workers)
 		CHECK_INT(workers[i].failure, 0);
 }

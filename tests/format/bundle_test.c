@@ -108,10 +108,8 @@ static void remove_entries(const char *root)
 			continue;
 		const char **names = list(text("%s/%s", root, keys[i]));
 		for (size_t j = 0; names[j] != NULL; j++)
-			CHECK_INT(unlink(text("%s/%s/%s", root, keys[i],
-			                      names[j])),
-			          0);
-		CHECK_INT(rmdir(text("%s/%s", root, keys[i])), 0);
+			SYS(unlink(text("%s/%s/%s", root, keys[i], names[j])));
+		SYS(rmdir(text("%s/%s", root, keys[i])));
 	}
 }
 
@@ -121,7 +119,7 @@ static void emit_good(const char *path)
 	struct tkb_bundle *bundle = test_bundle(path);
 
 	OK(tkb_emit(bundle, "out", &emit_alone, NULL, ERR));
-	CHECK_INT(rename("out", "good"), 0);
+	SYS(rename("out", "good"));
 }
 
 /*
@@ -358,9 +356,7 @@ TEST(bundle, can_be_read_from_several_threads)
 
 	EACH(i, readings) {
 		readings[i].bundle = bundle;
-		CHECK_INT(pthread_create(&threads[i], NULL, read_all,
-		                         &readings[i]),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, read_all, &readings[i]));
 	}
 	EACH(i, readings) {
 		(void)pthread_join(threads[i], NULL);
@@ -376,7 +372,7 @@ TEST(bundle, can_come_out_of_a_pipe)
 
 	forge_single("a.tkb");
 	struct tkb_bytes bytes = read_file("a.tkb");
-	CHECK_INT(pipe(ends), 0);
+	SYS(pipe(ends));
 	CHECK_INT(write(ends[1], bytes.data, bytes.size), bytes.size);
 	(void)close(ends[1]);
 
@@ -412,7 +408,7 @@ TEST(bundle, in_a_pipe_is_read_no_further_than_its_end)
 	int ends[2];
 
 	forge_single("a.tkb");
-	CHECK_INT(pipe(ends), 0);
+	SYS(pipe(ends));
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
@@ -434,7 +430,7 @@ TEST(bundle, cut_short_in_a_pipe_is_refused_by_its_name)
 	int ends[2];
 
 	forge_single("a.tkb");
-	CHECK_INT(pipe(ends), 0);
+	SYS(pipe(ends));
 	CHECK_INT(write(ends[1], read_file("a.tkb").data, 100), 100);
 	(void)close(ends[1]);
 
@@ -579,7 +575,7 @@ TEST(bundle, cut_at_any_length_is_found_out)
 		const bool is_data = size >= span.begin && size < span.end;
 		bool found;
 
-		CHECK_INT(ftruncate(fd, size), 0);
+		SYS(ftruncate(fd, size));
 		if (!is_data || size % SAMPLE == 0)
 			found = is_found_out(fd, &visible);
 		else
@@ -617,7 +613,7 @@ TEST(bundle, of_two_frames_cut_at_a_length_shows_whole_frames)
 	int fd = open("two.tkb", O_RDWR | O_CLOEXEC);
 
 	for (off_t size = span.size - 1; size >= span.begin; size -= 13) {
-		CHECK_INT(ftruncate(fd, size), 0);
+		SYS(ftruncate(fd, size));
 		if (!is_found_out(fd, &visible))
 			fail_msg("cut at %lld", (long long)size);
 		with[visible]++;
@@ -1540,7 +1536,7 @@ static struct cost cost_of(const char *path)
 	int ends[2];
 	int status;
 
-	CHECK_INT(pipe(ends), 0);
+	SYS(pipe(ends));
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {

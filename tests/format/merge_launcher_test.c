@@ -243,7 +243,7 @@ TEST(launchers, alone_make_a_bundle_whose_kernels_come_from_another)
 TEST(launchers, have_payloads_that_are_no_entries_of_that_key)
 {
 	(void)arrange_cache();
-	CHECK_INT(rename(CACHE "/" AUTOTUNE, CACHE "/" A_PAYLOAD), 0);
+	SYS(rename(CACHE "/" AUTOTUNE, CACHE "/" A_PAYLOAD));
 	pack_into("a.tkb", (struct packing){ .root = CACHE,
 	                                     .puts = { { A_PAYLOAD, 0 } } });
 	save_one("b.tkb", ADD, "fx-1", "a payload");

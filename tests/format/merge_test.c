@@ -102,7 +102,7 @@ TEST(merge, of_all_versions_of_triton_holds_every_entry)
 	          count);
 
 	CHECK_INT(check_verifies("m.tkb").verified_count, count);
-	CHECK_INT(rename("one-by-one", "apart"), 0);
+	SYS(rename("one-by-one", "apart"));
 	emit_all("m.tkb", "one-by-one");
 	CHECK_INT(run("diff", "-r", "-x", ".tkbundle", "apart", "one-by-one",
 	              NULL)
@@ -231,7 +231,7 @@ TEST(merge, emits_what_its_inputs_emit_in_turn)
 	merge_list("m.tkb", inputs, TKB_COUNT_OF(inputs));
 	EACH(i, inputs)
 		emit_all(inputs[i], "root");
-	CHECK_INT(rename("root", "in-turn"), 0);
+	SYS(rename("root", "in-turn"));
 	emit_all("m.tkb", "root");
 
 	CHECK_INT(run("diff", "-r", "-x", ".tkbundle", "in-turn", "root", NULL)
@@ -400,12 +400,10 @@ TEST(merge, can_be_done_by_several_threads_at_once)
 	EACH(i, jobs) {
 		jobs[i] = (struct job){ .bundles = bundles,
 			                .out = TKB_BUF_INIT(TKB_MIB) };
-		CHECK_INT(
-			pthread_create(&threads[i], NULL, merge_job, &jobs[i]),
-			0);
+		SYS(pthread_create(&threads[i], NULL, merge_job, &jobs[i]));
 	}
 	EACH(i, jobs) {
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 		CHECK_INT(jobs[i].rc, 0);
 		CHECK(tkb_bytes_equal(tkb_buf_bytes(&jobs[i].out), wanted));
 		tkb_buf_release(&jobs[i].out);

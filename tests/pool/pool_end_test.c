@@ -109,7 +109,7 @@ TEST(pool_end, all_survive_the_thread_that_opened_the_pool)
 	nap_ms(600);
 	for (int i = 0; i < 3; i++)
 		CHECK(is_alive(pid_from(text("%s/%d", test_folder(), i))));
-	CHECK_INT(kill(parent, SIGKILL), 0);
+	SYS(kill(parent, SIGKILL));
 	CHECK_INT(await_all(parent), SIGKILL);
 }
 
@@ -119,7 +119,7 @@ TEST(pool_end, nothing_survives_a_parent_that_is_killed)
 
 	for (int i = 0; i < 3; i++)
 		(void)pid_from(text("%s/%d", test_folder(), i));
-	CHECK_INT(kill(parent, SIGKILL), 0);
+	SYS(kill(parent, SIGKILL));
 	CHECK_INT(await_all(parent), SIGKILL);
 }
 
@@ -264,9 +264,8 @@ TEST(pool_end, who_waits_in_another_thread_is_told)
 	for (int i = 0; i < 3; i++) {
 		waiters[i].future =
 			give(pool, text("hang %s/pid", test_folder()));
-		CHECK_INT(pthread_create(&waiters[i].thread, NULL,
-		                         wait_for_ever, &waiters[i]),
-		          0);
+		SYS(pthread_create(&waiters[i].thread, NULL, wait_for_ever,
+		                   &waiters[i]));
 	}
 	nap_ms(50);
 	tkb_pool_close(pool);
@@ -303,7 +302,7 @@ TEST(pool_end, a_job_for_a_pool_that_closes_is_refused)
 	struct tkb_future *late = NULL;
 
 	await_file(path);
-	CHECK_INT(pthread_create(&closer.thread, NULL, close_pool, &closer), 0);
+	SYS(pthread_create(&closer.thread, NULL, close_pool, &closer));
 	CHECK_INT(tkb_future_wait(held, PATIENCE_MS, NULL, ERR),
 	          TKB_ERR_CANCELLED);
 	FAILS(tkb_pool_submit(closer.pool, &job, &late, ERR), TKB_ERR_CANCELLED,

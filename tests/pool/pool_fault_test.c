@@ -217,7 +217,7 @@ TEST(pool_fault, a_worker_that_was_killed_is_replaced)
 	struct tkb_pool *pool = open_pool_of(1);
 	const char *pid = ask(pool, "pid");
 
-	CHECK_INT(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
+	SYS(kill((pid_t)strtol(pid, NULL, 10), SIGKILL));
 	await_end_of((pid_t)strtol(pid, NULL, 10));
 	CHECK(strcmp(ask(pool, "pid"), pid) != 0);
 	tkb_pool_close(pool);
@@ -231,7 +231,7 @@ TEST(pool_fault, a_worker_that_was_stopped_is_late)
 		give_with(pool, .request = tkb_text(text("hang %s", path)),
 	                  .timeout_ms = 700);
 
-	CHECK_INT(kill(pid_from(path), SIGSTOP), 0);
+	SYS(kill(pid_from(path), SIGSTOP));
 	check_job_fails(future, TKB_ERR_UNAVAILABLE, "was not done");
 	await_end_of(pid_from(path));
 	tkb_pool_close(pool);
@@ -391,13 +391,13 @@ TEST(pool_fault, a_program_that_is_removed_is_told)
 		                            .worker = "./worker" };
 	struct tkb_pool *pool;
 
-	CHECK_INT(symlink(worker_program(), "worker"), 0);
+	SYS(symlink(worker_program(), "worker"));
 	pool = open_pool(options);
 	CHECK_STR(ask(pool, "echo on"), "echo on");
-	CHECK_INT(unlink("worker"), 0);
+	SYS(unlink("worker"));
 	check_fails(pool, "crash", TKB_ERR_UNAVAILABLE,
 	            "no worker can be had: cannot start './worker'");
-	CHECK_INT(symlink(worker_program(), "worker"), 0);
+	SYS(symlink(worker_program(), "worker"));
 	CHECK_STR(ask(pool, "echo on"), "echo on");
 	tkb_pool_close(pool);
 }
@@ -557,7 +557,7 @@ TEST(pool_fault, a_cancel_wakes_who_waits)
 	struct tkb_future *other = give_job(pool, job);
 	pthread_t thread;
 
-	CHECK_INT(pthread_create(&thread, NULL, cancel_soon, future), 0);
+	SYS(pthread_create(&thread, NULL, cancel_soon, future));
 	CHECK_INT(tkb_future_wait(future, PATIENCE_MS, NULL, NULL),
 	          TKB_ERR_CANCELLED);
 	(void)pthread_join(thread, NULL);

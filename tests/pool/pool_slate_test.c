@@ -17,8 +17,8 @@ TEST(pool_slate, a_worker_has_no_descriptor_of_ours)
 
 	for (int i = 0; i < 9; i++)
 		CHECK_STR(ask(pool, "files"), "0 1 2 3 ");
-	CHECK_INT(close(plain), 0);
-	CHECK_INT(close(high), 0);
+	SYS(close(plain));
+	SYS(close(high));
 	tkb_pool_close(pool);
 }
 
@@ -213,21 +213,21 @@ TEST(pool_slate, a_limit_of_descriptors_is_told_or_lived_with)
 	struct rlimit low;
 	int probe;
 
-	CHECK_INT(getrlimit(RLIMIT_NOFILE, &old), 0);
+	SYS(getrlimit(RLIMIT_NOFILE, &old));
 	probe = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	(void)close(probe);
 	low = old;
 	low.rlim_cur = (rlim_t)probe + 2;
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &low), 0);
+	SYS(setrlimit(RLIMIT_NOFILE, &low));
 	FAILS(tkb_pool_open(&options, &pool, ERR), TKB_ERR_IO,
 	      "cannot make a socket");
 	low.rlim_cur = (rlim_t)probe + 10;
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &low), 0);
+	SYS(setrlimit(RLIMIT_NOFILE, &low));
 	pool = open_pool(options);
 	for (int i = 0; i < 20; i++)
 		CHECK_STR(ask(pool, "echo few"), "echo few");
 	CHECK(child_count() < 10);
-	CHECK_INT(setrlimit(RLIMIT_NOFILE, &old), 0);
+	SYS(setrlimit(RLIMIT_NOFILE, &old));
 	tkb_pool_close(pool);
 	CHECK_INT(child_count(), 0);
 }
@@ -237,16 +237,16 @@ TEST(pool_slate, a_worker_has_the_folder_and_environment_of_the_open)
 	struct tkb_pool *pool;
 	const char *folder = test_folder();
 
-	CHECK_INT(setenv("TKB_POOL_TEST", "then", 1), 0);
+	SYS(setenv("TKB_POOL_TEST", "then", 1));
 	pool = open_pool_of(1);
-	CHECK_INT(setenv("TKB_POOL_TEST", "now", 1), 0);
-	CHECK_INT(chdir("/"), 0);
+	SYS(setenv("TKB_POOL_TEST", "now", 1));
+	SYS(chdir("/"));
 	CHECK_STR(ask(pool, "variable TKB_POOL_TEST"), "then");
 	CHECK_STR(ask(pool, text("crash-times 1 %s/file", folder)), "survived");
 	CHECK_STR(ask(pool, "variable TKB_POOL_TEST"), "then");
 	CHECK_STR(ask(pool, "folder"), folder);
-	CHECK_INT(chdir(folder), 0);
-	CHECK_INT(unsetenv("TKB_POOL_TEST"), 0);
+	SYS(chdir(folder));
+	SYS(unsetenv("TKB_POOL_TEST"));
 	tkb_pool_close(pool);
 }
 
@@ -257,12 +257,12 @@ TEST(pool_slate, a_relative_path_is_that_of_the_open)
 		                            .worker_count = 1 };
 	struct tkb_pool *pool;
 
-	CHECK_INT(symlink(worker_program(), "worker"), 0);
+	SYS(symlink(worker_program(), "worker"));
 	pool = open_pool(options);
-	CHECK_INT(chdir("/"), 0);
+	SYS(chdir("/"));
 	CHECK_STR(ask(pool, text("crash-times 2 %s/file", test_folder())),
 	          "survived");
-	CHECK_INT(chdir(test_folder()), 0);
+	SYS(chdir(test_folder()));
 	tkb_pool_close(pool);
 }
 
@@ -283,7 +283,7 @@ TEST(pool_slate, a_job_has_its_environment_and_the_next_has_not)
 	static const char *const empty[] = { "TKB_POOL_B=", NULL };
 	struct tkb_pool *pool;
 
-	CHECK_INT(setenv("TKB_POOL_B", "of the pool", 1), 0);
+	SYS(setenv("TKB_POOL_B", "of the pool", 1));
 	pool = open_pool_of(1);
 	CHECK_STR(variable(pool, "TKB_POOL_A", both), "of the job");
 	CHECK_STR(variable(pool, "TKB_POOL_B", both), "(unset)");
@@ -293,7 +293,7 @@ TEST(pool_slate, a_job_has_its_environment_and_the_next_has_not)
 	CHECK_STR(variable(pool, "TKB_POOL_A", twice), "x=y");
 	CHECK_STR(variable(pool, "TKB_POOL_B", empty), "");
 	CHECK_STR(variable(pool, "TKB_POOL_B", NULL), "of the pool");
-	CHECK_INT(unsetenv("TKB_POOL_B"), 0);
+	SYS(unsetenv("TKB_POOL_B"));
 	tkb_pool_close(pool);
 }
 
@@ -319,14 +319,14 @@ static void check_carried(const char *name)
 	const char *const none[] = { name, NULL };
 	struct tkb_pool *pool;
 
-	CHECK_INT(setenv(name, "/first", 1), 0);
+	SYS(setenv(name, "/first", 1));
 	pool = open_pool_of(1);
 	CHECK_STR(variable(pool, name, NULL), "/first");
-	CHECK_INT(setenv(name, "/second", 1), 0);
+	SYS(setenv(name, "/second", 1));
 	CHECK_STR(variable(pool, name, NULL), "/second");
 	CHECK_STR(variable(pool, name, own), "own");
 	CHECK_STR(variable(pool, name, none), "(unset)");
-	CHECK_INT(unsetenv(name), 0);
+	SYS(unsetenv(name));
 	CHECK_STR(variable(pool, name, NULL), "(unset)");
 	tkb_pool_close(pool);
 }
@@ -345,9 +345,9 @@ TEST(pool_slate, the_caches_folders_are_those_of_the_submit)
 	struct tkb_future *first = give(pool, text("await %s", go));
 	struct tkb_future *second;
 
-	CHECK_INT(setenv("TRITON_CACHE_DIR", "/then", 1), 0);
+	SYS(setenv("TRITON_CACHE_DIR", "/then", 1));
 	second = give(pool, "variable TRITON_CACHE_DIR");
-	CHECK_INT(unsetenv("TRITON_CACHE_DIR"), 0);
+	SYS(unsetenv("TRITON_CACHE_DIR"));
 	write_text(go, "");
 	CHECK_STR(answer_of(first), "seen");
 	CHECK_STR(answer_of(second), "/then");

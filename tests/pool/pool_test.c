@@ -403,9 +403,8 @@ TEST(pool, many_threads_may_ask_at_once)
 
 	for (int i = 0; i < ASKERS; i++) {
 		askers[i] = (struct asker){ .pool = pool, .number = i };
-		CHECK_INT(pthread_create(&askers[i].thread, NULL, ask_much,
-		                         &askers[i]),
-		          0);
+		SYS(pthread_create(&askers[i].thread, NULL, ask_much,
+		                   &askers[i]));
 	}
 	for (int i = 0; i < ASKERS; i++) {
 		(void)pthread_join(askers[i].thread, NULL);

@@ -131,7 +131,7 @@ static void torture(unsigned seed)
 	memset(round, 0, sizeof(*round));
 	round->seed = seed;
 	round->pool = open_pool_of(WORKERS);
-	CHECK_INT(pthread_create(&killer, NULL, kill_at_random, round), 0);
+	SYS(pthread_create(&killer, NULL, kill_at_random, round));
 	for (size_t i = 0; i < JOBS; i++)
 		submit(round, i, &seed);
 	for (size_t i = 0; i < JOBS; i++)

@@ -132,7 +132,7 @@ TEST(http, a_bearer_token_may_stand_in_a_file)
 	struct server server = start_bearer();
 
 	write_text("token-1", SECRET "\n");
-	CHECK_INT(symlink("token-1", "token"), 0);
+	SYS(symlink("token-1", "token"));
 	write_text("empty", "\n");
 	write_text("two", SECRET "\n" SECRET "\n");
 	write_file("nul", (struct tkb_bytes){ SECRET "\0x", 8 });
@@ -436,12 +436,10 @@ TEST(http, writers_of_one_document_lose_nothing)
 	for (uint32_t i = 0; i < WRITERS; i++) {
 		writers[i] = (struct writer){ .url = http_url(&server, ""),
 			                      .number = i };
-		CHECK_INT(pthread_create(&threads[i], NULL, write_some,
-		                         &writers[i]),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, write_some, &writers[i]));
 	}
 	for (size_t i = 0; i < WRITERS; i++) {
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 		CHECK_OK(writers[i].rc, &writers[i].err);
 	}
 	CHECK_INT(count_records(http_url(&server, "")), WRITERS * EACH);

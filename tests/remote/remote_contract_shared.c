@@ -110,12 +110,11 @@ static void run_workers(const struct worker *first, void *(*work)(void *self))
 	for (uint32_t i = 0; i < THREADS; i++) {
 		workers[i] = *first;
 		workers[i].number = i;
-		CHECK_INT(pthread_create(&workers[i].thread, NULL, work,
-		                         &workers[i]),
-		          0);
+		SYS(pthread_create(&workers[i].thread, NULL, work,
+		                   &workers[i]));
 	}
 	for (uint32_t i = 0; i < THREADS; i++)
-		CHECK_INT(pthread_join(workers[i].thread, NULL), 0);
+		SYS(pthread_join(workers[i].thread, NULL));
 	for (uint32_t i = 0; i < THREADS; i++)
 		CHECK_OK(workers[i].rc, &workers[i].err);
 }

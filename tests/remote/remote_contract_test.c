@@ -35,7 +35,7 @@ TEST(dir, list_passes_over_what_is_no_file)
 	CHECK_INT(list_blobs(handle)->count, 1);
 	tkb_digest_to_hex(&digest, hex);
 	hex[63] = hex[63] == '0' ? '1' : '0';
-	CHECK_INT(mkfifo(text("remote/cas/%.2s/%s", hex, hex), 0666), 0);
+	SYS(mkfifo(text("remote/cas/%.2s/%s", hex, hex), 0666));
 	CHECK_INT(list_blobs(handle)->count, 1);
 }
 

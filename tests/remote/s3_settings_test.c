@@ -11,7 +11,7 @@
 
 static void set(const char *name, const char *value)
 {
-	CHECK_INT(setenv(name, value, 1), 0);
+	SYS(setenv(name, value, 1));
 }
 
 static void parse(const char *text, struct tkb_remote_url **url)
@@ -37,7 +37,7 @@ static void check_keys(const char *text, const char *id, const char *secret,
 static void write_home(const char *name, const char *text_)
 {
 	if (!exists(".aws"))
-		CHECK_INT(mkdir(".aws", 0777), 0);
+		SYS(mkdir(".aws", 0777));
 	write_text(text(".aws/%s", name), text_);
 }
 
@@ -120,7 +120,7 @@ TEST(s3_settings, the_file_of_keys_may_be_elsewhere)
 	write_home("credentials", credentials);
 	write_text("mounted", "[default]\naws_access_key_id = AKIDMNT\n"
 	                      "aws_secret_access_key = s3cret/mnt\n");
-	CHECK_INT(symlink("mounted", "link"), 0);
+	SYS(symlink("mounted", "link"));
 	set("AWS_SHARED_CREDENTIALS_FILE", "link");
 	check_keys("s3://bucket", "AKIDMNT", "s3cret/mnt", NULL);
 	set("AWS_SHARED_CREDENTIALS_FILE", "");
@@ -142,7 +142,7 @@ TEST(s3_settings, without_keys_it_says_where_they_were_looked_for)
 	                    test_folder()));
 	check_unopened("s3://bucket?profile=half", TKB_ERR_DENIED,
 	               "no profile 'half'");
-	CHECK_INT(unsetenv("HOME"), 0);
+	SYS(unsetenv("HOME"));
 	check_unopened("s3://bucket", TKB_ERR_DENIED, "~/.aws/credentials");
 }
 
@@ -152,8 +152,8 @@ TEST(s3_settings, what_is_no_file_of_keys_is_refused_and_not_waited_for)
 	struct tkb_buf large = TKB_BUF_INIT(8 * TKB_MIB);
 
 	forget_aws();
-	CHECK_INT(mkdir("folder", 0777), 0);
-	CHECK_INT(mkfifo("pipe", 0666), 0);
+	SYS(mkdir("folder", 0777));
+	SYS(mkfifo("pipe", 0666));
 	while (large.size <= TKB_MIB)
 		tkb_buf_add_text(&large, "# nothing to be seen in here\n");
 	tkb_buf_add_text(&large, credentials);
@@ -177,7 +177,7 @@ TEST(s3_settings, a_file_of_keys_that_is_not_ours_is_named)
 		skip();
 	forget_aws();
 	write_home("credentials", credentials);
-	CHECK_INT(chmod(".aws/credentials", 0), 0);
+	SYS(chmod(".aws/credentials", 0));
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
 	               "/.aws/credentials': Permission denied");
 }
@@ -236,9 +236,9 @@ TEST(s3_settings, the_region_comes_from_the_nearest_place)
 	check_region("s3://bucket", "eu-west-3");
 	check_region("s3://bucket?region=ap-east-1", "ap-east-1");
 	write_text("other", "[profile default]\nregion = me-south-1\n");
-	CHECK_INT(unsetenv("AWS_REGION"), 0);
-	CHECK_INT(unsetenv("AWS_DEFAULT_REGION"), 0);
-	CHECK_INT(unsetenv("AWS_PROFILE"), 0);
+	SYS(unsetenv("AWS_REGION"));
+	SYS(unsetenv("AWS_DEFAULT_REGION"));
+	SYS(unsetenv("AWS_PROFILE"));
 	check_region("s3://bucket", "me-south-1");
 }
 

@@ -52,9 +52,9 @@ struct full_queue open_queue(const char *host, unsigned port)
 	socklen_t size = sizeof(address);
 
 	CHECK_INT(inet_pton(AF_INET, host, &address.sin_addr), 1);
-	CHECK_INT(bind(queue.listener, at, size), 0);
+	SYS(bind(queue.listener, at, size));
 	CHECK_INT(getsockname(queue.listener, at, &size), 0);
-	CHECK_INT(listen(queue.listener, 0), 0);
+	SYS(listen(queue.listener, 0));
 	for (int i = 0; i < 2; i++) {
 		queue.waiters[i] = socket(AF_INET, type | SOCK_NONBLOCK, 0);
 		(void)connect(queue.waiters[i], at, size);

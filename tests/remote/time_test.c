@@ -300,11 +300,9 @@ TEST(time, look_ups_of_several_threads_do_not_meet)
 	uint64_t took[8];
 
 	for (size_t i = 0; i < 8; i++)
-		CHECK_INT(pthread_create(&threads[i], NULL, open_hanging,
-		                         &took[i]),
-		          0);
+		SYS(pthread_create(&threads[i], NULL, open_hanging, &took[i]));
 	for (size_t i = 0; i < 8; i++) {
-		CHECK_INT(pthread_join(threads[i], NULL), 0);
+		SYS(pthread_join(threads[i], NULL));
 		CHECK(took[i] >= 298 && took[i] < 1400);
 	}
 	nap_ms(1500);

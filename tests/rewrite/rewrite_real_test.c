@@ -61,7 +61,7 @@ TEST(rewrite_real, of_the_fixtures_kernels_breaks_none_and_finds_nothing)
 	found_count = 0;
 	for (size_t i = 0; i < TKB_COUNT_OF(fixtures); i++)
 		unpack(fixtures[i], fixtures[i]);
-	CHECK_INT(nftw(".", find, 16, FTW_PHYS), 0);
+	SYS(nftw(".", find, 16, FTW_PHYS));
 	CHECK(found_count >= 40);
 	for (size_t i = 0; i < found_count; i++)
 		CHECK_INT(rewrite_kernel(found[i]), 0);

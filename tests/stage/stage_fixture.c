@@ -199,7 +199,7 @@ const char *script(const char *name, const char *body)
 	const char *const path = text("%s/%s", test_folder(), name);
 
 	write_text(path, text("#!/bin/sh\n%s\n", body));
-	CHECK_INT(chmod(path, 0755), 0);
+	SYS(chmod(path, 0755));
 	return path;
 }
 

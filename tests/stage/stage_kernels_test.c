@@ -31,7 +31,7 @@ static void find_kernels(const char *fixture)
 {
 	path_count = 0;
 	unpack(fixture, fixture);
-	CHECK_INT(nftw(fixture, look, 16, FTW_PHYS), 0);
+	SYS(nftw(fixture, look, 16, FTW_PHYS));
 	CHECK(path_count > 0);
 }
 

@@ -55,7 +55,7 @@ const char *cache_of(const char *name, struct part part)
 	const char *root = text("%s/%s", test_folder(), name);
 	const char **keys = pool_keys();
 
-	CHECK_INT(mkdir(root, 0777), 0);
+	SYS(mkdir(root, 0777));
 	for (size_t i = part.first; i < part.end; i++)
 		copy_folder(text("%s/%s", pool(), keys[i]),
 		            text("%s/%s", root, keys[i]));
@@ -298,5 +298,5 @@ void make_old(const char *path, unsigned seconds)
 	const struct timespec times[] = { { .tv_sec = then },
 		                          { .tv_sec = then } };
 
-	CHECK_INT(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+	SYS(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW));
 }

@@ -170,6 +170,15 @@ void check_status(int got, int wanted, const struct tkb_error *err,
 	_fail(file, line);
 }
 
+void check_sys(int got, const char *call, const char *file, int line)
+{
+	if (got == 0)
+		return;
+	print_error("%s\n  returned %d: %s\n", call, got,
+	            strerror(got < 0 ? errno : got));
+	_fail(file, line);
+}
+
 void check_contains(const char *haystack, const char *part, const char *file,
                     int line)
 {

@@ -88,6 +88,9 @@ extern _Thread_local struct tkb_error test_error;
 		             (err), #call, __FILE__, __LINE__);                \
 	} while (0)
 
+/* A call of the system's that must return 0; its error is shown. */
+#define SYS(call) check_sys((call), #call, __FILE__, __LINE__)
+
 /* The first member of a struct of the public headers; one whose others are 0. */
 #define SIZED(of) .struct_size = sizeof(of)
 #define DEFAULTS(type) ((struct type){ SIZED(struct type) })
@@ -106,6 +109,7 @@ void test_register(const char *name, void (*test)(void **state));
 
 void check_status(int got, int wanted, const struct tkb_error *err,
                   const char *call, const char *file, int line);
+void check_sys(int got, const char *call, const char *file, int line);
 void check_contains(const char *text, const char *part, const char *file,
                     int line);
 

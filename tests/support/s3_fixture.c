@@ -66,9 +66,9 @@ unsigned s3_port(void)
 static void set(const char *name, const char *value)
 {
 	if (value == NULL)
-		CHECK_INT(unsetenv(name), 0);
+		SYS(unsetenv(name));
 	else
-		CHECK_INT(setenv(name, value, 1), 0);
+		SYS(setenv(name, value, 1));
 }
 
 void forget_aws(void)

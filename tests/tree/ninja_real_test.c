@@ -52,14 +52,14 @@ static void set_mtime(const char *path, int64_t mtime)
 		{ .tv_sec = mtime / 1000000000, .tv_nsec = mtime % 1000000000 },
 	};
 
-	CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
+	SYS(utimensat(AT_FDCWD, path, times, 0));
 }
 
 static int64_t now(void)
 {
 	struct timespec time;
 
-	CHECK_INT(clock_gettime(CLOCK_REALTIME, &time), 0);
+	SYS(clock_gettime(CLOCK_REALTIME, &time));
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
@@ -70,8 +70,8 @@ static void make_project(void)
 		                               "tool",     "common.h",
 		                               "note.txt", "order.txt" };
 
-	CHECK_INT(mkdir("src", 0777), 0);
-	CHECK_INT(mkdir("out", 0777), 0);
+	SYS(mkdir("src", 0777));
+	SYS(mkdir("out", 0777));
 	for (size_t i = 0; i < TKB_COUNT_OF(sources); i++) {
 		write_text(text("src/%s", sources[i]),
 		           text("%s\n", sources[i]));
