@@ -506,17 +506,6 @@ static int check_some(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
-
 /* In a process of its own: the peak is the process's. KiB, or less than 0. */
 static long peak_growth(const char *url)
 {

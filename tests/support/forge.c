@@ -77,7 +77,8 @@ void forge_collect(const char *root, const char *key, bool is_lean,
 
 void forge_single(const char *path)
 {
-	unpack("triton-3.6.0-cpu", "forged");
+	if (!exists("forged"))
+		unpack("triton-3.6.0-cpu", "forged");
 	forge_collect("forged/.triton/cache", FORGE_KERNEL, true, path);
 }
 
@@ -93,7 +94,8 @@ void forge_pair(const char *path)
 		.threads = 1,
 	};
 
-	unpack("triton-3.6.0-cpu", "forged");
+	if (!exists("forged"))
+		unpack("triton-3.6.0-cpu", "forged");
 	OK(tkb_collect_to_file("forged/.triton/cache", &options, path, NULL,
 	                       ERR));
 }

@@ -29,6 +29,18 @@
 #include "base/base.h"
 #include "base/buf.h"
 
+/* A sanitizer takes addresses and time, and several bytes for each one. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
 #define TEST(subject, sentence)                                                \
 	static void subject##_##sentence(void **state);                        \
 	__attribute__((constructor)) static void                               \
