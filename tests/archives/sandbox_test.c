@@ -231,14 +231,14 @@ static struct place make_place(void)
 	place.server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	*server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	at_end(stop_server, server);
-	CHECK_INT(bind(*server, (struct sockaddr *)&place.server, size), 0);
-	CHECK_INT(listen(*server, 8), 0);
+	SYS(bind(*server, (struct sockaddr *)&place.server, size));
+	SYS(listen(*server, 8));
 	CHECK_INT(getsockname(*server, (struct sockaddr *)&place.server, &size),
 	          0);
 	place.socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CHECK_INT(mkdir("inside", 0700), 0);
-	CHECK_INT(symlink("../outside", "inside/link"), 0);
-	CHECK_INT(close(creat("outside", 0600)), 0);
+	SYS(mkdir("inside", 0700));
+	SYS(symlink("../outside", "inside/link"));
+	SYS(close(creat("outside", 0600)));
 	place.folder_fd = open("inside", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(place.folder_fd >= 0);
 	return place;
@@ -251,7 +251,7 @@ static struct told let_attempt(const struct place *place,
 	int pipe_fds[2];
 	pid_t pid;
 
-	CHECK_INT(pipe2(pipe_fds, O_CLOEXEC), 0);
+	SYS(pipe2(pipe_fds, O_CLOEXEC));
 	pid = fork();
 	if (pid == 0) {
 		if (is_entered)

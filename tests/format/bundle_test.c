@@ -1212,6 +1212,51 @@ TEST(bundle, with_any_fault_is_refused)
 	}
 }
 
+/* A pax header, which says that `record` has `claimed` bytes; then `behind`. */
+static struct tkb_bytes pax_header(const char *record, size_t claimed,
+                                   size_t behind)
+{
+	const size_t size = 512 + (strlen(record) + 511) / 512 * 512 + behind;
+	char *bytes = test_alloc(size);
+
+	memset(bytes, 0, size);
+	memcpy(bytes + 124, text("%011zo", claimed), 11);
+	bytes[156] = 'x';
+	memcpy(bytes + 512, record, strlen(record));
+	return (struct tkb_bytes){ bytes, size };
+}
+
+TEST(bundle, with_half_a_pax_header_behind_its_header_is_refused)
+{
+	const char *const records[] = {
+		"",
+		"9 path=",
+		"no equals sign",
+		"3 =",
+		text("1000 path=%0970d", 0), /* longer than any path */
+	};
+
+	EACH(i, records) {
+		for (size_t more = 0; more < 4096; more += 512) {
+			struct forge *forge = single();
+
+			forge->header_behind = pax_header(
+				records[i], strlen(records[i]) + more,
+				more % 1024);
+			check_forge_refused(forge,
+			                    "header is not as it must be");
+		}
+	}
+}
+
+TEST(bundle, with_an_endless_first_line_of_frames_is_refused)
+{
+	struct forge *forge = single();
+
+	forge->first_line = text("frames 1 zstd 1.5.4 3%0300d", 0);
+	check_forge_refused(forge, "has no first line");
+}
+
 static struct tkb_bytes join(struct tkb_bytes one, struct tkb_bytes other)
 {
 	const size_t size = one.size + other.size;
