@@ -122,6 +122,32 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
 	return STATUS_DONE;
 }
 
+enum status remote_use_choose(struct remote_use *use,
+                              const struct arguments *args, bool has_ref,
+                              const char *file, struct root *root)
+{
+	struct json_out *const json = &use->cli->json;
+	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
+	const int rc = root_choose_all(args, args_operand(args, 1), root, &err);
+
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, "~");
+	if (has_ref)
+		status = remote_use_ref(use, args_operand(args, 0),
+		                        root_name(root));
+	if (status != STATUS_DONE)
+		return status;
+
+	json_out_text(json, "verb", use->cli->command->name);
+	json_out_text(json, "ref", has_ref ? use->ref : NULL);
+	remote_use_json(use);
+	json_out_text(json, file != NULL ? "bundle" : "root",
+	              file != NULL ? file : root_name(root));
+	json_out_flag(json, "dry_run", args->is_dry_run);
+	return STATUS_DONE;
+}
+
 void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list)
 {

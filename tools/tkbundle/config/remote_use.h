@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "config/config.h"
 #include "config/remote_library.h"
+#include "config/root.h"
 #include "cli/deadline.h"
 #include "cli/follow.h"
 #include "cli/metrics.h"
@@ -66,6 +67,16 @@ void remote_use_end(struct remote_use *use);
  */
 enum status remote_use_ref(struct remote_use *use, const char *pattern,
                            const char *root);
+
+/*
+ * Choose the cache and, where it `has_ref`, the ref, as the operands of push and
+ * pull say, and begin the document.
+ *
+ * @param file  the bundle that stands in for the cache, or NULL
+ */
+enum status remote_use_choose(struct remote_use *use,
+                              const struct arguments *args, bool has_ref,
+                              const char *file, struct root *root);
 
 /* What is left of the deadline, for options of the library; 0: there is none. */
 uint32_t remote_use_left_ms(const struct remote_use *use);

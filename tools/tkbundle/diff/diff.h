@@ -53,7 +53,7 @@ struct diff_file {
 };
 
 /*
- * @param a    opened by source_open_hashed(), as `b`; lent until `out` is
+ * @param a    opened and hashed, as `b`; lent until `out` is
  *             released
  * @return 0 or TKB_ERR_NOMEM
  */

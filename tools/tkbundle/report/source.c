@@ -49,24 +49,13 @@ int source_open_root(const struct root *root, bool is_hashed,
 	return source_open_bundle(root->path, &out->bundle, err);
 }
 
-static int open_path(const char *path, bool is_hashed, struct source *out,
-                     struct tkb_error *err)
+int source_open(const char *path, bool is_hashed, struct source *out,
+                struct tkb_error *err)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	int rc = root_choose(path, &root, err);
 
 	return rc != 0 ? rc : source_open_root(&root, is_hashed, out, err);
-}
-
-int source_open(const char *path, struct source *out, struct tkb_error *err)
-{
-	return open_path(path, false, out, err);
-}
-
-int source_open_hashed(const char *path, struct source *out,
-                       struct tkb_error *err)
-{
-	return open_path(path, true, out, err);
 }
 
 void source_close(struct source *source)

@@ -15,7 +15,7 @@
  *
  *     TKB_AUTO(source_close) struct source source = { 0 };
  *
- *     rc = source_open("kernels.tkb", &source, &err);
+ *     rc = source_open("kernels.tkb", false, &source, &err);
  */
 struct source {
 	struct tkb_bundle *bundle; /* or NULL: then it is a cache */
@@ -32,16 +32,13 @@ bool source_is_root(const struct root *root);
 TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
                                      struct tkb_error *err);
 
-/* Codes as of tkb_bundle_open() and tkb_cache_open(). */
-TKB_NODISCARD int source_open(const char *path, struct source *out,
-                              struct tkb_error *err);
-
 /*
- * The same, but a cache's files are read, checked and hashed, as collect does:
- * their digests are those that a bundle would have.
+ * Codes as of tkb_bundle_open() and tkb_cache_open(). Where `is_hashed`, a cache's
+ * files are read, checked and hashed, as collect does: their digests are those
+ * that a bundle would have.
  */
-TKB_NODISCARD int source_open_hashed(const char *path, struct source *out,
-                                     struct tkb_error *err);
+TKB_NODISCARD int source_open(const char *path, bool is_hashed,
+                              struct source *out, struct tkb_error *err);
 
 /* One of both, of a root that need not have been named. */
 TKB_NODISCARD int source_open_root(const struct root *root, bool is_hashed,

@@ -49,7 +49,7 @@ struct stats {
 };
 
 /*
- * @param source  opened by source_open_hashed(); lent until `out` is released
+ * @param source  opened and hashed; lent until `out` is released
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int stats_gather(const struct source *source, struct stats *out,

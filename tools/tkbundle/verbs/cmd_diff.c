@@ -107,7 +107,7 @@ static void print(const struct cli *cli, const struct comparison *comparison)
 	          text_plural(counts[DIFF_EQUAL], "entry", "entries"), rest);
 }
 
-/* Open A and B. @return as of source_open_hashed() */
+/* Open A and B. @return as of source_open() */
 static int open_both(struct comparison *comparison,
                      const struct arguments *args, const char **path_out,
                      struct tkb_error *err)
@@ -115,12 +115,12 @@ static int open_both(struct comparison *comparison,
 	int rc;
 
 	*path_out = args_operand(args, 0);
-	rc = source_open_hashed(*path_out, &comparison->a, err);
+	rc = source_open(*path_out, true, &comparison->a, err);
 	if (rc != 0)
 		return rc;
 
 	*path_out = args_operand(args, 1);
-	return source_open_hashed(*path_out, &comparison->b, err);
+	return source_open(*path_out, true, &comparison->b, err);
 }
 
 static enum status compare(struct cli *cli, const struct arguments *args,

@@ -157,7 +157,7 @@ static enum status launch(struct cli *cli, const struct arguments *args)
 	size_t index = 0;
 	int rc;
 
-	rc = source_open(path, &source, &err);
+	rc = source_open(path, false, &source, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 	rc = source_find(&source, key, &index, &err);

@@ -202,22 +202,9 @@ static enum status run_with(struct remote_use *use,
 	enum status status;
 	int rc;
 
-	rc = root_choose_all(args, args_operand(args, 1), &root, &err);
-	if (rc != 0)
-		return cli_failed(use->cli, rc, &err, "~");
-	status = remote_use_ref(use, args_operand(args, 0), root_name(&root));
+	status = remote_use_choose(use, args, true, args->output, &root);
 	if (status != STATUS_DONE)
 		return status;
-
-	json_out_text(json, "verb", "pull");
-	json_out_text(json, "ref", use->ref);
-	remote_use_json(use);
-	if (args->output != NULL)
-		json_out_text(json, "bundle", args->output);
-	else
-		json_out_text(json, "root", root_name(&root));
-	json_out_flag(json, "dry_run", args->is_dry_run);
-
 	rc = pull(use, args, &root, report, &err);
 	if (rc == TKB_MISS && report->gone_count > 0)
 		(void)cli_error(&err, rc, "the blobs of ref '%s' are gone",

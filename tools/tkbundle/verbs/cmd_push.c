@@ -162,43 +162,18 @@ static enum status summarize(const struct remote_use *use,
 	return STATUS_DONE;
 }
 
-/* Choose the ref, which Triton's layout does not have, and the cache. */
-static enum status choose(struct remote_use *use, const struct arguments *args,
-                          struct root *root)
-{
-	struct json_out *const json = &use->cli->json;
-	struct tkb_error err = { .status = 0 };
-	enum status status = STATUS_DONE;
-	const int rc = root_choose_all(args, args_operand(args, 1), root, &err);
-
-	if (rc != 0)
-		return cli_failed(use->cli, rc, &err, "~");
-	if (!is_for_triton(args))
-		status = remote_use_ref(use, args_operand(args, 0),
-		                        root_name(root));
-	if (status != STATUS_DONE)
-		return status;
-
-	json_out_text(json, "verb", "push");
-	json_out_text(json, "ref", is_for_triton(args) ? NULL : use->ref);
-	remote_use_json(use);
-	if (args->bundle != NULL)
-		json_out_text(json, "bundle", args->bundle);
-	else
-		json_out_text(json, "root", root_name(root));
-	json_out_flag(json, "dry_run", args->is_dry_run);
-	return STATUS_DONE;
-}
-
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args,
                             struct tkb_push_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
-	enum status status = choose(use, args, &root);
+	enum status status;
 	int rc;
 
+	/* Triton's layout has no refs. */
+	status = remote_use_choose(use, args, !is_for_triton(args),
+	                           args->bundle, &root);
 	if (status != STATUS_DONE)
 		return status;
 	rc = push(use, args, &root, report, &err);

@@ -230,7 +230,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		                   "'--json' excludes '--file' and '--stage'");
 
 	json_out_text(&cli->json, "verb", "show");
-	rc = source_open(path, &shown.source, &err);
+	rc = source_open(path, false, &shown.source, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
