@@ -92,9 +92,22 @@ static int add_item(struct candidates *candidates, const struct tkb_root *root,
 	return 0;
 }
 
+/* Is the folder a tree's, too? Then what has no name of a key belongs to that. */
+static bool is_tree_as_well(const struct tkb_roots *roots,
+                            const struct tkb_root *root)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->items[i].tree != NULL &&
+		    strcmp(roots->items[i].path, root->path) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int list_root(struct candidates *candidates, const struct tkb_root *root,
                      struct tkb_error *err)
 {
+	const bool has_units = is_tree_as_well(&candidates->cache->roots, root);
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
 	const struct dirent *item = NULL;
 	int rc;
@@ -102,7 +115,7 @@ static int list_root(struct candidates *candidates, const struct tkb_root *root,
 	rc = tkb_dir_open(root->fd, ".", &dir, err);
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
-		if (rc == 0)
+		if (rc == 0 && (!has_units || tkb_key_is_valid(item->d_name)))
 			rc = add_item(candidates, root, item, err);
 	}
 	return rc < 0 ? tkb_fail_while(err, rc, "'%s'", root->path) : 0;

@@ -77,6 +77,15 @@ def _(scene):
     equal(second.collect("b.tkb")[0], read(scene.path("a.tkb")))
 
 
+@test("folders of an Inductor without a GPU are no stopped compiles of kernels")
+def _(scene):
+    machine = Machine(scene, "first", TORCH, engine="torch")
+    shutil.rmtree(machine.path("triton"))
+    _, collected = machine.collect("a.tkb")
+    require(collected["collected"] > 0)
+    equal((collected["unfinished"], collected["stray"]), (0, 0))
+
+
 @test("equal bytes are collected at every path and time, and of what was "
       "emitted")
 def _(scene):
