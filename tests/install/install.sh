@@ -115,11 +115,11 @@ names_the_package_of_a_worker() {
 
 names_the_package_for_archives() {
 	worker=$(find_one tkbundle-archive)
-	mv "$worker" "$work/worker" || return 1
+	[ -z "$worker" ] || mv "$worker" "$work/worker" || return 1
 	"$program" import "$source/fixtures/triton-3.6.0-h100.tar.gz" \
 		-o "$work/none.tkb" >"$work/words" 2>&1
 	status=$?
-	mv "$work/worker" "$worker"
+	[ -z "$worker" ] || mv "$work/worker" "$worker"
 	cat "$work/words"
 	test $status -eq 1 && grep "install the package tkbundle-archive$" \
 		"$work/words"
@@ -180,7 +180,11 @@ holds "the moved program says its version" says_its_version
 holds "it runs with the library beside it" loads_its_own_library
 holds "without the worker it says what to install" names_the_package_of_a_worker
 holds "so it does for archives" names_the_package_for_archives
-holds "with it, an archive is imported" imports_an_archive
+if [ -n "$(find_one tkbundle-archive)" ]; then
+	holds "with it, an archive is imported" imports_an_archive
+else
+	skipped "with it, an archive is imported" "it was built without"
+fi
 holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
 holds "the profiles of engines are there, and are found" profiles_are_found

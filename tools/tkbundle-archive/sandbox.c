@@ -201,7 +201,7 @@ static int set_limits(bool makes_files, struct tkb_error *err)
 		{ RLIMIT_CORE, 0 },
 		{ RLIMIT_FSIZE, file_size },
 		{ RLIMIT_NOFILE, 16 },
-#ifndef __SANITIZE_ADDRESS__ /* it reserves terabytes */
+#ifndef TKB_SANITIZED /* sanitizers reserve terabytes */
 		{ RLIMIT_AS, memory },
 #endif
 	};

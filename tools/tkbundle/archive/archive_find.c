@@ -173,7 +173,7 @@ static int want_engine(struct finder *finder, const char *name,
 /* All engines that there are a profile for; FlashInfer's folder also without. */
 static int want_all(struct finder *finder, struct tkb_error *err)
 {
-	TKB_AUTO(trees_names_release) struct trees_names names = { NULL };
+	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
 	int rc = 0;
 
 	trees_list_engines(&names);

@@ -30,8 +30,15 @@ void archive_stage_release(struct archive_stage *stage)
 	free(stage->kernels);
 }
 
-/* "<root>/<name>", owned by the caller; NULL if there is no memory. */
-static char *join(const char *root, const char *name)
+/* Both, one behind the other, owned by the caller; NULL if there is no memory. */
+static char *join(const char *root, const char *below)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s%s", root, below) < 0 ? NULL : path;
+}
+
+static char *join_name(const char *root, const char *name)
 {
 	char *path = NULL;
 
@@ -98,28 +105,20 @@ static int choose_place(struct archive_stage *stage, const char *given,
 		                 stage->place);
 	rc = root_choose(stage->place, &named, err);
 	stage->is_inductor = named.is_inductor;
-	if (rc == 0 && asprintf(&stage->root, "%s%s", folder->files,
-	                        length == 1 ? "" : stage->place) < 0) {
-		stage->root = NULL;
-		return fail_nomem(err);
-	}
-	return rc;
+	if (rc != 0)
+		return rc;
+	stage->root = join(folder->files, length == 1 ? "" : stage->place);
+	return stage->root == NULL ? fail_nomem(err) : 0;
 }
 
-static int add_tree(struct archive_stage *stage, const char *name,
-                    struct tkb_error *err)
+static bool has_tree(const struct tkb_tree *trees, size_t count,
+                     const char *name)
 {
-	for (size_t i = 0; i < stage->tree_count; i++) {
-		if (strcmp(stage->trees[i].name, name) == 0)
-			return 0;
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(trees[i].name, name) == 0)
+			return true;
 	}
-	if (strcmp(name, KERNELS) == 0)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "the bundle has a tree '" KERNELS
-		                 "', which is where kernels would be");
-	if (stage->tree_count < TREES_LIMIT)
-		stage->trees[stage->tree_count++].name = name;
-	return 0;
+	return false;
 }
 
 /* Units stand behind all else. */
@@ -127,21 +126,28 @@ static int find_trees(const struct tkb_bundle *bundle,
                       struct archive_stage *stage, bool *has_kernels,
                       struct tkb_error *err)
 {
-	int rc = 0;
+	struct tkb_tree *trees = calloc(TREES_LIMIT, sizeof(*trees));
+	size_t count = 0;
 
 	*has_kernels = false;
-	stage->trees = calloc(TREES_LIMIT, sizeof(*stage->trees));
-	if (stage->trees == NULL)
+	stage->trees = trees;
+	if (trees == NULL)
 		return fail_nomem(err);
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle) && rc == 0; i++) {
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
 		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
 
-		if (entry->kind == TKB_KIND_UNIT)
-			rc = add_tree(stage, entry->tree, err);
-		else
+		if (entry->kind != TKB_KIND_UNIT)
 			*has_kernels = true;
+		else if (count < TREES_LIMIT &&
+		         !has_tree(trees, count, entry->tree))
+			trees[count++].name = entry->tree;
 	}
-	return rc;
+	stage->tree_count = count;
+	if (has_tree(trees, count, KERNELS))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "the bundle has a tree '" KERNELS
+		                 "', which is where kernels would be");
+	return 0;
 }
 
 int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,
@@ -151,20 +157,21 @@ int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,
 	bool has_kernels;
 	int rc;
 
+	*out = (struct archive_stage){ .place = NULL };
 	rc = find_trees(bundle, out, &has_kernels, err);
 	if (rc == 0)
 		rc = choose_place(out, place, out->tree_count != 0, folder,
 		                  err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	if (out->tree_count == 0)
 		out->kernels = strdup(out->root);
 	else if (has_kernels)
-		out->kernels = join(out->root, KERNELS);
+		out->kernels = join_name(out->root, KERNELS);
 	if (out->kernels == NULL && (has_kernels || out->tree_count == 0))
 		return fail_nomem(err);
 	for (size_t i = 0; i < out->tree_count; i++) {
-		out->trees[i].path = join(out->root, out->trees[i].name);
+		out->trees[i].path = join_name(out->root, out->trees[i].name);
 		if (out->trees[i].path == NULL)
 			return fail_nomem(err);
 	}
